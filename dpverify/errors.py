@@ -1,0 +1,51 @@
+"""The exception tree.
+
+DpverifyError
+├── ExprError          an expression that cannot be read or makes no sense
+├── SpecError          a claim file or declaration with faults; lists all of them
+├── CertificateError   a certificate that is damaged, of another version, or bound to another claim
+├── Rejected           a rule that does not accept its evidence: which rule, where, why
+└── Undecided          an enclosure too wide to answer: not a fault, a reason for UNKNOWN
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+class DpverifyError(Exception):
+    """Root of everything that dpverify raises on purpose."""
+
+
+class ExprError(DpverifyError):
+    """An expression that cannot be read, or that has no value where one is needed."""
+
+
+class SpecError(DpverifyError):
+    """A claim file or a declaration with faults.
+
+    faults: one line each, saying what, where and the way out.
+    """
+
+    def __init__(self, faults: str | Sequence[str]) -> None:
+        self.faults: tuple[str, ...] = (faults,) if isinstance(faults, str) else tuple(faults)
+        super().__init__("\n".join(self.faults))
+
+
+class CertificateError(DpverifyError):
+    """A certificate that the kernel cannot take for what it says it is."""
+
+
+class Rejected(DpverifyError):
+    """A rule's refusal of its evidence.
+
+    rule: the rule's name; where: the cell, column or entry; why: what failed and what would help.
+    """
+
+    def __init__(self, rule: str, where: object, why: str) -> None:
+        self.rule, self.where, self.why = rule, where, why
+        super().__init__(f"{rule}: at {where}: {why}")
+
+
+class Undecided(DpverifyError):
+    """An enclosure too wide, or a form outside what is covered, to answer with certainty."""

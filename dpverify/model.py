@@ -1,0 +1,309 @@
+"""What a claim is made of: norm, noise, adjacency, guarantee. Frozen data without algorithms.
+
+A claim reads: this mechanism, on inputs whose answers differ by at most this sensitivity, is
+(epsilon, delta)-differentially private. Every number is an exact expression; epsilon is in nats.
+A claim has one canonical JSON form; its hash binds a certificate to it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from typing import Any, Final
+
+from dpverify.errors import CertificateError, ExprError
+from dpverify.expr import Expr, Num, format_expr, neg_log, parse
+
+Matrix = tuple[tuple[Fraction, ...], ...]
+TIGHT: Final = "tight"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a statement comes from: a text of the field and the place in it."""
+
+    text: str
+    place: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.text}, {self.place}" if self.place else self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Domain:
+    """The values an all-parameter claim ranges over: an interval of reals or of integers."""
+
+    lower: Fraction | None = None
+    upper: Fraction | None = None
+    lower_open: bool = True
+    upper_open: bool = True
+    integer: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Norm:
+    """A norm on R^d.
+
+    kind: "lp" (p >= 1, None for the maximum norm), "ellipsoid" (matrix Sigma, ||x||^2 = x' Sigma^-1 x),
+    "columns" (unit ball = hull of + and - each row of matrix) or "facets" (|<a, x>| <= 1 for each row a).
+    """
+
+    kind: str
+    p: Fraction | None = None
+    matrix: Matrix = ()
+
+
+L1: Final = Norm("lp", Fraction(1))
+L2: Final = Norm("lp", Fraction(2))
+LINF: Final = Norm("lp", None)
+
+
+@dataclass(frozen=True, slots=True)
+class Radial:
+    """Noise of density proportional to profile(||y - q(x)|| / scale), profile an expression in r >= 0 (THEORY T3)."""
+
+    profile: Expr
+    norm: Norm
+    dimension: Expr
+    scale: Expr = Num(Fraction(1))
+
+
+@dataclass(frozen=True, slots=True)
+class Translation:
+    """One-dimensional noise of density proportional to density(y - q(x)), an expression in z (THEORY T5).
+
+    support: ends of the interval where the density lives, None for an infinite end.
+    integers: the noise lives on the integers, and answers are integers too.
+    """
+
+    density: Expr
+    support: tuple[Expr | None, Expr | None] = (None, None)
+    integers: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """Independent noise, one density in z for every coordinate; sensitivity in `norm` (THEORY T6)."""
+
+    density: Expr
+    dimension: Expr
+    norm: Norm = L1
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Finite inputs and outputs: rows[x][y] is the probability of y on x (THEORY T8). adjacent: index pairs, None for all."""
+
+    rows: tuple[tuple[Expr, ...], ...]
+    adjacent: tuple[tuple[int, int], ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """A density in y and theta with its normaliser written out; output and input are intervals (THEORY T8)."""
+
+    density: Expr
+    output: tuple[Expr | None, Expr | None]
+    input: tuple[Expr, Expr]
+
+
+@dataclass(frozen=True, slots=True)
+class Exponential:
+    """Probabilities proportional to exp(beta * score), a row of scores per input (THEORY T9).
+
+    points and metric: the scores are minus the distances between points, kept to tell what was declared.
+    """
+
+    scores: tuple[tuple[Expr, ...], ...]
+    beta: Expr
+    adjacent: tuple[tuple[int, int], ...] | None = None
+    points: tuple[tuple[Expr, ...], ...] = ()
+    metric: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Mixture:
+    """A scale mixture: profile in r and v, averaged over v with density `mixing` on (lower, upper) (RA Theorem 1)."""
+
+    profile: Expr
+    mixing: Expr
+    support: tuple[Expr, Expr | None]
+    norm: Norm
+    dimension: Expr
+    scale: Expr = Num(Fraction(1))
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """k-ary randomized response for every k at once: truth with probability p, else one of the k - 1 others (THEORY T8)."""
+
+    k: Expr
+    p: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Staircase:
+    """Geng and Viswanath's staircase noise of sensitivity 1, with its two parameters possibly symbolic."""
+
+    epsilon: Expr
+    gamma: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Sampled:
+    """No declaration at all: only a sampled implementation, for the audit."""
+
+
+Mechanism = Radial | Translation | Product | Table | Kernel | Exponential | Mixture | Selection | Staircase | Sampled
+
+KINDS: Final[Mapping[str, type]] = {
+    "radial": Radial, "translation": Translation, "product": Product, "table": Table, "kernel": Kernel,
+    "exponential": Exponential, "mixture": Mixture, "selection": Selection, "staircase": Staircase, "sampled": Sampled,
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """Linear queries on a histogram, one a row, with the adjacency that the sensitivity follows from (THEORY T2)."""
+
+    rows: Matrix
+    adjacency: str
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A mechanism and the guarantee claimed of it.
+
+    sensitivity: in the mechanism's norm, before scale; None where a query gives it or the kind needs none.
+    epsilon, delta: exact expressions, or None for "tight" (compute it).
+    domains: the parameters that range over a domain; all other symbols have been given their values.
+    """
+
+    mechanism: Mechanism
+    epsilon: Expr | None
+    delta: Expr | None = Num(Fraction(0))
+    sensitivity: Expr | None = None
+    query: Query | None = None
+    domains: tuple[tuple[str, Domain], ...] = ()
+    mechanism_name: str = ""
+    name: str = ""
+
+
+def neg_log_profile(mechanism: Radial | Translation | Product) -> Expr:
+    """h = -log(density) of additive noise, in r or z."""
+    return neg_log(mechanism.profile if isinstance(mechanism, Radial) else mechanism.density)
+
+
+# -- the canonical form ------------------------------------------------------------------------
+
+
+def to_json(claim: Claim) -> dict[str, Any]:
+    """The canonical form of a claim: names, strings, lists; every number exact."""
+    kind = next(name for name, cls in KINDS.items() if cls is type(claim.mechanism))
+    mechanism = {"kind": kind, **{f.name: _encode(getattr(claim.mechanism, f.name)) for f in fields(claim.mechanism)}}
+    return {
+        "mechanism": mechanism,
+        "mechanism_name": claim.mechanism_name,
+        "name": claim.name,
+        "epsilon": TIGHT if claim.epsilon is None else format_expr(claim.epsilon),
+        "delta": TIGHT if claim.delta is None else format_expr(claim.delta),
+        "sensitivity": _encode(claim.sensitivity),
+        "query": None if claim.query is None else {"rows": _encode(claim.query.rows), "adjacency": claim.query.adjacency},
+        "domains": {name: _encode(domain) for name, domain in claim.domains},
+    }
+
+
+def claim_hash(canonical: Mapping[str, Any]) -> str:
+    """The SHA-256 of a claim's canonical form."""
+    text = json.dumps(canonical, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def from_json(data: Any) -> Claim:
+    """The claim of a canonical form. Raises CertificateError for anything that `to_json` could not have written."""
+    try:
+        body = dict(data["mechanism"])
+        mechanism = _READERS[body.pop("kind")](body)
+        query = data["query"]
+        claim = Claim(
+            mechanism=mechanism,
+            epsilon=None if data["epsilon"] == TIGHT else parse(data["epsilon"]),
+            delta=None if data["delta"] == TIGHT else parse(data["delta"]),
+            sensitivity=_optional(data["sensitivity"]),
+            query=None if query is None else Query(_matrix(query["rows"]), str(query["adjacency"])),
+            domains=tuple((str(name), _domain(value)) for name, value in data["domains"].items()),
+            mechanism_name=str(data["mechanism_name"]),
+            name=str(data["name"]),
+        )
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, ExprError, ZeroDivisionError) as error:
+        raise CertificateError(f"the claim cannot be read: {type(error).__name__}: {error}") from error
+    if to_json(claim) != data:
+        raise CertificateError("the claim is not in canonical form.")
+    return claim
+
+
+def _encode(value: Any) -> Any:
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, Fraction):
+        return str(value)
+    if isinstance(value, tuple):
+        return [_encode(item) for item in value]
+    if isinstance(value, Norm | Domain):
+        return {f.name: _encode(getattr(value, f.name)) for f in fields(value)}
+    return format_expr(value)
+
+
+def _optional(value: Any) -> Expr | None:
+    return None if value is None else parse(value)
+
+
+def _matrix(rows: Sequence[Sequence[str]]) -> Matrix:
+    return tuple(tuple(Fraction(entry) for entry in row) for row in rows)
+
+
+def _domain(data: Mapping[str, Any]) -> Domain:
+    ends = [None if data[key] is None else Fraction(data[key]) for key in ("lower", "upper")]
+    return Domain(ends[0], ends[1], bool(data["lower_open"]), bool(data["upper_open"]), bool(data["integer"]))
+
+
+def _norm(data: Mapping[str, Any]) -> Norm:
+    return Norm(str(data["kind"]), None if data["p"] is None else Fraction(data["p"]), _matrix(data["matrix"]))
+
+
+def _rows(rows: Sequence[Sequence[str]]) -> tuple[tuple[Expr, ...], ...]:
+    return tuple(tuple(parse(entry) for entry in row) for row in rows)
+
+
+def _pairs(pairs: Sequence[Sequence[int]] | None) -> tuple[tuple[int, int], ...] | None:
+    return None if pairs is None else tuple((int(a), int(b)) for a, b in pairs)
+
+
+_READERS: Final[Mapping[str, Any]] = {
+    "radial": lambda m: Radial(parse(m["profile"]), _norm(m["norm"]), parse(m["dimension"]), parse(m["scale"])),
+    "translation": lambda m: Translation(
+        parse(m["density"]), (_optional(m["support"][0]), _optional(m["support"][1])), bool(m["integers"])
+    ),
+    "product": lambda m: Product(parse(m["density"]), parse(m["dimension"]), _norm(m["norm"])),
+    "table": lambda m: Table(_rows(m["rows"]), _pairs(m["adjacent"])),
+    "kernel": lambda m: Kernel(
+        parse(m["density"]), (_optional(m["output"][0]), _optional(m["output"][1])), (parse(m["input"][0]), parse(m["input"][1]))
+    ),
+    "exponential": lambda m: Exponential(
+        _rows(m["scores"]), parse(m["beta"]), _pairs(m["adjacent"]), _rows(m["points"]), str(m["metric"])
+    ),
+    "mixture": lambda m: Mixture(
+        parse(m["profile"]),
+        parse(m["mixing"]),
+        (parse(m["support"][0]), _optional(m["support"][1])),
+        _norm(m["norm"]),
+        parse(m["dimension"]),
+        parse(m["scale"]),
+    ),
+    "selection": lambda m: Selection(parse(m["k"]), parse(m["p"])),
+    "staircase": lambda m: Staircase(parse(m["epsilon"]), parse(m["gamma"])),
+    "sampled": lambda m: Sampled(),
+}
