@@ -148,8 +148,9 @@ def mul(*factors: Expr) -> Expr:
     for base, exponent in powers.items():
         if exponent != 0:
             rest.append(base if exponent == 1 else power(base, num(exponent)))
-    if len(rest) == 1 and isinstance(rest[0], Num):
-        return Num(coefficient * rest[0].value)
+    rest.sort(key=_is_reciprocal)  # what is printed below the line stands last
+    if any(isinstance(factor, Num | Mul) for factor in rest):  # a power folded: sqrt(2)*sqrt(2)
+        return mul(Num(coefficient), *rest)
     if not rest:
         return Num(coefficient)
     if coefficient != 1:
@@ -169,7 +170,7 @@ def power(base: Expr, exponent: Expr) -> Expr:
             if folded is not None:
                 return Num(folded)
         if exponent.value.denominator == 1:
-            if isinstance(base, Pow) and isinstance(base.exponent, Num) and _keeps_domain(base.exponent.value):
+            if isinstance(base, Pow) and isinstance(base.exponent, Num) and _keeps_domain(base, exponent.value):
                 return power(base.base, Num(base.exponent.value * exponent.value))
             if isinstance(base, Mul):
                 return mul(*(power(factor, exponent) for factor in base.args))
@@ -178,9 +179,12 @@ def power(base: Expr, exponent: Expr) -> Expr:
     return Pow(base, exponent)
 
 
-def _keeps_domain(exponent: Fraction) -> bool:
-    """Whether x**exponent is defined for every x that the merged power is defined for."""
-    return exponent.denominator == 1
+def _keeps_domain(inner: Pow, outer: Fraction) -> bool:
+    """Whether (b**e)**outer and b**(e * outer) are defined for the same b: sqrt(x)**2 is not x for x < 0."""
+    assert isinstance(inner.exponent, Num)
+    e = inner.exponent.value
+    positive = isinstance(inner.base, Num) and inner.base.value > 0
+    return e.denominator == 1 or (e * outer).denominator != 1 or positive
 
 
 def call(name: str, *args: Expr) -> Expr:
