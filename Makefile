@@ -1,0 +1,75 @@
+# The only doorway. Every target sets up what it needs; nothing is needed but make and python3 >= 3.11.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-builtin-rules
+
+PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
+	"$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo "$$p" && break; done)
+WORKERS ?= auto
+BIN := .venv/bin
+PIP := -m pip install --quiet --disable-pip-version-check
+FLINT := $(shell sed -n 's/^ *"\(python-flint[^"]*\)".*/\1/p' pyproject.toml)
+
+.PHONY: help verify reports test lint types imports check reports-check wheel-test bench ci clean
+
+help:  ## what each target does
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 22
+
+verify: .venv/run  ## prove or refute every claim of specs/, write reports/
+	$(BIN)/dpverify report specs -o reports
+
+reports: verify  ## the same
+
+test: .venv/dev  ## all tests
+	$(BIN)/python -m pytest -n $(WORKERS) $(ARGS)
+
+lint: .venv/dev  ## ruff: faults and formatting of imports
+	$(BIN)/ruff check .
+
+types: .venv/dev  ## mypy, strict
+	$(BIN)/mypy
+
+imports: .venv/dev  ## the floors of docs/design.md and the trust line
+	$(BIN)/lint-imports
+
+check: .venv-flint/done  ## re-check every committed certificate with python-flint alone
+	env PYTHONPATH=. .venv-flint/bin/python -m dpverify.kernel reports/*.cert.json
+
+reports-check: .venv/run  ## the committed reports are what the code says today
+	$(BIN)/python tools/reports_check.py
+
+wheel-test: .venv/run  ## the wheel in a clean environment, used from another directory
+	PYTHON="$(PYTHON)" tools/wheel_test.sh
+
+bench: .venv/run  ## measure, print, and write reports/bench.md
+	$(BIN)/python bench/run.py
+
+ci:  ## everything that continuous integration runs
+	.ci/run
+
+clean:  ## remove environments, caches and builds
+	rm -rf .venv .venv-* build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# -- environments: a stamp file each, made again when pyproject.toml changes ------------------------
+
+.venv/made:
+	@test -n "$(PYTHON)" || { echo "dpverify needs python3 >= 3.11; found none. Install one or pass PYTHON=/path/to/python." >&2; exit 2; }
+	$(PYTHON) -m venv .venv
+	@touch $@
+
+.venv/run: .venv/made pyproject.toml
+	$(BIN)/python $(PIP) -e .
+	@touch $@
+
+.venv/dev: .venv/run
+	$(BIN)/python $(PIP) -e '.[dev]'
+	@touch $@
+
+.venv-flint/done: pyproject.toml
+	@test -n "$(PYTHON)" || { echo "dpverify needs python3 >= 3.11; found none. Install one or pass PYTHON=/path/to/python." >&2; exit 2; }
+	$(PYTHON) -m venv .venv-flint
+	.venv-flint/bin/python $(PIP) '$(FLINT)'
+	@touch $@

@@ -1,0 +1,11 @@
+"""Settings that all tests share."""
+
+import os
+
+from hypothesis import settings
+
+# No deadline: a slow shared machine is not a fault of the code. The same examples every time, so that a red run can be repeated;
+# HYPOTHESIS_PROFILE=explore looks further, with new ones.
+settings.register_profile("repeatable", deadline=None, derandomize=True, max_examples=60)
+settings.register_profile("explore", deadline=None, max_examples=1000)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
