@@ -20,7 +20,7 @@ from typing import Any, Final, Literal
 
 from flint import arb
 
-from dpverify.balls import SPECIAL, Jet, JetEvaluator, constant, hull, rational
+from dpverify.balls import SPECIAL, Jet, JetEvaluator, constant, hull, rational, resolve
 from dpverify.errors import Undecided
 from dpverify.expr import ONE, ZERO, Add, Call, Expr, Mul, Num, Pow, Sym, add, call, div, mul, neg, num, power, sub, substitute, symbols
 
@@ -230,7 +230,7 @@ class Germ:
 class _GermEvaluator(JetEvaluator):
     """The walk of `balls` with germs for scalars."""
 
-    def __init__(self, end: End, name: str) -> None:
+    def __init__(self, end: End) -> None:
         if end.start < LEAST_START:
             raise Undecided(f"an end must start at {LEAST_START} or further out in its chart.")
         self.start = rational(end.start)
@@ -298,7 +298,7 @@ class _GermEvaluator(JetEvaluator):
         if expr.name == "log":
             value: Germ = self.visit(expr.args[0]).v
             return value
-        x = self.visit(expr.args[1]).v
+        x: Germ = self.visit(expr.args[1]).v
         if x.k.lo > 0 and x.direction() < 0:
             return self._besselk_value_at_zero(expr.args[0], x)
         if x.k.lo > 0 and x.direction() > 0:
@@ -494,4 +494,7 @@ def end_jet(expr: Expr, name: str, end: End) -> Jet:
 
     Raises Undecided where the form is outside what is covered or the end starts too early.
     """
-    return _GermEvaluator(end, name).visit(substitute(expr, {name: end.variable()}))
+    near = end.boundary()
+    low, high = {"+inf": (near, None), "-inf": (None, near), "right": (end.point, near), "left": (near, end.point)}[end.side]
+    smooth = resolve(expr, name, low, high)
+    return _GermEvaluator(end).visit(substitute(smooth, {name: end.variable()}))

@@ -137,7 +137,8 @@ def mul(*factors: Expr) -> Expr:
         if isinstance(factor, Num):
             coefficient *= factor.value
             continue
-        base, exponent = factor, 1
+        base: Expr = factor
+        exponent = 1
         if isinstance(factor, Pow) and isinstance(factor.exponent, Num) and factor.exponent.value.denominator == 1:
             base, exponent = factor.base, int(factor.exponent.value)
         powers[base] = powers.get(base, 0) + exponent
