@@ -1,0 +1,152 @@
+"""The house agrees with itself: code, table of rules, claims, reports and documents tell the same story."""
+
+import configparser
+import inspect
+import json
+import re
+import subprocess
+import tomllib
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
+
+import pytest
+
+import dpverify
+from dpverify import model, rules
+from dpverify.rules.table import TABLE
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "dpverify"
+FILES = {info.name: import_module(f"dpverify.rules.{info.name}") for info in iter_modules(rules.__path__)}
+RULES = {stem: module for stem, module in FILES.items() if hasattr(module, "NAME")}
+SPECS = sorted((ROOT / "specs").glob("*.toml"))
+CERTIFICATES = sorted((ROOT / "reports").glob("*.cert.json"))
+README = (ROOT / "README.md").read_text()
+DESIGN = (ROOT / "docs" / "design.md").read_text()
+
+
+# -- rules -------------------------------------------------------------------------------------
+
+
+def test_the_table_lists_every_rule_file_under_its_own_name():
+    assert dict(TABLE) == {module.NAME: module for module in RULES.values()}
+
+
+@pytest.mark.parametrize("stem", sorted(RULES))
+def test_a_rule_states_its_theorem_its_hypotheses_and_its_source(stem):
+    module = RULES[stem]
+    assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", module.NAME)
+    assert len(module.STATEMENT) > 40
+    assert module.CHECKED, "a rule that checks nothing proves nothing"
+    assert isinstance(module.CHECKED, tuple) and isinstance(module.ASSUMED, tuple)
+    assert str(module.SOURCE)
+    assert list(inspect.signature(module.check).parameters) == ["claim", "evidence"]
+
+
+@pytest.mark.parametrize("stem", sorted(RULES))
+def test_a_rule_has_tests_of_its_own(stem):
+    sources = [path.read_text() for path in (ROOT / "tests").rglob("test_*.py") if path != Path(__file__)]
+    used = re.compile(rf"\b{stem}\b|\b{re.escape(RULES[stem].NAME)}\b")
+    assert any(used.search(text) for text in sources)
+
+
+def test_every_rule_proves_something_in_the_committed_reports():
+    used = {step["rule"] for path in CERTIFICATES for step in json.loads(path.read_text())["steps"]}
+    assert used == set(TABLE)
+
+
+# -- floors ------------------------------------------------------------------------------------
+
+
+def test_design_and_import_contract_name_every_file_of_the_package():
+    stems = {path.stem for path in PACKAGE.glob("*.py")} | {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
+    stems -= {"__init__", "__main__"}
+    contract = configparser.ConfigParser(comment_prefixes=(";",))
+    contract.read(ROOT / ".importlinter")
+    layers = contract["importlinter:contract:floors"]["layers"]
+    assert set(re.findall(r"\w+", layers)) == stems
+    assert {name for name in stems if f"`{name}.py`" in DESIGN or f"`{name}/`" in DESIGN} == stems
+
+
+def test_the_floors_of_the_design_stand_in_the_order_of_the_contract():
+    contract = configparser.ConfigParser(comment_prefixes=(";",))
+    contract.read(ROOT / ".importlinter")
+    layers = [set(re.findall(r"\w+", line)) for line in contract["importlinter:contract:floors"]["layers"].strip().splitlines()]
+    table = [line.split("|")[2] for line in DESIGN.splitlines() if re.match(r"\| \d+ \|", line)]
+    assert [set(re.findall(r"`(\w+)(?:\.py|/)`", cell)) for cell in table] == layers
+
+
+# -- the catalogue -----------------------------------------------------------------------------
+
+
+def test_the_catalogue_has_claims_of_both_verdicts():
+    expected = [claim.get("expect", "proved") for path in SPECS for claim in tomllib.loads(path.read_text())["claim"]]
+    assert expected.count("proved") > 50 and expected.count("refuted") > 50
+
+
+@pytest.mark.parametrize("path", SPECS, ids=lambda path: path.stem)
+def test_a_claim_file_says_what_it_is_about_and_names_each_claim(path):
+    text = path.read_text()
+    names = [claim.get("name", "") for claim in tomllib.loads(text)["claim"]]
+    assert text.startswith("# ")
+    assert all(names) and len(set(names)) == len(names)
+
+
+def test_every_kind_of_mechanism_is_in_the_readme():
+    assert [kind for kind in model.KINDS if kind != "sampled" and f"`{kind}`" not in README] == []
+
+
+def test_every_proved_or_refuted_claim_has_its_certificate_and_no_certificate_is_left_over():
+    expected = sorted(
+        (path.stem, claim["expect"].upper() if "expect" in claim else "PROVED")
+        for path in SPECS
+        for claim in tomllib.loads(path.read_text())["claim"]
+        if claim.get("expect") != "unknown"
+    )
+    found = sorted((path.name.partition(".")[0], json.loads(path.read_text())["verdict"]) for path in CERTIFICATES)
+    assert [entry for entry in found if entry[1] != "UNKNOWN"] == expected
+
+
+def test_committed_certificates_name_only_rules_of_the_table_and_are_small():
+    for path in CERTIFICATES:
+        data = json.loads(path.read_text())
+        assert {step["rule"] for step in data["steps"]} <= set(TABLE), path.name
+        assert path.stat().st_size < 1_000_000, path.name
+
+
+# -- the command line and the doorway ----------------------------------------------------------
+
+
+def test_the_readme_lists_every_verb_and_exit_code():
+    from dpverify import cli
+
+    assert [verb for verb in cli.main.commands if f"dpverify {verb}" not in README] == []
+    assert re.findall(r"^\| (\d) \|", README, re.MULTILINE) == ["0", "1", "2", "3", "4"]
+
+
+def test_continuous_integration_and_documents_call_targets_that_exist():
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    called = set(re.search(r"for target in (.*);", (ROOT / ".ci" / "run").read_text())[1].split())
+    documents = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md"), ROOT / ".pre-commit-config.yaml"]
+    called |= {name for path in documents for name in re.findall(r"(?:`|entry: |^ {4})make ([a-z-]+)", path.read_text(), re.MULTILINE)}
+    assert called <= targets
+
+
+def test_the_version_stands_in_the_changelog():
+    assert f"## [{dpverify.__version__}]" in (ROOT / "CHANGELOG.md").read_text()
+
+
+@pytest.mark.parametrize("path", sorted(p for p in ROOT.rglob("*.md") if not {".venv", ".git"} & set(p.relative_to(ROOT).parts)), ids=str)
+def test_links_of_the_documents_lead_somewhere(path):
+    for target in re.findall(r"\]\(([^)#]+)", path.read_text()):
+        assert target.startswith("https://") or (path.parent / target).exists(), target
+
+
+def test_no_committed_file_names_a_path_of_somebodys_machine():
+    if not (ROOT / ".git").exists():
+        pytest.skip("not a checkout")
+    pattern = r"(^|[^A-Za-z0-9_.])/(home|Users|root)/[a-z]"
+    command = ["git", "grep", "-nIE", pattern, "--", ".", ":!tests/test_house.py"]
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert run.stdout == ""
