@@ -35,6 +35,8 @@ MAX_SIGNS: Final = 16
 """Greatest dimension whose 2^(d - 1) sign vectors are tried one by one."""
 MAX_VERTICES: Final = 20_000
 """Greatest number of candidate vertices that are tried one by one."""
+MAX_BITS: Final = 10_000
+"""Greatest length of a power sum, so that it can be printed."""
 ROOT_BITS: Final = 256
 """Relative precision of an eigenvalue that is neither rational nor a quadratic irrational."""
 
@@ -173,7 +175,11 @@ def _pick(vectors: Sequence[Vector], sizes: Sequence[Fraction], finish: Callable
 
 
 def _power_sum(vector: Vector, p: Fraction) -> Expr:
-    return add(*(power(Num(abs(x)), Num(p)) for x in vector))
+    """The sum of |x|^p. Raises Undecided where that is a rational too long to write down."""
+    total = add(*(power(Num(abs(x)), Num(p)) for x in vector))
+    if isinstance(total, Num) and max(total.value.numerator.bit_length(), total.value.denominator.bit_length()) > MAX_BITS:
+        raise Undecided(f"powers with p = {p} have more than {MAX_BITS} bits. Use the maximum norm, or state the sensitivity itself.")
+    return total
 
 
 def _mahalanobis_squares(sigma: Matrix, vectors: Sequence[Vector]) -> list[Fraction]:

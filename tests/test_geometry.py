@@ -253,6 +253,11 @@ def test_irrational_powers_are_compared_by_dominance_and_else_left_to_max():
     assert found.at is None
 
 
+def test_powers_too_long_to_write_are_undecided():
+    with pytest.raises(Undecided, match="bits"):
+        norm_value(Norm("lp", F(10_001)), (F(2), F(3)))
+
+
 # -- the l1 radius and unit vectors -----------------------------------------------------------------------
 
 
