@@ -1,0 +1,197 @@
+"""The kernel: the only maker of judgements.
+
+Each step of a certificate names a rule, which proves one bound on the tight epsilon from the claim
+and the step's evidence. The least upper and the greatest lower bound, compared exactly with the
+claimed epsilon, give the verdict. `python -m dpverify.kernel FILE...` re-checks certificates with
+the standard library and flint alone.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from dpverify.balls import precision
+from dpverify.certificate import MAX_BYTES, Certificate, Step, decode, unpack
+from dpverify.compare import certainly_le, certainly_lt
+from dpverify.errors import CertificateError, DpverifyError, Rejected, Undecided
+from dpverify.expr import ZERO, Expr, Num, format_expr, substitute
+from dpverify.model import Claim, Domain
+from dpverify.rules.base import Bound, Infinite
+from dpverify.rules.table import TABLE
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What has been proved of a claim.
+
+    lower, upper: the enclosure of the tight epsilon (for every parameter of the claim's domains), None where a
+    side is not known. rules, assumptions: what the bounds rest on. witness: of the refutation, for readers,
+    with the values of the parameters under "at" where the claim ranges over some. also: further proved facts.
+    """
+
+    claim: Claim
+    verdict: str
+    lower: Expr | Infinite | None
+    upper: Expr | Infinite | None
+    rules: tuple[str, ...] = ()
+    assumptions: tuple[str, ...] = ()
+    witness: Mapping[str, Any] | None = None
+    also: Mapping[str, str] = field(default_factory=dict)
+
+
+def check(data: Any) -> Judgement:
+    """The judgement of a certificate's JSON value.
+
+    Raises CertificateError where the data is not a certificate or states another verdict than its steps give,
+    Rejected where a rule refuses its evidence.
+    """
+    certificate: Certificate = unpack(data)
+    bounds = []
+    for index, step in enumerate(certificate.steps, 1):
+        try:
+            bounds.append(bound(certificate.claim, step, certificate.prec))
+        except CertificateError as error:
+            raise CertificateError(f"step {index}: {error}") from error
+    judgement = judge(certificate.claim, certificate.steps, bounds)
+    if judgement.verdict != certificate.verdict:
+        raise CertificateError(f"the certificate says {certificate.verdict}, its steps give {judgement.verdict}.")
+    return judgement
+
+
+def bound(claim: Claim, step: Step, prec: int) -> Bound:
+    """What one step proves, at `prec` bits. Raises Rejected, or CertificateError for evidence of the wrong form."""
+    rule = TABLE.get(step.rule)
+    if rule is None:
+        raise CertificateError(f"unknown rule {step.rule[:60]!r}; this version has {', '.join(sorted(TABLE))}.")
+    try:
+        with precision(prec):
+            return rule.check(claim, step.evidence)
+    except Undecided as error:
+        raise Rejected(step.rule, "an enclosure", str(error)) from error
+    except (DpverifyError, LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError) as error:
+        if isinstance(error, Rejected | CertificateError):
+            raise
+        raise CertificateError(f"{step.rule}: the evidence cannot be used: {type(error).__name__}: {error}") from error
+
+
+def judge(claim: Claim, steps: Sequence[Step], bounds: Sequence[Bound]) -> Judgement:
+    """The verdict that bounds give, one for each step.
+
+    PROVED: an upper bound is at most the claimed epsilon (finite, where it is "tight"); it holds for every delta.
+    REFUTED: delta is 0 and a lower bound is above the claimed epsilon, at one value of the parameters at least.
+    """
+    domains = dict(claim.domains)
+    uppers = [b.value for b in bounds if b.side == "upper"]
+    lowers = [b for b in bounds if b.side == "lower" and _inside(b, claim)]
+    upper = _best(uppers, lambda a, b: _at_most(a, b, domains))
+    lower = _best([b.value for b in lowers if not b.at], lambda a, b: _at_most(b, a, domains))
+    refutation = next((b for b in lowers if _refutes(b, claim)), None)
+    proved = _meaningful_delta(claim) and any(_proves(value, claim) for value in uppers)
+    if proved and refutation is not None:
+        raise RuntimeError("the rules contradict each other: an upper bound is below a lower bound")
+    rules = [TABLE[step.rule] for step in steps]
+    assumed = [line for rule, b in zip(rules, bounds, strict=True) for line in (*rule.ASSUMED, *b.assumed)]
+    return Judgement(
+        claim=claim,
+        verdict="PROVED" if proved else "REFUTED" if refutation is not None else "UNKNOWN",
+        lower=lower if claim.delta == ZERO else None,
+        upper=upper,
+        rules=tuple(dict.fromkeys(rule.NAME for rule in rules)),
+        assumptions=tuple(dict.fromkeys(assumed)),
+        witness=None if refutation is None else _witness(refutation),
+        also={key: text for b in bounds for key, text in b.also.items()},
+    )
+
+
+def lies_in(value: Expr, domain: Domain) -> bool:
+    """Whether a constant certainly lies in a domain."""
+    if domain.integer and not (isinstance(value, Num) and value.value.denominator == 1):
+        return False
+    above = certainly_lt if domain.lower_open else certainly_le
+    below = certainly_lt if domain.upper_open else certainly_le
+    return (domain.lower is None or above(Num(domain.lower), value)) and (domain.upper is None or below(value, Num(domain.upper)))
+
+
+def _proves(upper: Expr | Infinite, claim: Claim) -> bool:
+    if isinstance(upper, Infinite):
+        return False
+    return claim.epsilon is None or certainly_le(upper, claim.epsilon, dict(claim.domains))
+
+
+def _refutes(lower: Bound, claim: Claim) -> bool:
+    if claim.delta != ZERO:
+        return False
+    if isinstance(lower.value, Infinite):
+        return True
+    if claim.epsilon is None:
+        return False
+    claimed, value = substitute(claim.epsilon, lower.at), substitute(lower.value, lower.at)
+    return certainly_lt(claimed, value, dict(claim.domains))
+
+
+def _meaningful_delta(claim: Claim) -> bool:
+    """Pure privacy implies every delta >= 0, and none below."""
+    return claim.delta is None or certainly_le(ZERO, claim.delta, dict(claim.domains))
+
+
+def _inside(lower: Bound, claim: Claim) -> bool:
+    """Whether the parameters at which a lower bound is claimed are the claim's own and lie in their domains."""
+    domains = dict(claim.domains)
+    return not lower.at or all(name in domains and lies_in(value, domains[name]) for name, value in lower.at.items())
+
+
+def _at_most(left: Expr | Infinite, right: Expr | Infinite, domains: Mapping[str, Domain]) -> bool:
+    if isinstance(right, Infinite):
+        return True
+    return not isinstance(left, Infinite) and certainly_le(left, right, domains)
+
+
+def _best(values: Sequence[Expr | Infinite], better: Callable[[Expr | Infinite, Expr | Infinite], bool]) -> Expr | Infinite | None:
+    """The best of the values as far as the order between them is certain."""
+    best: Expr | Infinite | None = None
+    for value in values:
+        if best is None or better(value, best):
+            best = value
+    return best
+
+
+def _witness(lower: Bound) -> dict[str, Any]:
+    at = {"at": {name: format_expr(value) for name, value in lower.at.items()}} if lower.at else {}
+    return {**(lower.witness or {}), **at}
+
+
+def _line(path: Path) -> tuple[int, str]:
+    """Exit code and report of one file."""
+    try:
+        with path.open("rb") as file:
+            judgement = check(decode(file.read(MAX_BYTES + 1)))
+    except OSError as error:
+        return 2, f"{path}: {error.strerror}"
+    except CertificateError as error:
+        return 2, f"{path}: not a certificate that holds: {error}"
+    except Rejected as error:
+        return 1, f"{path}: rejected by {error}"
+    claim = judgement.claim
+    epsilon = "tight" if claim.epsilon is None else format_expr(claim.epsilon)
+    return 0, f"{judgement.verdict:8} {path}: {claim.mechanism_name}, {claim.name}, epsilon {epsilon}"
+
+
+def main(argv: Sequence[str]) -> int:
+    """Re-check certificate files, one line each. 0: all hold; 1: a rule refused its evidence; 2: not a certificate."""
+    if not argv:
+        print("usage: python -m dpverify.kernel FILE...", file=sys.stderr)
+        return 2
+    code = 0
+    for name in argv:
+        result, line = _line(Path(name))
+        print(line, file=sys.stderr if result else sys.stdout)
+        code = max(code, result)
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,29 @@
+"""The one list of all rules: what the kernel accepts, and nothing else is ever looked up."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, Protocol
+
+from dpverify.model import Claim, Source
+from dpverify.rules.base import Bound
+
+
+class Rule(Protocol):
+    """What every rule module holds; see the package's docstring."""
+
+    NAME: str
+    STATEMENT: str
+    CHECKED: tuple[str, ...]
+    ASSUMED: tuple[str, ...]
+    SOURCE: Source
+
+    def check(self, claim: Claim, evidence: Mapping[str, Any]) -> Bound:
+        """The bound that the rule proves for this claim from this evidence. Raises Rejected or Undecided."""
+        ...
+
+
+_RULES: Final[tuple[Rule, ...]] = ()
+
+TABLE: Final[Mapping[str, Rule]] = {rule.NAME: rule for rule in _RULES}
+"""Every rule by its name in certificates."""
