@@ -1,0 +1,592 @@
+"""Enclosed integrals of densities, and whether they are finite.
+
+A density is integrated piece by piece between its kinks and singular points. Inside a piece adaptive quadrature on complex
+balls encloses the integral. At an end of a piece (infinity, a pole, a zero, the centre), let w be |z| or the distance
+from the point, h = -log(density), and theta = w dh/dw. Since d log(density)/d log(w) = -theta, from theta in [b1, b2]
+
+    past w0:    the tail is in density(w0) w0 [1/(b2 - 1), 1/(b1 - 1)]  if b1 > 1,  and infinite if b2 <= 1;
+    within w0:  the head is in density(w0) w0 [1/(1 - b1), 1/(1 - b2)]  if b2 < 1,  and infinite if b1 >= 1.
+
+Radial noise has the weight r^(d-1) in its density; see `weighted`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from itertools import chain, pairwise
+from typing import Final
+
+from flint import acb, arb, ctx
+
+from dpverify.balls import constant, hull, precision, rational, resolve, value
+from dpverify.ends import End, Germ, end_jet
+from dpverify.errors import ExprError, Undecided
+from dpverify.expr import (
+    ONE, ZERO, Add, Call, Expr, Mul, Num, Pow, Sym, add, call, children, linear_part, mul, neg, neg_log, num, power, rebuild, sub,
+    substitute, symbols,
+)  # fmt: skip
+from dpverify.model import Product, Radial, Translation
+
+Additive = Radial | Translation | Product
+
+_LADDER: Final = (4, 5, 6, 7, 8, 10, 12, 14, 17, 20, 25, 30, 40, 60, 80, 120, 200, 400, 1000)
+"""Where an end may start: at 2^k in its chart."""
+_SMALL_POWERS: Final = tuple(num(n) for n in range(2, 9))
+_MOST_TERMS: Final = 20_000
+_WORKING: Final = 80
+"""Bits for quadrature; ends of the order of 2^-1000 need no more, exponents are unbounded."""
+
+
+def variable(mechanism: Additive) -> str:
+    """The name of the variable of a density: r for radial noise, z otherwise."""
+    return "r" if isinstance(mechanism, Radial) else "z"
+
+
+def weighted(profile: Expr, dimension: Expr) -> Expr:
+    """profile(r) r^(d-1): its integral times the surface of the unit ball is that of profile(||x||) over R^d."""
+    return mul(profile, power(Sym("r"), sub(dimension, ONE)))
+
+
+# -- pieces ----------------------------------------------------------------------------------------
+
+
+def breaks(expr: Expr, name: str) -> set[Fraction]:
+    """The rational points where an argument of abs, min, max, log or a power that is linear in `name` vanishes."""
+    found: set[Fraction] = set()
+    for part in _subtrees(expr):
+        if isinstance(part, Call) and part.name in ("abs", "log", "besselk", "logbesselk"):
+            arguments = [part.args[-1]]
+        elif isinstance(part, Call) and part.name in ("min", "max"):
+            arguments = [sub(left, right) for i, left in enumerate(part.args) for right in part.args[:i]]
+        elif isinstance(part, Call) and part.name == "floor":
+            arguments = [add(part.args[0], num(n)) for n in range(-8, 9)]
+        elif isinstance(part, Pow):
+            whole = isinstance(part.exponent, Num) and part.exponent.value.denominator == 1 and part.exponent.value > 0
+            arguments = [] if whole else [part.base]
+        else:
+            continue
+        for argument in arguments:
+            slope, rest = linear_part(argument, name)
+            if isinstance(slope, Num) and isinstance(rest, Num) and slope != ZERO:
+                found.add(-rest.value / slope.value)
+            found |= _quadratic_roots(argument, name)
+    return found
+
+
+def _subtrees(expr: Expr) -> Iterator[Expr]:
+    yield expr
+    for part in children(expr):
+        yield from _subtrees(part)
+
+
+def _quadratic_roots(expr: Expr, name: str) -> set[Fraction]:
+    """The rational roots of c * name^2 + e, the form of a ball's edge."""
+    square = power(Sym(name), num(2))
+    slope, rest = linear_part(_replace(expr, square, Sym("_square")), "_square")
+    if not isinstance(slope, Num) or not isinstance(rest, Num) or slope == ZERO or rest.value / slope.value > 0:
+        return set()
+    root = power(Num(-rest.value / slope.value), Num(Fraction(1, 2)))
+    return {root.value, -root.value} if isinstance(root, Num) else set()
+
+
+def _replace(expr: Expr, old: Expr, new: Expr) -> Expr:
+    terms = [
+        new if term == old else mul(*(new if f == old else f for f in term.args)) if isinstance(term, Mul) else term
+        for term in (expr.args if isinstance(expr, Add) else (expr,))
+    ]
+    return add(*terms)
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A density without kinks on an open interval; None is an infinite end."""
+
+    density: Expr
+    name: str
+    lower: Fraction | None
+    upper: Fraction | None
+
+
+def pieces(density: Expr, name: str, lower: Fraction | None, upper: Fraction | None) -> list[Piece]:
+    """The pieces of a density between its breaks, those where it is identically zero left out."""
+    inside = sorted(p for p in breaks(density, name) if (lower is None or lower < p) and (upper is None or p < upper))
+    if lower is None and upper is None and not inside:
+        inside = [Fraction(0)]
+    ends: list[Fraction | None] = [lower, *inside, upper]
+    cut = [Piece(_smooth(density, name, left, right), name, left, right) for left, right in pairwise(ends)]
+    return [piece for piece in cut if piece.density != ZERO]
+
+
+def _smooth(density: Expr, name: str, lower: Fraction | None, upper: Fraction | None) -> Expr:
+    """The density on an open interval with kinks decided; floor(u) in min and max by u - 1 <= floor(u) <= u."""
+    return resolve(_without_floors(density, name, lower, upper), name, lower, upper)
+
+
+def _without_floors(expr: Expr, name: str, lower: Fraction | None, upper: Fraction | None) -> Expr:
+    done = rebuild(expr, lambda part: _without_floors(part, name, lower, upper))
+    if not (isinstance(done, Call) and done.name in ("min", "max") and len(done.args) == 2):
+        return done
+    floors = [part for part in done.args if isinstance(part, Call) and part.name == "floor"]
+    if len(floors) != 1:
+        return done
+    other = done.args[1] if floors[0] is done.args[0] else done.args[0]
+    u = floors[0].args[0]
+    decided = {resolve(call(done.name, other, bound), name, lower, upper) == other for bound in (u, sub(u, ONE))}
+    return other if decided == {True} else done
+
+
+# -- ends ------------------------------------------------------------------------------------------
+
+
+def _theta(density: Expr, name: str, end: End) -> tuple[arb | None, arb | None]:
+    """Lower and upper bound of w dh/dw over an end, None where unbounded. Raises Undecided."""
+    h = neg_log(density)
+    if end.point != 0:  # multiplied out round the point, so that what vanishes there cancels
+        h, end = _expanded(substitute(h, {name: add(Sym(name), Num(end.point))})), End(end.side, end.start)
+    germ: Germ = end_jet(h, name, end).d1 * end_jet(Sym(name), name, end).v
+    if germ.k.is_zero() or germ.direction() <= 0:
+        found = germ.bounds()
+        return found.lo, found.hi
+    least = 1 / _positive(germ).power(Fraction(-1)).bounds().hi
+    return (least.lower(), None) if germ.k.lo > 0 else (None, -least.lower())
+
+
+def _expanded(expr: Expr) -> Expr:
+    """The tree with products and small powers of sums multiplied out."""
+    done = rebuild(expr, _expanded)
+    if isinstance(done, Pow) and isinstance(done.base, Add) and done.exponent in _SMALL_POWERS:
+        lower = power(done.base, sub(done.exponent, ONE))
+        return add(*(_expanded(mul(term, lower)) for term in done.base.args))
+    if isinstance(done, Mul):
+        for i, factor in enumerate(done.args):
+            if isinstance(factor, Add):
+                others = done.args[:i] + done.args[i + 1 :]
+                return add(*(_expanded(mul(term, *others)) for term in factor.args))
+    return done
+
+
+def _positive(germ: Germ) -> Germ:
+    """|f| for a germ whose sign is certain. Raises Undecided."""
+    if germ.k.lo > 0:
+        return germ
+    if germ.k.hi < 0:
+        return Germ(germ.start, -germ.k, germ.a, germ.b, germ.growth)
+    raise Undecided("the sign of a growing function at the end of the interval is not certain.")
+
+
+def _end_mass(density: Expr, name: str, end: End) -> arb | None:
+    """The integral of a density over an end; None where it is certainly infinite. Raises Undecided."""
+    low, high = _theta(density, name, end)
+    distance = rational(end.start) if end.side in ("+inf", "-inf") else 1 / rational(end.start)
+    boundary = end.boundary()
+    edge = value(density, {name: rational(boundary)}) * distance
+    if end.side not in ("+inf", "-inf"):  # the same statement for 1/w: theta - 1 changes sign
+        low, high = None if high is None else 2 - high, None if low is None else 2 - low
+    if high is not None and high <= 1:
+        return None
+    if low is None or not low > 1 or not edge >= 0 or not edge.is_finite():
+        raise Undecided("whether the density is integrable at the end of its domain is not certain.")
+    return edge * hull(arb(0) if high is None else 1 / (high - 1), 1 / (low - 1))
+
+
+def _ends(side: str, limit: Fraction | None, point: Fraction = Fraction(0)) -> Iterator[End]:
+    """Ends that start further and further out, all beyond `limit` (the other end of the piece)."""
+    for k in _LADDER:
+        end = End(side, Fraction(2) ** k, point)  # type: ignore[arg-type]
+        if limit is None or (end.boundary() > limit if side in ("+inf", "left") else end.boundary() < limit):
+            yield end
+
+
+def _integrable_towards(density: Expr, name: str, ends: Iterable[End]) -> tuple[bool, End] | None:
+    """Whether a density is integrable at the first of the ends where that is certain, and that end."""
+    for end in ends:
+        try:
+            return _end_mass(density, name, end) is not None, end
+        except (Undecided, ExprError):
+            continue
+    return None
+
+
+def integrable_at(h: Expr, name: str, dimension: Expr, end: End) -> bool | None:
+    """Whether exp(-h) |z|^(d-1) is integrable at an end: True or False where proved, None where not.
+
+    The end may be judged from a later start; before it the density has to be bounded for other reasons.
+    """
+    density = mul(call("exp", neg(h)), power(Sym(name), sub(dimension, ONE)))
+    later = (End(end.side, Fraction(2) ** k, end.point) for k in _LADDER if 2**k > end.start)
+    found = _integrable_towards(density, name, chain((end,), later))
+    return None if found is None else found[0]
+
+
+def _regular(piece: Piece, point: Fraction, inward: int) -> bool:
+    """Whether the density is certainly bounded next to an end of its piece."""
+    width = Fraction(inward, 1024)
+    if piece.lower is not None and piece.upper is not None:
+        width = inward * min(Fraction(1, 1024), piece.upper - piece.lower)
+    near = value(piece.density, {piece.name: hull(point, point + width)})
+    return bool(near.is_finite())
+
+
+def _bounded(density: Expr, name: str, lower: Fraction, upper: Fraction, depth: int = 0) -> bool:
+    """Whether the density is certainly finite on a closed interval, by bisection."""
+    if value(density, {name: hull(lower, upper)}).is_finite():
+        return True
+    if depth > 12:
+        return False
+    # a scale-free middle reaches 2^k in few steps
+    middle = _middle(lower, upper)
+    return _bounded(density, name, lower, middle, depth + 1) and _bounded(density, name, middle, upper, depth + 1)
+
+
+def _middle(lower: Fraction, upper: Fraction) -> Fraction:
+    if lower > 0 and upper > 4 * lower:
+        return lower * Fraction(2) ** ((upper / lower).__floor__().bit_length() // 2)
+    if upper < 0:
+        return -_middle(-upper, -lower)
+    return (lower + upper) / 2
+
+
+def integrable(density: Expr, name: str, lower: Fraction | None, upper: Fraction | None) -> bool | None:
+    """Whether the integral over (lower, upper) is finite: True or False where proved, None where not."""
+    answer: bool | None = True
+    for piece in pieces(density, name, lower, upper):
+        inner: list[Fraction] = []
+        for point, other, inward in ((piece.lower, piece.upper, 1), (piece.upper, piece.lower, -1)):
+            if point is not None and _regular(piece, point, inward):
+                inner.append(point)
+                continue
+            side = ("-inf" if inward > 0 else "+inf") if point is None else ("right" if inward > 0 else "left")
+            found = _integrable_towards(piece.density, name, _ends(side, other, point or Fraction(0)))
+            if found is None:
+                answer = None
+            elif not found[0]:
+                return False
+            else:
+                inner.append(found[1].boundary())
+        if len(inner) == 2 and inner[0] < inner[1] and not _bounded(piece.density, name, inner[0], inner[1]):
+            answer = None
+    return answer
+
+
+# -- quadrature ------------------------------------------------------------------------------------
+
+_Complex = Callable[[acb, bool], acb]
+
+
+def _compiled(expr: Expr, name: str) -> _Complex:
+    """The tree as a function of a complex ball, non-finite where `analytic` is asked and a branch cut is met."""
+    if not symbols(expr):
+        fixed = acb(constant(expr))
+        return lambda z, a: fixed
+    if isinstance(expr, Sym):
+        return lambda z, a: z
+    if isinstance(expr, Add | Mul):
+        parts = [_compiled(part, name) for part in expr.args]
+        return _folded(parts, sums=isinstance(expr, Add))
+    if isinstance(expr, Pow):
+        base = _compiled(expr.base, name)
+        if isinstance(expr.exponent, Num) and expr.exponent.value.denominator == 1:
+            n = int(expr.exponent.value)
+            return lambda z, a: base(z, a) ** n
+        if isinstance(expr.exponent, Num) and abs(expr.exponent.value) == Fraction(1, 2):
+            return (lambda z, a: base(z, a).sqrt(analytic=a)) if expr.exponent.value > 0 else (lambda z, a: base(z, a).rsqrt(analytic=a))
+        exponent = _compiled(expr.exponent, name)
+        return lambda z, a: base(z, a).pow(exponent(z, a), analytic=a)
+    assert isinstance(expr, Call)
+    args = [_compiled(arg, name) for arg in expr.args]
+    return _COMPLEX[expr.name](*args)
+
+
+def _folded(parts: list[_Complex], sums: bool) -> _Complex:
+    def fold(z: acb, a: bool) -> acb:
+        total = parts[0](z, a)
+        for part in parts[1:]:
+            total = total + part(z, a) if sums else total * part(z, a)
+        return total
+
+    return fold
+
+
+def _bessel(order: _Complex, x: _Complex, logarithm: bool) -> _Complex:
+    def f(z: acb, a: bool) -> acb:
+        u = x(z, a)
+        if not u.real > 0:  # the cut is on the other side
+            return acb("nan")
+        v = order(z, a)
+        if logarithm:
+            return u.bessel_k(v, scaled=True).log(analytic=a) - u
+        least = u.real.lower()
+        # flint's series cancels about 3|u| bits where the asymptotic expansion does not reach yet
+        with precision(ctx.prec + 3 * (int(least.floor().unique_fmpz() or 0) if least <= ctx.prec else 0)):
+            found = u.bessel_k(v)
+            size = least.bessel_k(v.real).upper()
+        # on wide boxes: |K_v(u)| <= K_v(Re u), from its integral of exp(-u cosh t) cosh(v t)
+        if found.is_finite() and found.real.rad() < size:
+            return found
+        return acb((-size).union(size), (-size).union(size))
+
+    return f
+
+
+def _extreme(parts: tuple[_Complex, ...], largest: bool) -> _Complex:
+    def f(z: acb, a: bool) -> acb:
+        best = parts[0](z, a)
+        for part in parts[1:]:
+            other = part(z, a)
+            best = best.real_max(other, analytic=a) if largest else best.real_min(other, analytic=a)
+        return best
+
+    return f
+
+
+_COMPLEX: Final[dict[str, Callable[..., _Complex]]] = {
+    "exp": lambda u: lambda z, a: u(z, a).exp(),
+    "log": lambda u: lambda z, a: u(z, a).log(analytic=a),
+    "abs": lambda u: lambda z, a: u(z, a).real_abs(analytic=a),
+    "floor": lambda u: lambda z, a: u(z, a).real_floor(analytic=a),
+    "min": lambda *us: _extreme(us, False),
+    "max": lambda *us: _extreme(us, True),
+    "cosh": lambda u: lambda z, a: u(z, a).cosh(),
+    "sinh": lambda u: lambda z, a: u(z, a).sinh(),
+    "tanh": lambda u: lambda z, a: u(z, a).tanh(),
+    "asinh": lambda u: lambda z, a: _asinh(u(z, a), a),
+    "atanh": lambda u: lambda z, a: _atanh(u(z, a), a),
+    "erf": lambda u: lambda z, a: u(z, a).erf(),
+    "erfc": lambda u: lambda z, a: u(z, a).erfc(),
+    "logerfc": lambda u: lambda z, a: u(z, a).erfc().log(analytic=a),
+    "gamma": lambda u: lambda z, a: u(z, a).gamma(),
+    "besselk": lambda order, u: _bessel(order, u, False),
+    "logbesselk": lambda order, u: _bessel(order, u, True),
+}
+
+
+def _asinh(u: acb, a: bool) -> acb:
+    return (u + (1 + u * u).sqrt(analytic=a)).log(analytic=a)
+
+
+def _atanh(u: acb, a: bool) -> acb:
+    return ((1 + u).log(analytic=a) - (1 - u).log(analytic=a)) / 2
+
+
+def _quadrature(density: Expr, name: str, lower: Fraction, upper: Fraction, reference: arb, bits: int) -> arb:
+    """The integral over a closed interval by adaptive Gauss rules on complex balls (Johansson 2018)."""
+    function = _compiled(density, name)
+    tolerance = arb(2) ** -bits
+    total = acb.integral(
+        function,
+        acb(rational(lower)),
+        acb(rational(upper)),
+        rel_tol=tolerance,
+        abs_tol=reference * tolerance,
+        eval_limit=20_000,
+        depth_limit=4_000,
+    )
+    if not (total.real.is_finite() and 0 in total.imag):
+        raise Undecided(f"the integral of the density from {lower} to {upper} has no finite enclosure.")
+    return total.real.max(arb(0))
+
+
+def _reference(piece: Piece) -> arb:
+    """About the mass of a piece, a point only, to set tolerances by: the largest density * distance on a grid of powers of two."""
+    best = arb(0)
+    for k in range(-24, 25):
+        for point in _grid(piece, Fraction(2) ** k):
+            height = value(piece.density, {piece.name: rational(point)}).mid()
+            if height.is_finite() and height > 0:
+                best = best.max((height * rational(Fraction(2) ** k)).mid())
+    return best
+
+
+def _grid(piece: Piece, step: Fraction) -> Iterator[Fraction]:
+    """The points at a distance inside from each end of a piece."""
+    low = piece.lower if piece.lower is not None else (Fraction(0) if piece.upper is None else None)
+    inside = [low + step] if low is not None else []
+    if piece.upper is not None:
+        inside.append(piece.upper - step)
+    for point in inside:
+        if (piece.lower is None or point > piece.lower) and (piece.upper is None or point < piece.upper):
+            yield point
+
+
+def integral(density: Expr, name: str, lower: Fraction | None, upper: Fraction | None, bits: int = 36) -> arb:
+    """A ball that contains the integral of a density over (lower, upper), at about `bits` bits relative accuracy.
+
+    None is an infinite end. Raises Undecided where the integral is not proved finite or the form is not covered.
+    """
+    with precision(max(ctx.prec, _WORKING)):
+        found = pieces(density, name, lower, upper)
+        references = [_reference(piece) for piece in found]
+        largest = arb(0)
+        for reference in references:
+            largest = largest.max(reference)
+        total = arb(0)
+        for piece in found:
+            total += _piece_integral(piece, largest.mid(), bits)
+        return total
+
+
+def _piece_integral(piece: Piece, reference: arb, bits: int) -> arb:
+    total, inner = arb(0), []
+    for point, other, inward in ((piece.lower, piece.upper, 1), (piece.upper, piece.lower, -1)):
+        if point is not None and _regular(piece, point, inward):
+            inner.append(point)
+            continue
+        side = ("-inf" if inward > 0 else "+inf") if point is None else ("right" if inward > 0 else "left")
+        mass, boundary = _sharp_end(piece, side, other, point or Fraction(0), reference * arb(2) ** -bits)
+        total += mass
+        inner.append(boundary)
+    left, right = inner
+    if left == right:
+        return total
+    if left > right:
+        raise Undecided("the two ends of a piece of the density overlap.")
+    return total + _quadrature(piece.density, piece.name, left, right, reference, bits)
+
+
+def _sharp_end(piece: Piece, side: str, other: Fraction | None, point: Fraction, wanted: arb) -> tuple[arb, Fraction]:
+    """The mass of the first end that is as narrow as wanted, or of the narrowest, with the point where it starts."""
+    best: tuple[arb, Fraction] | None = None
+    for end in _ends(side, _halfway(point, other, side), point):
+        try:
+            mass = _end_mass(piece.density, piece.name, end)
+        except (Undecided, ExprError):
+            continue
+        if mass is None:
+            raise Undecided(f"the density is not integrable at its end ({_end_name(side, point)}).")
+        if best is None or mass.rad() < best[0].rad():
+            best = mass, end.boundary()
+        if mass.rad() <= wanted:
+            break
+    if best is None:
+        raise Undecided(f"whether the density is integrable at its end ({_end_name(side, point)}) is not certain.")
+    return best
+
+
+def _halfway(point: Fraction, other: Fraction | None, side: str) -> Fraction | None:
+    """Where an end must stop so that the end on the other side of its piece has room."""
+    if other is None:
+        return None if side in ("left", "right") else Fraction(0)
+    return (point + other) / 2 if side in ("left", "right") else other
+
+
+def _end_name(side: str, point: Fraction) -> str:
+    return side if side in ("+inf", "-inf") else f"{side} of {point}"
+
+
+# -- lattice noise ---------------------------------------------------------------------------------
+
+
+def lattice_sum(density: Expr, name: str, lower: int | None, upper: int | None, bits: int = 36) -> arb:
+    """A ball that contains the sum of a density over the integers from `lower` to `upper`. Raises Undecided."""
+    with precision(max(ctx.prec, _WORKING)):
+        total = arb(0)
+        start = lower if lower is not None else 0 if upper is None or upper >= 0 else upper
+        if upper is None:
+            total += _half_sum(density, name, start, bits)
+        else:
+            if upper - start > _MOST_TERMS:
+                raise Undecided(f"a sum of {upper - start} terms; at most {_MOST_TERMS}.")
+            for n in range(start, upper + 1):
+                total += value(density, {name: arb(n)})
+        if lower is None:
+            total += _half_sum(substitute(density, {name: neg(Sym(name))}), name, 1 - start, bits)
+        if not total.is_finite():
+            raise Undecided("the sum of the density over the integers has no finite enclosure.")
+        return total
+
+
+def _half_sum(density: Expr, name: str, start: int, bits: int) -> arb:
+    """The sum from `start` on: terms, then a tail."""
+    total, n = arb(0), start
+    for k in _LADDER:
+        end = End("+inf", Fraction(2) ** k)
+        while n < end.start:
+            total += value(density, {name: arb(n)})
+            n += 1
+        if n > end.start:
+            continue
+        try:
+            tail = _tail_sum(density, name, end)
+        except (Undecided, ExprError):
+            tail = None
+        if tail is not None and tail.rad() <= total * arb(2) ** -bits:
+            return total + tail
+        if 2**k > _MOST_TERMS // 2:
+            break
+    if tail is None:
+        raise Undecided("whether the density is summable over the integers is not certain.")
+    return total + value(density, {name: arb(n)}) * 0 + tail
+
+
+def _tail_sum(density: Expr, name: str, end: End) -> arb | None:
+    """The sum over n >= start: from h(n+1) - h(n) = h'(xi), a geometric series; or between two integrals where h rises."""
+    slope: Germ = end_jet(neg_log(density), name, end).d1
+    first = value(resolve(density, name, end.start, None), {name: rational(end.start)})
+    if not first >= 0:
+        return None
+    geometric = None
+    if slope.k.is_zero() or slope.direction() <= 0:
+        found = slope.bounds()
+        if found.lo > 0:
+            geometric = first * hull(1 / (1 - (-found.hi).exp()), 1 / (1 - (-found.lo).exp()))
+    elif slope.k.lo > 0:
+        least = (1 / slope.power(Fraction(-1)).bounds().hi).lower()
+        geometric = first * hull(arb(1), 1 / (1 - (-least).exp()))
+    if geometric is not None and geometric.is_finite():
+        return geometric
+    if slope.k.lo >= 0:
+        mass = _end_mass(resolve(density, name, end.start, None), name, end)
+        return None if mass is None else mass + first * hull(Fraction(0), Fraction(1))
+    return None
+
+
+# -- noise -----------------------------------------------------------------------------------------
+
+
+def domain(mechanism: Additive) -> tuple[Fraction | None, Fraction | None]:
+    """The interval where the density lives, rational ends or None. Raises Undecided for irrational ends."""
+    if isinstance(mechanism, Radial):
+        return Fraction(0), None
+    if isinstance(mechanism, Product):
+        return None, None
+    ends: list[Fraction | None] = []
+    for end in mechanism.support:
+        if end is not None and not isinstance(end, Num):
+            raise Undecided("the ends of the support must be rational here.")
+        ends.append(None if end is None else end.value)
+    return ends[0], ends[1]
+
+
+def whole_density(mechanism: Additive) -> Expr:
+    """The density in one variable whose integral normalises the noise (up to the volume of the unit ball for radial noise)."""
+    return weighted(mechanism.profile, mechanism.dimension) if isinstance(mechanism, Radial) else mechanism.density
+
+
+@lru_cache(maxsize=256)
+def has_normaliser(mechanism: Additive) -> bool | None:
+    """Whether the noise is integrable: True or False where proved, None where not. Lattice noise: summable."""
+    try:
+        lower, upper = domain(mechanism)
+        if isinstance(mechanism, Translation) and mechanism.integers:
+            normaliser(mechanism)
+            return True
+        return integrable(whole_density(mechanism), variable(mechanism), lower, upper)
+    except (Undecided, ExprError):
+        return None
+
+
+@lru_cache(maxsize=256)
+def normaliser(mechanism: Additive, bits: int = 36) -> arb:
+    """The integral of the density, for lattice noise the sum; for radial noise that of profile(r) r^(d-1).
+
+    A norm ball of radius rho in the scaled norm round a point at distance a has mass rho^d profile(..) / (d * this),
+    without any volume. Raises Undecided.
+    """
+    lower, upper = domain(mechanism)
+    if isinstance(mechanism, Translation) and mechanism.integers:
+        low = None if lower is None else lower.__ceil__()
+        return lattice_sum(mechanism.density, "z", low, None if upper is None else upper.__floor__(), bits)
+    return integral(whole_density(mechanism), variable(mechanism), lower, upper, bits)
