@@ -164,8 +164,8 @@ def _witness(lower: Bound) -> dict[str, Any]:
     return {**(lower.witness or {}), **at}
 
 
-def _line(path: Path) -> tuple[int, str]:
-    """Exit code and report of one file."""
+def recheck(path: Path) -> tuple[int, str]:
+    """Re-check one certificate file: 0, 1 (a rule refused its evidence) or 2 (not a certificate), and a line that says so."""
     try:
         with path.open("rb") as file:
             judgement = check(decode(file.read(MAX_BYTES + 1)))
@@ -187,7 +187,7 @@ def main(argv: Sequence[str]) -> int:
         return 2
     code = 0
     for name in argv:
-        result, line = _line(Path(name))
+        result, line = recheck(Path(name))
         print(line, file=sys.stderr if result else sys.stdout)
         code = max(code, result)
     return code

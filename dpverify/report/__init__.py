@@ -1,0 +1,121 @@
+"""Judgements to text, JSON, JUnit, SARIF, GitHub annotations and pages. Computes nothing but decimals.
+
+`Entry` is what all of them report: one claim of one file and what became of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dpverify.compare import decimal_bounds
+from dpverify.errors import Undecided
+from dpverify.expr import Expr, Num, format_expr, symbols
+from dpverify.kernel import Judgement
+from dpverify.model import Claim
+from dpverify.rules.base import Infinite
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One claim of one file and its outcome.
+
+    judgement: None where dpverify itself failed, with `fault` saying how. certificate: the path written, if any.
+    seconds: of search and check together. utility: whether the claim asks for the noise's error.
+    """
+
+    file: str
+    mechanism: str
+    claim: Claim
+    expected: str
+    line: int = 1
+    judgement: Judgement | None = None
+    reasons: tuple[str, ...] = ()
+    fault: str | None = None
+    certificate: str | None = None
+    seconds: float = 0.0
+    digits: int = 20
+    utility: bool = False
+
+    @property
+    def verdict(self) -> str:
+        """PROVED, REFUTED or UNKNOWN."""
+        return "UNKNOWN" if self.judgement is None else self.judgement.verdict
+
+    @property
+    def as_expected(self) -> bool:
+        """Whether the verdict is the one that the claim's author expects."""
+        return self.fault is None and self.verdict == self.expected
+
+    @property
+    def reason(self) -> str | None:
+        """What stopped a proof or a refutation, for UNKNOWN."""
+        if self.verdict != "UNKNOWN":
+            return None
+        return self.fault or " ".join(self.reasons) or "no rule covers this claim; `dpverify explain RULE` says what each one needs."
+
+
+def exit_code(entries: Sequence[Entry]) -> int:
+    """3: dpverify failed; 1: a verdict other than expected; 4: something undecided; 0: all as expected."""
+    if any(entry.fault for entry in entries):
+        return 3
+    surprises = {entry.verdict for entry in entries if not entry.as_expected}
+    return 1 if surprises - {"UNKNOWN"} else 4 if surprises else 0
+
+
+def summary(entries: Sequence[Entry]) -> str:
+    """The last line of an answer."""
+    count = len(entries)
+    return f"{count} claim{'' if count == 1 else 's'}, {sum(entry.as_expected for entry in entries)} as expected"
+
+
+def claimed(value: Expr | None) -> str:
+    """A claimed epsilon or delta as it was stated."""
+    return "tight" if value is None else format_expr(value)
+
+
+def enclosure(judgement: Judgement | None, digits: int) -> tuple[str | None, str | None]:
+    """Decimals rounded outward round the tight epsilon; "inf" for infinite, None for a side that is not known."""
+    if judgement is None:
+        return None, None
+    return _decimal(judgement.lower, digits, 0), _decimal(judgement.upper, digits, 1)
+
+
+def exact(judgement: Judgement | None) -> str | None:
+    """The tight epsilon in closed form, where both bounds are one expression that is not a mere decimal."""
+    if judgement is None or judgement.lower is None or isinstance(judgement.lower, Infinite) or judgement.lower != judgement.upper:
+        return None
+    return format_expr(judgement.lower)
+
+
+def ceiling(judgement: Judgement | None) -> str | None:
+    """The proved upper bound in closed form, where it depends on parameters."""
+    if judgement is None or judgement.upper is None or isinstance(judgement.upper, Infinite) or not symbols(judgement.upper):
+        return None
+    return format_expr(judgement.upper)
+
+
+def short(value: Expr | None) -> str:
+    """A claimed number for people: the decimal where it is short, else as stated."""
+    if isinstance(value, Num):
+        bottom = value.value.denominator
+        for prime in (2, 5):
+            while bottom % prime == 0:
+                bottom //= prime
+        low, high = decimal_bounds(value, 15)
+        if bottom == 1 and low == high:
+            return low
+    return claimed(value)
+
+
+def _decimal(bound: Expr | Infinite | None, digits: int, side: int) -> str | None:
+    if bound is None:
+        return None
+    if isinstance(bound, Infinite):
+        return "inf"
+    if symbols(bound):
+        return None
+    try:
+        return decimal_bounds(bound, digits)[side]
+    except Undecided:
+        return None

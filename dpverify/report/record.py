@@ -1,0 +1,45 @@
+"""The JSON of the contract: one object for all claims."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from dpverify.report import Entry, ceiling, claimed, enclosure, exact
+
+
+def render(entries: Sequence[Entry]) -> str:
+    """The answer as one JSON object."""
+    return json.dumps({"schema": "dpverify/1", "claims": [record(entry) for entry in entries], "audits": []}, indent=1)
+
+
+def record(entry: Entry) -> dict[str, Any]:
+    """One claim as the contract states it."""
+    judgement = entry.judgement
+    lower, upper = enclosure(judgement, entry.digits)
+    proved = "0" if entry.verdict == "PROVED" else None  # pure privacy at the claimed epsilon: delta is exactly 0 there
+    also = dict(judgement.also) if judgement else {}
+    for name, formula in (("exact epsilon", exact(judgement)), ("epsilon at most", ceiling(judgement))):
+        if formula is not None:
+            also[name] = formula
+    data: dict[str, Any] = {
+        "file": entry.file,
+        "name": entry.claim.name,
+        "mechanism": entry.mechanism,
+        "verdict": entry.verdict,
+        "expected": entry.expected,
+        "as_expected": entry.as_expected,
+        "epsilon": {"claimed": claimed(entry.claim.epsilon), "lower": lower, "upper": upper},
+        "delta": {"claimed": claimed(entry.claim.delta), "lower": proved, "upper": proved},
+        "witness": judgement.witness if judgement else None,
+        "rules": list(judgement.rules) if judgement else [],
+        "assumptions": list(judgement.assumptions) if judgement else [],
+        "certificate": entry.certificate,
+        "seconds": round(entry.seconds, 4),
+        "reason": entry.reason,
+        "also": also,
+    }
+    if entry.utility:
+        data["utility"] = None
+    return data

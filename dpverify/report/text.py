@@ -1,0 +1,87 @@
+"""The answer for people: the verdict first, then why, then what was assumed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+from dpverify.report import Entry, ceiling, enclosure, exact, short, summary
+
+Paint = Callable[[str, str], str]
+"""Colours a text by a verdict; the identity where there is no terminal."""
+
+
+def render(entries: Sequence[Entry], paint: Paint = lambda text, verdict: text) -> str:
+    """The whole answer; files are headed by their names where there are several."""
+    groups = [(file, list(group)) for file, group in groupby(entries, key=lambda entry: entry.file)]
+    lines: list[str] = []
+    for file, group in groups:
+        if len(groups) > 1:
+            lines.append(file)
+        width = max(len(entry.claim.name) for entry in group)
+        for entry in group:
+            lines.extend(claim_lines(entry, width, paint))
+        lines.extend(_footer(group))
+    return "\n".join([*lines, summary(entries)])
+
+
+def claim_lines(entry: Entry, width: int, paint: Paint) -> Iterator[str]:
+    """One claim: its line, and the witness or the reason below it."""
+    delta = "" if short(entry.claim.delta) == "0" else f"  delta {short(entry.claim.delta)}"
+    parts = [f"eps {short(entry.claim.epsilon)}{delta}"]
+    tight = tight_text(entry)
+    if tight:
+        parts.append(tight)
+    parts.append(f"{entry.seconds * 1000:.0f} ms")
+    if not entry.as_expected:
+        parts.append(f"expected {entry.expected}")
+    yield f"{paint(f'{entry.verdict:8}', entry.verdict)} {entry.claim.name:{width}}   {'   '.join(parts)}"
+    if entry.judgement is not None and entry.judgement.witness is not None:
+        yield f"         witness: {witness_text(entry.judgement.witness)}"
+    for key, value in (entry.judgement.also if entry.judgement else {}).items():
+        yield f"         {key}: {value}"
+    if entry.reason:
+        yield f"         reason: {entry.reason}"
+
+
+def tight_text(entry: Entry) -> str:
+    """The tight epsilon as far as it is known."""
+    lower, upper = enclosure(entry.judgement, entry.digits)
+    formula = exact(entry.judgement)
+    if formula is not None and not formula.replace("/", "").isdigit():
+        return f"tight: {formula}" + (f" = {lower}..." if lower and lower != upper else "")
+    if lower is not None and upper is not None:
+        return f"tight: {lower}" if lower == upper else f"tight: {common(lower, upper)}"
+    if lower is not None:
+        return f"tight: at least {lower}"
+    bound = upper or ceiling(entry.judgement)
+    return f"tight: at most {bound}" if bound else ""
+
+
+def common(lower: str, upper: str) -> str:
+    """Two decimals as the digits that they share, or as an interval where that would say too little."""
+    shared = next((i for i, (a, b) in enumerate(zip(lower, upper, strict=False)) if a != b), min(len(lower), len(upper)))
+    same_shape = len(lower) == len(upper) and "e" not in lower and "." in lower[:shared]
+    return f"{lower[:shared]}..." if same_shape and shared > 8 else f"in [{lower}, {upper}]"
+
+
+def witness_text(witness: Mapping[str, Any]) -> str:
+    """A witness on one line."""
+    return ", ".join(f"{key} = {_plain(value)}" for key, value in witness.items())
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return "(" + witness_text(value) + ")"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(_plain(item) for item in value) + "]"
+    return str(value)
+
+
+def _footer(group: Sequence[Entry]) -> Iterator[str]:
+    judgements = [entry.judgement for entry in group if entry.judgement is not None]
+    assumed = dict.fromkeys(line for judgement in judgements for line in judgement.assumptions)
+    rules = dict.fromkeys(name for judgement in judgements for name in judgement.rules)
+    if rules:
+        yield f"assumed: {'; '.join(assumed) or 'nothing'}      rules: {', '.join(rules)}"
