@@ -57,7 +57,11 @@ MAX_ZERO_BITS: Final = 200_000
 """The widest separation bound that is evaluated."""
 MAX_TERMS: Final = 4_000
 MAX_EXPONENT: Final = 2_000
-MAX_DEPTH: Final = 8
+MAX_DEPTH: Final = 6
+"""How deep the methods of `_Field.sign` may call each other."""
+MAX_EFFORT: Final = 800
+"""How many signs of polynomials one comparison may ask for."""
+MAX_KINKS: Final = 5
 MAX_DEGREE: Final = 40
 
 Poly = Any
@@ -75,7 +79,7 @@ ANY: Final[Sign] = frozenset((-1, 0, 1))
 # Atom i is the i-th generator from the end, so that later atoms are greater in the lexicographic
 # order and a root's relation rewrites it by earlier ones. The first half of the generators serves
 # as second coordinate of atoms with a bounded range.
-_SLOTS: Final = 40
+_SLOTS: Final = 32
 _RING: Final = fmpq_mpoly_ctx.get([f"x{i}" for i in range(2 * _SLOTS)], "lex")
 _ATOMS: Final = tuple(reversed(_RING.gens()))
 _ONE: Final = _RING.constant(1)
@@ -269,33 +273,47 @@ def _vanishes(expr: Expr) -> bool:
 
 
 def _by_cases(a: Expr, b: Expr, domains: Mapping[str, Domain], wanted: Sign, depth: int = 0) -> bool:
-    """The statement as it stands, or with min, max and abs replaced by what they may be."""
-    try:
-        field = _Field(domains)
-        difference = field.subtract(field.ratio(b), field.ratio(a))
-        if field.is_zero(difference.num):
-            return 0 in wanted
-        if wanted != NULL and field.ratio_sign(difference) <= wanted:
-            return True
-    except (DpverifyError, RecursionError):
-        pass
-    if depth == MAX_DEPTH:
+    """The statement as it stands, or on parts of a domain, or with min, max and abs replaced by what they may be."""
+    if depth > MAX_KINKS:
         return False
 
     def again(left: Expr, right: Expr) -> bool:
         return _by_cases(left, right, domains, wanted, depth + 1)
 
-    if wanted != NULL:
-        if isinstance(b, Call) and b.name == "max" and any(again(a, part) for part in b.args):
+    kinks = [*_kinks(a), *_kinks(b)]
+    choices: list[tuple[Expr, Expr]] = []
+    try:
+        # Both sides have a value at all parameter values; what follows may then leave parts of them out.
+        field = _Field(domains)
+        left, right = field.ratio(a), field.ratio(b)
+        if wanted != NULL:
+            if isinstance(b, Call) and b.name == "max" and any(again(a, part) for part in b.args):
+                return True
+            if isinstance(a, Call) and a.name == "min" and any(again(part, b) for part in a.args):
+                return True
+        difference = field.subtract(right, left)
+        if field.is_zero(difference.num):
+            return 0 in wanted
+        if wanted != NULL and field.ratio_sign(difference) <= wanted:
             return True
-        if isinstance(a, Call) and a.name == "min" and any(again(part, b) for part in a.args):
-            return True
-    kink = next((node for side in (a, b) for node in _kinks(side)), None)
-    if kink is None:
-        return False
-    # At every parameter value the kink equals one of the choices, so what holds for all of them holds.
-    choices = kink.args if kink.name != "abs" else (kink.args[0], neg(kink.args[0]))
-    return all(again(_exchange(a, kink, choice), _exchange(b, kink, choice)) for choice in choices)
+        for kink in kinks:
+            found = _choices(kink, field)
+            if len(found) > 1:
+                choices = [(_exchange(a, kink, choice), _exchange(b, kink, choice)) for choice in found]
+                break
+    except (DpverifyError, RecursionError):
+        pass
+    for kink in kinks:
+        inside = kink.args[0]
+        if kink.name == "abs" and isinstance(inside, Sym) and _straddles(domains[inside.name]):
+            whole = domains[inside.name]
+            halves = (replace(whole, lower=Fraction(0), lower_open=False), replace(whole, upper=Fraction(0), upper_open=False))
+            return all(_by_cases(a, b, {**domains, inside.name: half}, wanted, depth + 1) for half in halves)
+    return bool(choices) and all(again(*choice) for choice in choices)
+
+
+def _straddles(d: Domain) -> bool:
+    return (d.lower is None or d.lower < 0) and (d.upper is None or d.upper > 0)
 
 
 def _kinks(expr: Expr) -> Iterator[Call]:
@@ -303,6 +321,19 @@ def _kinks(expr: Expr) -> Iterator[Call]:
         yield from _kinks(part)
     if isinstance(expr, Call) and expr.name in ("min", "max", "abs") and symbols(expr):
         yield expr
+
+
+def _choices(kink: Call, field: _Field) -> tuple[Expr, ...]:
+    """Expressions one of which the kink equals at every parameter value; a single one where it is decided."""
+    if kink.name == "abs":
+        signs = field.ratio_sign(field.ratio(kink.args[0]))
+        minus = neg(kink.args[0])
+        return kink.args if signs <= AT_LEAST_ZERO else (minus,) if signs <= AT_MOST_ZERO else (*kink.args, minus)
+    wanted = AT_MOST_ZERO if kink.name == "min" else AT_LEAST_ZERO
+    for best in kink.args:
+        if all(field.ratio_sign(field.subtract(field.ratio(best), field.ratio(other))) <= wanted for other in kink.args):
+            return (best,)
+    return kink.args
 
 
 def _exchange(expr: Expr, old: Expr, new: Expr) -> Expr:
@@ -369,7 +400,7 @@ def _by_power(p: Poly, i: int) -> dict[int, Poly]:
     return {e: _RING.from_dict(part) for e, part in parts.items()}
 
 
-def _exponents(monomial: Sequence[fmpz]) -> Iterator[tuple[int, int]]:
+def _exponents(monomial: Sequence[Any]) -> Iterator[tuple[int, int]]:
     """The atoms of a monomial with their exponents."""
     for i, e in enumerate(reversed(monomial)):
         if e:
@@ -418,7 +449,7 @@ class _Field:
         self.seen: dict[Expr, _Ratio] = {}
         self.signs: dict[tuple[Any, ...], Sign] = {}
         self.balls: dict[tuple[int, int], arb] = {}
-        self.depth = 0
+        self.depth = self.effort = self.cut_short = 0
         for name, domain in domains.items():
             d = _closed(domain)
             if d.lower is not None and d.upper is not None and d.lower >= d.upper:
@@ -562,33 +593,31 @@ class _Field:
             over, under = self.plus(_UNIT, args[0]), self.subtract(_UNIT, args[0])
             return self.scaled(self.log(self.multiply(over, self.inverse(under))), Fraction(1, 2))
         if name in ("min", "max", "abs"):
-            return self._kink(expr, args)
+            return self._kink(name, args)
         if name == "erf":
             return self.subtract(_UNIT, self.opaque("erfc", args))
         if name in ("logerfc", "logbesselk"):
             return self.log(self.opaque(name[3:], args))
         return self.opaque(name, args)
 
-    def _kink(self, expr: Call, args: tuple[_Ratio, ...]) -> _Ratio:
-        """min, max or abs decided where the sign is known over the whole domain, opaque elsewhere."""
-        if expr.name == "abs":
+    def _kink(self, name: str, args: tuple[_Ratio, ...]) -> _Ratio:
+        """min, max or abs: decided where the sign is known over the whole domain, else by abs(x) = sqrt(x**2)."""
+        if name == "abs":
             signs = self.ratio_sign(args[0])
             if signs <= AT_LEAST_ZERO:
                 return args[0]
-            return self.scaled(args[0], Fraction(-1)) if signs <= AT_MOST_ZERO else self.opaque("abs", args)
-        wanted = AT_MOST_ZERO if expr.name == "min" else AT_LEAST_ZERO
-        for best in args:
-            if all(self.ratio_sign(self.subtract(best, other)) <= wanted for other in args):
-                return best
-        return self.opaque(expr.name, args)
+            return self.scaled(args[0], Fraction(-1)) if signs <= AT_MOST_ZERO else self.root(self.multiply(args[0], args[0]), 2)
+        best = args[0]
+        for other in args[1:]:
+            gap = self._kink("abs", (self.subtract(best, other),))
+            best = self.scaled(self.plus(best, other, self.scaled(gap, Fraction(1 if name == "max" else -1))), Fraction(1, 2))
+        return best
 
     def opaque(self, name: str, args: tuple[_Ratio, ...]) -> _Ratio:
         """The atom of a function of which only the range is known; equal arguments give the same atom."""
         bounds = Domain()
         if name == "erfc":
             bounds = Domain(Fraction(0), Fraction(2))
-        elif name == "abs":
-            bounds = Domain(Fraction(0), lower_open=False)
         elif name in ("gamma", "besselk"):
             if self.ratio_sign(args[-1]) != POSITIVE:
                 raise Undecided(f"the argument of {name} is not proved to be positive.")
@@ -808,13 +837,13 @@ class _Field:
 
     def _coefficients_vanish(self, p: Poly) -> bool:
         """Whether p vanishes for independent values of all atoms but the real roots of integers."""
-        return all(map(self._algebraic_zero, self._split(p, lambda atom: atom.algebraic).values()))
+        return all(map(self._algebraic_zero, self._split(p, lambda i: self.atoms[i].algebraic).values()))
 
-    def _split(self, p: Poly, inner: Callable[[_Atom], bool]) -> dict[tuple[int, ...], Poly]:
+    def _split(self, p: Poly, inner: Callable[[int], bool]) -> dict[tuple[int, ...], Poly]:
         """The coefficients of p, polynomials in the atoms that `inner` picks, by the monomials in the others."""
         keep = [False] * (2 * _SLOTS)
-        for i, atom in enumerate(self.atoms):
-            keep[2 * _SLOTS - 1 - i] = inner(atom)
+        for i in range(len(self.atoms)):
+            keep[2 * _SLOTS - 1 - i] = inner(i)
         parts: dict[tuple[int, ...], dict[tuple[int, ...], fmpq]] = {}
         for monomial, coefficient in p.terms():
             outside = tuple(0 if k else e for k, e in zip(keep, monomial, strict=True))
@@ -862,14 +891,35 @@ class _Field:
             total += abs(int(coefficient.p)) * prod(bounds[i] ** e for i, e in _exponents(monomial))
         return max(total, 1)
 
+    def _logarithms(self, p: Poly) -> dict[int, tuple[_Ratio, int | Fraction]]:
+        """The atoms of p that are logarithms: atom = times * log(argument), as pairs (argument, times).
+
+        A parameter e is one where exp(e) is an atom; the argument of log is a root of it where that is an atom.
+        """
+        roots = {_key(atom.args[0].num): i for i, atom in enumerate(self.atoms) if atom.degree}
+        found: dict[int, tuple[_Ratio, int | Fraction]] = {}
+        for i in _atoms_of(p):
+            atom = self.atoms[i]
+            if atom.kind == "log":
+                root = roots.get(_key(atom.args[0].num))
+                found[i] = (atom.args[0], 1) if root is None else (_Ratio(_ATOMS[root], _ONE), self.atoms[root].degree)
+            elif atom.kind == "parameter" and max(_by_power(p, i)) == 1:
+                for j, other in enumerate(self.atoms):
+                    if other.kind == "exp" and other.args[0].den.is_one() and _atoms_of(other.args[0].num) == [i]:
+                        monomial, coefficient = next(iter(other.args[0].num.terms()))
+                        if sum(monomial) == 1:
+                            found[i] = _Ratio(_ATOMS[j], _ONE), 1 / _fraction(coefficient)
+                            break
+        return found
+
     def _log_form(self, p: Poly) -> tuple[Poly, list[tuple[Poly, _Ratio]]] | None:
         """p as rest + sum of factor * log(argument), factors independent over the rationals; None unless linear in logarithms."""
-        logs = {i for i in _atoms_of(p) if self.atoms[i].kind == "log"}
+        logs = self._logarithms(p)
         if not logs:
             return None
         parts = dict.fromkeys(logs, _NONE)
         rest = _NONE
-        for outside, part in self._split(p, lambda atom: atom.kind != "log").items():
+        for outside, part in self._split(p, lambda i: i not in logs).items():
             here = list(_exponents(outside))
             if not here:
                 rest = part
@@ -895,11 +945,11 @@ class _Field:
             combined[i] = found
         groups = []
         for j, factor in enumerate(basis):
-            exponents = {i: found[j] for i, found in combined.items() if found[j]}
+            exponents = {i: found[j] * logs[i][1] for i, found in combined.items() if found[j]}
             unit = Fraction(gcd(*(x.numerator for x in exponents.values())), lcm(*(x.denominator for x in exponents.values())))
             argument = _UNIT
             for i, x in exponents.items():
-                argument = self.multiply(argument, self.to_power(self.atoms[i].args[0], int(x / unit)))
+                argument = self.multiply(argument, self.to_power(logs[i][0], int(x / unit)))
             groups.append((factor * fmpq(unit.numerator, unit.denominator), argument))
         return rest, groups
 
@@ -924,15 +974,21 @@ class _Field:
         """The signs that p may have over the domain, as far as they are proved."""
         p = self.reduced(p)
         key = _key(p)
-        if key not in self.signs:
-            if self.depth == MAX_DEPTH:
-                return ANY
-            self.depth += 1
-            try:
-                self.signs[key] = self._sign(p)
-            finally:
-                self.depth -= 1
-        return self.signs[key]
+        if key in self.signs:
+            return self.signs[key]
+        if self.depth == MAX_DEPTH or self.effort == MAX_EFFORT:
+            self.cut_short += 1
+            return ANY
+        self.depth += 1
+        self.effort += 1
+        before = self.cut_short
+        try:
+            signs = self._sign(p)
+        finally:
+            self.depth -= 1
+        if self.cut_short == before or len(signs) == 1:
+            self.signs[key] = signs  # otherwise more may be found from less deep
+        return signs
 
     def _sign(self, p: Poly) -> Sign:
         if p.is_zero():
@@ -1007,7 +1063,7 @@ class _Field:
         total: Sign = frozenset()
         certain = False
         at_corners = 0
-        for monomial, part in self._split(p, lambda atom: atom.constant).items():
+        for monomial, part in self._split(p, lambda i: self.atoms[i].constant).items():
             used = [slot for slot, e in enumerate(monomial) if e]
             if any(slot in free and monomial[slot] % 2 for slot in used):
                 return ANY
@@ -1045,10 +1101,17 @@ class _Field:
             parts = _by_power(p, i)
             a, b = parts.get(0, _NONE), parts[1]
             excess = self.sign(self.reduced(a * a - b * b * atom.args[0].num))
+            best: Sign = ANY
             for larger, signs in ((a, AT_LEAST_ZERO), (b, AT_MOST_ZERO)):
                 if excess <= signs:
                     # where the excess is not zero the larger part is not zero either and gives the sign
-                    return self.sign(larger) - NULL if 0 not in excess else self.sign(larger) | NULL
+                    best &= self.sign(larger) - NULL if 0 not in excess else self.sign(larger) | NULL
+            if excess == ANY:
+                for side in (AT_LEAST_ZERO, AT_MOST_ZERO):
+                    if self.sign(a) <= side and self.sign(b) <= side:
+                        best = self.sign(a) if 0 not in self.sign(a) else side
+            if best != ANY:
+                return best
         return ANY
 
     def _square_sign(self, p: Poly) -> Sign:
@@ -1094,14 +1157,16 @@ class _Field:
                 found = _product_sign(signs, self.ratio_sign(self.subtract(argument, other)))
                 if found <= AT_LEAST_ZERO:
                     return found
+        # The bounds are strict where P is not 1.
+        strict = any(0 not in self.sign(b) and 0 not in self.sign(q.num - q.den) for b, q in groups)
         weak: Sign = ANY
         for bounds in product(*(list(self._log_bounds(argument, self.sign(b) <= AT_LEAST_ZERO)) for b, argument in groups)):
             terms = (self.multiply(_Ratio(b, _ONE), bound) for (b, _), bound in zip(groups, bounds, strict=True))
             found = self.ratio_sign(self.plus(_Ratio(rest, _ONE), *terms))
-            if found == POSITIVE:
-                return found
+            if found == POSITIVE or (strict and found <= AT_LEAST_ZERO):
+                return POSITIVE
             if found <= AT_LEAST_ZERO:
-                weak = AT_LEAST_ZERO  # the bound may be reached nowhere: no more is known
+                weak = AT_LEAST_ZERO
         return weak
 
     def _log_bounds(self, p: _Ratio, lower: bool) -> Iterator[_Ratio]:
