@@ -22,7 +22,9 @@ before = set(sys.modules)
 import dpverify.kernel, dpverify.rules
 for module in pkgutil.iter_modules(dpverify.rules.__path__, "dpverify.rules."):
     importlib.import_module(module.name)
-print(json.dumps(sorted(set(sys.modules) - before)))
+# The compiled parts of flint put runtime modules there that come from no file and have no spec.
+found = [name for name in set(sys.modules) - before if getattr(sys.modules[name], "__spec__", None)]
+print(json.dumps(sorted(found)))
 """
 
 
