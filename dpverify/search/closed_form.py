@@ -1,0 +1,72 @@
+"""Proposals for rules that need no evidence: their value is a closed form of the claim itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from dpverify.balls import precision
+from dpverify.compare import certainly_le, find_counterexample
+from dpverify.errors import DpverifyError
+from dpverify.expr import Num
+from dpverify.model import Claim, Norm, Product
+from dpverify.rules.base import Bound, Infinite
+from dpverify.search import sensitivity
+
+BITS = 128
+Check = Callable[[Claim, Mapping[str, Any]], Bound]
+
+
+def steps(name: str, check: Check, claim: Claim) -> list[dict[str, Any]]:
+    """Both sides of an exact rule where it applies, and for a claim over domains the values of a counterexample."""
+    shared = sensitivity_evidence(claim)
+    upper = _try(check, claim, shared)
+    lower = _try(check, claim, {"side": "lower", **shared})
+    found = []
+    if upper is not None:
+        found.append({"rule": name, "evidence": shared})
+    if lower is not None:
+        found.append({"rule": name, "evidence": {"side": "lower", **shared}})
+    at = _counterexample(claim, lower or upper)
+    if at is not None and _try(check, claim, {"side": "lower", "at": at, **shared}) is not None:
+        found.append({"rule": name, "evidence": {"side": "lower", "at": at, **shared}})
+    return found
+
+
+def sensitivity_evidence(claim: Claim) -> dict[str, Any]:
+    """The evidence that the sensitivity of the claim's query, and the l1-radius of its norm, rest on."""
+    result: dict[str, Any] = {}
+    gauges = sensitivity.propose(claim)
+    if gauges:
+        result["sensitivity"] = gauges
+    noise = claim.mechanism
+    if isinstance(noise, Product) and isinstance(noise.dimension, Num) and _by_matrix(noise.norm):
+        radius = sensitivity.propose_radius(noise.norm, int(noise.dimension.value))
+        if radius:
+            result["radius"] = radius
+    return result
+
+
+def _by_matrix(norm: Norm) -> bool:
+    return norm.kind != "lp"
+
+
+def _try(check: Check, claim: Claim, evidence: dict[str, Any]) -> Bound | None:
+    try:
+        with precision(BITS):
+            return check(claim, evidence)
+    except DpverifyError:
+        return None
+
+
+def _counterexample(claim: Claim, bound: Bound | None) -> dict[str, str] | None:
+    """Values of the parameters where the claimed epsilon is below the exact one."""
+    domains = dict(claim.domains)
+    if not domains or bound is None or claim.epsilon is None or isinstance(bound.value, Infinite):
+        return None
+    if certainly_le(bound.value, claim.epsilon, domains):
+        return None
+    found = find_counterexample(bound.value, claim.epsilon, domains)
+    if found is None:
+        return None
+    return {key: str(value.value) for key, value in found.items() if isinstance(value, Num)}

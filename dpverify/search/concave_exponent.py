@@ -1,0 +1,14 @@
+"""Proposes the rule `concave-exponent`, which needs no evidence but the side."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dpverify.model import Claim
+from dpverify.rules import concave_exponent
+from dpverify.search import closed_form
+
+
+def propose(claim: Claim, digits: int) -> list[dict[str, Any]]:
+    """Steps of both sides, where the rule applies. Its value is exact, whatever the digits."""
+    return closed_form.steps(concave_exponent.NAME, concave_exponent.check, claim)
