@@ -214,7 +214,7 @@ def radial_profiles() -> None:
     radial("kinked concave, past the kink", "exp(-min(2*r, r + 1))", lambda r: min(2 * r, r + 1), "3", CONCAVE, closed=mpf(4), exact="4")
     radial("kinked concave, at the kink", "exp(-min(2*r, r + 1))", lambda r: min(2 * r, r + 1), "1", CONCAVE, closed=mpf(2), exact="2")
     radial("kinked convex", "exp(-max(r, 2*r - 1))", lambda r: max(r, 2 * r - 1), "1/2", CONVEX, closed=mpf(1), exact="1")
-    radial("bump on a line", "exp(-r - r/(1 + r**2))", lambda r: r + r / (1 + r * r), "1", BRUTE)
+    radial("bump on a line", "exp(-r - r/(1 + r**2))", lambda r: r + r / (1 + r * r), "1", BRUTE, exact="3/2")
     radial("squared logarithm", "exp(-log(1 + r)**2)", lambda r: log(1 + r) ** 2, "1", BRUTE, dimension=1, high=mpf(200))
     radial("quartic decay", "(1 + r**4)**-2", lambda r: 2 * log(1 + r**4), "1", BRUTE, dimension=3)
     radial("quartic decay, sensitivity 1/10", "(1 + r**4)**-2", lambda r: 2 * log(1 + r**4), "1/10", BRUTE, dimension=3)
@@ -228,7 +228,7 @@ def radial_profiles() -> None:
     radial("rising then falling, fourth power", "(1 + r**2)**4*exp(-r)", lambda r: r - 4 * log(1 + r * r), "1", BRUTE + "; THEORY T3 gives 2.8496945")
     radial("rising then falling, square", "(1 + r**2)**2*exp(-r)", lambda r: r - 2 * log(1 + r * r), "1/2", BRUTE)
     radial("rising then falling, cube of 1 + 5 r", "(1 + 5*r)**3*exp(-r)", lambda r: r - 3 * log(1 + 5 * r), "1", BRUTE)
-    radial("rising then falling, wide shift", "(1 + r**2)*exp(-3*r/2)", lambda r: mpf(3) / 2 * r - log(1 + r * r), "6", BRUTE)
+    radial("hole at the centre, wide shift", "(r**2 + 1/1000)*exp(-r)", lambda r: r - log(r * r + mpf(1) / 1000), "3", BRUTE + ": the pair is the centre and the peak")
     radial("ring", "exp(-abs(r - 1))", lambda r: abs(r - 1), "1/2", BRUTE, closed=mpf(1) / 2, exact="1/2")
     radial("dip", "exp(-r)*(1 - 0.9*exp(-(r - 3)**2))", lambda r: r - log(1 - mpf("0.9") * exp(-((r - 3) ** 2))), "1", BRUTE, dimension=1)
     stairs = "one jump of 1 each half unit: the number of jumps that a shift can cross"
