@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final, Protocol
 
 from dpverify.model import Claim, Source
+from dpverify.rules import exponential_general, finite, kernel_box, kernel_point, selection, staircase
 from dpverify.rules.base import Bound
 
 
@@ -23,7 +24,14 @@ class Rule(Protocol):
         ...
 
 
-_RULES: Final[tuple[Rule, ...]] = ()
+_RULES: Final[tuple[Rule, ...]] = (
+    exponential_general,
+    finite,
+    kernel_box,
+    kernel_point,
+    selection,
+    staircase,
+)
 
 TABLE: Final[Mapping[str, Rule]] = {rule.NAME: rule for rule in _RULES}
 """Every rule by its name in certificates."""

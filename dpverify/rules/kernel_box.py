@@ -1,0 +1,234 @@
+"""One-parameter kernels: an upper bound on the loss over outputs and pairs of inputs, by a tree of exact cuts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any, Final
+
+from flint import arb
+
+from dpverify import compare
+from dpverify.balls import Jet, JetEvaluator, constant, gradient, rational, value
+from dpverify.errors import CertificateError, ExprError, Rejected
+from dpverify.expr import ZERO, Expr, Num, add, derivative, format_expr, mul, parse, substitute, symbols
+from dpverify.model import Claim, Source
+from dpverify.rules.base import Bound, to_fraction
+from dpverify.rules.densities import NAMES, Losses, balls, constants, has_floor, has_kinks, losses, resolve
+from dpverify.rules.normaliser import check_normaliser
+from dpverify.rules.polytopes import Polytope, Vector, minus
+
+NAME: Final = "kernel-box"
+STATEMENT: Final = (
+    "For densities p(y; theta) on an interval the tight epsilon is the supremum of log p(y; theta) - log p(y; theta') over outputs y "
+    "and inputs at most the sensitivity apart: a polytope of dimension three. It is cut into parts, and each part is bounded by its "
+    "slopes from a corner, by a tangent plane where the loss is concave, by its finitely many values, or by the faces that a direction of "
+    "certain increase leads to."
+)
+CHECKED: Final = (
+    "the density integrates to 1 at the inputs named in the assumptions",
+    "the parts cover the region",
+    "the loss is at most the value on every part",
+    "past the reach of an infinite output the loss does not depend on y",
+)
+ASSUMED: Final = ("the sensitivity bounds the distance of adjacent inputs", "the density is non-negative")
+SOURCE: Final = Source("THEORY", "T8")
+
+MAX_DEPTH: Final = 90
+
+
+def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
+    """tight <= value, a constant expression.
+
+    evidence: "value"; "tree" of nodes ["cut", normal, offset, tree below, tree above], ["slide", direction, [a tree for each face]],
+    ["corner", index of a vertex], ["tangent", point], ["values"]; "reach", rational ends in the place of infinite ones. Raises Rejected.
+    """
+    target = parse(str(evidence.get("value")))
+    if symbols(target):
+        raise CertificateError(f"{NAME}: the value {format_expr(target)} is not a constant.")
+    reach = tuple(to_fraction(end, NAME) for end in evidence.get("reach", ("0", "1")))
+    if len(reach) != 2:
+        raise CertificateError(f"{NAME}: 'reach' is not a pair.")
+    space = losses(claim, (reach[0], reach[1]))
+    assumed = check_normaliser(claim)
+    check_tails(space)
+    _Tree(target).walk(evidence["tree"], space.region, space.loss, 0)
+    return Bound("upper", target, assumed=assumed)
+
+
+def check_tails(space: Losses) -> None:
+    """Raises Rejected unless the loss is free of y where an infinite output goes beyond the region."""
+    for ray in space.rays:
+        (end,) = (c for c in space.region.box[0] if c == (max if ray[0] > 0 else min)(space.region.box[0]))
+        tail = Polytope(tuple(v for v in space.region.vertices if v[0] == end), space.region.planes)
+        if "y" in symbols(resolve(space.loss, tail, (ray,))):
+            raise Rejected(NAME, f"y beyond {end}", "the loss depends on y there; give the output finite ends or reach further")
+
+
+class _Tree:
+    """Walks a tree of cuts and accepts it where every leaf is certainly at most the target."""
+
+    def __init__(self, target: Expr) -> None:
+        self.target = target
+        self.ball = constant(target)
+
+    def walk(self, node: Any, part: Polytope, loss: Expr, depth: int) -> None:
+        """Raises Rejected where the loss is not certainly at most the target on the part."""
+        if depth > MAX_DEPTH:
+            raise Rejected(NAME, where(part), f"the tree is more than {MAX_DEPTH} deep")
+        if not isinstance(node, list | tuple) or not node:
+            raise CertificateError(f"{NAME}: {str(node)[:60]!r} is not a node of a tree.")
+        kind, *rest = node
+        loss = resolve(loss, part)
+        if kind == "cut":
+            normal, offset, low, high = rest
+            normal, offset = vector(normal), to_fraction(offset, NAME)
+            for tree, n, c in ((low, normal, offset), (high, tuple(-x for x in normal), -offset)):
+                piece = part.below(n, c)
+                if piece is not None:
+                    self.walk(tree, piece, loss, depth + 1)
+        elif kind == "slide":
+            direction, trees = vector(rest[0]), rest[1]
+            faces = slide(part, loss, direction)
+            if faces is None or len(faces) != len(trees):
+                raise Rejected(NAME, where(part), "the loss does not certainly rise along the direction")
+            for tree, face in zip(trees, faces, strict=True):
+                self.walk(tree, face, loss, depth + 1)
+        elif not self.leaf(node, part, loss):
+            raise Rejected(NAME, where(part), "the loss is not certainly below the value here; cut the part")
+
+    def leaf(self, node: Sequence[Any], part: Polytope, loss: Expr) -> bool:
+        """Whether the loss, resolved on the part, is certainly at most the target by the leaf's argument."""
+        kind, *rest = node
+        if kind == "corner":
+            return self.corner(part, loss, int(rest[0]))
+        if kind == "tangent":
+            return self.tangent(part, loss, vector(rest[0]))
+        if kind == "values":
+            found = constants(loss, balls(part))
+            return found is not None and all(self.at_most(v, arb(0)) for v in found)
+        raise CertificateError(f"{NAME}: {kind!r} is not a kind of node.")
+
+    def at_most(self, start: Expr, rise: arb) -> bool:
+        """Whether start + rise <= target for certain: by balls, or exactly where nothing rises."""
+        ball = constant(start) + rise
+        if ball <= self.ball:
+            return True
+        if not rise <= 0 or not ball.overlaps(self.ball):
+            return False
+        return start == self.target or compare.certainly_le(start, self.target)
+
+    def corner(self, part: Polytope, loss: Expr, index: int) -> bool:
+        """The mean-value bound from a vertex: loss(v) plus the greatest slope towards another vertex."""
+        start = part.vertices[index]
+        if has_floor(loss):
+            # no slopes: the range of the loss over the box itself
+            return bool(value(loss, balls(part)) <= self.ball)
+        return self.at_most(at(loss, start), rise(part, loss, start))
+
+    def tangent(self, part: Polytope, loss: Expr, point: Vector) -> bool:
+        """The tangent plane at a point of the part's box, where the loss is certainly concave along the part."""
+        if any(not low <= x <= high for x, (low, high) in zip(point, part.box, strict=True)):
+            raise CertificateError(f"{NAME}: the point of tangency is outside the part.")
+        if has_kinks(loss) or not concave(part, loss):
+            return False
+        slopes = [slope(loss, point, minus(v, point)) for v in part.vertices]
+        tallest = arb(0)
+        for s in slopes:
+            ball = constant(s)
+            if not (ball <= 0 or s == ZERO or compare.certainly_le(s, ZERO)):
+                tallest = tallest.max(ball)
+        return self.at_most(at(loss, point), tallest)
+
+
+def where(part: Polytope) -> str:
+    """A part by the ranges of its coordinates."""
+    return ", ".join(f"{name} in [{low}, {high}]" for name, (low, high) in zip(("y", "theta", "theta'"), part.box, strict=True))
+
+
+def vector(node: Any) -> Vector:
+    """A vector of three exact rationals from its text."""
+    if not isinstance(node, list | tuple) or len(node) != len(NAMES):
+        raise CertificateError(f"{NAME}: {str(node)[:60]!r} is not a vector of three numbers.")
+    return tuple(to_fraction(x, NAME) for x in node)
+
+
+def at(loss: Expr, point: Vector) -> Expr:
+    """The loss at a point, as a constant expression."""
+    return substitute(loss, {name: Num(x) for name, x in zip(NAMES, point, strict=True)})
+
+
+@lru_cache(maxsize=4096)
+def slopes_over(part: Polytope, loss: Expr) -> tuple[arb, ...]:
+    """The partial derivatives of the loss over the part's box; at a kink every slope between those of its sides."""
+    partials = gradient(loss, balls(part))[1]
+    return tuple(partials[name] for name in NAMES)
+
+
+def along(slopes: Sequence[arb], direction: Vector) -> arb:
+    """The derivative along a direction from the partial ones."""
+    return sum((s * rational(x) for s, x in zip(slopes, direction, strict=True) if x != 0), arb(0))
+
+
+def rise(part: Polytope, loss: Expr, start: Vector) -> arb:
+    """The most that the loss can gain over its value at a vertex: 0, or a ball of the greatest slope towards another vertex."""
+    slopes = slopes_over(part, loss)
+    most = arb(0)
+    for v in part.vertices:
+        step = along(slopes, minus(v, start))
+        if not step <= 0:
+            most = most.max(step)
+    return most
+
+
+def slide(part: Polytope, loss: Expr, direction: Vector) -> list[Polytope] | None:
+    """The faces that hold the maximum where the loss never falls along the direction, else None."""
+    if has_floor(loss) or not part.spans(direction) or not any(direction):
+        return None
+    return part.towards(direction) if along(slopes_over(part, loss), direction) >= 0 else None
+
+
+def bent(part: Polytope, loss: Expr, direction: Vector) -> arb:
+    """The second derivative along a direction over the part's box."""
+    seeds = {name: Jet(ball, rational(x), arb(0)) for (name, ball), x in zip(balls(part).items(), direction, strict=True)}
+    second: arb = JetEvaluator(seeds).visit(loss).d2
+    return second
+
+
+def concave(part: Polytope, loss: Expr) -> bool:
+    """Whether the loss is certainly concave along a part of at most two dimensions."""
+    basis = directions(part)
+    if not basis:
+        return True
+    first = bent(part, loss, basis[0])
+    if len(basis) == 1:
+        return bool(first <= 0)
+    if len(basis) > 2:
+        return False
+    second = bent(part, loss, basis[1])
+    mixed = (bent(part, loss, tuple(a + b for a, b in zip(*basis, strict=True))) - first - second) / 2
+    return bool(first <= 0 and second <= 0 and first * second - mixed * mixed >= 0)
+
+
+def directions(part: Polytope) -> list[Vector]:
+    """Independent differences of vertices that span the part."""
+    basis: list[Vector] = []
+    reduced: list[Vector] = []
+    for v in part.vertices[1:]:
+        step = rest = minus(v, part.vertices[0])
+        for other in reduced:
+            pivot = next(i for i, x in enumerate(other) if x != 0)
+            rest = minus(rest, tuple(x * rest[pivot] / other[pivot] for x in other))
+        if any(rest):
+            basis.append(step)
+            reduced.append(rest)
+    return basis
+
+
+def slope(loss: Expr, point: Vector, direction: Vector) -> Expr:
+    """The derivative along a direction at a point, as a constant expression. Raises Rejected where a function has no rule."""
+    try:
+        partials = [mul(derivative(loss, name), Num(x)) for name, x in zip(NAMES, direction, strict=True) if x != 0]
+    except ExprError as error:
+        raise Rejected(NAME, "tangent", str(error)) from error
+    return at(add(*partials), point)

@@ -1,0 +1,424 @@
+"""Looks for the greatest loss of a one-parameter kernel, and for a tree of cuts that bounds it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from itertools import product
+from typing import Any, Final
+
+from flint import arb
+
+from dpverify.balls import constant, precision, rational, value
+from dpverify.errors import DpverifyError, Rejected, Undecided
+from dpverify.expr import Call, Expr, Num, children, format_expr, sub, symbols
+from dpverify.model import Claim, Kernel
+from dpverify.rules import kernel_box, kernel_point
+from dpverify.rules.densities import NAMES, Losses, balls, constants, fraction, has_floor, has_kinks, linear, losses, resolve
+from dpverify.rules.kernel_box import along, at, bent, concave, directions, slide, slopes_over
+from dpverify.rules.normaliser import check_normaliser
+from dpverify.rules.polytopes import Polytope, Vector, dot, minus
+
+MOST_PARTS: Final = 4000
+MOST_CELLS: Final = 120
+STEPS: Final = tuple(tuple(Fraction(x) for x in step) for step in product((-1, 0, 1), repeat=3) if any(step))
+"""The directions that a maximum is looked for along."""
+
+
+class _TooMany(Exception):
+    """The budget of parts is spent."""
+
+
+def propose(claim: Claim, digits: int) -> list[dict[str, Any]]:
+    """Steps with a lower and an upper bound on a kernel's tight epsilon, the gap below 10^-digits where that can be had."""
+    if not isinstance(claim.mechanism, Kernel):
+        return []
+    steps: list[dict[str, Any]] = []
+    with precision(96 + 4 * digits):
+        try:
+            check_normaliser(claim)
+            reach, flat = _reach(claim)
+            space = losses(claim, reach)
+            best = _greatest(space, digits)
+        except (DpverifyError, ZeroDivisionError):
+            return [{"rule": kernel_box.NAME, "evidence": {"value": "0", "tree": ["values"]}}]  # the kernel says why
+        lower = _witness(claim, space, best)
+        if lower is not None:
+            steps.append({"rule": kernel_point.NAME, "evidence": lower})
+        if flat and _height(best[1], best[0]).is_finite():
+            for target in _targets(claim, space, best, digits):
+                tree = _Builder(space, target, best).tree()
+                if tree is not None:
+                    ends = {"reach": [str(end) for end in reach]} if space.rays else {}
+                    steps.append({"rule": kernel_box.NAME, "evidence": {"value": format_expr(target), "tree": tree, **ends}})
+                    break
+    return steps
+
+
+def normaliser_faults(claim: Claim) -> list[str]:
+    """What is wrong with a kernel's density: an integral that is not 1, or a negative value at a sampled output and input."""
+    kernel = claim.mechanism
+    if not isinstance(kernel, Kernel) or symbols(kernel.density) - {"y", "theta"}:
+        return []
+    faults: list[str] = []
+    with precision(128):
+        try:
+            space = losses(claim, _reach(claim)[0])
+        except (DpverifyError, ZeroDivisionError) as error:
+            return [error.why if isinstance(error, Rejected) else str(error)]
+        for point in _grid(space.region, 8):
+            y, theta, _ = space.point(point)
+            if value(kernel.density, {"y": constant(y), "theta": constant(theta)}) < 0:
+                faults.append(f"the density is negative at y = {format_expr(y)}, theta = {format_expr(theta)}")
+                break
+        try:
+            check_normaliser(claim)
+        except Rejected as error:
+            faults.append(error.why)
+    return faults
+
+
+def _reach(claim: Claim) -> tuple[tuple[Fraction, Fraction], bool]:
+    """Ends for an infinite output, and whether the loss is free of y beyond them."""
+    kernel = claim.mechanism
+    assert isinstance(kernel, Kernel)
+    low, high = (constant(end).mid() for end in kernel.input)
+    start, stop = fraction(low.floor().mid()), fraction(high.ceil().mid())
+    for far in (1, 4, 16, 64):
+        reach = (start - far, stop + far)
+        try:
+            kernel_box.check_tails(losses(claim, reach))
+        except Rejected as error:
+            if error.rule != kernel_box.NAME:
+                raise
+            continue
+        return reach, True
+    return (start - 64, stop + 64), False
+
+
+# -- the greatest loss ---------------------------------------------------------------------------------
+
+
+def _kinks(expr: Expr) -> Iterator[Expr]:
+    """The expressions whose sign, or for floor whose integer values, decide the kinks of a loss."""
+    for part in children(expr):
+        yield from _kinks(part)
+    if isinstance(expr, Call) and expr.name == "abs":
+        yield expr.args[0]
+    if isinstance(expr, Call) and expr.name in ("min", "max"):
+        yield from (sub(a, b) for i, a in enumerate(expr.args) for b in expr.args[:i])
+    if isinstance(expr, Call) and expr.name == "floor":
+        yield expr
+
+
+def _planes(expr: Expr, part: Polytope) -> Iterator[tuple[Vector, Fraction]]:
+    """The planes <normal, x> = offset through the part where the loss has kinks or jumps."""
+    for kink in _kinks(expr):
+        jumps = isinstance(kink, Call) and kink.name == "floor"
+        found = linear(kink.args[0] if isinstance(kink, Call) and jumps else kink)
+        if found is None:
+            continue
+        numbers = _proportional(found)
+        if numbers is None or (jumps and not all(isinstance(c, Num) for c in found)):
+            continue
+        normal, start = numbers[:3], numbers[3]
+        heights = [dot(normal, v) + start for v in part.vertices]
+        low, high = min(heights), max(heights)
+        levels = range(low.__floor__() + 1, high.__ceil__()) if jumps else [0] if low < 0 < high else []
+        yield from ((normal, Fraction(level) - start) for level in levels)
+
+
+def _proportional(coefficients: Sequence[Expr]) -> tuple[Fraction, ...] | None:
+    """Rationals proportional to the coefficients of a linear expression, or rationals near to them."""
+    if all(isinstance(c, Num) for c in coefficients):
+        return tuple(c.value for c in coefficients if isinstance(c, Num))
+    numbers = [constant(c).mid() for c in coefficients]
+    scale = next((n for n in numbers if n != 0), None)
+    if scale is None:
+        return None
+    return tuple(fraction((n / scale).mid()).limit_denominator(10**15) for n in numbers)
+
+
+def _cells(loss: Expr, part: Polytope) -> list[tuple[Polytope, Expr]]:
+    """The parts of the region on which the linear kinks are decided, with the loss on each."""
+    done: list[tuple[Polytope, Expr]] = []
+    waiting = [part]
+    while waiting:
+        cell = waiting.pop()
+        there = resolve(loss, cell)
+        plane = next(_planes(there, cell), None)
+        if plane is None or len(done) + len(waiting) > MOST_CELLS:
+            done.append((cell, there))
+            continue
+        waiting += [piece for piece in _halves(cell, *plane) if piece is not None]
+    return done
+
+
+def _halves(part: Polytope, normal: Vector, offset: Fraction) -> list[Polytope | None]:
+    return [part.below(normal, offset), part.below(tuple(-x for x in normal), -offset)]
+
+
+def _grid(part: Polytope, count: int) -> Iterator[Vector]:
+    """Points of a part: weighted means of its vertices with their middle."""
+    middle = _middle(part)
+    for v in part.vertices:
+        for i in range(count):
+            yield tuple(a + (b - a) * Fraction(i, count) for a, b in zip(v, middle, strict=True))
+    yield middle
+
+
+def _middle(part: Polytope) -> Vector:
+    return tuple(sum(values, Fraction(0)) / len(part.vertices) for values in zip(*part.vertices, strict=True))
+
+
+def _height(loss: Expr, point: Vector) -> arb:
+    """The loss at a point, -inf where it has no value, +inf where it is infinite."""
+    ball = value(loss, {name: rational(x) for name, x in zip(NAMES, point, strict=True)})
+    if ball.is_finite():
+        return ball.mid()
+    return arb("inf") if ball > 0 else arb("-inf")
+
+
+def _greatest(space: Losses, digits: int) -> tuple[Vector, Expr]:
+    """A point of the region where the loss is about greatest, and the loss as it is on the part around it."""
+    best: tuple[arb, Vector, Expr, Polytope] | None = None
+    tops = []
+    for cell, loss in _cells(space.loss, space.region):
+        points = [(h, v) for v in _grid(cell, 4) if (h := _height(loss, v)) > arb("-inf")]
+        corners = [(h, v) for h, v in points if v in cell.vertices]
+        for found in (corners, points):
+            if found:
+                top = max(found, key=lambda item: item[0])
+                if best is None or top[0] > best[0] + arb("1e-12"):
+                    best = (top[0], top[1], loss, cell)
+        if points:
+            top = max(points, key=lambda item: item[0])
+            tops.append((top[0], top[1], loss, cell))
+    if best is None:
+        raise Undecided("the loss has no value anywhere it was looked at.")
+    tops.sort(key=lambda item: -float(item[0]))
+    for _, start, loss, cell in tops[:4]:
+        height, point = _climb(loss, cell, start)
+        if height > best[0] + arb("1e-9"):
+            best = (height, point, loss, cell)
+    _, point, loss, cell = best
+    if point not in cell.vertices:
+        point = _polished(loss, cell, point, digits)
+    return point, loss
+
+
+def _climb(loss: Expr, cell: Polytope, start: Vector) -> tuple[arb, Vector]:
+    """Compass search inside a cell, with halved steps."""
+    height, point = _height(loss, start), start
+    step = max(high - low for low, high in cell.box) / 4
+    while step > Fraction(1, 2**34) and height.is_finite():
+        tried = [tuple(x + step * d for x, d in zip(point, way, strict=True)) for way in STEPS]
+        inside = [p for p in tried if all(dot(n, p) <= c for n, c in cell.planes)]
+        found = max(((h, p) for p in inside if (h := _height(loss, p)) > height), key=lambda item: item[0], default=None)
+        if found is None:
+            step /= 4
+        else:
+            height, point = found
+    return height, point
+
+
+def _polished(loss: Expr, cell: Polytope, point: Vector, digits: int) -> Vector:
+    """The point moved by Newton's method along the face that it lies on."""
+    near = Fraction(1, 10**6) * max(high - low for low, high in cell.box)
+    face = cell
+    while True:
+        close = [
+            i
+            for i, (n, c) in enumerate(face.planes)
+            if i not in face.spanning and c - dot(n, point) < near * sum(map(abs, n)) and any(i in planes for planes in face.tight)
+        ]
+        if not close:
+            break
+        face = Polytope(tuple(v for v, planes in zip(face.vertices, face.tight, strict=True) if close[0] in planes), face.planes)
+    basis = directions(face)
+    point = _projected(point, face.vertices[0], basis)
+    for _ in range(40):
+        spot = Polytope((point,), ())
+        if not basis or has_kinks(loss):
+            break
+        slopes = slopes_over(spot, loss)
+        gradient = [along(slopes, b).mid() for b in basis]
+        shift = _newton(gradient, [[_second(spot, loss, a, b) for b in basis] for a in basis])
+        if shift is None:
+            break
+        bits = 16 + 4 * digits
+        moves = [fraction((s * arb(2) ** bits).mid().floor().mid()) / 2**bits if s.is_finite() else Fraction(0) for s in shift]
+        moved = tuple(x - sum((m * b[i] for m, b in zip(moves, basis, strict=True)), Fraction(0)) for i, x in enumerate(point))
+        if any(dot(n, moved) > c for n, c in cell.planes):
+            break
+        point = moved
+        if all(abs(m) * 2 ** (bits - 4) < 1 for m in moves):
+            break
+    return point
+
+
+def _second(spot: Polytope, loss: Expr, a: Vector, b: Vector) -> arb:
+    if a == b:
+        return bent(spot, loss, a).mid()
+    both = tuple(x + y for x, y in zip(a, b, strict=True))
+    return ((bent(spot, loss, both) - bent(spot, loss, a) - bent(spot, loss, b)) / 2).mid()
+
+
+def _newton(gradient: list[arb], hessian: list[list[arb]]) -> list[arb] | None:
+    """hessian^-1 gradient by elimination, None where it is singular."""
+    size = len(gradient)
+    rows = [[*row, g] for row, g in zip(hessian, gradient, strict=True)]
+    for i in range(size):
+        pivot = rows[i][i]
+        if not abs(pivot) > arb("1e-20"):
+            return None
+        rows[i] = [x / pivot for x in rows[i]]
+        for j in range(size):
+            if j != i:
+                rows[j] = [x - rows[j][i] * y for x, y in zip(rows[j], rows[i], strict=True)]
+    return [row[-1].mid() for row in rows]
+
+
+def _projected(point: Vector, origin: Vector, basis: Sequence[Vector]) -> Vector:
+    """The point of origin + span(basis) nearest to the given one."""
+    rest = minus(point, origin)
+    orthogonal: list[Vector] = []
+    for b in basis:
+        for o in orthogonal:
+            b = minus(b, tuple(x * dot(b, o) / dot(o, o) for x in o))
+        orthogonal.append(b)
+    result = origin
+    for o in orthogonal:
+        share = (dot(rest, o) / dot(o, o)).limit_denominator(2**60)
+        result = tuple(x + share * y for x, y in zip(result, o, strict=True))
+    return result
+
+
+# -- evidence ------------------------------------------------------------------------------------------
+
+
+def _witness(claim: Claim, space: Losses, best: tuple[Vector, Expr]) -> dict[str, Any] | None:
+    """Evidence for the lower bound at the best point: the widest event that shows what is claimed to be false, else a narrow one."""
+    point = best[0]
+    y, theta, other = (format_expr(x) for x in space.point(point))
+    low, high = space.region.box[0]
+    found = None
+    for exponent in (2, 4, 8, 16, 30):
+        width = (high - low) / 10**exponent
+        for left, right in ((width, width), (Fraction(0), width), (width, Fraction(0))):
+            ends = [max(low, point[0] - left), min(high, point[0] + right)]
+            event = [format_expr(space.point((end, *point[1:]))[0]) for end in ends]
+            evidence = {"theta": theta, "other": other, "event": event, "y": y}
+            try:
+                kernel_point.check(claim, evidence)
+                found = found or evidence
+                alone = kernel_point.check(claim, {key: text for key, text in evidence.items() if key != "y"})
+            except (DpverifyError, ZeroDivisionError):
+                continue
+            if claim.epsilon is not None and isinstance(alone.value, Num) and constant(alone.value) > constant(claim.epsilon):
+                return evidence
+            break
+    return found
+
+
+def _targets(claim: Claim, space: Losses, best: tuple[Vector, Expr], digits: int) -> Iterator[Expr]:
+    """Values to prove as upper bounds, the sharpest first: the loss at the point itself, then above it, then the claimed one."""
+    exact = at(best[1], best[0])
+    height = constant(exact)
+    yield exact
+    for places in (digits + 2, 12, 6, 3):
+        scale = 10**places
+        yield Num(Fraction(int(fraction((height * scale).upper().ceil().mid())) + 1, scale))
+    if claim.epsilon is not None and height < constant(claim.epsilon):
+        yield claim.epsilon
+
+
+class _Builder:
+    """Builds a tree of cuts whose leaves the rule accepts for a target."""
+
+    def __init__(self, space: Losses, target: Expr, best: tuple[Vector, Expr]) -> None:
+        self.space, self.best = space, best[0]
+        self.accept = kernel_box._Tree(target)
+        self.left = MOST_PARTS
+
+    def tree(self) -> list[Any] | None:
+        """The whole tree, or None where the budget ran out first."""
+        try:
+            return self.node(self.space.region, self.space.loss, 0)
+        except (_TooMany, DpverifyError, ZeroDivisionError):
+            return None
+
+    def node(self, part: Polytope, loss: Expr, depth: int) -> list[Any]:
+        self.left -= 1
+        if self.left < 0 or depth > kernel_box.MAX_DEPTH - 5:
+            raise _TooMany
+        loss = resolve(loss, part)
+        leaf = self.leaf(part, loss)
+        if leaf is not None:
+            return leaf
+        plane = next(_planes(loss, part), None)
+        if plane is not None and self.splits(part, plane):
+            return self.cut(part, loss, plane, depth)
+        for direction in self.ways(part):
+            faces = slide(part, loss, direction)
+            if faces is not None:
+                return ["slide", _texts(direction), [self.node(face, loss, depth + 1) for face in faces]]
+        return self.cut(part, loss, self.middle_cut(part, loss), depth)
+
+    def leaf(self, part: Polytope, loss: Expr) -> list[Any] | None:
+        """A leaf that is accepted as it stands."""
+        choices: list[list[Any]] = []
+        if has_floor(loss):
+            if constants(loss, balls(part)) is not None:
+                choices.append(["values"])
+            choices.append(["corner", 0])
+        else:
+            order = sorted(range(len(part.vertices)), key=lambda i: -float(_height(loss, part.vertices[i])))
+            choices.append(["corner", order[0]])
+            if len(part.vertices) > 1 and not has_kinks(loss) and concave(part, loss):
+                inside = part.spans(minus(self.best, part.vertices[0])) and all(
+                    low <= x <= high for x, (low, high) in zip(self.best, part.box, strict=True)
+                )
+                points = [self.best] if inside else []
+                choices += [["tangent", _texts(point)] for point in (*points, part.vertices[order[0]])]
+        for choice in choices:
+            try:
+                if self.accept.leaf(choice, part, loss):
+                    return choice
+            except (DpverifyError, ZeroDivisionError):
+                continue
+        return None
+
+    def ways(self, part: Polytope) -> list[Vector]:
+        """Directions in the part's affine hull, along its coordinates, diagonals and edges."""
+        found = [way for way in sorted(STEPS, key=lambda s: sum(map(abs, s))) if part.spans(way)]
+        for edge in directions(part):
+            found += [edge, tuple(-x for x in edge)]
+        return found
+
+    def splits(self, part: Polytope, plane: tuple[Vector, Fraction]) -> bool:
+        heights = [dot(plane[0], v) - plane[1] for v in part.vertices]
+        return min(heights) < 0 < max(heights)
+
+    def middle_cut(self, part: Polytope, loss: Expr) -> tuple[Vector, Fraction]:
+        """The plane through the middle of the coordinate that the loss is least known along."""
+        widths = [high - low for low, high in part.box]
+        weights = [float(w) for w in widths]
+        if not has_floor(loss):
+            slopes = slopes_over(part, loss)
+            if all(s.is_finite() for s in slopes):
+                weights = [float(w) * (float(s.rad()) + 1e-9 * float(abs(s).upper())) for w, s in zip(widths, slopes, strict=True)]
+        if not any(weights):
+            weights = [float(w) for w in widths]
+        axis = max(range(len(NAMES)), key=lambda i: weights[i])
+        if widths[axis] == 0:
+            raise _TooMany
+        return tuple(Fraction(int(i == axis)) for i in range(len(NAMES))), sum(part.box[axis], Fraction(0)) / 2
+
+    def cut(self, part: Polytope, loss: Expr, plane: tuple[Vector, Fraction], depth: int) -> list[Any]:
+        trees = [["corner", 0] if piece is None else self.node(piece, loss, depth + 1) for piece in _halves(part, *plane)]
+        return ["cut", _texts(plane[0]), str(plane[1]), *trees]
+
+
+def _texts(vector: Vector) -> list[str]:
+    return [str(x) for x in vector]

@@ -1,0 +1,41 @@
+"""Bounds for k-ary randomized response, and values of its parameters that break a false claim."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dpverify import compare
+from dpverify.errors import DpverifyError
+from dpverify.expr import Expr, Num, format_expr
+from dpverify.model import Claim, Selection
+from dpverify.rules import selection as rule
+from dpverify.rules.base import Infinite
+
+
+def propose(claim: Claim, digits: int) -> list[dict[str, Any]]:
+    """Both bounds, by the closed form that the claim states where that is the one; needs no digits."""
+    if not isinstance(claim.mechanism, Selection):
+        return []
+    forms: list[dict[str, Any]] = [{}]
+    if claim.epsilon is not None:
+        forms.insert(0, {"value": format_expr(claim.epsilon)})
+    steps = []
+    for side in ("lower", "upper"):
+        for form in forms:
+            try:
+                bound = rule.check(claim, {"side": side, **form})
+            except DpverifyError:
+                continue
+            steps.append({"rule": rule.NAME, "evidence": {"side": side, **form}})
+            if side == "lower" and claim.epsilon is not None and not isinstance(bound.value, Infinite):
+                steps += _counterexample(claim, bound.value, claim.epsilon)
+            break
+    return steps
+
+
+def _counterexample(claim: Claim, tight: Expr, claimed: Expr) -> list[dict[str, Any]]:
+    values = compare.find_counterexample(tight, claimed, dict(claim.domains)) if claim.domains else None
+    if values is None:
+        return []
+    at = {name: str(value.value) for name, value in values.items() if isinstance(value, Num)}
+    return [{"rule": rule.NAME, "evidence": {"side": "lower", "at": at}}]

@@ -1,0 +1,91 @@
+"""Looks for the cells of a finite mechanism where the log-ratio is greatest."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+from flint import arb
+
+from dpverify import compare
+from dpverify.balls import constant
+from dpverify.errors import DpverifyError
+from dpverify.expr import Num, substitute, symbols
+from dpverify.model import Claim, Domain, Exponential, Table
+from dpverify.rules import finite as rule
+from dpverify.rules.rows import Finite, finite
+
+Cell = tuple[int, int, int]
+
+
+def propose(claim: Claim, digits: int) -> list[dict[str, Any]]:
+    """A lower bound from the greatest cell and an upper bound that names it, with its rivals where no one is greatest for certain.
+
+    Needs no digits, since both bounds are closed forms.
+    """
+    if not isinstance(claim.mechanism, Table | Exponential):
+        return []
+    try:
+        table = finite(claim)
+        zero = next((cell for cell in table.cells() if table.is_zero(cell[1], cell[2]) and not table.is_zero(cell[0], cell[2])), None)
+    except DpverifyError:
+        return [{"rule": rule.NAME, "evidence": {"cells": []}}]  # the kernel says why
+    if zero is not None:
+        return [_lower(zero)]
+    cells = [cell for cell in table.cells() if not table.is_zero(cell[0], cell[2])]
+    if not cells:
+        return [{"rule": rule.NAME, "evidence": {"cells": []}}]
+    tops = _tops(claim, table, cells)
+    steps = [_lower(tops[0]), {"rule": rule.NAME, "evidence": {"cells": [list(cell) for cell in tops]}}]
+    return [*steps, *_counterexamples(claim, table, tops)]
+
+
+def _lower(cell: Cell) -> dict[str, Any]:
+    return {"rule": rule.NAME, "evidence": {"cell": list(cell)}}
+
+
+def _tops(claim: Claim, table: Finite, cells: list[Cell]) -> list[Cell]:
+    """The cells that no other is certainly at least as great as, the greatest by its size first."""
+    domains = dict(claim.domains)
+    losses = {cell: table.loss(cell) for cell in cells}
+    ranked = sorted(cells, key=lambda cell: -_size(table, cell))
+    if not claim.domains:
+        highest = _size(table, ranked[0])
+        ranked = [cell for cell in ranked if _size(table, cell) > highest - 1e-9]
+    kept: list[Cell] = []
+    for cell in ranked:
+        if not any(losses[cell] == losses[k] or compare.certainly_le(losses[cell], losses[k], domains) for k in kept):
+            kept = [k for k in kept if not compare.certainly_le(losses[k], losses[cell], domains)] + [cell]
+    return kept
+
+
+def _size(table: Finite, cell: Cell) -> float:
+    """The log-ratio as a float, at simple values of the parameters."""
+    ratio = table.ratio(cell)
+    if ratio is not None:
+        return math.log(ratio.numerator) - math.log(ratio.denominator)
+    loss = table.loss(cell)
+    values = {name: simple(table.domains[name]) for name in symbols(loss)}
+    ball: arb = constant(substitute(loss, values))
+    return float(ball.mid()) if ball.is_finite() else -math.inf
+
+
+def simple(domain: Domain) -> Num:
+    """A simple value inside a domain."""
+    low, high = domain.lower, domain.upper
+    if low is not None and high is not None and not domain.integer:
+        return Num((low + high) / 2)
+    return Num(low + 1 if low is not None else high - 1 if high is not None else Fraction(1))
+
+
+def _counterexamples(claim: Claim, table: Finite, tops: list[Cell]) -> list[dict[str, Any]]:
+    """Lower bounds at values of the parameters that break a claim made for all of them."""
+    if claim.epsilon is None or not claim.domains:
+        return []
+    for cell in tops:
+        values = compare.find_counterexample(table.loss(cell), claim.epsilon, dict(claim.domains))
+        if values is not None:
+            at = {name: str(value.value) for name, value in values.items() if isinstance(value, Num)}
+            return [{"rule": rule.NAME, "evidence": {"cell": list(cell), "at": at}}]
+    return []
