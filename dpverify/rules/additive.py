@@ -111,7 +111,7 @@ def additive(claim: Claim, evidence: Mapping[str, Any], rule: str) -> Additive:
     copies = noise.dimension if isinstance(noise, Product) else ONE
     scale = noise.scale if isinstance(noise, Radial) else ONE
     for name, count in (("dimension", dimension), ("coordinates", copies)):
-        if not is_whole(count, claim) or not certainly_le(ONE, count, domains):
+        if not is_natural(count, claim):
             raise Rejected(rule, name, f"{format_expr(count)} is not certainly an integer of at least 1")
     norm = noise_norm(claim)[0]
     if norm.kind == "lp" and norm_faults(norm, 1):
@@ -138,6 +138,11 @@ def _half_if_even(h: Expr, shapes: Shapes) -> tuple[Expr, Shapes]:
     half = Shapes(shapes.name, True, shapes.domains)
     right, left = half.tidy(h), half.tidy(half.mirrored(h))
     return (right, half) if right == left else (h, shapes)
+
+
+def is_natural(expr: Expr, claim: Claim) -> bool:
+    """Whether an expression is certainly an integer of at least 1."""
+    return is_whole(expr, claim) and certainly_le(ONE, expr, dict(claim.domains))
 
 
 def is_whole(expr: Expr, claim: Claim) -> bool:

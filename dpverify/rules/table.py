@@ -6,18 +6,34 @@ from collections.abc import Mapping
 from typing import Any, Final, Protocol
 
 from dpverify.model import Claim, Source
-from dpverify.rules import exponential_general, finite, kernel_box, kernel_point, selection, staircase
+from dpverify.rules import (
+    concave_exponent,
+    convex_exponent,
+    exponential_general,
+    finite,
+    kernel_box,
+    kernel_point,
+    mixture_concave,
+    power_identity,
+    selection,
+    staircase,
+)
 from dpverify.rules.base import Bound
 
 
 class Rule(Protocol):
     """What every rule module holds; see the package's docstring."""
 
-    NAME: str
-    STATEMENT: str
-    CHECKED: tuple[str, ...]
-    ASSUMED: tuple[str, ...]
-    SOURCE: Source
+    @property
+    def NAME(self) -> str: ...
+    @property
+    def STATEMENT(self) -> str: ...
+    @property
+    def CHECKED(self) -> tuple[str, ...]: ...
+    @property
+    def ASSUMED(self) -> tuple[str, ...]: ...
+    @property
+    def SOURCE(self) -> Source: ...
 
     def check(self, claim: Claim, evidence: Mapping[str, Any]) -> Bound:
         """The bound that the rule proves for this claim from this evidence. Raises Rejected or Undecided."""
@@ -25,10 +41,14 @@ class Rule(Protocol):
 
 
 _RULES: Final[tuple[Rule, ...]] = (
+    concave_exponent,
+    convex_exponent,
     exponential_general,
     finite,
     kernel_box,
     kernel_point,
+    mixture_concave,
+    power_identity,
     selection,
     staircase,
 )

@@ -1,0 +1,121 @@
+"""Scale mixtures with concave conditional exponents: the mixture's exponent is concave too.
+
+Let every conditional exponent h_v be concave in r, finite at 0 and integrable, so that exp(-h_v) falls in r. Sums, and so integrals, of
+log-convex functions are log-convex: h = -log G, G(r) the integral of exp(-h_v(r)) over the mixing law, is concave. G falls, and tends
+to G(0) as r falls to 0 (monotone convergence). If h_v(sigma(v) t) - h_v(0) does not depend on v, the integral of G(r) r^(d-1) is that
+of exp(-h_v(0)) sigma(v)^d over the mixing law, times a finite constant. Then the tight epsilon is log G(0) - log G(D), as for any
+concave exponent. Both integrals are enclosed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any, Final
+
+from flint import arb
+
+from dpverify.balls import precision
+from dpverify.compare import AT_LEAST_ZERO
+from dpverify.errors import CertificateError, ExprError, Rejected
+from dpverify.expr import Expr, Num, Sym, call, div, format_expr, mul, neg, neg_log, parse, power, sub, substitute, symbols
+from dpverify.integral import integrable, integral
+from dpverify.model import Claim, Domain, Mixture, Source
+from dpverify.rules.additive import is_natural
+from dpverify.rules.base import Bound
+from dpverify.rules.concave_exponent import ATTAINED
+from dpverify.sensitivity import sensitivity_bounds
+from dpverify.shapes import Shapes
+
+NAME: Final = "mixture-concave"
+STATEMENT: Final = (
+    "A scale mixture whose conditional exponents are concave in the distance and finite at 0 has tight epsilon exactly "
+    "log G(0) - log G(D), G its profile and D the sensitivity over the scale, in every norm."
+)
+CHECKED: Final = (
+    "the conditional exponent is concave, finite at 0 and integrable for every v in the support",
+    "the mixing density is positive on the support",
+    "the conditional is a scale family in sigma(v), and the mixture is integrable",
+    "the integrals G(0) and G(D) are finite, and enclosed",
+    "the scale is positive and the sensitivity at least 0",
+)
+ASSUMED: Final = ("the query moves by at most the stated sensitivity in the noise's norm", "the sampler is ideal")
+SOURCE: Final = Source("THEORY", "T3, T4a; Reimherr & Awan 2019, Theorem 1")
+
+BITS: Final = range(20, 1025)
+
+
+def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
+    """One end of the enclosure of log G(0) - log G(D), at "bits" bits, as the bound that "side" asks for.
+
+    evidence: "scale", the text of sigma(v); "sensitivity" as in `geometry`. Raises Rejected, or Undecided from the integrals.
+    """
+    side, bits, noise = evidence.get("side"), evidence.get("bits"), claim.mechanism
+    if side not in ("upper", "lower") or type(bits) is not int or bits not in BITS:
+        raise CertificateError(f"{NAME}: 'side' must be upper or lower, and 'bits' from {BITS[0]} to {BITS[-1]}.")
+    if not isinstance(noise, Mixture) or claim.domains:
+        raise Rejected(NAME, "the mechanism", "only mixtures with a value for every parameter are covered")
+    lower, upper = _support(noise)
+    shapes = Shapes("r", True, {"v": Domain(lower, upper)})
+    if not is_natural(noise.dimension, claim):
+        raise Rejected(NAME, "the dimension", "it is not certainly an integer of at least 1")
+    found = sensitivity_bounds(claim, evidence.get("sensitivity"))
+    moved = div(found.upper if side == "upper" else found.lower, noise.scale)
+    if not shapes.positive(noise.scale) or not shapes.sign(moved) <= AT_LEAST_ZERO:  # exact
+        raise Rejected(NAME, "the sensitivity", "it is not certainly at least 0, or the scale not certainly positive")
+    if not shapes.positive(noise.mixing):
+        raise Rejected(NAME, "the mixing density", "it is not certainly positive on its support")
+    h = shapes.tidy(neg_log(noise.profile))
+    if not shapes.shape(h).concave:
+        raise Rejected(NAME, "the conditional exponent", "it is not certainly concave in r")
+    start, centre = shapes.at_zero(h), shapes.at_zero(noise.profile)
+    if start is None or centre is None:
+        raise Rejected(NAME, "the conditional exponent", "it is not certainly finite at 0")
+    if not shapes.integrable(h, noise.dimension):
+        raise Rejected(NAME, "the conditional exponent", "exp(-h) is not certainly integrable")
+    _check_integrable(noise, shapes, h, start, _scale(evidence, shapes), lower, upper)
+    with precision(bits + 32):
+        at_zero = integral(mul(centre, noise.mixing), "v", lower, upper, bits)
+        at_shift = integral(mul(substitute(noise.profile, {"r": moved}), noise.mixing), "v", lower, upper, bits)
+        loss = (at_zero / at_shift).log()
+        if not loss.is_finite():
+            raise Rejected(NAME, "the integrals", "their ratio has no finite enclosure; ask for more bits")
+        value = Num(_fraction(loss.upper() if side == "upper" else loss.lower()))
+    if side == "upper":
+        return Bound("upper", value)
+    witness = {"pair": f"two answers {format_expr(moved)} apart, in units of the scale", "point": "near the answer of the first input"}
+    ratio = {"loss": f"log(G(0)/G(D)), G(0) in {at_zero.str(20)}, G(D) in {at_shift.str(20)} up to one factor"}
+    return Bound("lower", value, witness={**witness, **ratio}, assumed=(ATTAINED,))
+
+
+def _support(noise: Mixture) -> tuple[Fraction, Fraction | None]:
+    lower, upper = noise.support
+    if not isinstance(lower, Num) or not (upper is None or isinstance(upper, Num)):
+        raise Rejected(NAME, "the support", "its ends must be rational")
+    if upper is not None and not lower.value < upper.value:  # exact
+        raise Rejected(NAME, "the support", "it is empty")
+    return lower.value, None if upper is None else upper.value
+
+
+def _scale(evidence: Mapping[str, Any], shapes: Shapes) -> Expr:
+    try:
+        scale = parse(str(evidence.get("scale")))
+    except ExprError as error:
+        raise CertificateError(f"{NAME}: 'scale' cannot be read: {error}") from error
+    if not symbols(scale) <= {"v"} or not shapes.positive(scale):
+        raise Rejected(NAME, "scale", "it is not certainly a positive function of v")
+    return scale
+
+
+def _check_integrable(noise: Mixture, shapes: Shapes, h: Expr, start: Expr, scale: Expr, lower: Fraction, upper: Fraction | None) -> None:
+    family = shapes.tidy(sub(substitute(h, {"r": mul(scale, Sym("r"))}), start))
+    if "v" in symbols(family):
+        raise Rejected(NAME, "scale", f"h(sigma t) - h(0) = {format_expr(family)} still depends on v")
+    weight = mul(call("exp", neg(start)), power(scale, noise.dimension), noise.mixing)
+    if integrable(weight, "v", lower, upper) is not True:
+        raise Rejected(NAME, "the mixture", "the integral of exp(-h(0)) sigma^d over the mixing law is not certainly finite")
+
+
+def _fraction(point: arb) -> Fraction:
+    mantissa, exponent = point.man_exp()
+    return int(mantissa) * Fraction(2) ** int(exponent)
