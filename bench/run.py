@@ -166,6 +166,11 @@ def gauges() -> Iterator[Row]:
     yield Row("gauge", "certificate after it", seconds, 0.002, load, numbers=f"{_cells(evidence)} cells")
 
 
+def execute(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
+    """A command in a process of its own, from the root of the checkout."""
+    return subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+
+
 def commands() -> Iterator[Row]:
     """Whole commands in new processes, start-up included."""
     with tempfile.TemporaryDirectory() as scratch:
@@ -175,7 +180,7 @@ def commands() -> Iterator[Row]:
             (["check", scratch], 5.0),
         ):
             command = [sys.executable, "-m", "dpverify.cli", *arguments]
-            run, seconds, load = timed(lambda command=command: subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False))
+            run, seconds, load = timed(lambda command=command: execute(command))
             closing = run.stdout.strip().splitlines()[-1] if arguments[0] != "--help" and run.stdout else ""
             shown = " ".join(arguments).replace(scratch, "DIR")
             yield Row("command", f"dpverify {shown}", seconds, limit, load, f"exit {run.returncode}", closing)
@@ -209,10 +214,9 @@ def main() -> int:
     lines = [
         "# Bench",
         "",
-        f"`make bench`, Python {sys.version.split()[0]}, python-flint {version('python-flint')}. Times in ms are the best of {RUNS} with caches "
-        "emptied (once where a run",
-        f"takes more than {LONG:.0f} s); *load* is the time over that of a fixed piece of pure Python, {milliseconds(calibrate())} ms here, so that "
-        "machines compare.",
+        f"`make bench`, Python {sys.version.split()[0]}, python-flint {version('python-flint')}.",
+        f"Times in ms are the best of {RUNS} with caches emptied (once where a run takes more than {LONG:.0f} s); *load* is the time over",
+        f"that of a fixed piece of pure Python, {milliseconds(calibrate())} ms here, so that machines compare.",
         "A search includes the kernel's check of what it proposes. Cells are the cuts, pieces, points and weights of the evidence.",
         "",
         "| group | what | verdict | ms | at most | kept | load | rules, cells, certificate, enclosure |",

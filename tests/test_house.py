@@ -93,6 +93,12 @@ def test_a_claim_file_says_what_it_is_about_and_names_each_claim(path):
     assert all(names) and len(set(names)) == len(names)
 
 
+def test_every_mechanism_on_the_shelf_has_claims():
+    shelf = [path.stem for path in sorted((ROOT / "mechanisms").glob("*.py")) if not path.stem.startswith("_")]
+    assert shelf
+    assert [stem for stem in shelf if not any(path.stem.startswith(stem) for path in SPECS)] == []
+
+
 def test_every_kind_of_mechanism_is_in_the_readme():
     assert [kind for kind in model.KINDS if kind != "sampled" and f"`{kind}`" not in README] == []
 
