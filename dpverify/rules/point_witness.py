@@ -222,7 +222,7 @@ def _profile(noise: Additive) -> Expr:
 def _outside(noise: Additive, near: arb) -> bool | None:
     """True where a neighbourhood lies certainly outside the support, False where certainly inside, else None."""
     lower, upper = noise.support if isinstance(noise, Translation) else (None, None)
-    if (lower is not None and near < constant(lower)) or (upper is not None and near > constant(upper)):
+    if (lower is not None and near <= constant(lower)) or (upper is not None and near >= constant(upper)):
         return True
     inside = (lower is None or near >= constant(lower)) and (upper is None or near <= constant(upper))
     return False if inside else None
@@ -268,7 +268,7 @@ def describe(claim: Claim, noise: Additive, points: Points, evidence: Mapping[st
     a, b = ((format_short(side[0]) if single else f"({', '.join(map(format_short, side))})") for side in (points.a, points.b))
     unit = "" if not isinstance(noise, Radial) or noise.scale == num(1) else f" in units of {format_expr(noise.scale)}"
     if isinstance(noise, Radial):
-        apart = f"|b - a| = {format_short(call('abs', points.shifts[0]))}"
+        apart = f"|b - a| = {format_short(_gap(points))}"
         place = f"y0 at distance a = {a} from q and b = {b} from q'{unit}; q' lies with y0 and q on a line where {apart}"
         if claim.query is not None or certainly_le(add(points.a[0], points.b[0]), _reach(claim, noise, evidence)):
             place = f"y0 at distance a = {a} from q and b = {b} from q'{unit}"
@@ -276,7 +276,7 @@ def describe(claim: Claim, noise: Additive, points: Points, evidence: Mapping[st
     else:
         place = f"y0 = q + a = q' + b with a = {a}, b = {b}"
         if len(points.a) > 1 or isinstance(noise, Product):
-            place += f" in the first {len(points.a)} coordinates"
+            place += " in the first coordinate" if len(points.a) == 1 else f" in the first {len(points.a)} coordinates"
         event = "S = {y0}" if not radius else f"S = {{y : |y - y0| <= {format_short(Num(radius))}" + ("}" if single else " in those}")
     witness: dict[str, Any] = {
         "pair": f"answers q and q' at distance {format_expr(_distance(claim, noise, points, evidence))}",
@@ -286,14 +286,14 @@ def describe(claim: Claim, noise: Additive, points: Points, evidence: Mapping[st
     masses = [_mass(noise, side, radius) for side in (points.a, points.b)]
     for key, mass in zip(("P", "Q"), masses, strict=True):
         if mass is not None:
-            witness[key] = list(outward(mass))
+            witness[key] = [_rounded(mass[0].lower(), up=False), _rounded(mass[1].upper(), up=True)]
     h, least = neg_log(_profile(noise)), arb(0)
     for x, y in zip(points.a, points.b, strict=True):
         near_x, near_y = neighbourhood(noise, x, radius), neighbourhood(noise, y, radius)
         if density_on(noise, near_y) == 0:
             return {**witness, "loss": "inf"}
         least += value(h, {variable(noise): near_y}) - value(h, {variable(noise): near_x})
-    return {**witness, "loss": outward(finite(least))[0]}
+    return {**witness, "loss": _rounded(finite(least).lower(), up=False)}
 
 
 def _reach(claim: Claim, noise: Additive, evidence: Mapping[str, Any]) -> Expr:
@@ -305,12 +305,18 @@ def _distance(claim: Claim, noise: Additive, points: Points, evidence: Mapping[s
     """The distance of the two answers, before scale."""
     if claim.query is not None or isinstance(noise, Product):
         return sensitivity_bounds(claim, evidence.get("sensitivity")).lower
-    apart = call("abs", points.shifts[0])
+    apart = _gap(points)
     return mul(apart, noise.scale) if isinstance(noise, Radial) else apart
 
 
-def _mass(noise: Additive, side: Sequence[Expr], radius: Fraction) -> arb | None:
-    """The probability of S: density times volume over the normaliser, coordinate by coordinate; None where not enclosed.
+def _gap(points: Points) -> Expr:
+    """|b - a| of the first coordinate."""
+    shift = points.shifts[0]
+    return neg(shift) if constant(shift) < 0 else shift
+
+
+def _mass(noise: Additive, side: Sequence[Expr], radius: Fraction) -> tuple[arb, arb] | None:
+    """Bounds on the probability of S: density times volume over the normaliser, coordinate by coordinate; None where not finite.
 
     Radial noise of dimension d: radius^d density / (d I), I the integral of profile(r) r^(d-1), free of any volume.
     """
@@ -323,10 +329,14 @@ def _mass(noise: Additive, side: Sequence[Expr], radius: Fraction) -> arb | None
         volume = rational(radius) ** d / d
     else:
         volume = 2 * rational(radius) if radius else arb(1)
-    mass = arb(1)
+    low, high = arb(1), arb(1)
     for point in side:
-        mass *= density_on(noise, neighbourhood(noise, point, radius)) * volume / total
-    return mass.max(arb(0)).min(arb(1)) if mass.is_finite() else None
+        near = neighbourhood(noise, point, radius)
+        if density_on(noise, near) == 0:
+            return arb(0), arb(0)
+        h = value(neg_log(_profile(noise)), {variable(noise): near})  # bounds of very different size keep their own exponents
+        low, high = low * (-h.upper()).exp() * volume / total, high * (-h.lower()).exp() * volume / total
+    return (low, high.min(arb(1))) if low.is_finite() and high.is_finite() else None
 
 
 def format_short(expr: Expr) -> str:
@@ -342,27 +352,29 @@ def format_short(expr: Expr) -> str:
     return format_expr(expr)
 
 
-def outward(ball: arb) -> tuple[str, str]:
-    """Two decimals in scientific notation, of any exponent, rounded outward round a finite ball."""
-    return _rounded(ball.lower(), up=False), _rounded(ball.upper(), up=True)
-
-
 def _rounded(point: arb, *, up: bool) -> str:
+    """An exact point as a decimal, in scientific notation with an exponent of any size where needed, rounded up or down."""
     if point == 0:
         return "0"
     if point < 0:
         return "-" + _rounded(-point, up=not up)
     with precision(max(ctx.prec, 64) + 64):
-        ten = arb(10)
-        exponent = _integer((point.log() / ten.log()).mid().floor())
-        if point < ten**exponent:
+        exponent = _integer((point.log() / arb(10).log()).mid().floor())
+        digits = _leading(point, exponent, up)
+        if digits < 10 ** (_DIGITS - 1):
             exponent -= 1
-        scaled = point / ten ** (exponent - _DIGITS + 1)
-        digits = _integer(scaled.upper().ceil() if up else scaled.lower().floor())
-        if digits >= 10**_DIGITS:
-            digits, exponent = -(-digits // 10) if up else digits // 10, exponent + 1
+            digits = _leading(point, exponent, up)
+    if digits >= 10**_DIGITS:
+        digits, exponent = -(-digits // 10) if up else digits // 10, exponent + 1
     text = str(digits)
     return f"{text[0]}.{text[1:]}e{exponent}" if exponent < -4 or exponent > _DIGITS else _plain(text, exponent)
+
+
+def _leading(point: arb, exponent: int, up: bool) -> int:
+    """The leading digits of a positive point below 10^(exponent + 1), rounded."""
+    shift = _DIGITS - 1 - exponent
+    scaled = point * arb(10) ** shift if shift >= 0 else point / arb(10) ** -shift
+    return _integer(scaled.upper().ceil() if up else scaled.lower().floor())
 
 
 def _integer(ball: arb) -> int:

@@ -1,0 +1,121 @@
+"""Losses without bound: tails lighter than exponential, poles, and zeros of the density refute every finite epsilon."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from flint import arb
+
+from dpverify.balls import constant, rational, value
+from dpverify.compare import certainly_equal
+from dpverify.ends import End, Germ, end_jet
+from dpverify.errors import CertificateError, Rejected
+from dpverify.expr import Num, div, neg_log, sub
+from dpverify.integral import Additive, domain, variable
+from dpverify.model import Claim, Product, Radial, Source, Translation
+from dpverify.rules.base import INFINITE, Bound, read_fraction
+from dpverify.rules.parameters import fixed
+from dpverify.rules.point_witness import ASSUMED as SAME_PAIRS
+from dpverify.rules.point_witness import noise_of, read_point, shown
+from dpverify.sensitivity import sensitivity_bounds
+
+NAME: Final = "divergence"
+STATEMENT: Final = (
+    "Let h = -log(density) and D > 0 the sensitivity over the scale. If h' tends to infinity outwards, the loss h(c + D) - h(c) is "
+    "unbounded. If the density tends to infinity or to zero at a point, and is bounded, or away from zero, round a point within D "
+    "of it, the loss is unbounded too. No finite epsilon holds."
+)
+CHECKED: Final = (
+    "the density is integrable",
+    "the sensitivity is positive (at least 1 on the integers)",
+    "h' certainly diverges, or the density does or vanishes, at the end",
+    "the density is bounded, or away from zero, round the other point",
+)
+ASSUMED: Final = SAME_PAIRS
+SOURCE: Final = Source("THEORY", "T4, T4b (vi)")
+
+
+def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
+    """The bound that no finite epsilon holds. Raises Rejected, CertificateError, or Undecided from the end."""
+    claim, at = fixed(claim, evidence, NAME)
+    noise = noise_of(claim, NAME)
+    side = evidence.get("side")
+    start = read_fraction(evidence, "start", NAME)
+    if side in ("+inf", "-inf"):
+        _check_tail(claim, noise, End(side, start), evidence)
+    elif side in ("right", "left"):
+        _check_point(claim, noise, End(side, start, read_fraction(evidence, "point", NAME)), evidence)
+    else:
+        raise CertificateError(f"{NAME}: side must be '+inf', '-inf', 'right' or 'left'.")
+    shows = evidence.get("witness")
+    return Bound("lower", INFINITE, witness=None if shows is None else shown(claim, noise, shows), at=at)
+
+
+def _check_tail(claim: Claim, noise: Additive, end: End, evidence: Mapping[str, Any]) -> None:
+    """By the mean value theorem the loss at c is at least D times the least slope beyond c. For one coordinate that moves."""
+    _check_reach(end, noise)
+    reach = constant(sensitivity_bounds(claim, evidence.get("sensitivity")).lower)
+    lattice = isinstance(noise, Translation) and noise.integers
+    if not (reach >= 1 if lattice else reach > 0):
+        raise Rejected(NAME, "sensitivity", "it is not certainly positive" + (", at least 1" if lattice else ""))
+    slope: Germ = end_jet(neg_log(_density(noise)), variable(noise), end).d1
+    if slope.diverges() != (1 if end.side == "+inf" else -1):
+        raise Rejected(NAME, end.side, "the slope of -log(density) does not certainly diverge outwards")
+
+
+def _check_point(claim: Claim, noise: Additive, end: End, evidence: Mapping[str, Any]) -> None:
+    """Outputs y with y - q near the point: y - q' runs through a neighbourhood of `other`, or the two answers trade places."""
+    _check_reach(end, noise)
+    if isinstance(noise, Translation) and noise.integers:
+        raise Rejected(NAME, "point", "noise on the integers has no limits at a point")
+    other = read_point(evidence.get("other"))
+    radius = rational(read_fraction(evidence, "radius", NAME))
+    reach = sensitivity_bounds(claim, evidence.get("sensitivity")).lower
+    if isinstance(noise, Radial):
+        reach = div(reach, noise.scale)
+    shift = abs(constant(sub(other, Num(end.point))))
+    if claim.query is None:
+        if not shift < constant(reach) and not certainly_equal(sub(other, Num(end.point)), reach):  # exact
+            raise Rejected(NAME, "other", "it is not certainly within the sensitivity of the point")
+    elif isinstance(noise, Product) or not certainly_equal(sub(other, Num(end.point)), reach):
+        raise Rejected(NAME, "other", "it must lie exactly the query's sensitivity above the point")
+    if not radius > 0:
+        raise Rejected(NAME, "radius", "it must be positive")
+    near = (constant(other) - radius).union(constant(other) + radius)
+    _check_inside(noise, near)
+    there = value(_density(noise), {variable(noise): near})
+    limit: Germ = end_jet(_density(noise), variable(noise), end).v
+    if limit.diverges() == 1:
+        if not there.is_finite():
+            raise Rejected(NAME, "other", "the density is not certainly bounded there")
+    elif limit.k.is_zero() or limit.direction() < 0:
+        if not there > 0:
+            raise Rejected(NAME, "other", "the density is not certainly positive there")
+    else:
+        raise Rejected(NAME, f"{end.side} of {end.point}", "the density neither diverges nor vanishes there with certainty")
+
+
+def _check_reach(end: End, noise: Additive) -> None:
+    """The end has to lie inside the domain of the density."""
+    lower, upper = domain(noise)
+    near = end.boundary()
+    if end.side == "+inf":
+        inside = upper is None and (lower is None or near >= lower)
+    elif end.side == "-inf":
+        inside = lower is None and (upper is None or near <= upper)
+    else:
+        low, high = min(near, end.point), max(near, end.point)
+        inside = (lower is None or low >= lower) and (upper is None or high <= upper)
+    if not inside:
+        raise Rejected(NAME, end.side, "this end lies outside the domain of the density; start it further out")
+
+
+def _check_inside(noise: Additive, near: arb) -> None:
+    lower, upper = domain(noise)
+    if not ((lower is None or near >= rational(lower)) and (upper is None or near <= rational(upper))):
+        raise Rejected(NAME, "other", "its neighbourhood is not certainly inside the domain of the density")
+
+
+def _density(noise: Additive) -> Any:
+    return noise.profile if isinstance(noise, Radial) else noise.density

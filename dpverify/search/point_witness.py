@@ -1,0 +1,491 @@
+"""Finds the pair of points with the greatest loss, and the neighbourhoods that the rule point-witness wants."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import islice, product
+from typing import Any
+
+import numpy as np
+from flint import arb, ctx
+
+from dpverify.balls import constant, jet, precision, value
+from dpverify.certificate import Step
+from dpverify.errors import DpverifyError, ExprError
+from dpverify.expr import Expr, Num, add, div, format_expr, mul, neg_log, num, power, substitute
+from dpverify.geometry import differences, norm_value
+from dpverify.integral import Additive, breaks, variable
+from dpverify.model import Claim, Domain, Product, Radial, Translation
+from dpverify.rules import point_witness as rule
+from dpverify.rules.base import INFINITE
+from dpverify.rules.parameters import fixed
+from dpverify.search.numeric import number, vectorised
+from dpverify.sensitivity import sensitivity_bounds
+
+_FINE = np.logspace(-4, 4, 1201)
+_POWERS = (*range(-100, -8, 4), *range(-8, 25), *range(28, 101, 4))
+_MOST_LATTICE = 64
+
+
+@dataclass(frozen=True)
+class Loss:
+    """h(b) - h(a) with |a - b| at most a shift, on a line or (radial) a half line; floats and balls to look around.
+
+    sign: 1 or -1 where b - a has to be plus or minus the shift. only: every pair has to be a shift apart.
+    """
+
+    density: Expr
+    name: str
+    half: bool
+    shift: Expr
+    integers: bool = False
+    support: tuple[Expr | None, Expr | None] = (None, None)
+    sign: int = 0
+    only: bool = False
+
+    @property
+    def signs(self) -> tuple[int, ...]:
+        """The signs of b - a to look at."""
+        return (self.sign,) if self.sign else (1, -1)
+
+    @cached_property
+    def h(self) -> Expr:
+        return neg_log(self.density)
+
+    @cached_property
+    def step(self) -> float:
+        return number(self.shift)
+
+    @cached_property
+    def edges(self) -> tuple[float, float]:
+        """The ends of the support as floats."""
+        low, high = self.support
+        return (0.0 if self.half else -math.inf if low is None else number(low), math.inf if high is None else number(high))
+
+    def at(self, a: Expr, b: Expr) -> arb:
+        """The loss of a pair at the current precision; not finite where the density is not."""
+        return value(self.h, {self.name: constant(b)}) - value(self.h, {self.name: constant(a)})
+
+    def pair(self, c: Fraction, sign: int) -> tuple[Expr, Expr]:
+        """(a, b) for the point c and the one a shift above it; b is the upper one for sign 1."""
+        low, high = Num(c), add(Num(c), self.shift)
+        return (low, high) if sign > 0 else (high, low)
+
+    # candidates
+
+    def grid(self) -> list[Fraction]:
+        """Points to look at: simple ones, kinks, and kinks a shift away."""
+        if self.integers:
+            return [Fraction(n) for n in range(-_MOST_LATTICE, _MOST_LATTICE + 1)] + [
+                Fraction(s * 2**k) for k in range(7, 60, 4) for s in (1, -1)
+            ]
+        kinks = {Fraction(0)} | breaks(self.density, self.name)
+        points = {Fraction(2) ** k for k in _POWERS}
+        points |= kinks | {k + Fraction(s, 2**60) for k in kinks for s in (1, -1)}
+        if not self.half:
+            points |= {-p for p in points}
+        shift = self.shift.value if isinstance(self.shift, Num) else Fraction(self.step)
+        points |= {p - shift for p in points if abs(p) < 2**20}
+        return sorted(p for p in points if self.edges[0] <= p <= self.edges[1] and not (self.half and p < 0))
+
+    def far(self, digits: int) -> list[Fraction]:
+        """Points so far out (or so close to a kink) that a limit there has been reached to the digits wanted."""
+        if self.integers:
+            return []
+        far = Fraction(2) ** (10 * digits)
+        return [far, 1 / far] if self.half else [far, -far, 1 / far, -1 / far]
+
+
+Candidate = tuple[Expr, Expr, arb]
+
+
+def best(loss: Loss, digits: int) -> Candidate | None:
+    """The pair (a, b) of the greatest loss found, good to about `digits` digits, and the loss."""
+    found: list[Candidate] = []
+    with precision(12 * digits + 160 if not loss.integers else 256):
+        for c in loss.grid():
+            for sign in loss.signs:
+                _try(loss, *loss.pair(c, sign), found)
+        if not loss.integers:
+            for a, b in _local(loss):
+                _try(loss, a, b, found)
+            for c in loss.far(digits):
+                for sign in loss.signs:
+                    _try(loss, *loss.pair(c, sign), found)
+        return _greatest(found)
+
+
+def _try(loss: Loss, a: Expr, b: Expr, found: list[Candidate]) -> None:
+    try:
+        size = loss.at(a, b)
+    except DpverifyError:
+        return
+    if size.is_finite():
+        found.append((a, b, size))
+
+
+def _greatest(found: list[Candidate]) -> Candidate | None:
+    """The pair of the greatest lower end; among equals the simplest, which stands first."""
+    top: Candidate | None = None
+    for candidate in sorted(found, key=lambda pair: _size(pair[0])):
+        if top is None or candidate[2].lower() > top[2].lower() + abs(top[2].lower()) * arb(2) ** (-ctx.prec // 3):
+            top = candidate
+    return top
+
+
+def _size(point: Expr) -> int:
+    if not isinstance(point, Num):
+        return 1
+    return point.value.numerator.bit_length() + point.value.denominator.bit_length()
+
+
+# -- local maxima by floats, sharpened by Newton's method on balls ---------------------------------
+
+
+def _local(loss: Loss) -> Iterator[tuple[Expr, Expr]]:
+    """Pairs at local maxima of the loss: a shift apart, or both stationary."""
+    h = vectorised(loss.h, loss.name)
+    low, high = loss.edges
+    points = _FINE * max(1.0, loss.step)
+    points = points if loss.half else np.concatenate([-points[::-1], points])
+    points = np.unique(np.concatenate([points, points[np.abs(points) > loss.step] - loss.step]))
+    points = points[(points >= low) & (points + loss.step <= high)]
+    if len(points) < 3:
+        return
+    difference = h(points + loss.step) - h(points)
+    for sign in loss.signs:
+        for i in _peaks(sign * difference)[:4]:
+            c = _newton(loss, points[i - 1], points[i], points[i + 1], loss.shift)
+            if c is not None:
+                yield loss.pair(c, sign)
+    if loss.only:
+        return
+    heights = h(points)
+    tops = [points[i] for i in _peaks(heights)[:4]]
+    bottoms = [points[i] for i in _peaks(-heights)[:4]]
+    for top, bottom in product(tops, bottoms):
+        if abs(top - bottom) < loss.step:
+            a, b = (_newton(loss, x * (1 - 1e-2) - 1e-9, x, x * (1 + 1e-2) + 1e-9, None) for x in (bottom, top))
+            if a is not None and b is not None:
+                yield Num(a), Num(b)
+
+
+def _peaks(heights: Any) -> list[int]:
+    """Indices of interior local maxima, the highest first."""
+    inner = heights[1:-1]
+    with np.errstate(invalid="ignore"):
+        found = np.nonzero((inner >= heights[:-2]) & (inner >= heights[2:]) & np.isfinite(inner) & (inner > heights[0]))[0] + 1
+    return sorted((int(i) for i in found), key=lambda i: -heights[i])
+
+
+def _newton(loss: Loss, left: float, start: float, right: float, shift: Expr | None) -> Fraction | None:
+    """A zero of the slope of h(c + shift) - h(c), or of h, between left and right."""
+    moved = arb(0) if shift is None else constant(shift)
+
+    def slope(at: arb) -> tuple[arb, arb]:
+        near = jet(loss.h, loss.name, at)
+        if shift is None:
+            return near.d1.mid(), near.d2.mid()
+        far = jet(loss.h, loss.name, (at + moved).mid())
+        return (far.d1 - near.d1).mid(), (far.d2 - near.d2).mid()
+
+    try:
+        low, high, at = arb(float(left)), arb(float(right)), arb(float(start))
+        below = slope(low)[0]
+        for _ in range(60):
+            first, second = slope(at)
+            if not first.is_finite():
+                return None
+            if (first > 0) == (below > 0):
+                low = at
+            else:
+                high = at
+            step = first / second if second != 0 else arb("inf")
+            after = (at - step).mid()
+            if not (after.is_finite() and low <= after <= high):
+                after = ((low + high) / 2).mid()
+            if abs(after - at) <= abs(at) * arb(2) ** (-ctx.prec // 2):
+                break
+            at = after
+    except DpverifyError:
+        return None
+    return _dyadic(at.mid(), ctx.prec // 2)
+
+
+def _dyadic(point: arb, bits: int) -> Fraction:
+    """An exact point rounded down to `bits` significant bits."""
+    top, shift = (int(x) for x in point.man_exp())
+    spare = max(0, abs(top).bit_length() - bits)
+    return (top >> spare) * Fraction(2) ** (shift + spare)
+
+
+# -- claims ----------------------------------------------------------------------------------------
+
+
+def losses(claim: Claim, evidence: Mapping[str, Any] | None = None) -> list[list[Loss]]:
+    """The choices of a shift, a loss for every coordinate moved; one coordinate but for product noise."""
+    noise = claim.mechanism
+    assert isinstance(noise, Radial | Translation | Product)
+    reach = sensitivity_bounds(claim, evidence).lower
+    if isinstance(noise, Radial):
+        return [[Loss(noise.profile, "r", True, div(reach, noise.scale), only=claim.query is not None)]]
+    if isinstance(noise, Translation):
+        if noise.integers:
+            reach = num(math.floor(number(reach) + 1e-9))
+        return [[Loss(noise.density, "z", False, reach, noise.integers, noise.support, only=claim.query is not None)]]
+    if claim.query is not None:
+        return [
+            [Loss(noise.density, "z", False, Num(abs(x)), sign=s if x >= 0 else -s) for x in vector]
+            for vector in differences(claim.query)
+            for s in (1, -1)
+        ]
+    d = int(number(noise.dimension))
+    shifts = [[reach]] if noise.norm.kind == "lp" else [[div(reach, norm_value(noise.norm, _unit(d)))]]
+    if noise.norm.kind == "lp" and d > 1 and (noise.norm.p is None or noise.norm.p in (1, 2)):
+        each = reach if noise.norm.p is None else mul(reach, power(num(d), Num(-1 / noise.norm.p)))
+        shifts.append([each] * d)
+    return [[Loss(noise.density, "z", False, shift) for shift in row] for row in shifts]
+
+
+def _unit(d: int) -> tuple[Fraction, ...]:
+    return (Fraction(1), *[Fraction(0)] * (d - 1))
+
+
+def best_pair(claim: Claim, digits: int) -> tuple[list[Expr], list[Expr], arb] | None:
+    """The best points a and b, coordinate by coordinate, with their loss; None where nothing finite was found."""
+    top: tuple[list[Expr], list[Expr], arb] | None = None
+    for row in losses(claim):
+        known = {loss: best(loss, digits) for loss in dict.fromkeys(row)}
+        chosen = [known[loss] for loss in row]
+        pairs = [c for c in chosen if c is not None]
+        if len(pairs) < len(row):
+            continue
+        total = sum((pair[2] for pair in pairs), arb(0))
+        if top is None or total > top[2]:
+            top = [pair[0] for pair in pairs], [pair[1] for pair in pairs], total
+    return top
+
+
+def unequal_support(claim: Claim) -> tuple[Expr, Expr, Fraction] | None:
+    """Points a, b and a radius with the density positive round a and exactly zero round b, if floats see some."""
+    noise = claim.mechanism
+    assert isinstance(noise, Radial | Translation | Product)
+    loss = losses(claim)[0][0]
+    shift = loss.shift.value if isinstance(loss.shift, Num) else Fraction(loss.step).limit_denominator(1000)
+    if loss.integers:
+        points = [Fraction(n) for n in range(-_MOST_LATTICE, _MOST_LATTICE + 1)]
+    else:
+        edges = breaks(loss.density, loss.name) | {end.value for end in loss.support if isinstance(end, Num)}
+        points = sorted({edge + s * shift * Fraction(n, 16) for edge in edges for s in (1, -1) for n in range(1, 16)})
+    points = [point for point in points if point > 0 or not loss.half]
+    if not points:
+        return None
+    at = np.array([float(point) for point in points])
+    here = _heights(loss, at)
+    for radius in (Fraction(7, 16), Fraction(1, 4), Fraction(1, 16), Fraction(1, 4096)):
+        for sign in loss.signs:
+            there = _heights(loss, at + sign * loss.step)
+            for i in np.nonzero((here > 0) & (there == 0))[0]:
+                found = Num(points[i]), add(Num(points[i]), mul(num(sign), loss.shift)), radius * shift
+                if _vanishes(noise, *found):
+                    return found
+    return None
+
+
+def _heights(loss: Loss, at: Any) -> Any:
+    """The density at points, zero outside the support; nan at negative distances."""
+    found = vectorised(loss.density, loss.name)(at)
+    low, high = loss.edges
+    found[(at < low) | (at > high)] = np.nan if loss.half else 0.0
+    return found
+
+
+def _vanishes(noise: Additive, a: Expr, b: Expr, radius: Fraction) -> bool:
+    try:
+        rule.certify(noise, rule.Points((a,), (b,)), radius, INFINITE)
+    except DpverifyError:
+        return False
+    return True
+
+
+# -- steps -----------------------------------------------------------------------------------------
+
+
+def evidence(claim: Claim, a: list[Expr], b: list[Expr], digits: int, target: Expr | None = None) -> dict[str, Any] | None:
+    """Evidence for the pair: a radius so small that the value keeps its digits, and the largest for an event above the target."""
+    noise = claim.mechanism
+    assert isinstance(noise, Radial | Translation | Product)
+    bits = _bits(a, b, digits)
+    with precision(bits):
+        found = _neighbourhood(noise, rule.Points(tuple(a), tuple(b)), digits)
+        if found is None:
+            return None
+        points, radius, least = found
+        result: dict[str, Any] = {
+            "a": [_text(x) for x in points.a],
+            "b": [_text(x) for x in points.b],
+            "radius": _text(Num(radius)),
+            "value": _text(Num(_dyadic(least, 4 * digits + 24))),
+            "prec": bits,
+        }
+        if target is not None:
+            result["event"] = _text(Num(_event(noise, points, constant(target), radius)))
+    return result
+
+
+def _neighbourhood(noise: Additive, points: rule.Points, digits: int) -> tuple[rule.Points, Fraction, arb] | None:
+    """The points, moved off a pole or the centre where that is needed, a radius, and the least loss within it."""
+    if isinstance(noise, Translation) and noise.integers:
+        least = _least(noise, points, Fraction(0))
+        return None if least is None else (points, Fraction(1), least)
+    centre, slack = _least(noise, points, Fraction(0)), arb(10) ** -(digits + 3)
+    for k in range(16, 40 * digits + 400, 32):
+        radius = Fraction(1, 2**k)
+        least = _least(noise, points, radius)
+        moved = points
+        if least is None:  # 0 is the edge of a half line: start beside it
+            step = Num(2 * radius)
+            moved = rule.Points(tuple(add(x, step) for x in points.a), tuple(add(x, step) for x in points.b))
+            least = _least(noise, moved, radius)
+        if least is not None and centre is not None and centre - least <= abs(centre) * slack:
+            return moved, radius, least
+    return None
+
+
+def _bits(a: list[Expr], b: list[Expr], digits: int) -> int:
+    """Bits that separate the two points and keep the digits."""
+    sizes = [abs(number(point)) for point in (*a, *b)]
+    widest = 0
+    for point in (*a, *b):
+        if isinstance(point, Num):
+            widest = max(widest, abs(point.value.numerator.bit_length() - point.value.denominator.bit_length()))
+    finite = [s for s in sizes if 0 < s < math.inf]
+    spread = max((abs(math.log2(s)) for s in finite), default=0)
+    return min(16_384, int(128 + 8 * digits + 3 * max(widest, spread)))
+
+
+def _least(noise: Additive, points: rule.Points, radius: Fraction) -> arb | None:
+    """The least loss on the neighbourhood, or None where it is not finite."""
+    h, total = neg_log(noise.profile if isinstance(noise, Radial) else noise.density), arb(0)
+    try:
+        for a, b in zip(points.a, points.b, strict=True):
+            near_a, near_b = rule.neighbourhood(noise, a, radius), rule.neighbourhood(noise, b, radius)
+            total += value(h, {variable(noise): near_b}) - value(h, {variable(noise): near_a})
+    except ExprError:
+        return None
+    return total.lower() if total.is_finite() else None
+
+
+def _event(noise: Additive, points: rule.Points, target: arb, least: Fraction) -> Fraction:
+    """A simple radius, about the largest, on which the loss stays well above the target; `least` where none larger does."""
+    centre = _least(noise, points, Fraction(0))
+    if centre is not None:
+        target = (target + centre.min(2 * target + 1)) / 2
+    for k in range(1, 60):
+        radius = Fraction(1, 10**k)
+        found = _least(noise, points, radius) if radius > least else None
+        if found is not None and found > target:
+            return radius
+    return least
+
+
+def _text(point: Expr) -> str:
+    """The text of a constant: long dyadic numbers as m*2^e."""
+    if isinstance(point, Num) and _size(point) > 40 and point.value.denominator & (point.value.denominator - 1) == 0:
+        top = point.value.numerator
+        twos = (top & -top).bit_length() - 1
+        return f"{top >> twos}*2^{twos - point.value.denominator.bit_length() + 1}"
+    return format_expr(point)
+
+
+def propose(claim: Claim, digits: int, loss_target: Expr | None = None) -> list[Step]:
+    """Steps for the rule point-witness, best first; none where nothing was found.
+
+    loss_target: the claimed epsilon, above which the event of the witness has to stay (default: the claim's own).
+    """
+    target = claim.epsilon if loss_target is None else loss_target
+    if claim.domains:
+        return _with_parameters(claim, digits)
+    if not isinstance(claim.mechanism, Radial | Translation | Product):
+        return []
+    unequal = unequal_support(claim)
+    if unequal is not None:
+        reach = _text(Num(unequal[2]))
+        return [Step(rule.NAME, {"a": [_text(unequal[0])], "b": [_text(unequal[1])], "radius": reach, "value": "inf", "event": reach})]
+    pair = best_pair(claim, digits)
+    if pair is None:
+        return []
+    a, b, size = pair
+    if target is None or not size > constant(target):
+        found = evidence(claim, a, b, digits)
+        return [] if found is None else [Step(rule.NAME, found)]
+    near = _nearby(claim, a[0], b[0], target) if any(_size(point) > 40 for point in a) else None
+    if near is None:
+        found = evidence(claim, a, b, digits, target)
+        return [] if found is None else [Step(rule.NAME, found)]
+    both = evidence(claim, *near, 10, target), evidence(claim, a, b, digits)
+    return [Step(rule.NAME, found) for found in both if found is not None]
+
+
+def _nearby(claim: Claim, a: Expr, b: Expr, target: Expr) -> tuple[list[Expr], list[Expr]] | None:
+    """Simple points with a loss well above the target, for a witness that can be checked by hand."""
+    rows = losses(claim)
+    if len(rows[0]) > 1:
+        return None
+    loss, found = rows[0][0], list[Candidate]()
+    with precision(512):
+        for c in loss.grid():
+            for sign in loss.signs:
+                _try(loss, *loss.pair(c, sign), found)
+        aim = constant(target)
+        if isinstance(a, Num) and (constant(b) - constant(a)).overlaps(constant(loss.shift)):
+            for k in range(0, 64, 2):
+                _try(loss, *loss.pair(a.value.limit_denominator(2**k), 1), found)
+        if isinstance(b, Num) and (constant(a) - constant(b)).overlaps(constant(loss.shift)):
+            for k in range(0, 64, 2):
+                _try(loss, *loss.pair(b.value.limit_denominator(2**k), -1), found)
+        top = _greatest(found)
+        if top is None or not top[2] > aim:
+            return None
+        wanted = aim + ((top[2] - aim) / 2).min(abs(aim) / 1000 + arb(1) / 1000)
+        good = [pair for pair in found if pair[2] > wanted]
+    best_a, best_b, _ = min(good, key=lambda pair: (max(_size(pair[0]), 40), abs(number(pair[0]))))
+    return [best_a], [best_b]
+
+
+def _with_parameters(claim: Claim, digits: int) -> list[Step]:
+    """A witness at one value of the parameters, where a simple one exceeds the claimed epsilon."""
+    if claim.epsilon is None:
+        return []
+    names = [name for name, _ in claim.domains]
+    for values in islice(product(*(_values(domain) for _, domain in claim.domains)), 40):
+        at = {name: str(x) for name, x in zip(names, values, strict=True)}
+        try:
+            special, chosen = fixed(claim, {"at": at}, rule.NAME)
+            pair = best_pair(special, 10)
+            epsilon = substitute(claim.epsilon, chosen)
+            if pair is None or not pair[2] > constant(epsilon):
+                continue
+            found = evidence(special, pair[0], pair[1], digits, epsilon)
+        except DpverifyError:
+            continue
+        if found is not None:
+            return [Step(rule.NAME, {**found, "at": at})]
+    return []
+
+
+def _values(domain: Domain) -> list[Fraction]:
+    """A few simple values of a domain."""
+    simple = [Fraction(x) for x in ("1", "2", "3", "1/2", "5", "10", "1/10", "100")]
+    low, high = domain.lower, domain.upper
+    if low is not None and high is not None:
+        simple = [low + (high - low) * t for t in (Fraction(1, 2), Fraction(1, 10), Fraction(9, 10), Fraction(1, 4))]
+    elif low is not None:
+        simple = [low + x for x in ([Fraction(0)] if not domain.lower_open else []) + simple]
+    elif high is not None:
+        simple = [high - x for x in simple]
+    return [x for x in simple if not domain.integer or x.denominator == 1]
