@@ -15,6 +15,7 @@ import re
 import sys
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from pathlib import Path
@@ -231,16 +232,18 @@ class _Table:
     def has(self, key: str) -> bool:
         return key in self.data
 
-    def need(self, key: str, read: Callable[[Any], T]) -> T | None:
-        """The value under a key that must be there; None when it is not, or is wrong."""
+    def need(self, key: str, read: Callable[[Any], T], default: D) -> T | D:
+        """The value under a key that must be there; a fault and `default` when it is not, or is wrong.
+
+        The default only lets reading go on, so that all faults are found; nothing with a fault gets through.
+        """
         if key not in self.data:
             self.taken.add(key)
             self.fault(f"{key} is missing.{_meant(key, [k for k in self.data if k not in self.taken])}")
-            return None
-        return self.may(key, read, None)
+        return self.may(key, read, default)
 
-    def may(self, key: str, read: Callable[[Any], T], default: D) -> T | D | None:
-        """The value under a key, `default` where it is absent; None when it is wrong."""
+    def may(self, key: str, read: Callable[[Any], T], default: D) -> T | D:
+        """The value under a key; `default` where it is absent, or wrong, which is a fault."""
         self.taken.add(key)
         if key not in self.data:
             return default
@@ -250,12 +253,7 @@ class _Table:
             self.fault(f"{key} = {_show(self.data[key])} {error}")
         except ExprError as error:
             self.fault(f"{key} = {_show(self.data[key])}: {error}")
-        return None
-
-    def table(self, key: str) -> Mapping[str, Any]:
-        """The table under a key, empty where it is absent or wrong."""
-        value = self.may(key, _table, None)
-        return {} if value is None else value
+        return default
 
     def one_of(self, keys: tuple[str, ...]) -> str | None:
         """The only one of the keys that is there; a fault where none or several are."""
@@ -282,21 +280,22 @@ class _Reader:
         self.lines = [text.count("\n", 0, m.start(1)) + 1 for m in re.finditer(r"^[ \t]*(\[\[)[ \t]*claim[ \t]*\]\]", text, re.MULTILINE)]
         self.values: dict[str, Expr] = {}
         self.domains: dict[str, Domain] = {}
+        self.broken: set[str] = set()
         self.source = ""
 
     def spec(self) -> Spec:
         top = _Table(self.data, self.file, self.faults)
-        mechanism_table = top.need("mechanism", _table)
-        claim_tables = top.need("claim", _claim_tables)
+        mechanism_table = top.need("mechanism", _table, None)
+        claim_tables = top.need("claim", _claim_tables, ())
         audit = top.may("audit", _table, None)
         top.done()
         name = Path(self.file).stem
         mechanism = None if mechanism_table is None else self._mechanism(_Table(mechanism_table, self._at("mechanism"), self.faults))
         if audit is not None:
             self._audit(_Table(audit, self._at("audit"), self.faults))
-        tables = [_Table(data, self._at(f"claim {i}"), self.faults) for i, data in enumerate(claim_tables or [], 1)]
+        tables = [_Table(data, self._at(f"claim {i}"), self.faults) for i, data in enumerate(claim_tables, 1)]
         claims = [self._claim(table, mechanism, name, i) for i, table in enumerate(tables, 1)]
-        self._unique_names(claims)
+        self._unique_names(tables)
         if not self.faults:
             self._sane(claims)
         if self.faults:
@@ -309,28 +308,28 @@ class _Reader:
     # -- the mechanism
 
     def _mechanism(self, table: _Table) -> Mechanism | None:
-        before = len(self.faults)
+        """The mechanism with its parameters put in; None where it cannot even be told what it is."""
         if table.has("use"):
             mechanism = self._used(table)
         else:
-            kind = table.need("kind", _kind)
-            if kind is None:
-                return None
+            kind = table.need("kind", _kind, None)
             if kind == "builtin":
                 mechanism = self._builtin(table)
             else:
-                self._parameters(table, table.table("parameters"), VARIABLES.get(kind, {}))
-                mechanism = _KINDS[kind](table)
+                self._parameters(table, table.may("parameters", _table, {}), VARIABLES.get(kind or "", {}))
+                mechanism = _KINDS[kind](table) if kind is not None else None
+                if kind is None:
+                    return None
         table.done()
-        if mechanism is None or len(self.faults) > before:
+        if mechanism is None:
             return None
         try:
             mechanism = _substituted(mechanism, self.values)
-            for fault in _mechanism_faults(mechanism, self.domains):
+            for fault in _mechanism_faults(mechanism, self.domains, self.broken):
                 table.fault(fault)
         except ExprError as error:
             table.fault(str(error))
-        return mechanism if len(self.faults) == before else None
+        return mechanism
 
     def _parameters(self, table: _Table, parameters: Mapping[str, Any], variables: Mapping[str, tuple[str, ...]]) -> None:
         """Give every parameter its value or its domain; values may be expressions in other parameters."""
@@ -345,7 +344,9 @@ class _Reader:
             value = given.may(name, _value_or_domain, None)
             if isinstance(value, Domain):
                 self.domains[name] = value
-            elif value is not None:
+            elif value is None:
+                self.broken.add(name)
+            else:
                 stated[name] = value
         self._resolve(given, stated)
 
@@ -356,53 +357,53 @@ class _Reader:
             ready = [name for name, value in left.items() if not symbols(value) & left.keys()]
             if not ready:
                 given.fault(f"{', '.join(sorted(left))} are defined by each other. Give one of them a value.")
+                self.broken.update(left)
                 return
             for name in ready:
                 value = left.pop(name)
-                unknown = sorted(symbols(value) - self.domains.keys() - stated.keys())
+                unknown = sorted(symbols(value) - self.domains.keys() - stated.keys() - self.broken)
                 if unknown:
                     given.fault(f"{name} = {shorten(value)} has the free symbol {unknown[0]!r}. Give it a value here.")
+                    self.broken.add(name)
+                    continue
                 try:
                     self.values[name] = _grown(value, self.values)
                 except ExprError as error:
                     given.fault(f"{name}: {error}")
+                    self.broken.add(name)
 
     def _builtin(self, table: _Table) -> Mechanism | None:
-        name = table.need("name", _string)
-        raw = dict(table.table("parameters"))
+        name = table.need("name", _choice(tuple(_BUILTINS)), None)
+        raw = dict(table.may("parameters", _table, {}))
         if name is None:
-            return None
-        if name not in _BUILTINS:
             table.taken.update(table.data)
-            table.fault(f"name = {_show(name)} is not a builtin. Use one of {', '.join(_BUILTINS)}.{_meant(name, _BUILTINS)}")
             return None
         needed, optional, build = _BUILTINS[name]
-        for key in (*needed, *optional, *_BODIES):
-            if table.has(key) and (key not in _BODIES or name == "knorm"):
+        for key in (*needed, *optional):
+            if table.has(key):
                 table.taken.add(key)
                 if key in raw:
                     table.fault(f"{key} stands both in [mechanism] and in its parameters. Give it once.")
                 raw[key] = table.data[key]
-        bodies = {key: raw.pop(key) for key in _BODIES if name == "knorm" and key in raw}
+            elif key not in raw and key in needed:
+                table.fault(f"the builtin {name} needs {key}.{_meant(key, raw)}")
+        norm = L2
+        if name == "knorm":
+            bodies = {**{key: raw.pop(key) for key in _BODIES if key in raw}, **{key: table.data[key] for key in _BODIES if table.has(key)}}
+            table.taken.update(_BODIES)
+            norm = _Table({"columns or facets": bodies}, table.where, self.faults).need("columns or facets", _norm, L2)
         # A parameter with a domain becomes a symbol of its name; one that is named as a function needs another.
         renamed = {key: f"{key}_" if key in FUNCTIONS else key for key in raw}
-        for key in needed:
-            if key not in raw:
-                table.fault(f"the builtin {name} needs {key}.{_meant(key, raw)}")
         self._parameters(table, {renamed[key]: value for key, value in raw.items()}, {"": ("r", "z")})
-        ready = {key for key in renamed if renamed[key] in self.values.keys() | self.domains.keys()}
-        if not set(needed) <= ready:
+        parameters = {key: self.values.get(symbol, Sym(symbol)) for key, symbol in renamed.items()}
+        if not parameters.keys() >= set(needed) or (self.broken & set(renamed.values())) or (name == "knorm" and not norm.matrix):
             return None
-        parameters = {key: self.values.get(symbol, Sym(symbol)) for key, symbol in renamed.items() if key in ready}
-        if name == "knorm":
-            norm = _Table({"norm": bodies}, table.where, self.faults).need("norm", _norm)
-            return None if norm is None else _knorm(norm, parameters["epsilon"])
-        return build(parameters)
+        return _knorm(norm, parameters["epsilon"]) if name == "knorm" else build(parameters)
 
     def _used(self, table: _Table) -> Mechanism | None:
         """A declaration in Python: the one place where reading a file runs code, said on stderr."""
-        use = table.need("use", _string)
-        parameters = table.table("parameters")
+        use = table.need("use", _string, None)
+        parameters = table.may("parameters", _table, {})
         if use is None:
             return None
         try:
@@ -420,7 +421,7 @@ class _Reader:
         self._parameters(table, parameters, VARIABLES.get(kind, {}))
         for name, domain in domains.items():
             if name in self.values:
-                if not symbols(self.values[name]) and not lies_in(self.values[name], domain):
+                if not lies_in(self.values[name], domain, self.domains):
                     table.fault(f"{name} = {shorten(self.values[name])} is outside the domain that the declaration gives it.")
             elif name in self.domains:
                 if not _within(self.domains[name], domain):
@@ -434,12 +435,12 @@ class _Reader:
     def _claim(self, table: _Table, mechanism: Mechanism | None, mechanism_name: str, index: int) -> Stated | None:
         before = len(self.faults)
         name = table.may("name", _string, f"claim {index}")
-        epsilon = table.need("epsilon", _number_or_tight)
-        delta = table.may("delta", _number_or_tight, ZERO)
+        epsilon = self._value(table, "epsilon", table.need("epsilon", _number_or_tight, ZERO))
+        delta = self._value(table, "delta", table.may("delta", _number_or_tight, ZERO))
         expect = table.may("expect", _choice(VERDICTS), "proved")
         utility = table.may("utility", _boolean, False)
         adjacency = table.may("adjacency", _choice(ADJACENCIES), "")
-        sensitivity = table.may("sensitivity", _number, None)
+        sensitivity = self._value(table, "sensitivity", table.may("sensitivity", _number, None))
         rows = table.may("query", _matrix, None)
         table.done()
         if epsilon == TIGHT and delta == TIGHT:
@@ -448,16 +449,11 @@ class _Reader:
             table.fault("give sensitivity or query, not both: the query's sensitivity is derived.")
         if table.has("query") and not table.has("adjacency"):
             table.fault(f"a query needs its adjacency: one of {', '.join(ADJACENCIES)}.")
-        if mechanism is None or len(self.faults) > before or epsilon is None or delta is None:
+        if mechanism is None:
             return None
-        try:
-            epsilon = self._value(table, "epsilon", epsilon)
-            delta = self._value(table, "delta", delta)
-            sensitivity = self._value(table, "sensitivity", sensitivity)
-            query = None if rows is None else Query(rows, adjacency or "")
+        query = None if rows is None else Query(rows, adjacency)
+        if not (table.has("sensitivity") and sensitivity is None) and not (table.has("query") and query is None):
             mechanism, sensitivity = self._with_sensitivity(table, mechanism, sensitivity, query)
-        except ExprError as error:
-            table.fault(str(error))
         if len(self.faults) > before:
             return None
         claim = Claim(
@@ -467,29 +463,33 @@ class _Reader:
             sensitivity=sensitivity,
             query=query,
             mechanism_name=mechanism_name,
-            name=name or "",
+            name=name,
         )
         used = frozenset().union(*map(symbols, _expressions(claim)))
         claim = replace(claim, domains=tuple(sorted((name, self.domains[name]) for name in used & self.domains.keys())))
         line = self.lines[index - 1] if index <= len(self.lines) else 1
-        return Stated(claim, (expect or "").upper(), bool(utility), adjacency or "", line)
+        return Stated(claim, expect.upper(), utility, adjacency, line)
 
     def _value(self, table: _Table, key: str, value: Any) -> Any:
         """A number of a claim with the parameters put in, checked for free symbols and for its range."""
         if value is None or value == TIGHT:
             return value
-        value = _grown(value, self.values)
         shown = _show(table.data.get(key))
-        for symbol in sorted(symbols(value) - self.domains.keys()):
-            meant = _meant(symbol, self.values.keys() | self.domains.keys())
-            table.fault(f"{key} = {shown} has the free symbol {symbol!r}. Give it in the mechanism's parameters.{meant}")
+        try:
+            value = _grown(value, self.values)
+        except ExprError as error:
+            table.fault(f"{key} = {shown}: {error}")
             return value
+        free = sorted(symbols(value) - self.domains.keys() - self.broken)
+        if free:
+            meant = _meant(free[0], self.values.keys() | self.domains.keys())
+            table.fault(f"{key} = {shown} has the free symbol {free[0]!r}. Give it in the mechanism's parameters.{meant}")
         if key == "epsilon" and symbols(value):
             return value  # where a bound in the parameters is negative it is merely not met
-        if not _nonnegative(value, self.domains):
-            table.fault(f"{key} = {shown} {_not_shown(value, 'non-negative')}")
-        elif key == "delta" and not certainly_le(value, ONE, self.domains):
-            table.fault(f"delta = {shown} {_not_shown(sub(ONE, value), 'at most 1')}")
+        if _may_be_negative(value, self.domains):
+            table.fault(f"{key} = {shown} {_why_not(value, 'is negative', 'non-negative')}")
+        elif key == "delta" and _may_be_negative(sub(ONE, value), self.domains):
+            table.fault(f"delta = {shown} {_why_not(sub(ONE, value), 'is above 1', 'at most 1')}")
         return value
 
     def _with_sensitivity(
@@ -503,7 +503,7 @@ class _Reader:
                 dimension = Num(Fraction(1)) if isinstance(mechanism, Translation) else mechanism.dimension
                 if not isinstance(dimension, Num):
                     table.fault("query: the dimension must be a number. Give the mechanism one.")
-                else:
+                elif not list(_natural_faults("dimension", dimension, 1, self.domains)):
                     for fault in query_faults(query, int(dimension.value)):
                         table.fault(fault)
             return mechanism, None
@@ -513,23 +513,28 @@ class _Reader:
             return mechanism, sensitivity
         if isinstance(mechanism, Staircase):
             return mechanism, sensitivity or ONE
-        if isinstance(mechanism, Exponential) and mechanism.metric and sensitivity is not None:
+        if isinstance(mechanism, Exponential) and mechanism.metric:
+            # neighbours are all points, those listed, or those within the sensitivity: the scores say the rest
+            plain = replace(mechanism, points=(), metric="")
+            if sensitivity is None:
+                return plain, None
             if mechanism.adjacent is not None:
                 table.fault("sensitivity: the mechanism already lists its adjacent pairs. Give one or the other.")
-            return replace(mechanism, adjacent=_close_pairs(table, mechanism, sensitivity)), None
-        if isinstance(mechanism, Table | Selection | Exponential) and sensitivity is not None:
+            return replace(plain, adjacent=_close_pairs(table, mechanism, sensitivity)), None
+        if isinstance(mechanism, Table | Selection) and sensitivity is not None:
             if sensitivity != ONE:
                 table.fault("sensitivity: which inputs are neighbours is the mechanism's `adjacent`. Leave sensitivity out.")
             return mechanism, None
         return mechanism, sensitivity
 
-    def _unique_names(self, claims: Iterable[Stated | None]) -> None:
-        seen: set[str] = set()
-        for index, stated in enumerate(claims, 1):
-            if stated is not None and stated.claim.name in seen:
-                self.faults.append(f"{self._at(f'claim {index}')}: name = {_show(stated.claim.name)} stands twice; names are unique.")
-            elif stated is not None:
-                seen.add(stated.claim.name)
+    def _unique_names(self, tables: Iterable[_Table]) -> None:
+        seen: set[Any] = set()
+        for table in tables:
+            name = table.data.get("name")
+            if isinstance(name, str) and name in seen:
+                table.fault(f"name = {_show(name)} stands twice; names are unique in a file.")
+            elif isinstance(name, str):
+                seen.add(name)
 
     def _sane(self, claims: Iterable[Stated | None]) -> None:
         """Densities that are certainly negative somewhere, or certainly not integrable."""
@@ -540,7 +545,7 @@ class _Reader:
                 self.faults.extend(f"{self._at('mechanism')}: {fault}" for fault in _sanity_faults(stated.claim))
 
     def _audit(self, table: _Table) -> None:
-        table.need("sampler", _callable_name)
+        table.need("sampler", _callable_name, None)
         table.may("query", _callable_name, None)
         table.may("pairs", _pairs_of_data, None)
         table.may("patterns", _patterns, None)
@@ -799,70 +804,70 @@ def _positive_integer(value: Any) -> int:
 # -- kinds ----------------------------------------------------------------------------------------------
 
 
-def _density(table: _Table, name: str) -> Expr | None:
+def _density(table: _Table, name: str) -> Expr:
     """An expression given itself or by its logarithm."""
     key = table.one_of((name, f"log_{name}"))
-    expr = None if key is None else table.need(key, _expression)
-    return expr if expr is None or key == name else call("exp", expr)
+    if key is None:
+        return ONE
+    expr = table.need(key, _expression, ZERO)
+    return expr if key == name else call("exp", expr)
 
 
-def _norm_and_dimension(table: _Table) -> tuple[Norm | None, Expr | None]:
-    dimension = table.need("dimension", _number)
+def _norm_and_dimension(table: _Table) -> tuple[Norm, Expr]:
+    dimension = table.need("dimension", _number, None)
     # on the line all l_p norms are one
-    return (table.may("norm", _norm, L2) if dimension == ONE else table.need("norm", _norm)), dimension
+    norm = table.may("norm", _norm, L2) if dimension == ONE else table.need("norm", _norm, L2)
+    if dimension is None:
+        dimension = num(len(norm.matrix[0])) if norm.matrix else ONE
+    return norm, dimension
 
 
-def _radial(table: _Table) -> Radial | None:
+def _radial(table: _Table) -> Radial:
     profile = _density(table, "profile")
     norm, dimension = _norm_and_dimension(table)
-    scale = table.may("scale", _number, ONE)
-    return None if profile is None or norm is None or dimension is None or scale is None else Radial(profile, norm, dimension, scale)
+    return Radial(profile, norm, dimension, table.may("scale", _number, ONE))
 
 
-def _translation(table: _Table) -> Translation | None:
+def _translation(table: _Table) -> Translation:
     density = _density(table, "density")
     support = table.may("support", _interval(infinite=True), (None, None))
-    integers = table.may("integers", _boolean, False)
-    return None if density is None or support is None else Translation(density, support, bool(integers))
+    return Translation(density, support, table.may("integers", _boolean, False))
 
 
-def _product(table: _Table) -> Product | None:
+def _product(table: _Table) -> Product:
     density = _density(table, "density")
-    dimension = table.need("dimension", _number)
-    norm = table.may("norm", _norm, L1)
-    return None if density is None or dimension is None or norm is None else Product(density, dimension, norm)
+    return Product(density, table.need("dimension", _number, ONE), table.may("norm", _norm, L1))
 
 
 def _finite(table: _Table) -> Table | None:
-    rows = table.need("rows", _rows)
     adjacent = table.may("adjacent", _adjacent, None)
+    rows = table.need("rows", _rows, None)
     return None if rows is None else Table(rows, adjacent)
 
 
-def _kernel(table: _Table) -> Kernel | None:
+def _kernel(table: _Table) -> Kernel:
     density = _density(table, "density")
-    output = table.need("output", _interval(infinite=True))
-    inputs = table.need("input", _interval(infinite=False))
-    if density is None or output is None or inputs is None or inputs[0] is None or inputs[1] is None:
-        return None
-    return Kernel(density, output, (inputs[0], inputs[1]))
+    output = table.need("output", _interval(infinite=True), (None, None))
+    low, high = table.need("input", _interval(infinite=False), (ZERO, ONE))
+    assert low is not None and high is not None
+    return Kernel(density, output, (low, high))
 
 
 def _exponential(table: _Table) -> Exponential | None:
-    beta = table.need("beta", _number)
+    beta = table.need("beta", _number, ONE)
     adjacent = table.may("adjacent", _adjacent, None)
     if table.has("scores"):
-        scores = table.need("scores", _rows)
+        scores = table.need("scores", _rows, None)
         if table.has("points") or table.has("metric"):
             table.fault("give scores, or points with a metric, not both.")
             table.taken.update(("points", "metric"))
-        return None if scores is None or beta is None else Exponential(scores, beta, adjacent)
+        return None if scores is None else Exponential(scores, beta, adjacent)
     if not table.has("points") and not table.has("metric"):
         table.fault("give scores, or points with a metric: they are missing.")
         return None
-    metric = table.need("metric", _metric)
-    points = table.may("points", _points, ()) if isinstance(metric, tuple) else table.need("points", _points)
-    if metric is None or points is None or beta is None:
+    metric = table.need("metric", _metric, None)
+    points = table.may("points", _points, ()) if isinstance(metric, tuple) else table.need("points", _points, ())
+    if metric is None or not (points or isinstance(metric, tuple)):
         return None
     distances = metric if isinstance(metric, tuple) else _distances(points, metric)
     if points and len(points) != len(distances):
@@ -903,17 +908,13 @@ def _close_pairs(table: _Table, mechanism: Exponential, sensitivity: Expr) -> tu
     return tuple(pairs)
 
 
-def _mixture(table: _Table) -> Mixture | None:
+def _mixture(table: _Table) -> Mixture:
     profile, mixing = _density(table, "profile"), _density(table, "mixing")
-    support = table.may("support", _interval(infinite=True), (ZERO, None))
-    norm, dimension = _norm_and_dimension(table)
-    scale = table.may("scale", _number, ONE)
-    if profile is None or mixing is None or support is None or norm is None or dimension is None or scale is None:
-        return None
-    if support[0] is None:
+    low, high = table.may("support", _interval(infinite=True), (ZERO, None))
+    if low is None:
         table.fault("support: the mixing law must start at a finite number.")
-        return None
-    return Mixture(profile, mixing, (support[0], support[1]), norm, dimension, scale)
+    norm, dimension = _norm_and_dimension(table)
+    return Mixture(profile, mixing, (low or ZERO, high), norm, dimension, table.may("scale", _number, ONE))
 
 
 _KINDS: Final[Mapping[str, Callable[[_Table], Mechanism | None]]] = {
@@ -975,7 +976,7 @@ _BUILTINS: Final[Mapping[str, tuple[tuple[str, ...], tuple[str, ...], Callable[[
     "randomized_response": (("p",), (), _randomized_response),
     "k_randomized_response": (("k", "p"), (), lambda p: Selection(p["k"], p["p"])),
     "student_t": (("nu", "dimension"), ("scale",), _student_t),
-    "knorm": (("epsilon",), (), _unbuilt),
+    "knorm": (("epsilon",), (), lambda p: Radial(call("exp", neg(mul(p["epsilon"], _R))), L2, ONE)),
 }
 """Each builtin: the parameters it needs, those it may have, and its model."""
 
@@ -1020,58 +1021,51 @@ def _size(expr: Expr, sizes: Mapping[str, int]) -> int:
     return 1 + sum(_size(part, sizes) for part in children(expr))
 
 
-def _mechanism_faults(mechanism: Mechanism, domains: Mapping[str, Domain]) -> list[str]:
-    """All that is wrong with a model whose parameters have been put in. Raises ExprError for constants without a value."""
-    faults = list(_free_symbols(mechanism, domains))
-    if faults:
-        return faults
+def _mechanism_faults(mechanism: Mechanism, domains: Mapping[str, Domain], broken: AbstractSet[str]) -> Iterator[str]:
+    """All that is wrong with a model whose parameters have been put in. broken: parameters whose own faults are known already."""
+    yield from _free_symbols(mechanism, domains.keys() | broken)
     if isinstance(mechanism, Radial | Mixture | Product):
-        faults.extend(_body_faults(mechanism.norm, mechanism.dimension, domains))
-    if isinstance(mechanism, Radial | Mixture) and not _positive(mechanism.scale, domains):
-        faults.append(f"scale = {shorten(mechanism.scale)} {_not_shown(mechanism.scale, 'positive')}")
+        yield from _body_faults(mechanism.norm, mechanism.dimension, domains)
+    if isinstance(mechanism, Radial | Mixture):
+        yield from _positive_faults("scale", mechanism.scale, domains)
+    for key, (low, high) in _intervals(mechanism):
+        if low is not None and high is not None and _may_vanish(sub(high, low), domains):
+            yield f"{key} = [{shorten(low)}, {shorten(high)}] is not an interval: its ends must rise."
     if isinstance(mechanism, Table):
-        faults.extend(_row_faults(mechanism, domains))
-    for key, interval in _intervals(mechanism):
-        low, high = interval
-        if low is not None and high is not None and not _positive(sub(high, low), domains):
-            faults.append(f"{key} = [{shorten(low)}, {shorten(high)}] is not an interval: its ends must rise.")
+        yield from _row_faults(mechanism, domains)
     if isinstance(mechanism, Exponential):
-        faults.extend(_score_faults(mechanism, domains))
+        yield from _score_faults(mechanism, domains)
     if isinstance(mechanism, Table | Exponential) and mechanism.adjacent is not None:
         count = len(mechanism.rows if isinstance(mechanism, Table) else mechanism.scores)
-        beyond = [pair for pair in mechanism.adjacent if max(pair) >= count]
-        faults.extend(f"adjacent: {list(pair)} names a row beyond the {count} there are, counted from 0." for pair in beyond)
+        for pair in mechanism.adjacent:
+            if max(pair) >= count:
+                yield f"adjacent: {list(pair)} names a row beyond the {count} there are, counted from 0."
     if isinstance(mechanism, Selection):
-        faults.extend(_natural_faults("k", mechanism.k, 2, domains))
-        faults.extend(_range_faults("p", mechanism.p, domains))
+        yield from _natural_faults("k", mechanism.k, 2, domains)
+        yield from _range_faults("p", mechanism.p, domains)
     if isinstance(mechanism, Staircase):
-        if not _positive(mechanism.epsilon, domains):
-            faults.append(f"epsilon = {shorten(mechanism.epsilon)} {_not_shown(mechanism.epsilon, 'positive')}")
-        faults.extend(_range_faults("gamma", mechanism.gamma, domains))
-    return faults
+        yield from _positive_faults("epsilon", mechanism.epsilon, domains)
+        yield from _range_faults("gamma", mechanism.gamma, domains)
 
 
-def _free_symbols(mechanism: Mechanism, domains: Mapping[str, Domain]) -> Iterator[str]:
+def _free_symbols(mechanism: Mechanism, known: AbstractSet[str]) -> Iterator[str]:
     kind = next(name for name, cls in KINDS.items() if cls is type(mechanism))
     for field in fields(mechanism):
-        variables = VARIABLES.get(kind, {}).get(field.name, ())
-        known = {*domains, *variables}
+        here = {*known, *VARIABLES.get(kind, {}).get(field.name, ())}
         used = frozenset().union(*map(symbols, _expressions(getattr(mechanism, field.name))))
-        for name in sorted(used - known):
-            yield f"{field.name} has the free symbol {name!r}. Give it in parameters.{_meant(name, known)}"
+        for name in sorted(used - here):
+            yield f"{field.name} has the free symbol {name!r}. Give it in parameters.{_meant(name, here)}"
 
 
 def _body_faults(norm: Norm, dimension: Expr, domains: Mapping[str, Domain]) -> Iterator[str]:
     faults = list(_natural_faults("dimension", dimension, 1, domains))
     yield from faults
-    if faults:
-        return
-    if isinstance(dimension, Num):
+    if isinstance(dimension, Num) and not faults:
         yield from norm_faults(norm, int(dimension.value))
-    elif norm.kind != "lp":
-        yield f"norm: {norm.kind} has a fixed dimension. Give dimension a number."
-    else:
+    elif norm.kind == "lp":
         yield from norm_faults(norm, 1)
+    elif not isinstance(dimension, Num):
+        yield f"norm: {norm.kind} has a fixed dimension. Give dimension a number."
 
 
 def _natural_faults(key: str, value: Expr, least: int, domains: Mapping[str, Domain]) -> Iterator[str]:
@@ -1081,29 +1075,38 @@ def _natural_faults(key: str, value: Expr, least: int, domains: Mapping[str, Dom
             yield f"{key} = {shorten(value)} is not an integer of at least {least}."
         elif value.value > 10**6:
             yield f"{key} = {shorten(value)} is beyond a million."
-    elif not (isinstance(value, Sym) and _within(domains[value.name], Domain(Fraction(least), None, False, True, True))):
+    elif symbols(value) <= domains.keys() and not (isinstance(value, Sym) and _within(domains[value.name], _naturals(least))):
         yield f'{key} = {shorten(value)} is neither an integer nor a parameter with a domain such as "integer >= {least}".'
 
 
+def _naturals(least: int) -> Domain:
+    return Domain(Fraction(least), lower_open=False, integer=True)
+
+
+def _positive_faults(key: str, value: Expr, domains: Mapping[str, Domain]) -> Iterator[str]:
+    if _may_vanish(value, domains):
+        yield f"{key} = {shorten(value)} {_why_not(value, 'is not positive', 'positive')}"
+
+
 def _range_faults(key: str, value: Expr, domains: Mapping[str, Domain]) -> Iterator[str]:
-    if not (_nonnegative(value, domains) and certainly_le(value, ONE, domains)):
+    if _may_be_negative(value, domains) or _may_be_negative(sub(ONE, value), domains):
         yield f"{key} = {shorten(value)} is not certainly between 0 and 1."
 
 
 def _row_faults(table: Table, domains: Mapping[str, Domain]) -> Iterator[str]:
     for index, row in enumerate(table.rows, 1):
         for column, entry in enumerate(row, 1):
-            if not _nonnegative(entry, domains):
-                yield f"rows: entry ({index}, {column}), {shorten(entry)}, {_not_shown(entry, 'non-negative')}"
+            if _may_be_negative(entry, domains):
+                yield f"rows: entry {column} of row {index}, {shorten(entry)}, {_why_not(entry, 'is negative', 'non-negative')}"
         total = add(*row)
-        if not certainly_equal(total, ONE, domains):
+        if symbols(total) <= domains.keys() and not certainly_equal(total, ONE, domains):
             near = f"sums to {shorten(total)}" if isinstance(total, Num) else "does not certainly sum to 1"
-            yield f"rows: row {index} {near}. The probabilities of a row sum to exactly 1; write fractions such as \"1/3\"."
+            yield f'rows: row {index} {near}. The probabilities of a row sum to exactly 1; write fractions such as "1/3".'
 
 
 def _score_faults(mechanism: Exponential, domains: Mapping[str, Domain]) -> Iterator[str]:
-    if not _nonnegative(mechanism.beta, domains):
-        yield f"beta = {shorten(mechanism.beta)} {_not_shown(mechanism.beta, 'non-negative')}"
+    if _may_be_negative(mechanism.beta, domains):
+        yield f"beta = {shorten(mechanism.beta)} {_why_not(mechanism.beta, 'is negative', 'non-negative')}"
     if mechanism.metric != "given":
         return
     d = [[neg(score) for score in row] for row in mechanism.scores]
@@ -1112,7 +1115,7 @@ def _score_faults(mechanism: Exponential, domains: Mapping[str, Domain]) -> Iter
         yield "metric: the matrix of distances is not square."
     elif any(d[i][i] != ZERO for i in size) or any(d[i][j] != d[j][i] for i in size for j in size):
         yield "metric: distances must be symmetric, and 0 from a point to itself."
-    elif any(not _positive(d[i][j], domains) for i in size for j in size if i != j):
+    elif any(_may_vanish(d[i][j], domains) for i in size for j in size if i != j):
         yield "metric: the distance between two points must be positive."
 
 
@@ -1124,18 +1127,19 @@ def _intervals(mechanism: Mechanism) -> Iterator[tuple[str, tuple[Expr | None, E
         yield "input", mechanism.input
 
 
-def _not_shown(value: Expr, wanted: str) -> str:
-    """"is not positive" where that is certain, "cannot be shown to be" elsewhere."""
-    certain = isinstance(value, Num) or (not symbols(value) and certainly_lt(value, ZERO))
-    return f"is not {wanted}." if certain else f"cannot be shown to be {wanted}."
+def _may_vanish(expr: Expr, domains: Mapping[str, Domain]) -> bool:
+    """Whether an expression, all of whose symbols are known, is not certainly positive."""
+    return symbols(expr) <= domains.keys() and not certainly_lt(ZERO, expr, domains)
 
 
-def _positive(expr: Expr, domains: Mapping[str, Domain]) -> bool:
-    return certainly_lt(ZERO, expr, domains)
+def _may_be_negative(expr: Expr, domains: Mapping[str, Domain]) -> bool:
+    """Whether an expression, all of whose symbols are known, is not certainly non-negative."""
+    return symbols(expr) <= domains.keys() and not certainly_le(ZERO, expr, domains)
 
 
-def _nonnegative(expr: Expr, domains: Mapping[str, Domain]) -> bool:
-    return certainly_le(ZERO, expr, domains)
+def _why_not(value: Expr, certain: str, wanted: str) -> str:
+    known = isinstance(value, Num) or (not symbols(value) and certainly_lt(value, ZERO))
+    return f"{certain}." if known else f"cannot be shown to be {wanted}."
 
 
 def _sanity_faults(claim: Claim) -> list[str]:
@@ -1201,8 +1205,10 @@ def _show(value: Any) -> str:
             text = json.dumps(value, ensure_ascii=False)
         except ValueError:
             text = "an integer of thousands of digits"
-    elif isinstance(value, dict | list):
-        text = "{...}" if isinstance(value, dict) else "[...]"
+    elif isinstance(value, list):
+        text = f"[{', '.join(map(_show, value[:8]))}{', ...' if len(value) > 8 else ''}]"
+    elif isinstance(value, dict):
+        text = f"{{{', '.join(f'{key} = {_show(item)}' for key, item in list(value.items())[:8])}}}"
     else:
         text = str(value)
     return text if len(text) <= 80 else text[:77] + "..."

@@ -107,13 +107,14 @@ def judge(claim: Claim, steps: Sequence[Step], bounds: Sequence[Bound]) -> Judge
     )
 
 
-def lies_in(value: Expr, domain: Domain) -> bool:
-    """Whether a constant certainly lies in a domain."""
+def lies_in(value: Expr, domain: Domain, domains: Mapping[str, Domain] | None = None) -> bool:
+    """Whether a value certainly lies in a domain. domains: of the parameters it is an expression in, if any."""
     if domain.integer and not (isinstance(value, Num) and value.value.denominator == 1):
         return False
     above = certainly_lt if domain.lower_open else certainly_le
     below = certainly_lt if domain.upper_open else certainly_le
-    return (domain.lower is None or above(Num(domain.lower), value)) and (domain.upper is None or below(value, Num(domain.upper)))
+    low, high = domain.lower, domain.upper
+    return (low is None or above(Num(low), value, domains or {})) and (high is None or below(value, Num(high), domains or {}))
 
 
 def _proves(upper: Expr | Infinite, claim: Claim) -> bool:
