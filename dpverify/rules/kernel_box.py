@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Final
 
-from flint import arb
+from flint import arb, ctx
 
 from dpverify import compare
-from dpverify.balls import Jet, JetEvaluator, constant, gradient, rational, value
+from dpverify.balls import Jet, JetCompiler, Program, constant, rational, value
 from dpverify.errors import CertificateError, ExprError, Rejected
 from dpverify.expr import ZERO, Expr, Num, add, derivative, format_expr, mul, parse, substitute, symbols
 from dpverify.model import Claim, Source
@@ -35,6 +36,7 @@ ASSUMED: Final = ("the sensitivity bounds the distance of adjacent inputs", "the
 SOURCE: Final = Source("THEORY", "T8")
 
 MAX_DEPTH: Final = 90
+AXES: Final = tuple(tuple(Fraction(int(i == j)) for j in range(3)) for i in range(3))
 
 
 def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
@@ -128,8 +130,9 @@ class _Tree:
 
     def tangent(self, part: Polytope, loss: Expr, point: Vector) -> bool:
         """The tangent plane at a point of the part's box, where the loss is certainly concave along the part."""
-        if any(not low <= x <= high for x, (low, high) in zip(point, part.box, strict=True)):
-            raise CertificateError(f"{NAME}: the point of tangency is outside the part.")
+        inside = all(low <= x <= high for x, (low, high) in zip(point, part.box, strict=True))
+        if not inside or not part.spans(minus(point, part.vertices[0])):
+            raise CertificateError(f"{NAME}: the point of tangency is not in the part's box and affine hull.")
         if has_kinks(loss) or not concave(part, loss):
             return False
         slopes = [slope(loss, point, minus(v, point)) for v in part.vertices]
@@ -158,11 +161,26 @@ def at(loss: Expr, point: Vector) -> Expr:
     return substitute(loss, {name: Num(x) for name, x in zip(NAMES, point, strict=True)})
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=256)
+def _program(loss: Expr, prec: int) -> Program:
+    """The loss compiled for balls at the current precision, which is `prec`."""
+    return JetCompiler().compile(loss)
+
+
+def directional(part: Polytope, loss: Expr, direction: Vector) -> Jet:
+    """The loss and its two derivatives along a direction over the part's box; at a kink every slope between those of its sides."""
+    seeds = {name: (ball, rational(x), arb(0)) for (name, ball), x in zip(balls(part).items(), direction, strict=True)}
+    return Jet(*_program(loss, ctx.prec)(seeds))
+
+
 def slopes_over(part: Polytope, loss: Expr) -> tuple[arb, ...]:
-    """The partial derivatives of the loss over the part's box; at a kink every slope between those of its sides."""
-    partials = gradient(loss, balls(part))[1]
-    return tuple(partials[name] for name in NAMES)
+    """The partial derivatives of the loss over the part's box."""
+    return _slopes_over(part, loss, ctx.prec)
+
+
+@lru_cache(maxsize=4096)
+def _slopes_over(part: Polytope, loss: Expr, prec: int) -> tuple[arb, ...]:
+    return tuple(directional(part, loss, axis).d1 for axis in AXES)
 
 
 def along(slopes: Sequence[arb], direction: Vector) -> arb:
@@ -188,25 +206,19 @@ def slide(part: Polytope, loss: Expr, direction: Vector) -> list[Polytope] | Non
     return part.towards(direction) if along(slopes_over(part, loss), direction) >= 0 else None
 
 
-def bent(part: Polytope, loss: Expr, direction: Vector) -> arb:
-    """The second derivative along a direction over the part's box."""
-    seeds = {name: Jet(ball, rational(x), arb(0)) for (name, ball), x in zip(balls(part).items(), direction, strict=True)}
-    second: arb = JetEvaluator(seeds).visit(loss).d2
-    return second
-
-
 def concave(part: Polytope, loss: Expr) -> bool:
     """Whether the loss is certainly concave along a part of at most two dimensions."""
     basis = directions(part)
     if not basis:
         return True
-    first = bent(part, loss, basis[0])
+    first = directional(part, loss, basis[0]).d2
     if len(basis) == 1:
         return bool(first <= 0)
     if len(basis) > 2:
         return False
-    second = bent(part, loss, basis[1])
-    mixed = (bent(part, loss, tuple(a + b for a, b in zip(*basis, strict=True))) - first - second) / 2
+    second = directional(part, loss, basis[1]).d2
+    both = tuple(a + b for a, b in zip(*basis, strict=True))
+    mixed = (directional(part, loss, both).d2 - first - second) / 2
     return bool(first <= 0 and second <= 0 and first * second - mixed * mixed >= 0)
 
 

@@ -7,9 +7,10 @@ from typing import Any, Final
 
 from dpverify import compare
 from dpverify.errors import CertificateError, Rejected
-from dpverify.expr import ONE, ZERO, Expr, add, call, div, format_expr, mul, neg, num, sub
+from dpverify.expr import ONE, ZERO, Expr, Num, add, call, div, format_expr, mul, neg, num, sub, symbols
 from dpverify.model import Claim, Source, Staircase
 from dpverify.rules.base import Bound
+from dpverify.rules.densities import fraction
 from dpverify.rules.parameters import fixed
 
 NAME: Final = "staircase"
@@ -40,10 +41,18 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
         raise Rejected(NAME, "gamma", f"{format_expr(gamma)} is not certainly in [0, 1]")
     if not compare.certainly_lt(ZERO, moved, domains):
         raise Rejected(NAME, "sensitivity", f"{format_expr(moved)} is not certainly positive")
-    within_a_step = compare.certainly_le(moved, ONE, domains)
-    steps = ONE if within_a_step else neg(call("floor", neg(moved)))
+    steps = ONE if compare.certainly_le(moved, ONE, domains) else _ceiling(moved)
     witness = _witness(epsilon, gamma, moved, steps) if side == "lower" else None
     return Bound(side, mul(steps, epsilon), witness=witness, at=at)
+
+
+def _ceiling(moved: Expr) -> Expr:
+    """ceil(Delta), a number where Delta is a constant that is told from its neighbouring integers."""
+    if not symbols(moved):
+        up = Num(fraction(compare.enclose(moved).ceil().upper()))
+        if compare.certainly_le(moved, up) and compare.certainly_lt(sub(up, ONE), moved):
+            return up
+    return neg(call("floor", neg(moved)))
 
 
 def _witness(epsilon: Expr, gamma: Expr, moved: Expr, steps: Expr) -> dict[str, Any]:

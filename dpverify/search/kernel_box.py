@@ -15,7 +15,7 @@ from dpverify.expr import Call, Expr, Num, children, format_expr, sub, symbols
 from dpverify.model import Claim, Kernel
 from dpverify.rules import kernel_box, kernel_point
 from dpverify.rules.densities import NAMES, Losses, balls, constants, fraction, has_floor, has_kinks, linear, losses, resolve
-from dpverify.rules.kernel_box import along, at, bent, concave, directions, slide, slopes_over
+from dpverify.rules.kernel_box import along, at, concave, directional, directions, slide, slopes_over
 from dpverify.rules.normaliser import check_normaliser
 from dpverify.rules.polytopes import Polytope, Vector, dot, minus
 
@@ -259,9 +259,10 @@ def _polished(loss: Expr, cell: Polytope, point: Vector, digits: int) -> Vector:
 
 def _second(spot: Polytope, loss: Expr, a: Vector, b: Vector) -> arb:
     if a == b:
-        return bent(spot, loss, a).mid()
+        return directional(spot, loss, a).d2.mid()
     both = tuple(x + y for x, y in zip(a, b, strict=True))
-    return ((bent(spot, loss, both) - bent(spot, loss, a) - bent(spot, loss, b)) / 2).mid()
+    along_both, along_a, along_b = (directional(spot, loss, way).d2 for way in (both, a, b))
+    return ((along_both - along_a - along_b) / 2).mid()
 
 
 def _newton(gradient: list[arb], hessian: list[list[arb]]) -> list[arb] | None:
