@@ -26,13 +26,15 @@ PARAMETERS = {
     "knorm_l1": [{"eps": 0.5, "d": 4}], "knorm_l2": [{"eps": 2, "d": 1}, {"eps": 0.5, "d": 3}], "knorm_linf": [{"eps": 0.5, "d": 5}],
     "knorm_lp": [{"eps": 1, "d": 3}], "knorm_ellipsoid": [{"eps": 1}], "knorm_polytope": [{"eps": 0.5}], "knorm_facets": [{"eps": 0.5}],
     "student_t": [{"nu": 3, "d": 1}, {"nu": 5, "d": 3}], "cauchy": [{"d": 2}], "pearson_vii": [{"N": 3, "s": 2}],
-    "multivariate_laplace": [{"d": 1}, {"d": 2}, {"d": 5}], "exponential_power": [{"a": 0.5, "d": 2}, {"a": 2, "d": 3}], "kotz": [{"d": 2}],
-    "kotz_modified": [{"N": 0, "s": 1, "d": 3}, {"N": 5, "s": 1, "d": 2}], "hyperbolic": [{"alpha": 2, "delta": 1, "d": 2}],
+    "multivariate_laplace": [{"d": 1}, {"d": 2}, {"d": 5}], "exponential_power": [{"a": 0.5, "d": 2}, {"a": 2, "d": 3}],
+    "kotz": [{"d": 2}], "kotz_modified": [{"N": 0, "s": 1, "d": 3}, {"N": 5, "s": 1, "d": 2}],
+    "hyperbolic": [{"alpha": 2, "delta": 1, "d": 2}],
     "generalized_hyperbolic": [{"lam": -0.5, "alpha": 1, "d": 1}, {"lam": 1, "alpha": 1, "d": 2}], "slash": [{"d": 1}, {"d": 3}],
     "laplace_log_normal": [{"s": 1}], "uniform_log_normal": [{"s": 1}], "arsinh_normal": [{"s": 1}], "staircase": [{"eps": 1, "g": 0.3}],
-    "discrete_laplace": [{"b": 2}], "discrete_gaussian": [{"sigma": 2.5}], "geometric": [{"ratio": 0.5}], "truncated_geometric": [{"a": 0.5}],
-    "bounded_laplace": [{"b": 0.5}], "randomized_response": [{"p": 0.75}], "k_randomized_response": [{"k": 4, "p": 0.5}], "rappor": [{"p": 0.75}],
-    "exponential_mechanism": [{"beta": 0.5}], "exponential_mechanism_metric": [{"beta": 0.5}], "two_point": [{"t": 0.25}],
+    "discrete_laplace": [{"b": 2}], "discrete_gaussian": [{"sigma": 2.5}], "geometric": [{"ratio": 0.5}],
+    "truncated_geometric": [{"a": 0.5}], "bounded_laplace": [{"b": 0.5}], "randomized_response": [{"p": 0.75}],
+    "k_randomized_response": [{"k": 4, "p": 0.5}], "rappor": [{"p": 0.75}], "exponential_mechanism": [{"beta": 0.5}],
+    "exponential_mechanism_metric": [{"beta": 0.5}], "two_point": [{"t": 0.25}],
 }  # fmt: skip
 """The values at which each mechanism is sampled; a mechanism that is not named has no parameters."""
 
@@ -187,36 +189,41 @@ def test_a_sampler_draws_from_the_declared_law(name, values):
     rng = np.random.default_rng(20240229)
     for given in inputs(noise):
         sample = module.sample(SIZE, rng, **given, **values)
-        match noise:
-            case model.Radial() | model.Mixture():
-                d, radius = dimension(noise, values), length(noise.norm, sample)
-                g = mixed(noise, values) if isinstance(noise, model.Mixture) else lambda r: value(noise.profile, {**values, "r": r})
-                agrees(radius, distribution(lambda r: r ** (d - 1) * g(r), 0, math.inf))
-                directions_agree(noise.norm, sample / radius[:, None], rng)
-            case model.Product():
-                cdf = distribution(lambda z: value(noise.density, {**values, "z": z}), -math.inf, math.inf)
-                for column in sample.T:
-                    agrees(column, cdf)
-                assert stats.spearmanr(sample[:, 0], sample[:, 1]).pvalue > LEAST_P
-            case model.Translation(integers=True):
-                reach = np.arange(0 if noise.support[0] is not None else -200, 201)
-                counts_agree(sample - reach[0], np.broadcast_to(value(noise.density, {**values, "z": reach.astype(float)}), reach.shape))
-            case model.Translation():
-                low, high = (sign * math.inf if end is None else value(end, values) for sign, end in zip((-1, 1), noise.support, strict=True))
-                agrees(sample, distribution(lambda z: np.broadcast_to(value(noise.density, {**values, "z": z}), z.shape), low, high))
-            case model.Kernel():
-                low, high = (value(end, values) for end in noise.output)
-                agrees(sample, distribution(lambda y, given=given: value(noise.density, {**values, **given, "y": y}), low, high))
-            case model.Table():
-                counts_agree(sample, [value(entry, values) for entry in noise.rows[given["x"]]])
-            case model.Exponential():
-                counts_agree(sample, [math.exp(value(noise.beta, values) * value(score, values)) for score in noise.scores[given["x"]]])
-            case model.Selection():
-                k, p = values["k"], values["p"]
-                counts_agree(sample, [p if y == given["x"] else (1 - p) / (k - 1) for y in range(k)])
-            case model.Staircase():
-                eps, gamma = values["eps"], values["g"]
-                agrees(sample, distribution(lambda z: np.exp(-eps * np.floor(np.abs(z) + 1 - gamma)), -60, 60))
+        fits(noise, values | given, sample, rng)
+
+
+def fits(noise, values, sample, rng):
+    """The sample agrees with the declared law at these values and this input."""
+    match noise:
+        case model.Radial() | model.Mixture():
+            d, radius = dimension(noise, values), length(noise.norm, sample)
+            g = mixed(noise, values) if isinstance(noise, model.Mixture) else lambda r: value(noise.profile, {**values, "r": r})
+            agrees(radius, distribution(lambda r: r ** (d - 1) * g(r), 0, math.inf))
+            directions_agree(noise.norm, sample / radius[:, None], rng)
+        case model.Product():
+            cdf = distribution(lambda z: value(noise.density, {**values, "z": z}), -math.inf, math.inf)
+            for column in sample.T:
+                agrees(column, cdf)
+            assert stats.spearmanr(sample[:, 0], sample[:, 1]).pvalue > LEAST_P
+        case model.Translation(integers=True):
+            reach = np.arange(0 if noise.support[0] is not None else -200, 201)
+            counts_agree(sample - reach[0], np.broadcast_to(value(noise.density, {**values, "z": reach.astype(float)}), reach.shape))
+        case model.Translation():
+            low, high = (sign * math.inf if end is None else value(end, values) for sign, end in zip((-1, 1), noise.support, strict=True))
+            agrees(sample, distribution(lambda z: np.broadcast_to(value(noise.density, {**values, "z": z}), z.shape), low, high))
+        case model.Kernel():
+            low, high = (value(end, values) for end in noise.output)
+            agrees(sample, distribution(lambda y: value(noise.density, {**values, "y": y}), low, high))
+        case model.Table():
+            counts_agree(sample, [value(entry, values) for entry in noise.rows[values["x"]]])
+        case model.Exponential():
+            counts_agree(sample, [math.exp(value(noise.beta, values) * value(score, values)) for score in noise.scores[values["x"]]])
+        case model.Selection():
+            k, p = values["k"], values["p"]
+            counts_agree(sample, [p if y == values["x"] else (1 - p) / (k - 1) for y in range(k)])
+        case model.Staircase():
+            eps, gamma = values["eps"], values["g"]
+            agrees(sample, distribution(lambda z: np.exp(-eps * np.floor(np.abs(z) + 1 - gamma)), -60, 60))
 
 
 def directions_agree(norm, direction, rng):
