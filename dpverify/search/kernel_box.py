@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import product
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from flint import arb
 
@@ -14,6 +14,7 @@ from dpverify.errors import DpverifyError, Rejected, Undecided
 from dpverify.expr import Call, Expr, Num, children, format_expr, sub, symbols
 from dpverify.model import Claim, Kernel
 from dpverify.rules import kernel_box, kernel_point
+from dpverify.rules.base import INFINITE
 from dpverify.rules.densities import NAMES, Losses, balls, constants, fraction, has_floor, has_kinks, linear, losses, resolve
 from dpverify.rules.kernel_box import along, at, concave, directional, directions, slide, slopes_over
 from dpverify.rules.normaliser import check_normaliser
@@ -23,6 +24,14 @@ MOST_PARTS: Final = 4000
 MOST_CELLS: Final = 120
 STEPS: Final = tuple(tuple(Fraction(x) for x in step) for step in product((-1, 0, 1), repeat=3) if any(step))
 """The directions that a maximum is looked for along."""
+
+
+class Best(NamedTuple):
+    """A point of greatest loss, the part of the region around it, and the loss as it is on that part."""
+
+    point: Vector
+    loss: Expr
+    cell: Polytope
 
 
 class _TooMany(Exception):
@@ -45,7 +54,7 @@ def propose(claim: Claim, digits: int) -> list[dict[str, Any]]:
         lower = _witness(claim, space, best)
         if lower is not None:
             steps.append({"rule": kernel_point.NAME, "evidence": lower})
-        if flat and _height(best[1], best[0]).is_finite():
+        if flat and _height(best.loss, best.point).is_finite():
             for target in _targets(claim, space, best, digits):
                 tree = _Builder(space, target, best).tree()
                 if tree is not None:
@@ -179,8 +188,8 @@ def _height(loss: Expr, point: Vector) -> arb:
     return arb("inf") if ball > 0 else arb("-inf")
 
 
-def _greatest(space: Losses, digits: int) -> tuple[Vector, Expr]:
-    """A point of the region where the loss is about greatest, and the loss as it is on the part around it."""
+def _greatest(space: Losses, digits: int) -> Best:
+    """A point of the region where the loss is about greatest, with its part of the region."""
     best: tuple[arb, Vector, Expr, Polytope] | None = None
     tops = []
     for cell, loss in _cells(space.loss, space.region):
@@ -204,7 +213,7 @@ def _greatest(space: Losses, digits: int) -> tuple[Vector, Expr]:
     _, point, loss, cell = best
     if point not in cell.vertices:
         point = _polished(loss, cell, point, digits)
-    return point, loss
+    return Best(point, loss, cell)
 
 
 def _climb(loss: Expr, cell: Polytope, start: Vector) -> tuple[arb, Vector]:
@@ -298,33 +307,45 @@ def _projected(point: Vector, origin: Vector, basis: Sequence[Vector]) -> Vector
 # -- evidence ------------------------------------------------------------------------------------------
 
 
-def _witness(claim: Claim, space: Losses, best: tuple[Vector, Expr]) -> dict[str, Any] | None:
-    """Evidence for the lower bound at the best point: the widest event that shows what is claimed to be false, else a narrow one."""
-    point = best[0]
+def _witness(claim: Claim, space: Losses, best: Best) -> dict[str, Any] | None:
+    """Evidence for the lower bound at the best point, or from inside its part where the density jumps at the point itself."""
+    middle = _middle(best.cell)
+    for share in (0, Fraction(1, 10**30), Fraction(1, 100)):
+        point = tuple(a + (b - a) * share for a, b in zip(best.point, middle, strict=True))
+        evidence = _event(claim, space, point)
+        if evidence is not None:
+            return evidence
+    return None
+
+
+def _event(claim: Claim, space: Losses, point: Vector) -> dict[str, Any] | None:
+    """Evidence at a point: the widest event that shows by itself that the claim is false, else the widest that is accepted."""
     y, theta, other = (format_expr(x) for x in space.point(point))
     low, high = space.region.box[0]
     found = None
-    for exponent in (2, 4, 8, 16, 30):
+    for exponent in (2, 4, 8, 16, 35):
         width = (high - low) / 10**exponent
         for left, right in ((width, width), (Fraction(0), width), (width, Fraction(0))):
             ends = [max(low, point[0] - left), min(high, point[0] + right)]
             event = [format_expr(space.point((end, *point[1:]))[0]) for end in ends]
             evidence = {"theta": theta, "other": other, "event": event, "y": y}
             try:
-                kernel_point.check(claim, evidence)
-                found = found or evidence
+                bound = kernel_point.check(claim, evidence)
                 alone = kernel_point.check(claim, {key: text for key, text in evidence.items() if key != "y"})
             except (DpverifyError, ZeroDivisionError):
                 continue
-            if claim.epsilon is not None and isinstance(alone.value, Num) and constant(alone.value) > constant(claim.epsilon):
+            found = found or evidence
+            if bound.value is INFINITE or claim.epsilon is None:
+                return found
+            if isinstance(alone.value, Num) and constant(alone.value) > constant(claim.epsilon):
                 return evidence
             break
     return found
 
 
-def _targets(claim: Claim, space: Losses, best: tuple[Vector, Expr], digits: int) -> Iterator[Expr]:
+def _targets(claim: Claim, space: Losses, best: Best, digits: int) -> Iterator[Expr]:
     """Values to prove as upper bounds, the sharpest first: the loss at the point itself, then above it, then the claimed one."""
-    exact = at(best[1], best[0])
+    exact = at(best.loss, best.point)
     height = constant(exact)
     yield exact
     for places in (digits + 2, 12, 6, 3):
@@ -337,8 +358,8 @@ def _targets(claim: Claim, space: Losses, best: tuple[Vector, Expr], digits: int
 class _Builder:
     """Builds a tree of cuts whose leaves the rule accepts for a target."""
 
-    def __init__(self, space: Losses, target: Expr, best: tuple[Vector, Expr]) -> None:
-        self.space, self.best = space, best[0]
+    def __init__(self, space: Losses, target: Expr, best: Best) -> None:
+        self.space, self.best = space, best.point
         self.accept = kernel_box._Tree(target)
         self.left = MOST_PARTS
 
