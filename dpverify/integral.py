@@ -249,26 +249,54 @@ def _middle(lower: Fraction, upper: Fraction) -> Fraction:
     return (lower + upper) / 2
 
 
+def _singular_ends(piece: Piece) -> Iterator[tuple[str, Fraction, Fraction | None]]:
+    """The ends of a piece where the density may be unbounded: side, point (0 at infinity) and the other end of the piece."""
+    for point, other, inward in ((piece.lower, piece.upper, 1), (piece.upper, piece.lower, -1)):
+        if point is None:
+            yield ("-inf" if inward > 0 else "+inf"), Fraction(0), other
+        elif not _regular(piece, point, inward):
+            yield ("right" if inward > 0 else "left"), point, other
+
+
 def integrable(density: Expr, name: str, lower: Fraction | None, upper: Fraction | None) -> bool | None:
     """Whether the integral over (lower, upper) is finite: True or False where proved, None where not."""
     answer: bool | None = True
     for piece in pieces(density, name, lower, upper):
-        inner: list[Fraction] = []
-        for point, other, inward in ((piece.lower, piece.upper, 1), (piece.upper, piece.lower, -1)):
-            if point is not None and _regular(piece, point, inward):
-                inner.append(point)
-                continue
-            side = ("-inf" if inward > 0 else "+inf") if point is None else ("right" if inward > 0 else "left")
-            found = _integrable_towards(piece.density, name, _ends(side, other, point or Fraction(0)))
+        low, high = piece.lower, piece.upper
+        for side, point, other in _singular_ends(piece):
+            found = _integrable_towards(piece.density, name, _ends(side, other, point))
             if found is None:
                 answer = None
             elif not found[0]:
                 return False
+            elif side in ("-inf", "right"):
+                low = found[1].boundary()
             else:
-                inner.append(found[1].boundary())
-        if len(inner) == 2 and inner[0] < inner[1] and not _bounded(piece.density, name, inner[0], inner[1]):
+                high = found[1].boundary()
+        if low is not None and high is not None and low < high and not _bounded(piece.density, name, low, high):
             answer = None
     return answer
+
+
+def infinite_ends(noise: Additive) -> list[str]:
+    """The places where the density certainly has an infinite integral (or sum, on the integers), for messages. Raises Undecided."""
+    lower, upper = domain(noise)
+    found = []
+    for piece in pieces(whole_density(noise), variable(noise), lower, upper):
+        for side, point, other in _singular_ends(piece):
+            lattice = isinstance(noise, Translation) and noise.integers
+            if lattice and side in ("right", "left"):
+                continue
+            judged = _integrable_towards(piece.density, piece.name, _ends(side, other, point))
+            if judged is not None and not judged[0] and (not lattice or _monotone(piece, judged[1])):
+                found.append(_end_name(side, point))
+    return found
+
+
+def _monotone(piece: Piece, end: End) -> bool:
+    """Whether the density certainly rises or falls on the end, so that its sum is infinite where its integral is."""
+    slope: Germ = end_jet(neg_log(piece.density), piece.name, end).d1
+    return bool(slope.k.lo >= 0 or slope.k.hi <= 0)
 
 
 # -- quadrature ------------------------------------------------------------------------------------
@@ -429,16 +457,15 @@ def integral(density: Expr, name: str, lower: Fraction | None, upper: Fraction |
 
 
 def _piece_integral(piece: Piece, reference: arb, bits: int) -> arb:
-    total, inner = arb(0), []
-    for point, other, inward in ((piece.lower, piece.upper, 1), (piece.upper, piece.lower, -1)):
-        if point is not None and _regular(piece, point, inward):
-            inner.append(point)
-            continue
-        side = ("-inf" if inward > 0 else "+inf") if point is None else ("right" if inward > 0 else "left")
-        mass, boundary = _sharp_end(piece, side, other, point or Fraction(0), reference * arb(2) ** -bits)
+    total, left, right = arb(0), piece.lower, piece.upper
+    for side, point, other in _singular_ends(piece):
+        mass, boundary = _sharp_end(piece, side, other, point, reference * arb(2) ** -bits)
         total += mass
-        inner.append(boundary)
-    left, right = inner
+        if side in ("-inf", "right"):
+            left = boundary
+        else:
+            right = boundary
+    assert left is not None and right is not None
     if left == right:
         return total
     if left > right:
@@ -455,13 +482,13 @@ def _sharp_end(piece: Piece, side: str, other: Fraction | None, point: Fraction,
         except (Undecided, ExprError):
             continue
         if mass is None:
-            raise Undecided(f"the density is not integrable at its end ({_end_name(side, point)}).")
+            raise Undecided(f"the density is not integrable {_end_name(side, point)}.")
         if best is None or mass.rad() < best[0].rad():
             best = mass, end.boundary()
         if mass.rad() <= wanted:
             break
     if best is None:
-        raise Undecided(f"whether the density is integrable at its end ({_end_name(side, point)}) is not certain.")
+        raise Undecided(f"whether the density is integrable {_end_name(side, point)} is not certain.")
     return best
 
 
@@ -473,7 +500,7 @@ def _halfway(point: Fraction, other: Fraction | None, side: str) -> Fraction | N
 
 
 def _end_name(side: str, point: Fraction) -> str:
-    return side if side in ("+inf", "-inf") else f"{side} of {point}"
+    return f"at {side[0]}infinity" if side in ("+inf", "-inf") else f"to the {side} of {point}"
 
 
 # -- lattice noise ---------------------------------------------------------------------------------

@@ -1,0 +1,109 @@
+"""What is certainly wrong with a declared density: messages for the reader of claim files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+
+from dpverify.balls import precision, rational, value
+from dpverify.errors import DpverifyError
+from dpverify.expr import Expr, Num, format_expr
+from dpverify.integral import Additive, breaks, domain, infinite_ends, pieces, variable, whole_density
+from dpverify.model import Claim, Product, Radial, Translation
+from dpverify.search.numeric import number, vectorised
+
+
+def faults(claim: Claim) -> list[str]:
+    """All that is certainly wrong with the density of additive noise, one line each; empty for other kinds and open parameters.
+
+    Every fault has been confirmed on balls at an exact point, or by an enclosure of a whole end.
+    """
+    noise = claim.mechanism
+    if claim.domains or not isinstance(noise, Radial | Translation | Product):
+        return []
+    with precision(128):
+        found = list(_at_points(noise))
+        try:
+            return found or list(_not_integrable(noise))
+        except DpverifyError:
+            return found
+
+
+def _at_points(noise: Additive) -> Iterator[str]:
+    """Points where the density is certainly negative or undefined; a density that is zero at all of them."""
+    name, density = variable(noise), noise.profile if isinstance(noise, Radial) else noise.density
+    points = _points(noise, density)
+    heights = vectorised(density, name)(np.array([float(point) for point in points]))
+    what = f"the density {format_expr(density)}"
+    for points_of, says in (
+        ([p for p, h in zip(points, heights, strict=True) if h < 0], "is negative"),
+        ([p for p, h in zip(points, heights, strict=True) if np.isnan(h)], "has no value"),
+    ):
+        for point in points_of[:8]:
+            if says == "is negative" and _ball_is_negative(density, name, point):
+                yield f"{what} is negative at {name} = {point}. A density must not be; correct the expression, or restrict the support."
+                return
+            if says == "has no value" and _ball_is_undefined(density, name, point):
+                yield (
+                    f"{what} has no value at {name} = {point}: a logarithm or root of a negative number. "
+                    "Correct the expression, use abs or max, or restrict the support."
+                )
+                return
+    if all(height == 0 for height in heights) and _is_zero(noise):
+        yield f"{what} is zero everywhere. Noise needs a density with a positive integral."
+
+
+def _points(noise: Additive, density: Expr) -> list[Fraction]:
+    """Exact points inside the domain: powers of two from each end and between kinks."""
+    low, high = (Num(Fraction(0)), None) if isinstance(noise, Radial) else noise.support if isinstance(noise, Translation) else (None, None)
+    if isinstance(noise, Translation) and noise.integers:
+        candidates = {Fraction(s * n) for n in (*range(40), 100, 1000) for s in (1, -1)}
+    else:
+        kinks = {Fraction(0)} | breaks(density, variable(noise)) | {end.value for end in (low, high) if isinstance(end, Num)}
+        steps = [Fraction(2) ** k for k in range(-20, 21)] + [Fraction(n, 3) for n in range(1, 40, 2)]
+        candidates = {kink + s * step for kink in kinks for step in steps for s in (1, -1)}
+    left = -np.inf if low is None else number(low)
+    right = np.inf if high is None else number(high)
+    return sorted((p for p in candidates if left < p < right), key=lambda p: (abs(p.numerator) + p.denominator, p))
+
+
+def _ball_is_negative(density: Expr, name: str, point: Fraction) -> bool:
+    try:
+        return bool(value(density, {name: rational(point)}) < 0)
+    except DpverifyError:
+        return False
+
+
+def _ball_is_undefined(density: Expr, name: str, point: Fraction) -> bool:
+    """Whether no precision gives a value there nor beside it: outside a function's domain, not a pole or a lack of digits."""
+    beside = Fraction(1, 2**40)
+    for bits, at in product((128, 512), (point - beside, point, point + beside)):
+        with precision(bits):
+            try:
+                if not value(density, {name: rational(at)}).is_nan():
+                    return False
+            except DpverifyError:
+                return False
+    return True
+
+
+def _is_zero(noise: Additive) -> bool:
+    """Whether the density is identically zero on every piece of its domain."""
+    try:
+        return not pieces(whole_density(noise), variable(noise), *domain(noise))
+    except DpverifyError:
+        return False
+
+
+def _not_integrable(noise: Additive) -> Iterator[str]:
+    density = noise.profile if isinstance(noise, Radial) else noise.density
+    for where in infinite_ends(noise):
+        if isinstance(noise, Radial):
+            size = f"{format_expr(density)} * r**({format_expr(noise.dimension)} - 1)"
+            why = f"in dimension {format_expr(noise.dimension)}, {size} has an infinite integral {where}"
+        else:
+            why = f"{format_expr(density)} has an infinite {'sum' if getattr(noise, 'integers', False) else 'integral'} {where}"
+        yield f"the density cannot be normalised: {why}. Make it fall faster there, or restrict the support."
