@@ -7,7 +7,7 @@ accept a comparison only when it is True, so a non-finite ball never passes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
@@ -16,7 +16,29 @@ from typing import Any, Final
 from flint import arb, ctx, fmpq
 
 from dpverify.errors import ExprError, Undecided
-from dpverify.expr import ZERO, Add, Call, Expr, Mul, Num, Pow, Sym, add, call, linear_part, neg, num, rebuild, substitute, symbols
+from dpverify.expr import (
+    ZERO,
+    Add,
+    Call,
+    Expr,
+    Mul,
+    Num,
+    Pow,
+    Sym,
+    add,
+    call,
+    children,
+    linear_part,
+    mul,
+    neg,
+    num,
+    power,
+    rebuild,
+    sqrt,
+    sub,
+    substitute,
+    symbols,
+)
 
 MAX_PRECISION: Final = 20_000
 
@@ -60,33 +82,39 @@ def finite(ball: arb) -> arb:
 NAN: Final = arb("nan")
 
 
-@dataclass(slots=True)
+Scalars = tuple[Any, Any, Any]
+"""A value with its first and second derivative; the three are scalars of one kind: balls here, germs in `ends`."""
+Program = Callable[[Mapping[str, Scalars]], Scalars]
+
+
+@dataclass(frozen=True, slots=True)
 class Jet:
-    """A value with its first and second derivative in one variable; the three are scalars of one kind."""
+    """A value with its first and second derivative in one variable."""
 
     v: Any
     d1: Any
     d2: Any
 
-    def __add__(self, other: Jet) -> Jet:
-        return Jet(self.v + other.v, self.d1 + other.d1, self.d2 + other.d2)
 
-    def __mul__(self, other: Jet) -> Jet:
-        cross = self.d1 * other.d1
-        return Jet(
-            self.v * other.v, self.d1 * other.v + self.v * other.d1, self.d2 * other.v + cross + cross + self.v * other.d2
-        )
+@dataclass(frozen=True, slots=True)
+class _Constant:
+    """A subtree without symbols, already a scalar."""
 
-    def chain(self, f: Any, f1: Any, f2: Any) -> Jet:
-        """f(self), from f and its two derivatives at self.v."""
-        return Jet(f, f1 * self.d1, f2 * (self.d1 * self.d1) + f1 * self.d2)
+    scalar: Any
 
 
-class JetEvaluator:
-    """Walks a tree with jets of balls. Subclasses change the scalar: see `ends`."""
+def _chain(f: Any, f1: Any, f2: Any, u: Scalars) -> Scalars:
+    """f(u), from f and its two derivatives at the value of u."""
+    _, d1, d2 = u
+    return f, f1 * d1, f2 * (d1 * d1) + f1 * d2
 
-    def __init__(self, values: Mapping[str, Jet]) -> None:
-        self.values = values
+
+class JetCompiler:
+    """Turns a tree into a program on jets. Subclasses change the scalar: see `ends`.
+
+    Two forms are kept whole because taking them apart loses their shape on wide cells: the logarithm of a sum of
+    exponentials (its slope is a weighted mean, its curvature adds a variance) and sqrt(c + u^2).
+    """
 
     # scalars
 
@@ -113,7 +141,11 @@ class JetEvaluator:
     def log(self, x: Any) -> Any:
         return x.log()
 
-    def special(self, name: str, order: Expr | None, x: Any) -> tuple[Any, Any, Any]:
+    def hypot_slope(self, c: Any, w: Any) -> Any:
+        """w / sqrt(c + w^2), which rises in w, for c > 0."""
+        return _on_ends(w, lambda t: t / (c + t * t).sqrt())
+
+    def special(self, name: str, order: Expr | None, x: Any) -> Scalars:
         """A special function and its two derivatives at x."""
         return SPECIAL[name](x) if order is None else _logbesselk(constant_ball(order), x)
 
@@ -123,117 +155,286 @@ class JetEvaluator:
     def undefined(self) -> Any:
         return NAN
 
-    # the walk
+    # programs
 
-    def constant(self, expr: Expr) -> Jet:
-        zero = self.zero()
-        return Jet(self.scalar(expr), zero, zero)
+    def compile(self, expr: Expr) -> Program:
+        """The program of a tree; run it on the jets of its symbols."""
+        found = self._node(expr)
+        if isinstance(found, _Constant):
+            zero = self.zero()
+            constant = (found.scalar, zero, zero)
+            return lambda env: constant
+        return found
 
-    def visit(self, expr: Expr) -> Jet:
-        """The jet of a tree. Raises ExprError for a symbol without a value."""
+    def _node(self, expr: Expr) -> Program | _Constant:
         if isinstance(expr, Sym):
-            if expr.name not in self.values:
-                raise ExprError(f"the symbol {expr.name!r} has no value.")
-            return self.values[expr.name]
-        if not symbols(expr):
-            return self.constant(expr)
+            name = expr.name
+            return lambda env: env[name]
+        parts = children(expr)
+        if isinstance(expr, Num) or not parts:
+            return _Constant(self.scalar(expr))
+        nodes = [self._node(part) for part in parts]
+        if all(isinstance(node, _Constant) for node in nodes):
+            return _Constant(self.scalar(expr))
         if isinstance(expr, Add):
-            total = self.visit(expr.args[0])
-            for term in expr.args[1:]:
-                total = total + self.visit(term)
-            return total
+            return self._sum(nodes)
         if isinstance(expr, Mul):
-            product = self.visit(expr.args[0])
-            for factor in expr.args[1:]:
-                product = product * self.visit(factor)
-            return product
+            return self._product(nodes)
         if isinstance(expr, Pow):
-            return self._pow(expr)
+            return self._pow(expr, nodes)
         assert isinstance(expr, Call)
-        return self._call(expr)
+        return self._call(expr, nodes)
 
-    def _pow(self, expr: Pow) -> Jet:
-        base = self.visit(expr.base)
-        if isinstance(expr.exponent, Num):
-            e = expr.exponent.value
-            p = self.power
-            if e == 1:
-                return base
-            if e == 2:
-                return base * base
-            e0, e1, e2 = (self.scalar(Num(x)) for x in (e, e * (e - 1), Fraction(1)))
-            second = e1 * p(base.v, e - 2) if e1 != 0 else self.zero()
-            return base.chain(e2 * p(base.v, e), e0 * p(base.v, e - 1), second)
-        logarithm = self._log(base)
-        exponent = self.visit(expr.exponent) * logarithm
-        return self._exp(exponent, call("log", expr.base), expr.exponent)
+    def _program(self, node: Program | _Constant) -> Program:
+        if isinstance(node, _Constant):
+            zero = self.zero()
+            fixed = (node.scalar, zero, zero)
+            return lambda env: fixed
+        return node
 
-    def _exp(self, u: Jet, *factors: Expr) -> Jet:
-        from_tree = factors[0] if len(factors) == 1 else Mul(tuple(factors))
-        f = self.exp(u.v, from_tree)
-        return u.chain(f, f, f)
+    def _sum(self, nodes: Sequence[Program | _Constant]) -> Program:
+        constants = [node.scalar for node in nodes if isinstance(node, _Constant)]
+        first, *rest = [node for node in nodes if not isinstance(node, _Constant)]
 
-    def _log(self, u: Jet) -> Jet:
-        inverse = self.power(u.v, Fraction(-1))
-        minus = self.scalar(Num(Fraction(-1)))
-        return u.chain(self.log(u.v), inverse, minus * (inverse * inverse))
+        def run(env: Mapping[str, Scalars]) -> Scalars:
+            v, d1, d2 = first(env)
+            for node in rest:
+                w, e1, e2 = node(env)
+                v, d1, d2 = v + w, d1 + e1, d2 + e2
+            for constant in constants:
+                v = v + constant
+            return v, d1, d2
 
-    def _call(self, expr: Call) -> Jet:
+        return run
+
+    def _product(self, nodes: Sequence[Program | _Constant]) -> Program:
+        constants = [node.scalar for node in nodes if isinstance(node, _Constant)]
+        first, *rest = [node for node in nodes if not isinstance(node, _Constant)]
+
+        def run(env: Mapping[str, Scalars]) -> Scalars:
+            v, d1, d2 = first(env)
+            for node in rest:
+                w, e1, e2 = node(env)
+                cross = d1 * e1
+                v, d1, d2 = v * w, d1 * w + v * e1, d2 * w + cross + cross + v * e2
+            for c in constants:
+                v, d1, d2 = c * v, c * d1, c * d2
+            return v, d1, d2
+
+        return run
+
+    def _pow(self, expr: Pow, nodes: Sequence[Program | _Constant]) -> Program:
+        base = self._program(nodes[0])
+        if not isinstance(expr.exponent, Num):
+            if isinstance(nodes[1], _Constant):
+                return self._exp(self._product([nodes[1], self._log(expr.base, base)]), mul(expr.exponent, call("log", expr.base)))
+            logarithm = _Constant(self.log(nodes[0].scalar)) if isinstance(nodes[0], _Constant) else self._log(expr.base, base)
+            return self._exp(self._product([nodes[1], logarithm]), mul(expr.exponent, call("log", expr.base)))
+        e = expr.exponent.value
+        if e == 2:
+
+            def square(env: Mapping[str, Scalars]) -> Scalars:
+                v, d1, d2 = base(env)
+                slope, bend = v * d1, d1 * d1 + v * d2
+                return v * v, slope + slope, bend + bend
+
+            return square
+        if e == Fraction(1, 2) and isinstance(expr.base, Add):
+            found = self._hypot(expr.base)
+            if found is not None:
+                return found
+        e1, e2, power = self.scalar(Num(e)), self.scalar(Num(e * (e - 1))), self.power
+
+        def run(env: Mapping[str, Scalars]) -> Scalars:
+            u = base(env)
+            return _chain(power(u[0], e), e1 * power(u[0], e - 1), e2 * power(u[0], e - 2), u)
+
+        return run
+
+    def _hypot(self, base: Add) -> Program | None:
+        """sqrt(c + k u^2) with constants c, k > 0, or None where the form is another."""
+        squares = [t for t in base.args if symbols(t)]
+        rest = add(*(t for t in base.args if not symbols(t)))
+        if len(squares) != 1 or rest == Num(Fraction(0)):
+            return None
+        factors = squares[0].args if isinstance(squares[0], Mul) else (squares[0],)
+        powers = [f for f in factors if symbols(f)]
+        if len(powers) != 1 or not isinstance(powers[0], Pow) or powers[0].exponent != num(2):
+            return None
+        k, c = mul(*(f for f in factors if not symbols(f))), self.scalar(rest)
+        if not (constant_ball(rest) > 0 and constant_ball(k) > 0):
+            return None
+        root, inner = self.scalar(sqrt(k)), self._program(self._node(powers[0].base))
+        half, cube = Fraction(1, 2), Fraction(-3, 2)
+
+        def run(env: Mapping[str, Scalars]) -> Scalars:
+            u, d1, d2 = inner(env)
+            w, w1, w2 = root * u, root * d1, root * d2
+            inside = c + w * w
+            slope = self.hypot_slope(c, w)
+            return self.power(inside, half), slope * w1, slope * w2 + c * self.power(inside, cube) * (w1 * w1)
+
+        return run
+
+    def _exp(self, inner: Program, source: Expr) -> Program:
+        exp = self.exp
+
+        def run(env: Mapping[str, Scalars]) -> Scalars:
+            u = inner(env)
+            f = exp(u[0], source)
+            return _chain(f, f, f, u)
+
+        return run
+
+    def _log(self, argument: Expr, inner: Program) -> Program:
+        weights = self._log_sum(argument) if isinstance(argument, Add) else None
+        if weights is not None:
+            return weights
+        log, power, minus, one = self.log, self.power, self.scalar(num(-1)), Fraction(-1)
+
+        def run(env: Mapping[str, Scalars]) -> Scalars:
+            u = inner(env)
+            inverse = power(u[0], one)
+            return _chain(log(u[0]), inverse, minus * (inverse * inverse), u)
+
+        return run
+
+    def _log_sum(self, total: Add) -> Program | None:
+        """log of a sum of positive multiples of exponentials (a constant counts as one), or None."""
+        parts: list[tuple[Expr, Expr]] = []
+        for term in total.args:
+            factors = term.args if isinstance(term, Mul) else (term,)
+            exponentials = [f for f in factors if isinstance(f, Call) and f.name == "exp" and symbols(f)]
+            c = mul(*(f for f in factors if f not in exponentials))
+            if len(exponentials) > 1 or symbols(c) or not constant_ball(c) > 0:
+                return None
+            parts.append((c, exponentials[0].args[0] if exponentials else ZERO))
+        if len(parts) > 6 or all(u == ZERO for _, u in parts):
+            return None
+        programs = [self.compile(u) for _, u in parts]
+        ratios = [
+            [self.compile(mul(c, power(d, num(-1)), call("exp", sub(u, w)))) for j, (c, u) in enumerate(parts) if j != i]
+            for i, (d, w) in enumerate(parts)
+        ]
+        logs = [self.compile(add(w, call("log", d))) for d, w in parts]
+        minus, unit, one = self.scalar(num(-1)), self.scalar(num(1)), Fraction(-1)
+
+        def run(env: Mapping[str, Scalars]) -> Scalars:
+            jets = [program(env) for program in programs]
+            sums = []
+            for row in ratios:
+                total = unit
+                for ratio in row:
+                    total = total + ratio(env)[0]
+                sums.append(total)
+            weights = [self.power(total, one) for total in sums]
+            value = logs[0](env)[0] + self.log(sums[0])
+            d1, d2 = weights[0] * jets[0][1], weights[0] * jets[0][2]
+            for w, jet in zip(weights[1:], jets[1:], strict=True):
+                d1, d2 = d1 + w * jet[1], d2 + w * jet[2]
+            for i, first in enumerate(jets):
+                for j in range(i):
+                    gap = first[1] + minus * jets[j][1]
+                    d2 = d2 + weights[i] * weights[j] * (gap * gap)
+            return value, d1, d2
+
+        return run
+
+    def _call(self, expr: Call, nodes: Sequence[Program | _Constant]) -> Program:
         name = expr.name
         if name in ("min", "max"):
-            return self._extreme(expr)
-        u = self.visit(expr.args[-1])
+            return self._extreme(name, [self._program(node) for node in nodes])
+        inner = self._program(nodes[-1])
         if name == "exp":
-            return self._exp(u, expr.args[0])
+            return self._exp(inner, expr.args[0])
         if name == "log":
-            return self._log(u)
+            return self._log(expr.args[0], inner)
         if name == "abs":
-            minus = self.scalar(Num(Fraction(-1)))
-            if self.positive(u.v):
-                return u
-            flipped = Jet(minus * u.v, minus * u.d1, minus * u.d2)
-            if self.negative(u.v):
-                return flipped
-            return Jet(abs(u.v), self.between(u.d1, flipped.d1), self.undefined())
-        if name == "besselk":
-            logarithm = u.chain(*self.special("logbesselk", expr.args[0], u.v))
-            return self._exp(logarithm, Call("logbesselk", expr.args))
-        order = expr.args[0] if name == "logbesselk" else None
-        if order is not None and symbols(order):
-            raise Undecided("the order of besselk must not depend on the variable.")
-        return u.chain(*self.special(name, order, u.v))
+            return self._abs(inner)
+        if name in ("besselk", "logbesselk"):
+            order = expr.args[0]
+            if symbols(order):
+                raise Undecided("the order of besselk must not depend on the variable.")
+            logarithm = self._special("logbesselk", order, inner)
+            return logarithm if name == "logbesselk" else self._exp(logarithm, Call("logbesselk", expr.args))
+        return self._special(name, None, inner)
 
-    def _extreme(self, expr: Call) -> Jet:
-        best = self.visit(expr.args[0])
-        minus = self.scalar(Num(Fraction(-1)))
-        for arg in expr.args[1:]:
-            other = self.visit(arg)
-            difference = best.v + minus * other.v
-            keep, drop = (self.negative, self.positive) if expr.name == "min" else (self.positive, self.negative)
-            if keep(difference):
-                continue
-            if drop(difference):
-                best = other
-                continue
-            value = best.v.min(other.v) if expr.name == "min" else best.v.max(other.v)
-            best = Jet(value, self.between(best.d1, other.d1), self.undefined())
-        return best
+    def _special(self, name: str, order: Expr | None, inner: Program) -> Program:
+        def run(env: Mapping[str, Scalars]) -> Scalars:
+            u = inner(env)
+            return _chain(*self.special(name, order, u[0]), u)
+
+        return run
+
+    def _abs(self, inner: Program) -> Program:
+        minus = self.scalar(num(-1))
+
+        def run(env: Mapping[str, Scalars]) -> Scalars:
+            u = inner(env)
+            if self.positive(u[0]):
+                return u
+            flipped = (minus * u[0], minus * u[1], minus * u[2])
+            if self.negative(u[0]):
+                return flipped
+            return abs(u[0]), self.between(u[1], flipped[1]), self.undefined()
+
+        return run
+
+    def _extreme(self, name: str, programs: Sequence[Program]) -> Program:
+        minus = self.scalar(num(-1))
+        keep, drop = (self.negative, self.positive) if name == "min" else (self.positive, self.negative)
+
+        def run(env: Mapping[str, Scalars]) -> Scalars:
+            best = programs[0](env)
+            for program in programs[1:]:
+                other = program(env)
+                difference = best[0] + minus * other[0]
+                if keep(difference):
+                    continue
+                if drop(difference):
+                    best = other
+                    continue
+                value = best[0].min(other[0]) if name == "min" else best[0].max(other[0])
+                best = (value, self.between(best[1], other[1]), self.undefined())
+            return best
+
+        return run
+
+
+class BallProgram:
+    """A tree compiled for balls at the precision of its making, in one variable."""
+
+    __slots__ = ("_name", "_run")
+
+    def __init__(self, expr: Expr, name: str) -> None:
+        free = symbols(expr) - {name}
+        if free:
+            raise ExprError(f"the symbol {min(free)!r} has no value.")
+        self._run, self._name = JetCompiler().compile(expr), name
+
+    def __call__(self, at: arb) -> Jet:
+        return Jet(*self._run({self._name: (at, arb(1), arb(0))}))
 
 
 def jet(expr: Expr, name: str, at: arb) -> Jet:
     """Value and two derivatives in the symbol `name` over the ball `at`; every other symbol is an error."""
-    return JetEvaluator({name: Jet(at, arb(1), arb(0))}).visit(expr)
+    return BallProgram(expr, name)(at)
+
+
+def partials(expr: Expr, values: Mapping[str, arb], direction: Mapping[str, Fraction | int]) -> Jet:
+    """Value and two derivatives over a box, along a direction: name to its rate, 0 where absent."""
+    free = symbols(expr) - set(values)
+    if free:
+        raise ExprError(f"the symbol {min(free)!r} has no value.")
+    seeds = {name: (ball, rational(direction.get(name, 0)), arb(0)) for name, ball in values.items()}
+    return Jet(*JetCompiler().compile(expr)(seeds))
 
 
 def gradient(expr: Expr, values: Mapping[str, arb]) -> tuple[arb, dict[str, arb]]:
     """The value over a box and the enclosure of each partial derivative."""
-    partials: dict[str, arb] = {}
-    result = NAN
-    for name in values:
-        seeds = {other: Jet(ball, arb(1 if other == name else 0), arb(0)) for other, ball in values.items()}
-        found = JetEvaluator(seeds).visit(expr)
-        result, partials[name] = found.v, found.d1
-    return result, partials
+    found = {name: partials(expr, values, {name: 1}) for name in values}
+    value_ball = next(iter(found.values())).v if found else value(expr, values)
+    return value_ball, {name: along.d1 for name, along in found.items()}
 
 
 # -- values ----------------------------------------------------------------------------------------

@@ -13,14 +13,14 @@ tool for tails, poles and zeros; it has no symbolic limits.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final, Literal
 
 from flint import arb
 
-from dpverify.balls import SPECIAL, Jet, JetEvaluator, constant, hull, rational, resolve
+from dpverify.balls import SPECIAL, Jet, JetCompiler, Program, Scalars, _chain, _Constant, constant, hull, rational, resolve
 from dpverify.errors import Undecided
 from dpverify.expr import ONE, ZERO, Add, Call, Expr, Mul, Num, Pow, Sym, add, call, div, mul, neg, num, power, sub, substitute, symbols
 
@@ -227,8 +227,8 @@ class Germ:
         return result
 
 
-class _GermEvaluator(JetEvaluator):
-    """The walk of `balls` with germs for scalars."""
+class _GermCompiler(JetCompiler):
+    """The programs of `balls` with germs for scalars."""
 
     def __init__(self, end: End) -> None:
         if end.start < LEAST_START:
@@ -242,7 +242,11 @@ class _GermEvaluator(JetEvaluator):
             "right": (self.scalar(num(-1)) * s * s, self.scalar(num(2)) * s * s * s),
             "left": (s * s, self.scalar(num(2)) * s * s * s),
         }[end.side]
-        super().__init__({VARIABLE: Jet(s, first, second)})
+        self.env: Mapping[str, Scalars] = {VARIABLE: (s, first, second)}
+
+    def run(self, expr: Expr) -> Scalars:
+        """The jet of a tree in s."""
+        return self.compile(expr)(self.env)
 
     def scalar(self, constant_expr: Expr) -> Germ:
         return Germ(self.start, Range.of(constant(constant_expr)))
@@ -282,7 +286,7 @@ class _GermEvaluator(JetEvaluator):
                 factor = factor * self._antilog(logarithm[1]).power(logarithm[0])
                 continue
             rest.append(term)
-        remainder = self.visit(add(*rest)).v if rest else self.zero()
+        remainder = self.run(add(*rest))[0] if rest else self.zero()
         if not remainder.k.is_zero() and remainder.direction() > 0:
             if not remainder.k.hi <= 0:
                 raise Undecided("an exponential that may grow beyond every scale at the end of the interval.")
@@ -296,51 +300,64 @@ class _GermEvaluator(JetEvaluator):
     def _antilog(self, expr: Call) -> Germ:
         """exp of a logarithm, without the detour where that would lose the scale."""
         if expr.name == "log":
-            value: Germ = self.visit(expr.args[0]).v
+            value: Germ = self.run(expr.args[0])[0]
             return value
-        x: Germ = self.visit(expr.args[1]).v
+        x: Germ = self.run(expr.args[1])[0]
         if x.k.lo > 0 and x.direction() < 0:
             return self._besselk_value_at_zero(expr.args[0], x)
         if x.k.lo > 0 and x.direction() > 0:
             decay = self.exp(self.scalar(num(-1)) * x, neg(expr.args[1]))
             return decay * x.power(Fraction(-1, 2)) * Germ(self.start, self._besselk_scaled(abs(constant(expr.args[0])), x))
-        inside = self.visit(expr).v.bounds()
+        inside = self.run(expr)[0].bounds()
         return Germ(self.start, Range(inside.lo.exp(), inside.hi.exp()))
 
-    def _call(self, expr: Call) -> Jet:
+    def hypot_slope(self, c: Germ, w: Germ) -> Germ:
+        if w.k.lo > 0:
+            inside = self.scalar(ONE) + c * w.power(Fraction(-2))
+            return inside.power(Fraction(-1, 2))
+        return w * (c + w * w).power(Fraction(-1, 2))
+
+    def _call(self, expr: Call, nodes: Sequence[Program | _Constant]) -> Program:
         if expr.name in ("cosh", "sinh", "tanh", "asinh", "erf", "erfc", "logerfc"):
             u = expr.args[0]
-            inner = self.visit(u).v
+            inner: Germ = self.run(u)[0]
             direction = 0 if inner.k.is_zero() else inner.direction()
             if direction > 0 and (inner.k.lo > 0 or inner.k.hi < 0):
-                return self._at_infinity(expr.name, u, bool(inner.k.lo > 0))
-        return super()._call(expr)
+                found = self._at_infinity(expr.name, u, bool(inner.k.lo > 0))
+                return lambda env: found
+        return super()._call(expr, nodes)
 
-    def _at_infinity(self, name: str, u: Expr, up: bool) -> Jet:
+    def _at_infinity(self, name: str, u: Expr, up: bool) -> Scalars:
         """Functions of an argument that tends to infinity, by functions whose scales are known."""
+        minus = self.scalar(num(-1))
         if not up and name in ("sinh", "tanh", "asinh", "erf"):  # odd
-            return self.visit(num(-1)) * self._at_infinity(name, neg(u), True)
+            v, d1, d2 = self._at_infinity(name, neg(u), True)
+            return minus * v, minus * d1, minus * d2
         if not up and name == "cosh":
             return self._at_infinity(name, neg(u), True)
         if name in ("cosh", "sinh"):
             sign = num(1 if name == "cosh" else -1)
-            return self.visit(div(add(call("exp", u), mul(sign, call("exp", neg(u)))), num(2)))
+            return self.run(div(add(call("exp", u), mul(sign, call("exp", neg(u)))), num(2)))
         if name == "tanh":
             small = call("exp", mul(num(-2), u))
-            return self.visit(div(sub(ONE, small), add(ONE, small)))
+            return self.run(div(sub(ONE, small), add(ONE, small)))
         if name == "asinh":
-            return self.visit(call("log", add(u, power(add(power(u, num(2)), ONE), Num(Fraction(1, 2))))))
-        tail = self.visit(u if up else neg(u))
-        logarithm = tail.chain(*self._logerfc_tail(tail.v))
+            return self.run(call("log", add(u, power(add(power(u, num(2)), ONE), Num(Fraction(1, 2))))))
+        outward = u if up else neg(u)
+        tail = self.run(outward)
+        logarithm = _chain(*self._logerfc_tail(tail[0]), tail)
         if name == "logerfc" and up:
             return logarithm
-        f = self._erfc_value(tail.v, u if up else neg(u))
-        erfc_up = logarithm.chain(f, f, f)
-        minus = self.visit(num(-1))
-        if name == "erf":
-            return self.visit(ONE) + minus * erfc_up
-        result = erfc_up if up else self.visit(num(2)) + minus * erfc_up
-        return self._log(result) if name == "logerfc" else result
+        f = self._erfc_value(tail[0], outward)
+        v, d1, d2 = _chain(f, f, f, logarithm)  # erfc of the argument that tends to +infinity
+        if name == "erfc" and up:
+            return v, d1, d2
+        whole = self.scalar(num(1 if name == "erf" else 2))
+        v, d1, d2 = whole + minus * v, minus * d1, minus * d2
+        if name != "logerfc":
+            return v, d1, d2
+        inverse = v.power(Fraction(-1))
+        return _chain(v.log(), inverse, minus * inverse * inverse, (v, d1, d2))
 
     def _mills(self, u: Germ) -> tuple[Germ, Germ]:
         """Hazard rate of erfc and hazard - 2u: u + sqrt(u^2 + 4/pi) <= hazard <= u + sqrt(u^2 + 2) for u > 0."""
@@ -497,4 +514,4 @@ def end_jet(expr: Expr, name: str, end: End) -> Jet:
     near = end.boundary()
     low, high = {"+inf": (near, None), "-inf": (None, near), "right": (end.point, near), "left": (near, end.point)}[end.side]
     smooth = resolve(expr, name, low, high)
-    return _GermEvaluator(end).visit(substitute(smooth, {name: end.variable()}))
+    return Jet(*_GermCompiler(end).run(substitute(smooth, {name: end.variable()})))

@@ -29,7 +29,7 @@ FUNCTIONS: Final[Mapping[str, tuple[int, int | None]]] = {
 
 MAX_TEXT: Final = 20_000
 MAX_DEPTH: Final = 120
-MAX_BITS: Final = 40_000
+MAX_BITS: Final = 14_000
 MAX_DECIMAL_EXPONENT: Final = 5_000
 
 
@@ -111,6 +111,7 @@ def add(*terms: Expr) -> Expr:
     for rest, coefficient in collected.items():
         if coefficient == 0:
             continue
+        _bounded(coefficient)
         result.append(Num(coefficient) if rest == ONE else mul(Num(coefficient), rest))
     result.sort(key=lambda e: isinstance(e, Num))  # the constant stands last
     if not result:
@@ -280,6 +281,8 @@ def _rational_power(base: Fraction, exponent: Fraction) -> Fraction | None:
 
 def _exact_root(value: int, degree: int) -> int | None:
     """The integer whose `degree`-th power is `value` (non-negative), or None."""
+    if degree > value.bit_length():
+        return value if value <= 1 else None
     low, high = 0, 1 << (value.bit_length() // degree + 1)
     while low < high:
         middle = (low + high + 1) // 2
@@ -412,7 +415,42 @@ def neg_log(density: Expr) -> Expr:
             return neg(call("logerfc", u))
         if density.name == "besselk":
             return neg(call("logbesselk", *density.args))
+    if isinstance(density, Add):
+        return _neg_log_sum(density)
     return neg(call("log", density))
+
+
+def _neg_log_sum(density: Add) -> Expr:
+    """-log of a sum, one of its exponentials taken out: exp(u) + exp(v) = exp(u) * (1 + exp(v - u)) for any u, v."""
+    exponents: list[Expr] = []
+    for term in density.args:
+        factors = term.args if isinstance(term, Mul) else (term,)
+        found = [f for f in factors if isinstance(f, Call) and f.name == "exp"]
+        if len(found) != 1:
+            return neg(call("log", density))
+        exponents.append(found[0].args[0])
+    lead = max(exponents, key=_growth_key)
+    rest = add(*(mul(term, call("exp", neg(lead))) for term in density.args))
+    return sub(neg(lead), call("log", _merge_exponentials(rest)))
+
+
+def _growth_key(exponent: Expr) -> tuple[Fraction, int]:
+    """Orders exponents so that the one that falls slowest in its variable comes last, where the form shows it."""
+    slopes = [linear_part(exponent, name)[0] for name in sorted(symbols(exponent))]
+    total = sum((s.value for s in slopes if isinstance(s, Num)), Fraction(0))
+    return total, -len(format_expr(exponent))
+
+
+def _merge_exponentials(expr: Expr) -> Expr:
+    """Products of exponentials as one exponential of the sum."""
+    if not isinstance(expr, Mul):
+        return add(*map(_merge_exponentials, expr.args)) if isinstance(expr, Add) else expr
+    inside = [f.args[0] for f in expr.args if isinstance(f, Call) and f.name == "exp"]
+    others = [f for f in expr.args if not (isinstance(f, Call) and f.name == "exp")]
+    powers = [f for f in others if isinstance(f, Pow) and isinstance(f.base, Call) and f.base.name == "exp"]
+    inside += [mul(p.exponent, p.base.args[0]) for p in powers if isinstance(p.base, Call)]
+    others = [f for f in others if f not in powers]
+    return mul(call("exp", add(*inside)), *others) if inside else expr
 
 
 def _absolute(expr: Expr) -> Expr:

@@ -1,0 +1,406 @@
+"""The supremum rule for additive noise: one dimension is enough, for every norm.
+
+With h = -log(density), the loss between answers at distance at most D is h(b) - h(a), |a - b| <= D.
+Let the line (or half line) be cut into pieces on which h rises, falls, or which are small enough to
+be bounded as a whole ("turns"). Move b uphill and a downhill: the loss does not fall until |a - b| = D
+or until both stand in turns. So the supremum is at most the greatest of
+
+    sup over c of h(c + D) - h(c),   sup over c of h(c) - h(c + D),   and h(turn) - h(turn') for turns within D.
+
+Each is proved on cells (balls, mean-value forms, tangents) and on the ends of the line (germs). For
+noise of density g(||y - q||) in any norm, a = ||y - q| and b = ||y - q'|| obey |a - b| <= D by the
+triangle inequality, and every such pair occurs: THEORY T3 in both forms, and T5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any, Final
+
+from flint import arb
+
+from dpverify.balls import BallProgram, Jet, constant, hull, rational, resolve
+from dpverify.compare import certainly_le
+from dpverify.ends import End, Germ, end_jet
+from dpverify.errors import CertificateError, ExprError, Rejected, Undecided
+from dpverify.expr import ONE, ZERO, Call, Expr, Num, Sym, add, children, div, linear_part, mul, neg, parse, sub, substitute, symbols
+from dpverify.model import Claim, Radial, Source, Translation, neg_log_profile
+from dpverify.rules.base import Bound, to_fraction
+from dpverify.sensitivity import sensitivity_bounds
+
+NAME: Final = "modulus"
+STATEMENT: Final = (
+    "Noise of density exp(-h) of a norm of the distance (or of the difference, in one dimension) has tight epsilon at most "
+    "sup { h(b) - h(a) : |a - b| <= D }, D the sensitivity over the scale; the supremum is taken along h(c + D) - h(c), "
+    "h(c) - h(c + D), and between the turning points of h."
+)
+CHECKED: Final = (
+    "h rises, falls or turns on each piece, and the pieces cover the whole line",
+    "the loss is at most the bound on each cell, and the cells cover the line between the ends",
+    "the loss is at most the bound on each end",
+    "the loss between turning pieces within the sensitivity is at most the bound",
+    "the density is integrable at each end",
+)
+ASSUMED: Final = ("the query moves by at most the stated sensitivity in the noise's norm", "the sampler is ideal")
+SOURCE: Final = Source("THEORY", "T3, T5; Reimherr & Awan 2019, Theorem 3; Hardt & Talwar 2010, Theorem 4.3")
+
+MAX_CELLS: Final = 20_000
+
+
+class Loss:
+    """sign * (h(c + D) - h(c)) where the kinks of both terms are decided, linear parts cancelled exactly."""
+
+    __slots__ = ("_far", "_near", "_shift", "_sign", "expr", "name", "_slope", "_offset")
+
+    def __init__(self, line: Line, near: Expr, far: Expr, sign: int) -> None:
+        name = self.name = line.name
+        near_slope, near_rest = linear_part(near, name)
+        far_slope, far_rest = linear_part(far, name)
+        slope, offset = sub(far_slope, near_slope), mul(far_slope, line.shift)
+        moved = substitute(far_rest, {name: add(Sym(name), line.shift)})
+        difference = add(mul(slope, Sym(name)), offset, moved, neg(near_rest))
+        self.expr = difference if sign > 0 else neg(difference)
+        self._near, self._far = BallProgram(near_rest, name), BallProgram(far_rest, name)
+        self._shift, self._slope, self._offset, self._sign = constant(line.shift), constant(slope), constant(offset), sign
+
+    def jet(self, at: arb) -> Jet:
+        """The loss and two derivatives over a ball of c."""
+        far, near, sign = self._far(at + self._shift), self._near(at), self._sign
+        v, d1, d2 = far.v - near.v + self._slope * at + self._offset, far.d1 - near.d1 + self._slope, far.d2 - near.d2
+        return Jet(v, d1, d2) if sign > 0 else Jet(-v, -d1, -d2)
+
+    def is_constant(self) -> bool:
+        """Whether c has cancelled."""
+        return self.name not in symbols(self.expr)
+
+    def at_most(self, point: Fraction, bound: Expr, top: arb) -> bool:
+        """Whether the loss at a point is certainly at most the bound: by balls, or exactly."""
+        if self.jet(rational(point)).v <= top:
+            return True
+        return certainly_le(substitute(self.expr, {self.name: Num(point)}), bound)
+
+
+class Line:
+    """Additive noise on a line: h in `name`, on [0, inf) when `half`, with shift D and the dimension for integrability."""
+
+    __slots__ = ("_losses", "_programs", "_smooth", "dimension", "h", "half", "name", "shift", "step")
+
+    def __init__(self, h: Expr, name: str, half: bool, shift: Expr, dimension: Expr) -> None:
+        self.h, self.name, self.half, self.shift, self.dimension = h, name, half, shift, dimension
+        self.step = constant(shift)
+        self._smooth = not _has_kinks(h)
+        self._losses: dict[tuple[Expr, Expr, int], Loss] = {}
+        self._programs: dict[Expr, tuple[Expr, Expr, BallProgram]] = {}
+
+    @staticmethod
+    def of(claim: Claim, evidence: Mapping[str, Any]) -> Line:
+        """The line of a claim. Raises Rejected for another kind, for parameters, or for bounded supports."""
+        noise = claim.mechanism
+        if claim.domains:
+            raise Rejected(NAME, "the claim", "its parameters range over domains; this rule wants their values")
+        if isinstance(noise, Radial):
+            delta = sensitivity_bounds(claim, evidence.get("sensitivity")).upper
+            if not constant(noise.scale) > 0:
+                raise Rejected(NAME, "scale", "it is not certainly positive")
+            return Line(neg_log_profile(noise), "r", True, div(delta, noise.scale), noise.dimension)
+        if isinstance(noise, Translation) and not noise.integers and noise.support == (None, None):
+            return Line(neg_log_profile(noise), "z", False, sensitivity_bounds(claim, None).upper, ONE)
+        raise Rejected(NAME, "the claim", "it wants radial noise, or noise on the whole line")
+
+    def smooth(self, lower: Fraction | None, upper: Fraction | None) -> Expr:
+        """h on an open interval with its kinks decided."""
+        return self.h if self._smooth else resolve(self.h, self.name, lower, upper)
+
+    def far(self, upper: Fraction) -> Fraction:
+        """A rational at or just above upper + D."""
+        return upper + (self.shift.value if isinstance(self.shift, Num) else _exact(self.step.upper()))
+
+    def near(self, lower: Fraction) -> Fraction:
+        """A rational at or just below lower + D."""
+        return lower + (self.shift.value if isinstance(self.shift, Num) else _exact(self.step.lower()))
+
+    def loss(self, lower: Fraction, upper: Fraction, sign: int) -> Loss:
+        """sign * (h(c + D) - h(c)) for c in the open interval."""
+        key = (self.smooth(lower, upper), self.smooth(self.near(lower), self.far(upper)), sign)
+        if key not in self._losses:
+            self._losses[key] = Loss(self, *key)
+        return self._losses[key]
+
+    def program(self, smooth: Expr) -> tuple[Expr, Expr, BallProgram]:
+        """The linear slope of a smooth piece of h, the rest, and the rest compiled."""
+        if smooth not in self._programs:
+            slope, rest = linear_part(smooth, self.name)
+            self._programs[smooth] = (slope, rest, BallProgram(rest, self.name))
+        return self._programs[smooth]
+
+    def jet(self, smooth: Expr, at: arb) -> Jet:
+        """A smooth piece of h and two derivatives over a ball."""
+        slope, _, rest = self.program(smooth)
+        found, rate = rest(at), constant(slope)
+        return Jet(found.v + rate * at, found.d1 + rate, found.d2)
+
+
+def _has_kinks(expr: Expr) -> bool:
+    return (isinstance(expr, Call) and expr.name in ("abs", "min", "max", "floor")) or any(map(_has_kinks, children(expr)))
+
+
+def _exact(point: arb) -> Fraction:
+    """The rational that an exact ball is."""
+    mantissa, exponent = point.man_exp()
+    return int(mantissa) * Fraction(2) ** int(exponent)
+
+
+def direction(line: Line, lower: Fraction, upper: Fraction) -> int:
+    """1 where h certainly never falls on [lower, upper], -1 where it never rises, 0 where neither is certain."""
+    smooth = line.smooth(lower, upper)
+    over = line.jet(smooth, hull(lower, upper))
+    if not over.v.is_finite():
+        return 0
+    if over.d1 >= 0:
+        return 1
+    if over.d1 <= 0:
+        return -1
+    # a derivative that is monotone has its sign from one end
+    if over.d2 >= 0:
+        if line.jet(smooth, rational(lower)).d1 >= 0:
+            return 1
+        if line.jet(smooth, rational(upper)).d1 <= 0:
+            return -1
+    if over.d2 <= 0:
+        if line.jet(smooth, rational(upper)).d1 >= 0:
+            return 1
+        if line.jet(smooth, rational(lower)).d1 <= 0:
+            return -1
+    return 0
+
+
+def cell_holds(line: Line, lower: Fraction, upper: Fraction, bound: Expr, middle: Fraction, sign: int) -> bool:
+    """Whether the loss is certainly at most the bound on [lower, upper].
+
+    By its range, by the mean value or a tangent at `middle`, by rising, falling or being convex towards an end where it is known
+    exactly, or by D times the slope of h. `middle` lies in the cell.
+    """
+    loss, top = line.loss(lower, upper, sign), constant(bound)
+    if loss.is_constant():
+        return certainly_le(loss.expr, bound)
+    over = loss.jet(hull(lower, upper))
+    if over.v <= top:
+        return True
+    at = rational(middle)
+    left, right = rational(lower) - at, rational(upper) - at
+    if over.d2.is_finite():
+        point = loss.jet(at)
+        if point.v + over.d1 * hull(left, right) <= top:
+            return True
+        if over.d2 <= 0 and point.v + (point.d1 * left).max(point.d1 * right) <= top:
+            return True
+        # second-order Taylor form, the square taken whole
+        bend = over.d2.upper() / 2 * left.abs_upper().max(right.abs_upper()) ** 2
+        if point.v + (point.d1 * left).max(point.d1 * right) + bend.max(arb(0)) <= top:
+            return True
+    elif over.d1.is_finite() and loss.jet(at).v + over.d1 * hull(left, right) <= top:
+        return True
+    if (over.d1 >= 0 or (over.d2 <= 0 and loss.jet(rational(upper)).d1 >= 0)) and loss.at_most(upper, bound, top):
+        return True
+    if (over.d1 <= 0 or (over.d2 <= 0 and loss.jet(rational(lower)).d1 <= 0)) and loss.at_most(lower, bound, top):
+        return True
+    if over.d2 >= 0 and loss.at_most(upper, bound, top) and loss.at_most(lower, bound, top):
+        return True
+    return slope_holds(line, lower, upper, bound, sign)
+
+
+def slope_holds(line: Line, lower: Fraction, upper: Fraction, bound: Expr, sign: int) -> bool:
+    """Whether D * sup(sign * h') over [lower, upper + D] is at most the bound; a slope that rises or falls is known at one end."""
+    far = line.far(upper)
+    slope, rest, program = line.program(line.smooth(lower, far))
+    lead = slope if sign > 0 else neg(slope)
+    if line.name not in symbols(rest):
+        return certainly_le(mul(line.shift, lead), bound)
+    over = program(hull(lower, far))
+    extreme = over.d1 * sign
+    if over.d2 >= 0 or over.d2 <= 0:
+        at = far if (over.d2 >= 0) == (sign > 0) else lower
+        extreme = program(rational(at)).d1 * sign
+    if not extreme.is_finite():
+        return False
+    highest = extreme.upper()
+    if highest > 0:
+        return bool(line.step * (constant(lead) + highest) <= constant(bound))
+    return certainly_le(mul(line.shift, lead), bound)
+
+
+def end_direction(h: Expr, name: str, end: End) -> int:
+    """1 or -1 where h certainly never falls or never rises on the end, else 0."""
+    slope = end_jet(h, name, end).d1.k
+    return 1 if slope.lo >= 0 else -1 if slope.hi <= 0 else 0
+
+
+def end_integrable(line: Line, end: End) -> bool:
+    """Whether the density certainly has finite mass on the end: x h'(x) stays above the dimension far out, below it near 0."""
+    dimension = constant(line.dimension)
+    slope = end_jet(line.h, line.name, end).d1
+    scale = Germ(rational(end.start), slope.k, slope.a + (1 if end.side in ("+inf", "-inf") else -1), slope.b, slope.growth)
+    if end.side == "right":
+        return bool(scale.bounds().hi < dimension)
+    outward = scale.k.lo if end.side == "+inf" else -scale.k.hi
+    direction = scale.direction()
+    return bool(outward > 0) if direction > 0 else direction == 0 and bool(outward > dimension)
+
+
+def end_holds(line: Line, end: End, bound: Expr) -> bool:
+    """Whether both losses are at most the bound for pairs on an infinite end: D times the slope of h, by the mean value."""
+    far = end.boundary()
+    smooth = line.smooth(far if end.side == "+inf" else None, None if end.side == "+inf" else far)
+    slope, rest = linear_part(smooth, line.name)
+    bounds = end_jet(rest, line.name, end).d1.bounds()
+    for sign in (1, -1):
+        extreme = bounds.hi if sign > 0 else -bounds.lo
+        excess = Num(_exact(extreme)) if extreme > 0 else ZERO
+        if not certainly_le(mul(line.shift, add(slope if sign > 0 else neg(slope), excess)), bound):
+            return False
+    return True
+
+
+def start_holds(line: Line, end: End, bound: Expr, sign: int) -> bool:
+    """Whether the loss is at most the bound for c within an end at 0 of the half line, by its range or by falling from 0."""
+    loss, top = line.loss(Fraction(0), end.boundary(), sign), constant(bound)
+    found = end_jet(loss.expr, line.name, end)
+    if found.v.bounds().hi <= top:
+        return True
+    try:
+        return bool(found.d1.k.hi <= 0) and certainly_le(substitute(loss.expr, {line.name: ZERO}), bound)
+    except ExprError:
+        return False
+
+
+def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
+    """Check the cells, ends, turns and integrability, and return the upper bound that the evidence names."""
+    line = Line.of(claim, evidence)
+    try:
+        bound = parse(str(evidence["bound"]))
+        far_end = End("+inf", to_fraction(evidence["far"], NAME))
+        near_start = evidence.get("near")
+        pieces = [(to_fraction(cut, NAME), str(kind)) for cut, kind in evidence["pieces"]]
+        last = to_fraction(evidence["last"], NAME)
+    except (KeyError, TypeError, ValueError, ExprError) as error:
+        raise CertificateError(f"{NAME}: the evidence cannot be read: {error}") from error
+    if symbols(bound):
+        raise Rejected(NAME, "bound", "it has free symbols")
+    if not line.step >= 0:
+        raise Rejected(NAME, "sensitivity", "it is not certainly non-negative")
+    if line.half:
+        near_end = None if near_start is None else End("right", to_fraction(near_start, NAME))
+        first = Fraction(0) if near_end is None else near_end.boundary()
+    else:
+        near_end = End("-inf", to_fraction(near_start, NAME))
+        first = near_end.boundary()
+    _check_integrable(line, near_end, far_end)
+    rising_only = _check_pieces(line, near_end, far_end, pieces, first, last, bound)
+    signs = (1,) if rising_only else (1, -1)
+    for end in (near_end, far_end):
+        if end is not None and end.side in ("+inf", "-inf") and not end_holds(line, end, bound):
+            raise Rejected(NAME, end.side, "the loss is not certainly below the bound on this end; start it further out")
+    for sign in signs:
+        if near_end is not None and near_end.side == "right" and not start_holds(line, near_end, bound, sign):
+            raise Rejected(NAME, "0", "the loss is not certainly below the bound near 0; start the end closer to 0")
+        cells = evidence.get("rise" if sign > 0 else "fall")
+        _check_cells(line, cells, bound, sign, first, far_end.boundary())
+    return Bound("upper", bound)
+
+
+def _check_integrable(line: Line, near_end: End | None, far_end: End) -> None:
+    for end in (near_end, far_end):
+        if end is not None and not end_integrable(line, end):
+            raise Rejected(NAME, end.side, "the density is not certainly integrable at this end")
+
+
+def _check_pieces(
+    line: Line, near: End | None, far: End, pieces: Sequence[tuple[Fraction, str]], first: Fraction, last: Fraction, bound: Expr
+) -> bool:
+    """Check directions and turns; True where h never falls, so that only h(c + D) - h(c) matters."""
+    if not pieces or pieces[0][0] != first or last != far.boundary():
+        raise Rejected(NAME, "pieces", f"they must cover [{first}, {far.boundary()}]")
+    if len(pieces) > MAX_CELLS:
+        raise Rejected(NAME, "pieces", f"more than {MAX_CELLS}")
+    cuts = [cut for cut, _ in pieces] + [last]
+    directions: list[int] = []
+    turns: list[tuple[Fraction, Fraction]] = []
+    if near is not None:
+        sign = end_direction(line.h, line.name, near)
+        if sign == 0 or (near.side == "-inf" and sign > 0):
+            raise Rejected(NAME, near.side, "h is not certainly monotone in the right sense on this end")
+        directions.append(sign)
+    if line.half:
+        turns.append((Fraction(0), Fraction(0)))
+    for i, (cut, kind) in enumerate(pieces):
+        upper = cuts[i + 1]
+        if upper < cut or (kind != "turn" and upper == cut):
+            raise Rejected(NAME, cut, "the pieces do not go forward")
+        if kind == "turn":
+            turns.append((cut, upper))
+            directions.append(0)
+            continue
+        sign = direction(line, cut, upper)
+        if sign == 0 or (kind == "up") != (sign > 0):
+            raise Rejected(NAME, f"[{cut}, {upper}]", f"h is not certainly going {kind} here; split the piece or mark it as a turn")
+        directions.append(sign)
+    if end_direction(line.h, line.name, far) != 1:
+        raise Rejected(NAME, "+inf", "h does not certainly rise on this end")
+    directions.append(1)
+    starts = ([near.boundary()] if near is not None else []) + cuts[1:]
+    for before, after, cut in zip(directions, directions[1:], starts, strict=False):
+        if before != after and before != 0 and after != 0:
+            turns.append((cut, cut))
+    _check_turns(line, turns, bound)
+    return all(sign == 1 for sign in directions)
+
+
+def _check_turns(line: Line, turns: Sequence[tuple[Fraction, Fraction]], bound: Expr) -> None:
+    if all(lower == upper == 0 for lower, upper in turns) and constant(bound) >= 0:
+        return  # the loss from a point to itself is 0
+    values = [_range(line, lower, upper) for lower, upper in turns]
+    step, top = line.step, constant(bound)
+    for (b_low, b_high), up in zip(turns, values, strict=True):
+        for (a_low, a_high), down in zip(turns, values, strict=True):
+            gap = max(a_low - b_high, b_low - a_high, Fraction(0))
+            if rational(gap) > step or (b_low, b_high) == (a_low, a_high) and b_low == b_high:
+                continue
+            if not up.upper() - down.lower() <= top:
+                raise Rejected(NAME, f"turns at {b_low} and {a_low}", "the loss between them is not certainly below the bound")
+
+
+def _range(line: Line, lower: Fraction, upper: Fraction) -> arb:
+    """An enclosure of h over a small interval, by the mean value where that is better."""
+    smooth = line.smooth(lower, upper)
+    if lower == upper:
+        return line.jet(smooth, rational(lower)).v
+    middle, cell = rational((lower + upper) / 2), hull(lower, upper)
+    over = line.jet(smooth, cell)
+    centred = line.jet(smooth, middle).v + over.d1 * (cell - middle)
+    return centred if centred.is_finite() and centred.rad() < over.v.rad() else over.v
+
+
+def _check_cells(line: Line, cells: Any, bound: Expr, sign: int, first: Fraction, last: Fraction) -> None:
+    try:
+        read = [(to_fraction(cut, NAME), None if at is None else to_fraction(at, NAME)) for cut, at in cells["cells"]]
+        stop = to_fraction(cells["stop"], NAME)
+    except (KeyError, TypeError, ValueError) as error:
+        raise CertificateError(f"{NAME}: the cells cannot be read: {error}") from error
+    if not read or len(read) > MAX_CELLS:
+        raise Rejected(NAME, "cells", f"between 1 and {MAX_CELLS} are wanted")
+    begins = rational(read[0][0])
+    covered = begins <= rational(first) if line.half else begins + line.step <= rational(first)
+    if not covered or stop < last:
+        raise Rejected(NAME, "cells", "they do not reach both ends")
+    for i, (lower, at) in enumerate(read):
+        upper = read[i + 1][0] if i + 1 < len(read) else stop
+        middle = (lower + upper) / 2 if at is None else at
+        if not lower < upper or not lower <= middle <= upper:
+            raise Rejected(NAME, lower, "the cells do not go forward, or a tangent point lies outside its cell")
+        try:
+            held = cell_holds(line, lower, upper, bound, middle, sign)
+        except Undecided as error:
+            raise Rejected(NAME, f"[{lower}, {upper}]", str(error)) from error
+        if not held:
+            raise Rejected(NAME, f"[{lower}, {upper}]", "the loss is not certainly below the bound here; split the cell")

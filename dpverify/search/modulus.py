@@ -1,0 +1,457 @@
+"""Finds evidence for the modulus rule: where the loss is greatest, a bound just above it, cells and ends."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from flint import arb
+
+from dpverify.balls import constant, precision, rational
+from dpverify.compare import certainly_le
+from dpverify.ends import End, end_jet
+from dpverify.errors import DpverifyError, ExprError, Undecided
+from dpverify.expr import Call, Expr, Num, add, children, format_expr, linear_part, mul, neg, sub, substitute, symbols
+from dpverify.model import Claim
+from dpverify.rules import modulus
+from dpverify.rules.modulus import Line
+from dpverify.search import sensitivity
+from dpverify.search.numeric import number, vectorised
+
+STARTS = tuple(Fraction(2) ** k for k in (4, 6, 8, 10, 13, 16, 20, 26, 34, 50, 70, 90, 120, 160, 200, 260, 330))
+MOST_CELLS = 3000
+
+
+class NotFound(DpverifyError):
+    """No evidence: the message says what stopped the search and what would help."""
+
+
+def bits_for(digits: int) -> int:
+    """Working precision for an enclosure to `digits` decimal digits."""
+    return int(3.4 * digits) + 80
+
+
+def text(point: Fraction) -> str:
+    """An exact rational as evidence writes it: a fraction, or m*2^e where that is shorter."""
+    n, d = point.numerator, point.denominator
+    if d & (d - 1) or n == 0:
+        return str(point)
+    shift = (n & -n).bit_length() - 1
+    dyadic = f"{n >> shift}*2^{shift - (d.bit_length() - 1)}"
+    return min(str(point), dyadic, key=len) if n.bit_length() < 4000 else dyadic
+
+
+@dataclass(slots=True)
+class _Search:
+    line: Line
+    digits: int
+    kinks: list[Fraction] = field(default_factory=list)
+    tangents: dict[int, list[Fraction]] = field(default_factory=lambda: {1: [], -1: []})
+    cells: int = 0
+
+    # where to look
+
+    def cuts(self, first: Fraction, last: Fraction) -> list[Fraction]:
+        """Points where the loss has kinks, within (first, last)."""
+        shift = self.line.shift
+        if isinstance(shift, Num):
+            moved = [k - shift.value for k in self.kinks]
+        else:
+            low = modulus._exact(constant(shift).mid())
+            moved = [k - low + e for k in self.kinks for e in (Fraction(-1, 2**60), Fraction(1, 2**60))]
+        return sorted({c for c in (*self.kinks, *moved) if first < c < last})
+
+    def grid(self) -> np.ndarray[Any, Any]:
+        scale = max(abs(number(self.line.shift)), 1e-12)
+        logs = np.unique(np.concatenate([np.geomspace(1e-9, 1e9, 361), np.geomspace(1e-3, 1e4, 400) * scale, np.linspace(0, 8, 97) * scale]))
+        points = np.concatenate([logs, np.array([float(k) for k in self.kinks]), np.array([float(k) for k in self.kinks]) - scale])
+        return np.unique(points if not self.line.half else points[points >= 0]) if self.line.half else np.unique(np.concatenate([-points, points, [0.0]]))
+
+    def maxima(self, sign: int) -> Iterator[tuple[arb, Expr | None]]:
+        """Values of the loss at its likely maxima; with an exact expression where the point is a cut."""
+        line = self.line
+        h = vectorised(line.h, line.name)
+        points = self.grid()
+        loss = sign * (h(points + number(line.shift)) - h(points))
+        loss[~np.isfinite(loss)] = -np.inf
+        order = [i for i in range(1, len(points) - 1) if loss[i] >= loss[i - 1] and loss[i] >= loss[i + 1] and np.isfinite(loss[i])]
+        order = sorted(order, key=lambda i: -loss[i])[:6]
+        top = max((loss[i] for i in order), default=-np.inf)
+        for i in order:
+            if loss[i] < top - 1e-6 * abs(top) - 1e-9:
+                continue
+            found = self._newton(sign, Fraction(float(points[i])), Fraction(float(points[i - 1])), Fraction(float(points[i + 1])))
+            if found is not None:
+                self.tangents[sign].append(found[0])
+                yield found[1], None
+        ends = [Fraction(0)] if line.half else []
+        exact = isinstance(line.shift, Num)
+        for cut in sorted({*ends, *(self.cuts(-(Fraction(2) ** 400), Fraction(2) ** 400) if exact else [])}):
+            if line.half and cut < 0:
+                continue
+            for low, high in ((cut - Fraction(1, 2**40), cut), (cut, cut + Fraction(1, 2**40))):
+                if line.half and low < 0:
+                    continue
+                try:
+                    at = substitute(line.loss(low, high, sign).expr, {line.name: Num(cut)})
+                    ball = constant(at)
+                except (ExprError, Undecided):
+                    continue
+                if ball.is_finite() and not symbols(at):
+                    yield ball, at
+
+    def _newton(self, sign: int, start: Fraction, low: Fraction, high: Fraction) -> tuple[Fraction, arb] | None:
+        """A point where the loss is stationary to working precision, from a float guess between low and high."""
+        cuts = self.cuts(low, high)
+        low = max([low, *(c for c in cuts if c <= start)])
+        high = min([high, *(c for c in cuts if c > start)])
+        phi = self.line.loss(low, high, sign)
+        if phi.is_constant():
+            return None
+        x = rational(start)
+        for _ in range(60):
+            point = phi.jet(x.mid())
+            if not (point.d1.is_finite() and point.d2.is_finite()) or not point.d2 != 0:
+                return None
+            step = (point.d1 / point.d2).mid()
+            following = (x - step).mid()
+            if not rational(low) <= following or not following <= rational(high):
+                side = low if step > 0 else high
+                following = ((x + rational(side)) / 2).mid()
+            if abs(following - x) <= abs(x) * arb(2) ** (-(bits_for(self.digits) - 30)):
+                x = following
+                break
+            x = following
+        at = modulus._exact(x)
+        # a short point keeps evidence small; the loss is flat to second order there
+        short = _shorten(at, bits_for(self.digits) * 6 // 10)
+        best = phi.jet(rational(short))
+        return (short, best.v) if best.v.is_finite() else None
+
+    def at_infinity(self) -> Iterator[tuple[arb, Expr]]:
+        """The limit of the loss at each infinite end, times the shift, from the sharp slope of h."""
+        for side in ("+inf",) if self.line.half else ("+inf", "-inf"):
+            for start in STARTS:
+                try:
+                    end = End(side, start)  # type: ignore[arg-type]
+                    far = end.boundary()
+                    smooth = self.line.smooth(*((far, None) if side == "+inf" else (None, far)))
+                    slope, rest = linear_part(smooth, self.line.name)
+                    germ = end_jet(rest, self.line.name, end).d1
+                    if not germ.k.is_zero() and germ.direction() > 0:
+                        raise NotFound("the loss grows without bound at infinity; no finite epsilon holds.")
+                except Undecided:
+                    continue
+                limit = slope
+                if not germ.k.is_zero() and germ.direction() == 0:
+                    nearest = germ.k.hi if side == "+inf" else germ.k.lo
+                    limit = add(slope, Num(modulus._exact(nearest)))
+                    if start < 2**160 and modulus._exact(nearest).denominator.bit_length() > 60:
+                        continue
+                value = mul(self.line.shift, limit if side == "+inf" else neg(limit))
+                yield constant(value), value
+                break
+
+    # covering
+
+    def far_end(self, bound: Expr) -> End:
+        line = self.line
+        least = max([abs(k) for k in self.kinks] + [Fraction(16)])
+        reason = ""
+        for start in STARTS:
+            if start <= least:
+                continue
+            end = End("+inf", start)
+            try:
+                if modulus.end_direction(line.h, line.name, end) != 1:
+                    reason = "h = -log(density) does not certainly rise towards infinity"
+                elif not modulus.end_integrable(line, end):
+                    reason = "the density is not certainly integrable at infinity"
+                elif not modulus.end_holds(line, end, bound):
+                    reason = "the loss is not certainly below the bound near infinity"
+                else:
+                    return end
+            except Undecided as error:
+                reason = str(error)
+        raise NotFound(f"{reason}.")
+
+    def near_end(self, bound: Expr) -> End | None:
+        line = self.line
+        if line.half:
+            at_zero = line.jet(line.smooth(Fraction(0), Fraction(1, 2**40)), arb(0))
+            if (at_zero.v.is_finite() and at_zero.d1.is_finite() and at_zero.d2.is_finite()):
+                return None
+        least = max([abs(1 / k) for k in self.kinks if k != 0] + [Fraction(16)]) if line.half else max([abs(k) for k in self.kinks] + [Fraction(16)])
+        reason = ""
+        for start in STARTS:
+            if start < least:
+                continue
+            end = End("right" if line.half else "-inf", start)
+            try:
+                sign = modulus.end_direction(line.h, line.name, end)
+                if sign == 0 or (not line.half and sign > 0):
+                    reason = f"h = -log(density) is not certainly monotone near {'0' if line.half else 'minus infinity'}"
+                elif not modulus.end_integrable(line, end):
+                    reason = f"the density is not certainly integrable near {'0' if line.half else 'minus infinity'}"
+                elif line.half and not modulus.start_holds(line, end, bound, 1):
+                    reason = "the loss is not certainly below the bound near 0"
+                elif not line.half and not modulus.end_holds(line, end, bound):
+                    reason = "the loss is not certainly below the bound near minus infinity"
+                else:
+                    return end
+            except Undecided as error:
+                reason = str(error)
+        raise NotFound(f"{reason}.")
+
+    def turning(self, first: Fraction, last: Fraction) -> list[Fraction]:
+        """Points where h seems to turn, to about 2^-60."""
+        line = self.line
+        h = vectorised(line.h, line.name)
+        points = self.grid()
+        points = points[(points > float(first)) & (points < float(last))]
+        values = h(points)
+        found = []
+        for i in range(1, len(points) - 1):
+            if (values[i] - values[i - 1]) * (values[i + 1] - values[i]) < 0 and abs(values[i]) < 1e300:
+                low, high = Fraction(float(points[i - 1])), Fraction(float(points[i + 1]))
+                if any(low <= k <= high for k in self.kinks):
+                    continue
+                smooth = line.smooth(low, high)
+                sign_low = bool(line.jet(smooth, rational(low)).d1 > 0)
+                for _ in range(80):
+                    middle = _shorten((low + high) / 2, 90)
+                    if not low < middle < high:
+                        break
+                    if bool(line.jet(smooth, rational(middle)).d1 > 0) == sign_low:
+                        low = middle
+                    else:
+                        high = middle
+                found.append(_shorten((low + high) / 2, 80))
+        return found
+
+    def pieces(self, first: Fraction, last: Fraction, radius: Fraction) -> tuple[list[tuple[Fraction, str]], list[Fraction]]:
+        """Pieces that rise, fall, or are turns of the given radius; and the turning points."""
+        line = self.line
+        turning = self.turning(first, last)
+        marks: list[tuple[Fraction, Fraction]] = []
+        for t in turning:
+            low, high = max(t - radius, first), min(t + radius, last)
+            if marks and low <= marks[-1][1]:
+                marks[-1] = (marks[-1][0], max(high, marks[-1][1]))
+            else:
+                marks.append((low, high))
+        result: list[tuple[Fraction, str]] = []
+        position = first
+        for low, high in [*marks, (last, last)]:
+            cuts = [position, *(k for k in self.kinks if position < k < low), low]
+            for a, b in itertools.pairwise(cuts):
+                if a < b:
+                    result.extend(self._directions(a, b, radius))
+            if high > low:
+                result.append((low, "turn"))
+            position = high
+        return result, turning
+
+    def _directions(self, lower: Fraction, upper: Fraction, radius: Fraction) -> Iterator[tuple[Fraction, str]]:
+        stack = [(lower, upper)]
+        while stack:
+            a, b = stack.pop()
+            self._count()
+            sign = modulus.direction(self.line, a, b)
+            if sign:
+                yield a, "up" if sign > 0 else "down"
+            elif b - a < radius:
+                yield a, "turn"
+            else:
+                middle = _middle(a, b)
+                stack += [(middle, b), (a, middle)]
+
+    def cover(self, sign: int, first: Fraction, last: Fraction, bound: Expr) -> dict[str, Any]:
+        """Cells on [first, last] on which the rule accepts the bound."""
+        line = self.line
+        result: list[list[str | None]] = []
+        cuts = [first, *sorted({*self.cuts(first, last), *(t for t in self.tangents[sign] if first < t < last)}), last]
+        for lower, upper in itertools.pairwise(cuts):
+            stack = [(lower, upper)]
+            while stack:
+                a, b = stack.pop()
+                self._count()
+                tangent = next((t for t in self.tangents[sign] if a <= t <= b), None)
+                middle = (a + b) / 2 if tangent is None else tangent
+                try:
+                    held = modulus.cell_holds(line, a, b, bound, middle, sign)
+                except Undecided:
+                    held = False
+                if held:
+                    result.append([text(a), None if tangent is None else text(tangent)])
+                    continue
+                if b - a < Fraction(1, 2**200) * max(abs(a), Fraction(1, 2**60)):
+                    raise NotFound(f"the loss near {float(a):.6g} is too close to the bound to be certain; a rule for exact suprema would help.")
+                split = _middle(a, b)
+                stack += [(split, b), (a, split)]
+        return {"cells": result, "stop": text(last)}
+
+    def _count(self) -> None:
+        self.cells += 1
+        if self.cells > MOST_CELLS:
+            raise NotFound(f"more than {MOST_CELLS} cells would be needed; the density is too rough for this search.")
+
+
+def _middle(a: Fraction, b: Fraction) -> Fraction:
+    """A cut between a and b: geometric where they are far apart on one side of 0, else the midpoint."""
+    if a > 0 and b > 4 * a:
+        return _geometric(a, b)
+    if b < 0 and a < 4 * b:
+        return -_geometric(-b, -a)
+    if a == 0 and b > 1:
+        return Fraction(1, 2) if b <= 4 else Fraction(2) ** ((b.numerator // b.denominator).bit_length() // 2)
+    if b == 0 and a < -1:
+        return -_middle(Fraction(0), -a)
+    if a < 0 < b:
+        return Fraction(0)
+    return _shorten((a + b) / 2, 40) if a < _shorten((a + b) / 2, 40) < b else (a + b) / 2
+
+
+def _geometric(a: Fraction, b: Fraction) -> Fraction:
+    low = a.numerator.bit_length() - a.denominator.bit_length()
+    high = b.numerator.bit_length() - b.denominator.bit_length()
+    middle = Fraction(2) ** ((low + high) // 2)
+    return middle if a < middle < b else (a + b) / 2
+
+
+def _shorten(x: Fraction, bits: int) -> Fraction:
+    """x rounded to about `bits` significant bits."""
+    if x == 0:
+        return x
+    scale = x.numerator.bit_length() - x.denominator.bit_length() - bits
+    unit = Fraction(2) ** scale
+    return round(x / unit) * unit
+
+
+def kinks(expr: Expr, name: str) -> set[Fraction]:
+    """Points where an abs, min, max or floor of a linear argument changes its branch; floats' worth for others."""
+    found: set[Fraction] = set()
+    for part in children(expr):
+        found |= kinks(part, name)
+    if isinstance(expr, Call) and expr.name in ("abs", "min", "max", "floor") and name in symbols(expr):
+        differences = [expr.args[0]] if expr.name in ("abs", "floor") else [sub(a, b) for a, b in itertools.combinations(expr.args, 2)]
+        for difference in differences:
+            found |= _roots(difference, name, range(-64, 65) if expr.name == "floor" else (0,))
+    return found
+
+
+def _roots(expr: Expr, name: str, levels: Iterable[int]) -> set[Fraction]:
+    slope, rest = linear_part(expr, name)
+    if symbols(slope) or symbols(rest):
+        points = np.concatenate([-np.geomspace(1e6, 1e-6, 400), np.geomspace(1e-6, 1e6, 400)])
+        values = vectorised(expr, name)(points)
+        changes = np.nonzero(np.sign(values[:-1]) * np.sign(values[1:]) < 0)[0]
+        return {_bisect(expr, name, Fraction(float(points[i])), Fraction(float(points[i + 1]))) for i in changes}
+    if isinstance(slope, Num) and isinstance(rest, Num):
+        return {(level - rest.value) / slope.value for level in levels} if slope.value != 0 else set()
+    ball = constant(slope)
+    return {modulus._exact(((level - constant(rest)) / ball).mid()) for level in levels} if not ball.contains(0) else set()
+
+
+def _bisect(expr: Expr, name: str, low: Fraction, high: Fraction) -> Fraction:
+    positive = bool(constant(substitute(expr, {name: Num(low)})) > 0)
+    for _ in range(80):
+        middle = _shorten((low + high) / 2, 90)
+        if bool(constant(substitute(expr, {name: Num(middle)})) > 0) == positive:
+            low = middle
+        else:
+            high = middle
+    return _shorten((low + high) / 2, 80)
+
+
+def propose(claim: Claim, digits: int = 20) -> list[dict[str, Any]]:
+    """One step for the modulus rule. Raises NotFound with what stopped the search, Rejected where the rule does not apply."""
+    with precision(bits_for(digits)):
+        gauge = sensitivity.propose(claim)
+        line = Line.of(claim, {"sensitivity": gauge})
+        search = _Search(line, digits)
+        search.kinks = sorted(kinks(line.h, line.name))
+        if line.half:
+            search.kinks = [k for k in search.kinks if k > 0]
+        evidence = _evidence(search)
+        if gauge:
+            evidence["sensitivity"] = gauge
+        return [{"rule": modulus.NAME, "evidence": evidence}]
+
+
+def _evidence(search: _Search) -> dict[str, Any]:
+    line = search.line
+    candidates: list[tuple[arb, Expr | None]] = [*search.maxima(1), *search.at_infinity()]
+    turning = search.turning(Fraction(0) if line.half else -(Fraction(2) ** 40), Fraction(2) ** 40)
+    monotone = line.half and not turning and not search.kinks
+    if not monotone:
+        candidates += list(search.maxima(-1))
+        candidates += list(_turn_values(search, turning))
+    bound = _bound(candidates, search.digits)
+    far = search.far_end(bound)
+    near = search.near_end(bound)
+    first = Fraction(0) if near is None else near.boundary()
+    last = far.boundary()
+    radius = Fraction(1, 64)
+    for _ in range(8):
+        pieces, _turns = search.pieces(first, last, radius)
+        if _turns_hold(search, near, far, pieces, last, bound):
+            break
+        radius /= 2**7
+    else:
+        raise NotFound("the loss between turning points is too close to the bound to be certain.")
+    evidence: dict[str, Any] = {
+        "bound": format_expr(bound),
+        "far": text(far.start),
+        "pieces": [[text(cut), kind] for cut, kind in pieces],
+        "last": text(last),
+    }
+    if near is not None:
+        evidence["near"] = text(near.start)
+    begins = first
+    if not line.half:
+        begins = _shorten(first - modulus._exact(constant(line.shift).upper()) - 1, 40)
+    rising_only = all(kind == "up" for _, kind in pieces) and (near is None or modulus.end_direction(line.h, line.name, near) == 1)
+    for sign, key in ((1, "rise"),) if rising_only else ((1, "rise"), (-1, "fall")):
+        evidence[key] = search.cover(sign, begins, last, bound)
+    return evidence
+
+
+def _turn_values(search: _Search, turning: Sequence[Fraction]) -> Iterator[tuple[arb, Expr | None]]:
+    line = search.line
+    points = sorted({*turning, *search.kinks, *([Fraction(0)] if line.half else [])})
+    step = constant(line.shift)
+    values = []
+    for p in points:
+        ball = constant(substitute(line.h, {line.name: Num(p)}))
+        if ball.is_finite():
+            values.append((p, ball))
+    for (p, up), (q, down) in itertools.permutations(values, 2):
+        if rational(abs(p - q)) <= step:
+            yield up - down, None
+
+
+def _turns_hold(search: _Search, near: End | None, far: End, pieces: list[tuple[Fraction, str]], last: Fraction, bound: Expr) -> bool:
+    first = Fraction(0) if near is None else near.boundary()
+    try:
+        modulus._check_pieces(search.line, near, far, pieces, first, last, bound)
+    except DpverifyError:
+        return False
+    return True
+
+
+def _bound(candidates: Sequence[tuple[arb, Expr | None]], digits: int) -> Expr:
+    """The greatest candidate: as it is where it is exact, else a dyadic just above it."""
+    if not candidates:
+        raise NotFound("the loss has no finite value anywhere that was tried.")
+    top = max((ball.upper() for ball, _ in candidates), key=lambda b: b)
+    slack = abs(top) * arb(10) ** (-(digits + 4))
+    exact = [expr for ball, expr in candidates if expr is not None and ball + slack >= top]
+    for expr in sorted(exact, key=lambda e: len(format_expr(e))):
+        if not any(ball > constant(expr) for ball, _ in candidates) and all(certainly_le(other, expr) for other in exact):
+            return expr
+    return Num(_shorten(modulus._exact((top + slack).upper()), int(3.33 * digits) + 20) + modulus._exact(slack.upper()))

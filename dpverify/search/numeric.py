@@ -1,0 +1,85 @@
+"""Expressions as vectorised floating-point functions, for looking around. Nothing here is evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy import special
+
+from dpverify.expr import Add, Call, Expr, Mul, Num, Pow, Sym
+
+Array = np.ndarray[Any, np.dtype[np.float64]]
+
+
+def vectorised(expr: Expr, name: str) -> Callable[[Array], Array]:
+    """The float function of one variable; nan where the expression has no value."""
+
+    def function(points: Array) -> Array:
+        with np.errstate(all="ignore"):
+            result = _evaluate(expr, name, np.asarray(points, dtype=float))
+            return np.broadcast_to(np.asarray(result, dtype=float), np.shape(points)).copy()
+
+    return function
+
+
+def number(expr: Expr) -> float:
+    """The float value of a constant."""
+    with np.errstate(all="ignore"):
+        return float(_evaluate(expr, "", np.zeros(())))
+
+
+def _evaluate(expr: Expr, name: str, x: Array) -> Any:
+    if isinstance(expr, Num):
+        try:
+            return float(expr.value)
+        except OverflowError:
+            return np.inf if expr.value > 0 else -np.inf
+    if isinstance(expr, Sym):
+        return x if expr.name == name else np.nan
+    if isinstance(expr, Add):
+        return sum(_evaluate(arg, name, x) for arg in expr.args)
+    if isinstance(expr, Mul):
+        result: Any = 1.0
+        for arg in expr.args:
+            result = result * _evaluate(arg, name, x)
+        return result
+    if isinstance(expr, Pow):
+        return np.power(_evaluate(expr.base, name, x), _evaluate(expr.exponent, name, x))
+    assert isinstance(expr, Call)
+    if expr.name == "log" and isinstance(expr.args[0], Add):
+        return _log_sum(expr.args[0], name, x)
+    args = [_evaluate(arg, name, x) for arg in expr.args]
+    return _FUNCTIONS[expr.name](*args)
+
+
+def _log_sum(total: Add, name: str, x: Array) -> Any:
+    """log of a sum; of exponentials without underflow."""
+    exponents = []
+    for term in total.args:
+        factors = term.args if isinstance(term, Mul) else (term,)
+        exponent: Any = 0.0
+        for factor in factors:
+            if isinstance(factor, Call) and factor.name == "exp":
+                exponent = exponent + _evaluate(factor.args[0], name, x)
+            else:
+                exponent = exponent + np.log(_evaluate(factor, name, x))
+        exponents.append(np.broadcast_to(exponent, np.shape(x)))
+    plain = np.log(_evaluate(total, name, x))
+    if any(np.isnan(e).any() for e in exponents):
+        return plain
+    return np.logaddexp.reduce(exponents)
+
+
+def _logerfc(x: Any) -> Any:
+    return np.where(x > 0, np.log(special.erfcx(np.abs(x))) - np.square(x), np.log(special.erfc(x)))
+
+
+_FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "pi": lambda: np.pi,
+    "exp": np.exp, "log": np.log, "abs": np.abs, "floor": np.floor, "cosh": np.cosh, "sinh": np.sinh, "tanh": np.tanh,
+    "asinh": np.arcsinh, "atanh": np.arctanh, "erf": special.erf, "erfc": special.erfc, "gamma": special.gamma,
+    "min": lambda *a: np.minimum.reduce(np.broadcast_arrays(*a)), "max": lambda *a: np.maximum.reduce(np.broadcast_arrays(*a)),
+    "besselk": special.kv, "logbesselk": lambda v, x: np.log(special.kve(v, x)) - x, "logerfc": _logerfc,
+}  # fmt: skip
