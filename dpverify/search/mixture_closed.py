@@ -1,0 +1,33 @@
+"""Proposes the rule `mixture-closed-form`: what the other searches propose for the radial noise that the mixture is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from dpverify.certificate import Step
+from dpverify.errors import DpverifyError
+from dpverify.model import Claim
+from dpverify.rules import mixture_closed
+from dpverify.search import concave_exponent, convex_exponent, modulus, point_witness, power_identity
+
+
+def propose(claim: Claim, digits: int) -> list[dict[str, Any]]:
+    """Steps of the radial rules wrapped in this one; the cells of `modulus` only where no exact rule applies."""
+    try:
+        radial = mixture_closed.radial(claim)
+    except DpverifyError:
+        return []
+    found = [step for exact in (power_identity, concave_exponent, convex_exponent) for step in exact.propose(radial, digits)]
+    if not radial.domains:
+        found += [] if found else _found(modulus, radial, digits)
+        found += _found(point_witness, radial, digits)
+    return [{"rule": mixture_closed.NAME, "evidence": step} for step in found if step["rule"] in mixture_closed.CHECKS]
+
+
+def _found(search: Any, claim: Claim, digits: int) -> list[dict[str, Any]]:
+    try:
+        steps: Iterable[Any] = search.propose(claim, digits)
+    except DpverifyError:
+        return []
+    return [{"rule": step.rule, "evidence": dict(step.evidence)} if isinstance(step, Step) else step for step in steps]
