@@ -1,0 +1,283 @@
+"""The kernel derives its verdict from the steps alone, and takes only certificates that are what they say."""
+
+import json
+import subprocess
+import sys
+from fractions import Fraction
+from types import SimpleNamespace
+
+import pytest
+from flint import ctx
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpverify import certificate, kernel
+from dpverify.certificate import Step, decode, encode, pack, unpack
+from dpverify.errors import CertificateError, Rejected
+from dpverify.expr import Num, Sym, num, parse
+from dpverify.model import Claim, Domain, Source, Staircase, Table, claim_hash
+from dpverify.rules.base import INFINITE, Bound
+
+QUARTER, THREE = Num(Fraction(1, 4)), Num(Fraction(3, 4))
+RESPONSE = Table(((THREE, QUARTER), (QUARTER, THREE)))  # epsilon = log(3) exactly (THEORY T8)
+UPPER = Step("finite-table", {"cells": [[0, 1, 0]]})
+LOWER = Step("finite-table", {"cell": [0, 1, 0]})
+
+
+def judged(epsilon: str | None, *bounds: Bound, delta: str | None = "0", domains=()) -> kernel.Judgement:
+    claim = Claim(RESPONSE, parse(epsilon) if epsilon else None, parse(delta) if delta else None, domains=domains)
+    return kernel.judge(claim, [UPPER] * len(bounds), bounds)
+
+
+def upper(text: str) -> Bound:
+    return Bound("upper", parse(text))
+
+
+def lower(text: str, **at: str) -> Bound:
+    return Bound("lower", parse(text), at={name: parse(value) for name, value in at.items()})
+
+
+# -- the verdict --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "bounds", "verdict"),
+    [
+        ("1", [], "UNKNOWN"),
+        ("1", [upper("1")], "PROVED"),
+        ("log(3)", [upper("log(9)/2")], "PROVED"),
+        ("1", [upper("1.000000001")], "UNKNOWN"),
+        ("1", [upper("2"), upper("1/2")], "PROVED"),
+        ("1", [lower("1")], "UNKNOWN"),
+        ("1", [lower("1.000000001")], "REFUTED"),
+        ("1", [Bound("lower", INFINITE)], "REFUTED"),
+        ("1", [Bound("upper", INFINITE)], "UNKNOWN"),
+        (None, [upper("7")], "PROVED"),
+        (None, [lower("7")], "UNKNOWN"),
+        (None, [Bound("lower", INFINITE)], "REFUTED"),
+        (None, [Bound("upper", INFINITE)], "UNKNOWN"),
+    ],
+)
+def test_the_verdict_compares_bounds_with_the_claim_exactly(epsilon, bounds, verdict):
+    assert judged(epsilon, *bounds).verdict == verdict
+
+
+def test_the_enclosure_is_the_least_upper_and_the_greatest_lower_bound():
+    judgement = judged("1", upper("3"), lower("1/2"), upper("2"), lower("1/3"))
+    assert (judgement.lower, judgement.upper) == (parse("1/2"), parse("2"))
+
+
+@pytest.mark.parametrize("delta", ["1/10", None])
+def test_a_bound_of_pure_privacy_proves_any_delta_and_refutes_only_delta_zero(delta):
+    assert judged("1", upper("1"), delta=delta).verdict == "PROVED"
+    assert judged("1", lower("2"), delta=delta).verdict == "UNKNOWN"
+    assert judged("1", Bound("lower", INFINITE), delta=delta).verdict == "UNKNOWN"
+    assert judged("1", lower("2"), delta=delta).lower is None
+
+
+def test_a_negative_delta_is_never_proved():
+    assert judged("1", upper("1"), delta="-1/10").verdict == "UNKNOWN"
+
+
+def test_a_claim_for_all_parameters_needs_the_bound_for_all_and_falls_to_one_value():
+    domains = (("a", Domain(Fraction(0))),)
+    assert judged("2*a", upper("a"), domains=domains).verdict == "PROVED"
+    assert judged("a**2", upper("a"), domains=domains).verdict == "UNKNOWN"
+    refuted = judged("a**2", lower("a", a="1/2"), domains=domains)
+    assert refuted.verdict == "REFUTED"
+    assert refuted.witness["at"] == {"a": "1/2"}
+    assert refuted.lower is None, "a bound at one value encloses nothing for the others"
+
+
+def test_a_lower_bound_outside_the_domain_refutes_nothing():
+    domains = (("a", Domain(Fraction(0))),)
+    assert judged("a", lower("1", a="-1"), domains=domains).verdict == "UNKNOWN"
+    assert judged("a", lower("1", b="1/2"), domains=domains).verdict == "UNKNOWN"
+    assert judged("a", lower("1", a="1/2"), domains=(("a", Domain(Fraction(0), integer=True)),)).verdict == "UNKNOWN"
+
+
+def test_bounds_that_contradict_each_other_are_a_fault_and_no_verdict():
+    with pytest.raises(RuntimeError, match="contradict"):
+        judged("1", upper("1/2"), lower("2"))
+
+
+# -- certificates -----------------------------------------------------------------------------------------
+
+
+def certified(epsilon: str, verdict: str, *steps: Step, prec: int = 128) -> dict:
+    return pack(Claim(RESPONSE, parse(epsilon), mechanism_name="rr", name="a claim"), prec, verdict, steps)
+
+
+def test_a_certificate_checks_and_survives_its_text():
+    data = certified("1.1", "PROVED", UPPER, LOWER)
+    judgement = kernel.check(decode(encode(data).encode()))
+    assert judgement.verdict == "PROVED"
+    assert judgement.lower == judgement.upper == parse("log(3)")
+    assert judgement.rules == ("finite-table",)
+    assert kernel.check(certified("1.09", "REFUTED", LOWER)).witness is not None
+
+
+def test_the_stated_verdict_must_be_the_derived_one():
+    for stated in ("REFUTED", "UNKNOWN"):
+        with pytest.raises(CertificateError, match=f"says {stated}, its steps give PROVED"):
+            kernel.check(certified("1.1", stated, UPPER))
+    with pytest.raises(CertificateError, match="says PROVED, its steps give UNKNOWN"):
+        kernel.check(certified("1.09", "PROVED", UPPER))
+
+
+def test_a_rule_that_refuses_its_evidence_is_named():
+    with pytest.raises(Rejected, match="finite-table"):
+        kernel.check(certified("1.1", "PROVED", Step("finite-table", {"cells": [[0, 1, 1]]})))
+
+
+def _set(path: tuple, value):
+    def change(data: dict) -> None:
+        for key in path[:-1]:
+            data = data[key]
+        data[path[-1]] = value
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (_set(("schema",), "dpverify-certificate/2"), "this version reads"),
+        (_set(("claim", "epsilon"), "1/100"), "made for another claim"),
+        (_set(("claim", "mechanism", "rows", 0, 0), "1/2"), "made for another claim"),
+        (_set(("claim", "epsilon"), "2/2"), "not in canonical form"),
+        (_set(("claim", "extra"), 1), "not in canonical form"),
+        (_set(("claim", "mechanism", "kind"), "magic"), "cannot be read"),
+        (_set(("claim",), []), "claim"),
+        (_set(("claim_sha256",), "0" * 64), "made for another claim"),
+        (_set(("prec",), 10**9), "prec"),
+        (_set(("prec",), True), "prec"),
+        (_set(("prec",), "128"), "prec"),
+        (_set(("verdict",), "proved"), "verdict"),
+        (_set(("verdict",), ["PROVED"]), "verdict"),
+        (_set(("steps",), {}), "steps"),
+        (_set(("steps",), [{}] * 1000), "at most"),
+        (_set(("steps", 0), "trust me"), "step 1"),
+        (_set(("steps", 0, "rule"), "trust-me"), "step 1: unknown rule"),
+        (_set(("steps", 0, "note"), "hello"), "step 1: unknown key"),
+        (_set(("steps", 0, "evidence"), []), "step 1"),
+        (_set(("steps", 0, "evidence", "cells"), 7), "step 1"),
+        (_set(("note",), "hello"), "unknown key"),
+        (lambda data: data.pop("prec"), "prec missing"),
+        (_set(("steps", 0, "evidence", "cells"), 0.5), "exact values only"),
+    ],
+)
+def test_a_damaged_certificate_is_refused_with_where_and_why(change, said):
+    data = certified("1.1", "PROVED", UPPER)
+    change(data)
+    with pytest.raises(CertificateError, match=said):
+        kernel.check(data)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (b"", "not JSON at line 1"),
+        (b"\xff", "not UTF-8 at byte 0"),
+        (b'{"a": 1, "a": 2}', "stands twice"),
+        (b'{"a": 0.5}', "exact values only"),
+        (b'{"a": NaN}', "exact values only"),
+        (b"[" * 100_000, "deep"),
+        (b"[" + b"9" * 5000 + b"]", "not a certificate"),
+    ],
+)
+def test_text_that_is_not_plain_exact_json_is_refused(text, said):
+    with pytest.raises(CertificateError, match=said):
+        decode(text)
+
+
+@pytest.mark.parametrize("data", [None, [], 1, "x", {}, {"schema": None}])
+def test_json_that_is_no_certificate_is_refused(data):
+    with pytest.raises(CertificateError):
+        kernel.check(data)
+
+
+def test_nesting_beyond_need_is_refused_without_recursion():
+    deep: list = []
+    for _ in range(10_000):
+        deep = [deep]
+    with pytest.raises(CertificateError, match="deep"):
+        unpack({"schema": deep})
+
+
+@given(st.data())
+def test_a_mutated_certificate_never_says_more_than_its_own_claim_allows(data):
+    text = encode(certified("1.1", "PROVED", UPPER, LOWER))
+    for _ in range(data.draw(st.integers(1, 3))):
+        at, cut = data.draw(st.integers(0, len(text))), data.draw(st.integers(0, 2))
+        text = text[:at] + data.draw(st.sampled_from(["0", "9", "1", "-", '"', "{", "]", "3/4", ""])) + text[at + cut :]
+    try:
+        value = decode(text.encode())
+        if data.draw(st.booleans()) and isinstance(value, dict) and isinstance(value.get("claim"), dict):
+            value["claim_sha256"] = claim_hash(value["claim"])
+        judgement = kernel.check(value)
+    except (CertificateError, Rejected):
+        return
+    if judgement.verdict == "PROVED" and isinstance(judgement.claim.mechanism, Table) and judgement.claim.epsilon is not None:
+        rows = [[entry.value for entry in row] for row in judgement.claim.mechanism.rows]
+        worst = max(a / b for p, q in (rows, rows[::-1]) for a, b in zip(p, q, strict=True))
+        # epsilon >= log(worst) >= 1 - 1/worst
+        assert judgement.claim.epsilon.value >= 1 - 1 / worst
+
+
+# -- running rules ------------------------------------------------------------------------------------------
+
+
+def fake(check) -> SimpleNamespace:
+    return SimpleNamespace(NAME="fake", STATEMENT="", CHECKED=(), ASSUMED=("the moon",), SOURCE=Source("nowhere"), check=check)
+
+
+def run_with(monkeypatch, check, prec: int = 200) -> Bound:
+    monkeypatch.setattr(kernel, "TABLE", {"fake": fake(check)})
+    return kernel.bound(Claim(RESPONSE, num(1)), Step("fake", {}), prec)
+
+
+def test_a_rule_runs_at_the_certificates_precision_and_flint_gets_its_own_back(monkeypatch):
+    before, seen = ctx.prec, []
+
+    def check(claim, evidence):
+        seen.append(ctx.prec)
+        return Bound("upper", num(1))
+
+    run_with(monkeypatch, check)
+    assert seen == [200]
+    assert ctx.prec == before
+
+
+@pytest.mark.parametrize("error", [KeyError("x"), TypeError("x"), ValueError("x"), ZeroDivisionError("x"), RecursionError("x")])
+def test_evidence_that_makes_a_rule_stumble_is_a_damaged_certificate(monkeypatch, error):
+    def check(claim, evidence):
+        raise error
+
+    with pytest.raises(CertificateError, match="fake: the evidence cannot be used"):
+        run_with(monkeypatch, check)
+
+
+def test_every_judgement_shows_what_its_rules_assume(monkeypatch):
+    monkeypatch.setattr(kernel, "TABLE", {"fake": fake(None)})
+    bounds = [Bound("upper", num(1), assumed=("the sun",))]
+    judgement = kernel.judge(Claim(Staircase(Sym("e"), num(0)), num(1)), [Step("fake", {})], bounds)
+    assert judgement.assumptions == ("the moon", "the sun")
+
+
+# -- the command --------------------------------------------------------------------------------------------
+
+
+def test_the_kernel_alone_rechecks_files(tmp_path):
+    good, bad, forged = tmp_path / "good.cert.json", tmp_path / "bad.cert.json", tmp_path / "forged.cert.json"
+    good.write_text(encode(certified("1.1", "PROVED", UPPER)))
+    bad.write_text("{")
+    forged.write_text(json.dumps(certified("1.1", "PROVED", Step("finite-table", {"cells": [[0, 1, 1]]}))))
+    for files, code in (([good], 0), ([good, forged], 1), ([good, forged, bad], 2), ([tmp_path / "absent"], 2), ([], 2)):
+        run = subprocess.run([sys.executable, "-m", "dpverify.kernel", *map(str, files)], capture_output=True, text=True, check=False)
+        assert run.returncode == code, run.stderr
+    assert kernel.recheck(good) == (0, f"PROVED   {good}: rr, a claim, epsilon 11/10")
+
+
+def test_verdicts_have_one_order():
+    assert certificate.VERDICTS == ("REFUTED", "UNKNOWN", "PROVED")
