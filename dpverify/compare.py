@@ -55,14 +55,21 @@ EXACT_FROM: Final = 512
 """Bits at which a difference that still straddles zero is tried for an exact proof of equality."""
 MAX_ZERO_BITS: Final = 200_000
 """The widest separation bound that is evaluated."""
-MAX_TERMS: Final = 4_000
+MAX_TERMS: Final = 600
+"""The longest polynomial that is worked with; one half as long is no longer factored."""
 MAX_EXPONENT: Final = 2_000
-MAX_DEPTH: Final = 6
+MAX_DEPTH: Final = 4
 """How deep the methods of `_Field.sign` may call each other."""
-MAX_EFFORT: Final = 800
-"""How many signs of polynomials one comparison may ask for."""
+MAX_EFFORT: Final = 200
+"""How many signs of polynomials one form of a statement may ask for, and"""
+MAX_TOTAL_EFFORT: Final = 800
+"""all its cases together."""
 MAX_KINKS: Final = 5
+"""How many times a statement is taken apart into cases."""
 MAX_DEGREE: Final = 40
+"""The highest power of an atom that is expanded about the end of its range."""
+MAX_FACTORED: Final = 80
+"""The highest power of an atom in a polynomial that is factored."""
 
 Poly = Any
 """A flint fmpq_mpoly of the one ring `_RING`."""
@@ -119,16 +126,20 @@ def decimal_bounds(expr: Expr, digits: int) -> tuple[str, str]:
     """
     if digits < 1:
         raise ValueError(f"{digits} digits; at least one is needed.")
-    low = high = Fraction(0)
     if isinstance(expr, Num):
-        low = high = expr.value
-    elif sign(expr) != 0:
-        bits = 64 + 4 * digits
-        for prec in (bits, 2 * bits, 4 * bits, 4096 + bits):
-            ball = enclose(expr, prec)
-            low, high = _exact(ball.mid()) - _exact(ball.rad()), _exact(ball.mid()) + _exact(ball.rad())
-            if (high - low) * 10 ** (digits + 2) <= abs(low):
-                break
+        return _decimal(expr.value, digits, floor), _decimal(expr.value, digits, ceil)
+    if sign(expr) == 0:
+        return "0", "0"
+    bits = 64 + 4 * digits
+    for prec in (bits, 2 * bits, 4 * bits, 4096 + bits):
+        with precision(prec):
+            ball = constant(expr)
+        if ball.is_finite() and (prec > 4096 or ball.rel_accuracy_bits() > 4 * digits):
+            break
+    else:
+        raise Undecided("no finite enclosure of the constant: it is undefined, or needs more precision.")
+    middle, radius = _exact(ball.mid()), _exact(ball.rad())
+    low, high = middle - radius, middle + radius
     return _decimal(low, digits, floor), _decimal(high, digits, ceil)
 
 
@@ -250,10 +261,13 @@ def _holds(a: Expr, b: Expr, domains: Mapping[str, Domain], wanted: Sign) -> boo
     names = symbols(a) | symbols(b)
     if not names:
         # a and b by themselves: their difference may lose a term without a value
-        return _defined(a) and _defined(b) and sign(sub(b, a)) in wanted
+        try:
+            return _defined(a) and _defined(b) and sign(sub(b, a)) in wanted
+        except DpverifyError:
+            return False
     if not names <= domains.keys():
         return False
-    return _by_cases(a, b, {name: domains[name] for name in sorted(names)}, wanted)
+    return _by_cases(a, b, {name: domains[name] for name in sorted(names)}, wanted, _Effort())
 
 
 def _defined(expr: Expr) -> bool:
@@ -265,26 +279,26 @@ def _defined(expr: Expr) -> bool:
 
 
 def _vanishes(expr: Expr) -> bool:
-    field = _Field({})
+    field = _Field({}, _Effort())
     try:
         return field.is_zero(field.ratio(expr).num)
     except (DpverifyError, RecursionError):
         return False
 
 
-def _by_cases(a: Expr, b: Expr, domains: Mapping[str, Domain], wanted: Sign, depth: int = 0) -> bool:
+def _by_cases(a: Expr, b: Expr, domains: Mapping[str, Domain], wanted: Sign, effort: _Effort, depth: int = 0) -> bool:
     """The statement as it stands, or on parts of a domain, or with min, max and abs replaced by what they may be."""
     if depth > MAX_KINKS:
         return False
 
     def again(left: Expr, right: Expr) -> bool:
-        return _by_cases(left, right, domains, wanted, depth + 1)
+        return _by_cases(left, right, domains, wanted, effort, depth + 1)
 
     kinks = [*_kinks(a), *_kinks(b)]
     choices: list[tuple[Expr, Expr]] = []
     try:
         # Both sides have a value at all parameter values; what follows may then leave parts of them out.
-        field = _Field(domains)
+        field = _Field(domains, effort)
         left, right = field.ratio(a), field.ratio(b)
         if wanted != NULL:
             if isinstance(b, Call) and b.name == "max" and any(again(a, part) for part in b.args):
@@ -308,7 +322,7 @@ def _by_cases(a: Expr, b: Expr, domains: Mapping[str, Domain], wanted: Sign, dep
         if kink.name == "abs" and isinstance(inside, Sym) and _straddles(domains[inside.name]):
             whole = domains[inside.name]
             halves = (replace(whole, lower=Fraction(0), lower_open=False), replace(whole, upper=Fraction(0), upper_open=False))
-            return all(_by_cases(a, b, {**domains, inside.name: half}, wanted, depth + 1) for half in halves)
+            return all(_by_cases(a, b, {**domains, inside.name: half}, wanted, effort, depth + 1) for half in halves)
     return bool(choices) and all(again(*choice) for choice in choices)
 
 
@@ -341,6 +355,13 @@ def _exchange(expr: Expr, old: Expr, new: Expr) -> Expr:
 
 
 # -- the field -------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Effort:
+    """How many signs one comparison has asked for."""
+
+    spent: int = 0
 
 
 class _Ratio(NamedTuple):
@@ -413,11 +434,12 @@ def _atoms_of(p: Poly) -> list[int]:
 
 
 def _factors(p: Poly) -> tuple[Fraction, list[tuple[Poly, int]]]:
-    """p as a rational times powers of irreducible polynomials with integer coefficients."""
+    """p as a rational times powers of polynomials with integer coefficients, irreducible where p is not too large."""
     if len(p) == 1:  # a monomial: no need of a factorisation
         monomial, coefficient = next(iter(p.terms()))
         return _fraction(coefficient), [(_ATOMS[i], e) for i, e in _exponents(monomial)]
-    content, found = p.factor()
+    whole = 2 * len(p) > MAX_TERMS or max(p.degrees()) > MAX_FACTORED
+    content, found = (fmpq(1), [(p, 1)]) if whole else p.factor()
     value = _fraction(content)
     result = []
     for f, e in found:
@@ -443,13 +465,15 @@ class _Field:
     Methods raise Undecided where an expression is not proved to be defined, or grows too large.
     """
 
-    def __init__(self, domains: Mapping[str, Domain]) -> None:
+    def __init__(self, domains: Mapping[str, Domain], effort: _Effort) -> None:
+        self.effort = effort
+        self.limit = min(effort.spent + MAX_EFFORT, MAX_TOTAL_EFFORT)
         self.atoms: list[_Atom] = []
         self.parameters: dict[str, Poly] = {}
         self.seen: dict[Expr, _Ratio] = {}
         self.signs: dict[tuple[Any, ...], Sign] = {}
         self.balls: dict[tuple[int, int], arb] = {}
-        self.depth = self.effort = self.cut_short = 0
+        self.depth = self.cut_short = 0
         for name, domain in domains.items():
             d = _closed(domain)
             if d.lower is not None and d.upper is not None and d.lower >= d.upper:
@@ -469,16 +493,18 @@ class _Field:
 
     def reduced(self, p: Poly) -> Poly:
         """p with no root to a power of its degree or more."""
-        for i in reversed(range(len(self.atoms))):
+        degrees = p.degrees()
+        for i in reversed(range(len(self.atoms))):  # a relation may bring in earlier roots
             atom = self.atoms[i]
-            if atom.relation is not None and p.degrees()[2 * _SLOTS - 1 - i] >= atom.degree:
+            if atom.degree and degrees[2 * _SLOTS - 1 - i] >= atom.degree:
                 p = divmod(p, atom.relation)[1]
+                degrees = p.degrees()
         if len(p) > MAX_TERMS:
             raise Undecided(f"a polynomial of more than {MAX_TERMS} terms.")
         return p
 
     def times(self, p: Poly, q: Poly) -> Poly:
-        if len(p) * len(q) > 100 * MAX_TERMS:
+        if len(p) * len(q) > 500 * MAX_TERMS:
             raise Undecided("a product of too many terms.")
         return self.reduced(p * q)
 
@@ -497,6 +523,8 @@ class _Field:
     def quotient(self, top: Poly, bottom: Poly) -> _Ratio:
         """top / bottom, for a bottom proved to be without zero: free of common factors and, where it can be, of roots below."""
         top, bottom = self.reduced(top), self.reduced(bottom)
+        if bottom.is_constant():
+            return _Ratio(top / bottom.leading_coefficient(), _ONE)
         roots = [i for i in reversed(_atoms_of(bottom)) if self.atoms[i].degree]
         for i in roots:
             parts = _by_power(bottom, i)
@@ -976,11 +1004,11 @@ class _Field:
         key = _key(p)
         if key in self.signs:
             return self.signs[key]
-        if self.depth == MAX_DEPTH or self.effort == MAX_EFFORT:
+        if self.depth == MAX_DEPTH or self.effort.spent >= self.limit:
             self.cut_short += 1
             return ANY
         self.depth += 1
-        self.effort += 1
+        self.effort.spent += 1
         before = self.cut_short
         try:
             signs = self._sign(p)
