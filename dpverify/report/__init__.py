@@ -96,15 +96,11 @@ def ceiling(judgement: Judgement | None) -> str | None:
 
 
 def short(value: Expr | None) -> str:
-    """A claimed number for people: the decimal where it is short, else as stated."""
-    if isinstance(value, Num):
-        bottom = value.value.denominator
-        for prime in (2, 5):
-            while bottom % prime == 0:
-                bottom //= prime
-        low, high = decimal_bounds(value, 15)
-        if bottom == 1 and low == high:
-            return low
+    """A claimed number for people: the decimal where a short one is exact, else as stated."""
+    if isinstance(value, Num) and value.value.denominator != 1:
+        low, high = decimal_bounds(value, 12)
+        if low == high and "e" not in low:
+            return low.rstrip("0").removesuffix(".")
     return claimed(value)
 
 

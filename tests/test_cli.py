@@ -1,0 +1,305 @@
+"""The command line keeps its contract: verbs, formats, exit codes, and no half-written file."""
+
+import json
+import os
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import dpverify
+from dpverify import cli
+from dpverify.catalogue import read_spec
+from dpverify.rules.table import TABLE
+
+# Randomized response that tells the truth with probability 3/4: epsilon = log(3) (THEORY T8; digits: OEIS A002391)
+RESPONSE = '[mechanism]\nkind = "table"\nrows = [["3/4", "1/4"], ["1/4", "3/4"]]\n'
+ABOVE = '[[claim]]\nname = "just above"\nepsilon = 1.099\n'
+BELOW = '[[claim]]\nname = "just below"\nepsilon = 1.098\n'
+EXACT = '[[claim]]\nname = "exact"\nepsilon = "log(3)"\n'
+TIGHT = '[[claim]]\nname = "tight"\nepsilon = "tight"\n'
+SAMPLED = '[mechanism]\nkind = "sampled"\n[[claim]]\nepsilon = 1\n[audit]\nsampler = "a:b"\n'
+LOG3 = Fraction("1.09861228866810969139524523692252570464749055782274945")  # cut, not rounded
+
+
+@pytest.fixture
+def spec(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    def write(*parts: str, name: str = "response.toml") -> str:
+        Path(name).write_text("".join(parts))
+        return name
+
+    return write
+
+
+def run(*args: str, code: int | None = 0):
+    result = CliRunner().invoke(cli.main, [str(arg) for arg in args])
+    if code is not None:
+        assert result.exit_code == code, result.output
+    return result
+
+
+def claims(*args: str, code: int | None = 0) -> list[dict]:
+    data = json.loads(run("verify", "--format", "json", *args, code=code).stdout)
+    assert data["schema"] == "dpverify/1" and data["audits"] == []
+    return data["claims"]
+
+
+# -- verify -------------------------------------------------------------------------------------------
+
+
+def test_exit_codes_tell_expected_wrong_and_undecided_apart(spec):
+    run("verify", spec(RESPONSE, ABOVE, EXACT, TIGHT), code=0)
+    run("verify", spec(RESPONSE, BELOW), code=1)
+    run("verify", spec(RESPONSE, BELOW, 'expect = "refuted"'), code=0)
+    run("verify", spec(RESPONSE, ABOVE, 'expect = "refuted"'), code=1)
+    run("verify", spec(RESPONSE, ABOVE, 'expect = "unknown"'), code=1)
+    run("verify", spec(SAMPLED), code=4)
+    run("verify", spec(SAMPLED.replace("epsilon = 1", 'epsilon = 1\nexpect = "unknown"')), code=0)
+    run("verify", spec(RESPONSE, BELOW, name="a.toml"), spec(SAMPLED, name="b.toml"), code=1)
+
+
+def test_the_json_is_the_contracts(spec):
+    above, below = claims(spec(RESPONSE, ABOVE, BELOW), code=1)
+    assert above["file"] == "response.toml" and above["mechanism"] == "response" and above["name"] == "just above"
+    assert (above["verdict"], above["expected"], above["as_expected"]) == ("PROVED", "PROVED", True)
+    assert above["epsilon"]["claimed"] == "1099/1000"
+    assert above["delta"] == {"claimed": "0", "lower": "0", "upper": "0"}
+    assert above["witness"] is None and above["reason"] is None and above["certificate"] is None
+    assert above["rules"] and above["assumptions"] and above["seconds"] >= 0
+    assert (below["verdict"], below["as_expected"]) == ("REFUTED", False)
+    assert {"pair", "event", "P", "Q"} <= below["witness"].keys()
+
+
+@pytest.mark.parametrize("digits", [5, 20, 50])
+def test_the_enclosure_is_outward_and_as_narrow_as_asked(spec, digits):
+    (claim,) = claims(spec(RESPONSE, TIGHT), "--digits", digits)
+    low, high = Fraction(claim["epsilon"]["lower"]), Fraction(claim["epsilon"]["upper"])
+    assert low <= LOG3 < high
+    assert 0 < high - low <= Fraction(2, 10 ** (digits - 1))
+    assert claim["epsilon"]["claimed"] == "tight"
+    assert claim["also"]["exact epsilon"] == "log(3)"
+
+
+def test_an_unknown_claim_says_why(spec):
+    (claim,) = claims(spec(SAMPLED), code=4)
+    assert claim["verdict"] == "UNKNOWN" and claim["reason"]
+    assert claim["epsilon"]["lower"] is None and claim["delta"]["upper"] is None
+
+
+def test_the_text_answers_first_then_says_why(spec):
+    out = run("verify", spec(RESPONSE, ABOVE, BELOW, 'expect = "refuted"')).stdout.splitlines()
+    assert out[0].startswith("PROVED   just above   eps 1.099   tight: log(3) = 1.098612288668109")
+    assert out[1].startswith("REFUTED  just below   eps 1.098")
+    assert "witness" in out[2]
+    assert out[-2].startswith("assumed: ") and "rules: finite-table" in out[-2]
+    assert out[-1] == "2 claims, 2 as expected"
+
+
+def test_the_other_formats_say_the_same(spec):
+    file = spec(RESPONSE, ABOVE, BELOW)
+    suite = ET.fromstring(run("verify", file, "--format", "junit", code=1).stdout.encode())
+    assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("2", "1", "0")
+    sarif = json.loads(run("verify", file, "--format", "sarif", code=1).stdout)
+    (result,) = sarif["runs"][0]["results"]
+    assert (result["ruleId"], result["level"]) == ("REFUTED", "error")
+    assert result["locations"][0]["physicalLocation"]["region"]["startLine"] == 7
+    github = run("verify", file, "--format", "github", code=1).stdout
+    assert github.startswith("::error file=response.toml,line=7,title=response%3A REFUTED::just below")
+
+
+def test_colours_need_a_terminal(spec):
+    assert "\x1b" not in run("verify", spec(RESPONSE, ABOVE)).output
+
+
+def test_a_directory_and_several_paths_are_answered_in_order(spec):
+    spec(RESPONSE, ABOVE, name="b.toml")
+    spec(RESPONSE, ABOVE, name="a.toml")
+    assert [claim["file"] for claim in claims(".")] == ["a.toml", "b.toml"]
+    assert run("verify", "b.toml", "a.toml").stdout.startswith("b.toml\n")
+
+
+# -- bad input ----------------------------------------------------------------------------------------------
+
+
+def test_all_faults_of_all_files_are_listed_and_nothing_is_written(spec):
+    bad = spec(RESPONSE, ABOVE.replace("1.099", '"1.77 4"'), "foo = 1", name="bad.toml")
+    result = run("verify", spec(RESPONSE, ABOVE), bad, "missing.toml", "--certificates", "out", code=2)
+    assert result.stdout == ""
+    assert [line.split(" ")[1] for line in result.stderr.splitlines()] == ["bad.toml,", "bad.toml,", "missing.toml:"]
+    assert 'SpecError: bad.toml, claim 1: epsilon = "1.77 4" is not a number. Write an integer' in result.stderr
+    assert not Path("out").exists()
+
+
+@pytest.mark.parametrize("args", [["verify"], ["verify", "x.toml", "--format", "xml"], ["frobnicate"], ["verify", "x", "--digits", "0"]])
+def test_bad_usage_is_code_2(args):
+    run(*args, code=2)
+
+
+def test_audit_says_that_this_version_does_not(spec):
+    result = run("audit", spec(SAMPLED), "--samples", "5", code=2)
+    assert "does not audit" in result.stderr
+
+
+def test_a_directory_that_cannot_be_written_is_one_clear_error(spec):
+    Path("taken").write_text("a file")
+    result = run("verify", spec(RESPONSE, ABOVE), "--certificates", "taken/deep", code=2)
+    assert "cannot write or read" in result.stderr and len(result.stderr.splitlines()) == 1
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_full_disk_is_one_clear_error(spec):
+    command = [sys.executable, "-m", "dpverify.cli", "verify", spec(RESPONSE, ABOVE)]
+    with open("/dev/full", "w") as full:  # noqa: PTH123
+        result = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False, env=_environment())
+    assert result.returncode == 2, result.stderr
+    assert "No space left" in result.stderr
+
+
+def test_a_fault_of_dpverify_is_code_3_and_leaves_the_other_answers(spec, monkeypatch):
+    dpverify.verify  # noqa: B018  loads it
+    real = dpverify.verify
+
+    def verify(claim, digits):
+        if claim.name == "exact":
+            raise ZeroDivisionError("oops")
+        return real(claim, digits)
+
+    monkeypatch.setattr(dpverify, "verify", verify)
+    result = run("verify", spec(RESPONSE, ABOVE, EXACT), "--format", "json", code=3)
+    assert "ZeroDivisionError: oops. This is a bug: please report it" in result.stderr
+    assert [claim["verdict"] for claim in json.loads(result.stdout)["claims"]] == ["PROVED", "UNKNOWN"]
+
+
+def test_ctrl_c_leaves_code_130_and_whole_files_only(spec, monkeypatch):
+    real = dpverify.verify
+
+    def verify(claim, digits):
+        if claim.name == "exact":
+            raise KeyboardInterrupt
+        return real(claim, digits)
+
+    monkeypatch.setattr(dpverify, "verify", verify)
+    result = run("verify", spec(RESPONSE, ABOVE, EXACT), "--certificates", "out", code=130)
+    assert "interrupted" in result.stderr
+    assert [path.name for path in Path("out").iterdir()] == ["response.just-above.cert.json"]
+    run("check", "out")
+
+
+def test_a_write_that_fails_leaves_the_old_file(tmp_path, monkeypatch):
+    target = tmp_path / "a.json"
+    target.write_text("old")
+
+    def fail(self, target):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "replace", fail)
+    with pytest.raises(OSError, match="No space left"):
+        cli._write(target, "new")
+    assert target.read_text() == "old"
+    assert [path.name for path in tmp_path.iterdir()] == ["a.json"]
+
+
+# -- certificates ---------------------------------------------------------------------------------------------
+
+
+def test_certificates_are_named_after_their_claims_and_check(spec):
+    twins = ABOVE.replace("just above", "d=3 nu=5") + ABOVE.replace("just above", "d3 nu5!")
+    paths = [claim["certificate"] for claim in claims(spec(RESPONSE, twins), "--certificates", "out")]
+    assert paths == [str(Path("out") / f"response.{slug}.cert.json") for slug in ("d3-nu5", "d3-nu5-2")]
+    assert run("check", "out").stdout.splitlines()[-1] == "2 certificates, 2 hold"
+    assert run("check", *paths).stdout.startswith("PROVED   out")
+
+
+def test_a_refuted_claims_certificate_holds_too(spec):
+    run("verify", spec(RESPONSE, BELOW, 'expect = "refuted"'), "--certificates", "out")
+    assert run("check", "out").stdout.startswith("REFUTED")
+
+
+def test_an_undecided_claim_has_no_certificate(spec):
+    (claim,) = claims(spec(SAMPLED), "--certificates", "out", code=4)
+    assert claim["certificate"] is None and not list(Path("out").iterdir())
+
+
+def test_a_tampered_certificate_is_refused(spec):
+    (claim,) = claims(spec(RESPONSE, ABOVE), "--certificates", "out")
+    path = Path(claim["certificate"])
+    path.write_text(path.read_text().replace("1099/1000", "1/1000"))
+    result = run("check", "out", code=2)
+    assert "made for another claim" in result.stderr
+    assert result.stdout == "1 certificate, 0 hold\n"
+
+
+def test_check_of_nothing_is_bad_usage(tmp_path):
+    run("check", tmp_path, code=2)
+    run("check", tmp_path / "absent.cert.json", code=2)
+
+
+# -- report and explain -----------------------------------------------------------------------------------------
+
+
+def test_a_report_is_pages_certificates_and_indexes_and_the_same_every_time(spec):
+    file = spec(RESPONSE, ABOVE, BELOW, 'expect = "refuted"')
+    run("report", file, "-o", "out")
+    first = {path.name: path.read_bytes() for path in Path("out").iterdir()}
+    assert sorted(first) == [
+        "index.html", "index.md", "response.html", "response.just-above.cert.json", "response.just-below.cert.json", "response.md",
+    ]  # fmt: skip
+    assert b"log(3)" in first["response.html"] and b"REFUTED" in first["response.md"]
+    run("report", file, "-o", "out")
+    assert {path.name: path.read_bytes() for path in Path("out").iterdir()} == first
+
+
+def test_a_report_drops_certificates_of_claims_that_are_gone(spec):
+    run("report", spec(RESPONSE, ABOVE, EXACT), "-o", "out")
+    run("report", spec(RESPONSE, ABOVE), "-o", "out")
+    assert [path.name for path in Path("out").glob("*.cert.json")] == ["response.just-above.cert.json"]
+
+
+def test_a_page_escapes_what_a_claim_file_says(spec):
+    run("report", spec(RESPONSE, ABOVE.replace("just above", "<script>alert(1)</script> | x")), "-o", "out")
+    assert "<script>" not in Path("out/response.html").read_text()
+    assert "\\<script\\>" in Path("out/response.md").read_text()
+
+
+@pytest.mark.parametrize("name", sorted(TABLE))
+def test_every_rule_is_explained(name):
+    out = run("explain", name).stdout
+    assert TABLE[name].STATEMENT in out and str(TABLE[name].SOURCE) in out
+    assert all(f"checked: {line}" in out for line in TABLE[name].CHECKED)
+
+
+def test_a_mechanism_is_explained_by_name_with_the_rules_that_decide_it(spec):
+    run("report", spec(RESPONSE, ABOVE, EXACT), "-o", "reports")
+    Path("specs").mkdir()
+    Path("response.toml").rename("specs/response.toml")
+    out = run("explain", "response").stdout
+    assert "kind: table" in out and "claim: exact: eps log(3), PROVED" in out
+    assert "rules: finite-table" in out.splitlines()[-1]
+    assert "response" in run("explain", "finite-table").stdout.splitlines()[-1]
+    assert "Rules: " in run("explain", "frobnicate", code=2).stderr
+
+
+# -- the process --------------------------------------------------------------------------------------------------
+
+
+def _environment() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(Path(dpverify.__file__).parents[1])}
+
+
+def test_help_loads_nothing_heavy():
+    probe = "import sys; from dpverify.cli import main\ntry: main(['--help'])\nexcept SystemExit: print(sorted(sys.modules))"
+    out = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True, env=_environment()).stdout
+    assert "Prove or refute" in out
+    assert not any(f"'{name}'" in out for name in ("flint", "sympy", "z3", "numpy", "scipy", "dpverify.kernel", "dpverify.search"))
+
+
+def test_from_python_one_function_reads_and_one_judges(spec):
+    stated = read_spec(spec(RESPONSE, ABOVE)).claims[0]
+    assert dpverify.read_spec is read_spec
+    assert dpverify.verify(stated.claim).judgement.verdict == "PROVED"
