@@ -25,8 +25,28 @@ from dpverify.balls import constant, hull, precision, rational, resolve, value
 from dpverify.ends import End, Germ, end_jet
 from dpverify.errors import ExprError, Undecided
 from dpverify.expr import (
-    ONE, ZERO, Add, Call, Expr, Mul, Num, Pow, Sym, add, call, children, linear_part, mul, neg, neg_log, num, power, rebuild, sub,
-    substitute, symbols,
+    ONE,
+    ZERO,
+    Add,
+    Call,
+    Expr,
+    Mul,
+    Num,
+    Pow,
+    Sym,
+    add,
+    call,
+    children,
+    linear_part,
+    mul,
+    neg,
+    neg_log,
+    num,
+    power,
+    rebuild,
+    sub,
+    substitute,
+    symbols,
 )  # fmt: skip
 from dpverify.model import Product, Radial, Translation
 
@@ -112,12 +132,15 @@ class Piece:
 
 def pieces(density: Expr, name: str, lower: Fraction | None, upper: Fraction | None) -> list[Piece]:
     """The pieces of a density between its breaks, those where it is identically zero left out."""
+    density = _smooth(density, name, lower, upper)
+    if density == ZERO:
+        return []
     inside = sorted(p for p in breaks(density, name) if (lower is None or lower < p) and (upper is None or p < upper))
     if lower is None and upper is None and not inside:
         inside = [Fraction(0)]
-    ends: list[Fraction | None] = [lower, *inside, upper]
-    cut = [Piece(_smooth(density, name, left, right), name, left, right) for left, right in pairwise(ends)]
-    return [piece for piece in cut if piece.density != ZERO]
+    if not inside:
+        return [Piece(density, name, lower, upper)]
+    return [piece for left, right in pairwise([lower, *inside, upper]) for piece in pieces(density, name, left, right)]
 
 
 def _smooth(density: Expr, name: str, lower: Fraction | None, upper: Fraction | None) -> Expr:

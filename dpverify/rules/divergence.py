@@ -76,7 +76,7 @@ def _check_point(claim: Claim, noise: Additive, end: End, evidence: Mapping[str,
         reach = div(reach, noise.scale)
     shift = abs(constant(sub(other, Num(end.point))))
     if claim.query is None:
-        if not shift < constant(reach) and not certainly_equal(sub(other, Num(end.point)), reach):  # exact
+        if not (shift < constant(reach) or certainly_equal(sub(other, Num(end.point)), reach)):
             raise Rejected(NAME, "other", "it is not certainly within the sensitivity of the point")
     elif isinstance(noise, Product) or not certainly_equal(sub(other, Num(end.point)), reach):
         raise Rejected(NAME, "other", "it must lie exactly the query's sensitivity above the point")

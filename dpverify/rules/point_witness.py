@@ -222,7 +222,7 @@ def _profile(noise: Additive) -> Expr:
 def _outside(noise: Additive, near: arb) -> bool | None:
     """True where a neighbourhood lies certainly outside the support, False where certainly inside, else None."""
     lower, upper = noise.support if isinstance(noise, Translation) else (None, None)
-    if (lower is not None and near <= constant(lower)) or (upper is not None and near >= constant(upper)):
+    if (lower is not None and near < constant(lower)) or (upper is not None and near > constant(upper)):
         return True
     inside = (lower is None or near >= constant(lower)) and (upper is None or near <= constant(upper))
     return False if inside else None

@@ -286,7 +286,8 @@ def unequal_support(claim: Claim) -> tuple[Expr, Expr, Fraction] | None:
         return None
     at = np.array([float(point) for point in points])
     here = _heights(loss, at)
-    for radius in (Fraction(7, 16), Fraction(1, 4), Fraction(1, 16), Fraction(1, 4096)):
+    radii = ("0",) if loss.integers else ("7/16", "1/4", "1/16", "1/4096")
+    for radius in map(Fraction, radii):
         for sign in loss.signs:
             there = _heights(loss, at + sign * loss.step)
             for i in np.nonzero((here > 0) & (there == 0))[0]:

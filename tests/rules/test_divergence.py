@@ -1,0 +1,123 @@
+"""Light tails, poles and zeros refute every epsilon; densities without them are refused."""
+
+from fractions import Fraction
+
+import mpmath
+import pytest
+
+from dpverify.errors import CertificateError, DpverifyError, Rejected
+from dpverify.expr import num, parse
+from dpverify.model import L1, L2, Claim, Product, Query, Radial, Translation
+from dpverify.rules.base import INFINITE
+from dpverify.rules.divergence import check
+from dpverify.search.divergence import propose
+
+
+def radial(profile, dimension=1):
+    return Radial(parse(profile), L2, num(dimension))
+
+
+def claim(noise, delta="1", epsilon="4", **more):
+    return Claim(noise, parse(epsilon), sensitivity=None if delta is None else parse(delta), **more)
+
+
+DIVERGENT = [
+    (radial("exp(-r**2/2)", 3), "1"),
+    (radial("exp(-r**(3/2))", 3), "1/1000"),
+    (Translation(parse("exp(-z**2/2)")), "sqrt(2)"),
+    (Translation(parse("exp(-z**2/2)"), integers=True), "1"),
+    (Translation(parse("exp(-z**4)"), (None, num(0))), "1"),
+    (Product(parse("exp(-z**2)"), num(3), L1), "1"),
+    (radial("besselk(0, sqrt(2)*r)", 2), "1"),  # multivariate Laplace: a logarithmic pole (THEORY T4)
+    (radial("r**(-1/2)*besselk(1/2, sqrt(2)*r)", 3), "1"),
+    (radial("r**2*exp(-r)", 3), "1"),  # a zero at the centre
+    (Translation(parse("abs(z)**(-1/2)*exp(-abs(z))")), "1"),
+    (Translation(parse("z*exp(-z)"), (num(0), None)), "1"),
+]
+
+
+@pytest.mark.parametrize(("noise", "delta"), DIVERGENT)
+def test_divergent_losses_refute_with_an_event(noise, delta):
+    goal = claim(noise, delta)
+    bound = check(goal, propose(goal)[0].evidence)
+    assert bound.value is INFINITE
+    p, q = mpmath.mpf(bound.witness["P"][0]), mpmath.mpf(bound.witness["Q"][1])
+    assert p > mpmath.exp(4) * q
+
+
+def test_gaussian_at_a_million_is_refuted_with_an_event():
+    goal = claim(radial("exp(-r**2/2)", 3), epsilon="1000000")
+    witness = check(goal, propose(goal)[0].evidence).witness
+    assert mpmath.log(mpmath.mpf(witness["P"][0])) - mpmath.log(mpmath.mpf(witness["Q"][1])) > 1_000_000
+
+
+@pytest.mark.parametrize(
+    "noise",
+    [
+        radial("exp(-r)", 3),
+        radial("(1 + r**2)**(-3)", 3),
+        radial("exp(-sqrt(r))", 3),  # h' diverges at the centre, h does not
+        radial("cosh(r)**(-1)"),
+        radial("r**(1/2)*besselk(1/2, sqrt(2)*r)"),
+        Translation(parse("exp(-abs(z))"), integers=True),
+    ],
+)
+def test_bounded_losses_are_not_refuted(noise):
+    assert propose(claim(noise)) == []
+
+
+TAIL = {"side": "+inf", "start": "16"}
+POLE = {"side": "right", "start": "1024", "point": "0", "other": "1", "radius": "1/1024"}
+LAPLACE2 = radial("besselk(0, sqrt(2)*r)", 2)
+
+
+def test_the_evidence_that_the_mutants_corrupt_is_accepted():
+    assert check(claim(radial("exp(-r**2/2)")), TAIL).value is INFINITE
+    assert check(claim(LAPLACE2), POLE).value is INFINITE
+
+
+@pytest.mark.parametrize(
+    ("noise", "evidence", "says"),
+    [
+        (radial("exp(-r)"), TAIL, "does not certainly diverge"),
+        (radial("exp(-r**2/2)"), {**TAIL, "side": "-inf"}, "outside the domain"),
+        (Translation(parse("exp(-z**2)"), (None, num(0))), TAIL, "outside the domain"),
+        (Translation(parse("exp(-z)"), (num(0), None)), {**POLE, "side": "left"}, "outside the domain"),
+        (LAPLACE2, {**POLE, "other": "1 + 1/10**12"}, "within the sensitivity"),
+        (Translation(parse("abs(z)**(-1/2)*exp(-abs(z))")), {**POLE, "other": "0"}, "not certainly bounded"),
+        (LAPLACE2, {**POLE, "radius": "2"}, "inside the domain"),
+        (LAPLACE2, {**POLE, "radius": "0"}, "positive"),
+        (LAPLACE2, {**POLE, "point": "1/2", "other": "1"}, "neither diverges nor vanishes"),
+        (Translation(parse("z**2*exp(-abs(z))")), {**POLE, "other": "0"}, "not certainly positive"),
+        (radial("exp(-r)"), POLE, "neither diverges nor vanishes"),
+    ],
+)
+def test_mutants_are_rejected(noise, evidence, says):
+    with pytest.raises(Rejected, match=says):
+        check(claim(noise), evidence)
+
+
+def test_a_sensitivity_of_zero_refutes_nothing():
+    with pytest.raises(Rejected, match="positive"):
+        check(claim(radial("exp(-r**2/2)"), "0"), TAIL)
+    with pytest.raises(Rejected, match="at least 1"):
+        check(claim(Translation(parse("exp(-z**2/2)"), integers=True), "1/2"), TAIL)
+
+
+def test_a_query_must_reach_from_the_pole_to_the_other_point():
+    query = Query(((Fraction(2), Fraction(1)),), "add-remove")
+    noise = Translation(parse("abs(z)**(-1/2)*exp(-abs(z))"))
+    assert check(claim(noise, None, query=query), {**POLE, "other": "2"}).value is INFINITE
+    with pytest.raises(Rejected, match="query's sensitivity"):
+        check(claim(noise, None, query=query), POLE)
+
+
+@pytest.mark.parametrize("evidence", [{"side": "up", "start": "16"}, {"side": "+inf"}, {**POLE, "other": "y"}])
+def test_evidence_of_the_wrong_form_is_refused(evidence):
+    with pytest.raises(CertificateError):
+        check(claim(LAPLACE2), evidence)
+
+
+def test_an_end_that_starts_too_early_is_undecided():
+    with pytest.raises(DpverifyError):
+        check(claim(radial("exp(-r**2/2)")), {**TAIL, "start": "1"})
