@@ -216,10 +216,10 @@ def constants(expr: Expr, ranges: Mapping[str, arb]) -> frozenset[Expr] | None:
     if isinstance(expr, Sym):
         return None
     if isinstance(expr, Call) and expr.name == "floor":
-        ball = value(expr.args[0], ranges)
-        if not ball.is_finite():
+        ends = _range(expr.args[0], ranges)
+        if ends is None:
             return None
-        low, high = int(fraction(ball.lower().floor().lower())), int(fraction(ball.upper().floor().upper()))
+        low, high = (end.__floor__() for end in ends)
         return frozenset(num(i) for i in range(low, high + 1)) if high - low < MOST_VALUES else None
     choices = [constants(inner, ranges) for inner in children(expr)]
     count = 1
@@ -234,3 +234,16 @@ def constants(expr: Expr, ranges: Mapping[str, arb]) -> frozenset[Expr] | None:
         parts = iter(picked)
         found.add(rebuild(expr, lambda _, parts=parts: next(parts)))  # type: ignore[misc]
     return frozenset(found) if len(found) <= MOST_VALUES else None
+
+
+def _range(expr: Expr, ranges: Mapping[str, arb]) -> tuple[Fraction, Fraction] | None:
+    """Rationals that the expression stays between, exact where min and max clip it; None where there are none."""
+    if isinstance(expr, Num):
+        return expr.value, expr.value
+    if isinstance(expr, Call) and expr.name in ("min", "max"):
+        parts = [_range(arg, ranges) for arg in expr.args]
+        known = [part for part in parts if part is not None]
+        pick = min if expr.name == "min" else max
+        return (pick(low for low, _ in known), pick(high for _, high in known)) if len(known) == len(parts) else None
+    ball = value(expr, ranges)
+    return (fraction(ball.lower()), fraction(ball.upper())) if ball.is_finite() else None

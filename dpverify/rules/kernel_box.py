@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Final
 
@@ -36,7 +35,6 @@ ASSUMED: Final = ("the sensitivity bounds the distance of adjacent inputs", "the
 SOURCE: Final = Source("THEORY", "T8")
 
 MAX_DEPTH: Final = 90
-AXES: Final = tuple(tuple(Fraction(int(i == j)) for j in range(3)) for i in range(3))
 
 
 def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
@@ -81,7 +79,7 @@ class _Tree:
         if not isinstance(node, list | tuple) or not node:
             raise CertificateError(f"{NAME}: {str(node)[:60]!r} is not a node of a tree.")
         kind, *rest = node
-        loss = resolve(loss, part)
+        loss = resolve(loss, part) if has_kinks(loss) else loss
         if kind == "cut":
             normal, offset, low, high = rest
             normal, offset = vector(normal), to_fraction(offset, NAME)
@@ -91,7 +89,7 @@ class _Tree:
                     self.walk(tree, piece, loss, depth + 1)
         elif kind == "slide":
             direction, trees = vector(rest[0]), rest[1]
-            faces = slide(part, loss, direction)
+            faces = None if has_floor(loss) else slide(part, slopes_over(part, loss), direction)
             if faces is None or len(faces) != len(trees):
                 raise Rejected(NAME, where(part), "the loss does not certainly rise along the direction")
             for tree, face in zip(trees, faces, strict=True):
@@ -108,25 +106,18 @@ class _Tree:
             return self.tangent(part, loss, vector(rest[0]))
         if kind == "values":
             found = constants(loss, balls(part))
-            return found is not None and all(self.at_most(v, arb(0)) for v in found)
+            return found is not None and all(map(self.at_most, found))
         raise CertificateError(f"{NAME}: {kind!r} is not a kind of node.")
-
-    def at_most(self, start: Expr, rise: arb) -> bool:
-        """Whether start + rise <= target for certain: by balls, or exactly where nothing rises."""
-        ball = constant(start) + rise
-        if ball <= self.ball:
-            return True
-        if not rise <= 0 or not ball.overlaps(self.ball):
-            return False
-        return start == self.target or compare.certainly_le(start, self.target)
 
     def corner(self, part: Polytope, loss: Expr, index: int) -> bool:
         """The mean-value bound from a vertex: loss(v) plus the greatest slope towards another vertex."""
-        start = part.vertices[index]
         if has_floor(loss):
             # no slopes: the range of the loss over the box itself
             return bool(value(loss, balls(part)) <= self.ball)
-        return self.at_most(at(loss, start), rise(part, loss, start))
+        start = part.vertices[index]
+        slopes = slopes_over(part, loss)
+        steps = [along(slopes, minus(v, start)) for v in part.vertices]
+        return self.rises_to(loss, start, steps)
 
     def tangent(self, part: Polytope, loss: Expr, point: Vector) -> bool:
         """The tangent plane at a point of the part's box, where the loss is certainly concave along the part."""
@@ -135,13 +126,35 @@ class _Tree:
             raise CertificateError(f"{NAME}: the point of tangency is not in the part's box and affine hull.")
         if has_kinks(loss) or not concave(part, loss):
             return False
-        slopes = [slope(loss, point, minus(v, point)) for v in part.vertices]
-        tallest = arb(0)
-        for s in slopes:
-            ball = constant(s)
-            if not (ball <= 0 or s == ZERO or compare.certainly_le(s, ZERO)):
-                tallest = tallest.max(ball)
-        return self.at_most(at(loss, point), tallest)
+        slopes = slopes_over(spot(point), loss)
+        steps = []
+        for v in part.vertices:
+            way = minus(v, point)
+            step = along(slopes, way)
+            # a slope that is exactly zero or less has no enclosure that says so
+            settled = not step <= 0 and not step > 0 and compare.certainly_le(slope(loss, point, way), ZERO)
+            steps.append(arb(0) if settled else step)
+        return self.rises_to(loss, point, steps)
+
+    def rises_to(self, loss: Expr, start: Vector, steps: Sequence[arb]) -> bool:
+        """Whether loss(start) plus the greatest of 0 and the steps is at most the target: by balls, exactly where nothing rises."""
+        most = arb(0)
+        for step in steps:
+            if not step <= 0:
+                most = most.max(step)
+        ball = value(loss, balls(spot(start)))
+        if ball + most <= self.ball:
+            return True
+        return bool(most <= 0 and ball.overlaps(self.ball)) and self.at_most(at(loss, start))
+
+    def at_most(self, found: Expr) -> bool:
+        """Whether a constant is certainly at most the target."""
+        return found == self.target or constant(found) <= self.ball or compare.certainly_le(found, self.target)
+
+
+def spot(point: Vector) -> Polytope:
+    """A single point as a polytope."""
+    return Polytope((point,), ())
 
 
 def where(part: Polytope) -> str:
@@ -175,12 +188,11 @@ def directional(part: Polytope, loss: Expr, direction: Vector) -> Jet:
 
 def slopes_over(part: Polytope, loss: Expr) -> tuple[arb, ...]:
     """The partial derivatives of the loss over the part's box."""
-    return _slopes_over(part, loss, ctx.prec)
-
-
-@lru_cache(maxsize=4096)
-def _slopes_over(part: Polytope, loss: Expr, prec: int) -> tuple[arb, ...]:
-    return tuple(directional(part, loss, axis).d1 for axis in AXES)
+    program, seeds = _program(loss, ctx.prec), balls(part)
+    found = []
+    for axis in NAMES:
+        found.append(program({name: (ball, arb(int(name == axis)), arb(0)) for name, ball in seeds.items()})[1])
+    return tuple(found)
 
 
 def along(slopes: Sequence[arb], direction: Vector) -> arb:
@@ -188,22 +200,11 @@ def along(slopes: Sequence[arb], direction: Vector) -> arb:
     return sum((s * rational(x) for s, x in zip(slopes, direction, strict=True) if x != 0), arb(0))
 
 
-def rise(part: Polytope, loss: Expr, start: Vector) -> arb:
-    """The most that the loss can gain over its value at a vertex: 0, or a ball of the greatest slope towards another vertex."""
-    slopes = slopes_over(part, loss)
-    most = arb(0)
-    for v in part.vertices:
-        step = along(slopes, minus(v, start))
-        if not step <= 0:
-            most = most.max(step)
-    return most
-
-
-def slide(part: Polytope, loss: Expr, direction: Vector) -> list[Polytope] | None:
-    """The faces that hold the maximum where the loss never falls along the direction, else None."""
-    if has_floor(loss) or not part.spans(direction) or not any(direction):
+def slide(part: Polytope, slopes: Sequence[arb], direction: Vector) -> list[Polytope] | None:
+    """The faces that hold the maximum where, by the slopes over the part, the loss never falls along the direction, else None."""
+    if not any(direction) or not along(slopes, direction) >= 0 or not part.spans(direction):
         return None
-    return part.towards(direction) if along(slopes_over(part, loss), direction) >= 0 else None
+    return part.towards(direction)
 
 
 def concave(part: Polytope, loss: Expr) -> bool:

@@ -10,10 +10,10 @@ from flint import arb
 from dpverify import compare
 from dpverify.balls import constant, hull, value
 from dpverify.errors import CertificateError, Rejected
-from dpverify.expr import Call, Expr, Num, children, format_expr, neg_log, parse, sub, substitute, symbols
+from dpverify.expr import Call, Expr, Num, call, children, format_expr, neg, neg_log, num, parse, rebuild, sub, substitute, symbols
 from dpverify.model import Claim, Kernel, Source
 from dpverify.rules.base import INFINITE, Bound
-from dpverify.rules.densities import fraction
+from dpverify.rules.densities import KINKS, fraction
 from dpverify.rules.normaliser import check_normaliser
 
 NAME: Final = "kernel-point"
@@ -96,7 +96,7 @@ def _at_point(densities: list[Expr], outputs: Mapping[str, arb], y: Expr, low: E
         raise Rejected(NAME, "y", "the point is not certainly in the event")
     if not all(_continuous(density, outputs) for density in densities):
         raise Rejected(NAME, "event", "a density may jump there; take an interval on one side of the jump")
-    p, q = (substitute(neg_log(density), {"y": y}) for density in densities)
+    p, q = (substitute(neg_log(_settled(density, outputs)), {"y": y}) for density in densities)
     found = sub(q, p)
     if not constant(found).is_finite():
         raise Rejected(NAME, "y", "the log-ratio has no finite value there")
@@ -108,6 +108,24 @@ def _continuous(expr: Expr, outputs: Mapping[str, arb]) -> bool:
     if isinstance(expr, Call) and expr.name == "floor":
         return value(expr, outputs).is_exact()
     return value(expr, outputs).is_finite() and all(_continuous(part, outputs) for part in children(expr))
+
+
+def _settled(expr: Expr, outputs: Mapping[str, arb]) -> Expr:
+    """The expression with floor, abs, min and max left out where enclosures over the event decide them."""
+    if not isinstance(expr, Call) or expr.name not in KINKS:
+        return rebuild(expr, lambda part: _settled(part, outputs))
+    if expr.name == "floor":
+        return num(int(fraction(value(expr, outputs))))
+    args = [_settled(arg, outputs) for arg in expr.args]
+    if expr.name == "abs":
+        ball = value(args[0], outputs)
+        return args[0] if ball >= 0 else neg(args[0]) if ball <= 0 else call("abs", args[0])
+    best = args[0]
+    for other in args[1:]:
+        difference = value(sub(best, other), outputs)
+        first, second = (difference <= 0, difference >= 0) if expr.name == "min" else (difference >= 0, difference <= 0)
+        best = best if first else other if second else call(expr.name, best, other)
+    return best
 
 
 def _decimals(ball: arb) -> list[str]:

@@ -22,16 +22,22 @@ from dpverify.rules.polytopes import Polytope, Vector, dot, minus
 
 MOST_PARTS: Final = 4000
 MOST_CELLS: Final = 120
-STEPS: Final = tuple(tuple(Fraction(x) for x in step) for step in product((-1, 0, 1), repeat=3) if any(step))
+STEPS: Final = tuple(
+    tuple(Fraction(x) for x in step) for step in sorted(product((-1, 0, 1), repeat=3), key=lambda s: sum(map(abs, s))) if any(step)
+)
 """The directions that a maximum is looked for along."""
 
 
 class Best(NamedTuple):
-    """A point of greatest loss, the part of the region around it, and the loss as it is on that part."""
+    """A point of greatest loss, the part of the region around it, and the loss as it is on that part.
+
+    rounded: whether the point is of few digits without being less than the best.
+    """
 
     point: Vector
     loss: Expr
     cell: Polytope
+    rounded: bool
 
 
 class _TooMany(Exception):
@@ -211,9 +217,13 @@ def _greatest(space: Losses, digits: int) -> Best:
         if height > best[0] + arb("1e-9"):
             best = (height, point, loss, cell)
     _, point, loss, cell = best
-    if point not in cell.vertices:
-        point = _polished(loss, cell, point, digits)
-    return Best(point, loss, cell)
+    if point in cell.vertices:
+        return Best(point, loss, cell, False)
+    point = _polished(loss, cell, point, digits)
+    simple = tuple(x.limit_denominator(1000) for x in point)
+    inside = all(dot(n, simple) <= c for n, c in cell.planes)
+    rounded = inside and bool(abs(_height(loss, simple) - _height(loss, point)) < arb(10) ** (-digits - 4))
+    return Best(simple if rounded else point, loss, cell, rounded)
 
 
 def _climb(loss: Expr, cell: Polytope, start: Vector) -> tuple[arb, Vector]:
@@ -347,7 +357,11 @@ def _targets(claim: Claim, space: Losses, best: Best, digits: int) -> Iterator[E
     """Values to prove as upper bounds, the sharpest first: the loss at the point itself, then above it, then the claimed one."""
     exact = at(best.loss, best.point)
     height = constant(exact)
-    yield exact
+    values = [v for v in constants(space.loss, balls(space.region)) or () if constant(v).is_finite()]
+    if values:
+        exact = max(values, key=lambda v: float(constant(v)))
+    if values or best.point in best.cell.vertices or best.rounded:
+        yield exact
     for places in (digits + 2, 12, 6, 3):
         scale = 10**places
         yield Num(Fraction(int(fraction((height * scale).upper().ceil().mid())) + 1, scale))
@@ -374,18 +388,19 @@ class _Builder:
         self.left -= 1
         if self.left < 0 or depth > kernel_box.MAX_DEPTH - 5:
             raise _TooMany
-        loss = resolve(loss, part)
+        loss = resolve(loss, part) if has_kinks(loss) else loss
         leaf = self.leaf(part, loss)
         if leaf is not None:
             return leaf
         plane = next(_planes(loss, part), None)
         if plane is not None and self.splits(part, plane):
             return self.cut(part, loss, plane, depth)
-        for direction in self.ways(part):
-            faces = slide(part, loss, direction)
+        slopes = () if has_floor(loss) else slopes_over(part, loss)
+        for direction in self.ways(part) if slopes else ():
+            faces = slide(part, slopes, direction)
             if faces is not None:
                 return ["slide", _texts(direction), [self.node(face, loss, depth + 1) for face in faces]]
-        return self.cut(part, loss, self.middle_cut(part, loss), depth)
+        return self.cut(part, loss, self.middle_cut(part, slopes), depth)
 
     def leaf(self, part: Polytope, loss: Expr) -> list[Any] | None:
         """A leaf that is accepted as it stands."""
@@ -412,8 +427,8 @@ class _Builder:
         return None
 
     def ways(self, part: Polytope) -> list[Vector]:
-        """Directions in the part's affine hull, along its coordinates, diagonals and edges."""
-        found = [way for way in sorted(STEPS, key=lambda s: sum(map(abs, s))) if part.spans(way)]
+        """Directions to try: along the coordinates, their diagonals and the part's edges."""
+        found = list(STEPS)
         for edge in directions(part):
             found += [edge, tuple(-x for x in edge)]
         return found
@@ -422,14 +437,12 @@ class _Builder:
         heights = [dot(plane[0], v) - plane[1] for v in part.vertices]
         return min(heights) < 0 < max(heights)
 
-    def middle_cut(self, part: Polytope, loss: Expr) -> tuple[Vector, Fraction]:
+    def middle_cut(self, part: Polytope, slopes: Sequence[arb]) -> tuple[Vector, Fraction]:
         """The plane through the middle of the coordinate that the loss is least known along."""
         widths = [high - low for low, high in part.box]
         weights = [float(w) for w in widths]
-        if not has_floor(loss):
-            slopes = slopes_over(part, loss)
-            if all(s.is_finite() for s in slopes):
-                weights = [float(w) * (float(s.rad()) + 1e-9 * float(abs(s).upper())) for w, s in zip(widths, slopes, strict=True)]
+        if slopes and all(s.is_finite() for s in slopes):
+            weights = [float(w) * (float(s.rad()) + 1e-9 * float(abs(s).upper())) for w, s in zip(widths, slopes, strict=True)]
         if not any(weights):
             weights = [float(w) for w in widths]
         axis = max(range(len(NAMES)), key=lambda i: weights[i])
