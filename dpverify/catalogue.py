@@ -8,7 +8,6 @@ SpecError. Nothing in a file is ever run, but for `use = "path.py:name"`, which 
 from __future__ import annotations
 
 import difflib
-import importlib
 import importlib.util
 import json
 import re
@@ -72,6 +71,7 @@ from dpverify.model import (
     Table,
     Translation,
 )
+from dpverify.search import sanity
 
 MAX_BYTES: Final = 4 << 20
 MAX_NESTING: Final = 32
@@ -542,7 +542,7 @@ class _Reader:
         for stated in claims:
             if stated is not None and stated.claim.mechanism not in seen:
                 seen.add(stated.claim.mechanism)
-                self.faults.extend(f"{self._at('mechanism')}: {fault}" for fault in _sanity_faults(stated.claim))
+                self.faults.extend(f"{self._at('mechanism')}: {fault}" for fault in sanity.faults(stated.claim))
 
     def _audit(self, table: _Table) -> None:
         table.need("sampler", _callable_name, None)
@@ -1140,14 +1140,6 @@ def _may_be_negative(expr: Expr, domains: Mapping[str, Domain]) -> bool:
 def _why_not(value: Expr, certain: str, wanted: str) -> str:
     known = isinstance(value, Num) or (not symbols(value) and certainly_lt(value, ZERO))
     return f"{certain}." if known else f"cannot be shown to be {wanted}."
-
-
-def _sanity_faults(claim: Claim) -> list[str]:
-    """What numbers tell of a density: negative somewhere, or not integrable. Costs nothing where the search has no such check."""
-    if importlib.util.find_spec("dpverify.search.sanity") is None:
-        return []
-    faults: list[str] = importlib.import_module("dpverify.search.sanity").faults(claim)
-    return faults
 
 
 # -- declarations in Python ----------------------------------------------------------------------------------
