@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, Final
 
 from flint import arb, ctx, fmpq
@@ -147,7 +148,7 @@ class JetCompiler:
 
     def special(self, name: str, order: Expr | None, x: Any) -> Scalars:
         """A special function and its two derivatives at x."""
-        return SPECIAL[name](x) if order is None else _logbesselk(constant_ball(order), x)
+        return SPECIAL[name](x) if order is None else _logbesselk(order, x)
 
     def between(self, left: Any, right: Any) -> Any:
         return left.union(right)
@@ -463,8 +464,10 @@ def value(expr: Expr, values: Mapping[str, arb]) -> arb:
         if isinstance(expr.exponent, Num):
             return ball_power(base, expr.exponent.value)
         return (value(expr.exponent, values) * base.log()).exp()
-    args = [value(arg, values) for arg in expr.args]
-    return _function(expr.name, args)
+    if expr.name in ("besselk", "logbesselk"):
+        logarithm = _logbesselk_value(expr.args[0], value(expr.args[1], values))
+        return logarithm if expr.name == "logbesselk" else logarithm.exp()
+    return _function(expr.name, [value(arg, values) for arg in expr.args])
 
 
 def constant(expr: Expr) -> arb:
@@ -492,10 +495,6 @@ def _function(name: str, args: list[arb]) -> arb:
         return best
     if name == "floor":
         return x.floor()
-    if name == "besselk":
-        return _logbesselk_value(args[0], x).exp()
-    if name == "logbesselk":
-        return _logbesselk_value(args[0], x)
     if name == "logerfc":
         return _on_ends(x, lambda t: t.erfc().log())
     if name in ("cosh", "sinh", "tanh", "asinh", "atanh", "erf", "erfc", "gamma"):
@@ -506,11 +505,20 @@ def _function(name: str, args: list[arb]) -> arb:
 
 def ball_power(base: arb, exponent: Fraction) -> arb:
     """base ** exponent for an exact rational exponent; non-finite where the ball leaves the domain."""
+    if base.rel_accuracy_bits() < _WIDE and exponent != 1 and base > 0:
+        return _exact_power(base.lower(), exponent).union(_exact_power(base.upper(), exponent))
+    return _exact_power(base, exponent)
+
+
+_WIDE: Final = 20  # a ball this wide gains from being taken at its two ends
+
+
+def _exact_power(base: arb, exponent: Fraction) -> arb:
     if exponent.denominator == 1:
         n = exponent.numerator
         return base**n if n >= 0 else 1 / base ** (-n)
     if exponent < 0:
-        return 1 / ball_power(base, -exponent)
+        return 1 / _exact_power(base, -exponent)
     if exponent.denominator == 2:
         return base.sqrt() ** exponent.numerator
     low = base.lower()
@@ -523,29 +531,67 @@ def ball_power(base: arb, exponent: Fraction) -> arb:
 
 
 def _on_ends(x: arb, monotone: Callable[[arb], arb]) -> arb:
-    """The image of a ball under a monotone function, from its two ends."""
+    """The image of a ball under a monotone function of exact points, from its two ends."""
     if x.is_exact():
         return monotone(x)
     return monotone(x.lower()).union(monotone(x.upper()))
 
 
-def _logbesselk_value(order: arb, x: arb) -> arb:
+def besselk_scaled(order: Expr, x: arb) -> tuple[arb, arb]:
+    """exp(x) K_v(x) and exp(x) K_(v+1)(x) at an exact point x > 0, to nearly the working precision."""
+    mantissa, exponent = x.man_exp()
+    return _besselk_pair(order, int(mantissa), int(exponent), ctx.prec)
+
+
+@lru_cache(maxsize=4096)
+def _besselk_pair(order: Expr, mantissa: int, exponent: int, bits: int) -> tuple[arb, arb]:
+    x = rational(Fraction(mantissa) * Fraction(2) ** exponent)
+    found = (NAN, NAN)
+    # near its turning point the power series loses about 3 x bits before the asymptotic series takes over
+    for extra in (32, 32 + 3 * min(int(mantissa).bit_length() + exponent, 12) ** 2, 400, 1600):
+        with precision(min(bits + extra, MAX_PRECISION)):
+            found = _besselk_at(order, x)
+        if min(k.rel_accuracy_bits() for k in found) >= bits:
+            break
+    return found
+
+
+def _besselk_at(order: Expr, x: arb) -> tuple[arb, arb]:
+    v = constant(order)
+    if not isinstance(order, Num) or order.value.denominator != 1:
+        below, at = x.bessel_k(v - 1, scaled=True), x.bessel_k(v, scaled=True)
+        return at, below + 2 * v / x * at
+    # integer orders from K_0 by the Wronskian I_0 K_1 + I_1 K_0 = 1/x and the recurrence, which is stable upward
+    k0 = x.bessel_k(0, scaled=True)
+    i0, i1 = x.bessel_i(0, scaled=True), x.bessel_i(1, scaled=True)
+    k1 = (1 / x - i1 * k0) / i0
+    n = abs(int(order.value))
+    low, high = k0, k1
+    for m in range(1, n + 1):
+        low, high = high, low + 2 * m / x * high
+    if order.value >= 0:
+        return low, high
+    return low, (high - 2 * n / x * low)  # K_(v+1) with v = -n is K_(n-1)
+
+
+def _logbesselk_value(order: Expr, x: arb) -> arb:
     if not x.lower() > 0:
         return NAN
-    return _on_ends(x, lambda t: t.bessel_k(order, scaled=True).log() - t)
+    return _on_ends(x, lambda t: besselk_scaled(order, t)[0].log() - t)
 
 
-def _logbesselk(order: arb, x: arb) -> tuple[arb, arb, arb]:
+def _logbesselk(order: Expr, x: arb) -> tuple[arb, arb, arb]:
     """log K_v and two derivatives; y = -K'/K falls in x (K is a mixture of exponentials) and obeys a Riccati equation."""
     if not x.lower() > 0:
         return NAN, NAN, NAN
+    v = constant(order)
 
-    def ratio(t: arb) -> arb:
-        k = t.bessel_k(order, scaled=True)
-        return (t.bessel_k(order - 1, scaled=True) + t.bessel_k(order + 1, scaled=True)) / (2 * k)
+    def ratio(t: arb) -> arb:  # -K'_v = K_(v+1) - (v/t) K_v
+        at, above = besselk_scaled(order, t)
+        return above / at - v / t
 
     y = _on_ends(x, ratio)
-    return _logbesselk_value(order, x), -y, 1 + order * order / (x * x) + y / x - y * y
+    return _logbesselk_value(order, x), -y, 1 + v * v / (x * x) + y / x - y * y
 
 
 def _logerfc(x: arb) -> tuple[arb, arb, arb]:

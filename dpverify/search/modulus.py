@@ -23,7 +23,7 @@ from dpverify.search import sensitivity
 from dpverify.search.numeric import number, vectorised
 
 STARTS = tuple(Fraction(2) ** k for k in (4, 6, 8, 10, 13, 16, 20, 26, 34, 50, 70, 90, 120, 160, 200, 260, 330))
-MOST_CELLS = 3000
+MOST_CELLS = 1500
 
 
 class NotFound(DpverifyError):
