@@ -47,7 +47,7 @@ from dpverify.expr import (
     sub,
     substitute,
     symbols,
-)  # fmt: skip
+)
 from dpverify.model import Domain
 
 PRECISIONS: Final = (64, 128, 256, 512, 1024, 2048, 4096)
@@ -58,12 +58,12 @@ MAX_ZERO_BITS: Final = 200_000
 MAX_TERMS: Final = 600
 """The longest polynomial that is worked with; one half as long is no longer factored."""
 MAX_EXPONENT: Final = 2_000
-MAX_DEPTH: Final = 4
+MAX_DEPTH: Final = 5
 """How deep the methods of `_Field.sign` may call each other."""
 MAX_EFFORT: Final = 200
-"""How many signs of polynomials one form of a statement may ask for, and"""
+"""How many signs of polynomials one form of a statement may ask for."""
 MAX_TOTAL_EFFORT: Final = 800
-"""all its cases together."""
+"""How many all forms of it may ask for together."""
 MAX_KINKS: Final = 5
 """How many times a statement is taken apart into cases."""
 MAX_DEGREE: Final = 40
@@ -692,30 +692,34 @@ class _Field:
             raise Undecided("a denominator of unknown sign under a root.")
         above = r.num if below == r.den else -r.num
         content, factors = _factors(self.times(above, self.raised(below, k - 1)))
-        known, unknown = [], []
+        strict: list[tuple[Poly, int]] = []
+        others: list[tuple[Poly, int]] = []
         for f, e in factors:
             signs = self.sign(f)
             if signs in (POSITIVE, NEGATIVE):
-                known.append((f if signs == POSITIVE else -f, e))
+                strict.append((f if signs == POSITIVE else -f, e))
                 content *= 1 if signs == POSITIVE else (-1) ** e
+            elif k == 2 and e % 2 == 0:
+                others.append((self.times(f, f), e // 2))  # whose root is abs(f)
             else:
-                unknown.append((f, e))
-        if len(unknown) == 1 and self.sign(unknown[0][0]) <= AT_LEAST_ZERO:
-            known += unknown
-        elif unknown:
-            # All other factors are positive, so the product of these is at least zero; each alone need not be.
-            rest = reduce(self.times, (self.raised(f, e) for f, e in unknown)) * (1 if content > 0 else -1)
-            known.append((rest, 1))
+                others.append((f, e))
+        if not all(self.sign(f) <= AT_LEAST_ZERO for f, _ in others):
+            # The strict factors are positive, so the product of the others is at least zero; each alone need not be.
+            rest = reduce(self.times, (self.raised(f, e) for f, e in others)) * (1 if content > 0 else -1)
+            others = [(rest, 1)]
         result = _ONE
-        for f, e in known:
-            result = self.times(self.times(result, self.raised(f, e // k)), self.raised(self._root_atom(f, k), e % k))
+        for f, e in strict + others:
+            result = self.times(result, self.raised(f, e // k))
+            if e % k:
+                result = self.times(result, self.raised(self._root_atom(f, k), e % k))
         outside = Fraction(1)
         for prime, e in _prime_powers(abs(content)).items():
             base, whole = fmpz(prime), fmpz(prime).root(k)
             if whole**k == base:
                 outside *= Fraction(int(whole)) ** e
-            else:
-                outside *= Fraction(prime) ** (e // k)
+                continue
+            outside *= Fraction(prime) ** (e // k)
+            if e % k:
                 result = self.times(result, self.raised(self._root_atom(_number(prime), k), e % k))
         return self.quotient(result * _number(outside), below)
 
@@ -730,10 +734,8 @@ class _Field:
         expr = power(self.poly_expr(radicand), Num(Fraction(1, k)))
         args = (_Ratio(radicand, _ONE),)
         relation = _ATOMS[len(self.atoms) % _SLOTS] ** k - radicand
-        atom = _Atom(
-            "root", args, expr, all(a.constant for a in under), bounds, k, all(a.algebraic for a in under), relation
-        )  # fmt: skip
-        return self._new(atom)
+        constants, algebraic = all(a.constant for a in under), all(a.algebraic for a in under)
+        return self._new(_Atom("root", args, expr, constants, bounds, k, algebraic, relation))
 
     # logarithms and exponentials
 

@@ -293,6 +293,8 @@ IDENTITIES = [
     (f"log(({TRUTH})*(k - 1)/(1 - {TRUTH}))", "e"),
     ("sqrt(Delta**2*nu)", "Delta*sqrt(nu)"),
     ("sqrt(x**2)", "abs(x)"),
+    ("sqrt(x**2*y**2)", "abs(x)*abs(y)"),
+    ("(nu*b)**e", "nu**e*b**e"),
     ("max(x, y) + min(x, y)", "x + y"),
     ("max(x, y)", "(x + y + abs(x - y))/2"),
     ("exp(e/2)*exp(e/3)", "exp(5*e/6)"),
@@ -316,6 +318,8 @@ STRICT = [
     ("log(exp(e)*p + 1 - p)", "e"),
     ("(nu + d)*asinh(Delta/(2*sqrt(nu)))", "(nu + d)*Delta/(2*sqrt(nu))"),
     (TRUTH, "1"),
+    ("(nu + d)*asinh(Delta/(2*sqrt(nu)))", "(nu + d)*asinh(Delta/sqrt(nu))"),
+    ("(nu + d)*asinh(Delta/(2*sqrt(nu)))", "(nu + d + 1)*asinh(Delta/(2*sqrt(nu)))"),
 ]
 WEAK = [
     ("Delta/b", "Delta/b + x**2"),
@@ -340,6 +344,8 @@ UNTRUE = [
     ("exp(p)", "1 + p"),
     ("p*(1 - p)", "1/4 - 1/100"),
     ("max(x, y)", "x"),
+    ("sqrt(x**6)", "x**3 + 1"),
+    ("x**2*y**2*(x**2 + y**2 - 3) + 1", "0"),
     ("asinh(Delta)", "log(Delta + 1)"),
     ("d", "1 + (d - 1)*p"),
 ]
