@@ -37,6 +37,7 @@ from dpverify.expr import (
     add,
     call,
     children,
+    derivative,
     linear_part,
     mul,
     neg,
@@ -55,6 +56,7 @@ Additive = Radial | Translation | Product
 _LADDER: Final = (4, 5, 6, 7, 8, 10, 12, 14, 17, 20, 25, 30, 40, 60, 80, 120, 200, 400, 1000)
 """Where an end may start: at 2^k in its chart."""
 _SMALL_POWERS: Final = tuple(num(n) for n in range(2, 9))
+_ARCS: Final = 64
 _MOST_TERMS: Final = 20_000
 _WORKING: Final = 80
 """Bits for quadrature; ends of the order of 2^-1000 need no more, exponents are unbounded."""
@@ -250,13 +252,17 @@ def _regular(piece: Piece, point: Fraction, inward: int) -> bool:
     if piece.lower is not None and piece.upper is not None:
         width = inward * min(Fraction(1, 1024), piece.upper - piece.lower)
     near = value(piece.density, {piece.name: hull(point, point + width)})
-    return bool(near.is_finite())
+    return bool(near.is_finite()) or _disc(piece.density, piece.name, point) is not None
 
 
 def _bounded(density: Expr, name: str, lower: Fraction, upper: Fraction, depth: int = 0) -> bool:
     """Whether the density is certainly finite on a closed interval, by bisection."""
     if value(density, {name: hull(lower, upper)}).is_finite():
         return True
+    for point in (lower, upper):
+        disc = _disc(density, name, point)
+        if disc is not None and rational(upper - lower) < disc.radius:
+            return True
     if depth > 12:
         return False
     # a scale-free middle reaches 2^k in few steps
@@ -320,6 +326,55 @@ def _monotone(piece: Piece, end: End) -> bool:
     """Whether the density certainly rises or falls on the end, so that its sum is infinite where its integral is."""
     slope: Germ = end_jet(neg_log(piece.density), piece.name, end).d1
     return bool(slope.k.lo >= 0 or slope.k.hi <= 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Disc:
+    """A disc round a removable singularity on which the density is at most `bound` in absolute value."""
+
+    radius: arb
+    bound: arb
+
+
+@lru_cache(maxsize=256)
+def _disc(density: Expr, name: str, point: Fraction) -> Disc | None:
+    """The disc round a point where the density is N(z) / (z - point)^m with N analytic and zero of order m, or None.
+
+    The quotient is then analytic in the disc, so its maximum on the circle bounds it inside.
+    """
+    distance = sub(Sym(name), Num(point))
+    factors = density.args if isinstance(density, Mul) else (density,)
+    poles = [f for f in factors if isinstance(f, Pow) and f.base == distance and isinstance(f.exponent, Num)]
+    order = -sum((f.exponent.value for f in poles if isinstance(f.exponent, Num)), Fraction(0))
+    if order <= 0 or order.denominator != 1:
+        return None
+    numerator = mul(*(f for f in factors if f not in poles))
+    try:
+        taylor = numerator
+        for _ in range(int(order)):
+            if substitute(taylor, {name: Num(point)}) != ZERO:
+                return None
+            taylor = derivative(taylor, name)
+    except ExprError:
+        return None
+    function = _compiled(numerator, name)
+    for k in (2, 1, 0, -1, -2, -4):
+        radius = arb(2) ** k
+        across = (-radius).union(radius)
+        if not function(acb(rational(point) + across, across), True).is_finite():
+            continue
+        bound = arb(0)
+        for i in range(_ARCS):
+            bound = bound.max(abs(function(rational(point) + _arc(i) * radius, True)).upper())
+        if bound.is_finite():
+            return Disc(radius, (bound / radius ** int(order)).upper())
+    return None
+
+
+def _arc(i: int) -> acb:
+    """The i-th of _ARCS arcs of the unit circle, in a box."""
+    angle = arb.pi() * 2 * arb(i).union(arb(i + 1)) / _ARCS
+    return acb(angle.cos(), angle.sin())
 
 
 # -- quadrature ------------------------------------------------------------------------------------
@@ -425,6 +480,10 @@ def _atanh(u: acb, a: bool) -> acb:
 def _quadrature(density: Expr, name: str, lower: Fraction, upper: Fraction, reference: arb, bits: int) -> arb:
     """The integral over a closed interval by adaptive Gauss rules on complex balls (Johansson 2018)."""
     function = _compiled(density, name)
+    for point in (lower, upper):
+        disc = _disc(density, name, point)
+        if disc is not None:
+            function = _with_disc(function, point, disc)
     tolerance = arb(2) ** -bits
     total = acb.integral(
         function,
@@ -438,6 +497,17 @@ def _quadrature(density: Expr, name: str, lower: Fraction, upper: Fraction, refe
     if not (total.real.is_finite() and 0 in total.imag):
         raise Undecided(f"the integral of the density from {lower} to {upper} has no finite enclosure.")
     return total.real.max(arb(0))
+
+
+def _with_disc(function: _Complex, point: Fraction, disc: Disc) -> _Complex:
+    """The function, by its bound where it has no finite value on a box inside the disc."""
+    bounded = acb((-disc.bound).union(disc.bound), (-disc.bound).union(disc.bound))
+
+    def f(z: acb, a: bool) -> acb:
+        found = function(z, a)
+        return bounded if not found.is_finite() and abs(z - rational(point)) < disc.radius else found
+
+    return f
 
 
 def _reference(piece: Piece) -> arb:
@@ -462,7 +532,7 @@ def _grid(piece: Piece, step: Fraction) -> Iterator[Fraction]:
             yield point
 
 
-def integral(density: Expr, name: str, lower: Fraction | None, upper: Fraction | None, bits: int = 36) -> arb:
+def integral(density: Expr, name: str, lower: Fraction | None, upper: Fraction | None, bits: int = 24) -> arb:
     """A ball that contains the integral of a density over (lower, upper), at about `bits` bits relative accuracy.
 
     None is an infinite end. Raises Undecided where the integral is not proved finite or the form is not covered.
@@ -529,7 +599,7 @@ def _end_name(side: str, point: Fraction) -> str:
 # -- lattice noise ---------------------------------------------------------------------------------
 
 
-def lattice_sum(density: Expr, name: str, lower: int | None, upper: int | None, bits: int = 36) -> arb:
+def lattice_sum(density: Expr, name: str, lower: int | None, upper: int | None, bits: int = 24) -> arb:
     """A ball that contains the sum of a density over the integers from `lower` to `upper`. Raises Undecided."""
     with precision(max(ctx.prec, _WORKING)):
         total = arb(0)
@@ -629,7 +699,7 @@ def has_normaliser(mechanism: Additive) -> bool | None:
 
 
 @lru_cache(maxsize=256)
-def normaliser(mechanism: Additive, bits: int = 36) -> arb:
+def normaliser(mechanism: Additive, bits: int = 24) -> arb:
     """The integral of the density, for lattice noise the sum; for radial noise that of profile(r) r^(d-1).
 
     A norm ball of radius rho in the scaled norm round a point at distance a has mass rho^d profile(..) / (d * this),

@@ -106,17 +106,31 @@ Candidate = tuple[Expr, Expr, arb]
 def best(loss: Loss, digits: int) -> Candidate | None:
     """The pair (a, b) of the greatest loss found, good to about `digits` digits, and the loss."""
     found: list[Candidate] = []
-    with precision(12 * digits + 160 if not loss.integers else 256):
-        for c in loss.grid():
-            for sign in loss.signs:
-                _try(loss, *loss.pair(c, sign), found)
-        if not loss.integers:
-            for a, b in _local(loss):
-                _try(loss, a, b, found)
-            for c in loss.far(digits):
-                for sign in loss.signs:
-                    _try(loss, *loss.pair(c, sign), found)
-        return _greatest(found)
+    with precision(256):
+        _try_all(loss, loss.grid(), found)
+        top = _greatest(found)
+    if loss.integers:
+        return top
+    with precision(12 * digits + 160):
+        sharp: list[Candidate] = []
+        if top is not None:
+            _try(loss, top[0], top[1], sharp)
+        for a, b in _local(loss):
+            _try(loss, a, b, sharp)
+        _try_all(loss, loss.far(digits), sharp)
+        return _greatest(sharp)
+
+
+def _try_all(loss: Loss, points: list[Fraction], found: list[Candidate]) -> None:
+    """The pairs a shift apart, upwards from each of the points."""
+    for c in points:
+        low, high = loss.pair(c, 1)
+        try:
+            size = loss.at(low, high)
+        except DpverifyError:
+            continue
+        if size.is_finite():
+            found += [(low, high, size) if sign > 0 else (high, low, -size) for sign in loss.signs]
 
 
 def _try(loss: Loss, a: Expr, b: Expr, found: list[Candidate]) -> None:
@@ -175,10 +189,12 @@ def _local(loss: Loss) -> Iterator[tuple[Expr, Expr]]:
 
 
 def _peaks(heights: Any) -> list[int]:
-    """Indices of interior local maxima, the highest first."""
+    """Indices of interior local maxima above both ends, the highest first."""
     inner = heights[1:-1]
     with np.errstate(invalid="ignore"):
-        found = np.nonzero((inner >= heights[:-2]) & (inner >= heights[2:]) & np.isfinite(inner) & (inner > heights[0]))[0] + 1
+        ends = np.nanmax([heights[0], heights[-1], -np.inf])
+        above = inner > ends + 1e-12 * np.abs(ends)  # what lies below an end is not the greatest
+        found = np.nonzero((inner >= heights[:-2]) & (inner >= heights[2:]) & np.isfinite(inner) & above)[0] + 1
     return sorted((int(i) for i in found), key=lambda i: -heights[i])
 
 
@@ -439,9 +455,7 @@ def _nearby(claim: Claim, a: Expr, b: Expr, target: Expr) -> tuple[list[Expr], l
         return None
     loss, found = rows[0][0], list[Candidate]()
     with precision(512):
-        for c in loss.grid():
-            for sign in loss.signs:
-                _try(loss, *loss.pair(c, sign), found)
+        _try_all(loss, loss.grid(), found)
         aim = constant(target)
         if isinstance(a, Num) and (constant(b) - constant(a)).overlaps(constant(loss.shift)):
             for k in range(0, 64, 2):
