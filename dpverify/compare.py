@@ -1010,7 +1010,6 @@ class _Field:
             self.cut_short += 1
             return ANY
         self.depth += 1
-        self.effort.spent += 1
         before = self.cut_short
         try:
             signs = self._sign(p)
@@ -1025,6 +1024,7 @@ class _Field:
             return NULL
         if self._is_constant(p):
             return self._constant_sign(p)
+        self.effort.spent += 1
         content, factors = _factors(p)
         result: Sign = POSITIVE if content > 0 else NEGATIVE
         for f, e in factors:
