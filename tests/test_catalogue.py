@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpverify import catalogue, model
-from dpverify.catalogue import MAX_BYTES, read_spec, resolve
+from dpverify.catalogue import read_spec, resolve
+from dpverify.catalogue.toml import MAX_BYTES
 from dpverify.errors import SpecError
 from dpverify.expr import ONE, Num, Sym, parse
 from dpverify.model import Domain, from_json, to_json
@@ -249,8 +250,13 @@ GOOD = "sensitivity = 1\nepsilon = 1"
         ('kind = "builtin"\nname = "laplace"', GOOD, "needs scale"),
         ('kind = "builtin"\nname = "k_randomized_response"\nk = 1\np = 2', "epsilon = 1", "k = 1 is not an integer of at least 2"),
         (RADIAL.replace("exp(-r)", "(r - 1)*exp(-r)"), GOOD, "negative"),
-        (RADIAL.replace("exp(-r)", "1/(1 + r)"), GOOD, "integrable"),
-        ('kind = "translation"\ndensity = "1/(1 + abs(z))"', GOOD, "integrable"),
+        (RADIAL.replace("exp(-r)", "1/(1 + r)"), GOOD, "infinite integral"),
+        ('kind = "translation"\ndensity = "1/(1 + abs(z))"', GOOD, "infinite integral"),
+        ('kind = "builtin"\nname = "discrete_laplace"\nscale = 0', GOOD, "scale = 0 is not positive"),
+        ('kind = "builtin"\nname = "discrete_laplace"\nscale = -1', GOOD, "scale = -1 is not positive"),
+        ('kind = "builtin"\nname = "student_t"\nnu = "-5"\ndimension = 2', GOOD, "nu = -5 is not positive"),
+        ('kind = "builtin"\nname = "laplace"\nscale = "real"', GOOD, "scale = scale cannot be shown to be positive"),
+        (RADIAL.replace("exp(-r)", "exp(-r/a)") + "\nparameters = { a = 0 }", GOOD, "division by zero"),
         ('use = "nowhere.py:noise"', GOOD, "names no file"),
         ('use = "a b"', GOOD, "is neither"),
     ],

@@ -1,0 +1,247 @@
+"""Kinds of mechanisms: the fields of each, and builtins as names for models."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from typing import Any, Final
+
+from dpverify.catalogue.toml import Fault, Fields
+from dpverify.catalogue.values import (
+    read_adjacent,
+    read_boolean,
+    read_choice,
+    read_expression,
+    read_interval,
+    read_norm,
+    read_number,
+    read_points,
+    read_rows,
+)
+from dpverify.compare import certainly_le, certainly_lt
+from dpverify.expr import (
+    ONE,
+    ZERO,
+    Expr,
+    Num,
+    Pow,
+    Sym,
+    add,
+    call,
+    div,
+    mul,
+    neg,
+    num,
+    power,
+    sub,
+    symbols,
+)
+from dpverify.model import (
+    L1,
+    L2,
+    Exponential,
+    Kernel,
+    Mechanism,
+    Mixture,
+    Norm,
+    Product,
+    Radial,
+    Sampled,
+    Selection,
+    Staircase,
+    Table,
+    Translation,
+)
+
+COMBINATORS: Final = ("compose", "subsample", "group", "post_process", "parallel", "lipschitz")
+VARIABLES: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
+    "radial": {"profile": ("r",)},
+    "translation": {"density": ("z",)},
+    "product": {"density": ("z",)},
+    "kernel": {"density": ("y", "theta")},
+    "mixture": {"profile": ("r", "v"), "mixing": ("v",)},
+}
+"""The variables of each kind's expressions: bound by the kind, so no parameter may take their names."""
+
+
+def _density(table: Fields, name: str) -> Expr:
+    """An expression given itself or by its logarithm."""
+    key = table.one_of((name, f"log_{name}"))
+    if key is None:
+        return ONE
+    expr = table.need(key, read_expression, ZERO)
+    return expr if key == name else call("exp", expr)
+
+
+def _norm_and_dimension(table: Fields) -> tuple[Norm, Expr]:
+    dimension = table.need("dimension", read_number, None)
+    # on the line all l_p norms are one
+    norm = table.may("norm", read_norm, L2) if dimension == ONE else table.need("norm", read_norm, L2)
+    if dimension is None:
+        dimension = num(len(norm.matrix[0])) if norm.matrix else ONE
+    return norm, dimension
+
+
+def _radial(table: Fields) -> Radial:
+    profile = _density(table, "profile")
+    norm, dimension = _norm_and_dimension(table)
+    return Radial(profile, norm, dimension, table.may("scale", read_number, ONE))
+
+
+def _translation(table: Fields) -> Translation:
+    density = _density(table, "density")
+    support = table.may("support", read_interval(infinite=True), (None, None))
+    return Translation(density, support, table.may("integers", read_boolean, False))
+
+
+def _product(table: Fields) -> Product:
+    density = _density(table, "density")
+    return Product(density, table.need("dimension", read_number, ONE), table.may("norm", read_norm, L1))
+
+
+def _finite(table: Fields) -> Table | None:
+    adjacent = table.may("adjacent", read_adjacent, None)
+    rows = table.need("rows", read_rows, None)
+    return None if rows is None else Table(rows, adjacent)
+
+
+def _kernel(table: Fields) -> Kernel:
+    density = _density(table, "density")
+    output = table.need("output", read_interval(infinite=True), (None, None))
+    low, high = table.need("input", read_interval(infinite=False), (ZERO, ONE))
+    assert low is not None and high is not None
+    return Kernel(density, output, (low, high))
+
+
+def _exponential(table: Fields) -> Exponential | None:
+    beta = table.need("beta", read_number, ONE)
+    adjacent = table.may("adjacent", read_adjacent, None)
+    if table.has("scores"):
+        scores = table.need("scores", read_rows, None)
+        if table.has("points") or table.has("metric"):
+            table.fault("give scores, or points with a metric, not both.")
+            table.taken.update(("points", "metric"))
+        return None if scores is None else Exponential(scores, beta, adjacent)
+    if not table.has("points") and not table.has("metric"):
+        table.fault("give scores, or points with a metric: they are missing.")
+        return None
+    metric = table.need("metric", _metric, None)
+    points = table.may("points", read_points, ()) if isinstance(metric, tuple) else table.need("points", read_points, ())
+    if metric is None or not (points or isinstance(metric, tuple)):
+        return None
+    distances = metric if isinstance(metric, tuple) else _distances(points, metric)
+    if points and len(points) != len(distances):
+        table.fault(f"metric: {len(distances)} rows of distances for {len(points)} points.")
+    name = metric if isinstance(metric, str) else "given"
+    return Exponential(tuple(tuple(map(neg, row)) for row in distances), beta, adjacent, points, name)
+
+
+_METRICS: Final[Mapping[str, Callable[[list[Expr]], Expr]]] = {
+    "l1": lambda gaps: add(*gaps),
+    "l2": lambda gaps: power(add(*(power(gap, num(2)) for gap in gaps)), Num(Fraction(1, 2))),
+    "linf": lambda gaps: call("max", *gaps),
+    "discrete": lambda gaps: ZERO if all(gap == ZERO for gap in gaps) else ONE,
+}
+
+
+def _metric(value: Any) -> str | tuple[tuple[Expr, ...], ...]:
+    return read_choice(tuple(_METRICS))(value) if isinstance(value, str) else read_rows(value)
+
+
+def _distances(points: tuple[tuple[Expr, ...], ...], metric: str) -> tuple[tuple[Expr, ...], ...]:
+    return tuple(tuple(_METRICS[metric]([call("abs", sub(a, b)) for a, b in zip(p, q, strict=True)]) for q in points) for p in points)
+
+
+def close_pairs(table: Fields, mechanism: Exponential, sensitivity: Expr) -> tuple[tuple[int, int], ...]:
+    """The pairs of points at a distance of at most `sensitivity`."""
+    pairs = []
+    for i, row in enumerate(mechanism.scores):
+        for j in range(i + 1, len(row)):
+            distance = neg(row[j])
+            if symbols(distance) | symbols(sensitivity) or not (certainly_le(distance, sensitivity) or certainly_lt(sensitivity, distance)):
+                table.fault(f"sensitivity: whether points {i} and {j} are within it is not decided. List the pairs as `adjacent`.")
+                return ()
+            if certainly_le(distance, sensitivity):
+                pairs.append((i, j))
+    if not pairs:
+        table.fault("sensitivity: no two points are that close, so no inputs are neighbours.")
+    return tuple(pairs)
+
+
+def _mixture(table: Fields) -> Mixture:
+    profile, mixing = _density(table, "profile"), _density(table, "mixing")
+    low, high = table.may("support", read_interval(infinite=True), (ZERO, None))
+    if low is None:
+        table.fault("support: the mixing law must start at a finite number.")
+    norm, dimension = _norm_and_dimension(table)
+    return Mixture(profile, mixing, (low or ZERO, high), norm, dimension, table.may("scale", read_number, ONE))
+
+
+READERS: Final[Mapping[str, Callable[[Fields], Mechanism | None]]] = {
+    "radial": _radial, "translation": _translation, "product": _product, "table": _finite, "kernel": _kernel,
+    "exponential": _exponential, "mixture": _mixture, "sampled": lambda table: Sampled(),
+}  # fmt: skip
+
+
+def read_kind(value: Any) -> str:
+    """A kind's name; a combinator is refused as what this version lacks."""
+    if isinstance(value, str) and value in COMBINATORS:
+        raise Fault("is a combinator; this version of dpverify verifies single mechanisms only. State the parts as files of their own.")
+    return read_choice((*READERS, "builtin"))(value)
+
+
+# -- builtins: names for models ----------------------------------------------------------------------------
+
+_R, _Z = Sym("r"), Sym("z")
+Parameters = Mapping[str, Expr]
+
+
+def _laplace(p: Parameters) -> Mechanism:
+    dimension = p.get("dimension", ONE)
+    if dimension == ONE:
+        return Radial(call("exp", neg(_R)), L1, ONE, p["scale"])
+    return Product(call("exp", neg(div(call("abs", _Z), p["scale"]))), dimension)
+
+
+def _gaussian(p: Parameters) -> Mechanism:
+    return Radial(call("exp", mul(Num(Fraction(-1, 2)), power(_R, num(2)))), L2, p.get("dimension", ONE), p["sigma"])
+
+
+def _discrete_laplace(p: Parameters) -> Mechanism:
+    return Translation(call("exp", neg(div(call("abs", _Z), p["scale"]))), integers=True)
+
+
+def _discrete_gaussian(p: Parameters) -> Mechanism:
+    return Translation(call("exp", neg(div(power(_Z, num(2)), mul(num(2), power(p["sigma"], num(2)))))), integers=True)
+
+
+def _randomized_response(p: Parameters) -> Mechanism:
+    truth, lie = p["p"], sub(ONE, p["p"])
+    return Table(((truth, lie), (lie, truth)))
+
+
+def _student_t(p: Parameters) -> Mechanism:
+    nu, d = p["nu"], p["dimension"]
+    exponent = mul(Num(Fraction(-1, 2)), add(nu, d))
+    return Radial(Pow(add(ONE, div(power(_R, num(2)), nu)), exponent), L2, d, p.get("scale", ONE))
+
+
+def _knorm(p: Parameters) -> Mechanism:
+    """On the line, until the reader puts the body in (THEORY T7)."""
+    return Radial(call("exp", neg(mul(p["epsilon"], _R))), L1, ONE)
+
+
+BUILTINS: Final[Mapping[str, tuple[tuple[str, ...], tuple[str, ...], Callable[[Parameters], Mechanism]]]] = {
+    "laplace": (("scale",), ("dimension",), _laplace),
+    "gaussian": (("sigma",), ("dimension",), _gaussian),
+    "discrete_laplace": (("scale",), (), _discrete_laplace),
+    "discrete_gaussian": (("sigma",), (), _discrete_gaussian),
+    "staircase": (("epsilon", "gamma"), (), lambda p: Staircase(p["epsilon"], p["gamma"])),
+    "randomized_response": (("p",), (), _randomized_response),
+    "k_randomized_response": (("k", "p"), (), lambda p: Selection(p["k"], p["p"])),
+    "student_t": (("nu", "dimension"), ("scale",), _student_t),
+    "knorm": (("epsilon",), (), _knorm),
+}
+"""Each builtin: the parameters it needs, those it may have, and its model."""
+POSITIVE: Final = ("scale", "sigma", "nu", "epsilon")
+"""Parameters of builtins that must be positive."""

@@ -1,0 +1,482 @@
+"""Reads a claim file: the mechanism first, then each claim against it."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import sys
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from dpverify.catalogue.checks import (
+    expressions,
+    grown,
+    may_be_negative,
+    mechanism_faults,
+    natural_faults,
+    positive_faults,
+    substituted,
+    why_not,
+)
+from dpverify.catalogue.kinds import BUILTINS, POSITIVE, READERS, VARIABLES, close_pairs, read_kind
+from dpverify.catalogue.toml import Decimal, Fault, Fields, bound_nesting, meant, read_text, shorten, show
+from dpverify.catalogue.values import (
+    BODIES,
+    VERDICTS,
+    read_boolean,
+    read_callable_name,
+    read_choice,
+    read_claim_tables,
+    read_matrix,
+    read_norm,
+    read_number,
+    read_number_or_tight,
+    read_pairs_of_data,
+    read_patterns,
+    read_positive_integer,
+    read_string,
+    read_table,
+    read_value_or_domain,
+    within,
+)
+from dpverify.declare import Mechanism as Declaration
+from dpverify.errors import DpverifyError, ExprError, SpecError
+from dpverify.expr import (
+    FUNCTIONS,
+    ONE,
+    ZERO,
+    Expr,
+    Num,
+    Sym,
+    num,
+    sub,
+    symbols,
+)
+from dpverify.geometry import ADJACENCIES, query_faults
+from dpverify.kernel import lies_in
+from dpverify.model import (
+    KINDS,
+    L2,
+    TIGHT,
+    Claim,
+    Domain,
+    Exponential,
+    Mechanism,
+    Mixture,
+    Product,
+    Query,
+    Radial,
+    Selection,
+    Staircase,
+    Table,
+    Translation,
+)
+from dpverify.search import sanity
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """One claim of a file. expect: the verdict that counts as success; adjacency: as named by the author; line: of its header."""
+
+    claim: Claim
+    expect: str = "PROVED"
+    utility: bool = False
+    adjacency: str = ""
+    line: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """One claim file. mechanism: its name, the file's stem; source: where a declaration by `use` says it comes from."""
+
+    file: str
+    mechanism: str
+    claims: tuple[Stated, ...]
+    audit: Mapping[str, Any] | None = None
+    source: str = ""
+
+
+# -- finding files --------------------------------------------------------------------------------
+
+
+def shelf() -> Path:
+    """The folder that holds the packaged specs/ and mechanisms/: inside an installed package, or the checkout."""
+    here = Path(__file__).resolve().parents[1]
+    return here / "_shelf" if (here / "_shelf").is_dir() else here.parent
+
+
+def resolve(name: str) -> list[Path]:
+    """The claim files of a path or a name: a file, all *.toml under a directory, or specs/NAME.toml here or on the shelf.
+
+    Raises SpecError where there are none.
+    """
+    path = Path(name)
+    if path.is_dir():
+        found = sorted(path.rglob("*.toml"))
+        if not found:
+            raise SpecError(f"{name}: no claim files (*.toml) in this directory.")
+        return found
+    if path.exists():
+        return [path]
+    if re.fullmatch(r"[\w-]+", name):
+        folders = (Path("specs"), shelf() / "specs")
+        for folder in folders:
+            if (folder / f"{name}.toml").is_file():
+                return [folder / f"{name}.toml"]
+        known = sorted({file.stem for folder in folders for file in folder.glob("*.toml")})
+        raise SpecError(f"{name}: no such file, and no mechanism of this name in specs/ or on the shelf.{meant(name, known)}")
+    raise SpecError(f"{name}: no such file or directory.")
+
+
+# -- reading ----------------------------------------------------------------------------------------
+
+
+def read_spec(path: str | Path) -> Spec:
+    """The claims of a file. Raises SpecError listing all that is wrong with it."""
+    file = str(path)
+    try:
+        text = read_text(Path(path))
+        bound_nesting(text)
+        data = tomllib.loads(text, parse_float=Decimal)
+        return _Reader(file, text, data).spec()
+    except OSError as error:
+        raise SpecError(f"{file}: cannot be read: {error.strerror or error}.") from error
+    except RecursionError as error:
+        raise SpecError(f"{file}: nested too deeply.") from error
+    except tomllib.TOMLDecodeError as error:
+        raise SpecError(f"{file}: not TOML: {error}.") from error
+    except ValueError as error:  # integers of more digits than Python reads, impossible dates
+        raise SpecError(f"{file}: not readable: {error}.") from error
+    except Fault as error:
+        raise SpecError(f"{file}: {error}") from error
+
+
+class _Reader:
+    """One file: the mechanism first, then each claim against it."""
+
+    def __init__(self, file: str, text: str, data: Mapping[str, Any]) -> None:
+        self.file, self.data = file, data
+        self.faults: list[str] = []
+        self.lines = [text.count("\n", 0, m.start(1)) + 1 for m in re.finditer(r"^[ \t]*(\[\[)[ \t]*claim[ \t]*\]\]", text, re.MULTILINE)]
+        self.values: dict[str, Expr] = {}
+        self.domains: dict[str, Domain] = {}
+        self.broken: set[str] = set()
+        self.source = ""
+
+    def spec(self) -> Spec:
+        top = Fields(self.data, self.file, self.faults)
+        mechanism_table = top.need("mechanism", read_table, None)
+        claim_tables = top.need("claim", read_claim_tables, ())
+        audit = top.may("audit", read_table, None)
+        top.done()
+        name = Path(self.file).stem
+        mechanism = None if mechanism_table is None else self._mechanism(Fields(mechanism_table, self._at("mechanism"), self.faults))
+        if audit is not None:
+            self._audit(Fields(audit, self._at("audit"), self.faults))
+        tables = [Fields(data, self._at(f"claim {i}"), self.faults) for i, data in enumerate(claim_tables, 1)]
+        claims = [self._claim(table, mechanism, name, i) for i, table in enumerate(tables, 1)]
+        self._unique_names(tables)
+        if not self.faults:
+            self._sane(claims)
+        if self.faults:
+            raise SpecError(self.faults)
+        return Spec(self.file, name, tuple(claim for claim in claims if claim is not None), audit, self.source)
+
+    def _at(self, place: str) -> str:
+        return f"{self.file}, {place}"
+
+    # -- the mechanism
+
+    def _mechanism(self, table: Fields) -> Mechanism | None:
+        """The mechanism with its parameters put in; None where it cannot even be told what it is."""
+        try:
+            mechanism = self._declared(table)
+            if mechanism is None:
+                return None
+            mechanism = substituted(mechanism, self.values)
+            for fault in mechanism_faults(mechanism, self.domains, self.broken):
+                table.fault(fault)
+        except ExprError as error:
+            table.fault(str(error))
+            return None
+        return mechanism
+
+    def _declared(self, table: Fields) -> Mechanism | None:
+        """The mechanism as it is written, in its parameters."""
+        mechanism = None
+        kind = "" if table.has("use") else table.need("kind", read_kind, None)
+        if kind == "":
+            mechanism = self._used(table)
+        elif kind == "builtin":
+            mechanism = self._builtin(table)
+        else:
+            self._parameters(table, table.may("parameters", read_table, {}), VARIABLES.get(kind or "", {}))
+            if kind is None:
+                return None  # what the other keys mean is not known
+            mechanism = READERS[kind](table)
+        table.done()
+        return mechanism
+
+    def _parameters(self, table: Fields, parameters: Mapping[str, Any], variables: Mapping[str, tuple[str, ...]]) -> None:
+        """Give every parameter its value or its domain; values may be expressions in other parameters."""
+        bound = {name for names in variables.values() for name in names}
+        given = Fields(parameters, f"{table.where}, parameters", self.faults)
+        stated: dict[str, Expr] = {}
+        for name in parameters:
+            if not re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII) or name in FUNCTIONS or name == "pi":
+                given.fault(f"{show(name)} cannot name a parameter. Use letters, digits and _, and no function's name.")
+            elif name in bound:
+                given.fault(f"{name} is this kind's variable. Give the parameter another name.")
+            value = given.may(name, read_value_or_domain, None)
+            if isinstance(value, Domain):
+                self.domains[name] = value
+            elif value is None:
+                self.broken.add(name)
+            else:
+                stated[name] = value
+        self._resolve(given, stated)
+
+    def _resolve(self, given: Fields, stated: dict[str, Expr]) -> None:
+        """Substitute parameters in each other's values until none is left but those with a domain."""
+        left = dict(stated)
+        while left:
+            ready = [name for name, value in left.items() if not symbols(value) & left.keys()]
+            if not ready:
+                given.fault(f"{', '.join(sorted(left))} are defined by each other. Give one of them a value.")
+                self.broken.update(left)
+                return
+            for name in ready:
+                value = left.pop(name)
+                unknown = sorted(symbols(value) - self.domains.keys() - stated.keys() - self.broken)
+                if unknown:
+                    given.fault(f"{name} = {shorten(value)} has the free symbol {unknown[0]!r}. Give it a value here.")
+                    self.broken.add(name)
+                    continue
+                try:
+                    self.values[name] = grown(value, self.values)
+                except ExprError as error:
+                    given.fault(f"{name}: {error}")
+                    self.broken.add(name)
+
+    def _builtin(self, table: Fields) -> Mechanism | None:
+        name = table.need("name", read_choice(tuple(BUILTINS)), None)
+        raw = dict(table.may("parameters", read_table, {}))
+        if name is None:
+            table.taken.update(table.data)
+            return None
+        needed, optional, build = BUILTINS[name]
+        for key in (*needed, *optional):
+            if table.has(key):
+                table.taken.add(key)
+                if key in raw:
+                    table.fault(f"{key} stands both in [mechanism] and in its parameters. Give it once.")
+                raw[key] = table.data[key]
+            elif key not in raw and key in needed:
+                table.fault(f"the builtin {name} needs {key}.{meant(key, raw)}")
+        norm = L2
+        if name == "knorm":
+            bodies = {**{key: raw.pop(key) for key in BODIES if key in raw}, **{key: table.data[key] for key in BODIES if table.has(key)}}
+            table.taken.update(BODIES)
+            norm = Fields({"columns or facets": bodies}, table.where, self.faults).need("columns or facets", read_norm, L2)
+        # A parameter with a domain becomes a symbol of its name; one that is named as a function needs another.
+        renamed = {key: f"{key}_" if key in FUNCTIONS else key for key in raw}
+        self._parameters(table, {renamed[key]: value for key, value in raw.items()}, {"": ("r", "z")})
+        parameters = {key: self.values.get(symbol, Sym(symbol)) for key, symbol in renamed.items()}
+        faults = [fault for key in POSITIVE if key in parameters for fault in positive_faults(key, parameters[key], self.domains)]
+        for fault in faults:
+            table.fault(fault)
+        if faults or not parameters.keys() >= set(needed) or self.broken & set(renamed.values()):
+            return None
+        mechanism = build(parameters)
+        if isinstance(mechanism, Radial) and norm.matrix:
+            return replace(mechanism, norm=norm, dimension=num(len(norm.matrix[0])))
+        return mechanism
+
+    def _used(self, table: Fields) -> Mechanism | None:
+        """A declaration in Python: the one place where reading a file runs code, said on stderr."""
+        use = table.need("use", read_string, None)
+        parameters = table.may("parameters", read_table, {})
+        if use is None:
+            return None
+        try:
+            declared = _declaration(use, Path(self.file).parent)
+            mechanism, domains = declared.model(), declared.domains()
+        except Fault as error:
+            table.fault(f"use = {show(use)} {error}")
+            return None
+        except SpecError as error:
+            for fault in error.faults:
+                table.fault(f"use = {show(use)}: {fault}")
+            return None
+        kind = next(name for name, cls in KINDS.items() if cls is type(mechanism))
+        self.source = str(declared.source or "")
+        self._parameters(table, parameters, VARIABLES.get(kind, {}))
+        for name, domain in domains.items():
+            if name in self.values:
+                if not lies_in(self.values[name], domain, self.domains):
+                    table.fault(f"{name} = {shorten(self.values[name])} is outside the domain that the declaration gives it.")
+            elif name in self.domains:
+                if not within(self.domains[name], domain):
+                    table.fault(f"the domain of {name} is wider than the one that the declaration gives it.")
+            else:
+                self.domains[name] = domain
+        return mechanism
+
+    # -- claims
+
+    def _claim(self, table: Fields, mechanism: Mechanism | None, mechanism_name: str, index: int) -> Stated | None:
+        before = len(self.faults)
+        name = table.may("name", read_string, f"claim {index}")
+        epsilon = self._value(table, "epsilon", table.need("epsilon", read_number_or_tight, ZERO))
+        delta = self._value(table, "delta", table.may("delta", read_number_or_tight, ZERO))
+        expect = table.may("expect", read_choice(VERDICTS), "proved")
+        utility = table.may("utility", read_boolean, False)
+        adjacency = table.may("adjacency", read_choice(ADJACENCIES), "")
+        sensitivity = self._value(table, "sensitivity", table.may("sensitivity", read_number, None))
+        rows = table.may("query", read_matrix, None)
+        table.done()
+        if epsilon == TIGHT and delta == TIGHT:
+            table.fault('epsilon and delta are both "tight". Give one of them a value.')
+        if table.has("query") and table.has("sensitivity"):
+            table.fault("give sensitivity or query, not both: the query's sensitivity is derived.")
+        if table.has("query") and not table.has("adjacency"):
+            table.fault(f"a query needs its adjacency: one of {', '.join(ADJACENCIES)}.")
+        if mechanism is None:
+            return None
+        query = None if rows is None else Query(rows, adjacency)
+        if not (table.has("sensitivity") and sensitivity is None) and not (table.has("query") and query is None):
+            mechanism, sensitivity = self._with_sensitivity(table, mechanism, sensitivity, query)
+        if len(self.faults) > before:
+            return None
+        claim = Claim(
+            mechanism=mechanism,
+            epsilon=None if isinstance(epsilon, str) else epsilon,
+            delta=None if isinstance(delta, str) else delta,
+            sensitivity=sensitivity,
+            query=query,
+            mechanism_name=mechanism_name,
+            name=name,
+        )
+        used = frozenset().union(*map(symbols, expressions(claim)))
+        claim = replace(claim, domains=tuple(sorted((name, self.domains[name]) for name in used & self.domains.keys())))
+        line = self.lines[index - 1] if index <= len(self.lines) else 1
+        return Stated(claim, expect.upper(), utility, adjacency, line)
+
+    def _value(self, table: Fields, key: str, value: Any) -> Any:
+        """A number of a claim with the parameters put in, checked for free symbols and for its range."""
+        if value is None or value == TIGHT:
+            return value
+        shown = show(table.data.get(key))
+        try:
+            value = grown(value, self.values)
+        except ExprError as error:
+            table.fault(f"{key} = {shown}: {error}")
+            return value
+        free = sorted(symbols(value) - self.domains.keys() - self.broken)
+        if free:
+            near = meant(free[0], self.values.keys() | self.domains.keys())
+            table.fault(f"{key} = {shown} has the free symbol {free[0]!r}. Give it in the mechanism's parameters.{near}")
+        if key == "epsilon" and symbols(value):
+            return value  # where a bound in the parameters is negative it is merely not met
+        if may_be_negative(value, self.domains):
+            table.fault(f"{key} = {shown} {why_not(value, 'is negative', 'non-negative')}")
+        elif key == "delta" and may_be_negative(sub(ONE, value), self.domains):
+            table.fault(f"delta = {shown} {why_not(sub(ONE, value), 'is above 1', 'at most 1')}")
+        return value
+
+    def _with_sensitivity(
+        self, table: Fields, mechanism: Mechanism, sensitivity: Expr | None, query: Query | None
+    ) -> tuple[Mechanism, Expr | None]:
+        """What the claim's sensitivity means for the kind: the noise's norm, the pairs of a metric, or nothing."""
+        if query is not None:
+            if not isinstance(mechanism, Radial | Translation | Product | Mixture):
+                table.fault("query: only additive noise answers a query.")
+            else:
+                dimension = Num(Fraction(1)) if isinstance(mechanism, Translation) else mechanism.dimension
+                if not isinstance(dimension, Num):
+                    table.fault("query: the dimension must be a number. Give the mechanism one.")
+                elif not list(natural_faults("dimension", dimension, 1, self.domains)):
+                    for fault in query_faults(query, int(dimension.value)):
+                        table.fault(fault)
+            return mechanism, None
+        if isinstance(mechanism, Radial | Translation | Product | Mixture):
+            if sensitivity is None:
+                table.fault(f"sensitivity is missing: additive noise needs it, or a query.{meant('sensitivity', table.data)}")
+            return mechanism, sensitivity
+        if isinstance(mechanism, Staircase):
+            return mechanism, sensitivity or ONE
+        if isinstance(mechanism, Exponential) and mechanism.metric:
+            # neighbours are all points, those listed, or those within the sensitivity: the scores say the rest
+            plain = replace(mechanism, points=(), metric="")
+            if sensitivity is None:
+                return plain, None
+            if mechanism.adjacent is not None:
+                table.fault("sensitivity: the mechanism already lists its adjacent pairs. Give one or the other.")
+            return replace(plain, adjacent=close_pairs(table, mechanism, sensitivity)), None
+        if isinstance(mechanism, Table | Selection) and sensitivity is not None:
+            if sensitivity != ONE:
+                table.fault("sensitivity: which inputs are neighbours is the mechanism's `adjacent`. Leave sensitivity out.")
+            return mechanism, None
+        return mechanism, sensitivity
+
+    def _unique_names(self, tables: Iterable[Fields]) -> None:
+        seen: set[Any] = set()
+        for table in tables:
+            name = table.data.get("name")
+            if isinstance(name, str) and name in seen:
+                table.fault(f"name = {show(name)} stands twice; names are unique in a file.")
+            elif isinstance(name, str):
+                seen.add(name)
+
+    def _sane(self, claims: Iterable[Stated | None]) -> None:
+        """Densities that are certainly negative somewhere, or certainly not integrable."""
+        seen: set[Mechanism] = set()
+        for stated in claims:
+            if stated is not None and stated.claim.mechanism not in seen:
+                seen.add(stated.claim.mechanism)
+                self.faults.extend(f"{self._at('mechanism')}: {fault}" for fault in sanity.faults(stated.claim))
+
+    def _audit(self, table: Fields) -> None:
+        table.need("sampler", read_callable_name, None)
+        table.may("query", read_callable_name, None)
+        table.may("pairs", read_pairs_of_data, None)
+        table.may("patterns", read_patterns, None)
+        table.may("length", read_positive_integer, None)
+        table.done()
+
+
+# -- declarations in Python ----------------------------------------------------------------------------------
+
+
+def _declaration(use: str, folder: Path) -> Declaration:
+    """The declaration that `use` names: "path.py:name", or a name on the shelf."""
+    file, mark, name = use.partition(":")
+    if not mark:
+        if not re.fullmatch(r"\w+", use):
+            raise Fault('is neither "path.py:name" nor a name of the shelf.')
+        file, name = f"mechanisms/{use}.py", use
+    if not file.endswith(".py") or not name.isidentifier():
+        raise Fault('is not of the form "path.py:name".')
+    tried = [base / file for base in (folder, Path(), shelf())]
+    path = next((candidate for candidate in tried if candidate.is_file()), None)
+    if path is None:
+        raise Fault(f"names no file. Looked for {', '.join(map(str, tried))}.")
+    print(f"running {path} (use = {use})", file=sys.stderr)  # noqa: T201
+    module_spec = importlib.util.spec_from_file_location(f"_dpverify_declaration_{path.stem}", path)
+    assert module_spec is not None and module_spec.loader is not None
+    module = importlib.util.module_from_spec(module_spec)
+    try:
+        module_spec.loader.exec_module(module)
+    except DpverifyError as error:
+        raise Fault(f"fails: {error}") from error
+    except Exception as error:
+        raise Fault(f"fails: {type(error).__name__}: {error}") from error
+    declared = getattr(module, name, None)
+    if not isinstance(declared, Declaration):
+        known = [key for key, value in vars(module).items() if isinstance(value, Declaration)]
+        raise Fault(f"names no dpverify.declare.Mechanism.{meant(name, known)}")
+    return declared

@@ -1,0 +1,152 @@
+"""TOML with exact numbers: bounded text, and tables read key by key with a fault for whatever is wrong."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+from dpverify.errors import ExprError
+from dpverify.expr import (
+    Expr,
+    format_expr,
+)
+
+MAX_BYTES: Final = 4 << 20
+MAX_NESTING: Final = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Decimal:
+    """A TOML decimal as it is written."""
+
+    text: str
+
+
+class Fault(Exception):
+    """What is wrong with one value; the reader of the table adds where."""
+
+
+T = TypeVar("T")
+D = TypeVar("D")
+
+
+def read_text(path: Path) -> str:
+    """The text of a file of bounded size. Raises Fault or OSError."""
+    with path.open("rb") as stream:
+        if (size := path.stat().st_size) > MAX_BYTES:
+            raise Fault(f"{size} bytes; a claim file has at most {MAX_BYTES}.")
+        raw = stream.read(MAX_BYTES + 1)  # of a device or a pipe the size says nothing
+    if len(raw) > MAX_BYTES:
+        raise Fault(f"more than {MAX_BYTES} bytes; that is too large for a claim file.")
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise Fault(f"not UTF-8 at byte {error.start}. Save it as UTF-8.") from error
+
+
+_LEXEME = re.compile(
+    r'"""(?:[^\\]|\\.)*?"""' r"|'''.*?'''" r'|"(?:[^"\\\n]|\\.)*"' r"|'[^'\n]*'" r"|#[^\n]*" r"|[\[\]{}.\n=,]",
+    re.DOTALL,
+)
+
+
+def bound_nesting(text: str) -> None:
+    """Refuse brackets and dotted keys deeper than any claim needs, before the parser recurses into them."""
+    depth = dots = 0
+    for match in _LEXEME.finditer(text):
+        mark = match.group()
+        if mark in "[{":
+            depth += 1
+        elif mark in "]}":
+            depth -= 1
+        dots = dots + 1 if mark == "." else 0 if mark in "\n=,[{" else dots
+        if depth > MAX_NESTING or dots > MAX_NESTING:
+            line = text.count("\n", 0, match.start()) + 1
+            raise Fault(f"nested more than {MAX_NESTING} deep at line {line}.")
+
+
+class Fields:
+    """One TOML table, read key by key: what is missing, unknown or wrong becomes a fault with its place."""
+
+    def __init__(self, data: Mapping[str, Any], where: str, faults: list[str]) -> None:
+        self.data, self.where, self.faults = data, where, faults
+        self.taken: set[str] = set()
+
+    def fault(self, text: str) -> None:
+        self.faults.append(f"{self.where}: {text}")
+
+    def has(self, key: str) -> bool:
+        return key in self.data
+
+    def need(self, key: str, read: Callable[[Any], T], default: D) -> T | D:
+        """The value under a key that must be there; a fault and `default` when it is not, or is wrong.
+
+        The default only lets reading go on, so that all faults are found; nothing with a fault gets through.
+        """
+        if key not in self.data:
+            self.taken.add(key)
+            self.fault(f"{key} is missing.{meant(key, [k for k in self.data if k not in self.taken])}")
+        return self.may(key, read, default)
+
+    def may(self, key: str, read: Callable[[Any], T], default: D) -> T | D:
+        """The value under a key; `default` where it is absent, or wrong, which is a fault."""
+        self.taken.add(key)
+        if key not in self.data:
+            return default
+        try:
+            return read(self.data[key])
+        except Fault as error:
+            self.fault(f"{key} = {show(self.data[key])} {error}")
+        except ExprError as error:
+            self.fault(f"{key} = {show(self.data[key])}: {error}")
+        return default
+
+    def one_of(self, keys: tuple[str, ...]) -> str | None:
+        """The only one of the keys that is there; a fault where none or several are."""
+        given = [key for key in keys if key in self.data]
+        if len(given) == 1:
+            return given[0]
+        self.taken.update(keys)
+        self.fault(f"give {' or '.join(keys)}{', not both.' if given else ': it is missing.'}")
+        return None
+
+    def done(self) -> None:
+        """Whatever has not been asked for is unknown."""
+        for key in self.data:
+            if key not in self.taken:
+                self.fault(f"unknown key {show(key)}.{meant(key, self.taken)}")
+
+
+def shorten(expr: Expr) -> str:
+    """An expression for a message, shortened."""
+    text = format_expr(expr)
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+def meant(word: str, known: Iterable[str]) -> str:
+    """A question whether the nearest known word was meant; empty where none is near."""
+    close = difflib.get_close_matches(word, list(known), n=1)
+    return f" Did you mean {close[0]!r}?" if close else ""
+
+
+def show(value: Any) -> str:
+    """A value for a message, as TOML writes it, shortened."""
+    if isinstance(value, Decimal):
+        return value.text
+    if isinstance(value, str | bool | int):
+        try:
+            text = json.dumps(value, ensure_ascii=False)
+        except ValueError:
+            text = "an integer of thousands of digits"
+    elif isinstance(value, list):
+        text = f"[{', '.join(map(show, value[:8]))}{', ...' if len(value) > 8 else ''}]"
+    elif isinstance(value, dict):
+        text = f"{{{', '.join(f'{key} = {show(item)}' for key, item in list(value.items())[:8])}}}"
+    else:
+        text = str(value)
+    return text if len(text) <= 80 else text[:77] + "..."

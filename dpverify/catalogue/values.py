@@ -1,0 +1,293 @@
+"""Values of a claim file: numbers, expressions, intervals, matrices, norms and domains. Every reader raises Fault or ExprError."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from typing import Any, Final
+
+from dpverify.catalogue.toml import Decimal, Fault, meant, show
+from dpverify.errors import ExprError
+from dpverify.expr import (
+    Expr,
+    Num,
+    num,
+    parse,
+    parse_number,
+)
+from dpverify.model import (
+    L1,
+    L2,
+    LINF,
+    TIGHT,
+    Domain,
+    Matrix,
+    Norm,
+)
+
+VERDICTS: Final = ("proved", "refuted", "unknown")
+NUMBER_HELP: Final = 'Write an integer, a decimal, a fraction "887/500" or an expression such as "log(3)".'
+DOMAIN_HELP: Final = (
+    'a domain: "positive", "nonnegative", "real", "positive integer", "integer >= 2", "in (0, 1)", "in [0, 1)", "> 1", ">= 1", "< 3"'
+)
+
+
+
+def read_number(value: Any) -> Expr:
+    """An exact number or an expression in parameters."""
+    if isinstance(value, bool) or not isinstance(value, int | Decimal | str):
+        raise Fault(f"is not a number. {NUMBER_HELP}")
+    if isinstance(value, int):
+        if value.bit_length() > 4096:
+            raise Fault("is too large.")
+        return num(value)
+    if isinstance(value, Decimal):
+        text = value.text.replace("_", "")
+        if "inf" in text or "nan" in text:
+            raise Fault(f"is not a number. {NUMBER_HELP}")
+        sign = -1 if text[0] == "-" else 1
+        return num(sign * parse_number(text.lstrip("+-")))
+    try:
+        return parse(value)
+    except ExprError as error:
+        raise Fault(f"is not a number. {NUMBER_HELP} ({str(error).split('. ')[0]})") from error
+
+
+def read_expression(value: Any) -> Expr:
+    """An expression in the variables of its kind, or a number."""
+    if not isinstance(value, str):
+        return read_number(value)
+    return parse(value)
+
+
+def read_number_or_tight(value: Any) -> Expr | str:
+    """A number, or "tight"."""
+    return TIGHT if value == TIGHT else read_number(value)
+
+
+def _rational(value: Any) -> Fraction:
+    number = read_number(value)
+    if not isinstance(number, Num):
+        raise Fault(f"holds {show(value)}, which is not a rational number.")
+    return number.value
+
+
+def read_string(value: Any) -> str:
+    """A short text."""
+    if not isinstance(value, str) or not value.strip() or len(value) > 500:
+        raise Fault("is not a short text in quotes.")
+    return value
+
+
+def read_boolean(value: Any) -> bool:
+    """true or false."""
+    if not isinstance(value, bool):
+        raise Fault("is not true or false.")
+    return value
+
+
+def read_choice(allowed: tuple[str, ...]) -> Callable[[Any], str]:
+    """A reader of one of the allowed words."""
+    def read(value: Any) -> str:
+        if value not in allowed or not isinstance(value, str):
+            raise Fault(f"is not one of {', '.join(allowed)}.{meant(str(value), allowed)}")
+        return value
+
+    return read
+
+
+def read_table(value: Any) -> Mapping[str, Any]:
+    """A table."""
+    if not isinstance(value, dict):
+        raise Fault("is not a table.")
+    return value
+
+
+def read_claim_tables(value: Any) -> list[Mapping[str, Any]]:
+    """The [[claim]] tables."""
+    if isinstance(value, dict):
+        raise Fault("is one table. Write [[claim]] with two brackets.")
+    if not isinstance(value, list) or not value or not all(isinstance(item, dict) for item in value):
+        raise Fault("is not a list of [[claim]] tables.")
+    return value
+
+
+def _list(value: Any) -> list[Any]:
+    if not isinstance(value, list) or not value:
+        raise Fault("is not a list with entries.")
+    return value
+
+
+def read_rows(value: Any) -> tuple[tuple[Expr, ...], ...]:
+    """A matrix of numbers with rows of one length."""
+    rows = tuple(tuple(read_number(entry) for entry in _list(row)) for row in _list(value))
+    if len({len(row) for row in rows}) > 1:
+        raise Fault("has rows of different lengths.")
+    return rows
+
+
+def read_matrix(value: Any) -> Matrix:
+    """A matrix of rationals."""
+    return tuple(tuple(_rational(entry) for entry in _list(row)) for row in _list(value))
+
+
+def read_points(value: Any) -> tuple[tuple[Expr, ...], ...]:
+    """A list of points; a number is a point of the line."""
+    return read_rows([row if isinstance(row, list) else [row] for row in _list(value)])
+
+
+def read_adjacent(value: Any) -> tuple[tuple[int, int], ...] | None:
+    """Pairs of row numbers, None for "all"."""
+    if value == "all":
+        return None
+    pairs = []
+    for pair in _list(value):
+        if not isinstance(pair, list) or len(pair) != 2 or not all(type(i) is int and i >= 0 for i in pair) or pair[0] == pair[1]:
+            raise Fault(f'holds {show(pair)}. Use "all" or a list of pairs [i, j] of different rows, counted from 0.')
+        pairs.append((pair[0], pair[1]))
+    return tuple(pairs)
+
+
+def _end(value: Any) -> Expr | None:
+    """An end of an interval; None for an infinite one."""
+    text = value.text if isinstance(value, Decimal) else value
+    return None if isinstance(text, str) and text.lstrip("+-") == "inf" else read_number(value)
+
+
+def read_interval(infinite: bool) -> Callable[[Any], tuple[Expr | None, Expr | None]]:
+    """A reader of intervals [lo, hi], with or without infinite ends."""
+    def read(value: Any) -> tuple[Expr | None, Expr | None]:
+        if not isinstance(value, list) or len(value) != 2:
+            raise Fault("is not an interval [lo, hi].")
+        low, high = _end(value[0]), _end(value[1])
+        if not infinite and (low is None or high is None):
+            raise Fault("must have finite ends.")
+        signs_of_ends = [str(getattr(end, "text", end)).startswith("-") for end in value]
+        if (low is None and not signs_of_ends[0]) or (high is None and signs_of_ends[1]):
+            raise Fault("has an infinite end of the wrong sign.")
+        return low, high
+
+    return read
+
+
+def read_norm(value: Any) -> Norm:
+    """A norm by its name or by its body."""
+    named = {"l1": L1, "l2": L2, "linf": LINF}
+    if isinstance(value, str):
+        return named[read_choice(tuple(named))(value)]
+    if not isinstance(value, dict) or len(value) != 1:
+        bodies = "{ellipsoid = [[...]]}, {columns = [[...]]} or {facets = [[...]]}"
+        raise Fault(f'is not a norm. Use "l1", "l2", "linf", {{lp = "3/2"}}, {bodies}.')
+    kind, body = next(iter(value.items()))
+    if kind == "lp":
+        return LINF if _end(body) is None else Norm("lp", _rational(body))
+    return Norm(read_choice(("lp", "ellipsoid", *BODIES))(kind), matrix=read_matrix(body))
+
+
+BODIES: Final = ("columns", "facets")
+_WORDS: Final[Mapping[str, Domain]] = {
+    "positive": Domain(Fraction(0)),
+    "nonnegative": Domain(Fraction(0), lower_open=False),
+    "non-negative": Domain(Fraction(0), lower_open=False),
+    "negative": Domain(None, Fraction(0)),
+    "real": Domain(),
+    "integer": Domain(integer=True),
+    "positive integer": Domain(Fraction(1), lower_open=False, integer=True),
+    "nonnegative integer": Domain(Fraction(0), lower_open=False, integer=True),
+    "non-negative integer": Domain(Fraction(0), lower_open=False, integer=True),
+}
+_COMPARISON = re.compile(r"(integer\s*)?(>=|>|<=|<)(.+)")
+_INTERVAL = re.compile(r"(integer\s+)?in\s*([(\[])(.+),(.+)([)\]])")
+
+
+def _domain(text: str) -> Domain | None:
+    """The domain that a phrase means; None where it is no such phrase."""
+    phrase = " ".join(text.split())
+    if phrase in _WORDS:
+        return _WORDS[phrase]
+    if match := _COMPARISON.fullmatch(phrase):
+        whole, relation, end = match.groups()
+        at = _rational(end.strip())
+        opened = relation in "<>"
+        domain = Domain(at, None, opened, True) if ">" in relation else Domain(None, at, True, opened)
+    elif match := _INTERVAL.fullmatch(phrase):
+        whole, left, low, high, right = match.groups()
+        lower, upper = (None if end.strip().lstrip("+-") == "inf" else _rational(end.strip()) for end in (low, high))
+        domain = Domain(lower, upper, left == "(", right == ")")
+    else:
+        return None
+    if whole:
+        domain = _of_integers(domain)
+    if domain.lower is not None and domain.upper is not None:
+        closed = not (domain.lower_open or domain.upper_open)
+        if not (domain.lower < domain.upper or (domain.lower == domain.upper and closed)):
+            raise Fault("is an empty domain.")
+    return domain
+
+
+def _of_integers(domain: Domain) -> Domain:
+    """The integers of an interval, with ends that are reached."""
+    lower, upper = domain.lower, domain.upper
+    low = None if lower is None else Fraction(lower.__floor__() + 1 if domain.lower_open else lower.__ceil__())
+    high = None if upper is None else Fraction(upper.__ceil__() - 1 if domain.upper_open else upper.__floor__())
+    return Domain(low, high, low is None, high is None, integer=True)
+
+
+def within(inner: Domain, outer: Domain) -> bool:
+    """Whether one domain is certainly part of another."""
+    if outer.integer and not inner.integer:
+        return False
+
+    def covers(mine: Fraction | None, mine_open: bool, its: Fraction | None, its_open: bool, sign: int) -> bool:
+        if its is None:
+            return True
+        return mine is not None and (sign * mine > sign * its or (mine == its and (mine_open or not its_open)))
+
+    return covers(inner.lower, inner.lower_open, outer.lower, outer.lower_open, 1) and covers(
+        inner.upper, inner.upper_open, outer.upper, outer.upper_open, -1
+    )
+
+
+def read_value_or_domain(value: Any) -> Expr | Domain:
+    """A parameter's value, or the domain that a phrase means."""
+    if isinstance(value, str):
+        domain = _domain(value)
+        if domain is not None:
+            return domain
+        try:
+            return parse(value)
+        except ExprError as error:
+            raise Fault(f"is not a number, an expression or {DOMAIN_HELP}. ({str(error).split('. ')[0]})") from error
+    return read_number(value)
+
+
+def read_callable_name(value: Any) -> str:
+    """"module:name"."""
+    if not isinstance(value, str) or not re.fullmatch(r"[\w./-]+:\w+", value):
+        raise Fault('is not "module:name".')
+    return value
+
+
+def read_patterns(value: Any) -> str:
+    """"usual", or a strategy by name."""
+    if value == "usual":
+        return "usual"
+    if isinstance(value, str) and value.startswith("strategy:"):
+        return read_callable_name(value.removeprefix("strategy:"))
+    raise Fault('is neither "usual" nor "strategy:module:name".')
+
+
+def read_pairs_of_data(value: Any) -> list[Any]:
+    """Pairs [data, data']."""
+    pairs = _list(value)
+    if not all(isinstance(pair, list) and len(pair) == 2 for pair in pairs):
+        raise Fault("is not a list of pairs [data, data'].")
+    return pairs
+
+
+def read_positive_integer(value: Any) -> int:
+    """A positive integer."""
+    if type(value) is not int or value < 1:
+        raise Fault("is not a positive integer.")
+    return value
