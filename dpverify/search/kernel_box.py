@@ -54,6 +54,9 @@ def propose(claim: Claim, digits: int) -> list[dict[str, Any]]:
             check_normaliser(claim)
             reach, flat = _reach(claim)
             space = losses(claim, reach)
+            apart = _supports(claim, space)
+            if apart is not None:
+                return [{"rule": kernel_point.NAME, "evidence": apart}]
             best = _greatest(space, digits)
         except (DpverifyError, ZeroDivisionError):
             return [{"rule": kernel_box.NAME, "evidence": {"value": "0", "tree": ["values"]}}]  # the kernel says why
@@ -62,7 +65,7 @@ def propose(claim: Claim, digits: int) -> list[dict[str, Any]]:
             steps.append({"rule": kernel_point.NAME, "evidence": lower})
         if flat and _height(best.loss, best.point).is_finite():
             for target in _targets(claim, space, best, digits):
-                tree = _Builder(space, target, best).tree()
+                tree = _Builder(space, target, best, digits).tree()
                 if tree is not None:
                     ends = {"reach": [str(end) for end in reach]} if space.rays else {}
                     steps.append({"rule": kernel_box.NAME, "evidence": {"value": format_expr(target), "tree": tree, **ends}})
@@ -189,9 +192,8 @@ def _middle(part: Polytope) -> Vector:
 def _height(loss: Expr, point: Vector) -> arb:
     """The loss at a point, -inf where it has no value, +inf where it is infinite."""
     ball = value(loss, {name: rational(x) for name, x in zip(NAMES, point, strict=True)})
-    if ball.is_finite():
-        return ball.mid()
-    return arb("inf") if ball > 0 else arb("-inf")
+    found: arb = ball.mid() if ball.is_finite() else arb("inf") if ball > 0 else arb("-inf")
+    return found
 
 
 def _greatest(space: Losses, digits: int) -> Best:
@@ -278,10 +280,13 @@ def _polished(loss: Expr, cell: Polytope, point: Vector, digits: int) -> Vector:
 
 def _second(spot: Polytope, loss: Expr, a: Vector, b: Vector) -> arb:
     if a == b:
-        return directional(spot, loss, a).d2.mid()
-    both = tuple(x + y for x, y in zip(a, b, strict=True))
-    along_both, along_a, along_b = (directional(spot, loss, way).d2 for way in (both, a, b))
-    return ((along_both - along_a - along_b) / 2).mid()
+        bend: arb = directional(spot, loss, a).d2
+    else:
+        both = tuple(x + y for x, y in zip(a, b, strict=True))
+        along_both, along_a, along_b = (directional(spot, loss, way).d2 for way in (both, a, b))
+        bend = (along_both - along_a - along_b) / 2
+    middle: arb = bend.mid()
+    return middle
 
 
 def _newton(gradient: list[arb], hessian: list[list[arb]]) -> list[arb] | None:
@@ -312,6 +317,20 @@ def _projected(point: Vector, origin: Vector, basis: Sequence[Vector]) -> Vector
         share = (dot(rest, o) / dot(o, o)).limit_denominator(2**60)
         result = tuple(x + share * y for x, y in zip(result, o, strict=True))
     return result
+
+
+def _supports(claim: Claim, space: Losses) -> dict[str, Any] | None:
+    """Evidence of an event that is impossible on one input and not on the other."""
+    kernel = claim.mechanism
+    assert isinstance(kernel, Kernel)
+    for cell, _ in _cells(space.loss, space.region):
+        for point in _grid(cell, 4):
+            y, theta, other = (constant(x) for x in space.point(point))
+            if value(kernel.density, {"y": y, "theta": other}) == 0 and value(kernel.density, {"y": y, "theta": theta}) > 0:
+                evidence = _event(claim, space, point)
+                if evidence is not None and kernel_point.check(claim, evidence).value is INFINITE:
+                    return evidence
+    return None
 
 
 # -- evidence ------------------------------------------------------------------------------------------
@@ -372,7 +391,8 @@ def _targets(claim: Claim, space: Losses, best: Best, digits: int) -> Iterator[E
 class _Builder:
     """Builds a tree of cuts whose leaves the rule accepts for a target."""
 
-    def __init__(self, space: Losses, target: Expr, best: Best) -> None:
+    def __init__(self, space: Losses, target: Expr, best: Best, digits: int) -> None:
+        self.digits = digits
         self.space, self.best = space, best.point
         self.accept = kernel_box._Tree(target)
         self.left = MOST_PARTS
@@ -417,7 +437,8 @@ class _Builder:
                     low <= x <= high for x, (low, high) in zip(self.best, part.box, strict=True)
                 )
                 points = [self.best] if inside else []
-                choices += [["tangent", _texts(point)] for point in (*points, part.vertices[order[0]])]
+                points += [part.vertices[order[0]], self.peak(part, loss)]
+                choices += [["tangent", _texts(point)] for point in points]
         for choice in choices:
             try:
                 if self.accept.leaf(choice, part, loss):
@@ -425,6 +446,12 @@ class _Builder:
             except (DpverifyError, ZeroDivisionError):
                 continue
         return None
+
+    def peak(self, part: Polytope, loss: Expr) -> Vector:
+        """About the greatest point of a concave part, of few digits where that is as good."""
+        point = _polished(loss, part, _middle(part), self.digits)
+        simple = tuple(x.limit_denominator(1000) for x in point)
+        return simple if part.spans(minus(simple, point)) and not _height(loss, simple) < _height(loss, point) else point
 
     def ways(self, part: Polytope) -> list[Vector]:
         """Directions to try: along the coordinates, their diagonals and the part's edges."""

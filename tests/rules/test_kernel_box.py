@@ -1,0 +1,181 @@
+"""Upper bounds for one-parameter kernels, by trees of cuts (THEORY T8)."""
+
+from fractions import Fraction
+
+import pytest
+
+from dpverify.balls import precision
+from dpverify.compare import certainly_equal, certainly_le, certainly_lt
+from dpverify.errors import CertificateError, Rejected
+from dpverify.expr import num, parse
+from dpverify.model import Claim, Domain, Kernel, Selection
+from dpverify.rules import kernel_box, kernel_point
+from dpverify.rules.base import INFINITE
+from dpverify.rules.polytopes import Polytope, box
+from dpverify.search import kernel_box as search
+
+BOUNDED_LAPLACE = "exp(-abs(y - theta))/(2 - exp(-theta) - exp(theta - 1))"
+
+
+def kernel(density, output=("0", "1"), inputs=("0", "1"), sensitivity=None, **fields):
+    ends = [None if end is None else parse(end) for end in output]
+    mechanism = Kernel(parse(density), (ends[0], ends[1]), (parse(inputs[0]), parse(inputs[1])))
+    return Claim(mechanism, None, sensitivity=None if sensitivity is None else parse(sensitivity), **fields)
+
+
+def bounds(claim, digits=20):
+    rules = {kernel_box.NAME: kernel_box, kernel_point.NAME: kernel_point}
+    with precision(192):
+        found = [rules[step["rule"]].check(claim, step["evidence"]) for step in search.propose(claim, digits)]
+    return {bound.side: bound for bound in found}
+
+
+def tree(claim):
+    (evidence,) = (step["evidence"] for step in search.propose(claim, 20) if step["rule"] == kernel_box.NAME)
+    return evidence
+
+
+def check(claim, evidence):
+    with precision(192):
+        return kernel_box.check(claim, evidence)
+
+
+@pytest.mark.parametrize(
+    ("claim", "tight"),
+    [
+        # Holohan et al. 2020, Lemma: the bounded domain costs the ratio of the normalisers at the ends of the sensitivity
+        (kernel(BOUNDED_LAPLACE), "1"),
+        (
+            kernel("exp(-abs(y - theta)/2)/(2*(2 - exp(-theta/2) - exp((theta - 5)/2)))", ("0", "5"), ("0", "5"), "1"),
+            "1/2 + log((2 - exp(-1/2) - exp(-2))/(1 - exp(-5/2)))",
+        ),
+        # Laplace noise on the line costs the range of the input over the scale
+        (kernel("exp(-abs(y - theta))/2", (None, None), ("0", "1")), "1"),
+        # a linear tilt: the greatest ratio is (3/2)/(1/2), at the ends
+        (kernel("1 + (theta - 1/2)*(2*y - 1)"), "log(3)"),
+        # a step of height 5/4 over a floor of 1/4
+        (kernel("(1 + 4*floor(min(1, max(0, 5/4 - abs(y - theta - 1/2)))))/4", ("0", "2")), "log(5)"),
+        # the same with irrational ends
+        (kernel("exp(-abs(y - theta))/(2 - exp(-theta) - exp(theta)/2)", ("0", "log(2)"), ("0", "log(2)")), "log(2)"),
+    ],
+)
+def test_the_bounds_are_the_exact_value(claim, tight):
+    found = bounds(claim)
+    assert certainly_equal(found["upper"].value, parse(tight))
+    assert certainly_le(found["lower"].value, parse(tight))
+    assert certainly_lt(parse(f"{tight} - 1/10**20"), found["lower"].value)
+
+
+def test_the_piecewise_mechanism_of_local_privacy_costs_its_epsilon():
+    # Wang et al. 2019: density p within l(theta) <= y <= r(theta), p/e^epsilon outside, C = (e^(eps/2) + 1)/(e^(eps/2) - 1)
+    s = "exp(1/2)"
+    inside = f"max(0, floor(1 + min(0, 1/({s} - 1) - abs(y - theta*{s}/({s} - 1)))))"
+    density = f"(exp(1) - {s})/(2*{s} + 2)*(exp(-1) + (1 - exp(-1))*{inside})"
+    found = bounds(kernel(density, (f"-({s} + 1)/({s} - 1)", f"({s} + 1)/({s} - 1)"), ("-1", "1")))
+    assert certainly_equal(found["upper"].value, num(1)) and certainly_equal(found["lower"].value, num(1))
+
+
+def test_a_density_that_turns_inside_the_output_is_bounded_at_its_ends():
+    found = bounds(kernel("1 + theta*(y**2 - y + 1/6)"))
+    assert certainly_equal(found["upper"].value, parse("log(7/6)"))  # at y = 0 and theta = 1 against 0
+
+
+def test_a_smaller_value_is_refused():
+    claim = kernel(BOUNDED_LAPLACE)
+    evidence = tree(claim)
+    assert check(claim, evidence).value == num(1)
+    with pytest.raises(Rejected, match="not certainly below"):
+        check(claim, evidence | {"value": "1 - 1/10**15"})
+
+
+def test_a_tree_of_another_sensitivity_is_refused():
+    density = "exp(-abs(y - theta)/2)/(2*(2 - exp(-theta/2) - exp((theta - 5)/2)))"
+    narrow, wide = (kernel(density, ("0", "5"), ("0", "5"), s) for s in ("1", "2"))
+    with pytest.raises((Rejected, CertificateError)):
+        check(wide, tree(narrow))
+
+
+def test_a_density_that_does_not_integrate_to_1_is_refused_and_reported():
+    claim = kernel("exp(-abs(y - theta))/2")
+    with pytest.raises(Rejected, match="does not integrate to 1 at theta = 0"):
+        check(claim, {"value": "10", "tree": ["corner", 0]})
+    assert "write its normaliser out" in search.normaliser_faults(claim)[0].lower()
+    assert search.normaliser_faults(kernel(BOUNDED_LAPLACE)) == []
+
+
+def test_a_negative_density_is_reported():
+    assert any("negative" in fault for fault in search.normaliser_faults(kernel("1 + 4*theta*(y - 1/2)")))
+
+
+def test_a_tail_that_depends_on_the_output_is_refused():
+    gaussian = kernel("exp(-(y - theta)**2/2)/sqrt(2*pi)", (None, None))
+    with pytest.raises(Rejected, match="depends on y"):
+        check(gaussian, {"value": "10", "reach": ["-4", "5"], "tree": ["corner", 0]})
+
+
+def test_a_slide_must_climb():
+    claim = kernel("1 + (theta - 1/2)*(2*y - 1)")
+    with pytest.raises(Rejected, match="rise"):
+        check(claim, {"value": "log(3)", "tree": ["slide", ["1", "0", "0"], [["corner", 0]]]})
+
+
+@pytest.mark.parametrize("node", ["corner", [], ["guess", 0], ["cut", ["1", "0"], "0", [], []], None, ["tangent", ["5", "0", "0"]]])
+def test_a_damaged_tree_is_refused(node):
+    with pytest.raises((CertificateError, Rejected)):
+        check(kernel(BOUNDED_LAPLACE), {"value": "3/2", "tree": node})
+
+
+def test_a_tree_as_deep_as_it_likes_is_refused():
+    node = ["corner", 0]
+    for _ in range(200):
+        node = ["cut", ["1", "0", "0"], "1/2", node, ["corner", 0]]
+    with pytest.raises(Rejected, match="not certainly below"):
+        check(kernel(BOUNDED_LAPLACE), {"value": "1", "tree": node})
+
+
+def test_parameters_and_other_mechanisms_are_refused():
+    with pytest.raises(Rejected, match="parameter"):
+        check(kernel("b*exp(-y)", domains=(("b", Domain(Fraction(0))),)), {"value": "1", "tree": ["corner", 0]})
+    with pytest.raises(Rejected, match="kernel"):
+        check(Claim(Selection(num(2), parse("1/2")), None), {"value": "1", "tree": ["corner", 0]})
+
+
+def test_jumps_in_the_input_count_at_the_end_of_the_range():
+    # at theta = 1 itself the density is another one: floor(theta) is 1 there only
+    claim = kernel("1 + floor(theta)*(2*y - 1)/2")
+    assert "upper" not in bounds(claim) or certainly_le(parse("log(2)"), bounds(claim)["upper"].value)
+
+
+def test_unequal_supports_are_infinite():
+    shifted = kernel("max(0, 1 - abs(y - theta))", ("-1", "2"))
+    assert bounds(shifted)["lower"].value is INFINITE and "upper" not in bounds(shifted)
+
+
+# -- polytopes -------------------------------------------------------------------------------------
+
+
+def vector(*numbers):
+    return tuple(Fraction(x) for x in numbers)
+
+
+def test_two_halves_of_a_polytope_share_the_vertices_of_the_cut():
+    cube = box([(Fraction(0), Fraction(1))] * 3)
+    normal = vector(1, 1, 1)
+    low, high = cube.below(normal, Fraction(1)), cube.below(tuple(-x for x in normal), Fraction(-1))
+    assert set(low.vertices) == {vector(0, 0, 0), vector(1, 0, 0), vector(0, 1, 0), vector(0, 0, 1)}
+    assert set(high.vertices) == set(cube.vertices) - {vector(0, 0, 0)}
+    assert cube.below(normal, Fraction(-1)) is None
+    again = low.below(vector(2, 0, 0), Fraction(1))
+    assert set(again.vertices) == {vector(0, 0, 0), vector(0, 1, 0), vector(0, 0, 1)} | {
+        vector("1/2", 0, 0), vector("1/2", "1/2", 0), vector("1/2", 0, "1/2")
+    }  # fmt: skip
+
+
+def test_the_faces_towards_a_direction_are_those_that_it_leaves_by():
+    square = box([(Fraction(0), Fraction(1))] * 2)
+    (face,) = square.towards(vector(1, 0))
+    assert isinstance(face, Polytope) and set(face.vertices) == {vector(1, 0), vector(1, 1)}
+    assert face.spans(vector(0, 1)) and not face.spans(vector(1, 0))
+    assert {frozenset(f.vertices) for f in square.towards(vector(1, 1))} == {
+        frozenset({vector(1, 0), vector(1, 1)}), frozenset({vector(0, 1), vector(1, 1)})
+    }  # fmt: skip
