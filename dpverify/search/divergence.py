@@ -4,68 +4,86 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 from flint import arb
 
-from dpverify.balls import constant, precision
-from dpverify.certificate import Step
+from dpverify.balls import Jet, constant, precision
+from dpverify.ends import End, end_jet
 from dpverify.errors import DpverifyError
-from dpverify.expr import Expr, Num, add, div, format_expr, mul, num
+from dpverify.expr import Expr, Num, add, div, format_expr, mul, neg_log, num
 from dpverify.integral import Additive, breaks, domain, variable
 from dpverify.model import Claim, Product, Radial, Translation
 from dpverify.rules import divergence as rule
-from dpverify.search import point_witness
+from dpverify.search import point_witness, sensitivity
 from dpverify.sensitivity import sensitivity_bounds
 
 _STARTS = (16, 2**6, 2**10, 2**20, 2**40, 2**100)
 
 
-def propose(claim: Claim, digits: int = 20) -> list[Step]:
+def propose(claim: Claim, digits: int = 20) -> list[dict[str, Any]]:
     """A step for the rule divergence with a witness for the claimed epsilon (or for 1), or none."""
     noise = claim.mechanism
     if claim.domains or not isinstance(noise, Radial | Translation | Product):
         return []
     with precision(128):
-        for evidence in _ends(claim, noise):
+        for evidence in _candidates(claim, noise):
             try:
                 rule.check(claim, evidence)
             except DpverifyError:
                 continue
             target = num(1) if claim.epsilon is None else claim.epsilon
-            shows = _witness(claim, noise, evidence, target)
-            return [Step(rule.NAME, evidence if shows is None else {**evidence, "witness": shows})]
+            shows = _witness(claim, evidence, target)
+            return [{"rule": rule.NAME, "evidence": evidence if shows is None else {**evidence, "witness": shows}}]
     return []
 
 
-def _ends(claim: Claim, noise: Additive) -> Iterator[dict[str, Any]]:
+def _candidates(claim: Claim, noise: Additive) -> Iterator[dict[str, Any]]:
+    """Evidence for the ends where the slope, or the density, seems to diverge or vanish."""
+    density, name = noise.profile if isinstance(noise, Radial) else noise.density, variable(noise)
+    gauges = sensitivity.propose(claim)
+    given = {"sensitivity": gauges} if gauges else {}
     lower, upper = domain(noise)
     for side, closed in (("+inf", upper), ("-inf", lower)):
         if closed is None:
-            for start in _STARTS:
-                yield {"side": side, "start": str(start)}
+            found = _first(neg_log(density), name, side, Fraction(0))
+            if found is not None and found[1].d1.diverges() != 0:
+                yield {"side": side, "start": str(found[0]), **given}
     if isinstance(noise, Translation) and noise.integers:
         return
-    density = noise.profile if isinstance(noise, Radial) else noise.density
-    reach = sensitivity_bounds(claim, None).lower
+    reach = sensitivity_bounds(claim, gauges or None).lower
     if isinstance(noise, Radial):
         reach = div(reach, noise.scale)
-    points = breaks(density, variable(noise)) | {end for end in (lower, upper) if end is not None} | {Fraction(0)}
-    for point in sorted(points, key=abs):
-        for side in ("right", "left"):
-            for start in _STARTS:
-                for factor in (Fraction(1), Fraction(1, 2), Fraction(-1, 2)):
-                    other = add(Num(point), mul(Num(factor), reach))
-                    for radius in (Fraction(1, 2**10), Fraction(1, 2**40)):
-                        found = {"side": side, "start": str(start), "point": str(point), "other": format_expr(other)}
-                        yield {**found, "radius": str(radius)}
+    points = breaks(density, name) | {end for end in (lower, upper) if end is not None} | {Fraction(0)}
+    for point, side in product(sorted(points, key=abs), ("right", "left")):
+        if point == (upper if side == "right" else lower):
+            continue
+        found = _first(density, name, side, point)
+        if found is None or found[1].v.k.is_zero() or found[1].v.direction() == 0:
+            continue
+        for factor, radius in product(("1", "1/2", "-1/2"), ("1/1024", "1/1099511627776")):
+            other = format_expr(add(Num(point), mul(Num(Fraction(factor)), reach)))
+            yield {"side": side, "start": str(found[0]), "point": str(point), "other": other, "radius": radius, **given}
 
 
-def _witness(claim: Claim, noise: Additive, evidence: dict[str, Any], target: Expr) -> dict[str, Any] | None:
+def _first(expr: Expr, name: str, side: Any, point: Fraction) -> tuple[int, Jet] | None:
+    """The first start from which an end has an enclosure, and the germs there."""
+    for start in _STARTS:
+        try:
+            found = end_jet(expr, name, End(side, Fraction(start), point))
+            found.d1.direction()
+        except (DpverifyError, ValueError):
+            continue
+        return start, found
+    return None
+
+
+def _witness(claim: Claim, evidence: dict[str, Any], target: Expr) -> dict[str, Any] | None:
     """A pair of points with a loss above the target: on the way to the end that diverges."""
     loss = point_witness.losses(claim)[0][0]
     aim = constant(target)
-    with precision(1024):
+    with precision(512):
         for a, b in _approach(loss, evidence):
             try:
                 size = loss.at(a, b)
@@ -89,7 +107,7 @@ def _approach(loss: point_witness.Loss, evidence: dict[str, Any]) -> Iterator[tu
             yield Num(outward * c), add(Num(outward * c), mul(num(outward), loss.shift))
         return
     point, toward = Fraction(evidence["point"]), 1 if evidence["side"] == "right" else -1
-    for k in range(4, 1000, 2):
+    for k in (*range(4, 40, 2), *range(40, 400, 40)):
         near = point + toward * Fraction(1, 2**k)
         for sign in (1, -1):
             there = add(Num(near), mul(num(sign), loss.shift))

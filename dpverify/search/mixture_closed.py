@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from dpverify.certificate import Step
 from dpverify.errors import DpverifyError
 from dpverify.model import Claim
 from dpverify.rules import mixture_closed
-from dpverify.search import concave_exponent, convex_exponent, modulus, point_witness, power_identity
+from dpverify.search import concave_exponent, convex_exponent, divergence, modulus, point_witness, power_identity
 
 
 def propose(claim: Claim, digits: int) -> list[dict[str, Any]]:
@@ -21,7 +20,7 @@ def propose(claim: Claim, digits: int) -> list[dict[str, Any]]:
     found = [step for exact in (power_identity, concave_exponent, convex_exponent) for step in exact.propose(radial, digits)]
     if not radial.domains:
         found += [] if found else _found(modulus, radial, digits)
-        found += _found(point_witness, radial, digits)
+        found += _found(point_witness, radial, digits) + _found(divergence, radial, digits)
     return [{"rule": mixture_closed.NAME, "evidence": step} for step in found if step["rule"] in mixture_closed.CHECKS]
 
 
@@ -30,4 +29,4 @@ def _found(search: Any, claim: Claim, digits: int) -> list[dict[str, Any]]:
         steps: Iterable[Any] = search.propose(claim, digits)
     except DpverifyError:
         return []
-    return [{"rule": step.rule, "evidence": dict(step.evidence)} if isinstance(step, Step) else step for step in steps]
+    return steps

@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import islice, product
+from itertools import chain, product
 from typing import Any
 
 import numpy as np
 from flint import arb, ctx
 
 from dpverify.balls import constant, jet, precision, value
-from dpverify.certificate import Step
 from dpverify.errors import DpverifyError, ExprError
-from dpverify.expr import Expr, Num, add, div, format_expr, mul, neg_log, num, power, substitute
+from dpverify.expr import ZERO, Expr, Num, add, div, format_expr, mul, neg_log, num, power, substitute
 from dpverify.geometry import differences, norm_value
 from dpverify.integral import Additive, breaks, variable
 from dpverify.model import Claim, Domain, Product, Radial, Translation
 from dpverify.rules import point_witness as rule
 from dpverify.rules.base import INFINITE
 from dpverify.rules.parameters import fixed
+from dpverify.search import sensitivity
 from dpverify.search.numeric import number, vectorised
 from dpverify.sensitivity import sensitivity_bounds
 
@@ -107,6 +107,9 @@ def best(loss: Loss, digits: int) -> Candidate | None:
     """The pair (a, b) of the greatest loss found, good to about `digits` digits, and the loss."""
     found: list[Candidate] = []
     with precision(256):
+        if loss.shift == ZERO:  # nothing is lost where nothing moves
+            _try_all(loss, [Fraction(0), Fraction(1), Fraction(1, 3)], found)
+            return found[0] if found else None
         _try_all(loss, loss.grid(), found)
         top = _greatest(found)
     if loss.integers:
@@ -115,7 +118,7 @@ def best(loss: Loss, digits: int) -> Candidate | None:
         sharp: list[Candidate] = []
         if top is not None:
             _try(loss, top[0], top[1], sharp)
-        for a, b in _local(loss):
+        for a, b in chain(_local(loss), _between(loss, top)):
             _try(loss, a, b, sharp)
         _try_all(loss, loss.far(digits), sharp)
         return _greatest(sharp)
@@ -170,7 +173,8 @@ def _local(loss: Loss) -> Iterator[tuple[Expr, Expr]]:
     points = points[(points >= low) & (points + loss.step <= high)]
     if len(points) < 3:
         return
-    difference = h(points + loss.step) - h(points)
+    with np.errstate(invalid="ignore"):
+        difference = h(points + loss.step) - h(points)
     for sign in loss.signs:
         for i in _peaks(sign * difference)[:4]:
             c = _newton(loss, points[i - 1], points[i], points[i + 1], loss.shift)
@@ -186,6 +190,21 @@ def _local(loss: Loss) -> Iterator[tuple[Expr, Expr]]:
             a, b = (_newton(loss, x * (1 - 1e-2) - 1e-9, x, x * (1 + 1e-2) + 1e-9, None) for x in (bottom, top))
             if a is not None and b is not None:
                 yield Num(a), Num(b)
+
+
+def _between(loss: Loss, top: Candidate | None) -> Iterator[tuple[Expr, Expr]]:
+    """The pair a shift apart whose lower point lies between the neighbours of the best one on the grid, where floats may see noise."""
+    if top is None:
+        return
+    low = min(top[:2], key=number)
+    grid = loss.grid()
+    if not isinstance(low, Num) or low.value not in grid:
+        return
+    i = grid.index(low.value)
+    if 0 < i < len(grid) - 1:
+        c = _newton(loss, float(grid[i - 1]), float(grid[i]), float(grid[i + 1]), loss.shift)
+        if c is not None:
+            yield loss.pair(c, 1 if low is top[0] else -1)
 
 
 def _peaks(heights: Any) -> list[int]:
@@ -242,11 +261,11 @@ def _dyadic(point: arb, bits: int) -> Fraction:
 # -- claims ----------------------------------------------------------------------------------------
 
 
-def losses(claim: Claim, evidence: Mapping[str, Any] | None = None) -> list[list[Loss]]:
+def losses(claim: Claim) -> list[list[Loss]]:
     """The choices of a shift, a loss for every coordinate moved; one coordinate but for product noise."""
     noise = claim.mechanism
     assert isinstance(noise, Radial | Translation | Product)
-    reach = sensitivity_bounds(claim, evidence).lower
+    reach = sensitivity_bounds(claim, sensitivity.propose(claim) or None).lower
     if isinstance(noise, Radial):
         return [[Loss(noise.profile, "r", True, div(reach, noise.scale), only=claim.query is not None)]]
     if isinstance(noise, Translation):
@@ -349,6 +368,9 @@ def evidence(claim: Claim, a: list[Expr], b: list[Expr], digits: int, target: Ex
             "value": _text(Num(_dyadic(least, 4 * digits + 24))),
             "prec": bits,
         }
+        gauges = sensitivity.propose(claim)
+        if gauges:
+            result["sensitivity"] = gauges
         if target is not None:
             result["event"] = _text(Num(_event(noise, points, constant(target), radius)))
     return result
@@ -419,7 +441,7 @@ def _text(point: Expr) -> str:
     return format_expr(point)
 
 
-def propose(claim: Claim, digits: int, loss_target: Expr | None = None) -> list[Step]:
+def propose(claim: Claim, digits: int, loss_target: Expr | None = None) -> list[dict[str, Any]]:
     """Steps for the rule point-witness, best first; none where nothing was found.
 
     loss_target: the claimed epsilon, above which the event of the witness has to stay (default: the claim's own).
@@ -432,20 +454,21 @@ def propose(claim: Claim, digits: int, loss_target: Expr | None = None) -> list[
     unequal = unequal_support(claim)
     if unequal is not None:
         reach = _text(Num(unequal[2]))
-        return [Step(rule.NAME, {"a": [_text(unequal[0])], "b": [_text(unequal[1])], "radius": reach, "value": "inf", "event": reach})]
+        shows = {"a": [_text(unequal[0])], "b": [_text(unequal[1])], "radius": reach, "value": "inf", "event": reach}
+        return [{"rule": rule.NAME, "evidence": shows}]
     pair = best_pair(claim, digits)
     if pair is None:
         return []
     a, b, size = pair
     if target is None or not size > constant(target):
         found = evidence(claim, a, b, digits)
-        return [] if found is None else [Step(rule.NAME, found)]
+        return [] if found is None else [{"rule": rule.NAME, "evidence": found}]
     near = _nearby(claim, a[0], b[0], target) if any(_size(point) > 40 for point in a) else None
     if near is None:
         found = evidence(claim, a, b, digits, target)
-        return [] if found is None else [Step(rule.NAME, found)]
+        return [] if found is None else [{"rule": rule.NAME, "evidence": found}]
     both = evidence(claim, *near, 10, target), evidence(claim, a, b, digits)
-    return [Step(rule.NAME, found) for found in both if found is not None]
+    return [{"rule": rule.NAME, "evidence": found} for found in both if found is not None]
 
 
 def _nearby(claim: Claim, a: Expr, b: Expr, target: Expr) -> tuple[list[Expr], list[Expr]] | None:
@@ -472,16 +495,18 @@ def _nearby(claim: Claim, a: Expr, b: Expr, target: Expr) -> tuple[list[Expr], l
     return [best_a], [best_b]
 
 
-def _with_parameters(claim: Claim, digits: int) -> list[Step]:
+def _with_parameters(claim: Claim, digits: int) -> list[dict[str, Any]]:
     """A witness at one value of the parameters, where a simple one exceeds the claimed epsilon."""
     if claim.epsilon is None:
         return []
     names = [name for name, _ in claim.domains]
-    for values in islice(product(*(_values(domain) for _, domain in claim.domains)), 40):
+    grids = [list(enumerate(_values(domain))) for _, domain in claim.domains]
+    simplest_first = sorted(product(*grids), key=lambda choice: sum(rank for rank, _ in choice))
+    for values in ([x for _, x in choice] for choice in simplest_first[:24]):
         at = {name: str(x) for name, x in zip(names, values, strict=True)}
         try:
             special, chosen = fixed(claim, {"at": at}, rule.NAME)
-            pair = best_pair(special, 10)
+            pair = best_pair(special, 4)
             epsilon = substitute(claim.epsilon, chosen)
             if pair is None or not pair[2] > constant(epsilon):
                 continue
@@ -489,7 +514,7 @@ def _with_parameters(claim: Claim, digits: int) -> list[Step]:
         except DpverifyError:
             continue
         if found is not None:
-            return [Step(rule.NAME, {**found, "at": at})]
+            return [{"rule": rule.NAME, "evidence": {**found, "at": at}}]
     return []
 
 

@@ -39,7 +39,7 @@ DIVERGENT = [
 @pytest.mark.parametrize(("noise", "delta"), DIVERGENT)
 def test_divergent_losses_refute_with_an_event(noise, delta):
     goal = claim(noise, delta)
-    bound = check(goal, propose(goal)[0].evidence)
+    bound = check(goal, propose(goal)[0]["evidence"])
     assert bound.value is INFINITE
     p, q = mpmath.mpf(bound.witness["P"][0]), mpmath.mpf(bound.witness["Q"][1])
     assert p > mpmath.exp(4) * q
@@ -47,7 +47,7 @@ def test_divergent_losses_refute_with_an_event(noise, delta):
 
 def test_gaussian_at_a_million_is_refuted_with_an_event():
     goal = claim(radial("exp(-r**2/2)", 3), epsilon="1000000")
-    witness = check(goal, propose(goal)[0].evidence).witness
+    witness = check(goal, propose(goal)[0]["evidence"]).witness
     assert mpmath.log(mpmath.mpf(witness["P"][0])) - mpmath.log(mpmath.mpf(witness["Q"][1])) > 1_000_000
 
 

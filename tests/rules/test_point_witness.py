@@ -25,7 +25,7 @@ def claim(noise, delta="1", epsilon=None, **more):
 
 def lower(goal, digits=20, step=-1):
     """The best lower bound that search and rule give together."""
-    return check(goal, propose(goal, digits)[step].evidence).value
+    return check(goal, propose(goal, digits)[step]["evidence"]).value
 
 
 def agrees(value, expected, digits):
@@ -100,7 +100,7 @@ def test_the_mass_of_a_ball_in_three_dimensions():
 def test_gaussian_at_a_million_has_an_event_of_any_exponent():
     goal = claim(radial("exp(-r**2/2)", 3), epsilon="1000000")
     steps = propose(goal, 20)
-    witness = check(goal, steps[0].evidence).witness
+    witness = check(goal, steps[0]["evidence"]).witness
     logs = [[mpmath.log(mpmath.mpf(text)) for text in witness[key]] for key in ("P", "Q")]
     assert logs[0][0] - logs[1][1] > 1_000_000
 
@@ -108,7 +108,7 @@ def test_gaussian_at_a_million_has_an_event_of_any_exponent():
 @pytest.mark.parametrize("epsilon", ["1774/1000", "17742730175404/10000000000000"])
 def test_a_refuted_claim_shows_an_event_above_it(epsilon):
     goal = claim(T3, epsilon=epsilon)
-    bound = check(goal, propose(goal, 20)[0].evidence)
+    bound = check(goal, propose(goal, 20)[0]["evidence"])
     with mpmath.workdps(30):
         p, q = mpmath.mpf(bound.witness["P"][0]), mpmath.mpf(bound.witness["Q"][1])
         # the text is rounded: the ratio of the probabilities is judged on the least loss beside it
@@ -137,7 +137,7 @@ def test_lattice_noise_shows_a_single_output():
 )
 def test_unequal_supports_refute_every_epsilon(noise, delta):
     goal = claim(noise, delta, "1000")
-    bound = check(goal, propose(goal, 20)[0].evidence)
+    bound = check(goal, propose(goal, 20)[0]["evidence"])
     assert bound.value is INFINITE
     assert bound.witness["Q"] == ["0", "0"]
     assert mpmath.mpf(bound.witness["P"][0]) > 0
@@ -171,13 +171,13 @@ def test_a_claim_for_all_parameters_is_refuted_at_one_value():
     noise = radial("(1 + r**2/nu)**(-(nu + 1)/2)")
     goal = claim(noise, "1", "1", domains=(("nu", Domain(Fraction(0))),))
     step = propose(goal, 10)[0]
-    bound = check(goal, step.evidence)
+    bound = check(goal, step["evidence"])
     nu = mpmath.mpf(str(float(bound.at["nu"].value)))
     assert agrees(bound.value, (nu + 1) * mpmath.asinh(1 / (2 * mpmath.sqrt(nu))), 8)
     with pytest.raises(Rejected, match="domain"):
-        check(goal, {**step.evidence, "at": {"nu": "-1"}})
+        check(goal, {**step["evidence"], "at": {"nu": "-1"}})
     with pytest.raises(Rejected, match="wants a value"):
-        check(goal, {k: v for k, v in step.evidence.items() if k != "at"})
+        check(goal, {k: v for k, v in step["evidence"].items() if k != "at"})
 
 
 # -- mutants ---------------------------------------------------------------------------------------
@@ -242,7 +242,7 @@ def test_other_kinds_are_rejected():
 
 def test_a_lower_bound_is_never_above_the_loss_of_the_pair():
     goal = claim(radial("exp(-sqrt(1 + r**2))", 2), "1")
-    evidence = propose(goal, 20)[0].evidence
+    evidence = propose(goal, 20)[0]["evidence"]
     assert check(goal, evidence).value.value < 1  # the supremum, at infinity only
     with pytest.raises(DpverifyError):
         check(goal, {**evidence, "value": "1"})
