@@ -16,6 +16,9 @@ from dpverify.model import Claim, Domain, Exponential, Table
 from dpverify.rules import finite as rule
 from dpverify.rules.rows import Finite, finite
 
+MOST_FORMS = 5
+"""The most different log-ratios that are compared with each other for all parameters at once."""
+
 Cell = tuple[int, int, int]
 
 
@@ -48,11 +51,13 @@ def _lower(cell: Cell) -> dict[str, Any]:
 def _tops(claim: Claim, table: Finite, cells: list[Cell]) -> list[Cell]:
     """The cells that no other is certainly at least as great as, the greatest by its size first."""
     domains = dict(claim.domains)
-    losses = {cell: table.loss(cell) for cell in cells}
-    ranked = sorted(cells, key=lambda cell: -_size(table, cell))
+    sizes = {cell: _size(table, cell) for cell in cells}
+    ranked = sorted(cells, key=lambda cell: -sizes[cell])
     if not claim.domains:
-        highest = _size(table, ranked[0])
-        ranked = [cell for cell in ranked if _size(table, cell) > highest - 1e-9]
+        ranked = [cell for cell in ranked if sizes[cell] > sizes[ranked[0]] - 1e-9]
+    losses = {cell: table.loss(cell) for cell in ranked}
+    if claim.domains and len(set(losses.values())) > MOST_FORMS:
+        return ranked[:1]
     kept: list[Cell] = []
     for cell in ranked:
         if not any(losses[cell] == losses[k] or compare.certainly_le(losses[cell], losses[k], domains) for k in kept):

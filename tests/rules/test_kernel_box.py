@@ -129,7 +129,7 @@ def test_a_tree_as_deep_as_it_likes_is_refused():
     node = ["corner", 0]
     for _ in range(200):
         node = ["cut", ["1", "0", "0"], "1/2", node, ["corner", 0]]
-    with pytest.raises(Rejected, match="not certainly below"):
+    with pytest.raises(Rejected, match="deep"):
         check(kernel(BOUNDED_LAPLACE), {"value": "1", "tree": node})
 
 
