@@ -23,7 +23,7 @@ from dpverify.compare import NEGATIVE, NULL, POSITIVE
 from dpverify.errors import CertificateError, Rejected
 from dpverify.expr import ONE, ZERO, Add, Call, Expr, Mul, Num, Pow, Sym, add, call, div, mul, neg, neg_log, num, power, sqrt, sub, symbols
 from dpverify.model import Claim, Domain, Mixture, Radial, Source
-from dpverify.rules import concave_exponent, convex_exponent, modulus, point_witness, power_identity
+from dpverify.rules import concave_exponent, convex_exponent, divergence, modulus, point_witness, power_identity
 from dpverify.rules.base import Bound
 from dpverify.shapes import Shapes
 
@@ -42,7 +42,7 @@ ASSUMED: Final = ()
 SOURCE: Final = Source("THEORY", "T3; Reimherr & Awan 2019, Theorem 1")
 
 CHECKS: Final[Mapping[str, Callable[[Claim, Mapping[str, Any]], Bound]]] = {
-    rule.NAME: rule.check for rule in (concave_exponent, convex_exponent, modulus, point_witness, power_identity)
+    rule.NAME: rule.check for rule in (concave_exponent, convex_exponent, divergence, modulus, point_witness, power_identity)
 }
 """The rules that the radial noise may be passed on to."""
 

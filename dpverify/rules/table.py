@@ -19,6 +19,7 @@ from dpverify.rules import (
     modulus,
     point_witness,
     power_identity,
+    product_lipschitz,
     selection,
     staircase,
 )
@@ -57,6 +58,7 @@ _RULES: Final[tuple[Rule, ...]] = (
     modulus,
     point_witness,
     power_identity,
+    product_lipschitz,
     selection,
     staircase,
 )

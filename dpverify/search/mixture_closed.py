@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable
 from typing import Any
 
 from dpverify.errors import DpverifyError
@@ -19,14 +19,13 @@ def propose(claim: Claim, digits: int) -> list[dict[str, Any]]:
         return []
     found = [step for exact in (power_identity, concave_exponent, convex_exponent) for step in exact.propose(radial, digits)]
     if not radial.domains:
-        found += [] if found else _found(modulus, radial, digits)
-        found += _found(point_witness, radial, digits) + _found(divergence, radial, digits)
+        found += [] if found else _found(modulus.propose, radial, digits)
+        found += _found(point_witness.propose, radial, digits) + _found(divergence.propose, radial, digits)
     return [{"rule": mixture_closed.NAME, "evidence": step} for step in found if step["rule"] in mixture_closed.CHECKS]
 
 
-def _found(search: Any, claim: Claim, digits: int) -> list[dict[str, Any]]:
+def _found(search: Callable[[Claim, int], list[dict[str, Any]]], claim: Claim, digits: int) -> list[dict[str, Any]]:
     try:
-        steps: Iterable[Any] = search.propose(claim, digits)
+        return search(claim, digits)
     except DpverifyError:
         return []
-    return steps
