@@ -175,8 +175,12 @@ def _theta(density: Expr, name: str, end: End) -> tuple[arb | None, arb | None]:
     if germ.k.is_zero() or germ.direction() <= 0:
         found = germ.bounds()
         return found.lo, found.hi
-    least = 1 / _positive(germ).power(Fraction(-1)).bounds().hi
-    return (least.lower(), None) if germ.k.lo > 0 else (None, -least.lower())
+    if germ.k.lo >= 0:
+        return (1 / germ.power(Fraction(-1)).bounds().hi).lower() if germ.k.lo > 0 else arb(0), None
+    if germ.k.hi <= 0:
+        flipped = Germ(germ.start, -germ.k, germ.a, germ.b, germ.growth)
+        return None, -(1 / flipped.power(Fraction(-1)).bounds().hi).lower() if germ.k.hi < 0 else arb(0)
+    raise Undecided("the sign of a growing function at the end of the interval is not certain.")
 
 
 def _expanded(expr: Expr) -> Expr:
@@ -191,15 +195,6 @@ def _expanded(expr: Expr) -> Expr:
                 others = done.args[:i] + done.args[i + 1 :]
                 return add(*(_expanded(mul(term, *others)) for term in factor.args))
     return done
-
-
-def _positive(germ: Germ) -> Germ:
-    """|f| for a germ whose sign is certain. Raises Undecided."""
-    if germ.k.lo > 0:
-        return germ
-    if germ.k.hi < 0:
-        return Germ(germ.start, -germ.k, germ.a, germ.b, germ.growth)
-    raise Undecided("the sign of a growing function at the end of the interval is not certain.")
 
 
 def _end_mass(density: Expr, name: str, end: End) -> arb | None:
