@@ -18,7 +18,7 @@ from dpverify.balls import precision
 from dpverify.certificate import MAX_BYTES, Certificate, Step, decode, unpack
 from dpverify.compare import certainly_le, certainly_lt
 from dpverify.errors import CertificateError, DpverifyError, Rejected, Undecided
-from dpverify.expr import ZERO, Expr, Num, format_expr, substitute
+from dpverify.expr import ZERO, Expr, Num, format_expr, substitute, symbols
 from dpverify.model import Claim, Domain
 from dpverify.rules.base import Bound, Infinite
 from dpverify.rules.table import TABLE
@@ -84,13 +84,14 @@ def judge(claim: Claim, steps: Sequence[Step], bounds: Sequence[Bound]) -> Judge
     PROVED: an upper bound is at most the claimed epsilon (finite, where it is "tight"); it holds for every delta.
     REFUTED: delta is 0 and a lower bound is above the claimed epsilon, at one value of the parameters at least.
     """
-    domains = dict(claim.domains)
     uppers = [b.value for b in bounds if b.side == "upper"]
     lowers = [b for b in bounds if b.side == "lower" and _inside(b, claim)]
-    upper = _best(uppers, lambda a, b: _at_most(a, b, domains))
-    lower = _best([b.value for b in lowers if not b.at], lambda a, b: _at_most(b, a, domains))
+    upper = _best(uppers, _at_most)
+    lower = _best([b.value for b in lowers if not b.at], lambda a, b: _at_most(b, a))
     refutation = next((b for b in lowers if _refutes(b, claim)), None)
-    proved = _meaningful_delta(claim) and any(_proves(value, claim) for value in uppers)
+    # what is literally the claimed bound is tried first: comparing closed forms over a domain can take long
+    likely = sorted(uppers, key=lambda value: value != claim.epsilon)
+    proved = _meaningful_delta(claim) and any(_proves(value, claim) for value in likely)
     if proved and refutation is not None:
         raise RuntimeError("the rules contradict each other: an upper bound is below a lower bound")
     rules = [TABLE[step.rule] for step in steps]
@@ -145,10 +146,11 @@ def _inside(lower: Bound, claim: Claim) -> bool:
     return not lower.at or all(name in domains and lies_in(value, domains[name]) for name, value in lower.at.items())
 
 
-def _at_most(left: Expr | Infinite, right: Expr | Infinite, domains: Mapping[str, Domain]) -> bool:
+def _at_most(left: Expr | Infinite, right: Expr | Infinite) -> bool:
+    """Order for the enclosure that is shown; of bounds with parameters in them the first stands."""
     if isinstance(right, Infinite):
         return True
-    return not isinstance(left, Infinite) and certainly_le(left, right, domains)
+    return not isinstance(left, Infinite) and not symbols(left) | symbols(right) and certainly_le(left, right)
 
 
 def _best(values: Sequence[Expr | Infinite], better: Callable[[Expr | Infinite, Expr | Infinite], bool]) -> Expr | Infinite | None:

@@ -52,7 +52,10 @@ class Entry:
         """What stopped a proof or a refutation, for UNKNOWN."""
         if self.verdict != "UNKNOWN":
             return None
-        return self.fault or " ".join(self.reasons) or "no rule covers this claim; `dpverify explain RULE` says what each one needs."
+        if self.fault is not None:
+            return self.fault
+        said = "; ".join(reason.rstrip(". ") for reason in self.reasons)
+        return said or "no rule covers this claim; `dpverify explain RULE` says what each one needs."
 
 
 def exit_code(entries: Sequence[Entry]) -> int:
