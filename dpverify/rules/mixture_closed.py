@@ -13,7 +13,7 @@ hyperbolic noise (Reimherr & Awan, Theorem 1). The radial noise has its own rule
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
@@ -41,18 +41,17 @@ CHECKED: Final = (
 ASSUMED: Final = ()
 SOURCE: Final = Source("THEORY", "T3; Reimherr & Awan 2019, Theorem 1")
 
-CHECKS: Final[Mapping[str, Callable[[Claim, Mapping[str, Any]], Bound]]] = {
-    rule.NAME: rule.check for rule in (concave_exponent, convex_exponent, divergence, modulus, point_witness, power_identity)
-}
+RULES: Final = {rule.NAME: rule for rule in (concave_exponent, convex_exponent, divergence, modulus, point_witness, power_identity)}
 """The rules that the radial noise may be passed on to."""
 
 
 def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     """The bound that the rule named by "rule" proves of the radial noise from the evidence under "evidence". Raises as it does."""
-    inner = CHECKS.get(str(evidence.get("rule")))
+    inner = RULES.get(str(evidence.get("rule")))
     if inner is None or not isinstance(evidence.get("evidence"), Mapping):
-        raise CertificateError(f"{NAME}: it names no rule of {', '.join(sorted(CHECKS))} with its evidence.")
-    return inner(radial(claim), evidence["evidence"])
+        raise CertificateError(f"{NAME}: it names no rule of {', '.join(sorted(RULES))} with its evidence.")
+    found: Bound = inner.check(radial(claim), evidence["evidence"])
+    return replace(found, assumed=(*inner.ASSUMED, *found.assumed))
 
 
 @lru_cache(maxsize=32)

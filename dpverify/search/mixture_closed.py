@@ -17,11 +17,11 @@ def propose(claim: Claim, digits: int) -> list[dict[str, Any]]:
         radial = mixture_closed.radial(claim)
     except DpverifyError:
         return []
-    found = [step for exact in (power_identity, concave_exponent, convex_exponent) for step in exact.propose(radial, digits)]
-    if not radial.domains:
-        found += [] if found else _found(modulus.propose, radial, digits)
-        found += _found(point_witness.propose, radial, digits) + _found(divergence.propose, radial, digits)
-    return [{"rule": mixture_closed.NAME, "evidence": step} for step in found if step["rule"] in mixture_closed.CHECKS]
+    # first the witnesses with an event, which a refutation shows before the others
+    found = [] if radial.domains else _found(divergence.propose, radial, digits) + _found(point_witness.propose, radial, digits)
+    exact = [step for rule in (power_identity, concave_exponent, convex_exponent) for step in rule.propose(radial, digits)]
+    found += exact if exact or radial.domains else _found(modulus.propose, radial, digits)
+    return [{"rule": mixture_closed.NAME, "evidence": step} for step in found if step["rule"] in mixture_closed.RULES]
 
 
 def _found(search: Callable[[Claim, int], list[dict[str, Any]]], claim: Claim, digits: int) -> list[dict[str, Any]]:
