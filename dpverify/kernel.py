@@ -89,11 +89,11 @@ def judge(claim: Claim, steps: Sequence[Step], bounds: Sequence[Bound]) -> Judge
     upper = _best(uppers, _at_most)
     lower = _best([b.value for b in lowers if not b.at], lambda a, b: _at_most(b, a))
     refutation = next((b for b in lowers if _refutes(b, claim)), None)
-    # what is literally the claimed bound is tried first: comparing closed forms over a domain can take long
-    likely = sorted(uppers, key=lambda value: value != claim.epsilon)
-    proved = _meaningful_delta(claim) and any(_proves(value, claim) for value in likely)
-    if proved and refutation is not None:
+    if any(_contradict(value, b) for value in uppers for b in lowers):
         raise RuntimeError("the rules contradict each other: an upper bound is below a lower bound")
+    # comparing closed forms over a domain can take long: not where refuted, and what is literally the claimed bound first
+    likely = sorted(uppers, key=lambda value: value != claim.epsilon)
+    proved = refutation is None and _meaningful_delta(claim) and any(_proves(value, claim) for value in likely)
     rules = [TABLE[step.rule] for step in steps]
     assumed = [line for rule, b in zip(rules, bounds, strict=True) for line in (*rule.ASSUMED, *b.assumed)]
     return Judgement(
@@ -133,6 +133,16 @@ def _refutes(lower: Bound, claim: Claim) -> bool:
         return False
     claimed, value = substitute(claim.epsilon, lower.at), substitute(lower.value, lower.at)
     return certainly_lt(claimed, value, dict(claim.domains))
+
+
+def _contradict(upper: Expr | Infinite, lower: Bound) -> bool:
+    """Whether an upper bound is certainly below a lower bound, at the parameters where that holds."""
+    if isinstance(upper, Infinite):
+        return False
+    if isinstance(lower.value, Infinite):
+        return True
+    above, below = substitute(upper, lower.at), substitute(lower.value, lower.at)
+    return not symbols(above) | symbols(below) and certainly_lt(above, below)
 
 
 def _meaningful_delta(claim: Claim) -> bool:

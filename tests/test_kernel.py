@@ -99,6 +99,10 @@ def test_a_lower_bound_outside_the_domain_refutes_nothing():
 def test_bounds_that_contradict_each_other_are_a_fault_and_no_verdict():
     with pytest.raises(RuntimeError, match="contradict"):
         judged("1", upper("1/2"), lower("2"))
+    with pytest.raises(RuntimeError, match="contradict"):
+        judged("9", upper("5"), Bound("lower", INFINITE))
+    with pytest.raises(RuntimeError, match="contradict"):
+        judged("9", upper("a"), lower("2", a="1"), domains=(("a", Domain(Fraction(0))),))
 
 
 # -- certificates -----------------------------------------------------------------------------------------
