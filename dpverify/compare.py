@@ -279,11 +279,15 @@ def _defined(expr: Expr) -> bool:
 
 
 def _vanishes(expr: Expr) -> bool:
-    field = _Field({}, _Effort())
-    try:
-        return field.is_zero(field.ratio(expr).num)
-    except (DpverifyError, RecursionError):
-        return False
+    turned = add(*reversed(expr.args)) if isinstance(expr, Add) else expr
+    for ordered in dict.fromkeys((expr, turned)):  # the order of terms decides which roots and exponentials become generators
+        field = _Field({}, _Effort())
+        try:
+            if field.is_zero(field.ratio(ordered).num):
+                return True
+        except (DpverifyError, RecursionError):
+            continue
+    return False
 
 
 def _by_cases(a: Expr, b: Expr, domains: Mapping[str, Domain], wanted: Sign, effort: _Effort, depth: int = 0) -> bool:
