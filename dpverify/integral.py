@@ -458,6 +458,7 @@ _COMPLEX: Final[dict[str, Callable[..., _Complex]]] = {
     "erf": lambda u: lambda z, a: u(z, a).erf(),
     "erfc": lambda u: lambda z, a: u(z, a).erfc(),
     "logerfc": lambda u: lambda z, a: u(z, a).erfc().log(analytic=a),
+    "logexprel": lambda u: lambda z, a: _logexprel(u(z, a), a),
     "gamma": lambda u: lambda z, a: u(z, a).gamma(),
     "besselk": lambda order, u: _bessel(order, u, False),
     "logbesselk": lambda order, u: _bessel(order, u, True),
@@ -466,6 +467,12 @@ _COMPLEX: Final[dict[str, Callable[..., _Complex]]] = {
 
 def _asinh(u: acb, a: bool) -> acb:
     return (u + (1 + u * u).sqrt(analytic=a)).log(analytic=a)
+
+
+def _logexprel(u: acb, a: bool) -> acb:
+    """log((exp(u) - 1) / u); round 0 the quotient is a mean of exp(t u) over t in [0, 1]."""
+    mean = (acb(arb(0).union(arb(1))) * u).exp() if 0 in u else (u.exp() - 1) / u
+    return mean.log(analytic=a)
 
 
 def _atanh(u: acb, a: bool) -> acb:

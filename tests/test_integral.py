@@ -86,6 +86,10 @@ def test_a_pole_of_order_one_on_the_line_is_not_integrable():
         (Product(parse("exp(-z**2)"), num(4), L1), mpmath.sqrt(mpmath.pi)),
         (radial("1 - min(1, floor(r))", 3), mpmath.mpf(1) / 3),
         (radial("exp(-(r-100)**2)"), mpmath.sqrt(mpmath.pi)),
+        (radial("(1 - exp(-r**2/2))/r**2"), mpmath.sqrt(mpmath.pi / 2)),  # slash: 0/0 at the centre
+        (radial("(2 - (2 + r**2)*exp(-r**2/2))/r**4", 3), mpmath.sqrt(mpmath.pi / 2)),
+        (radial("erfc(log(r)/sqrt(2))"), 2 * mpmath.exp(mpmath.mpf(1) / 2)),  # uniform-log-normal: 2 E[exp(N)]
+        (radial("exp(logexprel(-r) - r)"), mpmath.log(2)),  # Frullani
     ],
 )
 def test_known_integrals_are_enclosed(noise, expected):
