@@ -420,10 +420,10 @@ def _least(noise: Additive, points: rule.Points, radius: Fraction) -> arb | None
 
 
 def _event(noise: Additive, points: rule.Points, target: arb, least: Fraction) -> Fraction:
-    """A simple radius, about the largest, on which the loss stays well above the target; `least` where none larger does."""
+    """A simple radius on which the loss stays well above the target and loses at most 1/4; `least` where none larger does."""
     centre = _least(noise, points, Fraction(0))
     if centre is not None:
-        target = (target + centre.min(2 * target + 1)) / 2
+        target = ((target + centre) / 2).max(centre - arb(1) / 4)
     for k in range(1, 60):
         radius = Fraction(1, 10**k)
         found = _least(noise, points, radius) if radius > least else None
