@@ -26,7 +26,7 @@ LONG = 2.0  # seconds: what takes longer is measured once
 T = TypeVar("T")
 
 ELEMENTARY = (
-    "student_t_d1", "student_t_d2", "student_t_d3", "student_t_d10", "student_t_d50", "cauchy", "cauchy_1d", "pearson_vii", "laplace",
+    "student_t_d1", "student_t_d2", "student_t", "student_t_d10", "student_t_d50", "cauchy", "cauchy_1d", "pearson_vii", "laplace",
     "exponential_radial", "stretched_exponential", "exponential_power", "kotz_modified", "kotz_modified_rising", "hyperbolic",
     "sech", "sech_squared", "logistic",
 )  # fmt: skip
@@ -54,8 +54,8 @@ class Row:
 
     @property
     def met(self) -> str:
-        """Whether the promise is kept."""
-        return "" if self.limit is None else "yes" if self.seconds <= self.limit else "NO"
+        """Whether the promise is kept: an answer, and in time."""
+        return "" if self.limit is None else "yes" if self.seconds <= self.limit and self.verdict != "UNKNOWN" else "NO"
 
 
 def forget() -> None:
@@ -230,7 +230,7 @@ def main() -> int:
         lines.append(f"| {' | '.join(cells)} |")
         print(lines[-1], flush=True)
         missed += row.met == "NO"
-    lines += ["", f"{missed} over their limit." if missed else "All within their limits."]
+    lines += ["", f"{missed} not kept." if missed else "All kept."]
     print("\n".join(lines[-2:]))
     (ROOT / "reports").mkdir(exist_ok=True)
     (ROOT / "reports" / "bench.md").write_text("\n".join(lines) + "\n", encoding="utf-8")

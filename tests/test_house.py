@@ -1,10 +1,12 @@
 """The house agrees with itself: code, table of rules, claims, reports and documents tell the same story."""
 
+import ast
 import configparser
 import inspect
 import json
 import re
 import subprocess
+import sys
 import tomllib
 from importlib import import_module
 from pathlib import Path
@@ -156,3 +158,15 @@ def test_no_committed_file_names_a_path_of_somebodys_machine():
     command = ["git", "grep", "-nIE", pattern, "--", ".", ":!tests/test_house.py"]
     run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert run.stdout == ""
+
+
+def test_every_dependency_is_imported_somewhere_and_every_import_is_a_dependency():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    declared = {re.match(r"[\w-]+", line)[0].removeprefix("python-") for line in project["dependencies"]}
+    used = set()
+    for path in [*PACKAGE.rglob("*.py"), *(ROOT / "mechanisms").glob("*.py")]:
+        for node in ast.walk(ast.parse(path.read_text())):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module] if isinstance(node, ast.ImportFrom) else []
+            used |= {name.partition(".")[0] for name in names} - sys.stdlib_module_names
+    assert used - {"dpverify"} == declared

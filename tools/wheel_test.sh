@@ -13,11 +13,11 @@ pip=("$scratch/venv/bin/python" -m pip --quiet --disable-pip-version-check)
 
 mkdir "$scratch/elsewhere"
 cd "$scratch/elsewhere"
-cp "$root/specs/student_t_d3.toml" my_claims.toml
+cp "$root/specs/student_t.toml" my_claims.toml
 dpverify=$scratch/venv/bin/dpverify
 
 "$dpverify" --help >/dev/null
-echo "by name:" && "$dpverify" verify student_t_d3
+echo "by name:" && "$dpverify" verify student_t
 echo "by file:" && "$dpverify" verify my_claims.toml --certificates certificates
 echo "the certificates:" && "$dpverify" check certificates/*.cert.json
 where=$("$scratch/venv/bin/python" -c 'import dpverify; print(dpverify.__file__)')
