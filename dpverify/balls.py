@@ -497,6 +497,8 @@ def _function(name: str, args: list[arb]) -> arb:
         return x.floor()
     if name == "logerfc":
         return _on_ends(x, lambda t: t.erfc().log())
+    if name == "logexprel":
+        return _on_ends(x, lambda t: _logexprel_at(t)[0])
     if name in ("cosh", "sinh", "tanh", "asinh", "atanh", "erf", "erfc", "gamma"):
         result: arb = getattr(x, name)()
         return result
@@ -600,6 +602,28 @@ def _logerfc(x: arb) -> tuple[arb, arb, arb]:
     return _on_ends(x, lambda t: t.erfc().log()), -hazard, -hazard * (hazard - 2 * x)
 
 
+def _logexprel(x: arb) -> tuple[arb, arb, arb]:
+    """log((e^x - 1)/x), its rising derivative 1/(1 - e^-x) - 1/x, and the second, even and falling away from 0."""
+    farthest, nearest = x.abs_upper(), x.abs_lower()
+    bend = _logexprel_at(farthest)[2].union(_logexprel_at(nearest)[2])
+    if x.is_exact():
+        return _logexprel_at(x)
+    low, high = _logexprel_at(x.lower()), _logexprel_at(x.upper())
+    return low[0].union(high[0]), low[1].union(high[1]), bend
+
+
+def _logexprel_at(x: arb) -> tuple[arb, arb, arb]:
+    if x == 0:
+        return arb(0), arb(1) / 2, arb(1) / 12
+    mantissa, exponent = x.man_exp()
+    lost = max(0, -3 * (int(mantissa).bit_length() + int(exponent)))  # bits that cancel near 0
+    if lost + ctx.prec > MAX_PRECISION // 2:
+        return NAN, NAN, NAN
+    with precision(ctx.prec + lost + 16):
+        half = (x / 2).sinh()
+        return (x.expm1() / x).log(), -1 / (-x).expm1() - 1 / x, 1 / (x * x) - 1 / (4 * half * half)
+
+
 def _floor(x: arb) -> tuple[arb, arb, arb]:
     whole = x.floor()
     return (whole, arb(0), arb(0)) if whole.is_exact() else (whole, NAN, NAN)
@@ -647,6 +671,7 @@ SPECIAL: Final[Mapping[str, Callable[[arb], tuple[arb, arb, arb]]]] = {
     "gamma": _gamma,
     "floor": _floor,
     "logerfc": _logerfc,
+    "logexprel": _logexprel,
 }
 
 

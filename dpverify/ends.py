@@ -275,7 +275,7 @@ class _GermCompiler(JetCompiler):
     def exp(self, x: Germ, source: Expr) -> Germ:
         growth: dict[Fraction, Expr] = {}
         rest: list[Expr] = []
-        factor = self.scalar(ONE)
+        logs: list[tuple[Expr, Fraction, Call]] = []
         for term in _terms(source):
             monomial = _monomial(term)
             if monomial is not None and monomial[0] > 0:
@@ -283,10 +283,16 @@ class _GermCompiler(JetCompiler):
                 continue
             logarithm = _rational_log(term)
             if logarithm is not None:
-                factor = factor * self._antilog(logarithm[1]).power(logarithm[0])
+                logs.append((term, *logarithm))
                 continue
             rest.append(term)
-        remainder = self.run(add(*rest))[0] if rest else self.zero()
+        remainder: Germ = self.run(add(*rest))[0] if rest else self.zero()
+        factor = self.scalar(ONE)
+        if logs and not remainder.k.is_zero() and remainder.direction() > 0:
+            remainder = self.run(add(*rest, *(term for term, _, _ in logs)))[0]  # the logarithms bow to what is left
+        else:
+            for _, power_of, logarithm_of in logs:
+                factor = factor * self._antilog(logarithm_of).power(power_of)
         if not remainder.k.is_zero() and remainder.direction() > 0:
             if not remainder.k.hi <= 0:
                 raise Undecided("an exponential that may grow beyond every scale at the end of the interval.")
@@ -318,7 +324,7 @@ class _GermCompiler(JetCompiler):
         return w * (c + w * w).power(Fraction(-1, 2))
 
     def _call(self, expr: Call, nodes: Sequence[Program | _Constant]) -> Program:
-        if expr.name in ("cosh", "sinh", "tanh", "asinh", "erf", "erfc", "logerfc"):
+        if expr.name in ("cosh", "sinh", "tanh", "asinh", "erf", "erfc", "logerfc", "logexprel"):
             u = expr.args[0]
             inner: Germ = self.run(u)[0]
             direction = 0 if inner.k.is_zero() else inner.direction()
@@ -343,6 +349,9 @@ class _GermCompiler(JetCompiler):
             return self.run(div(sub(ONE, small), add(ONE, small)))
         if name == "asinh":
             return self.run(call("log", add(u, power(add(power(u, num(2)), ONE), Num(Fraction(1, 2))))))
+        if name == "logexprel":
+            size = u if up else neg(u)
+            return self.run(add(u if up else ZERO, call("log", sub(ONE, call("exp", neg(size)))), neg(call("log", size))))
         outward = u if up else neg(u)
         tail = self.run(outward)
         logarithm = _chain(*self._logerfc_tail(tail[0]), tail)

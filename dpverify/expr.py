@@ -23,7 +23,8 @@ FUNCTIONS: Final[Mapping[str, tuple[int, int | None]]] = {
     "erf": (1, 1), "erfc": (1, 1), "gamma": (1, 1), "besselk": (2, 2),
     # Logarithms of positive special functions. They come out of `neg_log`, stay finite where the
     # function itself underflows, and may be written by hand too.
-    "logerfc": (1, 1), "logbesselk": (2, 2),
+    # logexprel(x) = log((exp(x) - 1) / x), smooth through x = 0.
+    "logerfc": (1, 1), "logbesselk": (2, 2), "logexprel": (1, 1),
 }  # fmt: skip
 """Name of each function and the least and greatest number of its arguments."""
 
@@ -212,7 +213,7 @@ def call(name: str, *args: Expr) -> Expr:
             return Num(max(values))
         if name == "floor":
             return num(values[0].__floor__())
-        if values[0] == 0 and name in ("sinh", "tanh", "asinh", "atanh", "erf"):
+        if values[0] == 0 and name in ("sinh", "tanh", "asinh", "atanh", "erf", "logexprel"):
             return ZERO
         if values[0] == 0 and name in ("exp", "cosh", "erfc"):
             return ONE
@@ -274,7 +275,7 @@ def _rational_power(base: Fraction, exponent: Fraction) -> Fraction | None:
         return base ** int(exponent)
     if base < 0:
         return None
-    whole = base ** exponent.numerator
+    whole = base**exponent.numerator
     top, bottom = _exact_root(whole.numerator, exponent.denominator), _exact_root(whole.denominator, exponent.denominator)
     return None if top is None or bottom is None else Fraction(top, bottom)
 
@@ -416,8 +417,20 @@ def neg_log(density: Expr) -> Expr:
         if density.name == "besselk":
             return neg(call("logbesselk", *density.args))
     if isinstance(density, Add):
-        return _neg_log_sum(density)
+        return _neg_log_expm1(density) or _neg_log_sum(density)
     return neg(call("log", density))
+
+
+def _neg_log_expm1(density: Add) -> Expr | None:
+    """-log(c * (exp(u) - 1)), its zero at u = 0 taken out as log(u) or log(-u), whichever is defined; None for another form."""
+    if len(density.args) != 2:
+        return None
+    for constant, term in (density.args, density.args[::-1]):
+        c, rest = _coefficient(term)
+        if constant == Num(-c) and isinstance(rest, Call) and rest.name == "exp":
+            u = rest.args[0]
+            return add(neg_log(Num(abs(c))), neg(call("logexprel", u)), neg_log(u if c > 0 else neg(u)))
+    return None
 
 
 def _neg_log_sum(density: Add) -> Expr:

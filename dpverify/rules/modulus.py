@@ -14,17 +14,38 @@ triangle inequality, and every such pair occurs: THEORY T3 in both forms, and T5
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
 
 from flint import arb
 
 from dpverify.balls import BallProgram, Jet, constant, hull, rational, resolve
-from dpverify.compare import certainly_le
+from dpverify.compare import certainly_equal, certainly_le
 from dpverify.ends import End, Germ, end_jet
 from dpverify.errors import CertificateError, ExprError, Rejected, Undecided
-from dpverify.expr import ONE, ZERO, Call, Expr, Num, Sym, add, children, div, linear_part, mul, neg, parse, sub, substitute, symbols
+from dpverify.expr import (
+    ONE,
+    ZERO,
+    Add,
+    Call,
+    Expr,
+    Mul,
+    Num,
+    Sym,
+    add,
+    children,
+    div,
+    linear_part,
+    mul,
+    neg,
+    parse,
+    sub,
+    substitute,
+    symbols,
+)
 from dpverify.model import Claim, Radial, Source, Translation, neg_log_profile
 from dpverify.rules.base import Bound, to_fraction
 from dpverify.sensitivity import sensitivity_bounds
@@ -36,7 +57,7 @@ STATEMENT: Final = (
     "h(c) - h(c + D), and between the turning points of h."
 )
 CHECKED: Final = (
-    "h rises, falls or turns on each piece, and the pieces cover the whole line",
+    "h rises, falls or turns on each piece, is continuous or jumps the same way between them, and they cover the whole line",
     "the loss is at most the bound on each cell, and the cells cover the line between the ends",
     "the loss is at most the bound on each end",
     "the loss between turning pieces within the sensitivity is at most the bound",
@@ -51,7 +72,7 @@ MAX_CELLS: Final = 20_000
 class Loss:
     """sign * (h(c + D) - h(c)) where the kinks of both terms are decided, linear parts cancelled exactly."""
 
-    __slots__ = ("_far", "_near", "_shift", "_sign", "expr", "name", "_slope", "_offset")
+    __slots__ = ("_far", "_near", "_offset", "_shift", "_sign", "_slope", "expr", "name")
 
     def __init__(self, line: Line, near: Expr, far: Expr, sign: int) -> None:
         name = self.name = line.name
@@ -103,7 +124,7 @@ class Line:
             delta = sensitivity_bounds(claim, evidence.get("sensitivity")).upper
             if not constant(noise.scale) > 0:
                 raise Rejected(NAME, "scale", "it is not certainly positive")
-            return Line(neg_log_profile(noise), "r", True, div(delta, noise.scale), noise.dimension)
+            return Line(resolve(neg_log_profile(noise), "r", Fraction(0), None), "r", True, div(delta, noise.scale), noise.dimension)
         if isinstance(noise, Translation) and not noise.integers and noise.support == (None, None):
             return Line(neg_log_profile(noise), "z", False, sensitivity_bounds(claim, None).upper, ONE)
         raise Rejected(NAME, "the claim", "it wants radial noise, or noise on the whole line")
@@ -274,105 +295,176 @@ def start_holds(line: Line, end: End, bound: Expr, sign: int) -> bool:
         return False
 
 
+@dataclass(frozen=True, slots=True)
+class Period:
+    """An infinite side on which h repeats with a rise: h(x + outward * length) = h(x) + rise past `start`."""
+
+    start: Fraction
+    length: Fraction
+    outward: int
+
+    def boundary(self) -> Fraction:
+        """How far pieces and cells have to reach: two periods past the start."""
+        return self.start + 2 * self.outward * self.length
+
+
+def quasi_period(expr: Expr, name: str, length: Fraction) -> Expr | None:
+    """The constant K with expr(x + length) = expr(x) + K for all x, read off the form; None where it does not show."""
+    if name not in symbols(expr):
+        return ZERO
+    if isinstance(expr, Sym):
+        return Num(length)
+    parts = [quasi_period(part, name, length) for part in children(expr)]
+    known = [part for part in parts if part is not None]
+    if len(known) < len(parts):
+        return None
+    if isinstance(expr, Add):
+        return add(*known)
+    if isinstance(expr, Mul):
+        moving = [i for i, part in enumerate(known) if part != ZERO]
+        others = [factor for i, factor in enumerate(expr.args) if i not in moving]
+        if len(moving) == 1 and not any(name in symbols(factor) for factor in others):
+            return mul(*others, known[moving[0]])
+    if isinstance(expr, Call) and expr.name == "floor" and isinstance(known[0], Num) and known[0].value.denominator == 1:
+        return known[0]
+    return ZERO if all(part == ZERO for part in known) else None
+
+
+Side = End | Period
+
+
 def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     """Check the cells, ends, turns and integrability, and return the upper bound that the evidence names."""
     line = Line.of(claim, evidence)
     try:
         bound = parse(str(evidence["bound"]))
-        far_end = End("+inf", to_fraction(evidence["far"], NAME))
-        near_start = evidence.get("near")
+        far = read_side(evidence["far"], 1, line)
+        near = read_side(evidence["near"], -1, line) if evidence.get("near") is not None else None
         pieces = [(to_fraction(cut, NAME), str(kind)) for cut, kind in evidence["pieces"]]
-        last = to_fraction(evidence["last"], NAME)
     except (KeyError, TypeError, ValueError, ExprError) as error:
         raise CertificateError(f"{NAME}: the evidence cannot be read: {error}") from error
+    if far is None or (near is None and not line.half):
+        raise Rejected(NAME, "ends", "an infinite side of the line is not accounted for")
     if symbols(bound):
         raise Rejected(NAME, "bound", "it has free symbols")
     if not line.step >= 0:
         raise Rejected(NAME, "sensitivity", "it is not certainly non-negative")
-    if line.half:
-        near_end = None if near_start is None else End("right", to_fraction(near_start, NAME))
-        first = Fraction(0) if near_end is None else near_end.boundary()
-    else:
-        near_end = End("-inf", to_fraction(near_start, NAME))
-        first = near_end.boundary()
-    _check_integrable(line, near_end, far_end)
-    rising_only = _check_pieces(line, near_end, far_end, pieces, first, last, bound)
-    signs = (1,) if rising_only else (1, -1)
-    for end in (near_end, far_end):
-        if end is not None and end.side in ("+inf", "-inf") and not end_holds(line, end, bound):
-            raise Rejected(NAME, end.side, "the loss is not certainly below the bound on this end; start it further out")
-    for sign in signs:
-        if near_end is not None and near_end.side == "right" and not start_holds(line, near_end, bound, sign):
+    for side in (near, far):
+        if side is not None:
+            _check_side(line, side, bound)
+    rising_only = check_pieces(line, near, far, pieces, bound)
+    first = Fraction(0) if near is None else near.boundary()
+    for sign, key in ((1, "rise"),) if rising_only else ((1, "rise"), (-1, "fall")):
+        if isinstance(near, End) and near.side == "right" and not start_holds(line, near, bound, sign):
             raise Rejected(NAME, "0", "the loss is not certainly below the bound near 0; start the end closer to 0")
-        cells = evidence.get("rise" if sign > 0 else "fall")
-        _check_cells(line, cells, bound, sign, first, far_end.boundary())
+        if isinstance(near, Period):
+            first = near.start - near.length
+        _check_cells(line, evidence.get(key), bound, sign, first, far.boundary())
     return Bound("upper", bound)
 
 
-def _check_integrable(line: Line, near_end: End | None, far_end: End) -> None:
-    for end in (near_end, far_end):
-        if end is not None and not end_integrable(line, end):
-            raise Rejected(NAME, end.side, "the density is not certainly integrable at this end")
+def read_side(data: Any, outward: int, line: Line) -> Side:
+    """An end by its start, or a repeating side {"start": ..., "period": ...}."""
+    if isinstance(data, Mapping):
+        start, length = to_fraction(data["start"], NAME), to_fraction(data["period"], NAME)
+        if not length > 0 or (line.half and (outward < 0 or start < 0)):
+            raise Rejected(NAME, "period", "it must be positive, and outward of the line")
+        return Period(start, length, outward)
+    start = to_fraction(data, NAME)
+    return End("+inf" if outward > 0 else "right" if line.half else "-inf", start)
 
 
-def _check_pieces(
-    line: Line, near: End | None, far: End, pieces: Sequence[tuple[Fraction, str]], first: Fraction, last: Fraction, bound: Expr
-) -> bool:
-    """Check directions and turns; True where h never falls, so that only h(c + D) - h(c) matters."""
-    if not pieces or pieces[0][0] != first or last != far.boundary():
-        raise Rejected(NAME, "pieces", f"they must cover [{first}, {far.boundary()}]")
-    if len(pieces) > MAX_CELLS:
-        raise Rejected(NAME, "pieces", f"more than {MAX_CELLS}")
+def _check_side(line: Line, side: Side, bound: Expr) -> None:
+    if isinstance(side, Period):
+        rise = period_rise(line, side)
+        if rise is None or not constant(rise) > 0:
+            raise Rejected(NAME, f"past {side.start}", "h does not certainly repeat with a positive rise, as an integrable density would")
+        return
+    if not end_integrable(line, side):
+        raise Rejected(NAME, side.side, "the density is not certainly integrable at this end")
+    if side.side != "right" and not end_holds(line, side, bound):
+        raise Rejected(NAME, side.side, "the loss is not certainly below the bound on this end; start it further out")
+
+
+def period_rise(line: Line, side: Period) -> Expr | None:
+    """What h gains over one period outward, or None where the form does not show that it repeats."""
+    smooth = line.smooth(*((side.start, None) if side.outward > 0 else (None, side.start)))
+    return quasi_period(smooth, line.name, side.outward * side.length)
+
+
+def check_pieces(line: Line, near: Side | None, far: Side, pieces: Sequence[tuple[Fraction, str]], bound: Expr) -> bool:
+    """Check directions, joints and turns; True where h never falls, so that only h(c + D) - h(c) matters."""
+    first = Fraction(0) if near is None else near.boundary()
+    last = far.boundary()
+    if not pieces or pieces[0][0] != first or not first < last or len(pieces) > MAX_CELLS:
+        raise Rejected(NAME, "pieces", f"they must cover [{first}, {last}], with at most {MAX_CELLS} of them")
     cuts = [cut for cut, _ in pieces] + [last]
-    directions: list[int] = []
-    turns: list[tuple[Fraction, Fraction]] = []
-    if near is not None:
+    segments: list[tuple[Fraction | None, Fraction | None, int]] = []
+    turns: list[tuple[Fraction, Fraction, Expr]] = []
+    if isinstance(near, End):
         sign = end_direction(line.h, line.name, near)
         if sign == 0 or (near.side == "-inf" and sign > 0):
             raise Rejected(NAME, near.side, "h is not certainly monotone in the right sense on this end")
-        directions.append(sign)
-    if line.half:
-        turns.append((Fraction(0), Fraction(0)))
-    for i, (cut, kind) in enumerate(pieces):
-        upper = cuts[i + 1]
-        if upper < cut or (kind != "turn" and upper == cut):
+        segments.append((Fraction(0) if line.half else None, first, sign))
+    for (cut, kind), upper in zip(pieces, cuts[1:], strict=True):
+        if not cut < upper:
             raise Rejected(NAME, cut, "the pieces do not go forward")
+        sign = 0 if kind == "turn" else direction(line, cut, upper)
         if kind == "turn":
-            turns.append((cut, upper))
-            directions.append(0)
-            continue
-        sign = direction(line, cut, upper)
-        if sign == 0 or (kind == "up") != (sign > 0):
+            turns.append((cut, upper, line.smooth(cut, upper)))
+        elif sign == 0 or (kind == "up") != (sign > 0):
             raise Rejected(NAME, f"[{cut}, {upper}]", f"h is not certainly going {kind} here; split the piece or mark it as a turn")
-        directions.append(sign)
-    if end_direction(line.h, line.name, far) != 1:
-        raise Rejected(NAME, "+inf", "h does not certainly rise on this end")
-    directions.append(1)
-    starts = ([near.boundary()] if near is not None else []) + cuts[1:]
-    for before, after, cut in zip(directions, directions[1:], starts, strict=False):
-        if before != after and before != 0 and after != 0:
-            turns.append((cut, cut))
+        segments.append((cut, upper, sign))
+    if isinstance(far, End):
+        if end_direction(line.h, line.name, far) != 1:
+            raise Rejected(NAME, "+inf", "h does not certainly rise on this end")
+        segments.append((last, None, 1))
+    for side in (near, far):
+        if isinstance(side, Period) and any(
+            sign != side.outward
+            for low, high, sign in segments
+            if low is not None and high is not None and (high > side.start if side.outward > 0 else low < side.start)
+        ):
+            raise Rejected(NAME, f"past {side.start}", "h must rise outward on the repeating side")
+    turns += _joints(line, segments)
+    if line.half:
+        low, high, _ = segments[0]
+        turns.append((Fraction(0), Fraction(0), line.smooth(low, high)))
     _check_turns(line, turns, bound)
-    return all(sign == 1 for sign in directions)
+    return all(sign == 1 for _, _, sign in segments)
 
 
-def _check_turns(line: Line, turns: Sequence[tuple[Fraction, Fraction]], bound: Expr) -> None:
-    if all(lower == upper == 0 for lower, upper in turns) and constant(bound) >= 0:
-        return  # the loss from a point to itself is 0
-    values = [_range(line, lower, upper) for lower, upper in turns]
+def _joints(line: Line, segments: Sequence[tuple[Fraction | None, Fraction | None, int]]) -> Iterator[tuple[Fraction, Fraction, Expr]]:
+    """Check that h is continuous where segments meet, or jumps the way both go; yield the points where it turns."""
+    for (low, cut, before), (_, high, after) in itertools.pairwise(segments):
+        assert cut is not None
+        left, right = line.smooth(low, cut), line.smooth(cut, high)
+        if left != right:
+            from_left, from_right = (substitute(side, {line.name: Num(cut)}) for side in (left, right))
+            jump_up = before == after == 1 and certainly_le(from_left, from_right)
+            jump_down = before == after == -1 and certainly_le(from_right, from_left)
+            if not (jump_up or jump_down or certainly_equal(from_left, from_right)):
+                raise Rejected(NAME, cut, "h may jump here against the direction that its pieces go")
+        if before * after < 0:
+            yield cut, cut, right
+
+
+def _check_turns(line: Line, turns: Sequence[tuple[Fraction, Fraction, Expr]], bound: Expr) -> None:
     step, top = line.step, constant(bound)
-    for (b_low, b_high), up in zip(turns, values, strict=True):
-        for (a_low, a_high), down in zip(turns, values, strict=True):
+    if len(turns) == 1 and turns[0][0] == turns[0][1] and top >= 0:
+        return  # the loss from a point to itself is 0
+    values = [_range(line, *turn) for turn in turns]
+    for (b_low, b_high, _), up in zip(turns, values, strict=True):
+        for (a_low, a_high, _), down in zip(turns, values, strict=True):
             gap = max(a_low - b_high, b_low - a_high, Fraction(0))
-            if rational(gap) > step or (b_low, b_high) == (a_low, a_high) and b_low == b_high:
+            if rational(gap) > step or (up is down and b_low == b_high and top >= 0):
                 continue
             if not up.upper() - down.lower() <= top:
                 raise Rejected(NAME, f"turns at {b_low} and {a_low}", "the loss between them is not certainly below the bound")
 
 
-def _range(line: Line, lower: Fraction, upper: Fraction) -> arb:
-    """An enclosure of h over a small interval, by the mean value where that is better."""
-    smooth = line.smooth(lower, upper)
+def _range(line: Line, lower: Fraction, upper: Fraction, smooth: Expr) -> arb:
+    """An enclosure of a piece of h over a small interval, by the mean value where that is better."""
     if lower == upper:
         return line.jet(smooth, rational(lower)).v
     middle, cell = rational((lower + upper) / 2), hull(lower, upper)

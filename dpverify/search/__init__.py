@@ -87,5 +87,3 @@ def _additive(proposal: Proposal, claim: Claim, digits: int) -> None:
             proposal.extend(modulus.propose, claim, digits)
     else:
         proposal.extend(point_witness.propose, claim, digits)
-
-

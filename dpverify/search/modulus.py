@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -11,14 +12,14 @@ from typing import Any
 import numpy as np
 from flint import arb
 
-from dpverify.balls import constant, precision, rational
+from dpverify.balls import constant, precision, rational, resolve
 from dpverify.compare import certainly_le
 from dpverify.ends import End, end_jet
 from dpverify.errors import DpverifyError, ExprError, Undecided
-from dpverify.expr import Call, Expr, Num, add, children, format_expr, linear_part, mul, neg, sub, substitute, symbols
+from dpverify.expr import Add, Call, Expr, Mul, Num, add, children, format_expr, linear_part, mul, neg, sub, substitute, symbols
 from dpverify.model import Claim
 from dpverify.rules import modulus
-from dpverify.rules.modulus import Line
+from dpverify.rules.modulus import Line, Period, Side
 from dpverify.search import sensitivity
 from dpverify.search.numeric import number, vectorised
 
@@ -66,10 +67,12 @@ class _Search:
         return sorted({c for c in (*self.kinks, *moved) if first < c < last})
 
     def grid(self) -> np.ndarray[Any, Any]:
+        """Points worth looking at: many scales around 0 and the sensitivity, and the kinks."""
         scale = max(abs(number(self.line.shift)), 1e-12)
-        logs = np.unique(np.concatenate([np.geomspace(1e-9, 1e9, 361), np.geomspace(1e-3, 1e4, 400) * scale, np.linspace(0, 8, 97) * scale]))
-        points = np.concatenate([logs, np.array([float(k) for k in self.kinks]), np.array([float(k) for k in self.kinks]) - scale])
-        return np.unique(points if not self.line.half else points[points >= 0]) if self.line.half else np.unique(np.concatenate([-points, points, [0.0]]))
+        scales = (np.geomspace(1e-9, 1e9, 361), np.geomspace(1e-3, 1e4, 400) * scale, np.linspace(0, 8, 97) * scale)
+        at_kinks = np.array([float(k) for k in self.kinks])
+        points = np.concatenate([*scales, at_kinks, at_kinks - scale])
+        return np.unique(points[points >= 0]) if self.line.half else np.unique(np.concatenate([-points, points]))
 
     def maxima(self, sign: int) -> Iterator[tuple[arb, Expr | None]]:
         """Values of the loss at its likely maxima; with an exact expression where the point is a cut."""
@@ -115,7 +118,7 @@ class _Search:
         x = rational(start)
         for _ in range(60):
             point = phi.jet(x.mid())
-            if not (point.d1.is_finite() and point.d2.is_finite()) or not point.d2 != 0:
+            if not (point.d1.is_finite() and point.d2.is_finite()) or point.d2.contains(0):
                 return None
             step = (point.d1 / point.d2).mid()
             following = (x - step).mid()
@@ -156,6 +159,17 @@ class _Search:
                 yield constant(value), value
                 break
 
+    def period(self, outward: int) -> Period | None:
+        """The side as one that repeats, for densities with steps; their kinks are then taken over two periods."""
+        lengths = {1 / abs(slope) for slope in _floor_slopes(self.line.h, self.line.name)}
+        if not lengths:
+            return None
+        length = Fraction(math.lcm(*(x.numerator for x in lengths)), math.gcd(*(x.denominator for x in lengths)))
+        fixed = [abs(k) for k in kinks(self.line.h, self.line.name, levels=())]
+        start = outward * max([*fixed, Fraction(0)])
+        found = Period(start, length, outward)
+        return found if modulus.period_rise(self.line, found) is not None else None
+
     # covering
 
     def far_end(self, bound: Expr) -> End:
@@ -183,9 +197,10 @@ class _Search:
         line = self.line
         if line.half:
             at_zero = line.jet(line.smooth(Fraction(0), Fraction(1, 2**40)), arb(0))
-            if (at_zero.v.is_finite() and at_zero.d1.is_finite() and at_zero.d2.is_finite()):
+            if at_zero.v.is_finite() and at_zero.d1.is_finite() and at_zero.d2.is_finite():
                 return None
-        least = max([abs(1 / k) for k in self.kinks if k != 0] + [Fraction(16)]) if line.half else max([abs(k) for k in self.kinks] + [Fraction(16)])
+        reach = [abs(1 / k) if line.half else abs(k) for k in self.kinks if k != 0]
+        least = max([*reach, Fraction(16)])
         reason = ""
         for start in STARTS:
             if start < least:
@@ -233,9 +248,8 @@ class _Search:
                 found.append(_shorten((low + high) / 2, 80))
         return found
 
-    def pieces(self, first: Fraction, last: Fraction, radius: Fraction) -> tuple[list[tuple[Fraction, str]], list[Fraction]]:
-        """Pieces that rise, fall, or are turns of the given radius; and the turning points."""
-        line = self.line
+    def pieces(self, first: Fraction, last: Fraction, radius: Fraction) -> list[tuple[Fraction, str]]:
+        """Pieces that rise, fall, or are turns of the given radius."""
         turning = self.turning(first, last)
         marks: list[tuple[Fraction, Fraction]] = []
         for t in turning:
@@ -254,7 +268,7 @@ class _Search:
             if high > low:
                 result.append((low, "turn"))
             position = high
-        return result, turning
+        return result
 
     def _directions(self, lower: Fraction, upper: Fraction, radius: Fraction) -> Iterator[tuple[Fraction, str]]:
         stack = [(lower, upper)]
@@ -290,7 +304,8 @@ class _Search:
                     result.append([text(a), None if tangent is None else text(tangent)])
                     continue
                 if b - a < Fraction(1, 2**200) * max(abs(a), Fraction(1, 2**60)):
-                    raise NotFound(f"the loss near {float(a):.6g} is too close to the bound to be certain; a rule for exact suprema would help.")
+                    where = f"the loss near {float(a):.6g}"
+                    raise NotFound(f"{where} is too close to the bound to be certain; a rule for exact suprema would help.")
                 split = _middle(a, b)
                 stack += [(split, b), (a, split)]
         return {"cells": result, "stop": text(last)}
@@ -332,19 +347,34 @@ def _shorten(x: Fraction, bits: int) -> Fraction:
     return round(x / unit) * unit
 
 
-def kinks(expr: Expr, name: str) -> set[Fraction]:
-    """Points where an abs, min, max or floor of a linear argument changes its branch; floats' worth for others."""
+def _floor_slopes(expr: Expr, name: str) -> set[Fraction]:
+    """The rational slopes inside the floors of a tree; abs counts by its argument."""
     found: set[Fraction] = set()
     for part in children(expr):
-        found |= kinks(part, name)
-    if isinstance(expr, Call) and expr.name in ("abs", "min", "max", "floor") and name in symbols(expr):
-        differences = [expr.args[0]] if expr.name in ("abs", "floor") else [sub(a, b) for a, b in itertools.combinations(expr.args, 2)]
-        for difference in differences:
-            found |= _roots(difference, name, range(-64, 65) if expr.name == "floor" else (0,))
+        found |= _floor_slopes(part, name)
+    if isinstance(expr, Call) and expr.name == "floor" and name in symbols(expr):
+        for side in (Fraction(1), Fraction(-1)):
+            slope, _ = linear_part(resolve(expr.args[0], name, *((side * 10**6, None) if side > 0 else (None, side * 10**6))), name)
+            if isinstance(slope, Num) and slope.value != 0:
+                found.add(slope.value)
     return found
 
 
-def _roots(expr: Expr, name: str, levels: Iterable[int]) -> set[Fraction]:
+def kinks(expr: Expr, name: str, levels: Sequence[int] = range(-64, 65)) -> set[Fraction]:
+    """Points where an abs, min, max or floor of a linear argument changes its branch; floats' worth for others."""
+    found: set[Fraction] = set()
+    for part in children(expr):
+        found |= kinks(part, name, levels)
+    if isinstance(expr, Call) and expr.name in ("abs", "min", "max", "floor") and name in symbols(expr):
+        differences = [expr.args[0]] if expr.name in ("abs", "floor") else [sub(a, b) for a, b in itertools.combinations(expr.args, 2)]
+        for difference in differences:
+            found |= _roots(difference, name, levels if expr.name == "floor" else (0,))
+    return found
+
+
+def _roots(expr: Expr, name: str, levels: Sequence[int]) -> set[Fraction]:
+    if _is_abs_sum(expr):
+        return {root for side in (Fraction(1), Fraction(-1)) for root in _roots_on(expr, name, levels, side)}
     slope, rest = linear_part(expr, name)
     if symbols(slope) or symbols(rest):
         points = np.concatenate([-np.geomspace(1e6, 1e-6, 400), np.geomspace(1e-6, 1e6, 400)])
@@ -355,6 +385,17 @@ def _roots(expr: Expr, name: str, levels: Iterable[int]) -> set[Fraction]:
         return {(level - rest.value) / slope.value for level in levels} if slope.value != 0 else set()
     ball = constant(slope)
     return {modulus._exact(((level - constant(rest)) / ball).mid()) for level in levels} if not ball.contains(0) else set()
+
+
+def _is_abs_sum(expr: Expr) -> bool:
+    terms = expr.args if isinstance(expr, Add) else (expr,)
+    return any(isinstance(f, Call) and f.name == "abs" for t in terms for f in (t.args if isinstance(t, Mul) else (t,)))
+
+
+def _roots_on(expr: Expr, name: str, levels: Sequence[int], side: Fraction) -> set[Fraction]:
+    """Roots of an expression whose abs are decided far out on one side, kept where they lie on that side of 0."""
+    smooth = resolve(expr, name, *((side * 10**6, None) if side > 0 else (None, side * 10**6)))
+    return {root for root in _roots(smooth, name, levels) if root * side >= 0} if not _is_abs_sum(smooth) else set()
 
 
 def _bisect(expr: Expr, name: str, low: Fraction, high: Fraction) -> Fraction:
@@ -385,40 +426,55 @@ def propose(claim: Claim, digits: int = 20) -> list[dict[str, Any]]:
 
 def _evidence(search: _Search) -> dict[str, Any]:
     line = search.line
-    candidates: list[tuple[arb, Expr | None]] = [*search.maxima(1), *search.at_infinity()]
+    far_period, near_period = search.period(1), None if line.half else search.period(-1)
+    candidates: list[tuple[arb, Expr | None]] = list(search.maxima(1))
+    if far_period is None:
+        candidates += search.at_infinity()
     turning = search.turning(Fraction(0) if line.half else -(Fraction(2) ** 40), Fraction(2) ** 40)
     monotone = line.half and not turning and not search.kinks
     if not monotone:
         candidates += list(search.maxima(-1))
         candidates += list(_turn_values(search, turning))
     bound = _bound(candidates, search.digits)
-    far = search.far_end(bound)
-    near = search.near_end(bound)
+    far: Side = far_period or search.far_end(bound)
+    near: Side | None = near_period or search.near_end(bound)
+    radius = Fraction(1, 64)
     first = Fraction(0) if near is None else near.boundary()
     last = far.boundary()
-    radius = Fraction(1, 64)
+    refused: DpverifyError | None = None
     for _ in range(8):
-        pieces, _turns = search.pieces(first, last, radius)
-        if _turns_hold(search, near, far, pieces, last, bound):
+        pieces = search.pieces(first, last, radius)
+        try:
+            rising_only = modulus.check_pieces(line, near, far, pieces, bound)
             break
+        except DpverifyError as error:
+            refused = error
         radius /= 2**7
     else:
-        raise NotFound("the loss between turning points is too close to the bound to be certain.")
+        raise NotFound(f"the turning points of the density: {refused}")
     evidence: dict[str, Any] = {
         "bound": format_expr(bound),
-        "far": text(far.start),
+        "far": _side_text(far),
         "pieces": [[text(cut), kind] for cut, kind in pieces],
-        "last": text(last),
     }
-    if near is not None:
-        evidence["near"] = text(near.start)
     begins = first
-    if not line.half:
-        begins = _shorten(first - modulus._exact(constant(line.shift).upper()) - 1, 40)
-    rising_only = all(kind == "up" for _, kind in pieces) and (near is None or modulus.end_direction(line.h, line.name, near) == 1)
+    if near is not None:
+        evidence["near"] = _side_text(near)
+        if not line.half:
+            reach = near.start - near.length if isinstance(near, Period) else first
+            begins = _floor_dyadic(reach - modulus._exact(line.step.upper()))
     for sign, key in ((1, "rise"),) if rising_only else ((1, "rise"), (-1, "fall")):
         evidence[key] = search.cover(sign, begins, last, bound)
     return evidence
+
+
+def _side_text(side: Side) -> Any:
+    return {"start": text(side.start), "period": text(side.length)} if isinstance(side, Period) else text(side.start)
+
+
+def _floor_dyadic(x: Fraction) -> Fraction:
+    """A number with few bits at or below x."""
+    return Fraction((x * 16).__floor__(), 16)
 
 
 def _turn_values(search: _Search, turning: Sequence[Fraction]) -> Iterator[tuple[arb, Expr | None]]:
@@ -433,15 +489,6 @@ def _turn_values(search: _Search, turning: Sequence[Fraction]) -> Iterator[tuple
     for (p, up), (q, down) in itertools.permutations(values, 2):
         if rational(abs(p - q)) <= step:
             yield up - down, None
-
-
-def _turns_hold(search: _Search, near: End | None, far: End, pieces: list[tuple[Fraction, str]], last: Fraction, bound: Expr) -> bool:
-    first = Fraction(0) if near is None else near.boundary()
-    try:
-        modulus._check_pieces(search.line, near, far, pieces, first, last, bound)
-    except DpverifyError:
-        return False
-    return True
 
 
 def _bound(candidates: Sequence[tuple[arb, Expr | None]], digits: int) -> Expr:
