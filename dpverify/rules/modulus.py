@@ -47,6 +47,7 @@ from dpverify.expr import (
     symbols,
 )
 from dpverify.model import Claim, Radial, Source, Translation, neg_log_profile
+from dpverify.periods import quasi_period
 from dpverify.rules.base import Bound, to_fraction
 from dpverify.sensitivity import sensitivity_bounds
 
@@ -306,28 +307,6 @@ class Period:
     def boundary(self) -> Fraction:
         """How far pieces and cells have to reach: two periods past the start."""
         return self.start + 2 * self.outward * self.length
-
-
-def quasi_period(expr: Expr, name: str, length: Fraction) -> Expr | None:
-    """The constant K with expr(x + length) = expr(x) + K for all x, read off the form; None where it does not show."""
-    if name not in symbols(expr):
-        return ZERO
-    if isinstance(expr, Sym):
-        return Num(length)
-    parts = [quasi_period(part, name, length) for part in children(expr)]
-    known = [part for part in parts if part is not None]
-    if len(known) < len(parts):
-        return None
-    if isinstance(expr, Add):
-        return add(*known)
-    if isinstance(expr, Mul):
-        moving = [i for i, part in enumerate(known) if part != ZERO]
-        others = [factor for i, factor in enumerate(expr.args) if i not in moving]
-        if len(moving) == 1 and not any(name in symbols(factor) for factor in others):
-            return mul(*others, known[moving[0]])
-    if isinstance(expr, Call) and expr.name == "floor" and isinstance(known[0], Num) and known[0].value.denominator == 1:
-        return known[0]
-    return ZERO if all(part == ZERO for part in known) else None
 
 
 Side = End | Period

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from fractions import Fraction
 from typing import Any
 
 from dpverify.balls import precision
 from dpverify.compare import certainly_le, find_counterexample
 from dpverify.errors import DpverifyError
-from dpverify.expr import Num
-from dpverify.model import Claim, Norm, Product
+from dpverify.expr import Add, Expr, Num, children, linear_part
+from dpverify.model import Claim, Norm, Product, Translation
 from dpverify.rules.base import Bound, Infinite
 from dpverify.search import sensitivity
 
@@ -21,6 +22,11 @@ def steps(name: str, check: Check, claim: Claim) -> list[dict[str, Any]]:
     """Both sides of an exact rule where it applies, and for a claim over domains the values of a counterexample."""
     shared = sensitivity_evidence(claim)
     upper = _try(check, claim, shared)
+    for centre in _centres(claim) if upper is None else ():
+        upper = _try(check, claim, {**shared, "centre": str(centre)})
+        if upper is not None:
+            shared["centre"] = str(centre)
+            break
     lower = _try(check, claim, {"side": "lower", **shared})
     found = []
     if upper is not None:
@@ -30,6 +36,21 @@ def steps(name: str, check: Check, claim: Claim) -> list[dict[str, Any]]:
     at = _counterexample(claim, lower or upper)
     if at is not None and _try(check, claim, {"side": "lower", "at": at, **shared}) is not None:
         found.append({"rule": name, "evidence": {"side": "lower", "at": at, **shared}})
+    return found
+
+
+def _centres(claim: Claim) -> list[Fraction]:
+    """Points other than 0 that noise on the line may be symmetric about: the zeros of its linear parts."""
+    noise = claim.mechanism
+    return sorted(_zeros(noise.density) - {Fraction(0)}) if isinstance(noise, Translation) and not noise.integers else []
+
+
+def _zeros(expr: Expr) -> set[Fraction]:
+    found = {zero for part in children(expr) for zero in _zeros(part)}
+    if isinstance(expr, Add):
+        slope, rest = linear_part(expr, "z")
+        if isinstance(slope, Num) and isinstance(rest, Num) and slope.value != 0:
+            found.add(-rest.value / slope.value)
     return found
 
 

@@ -161,10 +161,10 @@ class _Search:
 
     def period(self, outward: int) -> Period | None:
         """The side as one that repeats, for densities with steps; their kinks are then taken over two periods."""
-        lengths = {1 / abs(slope) for slope in _floor_slopes(self.line.h, self.line.name)}
-        if not lengths:
+        ends = (Fraction(10**6), None) if outward > 0 else (None, Fraction(-(10**6)))
+        length = step_period(self.line.smooth(*ends), self.line.name)
+        if length is None:
             return None
-        length = Fraction(math.lcm(*(x.numerator for x in lengths)), math.gcd(*(x.denominator for x in lengths)))
         fixed = [abs(k) for k in kinks(self.line.h, self.line.name, levels=())]
         start = outward * max([*fixed, Fraction(0)])
         found = Period(start, length, outward)
@@ -345,19 +345,6 @@ def _shorten(x: Fraction, bits: int) -> Fraction:
     scale = x.numerator.bit_length() - x.denominator.bit_length() - bits
     unit = Fraction(2) ** scale
     return round(x / unit) * unit
-
-
-def _floor_slopes(expr: Expr, name: str) -> set[Fraction]:
-    """The rational slopes inside the floors of a tree; abs counts by its argument."""
-    found: set[Fraction] = set()
-    for part in children(expr):
-        found |= _floor_slopes(part, name)
-    if isinstance(expr, Call) and expr.name == "floor" and name in symbols(expr):
-        for side in (Fraction(1), Fraction(-1)):
-            slope, _ = linear_part(resolve(expr.args[0], name, *((side * 10**6, None) if side > 0 else (None, side * 10**6))), name)
-            if isinstance(slope, Num) and slope.value != 0:
-                found.add(slope.value)
-    return found
 
 
 def kinks(expr: Expr, name: str, levels: Sequence[int] = range(-64, 65)) -> set[Fraction]:

@@ -183,13 +183,14 @@ def _local(loss: Loss) -> Iterator[tuple[Expr, Expr]]:
     if loss.only:
         return
     heights = h(points)
-    tops = [points[i] for i in _peaks(heights)[:4]]
-    bottoms = [points[i] for i in _peaks(-heights)[:4]]
+    tops, bottoms = (
+        [Fraction(0) if i is None else _newton(loss, points[i - 1], points[i], points[i + 1], None) for i in (*centre, *_peaks(side, ends=False)[:4])]
+        for centre in [(None,) if loss.half else ()]  # the centre is a place to stand at, whichever way the density goes from it
+        for side in (heights, -heights)
+    )
     for top, bottom in product(tops, bottoms):
-        if abs(top - bottom) < loss.step:
-            a, b = (_newton(loss, x * (1 - 1e-2) - 1e-9, x, x * (1 + 1e-2) + 1e-9, None) for x in (bottom, top))
-            if a is not None and b is not None:
-                yield Num(a), Num(b)
+        if top is not None and bottom is not None and top != bottom and abs(float(top - bottom)) < loss.step:
+            yield Num(bottom), Num(top)
 
 
 def _between(loss: Loss, top: Candidate | None) -> Iterator[tuple[Expr, Expr]]:
@@ -207,12 +208,12 @@ def _between(loss: Loss, top: Candidate | None) -> Iterator[tuple[Expr, Expr]]:
             yield loss.pair(c, 1 if low is top[0] else -1)
 
 
-def _peaks(heights: Any) -> list[int]:
-    """Indices of interior local maxima above both ends, the highest first."""
+def _peaks(heights: Any, ends: bool = True) -> list[int]:
+    """Indices of interior local maxima, the highest first; with `ends` only those above both ends."""
     inner = heights[1:-1]
     with np.errstate(invalid="ignore"):
-        ends = np.nanmax([heights[0], heights[-1], -np.inf])
-        above = inner > ends + 1e-12 * np.abs(ends)  # what lies below an end is not the greatest
+        edge = np.nanmax([heights[0], heights[-1], -np.inf]) if ends else -np.inf
+        above = inner > edge + 1e-12 * np.abs(edge) if ends else True  # what lies below an end is not the greatest
         found = np.nonzero((inner >= heights[:-2]) & (inner >= heights[2:]) & np.isfinite(inner) & above)[0] + 1
     return sorted((int(i) for i in found), key=lambda i: -heights[i])
 
