@@ -17,6 +17,7 @@ from dpverify.errors import CertificateError, Rejected
 from dpverify.expr import ONE, Add, Expr, Mul, Num, Pow, Sym, add, call, div, format_expr, mul, power, substitute
 from dpverify.geometry import l1_radius, norm_faults
 from dpverify.model import L1, Claim, Norm, Product, Radial, Translation, neg_log_profile
+from dpverify.quotients import divided
 from dpverify.rules.base import Bound, Infinite, Side, to_fraction
 from dpverify.rules.parameters import fixed
 from dpverify.sensitivity import noise_norm, sensitivity_bounds
@@ -131,7 +132,7 @@ def additive(claim: Claim, evidence: Mapping[str, Any], rule: str) -> Additive:
     centre = evidence.get("centre")
     if centre is not None and isinstance(noise, Translation) and not whole:
         h = substitute(h, {"z": add(Sym("z"), Num(to_fraction(centre, rule)))})  # noise moved by a constant hides as much
-    h, shapes = _half_if_even(shapes.tidy(h), shapes)
+    h, shapes = _half_if_even(shapes.tidy(divided(h, shapes.name)), shapes)
     return Additive(rule, side, h, shapes.shape(h), shapes, shift, dimension, copies, norm, whole, queried, at, evidence.get("radius"))
 
 

@@ -29,10 +29,8 @@ from dpverify.errors import CertificateError, ExprError, Rejected, Undecided
 from dpverify.expr import (
     ONE,
     ZERO,
-    Add,
     Call,
     Expr,
-    Mul,
     Num,
     Sym,
     add,
@@ -48,6 +46,7 @@ from dpverify.expr import (
 )
 from dpverify.model import Claim, Radial, Source, Translation, neg_log_profile
 from dpverify.periods import quasi_period
+from dpverify.quotients import divided
 from dpverify.rules.base import Bound, to_fraction
 from dpverify.sensitivity import sensitivity_bounds
 
@@ -125,9 +124,10 @@ class Line:
             delta = sensitivity_bounds(claim, evidence.get("sensitivity")).upper
             if not constant(noise.scale) > 0:
                 raise Rejected(NAME, "scale", "it is not certainly positive")
-            return Line(resolve(neg_log_profile(noise), "r", Fraction(0), None), "r", True, div(delta, noise.scale), noise.dimension)
+            h = divided(resolve(neg_log_profile(noise), "r", Fraction(0), None), "r")
+            return Line(h, "r", True, div(delta, noise.scale), noise.dimension)
         if isinstance(noise, Translation) and not noise.integers and noise.support == (None, None):
-            return Line(neg_log_profile(noise), "z", False, sensitivity_bounds(claim, None).upper, ONE)
+            return Line(divided(neg_log_profile(noise), "z"), "z", False, sensitivity_bounds(claim, None).upper, ONE)
         raise Rejected(NAME, "the claim", "it wants radial noise, or noise on the whole line")
 
     def smooth(self, lower: Fraction | None, upper: Fraction | None) -> Expr:
