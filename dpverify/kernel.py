@@ -88,7 +88,9 @@ def judge(claim: Claim, steps: Sequence[Step], bounds: Sequence[Bound]) -> Judge
     lowers = [b for b in bounds if b.side == "lower" and _inside(b, claim)]
     upper = _best(uppers, _at_most)
     lower = _best([b.value for b in lowers if not b.at], lambda a, b: _at_most(b, a))
-    refutation = next((b for b in lowers if _refutes(b, claim)), None)
+    # of bounds that refute, one with an event is what a reader can check
+    refutations = sorted((b for b in lowers if _refutes(b, claim)), key=lambda b: "event" not in (b.witness or {}))
+    refutation = refutations[0] if refutations else None
     if any(_contradict(value, b) for value in uppers for b in lowers):
         raise RuntimeError("the rules contradict each other: an upper bound is below a lower bound")
     # comparing closed forms over a domain can take long: not where refuted, and what is literally the claimed bound first
