@@ -105,14 +105,15 @@ class Loss:
 class Line:
     """Additive noise on a line: h in `name`, on [0, inf) when `half`, with shift D and the dimension for integrability."""
 
-    __slots__ = ("_losses", "_programs", "_smooth", "dimension", "h", "half", "name", "shift", "step")
+    __slots__ = ("_losses", "_programs", "_slopes", "_smooth", "dimension", "h", "half", "name", "shift", "step")
 
     def __init__(self, h: Expr, name: str, half: bool, shift: Expr, dimension: Expr) -> None:
         self.h, self.name, self.half, self.shift, self.dimension = h, name, half, shift, dimension
         self.step = constant(shift)
         self._smooth = not _has_kinks(h)
-        self._losses: dict[tuple[Expr, Expr, int], Loss] = {}
-        self._programs: dict[Expr, tuple[Expr, Expr, BallProgram]] = {}
+        self._losses: dict[tuple[Expr, Expr, int] | int, Loss] = {}
+        self._programs: dict[Expr | None, tuple[Expr, Expr, BallProgram]] = {}
+        self._slopes: dict[End, tuple[Expr, Germ]] = {}
 
     @staticmethod
     def of(claim: Claim, evidence: Mapping[str, Any]) -> Line:
@@ -144,6 +145,10 @@ class Line:
 
     def loss(self, lower: Fraction, upper: Fraction, sign: int) -> Loss:
         """sign * (h(c + D) - h(c)) for c in the open interval."""
+        if self._smooth:  # one loss for the whole line
+            if sign not in self._losses:
+                self._losses[sign] = Loss(self, self.h, self.h, sign)
+            return self._losses[sign]
         key = (self.smooth(lower, upper), self.smooth(self.near(lower), self.far(upper)), sign)
         if key not in self._losses:
             self._losses[key] = Loss(self, *key)
@@ -151,10 +156,25 @@ class Line:
 
     def program(self, smooth: Expr) -> tuple[Expr, Expr, BallProgram]:
         """The linear slope of a smooth piece of h, the rest, and the rest compiled."""
-        if smooth not in self._programs:
+        key = None if self._smooth else smooth
+        if key not in self._programs:
             slope, rest = linear_part(smooth, self.name)
-            self._programs[smooth] = (slope, rest, BallProgram(rest, self.name))
-        return self._programs[smooth]
+            self._programs[key] = (slope, rest, BallProgram(rest, self.name))
+        return self._programs[key]
+
+    def slope_at(self, end: End) -> tuple[Expr, Germ]:
+        """The linear slope of h on an end, and the germ of the slope of the rest."""
+        if end not in self._slopes:
+            near = end.boundary()
+            sides = {"+inf": (near, None), "-inf": (None, near), "right": (end.point, near), "left": (near, end.point)}
+            slope, rest = linear_part(self.smooth(*sides[end.side]), self.name)
+            self._slopes[end] = slope, end_jet(rest, self.name, end).d1
+        return self._slopes[end]
+
+    def whole_slope_at(self, end: End) -> Germ:
+        """The germ of the slope of h on an end."""
+        slope, rest = self.slope_at(end)
+        return rest.constant(constant(slope)) + rest
 
     def jet(self, smooth: Expr, at: arb) -> Jet:
         """A smooth piece of h and two derivatives over a ball."""
@@ -252,16 +272,16 @@ def slope_holds(line: Line, lower: Fraction, upper: Fraction, bound: Expr, sign:
     return certainly_le(mul(line.shift, lead), bound)
 
 
-def end_direction(h: Expr, name: str, end: End) -> int:
+def end_direction(line: Line, end: End) -> int:
     """1 or -1 where h certainly never falls or never rises on the end, else 0."""
-    slope = end_jet(h, name, end).d1.k
+    slope = line.whole_slope_at(end).k
     return 1 if slope.lo >= 0 else -1 if slope.hi <= 0 else 0
 
 
 def end_integrable(line: Line, end: End) -> bool:
     """Whether the density certainly has finite mass on the end: x h'(x) stays above the dimension far out, below it near 0."""
     dimension = constant(line.dimension)
-    slope = end_jet(line.h, line.name, end).d1
+    slope = line.whole_slope_at(end)
     scale = Germ(rational(end.start), slope.k, slope.a + (1 if end.side in ("+inf", "-inf") else -1), slope.b, slope.growth)
     if end.side == "right":
         return bool(scale.bounds().hi < dimension)
@@ -272,10 +292,8 @@ def end_integrable(line: Line, end: End) -> bool:
 
 def end_holds(line: Line, end: End, bound: Expr) -> bool:
     """Whether both losses are at most the bound for pairs on an infinite end: D times the slope of h, by the mean value."""
-    far = end.boundary()
-    smooth = line.smooth(far if end.side == "+inf" else None, None if end.side == "+inf" else far)
-    slope, rest = linear_part(smooth, line.name)
-    bounds = end_jet(rest, line.name, end).d1.bounds()
+    slope, rest = line.slope_at(end)
+    bounds = rest.bounds()
     for sign in (1, -1):
         extreme = bounds.hi if sign > 0 else -bounds.lo
         excess = Num(_exact(extreme)) if extreme > 0 else ZERO
@@ -322,7 +340,7 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
         pieces = [(to_fraction(cut, NAME), str(kind)) for cut, kind in evidence["pieces"]]
     except (KeyError, TypeError, ValueError, ExprError) as error:
         raise CertificateError(f"{NAME}: the evidence cannot be read: {error}") from error
-    if far is None or (near is None and not line.half):
+    if near is None and not line.half:
         raise Rejected(NAME, "ends", "an infinite side of the line is not accounted for")
     if symbols(bound):
         raise Rejected(NAME, "bound", "it has free symbols")
@@ -381,7 +399,7 @@ def check_pieces(line: Line, near: Side | None, far: Side, pieces: Sequence[tupl
     segments: list[tuple[Fraction | None, Fraction | None, int]] = []
     turns: list[tuple[Fraction, Fraction, Expr]] = []
     if isinstance(near, End):
-        sign = end_direction(line.h, line.name, near)
+        sign = end_direction(line, near)
         if sign == 0 or (near.side == "-inf" and sign > 0):
             raise Rejected(NAME, near.side, "h is not certainly monotone in the right sense on this end")
         segments.append((Fraction(0) if line.half else None, first, sign))
@@ -395,7 +413,7 @@ def check_pieces(line: Line, near: Side | None, far: Side, pieces: Sequence[tupl
             raise Rejected(NAME, f"[{cut}, {upper}]", f"h is not certainly going {kind} here; split the piece or mark it as a turn")
         segments.append((cut, upper, sign))
     if isinstance(far, End):
-        if end_direction(line.h, line.name, far) != 1:
+        if end_direction(line, far) != 1:
             raise Rejected(NAME, "+inf", "h does not certainly rise on this end")
         segments.append((last, None, 1))
     for side in (near, far):
@@ -445,11 +463,15 @@ def _check_turns(line: Line, turns: Sequence[tuple[Fraction, Fraction, Expr]], b
 def _range(line: Line, lower: Fraction, upper: Fraction, smooth: Expr) -> arb:
     """An enclosure of a piece of h over a small interval, by the mean value where that is better."""
     if lower == upper:
-        return line.jet(smooth, rational(lower)).v
+        exact: arb = line.jet(smooth, rational(lower)).v
+        return exact
     middle, cell = rational((lower + upper) / 2), hull(lower, upper)
     over = line.jet(smooth, cell)
-    centred = line.jet(smooth, middle).v + over.d1 * (cell - middle)
-    return centred if centred.is_finite() and centred.rad() < over.v.rad() else over.v
+    centred: arb = line.jet(smooth, middle).v + over.d1 * (cell - middle)
+    if centred.is_finite() and centred.rad() < over.v.rad():
+        return centred
+    plain: arb = over.v
+    return plain
 
 
 def _check_cells(line: Line, cells: Any, bound: Expr, sign: int, first: Fraction, last: Fraction) -> None:

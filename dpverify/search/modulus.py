@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -14,10 +13,11 @@ from flint import arb
 
 from dpverify.balls import constant, precision, rational, resolve
 from dpverify.compare import certainly_le
-from dpverify.ends import End, end_jet
+from dpverify.ends import End
 from dpverify.errors import DpverifyError, ExprError, Undecided
 from dpverify.expr import Add, Call, Expr, Mul, Num, add, children, format_expr, linear_part, mul, neg, sub, substitute, symbols
 from dpverify.model import Claim
+from dpverify.periods import step_period
 from dpverify.rules import modulus
 from dpverify.rules.modulus import Line, Period, Side
 from dpverify.search import sensitivity
@@ -141,10 +141,7 @@ class _Search:
             for start in STARTS:
                 try:
                     end = End(side, start)  # type: ignore[arg-type]
-                    far = end.boundary()
-                    smooth = self.line.smooth(*((far, None) if side == "+inf" else (None, far)))
-                    slope, rest = linear_part(smooth, self.line.name)
-                    germ = end_jet(rest, self.line.name, end).d1
+                    slope, germ = self.line.slope_at(end)
                     if not germ.k.is_zero() and germ.direction() > 0:
                         raise NotFound("the loss grows without bound at infinity; no finite epsilon holds.")
                 except Undecided:
@@ -181,7 +178,7 @@ class _Search:
                 continue
             end = End("+inf", start)
             try:
-                if modulus.end_direction(line.h, line.name, end) != 1:
+                if modulus.end_direction(line, end) != 1:
                     reason = "h = -log(density) does not certainly rise towards infinity"
                 elif not modulus.end_integrable(line, end):
                     reason = "the density is not certainly integrable at infinity"
@@ -207,7 +204,7 @@ class _Search:
                 continue
             end = End("right" if line.half else "-inf", start)
             try:
-                sign = modulus.end_direction(line.h, line.name, end)
+                sign = modulus.end_direction(line, end)
                 if sign == 0 or (not line.half and sign > 0):
                     reason = f"h = -log(density) is not certainly monotone near {'0' if line.half else 'minus infinity'}"
                 elif not modulus.end_integrable(line, end):
