@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from itertools import chain, pairwise
+from itertools import chain, count, pairwise
 from typing import Final
 
 from flint import acb, arb, ctx
@@ -50,6 +50,7 @@ from dpverify.expr import (
     symbols,
 )  # fmt: skip
 from dpverify.model import Product, Radial, Translation
+from dpverify.periods import quasi_period, step_period
 
 Additive = Radial | Translation | Product
 
@@ -58,6 +59,7 @@ _LADDER: Final = (4, 5, 6, 7, 8, 10, 12, 14, 17, 20, 25, 30, 40, 60, 80, 120, 20
 _SMALL_POWERS: Final = tuple(num(n) for n in range(2, 9))
 _ARCS: Final = 64
 _MOST_TERMS: Final = 20_000
+_MOST_STEPS: Final = 2_000
 _WORKING: Final = 80
 """Bits for quadrature; ends of the order of 2^-1000 need no more, exponents are unbounded."""
 
@@ -75,8 +77,11 @@ def weighted(profile: Expr, dimension: Expr) -> Expr:
 # -- pieces ----------------------------------------------------------------------------------------
 
 
-def breaks(expr: Expr, name: str) -> set[Fraction]:
-    """The rational points where an argument of abs, min, max, log or a power that is linear in `name` vanishes."""
+def breaks(expr: Expr, name: str, lower: Fraction | None = None, upper: Fraction | None = None) -> set[Fraction]:
+    """The rational points where an argument of abs, min, max, log or a power that is linear in `name` vanishes, or that of a floor steps.
+
+    Steps are the first few about 0, and all between lower and upper where these are given and not too far apart.
+    """
     found: set[Fraction] = set()
     for part in _subtrees(expr):
         if isinstance(part, Call) and part.name in ("abs", "log", "besselk", "logbesselk"):
@@ -84,7 +89,7 @@ def breaks(expr: Expr, name: str) -> set[Fraction]:
         elif isinstance(part, Call) and part.name in ("min", "max"):
             arguments = [sub(left, right) for i, left in enumerate(part.args) for right in part.args[:i]]
         elif isinstance(part, Call) and part.name == "floor":
-            arguments = [add(part.args[0], num(n)) for n in range(-8, 9)]
+            arguments = [sub(part.args[0], num(n)) for n in _levels(part.args[0], name, lower, upper)]
         elif isinstance(part, Pow):
             whole = isinstance(part.exponent, Num) and part.exponent.value.denominator == 1 and part.exponent.value > 0
             arguments = [] if whole else [part.base]
@@ -96,6 +101,15 @@ def breaks(expr: Expr, name: str) -> set[Fraction]:
                 found.add(-rest.value / slope.value)
             found |= _quadratic_roots(argument, name)
     return found
+
+
+def _levels(argument: Expr, name: str, lower: Fraction | None, upper: Fraction | None) -> range:
+    """The integers at which the floor of an argument steps."""
+    slope, rest = linear_part(argument, name)
+    if lower is None or upper is None or not isinstance(slope, Num) or not isinstance(rest, Num):
+        return range(-8, 9)
+    low, high = sorted((slope.value * lower + rest.value, slope.value * upper + rest.value))
+    return range(low.__ceil__(), high.__floor__() + 1) if high - low <= _MOST_STEPS else range(-8, 9)
 
 
 def _subtrees(expr: Expr) -> Iterator[Expr]:
@@ -137,7 +151,10 @@ def pieces(density: Expr, name: str, lower: Fraction | None, upper: Fraction | N
     density = _smooth(density, name, lower, upper)
     if density == ZERO:
         return []
-    inside = sorted(p for p in breaks(density, name) if (lower is None or lower < p) and (upper is None or p < upper))
+    first = _first_period(density, name, lower, upper)
+    if first is not None:
+        return pieces(*first)
+    inside = sorted(p for p in breaks(density, name, lower, upper) if (lower is None or lower < p) and (upper is None or p < upper))
     if lower is None and upper is None and not inside:
         inside = [Fraction(0)]
     if not inside:
@@ -161,6 +178,65 @@ def _without_floors(expr: Expr, name: str, lower: Fraction | None, upper: Fracti
     u = floors[0].args[0]
     decided = {resolve(call(done.name, other, bound), name, lower, upper) == other for bound in (u, sub(u, ONE))}
     return other if decided == {True} else done
+
+
+def _first_period(density: Expr, name: str, lower: Fraction | None, upper: Fraction | None) -> tuple[Expr, str, Fraction, Fraction] | None:
+    """A density with infinitely many steps towards infinity, summed over its periods on the first of them: the integral is the same."""
+    length = step_period(density, name)
+    if length is None or (lower is None) == (upper is None):
+        return None
+    start, step = (lower, length) if lower is not None else (upper, -length)
+    assert start is not None
+    total = _over_periods(density, name, step) or _over_periods(_expanded(density), name, step)
+    return None if total is None else (total, name, min(start, start + step), max(start, start + step))
+
+
+def _over_periods(density: Expr, name: str, step: Fraction) -> Expr | None:
+    """The sum over j >= 0 of density(x + j P), P the step, as an expression in x; None where the form is not covered.
+
+    With density = p g, p a polynomial and g(x + P) = exp(-K) g(x), K > 0, it is g(x) times the sum over i of
+    (p^(i)(x) P^i / i!) S_i(exp(-K)), S_i(q) the sum over j of j^i q^j.
+    """
+    if isinstance(density, Add):
+        sums = [_over_periods(term, name, step) for term in density.args]
+        known = [each for each in sums if each is not None]
+        return add(*known) if len(known) == len(sums) else None
+    repeating: list[Expr] = []
+    others: list[Expr] = []
+    rises: list[Expr] = []
+    for factor in density.args if isinstance(density, Mul) else (density,):
+        rise = quasi_period(neg_log(factor), name, step) if name in symbols(factor) else ZERO
+        (others if rise is None else repeating).append(factor)
+        rises.append(ZERO if rise is None else rise)
+    rise, polynomial = add(*rises), _expanded(mul(*others))
+    if symbols(rise) or not constant(rise) > 0 or not _is_polynomial(polynomial, name):
+        return None
+    terms: list[Expr] = []
+    factorial = 1
+    for i, power_sum in enumerate(_power_sums(call("exp", neg(rise)))):
+        terms.append(mul(polynomial, Num(step**i / factorial), power_sum))
+        polynomial, factorial = _expanded(derivative(polynomial, name)), factorial * (i + 1)
+        if polynomial == ZERO:
+            break
+    return mul(*repeating, add(*terms))
+
+
+def _power_sums(q: Expr) -> Iterator[Expr]:
+    """S_i(q), the sum over j >= 0 of j^i q^j, for i = 0, 1, ...: N_i(q) / (1 - q)^(i + 1), and S_(i+1) = q dS_i/dq."""
+    numerator = [1]
+    for i in count():
+        yield mul(add(*(mul(num(c), power(q, num(k))) for k, c in enumerate(numerator))), power(sub(ONE, q), num(-i - 1)))
+        slopes = [k * c for k, c in enumerate(numerator)] + [0]
+        numerator = [slopes[k] - (slopes[k - 1] if k else 0) + ((i + 1) * numerator[k - 1] if k else 0) for k in range(len(slopes))]
+
+
+def _is_polynomial(expr: Expr, name: str) -> bool:
+    """Whether a tree is a polynomial by its form."""
+    if isinstance(expr, Add | Mul):
+        return all(_is_polynomial(part, name) for part in expr.args)
+    if isinstance(expr, Pow) and isinstance(expr.exponent, Num) and expr.exponent.value.denominator == 1 and expr.exponent.value > 0:
+        return _is_polynomial(expr.base, name)
+    return expr == Sym(name) or name not in symbols(expr)
 
 
 # -- ends ------------------------------------------------------------------------------------------

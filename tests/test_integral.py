@@ -147,3 +147,44 @@ def test_an_end_is_judged_in_its_dimension(d, finite):
 def test_kinks_and_edges_are_found():
     found = breaks(parse("abs(z - 1/3) + max(2*z, 1) + sqrt(4 - z**2)"), "z")
     assert found == {Fraction(1, 3), Fraction(1, 2), Fraction(2), Fraction(-2)}
+
+
+def staircase_integral(rise, share, power):
+    """The integral of exp(-rise * floor(r + 1 - share)) r^power, step by step (mpmath), its steps at share, share + 1, ..."""
+    total, j = share ** (power + 1), 0
+    while j * rise < 100 + 8 * power:
+        total += mpmath.exp(-(j + 1) * rise) * ((j + 1 + share) ** (power + 1) - (j + share) ** (power + 1))
+        j += 1
+    return total / (power + 1)
+
+
+@pytest.mark.parametrize(("rise", "d"), [("log(3)", 1), ("log(3)", 2), ("1/10", 3), ("1", 10), ("1/100", 5), ("2", 20)])
+def test_infinitely_many_steps_are_summed_in_every_dimension(rise, d):
+    exact = mpmath.log(3) if rise == "log(3)" else mpmath.mpf(Fraction(rise).numerator) / Fraction(rise).denominator
+    noise = radial(f"exp(-({rise})*floor(r + 2/3))", d)
+    assert has_normaliser(noise) is True
+    assert contains(normaliser(noise), staircase_integral(exact, mpmath.mpf(1) / 3, d - 1))
+
+
+@pytest.mark.parametrize(
+    ("density", "expected"),
+    [
+        ("exp(-floor(abs(z)))", 2 / (1 - mpmath.exp(-1))),
+        ("exp(-floor(abs(z - 1/7)))", 2 / (1 - mpmath.exp(-1))),
+        ("exp(-floor(z))*exp(2*floor(min(z, 0)))", (1 + mpmath.exp(-1)) / (1 - mpmath.exp(-1))),  # floor(z) <= -1 below 0
+        # one period of length 2 holds floor(3 z) = 0 .. 5, floor(z/2) = 0, and is worth exp(-7) of the one before
+        ("exp(-floor(abs(z)/2) - floor(3*abs(z)))", 2 * sum(mpmath.exp(-k) for k in range(6)) / 3 / (1 - mpmath.exp(-7))),
+        ("exp(-floor(abs(z))) + exp(-2*floor(abs(z)))", 2 / (1 - mpmath.exp(-1)) + 2 / (1 - mpmath.exp(-2))),
+        # exp(z - floor(z)) has the integral e - 1 over a period
+        ("exp(abs(z) - 2*floor(abs(z)))", 2 * (mpmath.e - 1) / (1 - mpmath.exp(-1))),
+        # steps at 1, 2, ... are those of share 1, which starts at level 0 too
+        ("z**2*exp(-floor(abs(z)))", 2 * staircase_integral(mpmath.mpf(1), mpmath.mpf(1), 2)),
+    ],
+)
+def test_repeating_densities_on_the_line(density, expected):
+    assert contains(normaliser(line(density)), expected)
+
+
+@pytest.mark.parametrize("density", ["exp(floor(abs(z)))", "exp(-floor(z))", "exp(abs(z) - floor(abs(z)))"])
+def test_steps_that_do_not_fall_are_not_called_integrable(density):
+    assert has_normaliser(line(density)) is not True
