@@ -104,10 +104,7 @@ class _Constant:
     scalar: Any
 
 
-def _chain(f: Any, f1: Any, f2: Any, u: Scalars) -> Scalars:
-    """f(u), from f and its two derivatives at the value of u."""
-    _, d1, d2 = u
-    return f, f1 * d1, f2 * (d1 * d1) + f1 * d2
+_TWO: Final = Fraction(2)
 
 
 class JetCompiler:
@@ -135,6 +132,10 @@ class JetCompiler:
     def power(self, base: Any, exponent: Fraction) -> Any:
         return ball_power(base, exponent)
 
+    def times(self, x: Any, y: Any) -> Any:
+        """The product, kept sharp where both are wide."""
+        return ball_product(x, y)
+
     def exp(self, x: Any, source: Expr) -> Any:
         """exp of the scalar x, the value of the tree `source`."""
         return x.exp()
@@ -157,6 +158,12 @@ class JetCompiler:
         return NAN
 
     # programs
+
+    def chain(self, f: Any, f1: Any, f2: Any, u: Scalars) -> Scalars:
+        """f(u), from f and its two derivatives at the value of u."""
+        _, d1, d2 = u
+        times = self.times
+        return f, times(f1, d1), times(f2, self.power(d1, _TWO)) + times(f1, d2)
 
     def compile(self, expr: Expr) -> Program:
         """The program of a tree; run it on the jets of its symbols."""
@@ -211,13 +218,14 @@ class JetCompiler:
     def _product(self, nodes: Sequence[Program | _Constant]) -> Program:
         constants = [node.scalar for node in nodes if isinstance(node, _Constant)]
         first, *rest = [node for node in nodes if not isinstance(node, _Constant)]
+        times = self.times
 
         def run(env: Mapping[str, Scalars]) -> Scalars:
             v, d1, d2 = first(env)
             for node in rest:
                 w, e1, e2 = node(env)
                 cross = d1 * e1
-                v, d1, d2 = v * w, d1 * w + v * e1, d2 * w + cross + cross + v * e2
+                v, d1, d2 = times(v, w), times(d1, w) + times(v, e1), d2 * w + cross + cross + v * e2
             for c in constants:
                 v, d1, d2 = c * v, c * d1, c * d2
             return v, d1, d2
@@ -232,23 +240,24 @@ class JetCompiler:
             logarithm = _Constant(self.log(nodes[0].scalar)) if isinstance(nodes[0], _Constant) else self._log(expr.base, base)
             return self._exp(self._product([nodes[1], logarithm]), mul(expr.exponent, call("log", expr.base)))
         e = expr.exponent.value
+        times, power, two = self.times, self.power, _TWO
         if e == 2:
 
             def square(env: Mapping[str, Scalars]) -> Scalars:
                 v, d1, d2 = base(env)
-                slope, bend = v * d1, d1 * d1 + v * d2
-                return v * v, slope + slope, bend + bend
+                slope, bend = times(v, d1), power(d1, two) + v * d2
+                return power(v, two), slope + slope, bend + bend
 
             return square
         if e == Fraction(1, 2) and isinstance(expr.base, Add):
             found = self._hypot(expr.base)
             if found is not None:
                 return found
-        e1, e2, power = self.scalar(Num(e)), self.scalar(Num(e * (e - 1))), self.power
+        e1, e2 = self.scalar(Num(e)), self.scalar(Num(e * (e - 1)))
 
         def run(env: Mapping[str, Scalars]) -> Scalars:
             u = base(env)
-            return _chain(power(u[0], e), e1 * power(u[0], e - 1), e2 * power(u[0], e - 2), u)
+            return self.chain(power(u[0], e), e1 * power(u[0], e - 1), e2 * power(u[0], e - 2), u)
 
         return run
 
@@ -271,7 +280,7 @@ class JetCompiler:
         def run(env: Mapping[str, Scalars]) -> Scalars:
             u, d1, d2 = inner(env)
             w, w1, w2 = root * u, root * d1, root * d2
-            inside = c + w * w
+            inside = c + self.power(w, _TWO)
             slope = self.hypot_slope(c, w)
             return self.power(inside, half), slope * w1, slope * w2 + c * self.power(inside, cube) * (w1 * w1)
 
@@ -283,7 +292,7 @@ class JetCompiler:
         def run(env: Mapping[str, Scalars]) -> Scalars:
             u = inner(env)
             f = exp(u[0], source)
-            return _chain(f, f, f, u)
+            return self.chain(f, f, f, u)
 
         return run
 
@@ -296,7 +305,7 @@ class JetCompiler:
         def run(env: Mapping[str, Scalars]) -> Scalars:
             u = inner(env)
             inverse = power(u[0], one)
-            return _chain(log(u[0]), inverse, minus * (inverse * inverse), u)
+            return self.chain(log(u[0]), inverse, minus * (inverse * inverse), u)
 
         return run
 
@@ -363,7 +372,7 @@ class JetCompiler:
     def _special(self, name: str, order: Expr | None, inner: Program) -> Program:
         def run(env: Mapping[str, Scalars]) -> Scalars:
             u = inner(env)
-            return _chain(*self.special(name, order, u[0]), u)
+            return self.chain(*self.special(name, order, u[0]), u)
 
         return run
 
@@ -507,9 +516,22 @@ def _function(name: str, args: list[arb]) -> arb:
 
 def ball_power(base: arb, exponent: Fraction) -> arb:
     """base ** exponent for an exact rational exponent; non-finite where the ball leaves the domain."""
-    if base.rel_accuracy_bits() < _WIDE and exponent != 1 and base > 0:
-        return _exact_power(base.lower(), exponent).union(_exact_power(base.upper(), exponent))
+    if base.rel_accuracy_bits() < _WIDE and exponent != 1:
+        if base > 0:
+            return _exact_power(base.lower(), exponent).union(_exact_power(base.upper(), exponent))
+        if exponent > 0 and exponent.denominator == 1 and exponent % 2 == 0:
+            return _exact_power(base.abs_lower(), exponent).union(_exact_power(base.abs_upper(), exponent))
     return _exact_power(base, exponent)
+
+
+def ball_product(x: arb, y: arb) -> arb:
+    """x * y; of two wide balls by their ends, since a product of midpoints and radii would reach across 0."""
+    if x.rel_accuracy_bits() >= 3 or y.rel_accuracy_bits() >= 3:
+        return x * y
+    low_x, high_x, low_y, high_y = x.lower(), x.upper(), y.lower(), y.upper()
+    if low_x >= 0 and low_y >= 0:
+        return (low_x * low_y).union(high_x * high_y)
+    return (low_x * low_y).union(low_x * high_y).union(high_x * low_y).union(high_x * high_y)
 
 
 _WIDE: Final = 20  # a ball this wide gains from being taken at its two ends

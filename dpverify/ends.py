@@ -20,7 +20,7 @@ from typing import Any, Final, Literal
 
 from flint import arb
 
-from dpverify.balls import SPECIAL, Jet, JetCompiler, Program, Scalars, _chain, _Constant, constant, hull, rational, resolve
+from dpverify.balls import SPECIAL, Jet, JetCompiler, Program, Scalars, _Constant, constant, hull, rational, resolve
 from dpverify.errors import Undecided
 from dpverify.expr import ONE, ZERO, Add, Call, Expr, Mul, Num, Pow, Sym, add, call, div, mul, neg, num, power, sub, substitute, symbols
 
@@ -263,6 +263,9 @@ class _GermCompiler(JetCompiler):
     def power(self, base: Germ, exponent: Fraction) -> Germ:
         return base.power(exponent)
 
+    def times(self, x: Germ, y: Germ) -> Germ:
+        return x * y
+
     def log(self, x: Germ) -> Germ:
         return x.log()
 
@@ -354,11 +357,11 @@ class _GermCompiler(JetCompiler):
             return self.run(add(u if up else ZERO, call("log", sub(ONE, call("exp", neg(size)))), neg(call("log", size))))
         outward = u if up else neg(u)
         tail = self.run(outward)
-        logarithm = _chain(*self._logerfc_tail(tail[0]), tail)
+        logarithm = self.chain(*self._logerfc_tail(tail[0]), tail)
         if name == "logerfc" and up:
             return logarithm
         f = self._erfc_value(tail[0], outward)
-        v, d1, d2 = _chain(f, f, f, logarithm)  # erfc of the argument that tends to +infinity
+        v, d1, d2 = self.chain(f, f, f, logarithm)  # erfc of the argument that tends to +infinity
         if name == "erfc" and up:
             return v, d1, d2
         whole = self.scalar(num(1 if name == "erf" else 2))
@@ -366,7 +369,7 @@ class _GermCompiler(JetCompiler):
         if name != "logerfc":
             return v, d1, d2
         inverse = v.power(Fraction(-1))
-        return _chain(v.log(), inverse, minus * inverse * inverse, (v, d1, d2))
+        return self.chain(v.log(), inverse, minus * inverse * inverse, (v, d1, d2))
 
     def _mills(self, u: Germ) -> tuple[Germ, Germ]:
         """Hazard rate of erfc and hazard - 2u: u + sqrt(u^2 + 4/pi) <= hazard <= u + sqrt(u^2 + 2) for u > 0."""
