@@ -11,7 +11,9 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any, Final
 
-from dpverify.balls import constant, hull, jet, rational, resolve
+from flint import arb
+
+from dpverify.balls import hull, jet, rational, resolve
 from dpverify.compare import certainly_equal, certainly_le
 from dpverify.ends import End, end_jet
 from dpverify.errors import CertificateError, ExprError, Rejected
@@ -92,20 +94,19 @@ def _check_slopes(h: Expr, slope: Expr, cuts: list[Fraction]) -> None:
 
 
 def cell_within(h: Expr, slope: Expr, low: Fraction, high: Fraction) -> bool:
-    """Whether |h'| <= L is certain on a cell; exactly so where h is linear there, by the range or the mean value of h' elsewhere."""
+    """Whether |h'| <= L is certain on a cell; sharp where h is linear there, or h' rises or falls towards L at an end of the cell."""
     linear, rest = linear_part(resolve(h, _Z, low, high), _Z)
     if _Z not in symbols(rest):
-        return certainly_le(linear, slope) and certainly_le(neg(linear), slope)
-    whole = add(mul(linear, parse(_Z)), rest)
-    over, middle = jet(whole, _Z, hull(low, high)), rational((low + high) / 2)
-    top = constant(slope)
+        return _slopes_within(linear, [arb(0)], slope)
+    over = jet(rest, _Z, hull(low, high))
     if not over.v.is_finite():
         return False
-    if abs(over.d1) <= top:
+    if over.d2 >= 0 or over.d2 <= 0:
+        return _slopes_within(linear, [jet(rest, _Z, rational(end)).d1 for end in (low, high)], slope)
+    if _slopes_within(linear, [over.d1], slope):
         return True
-    if not over.d2.is_finite():
-        return False
-    return bool(abs(jet(whole, _Z, middle).d1 + over.d2 * (hull(low, high) - middle)) <= top)
+    middle = rational((low + high) / 2)
+    return _slopes_within(linear, [jet(rest, _Z, middle).d1 + over.d2 * (hull(low, high) - middle)], slope)
 
 
 def end_within(h: Expr, slope: Expr, end: End) -> bool:
@@ -113,9 +114,19 @@ def end_within(h: Expr, slope: Expr, end: End) -> bool:
     far = end.boundary()
     linear, rest = linear_part(resolve(h, _Z, *((far, None) if end.side == "+inf" else (None, far))), _Z)
     bounds = end_jet(rest, _Z, end).d1.bounds()
-    for sign, extreme in ((1, bounds.hi), (-1, -bounds.lo)):
-        mantissa, exponent = extreme.man_exp()
-        excess = Num(max(Fraction(0), int(mantissa) * Fraction(2) ** int(exponent)))
-        if not certainly_le(add(linear if sign > 0 else neg(linear), excess), slope):
-            return False
-    return True
+    return _slopes_within(linear, [bounds.lo, bounds.hi], slope)
+
+
+def _slopes_within(linear: Expr, others: list[arb], slope: Expr) -> bool:
+    """Whether |linear + t| <= L is certain for all t in the convex hull of the others, whose outer ends are exact numbers."""
+    if not all(other.is_finite() for other in others):
+        return False
+    return all(
+        certainly_le(add(linear, _exact(other.upper())), slope) and certainly_le(neg(add(linear, _exact(other.lower()))), slope)
+        for other in others
+    )
+
+
+def _exact(point: arb) -> Num:
+    mantissa, exponent = point.man_exp()
+    return Num(int(mantissa) * Fraction(2) ** int(exponent))

@@ -74,16 +74,14 @@ def precision_for(digits: int) -> int:
 
 
 def _additive(proposal: Proposal, claim: Claim, digits: int) -> None:
-    from dpverify.search import concave_exponent, convex_exponent, divergence, modulus, point_witness, power_identity
+    from dpverify.search import concave_exponent, convex_exponent, divergence, modulus, point_witness, power_identity, product_lipschitz
 
     if proposal.extend(divergence.propose, claim, digits):
         return  # no finite epsilon: there is no upper bound to look for
     exact = False
     for rule in (power_identity, concave_exponent, convex_exponent):
         exact = proposal.extend(rule.propose, claim, digits) or exact
-    if isinstance(claim.mechanism, Radial | Translation) and not claim.domains:
-        proposal.extend(point_witness.propose, claim, digits)
-        if not exact and not any(step["evidence"].get("value") == "inf" for step in proposal.steps):
-            proposal.extend(modulus.propose, claim, digits)
-    else:
-        proposal.extend(point_witness.propose, claim, digits)
+    proposal.extend(point_witness.propose, claim, digits)
+    if not (exact or claim.domains or any(step["evidence"].get("value") == "inf" for step in proposal.steps)):
+        general = product_lipschitz if isinstance(claim.mechanism, Product) else modulus
+        proposal.extend(general.propose, claim, digits)

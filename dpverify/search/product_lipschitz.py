@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from dpverify.balls import jet, precision, rational, resolve
 from dpverify.ends import End
-from dpverify.errors import DpverifyError
+from dpverify.errors import DpverifyError, Undecided
 from dpverify.expr import Expr, Num, format_expr, linear_part, neg, neg_log, symbols
 from dpverify.integral import breaks
 from dpverify.model import Claim, Product
@@ -22,21 +22,21 @@ MOST_CELLS: Final = 400
 
 
 def propose(claim: Claim, digits: int) -> list[dict[str, Any]]:
-    """One upper step for a product without parameters, where a Lipschitz constant is found. Its bound is not tight in general."""
+    """One upper step for a product without parameters. Its bound is not tight in general.
+
+    Raises Undecided where no Lipschitz constant is found, Rejected where the rule does not apply.
+    """
     noise = claim.mechanism
     if not isinstance(noise, Product) or claim.domains:
         return []
     h = neg_log(noise.density)
-    try:
-        with precision(BITS):
-            for slope in _slopes(h, STARTS[0]):
-                evidence = _evidence(h, slope, claim)
-                if evidence is not None:
-                    rule.check(claim, evidence)
-                    return [{"rule": rule.NAME, "evidence": evidence}]
-    except DpverifyError:
-        pass
-    return []
+    with precision(BITS):
+        for slope in _slopes(h, STARTS[0]):
+            evidence = _evidence(h, slope, claim)
+            if evidence is not None:
+                rule.check(claim, evidence)
+                return [{"rule": rule.NAME, "evidence": evidence}]
+    raise Undecided("no bound was found on the slope of the logarithm of the density: independent coordinates want one here.")
 
 
 def _slopes(h: Expr, start: Fraction) -> list[Expr]:
@@ -48,7 +48,7 @@ def _slopes(h: Expr, start: Fraction) -> list[Expr]:
     coarse = max(_slope_at(h, Fraction(k, SAMPLES) * width) for width in (1, 4, start) for k in range(-SAMPLES, SAMPLES + 1))
     largest = max(_slope_at(h, coarse[1] + Fraction(k, SAMPLES**2) * coarse[2]) for k in range(-SAMPLES, SAMPLES + 1))[0]
     loose = Fraction(round(largest * 2**40), 2**40) * (1 + SLACK) + SLACK
-    certain = [slope for slope in dict.fromkeys(exact) if isinstance(slope, Num) and slope.value >= largest]
+    certain = [slope for slope in dict.fromkeys(exact) if isinstance(slope, Num) and slope.value >= largest * (1 - SLACK)]
     others = [slope for slope in dict.fromkeys(exact) if not isinstance(slope, Num) and not symbols(slope)]
     return [*certain, *others, Num(loose)]
 

@@ -43,9 +43,16 @@ def test_other_densities_pay_little_more_than_their_steepest_slope(density, slop
     assert certainly_le(found, parse(f"{slope} + 1/10000"))
 
 
+@pytest.mark.parametrize(("norm", "expected"), [(L1, "1"), (L2, "sqrt(3)"), (LINF, "3")])
+def test_a_slope_that_is_reached_in_the_limit_is_exact(norm, expected):
+    # h' = (1 - z)^2/(1 + z^2) for z > 0
+    assert certainly_equal(value(product("exp(-abs(z))*(1 + z**2)", norm=norm)), parse(expected))
+
+
 @pytest.mark.parametrize("density", ["exp(-z**2)", "exp(-sqrt(abs(z)))", "1/(1 + abs(z))", "exp(-abs(z))*abs(z)"])
 def test_a_density_without_a_lipschitz_constant_or_a_normaliser_is_not_proposed(density):
-    assert search.propose(product(density), 20) == []
+    with pytest.raises(DpverifyError):
+        search.propose(product(density), 20)
 
 
 def test_a_jump_between_cells_is_refused():
