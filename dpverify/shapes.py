@@ -220,6 +220,8 @@ class Shapes:
             return u.chain(minus(v), NEGATIVE, NEGATIVE)
         if name == "sinh":
             return u.chain(v, POSITIVE, v)
+        if name == "logexprel":  # the logarithm of a mean of exp(t u) over t in [0, 1]
+            return u.chain(v, POSITIVE, POSITIVE)
         if name in ("tanh", "asinh", "erf"):
             return u.chain(v, POSITIVE, minus(v))
         raise Undecided(f"no shape rule for {name}.")

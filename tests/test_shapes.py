@@ -17,7 +17,7 @@ from dpverify.shapes import Shapes, minus, plus, square, times
 X = Sym("x")
 CONSTANTS = st.sampled_from([num(Fraction(n, 2)) for n in (-4, -2, -1, 1, 2, 3, 6)])
 EXPONENTS = st.sampled_from([num(Fraction(n, 6)) for n in (-12, -6, -3, 2, 3, 4, 9, 12, 18, 24)])
-FUNCTIONS = st.sampled_from(["exp", "log", "abs", "cosh", "sinh", "tanh", "asinh", "erf", "erfc", "logerfc"])
+FUNCTIONS = st.sampled_from(["exp", "log", "abs", "cosh", "sinh", "tanh", "asinh", "erf", "erfc", "logerfc", "logexprel"])
 
 
 def grow(trees: st.SearchStrategy[Expr]) -> st.SearchStrategy[Expr]:
