@@ -40,6 +40,7 @@ from dpverify.expr import (
     substitute,
     symbols,
 )
+from dpverify.series import is_small_order, order_at_zero, quotient, taylor
 
 MAX_PRECISION: Final = 20_000
 
@@ -354,6 +355,8 @@ class JetCompiler:
         name = expr.name
         if name in ("min", "max"):
             return self._extreme(name, [self._program(node) for node in nodes])
+        if name == "logratio":
+            return self._logratio(expr, [self._program(node) for node in nodes])
         inner = self._program(nodes[-1])
         if name == "exp":
             return self._exp(inner, expr.args[0])
@@ -373,6 +376,40 @@ class JetCompiler:
         def run(env: Mapping[str, Scalars]) -> Scalars:
             u = inner(env)
             return self.chain(*self.special(name, order, u[0]), u)
+
+        return run
+
+    def _logratio(self, expr: Call, programs: Sequence[Program]) -> Program:
+        """log(N/r^k): as it stands at narrow balls, by Taylor's theorem on [0, r] at wide ones near 0."""
+        above, at, order = expr.args
+        k = is_small_order(order)
+        plain = isinstance(at, Sym) and symbols(above) == {at.name}
+        if k is None or not isinstance(at, Sym) or not plain or order_at_zero(above, at.name, constant_ball) != k:
+            raise Undecided("logratio wants an N in one plain variable that vanishes at 0 to the order k.")
+        name, log, one = at.name, self.log, Fraction(-1)
+
+        def near(u: Scalars) -> Scalars:
+            q = quotient(taylor(above, name, arb(0).union(u[0]), k + 2, constant_ball), k)
+            inverse = self.power(q[0], one)
+            return self.chain(log(q[0]), q[1] * inverse, q[2] * inverse - self.power(q[1] * inverse, _TWO), u)
+
+        def run(env: Mapping[str, Scalars]) -> Scalars:
+            u = env[name]
+            if not u[0].lower() > 0:
+                return near(u)
+            over, under = programs[0](env), programs[1](env)
+            if u[0].rel_accuracy_bits() < _WIDE and u[1] == 1:  # N cancels: take it and its slope by the mean value too
+                middle, away = u[0].mid(), u[0] - u[0].mid()
+                point = programs[0]({**env, name: (middle, u[1], u[2])})
+                v = over[0].intersection(point[0] + over[1] * away) if over[1].is_finite() else over[0]
+                d1 = over[1].intersection(point[1] + over[2] * away) if over[2].is_finite() else over[1]
+                over = (v, d1, over[2])
+                if not v > 0:
+                    return near(u)
+            inverse, reciprocal = self.power(over[0], one), self.power(under[0], one)
+            first = self.chain(log(over[0]), inverse, -(inverse * inverse), over)
+            second = self.chain(log(under[0]), reciprocal, -(reciprocal * reciprocal), under)
+            return first[0] - k * second[0], first[1] - k * second[1], first[2] - k * second[2]
 
         return run
 
@@ -473,6 +510,9 @@ def value(expr: Expr, values: Mapping[str, arb]) -> arb:
         if isinstance(expr.exponent, Num):
             return ball_power(base, expr.exponent.value)
         return (value(expr.exponent, values) * base.log()).exp()
+    if expr.name == "logratio":
+        above, below, order = (value(arg, values) for arg in expr.args)
+        return above.log() - order * below.log()
     if expr.name in ("besselk", "logbesselk"):
         logarithm = _logbesselk_value(expr.args[0], value(expr.args[1], values))
         return logarithm if expr.name == "logbesselk" else logarithm.exp()
@@ -698,6 +738,23 @@ SPECIAL: Final[Mapping[str, Callable[[arb], tuple[arb, arb, arb]]]] = {
 
 
 # -- kinks -----------------------------------------------------------------------------------------
+
+
+def without_removable(expr: Expr, name: str) -> Expr:
+    """The sum with log(N) written as logratio(N, r, k) + k*log(r) where N vanishes at 0 to the order k. An identity for r > 0."""
+    terms: list[Expr] = []
+    total = add(expr)
+    for term in total.args if isinstance(total, Add) else (total,):
+        factors = term.args if isinstance(term, Mul) else (term,)
+        logs = [f for f in factors if isinstance(f, Call) and f.name == "log" and isinstance(f.args[0], Add)]
+        k = order_at_zero(logs[0].args[0], name, constant) if len(logs) == 1 and symbols(logs[0]) == {name} else 0
+        if k == 0:
+            terms.append(term)
+            continue
+        others = mul(*(f for f in factors if f is not logs[0]))
+        split = (Call("logratio", (logs[0].args[0], Sym(name), num(k))), mul(num(k), call("log", Sym(name))))
+        terms += [mul(others, part) for part in split]
+    return add(*terms)
 
 
 def resolve(expr: Expr, name: str, lower: Fraction | None, upper: Fraction | None) -> Expr:

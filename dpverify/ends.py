@@ -25,7 +25,7 @@ from dpverify.errors import Undecided
 from dpverify.expr import ONE, ZERO, Add, Call, Expr, Mul, Num, Pow, Sym, add, call, div, mul, neg, num, power, sub, substitute, symbols
 
 LEAST_START: Final = Fraction(16)  # log log s / log s falls past exp(e) = 15.15...
-VARIABLE: Final = "_s"
+VARIABLE: Final = "s>0"  # no claim can name a symbol so
 Side = Literal["+inf", "-inf", "right", "left"]
 
 
@@ -327,6 +327,9 @@ class _GermCompiler(JetCompiler):
         return w * (c + w * w).power(Fraction(-1, 2))
 
     def _call(self, expr: Call, nodes: Sequence[Program | _Constant]) -> Program:
+        if expr.name == "logratio":
+            above, below, order = expr.args
+            return self.compile(sub(call("log", above), mul(order, call("log", below))))
         if expr.name in ("cosh", "sinh", "tanh", "asinh", "erf", "erfc", "logerfc", "logexprel"):
             u = expr.args[0]
             inner: Germ = self.run(u)[0]

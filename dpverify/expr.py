@@ -25,6 +25,8 @@ FUNCTIONS: Final[Mapping[str, tuple[int, int | None]]] = {
     # function itself underflows, and may be written by hand too.
     # logexprel(x) = log((exp(x) - 1) / x), smooth through x = 0.
     "logerfc": (1, 1), "logbesselk": (2, 2), "logexprel": (1, 1),
+    # logratio(N, r, k) = log(N / r**k) for an N that vanishes at r = 0 to the order k: smooth through 0.
+    "logratio": (3, 3),
 }  # fmt: skip
 """Name of each function and the least and greatest number of its arguments."""
 

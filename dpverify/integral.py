@@ -121,7 +121,7 @@ def _subtrees(expr: Expr) -> Iterator[Expr]:
 def _quadratic_roots(expr: Expr, name: str) -> set[Fraction]:
     """The rational roots of c * name^2 + e, the form of a ball's edge."""
     square = power(Sym(name), num(2))
-    slope, rest = linear_part(_replace(expr, square, Sym("_square")), "_square")
+    slope, rest = linear_part(_replace(expr, square, Sym("z^2")), "z^2")
     if not isinstance(slope, Num) or not isinstance(rest, Num) or slope == ZERO or rest.value / slope.value > 0:
         return set()
     root = power(Num(-rest.value / slope.value), Num(Fraction(1, 2)))

@@ -22,7 +22,7 @@ from typing import Any, Final
 
 from flint import arb
 
-from dpverify.balls import BallProgram, Jet, constant, hull, rational, resolve
+from dpverify.balls import BallProgram, Jet, constant, hull, rational, resolve, without_removable
 from dpverify.compare import certainly_equal, certainly_le
 from dpverify.ends import End, Germ, end_jet
 from dpverify.errors import CertificateError, ExprError, Rejected, Undecided
@@ -125,7 +125,7 @@ class Line:
             delta = sensitivity_bounds(claim, evidence.get("sensitivity")).upper
             if not constant(noise.scale) > 0:
                 raise Rejected(NAME, "scale", "it is not certainly positive")
-            h = divided(resolve(neg_log_profile(noise), "r", Fraction(0), None), "r")
+            h = without_removable(divided(resolve(neg_log_profile(noise), "r", Fraction(0), None), "r"), "r")
             return Line(h, "r", True, div(delta, noise.scale), noise.dimension)
         if isinstance(noise, Translation) and not noise.integers and noise.support == (None, None):
             return Line(divided(neg_log_profile(noise), "z"), "z", False, sensitivity_bounds(claim, None).upper, ONE)

@@ -39,7 +39,7 @@ CHECKED: Final = (
 ASSUMED: Final = ("the query moves by at most the stated sensitivity in the noise's norm", "the sampler is ideal")
 SOURCE: Final = Source("THEORY", "T4; Reimherr & Awan 2019, Example 6")
 
-_SQUARE: Final = "_q"
+_SQUARE: Final = "r^2"  # no claim can name a symbol so
 
 
 def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:

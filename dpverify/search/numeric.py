@@ -82,5 +82,6 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "asinh": np.arcsinh, "atanh": np.arctanh, "erf": special.erf, "erfc": special.erfc, "gamma": special.gamma,
     "min": lambda *a: np.minimum.reduce(np.broadcast_arrays(*a)), "max": lambda *a: np.maximum.reduce(np.broadcast_arrays(*a)),
     "besselk": special.kv, "logbesselk": lambda v, x: np.log(special.kve(v, x)) - x, "logerfc": _logerfc,
+    "logratio": lambda n, x, k: np.where(np.abs(x) ** k > 1e-9, np.log(n / x**k), np.nan),  # n cancels near 0
     "logexprel": lambda x: np.log(special.exprel(x)),
 }  # fmt: skip

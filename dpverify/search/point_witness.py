@@ -184,7 +184,10 @@ def _local(loss: Loss) -> Iterator[tuple[Expr, Expr]]:
         return
     heights = h(points)
     tops, bottoms = (
-        [Fraction(0) if i is None else _newton(loss, points[i - 1], points[i], points[i + 1], None) for i in (*centre, *_peaks(side, ends=False)[:4])]
+        [
+            Fraction(0) if i is None else _newton(loss, points[i - 1], points[i], points[i + 1], None)
+            for i in (*centre, *_peaks(side, ends=False)[:4])
+        ]
         for centre in [(None,) if loss.half else ()]  # the centre is a place to stand at, whichever way the density goes from it
         for side in (heights, -heights)
     )
