@@ -245,5 +245,11 @@ def _range(expr: Expr, ranges: Mapping[str, arb]) -> tuple[Fraction, Fraction] |
         known = [part for part in parts if part is not None]
         pick = min if expr.name == "min" else max
         return (pick(low for low, _ in known), pick(high for _, high in known)) if len(known) == len(parts) else None
+    if isinstance(expr, Call) and expr.name == "abs":
+        inside = _range(expr.args[0], ranges)
+        if inside is None:
+            return None
+        sizes = sorted(map(abs, inside))
+        return (Fraction(0) if inside[0] <= 0 <= inside[1] else sizes[0], sizes[1])
     ball = value(expr, ranges)
     return (fraction(ball.lower()), fraction(ball.upper())) if ball.is_finite() else None
