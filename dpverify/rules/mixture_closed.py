@@ -5,14 +5,19 @@ constant factor,
 
     exp(-A) B^-s              where C = 0, s > 0, B > 0     (Gamma integral),
     exp(-A) C^s               where B = 0, s < 0, C > 0     (Gamma integral),
-    exp(-A) (C/B)^(s/2) K_s(2 sqrt(B C))   where B, C > 0   (Bessel's integral).
+    exp(-A) (C/B)^(s/2) K_s(2 sqrt(B C))   where B, C > 0   (Bessel's integral),
 
-So Gaussians of inverse-gamma variance are t noise, and those of exponential or generalised inverse Gaussian variance are Laplace and
+and over (0, u), with B = 0, C > 0 and m = -s a positive integer, by parts m times,
+
+    exp(-A) D^-m (1 - exp(-D) sum over j < m of D^j/j!),   D = C u^k   (the incomplete Gamma integral).
+
+So Gaussians of inverse-gamma variance are t noise, those divided by a uniform are slash noise, and those of exponential or generalised inverse Gaussian variance are Laplace and
 hyperbolic noise (Reimherr & Awan, Theorem 1). The radial noise has its own rules; this one passes the claim on to them.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
@@ -30,16 +35,19 @@ from dpverify.shapes import Shapes
 NAME: Final = "mixture-closed-form"
 STATEMENT: Final = (
     "A scale mixture whose profile times mixing density is exp(-A) v^(-1 - k s) exp(-B/v^k - C v^k) in v is radial noise of profile "
-    "exp(-A) B^-s, exp(-A) C^s or exp(-A) (C/B)^(s/2) K_s(2 sqrt(B C)), by the integrals of Gamma and Bessel."
+    "exp(-A) B^-s, exp(-A) C^s or exp(-A) (C/B)^(s/2) K_s(2 sqrt(B C)), by the integrals of Gamma and Bessel; over (0, u) by the "
+    "incomplete Gamma integral."
 )
 CHECKED: Final = (
     "the mixture has that form, for all r > 0 and all parameters",
-    "v ranges over (0, inf)",
+    "v ranges over (0, inf), or (0, u) for the incomplete Gamma integral",
     "the signs of B, C and s make the integral finite",
     "the named rule accepts the radial noise",
 )
 ASSUMED: Final = ()
 SOURCE: Final = Source("THEORY", "T3; Reimherr & Awan 2019, Theorem 1")
+
+MOST_PARTS: Final = 8
 
 RULES: Final = {rule.NAME: rule for rule in (concave_exponent, convex_exponent, divergence, modulus, point_witness, power_identity)}
 """The rules that the radial noise may be passed on to."""
@@ -60,8 +68,9 @@ def radial(claim: Claim) -> Claim:
     noise = claim.mechanism
     if not isinstance(noise, Mixture):
         raise Rejected(NAME, "the mechanism", "only mixtures are covered")
-    if noise.support != (ZERO, None):
-        raise Rejected(NAME, "the support", "v must range over (0, inf)")
+    lower, upper = noise.support
+    if lower != ZERO or not (upper is None or (isinstance(upper, Num) and upper.value > 0)):
+        raise Rejected(NAME, "the support", "v must range over (0, inf) or (0, u) for a number u > 0")
     positive = Domain(Fraction(0))
     domains = dict(claim.domains)
     in_v = Shapes("v", True, {**domains, "r": positive})
@@ -77,7 +86,14 @@ def radial(claim: Claim) -> Claim:
     below, above = parts.get(-step, ZERO), parts.get(step, ZERO)
     signs = [NULL if part == ZERO else in_r.shape(in_r.tidy(part)).value for part in (below, above)]
     factor = call("exp", neg(rest))
-    if signs == [POSITIVE, NULL] and in_r.positive(s):
+    if upper is not None:
+        m = neg(s)
+        if signs != [NULL, POSITIVE] or not (isinstance(m, Num) and m.value.denominator == 1 and 0 < m.value <= MOST_PARTS):
+            raise Rejected(NAME, "the form", f"over (0, u) it wants exp(-C v^k) times v^(k m - 1), m an integer from 1 to {MOST_PARTS}")
+        d = mul(above, power(upper, num(step)))
+        series = add(*(mul(Num(Fraction(1, math.factorial(j))), power(d, num(j))) for j in range(int(m.value))))
+        profile = mul(factor, power(d, s), sub(ONE, mul(call("exp", neg(d)), series)))
+    elif signs == [POSITIVE, NULL] and in_r.positive(s):
         profile = mul(factor, power(below, neg(s)))
     elif signs == [NULL, POSITIVE] and in_r.sign(s) == NEGATIVE:
         profile = mul(factor, power(above, s))
