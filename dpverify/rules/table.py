@@ -20,6 +20,7 @@ from dpverify.rules import (
     point_witness,
     power_identity,
     product_lipschitz,
+    relaxation,
     selection,
     staircase,
 )
@@ -59,6 +60,7 @@ _RULES: Final[tuple[Rule, ...]] = (
     point_witness,
     power_identity,
     product_lipschitz,
+    relaxation,
     selection,
     staircase,
 )

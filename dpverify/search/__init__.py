@@ -63,6 +63,10 @@ def propose(claim: Claim, digits: int = 20) -> Proposal:
     else:
         assert isinstance(noise, Sampled)
         proposal.reasons.append("nothing is declared, only a sampled implementation: declare its density, or audit it.")
+    if claim.domains:
+        from dpverify.search import relaxation
+
+        proposal.extend(lambda claim, _: relaxation.propose(claim, proposal.steps), claim, digits)
     if not proposal.steps and not proposal.reasons:
         proposal.reasons.append("no rule covers this mechanism; `dpverify explain` lists what each rule wants.")
     return proposal

@@ -1,0 +1,252 @@
+"""Claims over domains that the order of closed forms leaves open: proposals for `rules.relaxation`, and z3's counterexamples.
+
+Weights of squares and constraints are found by linear programming: it asks for weights >= 0 with S P = T. Where the squares at hand do
+not do, its dual solution is a linear functional that is at least zero on all of them and not on P; an eigenvector of a negative moment
+matrix of it is the square that is missing (column generation for sums of squares, Ahmadi, Dash and Hall 2017). Floats only choose: the
+weights are solved for in rationals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations, product
+from math import prod
+from typing import Any
+
+import numpy as np
+from flint import fmpq, fmpq_mat
+
+from dpverify.balls import precision
+from dpverify.compare import certainly_le
+from dpverify.errors import DpverifyError, Undecided
+from dpverify.expr import Expr, Sym, format_expr
+from dpverify.model import Claim, Domain
+from dpverify.rules.base import Bound, Infinite
+from dpverify.rules.relaxation import NAME, RULES, Gap
+from dpverify.rules.table import TABLE
+from dpverify.search.closed_form import BITS
+from dpverify.search.smt import counterexample
+
+ROUNDS = 12
+MAX_MONOMIALS = 30
+"""The most monomials that squares under one constraint are made of."""
+MAX_COLUMNS = 3_000
+ZERO_LEVEL = 1e-9
+DENOMINATORS = (1, 2, 4, 12, 60)
+
+Poly = Any
+Monomial = tuple[int, ...]
+Names = tuple[tuple[Expr, str], ...]
+Steps = list[dict[str, Any]]
+
+
+def propose(claim: Claim, steps: Steps) -> Steps:
+    """What settles a claim over domains whose bounds, of the steps given, neither prove nor refute it: a relaxation or values that refute.
+
+    Raises Undecided where neither is found.
+    """
+    domains = dict(claim.domains)
+    if claim.epsilon is None or any(step["evidence"].get("at") for step in steps):
+        return []
+    bounds = [(step, bound.value) for step in steps if (bound := _bound(claim, step)) is not None and not isinstance(bound.value, Infinite)]
+    uppers = [(step, value) for step, value in bounds if step["evidence"].get("side") != "lower"]
+    if not bounds or any(certainly_le(value, claim.epsilon, domains) for _, value in uppers):
+        return []
+    for step, value in uppers:
+        if step["rule"] in RULES:
+            relaxed = _relaxation(step, value, claim.epsilon, domains)
+            if relaxed is not None:
+                return [relaxed]
+    for step, value in bounds:
+        values = counterexample(value, claim.epsilon, domains)
+        if values is not None:
+            at = {name: str(number) for name, number in values.items()}
+            refuting = {"rule": step["rule"], "evidence": {**step["evidence"], "side": "lower", "at": at}}
+            if _bound(claim, refuting) is not None:
+                return [refuting]
+    raise Undecided(
+        "the claimed epsilon differs from the bound found by what is no sum of squares and constraints that was found, and z3 found no "
+        "values where it is below: state the claim at fixed values of the parameters, or claim the bound."
+    )
+
+
+def _bound(claim: Claim, step: dict[str, Any]) -> Bound | None:
+    try:
+        with precision(BITS):
+            return TABLE[step["rule"]].check(claim, step["evidence"])
+    except DpverifyError:
+        return None
+
+
+def _relaxation(step: dict[str, Any], upper: Expr, claimed: Expr, domains: Mapping[str, Domain]) -> dict[str, Any] | None:
+    try:
+        found = summands(Gap(upper, claimed, domains))
+    except DpverifyError:
+        return None
+    return None if found is None else {"rule": NAME, "evidence": {**step, "terms": found[0], "multiplier": found[1]}}
+
+
+def summands(gap: Gap) -> tuple[list[dict[str, Any]], list[dict[str, Any]]] | None:
+    """The summands of T and of S - 1 with S P = T for the numerator P of a gap."""
+    for multipliers in ([], _multipliers(gap)):
+        found = _Program(gap, multipliers).solve()
+        if found is not None:
+            return found
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """A square times constraints; as a summand of S - 1 it comes multiplied with -P."""
+
+    value: Poly
+    square: Poly
+    names: Names
+    multiplier: bool = False
+
+    def summand(self, gap: Gap, weight: Fraction) -> dict[str, Any]:
+        names = [[format_expr(expr), side] for expr, side in self.names]
+        return {"weight": str(weight), "square": format_expr(gap.expr(self.square)), "constraints": names}
+
+
+class _Program:
+    """Weights of columns whose sum is the target P."""
+
+    def __init__(self, gap: Gap, multipliers: Sequence[tuple[Poly, Poly, Names]]) -> None:
+        self.gap, self.target = gap, gap.numerator
+        self.columns = [_Column(-value * self.target, square, names, True) for value, square, names in multipliers]
+        reach = [self.target, *(column.value for column in self.columns)]
+        self.degrees = [max(p.degrees()[i] for p in reach) for i in range(len(gap.ring.gens()))]
+        totals = [sum(monomial) for p in reach for monomial in p.monoms()]
+        self.low, self.high = min(totals, default=0), max(totals, default=0)
+        self.products = list(_products(gap, self.degrees, self.high))
+        self.bases = [self._monomials(value) for value, _ in self.products]
+
+    def solve(self) -> tuple[list[dict[str, Any]], list[dict[str, Any]]] | None:
+        for (value, names), base in zip(self.products, self.bases, strict=True):
+            for p in base:
+                self._append(value, p, names)
+            for p, q in combinations(base, 2):
+                self._append(value, p - q, names)
+                self._append(value, p + q, names)
+        for _ in range(ROUNDS):
+            if not self.columns or len(self.columns) > MAX_COLUMNS:
+                return None
+            weights, dual, left = self._relaxed()
+            if left < ZERO_LEVEL:
+                return self._exact(weights)
+            if not self._enlarge(dual):
+                return None
+        return None
+
+    def _append(self, value: Poly, square: Poly, names: Names) -> None:
+        self.columns.append(_Column(value * square * square, square, names))
+
+    def _monomials(self, value: Poly) -> list[Poly]:
+        """The monomials whose squares times `value` stay within the degrees of the target."""
+        free = [(most - used) // 2 for most, used in zip(self.degrees, value.degrees(), strict=True)]
+        sizes = [sum(monomial) for monomial in value.monoms()]
+        found = []
+        for monomial in product(*(range(e + 1) for e in free)):
+            total = 2 * sum(monomial)
+            if total + max(sizes) <= self.high and total + max(sizes) >= self.low:
+                found.append(self.gap.ring.from_dict({monomial: 1}))
+                if len(found) > MAX_MONOMIALS:
+                    return []
+        return found
+
+    def _relaxed(self) -> tuple[list[float], dict[Monomial, float], float]:
+        """Weights with the least sum of errors, the functional on monomials that shows it to be the least, and that sum."""
+        from scipy.optimize import linprog
+        from scipy.sparse import csc_array, eye_array, hstack
+
+        rows = {m: i for i, m in enumerate(dict.fromkeys(m for p in (self.target, *(c.value for c in self.columns)) for m in _keys(p)))}
+        entries = [(rows[m], j, float(x)) for j, c in enumerate(self.columns) for m, x in _terms(c.value)]
+        i, j, x = zip(*entries, strict=True)
+        matrix = csc_array((x, (i, j)), shape=(len(rows), len(self.columns)))
+        right = np.zeros(len(rows))
+        for m, value in _terms(self.target):
+            right[rows[m]] = float(value)
+        scale = float(np.abs(right).max()) or 1.0
+        unit = eye_array(len(rows))
+        cost = np.r_[np.zeros(len(self.columns)), np.ones(2 * len(rows))]
+        result = linprog(cost, A_eq=hstack([matrix, unit, -unit]), b_eq=right / scale, method="highs-ds")
+        if result.status != 0:
+            return [], {}, np.inf
+        dual = dict(zip(rows, map(float, result.eqlin.marginals), strict=True))
+        return list(map(float, result.x[: len(self.columns)])), dual, float(result.fun)
+
+    def _enlarge(self, dual: Mapping[Monomial, float]) -> bool:
+        """Add the squares on which the functional is most wrong; whether there were any."""
+        before = len(self.columns)
+        for (value, names), base in zip(self.products, self.bases, strict=True):
+            if len(base) < 2:
+                continue
+            moments = np.array([[_applied(dual, value * p * q) for q in base] for p in base])
+            sizes, vectors = np.linalg.eigh(moments)
+            for size, vector in zip(sizes, vectors.T, strict=True):
+                if size > 1e-7:
+                    self._append_rounded(value, names, base, moments, vector / np.abs(vector).max())
+        return len(self.columns) > before
+
+    def _append_rounded(self, value: Poly, names: Names, base: Sequence[Poly], moments: Any, vector: Any) -> None:
+        for denominator in DENOMINATORS:
+            rounded = [Fraction(round(float(x) * denominator), denominator) for x in vector]
+            floats = np.array(list(map(float, rounded)))
+            if floats @ moments @ floats > 1e-7:
+                square = sum((p * fmpq(x.numerator, x.denominator) for p, x in zip(base, rounded, strict=True)), value * 0)
+                self._append(value, square, names)
+                return
+
+    def _exact(self, weights: Sequence[float]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]] | None:
+        """The weights in rationals, of the columns that the floats chose."""
+        chosen = [column for column, weight in zip(self.columns, weights, strict=True) if weight > ZERO_LEVEL]
+        rows = list(dict.fromkeys(m for p in (self.target, *(column.value for column in chosen)) for m in _keys(p)))
+        columns = [p.to_dict() for p in (*(column.value for column in chosen), self.target)]
+        echelon, rank = fmpq_mat([[column.get(m, fmpq(0)) for column in columns] for m in rows]).rref()
+        if rank != len(chosen) or any(echelon[i, i] != 1 for i in range(rank)):
+            return None
+        solution = [Fraction(int(echelon[i, rank].p), int(echelon[i, rank].q)) for i in range(rank)]
+        if any(weight < 0 for weight in solution):
+            return None
+        found: tuple[list[dict[str, Any]], list[dict[str, Any]]] = ([], [])
+        for column, weight in zip(chosen, solution, strict=True):
+            found[column.multiplier].append(column.summand(self.gap, weight))
+        return found
+
+
+def _products(gap: Gap, degrees: Sequence[int], high: int) -> Iterator[tuple[Poly, Names]]:
+    """Products of different constraints within the degrees, the empty one first."""
+    factors = [(gap.constraint(expr, side), (expr, side)) for expr, side in gap.constraints()]
+    for count in range(min(len(factors), high) + 1):
+        for chosen in combinations(factors, count):
+            value = prod((p for p, _ in chosen), start=gap.ring.constant(1))
+            if value.total_degree() <= high and all(d <= most for d, most in zip(value.degrees(), degrees, strict=True)):
+                yield value, tuple(name for _, name in chosen)
+
+
+def _multipliers(gap: Gap) -> list[tuple[Poly, Poly, Names]]:
+    """Candidates for the summands of S - 1: each variable where it is at least zero, else its square."""
+    one = gap.ring.constant(1)
+    at_least_zero = {expr: gap.constraint(expr, side) for expr, side in gap.constraints() if side == "lower"}
+    found: list[tuple[Poly, Poly, Names]] = []
+    for variable, generator in gap.generators.items():
+        if variable in at_least_zero:
+            found.append((at_least_zero[variable], one, ((variable, "lower"),)))
+        elif isinstance(variable, Sym):
+            found.append((generator * generator, generator, ()))
+    return found
+
+
+def _keys(p: Poly) -> list[Monomial]:
+    return [tuple(map(int, m)) for m in p.monoms()]
+
+
+def _terms(p: Poly) -> Iterator[tuple[Monomial, fmpq]]:
+    return ((tuple(map(int, m)), x) for m, x in p.terms())
+
+
+def _applied(dual: Mapping[Monomial, float], p: Poly) -> float:
+    return sum(float(x) * dual.get(m, 0.0) for m, x in _terms(p))
