@@ -11,8 +11,9 @@ and over (0, u), with B = 0, C > 0 and m = -s a positive integer, by parts m tim
 
     exp(-A) D^-m (1 - exp(-D) sum over j < m of D^j/j!),   D = C u^k   (the incomplete Gamma integral).
 
-So Gaussians of inverse-gamma variance are t noise, those divided by a uniform are slash noise, and those of exponential or generalised inverse Gaussian variance are Laplace and
-hyperbolic noise (Reimherr & Awan, Theorem 1). The radial noise has its own rules; this one passes the claim on to them.
+So Gaussians of inverse-gamma variance are t noise, those divided by a uniform are slash noise, and those of exponential or generalised
+inverse Gaussian variance are Laplace and hyperbolic noise (Reimherr & Awan, Theorem 1). The radial noise has its own rules; this one
+passes the claim on to them.
 """
 
 from __future__ import annotations
