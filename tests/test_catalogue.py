@@ -130,6 +130,11 @@ def test_parameters_may_be_expressions_in_each_other(read):
     assert read(mechanism(text, "sensitivity = 1\nepsilon = 1")).claims[0].claim.mechanism.scale == Num(Fraction(6))
 
 
+def test_a_builtin_may_name_a_parameter_as_its_own_field(read):
+    fields = 'kind = "builtin"\nname = "k_randomized_response"\nk = "k"\np = "p"\nparameters = { k = "integer >= 2", p = "in (1/2, 1)" }'
+    assert read(mechanism(fields, "epsilon = 1")).claims[0].claim.mechanism == model.Selection(Sym("k"), Sym("p"))
+
+
 @pytest.mark.parametrize(
     ("body", "expected"),
     [
@@ -248,6 +253,8 @@ GOOD = "sensitivity = 1\nepsilon = 1"
         ('kind = "kernel"\ndensity = "1"\noutput = [0, 1]\ninput = [0, inf]', "epsilon = 1", "must have finite ends"),
         ('kind = "builtin"\nname = "laplase"\nscale = 1', GOOD, "Did you mean 'laplace'?"),
         ('kind = "builtin"\nname = "laplace"', GOOD, "needs scale"),
+        ('kind = "builtin"\nname = "laplace"\nscale = "scale"', GOOD, "scale is defined by itself"),
+        ('kind = "builtin"\nname = "laplace"\nscale = 2\nparameters = { scale = 3 }', GOOD, "scale stands both in"),
         ('kind = "builtin"\nname = "k_randomized_response"\nk = 1\np = 2', "epsilon = 1", "k = 1 is not an integer of at least 2"),
         (RADIAL.replace("exp(-r)", "(r - 1)*exp(-r)"), GOOD, "negative"),
         (RADIAL.replace("exp(-r)", "1/(1 + r)"), GOOD, "infinite integral"),

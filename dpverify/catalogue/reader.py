@@ -246,7 +246,8 @@ class _Reader:
         while left:
             ready = [name for name, value in left.items() if not symbols(value) & left.keys()]
             if not ready:
-                given.fault(f"{', '.join(sorted(left))} are defined by each other. Give one of them a value.")
+                how = "are defined by each other" if len(left) > 1 else "is defined by itself"
+                given.fault(f"{', '.join(sorted(left))} {how}. Give one a value or a domain.")
                 self.broken.update(left)
                 return
             for name in ready:
@@ -272,9 +273,10 @@ class _Reader:
         for key in (*needed, *optional):
             if table.has(key):
                 table.taken.add(key)
-                if key in raw:
+                if key not in raw:
+                    raw[key] = table.data[key]
+                elif table.data[key] != key:  # k = "k" names the parameter k
                     table.fault(f"{key} stands both in [mechanism] and in its parameters. Give it once.")
-                raw[key] = table.data[key]
             elif key not in raw and key in needed:
                 table.fault(f"the builtin {name} needs {key}.{meant(key, raw)}")
         norm = L2
