@@ -305,7 +305,7 @@ class Shapes:
             return None if None in values else call(expr.name, *(v for v in values if v is not None))
         if inner is None or (expr.name in ("log", "besselk", "logbesselk") and not self.positive(inner)):
             return None
-        if expr.name in ("floor", "atanh", "gamma"):
+        if expr.name in ("floor", "atanh", "gamma") or any(self.name in symbols(arg) for arg in expr.args[:-1]):
             return None
         return call(expr.name, *expr.args[:-1], inner)
 

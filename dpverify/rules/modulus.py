@@ -49,6 +49,7 @@ from dpverify.periods import quasi_period
 from dpverify.quotients import divided
 from dpverify.rules.base import Bound, to_fraction
 from dpverify.sensitivity import sensitivity_bounds
+from dpverify.shapes import Shapes
 
 NAME: Final = "modulus"
 STATEMENT: Final = (
@@ -308,10 +309,8 @@ def start_holds(line: Line, end: End, bound: Expr, sign: int) -> bool:
     found = end_jet(loss.expr, line.name, end)
     if found.v.bounds().hi <= top:
         return True
-    try:
-        return bool(found.d1.k.hi <= 0) and certainly_le(substitute(loss.expr, {line.name: ZERO}), bound)
-    except ExprError:
-        return False
+    start = Shapes(line.name, True, {}).at_zero(loss.expr)  # the limit: c*besselk(1, c) tends to 1, not to 0
+    return bool(found.d1.k.hi <= 0) and start is not None and certainly_le(start, bound)
 
 
 @dataclass(frozen=True, slots=True)
