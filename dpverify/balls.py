@@ -441,8 +441,8 @@ class JetCompiler:
                 if drop(difference):
                     best = other
                     continue
-                value = best[0].min(other[0]) if name == "min" else best[0].max(other[0])
-                best = (value, self.between(best[1], other[1]), self.undefined())
+                slope, bend = self.between(best[1], other[1]), self.undefined()
+                best = (best[0].min(other[0]) if name == "min" else best[0].max(other[0]), slope, bend)
             return best
 
         return run
