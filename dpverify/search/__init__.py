@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -24,9 +25,13 @@ class Proposal:
     def extend(self, search: Search, claim: Claim, digits: int) -> bool:
         """Add the steps of a search; its failure becomes a reason. Whether it found any."""
         try:
-            found = search(claim, digits)
+            with warnings.catch_warnings(action="ignore", category=RuntimeWarning):  # floats that overflow only mislead the search
+                found = search(claim, digits)
         except DpverifyError as error:
             self.reasons.append(str(error))
+            return False
+        except (ArithmeticError, ValueError) as error:
+            self.reasons.append(f"the search met numbers beyond its range ({error}); a claim in other units may be within it.")
             return False
         self.steps += [step for step in found if step not in self.steps]
         return bool(found)
