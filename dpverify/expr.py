@@ -108,7 +108,8 @@ def _coefficient(term: Expr) -> tuple[Fraction, Expr]:
 def add(*terms: Expr) -> Expr:
     """The sum, flattened, with like terms collected and numbers folded exactly."""
     collected: dict[Expr, Fraction] = {}
-    for coefficient, rest in _terms(terms):
+    for term in _flatten(terms, Add):
+        coefficient, rest = _coefficient(term)
         collected[rest] = collected.get(rest, Fraction(0)) + coefficient
     result: list[Expr] = []
     for rest, coefficient in collected.items():
@@ -122,19 +123,8 @@ def add(*terms: Expr) -> Expr:
     return result[0] if len(result) == 1 else Add(tuple(result))
 
 
-def _terms(terms: Iterable[Expr]) -> Iterator[tuple[Fraction, Expr]]:
-    """The terms of a sum with their coefficients; a number distributes over a sum inside it."""
-    for term in _flatten(terms, Add):
-        coefficient, rest = _coefficient(term)
-        if isinstance(rest, Add):
-            for inner, base in _terms(rest.args):
-                yield coefficient * inner, base
-        else:
-            yield coefficient, rest
-
-
 def mul(*factors: Expr) -> Expr:
-    """The product, flattened, with integer powers of equal bases merged and numbers folded exactly."""
+    """The product, flattened, with integer powers of equal bases merged, numbers folded exactly and distributed over a lone sum."""
     coefficient = Fraction(1)
     powers: dict[Expr, int] = {}
     for factor in _flatten(factors, Mul):
@@ -159,6 +149,8 @@ def mul(*factors: Expr) -> Expr:
     if not rest:
         return Num(coefficient)
     if coefficient != 1:
+        if len(rest) == 1 and isinstance(rest[0], Add):
+            return add(*(mul(Num(coefficient), term) for term in rest[0].args))
         rest.insert(0, Num(coefficient))
     return rest[0] if len(rest) == 1 else Mul(tuple(rest))
 
@@ -334,7 +326,6 @@ def linear_part(expr: Expr, name: str) -> tuple[Expr, Expr]:
     """(slope, rest) with expr = slope * name + rest and slope free of `name`; slope is ZERO where none shows."""
     slope: list[Expr] = []
     rest: list[Expr] = []
-    expr = add(expr)  # distributes a leading number
     for term in expr.args if isinstance(expr, Add) else (expr,):
         if term == Sym(name):
             slope.append(ONE)
@@ -620,21 +611,21 @@ class _Parser:
         return add(*terms)
 
     def product(self) -> Expr:
-        result = self.unary()
+        factors = self.signed()
         while self._peek() in ("*", "/"):
             operator = self._peek()
             self.at += 1
-            factor = self.unary()
-            result = mul(result, factor) if operator == "*" else div(result, factor)
-        return result
+            sign, factor = self.signed()
+            factors += [sign, factor if operator == "*" else div(ONE, factor)]
+        return mul(*factors)  # all at once: a number is distributed over a sum only where nothing else multiplies it
 
-    def unary(self) -> Expr:
-        negative = False
+    def signed(self) -> list[Expr]:
+        """The sign and the power that it stands before."""
+        sign = 1
         while self._peek() in ("+", "-"):
-            negative ^= self._peek() == "-"
+            sign *= -1 if self._peek() == "-" else 1
             self.at += 1
-        result = self.power()
-        return neg(result) if negative else result
+        return [num(sign), self.power()]
 
     def power(self) -> Expr:
         base = self.atom()
@@ -645,7 +636,7 @@ class _Parser:
             self.depth += 1
             if self.depth > MAX_DEPTH:
                 raise ExprError(f"an expression nested more than {MAX_DEPTH} deep.")
-            exponent = self.unary()
+            exponent = mul(*self.signed())
             self.depth -= 1
             return power(base, exponent)
         return base
