@@ -65,6 +65,8 @@ MAX_DEGREE: Final = 128
 MAX_PRODUCT: Final = 200_000
 """The most pairs of terms that one product of polynomials may have."""
 MAX_SUMMANDS: Final = 2_000
+MAX_FACTORED: Final = 300
+"""The longest polynomial that is factored."""
 
 _RISING: Final = ("log", "exp", "asinh", "sinh", "atanh", "tanh")
 
@@ -243,7 +245,7 @@ class Gap:
 
     def _core(self, p: Poly) -> Poly:
         """A polynomial that is at least zero only where p is: without factors that are squares or of certain sign."""
-        if p.is_zero() or len(p) > MAX_SUMMANDS:
+        if p.is_zero() or len(p) > MAX_FACTORED or p.total_degree() > MAX_DEGREE // 2:
             return p
         content, factors = p.factor()
         core = self.ring.constant(1 if content > 0 else -1)

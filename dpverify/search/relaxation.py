@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import combinations, product
+from itertools import chain, combinations, islice, product
 from math import prod
 from typing import Any
 
@@ -32,7 +32,11 @@ from dpverify.search.smt import counterexample
 ROUNDS = 12
 MAX_MONOMIALS = 30
 """The most monomials that squares under one constraint are made of."""
-MAX_COLUMNS = 3_000
+MAX_BOX = 10_000
+"""The most monomials that are looked at for these."""
+MAX_COLUMNS = 2_000
+MAX_PRODUCTS = 200
+"""The most products of constraints that are tried."""
 ZERO_LEVEL = 1e-9
 DENOMINATORS = (1, 2, 4, 12, 60)
 
@@ -121,23 +125,21 @@ class _Program:
         self.degrees = [max(p.degrees()[i] for p in reach) for i in range(len(gap.ring.gens()))]
         totals = [sum(monomial) for p in reach for monomial in p.monoms()]
         self.low, self.high = min(totals, default=0), max(totals, default=0)
-        self.products = list(_products(gap, self.degrees, self.high))
+        self.products = list(islice(_products(gap, self.degrees, self.high), MAX_PRODUCTS))
         self.bases = [self._monomials(value) for value, _ in self.products]
 
     def solve(self) -> tuple[list[dict[str, Any]], list[dict[str, Any]]] | None:
+        if self.target.is_zero():
+            return [], []
         for (value, names), base in zip(self.products, self.bases, strict=True):
-            for p in base:
-                self._append(value, p, names)
-            for p, q in combinations(base, 2):
-                self._append(value, p - q, names)
-                self._append(value, p + q, names)
-        for _ in range(ROUNDS):
-            if not self.columns or len(self.columns) > MAX_COLUMNS:
-                return None
+            pairs = (square for p, q in combinations(base, 2) for square in (p - q, p + q))
+            for square in islice(chain(base, pairs), MAX_COLUMNS - len(self.columns)):
+                self._append(value, square, names)
+        for _ in range(ROUNDS if self.columns else 0):
             weights, dual, left = self._relaxed()
             if left < ZERO_LEVEL:
                 return self._exact(weights)
-            if not self._enlarge(dual):
+            if len(self.columns) >= MAX_COLUMNS or not self._enlarge(dual):
                 return None
         return None
 
@@ -148,7 +150,9 @@ class _Program:
         """The monomials whose squares times `value` stay within the degrees of the target."""
         free = [(most - used) // 2 for most, used in zip(self.degrees, value.degrees(), strict=True)]
         sizes = [sum(monomial) for monomial in value.monoms()]
-        found = []
+        found: list[Poly] = []
+        if prod(max(0, e + 1) for e in free) > MAX_BOX:
+            return found
         for monomial in product(*(range(e + 1) for e in free)):
             total = 2 * sum(monomial)
             if total + max(sizes) <= self.high and total + max(sizes) >= self.low:
@@ -218,13 +222,20 @@ class _Program:
 
 
 def _products(gap: Gap, degrees: Sequence[int], high: int) -> Iterator[tuple[Poly, Names]]:
-    """Products of different constraints within the degrees, the empty one first."""
+    """Products of different constraints within the degrees, those of few first."""
     factors = [(gap.constraint(expr, side), (expr, side)) for expr, side in gap.constraints()]
-    for count in range(min(len(factors), high) + 1):
-        for chosen in combinations(factors, count):
-            value = prod((p for p, _ in chosen), start=gap.ring.constant(1))
-            if value.total_degree() <= high and all(d <= most for d, most in zip(value.degrees(), degrees, strict=True)):
-                yield value, tuple(name for _, name in chosen)
+    level: list[tuple[Poly, tuple[int, ...]]] = [(gap.ring.constant(1), ())]
+    while level:
+        for value, chosen in level:
+            yield value, tuple(factors[i][1] for i in chosen)
+        longer = (
+            (value * factors[i][0], (*chosen, i)) for value, chosen in level for i in range(chosen[-1] + 1 if chosen else 0, len(factors))
+        )
+        level = [(value, chosen) for value, chosen in longer if value.total_degree() <= high and _within(value, degrees)]
+
+
+def _within(p: Poly, degrees: Sequence[int]) -> bool:
+    return all(d <= most for d, most in zip(p.degrees(), degrees, strict=True))
 
 
 def _multipliers(gap: Gap) -> list[tuple[Poly, Poly, Names]]:

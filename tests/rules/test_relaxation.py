@@ -1,0 +1,188 @@
+"""Claimed epsilons above a proved bound by an identity of squares and constraints."""
+
+from copy import deepcopy
+from fractions import Fraction
+from itertools import product
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dpverify.balls import precision
+from dpverify.compare import certainly_lt
+from dpverify.errors import CertificateError, Rejected, Undecided
+from dpverify.expr import num, parse, substitute
+from dpverify.kernel import check as recheck
+from dpverify.model import L2, Claim, Domain, Radial
+from dpverify.rules import relaxation
+from dpverify.rules.relaxation import Gap
+from dpverify.search.relaxation import summands
+from dpverify.verify import verify
+
+POSITIVE = Domain(Fraction(0))
+REAL = Domain()
+UNIT = Domain(Fraction(0), Fraction(1), False, False)
+COUNT = Domain(Fraction(2), lower_open=False, integer=True)
+
+
+def laplace(sensitivity, epsilon, scale="s", **domains):
+    """exp(-r) noise, whose tight epsilon is sensitivity / scale (THEORY T4)."""
+    noise = Radial(parse("exp(-r)"), L2, num(1), parse(scale))
+    domains = {"s": POSITIVE, **domains}
+    return Claim(noise, parse(epsilon), sensitivity=parse(sensitivity), domains=tuple(sorted(domains.items())))
+
+
+def found(low, high, domains):
+    return summands(Gap(parse(low), parse(high), domains))
+
+
+# Inequalities of the textbooks that the order of closed forms does not see.
+THREE = {"u": POSITIVE, "v": POSITIVE, "w": POSITIVE}
+KNOWN = [
+    ("8*u*v*w", "(u + v)*(v + w)*(w + u)", THREE),  # Cesaro
+    ("9*u*v*w", "(u + v + w)*(u*v + v*w + w*u)", THREE),  # arithmetic and harmonic mean
+    ("3/2", "u/(v + w) + v/(w + u) + w/(u + v)", THREE),  # Nesbitt
+    ("3*u**2*v**2", "1 + u**4*v**2 + u**2*v**4", {"u": REAL, "v": REAL}),  # Motzkin: no sum of squares without a multiplier
+    ("4*u*v*w*x", "u**4 + v**4 + w**4 + x**4", dict.fromkeys("uvwx", POSITIVE)),  # the means of four
+    ("u*v", "(u**3 + 2*v**(3/2))/3", {"u": POSITIVE, "v": POSITIVE}),  # Young, with a root
+    ("log(1 + 8*u*v*w)", "log(1 + (u + v)*(v + w)*(w + u))", THREE),
+    ("u/v + v/w + w/u", "u**2/v**2 + v**2/w**2 + w**2/u**2", THREE),
+]
+FALSE = [
+    ("8*u*v*w", "(u + v)*(v + w)*(w + u) - 1/1000", THREE, {"u": 1, "v": 1, "w": 1}),
+    ("5*u*v", "2*u**2 + 3*v**2 + 1/100", THREE, {"u": 1, "v": Fraction(3, 4)}),
+    ("3*u**2*v**2", "99999/100000 + u**4*v**2 + u**2*v**4", {"u": REAL, "v": REAL}, {"u": 1, "v": 1}),
+    ("u", "1/2", {"u": UNIT}, {"u": 1}),
+    ("u*v", "u + v - 1", {"u": UNIT, "v": UNIT}, {"u": 0, "v": 0}),
+    ("k", "k**2/2 - 1/100", {"k": COUNT}, {"k": 2}),
+]  # each with a point where it fails
+
+
+@pytest.mark.parametrize(("low", "high", "domains"), KNOWN)
+def test_known_inequalities_have_an_identity_that_the_kernel_accepts(low, high, domains):
+    verified = verify(laplace(low, f"({high})/s", **domains) if "log" not in low else laplace(low, high, "1", **domains))
+    assert verified.judgement.verdict == "PROVED"
+    assert "relaxation" in verified.judgement.rules
+    assert recheck(verified.certificate).verdict == "PROVED"
+
+
+@pytest.mark.parametrize(("low", "high", "domains", "point"), FALSE)
+def test_false_inequalities_have_none(low, high, domains, point):
+    at = {name: num(value) for name, value in point.items()}
+    assert certainly_lt(substitute(parse(high), at), substitute(parse(low), at))
+    assert found(low, high, domains) is None
+
+
+COEFFICIENTS = st.integers(-3, 3)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(COEFFICIENTS, min_size=6, max_size=6), st.sampled_from([POSITIVE, REAL, UNIT]))
+def test_what_is_found_holds_at_points_of_the_domains(c, domain):
+    high = f"{c[0]} + ({c[1]})*u + ({c[2]})*v + ({c[3]})*u**2 + ({c[4]})*u*v + ({c[5]})*v**2"
+    domains = {"u": domain, "v": domain}
+    if found("0", high, domains) is not None:
+        values = [Fraction(n, 7) for n in ((0, 1, 2, 3, 5, 6, 7) if domain is UNIT else (1, 3, 7, 20, 90))]
+        values += [-x for x in values] if domain is REAL else []
+        for u, v in product(values, values):
+            assert c[0] + c[1] * u + c[2] * v + c[3] * u**2 + c[4] * u * v + c[5] * v**2 >= 0
+
+
+# -- one mutation for each hypothesis ------------------------------------------------------------
+
+CLAIM = laplace("8*u*v*w", "(u + v)*(v + w)*(w + u)/s", **THREE)
+
+
+@pytest.fixture(scope="module")
+def evidence():
+    return next(step["evidence"] for step in verify(CLAIM).certificate["steps"] if step["rule"] == "relaxation")
+
+
+def check(claim, evidence):
+    with precision(128):
+        return relaxation.check(claim, evidence)
+
+
+def mutated(evidence, **changes):
+    changed = deepcopy(evidence)
+    changed["terms"][0] |= changes
+    return changed
+
+
+def test_the_bound_is_the_claimed_epsilon(evidence):
+    bound = check(CLAIM, evidence)
+    assert bound.side == "upper" and bound.value == CLAIM.epsilon and not bound.at
+
+
+def test_the_identity_must_hold(evidence):
+    for change in ({"weight": "2"}, {"square": "u"}, {"constraints": []}):
+        with pytest.raises(Rejected, match="differ when multiplied out"):
+            check(CLAIM, mutated(evidence, **change))
+    with pytest.raises(Rejected, match="differ when multiplied out"):
+        check(laplace("8*u*v*w + 1/10**9", "(u + v)*(v + w)*(w + u)/s", **THREE), evidence)
+
+
+def test_no_weight_is_negative(evidence):
+    weighted = deepcopy(evidence)
+    weighted["terms"] += [{"weight": "-1", "square": "u", "constraints": []}, {"weight": "1", "square": "u", "constraints": []}]
+    with pytest.raises(Rejected, match="is negative"):
+        check(CLAIM, weighted)
+
+
+def test_a_multiplier_is_made_of_the_same(evidence):
+    with pytest.raises(Rejected, match="is negative"):
+        check(CLAIM, {**evidence, "terms": [], "multiplier": [{"weight": "-1", "square": "1", "constraints": []}]})
+
+
+def test_a_constraint_must_be_one_of_the_domains(evidence):
+    with pytest.raises(Rejected, match="no upper end"):
+        check(CLAIM, mutated(evidence, constraints=[["u", "upper"]]))
+    with pytest.raises(Rejected, match="no lower end"):
+        check(CLAIM, mutated(evidence, constraints=[["u - v", "lower"]]))
+    with pytest.raises(Rejected):  # u is real: u >= 0 is not among its constraints
+        check(laplace("8*u*v*w", "(u + v)*(v + w)*(w + u)/s", **{**THREE, "u": REAL}), evidence)
+
+
+def test_another_rule_must_prove_the_bound(evidence):
+    with pytest.raises(CertificateError, match="names no rule"):
+        check(CLAIM, {**evidence, "rule": "relaxation"})
+    with pytest.raises(CertificateError, match="names no rule"):
+        check(CLAIM, {**evidence, "evidence": None})
+    with pytest.raises(Rejected, match="finite upper bound"):
+        check(CLAIM, {**evidence, "evidence": {**evidence["evidence"], "side": "lower"}})
+
+
+def test_denominators_have_one_sign():
+    with pytest.raises((Rejected, Undecided)):
+        Gap(parse("0"), parse("1/(u - v)**2"), THREE)
+
+
+def test_the_claimed_epsilon_is_defined_everywhere():
+    with pytest.raises(Rejected, match="not certainly defined"):
+        Gap(parse("0"), parse("log(u - v)*0 + log(u - v)"), THREE)
+
+
+def test_a_tight_claim_has_nothing_to_relax_to(evidence):
+    tight = Claim(CLAIM.mechanism, None, sensitivity=CLAIM.sensitivity, domains=CLAIM.domains)
+    with pytest.raises(Rejected, match="claims no epsilon"):
+        check(tight, evidence)
+
+
+def test_an_expression_beyond_those_of_the_claim_is_rejected(evidence):
+    for text in ("log(u)", "sqrt(u)", "q", "1/u"):
+        with pytest.raises(Rejected):
+            check(CLAIM, mutated(evidence, square=text))
+
+
+def test_powers_without_measure_are_refused(evidence):
+    with pytest.raises(Undecided):
+        check(CLAIM, mutated(evidence, square="(u + v + w)**100000"))
+
+
+# -- opaque functions and roots ------------------------------------------------------------------
+
+
+def test_functions_are_taken_as_variables_of_known_sign():
+    domains = {"k": COUNT, "u": REAL, "v": REAL}
+    assert found("u*v*log(k)", "(u**2 + v**2)*log(k)/2", domains) is not None
+    assert found("u*v*log(k/10)", "(u**2 + v**2)*log(k/10)/2", domains) is None  # negative for k below 10
