@@ -11,7 +11,7 @@ from dpverify.balls import constant, rational, value
 from dpverify.compare import certainly_equal
 from dpverify.ends import End, Germ, end_jet
 from dpverify.errors import CertificateError, Rejected
-from dpverify.expr import Num, div, neg_log, sub
+from dpverify.expr import Num, div, format_expr, neg_log, sub
 from dpverify.integral import Additive, domain, variable
 from dpverify.model import Claim, Product, Radial, Source, Translation
 from dpverify.rules.base import INFINITE, Bound, read_fraction
@@ -49,7 +49,16 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     else:
         raise CertificateError(f"{NAME}: side must be '+inf', '-inf', 'right' or 'left'.")
     shows = evidence.get("witness")
-    return Bound("lower", INFINITE, witness=None if shows is None else shown(claim, noise, shows), at=at)
+    witness = _limit(claim, evidence) if shows is None else shown(claim, noise, shows)
+    return Bound("lower", INFINITE, witness=witness, at=at)
+
+
+def _limit(claim: Claim, evidence: Mapping[str, Any]) -> dict[str, Any]:
+    """The witness where an event on which the loss passes the claim is out of reach of numbers: where the loss has no bound."""
+    side = evidence["side"]
+    at = side if "point" not in evidence else f"{evidence['point']} from {'above' if side == 'right' else 'below'}"
+    reach = sensitivity_bounds(claim, evidence.get("sensitivity")).lower
+    return {"pair": f"answers at distance {format_expr(reach)}", "point": f"y0 with y0 - q towards {at}", "loss": "unbounded"}
 
 
 def _check_tail(claim: Claim, noise: Additive, end: End, evidence: Mapping[str, Any]) -> None:

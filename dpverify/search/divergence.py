@@ -12,7 +12,7 @@ from flint import arb
 from dpverify.balls import Jet, constant, precision
 from dpverify.ends import End, end_jet
 from dpverify.errors import DpverifyError
-from dpverify.expr import Expr, Num, add, div, format_expr, mul, neg_log, num
+from dpverify.expr import Expr, Num, add, div, format_expr, mul, neg_log, num, parse, sub
 from dpverify.integral import Additive, breaks, domain, variable
 from dpverify.model import Claim, Product, Radial, Translation
 from dpverify.rules import divergence as rule
@@ -107,9 +107,10 @@ def _approach(loss: point_witness.Loss, evidence: dict[str, Any]) -> Iterator[tu
             yield Num(outward * c), add(Num(outward * c), mul(num(outward), loss.shift))
         return
     point, toward = Fraction(evidence["point"]), 1 if evidence["side"] == "right" else -1
+    gap = sub(parse(evidence["other"]), Num(point))
     for k in (*range(4, 40, 2), *range(40, 400, 40)):
-        near = point + toward * Fraction(1, 2**k)
-        for sign in (1, -1):
-            there = add(Num(near), mul(num(sign), loss.shift))
-            yield Num(near), there
-            yield there, Num(near)
+        near = Num(point + toward * Fraction(1, 2**k))
+        there = add(near, gap)
+        if not (loss.half and constant(there) < 0):
+            yield near, there
+            yield there, near

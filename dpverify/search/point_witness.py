@@ -388,14 +388,11 @@ def _neighbourhood(noise: Additive, points: rule.Points, digits: int) -> tuple[r
     centre, slack = _least(noise, points, Fraction(0)), arb(10) ** -(digits + 3)
     for k in range(16, 40 * digits + 400, 32):
         radius = Fraction(1, 2**k)
-        least = _least(noise, points, radius)
-        moved = points
-        if least is None:  # 0 is the edge of a half line: start beside it
-            step = Num(2 * radius)
-            moved = rule.Points(tuple(add(x, step) for x in points.a), tuple(add(x, step) for x in points.b))
+        for step in (0, 2 * radius, -2 * radius):  # beside a jump, or the edge of a half line, not on it
+            moved = rule.Points(tuple(add(x, num(step)) for x in points.a), tuple(add(x, num(step)) for x in points.b))
             least = _least(noise, moved, radius)
-        if least is not None and centre is not None and centre - least <= abs(centre) * slack:
-            return moved, radius, least
+            if least is not None and centre is not None and centre - least <= abs(centre) * slack:
+                return moved, radius, least
     return None
 
 
