@@ -19,11 +19,11 @@ import numpy as np
 from flint import fmpq, fmpq_mat
 
 from dpverify.balls import precision
-from dpverify.compare import certainly_le
+from dpverify.compare import certainly_le, certainly_lt
 from dpverify.errors import DpverifyError, Undecided
 from dpverify.expr import Expr, Sym, format_expr
 from dpverify.model import Claim, Domain
-from dpverify.rules.base import Bound, Infinite
+from dpverify.rules.base import Infinite
 from dpverify.rules.relaxation import NAME, RULES, Gap
 from dpverify.rules.table import TABLE
 from dpverify.search.closed_form import BITS
@@ -54,21 +54,26 @@ def propose(claim: Claim, steps: Steps) -> Steps:
     domains = dict(claim.domains)
     if claim.epsilon is None or any(step["evidence"].get("at") for step in steps):
         return []
-    bounds = [(step, bound.value) for step in steps if (bound := _bound(claim, step)) is not None and not isinstance(bound.value, Infinite)]
-    uppers = [(step, value) for step, value in bounds if step["evidence"].get("side") != "lower"]
-    if not bounds or any(certainly_le(value, claim.epsilon, domains) for _, value in uppers):
+    uppers = []
+    for step in steps:
+        value = _value(claim, step)
+        lower = step["evidence"].get("side") == "lower"
+        if value is not None and (certainly_lt(claim.epsilon, value, domains) if lower else certainly_le(value, claim.epsilon, domains)):
+            return []
+        if value is not None and not lower:
+            uppers.append((step, value))
+    if not uppers:
         return []
     for step, value in uppers:
-        if step["rule"] in RULES:
-            relaxed = _relaxation(step, value, claim.epsilon, domains)
-            if relaxed is not None:
-                return [relaxed]
-    for step, value in bounds:
+        relaxed = _relaxation(step, value, claim.epsilon, domains) if step["rule"] in RULES else None
+        if relaxed is not None:
+            return [relaxed]
+    for step, value in uppers:
         values = counterexample(value, claim.epsilon, domains)
         if values is not None:
             at = {name: str(number) for name, number in values.items()}
             refuting = {"rule": step["rule"], "evidence": {**step["evidence"], "side": "lower", "at": at}}
-            if _bound(claim, refuting) is not None:
+            if _value(claim, refuting) is not None:
                 return [refuting]
     raise Undecided(
         "the claimed epsilon differs from the bound found by what is no sum of squares and constraints that was found, and z3 found no "
@@ -76,12 +81,14 @@ def propose(claim: Claim, steps: Steps) -> Steps:
     )
 
 
-def _bound(claim: Claim, step: dict[str, Any]) -> Bound | None:
+def _value(claim: Claim, step: dict[str, Any]) -> Expr | None:
+    """The finite bound that a step proves, if any."""
     try:
         with precision(BITS):
-            return TABLE[step["rule"]].check(claim, step["evidence"])
+            value = TABLE[step["rule"]].check(claim, step["evidence"]).value
     except DpverifyError:
         return None
+    return None if isinstance(value, Infinite) else value
 
 
 def _relaxation(step: dict[str, Any], upper: Expr, claimed: Expr, domains: Mapping[str, Domain]) -> dict[str, Any] | None:
