@@ -81,6 +81,8 @@ def enclosure(judgement: Judgement | None, digits: int) -> tuple[str | None, str
     """Decimals rounded outward round the tight epsilon; "inf" for infinite, None for a side that is not known."""
     if judgement is None:
         return None, None
+    if isinstance(judgement.lower, Infinite):
+        return "inf", "inf"
     return _decimal(judgement.lower, digits, 0), _decimal(judgement.upper, digits, 1)
 
 
