@@ -621,10 +621,8 @@ def _besselk_pair(order: Expr, mantissa: int, exponent: int, bits: int) -> tuple
 
 
 def _besselk_at(order: Expr, x: arb) -> tuple[arb, arb]:
-    v = constant(order)
     if not isinstance(order, Num) or order.value.denominator != 1:
-        below, at = x.bessel_k(v - 1, scaled=True), x.bessel_k(v, scaled=True)
-        return at, below + 2 * v / x * at
+        return _besselk_between(order, x, 0), _besselk_between(order, x, 1)
     # integer orders from K_0 by the Wronskian I_0 K_1 + I_1 K_0 = 1/x and the recurrence, which is stable upward
     k0 = x.bessel_k(0, scaled=True)
     i0, i1 = x.bessel_i(0, scaled=True), x.bessel_i(1, scaled=True)
@@ -636,6 +634,15 @@ def _besselk_at(order: Expr, x: arb) -> tuple[arb, arb]:
     if order.value >= 0:
         return low, high
     return low, (high - 2 * n / x * low)  # K_(v+1) with v = -n is K_(n-1)
+
+
+def _besselk_between(order: Expr, x: arb, above: int) -> arb:
+    """exp(x) K_v(x), v = order + above no integer, by its asymptotic series or as pi/2 (I_(-v) - I_v) / sin(pi v), which loses 3 x bits."""
+    if x > ctx.prec:
+        return x.bessel_k(constant(order) + above, scaled=True)
+    with precision(min(ctx.prec + 3 * int(x.ceil().unique_fmpz() or 0), MAX_PRECISION)):
+        v = constant(order) + above
+        return arb.pi() / 2 * (x.bessel_i(-v) - x.bessel_i(v)) / (arb.pi() * v).sin() * x.exp()
 
 
 def _logbesselk_value(order: Expr, x: arb) -> arb:
