@@ -29,12 +29,11 @@ def sensitivity_bounds(claim: Claim, evidence: Mapping[str, Any] | None) -> Sens
     where neither a sensitivity nor a query is given.
     """
     norm, dimension = noise_norm(claim)
-    if dimension is not None:
-        faults = norm_faults(norm, dimension)
-        if faults:
-            raise Rejected("sensitivity", "the norm", "; ".join(faults))
-    elif norm.kind != "lp":
+    if dimension is None and norm.kind != "lp":
         raise Rejected("sensitivity", "the norm", "a norm by a matrix needs its dimension as a number")
+    faults = norm_faults(norm, 1 if dimension is None else dimension)  # an lp norm is one in every dimension, or in none
+    if faults:
+        raise Rejected("sensitivity", "the norm", "; ".join(faults))
     if claim.query is not None:
         if dimension is None:
             raise Rejected("sensitivity", "the query", "it needs the dimension as a number")

@@ -15,7 +15,7 @@ from typing import Any
 from dpverify.compare import AT_LEAST_ZERO, certainly_le
 from dpverify.errors import CertificateError, Rejected
 from dpverify.expr import ONE, Add, Expr, Mul, Num, Pow, Sym, add, call, div, format_expr, mul, power, substitute
-from dpverify.geometry import l1_radius, norm_faults
+from dpverify.geometry import l1_radius
 from dpverify.model import L1, Claim, Norm, Product, Radial, Translation, neg_log_profile
 from dpverify.quotients import divided
 from dpverify.rules.base import Bound, Infinite, Side, to_fraction
@@ -114,9 +114,6 @@ def additive(claim: Claim, evidence: Mapping[str, Any], rule: str) -> Additive:
     for name, count in (("dimension", dimension), ("coordinates", copies)):
         if not is_natural(count, claim):
             raise Rejected(rule, name, f"{format_expr(count)} is not certainly an integer of at least 1")
-    norm = noise_norm(claim)[0]
-    if norm.kind == "lp" and norm_faults(norm, 1):
-        raise Rejected(rule, "the norm", "; ".join(norm_faults(norm, 1)))
     shapes = Shapes("r" if isinstance(noise, Radial) else "z", isinstance(noise, Radial), domains)
     if not shapes.positive(scale):
         raise Rejected(rule, "the scale", f"{format_expr(scale)} is not certainly positive")
@@ -133,7 +130,8 @@ def additive(claim: Claim, evidence: Mapping[str, Any], rule: str) -> Additive:
     if centre is not None and isinstance(noise, Translation) and not whole:
         h = substitute(h, {"z": add(Sym("z"), Num(to_fraction(centre, rule)))})  # noise moved by a constant hides as much
     h, shapes = _half_if_even(shapes.tidy(divided(h, shapes.name)), shapes)
-    return Additive(rule, side, h, shapes.shape(h), shapes, shift, dimension, copies, norm, whole, queried, at, evidence.get("radius"))
+    norm, radius = noise_norm(claim)[0], evidence.get("radius")
+    return Additive(rule, side, h, shapes.shape(h), shapes, shift, dimension, copies, norm, whole, queried, at, radius)
 
 
 def _half_if_even(h: Expr, shapes: Shapes) -> tuple[Expr, Shapes]:

@@ -47,6 +47,7 @@ from dpverify.expr import (
 from dpverify.model import Claim, Radial, Source, Translation, neg_log_profile
 from dpverify.periods import quasi_period
 from dpverify.quotients import divided
+from dpverify.rules.additive import is_natural
 from dpverify.rules.base import Bound, to_fraction
 from dpverify.sensitivity import sensitivity_bounds
 from dpverify.shapes import Shapes
@@ -124,6 +125,8 @@ class Line:
             raise Rejected(NAME, "the claim", "its parameters range over domains; this rule wants their values")
         if isinstance(noise, Radial):
             delta = sensitivity_bounds(claim, evidence.get("sensitivity")).upper
+            if not is_natural(noise.dimension, claim):
+                raise Rejected(NAME, "the dimension", "it is not certainly an integer of at least 1")
             if not constant(noise.scale) > 0:
                 raise Rejected(NAME, "scale", "it is not certainly positive")
             h = without_removable(divided(resolve(neg_log_profile(noise), "r", Fraction(0), None), "r"), "r")

@@ -16,6 +16,7 @@ from dpverify.expr import Expr, Num, add, call, div, format_expr, mul, neg, neg_
 from dpverify.geometry import differences, norm_value
 from dpverify.integral import Additive, has_normaliser, normaliser, variable
 from dpverify.model import Claim, Norm, Product, Radial, Source, Translation
+from dpverify.rules.additive import is_natural
 from dpverify.rules.base import INFINITE, Bound, Infinite, read_fraction, to_fraction
 from dpverify.rules.parameters import fixed
 from dpverify.sensitivity import sensitivity_bounds
@@ -60,6 +61,10 @@ def noise_of(claim: Claim, rule: str) -> Additive:
     if claim.domains:
         names = ", ".join(name for name, _ in claim.domains)
         raise Rejected(rule, "the parameters", f"it wants a value for {names}; name one under 'at'")
+    if not isinstance(noise, Translation) and not is_natural(noise.dimension, claim):
+        raise Rejected(rule, "the dimension", "it is not certainly an integer of at least 1")
+    if isinstance(noise, Radial) and not constant(noise.scale) > 0:
+        raise Rejected(rule, "the scale", "it is not certainly positive")
     if has_normaliser(noise) is not True:
         raise Rejected(rule, "the density", "it is not certainly integrable")
     return noise

@@ -1,16 +1,20 @@
 """Claims and evidence made to fool the rules about additive noise: none may prove a bound on the wrong side of the truth."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 
+from dpverify import kernel
 from dpverify.balls import precision
+from dpverify.certificate import Step
 from dpverify.compare import certainly_equal
 from dpverify.ends import End, end_jet
-from dpverify.errors import Undecided
+from dpverify.errors import DpverifyError, Undecided
 from dpverify.expr import parse
-from dpverify.model import L2, Claim, Domain, Radial
+from dpverify.model import L2, Claim, Domain, Norm, Radial
 from dpverify.rules import power_identity
+from dpverify.verify import verify
 
 POSITIVE = Domain(Fraction(0))
 
@@ -29,3 +33,31 @@ def test_no_parameter_is_taken_for_a_name_that_a_rule_uses_inside(name):
 def test_a_maximum_that_is_not_decided_at_an_end_is_undecided(h):
     with precision(128), pytest.raises(Undecided):
         end_jet(parse(h), "r", End("+inf", Fraction(16)))
+
+
+SPOILED = {
+    "a fractional dimension": {"dimension": parse("3/2")},
+    "dimension 0": {"dimension": parse("0")},
+    "a negative scale": {"scale": parse("-1")},
+    "scale 0": {"scale": parse("0")},
+    "a scale that is no number": {"scale": parse("log(-1)")},
+    "no norm": {"norm": Norm("lp", Fraction(1, 2))},
+    "no norm, and a fractional dimension": {"norm": Norm("lp", Fraction(1, 2)), "dimension": parse("3/2")},
+}
+PROFILES = ["exp(-r)", "exp(-sqrt(r))", "exp(-sqrt(1 + r**2))", "(1 + r**2)**-5", "(1 + r**2)**4*exp(-r)", "exp(-r**2)", "exp(-r)/sqrt(r)"]
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_no_rule_takes_the_evidence_of_a_sound_claim_for_a_spoiled_one(profile):
+    claim = Claim(Radial(parse(profile), L2, parse("2")), None, sensitivity=parse("1"))
+    steps = [Step(step["rule"], step["evidence"]) for step in verify(claim).certificate["steps"]]
+    assert steps
+    for change in SPOILED.values():
+        spoiled = replace(claim, mechanism=replace(claim.mechanism, **change))
+        for step in steps:
+            with pytest.raises(DpverifyError):
+                kernel.bound(spoiled, step, 128)
+    for amount in ("-1", "-1/10**9", "log(-1)"):
+        for step in steps:
+            with pytest.raises(DpverifyError):
+                kernel.bound(replace(claim, sensitivity=parse(amount)), step, 128)
