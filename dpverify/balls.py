@@ -65,6 +65,14 @@ def rational(value: Fraction | int) -> arb:
     return arb(value.numerator) if value.denominator == 1 else arb(fmpq(value.numerator, value.denominator))
 
 
+def exact(point: arb) -> Fraction:
+    """The rational that an exact ball is. Raises Undecided where that is not finite, or too long to write out."""
+    mantissa, exponent = finite(point).man_exp()
+    if abs(exponent) > MAX_PRECISION:
+        raise Undecided("a number too large or too small to write out.")
+    return int(mantissa) * Fraction(2) ** int(exponent)
+
+
 def hull(lower: Fraction | arb, upper: Fraction | arb) -> arb:
     """The smallest ball at hand that contains both ends."""
     left = lower if isinstance(lower, arb) else rational(lower)
@@ -609,7 +617,7 @@ def besselk_scaled(order: Expr, x: arb) -> tuple[arb, arb]:
 
 @lru_cache(maxsize=4096)
 def _besselk_pair(order: Expr, mantissa: int, exponent: int, bits: int) -> tuple[arb, arb]:
-    x = rational(Fraction(mantissa) * Fraction(2) ** exponent)
+    x = arb((mantissa, exponent))
     found = (NAN, NAN)
     # near its turning point the power series loses about 3 x bits before the asymptotic series takes over
     for extra in (32, 32 + 3 * min(int(mantissa).bit_length() + exponent, 12) ** 2, 400, 1600):
@@ -765,7 +773,7 @@ def without_removable(expr: Expr, name: str) -> Expr:
 
 
 def resolve(expr: Expr, name: str, lower: Fraction | None, upper: Fraction | None) -> Expr:
-    """The tree on the open interval (lower, upper), with abs, min, max and floor of linear arguments decided exactly.
+    """The tree on the open interval (lower, upper), with abs, min and max of monotone and floor of linear arguments decided exactly.
 
     None is an infinite end. A kink whose side is not certain at both ends stays as it is.
     """
@@ -793,10 +801,14 @@ def resolve(expr: Expr, name: str, lower: Fraction | None, upper: Fraction | Non
 
 
 def _ends(expr: Expr, name: str, lower: Fraction | None, upper: Fraction | None) -> tuple[arb, arb] | None:
-    """The values of an expression linear in `name` at both ends (signed infinities included), else None."""
+    """The limits at both ends (infinities included) of an expression that is linear or otherwise monotone by its form, else None."""
     slope, rest = linear_part(expr, name)
-    if symbols(slope) or symbols(rest):
-        return None
+    if symbols(slope) | symbols(rest):
+        found = _monotone_ends(expr, name, lower, upper)
+        if found is None:
+            return None
+        left, right = (ball if end is None else _exact_zero(expr, name, end, ball) for end, ball in zip((lower, upper), found, strict=True))
+        return left, right
     gradient_ball = constant(slope)
     result = []
     for end, outward in ((lower, -1), (upper, 1)):
@@ -812,6 +824,49 @@ def _ends(expr: Expr, name: str, lower: Fraction | None, upper: Fraction | None)
         else:
             return None
     return result[0], result[1]
+
+
+def _exact_zero(expr: Expr, name: str, end: Fraction, ball: arb) -> arb:
+    """The value at an end: 0 where it folds to 0 exactly, else the ball."""
+    try:
+        return arb(0) if substitute(expr, {name: Num(end)}) == ZERO else ball
+    except ExprError:  # a pole: the ball is its limit
+        return ball
+
+
+def _monotone_ends(expr: Expr, name: str, lower: Fraction | None, upper: Fraction | None) -> tuple[arb, arb] | None:
+    """Limits at both ends of monotone functions of each other: multiples and sums with constants, powers, log and exp."""
+    if expr == Sym(name):
+        return (arb("-inf") if lower is None else rational(lower), arb("inf") if upper is None else rational(upper))
+    inside = [part for part in children(expr) if symbols(part)]
+    ends = _monotone_ends(inside[0], name, lower, upper) if len(inside) == 1 else None
+    if ends is None:
+        return None
+    others = [part for part in children(expr) if not symbols(part)]
+    if isinstance(expr, Add):
+        rest = constant(add(*others))
+        return ends[0] + rest, ends[1] + rest
+    if isinstance(expr, Mul):
+        factor = constant(mul(*others))
+        return (ends[0] * factor, ends[1] * factor) if factor > 0 or factor < 0 else None
+    if isinstance(expr, Call) and expr.name == "exp":
+        below, above = (x.exp() if x.is_finite() else x.max(arb(0)) for x in ends)
+        return below, above
+    if not (ends[0] >= 0 and ends[1] >= 0):
+        return None
+    if isinstance(expr, Pow) and isinstance(expr.exponent, Num):
+        return _power_limit(ends[0], expr.exponent.value), _power_limit(ends[1], expr.exponent.value)
+    if isinstance(expr, Call) and expr.name == "log":
+        below, above = (arb("-inf") if x == 0 else x.log() if x.is_finite() else x for x in ends)
+        return below, above
+    return None
+
+
+def _power_limit(x: arb, exponent: Fraction) -> arb:
+    """x ** exponent for x >= 0, with its limits at 0 and at infinity."""
+    if x == 0 or not x.is_finite():
+        return arb(0) if (x == 0) == (exponent > 0) else arb("inf")
+    return ball_power(x, exponent)
 
 
 def _side(expr: Expr, name: str, lower: Fraction | None, upper: Fraction | None) -> int | None:

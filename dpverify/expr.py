@@ -409,6 +409,10 @@ def neg_log(density: Expr) -> Expr:
             return neg(call("logerfc", u))
         if density.name == "besselk":
             return neg(call("logbesselk", *density.args))
+        if density.name == "min":
+            return call("max", *map(neg_log, density.args))
+        if density.name == "max" and all(map(_plainly_positive, density.args)):
+            return call("min", *map(neg_log, density.args))
     if isinstance(density, Add):
         return _neg_log_expm1(density) or _neg_log_sum(density)
     return neg(call("log", density))
@@ -457,6 +461,17 @@ def _merge_exponentials(expr: Expr) -> Expr:
     inside += [mul(p.exponent, p.base.args[0]) for p in powers if isinstance(p.base, Call)]
     others = [f for f in others if f not in powers]
     return mul(call("exp", add(*inside)), *others) if inside else expr
+
+
+def _plainly_positive(expr: Expr) -> bool:
+    """Whether the form shows that the value is positive wherever it is defined."""
+    if isinstance(expr, Num):
+        return expr.value > 0
+    if isinstance(expr, Add | Mul):
+        return all(map(_plainly_positive, expr.args))
+    if isinstance(expr, Pow):
+        return _plainly_positive(expr.base)
+    return isinstance(expr, Call) and expr.name in ("exp", "cosh", "erfc", "besselk", "pi")
 
 
 def _absolute(expr: Expr) -> Expr:

@@ -275,6 +275,8 @@ class Shapes:
             return mul(u.exponent, self._apart(u.base))
         if isinstance(u, Call) and u.name == "exp":
             return u.args[0]
+        if isinstance(u, Call) and u.name in ("min", "max") and all(self._value(arg) == POSITIVE for arg in u.args):
+            return call(u.name, *map(self._apart, u.args))
         return call("log", u)
 
     # -- the value at 0 ------------------------------------------------------------------------------

@@ -253,10 +253,21 @@ INF = None
         ("exp(-abs(x) + floor(min(x, 3)))", "3", INF, "exp(3 - x)"),
         ("abs(abs(x) - 1)", "1", "2", "x - 1"),
         ("abs(abs(x) - 1)", "-1", "0", "x + 1"),
-        ("abs(x**2 - 1)", "2", "3", "abs(x**2 - 1)"),
+        ("abs(x**2 - 1)", "2", "3", "x**2 - 1"),
+        ("abs(x**2 - 1)", "0", "1", "1 - x**2"),
+        ("abs(x**2 - 1)", "-1", "0", "abs(x**2 - 1)"),
+        ("abs(x**2 + x - 6)", "3", "4", "abs(x**2 + x - 6)"),
+        ("max(0, 5*log(x))", "0", "1", "0"),
+        ("max(0, 5*log(x))", "1", INF, "5*log(x)"),
+        ("max(0, 5*log(x))", "1/2", "2", "max(0, 5*log(x))"),
+        ("min(1, x**(-5))", "0", "1", "1"),
+        ("min(1, x**(-5))", "1", INF, "x**(-5)"),
+        ("max(exp(-x), 1/3)", "2", INF, "1/3"),
+        ("max(exp(-x), 1/3)", INF, "1", "exp(-x)"),
+        ("max(sqrt(x), 3)", "8", INF, "max(sqrt(x), 3)"),
     ],
 )
-def test_kinks_of_linear_arguments_are_decided_on_intervals(text, lower, upper, expected):
+def test_kinks_of_monotone_arguments_are_decided_on_intervals(text, lower, upper, expected):
     ends = [None if end is None else F(end) for end in (lower, upper)]
     with precision(64):
         assert resolve(parse(text), "x", ends[0], ends[1]) == parse(expected)

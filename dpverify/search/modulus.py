@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from flint import arb
 
-from dpverify.balls import constant, precision, rational, resolve
+from dpverify.balls import constant, exact, precision, rational, resolve, value
 from dpverify.compare import certainly_le
 from dpverify.ends import End
 from dpverify.errors import DpverifyError, ExprError, Undecided
@@ -62,7 +62,7 @@ class _Search:
         if isinstance(shift, Num):
             moved = [k - shift.value for k in self.kinks]
         else:
-            low = modulus._exact(constant(shift).mid())
+            low = exact(constant(shift).mid())
             moved = [k - low + e for k in self.kinks for e in (Fraction(-1, 2**60), Fraction(1, 2**60))]
         return sorted({c for c in (*self.kinks, *moved) if first < c < last})
 
@@ -129,7 +129,7 @@ class _Search:
                 x = following
                 break
             x = following
-        at = modulus._exact(x)
+        at = exact(x)
         # a short point keeps evidence small; the loss is flat to second order there
         short = _shorten(at, bits_for(self.digits) * 6 // 10)
         best = phi.jet(rational(short))
@@ -149,8 +149,8 @@ class _Search:
                 limit = slope
                 if not germ.k.is_zero() and germ.direction() == 0:
                     nearest = germ.k.hi if side == "+inf" else germ.k.lo
-                    limit = add(slope, Num(modulus._exact(nearest)))
-                    if start < 2**160 and modulus._exact(nearest).denominator.bit_length() > 60:
+                    limit = add(slope, Num(exact(nearest)))
+                    if start < 2**160 and exact(nearest).denominator.bit_length() > 60:
                         continue
                 value = mul(self.line.shift, limit if side == "+inf" else neg(limit))
                 yield constant(value), value
@@ -368,7 +368,7 @@ def _roots(expr: Expr, name: str, levels: Sequence[int]) -> set[Fraction]:
     if isinstance(slope, Num) and isinstance(rest, Num):
         return {(level - rest.value) / slope.value for level in levels} if slope.value != 0 else set()
     ball = constant(slope)
-    return {modulus._exact(((level - constant(rest)) / ball).mid()) for level in levels} if not ball.contains(0) else set()
+    return {exact(((level - constant(rest)) / ball).mid()) for level in levels} if not ball.contains(0) else set()
 
 
 def _is_abs_sum(expr: Expr) -> bool:
@@ -383,14 +383,20 @@ def _roots_on(expr: Expr, name: str, levels: Sequence[int], side: Fraction) -> s
 
 
 def _bisect(expr: Expr, name: str, low: Fraction, high: Fraction) -> Fraction:
-    positive = bool(constant(substitute(expr, {name: Num(low)})) > 0)
+    """A root between two points of different sign: the simple rational near it where that is one, else a close number."""
+
+    def size(at: Fraction) -> arb:
+        return value(expr, {name: rational(at)})
+
+    positive = bool(size(low) > 0)
     for _ in range(80):
         middle = _shorten((low + high) / 2, 90)
-        if bool(constant(substitute(expr, {name: Num(middle)})) > 0) == positive:
+        if bool(size(middle) > 0) == positive:
             low = middle
         else:
             high = middle
-    return _shorten((low + high) / 2, 80)
+    simple = ((low + high) / 2).limit_denominator(10_000)
+    return simple if size(simple).contains(0) else _shorten((low + high) / 2, 80)
 
 
 def propose(claim: Claim, digits: int = 20) -> list[dict[str, Any]]:
@@ -446,7 +452,7 @@ def _evidence(search: _Search) -> dict[str, Any]:
         evidence["near"] = _side_text(near)
         if not line.half:
             reach = near.start - near.length if isinstance(near, Period) else first
-            begins = _floor_dyadic(reach - modulus._exact(line.step.upper()))
+            begins = _floor_dyadic(reach - exact(line.step.upper()))
     for sign, key in ((1, "rise"),) if rising_only else ((1, "rise"), (-1, "fall")):
         evidence[key] = search.cover(sign, begins, last, bound)
     return evidence
@@ -467,7 +473,7 @@ def _turn_values(search: _Search, turning: Sequence[Fraction]) -> Iterator[tuple
     step = constant(line.shift)
     values = []
     for p in points:
-        ball = constant(substitute(line.h, {line.name: Num(p)}))
+        ball = value(line.h, {line.name: rational(p)})
         if ball.is_finite():
             values.append((p, ball))
     for (p, up), (q, down) in itertools.permutations(values, 2):
@@ -485,4 +491,4 @@ def _bound(candidates: Sequence[tuple[arb, Expr | None]], digits: int) -> Expr:
     for expr in sorted(exact, key=lambda e: len(format_expr(e))):
         if not any(ball > constant(expr) for ball, _ in candidates) and all(certainly_le(other, expr) for other in exact):
             return expr
-    return Num(_shorten(modulus._exact((top + slack).upper()), int(3.33 * digits) + 20) + modulus._exact(slack.upper()))
+    return Num(_shorten(exact((top + slack).upper()), int(3.33 * digits) + 20) + exact(slack.upper()))
