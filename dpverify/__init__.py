@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 def __getattr__(name: str) -> Any:
     """Load the upper floors only when they are asked for: the kernel and --help need none of them."""
-    if name not in ("read_spec", "verify"):
-        raise AttributeError(f"module 'dpverify' has no attribute {name!r}")
     from importlib import import_module
 
-    loaded = getattr(import_module("dpverify.catalogue" if name == "read_spec" else "dpverify.verify"), name)
-    globals()[name] = loaded  # over the submodule `verify`, which the import has just put here
-    return loaded
+    if name == "read_spec":
+        return import_module("dpverify.catalogue").read_spec
+    if name == "verify":
+        return import_module("dpverify.verify")  # a module that can be called
+    raise AttributeError(f"module 'dpverify' has no attribute {name!r}")
