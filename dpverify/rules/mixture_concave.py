@@ -13,9 +13,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any, Final
 
-from flint import arb
-
-from dpverify.balls import precision
+from dpverify.balls import exact, precision
 from dpverify.compare import AT_LEAST_ZERO
 from dpverify.errors import CertificateError, ExprError, Rejected
 from dpverify.expr import Expr, Num, Sym, call, div, format_expr, mul, neg, neg_log, parse, power, sub, substitute, symbols
@@ -80,7 +78,7 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
         loss = (at_zero / at_shift).log()
         if not loss.is_finite():
             raise Rejected(NAME, "the integrals", "their ratio has no finite enclosure; ask for more bits")
-        value = Num(_fraction(loss.upper() if side == "upper" else loss.lower()))
+        value = Num(exact(loss.upper() if side == "upper" else loss.lower()))
     if side == "upper":
         return Bound("upper", value)
     witness = {"pair": f"two answers {format_expr(moved)} apart, in units of the scale", "point": "near the answer of the first input"}
@@ -114,8 +112,3 @@ def _check_integrable(noise: Mixture, shapes: Shapes, h: Expr, start: Expr, scal
     weight = mul(call("exp", neg(start)), power(scale, noise.dimension), noise.mixing)
     if integrable(weight, "v", lower, upper) is not True:
         raise Rejected(NAME, "the mixture", "the integral of exp(-h(0)) sigma^d over the mixing law is not certainly finite")
-
-
-def _fraction(point: arb) -> Fraction:
-    mantissa, exponent = point.man_exp()
-    return int(mantissa) * Fraction(2) ** int(exponent)

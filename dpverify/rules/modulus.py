@@ -22,7 +22,7 @@ from typing import Any, Final
 
 from flint import arb
 
-from dpverify.balls import BallProgram, Jet, constant, hull, rational, resolve, without_removable
+from dpverify.balls import BallProgram, Jet, constant, exact, hull, rational, resolve, without_removable
 from dpverify.compare import certainly_equal, certainly_le
 from dpverify.ends import End, Germ, end_jet
 from dpverify.errors import CertificateError, ExprError, Rejected, Undecided
@@ -141,11 +141,11 @@ class Line:
 
     def far(self, upper: Fraction) -> Fraction:
         """A rational at or just above upper + D."""
-        return upper + (self.shift.value if isinstance(self.shift, Num) else _exact(self.step.upper()))
+        return upper + (self.shift.value if isinstance(self.shift, Num) else exact(self.step.upper()))
 
     def near(self, lower: Fraction) -> Fraction:
         """A rational at or just below lower + D."""
-        return lower + (self.shift.value if isinstance(self.shift, Num) else _exact(self.step.lower()))
+        return lower + (self.shift.value if isinstance(self.shift, Num) else exact(self.step.lower()))
 
     def loss(self, lower: Fraction, upper: Fraction, sign: int) -> Loss:
         """sign * (h(c + D) - h(c)) for c in the open interval."""
@@ -189,12 +189,6 @@ class Line:
 
 def _has_kinks(expr: Expr) -> bool:
     return (isinstance(expr, Call) and expr.name in ("abs", "min", "max", "floor")) or any(map(_has_kinks, children(expr)))
-
-
-def _exact(point: arb) -> Fraction:
-    """The rational that an exact ball is."""
-    mantissa, exponent = point.man_exp()
-    return int(mantissa) * Fraction(2) ** int(exponent)
 
 
 def direction(line: Line, lower: Fraction, upper: Fraction) -> int:
@@ -300,7 +294,7 @@ def end_holds(line: Line, end: End, bound: Expr) -> bool:
     bounds = rest.bounds()
     for sign in (1, -1):
         extreme = bounds.hi if sign > 0 else -bounds.lo
-        excess = Num(_exact(extreme)) if extreme > 0 else ZERO
+        excess = Num(exact(extreme)) if extreme > 0 else ZERO
         if not certainly_le(mul(line.shift, add(slope if sign > 0 else neg(slope), excess)), bound):
             return False
     return True

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from flint import arb
 
-from dpverify.balls import hull, jet, rational, resolve
+from dpverify.balls import exact, hull, jet, rational, resolve
 from dpverify.compare import certainly_equal, certainly_le
 from dpverify.ends import End, end_jet
 from dpverify.errors import CertificateError, ExprError, Rejected
@@ -122,11 +122,6 @@ def _slopes_within(linear: Expr, others: list[arb], slope: Expr) -> bool:
     if not all(other.is_finite() for other in others):
         return False
     return all(
-        certainly_le(add(linear, _exact(other.upper())), slope) and certainly_le(neg(add(linear, _exact(other.lower()))), slope)
+        certainly_le(add(linear, Num(exact(other.upper()))), slope) and certainly_le(neg(add(linear, Num(exact(other.lower())))), slope)
         for other in others
     )
-
-
-def _exact(point: arb) -> Num:
-    mantissa, exponent = point.man_exp()
-    return Num(int(mantissa) * Fraction(2) ** int(exponent))

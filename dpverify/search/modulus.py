@@ -27,6 +27,9 @@ STARTS = tuple(Fraction(2) ** k for k in (4, 6, 8, 10, 13, 16, 20, 26, 34, 50, 7
 MOST_CELLS = 1500
 
 
+_JUMP = arb(2) ** -20  # wider values come from a jump, whose sides are looked at on their own
+
+
 class NotFound(DpverifyError):
     """No evidence: the message says what stopped the search and what would help."""
 
@@ -92,8 +95,8 @@ class _Search:
                 self.tangents[sign].append(found[0])
                 yield found[1], None
         ends = [Fraction(0)] if line.half else []
-        exact = isinstance(line.shift, Num)
-        for cut in sorted({*ends, *(self.cuts(-(Fraction(2) ** 400), Fraction(2) ** 400) if exact else [])}):
+        rational_shift = isinstance(line.shift, Num)
+        for cut in sorted({*ends, *(self.cuts(-(Fraction(2) ** 400), Fraction(2) ** 400) if rational_shift else [])}):
             if line.half and cut < 0:
                 continue
             for low, high in ((cut - Fraction(1, 2**40), cut), (cut, cut + Fraction(1, 2**40))):
@@ -474,7 +477,7 @@ def _turn_values(search: _Search, turning: Sequence[Fraction]) -> Iterator[tuple
     values = []
     for p in points:
         ball = value(line.h, {line.name: rational(p)})
-        if ball.is_finite():
+        if ball.is_finite() and ball.rad() < _JUMP:
             values.append((p, ball))
     for (p, up), (q, down) in itertools.permutations(values, 2):
         if rational(abs(p - q)) <= step:
@@ -487,8 +490,8 @@ def _bound(candidates: Sequence[tuple[arb, Expr | None]], digits: int) -> Expr:
         raise NotFound("the loss has no finite value anywhere that was tried.")
     top = max((ball.upper() for ball, _ in candidates), key=lambda b: b)
     slack = abs(top) * arb(10) ** (-(digits + 4))
-    exact = [expr for ball, expr in candidates if expr is not None and ball + slack >= top]
-    for expr in sorted(exact, key=lambda e: len(format_expr(e))):
-        if not any(ball > constant(expr) for ball, _ in candidates) and all(certainly_le(other, expr) for other in exact):
+    forms = [expr for ball, expr in candidates if expr is not None and ball + slack >= top]
+    for expr in sorted(forms, key=lambda e: len(format_expr(e))):
+        if not any(ball > constant(expr) for ball, _ in candidates) and all(certainly_le(other, expr) for other in forms):
             return expr
     return Num(_shorten(exact((top + slack).upper()), int(3.33 * digits) + 20) + exact(slack.upper()))
