@@ -20,7 +20,7 @@ from dpverify.model import L1, Claim, Norm, Product, Radial, Translation, neg_lo
 from dpverify.quotients import divided
 from dpverify.rules.base import Bound, Infinite, Side, to_fraction
 from dpverify.rules.parameters import fixed
-from dpverify.sensitivity import noise_norm, sensitivity_bounds
+from dpverify.sensitivity import sensitivity_bounds
 from dpverify.shapes import Shape, Shapes
 
 
@@ -29,7 +29,8 @@ class Additive:
     """Noise of density exp(-h), on distances r >= 0 when shapes.half, else on the line.
 
     shift: the sensitivity over the scale, an upper or a lower bound of it as `side` asks; at: the parameters fixed by the evidence.
-    dimension: of the space that h(r) is radial in. copies: independent coordinates, with the budget in `norm`. whole: on the integers.
+    dimension: of the space that h(r) is radial in. copies: independent coordinates, with the budget in `norm`
+    (a single one, too: an ellipsoid on the line has its own unit). whole: on the integers.
     queried: the sensitivity comes from a query, whose answers need not move in every direction within it.
     """
 
@@ -50,7 +51,7 @@ class Additive:
     def concave_total(self, w: Callable[[Expr], Expr]) -> Expr:
         """The tight epsilon from a w that is concave, non-decreasing and 0 at 0."""
         if self.copies == ONE:
-            return w(self.shift)
+            return w(mul(self._longest(), self.shift))
         if self.norm.kind != "lp":
             raise Rejected(self.rule, "the norm", "independent coordinates want an lp norm here")
         if self.queried and self.side == "lower":
@@ -64,17 +65,17 @@ class Additive:
 
         even: both directions of a coordinate have this slope; else one may have less, and the signs of the shift count.
         """
-        if self.copies == ONE:
-            return mul(slope, self.shift)
-        if self.side == "lower" and ((self.queried and self.norm != L1) or (not even and (self.queried or self.norm.kind != "lp"))):
+        uncertain = (self.queried and self.norm != L1) or (not even and (self.queried or self.norm.kind != "lp"))
+        if self.side == "lower" and self.copies != ONE and uncertain:
             raise Rejected(self.rule, "the norm", "the worst shift need not occur; this bounds from above only")
+        return mul(slope, self._longest(), self.shift)
+
+    def _longest(self) -> Expr:
+        """The greatest l1-length of a shift of norm 1."""
         if self.norm.kind == "lp":
-            p = self.norm.p
-            radius = self.copies if p is None else power(self.copies, Num(1 - 1 / p))
-        else:
-            assert isinstance(self.copies, Num)  # a norm by a matrix has a dimension
-            radius = l1_radius(self.norm, int(self.copies.value), self.radius)
-        return mul(slope, radius, self.shift)
+            return self.copies if self.norm.p is None else power(self.copies, Num(1 - 1 / self.norm.p))
+        assert isinstance(self.copies, Num)  # a norm by a matrix has a dimension
+        return l1_radius(self.norm, int(self.copies.value), self.radius)
 
     def integrable(self, h: Expr) -> None:
         """Raises Rejected unless exp(-h) is certainly integrable (summable) at plus infinity."""
@@ -130,7 +131,7 @@ def additive(claim: Claim, evidence: Mapping[str, Any], rule: str) -> Additive:
     if centre is not None and isinstance(noise, Translation) and not whole:
         h = substitute(h, {"z": add(Sym("z"), Num(to_fraction(centre, rule)))})  # noise moved by a constant hides as much
     h, shapes = _half_if_even(shapes.tidy(divided(h, shapes.name)), shapes)
-    norm, radius = noise_norm(claim)[0], evidence.get("radius")
+    norm, radius = noise.norm if isinstance(noise, Product) else L1, evidence.get("radius")
     return Additive(rule, side, h, shapes.shape(h), shapes, shift, dimension, copies, norm, whole, queried, at, radius)
 
 

@@ -8,11 +8,11 @@ import pytest
 from dpverify import kernel
 from dpverify.balls import precision
 from dpverify.certificate import Step
-from dpverify.compare import certainly_equal
+from dpverify.compare import certainly_equal, enclose
 from dpverify.ends import End, end_jet
 from dpverify.errors import DpverifyError, Undecided
-from dpverify.expr import parse
-from dpverify.model import L2, Claim, Domain, Norm, Radial
+from dpverify.expr import parse, sub
+from dpverify.model import L2, Claim, Domain, Norm, Product, Radial, Translation
 from dpverify.rules import power_identity
 from dpverify.verify import verify
 
@@ -61,3 +61,22 @@ def test_no_rule_takes_the_evidence_of_a_sound_claim_for_a_spoiled_one(profile):
         for step in steps:
             with pytest.raises(DpverifyError):
                 kernel.bound(replace(claim, sensitivity=parse(amount)), step, 128)
+
+
+ONE_COORDINATE = [
+    (Norm("ellipsoid", matrix=((Fraction(4),),)), "2"),  # ||x||^2 = x^2/4
+    (Norm("columns", matrix=((Fraction(1),), (Fraction(-3),))), "3"),
+    (Norm("facets", matrix=((Fraction(1, 4),), (Fraction(2),))), "1/2"),
+    (Norm("lp", Fraction(3)), "1"),
+]
+
+
+@pytest.mark.parametrize(("norm", "reach"), ONE_COORDINATE)
+@pytest.mark.parametrize("density", ["exp(-abs(z))", "exp(-sqrt(abs(z)))", "exp(-max(z, -2*z))", "(1 + z**2)**-3"])
+def test_a_single_coordinate_has_the_unit_of_its_norm(norm, reach, density):
+    product = Claim(Product(parse(density), parse("1"), norm), None, sensitivity=parse("1"))
+    line = Claim(Translation(parse(density)), None, sensitivity=parse(reach))
+    found, wanted = verify(product).judgement, verify(line).judgement
+    for side in ("lower", "upper"):
+        ends = [getattr(judgement, side) for judgement in (found, wanted)]
+        assert ends[0] is None or certainly_equal(ends[0], ends[1]) or abs(enclose(sub(*ends))) < 1e-6
