@@ -714,7 +714,13 @@ def kernels() -> None:
         "log(2)",
     )
     add(
-        "linear tilt to the brim", "(1 + theta*y)/2", "output = [-1, 1]\ninput = [-1, 1]", "", inf, "THEORY T8: a density that reaches zero"
+        "linear tilt to the brim",
+        "(1 + theta*y)/2",
+        "output = [-1, 1]\ninput = [-1, 1]",
+        "",
+        inf,
+        "THEORY T8: a density that reaches zero",
+        decide=False,
     )
     add(
         "logistic kernel on the line",
