@@ -12,7 +12,7 @@ from dpverify.compare import certainly_equal, enclose
 from dpverify.ends import End, end_jet
 from dpverify.errors import DpverifyError, Undecided
 from dpverify.expr import parse, sub
-from dpverify.model import L2, Claim, Domain, Norm, Product, Radial, Translation
+from dpverify.model import L2, Claim, Domain, Norm, Product, Query, Radial, Translation
 from dpverify.rules import power_identity
 from dpverify.verify import verify
 
@@ -80,3 +80,11 @@ def test_a_single_coordinate_has_the_unit_of_its_norm(norm, reach, density):
     for side in ("lower", "upper"):
         ends = [getattr(judgement, side) for judgement in (found, wanted)]
         assert ends[0] is None or certainly_equal(ends[0], ends[1]) or abs(enclose(sub(*ends))) < 1e-6
+
+
+@pytest.mark.parametrize("density", ["exp(-abs(z))", "(1 + z**2)**-1", "max(0, 1 - abs(z))", "exp(-z**2)", "exp(-abs(z))*(2 + tanh(z))"])
+@pytest.mark.parametrize("rows", [((3,), (2,)), ((0, 0), (0, 0)), ((1, 1), (2, 2))])
+def test_a_query_that_gives_everybody_one_answer_loses_nothing(density, rows):
+    query = Query(tuple(tuple(map(Fraction, row)) for row in rows), "replace")
+    judgement = verify(Claim(Product(parse(density), parse("2")), parse("0"), query=query)).judgement
+    assert judgement.verdict in ("PROVED", "UNKNOWN")
