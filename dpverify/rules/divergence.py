@@ -17,7 +17,7 @@ from dpverify.model import Claim, Product, Radial, Source, Translation
 from dpverify.rules.base import INFINITE, Bound, read_fraction
 from dpverify.rules.parameters import fixed
 from dpverify.rules.point_witness import ASSUMED as SAME_PAIRS
-from dpverify.rules.point_witness import noise_of, read_point, shown
+from dpverify.rules.point_witness import noise_of, read_point, shown, within
 from dpverify.sensitivity import sensitivity_bounds
 
 NAME: Final = "divergence"
@@ -83,11 +83,11 @@ def _check_point(claim: Claim, noise: Additive, end: End, evidence: Mapping[str,
     reach = sensitivity_bounds(claim, evidence.get("sensitivity")).lower
     if isinstance(noise, Radial):
         reach = div(reach, noise.scale)
-    shift = abs(constant(sub(other, Num(end.point))))
+    shift = sub(other, Num(end.point))
     if claim.query is None:
-        if not (shift < constant(reach) or certainly_equal(sub(other, Num(end.point)), reach)):
+        if not within((shift,), noise, reach):
             raise Rejected(NAME, "other", "it is not certainly within the sensitivity of the point")
-    elif isinstance(noise, Product) or not certainly_equal(sub(other, Num(end.point)), reach):
+    elif isinstance(noise, Product) or not certainly_equal(shift, reach):
         raise Rejected(NAME, "other", "it must lie exactly the query's sensitivity above the point")
     if not radius > 0:
         raise Rejected(NAME, "radius", "it must be positive")

@@ -160,12 +160,12 @@ def check_pair(claim: Claim, noise: Additive, points: Points, evidence: Mapping[
         reach = div(reach, noise.scale)
     if claim.query is not None:
         _check_difference(claim, noise, points, reach)
-    elif not _within(shifts, noise, reach):
+    elif not within(shifts, noise, reach):
         raise Rejected(NAME, "b", "it is not certainly within the sensitivity of a")
 
 
-def _within(shifts: Sequence[Expr], noise: Additive, reach: Expr) -> bool:
-    """Whether the norm of the shift is at most the sensitivity."""
+def within(shifts: Sequence[Expr], noise: Additive, reach: Expr) -> bool:
+    """Whether the norm of the shift, over the scale, is certainly at most the sensitivity."""
     if not isinstance(noise, Product):
         return _absolute_within(shifts[0], reach)
     norm = noise.norm

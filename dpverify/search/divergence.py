@@ -12,12 +12,11 @@ from flint import arb
 from dpverify.balls import Jet, constant, precision
 from dpverify.ends import End, end_jet
 from dpverify.errors import DpverifyError
-from dpverify.expr import Expr, Num, add, div, format_expr, mul, neg_log, num, parse, sub
+from dpverify.expr import Expr, Num, add, format_expr, mul, neg_log, num, parse, sub
 from dpverify.integral import Additive, breaks, domain, variable
 from dpverify.model import Claim, Product, Radial, Translation
 from dpverify.rules import divergence as rule
 from dpverify.search import point_witness, sensitivity
-from dpverify.sensitivity import sensitivity_bounds
 
 _STARTS = (16, 2**6, 2**10, 2**20, 2**40, 2**100)
 
@@ -52,9 +51,9 @@ def _candidates(claim: Claim, noise: Additive) -> Iterator[dict[str, Any]]:
                 yield {"side": side, "start": str(found[0]), **given}
     if isinstance(noise, Translation) and noise.integers:
         return
-    reach = sensitivity_bounds(claim, gauges or None).lower
-    if isinstance(noise, Radial):
-        reach = div(reach, noise.scale)
+    if isinstance(noise, Product) and claim.query is not None:
+        return
+    reach = point_witness.losses(claim)[0][0].shift
     points = breaks(density, name) | {end for end in (lower, upper) if end is not None} | {Fraction(0)}
     for point, side in product(sorted(points, key=abs), ("right", "left")):
         if point == (upper if side == "right" else lower):

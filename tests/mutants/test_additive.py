@@ -10,7 +10,7 @@ from dpverify.balls import precision
 from dpverify.certificate import Step
 from dpverify.compare import certainly_equal, enclose
 from dpverify.ends import End, end_jet
-from dpverify.errors import DpverifyError, Undecided
+from dpverify.errors import DpverifyError, Rejected, Undecided
 from dpverify.expr import parse, sub
 from dpverify.model import L2, Claim, Domain, Norm, Product, Query, Radial, Translation
 from dpverify.rules import power_identity
@@ -88,3 +88,14 @@ def test_a_query_that_gives_everybody_one_answer_loses_nothing(density, rows):
     query = Query(tuple(tuple(map(Fraction, row)) for row in rows), "replace")
     judgement = verify(Claim(Product(parse(density), parse("2")), parse("0"), query=query)).judgement
     assert judgement.verdict in ("PROVED", "UNKNOWN")
+
+
+def test_a_pole_is_moved_within_the_norm_of_the_noise():
+    # ||x||^2 = 100 x^2: a coordinate moves by at most 1/10
+    noise = Product(parse("exp(-abs(z))/sqrt(abs(z))"), parse("1"), Norm("ellipsoid", matrix=((Fraction(1, 100),),)))
+    claim = Claim(noise, parse("1"), sensitivity=parse("1"))
+    evidence = {"side": "right", "start": "16", "point": "0", "radius": "1/1024"}
+    kernel.bound(claim, Step("divergence", {**evidence, "other": "1/10"}), 128)
+    with pytest.raises(Rejected):
+        kernel.bound(claim, Step("divergence", {**evidence, "other": "1/2"}), 128)
+    assert verify(claim).judgement.verdict == "REFUTED"
