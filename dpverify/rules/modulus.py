@@ -191,12 +191,14 @@ def _has_kinks(expr: Expr) -> bool:
     return (isinstance(expr, Call) and expr.name in ("abs", "min", "max", "floor")) or any(map(_has_kinks, children(expr)))
 
 
-def direction(line: Line, lower: Fraction, upper: Fraction) -> int:
-    """1 where h certainly never falls on [lower, upper], -1 where it never rises, 0 where neither is certain."""
+def direction(line: Line, lower: Fraction, upper: Fraction, flat: int = 1) -> int:
+    """1 where h certainly never falls on [lower, upper], -1 where it never rises, `flat` where it is constant, 0 where none is certain."""
     smooth = line.smooth(lower, upper)
     over = line.jet(smooth, hull(lower, upper))
     if not over.v.is_finite():
         return 0
+    if over.d1 == 0:
+        return flat
     if over.d1 >= 0:
         return 1
     if over.d1 <= 0:
@@ -402,7 +404,7 @@ def check_pieces(line: Line, near: Side | None, far: Side, pieces: Sequence[tupl
     for (cut, kind), upper in zip(pieces, cuts[1:], strict=True):
         if not cut < upper:
             raise Rejected(NAME, cut, "the pieces do not go forward")
-        sign = 0 if kind == "turn" else direction(line, cut, upper)
+        sign = 0 if kind == "turn" else direction(line, cut, upper, 1 if kind == "up" else -1)
         if kind == "turn":
             turns.append((cut, upper, line.smooth(cut, upper)))
         elif sign == 0 or (kind == "up") != (sign > 0):

@@ -259,23 +259,30 @@ class _Search:
             else:
                 marks.append((low, high))
         result: list[tuple[Fraction, str]] = []
-        position = first
+        position, flat = first, 1 if self.line.half else -1
         for low, high in [*marks, (last, last)]:
             cuts = [position, *(k for k in self.kinks if position < k < low), low]
             for a, b in itertools.pairwise(cuts):
                 if a < b:
-                    result.extend(self._directions(a, b, radius))
+                    flat = self._flat(a, b, flat)
+                    result.extend(self._directions(a, b, radius, flat))
             if high > low:
                 result.append((low, "turn"))
             position = high
         return result
 
-    def _directions(self, lower: Fraction, upper: Fraction, radius: Fraction) -> Iterator[tuple[Fraction, str]]:
+    def _flat(self, lower: Fraction, upper: Fraction, before: int) -> int:
+        """Which way a constant h on this piece is to be taken: that of the step at its upper end, else that of the piece before."""
+        following = min((k for k in self.kinks if k > upper), default=upper + 1)
+        here, there = vectorised(self.line.h, self.line.name)(np.array([float(lower + upper) / 2, float(upper + following) / 2]))
+        return 1 if there > here else -1 if there < here else before
+
+    def _directions(self, lower: Fraction, upper: Fraction, radius: Fraction, flat: int) -> Iterator[tuple[Fraction, str]]:
         stack = [(lower, upper)]
         while stack:
             a, b = stack.pop()
             self._count()
-            sign = modulus.direction(self.line, a, b)
+            sign = modulus.direction(self.line, a, b, flat)
             if sign:
                 yield a, "up" if sign > 0 else "down"
             elif b - a < radius:
@@ -404,7 +411,7 @@ def _bisect(expr: Expr, name: str, low: Fraction, high: Fraction) -> Fraction:
 
 def propose(claim: Claim, digits: int = 20) -> list[dict[str, Any]]:
     """One step for the modulus rule. Raises NotFound with what stopped the search, Rejected where the rule does not apply."""
-    with precision(bits_for(digits)):
+    with precision(bits_for(digits)), np.errstate(all="ignore"):  # floats only say where to look
         gauge = sensitivity.propose(claim)
         line = Line.of(claim, {"sensitivity": gauge})
         search = _Search(line, digits)
