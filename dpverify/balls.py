@@ -43,6 +43,8 @@ from dpverify.expr import (
 from dpverify.series import is_small_order, order_at_zero, quotient, taylor
 
 MAX_PRECISION: Final = 20_000
+MAX_ORDER: Final = 1_000
+"""The greatest order of a Bessel function that is evaluated: the recurrence that gets there is as long."""
 
 
 @contextmanager
@@ -619,6 +621,8 @@ def besselk_scaled(order: Expr, x: arb) -> tuple[arb, arb]:
 def _besselk_pair(order: Expr, mantissa: int, exponent: int, bits: int) -> tuple[arb, arb]:
     x = arb((mantissa, exponent))
     found = (NAN, NAN)
+    if not abs(constant(order)) <= MAX_ORDER:
+        return found
     # near its turning point the power series loses about 3 x bits before the asymptotic series takes over
     for extra in (32, 32 + 3 * min(int(mantissa).bit_length() + exponent, 12) ** 2, 400, 1600):
         with precision(min(bits + extra, MAX_PRECISION)):

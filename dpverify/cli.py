@@ -32,6 +32,14 @@ INTERRUPTED = 130
 class _Verbs(click.Group):
     """The verbs, with one place where failures become messages and exit codes."""
 
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a verb. A reader that closes the pipe is no verdict, which click's exit code 1 would say."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError as error:
+            sys.stdout = None  # nothing to flush at the end
+            raise click.ClickException("the output was closed before all of it was written.") from error
+
     def main(self, *args: Any, **kwargs: Any) -> Any:
         """Run a verb and leave with its exit code: 2 for bad usage or files, 3 for a fault of dpverify, 130 for Ctrl-C."""
         kwargs["standalone_mode"] = False
@@ -253,7 +261,7 @@ def _rendered(entries: Sequence[Entry], style: str) -> str:
 
 
 def _paint(text: str, verdict: str) -> str:
-    if not sys.stdout.isatty() or os.environ.get("NO_COLOR"):
+    if sys.stdout is None or not sys.stdout.isatty() or os.environ.get("NO_COLOR"):
         return text
     return click.style(text, fg=COLOURS[verdict], bold=True)
 

@@ -58,6 +58,8 @@ MAX_ZERO_BITS: Final = 200_000
 MAX_TERMS: Final = 600
 """The longest polynomial that is worked with; one half as long is no longer factored."""
 MAX_EXPONENT: Final = 2_000
+MAX_BINARY_EXPONENT: Final = 1_000_000
+"""The largest power of two that is written out as a decimal."""
 MAX_DEPTH: Final = 5
 """How deep the methods of `_Field.sign` may call each other."""
 MAX_EFFORT: Final = 200
@@ -145,6 +147,8 @@ def decimal_bounds(expr: Expr, digits: int) -> tuple[str, str]:
 
 def _exact(point: arb) -> Fraction:
     mantissa, exponent = point.man_exp()
+    if abs(exponent) > MAX_BINARY_EXPONENT:
+        raise Undecided("a number too large or too small to write as a decimal.")
     return int(mantissa) * Fraction(2) ** int(exponent)
 
 
@@ -628,6 +632,8 @@ class _Field:
             return self._kink(name, args)
         if name == "erf":
             return self.subtract(_UNIT, self.opaque("erfc", args))
+        if name == "logexprel" and 0 not in self.ratio_sign(args[0]):
+            return self.log(self.multiply(self.subtract(self.exp(args[0]), _UNIT), self.inverse(args[0])))
         if name in ("logerfc", "logbesselk"):
             return self.log(self.opaque(name[3:], args))
         return self.opaque(name, args)

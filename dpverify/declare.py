@@ -210,8 +210,8 @@ class Mixture:
     def model(self, read: _Read) -> model.Mechanism:
         """The noise as a model."""
         low, high = _ends(self.support, read)
-        if low is None:
-            raise SpecError("a mixing law must start at a finite number.")
+        if low is None or (isinstance(low, Num) and low.value < 0):
+            raise SpecError("a mixing law must start at a finite number of at least 0.")
         profile = read(self.profile, r=self.radius, v=self.mixed)
         mixing = read(self.mixing, v=self.mixed)
         return model.Mixture(profile, mixing, (low, high), self.norm, read(self.dimension), read(self.scale))
@@ -366,11 +366,18 @@ def _check_assumptions(symbol: Any, domains: Mapping[str, Domain]) -> None:
     if domain is None:
         return
     low, high = domain.lower, domain.upper
+    positive = low is not None and (low > 0 or (low == 0 and domain.lower_open))
+    negative = high is not None and (high < 0 or (high == 0 and domain.upper_open))
     granted = {
         "is_integer": domain.integer,
         "is_nonnegative": low is not None and low >= 0,
         "is_nonpositive": high is not None and high <= 0,
+        "is_positive": positive,
+        "is_negative": negative,
+        "is_nonzero": positive or negative,
         "is_zero": False,
+        "is_even": False,
+        "is_odd": False,
         "is_imaginary": False,
     }
     for assumption, holds in granted.items():

@@ -34,6 +34,7 @@ MAX_TEXT: Final = 20_000
 MAX_DEPTH: Final = 120
 MAX_BITS: Final = 14_000
 MAX_DECIMAL_EXPONENT: Final = 5_000
+MAX_DIGITS: Final = 4_200
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,9 +270,9 @@ def _rational_power(base: Fraction, exponent: Fraction) -> Fraction | None:
         return base ** int(exponent)
     if base < 0:
         return None
-    whole = base**exponent.numerator
-    top, bottom = _exact_root(whole.numerator, exponent.denominator), _exact_root(whole.denominator, exponent.denominator)
-    return None if top is None or bottom is None else Fraction(top, bottom)
+    # the root first: in lowest terms the power is rational only if the root is, and base**numerator may be enormous
+    top, bottom = _exact_root(base.numerator, exponent.denominator), _exact_root(base.denominator, exponent.denominator)
+    return None if top is None or bottom is None else Fraction(top, bottom) ** exponent.numerator
 
 
 def _exact_root(value: int, degree: int) -> int | None:
@@ -554,9 +555,9 @@ def parse_number(text: str) -> Fraction:
     mantissa, _, exponent = text.lower().partition("e")
     if exponent and (len(exponent) > 8 or abs(int(exponent)) > MAX_DECIMAL_EXPONENT):
         raise ExprError(f"the exponent of {text!r} is beyond {MAX_DECIMAL_EXPONENT}.")
-    if len(mantissa) > MAX_DECIMAL_EXPONENT:
-        raise ExprError(f"a number of {len(mantissa)} digits; at most {MAX_DECIMAL_EXPONENT}.")
-    return Fraction(mantissa if mantissa[-1] != "." else mantissa[:-1]) * Fraction(10) ** int(exponent or 0)
+    if len(mantissa) > MAX_DIGITS:
+        raise ExprError(f"a number of {len(mantissa)} digits; at most {MAX_DIGITS}.")
+    return _bounded(Fraction(mantissa if mantissa[-1] != "." else mantissa[:-1]) * Fraction(10) ** int(exponent or 0))
 
 
 @lru_cache(maxsize=4096)
@@ -662,7 +663,7 @@ class _Parser:
         kind, text, column = self.tokens[self.at]
         self.at += 1
         if kind == "number":
-            return Num(_bounded(parse_number(text)))
+            return Num(parse_number(text))
         if text == "(":
             inside = self.sum()
             self._take(")")

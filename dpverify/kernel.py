@@ -123,7 +123,8 @@ def lies_in(value: Expr, domain: Domain, domains: Mapping[str, Domain] | None = 
 def _proves(upper: Expr | Infinite, claim: Claim) -> bool:
     if isinstance(upper, Infinite):
         return False
-    return claim.epsilon is None or certainly_le(upper, claim.epsilon, dict(claim.domains))
+    # an expression is certainly at most itself only where it certainly has a value
+    return certainly_le(upper, upper if claim.epsilon is None else claim.epsilon, dict(claim.domains))
 
 
 def _refutes(lower: Bound, claim: Claim) -> bool:
@@ -196,15 +197,20 @@ def recheck(path: Path) -> tuple[int, str]:
 
 
 def main(argv: Sequence[str]) -> int:
-    """Re-check certificate files, one line each. 0: all hold; 1: a rule refused its evidence; 2: not a certificate."""
+    """Re-check certificate files, one line each. 0: all hold; 1: a rule refused its evidence; 2: not a certificate, or no output."""
     if not argv:
         print("usage: python -m dpverify.kernel FILE...", file=sys.stderr)
         return 2
     code = 0
-    for name in argv:
-        result, line = recheck(Path(name))
-        print(line, file=sys.stderr if result else sys.stdout)
-        code = max(code, result)
+    try:
+        for name in argv:
+            result, line = recheck(Path(name))
+            print(line, file=sys.stderr if result else sys.stdout, flush=True)
+            code = max(code, result)
+    except OSError as error:
+        print(f"cannot write the output: {error.strerror}", file=sys.stderr)
+        sys.stdout = None  # nothing to flush at the end
+        return 2
     return code
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
@@ -165,6 +166,16 @@ KINDS: Final[Mapping[str, type]] = {
 }  # fmt: skip
 
 
+VARIABLES: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
+    "radial": {"profile": ("r",)},
+    "translation": {"density": ("z",)},
+    "product": {"density": ("z",)},
+    "kernel": {"density": ("y", "theta")},
+    "mixture": {"profile": ("r", "v"), "mixing": ("v",)},
+}
+"""The variables of each kind's expressions: bound by the kind, so no parameter may take their names."""
+
+
 @dataclass(frozen=True, slots=True)
 class Query:
     """Linear queries on a histogram, one a row, with the adjacency that the sensitivity follows from (THEORY T2)."""
@@ -240,9 +251,25 @@ def from_json(data: Any) -> Claim:
         )
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, ExprError, ZeroDivisionError) as error:
         raise CertificateError(f"the claim cannot be read: {type(error).__name__}: {error}") from error
-    if to_json(claim) != data:
+    if not (claim.name + claim.mechanism_name).isprintable():
+        raise CertificateError("a name in the claim holds a line break or another character that cannot be seen.")
+    bound = {symbol for symbols in VARIABLES.get(data["mechanism"]["kind"], {}).values() for symbol in symbols}
+    for name, _ in claim.domains:
+        if not name.isidentifier() or not name.isascii() or name in bound:
+            raise CertificateError(f"{name[:40]!r} cannot name a parameter of this mechanism.")
+    if claim_hash(to_json(claim)) != claim_hash(data):  # by their texts: in Python true == 1
         raise CertificateError("the claim is not in canonical form.")
     return claim
+
+
+def exact_fraction(text: Any) -> Fraction:
+    """The rational that "a" or "a/b" writes. Raises ValueError for other text, such as powers of ten that would be enormous."""
+    if not isinstance(text, str) or not _FRACTION.fullmatch(text):
+        raise ValueError(f"{str(text)[:40]!r} is not a fraction of integers")
+    return Fraction(text)
+
+
+_FRACTION: Final = re.compile(r"-?\d+(/\d+)?", re.ASCII)
 
 
 def _encode(value: Any) -> Any:
@@ -262,16 +289,16 @@ def _optional(value: Any) -> Expr | None:
 
 
 def _matrix(rows: Sequence[Sequence[str]]) -> Matrix:
-    return tuple(tuple(Fraction(entry) for entry in row) for row in rows)
+    return tuple(tuple(exact_fraction(entry) for entry in row) for row in rows)
 
 
 def _domain(data: Mapping[str, Any]) -> Domain:
-    ends = [None if data[key] is None else Fraction(data[key]) for key in ("lower", "upper")]
+    ends = [None if data[key] is None else exact_fraction(data[key]) for key in ("lower", "upper")]
     return Domain(ends[0], ends[1], bool(data["lower_open"]), bool(data["upper_open"]), bool(data["integer"]))
 
 
 def _norm(data: Mapping[str, Any]) -> Norm:
-    return Norm(str(data["kind"]), None if data["p"] is None else Fraction(data["p"]), _matrix(data["matrix"]))
+    return Norm(str(data["kind"]), None if data["p"] is None else exact_fraction(data["p"]), _matrix(data["matrix"]))
 
 
 def _rows(rows: Sequence[Sequence[str]]) -> tuple[tuple[Expr, ...], ...]:

@@ -303,3 +303,23 @@ def test_from_python_one_function_reads_and_one_judges(spec):
     stated = read_spec(spec(RESPONSE, ABOVE)).claims[0]
     assert dpverify.read_spec is read_spec
     assert dpverify.verify(stated.claim).judgement.verdict == "PROVED"
+
+
+def test_a_reader_that_closes_the_pipe_is_no_verdict(tmp_path):
+    file = tmp_path / "response.toml"
+    claims = "".join(f'[[claim]]\nname = "{i}"\nepsilon = 2\n' for i in range(3000))
+    file.write_text('[mechanism]\nkind = "table"\nrows = [["1/2", "1/2"], ["1/2", "1/2"]]\n' + claims, encoding="utf-8")
+    command = [sys.executable, "-m", "dpverify.cli", "verify", str(file)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as verify:
+        assert verify.stdout is not None
+        assert verify.stderr is not None
+        verify.stdout.close()
+        said = verify.stderr.read()
+    assert verify.returncode == 2
+    assert "output was closed" in said
+    assert "Traceback" not in said
+
+
+def test_without_any_output_the_exit_code_still_answers():
+    command = f"{sys.executable} -m dpverify.cli verify randomized_response >&-"
+    assert subprocess.run(["sh", "-c", command], check=False, stderr=subprocess.DEVNULL).returncode == 0

@@ -498,3 +498,15 @@ def test_errors_of_the_tree_itself_are_the_only_ones_raised() -> None:
                 assert not f(parse(text), num(-7), DOMAINS)
             except DpverifyError as error:  # pragma: no cover
                 pytest.fail(f"{text}: {error}")
+
+
+@pytest.mark.parametrize("u", ["5/2", "-5/2", "sqrt(2)", "-log(3)"])
+def test_logexprel_is_the_logarithm_of_its_quotient(u):
+    quotient = parse(f"log((exp({u}) - 1)/({u}))")
+    assert certainly_equal(parse(f"logexprel({u})"), quotient)
+    assert not certainly_lt(parse(f"logexprel({u})"), quotient)
+
+
+def test_logexprel_of_a_parameter_is_taken_apart_only_away_from_zero():
+    assert certainly_equal(parse("logexprel(b)"), parse("log((exp(b) - 1)/b)"), DOMAINS)
+    assert not certainly_equal(parse("logexprel(x)"), parse("log((exp(x) - 1)/x)"), DOMAINS)

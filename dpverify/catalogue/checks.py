@@ -8,7 +8,6 @@ from dataclasses import fields, replace
 from fractions import Fraction
 from typing import Any, Final
 
-from dpverify.catalogue.kinds import VARIABLES
 from dpverify.catalogue.toml import meant, shorten
 from dpverify.catalogue.values import within
 from dpverify.compare import certainly_equal, certainly_le, certainly_lt
@@ -29,6 +28,7 @@ from dpverify.expr import (
 from dpverify.geometry import norm_faults
 from dpverify.model import (
     KINDS,
+    VARIABLES,
     Claim,
     Domain,
     Exponential,

@@ -54,16 +54,6 @@ from dpverify.model import (
 )
 
 COMBINATORS: Final = ("compose", "subsample", "group", "post_process", "parallel", "lipschitz")
-VARIABLES: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
-    "radial": {"profile": ("r",)},
-    "translation": {"density": ("z",)},
-    "product": {"density": ("z",)},
-    "kernel": {"density": ("y", "theta")},
-    "mixture": {"profile": ("r", "v"), "mixing": ("v",)},
-}
-"""The variables of each kind's expressions: bound by the kind, so no parameter may take their names."""
-
-
 def _density(table: Fields, name: str) -> Expr:
     """An expression given itself or by its logarithm."""
     key = table.one_of((name, f"log_{name}"))

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from dpverify.catalogue.checks import (
     expressions,
@@ -22,7 +22,7 @@ from dpverify.catalogue.checks import (
     substituted,
     why_not,
 )
-from dpverify.catalogue.kinds import BUILTINS, POSITIVE, READERS, VARIABLES, close_pairs, read_kind
+from dpverify.catalogue.kinds import BUILTINS, POSITIVE, READERS, close_pairs, read_kind
 from dpverify.catalogue.toml import Decimal, Fault, Fields, bound_nesting, meant, read_text, shorten, show
 from dpverify.catalogue.values import (
     BODIES,
@@ -62,6 +62,7 @@ from dpverify.model import (
     KINDS,
     L2,
     TIGHT,
+    VARIABLES,
     Claim,
     Domain,
     Exponential,
@@ -76,6 +77,8 @@ from dpverify.model import (
     Translation,
 )
 from dpverify.search import sanity
+
+MAX_PARAMETERS: Final = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,12 +118,12 @@ def resolve(name: str) -> list[Path]:
     Raises SpecError where there are none.
     """
     path = Path(name)
-    if path.is_dir():
+    if name and path.is_dir():
         found = sorted(path.rglob("*.toml"))
         if not found:
             raise SpecError(f"{name}: no claim files (*.toml) in this directory.")
         return found
-    if path.exists():
+    if name and path.exists():
         return [path]
     if re.fullmatch(r"[\w-]+", name):
         folders = (Path("specs"), shelf() / "specs")
@@ -129,7 +132,7 @@ def resolve(name: str) -> list[Path]:
                 return [folder / f"{name}.toml"]
         known = sorted({file.stem for folder in folders for file in folder.glob("*.toml")})
         raise SpecError(f"{name}: no such file, and no mechanism of this name in specs/ or on the shelf.{meant(name, known)}")
-    raise SpecError(f"{name}: no such file or directory.")
+    raise SpecError(f"{name or 'an empty name'}: no such file or directory.")
 
 
 # -- reading ----------------------------------------------------------------------------------------
@@ -165,6 +168,8 @@ class _Reader:
         self.values: dict[str, Expr] = {}
         self.domains: dict[str, Domain] = {}
         self.broken: set[str] = set()
+        self.helpers: Mapping[str, str] = {}
+        self.words: list[str] = []
         self.source = ""
 
     def spec(self) -> Spec:
@@ -174,12 +179,15 @@ class _Reader:
         audit = top.may("audit", read_table, None)
         top.done()
         name = Path(self.file).stem
+        if not name.isprintable():
+            self.faults.append(f"{self.file!r}: the file's name holds a line break or another unseen character. Rename it.")
         mechanism = None if mechanism_table is None else self._mechanism(Fields(mechanism_table, self._at("mechanism"), self.faults))
         if audit is not None:
             self._audit(Fields(audit, self._at("audit"), self.faults))
         tables = [Fields(data, self._at(f"claim {i}"), self.faults) for i, data in enumerate(claim_tables, 1)]
         claims = [self._claim(table, mechanism, name, i) for i, table in enumerate(tables, 1)]
         self._unique_names(tables)
+        self._idle(tables)
         if not self.faults:
             self._sane(claims)
         if self.faults:
@@ -225,6 +233,10 @@ class _Reader:
         """Give every parameter its value or its domain; values may be expressions in other parameters."""
         bound = {name for names in variables.values() for name in names}
         given = Fields(parameters, f"{table.where}, parameters", self.faults)
+        if len(parameters) > MAX_PARAMETERS:
+            given.fault(f"{len(parameters)} parameters; at most {MAX_PARAMETERS}.")
+            self.broken.update(parameters)
+            return
         stated: dict[str, Expr] = {}
         for name in parameters:
             if not re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII) or name in FUNCTIONS or name == "pi":
@@ -279,6 +291,9 @@ class _Reader:
                     table.fault(f"{key} stands both in [mechanism] and in its parameters. Give it once.")
             elif key not in raw and key in needed:
                 table.fault(f"the builtin {name} needs {key}.{meant(key, raw)}")
+        known = (*needed, *optional, *(BODIES if name == "knorm" else ()))
+        self.helpers = {key: f"the builtin {name} has no {key}.{meant(key, known)}" for key in raw if key not in known}
+        self.words = [value for value in raw.values() if isinstance(value, str)]
         norm = L2
         if name == "knorm":
             bodies = {**{key: raw.pop(key) for key in BODIES if key in raw}, **{key: table.data[key] for key in BODIES if table.has(key)}}
@@ -424,6 +439,14 @@ class _Reader:
                 table.fault("sensitivity: which inputs are neighbours is the mechanism's `adjacent`. Leave sensitivity out.")
             return mechanism, None
         return mechanism, sensitivity
+
+    def _idle(self, claims: Iterable[Fields]) -> None:
+        """Parameters that a builtin does not have: another parameter or a claim may use them, else they are mistaken for what it has."""
+        self.words += [value for table in claims for value in table.data.values() if isinstance(value, str)]
+        used = {word for text in self.words for word in re.findall(r"[A-Za-z_]\w*", text)}
+        for name, fault in self.helpers.items():
+            if name not in used:
+                self.faults.append(f"{self._at('mechanism')}: {fault}")
 
     def _unique_names(self, tables: Iterable[Fields]) -> None:
         seen: set[Any] = set()

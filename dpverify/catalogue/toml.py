@@ -16,7 +16,7 @@ from dpverify.expr import (
     format_expr,
 )
 
-MAX_BYTES: Final = 4 << 20
+MAX_BYTES: Final = 1 << 20
 MAX_NESTING: Final = 32
 
 

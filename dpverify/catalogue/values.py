@@ -74,9 +74,11 @@ def _rational(value: Any) -> Fraction:
 
 
 def read_string(value: Any) -> str:
-    """A short text."""
+    """A short text on one line, without characters that move the cursor or turn the writing round."""
     if not isinstance(value, str) or not value.strip() or len(value) > 500:
         raise Fault("is not a short text in quotes.")
+    if not value.isprintable():
+        raise Fault("holds a line break or another character that cannot be seen. Leave it out.")
     return value
 
 
@@ -213,7 +215,8 @@ def _domain(text: str) -> Domain | None:
         domain = Domain(at, None, opened, True) if ">" in relation else Domain(None, at, True, opened)
     elif match := _INTERVAL.fullmatch(phrase):
         whole, left, low, high, right = match.groups()
-        lower, upper = (None if end.strip().lstrip("+-") == "inf" else _rational(end.strip()) for end in (low, high))
+        lower = None if low.strip() == "-inf" else _rational(low.strip())
+        upper = None if high.strip() in ("inf", "+inf") else _rational(high.strip())
         domain = Domain(lower, upper, left == "(", right == ")")
     else:
         return None

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from dpverify.errors import CertificateError, Rejected
 from dpverify.expr import Expr
+from dpverify.model import exact_fraction
 
 Side = Literal["upper", "lower"]
 
@@ -55,7 +56,7 @@ def to_fraction(text: Any, rule: str) -> Fraction:
             return Fraction(text)
         mantissa, mark, exponent = str(text).partition("*2^")
         if not mark:
-            return Fraction(str(text))
+            return exact_fraction(str(text))
         shift = int(exponent)
         if abs(shift) > 1_000_000:
             raise Rejected(rule, text, "an exponent beyond a million")

@@ -42,6 +42,7 @@ NAMES: Final = ("y", "theta", "other")
 
 BITS: Final = 256
 MOST_VALUES: Final = 64
+MAX_EXPONENT: Final = 1_000_000
 KINKS: Final = ("abs", "min", "max", "floor")
 
 
@@ -119,6 +120,8 @@ def fraction(exact: arb) -> Fraction:
     if not exact.is_finite() or not exact.is_exact():
         raise Rejected(WHAT, "enclosure", "an end of an enclosure is not finite")
     mantissa, exponent = exact.man_exp()
+    if abs(exponent) > MAX_EXPONENT:
+        raise Rejected(WHAT, "enclosure", "an end of an enclosure is too large or too small to be written out")
     return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
 
 

@@ -54,7 +54,7 @@ def _tops(claim: Claim, table: Finite, cells: list[Cell]) -> list[Cell]:
     sizes = {cell: _size(table, cell) for cell in cells}
     ranked = sorted(cells, key=lambda cell: -sizes[cell])
     if not claim.domains:
-        ranked = [cell for cell in ranked if sizes[cell] > sizes[ranked[0]] - 1e-9]
+        ranked = [cell for cell in ranked if sizes[cell] >= sizes[ranked[0]] - 1e-9]
     losses = {cell: table.loss(cell) for cell in ranked}
     if claim.domains and len(set(losses.values())) > MOST_FORMS:
         return ranked[:1]
