@@ -333,23 +333,17 @@ class JetCompiler:
         if len(parts) > 6 or all(u == ZERO for _, u in parts):
             return None
         programs = [self.compile(u) for _, u in parts]
-        ratios = [
-            [self.compile(mul(c, power(d, num(-1)), call("exp", sub(u, w)))) for j, (c, u) in enumerate(parts) if j != i]
+        shares = [
+            self.share([(mul(c, power(d, num(-1))), sub(u, w)) for j, (c, u) in enumerate(parts) if j != i])
             for i, (d, w) in enumerate(parts)
         ]
-        logs = [self.compile(add(w, call("log", d))) for d, w in parts]
-        minus, unit, one = self.scalar(num(-1)), self.scalar(num(1)), Fraction(-1)
+        first_log = self.compile(add(parts[0][1], call("log", parts[0][0])))
+        minus = self.scalar(num(-1))
 
         def run(env: Mapping[str, Scalars]) -> Scalars:
             jets = [program(env) for program in programs]
-            sums = []
-            for row in ratios:
-                total = unit
-                for ratio in row:
-                    total = total + ratio(env)[0]
-                sums.append(total)
-            weights = [self.power(total, one) for total in sums]
-            value = logs[0](env)[0] + self.log(sums[0])
+            weights, logs = zip(*(share(env) for share in shares), strict=True)
+            value = first_log(env)[0] + logs[0]
             d1, d2 = weights[0] * jets[0][1], weights[0] * jets[0][2]
             for w, jet in zip(weights[1:], jets[1:], strict=True):
                 d1, d2 = d1 + w * jet[1], d2 + w * jet[2]
@@ -358,6 +352,18 @@ class JetCompiler:
                     gap = first[1] + minus * jets[j][1]
                     d2 = d2 + weights[i] * weights[j] * (gap * gap)
             return value, d1, d2
+
+        return run
+
+    def share(self, others: Sequence[tuple[Expr, Expr]]) -> Callable[[Mapping[str, Scalars]], tuple[Any, Any]]:
+        """1/(1 + s) and log(1 + s) for s = the sum of c*exp(u), c > 0: from both ends, as exp of a wide ball reaches below 0."""
+        parts = [(self.scalar(c), self.compile(u)) for c, u in others]
+
+        def run(env: Mapping[str, Scalars]) -> tuple[Any, Any]:
+            balls = [(c, program(env)[0]) for c, program in parts]
+            low = sum((c * u.lower().exp() for c, u in balls), arb(1))
+            high = sum((c * u.upper().exp() for c, u in balls), arb(1))
+            return (1 / high).union(1 / low), low.log().union(high.log())
 
         return run
 

@@ -13,7 +13,7 @@ tool for tails, poles and zeros; it has no symbolic limits.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final, Literal
@@ -319,6 +319,17 @@ class _GermCompiler(JetCompiler):
             return decay * x.power(Fraction(-1, 2)) * Germ(self.start, self._besselk_scaled(abs(constant(expr.args[0])), x))
         inside = self.run(expr)[0].bounds()
         return Germ(self.start, Range(inside.lo.exp(), inside.hi.exp()))
+
+    def share(self, others: Sequence[tuple[Expr, Expr]]) -> Callable[[Mapping[str, Scalars]], tuple[Germ, Germ]]:
+        parts = [self.compile(mul(c, call("exp", u))) for c, u in others]
+
+        def run(env: Mapping[str, Scalars]) -> tuple[Germ, Germ]:
+            total = self.scalar(ONE)
+            for part in parts:
+                total = total + part(env)[0]
+            return total.power(Fraction(-1)), total.log()
+
+        return run
 
     def hypot_slope(self, c: Germ, w: Germ) -> Germ:
         if w.k.lo > 0:

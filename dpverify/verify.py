@@ -44,6 +44,8 @@ def verify(claim: Claim, digits: int = 20) -> Verified:
     judgement = kernel.judge(claim, steps, bounds)
     if judgement.verdict == "UNKNOWN" and claim.delta != ZERO:
         reasons.append("with delta > 0 only what pure privacy implies is proved: claim an epsilon at or above the pure bound.")
+    elif judgement.verdict == "UNKNOWN" and None not in (judgement.lower, judgement.upper):
+        reasons.append("the claimed epsilon lies within the enclosure of the tight one: ask for more digits, or claim another.")
     packed = certificate.pack(claim, proposal.prec, judgement.verdict, steps)
     return Verified(judgement, packed, tuple(dict.fromkeys(reasons)))
 

@@ -330,3 +330,10 @@ def test_a_rational_lies_in_its_ball(x):
     with precision(64):
         assert rational(x).overlaps(arb(x.numerator) / arb(x.denominator))
         assert hull(x, x + 1).contains(rational(x).mid())
+
+
+@pytest.mark.parametrize(("lower", "upper"), [(6, 7), (16, 40), (-64, -16), (1000, 2000)])
+def test_sums_of_exponentials_of_very_different_size_stay_finite_on_wide_balls(lower, upper):
+    with precision(128):
+        found = jet(parse("log(1 + 10*exp(-(x - 4)**2))"), "x", hull(F(lower), F(upper)))
+        assert found.v.is_finite() and abs(found.d1) < 10 and abs(found.d2) < 100

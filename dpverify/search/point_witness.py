@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 from flint import arb, ctx
 
-from dpverify.balls import constant, jet, precision, value
+from dpverify.balls import constant, jet, precision, rational, value
 from dpverify.errors import DpverifyError, ExprError
 from dpverify.expr import ZERO, Expr, Num, add, div, format_expr, mul, neg_log, num, power, substitute
 from dpverify.geometry import differences, norm_value
 from dpverify.integral import Additive, breaks, variable
 from dpverify.model import Claim, Domain, Product, Radial, Translation
 from dpverify.rules import point_witness as rule
-from dpverify.rules.base import INFINITE
+from dpverify.rules.base import INFINITE, to_fraction
 from dpverify.rules.parameters import fixed
 from dpverify.search import sensitivity
 from dpverify.search.numeric import number, vectorised
@@ -464,15 +464,16 @@ def propose(claim: Claim, digits: int, loss_target: Expr | None = None) -> list[
     if pair is None:
         return []
     a, b, size = pair
-    if target is None or not size > constant(target):
-        found = evidence(claim, a, b, digits)
-        return [] if found is None else [{"rule": rule.NAME, "evidence": found}]
-    near = _nearby(claim, a[0], b[0], target) if any(_size(point) > 40 for point in a) else None
-    if near is None:
-        found = evidence(claim, a, b, digits, target)
-        return [] if found is None else [{"rule": rule.NAME, "evidence": found}]
-    both = evidence(claim, *near, 10, target), evidence(claim, a, b, digits)
-    return [{"rule": rule.NAME, "evidence": found} for found in both if found is not None]
+    with precision(12 * digits + 160):
+        if target is None or not size > constant(target):
+            found = evidence(claim, a, b, digits)
+            return [] if found is None else [{"rule": rule.NAME, "evidence": found}]
+        near = _nearby(claim, a[0], b[0], target) if any(_size(point) > 40 for point in a) else None
+        simple = None if near is None else evidence(claim, *near, 10, target)
+        if simple is not None and not rational(to_fraction(simple["value"], rule.NAME)) > constant(target):
+            simple = None  # its few digits end below the target
+    sharp = evidence(claim, a, b, digits, target if simple is None else None)
+    return [{"rule": rule.NAME, "evidence": found} for found in (simple, sharp) if found is not None]
 
 
 def _nearby(claim: Claim, a: Expr, b: Expr, target: Expr) -> tuple[list[Expr], list[Expr]] | None:

@@ -234,7 +234,7 @@ def test_cells_have_to_reach_both_ends(key):
     refused("bumpy", lambda data: data[key]["cells"][0].__setitem__(0, "1/1024"), "do not reach both ends")
     refused("bumpy", lambda data: data[key].__setitem__("stop", "32"), "do not reach both ends")
     refused("bumpy", lambda data: data.pop(key))
-    refused("logistic", lambda data: data[key]["cells"].pop(0), "do not reach both ends")
+    refused("logistic", lambda data: data[key]["cells"][0].__setitem__(0, "0"), "do not reach both ends")
 
 
 def test_a_cell_that_is_too_wide_is_rejected():
