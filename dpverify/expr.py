@@ -445,11 +445,27 @@ def _neg_log_sum(density: Add) -> Expr:
     return sub(neg(lead), call("log", _merge_exponentials(rest)))
 
 
-def _growth_key(exponent: Expr) -> tuple[Fraction, int]:
+def _growth_key(exponent: Expr) -> tuple[Fraction, Fraction, int]:
     """Orders exponents so that the one that falls slowest in its variable comes last, where the form shows it."""
-    slopes = [linear_part(exponent, name)[0] for name in sorted(symbols(exponent))]
-    total = sum((s.value for s in slopes if isinstance(s, Num)), Fraction(0))
-    return total, -len(format_expr(exponent))
+    terms = [(_degree(term), _coefficient(term)[0]) for term in (exponent.args if isinstance(exponent, Add) else (exponent,))]
+    degree = max(d for d, _ in terms)
+    lead = sum((c for d, c in terms if d == degree), Fraction(0))
+    return (degree if lead > 0 else -degree), lead, -len(format_expr(exponent))
+
+
+def _degree(expr: Expr) -> Fraction:
+    """The degree of growth in all symbols together, as far as the form shows it; 0 for logarithms and what is not known."""
+    if isinstance(expr, Sym):
+        return Fraction(1)
+    if isinstance(expr, Add):
+        return max(map(_degree, expr.args))
+    if isinstance(expr, Mul):
+        return sum(map(_degree, expr.args), Fraction(0))
+    if isinstance(expr, Pow) and isinstance(expr.exponent, Num):
+        return expr.exponent.value * _degree(expr.base)
+    if isinstance(expr, Call) and expr.args and expr.name in ("abs", "min", "max"):
+        return max(map(_degree, expr.args))
+    return Fraction(0)
 
 
 def _merge_exponentials(expr: Expr) -> Expr:

@@ -321,3 +321,19 @@ def mpmath_ball(number):
 def test_decimal_literals_have_their_exact_value(text):
     assert parse_number(text) == Fraction(text)
     assert parse(text) == num(Fraction(text))
+
+
+@pytest.mark.parametrize(
+    ("density", "expected"),
+    [
+        ("exp(-r) + exp(-r**2/2)", "r - log(1 + exp(-r**2/2 + r))"),
+        ("exp(-r**2/2) + exp(-r)", "r - log(exp(-r**2/2 + r) + 1)"),
+        ("exp(-2*r) + 3*exp(-r/10)", "r/10 - log(exp(-19*r/10) + 3)"),
+        ("exp(-sqrt(r)) + exp(-r)", "sqrt(r) - log(1 + exp(-r + sqrt(r)))"),
+        ("min(exp(-r), 1/2)", "max(r, log(2))"),
+        ("max(exp(-r), exp(-2*r))", "min(r, 2*r)"),
+        ("max(1 - r, 0)", "-log(max(1 - r, 0))"),
+    ],
+)
+def test_the_exponential_that_falls_slowest_is_taken_out_and_extremes_are_of_logarithms(density, expected):
+    assert neg_log(parse(density)) == parse(expected)
