@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from dpverify import compare
+from dpverify.balls import constant
 from dpverify.errors import CertificateError, Rejected
 from dpverify.expr import ZERO, Expr, call, format_expr
 from dpverify.model import Claim, Source
 from dpverify.rules.base import INFINITE, Bound
 from dpverify.rules.parameters import fixed
-from dpverify.rules.rows import Finite, finite
+from dpverify.rules.rows import Finite, LogBalls, finite
 
 NAME: Final = "finite-table"
 STATEMENT: Final = (
@@ -68,6 +69,8 @@ def _upper(table: Finite, named: Sequence[tuple[int, int, int]]) -> Expr:
     greatest = max((ratio for ratio in ratios if ratio is not None), default=None)
     tops = list(dict.fromkeys(table.loss(cell) for cell in named))
     passed: set[Expr] = set(tops)
+    balls = None if table.domains else LogBalls(table)
+    heights = [] if balls is None else [constant(top) for top in tops]
     for cell in table.cells():
         a, b, y = cell
         if table.is_zero(a, y):
@@ -77,6 +80,10 @@ def _upper(table: Finite, named: Sequence[tuple[int, int, int]]) -> Expr:
         ratio = table.ratio(cell)
         if ratio is not None and greatest is not None and ratio <= greatest:
             continue
+        if balls is not None:
+            ball = balls.loss(cell)
+            if any(ball <= height for height in heights):
+                continue
         loss = table.loss(cell)
         if loss in passed:
             continue

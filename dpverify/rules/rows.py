@@ -8,7 +8,10 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Final
 
+from flint import arb
+
 from dpverify import compare
+from dpverify.balls import constant
 from dpverify.errors import Rejected
 from dpverify.expr import ONE, ZERO, Expr, Num, add, call, div, format_expr, mul, neg, neg_log, power, sub
 from dpverify.model import Claim, Domain, Exponential, Table
@@ -66,6 +69,28 @@ class Finite:
             loss = sub(neg_log(q), neg_log(p)) if ratio is None else call("log", Num(ratio))
         divisor = self.divisors.get((a, b))
         return loss if divisor is None else div(loss, divisor)
+
+
+class LogBalls:
+    """log P[x, y] as balls at the precision of its making, for a mechanism without parameters."""
+
+    __slots__ = ("_logs", "_sums", "_table")
+
+    def __init__(self, table: Finite) -> None:
+        self._table, self._logs = table, dict[tuple[int, int], arb]()
+        self._sums = [constant(total).log() for total in table.sums]
+
+    def _log(self, x: int, y: int) -> arb:
+        if (x, y) not in self._logs:
+            weight = constant(self._table.weights[x][y])
+            self._logs[x, y] = weight - self._sums[x] if self._table.exponents else weight.log()
+        return self._logs[x, y]
+
+    def loss(self, cell: Cell) -> arb:
+        """The cell's log-ratio; not finite where a probability is zero."""
+        a, b, y = cell
+        loss, divisor = self._log(a, y) - self._log(b, y), self._table.divisors.get((a, b))
+        return loss if divisor is None else loss / constant(divisor)
 
 
 @lru_cache(maxsize=32)

@@ -9,12 +9,12 @@ from typing import Any
 from flint import arb
 
 from dpverify import compare
-from dpverify.balls import constant
+from dpverify.balls import constant, precision
 from dpverify.errors import DpverifyError
 from dpverify.expr import Num, substitute, symbols
 from dpverify.model import Claim, Domain, Exponential, Table
 from dpverify.rules import finite as rule
-from dpverify.rules.rows import Finite, finite
+from dpverify.rules.rows import Finite, LogBalls, finite
 
 MOST_FORMS = 5
 """The most different log-ratios that are compared with each other for all parameters at once."""
@@ -51,10 +51,13 @@ def _lower(cell: Cell) -> dict[str, Any]:
 def _tops(claim: Claim, table: Finite, cells: list[Cell]) -> list[Cell]:
     """The cells that no other is certainly at least as great as, the greatest by its size first."""
     domains = dict(claim.domains)
-    sizes = {cell: _size(table, cell) for cell in cells}
+    with precision(256):
+        balls = None if claim.domains else LogBalls(table)
+        sizes = {cell: _size(table, cell) if balls is None else _middle(balls.loss(cell)) for cell in cells}
     ranked = sorted(cells, key=lambda cell: -sizes[cell])
     if not claim.domains:
-        ranked = [cell for cell in ranked if sizes[cell] >= sizes[ranked[0]] - 1e-9]
+        least = sizes[ranked[0]] - 1e-9 * max(1.0, abs(sizes[ranked[0]]))
+        ranked = [cell for cell in ranked if sizes[cell] >= least]
     losses = {cell: table.loss(cell) for cell in ranked}
     if claim.domains and len(set(losses.values())) > MOST_FORMS:
         return ranked[:1]
@@ -67,12 +70,12 @@ def _tops(claim: Claim, table: Finite, cells: list[Cell]) -> list[Cell]:
 
 def _size(table: Finite, cell: Cell) -> float:
     """The log-ratio as a float, at simple values of the parameters."""
-    ratio = table.ratio(cell)
-    if ratio is not None:
-        return math.log(ratio.numerator) - math.log(ratio.denominator)
     loss = table.loss(cell)
     values = {name: simple(table.domains[name]) for name in symbols(loss)}
-    ball: arb = constant(substitute(loss, values))
+    return _middle(constant(substitute(loss, values)))
+
+
+def _middle(ball: arb) -> float:
     return float(ball.mid()) if ball.is_finite() else -math.inf
 
 
