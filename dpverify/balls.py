@@ -619,6 +619,8 @@ def _on_ends(x: arb, monotone: Callable[[arb], arb]) -> arb:
 
 def besselk_scaled(order: Expr, x: arb) -> tuple[arb, arb]:
     """exp(x) K_v(x) and exp(x) K_(v+1)(x) at an exact point x > 0, to nearly the working precision."""
+    if not x.is_finite():
+        return NAN, NAN
     mantissa, exponent = x.man_exp()
     return _besselk_pair(order, int(mantissa), int(exponent), ctx.prec)
 
@@ -702,6 +704,8 @@ def _logexprel(x: arb) -> tuple[arb, arb, arb]:
 def _logexprel_at(x: arb) -> tuple[arb, arb, arb]:
     if x == 0:
         return arb(0), arb(1) / 2, arb(1) / 12
+    if not x.is_finite():
+        return NAN, NAN, NAN
     mantissa, exponent = x.man_exp()
     lost = max(0, -3 * (int(mantissa).bit_length() + int(exponent)))  # bits that cancel near 0
     if lost + ctx.prec > MAX_PRECISION // 2:

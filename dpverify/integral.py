@@ -21,7 +21,7 @@ from typing import Final
 
 from flint import acb, arb, ctx
 
-from dpverify.balls import constant, hull, precision, rational, resolve, value
+from dpverify.balls import constant, finite, hull, precision, rational, resolve, value
 from dpverify.ends import End, Germ, end_jet
 from dpverify.errors import ExprError, Undecided
 from dpverify.expr import (
@@ -688,7 +688,7 @@ def lattice_sum(density: Expr, name: str, lower: int | None, upper: int | None, 
             if upper - start > _MOST_TERMS:
                 raise Undecided(f"a sum of {upper - start} terms; at most {_MOST_TERMS}.")
             for n in range(start, upper + 1):
-                total += value(density, {name: arb(n)})
+                total = finite(total + value(density, {name: arb(n)}))
         if lower is None:
             total += _half_sum(substitute(density, {name: neg(Sym(name))}), name, 1 - start, bits)
         if not total.is_finite():
@@ -702,7 +702,7 @@ def _half_sum(density: Expr, name: str, start: int, bits: int) -> arb:
     for k in _LADDER:
         end = End("+inf", Fraction(2) ** k)
         while n < end.start:
-            total += value(density, {name: arb(n)})
+            total = finite(total + value(density, {name: arb(n)}))
             n += 1
         if n > end.start:
             continue

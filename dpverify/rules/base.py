@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from dpverify.errors import CertificateError, Rejected
 from dpverify.expr import Expr
 from dpverify.model import exact_fraction
 
 Side = Literal["upper", "lower"]
+
+MAX_EXPONENT: Final = 1_000_000
+"""Greatest power of two in the dyadic rationals of evidence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +61,7 @@ def to_fraction(text: Any, rule: str) -> Fraction:
         if not mark:
             return exact_fraction(str(text))
         shift = int(exponent)
-        if abs(shift) > 1_000_000:
+        if abs(shift) > MAX_EXPONENT:
             raise Rejected(rule, text, "an exponent beyond a million")
         return int(mantissa) * Fraction(2) ** shift
     except (ValueError, ZeroDivisionError) as error:

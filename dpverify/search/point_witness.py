@@ -14,13 +14,13 @@ import numpy as np
 from flint import arb, ctx
 
 from dpverify.balls import constant, jet, precision, rational, value
-from dpverify.errors import DpverifyError, ExprError
+from dpverify.errors import DpverifyError, ExprError, Undecided
 from dpverify.expr import ZERO, Expr, Num, add, div, format_expr, mul, neg_log, num, power, substitute
 from dpverify.geometry import differences, norm_value
 from dpverify.integral import Additive, breaks, variable
 from dpverify.model import Claim, Domain, Product, Radial, Translation
 from dpverify.rules import point_witness as rule
-from dpverify.rules.base import INFINITE, to_fraction
+from dpverify.rules.base import INFINITE, MAX_EXPONENT, to_fraction
 from dpverify.rules.parameters import fixed
 from dpverify.search import sensitivity
 from dpverify.search.numeric import number, vectorised
@@ -256,8 +256,10 @@ def _newton(loss: Loss, left: float, start: float, right: float, shift: Expr | N
 
 
 def _dyadic(point: arb, bits: int) -> Fraction:
-    """An exact point rounded down to `bits` significant bits."""
+    """An exact point rounded down to `bits` significant bits. Raises Undecided where it is too long to write out."""
     top, shift = (int(x) for x in point.man_exp())
+    if abs(shift) > MAX_EXPONENT:
+        raise Undecided("the witness has coordinates too large or too small to write out.")
     spare = max(0, abs(top).bit_length() - bits)
     return (top >> spare) * Fraction(2) ** (shift + spare)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any, Final
 
-from dpverify.balls import jet, precision, rational, resolve
+from dpverify.balls import exact, jet, precision, rational, resolve
 from dpverify.ends import End
 from dpverify.errors import DpverifyError, Undecided
 from dpverify.expr import Expr, Num, format_expr, linear_part, neg, neg_log, symbols
@@ -56,10 +56,10 @@ def _slopes(h: Expr, start: Fraction) -> list[Expr]:
 def _slope_at(h: Expr, point: Fraction) -> tuple[Fraction, Fraction, Fraction]:
     """The size of h' next to a point (0 where it has none there), with the point and how far round it to look again."""
     found = abs(jet(h, "z", rational(point + Fraction(1, 10**7))).d1)
-    if not found.is_finite():
+    try:
+        return exact(found.upper()), point, max(Fraction(1), abs(point))
+    except Undecided:
         return Fraction(0), point, Fraction(1)
-    mantissa, exponent = found.upper().man_exp()
-    return int(mantissa) * Fraction(2) ** int(exponent), point, max(Fraction(1), abs(point))
 
 
 def _evidence(h: Expr, slope: Expr, claim: Claim) -> dict[str, Any] | None:

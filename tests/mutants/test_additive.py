@@ -99,3 +99,19 @@ def test_a_pole_is_moved_within_the_norm_of_the_noise():
     with pytest.raises(Rejected):
         kernel.bound(claim, Step("divergence", {**evidence, "other": "1/2"}), 128)
     assert verify(claim).judgement.verdict == "REFUTED"
+
+
+WILD = [
+    "(logexprel(log(z**3)))**2",
+    "exp(-abs(z))/logexprel(besselk(5/2, z))",
+    "exp(-tanh(besselk(-2, z)))",
+    "exp(-exp(z) - 1)",
+    "exp(-floor((2**(-3/2))**z))",
+    "exp(-abs(z))*max(besselk(-2, 10*z), besselk(-2, sqrt(z)))**2",
+]
+
+
+@pytest.mark.parametrize("density", WILD)
+@pytest.mark.parametrize("kind", [Translation, lambda tree: Translation(tree, integers=True), lambda tree: Product(tree, parse("2"))])
+def test_what_is_no_density_is_undecided_soon(kind, density):
+    assert verify(Claim(kind(parse(density)), parse("1"), sensitivity=parse("1"))).judgement.verdict == "UNKNOWN"
