@@ -36,6 +36,7 @@ from dpverify.expr import (
     call,
     div,
     format_expr,
+    linear_part,
     mul,
     neg,
     num,
@@ -117,6 +118,31 @@ class Shape:
         return Shape(f, times(f1, self.slope), bend, log_bend, root).closed()
 
 
+@dataclass(frozen=True, slots=True)
+class _Bessel:
+    """factor * log(x^order K_order(scale x)) + rest, for x > 0.
+
+    (x^v K_v)' = -x^v K_(v-1) < 0, and y = K_(v-1)/K_v obeys y' = y^2 + (2v - 1) y/x - 1 and tends to 1: its nullcline rises for
+    v > 1/2 and falls for v < 1/2, and a y on the wrong side of it would never come back, so y rises or falls as its nullcline does.
+    """
+
+    factor: Expr
+    order: Expr
+    scale: Expr
+    rest: Expr
+
+    def shape(self, shapes: Shapes) -> Shape:
+        """Of the part without the rest."""
+        k = shapes.sign(self.factor)
+        return Shape(ANY, times(k, NEGATIVE), times(k, shapes.sign(sub(HALF, self.order))))
+
+    def at_zero(self) -> Expr:
+        """The limit of the part without the rest, for a positive order: x^v K_v(x) tends to 2^(v-1) Gamma(v)."""
+        v = self.order
+        logs = (mul(sub(v, ONE), call("log", num(2))), call("log", call("gamma", v)), neg(mul(v, call("log", self.scale))))
+        return mul(self.factor, add(*logs))
+
+
 class Shapes:
     """Shapes, values at 0 and limits at infinity of trees in the symbol `name`.
 
@@ -161,7 +187,10 @@ class Shapes:
         if isinstance(expr, Sym):
             return Shape(POSITIVE if self.half else ANY, POSITIVE, NULL)
         if isinstance(expr, Add):
-            return self._sum([self.shape(term) for term in expr.args])
+            bessel = self._bessel(expr)
+            if bessel is None:
+                return self._sum([self.shape(term) for term in expr.args])
+            return self._sum([bessel.shape(self), self.shape(bessel.rest)])
         if isinstance(expr, Mul):
             return reduce(_product, (self.shape(factor) for factor in expr.args))
         if isinstance(expr, Pow):
@@ -172,6 +201,20 @@ class Shapes:
     def _sum(self, parts: list[Shape]) -> Shape:
         value, slope, bend = (reduce(plus, signs) for signs in zip(*((p.value, p.slope, p.bend) for p in parts), strict=True))
         return Shape(value, slope, bend, ANY, _largest_root(parts))
+
+    def _bessel(self, total: Add) -> _Bessel | None:
+        """The part k*log(x^v K_v(c x)) of a sum, whose terms are not monotone or finite at 0 one by one; None where there is none."""
+        if not self.half:
+            return None
+        for term in total.args:
+            inner, k = _split(term, self.name)
+            if not (isinstance(inner, Call) and inner.name == "logbesselk") or self.name in symbols(inner.args[0]):
+                continue
+            c, offset = linear_part(inner.args[1], self.name)
+            power_of = mul(k, inner.args[0], call("log", Sym(self.name)))
+            if offset == ZERO and self.positive(c) and power_of in total.args:
+                return _Bessel(k, inner.args[0], c, sub(total, add(term, power_of)))
+        return None
 
     def _power(self, expr: Pow) -> Shape:
         if self.name in symbols(expr.exponent):
@@ -294,6 +337,10 @@ class Shapes:
             if self.positive(base) or (isinstance(exponent, Num) and exponent.value.denominator == 1 and exponent.value > 0):
                 return self._powered(base, exponent)
             return ZERO if base == ZERO and self.positive(exponent) else None
+        bessel = self._bessel(expr) if isinstance(expr, Add) else None
+        if bessel is not None:
+            rest = self.at_zero(bessel.rest)
+            return None if rest is None or not self.positive(bessel.order) else add(bessel.at_zero(), rest)
         if isinstance(expr, Add | Mul):
             parts = [self.at_zero(part) for part in expr.args]
             known = [part for part in parts if part is not None]

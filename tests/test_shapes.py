@@ -141,3 +141,19 @@ def test_what_is_not_certainly_defined_and_continuous_is_undecided(text):
 def test_a_cusp_is_not_taken_for_a_curve():
     with pytest.raises(Undecided):
         Shapes("x", False, {}).shape(parse("sqrt(abs(x))"))
+
+
+@pytest.mark.parametrize("order", ["1/10", "1/4", "2/5", "3/5", "1", "3/2", "7/3", "5"])
+def test_powers_times_bessel_functions_bend_one_way_and_are_finite_at_zero(order):
+    shapes = Shapes("x", True, {})
+    tree = parse(f"3*({order})*log(x) + 3*logbesselk({order}, 2*x) + x")
+    shape = shapes.shape(add(tree, mul(num(-1), X)))
+    assert shape.convex == (Fraction(order) < Fraction(1, 2)) and shape.concave == (Fraction(order) > Fraction(1, 2))
+    for k in range(-6, 5):
+        _, first, second, _ = differences(add(tree, mul(num(-1), X)), Fraction(2) ** k, Fraction(2) ** (k - 4))
+        assert first < 0 and (second > 0 if shape.convex else second < 0)
+    start = shapes.at_zero(tree)
+    with precision(200):
+        near = at(tree, Fraction(1, 2**1000))
+        assert abs(value(start, {}) - near) < rational(Fraction(1, 2**50))
+    assert shapes.at_zero(parse("-log(x) + logbesselk(1, x)")) is None
