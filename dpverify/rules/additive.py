@@ -10,13 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 from dpverify.compare import AT_LEAST_ZERO, certainly_le
 from dpverify.errors import CertificateError, Rejected
 from dpverify.expr import ONE, Add, Expr, Mul, Num, Pow, Sym, add, call, div, format_expr, mul, power, substitute
 from dpverify.geometry import l1_radius
-from dpverify.model import L1, Claim, Norm, Product, Radial, Translation, neg_log_profile
+from dpverify.model import L1, Claim, Domain, Norm, Product, Radial, Translation, neg_log_profile
 from dpverify.quotients import divided
 from dpverify.rules.base import Bound, Infinite, Side, to_fraction
 from dpverify.rules.parameters import fixed
@@ -126,13 +128,23 @@ def additive(claim: Claim, evidence: Mapping[str, Any], rule: str) -> Additive:
     if whole and not is_whole(shift, claim):
         shift = call("floor", shift)
     queried = claim.query is not None
-    h = neg_log_profile(noise)
-    centre = evidence.get("centre")
-    if centre is not None and isinstance(noise, Translation) and not whole:
-        h = substitute(h, {"z": add(Sym("z"), Num(to_fraction(centre, rule)))})  # noise moved by a constant hides as much
-    h, shapes = _half_if_even(shapes.tidy(divided(h, shapes.name)), shapes)
+    centre = evidence.get("centre") if isinstance(noise, Translation) and not whole else None
+    h, shapes, shape = _read(noise, claim.domains, None if centre is None else to_fraction(centre, rule))
     norm, radius = noise.norm if isinstance(noise, Product) else L1, evidence.get("radius")
-    return Additive(rule, side, h, shapes.shape(h), shapes, shift, dimension, copies, norm, whole, queried, at, radius)
+    return Additive(rule, side, h, shape, shapes, shift, dimension, copies, norm, whole, queried, at, radius)
+
+
+@lru_cache(maxsize=64)
+def _read(
+    noise: Radial | Translation | Product, domains: tuple[tuple[str, Domain], ...], centre: Fraction | None
+) -> tuple[Expr, Shapes, Shape]:
+    """h in its simplest form, about `centre` where one is given, with its shape."""
+    shapes = Shapes("r" if isinstance(noise, Radial) else "z", isinstance(noise, Radial), dict(domains))
+    h = neg_log_profile(noise)
+    if centre is not None:
+        h = substitute(h, {"z": add(Sym("z"), Num(centre))})  # noise moved by a constant hides as much
+    h, shapes = _half_if_even(shapes.tidy(divided(h, shapes.name)), shapes)
+    return h, shapes, shapes.shape(h)
 
 
 def _half_if_even(h: Expr, shapes: Shapes) -> tuple[Expr, Shapes]:

@@ -90,6 +90,8 @@ def _additive(proposal: Proposal, claim: Claim, digits: int) -> None:
     exact = False
     for rule in (power_identity, concave_exponent, convex_exponent):
         exact = proposal.extend(rule.propose, claim, digits) or exact
+        if any(step["evidence"].get("side", "upper") == "upper" for step in proposal.steps):
+            break  # its value is exact: no other can be better
     proposal.extend(point_witness.propose, claim, digits)
     if not (exact or claim.domains or any(step["evidence"].get("value") == "inf" for step in proposal.steps)):
         general = product_lipschitz if isinstance(claim.mechanism, Product) else modulus
