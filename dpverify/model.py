@@ -251,6 +251,10 @@ def from_json(data: Any) -> Claim:
         )
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, ExprError, ZeroDivisionError) as error:
         raise CertificateError(f"the claim cannot be read: {type(error).__name__}: {error}") from error
+    if claim.query is not None and not isinstance(claim.mechanism, Radial | Translation | Product | Mixture):
+        raise CertificateError("only additive noise answers a query.")
+    if claim.query is not None and claim.sensitivity is not None:
+        raise CertificateError("the claim states a sensitivity beside the one that its query has.")
     if not (claim.name + claim.mechanism_name).isprintable():
         raise CertificateError("a name in the claim holds a line break or another character that cannot be seen.")
     bound = {symbol for symbols in VARIABLES.get(data["mechanism"]["kind"], {}).values() for symbol in symbols}

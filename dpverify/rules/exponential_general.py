@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from dpverify import compare
 from dpverify.errors import Rejected
-from dpverify.expr import ONE, ZERO, Expr, call, format_expr, mul, num, sub
+from dpverify.expr import ONE, ZERO, Expr, Num, call, format_expr, mul, num, sub
 from dpverify.model import Claim, Exponential, Source
 from dpverify.rules.base import Bound
 from dpverify.rules.rows import score_pairs, shape, sign
@@ -48,13 +48,13 @@ def _moved(claim: Claim, mechanism: Exponential) -> Expr:
         if claim.sensitivity is None:
             return ONE if divisors else ZERO
         return claim.sensitivity
-    moves: list[Expr] = []
-    for a, b in pairs:
-        if a > b:
+    every = dict.fromkeys(
+        call("abs", sub(s, t)) for a, b in pairs if a < b for s, t in zip(mechanism.scores[a], mechanism.scores[b], strict=True)
+    )
+    rational = [move.value for move in every if isinstance(move, Num)]
+    moves: list[Expr] = [Num(max(rational))] if rational else []
+    for move in every:
+        if isinstance(move, Num) or any(compare.certainly_le(move, other, domains) for other in moves):
             continue
-        for s, t in zip(mechanism.scores[a], mechanism.scores[b], strict=True):
-            move = call("abs", sub(s, t))
-            if any(compare.certainly_le(move, other, domains) for other in moves):
-                continue
-            moves = [other for other in moves if not compare.certainly_le(other, move, domains)] + [move]
+        moves = [other for other in moves if not compare.certainly_le(other, move, domains)] + [move]
     return ZERO if not moves else moves[0] if len(moves) == 1 else call("max", *moves)

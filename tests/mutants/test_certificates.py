@@ -5,6 +5,7 @@ import json
 import random
 import subprocess
 import sys
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -115,10 +116,23 @@ def test_a_fraction_is_two_integers(text):
         kernel.check(pack(CLAIMS["selection"], 128, "UNKNOWN", [Step("selection", evidence)]))
 
 
+@pytest.mark.parametrize("name", ["table", "scores", "selection", "staircase", "kernel"])
+def test_a_query_is_asked_of_additive_noise_only(name):
+    claim = replace(CLAIMS[name], sensitivity=None, query=Query(((Fraction(3),),), "add-remove"))
+    with pytest.raises(CertificateError, match="query"):
+        kernel.check(pack(claim, 128, "UNKNOWN", ()))
+
+
 def test_a_query_is_no_sensitivity_of_one_for_staircase_noise():
     claim = Claim(Staircase(num(1), HALF), num(1), query=Query(((Fraction(3),),), "add-remove"))
     with pytest.raises(Rejected, match="query"):
-        kernel.check(pack(claim, 128, "PROVED", [Step("staircase", {"side": "upper"})]))
+        kernel.bound(claim, Step("staircase", {"side": "upper"}), 128)
+
+
+def test_a_claim_has_one_sensitivity():
+    claim = replace(CLAIMS["radial"], query=Query(((Fraction(3),),) * 3, "add-remove"))
+    with pytest.raises(CertificateError, match="beside"):
+        kernel.check(pack(claim, 128, "UNKNOWN", ()))
 
 
 @pytest.mark.parametrize("value", ["log(0)", "log(-1)", "1/gamma(-1)", "log(a - 1)", "a**(1/2)/(a - 1)", "9**9**9**9"])
