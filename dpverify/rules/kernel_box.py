@@ -62,7 +62,8 @@ def check_tails(space: Losses) -> None:
         (end,) = (c for c in space.region.box[0] if c == (max if ray[0] > 0 else min)(space.region.box[0]))
         tail = Polytope(tuple(v for v in space.region.vertices if v[0] == end), space.region.planes)
         if "y" in symbols(resolve(space.loss, tail, (ray,))):
-            raise Rejected(NAME, f"y beyond {end}", "the loss depends on y there; give the output finite ends or reach further")
+            why = "the loss depends on y there; give the output finite ends, or declare noise added to theta as kind = translation"
+            raise Rejected(NAME, f"y beyond {end}", why)
 
 
 class _Tree:

@@ -63,14 +63,13 @@ def propose(claim: Claim, digits: int) -> list[dict[str, Any]]:
         lower = _witness(claim, space, best)
         if lower is not None:
             steps.append({"rule": kernel_point.NAME, "evidence": lower})
+        ends = {"reach": [str(end) for end in reach]} if space.rays else {}
         if flat and _height(best.loss, best.point).is_finite():
             for target in _targets(claim, space, best, digits):
                 tree = _Builder(space, target, best, digits).tree()
                 if tree is not None:
-                    ends = {"reach": [str(end) for end in reach]} if space.rays else {}
-                    steps.append({"rule": kernel_box.NAME, "evidence": {"value": format_expr(target), "tree": tree, **ends}})
-                    break
-    return steps
+                    return [*steps, {"rule": kernel_box.NAME, "evidence": {"value": format_expr(target), "tree": tree, **ends}}]
+        return [*steps, {"rule": kernel_box.NAME, "evidence": {"value": "0", "tree": ["values"], **ends}}]  # the kernel says why
 
 
 def normaliser_faults(claim: Claim) -> list[str]:
