@@ -5,6 +5,7 @@ Heavy modules are imported by the verb that needs them, so that --help is immedi
 
 from __future__ import annotations
 
+import glob
 import os
 import re
 import sys
@@ -121,7 +122,7 @@ def report(paths: tuple[str, ...], output: Path, digits: int) -> int:
     for stem, group in groups.items():
         for name, content in page.pages(stem, group).items():
             _write(output / name, content)
-        for old in output.glob(f"{stem}.*.cert.json"):  # of claims that are gone, renamed or no longer decided
+        for old in output.glob(f"{glob.escape(stem)}.*.cert.json"):  # of claims that are gone, renamed or no longer decided
             if old.name not in written:
                 old.unlink()
     for name, content in page.indexes(groups).items():

@@ -13,7 +13,7 @@ from dpverify.rules.base import to_fraction
 
 
 def fixed(claim: Claim, evidence: Mapping[str, Any], rule: str) -> tuple[Claim, dict[str, Expr]]:
-    """The claim with the parameters that the evidence names under "at" put at their exact values, and those values.
+    """What the claim is about, with the parameters that the evidence names under "at" put at their exact values, and those values.
 
     Raises Rejected for a value outside its domain, CertificateError for a name that is no parameter.
     """
@@ -32,7 +32,8 @@ def fixed(claim: Claim, evidence: Mapping[str, Any], rule: str) -> tuple[Claim, 
     if not values:
         return claim, values
     left = tuple((name, domain) for name, domain in claim.domains if name not in values)
-    changed: Claim = _substituted(replace(claim, domains=left), values)
+    # no rule reads the claimed epsilon, which need not have a value there
+    changed: Claim = _substituted(replace(claim, domains=left, epsilon=None, delta=None), values)
     return changed, values
 
 

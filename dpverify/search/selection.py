@@ -10,6 +10,7 @@ from dpverify.expr import Expr, Num, format_expr
 from dpverify.model import Claim, Selection
 from dpverify.rules import selection as rule
 from dpverify.rules.base import Infinite
+from dpverify.search.table import reached_ends
 
 
 def propose(claim: Claim, digits: int) -> list[dict[str, Any]]:
@@ -19,7 +20,7 @@ def propose(claim: Claim, digits: int) -> list[dict[str, Any]]:
     forms: list[dict[str, Any]] = [{}]
     if claim.epsilon is not None:
         forms.insert(0, {"value": format_expr(claim.epsilon)})
-    steps = []
+    steps = _infinite_at_an_end(claim)
     for side in ("lower", "upper"):
         for form in forms:
             try:
@@ -31,6 +32,17 @@ def propose(claim: Claim, digits: int) -> list[dict[str, Any]]:
                 steps += _counterexample(claim, bound.value, claim.epsilon)
             break
     return steps
+
+
+def _infinite_at_an_end(claim: Claim) -> list[dict[str, Any]]:
+    for at in reached_ends(claim):
+        evidence = {"side": "lower", "at": at}
+        try:
+            if isinstance(rule.check(claim, evidence).value, Infinite):
+                return [{"rule": rule.NAME, "evidence": evidence}]
+        except DpverifyError:
+            continue
+    return []
 
 
 def _counterexample(claim: Claim, tight: Expr, claimed: Expr) -> list[dict[str, Any]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -14,6 +15,7 @@ from dpverify.errors import DpverifyError
 from dpverify.expr import Num, substitute, symbols
 from dpverify.model import Claim, Domain, Exponential, Table
 from dpverify.rules import finite as rule
+from dpverify.rules.parameters import fixed
 from dpverify.rules.rows import Finite, LogBalls, finite
 
 MOST_FORMS = 5
@@ -31,9 +33,9 @@ def propose(claim: Claim, digits: int) -> list[dict[str, Any]]:
         return []
     try:
         table = finite(claim)
-        zero = next((cell for cell in table.cells() if table.is_zero(cell[1], cell[2]) and not table.is_zero(cell[0], cell[2])), None)
+        zero = _zero(table)
     except DpverifyError:
-        return [{"rule": rule.NAME, "evidence": {"cells": []}}]  # the kernel says why
+        return [{"rule": rule.NAME, "evidence": {"cells": []}}, *_infinite_at_an_end(claim)]  # the kernel says why
     if zero is not None:
         return [_lower(zero)]
     cells = [cell for cell in table.cells() if not table.is_zero(cell[0], cell[2])]
@@ -42,6 +44,32 @@ def propose(claim: Claim, digits: int) -> list[dict[str, Any]]:
     tops = _tops(claim, table, cells)
     steps = [_lower(tops[0]), {"rule": rule.NAME, "evidence": {"cells": [list(cell) for cell in tops]}}]
     return [*steps, *_counterexamples(claim, table, tops)]
+
+
+def _zero(table: Finite) -> Cell | None:
+    """A cell where an impossible output faces a possible one."""
+    return next((cell for cell in table.cells() if table.is_zero(cell[1], cell[2]) and not table.is_zero(cell[0], cell[2])), None)
+
+
+def _infinite_at_an_end(claim: Claim) -> list[dict[str, Any]]:
+    """A lower bound where a probability vanishes at an end that its parameter reaches."""
+    for at in reached_ends(claim):
+        try:
+            cell = _zero(finite(fixed(claim, {"at": at}, rule.NAME)[0]))
+        except DpverifyError:
+            continue
+        if cell is not None:
+            return [{"rule": rule.NAME, "evidence": {"cell": list(cell), "at": at}}]
+    return []
+
+
+def reached_ends(claim: Claim) -> Iterator[dict[str, str]]:
+    """Values of all parameters with one of them at a closed end of its domain, the others at simple values."""
+    inside = {name: str(simple(domain).value) for name, domain in claim.domains}
+    for name, domain in claim.domains:
+        for end, opened in ((domain.lower, domain.lower_open), (domain.upper, domain.upper_open)):
+            if end is not None and not opened:
+                yield {**inside, name: str(end)}
 
 
 def _lower(cell: Cell) -> dict[str, Any]:

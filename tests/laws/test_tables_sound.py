@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from dpverify import kernel
 from dpverify.compare import enclose
-from dpverify.expr import Expr, Num, neg, num, parse
+from dpverify.expr import Expr, Num, neg, num, parse, substitute
 from dpverify.model import Claim, Domain, Exponential, Kernel, Mechanism, Selection, Staircase, Table
 from dpverify.rules.base import Infinite
 from dpverify.rules.rows import distance
@@ -149,13 +149,16 @@ def test_kernels(density, reach):
         assert upper is None or upper >= seen - 1e-9
 
 
+UNIT = (Fraction(0), Fraction(1))
+
+
+@pytest.mark.parametrize("mechanism", [Selection(num(2), parse("p")), Selection(num(5), parse("p")),
+                                       Table(((parse("p"), parse("1 - p")), (parse("1 - p"), parse("p"))))])  # fmt: skip
 @pytest.mark.parametrize(
     ("domain", "verdict"),
-    [(Domain(Fraction(0), Fraction(1)), "PROVED"), (Domain(Fraction(0), Fraction(1), False, True), "UNKNOWN"),
-     (Domain(Fraction(0), Fraction(1), True, False), "UNKNOWN")],
-)  # fmt: skip
-def test_ends_of_a_domain_where_epsilon_is_infinite_are_not_proved(domain, verdict):
-    p = parse("p")
-    claimed = parse("abs(log(p/(1 - p)))")
-    found = verify(Claim(Selection(num(2), p), claimed, domains=(("p", domain),))).judgement.verdict
-    assert found == verdict
+    [(Domain(*UNIT), "PROVED"), (Domain(*UNIT, False, True), "REFUTED"), (Domain(*UNIT, True, False), "REFUTED")],
+)
+def test_at_an_end_that_p_reaches_epsilon_is_infinite(mechanism, domain, verdict):
+    k = mechanism.k if isinstance(mechanism, Selection) else num(2)
+    claimed = substitute(parse("abs(log(p*(k - 1)/(1 - p)))"), {"k": k})
+    assert verify(Claim(mechanism, claimed, domains=(("p", domain),))).judgement.verdict == verdict
