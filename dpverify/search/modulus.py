@@ -146,7 +146,7 @@ class _Search:
                     end = End(side, start)  # type: ignore[arg-type]
                     slope, germ = self.line.slope_at(end)
                     if not germ.k.is_zero() and germ.direction() > 0:
-                        raise NotFound("the loss near infinity has no enclosure that is bounded; a form whose factors each have a limit there would help.")
+                        raise NotFound("the loss has no bounded enclosure near infinity; a form whose parts each have a limit would help.")
                 except Undecided:
                     continue
                 limit = slope
