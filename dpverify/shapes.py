@@ -19,6 +19,7 @@ from fractions import Fraction
 from functools import reduce
 from typing import Final
 
+from dpverify.balls import constant
 from dpverify.compare import ANY, AT_LEAST_ZERO, AT_MOST_ZERO, NEGATIVE, NULL, POSITIVE, Sign, certainly_le, certainly_lt
 from dpverify.errors import Undecided
 from dpverify.expr import (
@@ -182,6 +183,8 @@ class Shapes:
 
     def _shape(self, expr: Expr) -> Shape:
         if self.name not in symbols(expr):
+            if not isinstance(expr, Num) and not symbols(expr) and not constant(expr).is_finite():
+                raise _undefined(expr)
             value = self.sign(expr)
             return Shape(value, NULL, NULL, NULL if value == POSITIVE else ANY, Fraction(0) if value <= AT_LEAST_ZERO else None)
         if isinstance(expr, Sym):

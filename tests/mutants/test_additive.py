@@ -115,3 +115,10 @@ WILD = [
 @pytest.mark.parametrize("kind", [Translation, lambda tree: Translation(tree, integers=True), lambda tree: Product(tree, parse("2"))])
 def test_what_is_no_density_is_undecided_soon(kind, density):
     assert verify(Claim(kind(parse(density)), parse("1"), sensitivity=parse("1"))).judgement.verdict == "UNKNOWN"
+
+
+@pytest.mark.parametrize("factor", ["log(-1)", "atanh(2)", "(-2)**(1/3)", "sqrt(1 - sqrt(2))", "log(log(1/2))"])
+@pytest.mark.parametrize("density", ["exp(-abs(z))", "exp(-sqrt(1 + z**2))", "(1 + z**2)**-3", "1/cosh(z)**2"])
+def test_a_constant_factor_without_a_value_makes_no_density(density, factor):
+    found = verify(Claim(Translation(parse(f"{factor}*{density}")), None, sensitivity=parse("1"))).judgement
+    assert (found.lower, found.upper) == (None, None)
