@@ -181,9 +181,15 @@ class Shapes:
             self._shapes[expr] = self._shape(expr).closed()
         return self._shapes[expr]
 
+    def _has_value(self, expr: Expr) -> bool:
+        """Whether a constant certainly has a value, for all parameters: one that cancels later must have had one too."""
+        if not symbols(expr):
+            return bool(constant(expr).is_finite())
+        return certainly_le(expr, expr, self.domains)
+
     def _shape(self, expr: Expr) -> Shape:
         if self.name not in symbols(expr):
-            if not isinstance(expr, Num) and not symbols(expr) and not constant(expr).is_finite():
+            if not isinstance(expr, Num | Sym) and not self._has_value(expr):
                 raise _undefined(expr)
             value = self.sign(expr)
             return Shape(value, NULL, NULL, NULL if value == POSITIVE else ANY, Fraction(0) if value <= AT_LEAST_ZERO else None)

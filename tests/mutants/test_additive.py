@@ -11,7 +11,7 @@ from dpverify.certificate import Step
 from dpverify.compare import certainly_equal, enclose
 from dpverify.ends import End, end_jet
 from dpverify.errors import DpverifyError, Rejected, Undecided
-from dpverify.expr import parse, sub
+from dpverify.expr import num, parse, sub
 from dpverify.model import L2, Claim, Domain, Norm, Product, Query, Radial, Translation
 from dpverify.rules import power_identity
 from dpverify.verify import verify
@@ -122,3 +122,11 @@ def test_what_is_no_density_is_undecided_soon(kind, density):
 def test_a_constant_factor_without_a_value_makes_no_density(density, factor):
     found = verify(Claim(Translation(parse(f"{factor}*{density}")), None, sensitivity=parse("1"))).judgement
     assert (found.lower, found.upper) == (None, None)
+
+
+@pytest.mark.parametrize("factor", ["(nu - 1)", "log(-nu)", "sqrt(nu - 1)"])
+@pytest.mark.parametrize("profile", ["exp(-r)", "(1 + r**2)**(-3)", "exp(-sqrt(1 + r**2))"])
+def test_a_factor_that_some_parameters_make_negative_or_undefined_is_not_proved(profile, factor):
+    noise = Radial(parse(f"{profile}*{factor}"), L2, num(1))
+    claim = Claim(noise, num(100), sensitivity=num(1), domains=(("nu", Domain(Fraction(0))),))
+    assert verify(claim).judgement.verdict == "UNKNOWN"
