@@ -5,7 +5,9 @@ DpverifyError
 ├── SpecError          a claim file or declaration with faults; lists all of them
 ├── CertificateError   a certificate that is damaged, of another version, or bound to another claim
 ├── Rejected           a rule that does not accept its evidence: which rule, where, why
-└── Undecided          an enclosure too wide to answer: not a fault, a reason for UNKNOWN
+├── Undecided          an enclosure too wide to answer: not a fault, a reason for UNKNOWN
+├── AuditError         an audit that cannot be set up as asked
+└── SamplerError       a sampled implementation that crashed, hung or gave what is no output: which, on what input and seed
 """
 
 from __future__ import annotations
@@ -49,3 +51,14 @@ class Rejected(DpverifyError):
 
 class Undecided(DpverifyError):
     """An enclosure too wide, or a form outside what is covered, to answer with certainty."""
+
+
+class AuditError(DpverifyError):
+    """An audit that cannot be set up as asked: what is missing or contradicts itself, and the way out."""
+
+
+class SamplerError(DpverifyError):
+    """A sampled implementation that crashed, hung, or gave what is no output (nan, another length than asked).
+
+    The message names the sampler, the input and the seed that bring it about. It is never a pass.
+    """

@@ -1,0 +1,1 @@
+"""Audits of sampled implementations: docs/audit.md."""
