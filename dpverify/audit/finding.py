@@ -1,0 +1,75 @@
+"""What an audit says in the end. Never "proved": refuted, not the declared density, or what it had the power to see (THEORY T33)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+VIOLATION: Final = "VIOLATION"
+NONCONFORMING: Final = "NONCONFORMING"
+NO_VIOLATION_SEEN: Final = "NO_VIOLATION_SEEN"
+MODEL, FLOAT = "model", "float"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """The outcome of one audit.
+
+    finding: VIOLATION (the claim is false of this sampler), NONCONFORMING (it does not sample the declared density) or NO_VIOLATION_SEEN.
+    level: "model" for the law of the outputs, "float" for what only their representation gives away.
+    epsilon, delta: as claimed; None where the whole curve of the declared density is claimed. Epsilon in nats.
+    epsilon_lower: with probability at least `confidence`, the true epsilon at the claimed delta is above it.
+    confidence: 1 - the probability that this run says VIOLATION or NONCONFORMING of a sampler that deserves neither.
+    samples: runs on each side. event: what was seen, in words, and how often on each side. pair: the two inputs, shortened.
+    detectable_epsilon: the smallest epsilon that a run like this finds nine times in ten; None after a violation.
+    seed: None where the sampler takes no generator, so that the run cannot be repeated.
+    """
+
+    finding: str
+    level: str
+    epsilon: float | None
+    delta: float
+    epsilon_lower: float
+    confidence: float
+    samples: int
+    event: str
+    pair: str
+    detectable_epsilon: float | None
+    seed: int | None
+    seconds: float
+    sampler: str
+    notes: tuple[str, ...] = ()
+    file: str = ""
+    name: str = ""
+    expected: str = "PROVED"
+
+    @property
+    def as_expected(self) -> bool:
+        """Whether nothing was found against the claim, or a violation of a claim that its author expects to be refuted."""
+        return self.finding == NO_VIOLATION_SEEN or (self.finding == VIOLATION and self.expected == "REFUTED")
+
+    def text(self) -> str:
+        """The finding for people: what, with which confidence, then why and how to see it again."""
+        claim = "the declared curve" if self.epsilon is None else f"eps {self.epsilon:.6g}"
+        if self.delta:
+            claim += f", delta {self.delta:.6g}"
+        sure = f"confidence {confidence_text(self.confidence)}"
+        if self.finding == VIOLATION:
+            head = f"VIOLATION ({self.level} level) of {claim}: epsilon is above {self.epsilon_lower:.6g}, {sure}"
+        elif self.finding == NONCONFORMING:
+            head = f"NONCONFORMING ({self.level} level): not the declared density, {sure}"
+        else:
+            seen = self.detectable_epsilon
+            power = "" if seen is None else f"; would have seen eps >= {seen:.4g} nine times in ten"
+            head = f"NO VIOLATION SEEN of {claim}, {sure}{power}; epsilon is above {self.epsilon_lower:.6g}"
+        seed = "not reproducible: the sampler takes no generator" if self.seed is None else f"seed {self.seed}"
+        lines = [head, f"  event: {self.event}" if self.event else "", f"  inputs: {self.pair}" if self.pair else ""]
+        lines += [f"  sampler: {self.sampler}; {self.samples} samples a side, {self.seconds:.2f} s; {seed}"]
+        lines += [f"  note: {note}" for note in self.notes]
+        return "\n".join(line for line in lines if line)
+
+
+def confidence_text(confidence: float) -> str:
+    """0.999, or 1 - 1e-06 where a decimal would only be nines."""
+    alpha = 1 - confidence
+    return f"{confidence:.6g}" if alpha >= 1e-4 else f"1 - {alpha:.3g}"
