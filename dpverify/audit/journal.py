@@ -1,0 +1,115 @@
+"""What has been sampled so far, so that a run that was stopped goes on where it was, block for block the same.
+
+Blocks are written down as they are merged; the long last stretch, where nothing but sums matters any more, as one entry that grows.
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+import time
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from dpverify.audit.engine import BlockResult, Checkpoint
+from dpverify.audit.outputs import Outputs
+
+SECONDS_BETWEEN_SAVES: Final = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """Blocks `first` to `first + blocks - 1`, merged into one result."""
+
+    first: int
+    blocks: int
+    result: BlockResult
+
+    def followed_by(self, result: BlockResult) -> Entry:
+        """This entry with the next block added to its sums."""
+        mine = self.result
+        counts = tuple(a.sum(axis=0, keepdims=True) + b.sum(axis=0, keepdims=True) for a, b in zip(mine.counts, result.counts, strict=True))
+        statistics = tuple(a if b is None else a + b for a, b in zip(mine.statistics, result.statistics, strict=True))
+        merged = BlockResult(mine.index, mine.size + result.size, counts, statistics, None, mine.seconds + result.seconds)
+        return Entry(self.first, self.blocks + 1, merged)
+
+
+class Journal:
+    """The merged blocks of a run, kept in a checkpoint file if there is one."""
+
+    def __init__(self, checkpoint: Checkpoint | None = None) -> None:
+        self.checkpoint = checkpoint
+        saved = checkpoint.load() if checkpoint else None
+        self.entries = [_decoded(entry) for entry in saved["blocks"]] if saved else []
+        self._replayed = {entry.first: entry for entry in self.entries}
+        self._saved = time.monotonic()
+
+    def replay(self, index: int) -> Entry | None:
+        """What is known already of the blocks from `index` on."""
+        return self._replayed.get(index)
+
+    def record(self, result: BlockResult, *, joins: bool) -> None:
+        """Write a merged block down. joins: it only adds to the sums of the entry before it."""
+        if self.checkpoint is None:
+            return
+        if joins and self.entries and self.entries[-1].first + self.entries[-1].blocks == result.index:
+            self.entries[-1] = self.entries[-1].followed_by(result)
+        else:
+            self.entries.append(Entry(result.index, 1, result))
+        if time.monotonic() - self._saved > SECONDS_BETWEEN_SAVES:
+            self.save()
+
+    def save(self) -> None:
+        """Put the file in its place as it is now."""
+        if self.checkpoint is not None:
+            self.checkpoint.save({"blocks": [_encoded(entry) for entry in self.entries]})
+            self._saved = time.monotonic()
+
+
+def _encoded(entry: Entry) -> dict[str, Any]:
+    result = entry.result
+    return {
+        "first": entry.first,
+        "blocks": entry.blocks,
+        "size": result.size,
+        "seconds": result.seconds,
+        "counts": [_packed(counts) for counts in result.counts],
+        "statistics": [None if statistics is None else _packed(statistics) for statistics in result.statistics],
+        "kept": None if result.kept is None else [_packed_outputs(side) for side in result.kept],
+    }
+
+
+def _decoded(data: dict[str, Any]) -> Entry:
+    kept = data["kept"]
+    result = BlockResult(
+        data["first"],
+        data["size"],
+        tuple(map(_unpacked, data["counts"])),
+        tuple(None if packed is None else _unpacked(packed) for packed in data["statistics"]),
+        None if kept is None else (_unpacked_outputs(kept[0]), _unpacked_outputs(kept[1])),
+        data["seconds"],
+    )
+    return Entry(data["first"], data["blocks"], result)
+
+
+def _packed_outputs(outputs: Outputs) -> dict[str, Any]:
+    shapes = None if outputs.shapes is None else _packed(outputs.shapes)
+    return {"numbers": _packed(outputs.numbers), "shapes": shapes, "names": list(outputs.names)}
+
+
+def _unpacked_outputs(data: dict[str, Any]) -> Outputs:
+    shapes = None if data["shapes"] is None else _unpacked(data["shapes"])
+    return Outputs(_unpacked(data["numbers"]), shapes, tuple(data["names"]))
+
+
+def _packed(array: np.ndarray[Any, Any]) -> str:
+    buffer = io.BytesIO()
+    np.save(buffer, array, allow_pickle=False)
+    return base64.b64encode(buffer.getvalue()).decode()
+
+
+def _unpacked(text: str) -> np.ndarray[Any, Any]:
+    array: np.ndarray[Any, Any] = np.load(io.BytesIO(base64.b64decode(text)), allow_pickle=False)
+    return array

@@ -1,0 +1,166 @@
+"""What an audit asks: the claimed curve, the neighbouring inputs, and what the declaration knows of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import inf, nextafter
+from typing import Any
+
+import numpy as np
+
+from dpverify.audit.declared import Declared, declared
+from dpverify.audit.floats import float_pairs
+from dpverify.audit.neighbours import strategy_pairs, usual_patterns
+from dpverify.audit.partition import CurvePoint
+from dpverify.compare import decimal_bounds
+from dpverify.errors import AuditError, Undecided
+from dpverify.expr import Expr, symbols
+from dpverify.model import Claim
+from dpverify.rules.base import Infinite
+from dpverify.verify import verify
+
+Array = np.ndarray[Any, np.dtype[np.float64]]
+CONTINUOUS = ("line", "radial", "product")
+STRATEGY_PAIRS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Neighbouring inputs. answers: the true answers on them, where they are known and differ."""
+
+    name: str
+    left: Any
+    right: Any
+    answers: tuple[Array, Array] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What an audit asks: does the sampler keep to `curve` on `pairs`, and is it the declared density?
+
+    epsilon: as claimed, None where the whole curve of the declared density is claimed. delta: the one at which epsilon is bounded in the end.
+    float_pairs: further neighbours on which only the floating-point testers look.
+    """
+
+    curve: tuple[CurvePoint, ...]
+    epsilon: float | None
+    delta: float
+    pairs: tuple[Pair, ...]
+    float_pairs: tuple[Pair, ...] = ()
+    declared: Declared | None = None
+
+
+def make_plan(
+    claim: Claim,
+    *,
+    pairs: Sequence[Sequence[Any]] | None = None,
+    patterns: Any = None,
+    length: int | None = None,
+    query: Callable[[Any], Any] | None = None,
+    seed: int = 0,
+) -> Plan:
+    """The plan of an audit of `claim`.
+
+    pairs: neighbouring inputs (data, data'). patterns: "usual" (with length) or a Hypothesis strategy of data. With neither, the
+    pairs that the declaration makes worst. query: from data to the true answer; without it, data is the vector of true answers.
+    Raises AuditError where the claim has no numbers to audit against or no inputs to run on.
+    """
+    if claim.domains:
+        names = ", ".join(name for name, _ in claim.domains)
+        raise AuditError(f"{_named(claim)}: {names} ranges over a domain, and a sampler has one value. Audit a claim that gives {names} a value.")
+    density = declared(claim)
+    curve, epsilon, delta = _curve(claim, density)
+    found = _given(claim, density, pairs, patterns, length, query, seed)
+    extra: tuple[Pair, ...] = ()
+    if not found:
+        if density is None:
+            raise AuditError(f'{_named(claim)}: without a declared density the inputs must be given: pairs, or patterns = "usual" with length.')
+        if query is not None:
+            raise AuditError(f"{_named(claim)}: the worst answers are known, but not which data have them: give pairs or patterns of data.")
+        found = [Pair(f"worst pair {i}", *pair, answers=pair) for i, pair in enumerate(density.worst_pairs(), 1)]
+        if density.kind in CONTINUOUS:
+            step = float(np.abs(found[0].answers[1] - found[0].answers[0]).max()) if found[0].answers else 1.0
+            tried = float_pairs(step, density.dimension, density.neighbours)
+            extra = tuple(Pair(f"floating-point pair {i}", *pair, answers=pair) for i, pair in enumerate(tried, 1) if not _known(pair, found))
+    return Plan(curve, epsilon, delta, tuple(found), extra, density)
+
+
+def number_up(expr: Expr) -> float:
+    """A constant as a float that is not below it."""
+    value = float(decimal_bounds(expr, 17)[1])
+    return nextafter(value, inf) if value else 0.0
+
+
+def _named(claim: Claim) -> str:
+    return f"claim {claim.name!r}" if claim.name else "the claim"
+
+
+def _curve(claim: Claim, density: Declared | None) -> tuple[tuple[CurvePoint, ...], float | None, float]:
+    """The claimed curve, the claimed epsilon and the delta that the lower bound on epsilon is for."""
+    if claim.epsilon is not None and claim.delta is not None:
+        epsilon, delta = number_up(claim.epsilon), number_up(claim.delta)
+        return (CurvePoint(epsilon, delta),), epsilon, delta
+    if claim.delta is not None and number_up(claim.delta) == 0:
+        upper = verify(claim).judgement.upper
+        if upper is None or isinstance(upper, Infinite) or symbols(upper):
+            raise AuditError(f'{_named(claim)}: epsilon = "tight", and no finite epsilon is known for it. Claim a number.')
+        try:
+            epsilon = number_up(upper)
+        except Undecided as error:
+            raise AuditError(f'{_named(claim)}: epsilon = "tight" cannot be written as a number: {error}. Claim one.') from error
+        return (CurvePoint(epsilon),), epsilon, 0.0
+    curve = density.curve() if density is not None else None
+    if not curve:
+        raise AuditError(f'{_named(claim)}: "tight" with delta > 0 needs the curve of the declared density, which is not known here. Claim numbers.')
+    return curve, None, 0.0 if claim.delta is None else number_up(claim.delta)
+
+
+def _given(
+    claim: Claim,
+    density: Declared | None,
+    pairs: Sequence[Sequence[Any]] | None,
+    patterns: Any,
+    length: int | None,
+    query: Callable[[Any], Any] | None,
+    seed: int,
+) -> list[Pair]:
+    """The pairs that the user gives, with their true answers where these are known."""
+    raw = [(f"pair {i}", left, right) for i, (left, right) in enumerate(pairs or (), 1)]
+    step = 1.0 if claim.sensitivity is None else number_up(claim.sensitivity)
+    if patterns == "usual":
+        if length is None:
+            raise AuditError(f'{_named(claim)}: patterns = "usual" needs length, the number of answers.')
+        raw += [(pair.name, pair.left, pair.right) for pair in usual_patterns(length, step)]
+    elif patterns is not None:
+        raw += [(pair.name, pair.left, pair.right) for pair in strategy_pairs(patterns, None, step, seed, STRATEGY_PAIRS)]
+    found = []
+    for name, left, right in raw:
+        answers = _answers(left, right, density, query)
+        if answers is not None and density is not None and not density.neighbours(*answers):
+            if query is None and patterns is not None:
+                continue  # the patterns move all coordinates; only those within the sensitivity are neighbours here
+            if query is None:
+                raise AuditError(f"{_named(claim)}, {name}: {left!r} and {right!r} are further apart than the sensitivity. Give neighbours.")
+            answers = None  # the query moves by more than was declared: that is a finding of its own, and the pair is run as it is
+        found.append(Pair(name, left, right, answers))
+    if raw and not found:
+        raise AuditError(f"{_named(claim)}: none of the patterns is a pair of neighbours at this sensitivity. Give pairs.")
+    return found
+
+
+def _answers(left: Any, right: Any, density: Declared | None, query: Callable[[Any], Any] | None) -> tuple[Array, Array] | None:
+    """The true answers on both inputs as vectors; None where they are not vectors of numbers, or equal."""
+    try:
+        a, b = (np.asarray(query(data) if query else data, dtype=float).reshape(-1) for data in (left, right))
+    except (TypeError, ValueError) as error:
+        if density is None:
+            return None
+        raise AuditError(f"the true answers on {left!r} and {right!r} are not vectors of numbers: {error}. State the query.") from error
+    if a.shape != b.shape or not (np.isfinite(a).all() and np.isfinite(b).all()) or (a == b).all():
+        return None
+    return a, b
+
+
+def _known(pair: tuple[Array, Array], found: Sequence[Pair]) -> bool:
+    return any(other.answers is not None and all(np.array_equal(a, b) for a, b in zip(pair, other.answers, strict=True)) for other in found)

@@ -1,0 +1,391 @@
+"""One audit, from the first block to the finding.
+
+Rounds double. Early rounds go over all pairs with all testers, learning partitions from what has been seen; pairs that show
+least are dropped. When a tenth of the samples is spent, the pair, the partition and (a little later) the event are fixed,
+and the rest goes to them. All choices depend on past counts alone, so every test stays a fair game (THEORY T30), and the event
+of the fixed-sample bound is chosen on samples that the bound does not use.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import accumulate
+from math import log
+from typing import Any, Final
+
+import numpy as np
+from scipy.special import ndtri
+
+from dpverify.audit import bounds
+from dpverify.audit.bets import Bets, mixture
+from dpverify.audit.conformance import Conformance, Ties, conformance
+from dpverify.audit.engine import MAX_BLOCK, SEGMENTS, BlockResult, Engine, Job
+from dpverify.audit.finding import FLOAT, MODEL
+from dpverify.audit.floats import float_partitions, learn_float
+from dpverify.audit.journal import Journal
+from dpverify.audit.learn import learn
+from dpverify.audit.outputs import Outputs, concatenate
+from dpverify.audit.partition import Counts, Partition
+from dpverify.audit.plan import Pair, Plan
+
+Array = np.ndarray[Any, np.dtype[np.float64]]
+
+FIRST: Final = 256  # pairs of runs of each pair of inputs in the first round
+LEARNING_ROUNDS: Final = (1, 3, 5)  # learned partitions begin here, and once more when the pair is fixed
+KEPT: Final = 20_000  # outputs a side that are remembered for learning
+FULL: Final = 1 << 17  # past so many pairs only the promising tests go on
+FLOAT_ROUND: Final = 3  # the pairs that only floating-point testers ask for are run once, in this round
+FLOAT_PAIRS_EACH: Final = 4096
+SCALES: Final = (0.9, 0.8, 0.5)  # the declared noise made smaller by so much is what the bets are designed for
+
+# Shares of the capital. A generation of learned partitions has a quarter of its kind's, kept aside until it begins.
+DECLARED, LEARNED, FLOATING, CONFORMING = 0.55, 0.15, 0.1, 0.2
+LEARNED_ALONE, FLOATING_ALONE = 0.85, 0.15
+GENERATIONS: Final = len(LEARNING_ROUNDS) + 1
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How far an audit goes. alpha: its false-alarm budget; samples: pairs of runs in all; stop: at the first violation."""
+
+    samples: int
+    alpha: float
+    stop: bool = True
+
+    @property
+    def sequential(self) -> float:
+        """The part of alpha that the anytime-valid tests may spend; the fixed-sample bound has the rest."""
+        return self.alpha * (0.75 if self.stop else 0.1)
+
+
+@dataclass(slots=True, eq=False)
+class _Test:
+    """One e-process. counts: since it began; fresh: since the event of the final bound was fixed."""
+
+    level: str
+    pair: int
+    partition: Partition
+    bets: Bets
+    share: float
+    counts: Counts
+    fresh: Counts
+    log_wealth: float = 0.0
+
+    @property
+    def pairs_seen(self) -> int:
+        return int(self.counts.sum())
+
+
+@dataclass(slots=True, eq=False)
+class _Conforming:
+    """Conformance on one input: its additive statistics and how many outputs they are of."""
+
+    tester: Conformance
+    share: float
+    total: Array | None = None
+    count: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Crossing:
+    """A test that reached its threshold: where, and with which counts."""
+
+    test: _Test
+    counts: Counts
+    after: int
+
+    @property
+    def rank(self) -> tuple[int, bool]:
+        """The earliest is told, and of two at once the model's."""
+        return self.after, self.test.level == FLOAT
+
+
+@dataclass(frozen=True, slots=True)
+class _Event:
+    """The event of the fixed-sample bound, fixed before the samples that it is counted on."""
+
+    test: _Test
+    low: int
+    high: int
+    swapped: bool
+
+
+@dataclass(slots=True, eq=False)
+class _Stretch:
+    """Blocks of one job, and the tests that its counts belong to."""
+
+    job: Job
+    blocks: int
+    pair: int
+    tests: tuple[_Test, ...]
+    conforming: tuple[_Conforming | None, _Conforming | None] = (None, None)
+
+
+@dataclass(slots=True, eq=False)
+class Run:
+    """The state of one audit: what has been counted, and what will be sampled next."""
+
+    plan: Plan
+    settings: Settings
+    done: int = 0
+    rounds: int = 0
+    alive: list[int] = field(default_factory=list)
+    tests: list[_Test] = field(default_factory=list)
+    conforming: list[tuple[_Conforming, _Conforming] | None] = field(default_factory=list)
+    kept: dict[int, tuple[list[Outputs], list[Outputs]]] = field(default_factory=dict)
+    crossing: _Crossing | None = None
+    nonconforming: str = ""
+    nonconforming_level: str = MODEL
+    event: _Event | None = None
+    final: bool = False
+    ties: Ties | None = None
+
+    def __post_init__(self) -> None:
+        self.alive = list(range(len(self.plan.pairs)))
+        black = self.plan.declared is None
+        self.learned_share = (LEARNED_ALONE if black else LEARNED) / GENERATIONS
+        self.float_share = FLOATING_ALONE if black else FLOATING
+        for index, pair in enumerate(self.plan.pairs):
+            self._declare(index, pair)
+
+    # -- testers
+
+    def _declare(self, index: int, pair: Pair) -> None:
+        """The testers of a pair that are fixed before any data: declared loss, floating point, conformance."""
+        declared, pairs = self.plan.declared, len(self.plan.pairs)
+        checked = None
+        if declared is not None and pair.answers is not None:
+            left, right = pair.answers
+            law = declared.law(left, right)
+            alternatives = [found for scale in SCALES if (found := declared.law(left, right, scale)) is not None]
+            partition = declared.partition(left, right)
+            bets = mixture(partition.size, self.plan.curve, law=law, alternatives=alternatives)
+            self._add(MODEL, index, partition, DECLARED / pairs, bets)
+            share = CONFORMING / (2 * pairs)
+            checked = (_Conforming(conformance(declared, left), share), _Conforming(conformance(declared, right), share))
+        self.conforming.append(checked)
+        if pair.answers is not None:
+            self._add_floats(index, pair, self.float_share / 2 / (pairs + len(self.plan.float_pairs)))
+
+    def _add(self, level: str, pair: int, partition: Partition, share: float, bets: Bets | None = None) -> _Test:
+        empty = np.zeros((partition.size, partition.size), dtype=np.int64)
+        test = _Test(level, pair, partition, bets or mixture(partition.size, self.plan.curve), share, empty, empty)
+        self.tests.append(test)
+        return test
+
+    def _add_floats(self, index: int, pair: Pair, share: float) -> None:
+        assert pair.answers is not None
+        partitions = float_partitions(*pair.answers)
+        for partition in partitions:
+            self._add(FLOAT, index, partition, share / len(partitions))
+
+    def _learn(self) -> None:
+        """A new generation of learned partitions for the pairs that are left, each with its part of the capital kept aside."""
+        for index in self.alive:
+            if index not in self.kept:
+                continue
+            left, right = (concatenate(side) for side in self.kept[index])
+            learned = learn(left, right, seed=self.rounds)
+            if learned is not None:
+                self._add(MODEL, index, learned, self.learned_share / len(self.alive))
+            floats = learn_float(left, right)
+            if floats is not None:
+                self._add(FLOAT, index, floats, self.float_share / 2 / GENERATIONS / len(self.alive))
+
+    # -- rounds
+
+    def rounds_of_work(self) -> Iterator[list[_Stretch]]:
+        """What to sample next, round by round; everything of a round must be merged before the next is asked for."""
+        budget = self.settings.samples
+        early = budget // 10
+        while self.done < early or self.rounds == 0:
+            self._halve(early)
+            if self.rounds in LEARNING_ROUNDS:
+                self._learn()
+            each = max(min(self.done, early - self.done) // len(self.alive), FIRST)
+            yield [self._stretch(index, each) for index in self.alive]
+            if self.rounds == FLOAT_ROUND:
+                yield from self._float_excursions()
+            self.rounds += 1
+        self.alive = [max(self.alive, key=self._merit)]
+        self._learn()
+        self.final = True
+        if self.done < budget:
+            yield [self._stretch(self.alive[0], max(min(budget // 20, budget - self.done), SEGMENTS))]
+        self.event = self._chosen(budget - self.done)
+        self.rounds += 1
+        if self.done < budget:
+            yield [self._stretch(self.alive[0], budget - self.done)]
+
+    def _halve(self, early: int) -> None:
+        """Drop the pairs that show least, half of them a round, so that few are left when the early samples are spent."""
+        if self.done and early < self.done * len(self.alive):
+            wanted = max(early // self.done, 1)
+            self.alive = sorted(sorted(self.alive, key=self._merit, reverse=True)[: max(wanted, (len(self.alive) + 1) // 2)])
+
+    def _float_excursions(self) -> Iterator[list[_Stretch]]:
+        """Pairs that are run once, for the floating-point testers alone."""
+        for offset, pair in enumerate(self.plan.float_pairs, len(self.plan.pairs)):
+            self._add_floats(offset, pair, self.float_share / 2 / (len(self.plan.pairs) + len(self.plan.float_pairs)))
+            tests = tuple(test for test in self.tests if test.pair == offset)
+            yield [self._blocks(pair, offset, FLOAT_PAIRS_EACH, tests, (None, None), 0)]
+
+    def _stretch(self, index: int, size: int) -> _Stretch:
+        tests = [test for test in self.tests if test.pair == index]
+        if self.final or max((test.pairs_seen for test in tests), default=0) >= FULL:
+            tests = self._promising(tests)
+        checked = self.conforming[index]
+        full = checked is None or self.nonconforming or checked[0].count >= FULL
+        kept = sum(map(len, self.kept.get(index, ([], []))[0]))
+        keep = 0 if self.final else max(KEPT - kept, 0)
+        return self._blocks(self.plan.pairs[index], index, size, tuple(tests), (None, None) if full or checked is None else checked, keep)
+
+    def _promising(self, tests: list[_Test]) -> list[_Test]:
+        """The test of the fixed event, the declared loss, the newest learned partition, and all that have won much already."""
+        model = [test for test in tests if test.level == MODEL]
+        first = {id(self.event.test)} if self.event else {id(test) for test in (model[:1] + model[-1:])}
+        return [test for test in tests if id(test) in first or test.log_wealth > 2.5]
+
+    def _blocks(
+        self, pair: Pair, index: int, size: int, tests: tuple[_Test, ...], checked: tuple[_Conforming | None, _Conforming | None], keep: int
+    ) -> _Stretch:
+        """A stretch of about `size` pairs in equal blocks: at most 16 while they are small, so that workers can share them."""
+        block = int(np.clip(size // 16, FIRST, MAX_BLOCK)) // SEGMENTS * SEGMENTS
+        block = min(block, max(size // SEGMENTS * SEGMENTS, SEGMENTS))
+        conformances = (checked[0].tester if checked[0] else None, checked[1].tester if checked[1] else None)
+        blocks = -(-size // block)
+        job = Job((pair.left, pair.right), tuple(test.partition for test in tests), conformances, -(-keep // blocks), block)
+        return _Stretch(job, blocks, index, tests, checked)
+
+    # -- merging
+
+    @property
+    def over(self) -> bool:
+        """Whether a violation was found and nothing more is asked."""
+        return self.settings.stop and self.crossing is not None
+
+    def merge(self, stretch: _Stretch, result: BlockResult) -> None:
+        """Add one block's counts, in block order, and look whether a test has reached its threshold."""
+        size = result.size
+        for test, counts in zip(stretch.tests, result.counts, strict=True):
+            running = test.counts + np.cumsum(counts, axis=0)
+            wealth = np.asarray(test.bets.log_wealth(running))
+            reached = np.flatnonzero(wealth + log(test.share) >= -log(self.settings.sequential))
+            if reached.size and self._counts_as(test):
+                first = int(reached[0])
+                crossing = _Crossing(test, running[first], self.done + (first + 1) * size // len(running))
+                if self.crossing is None or crossing.rank < self.crossing.rank:
+                    self.crossing = crossing
+            test.counts, test.log_wealth = running[-1], float(wealth[-1])
+            if self.event is not None and test is self.event.test:
+                test.fresh = test.fresh + counts.sum(axis=0)
+        for checked, statistics in zip(stretch.conforming, result.statistics, strict=True):
+            if checked is not None:
+                self._conform(checked, statistics, size)
+        if result.kept is not None:
+            for side, outputs in zip(self.kept.setdefault(stretch.pair, ([], [])), result.kept, strict=True):
+                side.append(outputs)
+        self.done += size
+
+    def _counts_as(self, test: _Test) -> bool:
+        """A model-level fault is seen by floating-point testers too: while the model level is suspicious, they have to wait."""
+        if test.level == MODEL:
+            return True
+        return not any(other.level == MODEL and other.pair == test.pair and other.log_wealth > 4 for other in self.tests)
+
+    def _conform(self, checked: _Conforming, statistics: Array, size: int) -> None:
+        checked.total = statistics if checked.total is None else checked.total + statistics
+        checked.count += size
+        wealth, meaning = checked.tester.log_wealth(checked.total, checked.count)
+        if not self.nonconforming and wealth + log(checked.share) >= -log(self.settings.sequential):
+            self.nonconforming = f"{meaning} after {checked.count} outputs"
+
+    # -- what is said in the end
+
+    def _merit(self, index: int) -> float:
+        """The epsilon that a pair has shown so far, less two standard errors: what pairs are compared by, no statement."""
+        tests = [test for test in self.tests if test.pair == index and test.level == MODEL]
+        return max((self._prospect(test, test.pairs_seen, 2.0)[0] for test in tests), default=0.0)
+
+    def _chosen(self, planned: int) -> _Event | None:
+        """The event of the fixed-sample bound: the one whose bound is expected to be greatest after `planned` more pairs."""
+        tests = [test for test in self.tests if test.pair == self.alive[0] and test.level == MODEL and test.pairs_seen]
+        quantile = -float(ndtri(self._fixed))
+        prospects = [self._prospect(test, max(planned, 1), quantile) for test in tests]
+        return max(prospects, key=lambda prospect: prospect[0])[1] if prospects else None
+
+    def _prospect(self, test: _Test, planned: int, quantile: float) -> tuple[float, _Event]:
+        """The best event of a test, with the bound on epsilon to expect from it after `planned` pairs, by normal approximation."""
+        size, seen, delta = test.partition.size, test.pairs_seen, self.plan.delta
+        cuts = np.arange(1, size)
+        left, right = (np.cumsum(test.counts.sum(axis=axis)) for axis in (1, 0))
+        events = []
+        for swapped, hits, others in ((False, left[-1] - left[:-1], right[-1] - right[:-1]), (True, right[:-1], left[:-1])):
+            p, q = (hits + 0.5) / (seen + 1), (others + 1) / (seen + 1)  # an event never seen is not taken for impossible
+            error = np.sqrt((p * (1 - p) / np.maximum(p - delta, 1e-300) ** 2 + (1 - q).clip(0) / q) / planned)
+            value = np.log(np.maximum(p - delta, 1e-300) / q) - quantile * error
+            best = int(np.argmax(value))
+            low, high = (0, int(cuts[best])) if swapped else (int(cuts[best]), size)
+            events.append((float(value[best]), _Event(test, low, high, swapped)))
+        return max(events, key=lambda event: event[0])
+
+    @property
+    def _fixed(self) -> float:
+        return self.settings.alpha - self.settings.sequential
+
+    def lower_bound(self) -> float:
+        """The exact fixed-sample bound on epsilon from the samples after its event was fixed; 0 where there are none."""
+        if self.event is None or not self.event.test.fresh.sum():
+            return 0.0
+        count = int(self.event.test.fresh.sum())
+        hits, others = _hits(self.event.test.fresh, self.event)
+        return bounds.epsilon_lower_bound(hits, count, others, count, confidence=1 - self._fixed, delta=self.plan.delta)
+
+    def detectable(self) -> float:
+        """The smallest epsilon that the run's anytime-valid tests would have refuted nine times in ten."""
+        found = [float("inf")]
+        for test in self.tests:
+            if test.level == MODEL and test.pairs_seen:
+                law = tuple(test.counts.sum(axis=axis) / test.pairs_seen for axis in (1, 0))
+                threshold = -log(self.settings.sequential) - log(test.share)
+                found.append(bounds.detectable_epsilon(test.bets, test.pairs_seen, law, threshold))
+        return min(found)
+
+
+def _hits(counts: Counts, event: _Event) -> tuple[int, int]:
+    """How often the event was seen on the side that it speaks for, and on the other."""
+    left, right = (int(counts.sum(axis=axis)[event.low : event.high].sum()) for axis in (1, 0))
+    return (right, left) if event.swapped else (left, right)
+
+
+def run(plan: Plan, settings: Settings, engine: Engine, journal: Journal, progress: Callable[[int], object] = lambda done: None) -> Run:
+    """Sample until something is found or the samples are spent. What is in the journal already is not sampled again."""
+    state = Run(plan, settings)
+    index = 0
+    try:
+        for stretches in state.rounds_of_work():
+            start = index
+            ends = list(accumulate((stretch.blocks for stretch in stretches), initial=index))[1:]
+
+            def stretch_of(block: int, ends: list[int] = ends, stretches: list[_Stretch] = stretches) -> _Stretch:
+                return stretches[bisect_right(ends, block)]
+
+            while index < ends[-1] and (entry := journal.replay(index)) is not None:
+                state.merge(stretch_of(index), entry.result)
+                index += entry.blocks
+                if state.over:
+                    return state
+            for result in engine.results(lambda block: stretch_of(block).job, index, ends[-1]):
+                before = state.crossing
+                state.merge(stretch_of(result.index), result)
+                # in the last stretch only sums matter, but for the block in which a test reached its threshold
+                journal.record(result, joins=state.event is not None and index > start and state.crossing is before)
+                index = result.index + 1
+                progress(state.done)
+                if state.over:
+                    return state
+        return state
+    finally:
+        journal.save()
