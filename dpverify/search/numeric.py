@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,48 +14,49 @@ from dpverify.expr import Add, Call, Expr, Mul, Num, Pow, Sym
 Array = np.ndarray[Any, np.dtype[np.float64]]
 
 
-def vectorised(expr: Expr, name: str) -> Callable[[Array], Array]:
-    """The float function of one variable; nan where the expression has no value."""
+def vectorised(expr: Expr, *names: str) -> Callable[..., Array]:
+    """The float function of the named variables, whose arrays are broadcast together; nan where it has no value. Picklable."""
+    return partial(_values, expr, names)
 
-    def function(points: Array) -> Array:
-        with np.errstate(all="ignore"):
-            result = _evaluate(expr, name, np.asarray(points, dtype=float))
-            return np.broadcast_to(np.asarray(result, dtype=float), np.shape(points)).copy()
 
-    return function
+def _values(expr: Expr, names: tuple[str, ...], *points: Array) -> Array:
+    arrays = np.broadcast_arrays(*(np.asarray(array, dtype=float) for array in points))
+    with np.errstate(all="ignore"):
+        result = _evaluate(expr, dict(zip(names, arrays, strict=True)))
+        return np.broadcast_to(np.asarray(result, dtype=float), arrays[0].shape).copy()
 
 
 def number(expr: Expr) -> float:
     """The float value of a constant."""
     with np.errstate(all="ignore"):
-        return float(_evaluate(expr, "", np.zeros(())))
+        return float(_evaluate(expr, {}))
 
 
-def _evaluate(expr: Expr, name: str, x: Array) -> Any:
+def _evaluate(expr: Expr, at: Mapping[str, Array]) -> Any:
     if isinstance(expr, Num):
         try:
             return float(expr.value)
         except OverflowError:
             return np.inf if expr.value > 0 else -np.inf
     if isinstance(expr, Sym):
-        return x if expr.name == name else np.nan
+        return at.get(expr.name, np.nan)
     if isinstance(expr, Add):
-        return sum(_evaluate(arg, name, x) for arg in expr.args)
+        return sum(_evaluate(arg, at) for arg in expr.args)
     if isinstance(expr, Mul):
         result: Any = 1.0
         for arg in expr.args:
-            result = result * _evaluate(arg, name, x)
+            result = result * _evaluate(arg, at)
         return result
     if isinstance(expr, Pow):
-        return np.power(_evaluate(expr.base, name, x), _evaluate(expr.exponent, name, x))
+        return np.power(_evaluate(expr.base, at), _evaluate(expr.exponent, at))
     assert isinstance(expr, Call)
     if expr.name == "log" and isinstance(expr.args[0], Add):
-        return _log_sum(expr.args[0], name, x)
-    args = [_evaluate(arg, name, x) for arg in expr.args]
+        return _log_sum(expr.args[0], at)
+    args = [_evaluate(arg, at) for arg in expr.args]
     return _FUNCTIONS[expr.name](*args)
 
 
-def _log_sum(total: Add, name: str, x: Array) -> Any:
+def _log_sum(total: Add, at: Mapping[str, Array]) -> Any:
     """log of a sum; of exponentials without underflow."""
     exponents = []
     for term in total.args:
@@ -62,14 +64,14 @@ def _log_sum(total: Add, name: str, x: Array) -> Any:
         exponent: Any = 0.0
         for factor in factors:
             if isinstance(factor, Call) and factor.name == "exp":
-                exponent = exponent + _evaluate(factor.args[0], name, x)
+                exponent = exponent + _evaluate(factor.args[0], at)
             else:
-                exponent = exponent + np.log(_evaluate(factor, name, x))
-        exponents.append(np.broadcast_to(exponent, np.shape(x)))
-    plain = np.log(_evaluate(total, name, x))
+                exponent = exponent + np.log(_evaluate(factor, at))
+        exponents.append(exponent)
+    plain = np.log(_evaluate(total, at))
     if any(np.isnan(e).any() for e in exponents):
         return plain
-    return np.logaddexp.reduce(exponents)
+    return np.logaddexp.reduce(np.broadcast_arrays(*exponents))
 
 
 def _logerfc(x: Any) -> Any:
