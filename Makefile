@@ -12,7 +12,7 @@ BIN := .venv/bin
 PIP := -m pip install --quiet --disable-pip-version-check
 FLINT := $(shell sed -n 's/^ *"\(python-flint[^"]*\)".*/\1/p' pyproject.toml)
 
-.PHONY: help verify reports test lint types imports check reports-check wheel-test bench ci clean
+.PHONY: help verify reports test lint types imports check reports-check wheel-test bench audit ci clean
 
 help:  ## what each target does
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 22
@@ -46,6 +46,10 @@ wheel-test: .venv/run  ## the wheel in a clean environment, used from another di
 bench: .venv/run  ## measure, print, and write reports/bench.md
 	$(BIN)/python bench/run.py
 
+audit: .venv-libraries/done  ## audit the noise of public libraries, write reports/libraries.json
+	@# Exit code 1 is a finding, which is an answer: only a fault stops here.
+	.venv-libraries/bin/dpverify audit specs/libraries --seed 0 --format json > reports/libraries.json || test $$? -eq 1
+
 ci:  ## everything that continuous integration runs
 	.ci/run
 
@@ -72,4 +76,10 @@ clean:  ## remove environments, caches and builds
 	@test -n "$(PYTHON)" || { echo "dpverify needs python3 >= 3.11; found none. Install one or pass PYTHON=/path/to/python." >&2; exit 2; }
 	$(PYTHON) -m venv .venv-flint
 	.venv-flint/bin/python $(PIP) '$(FLINT)'
+	@touch $@
+
+.venv-libraries/done: pyproject.toml
+	@test -n "$(PYTHON)" || { echo "dpverify needs python3 >= 3.11; found none. Install one or pass PYTHON=/path/to/python." >&2; exit 2; }
+	$(PYTHON) -m venv .venv-libraries
+	.venv-libraries/bin/python $(PIP) -e '.[libraries]'
 	@touch $@
