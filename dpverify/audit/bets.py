@@ -27,6 +27,7 @@ Law = tuple[Floats, Floats]  # the probabilities of the K cells under x and unde
 
 RESERVE: Final = 1e-3  # what no bet ever stakes: one round costs at most this factor
 GENERIC_SHARE: Final = 0.12  # of a mixture designed for alternatives, against what the design did not foresee
+MAX_POINTS: Final = 16  # of a curve; the size of everything here grows with it
 GENERIC_BETS: Final = 2000  # about how many bets the generic grid may hold: its factors are K * K doubles each
 ROUNDING: Final = 2.0**-44  # at least the relative error of a product of 256 terms and a logarithm, 2^-53 each, twice over
 SUMMING: Final = 1e-11  # likewise of the sum over the mixture
@@ -36,7 +37,7 @@ SUMMING: Final = 1e-11  # likewise of the sum over the mixture
 class Bet:
     """The bet of a mixture that gained most, and the event that gained most in it.
 
-    low, high: the event {low <= cell < high}; swapped: whether it speaks for x' against x; point: the point of the curve it was held against;
+    low, high: the event {low <= cell < high}; swapped: whether it speaks for x' against x; point: of the curve, which it was held against;
     log_wealth: in nats, of this bet alone.
     """
 
@@ -64,8 +65,8 @@ class Bets:
     def log_wealth(self, counts: Counts) -> Floats:
         """Log of the mixture's wealth, shape (...), for joint counts of shape (..., K, K); all at once is cheaper than one by one.
 
-        Rounding never creates wealth: every log factor was lowered by more than the error it can contribute, so that for n pairs the answer is
-        too low by at most n * 2^-43 * (greatest log factor) + 2e-11 nats. Counts are exact below 2^53.
+        Rounding never creates wealth: every log factor was lowered by more than the error it can contribute, so that for n pairs the
+        answer is too low by at most about n * 2^-43 * (greatest log factor) nats. Counts are exact below 2^53.
         """
         flat = counts.reshape(-1, self.size**2).astype(np.float64)
         mixed = logsumexp(flat @ self.log_factors.T + self.log_prior, axis=1) - SUMMING
@@ -86,9 +87,9 @@ class Bets:
 def mixture(size: int, curve: Sequence[CurvePoint], *, alternatives: Sequence[Law] = ()) -> Bets:
     """A mixture of bets on `size` ordered cells against every point of `curve`.
 
-    alternatives: laws (p, q) of the cells under x and x' that are to be refuted fast, fixed before any data: the mixture then holds for each
-    the bet whose wealth grows fastest under it, and keeps a small share on a generic grid of all cuts, which is the whole mixture otherwise.
-    Points that claim nothing (delta at least 1, or an epsilon whose exponential overflows) are left out.
+    alternatives: laws (p, q) of the cells under x and x' that are to be refuted fast, fixed before any data: the mixture then holds for
+    each the bet whose wealth grows fastest under it, and keeps a small share on a generic grid of all cuts, which otherwise is all of it.
+    Points that claim nothing (delta at least 1, or an epsilon whose exponential overflows) are left out; of many, every few are taken.
     Raises AuditError for a size out of range, a curve that claims nothing or is not one, and laws of another size.
     """
     if not 2 <= size <= MAX_CELLS:
@@ -97,10 +98,11 @@ def mixture(size: int, curve: Sequence[CurvePoint], *, alternatives: Sequence[La
         raise AuditError(f"the claimed curve has {bad[0]}: epsilon and delta are numbers of at least 0")
     points = tuple(point for point in curve if point.delta < 1 and point.epsilon < 700)
     if not points:
-        raise AuditError("the claimed curve says nothing (epsilon is at least 700 or delta at least 1 everywhere): claim less to have it audited")
+        raise AuditError("the claimed curve has no point with epsilon below 700 and delta below 1: it claims nothing that could be refuted")
+    points = points[:: -(-len(points) // MAX_POINTS)]
     laws = [(np.asarray(p, dtype=np.float64), np.asarray(q, dtype=np.float64)) for p, q in alternatives]
     if bad_shapes := [(p.shape, q.shape) for p, q in laws if p.shape != (size,) or q.shape != (size,)]:
-        raise AuditError(f"an alternative of shapes {bad_shapes[0]} for {size} cells: give the probability of each cell under x and under x'")
+        raise AuditError(f"an alternative of shapes {bad_shapes[0]} for {size} cells: give each cell's probability under x and under x'")
     atoms = _atoms(size, points)
     generic = _generic(size, len(points))
     designed = np.array([_fastest(atoms, np.outer(p, q).ravel()) for p, q in laws]).reshape(len(laws), len(atoms))
@@ -139,8 +141,8 @@ def _generic(size: int, points: int) -> Floats:
 def _fastest(atoms: Floats, joint: Floats) -> Floats:
     """The stakes under which wealth grows fastest when the joint law of cells is `joint`: the greatest mean of log(1 + u @ atoms).
 
-    A concave problem on the simplex, by Newton steps along the barrier's central path. What it returns is any feasible point: a bad one costs
-    power, never validity.
+    A concave problem on the simplex, by Newton steps along the barrier's central path. Any feasible answer is a valid bet: a poor one costs
+    power only.
     """
     many = len(atoms)
     u = np.full(many, 0.5 / many)
