@@ -1,6 +1,7 @@
 """dpverify: prove or refute differential-privacy claims, with certificates that a small kernel re-checks.
 
-From Python: `dpverify.read_spec(path)` gives the claims of a file, `dpverify.verify(claim)` judges one.
+From Python: `dpverify.read_spec(path)` gives the claims of a file, `dpverify.verify(claim)` judges one, and
+`dpverify.audit(sampler, claim)` samples an implementation.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from dpverify.audit import audit as audit
     from dpverify.catalogue import read_spec as read_spec
     from dpverify.verify import verify as verify
 
@@ -20,6 +22,6 @@ def __getattr__(name: str) -> Any:
 
     if name == "read_spec":
         return import_module("dpverify.catalogue").read_spec
-    if name == "verify":
-        return import_module("dpverify.verify")  # a module that can be called
+    if name in ("verify", "audit"):
+        return import_module(f"dpverify.{name}")  # modules that can be called
     raise AttributeError(f"module 'dpverify' has no attribute {name!r}")

@@ -18,9 +18,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dpverify import __version__
-from dpverify.errors import DpverifyError, SpecError
+from dpverify.errors import AuditError, DpverifyError, SamplerError, SpecError
 
 if TYPE_CHECKING:
+    from dpverify.audit.finding import Finding
     from dpverify.catalogue import Spec, Stated
     from dpverify.report import Entry
 
@@ -112,7 +113,7 @@ def check(certificates: tuple[Path, ...]) -> int:
 @click.option("-o", "--output", required=True, type=click.Path(file_okay=False, path_type=Path), help="The directory to write to.")
 @click.option("--digits", type=click.IntRange(1, 1000), default=20, show_default=True, help="Digits of the tight epsilon.")
 def report(paths: tuple[str, ...], output: Path, digits: int) -> int:
-    """Verify, and write certificates and pages (.html, .md) for people. This version does not audit."""
+    """Verify, and write certificates and pages (.html, .md) for people."""
     from dpverify.report import exit_code, page, summary, text
 
     entries = _verified(_specs(paths), output, digits)
@@ -135,14 +136,55 @@ def report(paths: tuple[str, ...], output: Path, digits: int) -> int:
     return exit_code(entries)
 
 
-@main.command(context_settings={"ignore_unknown_options": True})
-@click.argument("paths", nargs=-1, type=click.UNPROCESSED, metavar="PATH|NAME...")
-def audit(paths: tuple[str, ...]) -> int:
-    """Sample implementations: not in this version."""
-    raise click.UsageError(
-        "this version of dpverify does not audit: it verifies declared densities. An [audit] table in a claim file is read and "
-        "checked for form, and not run. Use `dpverify verify`."
-    )
+@main.command()
+@click.argument("paths", nargs=-1, required=True, metavar="PATH|NAME...")
+@click.option("--samples", type=click.IntRange(1), default=1_000_000, show_default=True, help="Runs on each side, for each claim.")
+@click.option("--confidence", type=float, default=1 - 1e-6, show_default="1 - 1e-6", help="1 - the false-alarm budget of each audit.")
+@click.option("--seed", type=click.IntRange(0), help="Of the sampler's generator; drawn, and told, without it.")
+@click.option("--workers", type=click.IntRange(0), default=1, show_default=True, help="Processes that sample; 0 for this one.")
+@click.option("--dask", metavar="ADDRESS", help="Sample on the workers of a Dask scheduler.")
+@click.option("--timeout", type=float, default=60.0, show_default=True, help="Seconds that one call of the sampler may take.")
+@click.option("--checkpoint", type=click.Path(dir_okay=False, path_type=Path), help="Go on from this file, and keep it. One file of claims only.")
+@click.option("--no-stop", is_flag=True, help="Spend all samples, for the best lower bound on epsilon.")
+@click.option("--format", "style", type=click.Choice([*FORMATS, "markdown"]), default="text", show_default=True)
+def audit(
+    paths: tuple[str, ...], samples: int, confidence: float, seed: int | None, workers: int, dask: str | None, timeout: float,
+    checkpoint: Path | None, no_stop: bool, style: str,
+) -> int:  # fmt: skip
+    """Sample the implementations that [audit] tables name, and look for violations of each claim.
+
+    Runs the code that the tables name. An audit never proves: it says VIOLATION, NONCONFORMING or what it would have seen.
+    """
+    from dpverify.audit import audit_spec
+    from dpverify.report import findings as rendering
+
+    specs = [spec for spec in _specs(paths) if spec.audit is not None]
+    if not specs:
+        raise click.UsageError(f"{', '.join(paths)}: no file has an [audit] table. Add one that names the sampler.")
+    if checkpoint is not None and len(specs) > 1:
+        raise click.UsageError(f"--checkpoint keeps one file's audits, and {len(specs)} files are meant. Audit them one by one.")
+    work = [(spec, stated) for spec in specs for stated in spec.claims]
+    findings: list[Finding] = []
+    failed = False
+    for number, (spec, stated) in enumerate(work, 1):
+        label = f"auditing {number}/{len(work)} {spec.mechanism}"
+        with click.progressbar(length=samples, label=label, file=sys.stderr, hidden=not sys.stderr.isatty()) as bar:
+            try:
+                findings += audit_spec(
+                    spec, claims=[stated], samples=samples, confidence=confidence, seed=seed, workers=workers, dask=dask, timeout=timeout,
+                    checkpoint=checkpoint and checkpoint.with_name(f"{checkpoint.name}.{number}" if number > 1 else checkpoint.name),
+                    stop=not no_stop, progress=lambda done, bar=bar: bar.update(done - bar.pos),
+                )  # fmt: skip
+            except (AuditError, SamplerError) as error:  # one claim's fault must not take the other findings away
+                failed = True
+                click.echo(f"{type(error).__name__}: {spec.file}, {stated.claim.name}: {error}", err=True)
+    if style == "text":
+        click.echo(rendering.text(findings, _paint) if findings else "nothing was audited")
+    elif style == "markdown":
+        click.echo(rendering.as_markdown("Audits", findings), nl=False)
+    else:
+        click.echo(rendering.FORMATS[style](findings))
+    return 2 if failed else rendering.exit_code(findings)
 
 
 @main.command()

@@ -1,1 +1,264 @@
-"""Audits of sampled implementations: docs/audit.md."""
+"""Audits of sampled implementations: `dpverify.audit(sampler, claim)`. How they are built: docs/audit.md.
+
+A proof speaks of a density; what ships is a sampler. An audit runs it on neighbouring inputs and says VIOLATION, NONCONFORMING or
+NO_VIOLATION_SEEN, with its confidence. It never says "proved" (THEORY T33).
+"""
+
+from __future__ import annotations
+
+import secrets
+import sys
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Final
+
+import numpy as np
+
+from dpverify import __version__
+from dpverify.audit import bounds
+from dpverify.audit.engine import Checkpoint, Engine
+from dpverify.audit.finding import MODEL, NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION, Finding
+from dpverify.audit.journal import Journal
+from dpverify.audit.plan import Pair, Plan, make_plan, number_up
+from dpverify.audit.query import QueryFinding, search_sensitivity
+from dpverify.audit.run import Run, Settings, event_text, run
+from dpverify.audit.target import Target, load, show
+from dpverify.catalogue import Spec, Stated
+from dpverify.errors import AuditError
+from dpverify.expr import Num
+from dpverify.model import Claim, Sampled, claim_hash, to_json
+
+SAMPLES: Final = 1_000_000
+CONFIDENCE: Final = 1 - 1e-6
+
+
+def audit(
+    sampler: Callable[..., Any] | str,
+    claim: Claim | None = None,
+    *,
+    epsilon: float | str | Fraction | None = None,
+    delta: float | str | Fraction = 0,
+    sensitivity: float | str | Fraction | None = None,
+    pairs: Sequence[Sequence[Any]] | None = None,
+    patterns: Any = None,
+    length: int | None = None,
+    query: Callable[[Any], Any] | None = None,
+    samples: int = SAMPLES,
+    confidence: float = CONFIDENCE,
+    seed: int | None = None,
+    workers: int = 0,
+    executor: Executor | None = None,
+    dask: str | None = None,
+    stop: bool = True,
+    checkpoint: str | Path | None = None,
+    timeout: float = 60.0,
+    vectorised: bool | None = None,
+    folder: Path | None = None,
+    progress: Callable[[int], object] = lambda done: None,
+) -> Finding:
+    """Sample an implementation on neighbouring inputs and say what was seen.
+
+    sampler: callable(data, rng) -> output, callable(data, size, rng) -> size outputs, the same without rng (then the run cannot be
+    repeated), or "module:name" of one. claim: what is claimed, and of which density (white box); without it, epsilon (nats), delta and
+    sensitivity state a claim about the sampler alone (black box). pairs: neighbouring inputs (data, data'). patterns: "usual" with
+    length, or a Hypothesis strategy of data. query: from data to the true answer; without it, data is the vector of true answers.
+    samples: runs on each side in all. confidence: 1 - the false-alarm budget of the whole run. stop: at the first violation; else all samples
+    go into the lower bound on epsilon. workers: processes, 0 for this one; executor: any of concurrent.futures; dask: a scheduler's address.
+    checkpoint: a file from which a run that was stopped goes on. timeout: seconds that one call may take.
+    Raises AuditError where the audit cannot be set up, SamplerError where the sampler crashes, hangs or gives nan.
+    """
+    started = time.perf_counter()
+    if not 0 < confidence < 1:
+        raise AuditError(f"confidence = {confidence}: not between 0 and 1. Give 0.999, say.")
+    if samples < 1:
+        raise AuditError(f"samples = {samples}: an audit needs some. Leave it out for {SAMPLES}.")
+    if claim is None:
+        claim = _black_box(epsilon, delta, sensitivity)
+    target = Target.of(sampler, folder, vectorised=vectorised)
+    root = secrets.randbits(32) if seed is None else seed
+    plan = make_plan(claim, pairs=pairs, patterns=patterns, length=length, query=query, seed=root)
+    settings = Settings(samples, 1 - confidence, stop)
+    journal = Journal(None if checkpoint is None else Checkpoint(Path(checkpoint), _key(claim, target, plan, settings, root)))
+    with Engine(target, root=root, executor=executor, workers=workers, dask=dask, timeout=timeout) as engine:
+        state = run(plan, settings, engine, journal, progress)
+    return _finding(state, claim, target, confidence, root if target.reproducible else None, time.perf_counter() - started)
+
+
+def audit_query(
+    query: Callable[[Any], Any],
+    claim: Claim,
+    *,
+    pairs: Sequence[Sequence[Any]] | None = None,
+    patterns: Any = None,
+    length: int | None = None,
+    adjacency: str | None = None,
+    seed: int = 0,
+) -> QueryFinding | None:
+    """Search for neighbours that move the true answer by more than the claim's sensitivity, shrunk to a minimal pair. None: none found."""
+    from dpverify.audit.declared import declared
+
+    if claim.sensitivity is None:
+        return None
+    density = declared(claim)
+    return search_sensitivity(
+        query,
+        strategy=None if patterns == "usual" else patterns,
+        pairs=tuple(tuple(pair) for pair in pairs or ()),
+        sensitivity=number_up(claim.sensitivity),
+        norm=_largest if density is None else density.distance,
+        adjacency=adjacency,
+        length=length or 5,
+        seed=seed,
+    )
+
+
+def audit_spec(
+    spec: Spec,
+    *,
+    samples: int = SAMPLES,
+    confidence: float = CONFIDENCE,
+    seed: int | None = None,
+    workers: int = 0,
+    dask: str | None = None,
+    stop: bool = True,
+    checkpoint: Path | None = None,
+    timeout: float = 60.0,
+    progress: Callable[[int], object] = lambda done: None,
+    claims: Sequence[Stated] | None = None,
+) -> list[Finding]:
+    """Audit the claims of a file (all, or some) against the sampler that its [audit] table names; the query's own finding comes first.
+
+    Raises AuditError where the file has no [audit] table or the audit cannot be set up, SamplerError where the sampler fails.
+    """
+    if spec.audit is None:
+        raise AuditError(f"{spec.file}: no [audit] table. Add one that names the sampler.")
+    table, folder = spec.audit, Path(spec.file).resolve().parent
+    query = _callable(table["query"], folder) if "query" in table else None
+    patterns = table.get("patterns")
+    if isinstance(patterns, str) and patterns.startswith("strategy:"):
+        patterns = load(patterns.removeprefix("strategy:"), folder)
+    inputs: dict[str, Any] = {"pairs": table.get("pairs"), "patterns": patterns, "length": table.get("length")}
+    findings: list[Finding] = []
+    for stated in spec.claims if claims is None else claims:
+        labels: dict[str, Any] = {"file": spec.file, "name": stated.claim.name, "expected": stated.expect}
+        adjacency = stated.adjacency or None
+        if query is not None:
+            moved = audit_query(query, stated.claim, **inputs, adjacency=adjacency, seed=seed or 0)
+            if moved is not None:
+                findings.append(replace(_of_query(moved, stated.claim, confidence, seed, table["query"]), **labels))
+        found = audit(
+            table["sampler"], stated.claim, **inputs, query=query, samples=samples, confidence=confidence, seed=seed, workers=workers,
+            dask=dask, stop=stop, checkpoint=checkpoint, timeout=timeout, folder=folder, progress=progress,
+        )  # fmt: skip
+        findings.append(replace(found, **labels))
+    return findings
+
+
+# -- claims and findings ---------------------------------------------------------------------------------------
+
+
+def _black_box(epsilon: float | str | Fraction | None, delta: float | str | Fraction, sensitivity: float | str | Fraction | None) -> Claim:
+    """A claim about a sampler of which no density is declared."""
+    if epsilon is None:
+        raise AuditError("what is claimed? Give a claim, or epsilon (nats) and delta.")
+    moved = None if sensitivity is None else _number("sensitivity", sensitivity)
+    return Claim(Sampled(), _number("epsilon", epsilon), _number("delta", delta), moved)
+
+
+def _number(name: str, value: float | str | Fraction) -> Num:
+    """A number as the decimal that it is written as: 0.1 is 1/10."""
+    try:
+        number = Fraction(str(value))
+    except ValueError as error:
+        raise AuditError(f"{name} = {value!r} is not a number. Write an integer, a decimal or a fraction.") from error
+    if number < 0:
+        raise AuditError(f"{name} = {value!r} is negative.")
+    return Num(number)
+
+
+def _callable(reference: str, folder: Path) -> Callable[[Any], Any]:
+    found = load(reference, folder)
+    if not callable(found):
+        raise AuditError(f"query = {reference!r}: {show(found)} is not callable. Name a function from data to the true answer.")
+    return found
+
+
+def _largest(answer: Any) -> float:
+    """The norm of a change where none is declared: the largest coordinate."""
+    return float(np.abs(answer).max(initial=0.0))
+
+
+def _key(claim: Claim, target: Target, plan: Plan, settings: Settings, root: int) -> str:
+    """What a checkpoint must be of to go on from it."""
+    pairs = [(show(pair.left), show(pair.right)) for pair in plan.pairs]
+    return repr((__version__, claim_hash(to_json(claim)), target.name, pairs, settings, root))
+
+
+def _finding(state: Run, claim: Claim, target: Target, confidence: float, seed: int | None, seconds: float) -> Finding:
+    plan, crossing = state.plan, state.crossing
+    lower = state.lower_bound()
+    level, detectable, samples = MODEL, None, state.done
+    if crossing is not None:
+        bet = crossing.test.bets.best(crossing.counts)
+        share = 1 - state.settings.sequential * crossing.test.share
+        lower = max(lower, bounds.epsilon_anytime(crossing.counts, confidence=share, delta=plan.delta))
+        finding, level = VIOLATION, crossing.test.level
+        event = event_text(crossing.test, crossing.counts, bet.low, bet.high)
+        pair: Pair | None = state.pair(crossing.test.pair)
+        if state.settings.stop:
+            samples = crossing.after
+    elif plan.epsilon is not None and lower > plan.epsilon and state.event is not None:
+        finding, chosen = VIOLATION, state.event
+        event, pair = event_text(chosen.test, chosen.test.fresh, chosen.low, chosen.high), state.pair(chosen.test.pair)
+    elif state.nonconforming:
+        finding, level, event, pair = NONCONFORMING, state.nonconforming_level, state.nonconforming, None
+    else:
+        finding, event, pair = NO_VIOLATION_SEEN, "", state.pair(state.alive[0]) if len(plan.pairs) == 1 else None
+        detectable = max(state.detectable(), plan.epsilon or 0.0)
+        if state.event is not None and state.event.test.fresh.sum():
+            chosen = state.event
+            event = event_text(chosen.test, chosen.test.fresh, chosen.low, chosen.high)
+    notes = () if target.reproducible else ("the sampler draws its own randomness: this run cannot be repeated",)
+    if finding == VIOLATION and state.nonconforming:
+        notes = (*notes, f"not the declared density either: {state.nonconforming}")
+    return Finding(
+        finding=finding,
+        level=level,
+        epsilon=plan.epsilon,
+        delta=plan.delta,
+        epsilon_lower=lower,
+        confidence=confidence,
+        samples=samples,
+        event=event,
+        pair="" if pair is None else f"{show(pair.left)} and {show(pair.right)}",
+        detectable_epsilon=detectable,
+        seed=seed,
+        seconds=seconds,
+        sampler=target.name,
+        notes=notes,
+        name=claim.name,
+    )
+
+
+def _of_query(moved: QueryFinding, claim: Claim, confidence: float, seed: int | None, name: str) -> Finding:
+    """What is wrong with the query itself: no statistics, two inputs that anyone can try."""
+    epsilon = None if claim.epsilon is None else number_up(claim.epsilon)
+    return Finding(
+        finding=VIOLATION, level=MODEL, epsilon=epsilon, delta=0.0 if claim.delta is None else number_up(claim.delta), epsilon_lower=0.0,
+        confidence=confidence, samples=0, event=moved.message, pair=f"{show(moved.x)} and {show(moved.x_prime)}", detectable_epsilon=None,
+        seed=seed, seconds=0.0, sampler=name,
+    )  # fmt: skip
+
+
+class _Callable(ModuleType):
+    """`dpverify.audit` names this package and the function in it; calling either is the same."""
+
+    __call__ = staticmethod(audit)
+
+
+sys.modules[__name__].__class__ = _Callable

@@ -153,21 +153,18 @@ class Run:
     # -- testers
 
     def _declare(self, index: int, pair: Pair) -> None:
-        """The testers of a pair that are fixed before any data: declared loss, floating point, conformance."""
+        """The testers of a pair that are fixed before any data: declared loss and conformance."""
         declared, pairs = self.plan.declared, len(self.plan.pairs)
         checked = None
         if declared is not None and pair.answers is not None:
             left, right = pair.answers
-            law = declared.law(left, right)
             alternatives = [found for scale in SCALES if (found := declared.law(left, right, scale)) is not None]
             partition = declared.partition(left, right)
-            bets = mixture(partition.size, self.plan.curve, law=law, alternatives=alternatives)
+            bets = mixture(partition.size, self.plan.curve, alternatives=alternatives)
             self._add(MODEL, index, partition, DECLARED / pairs, bets)
             share = CONFORMING / (2 * pairs)
             checked = (_Conforming(conformance(declared, left), share), _Conforming(conformance(declared, right), share))
         self.conforming.append(checked)
-        if pair.answers is not None:
-            self._add_floats(index, pair, self.float_share / 2 / (pairs + len(self.plan.float_pairs)))
 
     def _add(self, level: str, pair: int, partition: Partition, share: float, bets: Bets | None = None) -> _Test:
         empty = np.zeros((partition.size, partition.size), dtype=np.int64)
@@ -175,17 +172,18 @@ class Run:
         self.tests.append(test)
         return test
 
-    def _add_floats(self, index: int, pair: Pair, share: float) -> None:
-        assert pair.answers is not None
-        partitions = float_partitions(*pair.answers)
+    def _add_floats(self, index: int) -> None:
+        """The floating-point testers of a pair: half of the share of their level, the other half is learned."""
+        answers = self.pair(index).answers
+        dtype = self.kept[0][0][0].numbers.dtype  # what kind of numbers the outputs are is known from the first round
+        partitions = () if answers is None else float_partitions(*answers, dtype)
+        share = self.float_share / 2 / (len(self.plan.pairs) + len(self.plan.float_pairs))
         for partition in partitions:
             self._add(FLOAT, index, partition, share / len(partitions))
 
     def _learn(self) -> None:
         """A new generation of learned partitions for the pairs that are left, each with its part of the capital kept aside."""
         for index in self.alive:
-            if index not in self.kept:
-                continue
             left, right = (concatenate(side) for side in self.kept[index])
             learned = learn(left, right, seed=self.rounds)
             if learned is not None:
@@ -206,6 +204,9 @@ class Run:
                 self._learn()
             each = max(min(self.done, early - self.done) // len(self.alive), FIRST)
             yield [self._stretch(index, each) for index in self.alive]
+            if self.rounds == 0:
+                for index in self.alive:
+                    self._add_floats(index)
             if self.rounds == FLOAT_ROUND:
                 yield from self._float_excursions()
             self.rounds += 1
@@ -228,16 +229,18 @@ class Run:
     def _float_excursions(self) -> Iterator[list[_Stretch]]:
         """Pairs that are run once, for the floating-point testers alone."""
         for offset, pair in enumerate(self.plan.float_pairs, len(self.plan.pairs)):
-            self._add_floats(offset, pair, self.float_share / 2 / (len(self.plan.pairs) + len(self.plan.float_pairs)))
+            self._add_floats(offset)
             tests = tuple(test for test in self.tests if test.pair == offset)
+            if not tests:
+                return
             yield [self._blocks(pair, offset, FLOAT_PAIRS_EACH, tests, (None, None), 0)]
 
     def _stretch(self, index: int, size: int) -> _Stretch:
         tests = [test for test in self.tests if test.pair == index]
-        if self.final or max((test.pairs_seen for test in tests), default=0) >= FULL:
+        if self.done + size > FULL:
             tests = self._promising(tests)
         checked = self.conforming[index]
-        full = checked is None or self.nonconforming or checked[0].count >= FULL
+        full = checked is None or self.nonconforming or self.done + size > FULL
         kept = sum(map(len, self.kept.get(index, ([], []))[0]))
         keep = 0 if self.final else max(KEPT - kept, 0)
         return self._blocks(self.plan.pairs[index], index, size, tuple(tests), (None, None) if full or checked is None else checked, keep)
@@ -252,10 +255,9 @@ class Run:
         self, pair: Pair, index: int, size: int, tests: tuple[_Test, ...], checked: tuple[_Conforming | None, _Conforming | None], keep: int
     ) -> _Stretch:
         """A stretch of about `size` pairs in equal blocks: at most 16 while they are small, so that workers can share them."""
-        block = int(np.clip(size // 16, FIRST, MAX_BLOCK)) // SEGMENTS * SEGMENTS
-        block = min(block, max(size // SEGMENTS * SEGMENTS, SEGMENTS))
+        blocks = -(-size // int(np.clip(size // 16, FIRST, MAX_BLOCK)))
+        block = max(size // blocks // SEGMENTS, 1) * SEGMENTS
         conformances = (checked[0].tester if checked[0] else None, checked[1].tester if checked[1] else None)
-        blocks = -(-size // block)
         job = Job((pair.left, pair.right), tuple(test.partition for test in tests), conformances, -(-keep // blocks), block)
         return _Stretch(job, blocks, index, tests, checked)
 
@@ -303,6 +305,10 @@ class Run:
             self.nonconforming = f"{meaning} after {checked.count} outputs"
 
     # -- what is said in the end
+
+    def pair(self, index: int) -> Pair:
+        """The pair of a number: those of the plan first, then those that only floating-point testers run."""
+        return (*self.plan.pairs, *self.plan.float_pairs)[index]
 
     def _merit(self, index: int) -> float:
         """The epsilon that a pair has shown so far, less two standard errors: what pairs are compared by, no statement."""
@@ -352,6 +358,14 @@ class Run:
                 threshold = -log(self.settings.sequential) - log(test.share)
                 found.append(bounds.detectable_epsilon(test.bets, test.pairs_seen, law, threshold))
         return min(found)
+
+
+def event_text(test: _Test, counts: Counts, low: int, high: int) -> str:
+    """An event and how often it was seen on each side, for people."""
+    total = int(counts.sum())
+    left, right = (int(counts.sum(axis=axis)[low:high].sum()) for axis in (1, 0))
+    sides = f"{left}/{total} on x and {right}/{total} on x'"
+    return f"{test.partition.describe(low, high)}: {sides}"
 
 
 def _hits(counts: Counts, event: _Event) -> tuple[int, int]:

@@ -23,8 +23,12 @@ def message(entry: Entry) -> str:
 
 def _annotation(entry: Entry) -> str:
     level = "warning" if entry.verdict == "UNKNOWN" and not entry.fault else "error"
-    title = f"{entry.mechanism}: {entry.verdict}"
-    return f"::{level} file={_property(entry.file)},line={entry.line},title={_property(title)}::{_data(message(entry))}"
+    return annotation(level, entry.file, entry.line, f"{entry.mechanism}: {entry.verdict}", message(entry))
+
+
+def annotation(level: str, file: str, line: int, title: str, message: str) -> str:
+    """A workflow command. level: "error", "warning" or "notice"."""
+    return f"::{level} file={_property(file)},line={line},title={_property(title)}::{_data(message)}"
 
 
 def _data(text: str) -> str:

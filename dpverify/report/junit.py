@@ -21,15 +21,15 @@ def render(entries: Sequence[Entry]) -> str:
         )  # fmt: skip
         for entry in group:
             case = SubElement(
-                suite, "testcase", classname=_clean(entry.mechanism), name=_clean(entry.claim.name), file=file, time=f"{entry.seconds:.3f}"
+                suite, "testcase", classname=clean(entry.mechanism), name=clean(entry.claim.name), file=file, time=f"{entry.seconds:.3f}"
             )
             if entry.fault:
-                SubElement(case, "error", message=_clean(entry.fault))
+                SubElement(case, "error", message=clean(entry.fault))
             elif not entry.as_expected:
                 problem = SubElement(case, "failure", message=f"{entry.verdict}, expected {entry.expected}")
                 witness = entry.judgement.witness if entry.judgement else None
                 detail = [tight_text(entry), witness_text(witness) if witness else "", entry.reason or ""]
-                problem.text = _clean("\n".join(line for line in detail if line))
+                problem.text = clean("\n".join(line for line in detail if line))
     indent(root)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + tostring(root, encoding="unicode")
 
@@ -42,6 +42,6 @@ def _errors(entries: Sequence[Entry]) -> str:
     return str(sum(entry.fault is not None for entry in entries))
 
 
-def _clean(text: str) -> str:
+def clean(text: str) -> str:
     """The text without the control characters that XML cannot hold."""
     return "".join(c if c >= " " or c in "\n\t" else "?" for c in text)
