@@ -184,7 +184,7 @@ class Target:
             sampler, folder = _load(sampler, folder)  # type: ignore[assignment]
         name = reference or _name(sampler)
         if not callable(sampler):
-            raise AuditError(f"the sampler {name} is not callable: it is {shown(sampler)}.")
+            raise AuditError(f"the sampler {name} is not callable: it is {show(sampler)}.")
         positional, keywords = _roles(sampler, name, vectorised)
         return cls(sampler, name, positional, keywords, reference, folder if reference else None)
 
@@ -219,7 +219,7 @@ class Target:
 
         Raises SamplerError where the sampler crashes, hangs, changes its input, or gives what is no output or another number of them.
         """
-        fail = functools.partial(self._error, data, seed)
+        fail = functools.partial(self.fault, data, seed)
         given = prepare(data)
         mine = _copied(given)
         values = {"data": mine, "size": size, "rng": rng}
@@ -233,23 +233,28 @@ class Target:
             _watched(functools.partial(got.extend, itertools.starmap(call, itertools.repeat((), calls))), got, timeout, beat)
         except _Hanging:
             what = f"the call for {size} outputs" if self.vectorised else f"call {len(got)} (from 0)"
-            raise fail(f"{what} did not return within {timeout:g} s. If it is only slow, allow more time (timeout).") from None
+            raise fail(f"{what} {overdue(timeout)}") from None
         except KeyboardInterrupt:
             raise
         except BaseException as error:
             at = "" if self.vectorised else f"call {len(got)} (from 0) of the block: "
             raise fail(f"{at}{type(error).__name__}: {error}") from error
         if not self.vectorised and mine is not given and not _same(mine, given):
-            raise fail(f"changes its input, to {shown(mine)}: copy it before changing it.")
+            raise fail(f"changes its input, to {show(mine)}: copy it before changing it.")
         try:
             return encode(got[0] if self.vectorised else got, size)
         except NotAnOutput as error:
             raise fail(f"gave {error}.") from error
 
-    def _error(self, data: Any, seed: str, what: str) -> SamplerError:
+    def fault(self, data: Any, seed: str, what: str) -> SamplerError:
         """The fault `what`, with everything that brings it about."""
         where = seed if self.reproducible else f"{seed}; it takes no rng: not reproducible" if seed else "it takes no rng: not reproducible"
-        return SamplerError(f"sampler {self.name} on input {shown(data)}{f' ({where})' if where else ''}: {what}")
+        return SamplerError(f"sampler {self.name} on input {show(data)}{f' ({where})' if where else ''}: {what}")
+
+
+def overdue(timeout: float) -> str:
+    """What is said of a call that takes more than `timeout` seconds."""
+    return f"did not return within {timeout:g} s. If it is only slow, allow more time (timeout)."
 
 
 def _name(sampler: object) -> str:
@@ -328,7 +333,7 @@ def prepare(data: Any) -> Any:
     return data
 
 
-def shown(data: Any) -> str:
+def show(data: Any) -> str:
     """Data for a message, shortened."""
     if isinstance(data, np.ndarray):
         if data.size > 12:
