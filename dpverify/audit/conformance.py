@@ -1,0 +1,557 @@
+"""Is the sampler the declared density? Bets on cells of known probability, at any stopping time.
+
+Outputs on one input are sorted into cells by a few *views*: the noise itself, its norm, its signs, its largest coordinate, a column
+of a table. Under "the outputs are independent draws from the declared law" a view's counts are multinomial with known probabilities p,
+so for every rival row q the likelihood ratio prod (q/p)^counts has mean at most 1 at any stopping time: an e-process (Ville, as in
+THEORY T30). A view's wealth is a fixed mixture over rivals: scaled noise, shifted noise, tilts by Legendre polynomials (Neyman's smooth
+test), tails emptied or fattened on dyadic cells, and Dirichlet mixtures that have no rival in mind. The wealth of the whole is a fixed
+mixture over views. What is kept are counts, which add up over batches.
+
+Rounding: p is rounded up, by CDF_ERROR for the error of a distribution function in floats and by the mass that one float spacing can
+carry over a cell's ends. So the mean of q/p stays at most 1 although p, and the outputs, are known to that accuracy only.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Final
+
+import numpy as np
+from scipy.special import betainc, eval_legendre, gammaln, logsumexp
+
+from dpverify.audit.declared import Declared
+from dpverify.audit.outputs import Outputs
+from dpverify.errors import AuditError
+
+Array = np.ndarray[Any, Any]
+FloatArray = np.ndarray[Any, np.dtype[np.float64]]
+Counts = np.ndarray[Any, np.dtype[np.int64]]
+Cdf = Callable[[FloatArray], FloatArray]
+Sorter = Callable[[FloatArray], Array]  # noise (n, width) to cells, picklable
+Bet = tuple[float, FloatArray, str]
+
+CDF_ERROR: Final = 4e-10  # four times the accuracy that declared.py states: a cell has two ends
+DEEPEST_TAIL: Final = 30
+LIMIT: Final = 1 << 17  # outputs that are remembered for repeats
+MAX_DECIMALS: Final = 12
+_END: Final = 1e-15  # finer than any distribution function here: the cells beyond are outside the support, or as good as
+_NEVER: Final = -1e9  # log(q/p) where a rival has no mass: one such output ends the rival, and 0 of them cost nothing
+_CONCENTRATIONS: Final = (16.0, 256.0, 4096.0)
+_GROUPS: Final = 16
+_SINGLED: Final = 64  # up to so many cells without order are bet on one by one
+_SIGNS: Final = 4  # so many coordinates' signs are looked at together
+_MARGIN: Final = 64.0  # how far a coordinate's density may exceed 1 / (median radius) before rounding is underrated
+
+# How a view's capital is spread; weights are normalised in the end.
+_SCALES: Final = {0.5: 0.02, 0.8: 0.04, 0.9: 0.16, 0.95: 0.04, 1.05: 0.04, 1.1: 0.16, 1.25: 0.04, 2.0: 0.02}
+_SHIFT_WEIGHT: Final = 0.08
+_TILT_WEIGHT: Final = 0.14
+_TAIL_WEIGHT: Final = 0.16
+_OUTSIDE_WEIGHT: Final = 0.02
+_SINGLE_WEIGHT: Final = 0.4
+_INPUT_WEIGHT: Final = 0.1
+_OPEN_WEIGHT: Final = 0.1  # the Dirichlet mixtures
+_MAIN_SHARE: Final = 0.8  # of the views' capital, for the noise or its norm, where there are directions to look at too
+_FACTORS: Final = {0.0: "seldom", 0.5: "seldom", 0.8: "seldom", 0.9: "seldom", 1.1: "often", 1.25: "often", 2.0: "often"}
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """Cells of known probability, and the bets on them.
+
+    name: what is sorted into cells, in words.
+    log_odds: (bets, cells), log(q/p) with p rounded up.
+    log_weights: one for each bet, then one for each Dirichlet mixture; their exponentials sum to 1.
+    meanings: one for each entry of log_weights.
+    upper: (cells,) the declared probabilities, rounded up.
+    impossible: (cells,) the cells that the declared support leaves out.
+    groups: where the Dirichlet mixtures' groups of neighbouring cells start.
+    """
+
+    name: str
+    log_odds: FloatArray
+    log_weights: FloatArray
+    meanings: tuple[str, ...]
+    upper: FloatArray
+    impossible: Array
+    groups: Counts
+
+    @property
+    def size(self) -> int:
+        """The number of cells."""
+        return len(self.upper)
+
+    def log_wealth(self, counts: Counts) -> tuple[float, str]:
+        """The logarithm (nats) of the mixture's wealth, and the leading bet in words."""
+        if counts[self.impossible].any():
+            return math.inf, f"{self.name}: outside the declared support"
+        wealth = np.concatenate([self.log_odds @ counts, self._dirichlet(counts)]) + self.log_weights
+        return float(logsumexp(wealth)), f"{self.name}: {self.meanings[int(np.argmax(wealth))]}"
+
+    def _dirichlet(self, counts: Counts) -> FloatArray:
+        grouped, upper = np.add.reduceat(counts, self.groups), np.add.reduceat(self.upper, self.groups)
+        seen = upper > 0
+        grouped, upper = grouped[seen], upper[seen]
+        prior = np.outer(_CONCENTRATIONS, upper / upper.sum())
+        total, mass = grouped.sum(), np.array(_CONCENTRATIONS)
+        marginal = (gammaln(prior + grouped) - gammaln(prior)).sum(axis=1) + gammaln(mass) - gammaln(mass + total)
+        return np.asarray(marginal - grouped @ np.log(upper), dtype=float)
+
+
+def make_view(name: str, upper: FloatArray, bets: list[Bet], ordered: bool = True) -> View:
+    """A view from probabilities rounded up (0: outside the support) and bets (weight, any non-negative row, meaning).
+
+    ordered: neighbouring cells are alike, so that the Dirichlet mixtures may join them.
+    """
+    opened = [_OPEN_WEIGHT / len(_CONCENTRATIONS)] * len(_CONCENTRATIONS)
+    weights = np.array([*(weight for weight, _, _ in bets), *opened])
+    rivals = np.where(upper > 0, np.reshape([row for _, row, _ in bets], (len(bets), len(upper))), 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        log_odds = np.where(rivals > 0, np.log(rivals / rivals.sum(axis=1, keepdims=True)) - np.log(upper), _NEVER)
+    starts = np.arange(len(upper))
+    if ordered:
+        levels = np.arange(1, _GROUPS) / _GROUPS
+        starts = np.unique([0, *np.searchsorted(np.cumsum(upper) / upper.sum(), levels).tolist()])
+    meanings = (*(meaning for _, _, meaning in bets), *["other frequencies than declared"] * len(opened))
+    return View(name, log_odds, np.log(weights / weights.sum()), meanings, upper, upper <= 0, starts)
+
+
+def _with_impossible(view: View) -> View:
+    """One more cell, of probability 0: what the declared law cannot give."""
+    return replace(
+        view,
+        log_odds=np.pad(view.log_odds, ((0, 0), (0, 1)), constant_values=_NEVER),
+        upper=np.append(view.upper, 0.0),
+        impossible=np.append(view.impossible, True),
+    )
+
+
+# -- real numbers with a distribution function ---------------------------------------------------------------------------
+
+
+def quantile_edges(cdf: Cdf, integers: bool = False) -> FloatArray:
+    """About 110 cell ends: at every 1/64 of the probability, at 2^-j from both ends, j to DEEPEST_TAIL, and where the declared law ends.
+
+    Where the ends lie is a matter of power alone: probabilities are read off the distribution function at the ends that were found.
+    integers: the ends are half-integers, so that no rounding moves an atom from cell to cell.
+    """
+    deep = 2.0 ** -np.arange(DEEPEST_TAIL, 6, -1)
+    levels = np.concatenate([[_END], deep, np.arange(1, 64) / 64, 1 - deep[::-1], [1 - _END]])
+    reach = 2.0 ** np.arange(-320, 320, 8)
+    points = np.concatenate([-reach[::-1], [0.0], reach])
+    with np.errstate(over="ignore"):
+        bracket = np.clip(np.searchsorted(np.maximum.accumulate(cdf(points)), levels), 1, len(points) - 1)
+    low, high = points[bracket - 1], points[bracket]
+    for _ in range(60):
+        middle = (low + high) / 2
+        above = cdf(middle) >= levels
+        low, high = np.where(above, low, middle), np.where(above, middle, high)
+    return np.unique(np.floor(high) + 0.5 if integers else high)
+
+
+def real_view(name: str, cdf: Cdf, edges: FloatArray, spacing: FloatArray | float = 0.0, scaled: bool = True) -> View:
+    """Numbers with distribution function `cdf`, sorted by np.searchsorted(edges, ..., side="right").
+
+    spacing: how far rounding may have moved a number near each edge.
+    scaled: 0 is a centre, so numbers may come out too large or too small by a factor; else only shapes are bet on.
+    """
+    at = _rows(cdf, edges)
+    mass = np.diff(at)
+    outer = np.concatenate([[0.0], cdf(edges - spacing), [1.0]]), np.concatenate([[0.0], cdf(edges + spacing), [1.0]])
+    upper = np.maximum(outer[1][1:] - outer[0][:-1], mass)
+    upper = np.where(upper > 0, upper + CDF_ERROR, 0)
+    middle = (at[1:] + at[:-1]) / 2
+    bets = [*_tilted(mass, middle), *_tailed(mass, at), *_outside(mass)]
+    if scaled:
+        bets += _scaled(cdf, edges)
+        bets += _shifted(cdf, edges)
+    return make_view(name, upper, bets)
+
+
+def _rows(cdf: Cdf, edges: FloatArray) -> FloatArray:
+    return np.concatenate([[0.0], np.maximum.accumulate(cdf(edges)), [1.0]])
+
+
+def _scaled(cdf: Cdf, edges: FloatArray) -> Iterator[Bet]:
+    for factor, weight in _SCALES.items():
+        yield weight, np.diff(_rows(cdf, edges / factor)), f"about {factor:g} times the declared scale"
+
+
+def _shifted(cdf: Cdf, edges: FloatArray) -> Iterator[Bet]:
+    spread = np.subtract(*np.interp([0.75, 0.25], cdf(edges), edges))
+    shifts = [sign * size for size in (0.03, 0.1, 0.3) for sign in (1, -1)]
+    for shift in shifts:
+        moved = np.diff(_rows(cdf, edges - shift * spread))
+        yield _SHIFT_WEIGHT / len(shifts), moved, f"off its declared centre by about {shift * spread:.3g}"
+
+
+def _tilted(mass: FloatArray, middle: FloatArray) -> Iterator[Bet]:
+    sizes = [sign * size for size in (0.05, 0.1, 0.2, 0.4, 0.8) for sign in (1, -1)]
+    for degree in range(1, 9):
+        polynomial = math.sqrt(2 * degree + 1) * eval_legendre(degree, 2 * middle - 1)
+        for size in sizes:
+            yield _TILT_WEIGHT / (8 * len(sizes)), mass * np.exp(size * polynomial), f"another shape (Legendre term {degree})"
+
+
+def _tailed(mass: FloatArray, at: FloatArray) -> Iterator[Bet]:
+    sides = {"lower": at[1:], "upper": 1 - at[:-1], "lower and upper": np.minimum(at[1:], 1 - at[:-1])}
+    factors = {0.0: "missing", 4.0: "too heavy", 64.0: "too heavy"}
+    each = _TAIL_WEIGHT / (len(sides) * len(factors) * (DEEPEST_TAIL - 1))
+    for side, depth in sides.items():
+        for power in range(2, DEEPEST_TAIL + 1):
+            tail = depth <= 2.0**-power * (1 + 1e-6)
+            inside = mass[tail].sum()
+            if not 0 < inside < 1:
+                continue
+            for factor, word in factors.items():
+                new = min(factor * inside, 0.5)
+                yield each, np.where(tail, mass / inside * new, mass / (1 - inside) * (1 - new)), f"{side} tail 2^-{power} {word}"
+
+
+def _outside(mass: FloatArray) -> Iterator[Bet]:
+    for end, side in ((0, "below"), (-1, "above")):
+        for size in (0.001, 0.1):
+            row = mass * (1 - size)
+            row[end] += size
+            yield _OUTSIDE_WEIGHT / 4, row, f"{side} all that the declared law can give"
+
+
+# -- cells without order ---------------------------------------------------------------------------------------------------
+
+
+def finite_view(name: str, probabilities: FloatArray, others: list[Bet], rounding: float = 0.0) -> View:
+    """Cells numbered from 0, without order. others: whole rows to bet on, beside single cells that are too full or too empty."""
+    size = len(probabilities)
+    bets = list(others)
+    if size <= _SINGLED:
+        each = _SINGLE_WEIGHT / (size * len(_FACTORS))
+        for cell in range(size):
+            for factor, word in _FACTORS.items():
+                row = probabilities * np.where(np.arange(size) == cell, factor, 1.0)
+                if row.sum() > 0:
+                    bets.append((each, row, f"number {cell} too {word}"))
+    return make_view(name, np.where(probabilities > 0, probabilities + rounding + CDF_ERROR, 0), bets, ordered=False)
+
+
+def signs_view(name: str, count: int, rounding: float) -> View:
+    """Which of `count` numbers are above their medians, as a binary code; all codes are equally likely. Bets on every subset's parity."""
+    codes = np.arange(2**count)
+    sizes = (-0.9, -0.5, -0.2, -0.1, 0.1, 0.2, 0.5, 0.9)
+    bets: list[Bet] = []
+    for subset in range(1, 2**count):
+        parity = 1 - 2 * (np.bitwise_count(codes & subset).astype(float) % 2)
+        words = "more often on one side than on the other" if subset.bit_count() == 1 else "coordinates depend on each other"
+        bets += [(1 / (len(sizes) * (2**count - 1)), 1 + size * parity, words) for size in sizes]
+    return make_view(name, np.full(len(codes), 1 / len(codes) + rounding + CDF_ERROR), bets, ordered=False)
+
+
+# -- from noise to cells: n outputs minus their true answer, (n, width), to the numbers of their cells -----------------------
+
+
+def _by_value(noise: FloatArray, edges: FloatArray) -> Array:
+    """Coordinates are draws of one law, so all are counted in the same cells."""
+    return np.searchsorted(edges, noise.ravel(), side="right")
+
+
+def _by_integer(noise: FloatArray, edges: FloatArray) -> Array:
+    return np.where(noise == np.rint(noise), np.searchsorted(edges, noise, side="right"), len(edges) + 1).ravel()
+
+
+def _by_column(noise: FloatArray, columns: int) -> Array:
+    column = noise.ravel()
+    return np.where((column == np.rint(column)) & (column >= 0) & (column < columns), column, columns).astype(np.int64)
+
+
+def _by_norm(noise: FloatArray, declared: Declared, edges: FloatArray) -> Array:
+    return np.searchsorted(edges, _norm(declared, noise), side="right")
+
+
+def _by_side(noise: FloatArray, transform: FloatArray, middle: float) -> Array:
+    return np.asarray((noise @ transform > middle) @ (1 << np.arange(transform.shape[1])))
+
+
+def _by_largest(noise: FloatArray, transform: FloatArray) -> Array:
+    return np.asarray(np.argmax(np.abs(noise @ transform), axis=1))
+
+
+def _by_share(noise: FloatArray, transform: FloatArray, power: float, edges: FloatArray) -> Array:
+    parts = np.abs(noise @ transform) ** power
+    whole = np.maximum(parts.sum(axis=1), np.finfo(float).tiny)
+    return np.asarray(np.searchsorted(edges, parts[:, 0] / whole, side="right"))
+
+
+# -- the whole -------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Conformance:
+    """Views of the outputs on one input, each with a share of the capital.
+
+    centre: (width,), subtracted from every output.
+    sorters: each sorts noise into the cells of the view at its place. shares: sum to 1. draws: in how many cells an output is counted.
+    """
+
+    centre: FloatArray
+    sorters: tuple[Sorter, ...]
+    views: tuple[View, ...]
+    shares: tuple[float, ...] = (1.0,)
+    draws: tuple[int, ...] = (1,)
+
+    def statistics(self, outputs: Outputs) -> Counts:
+        """The counts of all views, one after the other. They add up over batches of independent outputs.
+
+        Raises AuditError for outputs that are not numbers of the declared shape.
+        """
+        width = len(self.centre)
+        if outputs.shapes is not None or outputs.numbers.shape[1:] != (width,):
+            raise AuditError(
+                f"the declaration speaks of {width} number{'s' * (width > 1)} an output, the sampler gave {', '.join(outputs.names)} "
+                f"of {outputs.numbers.shape[1]}: declare what it returns, or audit it without a declaration."
+            )
+        noise = outputs.numbers - self.centre
+        if np.isnan(noise).any():
+            raise AuditError("the sampler gave nan, which no density covers: let it raise, or return a number.")
+        pairs = zip(self.sorters, self.views, strict=True)
+        return np.concatenate([np.bincount(sorter(noise), minlength=view.size) for sorter, view in pairs])
+
+    def log_wealth(self, total: Counts, n: int) -> tuple[float, str]:
+        """The logarithm (nats) of the wealth after n outputs with summed statistics `total`, and the leading bet in words.
+
+        Under "the outputs are independent draws from the declared law", the probability that it ever reaches log(1/alpha) is at most alpha.
+        inf: an output that the declared law cannot give. Raises AuditError where `total` is not of n outputs.
+        """
+        parts = np.split(total, np.cumsum([view.size for view in self.views]))[:-1]
+        if any(part.sum() != n * draws for part, draws in zip(parts, self.draws, strict=True)):
+            raise AuditError(f"these statistics are not of {n} outputs: a checkpoint of another run, or a batch that was counted twice.")
+        each = [view.log_wealth(part) for view, part in zip(self.views, parts, strict=True)]
+        wealth = [wealth + math.log(share) for (wealth, _), share in zip(each, self.shares, strict=True)]
+        return float(logsumexp(wealth)), each[int(np.argmax(wealth))][1]
+
+
+def conformance(declared: Declared, x: Array) -> Conformance:
+    """The views of a declared law, for outputs on the true answer x (row index, theta: what declared.py says for each kind).
+
+    line, integers, kernel: the number itself. product: all coordinates in the same cells, sides of the median, the largest coordinate.
+    radial: the norm; signs, and the largest coordinate and one coordinate's share as far as the norm is symmetric. finite: the column.
+    The declared loss of a single number is a function of the number, so it has no view of its own.
+    Raises AuditError for a kind that has no distribution function.
+    """
+    builders = {"line": _additive, "product": _additive, "integers": _integers, "radial": _radial, "kernel": _kernel, "finite": _finite}
+    if declared.kind not in builders:
+        raise AuditError(f"no conformance test for declarations of kind {declared.kind!r}: audit without a declaration.")
+    return builders[declared.kind](declared, np.atleast_1d(np.asarray(x, dtype=float)))
+
+
+def _integers(declared: Declared, x: FloatArray) -> Conformance:
+    steps = declared.noise_cdf()
+    assert steps is not None
+
+    def smooth(z: FloatArray) -> FloatArray:
+        """Each atom spread evenly over the unit interval around it: the same at half-integers, and noise of another scale has a meaning."""
+        atom = np.floor(z + 0.5)
+        below = steps(atom - 1)
+        return np.asarray(below + (z + 0.5 - atom) * (steps(atom) - below))
+
+    edges = quantile_edges(steps, integers=True)
+    return Conformance(x, (partial(_by_integer, edges=edges),), (_with_impossible(real_view("noise", smooth, edges)),))
+
+
+def _kernel(declared: Declared, x: FloatArray) -> Conformance:
+    law = declared.output_cdf(x)
+    assert law is not None
+    edges = quantile_edges(law)
+    view = real_view("output", law, edges, np.spacing(np.abs(edges)), scaled=False)
+    return Conformance(np.zeros(1), (partial(_by_value, edges=edges),), (view,))
+
+
+def _finite(declared: Declared, x: FloatArray) -> Conformance:
+    row = declared.probabilities(x)
+    assert row is not None
+    logs = np.log(np.where(row > 0, row / row.max(), 1.0))
+    hot = ((weight, scale, np.where(row > 0, np.exp(logs / scale), 0.0)) for scale, weight in _SCALES.items())
+    others: list[Bet] = [(weight, rival, f"about {scale:g} times the declared temperature") for weight, scale, rival in hot]
+    inputs = {float(index[0]): declared.probabilities(index) for pair in declared.worst_pairs() for index in pair}
+    for index, other in inputs.items():
+        if index != x[0] and other is not None:
+            others.append((_INPUT_WEIGHT / len(inputs), row + other, f"as if the input were sometimes {index:g}"))
+    return Conformance(np.zeros(1), (partial(_by_column, columns=len(row)),), (_with_impossible(finite_view("column", row, others)),))
+
+
+def _additive(declared: Declared, x: FloatArray) -> Conformance:
+    law, d = declared.noise_cdf(), len(x)
+    assert law is not None
+    edges = quantile_edges(law)
+    main = real_view("noise", law, edges, np.spacing(np.abs(x).max() + np.abs(edges)))
+    if d == 1:
+        return Conformance(x, (partial(_by_value, edges=edges),), (main,))
+    low, high = np.interp([0.25, 0.75], law(edges), edges)
+    rounding = float(_MARGIN * np.spacing(np.abs(x).max()) / (high - low))
+    return _joined(x, partial(_by_value, edges=edges), main, d, _directions(np.eye(d), _median(law), rounding))
+
+
+def _radial(declared: Declared, x: FloatArray) -> Conformance:
+    law, d = declared.radius_cdf(), len(x)
+    assert law is not None
+    edges = quantile_edges(law)
+    moved = float(_norm(declared, np.spacing(np.abs(x))[None, :])[0])
+    main = real_view("norm of the noise", law, edges, moved + 4 * d * np.spacing(np.abs(edges)))
+    rounding = _MARGIN * d * moved / _median(law)
+    transform, power, exchangeable = _symmetry(partial(_norm, declared), d)
+    if not exchangeable:
+        directions = [_sides(transform, [i], 0.0, rounding) for i in range(d)]
+    else:
+        directions = _directions(transform, 0.0, rounding)
+        if power is not None:
+            directions.append(_share(transform, power, rounding))
+    return _joined(x, partial(_by_norm, declared=declared, edges=edges), main, 1, directions)
+
+
+def _joined(x: FloatArray, sorter: Sorter, main: View, draws: int, directions: list[tuple[Sorter, View]]) -> Conformance:
+    sorters, views = zip(*directions, strict=True)
+    shares = (_MAIN_SHARE, *[(1 - _MAIN_SHARE) / len(views)] * len(views))
+    return Conformance(x, (sorter, *sorters), (main, *views), shares, (draws, *[1] * len(views)))
+
+
+def _directions(transform: FloatArray, middle: float, rounding: float) -> list[tuple[Sorter, View]]:
+    """Sides in groups that overlap by one coordinate, and the largest coordinate."""
+    d = len(transform)
+    groups = [list(range(start, min(start + _SIGNS, d))) for start in range(0, d - 1, _SIGNS - 1)]
+    largest = finite_view("largest coordinate", np.full(d, 1 / d), [], rounding)
+    return [*(_sides(transform, group, middle, rounding) for group in groups), (partial(_by_largest, transform=transform), largest)]
+
+
+def _sides(transform: FloatArray, group: list[int], middle: float, rounding: float) -> tuple[Sorter, View]:
+    name = f"sides of coordinates {group[0]} to {group[-1]}" if len(group) > 1 else f"side of coordinate {group[0]}"
+    return partial(_by_side, transform=transform[:, group], middle=middle), signs_view(name, len(group), rounding)
+
+
+def _share(transform: FloatArray, power: float, rounding: float) -> tuple[Sorter, View]:
+    """|z_0|^p / sum |z_i|^p for noise that only an lp norm shapes is Beta(1/p, (d - 1)/p): z/|z| is a vector of p-Gaussians, normalised."""
+    first, rest = 1 / power, (len(transform) - 1) / power
+
+    def law(share: FloatArray) -> FloatArray:
+        return np.asarray(betainc(first, rest, np.clip(share, 0, 1)))
+
+    edges = quantile_edges(law)
+    view = real_view("share of coordinate 0 in the norm", law, edges, rounding + 8 * np.spacing(edges), scaled=False)
+    return partial(_by_share, transform=transform, power=power, edges=edges), view
+
+
+def _norm(declared: Declared, points: FloatArray) -> FloatArray:
+    sizes = declared.norm(points)
+    assert sizes is not None
+    return np.asarray(sizes, dtype=float)
+
+
+def _median(law: Cdf) -> float:
+    edges = quantile_edges(law)
+    return float(edges[np.searchsorted(law(edges), 0.5)])
+
+
+def _symmetry(norm: Callable[[FloatArray], FloatArray], d: int) -> tuple[FloatArray, float | None, bool]:
+    """(transform, p, exchangeable): a linear map after which the norm is lp, or at least blind to signs and order.
+
+    Read off the norm at 2048 points: a norm that is symmetric at all of them and yet not everywhere differs on a sliver of directions.
+    """
+    points = np.random.default_rng(0).standard_normal((2048, d))
+    sizes, units = norm(points), np.eye(d)
+    squares = norm(units) ** 2
+    sums = norm((units[:, None] + units[None, :]).reshape(d * d, d)).reshape(d, d) ** 2
+    gram = (sums - squares[:, None] - squares[None, :]) / 2
+    if np.allclose(np.sqrt(np.maximum(np.einsum("ni,ij,nj->n", points, gram, points), 0)), sizes, rtol=1e-9, atol=0):
+        return np.asarray(np.linalg.cholesky(gram), dtype=float), 2.0, True  # |z|^2 = z' G z = |L' z|^2: an ellipsoid
+    exchangeable = np.allclose(norm(np.sort(np.abs(points), axis=1)), sizes, rtol=1e-9, atol=0)
+    ratio = sums[0, 1] / squares[0]  # of squares: 2^(2/p)
+    power = 2 * math.log(2) / math.log(ratio) if ratio > 1 + 1e-9 else None
+    if power is not None:
+        lp = math.sqrt(squares[0]) * (np.abs(points) ** power).sum(axis=1) ** (1 / power)
+        power = power if np.allclose(lp, sizes, rtol=1e-9, atol=0) else None
+    return units, power, bool(exchangeable)
+
+
+# -- repeated values -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Ties:
+    """Do outputs of a continuous law repeat? The distinct values of one coordinate that were seen, at most `LIMIT` outputs of it.
+
+    An output repeats an earlier one with probability at most (outputs so far) * rho, where rho bounds the probability of a single
+    float. So with R repeats among n, exp(t R - (e^t - 1) rho n (n - 1) / 2) has mean at most 1 for each t >= 0 at any stopping time,
+    and a fixed mixture over t is an e-process. Noise that was rounded to a grid on purpose repeats more: where all outputs lie on a
+    grid, of a power of two or of ten, rho is that of the grid, if no coarser than `coarsest`. (A larger rho only alarms later.)
+
+    density: an upper bound on the density. single: rho of 64-bit outputs that were rounded to nearest, or made from 50 random bits.
+    """
+
+    density: float
+    single: float
+    coarsest: float
+    values: FloatArray
+    seen: int = 0
+    binary: float = math.inf
+    decimals: int = 0
+
+    def merge(self, outputs: Outputs) -> Ties:
+        """With more outputs of the same input."""
+        fresh = outputs.numbers[: max(LIMIT - self.seen, 0), 0].astype(float)
+        if not len(fresh):
+            return self
+        values = np.union1d(self.values, fresh)
+        binary, decimals = min(self.binary, _binary_step(fresh)), _decimals(values, self.decimals)
+        return replace(self, values=values, seen=self.seen + len(fresh), binary=binary, decimals=decimals)
+
+    @property
+    def step(self) -> float:
+        """The coarsest grid of a power of two or of ten that all outputs lie on."""
+        return max(self.binary, 10.0**-self.decimals if self.decimals <= MAX_DECIMALS else 0.0)
+
+    def log_wealth(self) -> tuple[float, str]:
+        """The logarithm (nats) of the wealth, and what was seen in words."""
+        repeats = self.seen - len(self.values)
+        expected = max(self.single, self.density * min(self.step, self.coarsest)) * self.seen * (self.seen - 1) / 2
+        growth = np.arange(1, 51) * math.log(2)
+        wealth = logsumexp(growth * repeats - np.expm1(growth) * expected) - math.log(len(growth))
+        grid = f", and all are multiples of {self.step:.3g}" if self.step >= self.coarsest else ""
+        return float(wealth), f"{repeats} of {self.seen} outputs repeat an earlier one, where at most {expected:.2g} would{grid}"
+
+
+def ties(declared: Declared, x: Array) -> Ties | None:
+    """The test for repeated values of outputs on x; None for laws on integers and finite sets, whose outputs do repeat."""
+    x = np.atleast_1d(np.asarray(x, dtype=float))
+    match declared.kind:
+        case "line" | "product":
+            law, centre = declared.noise_cdf(), float(x[0])
+        case "kernel":
+            law, centre = declared.output_cdf(x), 0.0
+        case "radial":
+            law, centre = declared.radius_cdf(), float(x[0])
+        case _:
+            return None
+    assert law is not None
+    if declared.kind == "radial":
+        width = _median(law) / float(_norm(declared, np.eye(len(x))[:1])[0])
+        density, far = _MARGIN / width, width
+    else:
+        edges = quantile_edges(law)
+        density = 4 * float(np.max(np.diff(law(edges)) / np.diff(edges)))  # 4: within a cell that is between 1/64-quantiles it varies less
+        width = float(np.subtract(*np.interp([0.75, 0.25], law(edges), edges)))
+        far = float(np.max(np.abs(np.interp([0.01, 0.99], law(edges), edges))))
+    single = max(density * float(np.spacing(abs(centre) + far)), 2.0**-50)
+    return Ties(density, single, width * 2.0**-16, np.empty(0))
+
+
+def _binary_step(values: FloatArray) -> float:
+    """The largest power of two that divides all values; inf where all are 0."""
+    mantissa, exponent = np.frexp(values[values != 0])
+    whole = np.abs(mantissa * 2.0**53).astype(np.int64)
+    return float(np.min(np.ldexp((whole & -whole).astype(float), exponent - 53), initial=math.inf))
+
+
+def _decimals(values: FloatArray, start: int) -> int:
+    """The fewest decimals, `start` or more, that write all values; MAX_DECIMALS + 1 where so many do not."""
+    fits = (k for k in range(start, MAX_DECIMALS + 1) if all((np.round(part, k) == part).all() for part in (values[:64], values)))
+    return next(fits, MAX_DECIMALS + 1)
