@@ -1,1 +1,209 @@
-"""Audits as tests: the marker dp_claim, the fixture dp_audit, and claim files with an [audit] table."""
+"""Audits as tests: the marker dp_claim, the fixture dp_audit, and claim files with an [audit] table.
+
+    @pytest.mark.dp_claim(epsilon=1, sensitivity=1, pairs=[([0.0], [1.0])])
+    def test_noisy_mean_is_private(dp_audit):
+        dp_audit(noisy_mean)
+
+A claim file (*.toml with a [mechanism] and an [audit] table) is a test for each of its claims when it is named on the command line, or
+matches `dp_specs` in a directory that pytest collects from. Nothing heavy is imported before the first audit.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import glob
+import hashlib
+import tomllib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+
+from dpverify.errors import DpverifyError, SpecError
+
+if TYPE_CHECKING:
+    from dpverify.audit.finding import Finding
+    from dpverify.catalogue import Spec, Stated
+    from dpverify.model import Claim
+
+MARKER: Final = (
+    "dp_claim(spec=None, claim=None, **arguments): what the fixture dp_audit audits: a claim of a claim file "
+    "(spec: its path, claim: the claim's name), or arguments of dpverify.audit such as epsilon, delta, sensitivity, pairs."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What the ini file and the command line ask for. limits: samples and confidence where they are set; specs: the files to collect."""
+
+    limits: dict[str, Any]
+    seed: int
+    specs: frozenset[Path]
+
+
+SETTINGS: Final = pytest.StashKey[Settings]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """The options of an audit, in the ini file; `--dp-specs` also on the command line."""
+    parser.addini("dp_samples", "runs on each side for every audit (default: that of dpverify.audit)", default="")
+    parser.addini("dp_confidence", "1 - the false-alarm budget of each audit (default: that of dpverify.audit)", default="")
+    parser.addini("dp_seed", "the root that the seed of every test is derived from (default: 0)", default="0")
+    parser.addini("dp_specs", "globs, relative to the rootdir, of the claim files that are tests", type="args", default=[])
+    parser.getgroup("dpverify", "audits of differential privacy").addoption(
+        "--dp-specs", action="append", metavar="GLOB", help="claim files that are tests, instead of those of the ini option dp_specs"
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Register the marker and read the options. Raises pytest.UsageError listing all that is wrong with them."""
+    config.addinivalue_line("markers", MARKER)
+    faults: list[str] = []
+
+    def read(name: str, kind: Callable[[str], Any], valid: Callable[[Any], bool], meaning: str) -> Any:
+        """The value of an option, None where it is not set or faulty."""
+        text = str(config.getini(name)).strip()
+        if not text:
+            return None
+        with contextlib.suppress(ValueError):
+            if valid(value := kind(text)):
+                return value
+        faults.append(f"{name} = {text}: not {meaning}.")
+        return None
+
+    samples = read("dp_samples", int, lambda value: value > 0, "a positive integer")
+    confidence = read("dp_confidence", float, lambda value: 0 < value < 1, "a number between 0 and 1, such as 0.999999")
+    seed = read("dp_seed", int, lambda value: value >= 0, "an integer of at least 0")
+    if faults:
+        raise pytest.UsageError("\n".join(faults))
+    limits = {key: value for key, value in {"samples": samples, "confidence": confidence}.items() if value is not None}
+    given: list[str] | None = config.getoption("dp_specs")
+    globs, base = (config.getini("dp_specs"), config.rootpath) if given is None else (given, config.invocation_params.dir)
+    found = (path for pattern in globs for path in glob.glob(pattern, root_dir=base, recursive=True))  # noqa: PTH207 (may be absolute)
+    specs = frozenset((base / path).resolve() for path in found)
+    config.stash[SETTINGS] = Settings(limits, seed or 0, specs)
+
+
+def seed_of(root: int, item: pytest.Item) -> int:
+    """The seed of a test: of dp_seed and of the test's file and name alone, so it is the same in every process and in every order."""
+    file, _, name = item.location  # the node id, without what pytest-xdist may add to it
+    return int.from_bytes(hashlib.sha256(f"{root}:{file}::{name}".encode()).digest()[:4])
+
+
+def _arguments(item: pytest.Item, given: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of an audit: limits and seed, over them those given. The seed is shown where the test fails, whatever the reason."""
+    settings = item.config.stash[SETTINGS]
+    arguments = {**settings.limits, "seed": seed_of(settings.seed, item), **given}
+    item.add_report_section("call", "dpverify", f"seed {arguments['seed']} (from dp_seed = {settings.seed} and the test's name)")
+    return arguments
+
+
+# -- the fixture ---------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def dp_audit(request: pytest.FixtureRequest) -> Callable[..., Finding]:
+    """Audit a sampler: `dp_audit(sampler, **overrides)` returns the Finding, and fails the test on VIOLATION and NONCONFORMING.
+
+    What is claimed stands in the marker dp_claim; overrides are arguments of dpverify.audit (or spec and claim) that replace the marker's.
+    The seed is derived from dp_seed and the test's name. Raises AuditError, SamplerError and SpecError as dpverify.audit does.
+    """
+    item: pytest.Item = request.node
+
+    def run(sampler: Callable[..., Any] | str, **overrides: Any) -> Finding:
+        __tracebackhide__ = True
+        from dpverify.audit import audit
+
+        marker = item.get_closest_marker("dp_claim")
+        if marker is not None and marker.args:
+            raise SpecError(f"dp_claim takes no positional arguments: name {marker.args!r:.80}, as in dp_claim(epsilon=1).")
+        given = {**(marker.kwargs if marker is not None else {}), **overrides}
+        spec = given.pop("spec", None)
+        if spec is not None:
+            given["claim"] = _claim(Path(spec), given.get("claim"), (item.path.parent, item.config.rootpath))
+        finding = audit(sampler, **_arguments(item, given))
+        if not finding.as_expected:
+            pytest.fail(finding.text(), pytrace=False)
+        return finding
+
+    return run
+
+
+def _claim(path: Path, name: str | None, folders: tuple[Path, ...]) -> Claim:
+    """The claim of this name, or the only one, of a claim file beside the test or below the rootdir. Raises SpecError."""
+    from dpverify.catalogue import read_spec
+
+    file = next((folder / path for folder in folders if (folder / path).is_file()), None)
+    if file is None:
+        raise SpecError(f"dp_claim: {path}: no such file. Looked in {', '.join(map(str, dict.fromkeys(folders)))}.")
+    claims = {stated.claim.name: stated.claim for stated in read_spec(file).claims}
+    if name is None and len(claims) == 1:
+        return next(iter(claims.values()))
+    if name is None or name not in claims:
+        wrong = f"holds {len(claims)} claims" if name is None else f"holds no claim {name!r}"
+        raise SpecError(f"dp_claim: {path} {wrong}. Give claim = one of {', '.join(map(repr, claims))}.")
+    return claims[name]
+
+
+# -- claim files ---------------------------------------------------------------------------------------------
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    """A claim file that is named on the command line or matches dp_specs; other files are left to other plugins."""
+    if file_path.suffix != ".toml" or file_path.name == "pyproject.toml":
+        return None
+    named = parent.session.isinitpath(file_path)
+    if not named and file_path.resolve() not in parent.config.stash[SETTINGS].specs:
+        return None
+    try:
+        tables = tomllib.loads(file_path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return ClaimFile.from_parent(parent, path=file_path)  # reading it again says what is wrong
+    if "mechanism" not in tables or not (named or "audit" in tables):
+        return None
+    return ClaimFile.from_parent(parent, path=file_path)
+
+
+class ClaimFile(pytest.File):
+    """A claim file: a test for each claim."""
+
+    def collect(self) -> Iterator[ClaimItem]:
+        """One item a claim. Raises CollectError listing all that is wrong with the file."""
+        from dpverify.catalogue import read_spec
+
+        try:
+            spec = read_spec(self.path)
+        except SpecError as error:
+            raise self.CollectError("\n".join(error.faults)) from error
+        if spec.audit is None:
+            raise self.CollectError(f"{self.path}: no [audit] table, so there is nothing to run. Add one that names the sampler.")
+        for stated in spec.claims:
+            yield ClaimItem.from_parent(self, name=stated.claim.name or f"line {stated.line}", spec=spec, stated=stated)
+
+
+class ClaimItem(pytest.Item):
+    """One claim of a file, audited: passes unless something is found that the file does not expect."""
+
+    def __init__(self, *, spec: Spec, stated: Stated, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.spec, self.stated = spec, stated
+
+    def runtest(self) -> None:
+        from dpverify.audit import audit_spec
+
+        findings = audit_spec(self.spec, claims=[self.stated], **_arguments(self, {}))
+        surprises = [finding.text() for finding in findings if not finding.as_expected]
+        if surprises:
+            pytest.fail("\n".join(surprises), pytrace=False)
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        """What dpverify raises on purpose needs no traceback."""
+        if isinstance(excinfo.value, DpverifyError):
+            return f"{type(excinfo.value).__name__}: {excinfo.value}"
+        return super().repr_failure(excinfo, style)
+
+    def reportinfo(self) -> tuple[Path, int, str]:
+        """Where the claim stands, lines counted from 0."""
+        return self.path, self.stated.line - 1, self.name

@@ -1,0 +1,247 @@
+"""Audits as tests: what passes, what fails and with which text, what is collected, and which seed a test has."""
+
+import re
+import sys
+from textwrap import dedent
+
+import pytest
+
+import dpverify.audit  # noqa: F401 (numpy must be loaded before pytester, which forgets what its runs import)
+
+pytest_plugins = ["pytester"]
+
+CLAIMS = """
+    [mechanism]
+    kind = "builtin"
+    name = "laplace"
+    parameters = { scale = 1 }
+    [[claim]]
+    name = "exact"
+    sensitivity = 1
+    epsilon = 1
+    [[claim]]
+    name = "too good"
+    sensitivity = 1
+    epsilon = "1/2"
+    expect = "refuted"
+"""
+AUDIT = """
+    [audit]
+    sampler = "noise:right"
+"""
+NOISE = """
+    def right(data, size, rng):
+        return data[0] + rng.laplace(size=size)
+
+    def half(data, size, rng):
+        return data[0] + 0.5 * rng.laplace(size=size)
+"""
+TEST = """
+    import numpy as np
+    import pytest
+    from noise import half, right
+
+    @pytest.mark.dp_claim({claim})
+    def test_noise(dp_audit):
+        print("SEED", dp_audit({call}).seed)
+"""
+BLACK = "epsilon=1, pairs=[([0], [1])]"
+
+
+@pytest.fixture
+def run(pytester, request):
+    """Run pytest with the plugin in a folder that holds noise.py and the files given; audits are small."""
+    known = ("-p", "no:cacheprovider") if request.config.pluginmanager.has_plugin("dpverify") else ("-p", "dpverify.pytest_plugin")
+
+    def run(*args, ini="", **files):
+        pytester.makepyfile(noise=NOISE)
+        pytester.makeini(f"[pytest]\npythonpath = .\ndp_samples = 20000\n{dedent(ini)}")
+        for name, text in files.items():
+            stem, _, suffix = name.rpartition("_")
+            pytester.makefile(f".{suffix}", **{stem: dedent(text)})
+        return pytester.runpytest(*known, "-s", *args)
+
+    return run
+
+
+def test_py(claim=BLACK, call="right"):
+    return TEST.format(claim=claim, call=call)
+
+
+test_py.__test__ = False
+
+
+# -- the fixture ---------------------------------------------------------------------------------------------
+
+
+def test_a_sampler_that_keeps_its_claim_passes_and_the_finding_is_returned(run):
+    run(test_noise_py=test_py()).assert_outcomes(passed=1)
+
+
+def test_a_violation_fails_with_the_text_of_the_finding_and_the_seed(run):
+    result = run(test_noise_py=test_py(call="half"))
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*VIOLATION*eps 1*", "*seed * (from dp_seed = 0 and the test's name)*"])
+    result.stdout.no_fnmatch_line("*pytest_plugin.py*")
+
+
+def test_noise_that_is_not_the_declared_density_fails(run):
+    claim = 'spec="laplace.toml", claim="exact"'
+    call = "lambda data, size, rng: data[0] + rng.normal(scale=3, size=size)"
+    result = run(test_noise_py=test_py(claim, call), laplace_toml=CLAIMS)
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*NONCONFORMING*"])
+
+
+def test_the_claim_may_come_from_a_claim_file_by_its_name(run):
+    claim = 'spec="laplace.toml", claim="{}"'
+    run(test_noise_py=test_py(claim.format("exact")), laplace_toml=CLAIMS).assert_outcomes(passed=1)
+    run(test_noise_py=test_py(claim.format("too good")), laplace_toml=CLAIMS).assert_outcomes(failed=1)
+
+
+def test_a_claim_file_beside_the_test_is_found_from_another_folder(run, pytester):
+    pytester.mkdir("sub").joinpath("laplace.toml").write_text(CLAIMS)
+    pytester.path.joinpath("sub", "test_noise.py").write_text(dedent(test_py('spec="laplace.toml", claim="exact"')))
+    run("sub").assert_outcomes(passed=1)
+
+
+@pytest.mark.parametrize(
+    ("claim", "message"),
+    [
+        ('spec="laplace.toml"', "*laplace.toml holds 2 claims. Give claim = one of 'exact', 'too good'.*"),
+        ('spec="laplace.toml", claim="exat"', "*laplace.toml holds no claim 'exat'. Give claim = one of 'exact', 'too good'.*"),
+        ('spec="gauss.toml"', "*gauss.toml: no such file. Looked in *"),
+        ("1", "*dp_claim takes no positional arguments: name (1,), as in dp_claim(epsilon=1).*"),
+    ],
+)
+def test_a_marker_that_names_no_claim_says_what_to_write(run, claim, message):
+    result = run(test_noise_py=test_py(claim), laplace_toml=CLAIMS)
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines([message])
+
+
+def test_overrides_replace_what_the_marker_says(run):
+    run(test_noise_py=test_py(call="half, epsilon=2")).assert_outcomes(passed=1)
+    run(test_noise_py=test_py("epsilon=2", call="half, epsilon=1, pairs=[([0], [1])]")).assert_outcomes(failed=1)
+
+
+def test_without_a_claim_the_test_fails_and_asks_for_one(run):
+    result = run(test_noise_py=test_py("", "right"))
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*AuditError*"])
+
+
+def test_a_sampler_that_crashes_fails_the_test_and_is_named(run):
+    result = run(test_noise_py=test_py(call="lambda data, size, rng: 1 / 0"))
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*SamplerError*", "*seed * (from dp_seed = 0 and the test's name)*"])
+
+
+# -- seeds and options ---------------------------------------------------------------------------------------
+
+
+def seeds(result):
+    return re.findall(r"SEED (\d+)", result.stdout.str())
+
+
+def test_the_seed_of_a_test_is_the_same_in_every_run_and_follows_dp_seed(run):
+    first, again, other = run(test_noise_py=test_py()), run(), run(ini="dp_seed = 7")
+    assert len(seeds(first)) == 1
+    assert seeds(first) == seeds(again) != seeds(other)
+
+
+def test_tests_of_other_names_have_other_seeds(run):
+    two = dedent(test_py()) + dedent(test_py()).replace("test_noise", "test_other")
+    assert len(set(seeds(run(test_noise_py=two)))) == 2
+
+
+def test_a_seed_in_the_call_is_used(run):
+    assert seeds(run(test_noise_py=test_py(call="right, seed=11"))) == ["11"]
+
+
+def test_a_worker_of_xdist_uses_the_seed_of_the_single_process(run):
+    pytest.importorskip("xdist")
+    alone = run(test_noise_py=test_py(call="half"))
+    spread = run("-n", "1", "--dist", "loadgroup")
+    spread.assert_outcomes(failed=1)
+    shown = [re.search(r"seed (\d+) \(from", result.stdout.str())[1] for result in (alone, spread)]
+    assert shown[0] == shown[1]
+
+
+def test_samples_and_confidence_come_from_the_ini_file(run):
+    result = run(ini="dp_confidence = 0.99", test_noise_py=test_py().replace(".seed", ".confidence"))
+    result.stdout.fnmatch_lines(["*SEED 0.99*"])
+
+
+def test_all_faulty_options_are_told_at_once(run):
+    result = run(ini="dp_confidence = 2\ndp_seed = x", test_noise_py=test_py())
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*dp_confidence = 2: not a number between 0 and 1*", "*dp_seed = x: not an integer of at least 0.*"])
+
+
+def test_the_marker_is_registered(run):
+    run("--markers").stdout.fnmatch_lines(["@pytest.mark.dp_claim(*"])
+
+
+def test_starting_pytest_imports_nothing_heavy(pytester):
+    code = "import sys, pytest, dpverify.pytest_plugin; print({'numpy', 'sympy', 'flint'} & set(sys.modules))"
+    assert pytester.run(sys.executable, "-c", code).outlines == ["set()"]
+
+
+# -- claim files ---------------------------------------------------------------------------------------------
+
+
+def test_a_claim_file_named_on_the_command_line_is_a_test_for_each_claim(run):
+    result = run("laplace.toml", "-v", laplace_toml=CLAIMS + AUDIT)
+    result.assert_outcomes(passed=2)
+    result.stdout.fnmatch_lines(["laplace.toml::exact PASSED*", "laplace.toml::too good PASSED*"])
+
+
+def test_one_claim_of_a_file_can_be_asked_for(run):
+    run("laplace.toml::exact", laplace_toml=CLAIMS + AUDIT).assert_outcomes(passed=1)
+
+
+def test_a_finding_against_a_claim_file_fails_with_its_text_and_a_violation_that_it_expects_passes(run):
+    result = run("laplace.toml", laplace_toml=CLAIMS + AUDIT.replace("right", "half"))
+    result.assert_outcomes(failed=1, passed=1)
+    result.stdout.fnmatch_lines(["*VIOLATION*eps 1:*", "*seed * (from dp_seed = 0 and the test's name)*"])
+
+
+def test_claim_files_that_match_dp_specs_are_tests_and_others_are_not(run, pytester):
+    run(laplace_toml=CLAIMS + AUDIT).assert_outcomes()
+    run(ini="dp_specs = *.toml").assert_outcomes(passed=2)
+    run("--dp-specs", "*.toml").assert_outcomes(passed=2)
+    run("--dp-specs", str(pytester.path / "**" / "lap*.toml")).assert_outcomes(passed=2)
+    run("--dp-specs", "none/*.toml", ini="dp_specs = *.toml").assert_outcomes()
+
+
+def test_pyproject_and_files_that_make_no_claim_or_name_no_sampler_are_left_alone(run):
+    run(ini="dp_specs = *.toml", pyproject_toml=CLAIMS + AUDIT, other_toml="a = 1", laplace_toml=CLAIMS).assert_outcomes()
+    assert run("pyproject.toml").ret == pytest.ExitCode.USAGE_ERROR
+
+
+def test_a_bad_claim_file_is_a_collection_error_that_lists_all_faults(run):
+    bad = (CLAIMS + AUDIT).replace("epsilon = 1\n", "epsilon = -1\n").replace("sensitivity", "sensitivty")
+    result = run(ini="dp_specs = *.toml", laplace_toml=bad)
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*claim 1*sensitivty*", "*claim 2*sensitivty*"])
+    result.stdout.no_fnmatch_line("*Traceback*")
+
+
+def test_a_file_that_is_not_toml_is_a_collection_error(run):
+    result = run(ini="dp_specs = *.toml", laplace_toml="[mechanism")
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*not TOML*"])
+
+
+def test_a_claim_file_named_without_a_sampler_is_a_collection_error(run):
+    result = run("laplace.toml", laplace_toml=CLAIMS)
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*no [[]audit] table, so there is nothing to run. Add one that names the sampler.*"])
+
+
+def test_a_sampler_that_cannot_be_found_fails_without_a_traceback(run):
+    result = run("laplace.toml::exact", laplace_toml=CLAIMS + AUDIT.replace("noise:right", "nosuchmodule:right"))
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["AuditError: *nosuchmodule*"])
+    result.stdout.no_fnmatch_line("*Traceback*")
