@@ -22,7 +22,7 @@ import numpy as np
 from dpverify import __version__
 from dpverify.audit import bounds
 from dpverify.audit.engine import Checkpoint, Engine
-from dpverify.audit.finding import MODEL, NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION, Finding
+from dpverify.audit.finding import FLOAT, MODEL, NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION, Finding
 from dpverify.audit.journal import Journal
 from dpverify.audit.plan import Pair, Plan, make_plan, number_up
 from dpverify.audit.query import QueryFinding, search_sensitivity
@@ -67,12 +67,11 @@ def audit(
     repeated), or "module:name" of one. claim: what is claimed, and of which density (white box); without it, epsilon (nats), delta and
     sensitivity state a claim about the sampler alone (black box). pairs: neighbouring inputs (data, data'). patterns: "usual" with
     length, or a Hypothesis strategy of data. query: from data to the true answer; without it, data is the vector of true answers.
-    samples: runs on each side in all. confidence: 1 - the false-alarm budget of the whole run. stop: at the first violation; else all samples
-    go into the lower bound on epsilon. workers: processes, 0 for this one; executor: any of concurrent.futures; dask: a scheduler's address.
-    checkpoint: a file from which a run that was stopped goes on. timeout: seconds that one call may take.
+    samples: runs on each side in all. confidence: 1 - the false-alarm budget of the whole run. stop: at the first violation; else
+    all samples go into the lower bound on epsilon. workers: processes, 0 for this one; executor: any of concurrent.futures; dask: a
+    scheduler's address. checkpoint: a file from which a run that was stopped goes on. timeout: seconds that one call may take.
     Raises AuditError where the audit cannot be set up, SamplerError where the sampler crashes, hangs or gives nan.
     """
-    started = time.perf_counter()
     if not 0 < confidence < 1:
         raise AuditError(f"confidence = {confidence}: not between 0 and 1. Give 0.999, say.")
     if samples < 1:
@@ -86,7 +85,7 @@ def audit(
     journal = Journal(None if checkpoint is None else Checkpoint(Path(checkpoint), _key(claim, target, plan, settings, root)))
     with Engine(target, root=root, executor=executor, workers=workers, dask=dask, timeout=timeout) as engine:
         state = run(plan, settings, engine, journal, progress)
-    return _finding(state, claim, target, confidence, root if target.reproducible else None, time.perf_counter() - started)
+    return _finding(state, claim, target, confidence, root if target.reproducible else None)
 
 
 def audit_query(
@@ -155,7 +154,7 @@ def audit_spec(
             table["sampler"], stated.claim, **inputs, query=query, samples=samples, confidence=confidence, seed=seed, workers=workers,
             dask=dask, stop=stop, checkpoint=checkpoint, timeout=timeout, folder=folder, progress=progress,
         )  # fmt: skip
-        findings.append(replace(found, **labels))
+        findings += [replace(one, **labels) for one in (found, *found.also)]
     return findings
 
 
@@ -199,57 +198,52 @@ def _key(claim: Claim, target: Target, plan: Plan, settings: Settings, root: int
     return repr((__version__, claim_hash(to_json(claim)), target.name, pairs, settings, root))
 
 
-def _finding(state: Run, claim: Claim, target: Target, confidence: float, seed: int | None, seconds: float) -> Finding:
-    plan, crossing = state.plan, state.crossing
-    lower = state.lower_bound()
-    level, detectable, samples = MODEL, None, state.done
-    if crossing is not None:
-        bet = crossing.test.bets.best(crossing.counts)
-        share = 1 - state.settings.sequential * crossing.test.share
-        lower = max(lower, bounds.epsilon_anytime(crossing.counts, confidence=share, delta=plan.delta))
-        finding, level = VIOLATION, crossing.test.level
-        event = event_text(crossing.test, crossing.counts, bet.low, bet.high)
-        pair: Pair | None = state.pair(crossing.test.pair)
-        if state.settings.stop:
-            samples = crossing.after
-    elif plan.epsilon is not None and lower > plan.epsilon and state.event is not None:
-        finding, chosen = VIOLATION, state.event
-        event, pair = event_text(chosen.test, chosen.test.fresh, chosen.low, chosen.high), state.pair(chosen.test.pair)
-    elif state.nonconforming:
-        finding, level, event, pair = NONCONFORMING, state.nonconforming_level, state.nonconforming, None
-    else:
-        finding, event, pair = NO_VIOLATION_SEEN, "", state.pair(state.alive[0]) if len(plan.pairs) == 1 else None
-        detectable = max(state.detectable(), plan.epsilon or 0.0)
-        if state.event is not None and state.event.test.fresh.sum():
-            chosen = state.event
-            event = event_text(chosen.test, chosen.test.fresh, chosen.low, chosen.high)
+def _finding(state: Run, claim: Claim, target: Target, confidence: float, seed: int | None) -> Finding:
+    """What a run found: the violation of the model, else that of floating point, else what was seen; the others with it."""
+    plan, fixed = state.plan, state.lower_bound()
     notes = () if target.reproducible else ("the sampler draws its own randomness: this run cannot be repeated",)
-    if finding == VIOLATION and state.nonconforming:
-        notes = (*notes, f"not the declared density either: {state.nonconforming}")
-    return Finding(
-        finding=finding,
-        level=level,
-        epsilon=plan.epsilon,
-        delta=plan.delta,
-        epsilon_lower=lower,
-        confidence=confidence,
-        samples=samples,
-        event=event,
-        pair="" if pair is None else f"{show(pair.left)} and {show(pair.right)}",
-        detectable_epsilon=detectable,
-        seed=seed,
-        seconds=seconds,
-        sampler=target.name,
-        notes=notes,
-        name=claim.name,
-    )
+
+    def finding(what: str, level: str, lower: float, event: str, pair: Pair | None, **rest: Any) -> Finding:
+        said: dict[str, Any] = {"samples": state.done, "seconds": time.perf_counter() - state.started, "detectable_epsilon": None, **rest}
+        return Finding(
+            finding=what, level=level, epsilon=plan.epsilon, delta=plan.delta, epsilon_lower=lower, confidence=confidence, event=event,
+            pair="" if pair is None else f"{show(pair.left)} and {show(pair.right)}", seed=seed, sampler=target.name, notes=notes,
+            name=claim.name, **said,
+        )  # fmt: skip
+
+    found = []
+    for level in (MODEL, FLOAT):
+        if level in state.crossings:
+            crossing = state.crossings[level]
+            bet = crossing.test.bets.best(crossing.counts)
+            certain = 1 - state.settings.sequential * crossing.test.share
+            lower = max(bounds.epsilon_anytime(crossing.counts, confidence=certain, delta=plan.delta), plan.epsilon or 0.0)
+            event = event_text(crossing.test, crossing.counts, bet.low, bet.high)
+            after = state.done if level == MODEL and not state.settings.stop else crossing.after
+            lower = max(lower, fixed) if level == MODEL else lower
+            pair = state.pair(crossing.test.pair)
+            found.append(finding(VIOLATION, level, lower, event, pair, samples=after, seconds=crossing.seconds))
+    seen, where = "", None
+    if state.event is not None and state.event.test.fresh.sum():
+        chosen = state.event
+        seen, where = event_text(chosen.test, chosen.test.fresh, chosen.low, chosen.high), state.pair(chosen.test.pair)
+    if MODEL not in state.crossings and plan.epsilon is not None and fixed > plan.epsilon:
+        found.insert(0, finding(VIOLATION, MODEL, fixed, seen, where))
+    if state.nonconforming:
+        found.append(finding(NONCONFORMING, state.nonconforming_level, fixed, state.nonconforming, None))
+    if not any(other.level == MODEL for other in found):
+        detectable = max(state.detectable(), plan.epsilon or 0.0)
+        found.append(finding(NO_VIOLATION_SEEN, MODEL, fixed, seen, where, detectable_epsilon=detectable))
+    head, *also = found
+    return replace(head, also=tuple(also))
 
 
 def _of_query(moved: QueryFinding, claim: Claim, confidence: float, seed: int | None, name: str) -> Finding:
     """What is wrong with the query itself: no statistics, two inputs that anyone can try."""
     epsilon = None if claim.epsilon is None else number_up(claim.epsilon)
     return Finding(
-        finding=VIOLATION, level=MODEL, epsilon=epsilon, delta=0.0 if claim.delta is None else number_up(claim.delta), epsilon_lower=0.0,
+        finding=VIOLATION if moved.kind in ("moved", "length") else NONCONFORMING, level=MODEL, epsilon=epsilon,
+        delta=0.0 if claim.delta is None else number_up(claim.delta), epsilon_lower=0.0,
         confidence=confidence, samples=0, event=moved.message, pair=f"{show(moved.x)} and {show(moved.x_prime)}", detectable_epsilon=None,
         seed=seed, seconds=0.0, sampler=name,
     )  # fmt: skip

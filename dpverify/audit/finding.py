@@ -23,6 +23,7 @@ class Finding:
     samples: runs on each side. event: what was seen, in words, and how often on each side. pair: the two inputs, shortened.
     detectable_epsilon: the smallest epsilon that a run like this finds nine times in ten; None after a violation.
     seed: None where the sampler takes no generator, so that the run cannot be repeated.
+    also: what else the same run found: a fault of another level, nonconformance, or that no violation of the model was seen.
     """
 
     finding: str
@@ -38,6 +39,7 @@ class Finding:
     seed: int | None
     seconds: float
     sampler: str
+    also: tuple[Finding, ...] = ()
     notes: tuple[str, ...] = ()
     file: str = ""
     name: str = ""
@@ -57,7 +59,7 @@ class Finding:
         if self.finding == VIOLATION:
             head = f"VIOLATION ({self.level} level) of {claim}: epsilon is above {self.epsilon_lower:.6g}, {sure}"
         elif self.finding == NONCONFORMING:
-            head = f"NONCONFORMING ({self.level} level): not the declared density, {sure}"
+            head = f"NONCONFORMING ({self.level} level): not the declared density, {sure}; epsilon is above {self.epsilon_lower:.6g}"
         else:
             seen = self.detectable_epsilon
             power = "" if seen is None else f"; would have seen eps >= {seen:.4g} nine times in ten"

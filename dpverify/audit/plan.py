@@ -39,7 +39,7 @@ class Pair:
 class Plan:
     """What an audit asks: does the sampler keep to `curve` on `pairs`, and is it the declared density?
 
-    epsilon: as claimed, None where the whole curve of the declared density is claimed. delta: the one at which epsilon is bounded in the end.
+    epsilon: as claimed, None where the whole curve of the declared density is claimed. delta: the one at which epsilon is bounded.
     float_pairs: further neighbours on which only the floating-point testers look.
     """
 
@@ -68,21 +68,22 @@ def make_plan(
     """
     if claim.domains:
         names = ", ".join(name for name, _ in claim.domains)
-        raise AuditError(f"{_named(claim)}: {names} ranges over a domain, and a sampler has one value. Audit a claim that gives {names} a value.")
+        raise AuditError(f"{_named(claim)}: {names} ranges over a domain, and a sampler has one value. Give {names} a value.")
     density = declared(claim)
     curve, epsilon, delta = _curve(claim, density)
     found = _given(claim, density, pairs, patterns, length, query, seed)
     extra: tuple[Pair, ...] = ()
     if not found:
         if density is None:
-            raise AuditError(f'{_named(claim)}: without a declared density the inputs must be given: pairs, or patterns = "usual" with length.')
+            raise AuditError(f'{_named(claim)}: without a declared density, say on which inputs: pairs, or patterns = "usual" with length.')
         if query is not None:
             raise AuditError(f"{_named(claim)}: the worst answers are known, but not which data have them: give pairs or patterns of data.")
         found = [Pair(f"worst pair {i}", *pair, answers=pair) for i, pair in enumerate(density.worst_pairs(), 1)]
         if density.kind in CONTINUOUS:
             step = float(np.abs(found[0].answers[1] - found[0].answers[0]).max()) if found[0].answers else 1.0
             tried = float_pairs(step, density.dimension, density.neighbours)
-            extra = tuple(Pair(f"floating-point pair {i}", *pair, answers=pair) for i, pair in enumerate(tried, 1) if not _known(pair, found))
+            fresh = [pair for pair in tried if not _known(pair, found)]
+            extra = tuple(Pair(f"floating-point pair {i}", *pair, answers=pair) for i, pair in enumerate(fresh, 1))
     return Plan(curve, epsilon, delta, tuple(found), extra, density)
 
 
@@ -112,7 +113,7 @@ def _curve(claim: Claim, density: Declared | None) -> tuple[tuple[CurvePoint, ..
         return (CurvePoint(epsilon),), epsilon, 0.0
     curve = density.curve() if density is not None else None
     if not curve:
-        raise AuditError(f'{_named(claim)}: "tight" with delta > 0 needs the curve of the declared density, which is not known here. Claim numbers.')
+        raise AuditError(f'{_named(claim)}: "tight" with delta > 0 needs the declared density\'s curve, which is not known. Claim numbers.')
     return curve, None, 0.0 if claim.delta is None else number_up(claim.delta)
 
 
@@ -141,7 +142,8 @@ def _given(
             if query is None and patterns is not None:
                 continue  # the patterns move all coordinates; only those within the sensitivity are neighbours here
             if query is None:
-                raise AuditError(f"{_named(claim)}, {name}: {left!r} and {right!r} are further apart than the sensitivity. Give neighbours.")
+                apart = f"{left!r} and {right!r} are further apart than the sensitivity"
+                raise AuditError(f"{_named(claim)}, {name}: {apart}. Give neighbours.")
             answers = None  # the query moves by more than was declared: that is a finding of its own, and the pair is run as it is
         found.append(Pair(name, left, right, answers))
     if raw and not found:

@@ -8,11 +8,12 @@ of the fixed-sample bound is chosen on samples that the bound does not use.
 
 from __future__ import annotations
 
+import time
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import accumulate
-from math import log
+from math import log, sqrt
 from typing import Any, Final
 
 import numpy as np
@@ -20,10 +21,11 @@ from scipy.special import ndtri
 
 from dpverify.audit import bounds
 from dpverify.audit.bets import Bets, mixture
-from dpverify.audit.conformance import Conformance, Ties, conformance
+from dpverify.audit.conformance import Conformance, Ties, conformance, ties
+from dpverify.audit.declared import Declared
 from dpverify.audit.engine import MAX_BLOCK, SEGMENTS, BlockResult, Engine, Job
 from dpverify.audit.finding import FLOAT, MODEL
-from dpverify.audit.floats import float_partitions, learn_float
+from dpverify.audit.floats import Reach, float_partitions, learn_float, log_evidence
 from dpverify.audit.journal import Journal
 from dpverify.audit.learn import learn
 from dpverify.audit.outputs import Outputs, concatenate
@@ -38,11 +40,13 @@ KEPT: Final = 20_000  # outputs a side that are remembered for learning
 FULL: Final = 1 << 17  # past so many pairs only the promising tests go on
 FLOAT_ROUND: Final = 3  # the pairs that only floating-point testers ask for are run once, in this round
 FLOAT_PAIRS_EACH: Final = 4096
+EVIDENCE: Final = 3.0  # nats, about 20 to 1, that say of which level a violation is
 SCALES: Final = (0.9, 0.8, 0.5)  # the declared noise made smaller by so much is what the bets are designed for
 
 # Shares of the capital. A generation of learned partitions has a quarter of its kind's, kept aside until it begins.
 DECLARED, LEARNED, FLOATING, CONFORMING = 0.55, 0.15, 0.1, 0.2
 LEARNED_ALONE, FLOATING_ALONE = 0.85, 0.15
+TIES: Final = 0.2  # of the share of conformance
 GENERATIONS: Final = len(LEARNING_ROUNDS) + 1
 
 
@@ -80,26 +84,23 @@ class _Test:
 
 @dataclass(slots=True, eq=False)
 class _Conforming:
-    """Conformance on one input: its additive statistics and how many outputs they are of."""
+    """Conformance on one input: its additive statistics, how many outputs they are of, and the values that were repeated."""
 
     tester: Conformance
+    ties: Ties | None
     share: float
-    total: Array | None = None
+    total: Counts | None = None
     count: int = 0
 
 
 @dataclass(frozen=True, slots=True)
-class _Crossing:
-    """A test that reached its threshold: where, and with which counts."""
+class Crossing:
+    """The first test of a level to reach its threshold: with which counts, after how many pairs of runs and seconds of the audit."""
 
     test: _Test
     counts: Counts
     after: int
-
-    @property
-    def rank(self) -> tuple[int, bool]:
-        """The earliest is told, and of two at once the model's."""
-        return self.after, self.test.level == FLOAT
+    seconds: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,18 +136,19 @@ class Run:
     tests: list[_Test] = field(default_factory=list)
     conforming: list[tuple[_Conforming, _Conforming] | None] = field(default_factory=list)
     kept: dict[int, tuple[list[Outputs], list[Outputs]]] = field(default_factory=dict)
-    crossing: _Crossing | None = None
+    crossings: dict[str, Crossing] = field(default_factory=dict)
+    started: float = field(default_factory=time.perf_counter)
     nonconforming: str = ""
     nonconforming_level: str = MODEL
     event: _Event | None = None
     final: bool = False
-    ties: Ties | None = None
+    learned_share: float = LEARNED_ALONE / GENERATIONS
+    float_share: float = FLOATING_ALONE
 
     def __post_init__(self) -> None:
         self.alive = list(range(len(self.plan.pairs)))
-        black = self.plan.declared is None
-        self.learned_share = (LEARNED_ALONE if black else LEARNED) / GENERATIONS
-        self.float_share = FLOATING_ALONE if black else FLOATING
+        if self.plan.declared is not None:
+            self.learned_share, self.float_share = LEARNED / GENERATIONS, FLOATING
         for index, pair in enumerate(self.plan.pairs):
             self._declare(index, pair)
 
@@ -163,8 +165,12 @@ class Run:
             bets = mixture(partition.size, self.plan.curve, alternatives=alternatives)
             self._add(MODEL, index, partition, DECLARED / pairs, bets)
             share = CONFORMING / (2 * pairs)
-            checked = (_Conforming(conformance(declared, left), share), _Conforming(conformance(declared, right), share))
+            checked = (self._checked(declared, left, share), self._checked(declared, right, share))
         self.conforming.append(checked)
+
+    @staticmethod
+    def _checked(declared: Declared, answer: Array, share: float) -> _Conforming:
+        return _Conforming(conformance(declared, answer), ties(declared, answer), share)
 
     def _add(self, level: str, pair: int, partition: Partition, share: float, bets: Bets | None = None) -> _Test:
         empty = np.zeros((partition.size, partition.size), dtype=np.int64)
@@ -231,12 +237,12 @@ class Run:
         for offset, pair in enumerate(self.plan.float_pairs, len(self.plan.pairs)):
             self._add_floats(offset)
             tests = tuple(test for test in self.tests if test.pair == offset)
-            if not tests:
+            if not tests or FLOAT in self.crossings:
                 return
             yield [self._blocks(pair, offset, FLOAT_PAIRS_EACH, tests, (None, None), 0)]
 
     def _stretch(self, index: int, size: int) -> _Stretch:
-        tests = [test for test in self.tests if test.pair == index]
+        tests = [test for test in self.tests if test.pair == index and not (test.level == FLOAT and FLOAT in self.crossings)]
         if self.done + size > FULL:
             tests = self._promising(tests)
         checked = self.conforming[index]
@@ -265,8 +271,8 @@ class Run:
 
     @property
     def over(self) -> bool:
-        """Whether a violation was found and nothing more is asked."""
-        return self.settings.stop and self.crossing is not None
+        """Whether a violation was found and nothing more is asked. One of floating point alone leaves the model to be audited."""
+        return self.settings.stop and MODEL in self.crossings
 
     def merge(self, stretch: _Stretch, result: BlockResult) -> None:
         """Add one block's counts, in block order, and look whether a test has reached its threshold."""
@@ -275,34 +281,43 @@ class Run:
             running = test.counts + np.cumsum(counts, axis=0)
             wealth = np.asarray(test.bets.log_wealth(running))
             reached = np.flatnonzero(wealth + log(test.share) >= -log(self.settings.sequential))
-            if reached.size and self._counts_as(test):
-                first = int(reached[0])
-                crossing = _Crossing(test, running[first], self.done + (first + 1) * size // len(running))
-                if self.crossing is None or crossing.rank < self.crossing.rank:
-                    self.crossing = crossing
+            if reached.size and self._is_of_its_level(test, running[reached[0]]):
+                after = self.done + (int(reached[0]) + 1) * size // len(running)
+                crossing = Crossing(test, running[reached[0]], after, time.perf_counter() - self.started)
+                if test.level not in self.crossings or after < self.crossings[test.level].after:
+                    self.crossings[test.level] = crossing
             test.counts, test.log_wealth = running[-1], float(wealth[-1])
             if self.event is not None and test is self.event.test:
                 test.fresh = test.fresh + counts.sum(axis=0)
         for checked, statistics in zip(stretch.conforming, result.statistics, strict=True):
-            if checked is not None:
+            if checked is not None and statistics is not None:
                 self._conform(checked, statistics, size)
         if result.kept is not None:
             for side, outputs in zip(self.kept.setdefault(stretch.pair, ([], [])), result.kept, strict=True):
                 side.append(outputs)
+            for checked, outputs in zip(stretch.conforming, result.kept, strict=True):
+                if checked is not None and checked.ties is not None:
+                    checked.ties = checked.ties.merge(outputs)
+                    self._suspect(FLOAT, checked.share * TIES, *checked.ties.log_wealth(), checked.ties.seen)
         self.done += size
 
-    def _counts_as(self, test: _Test) -> bool:
-        """A model-level fault is seen by floating-point testers too: while the model level is suspicious, they have to wait."""
+    def _is_of_its_level(self, test: _Test, counts: Counts) -> bool:
+        """Whether a violation is one of its test's level: a fault of the model is seen by floating-point testers too."""
         if test.level == MODEL:
             return True
-        return not any(other.level == MODEL and other.pair == test.pair and other.log_wealth > 4 for other in self.tests)
+        if isinstance(test.partition, Reach):
+            return max(log_evidence(counts)) > EVIDENCE
+        return not any(other.level == MODEL and other.pair == test.pair and other.log_wealth > EVIDENCE for other in self.tests)
 
-    def _conform(self, checked: _Conforming, statistics: Array, size: int) -> None:
+    def _conform(self, checked: _Conforming, statistics: Counts, size: int) -> None:
         checked.total = statistics if checked.total is None else checked.total + statistics
         checked.count += size
-        wealth, meaning = checked.tester.log_wealth(checked.total, checked.count)
-        if not self.nonconforming and wealth + log(checked.share) >= -log(self.settings.sequential):
-            self.nonconforming = f"{meaning} after {checked.count} outputs"
+        self._suspect(MODEL, checked.share * (1 - TIES), *checked.tester.log_wealth(checked.total, checked.count), checked.count)
+
+    def _suspect(self, level: str, share: float, log_wealth: float, meaning: str, count: int) -> None:
+        """Note that the sampler is not the declared density, if this is the first test to say so with enough wealth."""
+        if not self.nonconforming and log_wealth + log(share) >= -log(self.settings.sequential):
+            self.nonconforming, self.nonconforming_level = f"{meaning} ({count} outputs)", level
 
     # -- what is said in the end
 
@@ -313,7 +328,7 @@ class Run:
     def _merit(self, index: int) -> float:
         """The epsilon that a pair has shown so far, less two standard errors: what pairs are compared by, no statement."""
         tests = [test for test in self.tests if test.pair == index and test.level == MODEL]
-        return max((self._prospect(test, test.pairs_seen, 2.0)[0] for test in tests), default=0.0)
+        return max((self._prospect(test, test.pairs_seen, 1.0)[0] for test in tests), default=0.0)
 
     def _chosen(self, planned: int) -> _Event | None:
         """The event of the fixed-sample bound: the one whose bound is expected to be greatest after `planned` more pairs."""
@@ -330,8 +345,9 @@ class Run:
         events = []
         for swapped, hits, others in ((False, left[-1] - left[:-1], right[-1] - right[:-1]), (True, right[:-1], left[:-1])):
             p, q = (hits + 0.5) / (seen + 1), (others + 1) / (seen + 1)  # an event never seen is not taken for impossible
-            error = np.sqrt((p * (1 - p) / np.maximum(p - delta, 1e-300) ** 2 + (1 - q).clip(0) / q) / planned)
-            value = np.log(np.maximum(p - delta, 1e-300) / q) - quantile * error
+            error = np.sqrt(p * (1 - p) / np.maximum(p - delta, 1e-300) ** 2 + (1 - q).clip(0) / q)
+            doubt = quantile / sqrt(planned) + 1 / sqrt(seen)  # of the samples to come, and of those that the event is chosen by
+            value = np.log(np.maximum(p - delta, 1e-300) / q) - doubt * error
             best = int(np.argmax(value))
             low, high = (0, int(cuts[best])) if swapped else (int(cuts[best]), size)
             events.append((float(value[best]), _Event(test, low, high, swapped)))
@@ -392,10 +408,10 @@ def run(plan: Plan, settings: Settings, engine: Engine, journal: Journal, progre
                 if state.over:
                     return state
             for result in engine.results(lambda block: stretch_of(block).job, index, ends[-1]):
-                before = state.crossing
+                before = dict(state.crossings)
                 state.merge(stretch_of(result.index), result)
                 # in the last stretch only sums matter, but for the block in which a test reached its threshold
-                journal.record(result, joins=state.event is not None and index > start and state.crossing is before)
+                journal.record(result, joins=state.event is not None and index > start and state.crossings == before)
                 index = result.index + 1
                 progress(state.done)
                 if state.over:
