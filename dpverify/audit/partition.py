@@ -44,6 +44,10 @@ def joint_counts(partition: Partition, left: Outputs, right: Outputs, segments: 
 
     left, right: as many outputs on x as on x', a multiple of `segments`.
     """
-    size = partition.size
-    joint = partition.codes(left) * np.uint8(size) + partition.codes(right)  # at most 16 * 16 - 1
-    return np.stack([np.bincount(part, minlength=size * size).reshape(size, size) for part in np.split(joint, segments)])
+    return code_counts(partition.size, partition.codes(left), partition.codes(right), segments)
+
+
+def code_counts(size: int, left: Codes, right: Codes, segments: int = 1) -> Counts:
+    """How often codes (i, j), each below `size`, met in each of `segments` equal runs: shape (segments, size, size)."""
+    joint = left * np.uint8(size) + right  # at most 16 * 16 - 1
+    return np.stack([np.bincount(part, minlength=size * size).reshape(size, size) for part in joint.reshape(segments, -1)])
