@@ -42,7 +42,7 @@ from dpverify.model import (
 )
 from dpverify.search.numeric import number, vectorised
 
-Array = np.ndarray[Any, np.dtype[np.float64]]
+Array = np.ndarray[Any, Any]
 Function = Callable[[Array], Array]
 Cdf = Callable[[Array], Array]
 """A distribution function, on float arrays of any shape; 0 and 1 at -inf and inf."""
@@ -83,19 +83,24 @@ class Quadrature:
         panel = np.clip(np.searchsorted(self.edges, points, side="right") - 1, 0, len(self.series) - 1)
         low, high = self.edges[panel], self.edges[panel + 1]
         inside = np.clip((2 * np.clip(points, low, high) - low - high) / (high - low), -1, 1)
-        return np.clip(self.below[panel] + legendre.legval(inside, np.moveaxis(self.series[panel], -1, 0), tensor=False), 0, 1)
+        within = legendre.legval(inside, np.moveaxis(self.series[panel], -1, 0), tensor=False)
+        return np.asarray(np.clip(self.below[panel] + within, 0, 1))
 
-    def grid(self, parts: int = 4) -> Array:
-        """The panels' edges, and between them evenly spaced points, where the law has mass to speak of."""
-        steps = np.arange(parts) / parts
+    def grid(self) -> Array:
+        """About 1,500 points where the law has mass to speak of, at most 0.04 of the log-odds apart unless it jumps."""
+        steps = np.arange(8) / 8
         fine = np.append((self.edges[:-1, None] + np.diff(self.edges)[:, None] * steps).ravel(), self.edges[-1])
         mass = self(fine)
         low, high = np.searchsorted(mass, [1e-13, 1 - 1e-13])
-        return fine[max(low - 1, 0) : high + 2]
+        fine, mass = fine[max(low - 1, 0) : high + 2], mass[max(low - 1, 0) : high + 2]
+        levels = np.floor(special.logit(np.clip(mass, 1e-14, 1 - 1e-14)) / 0.02)
+        kept = np.append(True, levels[1:] != levels[:-1])
+        kept[-1] = True
+        return np.asarray(fine[kept])
 
     def draw(self, size: int, rng: np.random.Generator) -> Array:
         """Draws by inversion on a grid: to choose thresholds by, not exact."""
-        points = self.grid(16)
+        points = self.grid()
         return np.interp(rng.random(size), self(points), points)
 
 
@@ -283,7 +288,7 @@ class Gauge:
     Euclidean length of all <row, point> (ellipsoid). corners: for a polytope, those of its unit ball, one of each pair v, -v.
     """
 
-    p: float | None = None
+    p: float = 2.0
     rows: Array | None = None
     round: bool = False
     corners: Array | None = None
@@ -292,7 +297,7 @@ class Gauge:
         """The norm of each point."""
         if self.rows is None:
             if self.p == 2:
-                return np.sqrt(np.einsum("...i,...i->...", points, points))
+                return np.asarray(np.sqrt(np.einsum("...i,...i->...", points, points)))
             sizes = np.abs(points)
             if self.p == 1:
                 return np.asarray(sizes.sum(axis=-1))
@@ -330,7 +335,7 @@ class Gauge:
             volumes = np.abs(np.linalg.det(facets))
             weights = rng.standard_exponential((size, dimension))
             chosen = facets[rng.choice(len(facets), size, p=volumes / volumes.sum())]
-            return np.einsum("ij,ijk->ik", weights / weights.sum(axis=1, keepdims=True), chosen)
+            return np.asarray(np.einsum("ij,ijk->ik", weights / weights.sum(axis=1, keepdims=True), chosen))
         if self.rows is not None:
             return Gauge(2.0).sphere(size, dimension, rng) @ np.linalg.inv(self.rows).T
         if self.p == np.inf:
@@ -372,7 +377,7 @@ def _one_of_each(rows: Array) -> Array:
     lead = rows[np.arange(len(rows)), np.argmax(np.abs(rows) > 1e-12 * np.abs(rows).max(), axis=1)]
     signed = rows * np.sign(lead)[:, None]
     _, first = np.unique(np.round(signed, 9), axis=0, return_index=True)
-    return signed[np.sort(first)]
+    return np.asarray(signed[np.sort(first)])
 
 
 # -- partitions ---------------------------------------------------------------------------------------------
@@ -517,7 +522,7 @@ def information(p: Array, q: Array, epsilon: Array, delta: Array) -> Array:
 def _divergence(p: Array, p0: Array) -> Array:
     """KL of Bernoulli(p) from Bernoulli(p0)."""
     p0 = np.clip(p0, 1e-300, 1 - 1e-16)
-    return special.rel_entr(p, p0) + special.rel_entr(np.maximum(1 - p, 0.0), 1 - p0)
+    return np.asarray(special.rel_entr(p, p0) + special.rel_entr(np.maximum(1 - p, 0.0), 1 - p0))
 
 
 def _choose(above: Array, above_prime: Array, claims: Sequence[CurvePoint], floor: float = 1e-9) -> list[int]:
@@ -560,7 +565,7 @@ def _levels(losses: Array, weights: Array) -> Array:
     low, high = values[starts], values[np.append(starts[1:], len(values)) - 1]
     halfway = high[:-1] / 2 + low[1:] / 2
     if len(halfway) == 0:
-        return high + 1
+        return np.asarray(high + 1)
     if len(halfway) <= 40:
         return np.asarray(halfway)
     mass = np.add.reduceat(weights, starts)
@@ -671,13 +676,13 @@ def declared(claim: Claim) -> Declared | None:
         low, high = (inf if end is None else number(end) for end, inf in zip(mechanism.support, (-np.inf, np.inf), strict=True))
         log_density = partial(_within, _log_density(mechanism.density, "z"), low, high)
         if mechanism.integers:
-            return _Integers(claim, log_density, (low, high), shifts[:, 0])
-        return _Line(claim, quadrature(log_density, low, high, _kinks(mechanism.density, "z")), shifts[:, 0])
+            return _Integers(claim, log_density, (low, high), shifts[:, 0].tolist())
+        return _Line(claim, quadrature(log_density, low, high, _kinks(mechanism.density, "z")), shifts[:, 0].tolist())
     dimension = int(number(mechanism.dimension))
     shifts, size = _shifts(claim, mechanism.norm, dimension)
     if isinstance(mechanism, Product):
         law = quadrature(_log_density(mechanism.density, "z"), kinks=_kinks(mechanism.density, "z"))
-        return _Line(claim, law, shifts[:, 0]) if dimension == 1 else _Product(claim, dimension, law, shifts, size)
+        return _Line(claim, law, shifts[:, 0].tolist()) if dimension == 1 else _Product(claim, dimension, law, shifts, size)
     profile: Function
     if isinstance(mechanism, Mixture):
         profile, kinks = _averaged(mechanism), []
@@ -687,7 +692,7 @@ def declared(claim: Claim) -> Declared | None:
     if dimension == 1:
         factor = float(norm(np.ones(1))) / scale
         law = quadrature(partial(_radial_log, profile, factor), kinks=[sign * kink / factor for kink in kinks for sign in (1, -1)])
-        return _Line(claim, law, shifts[:, 0])
+        return _Line(claim, law, shifts[:, 0].tolist())
     radius = quadrature(partial(_weighted_log, profile, dimension, scale), 0.0, kinks=[kink * scale for kink in kinks])
     return _Radial(claim, dimension, norm, partial(_scaled_log, profile, scale), radius, shifts, size)
 
@@ -748,9 +753,8 @@ class _OneNumber(Declared):
     def _grid(self, x: float, x_prime: float) -> Array:
         """Increasing points between which the laws at both answers have their mass."""
 
-    def _edge(self, x: float, x_prime: float, thresholds: Array, left: Array, right: Array) -> Array:
-        """Where the loss crosses each threshold between two points on either side of it: by halving, also at a jump."""
-        above = self._loss(x, x_prime, left) >= thresholds
+    def _edge(self, x: float, x_prime: float, thresholds: Array, above: Array, left: Array, right: Array) -> Array:
+        """Where the loss crosses each threshold, by halving, also at a jump. above: whether it is reached at the left point."""
         for _ in range(60):
             middle = left / 2 + right / 2
             same = (self._loss(x, x_prime, middle) >= thresholds) == above
@@ -763,7 +767,8 @@ class _OneNumber(Declared):
         masses = np.stack([np.diff(self._cdf(answer, 1.0)(grid)) for answer in (x, x_prime)])
         losses = self._loss(x, x_prime, grid[:-1] / 2 + grid[1:] / 2)
         known = ~np.isnan(losses)
-        if not known.all():  # impossible under both: as what lies to the left
+        known &= masses.max(axis=0) > 1e-15  # where nothing comes, rounding decides on which side of a jump a point is
+        if not known.all():  # as what lies to the left
             nearest = np.maximum.accumulate(np.where(known, np.arange(len(losses)), known.argmax()))
             losses = losses[nearest]
         return grid, losses, masses
@@ -789,10 +794,13 @@ class _OneNumber(Declared):
         crossed = [(k, i) for i in change for k in range(min(cells[i], cells[i + 1]), max(cells[i], cells[i + 1]))]
         bounds, at = np.array(crossed, dtype=np.int64).reshape(-1, 2).T
         middles = grid[:-1] / 2 + grid[1:] / 2
-        edges = np.unique(self._edge(a, b, kept[bounds], middles[at], middles[at + 1]))
+        edges = np.unique(self._edge(a, b, kept[bounds], losses[at] >= kept[bounds], middles[at], middles[at + 1]))
         between = np.concatenate((middles[:1], edges[:-1] / 2 + edges[1:] / 2, middles[-1:]))
         codes = np.searchsorted(kept, self._loss(a, b, between), side="right")
         codes[0], codes[-1] = cells[0], cells[-1]
+        ends_of = np.concatenate(([-np.inf], edges, [np.inf]))
+        heavy = np.diff(self._cdf(a, 1.0)(ends_of) + self._cdf(b, 1.0)(ends_of)) > 1e-6  # others are not worth their edges
+        codes = codes[np.maximum.accumulate(np.where(heavy, np.arange(len(codes)), heavy.argmax()))]
         real = np.flatnonzero(np.diff(codes))  # an edge with one cell on both sides is none
         return Intervals(tuple(edges[real].tolist()), tuple(codes[np.append(real, len(edges))].tolist()), len(kept) + 1)
 
@@ -907,7 +915,7 @@ class _Integers(_Additive):
     def _grid(self, x: float, x_prime: float) -> Array:
         return np.arange(self.points[0] + min(x, x_prime), self.points[-1] + max(x, x_prime) + 1)
 
-    def _edge(self, x: float, x_prime: float, thresholds: Array, left: Array, right: Array) -> Array:
+    def _edge(self, x: float, x_prime: float, thresholds: Array, above: Array, left: Array, right: Array) -> Array:
         return left / 2 + right / 2
 
     def worst_pairs(self) -> list[tuple[Array, Array]]:
@@ -965,12 +973,13 @@ class _Kernel(_OneNumber):
         else:
             thetas = np.linspace(low, max(low, high - self.reach), 33)
             pairs = [(a, min(a + self.reach, high)) for a in thetas]
-        points = np.unique(np.concatenate([self._law(theta, 1.0).grid(1) for theta in (low, (low + high) / 2, high)]))
+        points = np.unique(np.concatenate([self._law(theta, 1.0).grid() for theta in (low, (low + high) / 2, high)]))
         points = points[:-1] / 2 + points[1:] / 2
         first, second = (self.log_density(points, np.array(side)[:, None]) for side in zip(*pairs, strict=True))
         with np.errstate(invalid="ignore"):
             worst = np.nanmax(np.abs(first - second), axis=1)
-        a, b = pairs[int(worst.argmax())]
+        alike = np.flatnonzero(worst >= worst.max() * (1 - 1e-9))  # of these the ones furthest apart, which are alike on the least mass
+        a, b = max((pairs[k] for k in alike), key=lambda pair: abs(pair[0] - pair[1]))
         return [(np.array([a]), np.array([b]))]
 
     def neighbours(self, x: Array, x_prime: Array) -> bool:
@@ -997,7 +1006,7 @@ def gaussian_curve(ratio: float) -> tuple[CurvePoint, ...]:
 
     def delta(epsilon: Array) -> Array:
         loss = epsilon / ratio
-        return special.ndtr(ratio / 2 - loss) - np.exp(epsilon + special.log_ndtr(-ratio / 2 - loss))
+        return np.asarray(special.ndtr(ratio / 2 - loss) - np.exp(epsilon + special.log_ndtr(-ratio / 2 - loss)))
 
     top = ratio * ratio / 2 + 8 * ratio  # delta is below 1e-15 there
     epsilons = np.linspace(0, _last_above(delta, top), CURVE_POINTS)
@@ -1039,10 +1048,9 @@ def _quadrature_curve(law: _Additive, moves: Sequence[float]) -> tuple[CurvePoin
     _, losses, masses = law._cells(0.0, moves[-1])
 
     def rough(epsilon: Array) -> Array:
-        p, q = masses
-        return np.maximum(
-            np.maximum(p - np.exp(epsilon[:, None]) * q, 0).sum(axis=1), np.maximum(q - np.exp(epsilon[:, None]) * p, 0).sum(axis=1)
-        )
+        factor = np.exp(epsilon)[:, None]
+        sides = [np.maximum(p - factor * q, 0).sum(axis=1) for p, q in (masses, masses[::-1])]
+        return np.asarray(np.maximum(*sides))
 
     finite = np.abs(losses[np.isfinite(losses) & (masses.max(axis=0) > 1e-13)])
     epsilons = np.linspace(0, _last_above(rough, min(float(finite.max(initial=0.0)), 30.0)), CURVE_POINTS)
@@ -1059,7 +1067,7 @@ def _hockey_sticks(law: _Additive, move: float, epsilons: Array) -> Array:
     above = losses >= thresholds[:, None]
     row, cell = np.nonzero(above[:, 1:] != above[:, :-1])
     middles = grid[:-1] / 2 + grid[1:] / 2
-    edges = law._edge(0.0, move, thresholds[row], middles[cell], middles[cell + 1])
+    edges = law._edge(0.0, move, thresholds[row], above[row, cell], middles[cell], middles[cell + 1])
     # P(loss >= t) = 1[at -inf] + the sum over edges of what is left behind or entered there
     turn = np.where(above[row, cell], 1.0, -1.0)
     p, q = (
@@ -1135,15 +1143,20 @@ def _scores(law: _Vector, x: tuple[float, ...], x_prime: tuple[float, ...]) -> S
 
 
 def _radial_loss(log_profile: Function, norm: Gauge, x: Array, x_prime: Array, points: Array) -> Array:
-    with np.errstate(invalid="ignore"):
-        return np.nan_to_num(log_profile(norm(points - x)) - log_profile(norm(points - x_prime)), nan=0.0, posinf=np.inf, neginf=-np.inf)
+    return _difference(log_profile(norm(points - x)), log_profile(norm(points - x_prime)))
 
 
 def _product_loss(log_density: Function, x: Array, x_prime: Array, points: Array) -> Array:
     moved = np.flatnonzero(x != x_prime)
-    here, there = points[:, moved] - x[moved], points[:, moved] - x_prime[moved]
+    here, there = (log_density(points[:, moved] - answer[moved]).sum(axis=1) for answer in (x, x_prime))
+    return _difference(here, there)
+
+
+def _difference(log_p: Array, log_q: Array) -> Array:
+    """The loss; 0 where both laws have no density, or poles."""
     with np.errstate(invalid="ignore"):
-        return np.nan_to_num((log_density(here) - log_density(there)).sum(axis=1), nan=0.0, posinf=np.inf, neginf=-np.inf)
+        loss = log_p - log_q
+    return np.where(np.isnan(loss), 0.0, loss)
 
 
 class _Radial(_Vector):
@@ -1172,7 +1185,7 @@ class _Radial(_Vector):
 
     def curve(self) -> tuple[CurvePoint, ...] | None:
         """Of Gaussian noise in its own norm (THEORY T17): rotated, it is one-dimensional."""
-        sigma = _gaussian_sigma(self.log_profile) if self.size_of.p == 2 or self.size_of.round else None
+        sigma = _gaussian_sigma(self.log_profile) if self.size_of.round or (self.size_of.rows is None and self.size_of.p == 2) else None
         return None if sigma is None else gaussian_curve(self.reach / sigma)
 
     def radius_cdf(self) -> Cdf:
@@ -1209,7 +1222,7 @@ class _Product(_Vector):
 
     def _modulus(self, shift: Array) -> float:
         """The sum over coordinates of the greatest loss of their shifts, over the bulk of the noise (THEORY T6)."""
-        points = self.noise.grid(1)
+        points = self.noise.grid()
         points = points[(self.noise(points) > 1e-6) & (self.noise(points) < 1 - 1e-6)]
         points = points[:-1] / 2 + points[1:] / 2
         with np.errstate(invalid="ignore"):
@@ -1232,10 +1245,10 @@ class _Product(_Vector):
 
     def curve(self) -> tuple[CurvePoint, ...] | None:
         """Of Gaussian noise with an l_p sensitivity: the longest move in l2 is the worst."""
-        sigma, p = _gaussian_sigma(self.noise.log_density), self.size_of.p
-        if sigma is None or p is None:
+        sigma = _gaussian_sigma(self.noise.log_density)
+        if sigma is None or self.size_of.rows is not None:
             return None
-        stretch = self.dimension ** max(0.0, 0.5 - 1 / p)
+        stretch = self.dimension ** max(0.0, 0.5 - 1 / self.size_of.p)
         return gaussian_curve(self.reach * stretch / sigma)
 
     def noise_cdf(self) -> Cdf:
@@ -1266,8 +1279,8 @@ class _Rows(Declared):
         self.claim, self.rows, self.pairs = claim, rows, pairs
 
     def _loss(self, a: int, b: int) -> Array:
-        with np.errstate(all="ignore"):
-            return np.nan_to_num(np.log(self.rows[a]) - np.log(self.rows[b]), nan=0.0, posinf=np.inf, neginf=-np.inf)
+        with np.errstate(divide="ignore"):
+            return _difference(np.log(self.rows[a]), np.log(self.rows[b]))
 
     def _tempered(self, row: int, scale: float) -> Array:
         with np.errstate(all="ignore"):
