@@ -68,9 +68,17 @@ def encode(raw: object, n: int) -> Outputs:
     return outputs
 
 
-def width(name: str) -> int:
-    """How many numbers an output of the shape `name` has."""
-    return sum(_WIDTHS[kind] * count for kind, count in _leaves(name))
+@cache
+def kinds(name: str) -> tuple[str, ...]:
+    """The kind of each number of an output of the shape `name`."""
+    leaves = [(match["kind"], int(match["count"] or 1)) for match in _TOKEN.finditer(name) if match["kind"]]
+    return tuple(kind for kind, count in leaves for _ in range(_WIDTHS[kind] * count))
+
+
+@cache
+def size(name: str) -> int:
+    """How many leaves an output of the shape `name` has, None among them."""
+    return sum(int(match["count"] or 1) for match in _TOKEN.finditer(name) if match["kind"])
 
 
 def words(name: str, numbers: Iterable[float]) -> str:
@@ -92,11 +100,6 @@ _DTYPES: Final[Mapping[str, str]] = {
 }  # fmt: skip
 # Names of classes and keys stand in quotes, so that none of them is taken for a kind.
 _TOKEN: Final = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|(?P<kind>number|bool|str|bytes|complex|None)(?: x (?P<count>\d+))?")
-
-
-@cache
-def _leaves(name: str) -> tuple[tuple[str, int], ...]:
-    return tuple((match["kind"], int(match["count"] or 1)) for match in _TOKEN.finditer(name) if match["kind"])
 
 
 def _sequence(raw: object) -> Sequence[Any] | Array:
@@ -274,7 +277,8 @@ def _float(value: Any) -> float:
 
 def _walk(value: Any, leaves: list[tuple[str, Any]]) -> str:
     """The shape of one output in words; its leaves are appended to `leaves`."""
-    kind = _kind(type(value))
+    type_: Any = type(value)
+    kind = _kind(type_)
     if kind is not None:
         leaves.append((kind, value))
         return kind
@@ -303,3 +307,19 @@ def _walk(value: Any, leaves: list[tuple[str, Any]]) -> str:
 def _set_order(item: Any) -> tuple[str, Any]:
     """Numbers in their order, all else by its words: a set has no order of its own."""
     return ("", item) if isinstance(item, Real) else (type(item).__name__, repr(item))
+
+
+def concatenate(parts: Sequence[Outputs]) -> Outputs:
+    """One batch after another, their shapes under common indices."""
+    names = {name: index for index, name in enumerate(dict.fromkeys(name for part in parts for name in part.names))}
+    numbers = np.zeros(
+        (sum(map(len, parts)), max(part.numbers.shape[1] for part in parts)), np.result_type(*(part.numbers for part in parts))
+    )
+    shapes = np.empty(len(numbers), np.int64)
+    start = 0
+    for part in parts:
+        rows = slice(start, start + len(part))
+        numbers[rows, : part.numbers.shape[1]] = part.numbers
+        shapes[rows] = np.array([names[name] for name in part.names])[0 if part.shapes is None else part.shapes]
+        start += len(part)
+    return Outputs(numbers, shapes if len(names) > 1 else None, tuple(names))
