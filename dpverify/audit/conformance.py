@@ -269,18 +269,30 @@ def _by_norm(noise: FloatArray, declared: Declared, edges: FloatArray) -> Array:
     return np.searchsorted(edges, _norm(declared, noise), side="right")
 
 
-def _by_side(noise: FloatArray, transform: FloatArray, middle: float) -> Array:
-    return np.asarray((noise @ transform > middle) @ (1 << np.arange(transform.shape[1])))
+def _by_lp(noise: FloatArray, power: float, unit: float, edges: FloatArray) -> Array:
+    return np.searchsorted(edges, unit * _lp(noise, power), side="right")
 
 
-def _by_largest(noise: FloatArray, transform: FloatArray) -> Array:
-    return np.asarray(np.argmax(np.abs(noise @ transform), axis=1))
+def _by_side(noise: FloatArray, first: int, count: int, middle: float) -> Array:
+    return np.asarray((noise[:, first : first + count] > middle) @ (1 << np.arange(count)))
 
 
-def _by_share(noise: FloatArray, transform: FloatArray, power: float, edges: FloatArray) -> Array:
-    parts = np.abs(noise @ transform) ** power
-    whole = np.maximum(parts.sum(axis=1), np.finfo(float).tiny)
-    return np.asarray(np.searchsorted(edges, parts[:, 0] / whole, side="right"))
+def _by_largest(noise: FloatArray) -> Array:
+    return np.asarray(np.argmax(np.abs(noise), axis=1))
+
+
+def _by_share(noise: FloatArray, power: float, edges: FloatArray) -> Array:
+    whole = np.maximum(_lp(noise, power), np.finfo(float).tiny)
+    return np.searchsorted(edges, np.abs(noise[:, 0]) / whole, side="right")
+
+
+def _lp(noise: FloatArray, power: float) -> FloatArray:
+    if power == 2:
+        return np.asarray(np.sqrt(np.einsum("ni,ni->n", noise, noise)))
+    sizes = np.abs(noise)
+    if power == math.inf:
+        return np.asarray(sizes.max(axis=1))
+    return np.asarray(sizes.sum(axis=1) if power == 1 else (sizes**power).sum(axis=1) ** (1 / power))
 
 
 # -- the whole -------------------------------------------------------------------------------------------------------------
@@ -290,7 +302,7 @@ def _by_share(noise: FloatArray, transform: FloatArray, power: float, edges: Flo
 class Conformance:
     """Views of the outputs on one input, each with a share of the capital.
 
-    centre: (width,), subtracted from every output.
+    centre: (width,), subtracted from every output. transform: (width, width), applied to the rows that are left; None: none.
     sorters: each sorts noise into the cells of the view at its place. shares: sum to 1. draws: in how many cells an output is counted.
     """
 
@@ -299,6 +311,7 @@ class Conformance:
     views: tuple[View, ...]
     shares: tuple[float, ...] = (1.0,)
     draws: tuple[int, ...] = (1,)
+    transform: FloatArray | None = None
 
     def statistics(self, outputs: Outputs) -> Counts:
         """The counts of all views, one after the other. They add up over batches of independent outputs.
@@ -314,6 +327,8 @@ class Conformance:
         noise = outputs.numbers - self.centre
         if np.isnan(noise).any():
             raise AuditError("the sampler gave nan, which no density covers: let it raise, or return a number.")
+        if self.transform is not None:
+            noise = noise @ self.transform
         pairs = zip(self.sorters, self.views, strict=True)
         return np.concatenate([np.bincount(sorter(noise), minlength=view.size) for sorter, view in pairs])
 
@@ -389,7 +404,7 @@ def _additive(declared: Declared, x: FloatArray) -> Conformance:
         return Conformance(x, (partial(_by_value, edges=edges),), (main,))
     low, high = np.interp([0.25, 0.75], law(edges), edges)
     rounding = float(_MARGIN * np.spacing(np.abs(x).max()) / (high - low))
-    return _joined(x, partial(_by_value, edges=edges), main, d, _directions(np.eye(d), _median(law), rounding))
+    return _joined(x, partial(_by_value, edges=edges), main, d, _directions(d, _median(law), rounding))
 
 
 def _radial(declared: Declared, x: FloatArray) -> Conformance:
@@ -399,14 +414,17 @@ def _radial(declared: Declared, x: FloatArray) -> Conformance:
     moved = float(_norm(declared, np.spacing(np.abs(x))[None, :])[0])
     main = real_view("norm of the noise", law, edges, moved + 4 * d * np.spacing(np.abs(edges)))
     rounding = _MARGIN * d * moved / _median(law)
-    transform, power, exchangeable = _symmetry(partial(_norm, declared), d)
-    if not exchangeable:
-        directions = [_sides(transform, [i], 0.0, rounding) for i in range(d)]
+    shape = _shape(partial(_norm, declared), d)
+    if not shape.exchangeable:
+        directions = [_sides(i, 1, 0.0, rounding) for i in range(d)]
     else:
-        directions = _directions(transform, 0.0, rounding)
-        if power is not None:
-            directions.append(_share(transform, power, rounding))
-    return _joined(x, partial(_by_norm, declared=declared, edges=edges), main, 1, directions)
+        directions = _directions(d, 0.0, rounding)
+    if shape.power is None:
+        return _joined(x, partial(_by_norm, declared=declared, edges=edges), main, 1, directions)
+    if shape.power < math.inf:
+        directions.append(_share(d, shape.power, rounding))
+    sorter = partial(_by_lp, power=shape.power, unit=shape.unit, edges=edges)
+    return replace(_joined(x, sorter, main, 1, directions), transform=shape.transform)
 
 
 def _joined(x: FloatArray, sorter: Sorter, main: View, draws: int, directions: list[tuple[Sorter, View]]) -> Conformance:
@@ -415,29 +433,27 @@ def _joined(x: FloatArray, sorter: Sorter, main: View, draws: int, directions: l
     return Conformance(x, (sorter, *sorters), (main, *views), shares, (draws, *[1] * len(views)))
 
 
-def _directions(transform: FloatArray, middle: float, rounding: float) -> list[tuple[Sorter, View]]:
+def _directions(d: int, middle: float, rounding: float) -> list[tuple[Sorter, View]]:
     """Sides in groups that overlap by one coordinate, and the largest coordinate."""
-    d = len(transform)
-    groups = [list(range(start, min(start + _SIGNS, d))) for start in range(0, d - 1, _SIGNS - 1)]
+    groups = [(first, min(_SIGNS, d - first)) for first in range(0, d - 1, _SIGNS - 1)]
     largest = finite_view("largest coordinate", np.full(d, 1 / d), [], rounding)
-    return [*(_sides(transform, group, middle, rounding) for group in groups), (partial(_by_largest, transform=transform), largest)]
+    return [*(_sides(*group, middle, rounding) for group in groups), (_by_largest, largest)]
 
 
-def _sides(transform: FloatArray, group: list[int], middle: float, rounding: float) -> tuple[Sorter, View]:
-    name = f"sides of coordinates {group[0]} to {group[-1]}" if len(group) > 1 else f"side of coordinate {group[0]}"
-    return partial(_by_side, transform=transform[:, group], middle=middle), signs_view(name, len(group), rounding)
+def _sides(first: int, count: int, middle: float, rounding: float) -> tuple[Sorter, View]:
+    name = f"sides of coordinates {first} to {first + count - 1}" if count > 1 else f"side of coordinate {first}"
+    return partial(_by_side, first=first, count=count, middle=middle), signs_view(name, count, rounding)
 
 
-def _share(transform: FloatArray, power: float, rounding: float) -> tuple[Sorter, View]:
-    """|z_0|^p / sum |z_i|^p for noise that only an lp norm shapes is Beta(1/p, (d - 1)/p): z/|z| is a vector of p-Gaussians, normalised."""
-    first, rest = 1 / power, (len(transform) - 1) / power
+def _share(d: int, power: float, rounding: float) -> tuple[Sorter, View]:
+    """|z_0| / ||z||_p, to the power p, is Beta(1/p, (d - 1)/p): directions are normalised p-Gaussians (Schechtman and Zinn 1990)."""
 
     def law(share: FloatArray) -> FloatArray:
-        return np.asarray(betainc(first, rest, np.clip(share, 0, 1)))
+        return np.asarray(betainc(1 / power, (d - 1) / power, np.clip(share, 0, 1) ** power))
 
     edges = quantile_edges(law)
     view = real_view("share of coordinate 0 in the norm", law, edges, rounding + 8 * np.spacing(edges), scaled=False)
-    return partial(_by_share, transform=transform, power=power, edges=edges), view
+    return partial(_by_share, power=power, edges=edges), view
 
 
 def _norm(declared: Declared, points: FloatArray) -> FloatArray:
@@ -451,25 +467,32 @@ def _median(law: Cdf) -> float:
     return float(edges[np.searchsorted(law(edges), 0.5)])
 
 
-def _symmetry(norm: Callable[[FloatArray], FloatArray], d: int) -> tuple[FloatArray, float | None, bool]:
-    """(transform, p, exchangeable): a linear map after which the norm is lp, or at least blind to signs and order.
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """After `transform` the norm is unit times lp (`power`), or is not (None), but may yet be blind to signs and order (`exchangeable`)."""
 
-    Read off the norm at 2048 points: a norm that is symmetric at all of them and yet not everywhere differs on a sliver of directions.
-    """
+    power: float | None
+    unit: float
+    exchangeable: bool
+    transform: FloatArray | None = None
+
+
+def _shape(norm: Callable[[FloatArray], FloatArray], d: int) -> _Shape:
+    """Read off the norm at 2048 points: one that is symmetric at all of them and yet not everywhere differs on a sliver of directions."""
     points = np.random.default_rng(0).standard_normal((2048, d))
-    sizes, units = norm(points), np.eye(d)
-    squares = norm(units) ** 2
-    sums = norm((units[:, None] + units[None, :]).reshape(d * d, d)).reshape(d, d) ** 2
-    gram = (sums - squares[:, None] - squares[None, :]) / 2
-    if np.allclose(np.sqrt(np.maximum(np.einsum("ni,ij,nj->n", points, gram, points), 0)), sizes, rtol=1e-9, atol=0):
-        return np.asarray(np.linalg.cholesky(gram), dtype=float), 2.0, True  # |z|^2 = z' G z = |L' z|^2: an ellipsoid
-    exchangeable = np.allclose(norm(np.sort(np.abs(points), axis=1)), sizes, rtol=1e-9, atol=0)
-    ratio = sums[0, 1] / squares[0]  # of squares: 2^(2/p)
-    power = 2 * math.log(2) / math.log(ratio) if ratio > 1 + 1e-9 else None
-    if power is not None:
-        lp = math.sqrt(squares[0]) * (np.abs(points) ** power).sum(axis=1) ** (1 / power)
-        power = power if np.allclose(lp, sizes, rtol=1e-9, atol=0) else None
-    return units, power, bool(exchangeable)
+    sizes, axes = norm(points), norm(np.eye(d))
+    unit = float(axes[0])
+    double = float(norm(np.eye(d)[:1] + np.eye(d)[1:2])[0])  # unit * 2^(1/p)
+    power = math.log(2) / math.log(double / unit) if double > unit * (1 + 1e-9) else math.inf
+    near = round(power) if power < math.inf else power
+    power = float(near) if math.isclose(power, near, rel_tol=1e-9) else power
+    if power > 0 and np.allclose(unit * _lp(points, power), sizes, rtol=1e-9, atol=0):
+        return _Shape(power, unit, True)
+    sums = norm((np.eye(d)[:, None] + np.eye(d)[None, :]).reshape(d * d, d)).reshape(d, d) ** 2
+    gram = (sums - axes[:, None] ** 2 - axes[None, :] ** 2) / 2  # of an ellipsoid: ||z||^2 = z' G z = |L' z|^2
+    if np.allclose(np.einsum("ni,ij,nj->n", points, gram, points), sizes**2, rtol=1e-9, atol=0):
+        return _Shape(2.0, 1.0, True, np.asarray(np.linalg.cholesky(gram), dtype=float))
+    return _Shape(None, unit, bool(np.allclose(norm(np.sort(np.abs(points), axis=1)), sizes, rtol=1e-9, atol=0)))
 
 
 # -- repeated values -------------------------------------------------------------------------------------------------------

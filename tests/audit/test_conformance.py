@@ -197,12 +197,12 @@ def test_a_conforming_sampler_gives_no_wealth(name: str) -> None:
 @pytest.mark.parametrize("name", ["laplace", "l1", "table", "integers"])
 def test_false_alarms_with_optional_stopping_stay_within_alpha(name: str) -> None:
     law, x, draw = CONFORMING[name]
-    tester, rng, runs = conformance(law, x), np.random.default_rng(5), 500
+    tester, rng, runs = conformance(law, x), np.random.default_rng(5), 300
     best = np.full(runs, -np.inf)
     for run in range(runs):
-        values = draw(4096, rng).reshape(4096, -1)
+        values = draw(1024, rng).reshape(1024, -1)
         total, start = 0, 0
-        for end in 2 ** np.arange(13):
+        for end in 2 ** np.arange(11):
             total, start = total + tester.statistics(Outputs(values[start:end])), end
             best[run] = max(best[run], tester.log_wealth(total, end)[0])
     for alpha in (0.05, 0.01):
@@ -374,7 +374,7 @@ def test_laws_on_integers_and_tables_may_repeat() -> None:
 
 
 def test_repeats_on_an_allowed_grid_stay_within_alpha() -> None:
-    rng, runs, step = np.random.default_rng(8), 400, 2.0**-18
+    rng, runs, step = np.random.default_rng(8), 200, 2.0**-18
     alarms = 0
     for _ in range(runs):
         values = np.round(rng.laplace(size=(2048, 1)) / step) * step
