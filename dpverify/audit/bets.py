@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
-from scipy.special import logsumexp
 
 from dpverify.audit.partition import MAX_CELLS, Counts, CurvePoint
 from dpverify.errors import AuditError
@@ -69,7 +68,9 @@ class Bets:
         answer is too low by at most about n * 2^-43 * (greatest log factor) nats. Counts are exact below 2^53.
         """
         flat = counts.reshape(-1, self.size**2).astype(np.float64)
-        mixed = logsumexp(flat @ self.log_factors.T + self.log_prior, axis=1) - SUMMING
+        wealth = flat @ self.log_factors.T + self.log_prior
+        most = wealth.max(axis=1)
+        mixed = most + np.log(np.exp(wealth - most[:, None]).sum(axis=1)) - SUMMING
         return np.asarray(mixed, dtype=np.float64).reshape(counts.shape[:-2])
 
     def best(self, counts: Counts) -> Bet:
