@@ -13,8 +13,9 @@ import pytest
 from scipy import stats
 
 from dpverify.audit.conformance import Conformance, Ties, conformance, ties
-from dpverify.audit.declared import Declared
+from dpverify.audit.declared import Declared, declared
 from dpverify.audit.outputs import Outputs
+from dpverify.catalogue import read_spec, resolve
 from dpverify.errors import AuditError
 
 Array = np.ndarray[Any, Any]
@@ -310,6 +311,19 @@ def test_statistics_add_up_and_survive_pickling() -> None:
         whole = tester.statistics(Outputs(values))
         parts = [other.statistics(Outputs(part)) for part in np.split(values, [1, 120])]
         assert (sum(parts) == whole).all()
+
+
+@pytest.mark.parametrize("name", ["student_t", "knorm_ellipsoid", "knorm_facets"])
+def test_the_catalogue_conforms_and_a_tenth_less_does_not(name: str) -> None:
+    law = declared(read_spec(resolve(name)[0]).claims[0].claim)
+    assert law is not None
+    cdf, rng, x = law.radius_cdf(), np.random.default_rng(3), np.ones(law.dimension)
+    assert cdf is not None
+    radii = np.geomspace(1e-6, 1e6, 1 << 18)
+    noise = np.interp(rng.random(3000), cdf(radii), radii)[:, None] * law.directions(3000, rng)
+    tester = conformance(law, x)
+    assert wealth(tester, x + noise)[0] < 0
+    assert wealth(tester, x + 0.9 * noise)[0] > NEED
 
 
 # -- repeated values
