@@ -105,7 +105,7 @@ def _module(name: str, base: Path | None) -> ModuleType:
         if spec is None and isinstance(error, ModuleNotFoundError) and f"{name}.".startswith(f"{error.name}."):
             raise AuditError(
                 f"no module {error.name!r}: not in the spec file's folder, nor in {Path().resolve()}, nor installed."
-                f"{meant(name.partition('.')[0], _modules_nearby())} Install it, or write its place: \"path/to/file.py:name\"."
+                f'{meant(name.partition(".")[0], _modules_nearby())} Install it, or write its place: "path/to/file.py:name".'
             ) from error
         wanted = " Install what it imports." if isinstance(error, ModuleNotFoundError) else ""
         place = name if spec is None else spec.origin
