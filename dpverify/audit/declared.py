@@ -84,7 +84,7 @@ class Quadrature:
         low, high = self.edges[panel], self.edges[panel + 1]
         inside = np.clip((2 * np.clip(points, low, high) - low - high) / (high - low), -1, 1)
         within = legendre.legval(inside, np.moveaxis(self.series[panel], -1, 0), tensor=False)
-        return np.asarray(np.clip(self.below[panel] + within, 0, 1))
+        return np.where(points >= self.edges[-1], 1.0, np.clip(self.below[panel] + within, 0, 1))
 
     def grid(self) -> Array:
         """About 1,500 points where the law has mass to speak of, at most 0.04 of the log-odds apart unless it jumps."""
