@@ -29,6 +29,8 @@ FORMATS = {"text": "text", "json": "record", "sarif": "sarif", "junit": "junit",
 """Each output format and the module of dpverify.report that renders it."""
 COLOURS = {"PROVED": "green", "REFUTED": "red", "UNKNOWN": "yellow"}
 INTERRUPTED = 130
+SAMPLES = 1_000_000
+CONFIDENCE = 1 - 1e-6
 
 
 class _Verbs(click.Group):
@@ -112,11 +114,20 @@ def check(certificates: tuple[Path, ...]) -> int:
 @click.argument("paths", nargs=-1, required=True, metavar="PATH|NAME...")
 @click.option("-o", "--output", required=True, type=click.Path(file_okay=False, path_type=Path), help="The directory to write to.")
 @click.option("--digits", type=click.IntRange(1, 1000), default=20, show_default=True, help="Digits of the tight epsilon.")
-def report(paths: tuple[str, ...], output: Path, digits: int) -> int:
-    """Verify, and write certificates and pages (.html, .md) for people."""
+@click.option("--audit/--no-audit", "audits", default=True, show_default=True, help="Run the samplers that [audit] tables name.")
+@click.option("--samples", type=click.IntRange(1), default=SAMPLES, show_default=True, help="Runs on each side, for each audited claim.")
+@click.option("--confidence", type=float, default=CONFIDENCE, show_default="1 - 1e-6", help="1 - the false-alarm budget of each audit.")
+@click.option("--seed", type=click.IntRange(0), help="Of the samplers' generators; drawn, and told, without it.")
+@click.option("--workers", type=click.IntRange(0), default=1, show_default=True, help="Processes that sample; 0 for this one.")
+def report(
+    paths: tuple[str, ...], output: Path, digits: int, audits: bool, samples: int, confidence: float, seed: int | None, workers: int
+) -> int:
+    """Verify, audit, and write certificates and pages (.html, .md) for people, with audits.md and audits.json for what was sampled."""
     from dpverify.report import exit_code, page, summary, text
+    from dpverify.report import findings as rendering
 
-    entries = _verified(_specs(paths), output, digits)
+    specs = _specs(paths)
+    entries = _verified(specs, output, digits)
     names = _unique(Path(file).stem for file, _ in groupby(entries, key=lambda entry: entry.file))
     groups = {next(names): list(group) for _, group in groupby(entries, key=lambda entry: entry.file)}
     written = {Path(entry.certificate).name for entry in entries if entry.certificate}
@@ -132,19 +143,27 @@ def report(paths: tuple[str, ...], output: Path, digits: int) -> int:
     click.echo(text.render(surprises, _paint) if surprises else summary(entries))
     if surprises:
         click.echo(f"of all: {summary(entries)}")
+    codes = [exit_code(entries)]
+    sampled = [spec for spec in specs if spec.audit is not None] if audits else []
+    if sampled:
+        found, failed = _audited(sampled, samples=samples, confidence=confidence, seed=seed, workers=workers)
+        _write(output / "audits.md", rendering.as_markdown("Audits", found))
+        _write(output / "audits.json", rendering.as_json(found) + "\n")
+        click.echo(rendering.text(found, _paint) if found else "nothing was audited")
+        codes += [2 if failed else rendering.exit_code(found)]
     click.echo(f"written to {output}")
-    return exit_code(entries)
+    return next((code for code in (3, 2, 1, 4) if code in codes), 0)
 
 
 @main.command()
 @click.argument("paths", nargs=-1, required=True, metavar="PATH|NAME...")
-@click.option("--samples", type=click.IntRange(1), default=1_000_000, show_default=True, help="Runs on each side, for each claim.")
-@click.option("--confidence", type=float, default=1 - 1e-6, show_default="1 - 1e-6", help="1 - the false-alarm budget of each audit.")
+@click.option("--samples", type=click.IntRange(1), default=SAMPLES, show_default=True, help="Runs on each side, for each claim.")
+@click.option("--confidence", type=float, default=CONFIDENCE, show_default="1 - 1e-6", help="1 - the false-alarm budget of each audit.")
 @click.option("--seed", type=click.IntRange(0), help="Of the sampler's generator; drawn, and told, without it.")
 @click.option("--workers", type=click.IntRange(0), default=1, show_default=True, help="Processes that sample; 0 for this one.")
 @click.option("--dask", metavar="ADDRESS", help="Sample on the workers of a Dask scheduler.")
 @click.option("--timeout", type=float, default=60.0, show_default=True, help="Seconds that one call of the sampler may take.")
-@click.option("--checkpoint", type=click.Path(dir_okay=False, path_type=Path), help="Go on from this file, and keep it. One file of claims only.")
+@click.option("--checkpoint", type=click.Path(dir_okay=False, path_type=Path), help="Go on from this file; one claim file only.")
 @click.option("--no-stop", is_flag=True, help="Spend all samples, for the best lower bound on epsilon.")
 @click.option("--format", "style", type=click.Choice([*FORMATS, "markdown"]), default="text", show_default=True)
 def audit(
@@ -155,7 +174,6 @@ def audit(
 
     Runs the code that the tables name. An audit never proves: it says VIOLATION, NONCONFORMING or what it would have seen.
     """
-    from dpverify.audit import audit_spec
     from dpverify.report import findings as rendering
 
     specs = [spec for spec in _specs(paths) if spec.audit is not None]
@@ -163,21 +181,10 @@ def audit(
         raise click.UsageError(f"{', '.join(paths)}: no file has an [audit] table. Add one that names the sampler.")
     if checkpoint is not None and len(specs) > 1:
         raise click.UsageError(f"--checkpoint keeps one file's audits, and {len(specs)} files are meant. Audit them one by one.")
-    work = [(spec, stated) for spec in specs for stated in spec.claims]
-    findings: list[Finding] = []
-    failed = False
-    for number, (spec, stated) in enumerate(work, 1):
-        label = f"auditing {number}/{len(work)} {spec.mechanism}"
-        with click.progressbar(length=samples, label=label, file=sys.stderr, hidden=not sys.stderr.isatty()) as bar:
-            try:
-                findings += audit_spec(
-                    spec, claims=[stated], samples=samples, confidence=confidence, seed=seed, workers=workers, dask=dask, timeout=timeout,
-                    checkpoint=checkpoint and checkpoint.with_name(f"{checkpoint.name}.{number}" if number > 1 else checkpoint.name),
-                    stop=not no_stop, progress=lambda done, bar=bar: bar.update(done - bar.pos),
-                )  # fmt: skip
-            except (AuditError, SamplerError) as error:  # one claim's fault must not take the other findings away
-                failed = True
-                click.echo(f"{type(error).__name__}: {spec.file}, {stated.claim.name}: {error}", err=True)
+    findings, failed = _audited(
+        specs, checkpoint, samples=samples, confidence=confidence, seed=seed, workers=workers, dask=dask, timeout=timeout,
+        stop=not no_stop,
+    )  # fmt: skip
     if style == "text":
         click.echo(rendering.text(findings, _paint) if findings else "nothing was audited")
     elif style == "markdown":
@@ -291,6 +298,32 @@ def _certificate_files(path: Path) -> list[Path]:
     if not found:
         raise click.UsageError(f"{path}: no certificates (*.cert.json) in this directory.")
     return found
+
+
+# -- auditing -------------------------------------------------------------------------------------------
+
+
+def _audited(specs: Sequence[Spec], checkpoint: Path | None = None, **settings: Any) -> tuple[list[Finding], bool]:
+    """The findings of every claim of files with an [audit] table, and whether an audit could not be made."""
+    from dpverify.audit import audit_spec
+
+    work = [(spec, stated) for spec in specs for stated in spec.claims]
+    findings: list[Finding] = []
+    failed = False
+    for number, (spec, stated) in enumerate(work, 1):
+        file = checkpoint.with_name(f"{checkpoint.name}.{number}") if checkpoint and number > 1 else checkpoint
+        label = f"auditing {number}/{len(work)} {spec.mechanism}"
+        with click.progressbar(length=settings["samples"], label=label, file=sys.stderr, hidden=not sys.stderr.isatty()) as bar:
+
+            def progress(done: int, bar: Any = bar) -> None:
+                bar.update(done - bar.pos)
+
+            try:
+                findings += audit_spec(spec, claims=[stated], checkpoint=file, progress=progress, **settings)
+            except (AuditError, SamplerError) as error:  # one claim's fault must not take the other findings away
+                failed = True
+                click.echo(f"{type(error).__name__}: {spec.file}, {stated.claim.name}: {error}", err=True)
+    return findings, failed
 
 
 # -- output -----------------------------------------------------------------------------------------------

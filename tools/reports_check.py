@@ -21,7 +21,7 @@ def read(folder: Path) -> dict[str, tuple[str, str]]:
 def main() -> int:
     """Print every difference; 1 if there is one."""
     with tempfile.TemporaryDirectory() as scratch:
-        command = [sys.executable, "-m", "dpverify.cli", "report", "specs", "-o", scratch]
+        command = [sys.executable, "-m", "dpverify.cli", "report", "specs", "-o", scratch, "--no-audit"]
         run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
         committed, today = read(ROOT / "reports"), read(Path(scratch))
     if run.returncode:

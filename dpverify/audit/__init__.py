@@ -216,8 +216,8 @@ def _finding(state: Run, claim: Claim, target: Target, confidence: float, seed: 
         if level in state.crossings:
             crossing = state.crossings[level]
             bet = crossing.test.bets.best(crossing.counts)
-            certain = 1 - state.settings.sequential * crossing.test.share
-            lower = max(bounds.epsilon_anytime(crossing.counts, confidence=certain, delta=plan.delta), plan.epsilon or 0.0)
+            lower = bounds.epsilon_anytime(crossing.counts, confidence=1 - state.settings.anytime / 2, delta=plan.delta)
+            lower = max(lower, plan.epsilon or 0.0)
             event = event_text(crossing.test, crossing.counts, bet.low, bet.high)
             after = state.done if level == MODEL and not state.settings.stop else crossing.after
             lower = max(lower, fixed) if level == MODEL else lower

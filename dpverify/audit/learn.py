@@ -43,6 +43,7 @@ class Term:
     series: "all" numbers, "steps" from each to the next (from 0 to the first), the "least", the "most", the "size" of the shape,
         or one number ("at") or "step".
     shape: index of the shape it is for, None for all shapes; index: which number or step; rises: weight of each ramp.
+    graded: all is multiplied by the size of the shape, for what a number says may grow with what came before it.
     """
 
     series: str
@@ -52,6 +53,7 @@ class Term:
     singles: Floats
     rises: Floats
     bonuses: Floats
+    graded: bool = False
 
     def covers(self, shape: int, name: str) -> bool:
         """Whether outputs of this shape have such a series."""
@@ -77,15 +79,17 @@ class Term:
         steps[np.isnan(steps)] = 0.0  # infinity to infinity
         return np.atleast_2d(steps)
 
-    def basis(self, series: Floats) -> Iterator[Floats]:
+    def basis(self, columns: Floats, name: str) -> Iterator[Floats]:
         """Each ramp, from 0 below its first knot to 1 above its second, then each indicator, summed over the series: (n,)."""
+        series, factor = self.pick(columns, name), size(name) if self.graded else 1
         for low, high in zip(self.knots[:-1], self.knots[1:], strict=True):
-            yield (np.clip(series, low, high) - low).sum(axis=0) / (high - low)
+            yield (np.clip(series, low, high) - low).sum(axis=0) * (factor / (high - low))
         for value in self.singles:
-            yield (series == value).sum(axis=0)
+            yield (series == value).sum(axis=0) * factor
 
-    def score(self, series: Floats) -> Floats:
+    def score(self, columns: Floats, name: str) -> Floats:
         """The weighted sum of the basis: (n,). Elementwise throughout, so the score of an output does not depend on its neighbours."""
+        series, factor = self.pick(columns, name), size(name) if self.graded else 1
         total, ramp = np.zeros(series.shape), np.empty(series.shape)
         for low, high, rise in zip(self.knots[:-1], self.knots[1:], self.rises, strict=True):
             if rise:
@@ -97,7 +101,7 @@ class Term:
         for value, bonus in zip(self.singles, self.bonuses, strict=True):
             if bonus:
                 total += (series == value) * bonus
-        return np.asarray(np.add.reduce(total, axis=0))
+        return np.asarray(np.add.reduce(total, axis=0) * factor)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +139,7 @@ class Score:
         total = np.full(columns.shape[1], self.offsets[shape])
         for term in self.terms:
             if term.covers(shape, self.names[shape]):
-                total += term.score(term.pick(columns, self.names[shape]))
+                total += term.score(columns, self.names[shape])
         return total
 
     def find(self, shape: int, columns: Floats) -> tuple[Array, Array]:
@@ -434,7 +438,7 @@ def _terms(past: Outputs, names: tuple[str, ...], each: bool) -> list[Term]:
     many = longest > 1
     terms = [term("all", None, 0, 9 if many else 25)]
     if len(names) > 1:
-        terms.append(term("size", None, 0, 9))
+        terms += [term("size", None, 0, 9), replace(terms[0], graded=True)]
     if many:
         terms += [term(series, None, 0, 7) for series in ("least", "most")]
         terms += [term("steps", None, 0, 7)] if longest <= 64 else []
@@ -524,7 +528,7 @@ def _matrix(past: Outputs, names: tuple[str, ...], terms: list[Term], width: int
         start = 1 + len(names)
         for term in terms:
             if term.covers(shape, names[shape]):
-                for index, feature in enumerate(term.basis(term.pick(columns, names[shape])), start):
+                for index, feature in enumerate(term.basis(columns, names[shape]), start):
                     matrix[index, rows] = feature
             start += len(term.rises) + len(term.bonuses)
     return matrix.T

@@ -60,8 +60,18 @@ class Settings:
 
     @property
     def sequential(self) -> float:
-        """The part of alpha that the anytime-valid tests may spend; the fixed-sample bound has the rest."""
-        return self.alpha * (0.75 if self.stop else 0.1)
+        """The part of alpha that the anytime-valid tests may spend."""
+        return self.alpha * (0.7 if self.stop else 0.1)
+
+    @property
+    def anytime(self) -> float:
+        """The part of alpha for the bound on epsilon where such a test has ended the run."""
+        return self.alpha * 0.05
+
+    @property
+    def fixed(self) -> float:
+        """The rest, for the fixed-sample bound."""
+        return self.alpha - self.sequential - self.anytime
 
 
 @dataclass(slots=True, eq=False)
@@ -333,7 +343,7 @@ class Run:
     def _chosen(self, planned: int) -> _Event | None:
         """The event of the fixed-sample bound: the one whose bound is expected to be greatest after `planned` more pairs."""
         tests = [test for test in self.tests if test.pair == self.alive[0] and test.level == MODEL and test.pairs_seen]
-        quantile = -float(ndtri(self._fixed))
+        quantile = -float(ndtri(self.settings.fixed))
         prospects = [self._prospect(test, max(planned, 1), quantile) for test in tests]
         return max(prospects, key=lambda prospect: prospect[0])[1] if prospects else None
 
@@ -353,17 +363,13 @@ class Run:
             events.append((float(value[best]), _Event(test, low, high, swapped)))
         return max(events, key=lambda event: event[0])
 
-    @property
-    def _fixed(self) -> float:
-        return self.settings.alpha - self.settings.sequential
-
     def lower_bound(self) -> float:
         """The exact fixed-sample bound on epsilon from the samples after its event was fixed; 0 where there are none."""
         if self.event is None or not self.event.test.fresh.sum():
             return 0.0
         count = int(self.event.test.fresh.sum())
         hits, others = _hits(self.event.test.fresh, self.event)
-        return bounds.epsilon_lower_bound(hits, count, others, count, confidence=1 - self._fixed, delta=self.plan.delta)
+        return bounds.epsilon_lower_bound(hits, count, others, count, confidence=1 - self.settings.fixed, delta=self.plan.delta)
 
     def detectable(self) -> float:
         """The smallest epsilon that the run's anytime-valid tests would have refuted nine times in ten."""
@@ -372,7 +378,7 @@ class Run:
             if test.level == MODEL and test.pairs_seen:
                 law = tuple(test.counts.sum(axis=axis) / test.pairs_seen for axis in (1, 0))
                 threshold = -log(self.settings.sequential) - log(test.share)
-                found.append(bounds.detectable_epsilon(test.bets, test.pairs_seen, law, threshold))
+                found.append(bounds.detectable_epsilon(test.bets, test.pairs_seen, law, threshold, delta=self.plan.delta))
         return min(found)
 
 
