@@ -21,10 +21,6 @@ def laplace_integers(data: Sequence[float]) -> int:
     return LAPLACE.add_noise(int(data[0]))
 
 
-def gaussian(data: Sequence[float]) -> float:
-    return GAUSSIAN.add_noise(float(data[0]))
-
-
 def gaussian_integers(data: Sequence[float]) -> int:
     return GAUSSIAN.add_noise(int(data[0]))
 
