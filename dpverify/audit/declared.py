@@ -919,7 +919,9 @@ class _Integers(_Additive):
         return left / 2 + right / 2
 
     def worst_pairs(self) -> list[tuple[Array, Array]]:
-        """0 and the sensitivity; and a smaller move where that is worse."""
+        """0 and the sensitivity; and a smaller move where that is worse. None for a sensitivity below 1, which moves no integer."""
+        if self.reach < 1:
+            return []
         return self._pairs([float(move) for move in range(1, min(int(self.reach), 16))], self.shifts)
 
     def curve(self) -> tuple[CurvePoint, ...] | None:
