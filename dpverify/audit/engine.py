@@ -45,7 +45,7 @@ RETRIES: Final = 2  # how often a block is tried again whose process died
 DASK_PATIENCE: Final = 10  # seconds for a scheduler to answer, and for a first worker
 CHECKPOINT: Final = "dpverify-checkpoint/1"
 
-Statistics = np.ndarray[Any, np.dtype[np.float64]]
+Statistics = np.ndarray[Any, Any]
 
 
 class Statistic(Protocol):

@@ -244,6 +244,8 @@ class Target:
         try:
             return encode(got[0] if self.vectorised else got, size)
         except NotAnOutput as error:
+            for lazy in filter(inspect.iscoroutine, got):
+                lazy.close()  # or each of them would warn that nobody awaited it
             raise fail(f"gave {error}.") from error
 
     def fault(self, data: Any, seed: str, what: str) -> SamplerError:

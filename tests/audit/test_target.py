@@ -244,7 +244,6 @@ async def later(data, rng):
     return 1.0
 
 
-@pytest.mark.filterwarnings("ignore:coroutine")
 @pytest.mark.parametrize(
     ("sampler", "said"),
     [
