@@ -78,7 +78,7 @@ class BlockResult:
     index: int
     size: int
     counts: tuple[Counts, ...]
-    statistics: tuple[Statistics | None, Statistics | None]
+    statistics: tuple[Statistics | None, ...]
     kept: tuple[Outputs, Outputs] | None
     seconds: float
 
@@ -119,7 +119,7 @@ def run_block(
     coded = zip(job.partitions, *codes, strict=True)
     counts = tuple(code_counts(partition.size, left, right, SEGMENTS) for partition, left, right in coded)
     firsts = (kept[0], kept[1]) if job.keep else None
-    return BlockResult(index, size, counts, (statistics[0], statistics[1]), firsts, time.perf_counter() - started)
+    return BlockResult(index, size, counts, tuple(statistics), firsts, time.perf_counter() - started)
 
 
 def _seed(root: int, index: int, side: int) -> str:
