@@ -133,7 +133,7 @@ class Engine:
     executor: anything with submit(); it stays the caller's. dask: the address of a scheduler, "tcp://host:8786".
     timeout: seconds in which one call of the sampler must return.
 
-    A sampler that takes no rng always runs in this process, for workers would start as copies of one another and may repeat each other.
+    A sampler that takes no rng has at most one worker, which is not replaced: others would start as its copies and may repeat it.
 
     Raises AuditError where Dask is not installed or does not answer, or where more than one place to run is given.
     """
@@ -158,9 +158,10 @@ class Engine:
         self.executor, self.workers, self.dask = executor, workers, dask
         self._client: Any = None
         self._pool: list[_Worker] = []
-        if not target.reproducible and (executor is not None or workers or dask is not None):
-            print(f"{target.name} takes no rng: it runs in this process, for workers might repeat each other", file=sys.stderr)  # noqa: T201
-            self.executor, self.workers, self.dask = None, 0, None
+        self.retries = RETRIES if target.reproducible else 0
+        if not target.reproducible and (executor is not None or workers > 1 or dask is not None):
+            print(f"{target.name} takes no rng: it has one worker, for several might repeat each other", file=sys.stderr)  # noqa: T201
+            self.executor, self.workers, self.dask = None, 1, None
 
     def __enter__(self) -> Self:
         if self.dask is not None:
@@ -251,7 +252,7 @@ class Engine:
                         deaths[block] += 1
                         if answer.overdue:
                             done[block] = self._fault(block, given[block], answer.side, f"a call {overdue(self.timeout)}")
-                        elif deaths[block] > RETRIES:
+                        elif deaths[block] > self.retries:
                             done[block] = self._died(block, given[block], answer.side, answer.how)
                         else:
                             heapq.heappush(again, block)

@@ -94,7 +94,10 @@ class Stated:
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """One claim file. mechanism: its name, the file's stem; source: where a declaration by `use` says it comes from."""
+    """One claim file. mechanism: its name, the file's stem; source: where a declaration by `use` says it comes from.
+
+    audit: the [audit] table, None without one; its pairs hold plain numbers, strings and lists, as a sampler gets them.
+    """
 
     file: str
     mechanism: str
@@ -183,7 +186,7 @@ class _Reader:
             self.faults.append(f"{self.file!r}: the file's name holds a line break or another unseen character. Rename it.")
         mechanism = None if mechanism_table is None else self._mechanism(Fields(mechanism_table, self._at("mechanism"), self.faults))
         if audit is not None:
-            self._audit(Fields(audit, self._at("audit"), self.faults))
+            audit = self._audit(Fields(audit, self._at("audit"), self.faults))
         tables = [Fields(data, self._at(f"claim {i}"), self.faults) for i, data in enumerate(claim_tables, 1)]
         claims = [self._claim(table, mechanism, name, i) for i, table in enumerate(tables, 1)]
         self._unique_names(tables)
@@ -465,13 +468,19 @@ class _Reader:
                 seen.add(stated.claim.mechanism)
                 self.faults.extend(f"{self._at('mechanism')}: {fault}" for fault in sanity.faults(stated.claim))
 
-    def _audit(self, table: Fields) -> None:
-        table.need("sampler", read_callable_name, None)
-        table.may("query", read_callable_name, None)
-        table.may("pairs", read_pairs_of_data, None)
-        table.may("patterns", read_patterns, None)
-        table.may("length", read_positive_integer, None)
+    def _audit(self, table: Fields) -> dict[str, Any]:
+        """Where the sampled implementation is; nothing of it is run here."""
+        audit = {
+            "sampler": table.need("sampler", read_callable_name, None),
+            "query": table.may("query", read_callable_name, None),
+            "pairs": table.may("pairs", read_pairs_of_data, None),
+            "patterns": table.may("patterns", read_patterns, None),
+            "length": table.may("length", read_positive_integer, None),
+        }
+        if audit["patterns"] == "usual" and not table.has("length"):
+            table.fault('patterns = "usual" needs length, the number of answers.')
         table.done()
+        return {key: value for key, value in audit.items() if value is not None}
 
 
 # -- declarations in Python ----------------------------------------------------------------------------------

@@ -267,17 +267,18 @@ def read_value_or_domain(value: Any) -> Expr | Domain:
 
 def read_callable_name(value: Any) -> str:
     """"module:name"."""
-    if not isinstance(value, str) or not re.fullmatch(r"[\w./-]+:\w+", value):
+    if not isinstance(value, str) or not re.fullmatch(r"[\w./-]+:\w+(\.\w+)*", value):
         raise Fault('is not "module:name".')
     return value
 
 
 def read_patterns(value: Any) -> str:
-    """"usual", or a strategy by name."""
+    """"usual", or "strategy:" and the name of a strategy."""
     if value == "usual":
         return "usual"
     if isinstance(value, str) and value.startswith("strategy:"):
-        return read_callable_name(value.removeprefix("strategy:"))
+        read_callable_name(value.removeprefix("strategy:"))
+        return value
     raise Fault('is neither "usual" nor "strategy:module:name".')
 
 
@@ -286,7 +287,18 @@ def read_pairs_of_data(value: Any) -> list[Any]:
     pairs = _list(value)
     if not all(isinstance(pair, list) and len(pair) == 2 for pair in pairs):
         raise Fault("is not a list of pairs [data, data'].")
-    return pairs
+    return _plain(pairs)  # type: ignore[no-any-return]
+
+
+def _plain(value: Any) -> Any:
+    """Data with its decimals as floats: a sampler is run on what its users would pass."""
+    if isinstance(value, Decimal):
+        return float(value.text)
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    return value
 
 
 def read_positive_integer(value: Any) -> int:
