@@ -333,7 +333,7 @@ def _cuts(scores: Floats, left: Array, all_scores: Floats, past: int, cells: int
     levels = np.unique(all_scores)[1:]
     if len(levels) < cells:
         chosen += levels.tolist()
-    for tail in (0.001, 0.5, 0.02, 0.2, 0.1):
+    for tail in (0.001, 0.5, 0.02, 0.2, 0.1, 0.05, 0.01, 0.35):
         chosen += np.quantile(all_scores, [1 - tail, tail], method="higher").tolist()
     distinct = list(dict.fromkeys(cut for cut in chosen if cut >= levels[0]))
     return np.array(sorted(distinct[: cells - 1]))
