@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import integrate, optimize, special, stats
 
-from dpverify.audit.declared import declared, gauge, quadrature, steps
+from dpverify.audit.declared import Intervals, declared, gauge, quadrature, steps
+from dpverify.audit.declared.curves import quadrature_curve
 from dpverify.audit.outputs import Outputs
 from dpverify.errors import AuditError
 from dpverify.expr import num, parse
@@ -313,8 +314,6 @@ def test_outputs_of_another_shape_are_refused_by_name():
 
 
 def test_seven_edges_cost_a_few_nanoseconds_an_output():
-    from dpverify.audit.declared import Intervals
-
     cells = Intervals(tuple(np.linspace(-1, 1, 7).tolist()), (0, 1, 2, 3, 2, 1, 2, 3), 4)
     outputs = Outputs(np.random.default_rng(0).standard_normal((65_536, 1)))
     times = []
@@ -389,9 +388,7 @@ def test_gaussian_noise_has_its_closed_curve_in_every_form(noise):
 
 
 def test_gaussian_noise_by_quadrature_agrees_with_the_closed_form():
-    from dpverify.audit.declared import _quadrature_curve
-
-    for point in _quadrature_curve(line("exp(-z**2/2)"), [0.5, 1.0]):
+    for point in quadrature_curve(line("exp(-z**2/2)"), [0.5, 1.0]):
         assert point.delta == pytest.approx(gaussian_delta(point.epsilon, 1.0), rel=1e-8, abs=1e-11)
 
 
