@@ -36,7 +36,8 @@ Array = np.ndarray[Any, np.dtype[np.float64]]
 
 FIRST: Final = 256  # pairs of runs of each pair of inputs in the first round
 LEARNING_ROUNDS: Final = (1, 3, 5)  # learned partitions begin here, and once more when the pair is fixed
-KEPT: Final = 20_000  # outputs a side that are remembered for learning
+KEPT: Final = (20_000, 200_000)  # outputs a side that are remembered for learning: so many at least and at most, as
+KEPT_NUMBERS: Final = 1 << 21  # numbers, shared by the pairs that are left, allow
 FULL: Final = 1 << 17  # past so many pairs only the promising tests go on
 FLOAT_ROUND: Final = 3  # the pairs that only floating-point testers ask for are run once, in this round
 FLOAT_PAIRS_EACH: Final = 4096
@@ -191,7 +192,7 @@ class Run:
     def _add_floats(self, index: int) -> None:
         """The floating-point testers of a pair: half of the share of their level, the other half is learned."""
         answers = self.pair(index).answers
-        dtype = self.kept[0][0][0].numbers.dtype  # what kind of numbers the outputs are is known from the first round
+        dtype = next(iter(self.kept.values()))[0][0].numbers.dtype  # what kind of numbers the outputs are is known from the first round
         partitions = () if answers is None else float_partitions(*answers, dtype)
         share = self.float_share / 2 / (len(self.plan.pairs) + len(self.plan.float_pairs))
         for partition in partitions:
@@ -213,7 +214,7 @@ class Run:
     def rounds_of_work(self) -> Iterator[list[_Stretch]]:
         """What to sample next, round by round; everything of a round must be merged before the next is asked for."""
         budget = self.settings.samples
-        early = budget // 10
+        early = budget // (10 if len(self.alive) == 1 else 4)
         while self.done < early or self.rounds == 0:
             self._halve(early)
             if self.rounds in LEARNING_ROUNDS:
@@ -241,6 +242,7 @@ class Run:
         if self.done and early < self.done * len(self.alive):
             wanted = max(early // self.done, 1)
             self.alive = sorted(sorted(self.alive, key=self._merit, reverse=True)[: max(wanted, (len(self.alive) + 1) // 2)])
+            self.kept = {index: self.kept[index] for index in self.alive}
 
     def _float_excursions(self) -> Iterator[list[_Stretch]]:
         """Pairs that are run once, for the floating-point testers alone."""
@@ -257,9 +259,14 @@ class Run:
             tests = self._promising(tests)
         checked = self.conforming[index]
         full = checked is None or self.nonconforming or self.done + size > FULL
-        kept = sum(map(len, self.kept.get(index, ([], []))[0]))
-        keep = 0 if self.final else max(KEPT - kept, 0)
+        keep = 0 if self.final else self._room(index)
         return self._blocks(self.plan.pairs[index], index, size, tuple(tests), (None, None) if full or checked is None else checked, keep)
+
+    def _room(self, index: int) -> int:
+        """How many more outputs of a pair are worth remembering."""
+        mine = self.kept.get(index, ([], []))[0]
+        width = max((part.numbers.shape[1] for part in mine), default=KEPT_NUMBERS)
+        return max(int(np.clip(KEPT_NUMBERS // (width * len(self.alive)), *KEPT)) - sum(map(len, mine)), 0)
 
     def _promising(self, tests: list[_Test]) -> list[_Test]:
         """The test of the fixed event, the declared loss, the newest learned partition, and all that have won much already."""
@@ -338,26 +345,28 @@ class Run:
     def _merit(self, index: int) -> float:
         """The epsilon that a pair has shown so far, less two standard errors: what pairs are compared by, no statement."""
         tests = [test for test in self.tests if test.pair == index and test.level == MODEL]
-        return max((self._prospect(test, test.pairs_seen, 1.0)[0] for test in tests), default=0.0)
+        return max((self._prospect(test, test.pairs_seen, 0.0, doubt=1.0)[0] for test in tests), default=0.0)
 
     def _chosen(self, planned: int) -> _Event | None:
         """The event of the fixed-sample bound: the one whose bound is expected to be greatest after `planned` more pairs."""
         tests = [test for test in self.tests if test.pair == self.alive[0] and test.level == MODEL and test.pairs_seen]
         quantile = -float(ndtri(self.settings.fixed))
-        prospects = [self._prospect(test, max(planned, 1), quantile) for test in tests]
+        prospects = [self._prospect(test, max(planned, 1), quantile, doubt=2.5) for test in tests]
         return max(prospects, key=lambda prospect: prospect[0])[1] if prospects else None
 
-    def _prospect(self, test: _Test, planned: int, quantile: float) -> tuple[float, _Event]:
-        """The best event of a test, with the bound on epsilon to expect from it after `planned` pairs, by normal approximation."""
+    def _prospect(self, test: _Test, planned: int, quantile: float, doubt: float) -> tuple[float, _Event]:
+        """The best event of a test, with the bound on epsilon to expect from it after `planned` pairs, by normal approximation.
+
+        doubt: so many standard errors of the counts seen are taken off, for the best of many events is partly the luckiest.
+        """
         size, seen, delta = test.partition.size, test.pairs_seen, self.plan.delta
         cuts = np.arange(1, size)
         left, right = (np.cumsum(test.counts.sum(axis=axis)) for axis in (1, 0))
         events = []
         for swapped, hits, others in ((False, left[-1] - left[:-1], right[-1] - right[:-1]), (True, right[:-1], left[:-1])):
             p, q = (hits + 0.5) / (seen + 1), (others + 1) / (seen + 1)  # an event never seen is not taken for impossible
-            error = np.sqrt(p * (1 - p) / np.maximum(p - delta, 1e-300) ** 2 + (1 - q).clip(0) / q)
-            doubt = quantile / sqrt(planned) + 1 / sqrt(seen)  # of the samples to come, and of those that the event is chosen by
-            value = np.log(np.maximum(p - delta, 1e-300) / q) - doubt * error
+            error = np.sqrt(p * (1 - p) / np.maximum(p - delta, 1e-150) ** 2 + (1 - q).clip(0) / q)
+            value = np.log(np.maximum(p - delta, 1e-150) / q) - (quantile / sqrt(planned) + doubt / sqrt(seen)) * error
             best = int(np.argmax(value))
             low, high = (0, int(cuts[best])) if swapped else (int(cuts[best]), size)
             events.append((float(value[best]), _Event(test, low, high, swapped)))
