@@ -402,15 +402,15 @@ def _fit(past: Outputs, label: Floats, names: tuple[str, ...], split: int) -> Sc
     if not counted:
         return score
     atomic = _known(counted[0], held) > ATOMIC  # then the regression is only there to draw rare values to
-    return _simplest(counted[::-1] if atomic else [score, *counted], held, label[split:], odds)
+    return _simplest(counted if atomic else [score, *counted], held, label[split:], odds, errors=0.0 if atomic else 1.0)
 
 
-def _simplest(scores: Sequence[Score], held: Outputs, label: Floats, odds: float) -> Score:
-    """The score that predicts outputs it was not fitted on best; the first one unless another is better by more than chance."""
+def _simplest(scores: Sequence[Score], held: Outputs, label: Floats, odds: float, errors: float = 1.0) -> Score:
+    """The score that predicts outputs it was not fitted on best; the first unless another gains more than so many standard errors."""
     losses = [_losses(score.values(held) + odds, label) for score in scores]
     best = min(range(len(scores)), key=lambda index: float(losses[index].mean()))
     gain = losses[0] - losses[best]
-    return scores[best] if gain.mean() > gain.std() / np.sqrt(len(gain)) else scores[0]
+    return scores[best] if gain.mean() > errors * gain.std() / np.sqrt(len(gain)) else scores[0]
 
 
 def _losses(logits: Floats, label: Floats) -> Floats:
