@@ -20,13 +20,15 @@ def blocks(language: str) -> list[str]:
 
 def timeless(text: str) -> str:
     """An answer without its times."""
-    return re.sub(r"\b\d+ ms\b", "_ ms", text).strip()
+    return re.sub(r"\b\d+ ms\b|\b\d+\.\d\d s\b", "_", text).strip()
 
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """An empty directory with the README's claim file in it."""
+    """An empty directory with the README's claim files and sampler in it."""
     (tmp_path / "my_noise.toml").write_text(blocks("toml")[0])
+    (tmp_path / "my_audit.toml").write_text(blocks("toml")[1])
+    (tmp_path / "my_noise.py").write_text(blocks("python")[0])
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
