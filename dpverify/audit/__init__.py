@@ -21,9 +21,11 @@ import numpy as np
 
 from dpverify import __version__
 from dpverify.audit import bounds
+from dpverify.audit.declared import declared
 from dpverify.audit.engine import Checkpoint, Engine
 from dpverify.audit.finding import FLOAT, MODEL, NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION, Finding
-from dpverify.audit.journal import Journal
+from dpverify.audit.journal import Journal, seed_of
+from dpverify.audit.neighbours import plain
 from dpverify.audit.plan import Pair, Plan, make_plan, number_up
 from dpverify.audit.query import QueryFinding, search_sensitivity
 from dpverify.audit.run import Run, Settings, event_text, run
@@ -69,7 +71,8 @@ def audit(
     length, or a Hypothesis strategy of data. query: from data to the true answer; without it, data is the vector of true answers.
     samples: runs on each side in all. confidence: 1 - the false-alarm budget of the whole run. stop: at the first violation; else
     all samples go into the lower bound on epsilon. workers: processes, 0 for this one; executor: any of concurrent.futures; dask: a
-    scheduler's address. checkpoint: a file from which a run that was stopped goes on. timeout: seconds that one call may take.
+    scheduler's address. checkpoint: a file from which a run that was stopped goes on, with its own seed where none is given.
+    timeout: seconds that one call may take.
     Raises AuditError where the audit cannot be set up, SamplerError where the sampler crashes, hangs or gives nan.
     """
     if not 0 < confidence < 1:
@@ -79,10 +82,12 @@ def audit(
     if claim is None:
         claim = _black_box(epsilon, delta, sensitivity)
     target = Target.of(sampler, folder, vectorised=vectorised)
-    root = secrets.randbits(32) if seed is None else seed
+    kept = None if checkpoint is None else Path(checkpoint)
+    root = seed if seed is not None else seed_of(kept) if kept is not None else None
+    root = secrets.randbits(32) if root is None else root
     plan = make_plan(claim, pairs=pairs, patterns=patterns, length=length, query=query, seed=root)
     settings = Settings(samples, 1 - confidence, stop)
-    journal = Journal(None if checkpoint is None else Checkpoint(Path(checkpoint), _key(claim, target, plan, settings, root)))
+    journal = Journal(None if kept is None else Checkpoint(kept, _key(claim, target, plan, settings, root)), root)
     with Engine(target, root=root, executor=executor, workers=workers, dask=dask, timeout=timeout) as engine:
         state = run(plan, settings, engine, journal, progress)
     return _finding(state, claim, target, confidence, root if target.reproducible else None)
@@ -99,16 +104,18 @@ def audit_query(
     seed: int = 0,
 ) -> QueryFinding | None:
     """Search for neighbours that move the true answer by more than the claim's sensitivity, shrunk to a minimal pair. None: none found."""
-    from dpverify.audit.declared import declared
-
-    if claim.sensitivity is None:
-        return None
     density = declared(claim)
+    if claim.sensitivity is not None:
+        sensitivity = number_up(claim.sensitivity)
+    elif claim.query is not None and density is not None:  # derived: the worst answers are that far apart
+        sensitivity = max(density.distance(b - a) for a, b in density.worst_pairs())
+    else:
+        return None
     return search_sensitivity(
         query,
         strategy=None if patterns == "usual" else patterns,
         pairs=tuple(tuple(pair) for pair in pairs or ()),
-        sensitivity=number_up(claim.sensitivity),
+        sensitivity=sensitivity,
         norm=_largest if density is None else density.distance,
         adjacency=adjacency,
         length=length or 5,
@@ -173,7 +180,7 @@ def _number(name: str, value: float | str | Fraction) -> Num:
     """A number as the decimal that it is written as: 0.1 is 1/10."""
     try:
         number = Fraction(str(value))
-    except ValueError as error:
+    except (ValueError, ZeroDivisionError) as error:
         raise AuditError(f"{name} = {value!r} is not a number. Write an integer, a decimal or a fraction.") from error
     if number < 0:
         raise AuditError(f"{name} = {value!r} is negative.")
@@ -194,8 +201,8 @@ def _largest(answer: Any) -> float:
 
 def _key(claim: Claim, target: Target, plan: Plan, settings: Settings, root: int) -> str:
     """What a checkpoint must be of to go on from it."""
-    pairs = [(show(pair.left), show(pair.right)) for pair in plan.pairs]
-    return repr((__version__, claim_hash(to_json(claim)), target.name, pairs, settings, root))
+    pairs = [plain((pair.left, pair.right, pair.answers)) for pair in plan.pairs]
+    return repr((__version__, claim_hash(to_json(claim)), target.name, target.vectorised, pairs, settings, root))
 
 
 def _finding(state: Run, claim: Claim, target: Target, confidence: float, seed: int | None) -> Finding:
@@ -216,7 +223,8 @@ def _finding(state: Run, claim: Claim, target: Target, confidence: float, seed: 
         if level in state.crossings:
             crossing = state.crossings[level]
             bet = crossing.test.bets.best(crossing.counts)
-            lower = bounds.epsilon_anytime(crossing.counts, confidence=1 - state.settings.anytime / 2, delta=plan.delta)
+            risk = state.settings.anytime * crossing.test.share  # shares sum to 1, so it does not matter which test was the first
+            lower = bounds.epsilon_anytime(crossing.counts, confidence=1 - risk, delta=plan.delta) if 1 - risk < 1 else 0.0
             lower = max(lower, plan.epsilon or 0.0)
             event = event_text(crossing.test, crossing.counts, bet.low, bet.high)
             after = state.done if level == MODEL and not state.settings.stop else crossing.after
@@ -232,7 +240,7 @@ def _finding(state: Run, claim: Claim, target: Target, confidence: float, seed: 
     if state.nonconforming:
         found.append(finding(NONCONFORMING, state.nonconforming_level, fixed, state.nonconforming, None))
     if not any(other.level == MODEL for other in found):
-        detectable = max(state.detectable(), plan.epsilon or 0.0)
+        detectable = max(state.detectable(), fixed if plan.epsilon is None else plan.epsilon)
         found.append(finding(NO_VIOLATION_SEEN, MODEL, fixed, seen, where, detectable_epsilon=detectable))
     head, *also = found
     return replace(head, also=tuple(also))

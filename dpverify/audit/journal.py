@@ -1,14 +1,18 @@
 """What has been sampled so far, so that a run that was stopped goes on where it was, block for block the same.
 
-Blocks are written down as they are merged; the long last stretch, where nothing but sums matters any more, as one entry that grows.
+Blocks are written down as they are merged. In the long last stretch, where nothing but sums matters any more, blocks of which nothing was
+noted are *quiet*: they are one entry that grows, and are added up again without a second look, for a look at sums sees other things than
+looks at each block.
 """
 
 from __future__ import annotations
 
 import base64
 import io
+import json
 import time
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -21,26 +25,36 @@ SECONDS_BETWEEN_SAVES: Final = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """Blocks `first` to `first + blocks - 1`, merged into one result."""
+    """Blocks `first` to `first + blocks - 1`, merged into one result. quiet: nothing was noted when they were merged into the run."""
 
     first: int
     blocks: int
     result: BlockResult
+    quiet: bool
 
     def followed_by(self, result: BlockResult) -> Entry:
         """This entry with the next block added to its sums."""
         mine = self.result
-        counts = tuple(a.sum(axis=0, keepdims=True) + b.sum(axis=0, keepdims=True) for a, b in zip(mine.counts, result.counts, strict=True))
+        counts = tuple(a + b for a, b in zip(mine.counts, result.counts, strict=True))
         statistics = tuple(a if b is None else a + b for a, b in zip(mine.statistics, result.statistics, strict=True))
         merged = BlockResult(mine.index, mine.size + result.size, counts, statistics, None, mine.seconds + result.seconds)
-        return Entry(self.first, self.blocks + 1, merged)
+        return Entry(self.first, self.blocks + 1, merged, self.quiet)
+
+
+def seed_of(path: Path) -> int | None:
+    """The seed of the run that left a checkpoint, so that it goes on without being told; None where there is none to be read."""
+    try:
+        seed = json.loads(path.read_bytes())["state"]["seed"]
+    except (OSError, ValueError, TypeError, KeyError):
+        return None  # whoever loads the checkpoint will say what is wrong with it
+    return seed if isinstance(seed, int) else None
 
 
 class Journal:
-    """The merged blocks of a run, kept in a checkpoint file if there is one."""
+    """The merged blocks of a run of this seed, kept in a checkpoint file if there is one."""
 
-    def __init__(self, checkpoint: Checkpoint | None = None) -> None:
-        self.checkpoint = checkpoint
+    def __init__(self, checkpoint: Checkpoint | None = None, seed: int = 0) -> None:
+        self.checkpoint, self.seed = checkpoint, seed
         saved = checkpoint.load() if checkpoint else None
         self.entries = [_decoded(entry) for entry in saved["blocks"]] if saved else []
         self._replayed = {entry.first: entry for entry in self.entries}
@@ -50,21 +64,22 @@ class Journal:
         """What is known already of the blocks from `index` on."""
         return self._replayed.get(index)
 
-    def record(self, result: BlockResult, *, joins: bool) -> None:
-        """Write a merged block down. joins: it only adds to the sums of the entry before it."""
+    def record(self, result: BlockResult, *, quiet: bool) -> None:
+        """Write a merged block down. quiet: only its sums matter, so it may join a quiet entry before it."""
         if self.checkpoint is None:
             return
-        if joins and self.entries and self.entries[-1].first + self.entries[-1].blocks == result.index:
-            self.entries[-1] = self.entries[-1].followed_by(result)
+        last = self.entries[-1] if self.entries else None
+        if quiet and last is not None and last.quiet and last.first + last.blocks == result.index:
+            self.entries[-1] = last.followed_by(result)
         else:
-            self.entries.append(Entry(result.index, 1, result))
+            self.entries.append(Entry(result.index, 1, result, quiet))
         if time.monotonic() - self._saved > SECONDS_BETWEEN_SAVES:
             self.save()
 
     def save(self) -> None:
         """Put the file in its place as it is now."""
         if self.checkpoint is not None:
-            self.checkpoint.save({"blocks": [_encoded(entry) for entry in self.entries]})
+            self.checkpoint.save({"seed": self.seed, "blocks": [_encoded(entry) for entry in self.entries]})
             self._saved = time.monotonic()
 
 
@@ -73,6 +88,7 @@ def _encoded(entry: Entry) -> dict[str, Any]:
     return {
         "first": entry.first,
         "blocks": entry.blocks,
+        "quiet": entry.quiet,
         "size": result.size,
         "seconds": result.seconds,
         "counts": [_packed(counts) for counts in result.counts],
@@ -91,7 +107,7 @@ def _decoded(data: dict[str, Any]) -> Entry:
         None if kept is None else (_unpacked_outputs(kept[0]), _unpacked_outputs(kept[1])),
         data["seconds"],
     )
-    return Entry(data["first"], data["blocks"], result)
+    return Entry(data["first"], data["blocks"], result, data["quiet"])
 
 
 def _packed_outputs(outputs: Outputs) -> dict[str, Any]:

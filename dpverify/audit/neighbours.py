@@ -65,7 +65,7 @@ def strategy_pairs(reference: Any, adjacency: str | None, sensitivity: float, se
         made = [datum] if isinstance(datum, tuple) and len(datum) == 2 else list(_neighbours(datum, data, adjacency, sensitivity))
         if made:
             left, right = made[i % len(made)]
-            pairs.setdefault(repr(_plain((left, right))), Pair("", left, right))
+            pairs.setdefault(repr(plain((left, right))), Pair("", left, right))
     if not pairs:
         raise AuditError(
             f"patterns: none of {len(data)} examples of the strategy, such as {data[0]!r}, has a neighbour. "
@@ -109,7 +109,7 @@ def draw(strategy: Any, seed: int, count: int) -> list[Any]:
     @settings
     @hypothesis.given(strategy)
     def collect(datum: Any) -> None:
-        seen.setdefault(repr(_plain(datum)), datum)
+        seen.setdefault(repr(plain(datum)), datum)
 
     collect()
     return list(seen.values())[:count]
@@ -125,7 +125,7 @@ def _neighbours(datum: Any, data: Sequence[Any], adjacency: str | None, sensitiv
                 yield datum, without(datum, middle)
             if adjacency != "add-remove":
                 others = (other[-1] for other in data if isinstance(other, type(datum)) and len(other))
-                changed = next((other for other in others if repr(_plain(other)) != repr(_plain(datum[middle]))), None)
+                changed = next((other for other in others if repr(plain(other)) != repr(plain(datum[middle]))), None)
                 if changed is not None:
                     yield datum, replaced(datum, middle, changed)
         return
@@ -172,10 +172,10 @@ def _like(datum: Any, numbers: np.ndarray[Any, Any]) -> Any:
     return values[0]
 
 
-def _plain(data: Any) -> Any:
+def plain(data: Any) -> Any:
     """Data whose repr tells them apart."""
     if isinstance(data, np.ndarray):
         return ("array", str(data.dtype), data.tolist())
     if isinstance(data, (list, tuple)):
-        return type(data)(map(_plain, data)) if type(data) in (list, tuple) else list(map(_plain, data))
+        return type(data)(map(plain, data)) if type(data) in (list, tuple) else list(map(plain, data))
     return data

@@ -11,8 +11,9 @@ import numpy as np
 
 from dpverify.audit.declared import Declared, declared
 from dpverify.audit.floats import float_pairs
-from dpverify.audit.neighbours import strategy_pairs, usual_patterns
+from dpverify.audit.neighbours import plain, strategy_pairs, usual_patterns
 from dpverify.audit.partition import CurvePoint
+from dpverify.audit.target import show
 from dpverify.compare import decimal_bounds
 from dpverify.errors import AuditError, Undecided
 from dpverify.expr import Expr, symbols
@@ -127,7 +128,10 @@ def _given(
     seed: int,
 ) -> list[Pair]:
     """The pairs that the user gives, with their true answers where these are known."""
-    raw = [(f"pair {i}", left, right) for i, (left, right) in enumerate(pairs or (), 1)]
+    raw = [(f"pair {i}", *_two(claim, pair)) for i, pair in enumerate(pairs or (), 1)]
+    for name, left, right in raw:
+        if repr(plain(left)) == repr(plain(right)):
+            raise AuditError(f"{_named(claim)}, {name}: both inputs are {show(left)}, between which nothing can differ. Give neighbours.")
     step = 1.0 if claim.sensitivity is None else number_up(claim.sensitivity)
     if patterns == "usual":
         if length is None:
@@ -142,13 +146,24 @@ def _given(
             if query is None and patterns is not None:
                 continue  # the patterns move all coordinates; only those within the sensitivity are neighbours here
             if query is None:
-                apart = f"{left!r} and {right!r} are further apart than the sensitivity"
-                raise AuditError(f"{_named(claim)}, {name}: {apart}. Give neighbours.")
+                width = len(answers[0])
+                agrees = width == density.dimension
+                wrong = (
+                    "are further apart than the sensitivity" if agrees else f"have {width} answers; the declaration, {density.dimension}"
+                )
+                raise AuditError(f"{_named(claim)}, {name}: {show(left)} and {show(right)} {wrong}. Give neighbours.")
             answers = None  # the query moves by more than was declared: that is a finding of its own, and the pair is run as it is
         found.append(Pair(name, left, right, answers))
     if raw and not found:
-        raise AuditError(f"{_named(claim)}: none of the patterns is a pair of neighbours at this sensitivity. Give pairs.")
+        wanted = "" if density is None else f" of {density.dimension} answers"
+        raise AuditError(f"{_named(claim)}: none of the patterns is a pair of neighbours{wanted} at this sensitivity. Give pairs.")
     return found
+
+
+def _two(claim: Claim, pair: Any) -> tuple[Any, Any]:
+    if not isinstance(pair, Sequence | np.ndarray) or isinstance(pair, str | bytes) or len(pair) != 2:
+        raise AuditError(f"{_named(claim)}: pairs has {show(pair)}, which is no pair of inputs. Give [[data, data'], ...].")
+    return pair[0], pair[1]
 
 
 def _answers(left: Any, right: Any, density: Declared | None, query: Callable[[Any], Any] | None) -> tuple[Array, Array] | None:

@@ -104,7 +104,7 @@ class _Conforming:
     count: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Crossing:
     """The first test of a level to reach its threshold: with which counts, after how many pairs of runs and seconds of the audit."""
 
@@ -153,6 +153,7 @@ class Run:
     nonconforming_level: str = MODEL
     event: _Event | None = None
     final: bool = False
+    complete: bool = False  # all that was planned has been sampled
     learned_share: float = LEARNED_ALONE / GENERATIONS
     float_share: float = FLOATING_ALONE
 
@@ -212,14 +213,20 @@ class Run:
     # -- rounds
 
     def rounds_of_work(self) -> Iterator[list[_Stretch]]:
-        """What to sample next, round by round; everything of a round must be merged before the next is asked for."""
+        """What to sample next, round by round; everything of a round must be merged before the next is asked for.
+
+        A round takes at most what is left of the early samples, or as much as the first round, so that the whole never
+        takes more than was asked for, but for what makes a segment of a first block whole.
+        """
         budget = self.settings.samples
         early = budget // (10 if len(self.alive) == 1 else 4)
+        self.alive = self.alive[: max(early // SEGMENTS, 1)]
+        first = max(min(FIRST, early // len(self.alive)), SEGMENTS)
         while self.done < early or self.rounds == 0:
             self._halve(early)
             if self.rounds in LEARNING_ROUNDS:
                 self._learn()
-            each = max(min(self.done, early - self.done) // len(self.alive), FIRST)
+            each = max(min(self.done, early - self.done) // len(self.alive), first)
             yield [self._stretch(index, each) for index in self.alive]
             if self.rounds == 0:
                 for index in self.alive:
@@ -230,12 +237,13 @@ class Run:
         self.alive = [max(self.alive, key=self._merit)]
         self._learn()
         self.final = True
-        if self.done < budget:
+        if self.done + SEGMENTS <= budget:
             yield [self._stretch(self.alive[0], max(min(budget // 20, budget - self.done), SEGMENTS))]
         self.event = self._chosen(budget - self.done)
         self.rounds += 1
-        if self.done < budget:
+        if self.done + SEGMENTS <= budget:
             yield [self._stretch(self.alive[0], budget - self.done)]
+        self.complete = True
 
     def _halve(self, early: int) -> None:
         """Drop the pairs that show least, half of them a round, so that few are left when the early samples are spent."""
@@ -245,13 +253,14 @@ class Run:
             self.kept = {index: self.kept[index] for index in self.alive}
 
     def _float_excursions(self) -> Iterator[list[_Stretch]]:
-        """Pairs that are run once, for the floating-point testers alone."""
+        """Pairs that are run once, for the floating-point testers alone, on half of the samples that are left at most."""
+        each = min(FLOAT_PAIRS_EACH, (self.settings.samples - self.done) // (2 * max(len(self.plan.float_pairs), 1)))
         for offset, pair in enumerate(self.plan.float_pairs, len(self.plan.pairs)):
             self._add_floats(offset)
             tests = tuple(test for test in self.tests if test.pair == offset)
-            if not tests or FLOAT in self.crossings:
+            if not tests or FLOAT in self.crossings or each < SEGMENTS:
                 return
-            yield [self._blocks(pair, offset, FLOAT_PAIRS_EACH, tests, (None, None), 0)]
+            yield [self._blocks(pair, offset, each, tests, (None, None), 0)]
 
     def _stretch(self, index: int, size: int) -> _Stretch:
         tests = [test for test in self.tests if test.pair == index and not (test.level == FLOAT and FLOAT in self.crossings)]
@@ -265,7 +274,7 @@ class Run:
     def _room(self, index: int) -> int:
         """How many more outputs of a pair are worth remembering."""
         mine = self.kept.get(index, ([], []))[0]
-        width = max((part.numbers.shape[1] for part in mine), default=KEPT_NUMBERS)
+        width = max((part.numbers.shape[1] or 1 for part in mine), default=KEPT_NUMBERS)
         return max(int(np.clip(KEPT_NUMBERS // (width * len(self.alive)), *KEPT)) - sum(map(len, mine)), 0)
 
     def _promising(self, tests: list[_Test]) -> list[_Test]:
@@ -291,14 +300,17 @@ class Run:
         """Whether a violation was found and nothing more is asked. One of floating point alone leaves the model to be audited."""
         return self.settings.stop and MODEL in self.crossings
 
-    def merge(self, stretch: _Stretch, result: BlockResult) -> None:
-        """Add one block's counts, in block order, and look whether a test has reached its threshold."""
-        size = result.size
+    def merge(self, stretch: _Stretch, result: BlockResult, *, quiet: bool = False) -> bool:
+        """Add one block's counts, in block order, and look whether a test has reached its threshold; whether anything was noted.
+
+        quiet: these are sums of blocks in which there was nothing to note: they are added without a look.
+        """
+        size, before = result.size, (dict(self.crossings), self.nonconforming)
         for test, counts in zip(stretch.tests, result.counts, strict=True):
             running = test.counts + np.cumsum(counts, axis=0)
             wealth = np.asarray(test.bets.log_wealth(running))
             reached = np.flatnonzero(wealth + log(test.share) >= -log(self.settings.sequential))
-            if reached.size and self._is_of_its_level(test, running[reached[0]]):
+            if not quiet and reached.size and self._is_of_its_level(test, running[reached[0]]):
                 after = self.done + (int(reached[0]) + 1) * size // len(running)
                 crossing = Crossing(test, running[reached[0]], after, time.perf_counter() - self.started)
                 if test.level not in self.crossings or after < self.crossings[test.level].after:
@@ -308,7 +320,12 @@ class Run:
                 test.fresh = test.fresh + counts.sum(axis=0)
         for checked, statistics in zip(stretch.conforming, result.statistics, strict=True):
             if checked is not None and statistics is not None:
-                self._conform(checked, statistics, size)
+                checked.total = statistics if checked.total is None else checked.total + statistics
+                checked.count += size
+                if not quiet:
+                    self._suspect(
+                        MODEL, checked.share * (1 - TIES), *checked.tester.log_wealth(checked.total, checked.count), checked.count
+                    )
         if result.kept is not None:
             for side, outputs in zip(self.kept.setdefault(stretch.pair, ([], [])), result.kept, strict=True):
                 side.append(outputs)
@@ -317,6 +334,7 @@ class Run:
                     checked.ties = checked.ties.merge(outputs)
                     self._suspect(FLOAT, checked.share * TIES, *checked.ties.log_wealth(), checked.ties.seen)
         self.done += size
+        return before != (self.crossings, self.nonconforming)
 
     def _is_of_its_level(self, test: _Test, counts: Counts) -> bool:
         """Whether a violation is one of its test's level: a fault of the model is seen by floating-point testers too."""
@@ -325,11 +343,6 @@ class Run:
         if isinstance(test.partition, Reach):
             return max(log_evidence(counts)) > EVIDENCE
         return not any(other.level == MODEL and other.pair == test.pair and other.log_wealth > EVIDENCE for other in self.tests)
-
-    def _conform(self, checked: _Conforming, statistics: Counts, size: int) -> None:
-        checked.total = statistics if checked.total is None else checked.total + statistics
-        checked.count += size
-        self._suspect(MODEL, checked.share * (1 - TIES), *checked.tester.log_wealth(checked.total, checked.count), checked.count)
 
     def _suspect(self, level: str, share: float, log_wealth: float, meaning: str, count: int) -> None:
         """Note that the sampler is not the declared density, if this is the first test to say so with enough wealth."""
@@ -373,8 +386,11 @@ class Run:
         return max(events, key=lambda event: event[0])
 
     def lower_bound(self) -> float:
-        """The exact fixed-sample bound on epsilon from the samples after its event was fixed; 0 where there are none."""
-        if self.event is None or not self.event.test.fresh.sum():
+        """The exact fixed-sample bound on epsilon from the samples after its event was fixed; 0 where there are none.
+
+        0 too of a run that a violation has stopped: how many samples it took is not a number fixed beforehand.
+        """
+        if not self.complete or self.event is None or not self.event.test.fresh.sum():
             return 0.0
         count = int(self.event.test.fresh.sum())
         hits, others = _hits(self.event.test.fresh, self.event)
@@ -411,22 +427,21 @@ def run(plan: Plan, settings: Settings, engine: Engine, journal: Journal, progre
     index = 0
     try:
         for stretches in state.rounds_of_work():
-            start = index
             ends = list(accumulate((stretch.blocks for stretch in stretches), initial=index))[1:]
 
             def stretch_of(block: int, ends: list[int] = ends, stretches: list[_Stretch] = stretches) -> _Stretch:
                 return stretches[bisect_right(ends, block)]
 
             while index < ends[-1] and (entry := journal.replay(index)) is not None:
-                state.merge(stretch_of(index), entry.result)
+                state.merge(stretch_of(index), entry.result, quiet=entry.quiet)
                 index += entry.blocks
+                progress(state.done)
                 if state.over:
                     return state
             for result in engine.results(lambda block: stretch_of(block).job, index, ends[-1]):
-                before = dict(state.crossings)
-                state.merge(stretch_of(result.index), result)
-                # in the last stretch only sums matter, but for the block in which a test reached its threshold
-                journal.record(result, joins=state.event is not None and index > start and state.crossings == before)
+                noted = state.merge(stretch_of(result.index), result)
+                # in the last stretch only sums matter, but for a block in which something was noted
+                journal.record(result, quiet=state.event is not None and not noted)
                 index = result.index + 1
                 progress(state.done)
                 if state.over:
