@@ -18,12 +18,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dpverify import __version__
-from dpverify.errors import AuditError, DpverifyError, SamplerError, SpecError
+from dpverify.errors import DpverifyError, SpecError
 
 if TYPE_CHECKING:
     from dpverify.audit.finding import Finding
     from dpverify.catalogue import Spec, Stated
     from dpverify.report import Entry
+    from dpverify.report.findings import Fault
 
 FORMATS = {"text": "text", "json": "record", "sarif": "sarif", "junit": "junit", "github": "github"}
 """Each output format and the module of dpverify.report that renders it."""
@@ -63,7 +64,7 @@ class _Verbs(click.Group):
             click.echo(f"{type(error).__name__}: {error}", err=True)
             sys.exit(2)
         except OSError as error:
-            click.echo(f"cannot write or read {error.filename or 'the output'}: {error.strerror or error}.", err=True)
+            click.echo(_unwritten(error), err=True)
             sys.exit(2)
         except Exception as error:
             click.echo(_fault(error), err=True)
@@ -146,11 +147,11 @@ def report(
     codes = [exit_code(entries)]
     sampled = [spec for spec in specs if spec.audit is not None] if audits else []
     if sampled:
-        found, failed = _audited(sampled, samples=samples, confidence=confidence, seed=seed, workers=workers)
-        _write(output / "audits.md", rendering.as_markdown("Audits", found))
-        _write(output / "audits.json", rendering.as_json(found) + "\n")
-        click.echo(rendering.text(found, _paint) if found else "nothing was audited")
-        codes += [2 if failed else rendering.exit_code(found)]
+        found, faults = _audited(sampled, samples=samples, confidence=confidence, seed=seed, workers=workers)
+        _write(output / "audits.md", rendering.as_markdown(found, faults))
+        _write(output / "audits.json", rendering.as_json(found, faults) + "\n")
+        click.echo(rendering.text(found, faults, _paint))
+        codes += [rendering.exit_code(found, faults)]
     click.echo(f"written to {output}")
     return next((code for code in (3, 2, 1, 4) if code in codes), 0)
 
@@ -181,17 +182,12 @@ def audit(
         raise click.UsageError(f"{', '.join(paths)}: no file has an [audit] table. Add one that names the sampler.")
     if checkpoint is not None and len(specs) > 1:
         raise click.UsageError(f"--checkpoint keeps one file's audits, and {len(specs)} files are meant. Audit them one by one.")
-    findings, failed = _audited(
+    found, faults = _audited(
         specs, checkpoint, samples=samples, confidence=confidence, seed=seed, workers=workers, dask=dask, timeout=timeout,
         stop=not no_stop,
     )  # fmt: skip
-    if style == "text":
-        click.echo(rendering.text(findings, _paint) if findings else "nothing was audited")
-    elif style == "markdown":
-        click.echo(rendering.as_markdown("Audits", findings), nl=False)
-    else:
-        click.echo(rendering.FORMATS[style](findings))
-    return 2 if failed else rendering.exit_code(findings)
+    click.echo(rendering.text(found, faults, _paint) if style == "text" else rendering.FORMATS[style](found, faults).rstrip("\n"))
+    return rendering.exit_code(found, faults)
 
 
 @main.command()
@@ -281,7 +277,7 @@ def _certificate_stem(spec: Spec, stated: Stated) -> str:
 
 def _unique(names: Iterable[str]) -> Iterator[str]:
     """The names with -2, -3, ... after those that have been before."""
-    seen = {"index"}
+    seen = {"index", "audits"}  # files that a report has of its own
     for name in names:
         candidate, count = name, 1
         while candidate in seen:
@@ -303,13 +299,14 @@ def _certificate_files(path: Path) -> list[Path]:
 # -- auditing -------------------------------------------------------------------------------------------
 
 
-def _audited(specs: Sequence[Spec], checkpoint: Path | None = None, **settings: Any) -> tuple[list[Finding], bool]:
-    """The findings of every claim of files with an [audit] table, and whether an audit could not be made."""
+def _audited(specs: Sequence[Spec], checkpoint: Path | None = None, **settings: Any) -> tuple[list[Finding], list[Fault]]:
+    """The findings of every claim of files with an [audit] table, and the audits that could not be made."""
     from dpverify.audit import audit_spec
+    from dpverify.report.findings import Fault
 
     work = [(spec, stated) for spec in specs for stated in spec.claims]
     findings: list[Finding] = []
-    failed = False
+    faults: list[Fault] = []
     for number, (spec, stated) in enumerate(work, 1):
         file = checkpoint.with_name(f"{checkpoint.name}.{number}") if checkpoint and number > 1 else checkpoint
         label = f"auditing {number}/{len(work)} {spec.mechanism}"
@@ -320,10 +317,14 @@ def _audited(specs: Sequence[Spec], checkpoint: Path | None = None, **settings: 
 
             try:
                 findings += audit_spec(spec, claims=[stated], checkpoint=file, progress=progress, **settings)
-            except (AuditError, SamplerError) as error:  # one claim's fault must not take the other findings away
-                failed = True
-                click.echo(f"{type(error).__name__}: {spec.file}, {stated.claim.name}: {error}", err=True)
-    return findings, failed
+            except Exception as error:  # one claim's fault must not take the other findings away
+                if os.environ.get("DPVERIFY_DEBUG") and not isinstance(error, DpverifyError | OSError):
+                    raise
+                known = f"{type(error).__name__}: {error}" if isinstance(error, DpverifyError) else None
+                known = _unwritten(error) if isinstance(error, OSError) else known
+                faults.append(Fault(spec.file, stated.claim.name, known or _fault(error), 2 if known else 3))
+                click.echo(f"{spec.file}, {stated.claim.name}: {faults[-1].error}", err=True)
+    return findings, faults
 
 
 # -- output -----------------------------------------------------------------------------------------------
@@ -352,6 +353,10 @@ def _write(path: Path, content: str) -> None:
         raise OSError(error.errno, error.strerror, str(path)) from error
     finally:
         scratch.unlink(missing_ok=True)
+
+
+def _unwritten(error: OSError) -> str:
+    return f"cannot write or read {error.filename or 'the output'}: {error.strerror or error}."
 
 
 def _fault(error: Exception) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
 from typing import Final
 
 VIOLATION: Final = "VIOLATION"
@@ -21,7 +22,7 @@ class Finding:
     epsilon_lower: with probability at least `confidence`, the true epsilon at the claimed delta is above it.
     confidence: 1 - the probability that this run says VIOLATION or NONCONFORMING of a sampler that deserves neither.
     samples: runs on each side. event: what was seen, in words, and how often on each side. pair: the two inputs, shortened.
-    detectable_epsilon: the smallest epsilon that a run like this finds nine times in ten; None after a violation.
+    detectable_epsilon: the smallest epsilon that a run like this finds nine times in ten, inf if there is none; None after a violation.
     seed: None where the sampler takes no generator, so that the run cannot be repeated.
     also: what else the same run found: a fault of another level, nonconformance, or that no violation of the model was seen.
     """
@@ -63,6 +64,7 @@ class Finding:
         else:
             seen = self.detectable_epsilon
             power = "" if seen is None else f"; would have seen eps >= {seen:.4g} nine times in ten"
+            power = "; too few samples to see any eps" if seen == inf else power
             head = f"NO VIOLATION SEEN of {claim}, {sure}{power}; epsilon is above {self.epsilon_lower:.6g}"
         seed = "not reproducible: the sampler takes no generator" if self.seed is None else f"seed {self.seed}"
         lines = [head, f"  event: {self.event}" if self.event else "", f"  inputs: {self.pair}" if self.pair else ""]
