@@ -61,7 +61,8 @@ class Job:
 
     pair: the neighbouring inputs (x, x'). partitions: joint cells of the outputs are counted in each. conformances: for x and for x'.
     keep: so many of a block's first outputs on each side are sent back, to learn from.
-    size: pairs of runs in a block, a multiple of SEGMENTS; None for block_size of its number.
+    size: pairs of runs in a block, a multiple of `segments`; None for block_size of its number.
+    segments: in how many equal parts of a block counts are told apart.
     """
 
     pair: tuple[Any, Any]
@@ -69,11 +70,12 @@ class Job:
     conformances: tuple[Statistic | None, Statistic | None] = (None, None)
     keep: int = 0
     size: int | None = None
+    segments: int = SEGMENTS
 
 
 @dataclass(frozen=True, slots=True)
 class BlockResult:
-    """What is left of a block: joint counts (SEGMENTS, K, K) of each partition, statistics of x and x', the first outputs on each."""
+    """What is left of a block: joint counts (segments, K, K) of each partition, statistics of x and x', the first outputs on each."""
 
     index: int
     size: int
@@ -117,7 +119,7 @@ def run_block(
         kept.append(outputs[part])  # a slice would hold on to the whole block
         del outputs  # its memory is the next side's: fresh pages cost a fifth of numpy's own time
     coded = zip(job.partitions, *codes, strict=True)
-    counts = tuple(code_counts(partition.size, left, right, SEGMENTS) for partition, left, right in coded)
+    counts = tuple(code_counts(partition.size, left, right, job.segments) for partition, left, right in coded)
     firsts = (kept[0], kept[1]) if job.keep else None
     return BlockResult(index, size, counts, tuple(statistics), firsts, time.perf_counter() - started)
 
