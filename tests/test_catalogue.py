@@ -15,7 +15,7 @@ from dpverify.errors import SpecError
 from dpverify.expr import ONE, Num, Sym, parse
 from dpverify.model import Domain, from_json, to_json
 
-SPECS = sorted((Path(__file__).parents[1] / "specs").glob("*.toml"))
+SPECS = sorted((Path(__file__).parents[1] / "specs").rglob("*.toml"))
 
 STUDENT_T = """
 [mechanism]
