@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import integrate, optimize, special, stats
 
 from dpverify.audit.declared import Intervals, declared, gauge, quadrature, steps
-from dpverify.audit.declared.curves import quadrature_curve
+from dpverify.audit.declared.curves import quadrature_curve, radial_curve
 from dpverify.audit.outputs import Outputs
 from dpverify.errors import AuditError
 from dpverify.expr import num, parse
@@ -415,6 +415,54 @@ def test_discrete_laplace_noise_has_its_summed_curve():
     p, q = stats.dlaplace(1).pmf(k), stats.dlaplace(1).pmf(k - 1)
     for point in noise.curve():
         assert point.delta == pytest.approx(np.maximum(p - np.exp(point.epsilon) * q, 0).sum(), rel=1e-8, abs=3e-12)
+
+
+def curve_of_radius(log_profile, dimension, reach):
+    with np.errstate(divide="ignore"):
+        radius = quadrature(lambda r: (dimension - 1) * np.log(r) + log_profile(r), 0.0)
+    return radial_curve(log_profile, radius, dimension, reach)
+
+
+@pytest.mark.parametrize(("dimension", "reach"), [(2, 0.1), (3, 1.0), (20, 3.0), (3, 0.001)])
+def test_spherical_gaussian_noise_by_caps_agrees_with_the_closed_form(dimension, reach):
+    for point in curve_of_radius(lambda r: -(r**2) / 2, dimension, reach):
+        exact, slack = gaussian_delta(point.epsilon, reach), 1e-11 + 2e-15 * np.exp(point.epsilon)
+        assert exact - 1e-15 <= point.delta <= exact * (1 + 2e-9) + slack
+
+
+def test_spherical_noise_becomes_laplace_noise_as_the_dimension_falls_to_one():
+    for point in curve_of_radius(lambda r: -r, 1 + 1e-9, 1.0):
+        assert point.delta == pytest.approx(-np.expm1((point.epsilon - 1) / 2), abs=3e-9)
+
+
+def test_the_curve_of_t_noise_is_its_hockey_stick_over_a_ball():
+    # the loss 4 log((5 + |y - e|^2) / (5 + |y|^2)) reaches epsilon in a ball: with k = exp(epsilon/4), about -e/(k - 1)
+    nodes, weights = np.polynomial.legendre.leggauss(300)
+    constant = special.gamma(4) / (special.gamma(2.5) * (5 * np.pi) ** 1.5)
+    for point in ball("(1 + r**2/5)**(-4)").curve()[1:]:
+        centre = 1 / np.expm1(point.epsilon / 4)
+        size = np.sqrt(max(0.0, centre**2 + centre - 5))
+        length, cosine = size * (1 + nodes[:, None]) / 2, nodes
+        along, across = length * cosine - centre, length**2 * (1 - cosine**2)
+        p, q = ((1 + ((along - at) ** 2 + across) / 5) ** -4.0 for at in (0, 1))
+        gap = (p - np.exp(point.epsilon) * q) * 2 * np.pi * length**2 * weights[:, None] * size / 2 * weights
+        assert point.delta == pytest.approx(constant * gap.sum(), rel=3e-9, abs=5e-12)
+
+
+def test_two_solid_balls_at_distance_one_share_five_sixteenths():
+    (point,) = ball("1 - min(1, floor(r))").curve()
+    assert (point.epsilon, point.delta) == (0, pytest.approx(11 / 16, rel=1e-8))
+
+
+def test_an_ellipsoid_has_the_curve_of_the_ball_in_its_own_coordinates():
+    for mine, round_ in zip(ball("exp(-r)", SIGMA, 2).curve(), ball("exp(-r)", L2, 2).curve(), strict=True):
+        assert (mine.epsilon, mine.delta) == pytest.approx((round_.epsilon, round_.delta), rel=1e-9)
+
+
+def test_no_curve_is_given_for_corners_or_for_a_density_that_rises():
+    assert ball("exp(-r)", L1).curve() is None
+    assert ball("r**2*exp(-r)").curve() is None
+    assert ball("exp(-r)", sensitivity="1/10**12").curve() is None
 
 
 def test_no_curve_is_given_where_a_smaller_move_is_worse():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final
@@ -215,8 +215,8 @@ def levels(losses: Array, weights: Array) -> Array:
     return np.asarray(thresholds[apart > 0.999 * margin])
 
 
-def to_refute(claim: Claim, curve: Sequence[CurvePoint] | None, losses: Array) -> list[CurvePoint]:
-    """What the thresholds are to refute: the claimed point; for a claim of "tight" the declared curve, or the largest loss."""
+def to_refute(claim: Claim, losses: Array, curve: Callable[[], Sequence[CurvePoint] | None] = tuple) -> list[CurvePoint]:
+    """What the thresholds are to refute: the claimed point; for a claim of "tight" the declared curve, and the largest loss."""
     if claim.epsilon is not None and claim.delta is not None:
         return [CurvePoint(number(claim.epsilon), number(claim.delta))]
-    return [*(curve or ())[::3], CurvePoint(float(losses[np.isfinite(losses)].max(initial=0.0)))]
+    return [*(curve() or ())[::3], CurvePoint(float(losses[np.isfinite(losses)].max(initial=0.0)))]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final, Protocol
 
 import numpy as np
 from scipy import special
 
 from dpverify.audit.declared.base import Array, Cdf, Function
+from dpverify.audit.declared.laws import Quadrature, quadrature
 from dpverify.audit.partition import CurvePoint
 
 CURVE_POINTS: Final = 12
@@ -104,3 +105,105 @@ def _hockey_sticks(law: OnTheLine, move: float, epsilons: Array) -> Array:
     split = len(epsilons)
     factor = np.exp(epsilons)
     return np.maximum(p[:split] - factor * q[:split], (1 - q[split:]) - factor * (1 - p[split:]))
+
+
+def radial_curve(log_profile: Function, radius: Quadrature, dimension: float, reach: float) -> tuple[CurvePoint, ...] | None:
+    """The curve of noise whose density falls with its Euclidean length (THEORY T18).
+
+    None where the density rises, or falls by no more than its rounding over the move.
+    log_profile: of the length; radius: the law of the length; dimension: above 1. The longest move is the worst: 1 - delta is the integral
+    over t > 0 of the volume that {p > t} and {e^epsilon q > t} share, two balls, which share less the further they are apart.
+    """
+    edges = radius.grid()
+    points, masses = edges[:-1] / 2 + edges[1:] / 2, np.diff(radius(edges))
+    logs = log_profile(points)
+    known = np.isfinite(logs)
+    points, masses, logs = points[known], masses[known], logs[known]
+    if (np.diff(logs) > 1e-9 * (1 + np.abs(logs[1:]))).any():
+        return None
+    losses = logs - log_profile(points + reach)
+    top = float(losses[np.isfinite(losses)].max(initial=0.0))
+    rounding = 4e-16 * float(np.abs(logs).max()) / top if top > 0 else 0.0  # of logarithms, as a part of what tells x from x'
+    if rounding > 1e-9:
+        return None
+
+    def rough(epsilon: Array) -> Array:
+        p, q = (masses @ share(points) for share in _shares(log_profile, dimension, reach, float(epsilon[0])))
+        return np.asarray(p - np.exp(epsilon) * q)
+
+    epsilons = np.unique(np.linspace(0, _last_above(rough, min(top, 30.0)), CURVE_POINTS))
+    deltas = []
+    for epsilon in epsilons.tolist():
+        kinks = _touching(log_profile, reach, epsilon, points)
+        p, q = (_mean(radius, share, points, kinks, max(rounding, 1e-12)) for share in _shares(log_profile, dimension, reach, epsilon))
+        deltas.append(p - np.exp(epsilon) * q)
+    return rounded_up(epsilons, np.array(deltas) + rounding)
+
+
+def _shares(log_profile: Function, dimension: float, move: float, epsilon: float) -> tuple[Function, Function]:
+    """The parts, of the sphere of each radius about x and of that about x', where the loss reaches epsilon.
+
+    In truth just above epsilon, so that both agree on where the loss is epsilon: there p = e^epsilon q, which counts for nothing.
+    """
+    half = (dimension - 1) / 2  # (1 - cos) / 2 of a uniform direction is Beta(half, half)
+    loss = epsilon + 1e-11
+
+    def here(radii: Array) -> Array:
+        return np.asarray(special.betainc(half, half, 1 - _turning(log_profile, move, loss, radii)))
+
+    def there(radii: Array) -> Array:
+        return np.asarray(special.betainc(half, half, _turning(log_profile, move, -loss, radii)))
+
+    return here, there
+
+
+def _lead(log_profile: Function, move: float, radii: Array, turns: Array) -> Array:
+    """How much log-density a point at these radii from one answer loses when measured from the other.
+
+    turns: (1 - cos) / 2 of the angle at the first answer between the point and the other answer; the lead rises with it.
+    """
+    with np.errstate(all="ignore"):
+        return np.asarray(log_profile(radii) - log_profile(np.sqrt((radii - move) ** 2 + 4 * radii * move * turns)))
+
+
+def _turning(log_profile: Function, move: float, lead: float, radii: Array) -> Array:
+    """The least turn, in [0, 1], at which the lead is reached; 1 where none does."""
+
+    def reached(turns: Array) -> Array:
+        return np.asarray(_lead(log_profile, move, radii, turns) >= lead)
+
+    low, high = np.zeros(radii.shape), np.ones(radii.shape)
+    return np.where(reached(low), 0.0, _first(reached, low, high))
+
+
+def _touching(log_profile: Function, move: float, epsilon: float, points: Array) -> list[float]:
+    """The radii between the points at which {loss >= epsilon} begins or ceases to meet, or to fill, a sphere about one of the answers."""
+    turns, leads = np.array([[1.0], [0.0], [0.0]]), np.array([[epsilon], [epsilon], [-epsilon]])
+    holds = _lead(log_profile, move, points, turns) >= leads
+    row, cell = np.nonzero(holds[:, 1:] != holds[:, :-1])
+
+    def changed(radii: Array) -> Array:
+        return np.asarray((_lead(log_profile, move, radii, turns[row, 0]) >= leads[row, 0]) == holds[row, cell + 1])
+
+    return [float(radius) for radius in _first(changed, points[cell], points[cell + 1])]
+
+
+def _first(reached: Callable[[Array], Array], low: Array, high: Array) -> Array:
+    """Where what does not hold at `low` begins to hold on the way to `high`, by halving."""
+    for _ in range(54):
+        middle = low / 2 + high / 2
+        holds = reached(middle)
+        low, high = np.where(holds, low, middle), np.where(holds, middle, high)
+    return high
+
+
+def _mean(radius: Quadrature, share: Function, points: Array, kinks: Sequence[float], precision: float) -> float:
+    """The mean of a share, in [0, 1], under the law of the radius; 0 where there is none at the points, those of its grid."""
+    if not share(points).any():
+        return 0.0
+
+    def log_density(radii: Array) -> Array:
+        with np.errstate(divide="ignore"):
+            return np.asarray(radius.log_density(radii) + np.log(share(radii)))
+
+    return float(np.exp(quadrature(log_density, 0.0, float(radius.edges[-1]), kinks, precision).log_total - radius.log_total))

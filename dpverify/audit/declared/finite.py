@@ -56,7 +56,7 @@ class _Rows(Declared):
         if len(thresholds) >= MAX_CELLS:
             reached = losses[:, None] >= thresholds
             tables = [np.stack([self._tempered(row, scale) for scale in SCALES]) @ reached for row in (a, b)]
-            thresholds = thresholds[choose(tables[0], tables[1], to_refute(self.claim, None, losses))]
+            thresholds = thresholds[choose(tables[0], tables[1], to_refute(self.claim, losses))]
         return Columns(cells_of(losses, thresholds.tolist()), len(thresholds) + 1)
 
     def law(self, x: Array, x_prime: Array, scale: float = 1.0) -> tuple[Array, Array]:

@@ -65,10 +65,13 @@ class Quadrature:
         return np.interp(rng.random(size), self(points), points)
 
 
-def quadrature(log_density: Function, low: float = -np.inf, high: float = np.inf, kinks: Sequence[float] = ()) -> Quadrature:
+def quadrature(
+    log_density: Function, low: float = -np.inf, high: float = np.inf, kinks: Sequence[float] = (), precision: float = 1e-13
+) -> Quadrature:
     """The law of exp(log_density) on (low, high): panels that shrink towards 0 and the kinks, and are halved until the series converge.
 
-    Poles and kinks belong into `kinks`; others are found by halving. Raises AuditError for what has no finite, positive integral.
+    Poles and kinks belong into `kinks`; others are found by halving.
+    precision: relative, not finer than the rounding of the density. Raises AuditError for what has no finite, positive integral.
     """
     powers = np.exp2(np.arange(-1000, 1001))
     edges = [np.concatenate((-powers[::-1], [0.0], powers))]
@@ -91,7 +94,7 @@ def quadrature(log_density: Function, low: float = -np.inf, high: float = np.inf
         total *= np.exp(before - peak) if before > -np.inf else 0.0
         series = np.exp(logs - peak) @ _TO_SERIES
         mass = 2 * series[:, 0]
-        ready = np.abs(series[:, 13:]).max(axis=1, initial=0.0) <= 1e-13 * mass + 1e-17 * (total + mass.sum())
+        ready = np.abs(series[:, 13:]).max(axis=1, initial=0.0) <= precision * (mass + 1e-4 * (total + mass.sum()))
         ready |= half <= 4e-16 * np.abs(left + half) if depth < 63 else True
         total += float(mass[ready].sum())
         done.append((left[ready], right[ready], logs[ready]))

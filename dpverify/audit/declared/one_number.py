@@ -72,7 +72,7 @@ class _OneNumber(Declared):
             return np.cumsum(by_rank[::-1])[-2::-1]
 
         tables = [np.stack([reached(answer, scale) for scale in SCALES]) for answer in (a, b)]
-        kept = thresholds[choose(tables[0], tables[1], to_refute(self.claim, self.curve(), losses))]
+        kept = thresholds[choose(tables[0], tables[1], to_refute(self.claim, losses, self.curve))]
         cells = np.searchsorted(kept, losses, side="right")
         change = np.flatnonzero(np.diff(cells))
         crossed = [(k, i) for i in change for k in range(min(cells[i], cells[i + 1]), max(cells[i], cells[i + 1]))]

@@ -10,7 +10,7 @@ import numpy as np
 
 from dpverify.audit.declared.base import Array, Cdf, Declared, Function, difference
 from dpverify.audit.declared.cells import SCALES, Scores, cells_of, choose, levels, to_refute
-from dpverify.audit.declared.curves import gaussian_curve, gaussian_sigma
+from dpverify.audit.declared.curves import gaussian_curve, gaussian_sigma, radial_curve
 from dpverify.audit.declared.gauges import Gauge, gauge
 from dpverify.audit.declared.laws import Quadrature
 from dpverify.audit.partition import CurvePoint
@@ -52,7 +52,7 @@ class _Vector(Declared):
         pooled = np.concatenate((losses[0][-1], losses[1][-1]))
         thresholds = levels(pooled, np.ones(len(pooled)))
         tables = [np.stack([1 - np.searchsorted(np.sort(each), thresholds) / DRAWS for each in side]) for side in losses]
-        kept = choose(tables[0], tables[1], to_refute(self.claim, self.curve(), pooled), 2 / DRAWS)
+        kept = choose(tables[0], tables[1], to_refute(self.claim, pooled, self.curve), 2 / DRAWS)
         return Scores(loss, tuple(thresholds[kept].tolist()), self.dimension, words)
 
     def law(self, x: Array, x_prime: Array, scale: float = 1.0) -> tuple[Array, Array]:
@@ -113,9 +113,17 @@ class RadialLaw(_Vector):
         return [(np.zeros(self.dimension), shift) for shift in self.shifts]
 
     def curve(self) -> tuple[CurvePoint, ...] | None:
-        """Of Gaussian noise in its own norm (THEORY T17): rotated, it is one-dimensional."""
-        sigma = gaussian_sigma(self.log_profile) if self.size_of.round or (self.size_of.rows is None and self.size_of.p == 2) else None
-        return None if sigma is None else gaussian_curve(self.reach / sigma)
+        """Of a density that falls with a Euclidean length (THEORY T17, T18), an ellipsoid's being one in other coordinates."""
+        return self._curve
+
+    @cached_property
+    def _curve(self) -> tuple[CurvePoint, ...] | None:
+        if not self.size_of.round and (self.size_of.rows is not None or self.size_of.p != 2):
+            return None
+        sigma = gaussian_sigma(self.log_profile)
+        if sigma is not None:  # rotated, it is one-dimensional
+            return gaussian_curve(self.reach / sigma)
+        return radial_curve(self.log_profile, self.radius, self.dimension, self.reach)
 
     def radius_cdf(self) -> Cdf:
         """The distribution function of norm(noise)."""
