@@ -2,8 +2,8 @@
 
 Parts: pairs (noise 10 % too small, against the information limit), half (half noise), conformance (the scale alone), floats (naive
 samplers), clean (samplers without a fault), alarms (whole audits of claims that hold exactly), testers (each test by itself).
-A part that is not run keeps its section of the report. Runs are spread over two processes with one thread each (`make power` sets
-OPENBLAS_NUM_THREADS=1), but for the naive samplers, whose seconds of wall-clock time count: those go one after the other.
+A part that is not run keeps its section of the report. Runs are spread over two processes with one thread each, but for the naive
+samplers, whose seconds of wall-clock time count: those go one after the other.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import importlib.util
 import math
 import multiprocessing
+import os
 import re
 import sys
 import time
@@ -21,6 +22,8 @@ from fractions import Fraction
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, Final, TypeVar
+
+os.environ["OPENBLAS_NUM_THREADS"] = "1"  # before numpy is there: two processes with two threads each would wait for one another
 
 import numpy as np
 import scipy
@@ -343,8 +346,8 @@ def diffprivlib_laplace(data: Any, size: int, rng: np.random.Generator) -> Array
 def floats() -> Iterator[str]:
     """Naive samplers, of which only the representation of their outputs is at fault."""
     yield f"Whole audits, confidence 1 - 1e-6, {seeds_text(FLOAT_SEEDS)}: pairs, and seconds of wall-clock time from the making of"
-    yield "the first test, until the violation at float level. White box: the density is declared. Black box: epsilon and the inputs 0 and 1"
-    yield "are given. One audit goes before, so that all code is loaded."
+    yield "the first test, until the violation at float level. White box: the density is declared. Black box: epsilon and the inputs 0"
+    yield "and 1 are given. One audit goes before, so that all code is loaded."
     yield f"Promised: {FLOAT_PAIRS:,} pairs and {FLOAT_SECONDS:g} s, by the median. *wrong level*: runs with a violation of the model."
     yield ""
     yield "| sampler | box | pairs, median | most | s, median | most | kept | not flagged | wrong level |"
