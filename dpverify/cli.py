@@ -79,6 +79,9 @@ def main() -> None:
     Exit codes: 0 all as expected; 1 a verdict other than expected; 2 bad usage or a bad file; 3 a fault of dpverify itself;
     4 nothing wrong found but something undecided.
     """
+    # Matrices are small here: threads of BLAS only wait for each other, ten times as long as the work takes on a busy machine.
+    for library in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ.setdefault(library, "1")
 
 
 @main.command()
