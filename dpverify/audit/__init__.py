@@ -108,7 +108,7 @@ def audit_query(
     if claim.sensitivity is not None:
         sensitivity = number_up(claim.sensitivity)
     elif claim.query is not None and density is not None:  # derived: the worst answers are that far apart
-        sensitivity = max(density.distance(b - a) for a, b in density.worst_pairs())
+        sensitivity = max((density.distance(b - a) for a, b in density.worst_pairs()), default=0.0)
     else:
         return None
     return search_sensitivity(

@@ -79,9 +79,14 @@ def make_plan(
             raise AuditError(f'{_named(claim)}: without a declared density, say on which inputs: pairs, or patterns = "usual" with length.')
         if query is not None:
             raise AuditError(f"{_named(claim)}: the worst answers are known, but not which data have them: give pairs or patterns of data.")
-        found = [Pair(f"worst pair {i}", *pair, answers=pair) for i, pair in enumerate(density.worst_pairs(), 1)]
+        worst = [(a, b) for a, b in density.worst_pairs() if (a != b).any()]
+        if not worst:
+            raise AuditError(
+                f"{_named(claim)}: its sensitivity moves no answer, so that there is nothing to audit. Correct it, or give pairs."
+            )
+        found = [Pair(f"worst pair {i}", *pair, answers=pair) for i, pair in enumerate(worst, 1)]
         if density.kind in CONTINUOUS:
-            step = float(np.abs(found[0].answers[1] - found[0].answers[0]).max()) if found[0].answers else 1.0
+            step = float(np.abs(worst[0][1] - worst[0][0]).max())
             tried = float_pairs(step, density.dimension, density.neighbours)
             fresh = [pair for pair in tried if not _known(pair, found)]
             extra = tuple(Pair(f"floating-point pair {i}", *pair, answers=pair) for i, pair in enumerate(fresh, 1))
