@@ -22,7 +22,7 @@ from scipy.special import expit, ndtri
 from scipy.stats import beta
 
 from dpverify.audit.outputs import Outputs, concatenate, kinds, size, words
-from dpverify.audit.partition import Codes
+from dpverify.audit.partition import MAX_CELLS, Codes
 
 Array = np.ndarray[Any, Any]
 Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -31,8 +31,13 @@ ATOMS: Final = 4096  # whole outputs with a score of their own
 SHAPES: Final = 256  # shapes with a score of their own
 CHUNK: Final = 65_536  # numbers scored at once: what the cache holds
 ATOMIC: Final = 0.99  # of all outputs: where so many repeat, counts say all
-WORK: Final = 4_000_000  # entries of the matrix that a logistic regression is fitted on
+WORK: Final = 10_000_000  # entries of the matrix that a regression is fitted on by one Newton step,
+WORK_STEEP: Final = 2_000_000  # and of the part of it where the loss is so steep that more steps are needed:
+FAINT: Final = 0.5  # of the logits' spread; within it one step from nothing is all there is to gain
+ROWS_ATOMIC: Final = 50_000  # outputs for the regression where counts say all
 PRECISIONS: Final = (1.0, 10.0, 100.0, 1e3, 1e4)  # of the prior of one weight: a change of the loss over one ramp
+ROUGHNESS: Final = (0.3, 0.1, 0.03)  # of the score's spread, by which each term may be made simpler
+WORTH: Final = 0.98  # of what a score gains, that a simpler one must keep
 LEANINGS: Final = (1.0, 10.0, 100.0, 1e3, 1e4)  # pseudo-counts by which the count of a repeated output is drawn to the regression
 
 
@@ -93,8 +98,7 @@ class Term:
         total, ramp = np.zeros(series.shape), np.empty(series.shape)
         for low, high, rise in zip(self.knots[:-1], self.knots[1:], self.rises, strict=True):
             if rise:
-                np.maximum(series, low, out=ramp)
-                np.minimum(ramp, high, out=ramp)
+                np.clip(series, low, high, out=ramp)
                 ramp -= low
                 ramp *= rise / (high - low)
                 total += ramp
@@ -243,6 +247,35 @@ class Intervals:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Reordered:
+    """A partition with its cells in another order. order: the old cells, in the new one."""
+
+    partition: Intervals | Scored
+    order: tuple[int, ...]
+
+    @property
+    def size(self) -> int:
+        """The number of cells."""
+        return len(self.order)
+
+    def codes(self, outputs: Outputs) -> Codes:
+        """The cell of each output."""
+        return np.argsort(self.order).astype(np.uint8)[self.partition.codes(outputs)]
+
+    def describe(self, low: int, high: int) -> str:
+        """The event {low <= cell < high}, old cell by old cell, neighbours together."""
+        inside = sorted(self.order[low:high])
+        starts = [cell for cell in inside if cell - 1 not in inside]
+        stops = [cell + 1 for cell in inside if cell + 1 not in inside]
+        return " or ".join(self.partition.describe(start, stop) for start, stop in zip(starts, stops, strict=True))
+
+
+def reordered(partition: Intervals | Scored, left: Array, right: Array) -> Reordered:
+    """The cells in the order of their own past counts, (K,) on x and (K,) on x', instead of the order that was learned."""
+    return Reordered(partition, tuple(np.argsort(np.log((left + 0.5) / (right + 0.5)), kind="stable").tolist()))
+
+
 FEW: Final = 24  # edges that are faster to compare with one by one than to search
 SHOWN: Final = 5
 
@@ -253,7 +286,7 @@ def _interval(low: float, high: float) -> str:
     return f"output > {low:.10g}" if high == np.inf else f"{low:.10g} < output <= {high:.10g}"
 
 
-def learn(left: Outputs, right: Outputs, *, cells: int = 8, seed: int) -> Intervals | Scored | None:
+def learn(left: Outputs, right: Outputs, *, cells: int = MAX_CELLS, seed: int) -> Intervals | Scored | None:
     """A partition into at most `cells` cells, ordered by the estimated log likelihood ratio of x to x'; None where all outputs look alike.
 
     left, right: past outputs on x and on x'. The seed decides which of them fit the score and which choose its cuts.
@@ -271,23 +304,6 @@ def learn(left: Outputs, right: Outputs, *, cells: int = 8, seed: int) -> Interv
         return None
     atomic = _known(score, past[split:]) > ATOMIC
     return _intervals(score, cuts, atomic) if names == ("number",) else Scored(score, cuts, atomic)
-
-
-def best_event(left: Array, right: Array, n: int, confidence: float) -> tuple[int, int, bool]:
-    """The event {low <= cell < high}, a union of extreme cells, whose bound on epsilon is expected to be largest after n pairs.
-
-    left, right: past counts of each cell on x and on x', shape (K,). swapped: the event speaks for x' against x.
-    """
-    size = len(left)
-    choices = []
-    for k in range(1, size):
-        upper = _expected(left[k:].sum(), left.sum(), right[k:].sum(), right.sum(), n, confidence, PAST)
-        lower = _expected(right[:k].sum(), right.sum(), left[:k].sum(), left.sum(), n, confidence, PAST)
-        choices += [(float(upper), (k, size, False)), (float(lower), (0, k, True))]
-    return max(choices, key=lambda choice: choice[0])[1]
-
-
-PAST: Final = 0.8  # how sure the past must be of an event's probabilities before a whole bound rests on it
 
 
 def _expected(hits: Any, n: Any, misses: Any, m: Any, planned: float, confidence: float, past: float) -> Floats:
@@ -323,20 +339,21 @@ def _cuts(scores: Floats, left: Array, all_scores: Floats, past: int, cells: int
     candidates = candidates[candidates > both[0]]
     p, q = len(ours) - np.searchsorted(ours, candidates), len(theirs) - np.searchsorted(theirs, candidates)
     chosen: list[float] = []
-    for scale in (1, 10, 1000):
+    for scale in (1, 10, 100, 1000):
         for bound in (
             _expected(p, len(ours), q, len(theirs), past * scale, 0.9, 0.7),
             _expected(len(theirs) - q, len(theirs), len(ours) - p, len(ours), past * scale, 0.9, 0.7),
         ):
             chosen.append(float(candidates[np.argmax(bound)]))
     # What lies beyond the reach of the data may still be an event: the extreme thousandth, then ever more common ones.
-    levels = np.unique(all_scores)[1:]
-    if len(levels) < cells:
-        chosen += levels.tolist()
+    levels = np.unique(all_scores)
+    if len(levels) <= cells:
+        chosen += levels[1:].tolist()
     for tail in (0.001, 0.5, 0.02, 0.2, 0.1, 0.05, 0.01, 0.35):
         chosen += np.quantile(all_scores, [1 - tail, tail], method="higher").tolist()
-    distinct = list(dict.fromkeys(cut for cut in chosen if cut >= levels[0]))
-    return np.array(sorted(distinct[: cells - 1]))
+    distinct = list(dict.fromkeys(cut for cut in chosen if cut > levels[0]))
+    where = np.searchsorted(levels, sorted(distinct[: cells - 1]))
+    return np.asarray((levels[where - 1] + levels[where]) / 2)  # halfway to the next score, or rounding would sort what is on the cut
 
 
 def _known(score: Score, outputs: Outputs) -> float:
@@ -393,16 +410,68 @@ def _frequent_names(past: Outputs) -> tuple[str, ...]:
 def _fit(past: Outputs, label: Floats, names: tuple[str, ...], split: int) -> Score:
     """The score, fitted on the outputs before `split`; those after it decide how much to trust what."""
     fitted, held = past[:split], past[split:]
-    wider = max(len(kinds(name)) for name in names) > 1
-    candidates = [_terms(fitted, names, each) for each in ((False, True) if wider else (False,))]
     odds = float(np.log(label[:split].sum() / (1 - label[:split]).sum()))
-    plain = [_regression(past, label, names, split, odds, terms) for terms in candidates]
+    atomic = _repeated(fitted, held, names) > ATOMIC  # then the regression is only there to draw rare values to
+    wider = max(len(kinds(name)) for name in names) > 1
+    most = ROWS_ATOMIC if atomic else len(past)
+    candidates = [_terms(fitted, names, by) for by in (("all", "each", "both") if wider else ("all",))]
+    plain = [_regression(past, label, names, split, odds, terms, most) for terms in candidates]
     score = _simplest(plain, held, label[split:], odds)
-    counted = _with_atoms(score, fitted, label[:split])
-    if not counted:
-        return score
-    atomic = _known(counted[0], held) > ATOMIC  # then the regression is only there to draw rare values to
-    return _simplest(counted if atomic else [score, *counted], held, label[split:], odds, errors=0.0 if atomic else 1.0)
+    if atomic:
+        return _simplest(_with_atoms(score, fitted, label[:split]), held, label[split:], odds, errors=0.0)
+    score = _simpler(score, held, label[split:], odds)
+    return _simplest([score, *_with_atoms(score, fitted, label[:split])], held, label[split:], odds)
+
+
+def _repeated(fitted: Outputs, held: Outputs, names: tuple[str, ...]) -> float:
+    """The fraction of the outputs held back that were seen three times among those fitted."""
+    hashes = [
+        np.concatenate([_hash(names[shape], columns) for shape, _, columns in _by_shape(part, names)] or [np.empty(0, np.uint64)])
+        for part in (fitted, held)
+    ]
+    keys, counts = np.unique(hashes[0], return_counts=True)
+    return float(np.isin(hashes[1], keys[counts >= 3]).sum()) / max(len(held), 1) if np.sum(counts >= 3) <= ATOMS else 0.0
+
+
+def _gain(score: Score, held: Outputs, label: Floats, odds: float) -> float:
+    """Nats an output that a score gains over knowing nothing."""
+    return float(_losses(np.full(len(label), odds), label).mean() - _losses(score.values(held) + odds, label).mean())
+
+
+def _simpler(score: Score, held: Outputs, label: Floats, odds: float) -> Score:
+    """The score with as few pieces as keep nearly all that it gains: fast to tell, and rid of what was only noise."""
+    full, values = _gain(score, held, label, odds), score.values(held)
+    for roughness in ROUGHNESS:
+        terms = [_rough(term, roughness * float(values.std()), score.names) for term in score.terms]
+        rough = replace(score, terms=tuple(term for term in terms if len(term.rises) or len(term.bonuses)))
+        moved, offsets = values - rough.values(held), score.offsets.copy()
+        for shape, rows, _ in _by_shape(held, score.names):
+            offsets[shape] += moved[rows].mean()
+        rough = replace(rough, offsets=offsets)
+        if _gain(rough, held, label, odds) >= WORTH * full:
+            return rough
+    return score
+
+
+def _rough(term: Term, tolerance: float, names: tuple[str, ...]) -> Term:
+    """The term as a function with fewer pieces, nowhere further from it than the tolerance, up to a constant."""
+    longest = max((len(_numeric(name)) for shape, name in enumerate(names) if term.covers(shape, name)), default=1)
+    tolerance /= np.sqrt(longest) if term.series in ("all", "steps") else 1.0
+    heights = np.concatenate([[0.0], np.cumsum(term.rises)])
+    none = np.empty(0)
+    singles = np.abs(term.bonuses) > tolerance
+    if not len(term.knots) or np.ptp(heights) <= 2 * tolerance:
+        knots, rises = none, none
+    else:
+        keep = {0, len(heights) - 1}
+        while True:  # add the knot that is furthest off
+            at = sorted(keep)
+            off = np.abs(np.interp(term.knots, term.knots[at], heights[at]) - heights)
+            if off.max() <= tolerance:
+                break
+            keep.add(int(off.argmax()))
+        knots, rises = term.knots[at], np.diff(heights[at])
+    return replace(term, knots=knots, rises=rises, singles=term.singles[singles], bonuses=term.bonuses[singles])
 
 
 def _simplest(scores: Sequence[Score], held: Outputs, label: Floats, odds: float, errors: float = 1.0) -> Score:
@@ -418,8 +487,8 @@ def _losses(logits: Floats, label: Floats) -> Floats:
     return np.asarray(np.logaddexp(0.0, np.where(label == 1, -logits, logits)))
 
 
-def _terms(past: Outputs, names: tuple[str, ...], each: bool) -> list[Term]:
-    """What the regression may use: sums over all numbers, and if `each`, also every number and step by itself."""
+def _terms(past: Outputs, names: tuple[str, ...], by: str) -> list[Term]:
+    """What the regression may use: sums over "all" numbers, or "each" number by itself, or "both" and every step besides."""
     shaped = [(shape, columns) for shape, _, columns in _by_shape(past[:50_000], names)]
     if not shaped:
         return []
@@ -432,23 +501,25 @@ def _terms(past: Outputs, names: tuple[str, ...], each: bool) -> list[Term]:
         text = series == "at" and index not in _numeric(names[shape or 0])
         knots = none if text else _knots(values, count)
         singles = _singles(values) if many and series in ("all", "at") else none
+        if len(singles):
+            knots = _knots(values[~np.isin(values, singles)], count)
         return Term(series, shape, index, knots, singles, np.ones(max(len(knots) - 1, 0)), np.ones(len(singles)))
 
     longest = max(len(kinds(name)) for name in names)
     many = longest > 1
-    terms = [term("all", None, 0, 9 if many else 25)]
+    terms = [term("all", None, 0, 17 if many else 25)] if by != "each" else []
     if len(names) > 1:
-        terms += [term("size", None, 0, 9), replace(terms[0], graded=True)]
-    if many:
+        terms += [term("size", None, 0, 9), *(replace(pooled, graded=True) for pooled in terms)]
+    if many and by != "each":
         terms += [term(series, None, 0, 7) for series in ("least", "most")]
         terms += [term("steps", None, 0, 7)] if longest <= 64 else []
-    if len(names) > 1 or each:
+    if len(names) > 1 or by != "all":
         for shape, columns in shaped:
             own = len(columns)
             if own <= 256 and columns.shape[1] >= 30:
                 count = 9 if own < 5 else 5 if own <= 20 else 2
                 terms += [term("at", shape, index, count) for index in range(own)]
-                if each and 2 <= own <= 20 and len(_numeric(names[shape])) == own:
+                if by == "both" and 2 <= own <= 20 and len(_numeric(names[shape])) == own:
                     terms += [term("step", shape, index, count) for index in range(1, own)]
     return [term for term in terms if len(term.rises) or len(term.bonuses)]
 
@@ -470,27 +541,50 @@ def _singles(values: Floats) -> Floats:
     return distinct[often[counts[often] >= max(0.01 * len(values), 3)]]
 
 
-def _regression(past: Outputs, label: Floats, names: tuple[str, ...], split: int, odds: float, terms: list[Term]) -> Score:
-    """Penalised logistic regression on the outputs before `split`, of whom exp(odds) to one are on x.
+def _regression(past: Outputs, label: Floats, names: tuple[str, ...], split: int, odds: float, terms: list[Term], most: int) -> Score:
+    """Penalised logistic regression on at most `most` of the outputs before `split`, of whom exp(odds) to one are on x.
 
     The prior of each weight, the change of the loss over one ramp, is normal; its precision is chosen on the outputs after `split`.
     """
     sizes = [len(term.rises) + len(term.bonuses) for term in terms]
     width = 1 + len(names) + sum(sizes)
-    train, test = min(split, WORK // width), min(len(past) - split, WORK // width)
+    rows = min(WORK // width, most)
+    train, test = min(split, rows), min(len(past) - split, rows)
     data = _matrix(past[:train], names, terms, width)
     held = _matrix(past[split : split + test], names, terms, width)
     centre = data.mean(axis=0)
     centre[0] = 0.0
     data -= centre
     held -= centre
-    sign = np.where(label[:train] == 1, 1.0, -1.0).astype(np.float32)
+    truth = label[split : split + test]
     gram = (data.T @ data).astype(np.float64) / 4  # bounds the curvature of the loss from above
-    weights = np.zeros(width)
+    gram += np.eye(width) * (1e-6 * np.trace(gram))  # rounding must not make it indefinite
+    slope = np.einsum("ij,i->j", data, (label[:train] - expit(odds)).astype(np.float32)).astype(np.float64)
+    ridges = [np.concatenate([[1e-3], np.full(width - 1, precision)]) for precision in PRECISIONS]
+    fits = [np.linalg.solve(gram + np.diag(ridge), slope) for ridge in ridges]
+    logits = [np.einsum("ij,j->i", held, w.astype(np.float32)) for w in fits]
+    best = min(range(len(fits)), key=lambda index: float(_losses(logits[index] + odds, truth).mean()))
+    weights = fits[best]
+    if float(logits[best].std()) > FAINT:
+        steep = min(train, WORK_STEEP // width)
+        weights = _descent(data[:steep], gram * (steep / train), label[:steep], held, truth, odds, ridges)
+    weights = np.where(np.abs(weights) < 1e-3 * np.abs(weights[1:]).max(initial=0.0), 0.0, weights)
+    base = weights[0] - float(centre @ weights)
+    pieces = np.split(weights[1 + len(names) :], np.cumsum(sizes)[:-1]) if terms else []
+    given = tuple(
+        replace(term, rises=piece[: len(term.rises)], bonuses=piece[len(term.rises) :]) for term, piece in zip(terms, pieces, strict=True)
+    )
+    none = np.empty(0)
+    offsets = weights[1 : 1 + len(names)] + base
+    return Score(names, offsets, given, np.empty(0, np.uint64), none, np.empty(0, np.int64), np.empty((0, 0)))
+
+
+def _descent(data: Array, gram: Floats, label: Floats, held: Array, truth: Floats, odds: float, ridges: list[Floats]) -> Floats:
+    """The weights of a logistic regression with the ridge that suits the outputs held back best."""
+    sign = np.where(label == 1, 1.0, -1.0).astype(np.float32)
+    weights = np.zeros(len(gram))
     best = (np.inf, weights)
-    for precision in reversed(PRECISIONS):
-        ridge = np.full(width, precision)
-        ridge[0] = 1e-3
+    for ridge in reversed(ridges):
         root = np.linalg.cholesky(gram + np.diag(ridge))
 
         # einsum, not @: threads of a linear algebra library that wait for each other on a busy machine cost ten times what they save.
@@ -503,21 +597,12 @@ def _regression(past: Outputs, label: Floats, names: tuple[str, ...], split: int
 
         found = minimize(objective, root.T @ weights, jac=True, method="L-BFGS-B", options={"maxiter": 30, "ftol": 1e-9})
         weights = solve_triangular(root, found.x, trans="T", lower=True)
-        loss = float(_losses(held @ weights + odds, label[split : split + test]).mean())
+        loss = float(_losses(held @ weights + odds, truth).mean())
         if loss < best[0]:
             best = (loss, weights)
         elif loss > best[0] * (1 + 1e-4):
             break
-    weights = best[1]
-    weights = np.where(np.abs(weights) < 1e-3 * np.abs(weights[1:]).max(initial=0.0), 0.0, weights)
-    base = weights[0] - float(centre @ weights)
-    pieces = np.split(weights[1 + len(names) :], np.cumsum(sizes)[:-1]) if terms else []
-    given = tuple(
-        replace(term, rises=piece[: len(term.rises)], bonuses=piece[len(term.rises) :]) for term, piece in zip(terms, pieces, strict=True)
-    )
-    none = np.empty(0)
-    offsets = weights[1 : 1 + len(names)] + base
-    return Score(names, offsets, given, np.empty(0, np.uint64), none, np.empty(0, np.int64), np.empty((0, 0)))
+    return best[1]
 
 
 def _matrix(past: Outputs, names: tuple[str, ...], terms: list[Term], width: int) -> Array:

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpverify.audit.learn import best_event, learn
+from dpverify.audit.learn import Intervals, learn, reordered
 from dpverify.audit.outputs import Outputs, concatenate, encode
 from dpverify.audit.partition import MAX_CELLS, Partition
 
@@ -172,16 +172,19 @@ def test_infinite_outputs_are_sorted_too() -> None:
     assert found > 0.9 * math.log(2)  # both infinite: log 4; any infinite: log 0.36/0.19
 
 
-def test_the_event_for_the_bound_grows_rarer_with_more_samples() -> None:
-    left, right = np.array([50_000, 49_000, 1_000]), np.array([75_000, 24_900, 100])
-    assert best_event(left, right, 100, 0.95) == (1, 3, False)
-    assert best_event(left, right, 10**6, 0.95) == (2, 3, False)
-    assert best_event(right[::-1], left[::-1], 10**6, 0.95) == (0, 1, True)
-
-
-def test_an_event_seen_three_times_by_luck_is_not_chosen_over_a_sure_one() -> None:
-    left, right = np.array([40_000, 59_997, 3]), np.array([50_000, 50_000, 0])
-    assert best_event(left, right, 10**7, 0.95)[:2] != (2, 3)
+def test_cells_in_the_order_of_their_counts_are_the_same_cells() -> None:
+    rng = np.random.default_rng(1)
+    left, right = encode(rng.integers(0, 5, 500), 500), encode(rng.binomial(4, 0.5, 500), 500)
+    partition = learn(left, right, seed=0)
+    assert isinstance(partition, Intervals)
+    codes = partition.codes(left)
+    ours, theirs = np.array([10, 1, 30, 7, 3][: partition.size]), np.array([1, 10, 29, 20, 3][: partition.size])
+    other = reordered(partition, ours, theirs)
+    assert other.order == (1, 3, 4, 2, 0)
+    for new, old in enumerate(other.order):
+        assert np.array_equal(other.codes(left) == new, codes == old)
+        assert other.describe(new, new + 1) == partition.describe(old, old + 1)
+    assert other.describe(0, 3) == f"{partition.describe(1, 2)} or {partition.describe(3, 5)}"
 
 
 def test_floats_and_integers_of_fewer_bits_are_sorted_alike() -> None:
