@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from math import inf, nextafter
 from typing import Any
 
@@ -24,6 +25,7 @@ from dpverify.verify import verify
 Array = np.ndarray[Any, np.dtype[np.float64]]
 CONTINUOUS = ("line", "radial", "product")
 STRATEGY_PAIRS = 16
+MOST_EPSILON = 700  # its exponential is about the largest float
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +74,8 @@ def make_plan(
         raise AuditError(f"{_named(claim)}: {names} ranges over a domain, and a sampler has one value. Give {names} a value.")
     density = declared(claim)
     curve, epsilon, delta = _curve(claim, density)
+    if not any(point.epsilon < MOST_EPSILON and point.delta < 1 for point in curve):
+        raise AuditError(f"{_named(claim)}: no sampler breaks a claim of epsilon {MOST_EPSILON} or more, or of delta 1. Claim less.")
     found = _given(claim, density, pairs, patterns, length, query, seed)
     extra: tuple[Pair, ...] = ()
     if not found:
@@ -95,8 +99,9 @@ def make_plan(
 
 def number_up(expr: Expr) -> float:
     """A constant as a float that is not below it."""
-    value = float(decimal_bounds(expr, 17)[1])
-    return nextafter(value, inf) if value else 0.0
+    upper = decimal_bounds(expr, 17)[1]
+    value = float(upper)
+    return value if Fraction(value) >= Fraction(upper) else nextafter(value, inf)
 
 
 def _named(claim: Claim) -> str:

@@ -159,7 +159,7 @@ def as_markdown(findings: Sequence[Finding], faults: Faults = ()) -> str:
 
 
 def _row(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
+    return f"| {' | '.join(' '.join(cell.replace('|', chr(92) + '|').split()) for cell in cells)} |"
 
 
 FORMATS = {"json": as_json, "sarif": as_sarif, "junit": as_junit, "github": as_github, "markdown": as_markdown}
