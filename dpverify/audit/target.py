@@ -217,7 +217,8 @@ class Target:
         seed: how to come by the rng again, for messages. timeout: seconds in which a call must return.
         beat: told from inside while the sampler is alive.
 
-        Raises SamplerError where the sampler crashes, hangs, changes its input, or gives what is no output or another number of them.
+        Raises SamplerError where the sampler crashes, hangs, changes its input or the output of another call, or gives what is no output or
+        another number of them.
         """
         fail = functools.partial(self.fault, data, seed)
         given = prepare(data)
@@ -229,8 +230,16 @@ class Target:
         calls = 1 if self.vectorised else size
         # Appending in C costs less than a comprehension, and tells how far it got to those who watch.
         got: list[Any] = []
+        first: list[Any] = []  # the first output as it was given: a later call may change it
+
+        def work() -> None:
+            got.append(call())
+            if not self.vectorised:
+                first.append(_copied(got[0]))
+                got.extend(itertools.starmap(call, itertools.repeat((), calls - 1)))
+
         try:
-            _watched(functools.partial(got.extend, itertools.starmap(call, itertools.repeat((), calls))), got, timeout, beat)
+            _watched(work, got, timeout, beat)
         except _Hanging:
             what = f"the call for {size} outputs" if self.vectorised else f"call {len(got)} (from 0)"
             raise fail(f"{what} {overdue(timeout)}") from None
@@ -241,6 +250,8 @@ class Target:
             raise fail(f"{at}{type(error).__name__}: {error}") from error
         if not self.vectorised and mine is not given and not _same(mine, given):
             raise fail(f"changes its input, to {show(mine)}: copy it before changing it.")
+        if first and not _same(got[0], first[0]):
+            raise fail(f"changes the output that it gave before, {show(first[0])} to {show(got[0])}: return a copy of it.")
         try:
             return encode(got[0] if self.vectorised else got, size)
         except NotAnOutput as error:

@@ -202,6 +202,18 @@ def test_lists_of_numbers_become_arrays_and_all_else_stays():
         assert prepare(data) is data
 
 
+def test_a_sampler_that_changes_an_output_it_gave_before_is_named_and_one_that_gives_constants_is_not():
+    buffer, constant = np.zeros(1), np.ones(1)
+
+    def reused(data, rng):
+        buffer[:] = data + rng.laplace(size=1)
+        return buffer
+
+    with pytest.raises(SamplerError, match="changes the output that it gave before"):
+        Target.of(reused).draw([0.0], 3, np.random.default_rng(0))
+    assert len(Target.of(lambda data, rng: constant).draw([0.0], 3, np.random.default_rng(0))) == 3
+
+
 def test_a_vectorised_sampler_may_change_its_input_for_it_is_a_copy():
     def spoil(data, size, rng):
         data += 1.0
