@@ -12,7 +12,7 @@ BIN := .venv/bin
 PIP := -m pip install --quiet --disable-pip-version-check
 FLINT := $(shell sed -n 's/^ *"\(python-flint[^"]*\)".*/\1/p' pyproject.toml)
 
-.PHONY: help verify reports test lint types imports check reports-check wheel-test bench audit ci clean
+.PHONY: help verify reports test lint types imports check reports-check wheel-test bench power audit ci clean
 
 help:  ## what each target does
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 22
@@ -45,6 +45,9 @@ wheel-test: .venv/run  ## the wheel in a clean environment, used from another di
 
 bench: .venv/run  ## measure, print, and write reports/bench.md
 	$(BIN)/python bench/run.py
+
+power: .venv/run  ## measure the power and the false alarms of audits, write reports/power.md
+	$(BIN)/python bench/power.py $(ARGS)
 
 audit: .venv-libraries/done  ## audit the noise of public libraries, write reports/libraries.md and .json
 	@# Exit code 1 is a finding, which is an answer: only a fault stops here.
