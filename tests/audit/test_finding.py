@@ -16,7 +16,8 @@ from dpverify.report.findings import Fault
 
 SEEN = Finding(
     finding=NO_VIOLATION_SEEN, level=MODEL, epsilon=1.0, delta=0.0, epsilon_lower=0.96, confidence=1 - 1e-6, samples=1000,
-    event="y > 1: 1/9", pair="[0] and [1]", detectable_epsilon=1.05, seed=3, seconds=0.5, sampler="noise:laplace", file="a.toml", name="one",
+    event="y > 1: 1/9", pair="[0] and [1]", detectable_epsilon=1.05, seed=3, seconds=0.5, sampler="noise:laplace",
+    file="a.toml", name="one",
 )  # fmt: skip
 BROKEN = replace(SEEN, finding=VIOLATION, epsilon_lower=1.2, detectable_epsilon=None)
 LEAK = replace(BROKEN, level=FLOAT)

@@ -142,7 +142,7 @@ RIGHT = {
 def test_of_a_right_sampler_nothing_is_found_at_any_seed(name):
     claim, sampler = RIGHT[name]
     for seed in range(3):
-        finding = audit(sampler, claim, samples=30_000, seed=seed, confidence=0.999)
+        finding = audit(sampler, claim, samples=12_000, seed=seed, confidence=0.999)
         assert levels(finding) == {(NO_VIOLATION_SEEN, MODEL)}, finding.text()
         assert finding.as_expected and finding.also == ()
 
@@ -326,8 +326,8 @@ class Counted:
         return self.sampler(data, size, rng)
 
 
-@pytest.mark.parametrize("pairs", [1, 2, 8])
-@pytest.mark.parametrize("samples", [1, 10, 16, 100, 255, 256, 257, 300, 1000, 4097, 10_250, 20_500])
+@pytest.mark.parametrize("pairs", [1, 8])
+@pytest.mark.parametrize("samples", [1, 10, 100, 255, 256, 257, 1000, 4097, 20_500])
 def test_no_more_samples_are_taken_than_asked_and_as_many_as_reported(samples, pairs):
     """But for a first segment of 16, below 256."""
     sampler = Counted(laplace)
@@ -383,9 +383,9 @@ def test_the_shares_of_all_tests_of_a_run_are_no_more_than_all_capital(monkeypat
 
 
 def test_false_alarms_are_within_their_budget():
-    """At alpha 1/10 over 60 seeds of a sampler on the very edge of its claim: at most alpha plus three standard errors."""
-    found = [audit(responder(0.75), RESPONSE, samples=2000, seed=seed, confidence=0.9).finding for seed in range(60)]
-    assert sum(name != NO_VIOLATION_SEEN for name in found) <= 60 * 0.1 + 3 * math.sqrt(60 * 0.1 * 0.9)
+    """At alpha 1/10 over 40 seeds of a sampler on the very edge of its claim: at most alpha plus three standard errors."""
+    found = [audit(responder(0.75), RESPONSE, samples=2000, seed=seed, confidence=0.9).finding for seed in range(40)]
+    assert sum(name != NO_VIOLATION_SEEN for name in found) <= 40 * 0.1 + 3 * math.sqrt(40 * 0.1 * 0.9)
 
 
 # -- always the same ---------------------------------------------------------------------------------------------
@@ -421,7 +421,7 @@ SAME = {
 @pytest.mark.parametrize("name", ["a leak of floats, then the model", "a violation in the last stretch", "black box"])
 def test_the_finding_is_the_same_for_any_number_of_workers(name):
     sampler, claim, rest = SAME[name]
-    arguments = {**rest, "samples": 24_000, "seed": 11}
+    arguments = {**rest, "samples": 16_000, "seed": 11}
     alone = steady(audit(sampler, claim, **arguments))
     for workers in (1, 2):
         assert steady(audit(sampler, claim, **arguments, workers=workers)) == alone
@@ -430,7 +430,7 @@ def test_the_finding_is_the_same_for_any_number_of_workers(name):
 @pytest.mark.parametrize("name", SAME)
 def test_the_finding_is_the_same_wherever_the_run_was_stopped_and_taken_up(name, tmp_path):
     sampler, claim, rest = SAME[name]
-    arguments = {**rest, "samples": 24_000, "seed": 11}
+    arguments = {**rest, "samples": 16_000, "seed": 11}
     blocks = []
     whole = steady(audit(sampler, claim, **arguments, progress=blocks.append))
     for after in {1, len(blocks) // 2, len(blocks) - 1} - {0}:
