@@ -558,7 +558,7 @@ def of_conformance(law: Law | None, rng: np.random.Generator) -> int:
     return found
 
 
-def of_ties(grid: float, rng: np.random.Generator) -> int:
+def of_ties(rounded: Callable[[Array], Array], rng: np.random.Generator) -> int:
     """Do outputs repeat more than they may? Laplace noise as it is, or rounded to a grid."""
     law, answer = LAWS["Laplace"], np.array([1.0])
     density = declared(law.claim())
@@ -568,7 +568,7 @@ def of_ties(grid: float, rng: np.random.Generator) -> int:
         test, ever = ties(density, answer), False
         assert test is not None
         for _ in range(8):
-            test = test.merge(encode(law.sampler(grid=grid)(answer, 500, rng), 500))
+            test = test.merge(encode(rounded(law.sampler()(answer, 500, rng)), 500))
             ever |= test.log_wealth()[0] >= -math.log(ALPHA)
         found += ever
     return found
@@ -633,9 +633,10 @@ def single_tests() -> Mapping[str, Callable[[np.random.Generator], int]]:
         **{f"conformance: {name}": partial(of_conformance, law) for name, law in LAWS.items()},
         "conformance: discrete Laplace": partial(of_conformance, INTEGERS),
         "conformance: randomized response": partial(of_conformance, None),
-        "ties: Laplace in floats": partial(of_ties, 0.0),
-        "ties: Laplace on a grid of 2^-20": partial(of_ties, GRID),
-        "ties: Laplace to five decimals": partial(of_ties, 1e-5),
+        "ties: Laplace in floats": partial(of_ties, np.asarray),
+        "ties: Laplace on a grid of 2^-20": partial(of_ties, lambda y: np.round(y / GRID) * GRID),
+        "ties: Laplace to five decimals": partial(of_ties, lambda y: np.round(y, 5)),
+        "ties: Laplace to multiples of 1e-5": partial(of_ties, lambda y: np.round(y / 1e-5) * 1e-5),
         "fixed bound: q = 0.2": partial(of_fixed_bound, 0.2, 0.0),
         "fixed bound: q = 0.003": partial(of_fixed_bound, 0.003, 0.0),
         "fixed bound: q = 0.1, delta = 0.05": partial(of_fixed_bound, 0.1, 0.05),
