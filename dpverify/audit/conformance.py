@@ -4,8 +4,8 @@ Outputs on one input are sorted into cells by a few *views*: the noise itself, i
 of a table. Under "the outputs are independent draws from the declared law" a view's counts are multinomial with known probabilities p,
 so for every rival row q the likelihood ratio prod (q/p)^counts has mean at most 1 at any stopping time: an e-process (Ville, as in
 THEORY T30). A view's wealth is a fixed mixture over rivals: scaled noise, shifted noise, tilts by Legendre polynomials (Neyman's smooth
-test), tails emptied or fattened on dyadic cells, and Dirichlet mixtures that have no rival in mind. The wealth of the whole is a fixed
-mixture over views. What is kept are counts, which add up over batches.
+test), tails emptied or fattened on dyadic cells, outputs that are now and then too near the true answer, and Dirichlet mixtures that
+have no rival in mind. The wealth of the whole is a fixed mixture over views. What is kept are counts, which add up over batches.
 
 Rounding: p is rounded up, by CDF_ERROR for the error of a distribution function in floats and by the mass that one float spacing can
 carry over a cell's ends. So the mean of q/p stays at most 1 although p, and the outputs, are known to that accuracy only.
@@ -33,8 +33,9 @@ Cdf = Callable[[FloatArray], FloatArray]
 Sorter = Callable[[FloatArray], Array]  # noise (n, width) to cells, picklable
 Bet = tuple[float, FloatArray, str]
 
-CDF_ERROR: Final = 4e-10  # four times the accuracy that declared.py states: a cell has two ends
+CDF_ERROR: Final = 4e-10  # four times the accuracy that dpverify.audit.declared states: a cell has two ends
 DEEPEST_TAIL: Final = 30
+NEAREST: Final = 20  # cells narrow down to 2^-NEAREST of the probability on either side of the true answer
 LIMIT: Final = 1 << 17  # outputs that are remembered for repeats
 MAX_DECIMALS: Final = 12
 _END: Final = 1e-15  # finer than any distribution function here: the cells beyond are outside the support, or as good as
@@ -51,6 +52,8 @@ _SHIFT_WEIGHT: Final = 0.08
 _TILT_WEIGHT: Final = 0.14
 _TAIL_WEIGHT: Final = 0.16
 _OUTSIDE_WEIGHT: Final = 0.02
+_LEAK_WEIGHT: Final = 0.03
+_LEAKS: Final = (1e-4, 1e-3, 1e-2, 0.1)  # the fraction of outputs whose noise is too small
 _SINGLE_WEIGHT: Final = 0.4
 _INPUT_WEIGHT: Final = 0.1
 _OPEN_WEIGHT: Final = 0.1  # the Dirichlet mixtures
@@ -132,14 +135,18 @@ def _with_impossible(view: View) -> View:
 # -- real numbers with a distribution function ---------------------------------------------------------------------------
 
 
-def quantile_edges(cdf: Cdf, integers: bool = False) -> FloatArray:
+def quantile_edges(cdf: Cdf, integers: bool = False, centre: float | None = None) -> FloatArray:
     """About 110 cell ends: at every 1/64 of the probability, at 2^-j from both ends, j to DEEPEST_TAIL, and where the declared law ends.
+    With a centre about 30 more: at 2^-j of the probability on either side of it, j to NEAREST.
 
     Where the ends lie is a matter of power alone: probabilities are read off the distribution function at the ends that were found.
     integers: the ends are half-integers, so that no rounding moves an atom from cell to cell.
     """
     deep = 2.0 ** -np.arange(DEEPEST_TAIL, 6, -1)
     levels = np.concatenate([[_END], deep, np.arange(1, 64) / 64, 1 - deep[::-1], [1 - _END]])
+    if centre is not None:
+        near = cdf(np.array([centre])) + np.outer([-1.0, 1.0], 2.0 ** -np.arange(7, NEAREST + 1))
+        levels = np.concatenate([levels, near[(near > _END) & (near < 1 - _END)]])
     reach = 2.0 ** np.arange(-320, 320, 8)
     points = np.concatenate([-reach[::-1], [0.0], reach])
     with np.errstate(over="ignore"):
@@ -168,6 +175,7 @@ def real_view(name: str, cdf: Cdf, edges: FloatArray, spacing: FloatArray | floa
     if scaled:
         bets += _scaled(cdf, edges)
         bets += _shifted(cdf, edges)
+        bets += _leaking(cdf, edges, mass)
     return make_view(name, upper, bets)
 
 
@@ -186,6 +194,16 @@ def _shifted(cdf: Cdf, edges: FloatArray) -> Iterator[Bet]:
     for shift in shifts:
         moved = np.diff(_rows(cdf, edges - shift * spread))
         yield _SHIFT_WEIGHT / len(shifts), moved, f"off its declared centre by about {shift * spread:.3g}"
+
+
+def _leaking(cdf: Cdf, edges: FloatArray, mass: FloatArray) -> Iterator[Bet]:
+    """Now and then the noise is 2^-k times its size: a slip that hardly moves the scale, but gives the true answer away."""
+    powers = range(2, NEAREST + 1, 2)
+    for power in powers:
+        tiny = np.diff(_rows(cdf, edges * 2.0**power))
+        for part in _LEAKS:
+            meaning = f"too often near the true answer (about {part:g} of the outputs have 2^-{power} times the declared noise)"
+            yield _LEAK_WEIGHT / (len(powers) * len(_LEAKS)), (1 - part) * mass + part * tiny, meaning
 
 
 def _tilted(mass: FloatArray, middle: FloatArray) -> Iterator[Bet]:
@@ -347,7 +365,7 @@ class Conformance:
 
 
 def conformance(declared: Declared, x: Array) -> Conformance:
-    """The views of a declared law, for outputs on the true answer x (row index, theta: what declared.py says for each kind).
+    """The views of a declared law, for outputs on the true answer x (row index, theta: what dpverify.audit.declared says for each kind).
 
     line, integers, kernel: the number itself. product: all coordinates in the same cells, sides of the median, the largest coordinate.
     radial: the norm; signs, and the largest coordinate and one coordinate's share as far as the norm is symmetric. finite: the column.
@@ -370,7 +388,7 @@ def _integers(declared: Declared, x: FloatArray) -> Conformance:
         below = steps(atom - 1)
         return np.asarray(below + (z + 0.5 - atom) * (steps(atom) - below))
 
-    edges = quantile_edges(steps, integers=True)
+    edges = quantile_edges(steps, integers=True, centre=0.0)
     return Conformance(x, (partial(_by_integer, edges=edges),), (_with_impossible(real_view("noise", smooth, edges)),))
 
 
@@ -398,7 +416,9 @@ def _finite(declared: Declared, x: FloatArray) -> Conformance:
 def _additive(declared: Declared, x: FloatArray) -> Conformance:
     law, d = declared.noise_cdf(), len(x)
     assert law is not None
-    edges = quantile_edges(law)
+    coarse, spacing = quantile_edges(law), np.spacing(np.abs(x).max())
+    fine = quantile_edges(law, centre=0.0)
+    edges = np.union1d(coarse, fine[np.abs(fine) >= 8 * spacing])  # narrower cells would be nothing but rounding
     main = real_view("noise", law, edges, np.spacing(np.abs(x).max() + np.abs(edges)))
     if d == 1:
         return Conformance(x, (partial(_by_value, edges=edges),), (main,))

@@ -40,7 +40,7 @@ HEXAGON = np.array([[1.0, 0.0], [0.3, 1.0], [-0.8, 0.9]])
 
 @dataclass(frozen=True)
 class Law(Declared):
-    """What declared.py would answer, from scipy."""
+    """What dpverify.audit.declared would answer, from scipy."""
 
     kind: str = "line"  # type: ignore[misc]
     cdf: Any = None
@@ -141,6 +141,39 @@ def test_tails_that_are_not_drawn_are_found_in_about_ten_thousand_samples() -> N
         return noise[np.abs(noise) < np.log(500)][:n]  # 1e-3 on either side is missing
 
     assert median_samples(conformance(Law(cdf=stats.laplace.cdf), np.zeros(1)), draw, 12_000, runs=5) <= 10_000
+
+
+def leaking(draw: Draw, size: float, part: float, n: int, rng: np.random.Generator) -> Array:
+    """With probability `part` the noise is `size` times what it should be."""
+    noise = draw(n, rng).reshape(n, -1)
+    return noise * np.where(rng.random((n, 1)) < part, size, 1.0)
+
+
+SMEARED: dict[str, tuple[Law, Draw]] = {
+    "laplace": (Law(cdf=stats.laplace.cdf), lambda n, rng: rng.laplace(size=n)),
+    "gaussian": (Law(cdf=stats.norm.cdf), lambda n, rng: rng.standard_normal(n)),
+    "skewed": (Law(cdf=stats.expon(-0.3).cdf), lambda n, rng: rng.exponential(size=n) - 0.3),
+    "product": (Law("product", stats.laplace.cdf, 3), lambda n, rng: rng.laplace(size=(n, 3))),
+    "norm": (Law("radial", stats.gamma(3).cdf, 3, partial(lp, p=1)), lambda n, rng: k_norm(3, n, rng)),
+    "integers": (Law("integers", stats.dlaplace(1e-5).cdf), lambda n, rng: np.rint(stats.dlaplace(1e-5).rvs(size=n, random_state=rng))),
+}
+
+
+@pytest.mark.parametrize("size", [0.0, 1e-6, 1e-3])
+@pytest.mark.parametrize("name", SMEARED)
+def test_noise_that_is_now_and_then_far_too_small_is_found_in_about_ten_thousand_samples(name: str, size: float) -> None:
+    law, draw = SMEARED[name]
+
+    def leak(n: int, rng: np.random.Generator) -> Array:
+        noise = leaking(draw, size, 5e-3, n, rng)
+        return np.rint(noise) if law.kind == "integers" else noise
+
+    assert median_samples(conformance(law, np.zeros(law.dimension)), leak, 12_000, runs=5, step=500) <= 10_000
+
+
+def test_a_leak_near_the_true_answer_is_named() -> None:
+    leak = leaking(lambda n, rng: rng.laplace(size=n), 1e-3, 5e-3, 40_000, np.random.default_rng(0))
+    assert "too often near the true answer" in wealth(conformance(Law(cdf=stats.laplace.cdf), np.zeros(1)), leak)[1]
 
 
 CONFORMING: dict[str, tuple[Law, Array, Draw]] = {
