@@ -4,6 +4,9 @@ import os
 
 from hypothesis import settings
 
+# One thread of linear algebra a process: tests run in parallel already, and threads that fight for two cores take ten times as long.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 # No deadline: a slow shared machine is not a fault of the code. The same examples every time, so that a red run can be repeated;
 # HYPOTHESIS_PROFILE=explore looks further, with new ones.
 settings.register_profile("repeatable", deadline=None, derandomize=True, max_examples=60)

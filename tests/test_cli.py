@@ -141,11 +141,6 @@ def test_bad_usage_is_code_2(args):
     run(*args, code=2)
 
 
-def test_audit_says_that_this_version_does_not(spec):
-    result = run("audit", spec(SAMPLED), "--samples", "5", code=2)
-    assert "does not audit" in result.stderr
-
-
 def test_a_directory_that_cannot_be_written_is_one_clear_error(spec):
     Path("taken").write_text("a file")
     result = run("verify", spec(RESPONSE, ABOVE), "--certificates", "taken/deep", code=2)

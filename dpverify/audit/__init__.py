@@ -225,8 +225,11 @@ def _finding(state: Run, claim: Claim, target: Target, confidence: float, seed: 
             bet = crossing.test.bets.best(crossing.counts)
             risk = state.settings.anytime * crossing.test.share  # shares sum to 1, so it does not matter which test was the first
             lower = bounds.epsilon_anytime(crossing.counts, confidence=1 - risk, delta=plan.delta) if 1 - risk < 1 else 0.0
-            lower = max(lower, plan.epsilon or 0.0)
+            if plan.epsilon is not None and len(plan.curve) == 1:  # else another point of the curve may be what was refuted
+                lower = max(lower, plan.epsilon)
             event = event_text(crossing.test, crossing.counts, bet.low, bet.high)
+            if len(plan.curve) > 1:
+                event += f"; the declared curve has delta {bet.point.delta:.4g} at eps {bet.point.epsilon:.4g}"
             after = state.done if level == MODEL and not state.settings.stop else crossing.after
             lower = max(lower, fixed) if level == MODEL else lower
             pair = state.pair(crossing.test.pair)
@@ -238,7 +241,7 @@ def _finding(state: Run, claim: Claim, target: Target, confidence: float, seed: 
     if MODEL not in state.crossings and plan.epsilon is not None and fixed > plan.epsilon:
         found.insert(0, finding(VIOLATION, MODEL, fixed, seen, where))
     if state.nonconforming:
-        found.append(finding(NONCONFORMING, state.nonconforming_level, fixed, state.nonconforming, None))
+        found.append(finding(NONCONFORMING, state.level_of_nonconformance(), fixed, state.nonconforming, None))
     if not any(other.level == MODEL for other in found):
         detectable = max(state.detectable(), fixed if plan.epsilon is None else plan.epsilon)
         found.append(finding(NO_VIOLATION_SEEN, MODEL, fixed, seen, where, detectable_epsilon=detectable))

@@ -95,17 +95,15 @@ class Reach:
     def describe(self, low: int, high: int) -> str:
         """The event in words."""
         x, x_prime = (repr(point[0]) if len(point) == 1 else repr(point) for point in (self.x, self.x_prime))
-        words = (
-            f"fl({x_prime} + noise) but not fl({x} + noise), among floats that fl({x_prime} + noise) misses",
-            f"fl({x_prime} + noise) but not fl({x} + noise), elsewhere",
-            f"both, among floats that only fl({x_prime} + noise) misses",
-            "anything else",
-            f"both, among floats that only fl({x} + noise) misses",
-            f"fl({x} + noise) but not fl({x_prime} + noise), elsewhere",
-            f"fl({x} + noise) but not fl({x_prime} + noise), among floats that fl({x} + noise) misses",
-        )
+        if low >= 4:
+            here, there, some = x, x_prime, low == 4
+        elif high <= 3:
+            here, there, some = x_prime, x, high == 3
+        else:
+            here, there, some = f"{x} or {x_prime}", "the other", low <= 2 < high or low <= 4 < high
         part = "y" if len(self.columns) == 1 else f"y[{', '.join(map(str, self.columns))}]"
-        return f"{part}, for some noise that is a float, is " + "; or ".join(words[low:high])
+        event = f"{part} is fl({here} + a float), and fl({there} + a float) cannot be {part}"
+        return event + (" or leaves out floats next to it" if some else "")
 
 
 def float_partitions(x: Array, x_prime: Array, dtype: np.dtype[Any] | type[Any]) -> tuple[Partition, ...]:

@@ -125,7 +125,18 @@ def _curve(claim: Claim, density: Declared | None) -> tuple[tuple[CurvePoint, ..
     curve = density.curve() if density is not None else None
     if not curve:
         raise AuditError(f'{_named(claim)}: "tight" with delta > 0 needs the declared density\'s curve, which is not known. Claim numbers.')
-    return curve, None, 0.0 if claim.delta is None else number_up(claim.delta)
+    if claim.epsilon is None:
+        return curve, None, 0.0 if claim.delta is None else number_up(claim.delta)
+    point = CurvePoint(number_up(claim.epsilon), _delta_at(curve, number_up(claim.epsilon)))
+    return (*curve, point), point.epsilon, point.delta
+
+
+def _delta_at(curve: Sequence[CurvePoint], epsilon: float) -> float:
+    """A delta that is not below the curve's: by its chords, for delta is convex in e^epsilon and falls."""
+    points = sorted(curve, key=lambda point: point.epsilon)
+    odds, deltas = np.exp([point.epsilon for point in points]), [point.delta for point in points]
+    chord = float(np.interp(np.exp(min(epsilon, 700.0)), odds, deltas))
+    return min(chord * (1 + 1e-12), 1.0)
 
 
 def _given(

@@ -69,10 +69,18 @@ def test_tight_with_a_delta_is_the_whole_declared_curve():
     """Laplace noise of scale 1 at sensitivity 1: delta(e) = 1 - exp((e - 1)/2) for e up to 1 (THEORY T16)."""
     for claim in (replace(CLAIM, delta=None), replace(CLAIM, epsilon=None, delta=number("1e-3"))):
         plan = make_plan(claim)
-        assert plan.epsilon is None and len(plan.curve) > 5
-        for point in plan.curve:
+        assert len(plan.curve) > 5
+        for point in plan.curve[:-1]:
             exact = max(1 - math.exp((point.epsilon - 1) / 2), 0)
             assert exact <= point.delta <= exact + 1e-8
+
+
+def test_an_epsilon_that_is_claimed_keeps_its_tight_delta_within_the_chords_of_the_curve():
+    """Laplace noise at epsilon 1/2: delta = 1 - exp(-1/4) (THEORY T17)."""
+    plan = make_plan(replace(CLAIM, epsilon=number("1/2"), delta=None))
+    assert plan.epsilon == 0.5 and plan.curve[-1] == CurvePoint(plan.epsilon, plan.delta)
+    assert 1 - math.exp(-1 / 4) <= plan.delta <= 1 - math.exp(-1 / 4) + 1e-3
+    assert make_plan(replace(CLAIM, epsilon=None, delta=number("1e-3"))).epsilon is None
 
 
 # -- the inputs ---------------------------------------------------------------------------------------------------
