@@ -14,6 +14,7 @@ import contextlib
 import glob
 import hashlib
 import tomllib
+import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -108,27 +109,43 @@ def dp_audit(request: pytest.FixtureRequest) -> Callable[..., Finding]:
     """Audit a sampler: `dp_audit(sampler, **overrides)` returns the Finding, and fails the test on VIOLATION and NONCONFORMING.
 
     What is claimed stands in the marker dp_claim; overrides are arguments of dpverify.audit (or spec and claim) that replace the marker's.
-    The seed is derived from dp_seed and the test's name. Raises AuditError, SamplerError and SpecError as dpverify.audit does.
+    The seed is derived from dp_seed and the test's name. Where dpverify.audit raises AuditError, SamplerError or SpecError, the test fails
+    with that message alone.
     """
     item: pytest.Item = request.node
 
     def run(sampler: Callable[..., Any] | str, **overrides: Any) -> Finding:
         __tracebackhide__ = True
-        from dpverify.audit import audit
-
-        marker = item.get_closest_marker("dp_claim")
-        if marker is not None and marker.args:
-            raise SpecError(f"dp_claim takes no positional arguments: name {marker.args!r:.80}, as in dp_claim(epsilon=1).")
-        given = {**(marker.kwargs if marker is not None else {}), **overrides}
-        spec = given.pop("spec", None)
-        if spec is not None:
-            given["claim"] = _claim(Path(spec), given.get("claim"), (item.path.parent, item.config.rootpath))
-        finding = audit(sampler, **_arguments(item, given))
+        try:
+            finding = _finding(item, sampler, overrides)
+        except DpverifyError as error:
+            raise pytest.fail.Exception(_told(error), pytrace=False) from None
         if not finding.as_expected:
             pytest.fail(finding.text(), pytrace=False)
         return finding
 
     return run
+
+
+def _finding(item: pytest.Item, sampler: Callable[..., Any] | str, overrides: dict[str, Any]) -> Finding:
+    """The finding of what the test's marker and the overrides claim."""
+    from dpverify.audit import audit
+
+    marker = item.get_closest_marker("dp_claim")
+    if marker is not None and marker.args:
+        raise SpecError(f"dp_claim takes no positional arguments: name {marker.args!r:.80}, as in dp_claim(epsilon=1).")
+    given = {**(marker.kwargs if marker is not None else {}), **overrides}
+    spec = given.pop("spec", None)
+    if spec is not None:
+        given["claim"] = _claim(Path(spec), given.get("claim"), (item.path.parent, item.config.rootpath))
+    return audit(sampler, **_arguments(item, given))
+
+
+def _told(error: DpverifyError) -> str:
+    """What dpverify raises on purpose needs no traceback, but a sampler that crashed is shown with its own frames, where they are known."""
+    frames = traceback.extract_tb(error.__cause__.__traceback__ if error.__cause__ is not None else None)
+    foreign = [frame for frame in frames if not Path(frame.filename).is_relative_to(Path(__file__).parent)]
+    return "".join([f"{type(error).__name__}: {error}\n", *traceback.format_list(foreign)])
 
 
 def _claim(path: Path, name: str | None, folders: tuple[Path, ...]) -> Claim:
@@ -157,13 +174,13 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
     named = parent.session.isinitpath(file_path)
     if not named and file_path.resolve() not in parent.config.stash[SETTINGS].specs:
         return None
-    try:
+    with contextlib.suppress(OSError, ValueError):  # reading it again says what is wrong
         tables = tomllib.loads(file_path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return ClaimFile.from_parent(parent, path=file_path)  # reading it again says what is wrong
-    if "mechanism" not in tables or not (named or "audit" in tables):
-        return None
-    return ClaimFile.from_parent(parent, path=file_path)
+        if "mechanism" not in tables or not (named or "audit" in tables):
+            return None
+    # Outside the rootdir pytest would name a file that was asked for by the empty string.
+    nodeid = None if file_path.is_relative_to(parent.config.rootpath) else file_path.as_posix()
+    return ClaimFile.from_parent(parent, path=file_path, nodeid=nodeid)
 
 
 class ClaimFile(pytest.File):
@@ -199,9 +216,9 @@ class ClaimItem(pytest.Item):
             pytest.fail("\n".join(surprises), pytrace=False)
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        """What dpverify raises on purpose needs no traceback."""
+        """What dpverify raises on purpose is told by its message."""
         if isinstance(excinfo.value, DpverifyError):
-            return f"{type(excinfo.value).__name__}: {excinfo.value}"
+            return _told(excinfo.value)
         return super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[Path, int, str]:

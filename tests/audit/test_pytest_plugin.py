@@ -143,6 +143,13 @@ def test_a_sampler_that_crashes_fails_the_test_and_is_named(run):
     result.stdout.fnmatch_lines(["*SamplerError*", "*seed * (from dp_seed = 0 and the test's name)*"])
 
 
+def test_what_is_raised_on_purpose_is_told_without_the_frames_of_dpverify(run):
+    result = run(test_noise_py=test_py(call="lambda data, size, rng: 1 / 0"))
+    result.stdout.fnmatch_lines(["SamplerError: *ZeroDivisionError*", '*test_noise.py", line * in <lambda>*'])
+    for inside in ("*pytest_plugin.py*", "*dpverify/audit*", "*another exception*", "*direct cause*"):
+        result.stdout.no_fnmatch_line(inside)
+
+
 # -- seeds and options ---------------------------------------------------------------------------------------
 
 
@@ -202,6 +209,17 @@ def test_a_claim_file_named_on_the_command_line_is_a_test_for_each_claim(run):
     result = run("laplace.toml", "-v", laplace_toml=CLAIMS + AUDIT)
     result.assert_outcomes(passed=2)
     result.stdout.fnmatch_lines(["laplace.toml::exact PASSED*", "laplace.toml::too good PASSED*"])
+
+
+def test_a_claim_file_outside_the_rootdir_is_shown_by_its_name(run, pytester):
+    away = pytester.mkdir("away")
+    away.joinpath("laplace.toml").write_text(dedent(CLAIMS + AUDIT))
+    root = pytester.mkdir("root")
+    result = run(f"--rootdir={root}", "away/laplace.toml", "-v")
+    result.assert_outcomes(passed=2)
+    result.stdout.fnmatch_lines(["*away/laplace.toml::exact PASSED*"])
+    one = run(f"--rootdir={root}", "away/laplace.toml::exact", "-v")
+    one.assert_outcomes(passed=1)
 
 
 def test_one_claim_of_a_file_can_be_asked_for(run):
