@@ -29,7 +29,7 @@ Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 ATOMS: Final = 4096  # whole outputs with a score of their own
 SHAPES: Final = 256  # shapes with a score of their own
-CHUNK: Final = 65_536  # numbers scored at once: what the cache holds
+CHUNK: Final = 131_072  # numbers scored at once: what the cache holds
 ATOMIC: Final = 0.99  # of all outputs: where so many repeat, counts say all
 WORK: Final = 10_000_000  # entries of the matrix that a regression is fitted on by one Newton step,
 WORK_STEEP: Final = 2_000_000  # and of the part of it where the loss is so steep that more steps are needed:
@@ -157,11 +157,15 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """The partition by cuts on a score: an output is in cell k if k of the ascending cuts are at most its score."""
+    """The partition by cuts on a score: an output is in cell k if k of the ascending cuts are at most its score.
+
+    expected: (2, K) what the score expects of each cell on x and x', as so many imaginary counts as it can be trusted for.
+    """
 
     score: Score
     cuts: Floats
     atomic: bool
+    expected: Floats
 
     @property
     def size(self) -> int:
@@ -193,7 +197,7 @@ class Intervals:
     """A partition of the real line: intervals, open on the left and closed on the right, and single values apart from them.
 
     edges: ascending; cells: the cell of each interval, len(edges) + 1; singles, single_cells: sorted values with a cell of their own.
-    other: the cell of an output that is not one number.
+    other: the cell of an output that is not one number. expected: as of Scored.
     """
 
     size: int
@@ -202,6 +206,7 @@ class Intervals:
     singles: Floats
     single_cells: Codes
     other: int
+    expected: Floats
 
     def codes(self, outputs: Outputs) -> Codes:
         """The cell of each output."""
@@ -259,6 +264,11 @@ class Reordered:
         """The number of cells."""
         return len(self.order)
 
+    @property
+    def expected(self) -> Floats:
+        """(2, K) imaginary counts, as of the partition."""
+        return self.partition.expected[:, self.order]
+
     def codes(self, outputs: Outputs) -> Codes:
         """The cell of each output."""
         return np.argsort(self.order).astype(np.uint8)[self.partition.codes(outputs)]
@@ -278,6 +288,7 @@ def reordered(partition: Intervals | Scored, left: Array, right: Array) -> Reord
 
 FEW: Final = 24  # edges that are faster to compare with one by one than to search
 SHOWN: Final = 5
+TRUST: Final = 1.0  # imaginary counts of each past output
 
 
 def _interval(low: float, high: float) -> str:
@@ -303,7 +314,9 @@ def learn(left: Outputs, right: Outputs, *, cells: int = MAX_CELLS, seed: int) -
     if not len(cuts):
         return None
     atomic = _known(score, past[split:]) > ATOMIC
-    return _intervals(score, cuts, atomic) if names == ("number",) else Scored(score, cuts, atomic)
+    cell, chance = _cells(scores, cuts), expit(scores)
+    expected: Floats = TRUST * np.array([np.bincount(cell, side, len(cuts) + 1) for side in (chance, 1 - chance)], np.float64)
+    return _intervals(score, cuts, atomic, expected) if names == ("number",) else Scored(score, cuts, atomic, expected)
 
 
 def _expected(hits: Any, n: Any, misses: Any, m: Any, planned: float, confidence: float, past: float) -> Floats:
@@ -654,7 +667,7 @@ def _with_atoms(plain: Score, past: Outputs, label: Floats) -> list[Score]:
     ]
 
 
-def _intervals(score: Score, cuts: Floats, atomic: bool) -> Intervals:
+def _intervals(score: Score, cuts: Floats, atomic: bool, expected: Floats) -> Intervals:
     """The same partition for outputs that are one number, as comparisons with it."""
     order = np.argsort(score.atom_numbers[:, 0]) if len(score.keys) else np.empty(0, np.int64)
     singles = score.atom_numbers[order, 0] if len(order) else np.empty(0)
@@ -675,4 +688,4 @@ def _intervals(score: Score, cuts: Floats, atomic: bool) -> Intervals:
     edges, cells = edges[changes], cells[np.append(changes, len(cells) - 1)]
     apart = single_cells != cells[np.searchsorted(edges, singles)]
     other = int(_cells(np.zeros(1), cuts)[0])
-    return Intervals(len(cuts) + 1, edges, cells, singles[apart], single_cells[apart], other)
+    return Intervals(len(cuts) + 1, edges, cells, singles[apart], single_cells[apart], other, expected)

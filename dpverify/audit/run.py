@@ -27,7 +27,7 @@ from dpverify.audit.engine import MAX_BLOCK, SEGMENTS, BlockResult, Engine, Job
 from dpverify.audit.finding import FLOAT, MODEL
 from dpverify.audit.floats import Reach, float_partitions, learn_float, log_evidence
 from dpverify.audit.journal import Journal
-from dpverify.audit.learn import learn
+from dpverify.audit.learn import Intervals, Scored, learn, reordered
 from dpverify.audit.outputs import Outputs, concatenate
 from dpverify.audit.partition import Counts, Partition
 from dpverify.audit.plan import Pair, Plan
@@ -35,20 +35,24 @@ from dpverify.audit.plan import Pair, Plan
 Array = np.ndarray[Any, np.dtype[np.float64]]
 
 FIRST: Final = 256  # pairs of runs of each pair of inputs in the first round
-LEARNING_ROUNDS: Final = (1, 3, 5)  # learned partitions begin here, and once more when the pair is fixed
-KEPT: Final = (20_000, 200_000)  # outputs a side that are remembered for learning: so many at least and at most, as
-KEPT_NUMBERS: Final = 1 << 21  # numbers, shared by the pairs that are left, allow
+LEARNING_ROUNDS: Final = (1, 3, 5, 7)  # learned partitions begin here, and twice more when the pair is fixed
+KEPT: Final = 20_000  # outputs a side that are remembered for learning; without a declaration to lean on, more:
+KEPT_ALONE: Final = 200_000  # as far as the
+KEPT_NUMBERS: Final = 1 << 22  # numbers allow that the pairs which are left share
 FULL: Final = 1 << 17  # past so many pairs only the promising tests go on
 FLOAT_ROUND: Final = 3  # the pairs that only floating-point testers ask for are run once, in this round
 FLOAT_PAIRS_EACH: Final = 4096
+DOUBT: Final = 2.5  # standard errors that are taken off what an event has shown, for the best of many is partly the luckiest
 EVIDENCE: Final = 3.0  # nats, about 20 to 1, that say of which level a violation is
+POWER: Final = 0.99  # asked of "nine times in ten": another run learns other cells, and log wealth is not quite normal
 SCALES: Final = (0.9, 0.8, 0.5)  # the declared noise made smaller by so much is what the bets are designed for
 
 # Shares of the capital. A generation of learned partitions has a quarter of its kind's, kept aside until it begins.
 DECLARED, LEARNED, FLOATING, CONFORMING = 0.55, 0.15, 0.1, 0.2
 LEARNED_ALONE, FLOATING_ALONE = 0.85, 0.15
 TIES: Final = 0.2  # of the share of conformance
-GENERATIONS: Final = len(LEARNING_ROUNDS) + 1
+ATOMS: Final = 3  # so many values, the most frequent at least so often again, are atoms if they are nearly all that repeats
+GENERATIONS: Final = len(LEARNING_ROUNDS) + 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +81,10 @@ class Settings:
 
 @dataclass(slots=True, eq=False)
 class _Test:
-    """One e-process. counts: since it began; fresh: since the event of the final bound was fixed."""
+    """One e-process. counts: since it began; fresh: since the event of the final bound was fixed.
+
+    expected: (2, K) imaginary counts of the cells on x and x': what a learned score promises. They are no evidence.
+    """
 
     level: str
     pair: int
@@ -87,6 +94,7 @@ class _Test:
     counts: Counts
     fresh: Counts
     log_wealth: float = 0.0
+    expected: Array | float = 0.0
 
     @property
     def pairs_seen(self) -> int:
@@ -151,6 +159,7 @@ class Run:
     started: float = field(default_factory=time.perf_counter)
     nonconforming: str = ""
     nonconforming_level: str = MODEL
+    tied: tuple[int, int] | None = None  # the pair and the side on which values were found to repeat
     event: _Event | None = None
     final: bool = False
     complete: bool = False  # all that was planned has been sampled
@@ -205,10 +214,19 @@ class Run:
             left, right = (concatenate(side) for side in self.kept[index])
             learned = learn(left, right, seed=self.rounds)
             if learned is not None:
-                self._add(MODEL, index, learned, self.learned_share / len(self.alive))
+                test = self._add(MODEL, index, learned, self.learned_share / len(self.alive))
+                test.expected = learned.expected
             floats = learn_float(left, right)
             if floats is not None:
                 self._add(FLOAT, index, floats, self.float_share / 2 / GENERATIONS / len(self.alive))
+
+    def _reorder(self, index: int) -> None:
+        """A generation with the cells of the partition that was learned before, in the order that their counts say."""
+        for test in reversed(self.tests):
+            if test.pair == index and isinstance(test.partition, Intervals | Scored) and test.pairs_seen:
+                partition = reordered(test.partition, *(test.counts.sum(axis=axis) for axis in (1, 0)))
+                self._add(MODEL, index, partition, self.learned_share).expected = partition.expected
+                return
 
     # -- rounds
 
@@ -219,13 +237,17 @@ class Run:
         takes more than was asked for, but for what makes a segment of a first block whole.
         """
         budget = self.settings.samples
-        early = budget // (10 if len(self.alive) == 1 else 4)
+        early, settled = budget // (10 if len(self.alive) == 1 else 5), False
         self.alive = self.alive[: max(early // SEGMENTS, 1)]
         first = max(min(FIRST, early // len(self.alive)), SEGMENTS)
         while self.done < early or self.rounds == 0:
-            self._halve(early)
-            if self.rounds in LEARNING_ROUNDS:
+            self._halve(early // 2)
+            settles = not settled and self.rounds > 0 and len(self.alive) == 1 and self.done >= early // 4
+            if self.rounds in LEARNING_ROUNDS or settles:
                 self._learn()
+            if settles:
+                self._reorder(self.alive[0])
+                settled = True
             each = max(min(self.done, early - self.done) // len(self.alive), first)
             yield [self._stretch(index, each) for index in self.alive]
             if self.rounds == 0:
@@ -235,10 +257,11 @@ class Run:
                 yield from self._float_excursions()
             self.rounds += 1
         self.alive = [max(self.alive, key=self._merit)]
-        self._learn()
+        if not settled:
+            self._learn()
+            if self.done + SEGMENTS <= budget:
+                yield [self._stretch(self.alive[0], max(min(budget // 20, budget - self.done), SEGMENTS))]
         self.final = True
-        if self.done + SEGMENTS <= budget:
-            yield [self._stretch(self.alive[0], max(min(budget // 20, budget - self.done), SEGMENTS))]
         self.event = self._chosen(budget - self.done)
         self.rounds += 1
         if self.done + SEGMENTS <= budget:
@@ -275,13 +298,14 @@ class Run:
         """How many more outputs of a pair are worth remembering."""
         mine = self.kept.get(index, ([], []))[0]
         width = max((part.numbers.shape[1] or 1 for part in mine), default=KEPT_NUMBERS)
-        return max(int(np.clip(KEPT_NUMBERS // (width * len(self.alive)), *KEPT)) - sum(map(len, mine)), 0)
+        most = KEPT_ALONE if self.plan.declared is None else KEPT
+        return max(int(np.clip(KEPT_NUMBERS // (width * len(self.alive)), KEPT, most)) - sum(map(len, mine)), 0)
 
     def _promising(self, tests: list[_Test]) -> list[_Test]:
-        """The test of the fixed event, the declared loss, the newest learned partition, and all that have won much already."""
+        """The test of the fixed event, the declared loss, the newest learned partitions, and all that have won much already."""
         model = [test for test in tests if test.level == MODEL]
-        first = {id(self.event.test)} if self.event else {id(test) for test in (model[:1] + model[-1:])}
-        return [test for test in tests if id(test) in first or test.log_wealth > 2.5]
+        first = {id(self.event.test)} if self.event else {id(test) for test in (model[:1] + model[-2:])}
+        return [test for test in tests if id(test) in first or (test.log_wealth > 2.5 and test.level not in self.crossings)]
 
     def _blocks(
         self, pair: Pair, index: int, size: int, tests: tuple[_Test, ...], checked: tuple[_Conforming | None, _Conforming | None], keep: int
@@ -290,7 +314,9 @@ class Run:
         blocks = -(-size // int(np.clip(size // 16, FIRST, MAX_BLOCK)))
         block = max(size // blocks // SEGMENTS, 1) * SEGMENTS
         conformances = (checked[0].tester if checked[0] else None, checked[1].tester if checked[1] else None)
-        job = Job((pair.left, pair.right), tuple(test.partition for test in tests), conformances, -(-keep // blocks), block)
+        segments = SEGMENTS if self.done < SEGMENTS * block else 1  # where a test reached its threshold is told to a sixteenth
+        partitions = tuple(test.partition for test in tests)
+        job = Job((pair.left, pair.right), partitions, conformances, -(-keep // blocks), block, segments)
         return _Stretch(job, blocks, index, tests, checked)
 
     # -- merging
@@ -329,10 +355,11 @@ class Run:
         if result.kept is not None:
             for side, outputs in zip(self.kept.setdefault(stretch.pair, ([], [])), result.kept, strict=True):
                 side.append(outputs)
-            for checked, outputs in zip(stretch.conforming, result.kept, strict=True):
+            for number, (checked, outputs) in enumerate(zip(stretch.conforming, result.kept, strict=True)):
                 if checked is not None and checked.ties is not None:
                     checked.ties = checked.ties.merge(outputs)
-                    self._suspect(FLOAT, checked.share * TIES, *checked.ties.log_wealth(), checked.ties.seen)
+                    if self._suspect(FLOAT, checked.share * TIES, *checked.ties.log_wealth(), checked.ties.seen):
+                        self.tied = stretch.pair, number
         self.done += size
         return before != (self.crossings, self.nonconforming)
 
@@ -344,10 +371,12 @@ class Run:
             return max(log_evidence(counts)) > EVIDENCE
         return not any(other.level == MODEL and other.pair == test.pair and other.log_wealth > EVIDENCE for other in self.tests)
 
-    def _suspect(self, level: str, share: float, log_wealth: float, meaning: str, count: int) -> None:
+    def _suspect(self, level: str, share: float, log_wealth: float, meaning: str, count: int) -> bool:
         """Note that the sampler is not the declared density, if this is the first test to say so with enough wealth."""
-        if not self.nonconforming and log_wealth + log(share) >= -log(self.settings.sequential):
+        first = not self.nonconforming and log_wealth + log(share) >= -log(self.settings.sequential)
+        if first:
             self.nonconforming, self.nonconforming_level = f"{meaning} ({count} outputs)", level
+        return first
 
     # -- what is said in the end
 
@@ -355,29 +384,51 @@ class Run:
         """The pair of a number: those of the plan first, then those that only floating-point testers run."""
         return (*self.plan.pairs, *self.plan.float_pairs)[index]
 
+    def level_of_nonconformance(self) -> str:
+        """Values that repeat are a coarse representation's, but for a few that come again and again: those are atoms of the law."""
+        if self.tied is not None and self.tied[0] in self.kept:
+            outputs = concatenate(self.kept[self.tied[0]][self.tied[1]])
+            counts = np.unique(outputs.numbers[:, 0], return_counts=True)[1] - 1
+            few = np.sort(counts)[-ATOMS:]
+            if few.max() >= ATOMS and few.sum() >= 0.9 * counts.sum():
+                return MODEL
+        return self.nonconforming_level
+
     def _merit(self, index: int) -> float:
-        """The epsilon that a pair has shown so far, less two standard errors: what pairs are compared by, no statement."""
+        """The bound that a pair may be expected to give in the end: what pairs are compared by, no statement."""
         tests = [test for test in self.tests if test.pair == index and test.level == MODEL]
-        return max((self._prospect(test, test.pairs_seen, 0.0, doubt=1.0)[0] for test in tests), default=0.0)
+        return max((self._prospect(test, self.settings.samples, self._quantile, DOUBT)[0] for test in tests), default=0.0)
+
+    @property
+    def _quantile(self) -> float:
+        """Of the normal law, for the fixed-sample bound."""
+        return -float(ndtri(self.settings.fixed))
 
     def _chosen(self, planned: int) -> _Event | None:
         """The event of the fixed-sample bound: the one whose bound is expected to be greatest after `planned` more pairs."""
         tests = [test for test in self.tests if test.pair == self.alive[0] and test.level == MODEL and test.pairs_seen]
-        quantile = -float(ndtri(self.settings.fixed))
-        prospects = [self._prospect(test, max(planned, 1), quantile, doubt=2.5) for test in tests]
-        return max(prospects, key=lambda prospect: prospect[0])[1] if prospects else None
+        most = max((test.pairs_seen for test in tests), default=0)
+        tests = [test for test in tests if test.pairs_seen >= most / 4]  # of those seen less often, one is always lucky
+        prospects = [self._prospect(test, max(planned, 1), self._quantile, DOUBT) for test in tests]
+        if not prospects:
+            return None
+        best, event = max(prospects, key=lambda prospect: prospect[0])
+        # The declared loss comes first: its cells are cheap to tell, and were not chosen for having been lucky.
+        return prospects[0][1] if self.plan.declared is not None and prospects[0][0] > 0.99 * best else event
 
     def _prospect(self, test: _Test, planned: int, quantile: float, doubt: float) -> tuple[float, _Event]:
         """The best event of a test, with the bound on epsilon to expect from it after `planned` pairs, by normal approximation.
 
         doubt: so many standard errors of the counts seen are taken off, for the best of many events is partly the luckiest.
         """
-        size, seen, delta = test.partition.size, test.pairs_seen, self.plan.delta
-        cuts = np.arange(1, size)
-        left, right = (np.cumsum(test.counts.sum(axis=axis)) for axis in (1, 0))
+        size, delta = test.partition.size, self.plan.delta
+        cells = np.stack([test.counts.sum(axis=axis) for axis in (1, 0)]) + test.expected
+        cells *= max(cells[0].sum(), 1.0) / np.maximum(cells.sum(axis=1, keepdims=True), 1.0)  # imaginary counts need not be equal
+        left, right = np.cumsum(cells, axis=1)
+        total, seen, cuts = float(left[-1]), max(test.pairs_seen, 1), np.arange(1, size)
         events = []
         for swapped, hits, others in ((False, left[-1] - left[:-1], right[-1] - right[:-1]), (True, right[:-1], left[:-1])):
-            p, q = (hits + 0.5) / (seen + 1), (others + 1) / (seen + 1)  # an event never seen is not taken for impossible
+            p, q = (hits + 0.5) / (total + 1), (others + 1) / (total + 1)  # an event never seen is not taken for impossible
             error = np.sqrt(p * (1 - p) / np.maximum(p - delta, 1e-150) ** 2 + (1 - q).clip(0) / q)
             value = np.log(np.maximum(p - delta, 1e-150) / q) - (quantile / sqrt(planned) + doubt / sqrt(seen)) * error
             best = int(np.argmax(value))
@@ -403,7 +454,7 @@ class Run:
             if test.level == MODEL and test.pairs_seen:
                 law = tuple(test.counts.sum(axis=axis) / test.pairs_seen for axis in (1, 0))
                 threshold = -log(self.settings.sequential) - log(test.share)
-                found.append(bounds.detectable_epsilon(test.bets, test.pairs_seen, law, threshold, delta=self.plan.delta))
+                found.append(bounds.detectable_epsilon(test.bets, test.pairs_seen, law, threshold, POWER, self.plan.delta))
         return min(found)
 
 
