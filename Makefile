@@ -43,8 +43,9 @@ reports-check: .venv/run  ## the committed reports are what the code says today
 wheel-test: .venv/run  ## the wheel in a clean environment, used from another directory
 	PYTHON="$(PYTHON)" tools/wheel_test.sh
 
-bench: .venv/run  ## measure, print, and write reports/bench.md
+bench: .venv/run  ## measure, print, and write reports/bench.md and reports/audit-bench.md
 	$(BIN)/python bench/run.py
+	$(BIN)/python bench/audit.py
 
 power: .venv/run  ## measure the power and the false alarms of audits, write reports/power.md
 	$(BIN)/python bench/power.py $(ARGS)
