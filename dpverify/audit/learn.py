@@ -159,7 +159,7 @@ class Score:
 class Scored:
     """The partition by cuts on a score: an output is in cell k if k of the ascending cuts are at most its score.
 
-    expected: (2, K) what the score expects of each cell on x and x', as so many imaginary counts as it can be trusted for.
+    expected: (2, K) what the score expects of the cells on x and on x', as so many imaginary counts as it can be trusted for.
     """
 
     score: Score
@@ -288,7 +288,7 @@ def reordered(partition: Intervals | Scored, left: Array, right: Array) -> Reord
 
 FEW: Final = 24  # edges that are faster to compare with one by one than to search
 SHOWN: Final = 5
-TRUST: Final = 1.0  # imaginary counts of each past output
+TRUST: Final = 2.0  # imaginary counts of each past output: what a smooth score says is worth more than the counts it was learned from
 
 
 def _interval(low: float, high: float) -> str:
@@ -314,9 +314,17 @@ def learn(left: Outputs, right: Outputs, *, cells: int = MAX_CELLS, seed: int) -
     if not len(cuts):
         return None
     atomic = _known(score, past[split:]) > ATOMIC
-    cell, chance = _cells(scores, cuts), expit(scores)
-    expected: Floats = TRUST * np.array([np.bincount(cell, side, len(cuts) + 1) for side in (chance, 1 - chance)], np.float64)
+    expected = _imagined(scores, cuts, split, label)
     return _intervals(score, cuts, atomic, expected) if names == ("number",) else Scored(score, cuts, atomic, expected)
+
+
+def _imagined(scores: Floats, cuts: Floats, split: int, label: Floats) -> Floats:
+    """The counts of cells that a score expects, times the slope that fits the outputs after `split` best: TRUST for each past output."""
+    held = scores[split:] - scores[split:].mean()
+    slope = float(held @ (label[split:] - label[split:].mean())) / max(float(held @ held) / 4, 1e-9)
+    chance, cell = expit(min(max(slope, 0.0), 1.0) * scores), _cells(scores, cuts)
+    law = np.array([np.bincount(cell, side, len(cuts) + 1) / side.sum() for side in (chance, 1 - chance)], np.float64)
+    return TRUST * len(scores) / 2 * law
 
 
 def _expected(hits: Any, n: Any, misses: Any, m: Any, planned: float, confidence: float, past: float) -> Floats:

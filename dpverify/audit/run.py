@@ -34,7 +34,8 @@ from dpverify.audit.plan import Pair, Plan
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 
-FIRST: Final = 256  # pairs of runs of each pair of inputs in the first round
+FIRST: Final = 256  # pairs of runs of each pair of inputs in the first round, and without a declaration,
+FIRST_ALONE: Final = 48  # where the first round is only there to learn from
 LEARNING_ROUNDS: Final = (1, 3, 5, 7)  # learned partitions begin here, and twice more when the pair is fixed
 KEPT: Final = 20_000  # outputs a side that are remembered for learning; without a declaration to lean on, more:
 KEPT_ALONE: Final = 200_000  # as far as the
@@ -42,7 +43,7 @@ KEPT_NUMBERS: Final = 1 << 22  # numbers allow that the pairs which are left sha
 FULL: Final = 1 << 17  # past so many pairs only the promising tests go on
 FLOAT_ROUND: Final = 3  # the pairs that only floating-point testers ask for are run once, in this round
 FLOAT_PAIRS_EACH: Final = 4096
-DOUBT: Final = 2.5  # standard errors that are taken off what an event has shown, for the best of many is partly the luckiest
+DOUBT: Final = 2.0  # standard errors that are taken off what an event has shown, for the best of many is partly the luckiest
 EVIDENCE: Final = 3.0  # nats, about 20 to 1, that say of which level a violation is
 POWER: Final = 0.99  # asked of "nine times in ten": another run learns other cells, and log wealth is not quite normal
 SCALES: Final = (0.9, 0.8, 0.5)  # the declared noise made smaller by so much is what the bets are designed for
@@ -51,6 +52,8 @@ SCALES: Final = (0.9, 0.8, 0.5)  # the declared noise made smaller by so much is
 DECLARED, LEARNED, FLOATING, CONFORMING = 0.55, 0.15, 0.1, 0.2
 LEARNED_ALONE, FLOATING_ALONE = 0.85, 0.15
 TIES: Final = 0.2  # of the share of conformance
+POOLED: Final = 0.8  # of it, where the noise is the same on all inputs: for its outputs on all of them together
+SAME_NOISE: Final = ("line", "integers", "radial", "product")
 ATOMS: Final = 3  # so many values, the most frequent at least so often again, are atoms if they are nearly all that repeats
 GENERATIONS: Final = len(LEARNING_ROUNDS) + 2
 
@@ -83,7 +86,7 @@ class Settings:
 class _Test:
     """One e-process. counts: since it began; fresh: since the event of the final bound was fixed.
 
-    expected: (2, K) imaginary counts of the cells on x and x': what a learned score promises. They are no evidence.
+    expected: (2, K) imaginary counts of the cells on x and on x': what a learned score expects. They are no evidence.
     """
 
     level: str
@@ -154,6 +157,7 @@ class Run:
     alive: list[int] = field(default_factory=list)
     tests: list[_Test] = field(default_factory=list)
     conforming: list[tuple[_Conforming, _Conforming] | None] = field(default_factory=list)
+    pooled: _Conforming | None = None
     kept: dict[int, tuple[list[Outputs], list[Outputs]]] = field(default_factory=dict)
     crossings: dict[str, Crossing] = field(default_factory=dict)
     started: float = field(default_factory=time.perf_counter)
@@ -185,8 +189,13 @@ class Run:
             partition = declared.partition(left, right)
             bets = mixture(partition.size, self.plan.curve, alternatives=alternatives)
             self._add(MODEL, index, partition, DECLARED / pairs, bets)
-            share = CONFORMING / (2 * pairs)
+            same = declared.kind in SAME_NOISE
+            share = CONFORMING * (1 - POOLED if same else 1) / (2 * pairs)
             checked = (self._checked(declared, left, share), self._checked(declared, right, share))
+            if same and self.pooled is None:  # by the answer where floats are coarsest: its cells allow for the rounding of all
+                answers = [answer for other in self.plan.pairs for answer in other.answers or ()]
+                coarsest = max(answers, key=lambda answer: float(np.abs(answer).max()))
+                self.pooled = _Conforming(conformance(declared, coarsest), None, CONFORMING * POOLED)
         self.conforming.append(checked)
 
     @staticmethod
@@ -239,7 +248,8 @@ class Run:
         budget = self.settings.samples
         early, settled = budget // (10 if len(self.alive) == 1 else 5), False
         self.alive = self.alive[: max(early // SEGMENTS, 1)]
-        first = max(min(FIRST, early // len(self.alive)), SEGMENTS)
+        first = FIRST if self.plan.declared is not None else FIRST_ALONE
+        first = max(min(first, early // len(self.alive)), SEGMENTS)
         while self.done < early or self.rounds == 0:
             self._halve(early // 2)
             settles = not settled and self.rounds > 0 and len(self.alive) == 1 and self.done >= early // 4
@@ -345,13 +355,13 @@ class Run:
             if self.event is not None and test is self.event.test:
                 test.fresh = test.fresh + counts.sum(axis=0)
         for checked, statistics in zip(stretch.conforming, result.statistics, strict=True):
-            if checked is not None and statistics is not None:
-                checked.total = statistics if checked.total is None else checked.total + statistics
-                checked.count += size
-                if not quiet:
-                    self._suspect(
-                        MODEL, checked.share * (1 - TIES), *checked.tester.log_wealth(checked.total, checked.count), checked.count
-                    )
+            for each in (checked, self.pooled):
+                if checked is not None and each is not None and statistics is not None:
+                    each.total = statistics if each.total is None else each.total + statistics
+                    each.count += size
+                    if not quiet:
+                        share = each.share * (1 if each is self.pooled else 1 - TIES)
+                        self._suspect(MODEL, share, *each.tester.log_wealth(each.total, each.count), each.count)
         if result.kept is not None:
             for side, outputs in zip(self.kept.setdefault(stretch.pair, ([], [])), result.kept, strict=True):
                 side.append(outputs)
@@ -419,16 +429,17 @@ class Run:
     def _prospect(self, test: _Test, planned: int, quantile: float, doubt: float) -> tuple[float, _Event]:
         """The best event of a test, with the bound on epsilon to expect from it after `planned` pairs, by normal approximation.
 
-        doubt: so many standard errors of the counts seen are taken off, for the best of many events is partly the luckiest.
+        What a score expects counts with what was seen, so that rare events are not judged by their luck alone.
+        doubt: so many standard errors of what is believed then are taken off, for the best of many events is partly the luckiest.
         """
         size, delta = test.partition.size, self.plan.delta
         cells = np.stack([test.counts.sum(axis=axis) for axis in (1, 0)]) + test.expected
-        cells *= max(cells[0].sum(), 1.0) / np.maximum(cells.sum(axis=1, keepdims=True), 1.0)  # imaginary counts need not be equal
-        left, right = np.cumsum(cells, axis=1)
-        total, seen, cuts = float(left[-1]), max(test.pairs_seen, 1), np.arange(1, size)
+        seen, cuts = max(float(cells.sum()) / 2, 1.0), np.arange(1, size)
+        below = np.cumsum(cells, axis=1)[:, :-1]
+        above = cells.sum(axis=1, keepdims=True) - below
         events = []
-        for swapped, hits, others in ((False, left[-1] - left[:-1], right[-1] - right[:-1]), (True, right[:-1], left[:-1])):
-            p, q = (hits + 0.5) / (total + 1), (others + 1) / (total + 1)  # an event never seen is not taken for impossible
+        for swapped, (hits, others) in ((False, above), (True, below[::-1])):
+            p, q = (hits + 0.5) / (seen + 1), (others + 1) / (seen + 1)  # an event never seen is not taken for impossible
             error = np.sqrt(p * (1 - p) / np.maximum(p - delta, 1e-150) ** 2 + (1 - q).clip(0) / q)
             value = np.log(np.maximum(p - delta, 1e-150) / q) - (quantile / sqrt(planned) + doubt / sqrt(seen)) * error
             best = int(np.argmax(value))
