@@ -53,7 +53,8 @@ power: .venv/run  ## measure the power and the false alarms of audits, write rep
 audit: .venv-libraries/done  ## audit the noise of public libraries, write reports/libraries.md and .json
 	@# Exit code 1 is a finding, which is an answer: only a fault stops here.
 	.venv-libraries/bin/dpverify report specs/libraries -o build/libraries --samples 100000 --seed 0 || test $$? -eq 1
-	mv build/libraries/audits.md reports/libraries.md
+	{ cat build/libraries/audits.md; echo; echo "## Versions"; echo; \
+	  .venv-libraries/bin/python -m pip list --format=freeze | sed -nE 's/^(opendp|diffprivlib|python-dp|numpy)==/- \1 /p'; } > reports/libraries.md
 	mv build/libraries/audits.json reports/libraries.json
 
 ci:  ## everything that continuous integration runs
