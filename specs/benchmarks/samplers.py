@@ -209,8 +209,8 @@ def numerical_svt(data: Sequence[float], size: int, rng: np.random.Generator) ->
 
 # -- RAPPOR (Erlingsson, Pihur & Korolova 2014) ---------------------------------------------------------
 
-# The bits that MurmurHash3 (32 bits, seeds 0 to 3) of "0", "1", "2" sets in a filter of 20: of four hashes some coincide.
-FILTERS: Final = {0: (0, 11, 18), 1: (3, 10, 13), 2: (7, 10, 11, 19)}
+# The bits that MurmurHash3 (32 bits, seeds 0 to 3) of "2" and "6" sets in a filter of 20: eight different ones.
+FILTERS: Final = {2: (7, 10, 11, 19), 6: (0, 6, 14, 17)}
 
 
 def _filter(data: Sequence[float], size: int) -> Array:
