@@ -57,15 +57,16 @@ class Finding:
         if self.delta:
             claim += f", delta {self.delta:.6g}"
         sure = f"confidence {confidence_text(self.confidence)}"
+        shown = f"; epsilon is above {self.epsilon_lower:.6g}" if self.epsilon_lower > 0 else ""
         if self.finding == VIOLATION:
-            head = f"VIOLATION ({self.level} level) of {claim}: epsilon is above {self.epsilon_lower:.6g}, {sure}"
+            head = f"VIOLATION ({self.level} level) of {claim}, {sure}{shown}"
         elif self.finding == NONCONFORMING:
-            head = f"NONCONFORMING ({self.level} level): not the declared density, {sure}; epsilon is above {self.epsilon_lower:.6g}"
+            head = f"NONCONFORMING ({self.level} level): not the declared density, {sure}{shown}"
         else:
             seen = self.detectable_epsilon
             power = "" if seen is None else f"; would have seen eps >= {seen:.4g} nine times in ten"
             power = "; too few samples to see any eps" if seen == inf else power
-            head = f"NO VIOLATION SEEN of {claim}, {sure}{power}; epsilon is above {self.epsilon_lower:.6g}"
+            head = f"NO VIOLATION SEEN of {claim}, {sure}{power}{shown}"
         seed = "not reproducible: the sampler takes no generator" if self.seed is None else f"seed {self.seed}"
         lines = [head, f"  event: {self.event}" if self.event else "", f"  inputs: {self.pair}" if self.pair else ""]
         lines += [f"  sampler: {self.sampler}; {self.samples} samples a side, {self.seconds:.2f} s; {seed}"]
