@@ -43,7 +43,8 @@ KEPT_NUMBERS: Final = 1 << 22  # numbers allow that the pairs which are left sha
 FULL: Final = 1 << 17  # past so many pairs only the promising tests go on
 FLOAT_ROUND: Final = 3  # the pairs that only floating-point testers ask for are run once, in this round
 FLOAT_PAIRS_EACH: Final = 4096
-DOUBT: Final = 2.0  # standard errors that are taken off what an event has shown, for the best of many is partly the luckiest
+DOUBT: Final = 1.5  # standard errors that are taken off what an event has shown, for the best of many is partly the luckiest
+DOUBT_OF_PAIRS: Final = 1.0  # likewise where pairs are compared: what is dropped too early is lost, what is kept can still disappoint
 EVIDENCE: Final = 3.0  # nats, about 20 to 1, that say of which level a violation is
 POWER: Final = 0.99  # asked of "nine times in ten": another run learns other cells, and log wealth is not quite normal
 SCALES: Final = (0.9, 0.8, 0.5)  # the declared noise made smaller by so much is what the bets are designed for
@@ -405,9 +406,12 @@ class Run:
         return self.nonconforming_level
 
     def _merit(self, index: int) -> float:
-        """The bound that a pair may be expected to give in the end: what pairs are compared by, no statement."""
-        tests = [test for test in self.tests if test.pair == index and test.level == MODEL]
-        return max((self._prospect(test, self.settings.samples, self._quantile, DOUBT)[0] for test in tests), default=0.0)
+        """The bound that a pair may be expected to give in the end: what pairs are compared by, no statement.
+
+        By its newest partition alone: of several, one is always lucky.
+        """
+        tests = [test for test in self.tests if test.pair == index and test.level == MODEL and test.pairs_seen]
+        return self._prospect(tests[-1], self.settings.samples, self._quantile, DOUBT_OF_PAIRS)[0] if tests else 0.0
 
     @property
     def _quantile(self) -> float:
