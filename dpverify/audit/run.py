@@ -428,7 +428,7 @@ class Run:
             return None
         best, event = max(prospects, key=lambda prospect: prospect[0])
         # The declared loss comes first: its cells are cheap to tell, and were not chosen for having been lucky.
-        return prospects[0][1] if self.plan.declared is not None and prospects[0][0] > 0.99 * best else event
+        return prospects[0][1] if self.plan.declared is not None and prospects[0][0] > 0.97 * best else event
 
     def _prospect(self, test: _Test, planned: int, quantile: float, doubt: float) -> tuple[float, _Event]:
         """The best event of a test, with the bound on epsilon to expect from it after `planned` pairs, by normal approximation.

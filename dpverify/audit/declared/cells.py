@@ -162,12 +162,17 @@ def _divergence(p: Array, p0: Array) -> Array:
     return np.asarray(special.rel_entr(p, p0) + special.rel_entr(np.maximum(1 - p, 0.0), 1 - p0))
 
 
+MANY: Final = 1e7
+"""Pairs of runs of a long audit."""
+
+
 def choose(above: Array, above_prime: Array, claims: Sequence[CurvePoint], floor: float = 1e-9) -> list[int]:
     """Which of K thresholds to keep, at most MOST_THRESHOLDS, increasing indices.
 
     above, above_prime: (scales, K), the probability that the loss reaches each threshold under x and under x', at each of SCALES;
     the last row is the declaration itself. Greedy: for each scale and direction the best threshold for its information per pair, unless
-    one that is kept already comes near it; then quantiles, for faults that are not a matter of scale. floor: information that is noise.
+    one that is kept already comes near it; the one with the best bound on epsilon after MANY pairs; then quantiles, for faults that are
+    not a matter of scale. floor: information that is noise.
     """
     epsilon = np.array([point.epsilon for point in claims])[:, None, None]
     delta = np.array([point.delta for point in claims])[:, None, None]
@@ -179,6 +184,12 @@ def choose(above: Array, above_prime: Array, claims: Sequence[CurvePoint], floor
             best = int(gain.argmax())
             if gain[best] > floor and not any(gain[k] > 0.97 * gain[best] for k in kept):
                 kept.append(best)
+    for hits, others in ((p[-1], q[-1]), (1 - q[-1], 1 - p[-1])):  # the declaration itself, for the bound on epsilon in the end
+        with np.errstate(divide="ignore", invalid="ignore"):
+            bound = np.log(hits / others) - 2 * np.sqrt((1 / hits + 1 / others) / MANY)
+        best = int(np.nan_to_num(bound, nan=-np.inf, posinf=-np.inf).argmax())
+        if best not in kept and np.isfinite(bound[best]):
+            kept.append(best)
     pooled = (p[-1] + q[-1]) / 2
     for share in (0.5, 0.1, 0.9, 0.02, 0.98):
         nearest = int(np.abs(pooled - share).argmin())
