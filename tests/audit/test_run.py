@@ -9,11 +9,15 @@ import pytest
 
 import dpverify.audit as package
 from dpverify.audit import audit
+from dpverify.audit.engine import Engine
 from dpverify.audit.finding import FLOAT, MODEL, NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION
-from dpverify.audit.run import Settings
+from dpverify.audit.journal import Journal
+from dpverify.audit.plan import make_plan
+from dpverify.audit.run import Settings, run
+from dpverify.audit.target import Target
 from dpverify.errors import AuditError, SamplerError
 from dpverify.expr import Num, parse
-from dpverify.model import Claim, Norm, Product, Radial, Selection, Table
+from dpverify.model import Claim, Norm, Product, Radial, Sampled, Selection, Table
 
 GRID = 2.0**20
 
@@ -483,3 +487,17 @@ def test_a_checkpoint_of_another_run_is_refused(other, tmp_path):
     audit(**arguments)
     with pytest.raises(AuditError, match="checkpoint of another audit"):
         audit(**{**arguments, **other})
+
+
+@pytest.mark.parametrize("samples", [300, 5_000, 60_000])
+@pytest.mark.parametrize("pairs", [1, 8])
+@pytest.mark.parametrize("white", [True, False])
+def test_the_capital_that_is_handed_out_is_at_most_one(samples, pairs, white):
+    given = [([0.0], [1.0])] * pairs if not white or pairs > 1 else None
+    claim = CLAIM if white else replace(CLAIM, mechanism=Sampled(), sensitivity=None)
+    settings, target = Settings(samples, 1e-6, stop=False), Target.of(laplace)
+    with Engine(target, root=3) as engine:
+        state = run(make_plan(claim, pairs=given), settings, engine, Journal())
+    sides = [each.share for checked in state.conforming if checked for each in checked]
+    spent = sum(test.share for test in state.tests) + sum(sides) + (state.pooled.share if state.pooled else 0.0)
+    assert 0 < spent <= 1 + 1e-12
