@@ -228,7 +228,7 @@ class Run:
             if learned is not None:
                 test = self._add(MODEL, index, learned, self._generation_share / len(self.alive))
                 test.expected = learned.expected
-            floats = learn_float(left, right)
+            floats = learn_float(left[:KEPT], right[:KEPT])
             if floats is not None:
                 self._add(FLOAT, index, floats, self.float_share / 2 / GENERATIONS / len(self.alive))
 
@@ -256,7 +256,7 @@ class Run:
         """
         budget = self.settings.samples
         early = budget // (10 if len(self.alive) == 1 else 4)
-        ripe, settled = [early // part for part in RIPE], False
+        ripe, settled = [early // part for part in (RIPE if len(self.alive) > 2 else RIPE[:1])], False
         self.alive = self.alive[: max(early // SEGMENTS, 1)]
         first = FIRST if self.plan.declared is not None else FIRST_ALONE
         first = max(min(first, early // len(self.alive)), SEGMENTS)
@@ -326,7 +326,8 @@ class Run:
     def _promising(self, tests: list[_Test]) -> list[_Test]:
         """The test of the fixed event, the declared loss, the newest learned partitions, and all that have won much already."""
         model = [test for test in tests if test.level == MODEL]
-        first = {id(self.event.test)} if self.event else {id(test) for test in (model[:1] + model[-2:])}
+        declared, newest = 1 if self.plan.declared is not None else 0, 2 if len(self.alive) == 1 else 1
+        first = {id(self.event.test)} if self.event else {id(test) for test in (model[:declared] + model[-newest:])}
         return [test for test in tests if id(test) in first or (test.log_wealth > 2.5 and test.level not in self.crossings)]
 
     def _blocks(
