@@ -243,7 +243,8 @@ class Run:
         for test in reversed(self.tests):
             if test.pair == index and isinstance(test.partition, Intervals | Scored) and test.pairs_seen:
                 partition = reordered(test.partition, *(test.counts.sum(axis=axis) for axis in (1, 0)))
-                self._add(MODEL, index, partition, self._generation_share).expected = partition.expected
+                share = self.learned_share * LATE / (GENERATIONS - len(LEARNING_ROUNDS))  # a late generation, whatever the round
+                self._add(MODEL, index, partition, share).expected = partition.expected
                 return
 
     # -- rounds

@@ -489,7 +489,7 @@ def test_a_checkpoint_of_another_run_is_refused(other, tmp_path):
         audit(**{**arguments, **other})
 
 
-@pytest.mark.parametrize("samples", [300, 5_000, 60_000])
+@pytest.mark.parametrize("samples", [300, 5_000, 60_000, 122_000])
 @pytest.mark.parametrize("pairs", [1, 8])
 @pytest.mark.parametrize("white", [True, False])
 def test_the_capital_that_is_handed_out_is_at_most_one(samples, pairs, white):
