@@ -34,7 +34,6 @@ ATOMIC: Final = 0.99  # of all outputs: where so many repeat, counts say all
 WORK: Final = 10_000_000  # entries of the matrix that a regression is fitted on by one Newton step,
 WORK_STEEP: Final = 2_000_000  # and of the part of it where the loss is so steep that more steps are needed:
 FAINT: Final = 0.5  # of the logits' spread; within it one step from nothing is all there is to gain
-JUDGES: Final = 60_000  # outputs that say which score is best
 ROWS_ATOMIC: Final = 50_000  # outputs for the regression where counts say all
 PRECISIONS: Final = (1.0, 10.0, 100.0, 1e3, 1e4)  # of the prior of one weight: a change of the loss over one ramp
 ROUGHNESS: Final = (0.3, 0.1, 0.03)  # of the score's spread, by which each term may be made simpler
@@ -438,12 +437,11 @@ def _fit(past: Outputs, label: Floats, names: tuple[str, ...], split: int) -> Sc
     most = ROWS_ATOMIC if atomic else len(past)
     candidates = [_terms(fitted, names, by) for by in (("all", "each", "both") if wider else ("all",))]
     plain = [_regression(past, label, names, split, odds, terms, most) for terms in candidates]
-    judges, truth = held[:JUDGES], label[split : split + JUDGES]
-    score = _simplest(plain, judges, truth, odds)
+    score = _simplest(plain, held, label[split:], odds)
     if atomic:
-        return _simplest(_with_atoms(score, fitted, label[:split]), judges, truth, odds, errors=0.0)
-    score = _simpler(score, judges, truth, odds)
-    return _simplest([score, *_with_atoms(score, fitted, label[:split])], judges, truth, odds)
+        return _simplest(_with_atoms(score, fitted, label[:split]), held, label[split:], odds, errors=0.0)
+    score = _simpler(score, held, label[split:], odds)
+    return _simplest([score, *_with_atoms(score, fitted, label[:split])], held, label[split:], odds)
 
 
 def _repeated(fitted: Outputs, held: Outputs, names: tuple[str, ...]) -> float:
