@@ -36,8 +36,7 @@ Array = np.ndarray[Any, np.dtype[np.float64]]
 
 FIRST: Final = 256  # pairs of runs of each pair of inputs in the first round, and without a declaration,
 FIRST_ALONE: Final = 48  # where the first round is only there to learn from
-LEARNING_ROUNDS: Final = (1, 3, 5, 7)  # learned partitions begin here,
-RIPE: Final = (16, 4)  # when such parts of the early samples are spent, and twice more when the pair is fixed
+LEARNING_ROUNDS: Final = (1, 3, 5, 7)  # learned partitions begin here, and twice more when the pair is fixed
 KEPT: Final = 20_000  # outputs a side that are remembered for learning; without a declaration to lean on, more:
 KEPT_ALONE: Final = 200_000  # as far as the
 KEPT_NUMBERS: Final = 1 << 22  # numbers allow that the pairs which are left share
@@ -50,15 +49,14 @@ EVIDENCE: Final = 3.0  # nats, about 20 to 1, that say of which level a violatio
 POWER: Final = 0.99  # asked of "nine times in ten": another run learns other cells, and log wealth is not quite normal
 SCALES: Final = (0.9, 0.8, 0.5)  # the declared noise made smaller by so much is what the bets are designed for
 
-# Shares of the capital. That of a generation of learned partitions is kept aside until it begins.
+# Shares of the capital. A generation of learned partitions has a quarter of its kind's, kept aside until it begins.
 DECLARED, LEARNED, FLOATING, CONFORMING = 0.55, 0.15, 0.1, 0.2
 LEARNED_ALONE, FLOATING_ALONE = 0.85, 0.15
 TIES: Final = 0.2  # of the share of conformance
 POOLED: Final = 0.8  # of it, where the noise is the same on all inputs: for its outputs on all of them together
 SAME_NOISE: Final = ("line", "integers", "radial", "product")
 ATOMS: Final = 3  # so many values, the most frequent at least so often again, are atoms if they are nearly all that repeats
-GENERATIONS: Final = len(LEARNING_ROUNDS) + len(RIPE) + 2
-LATE: Final = 0.1  # of the share of learned partitions, for those after the learning rounds: they are there for the bound
+GENERATIONS: Final = len(LEARNING_ROUNDS) + 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,13 +168,13 @@ class Run:
     event: _Event | None = None
     final: bool = False
     complete: bool = False  # all that was planned has been sampled
-    learned_share: float = LEARNED_ALONE
+    learned_share: float = LEARNED_ALONE / GENERATIONS
     float_share: float = FLOATING_ALONE
 
     def __post_init__(self) -> None:
         self.alive = list(range(len(self.plan.pairs)))
         if self.plan.declared is not None:
-            self.learned_share, self.float_share = LEARNED, FLOATING
+            self.learned_share, self.float_share = LEARNED / GENERATIONS, FLOATING
         for index, pair in enumerate(self.plan.pairs):
             self._declare(index, pair)
 
@@ -226,25 +224,18 @@ class Run:
             left, right = (concatenate(side) for side in self.kept[index])
             learned = learn(left, right, seed=self.rounds)
             if learned is not None:
-                test = self._add(MODEL, index, learned, self._generation_share / len(self.alive))
+                test = self._add(MODEL, index, learned, self.learned_share / len(self.alive))
                 test.expected = learned.expected
-            floats = learn_float(left[:KEPT], right[:KEPT])
+            floats = learn_float(left, right)
             if floats is not None:
                 self._add(FLOAT, index, floats, self.float_share / 2 / GENERATIONS / len(self.alive))
-
-    @property
-    def _generation_share(self) -> float:
-        """The share of the capital that is kept aside for the generation of learned partitions that begins now."""
-        rounds = len(LEARNING_ROUNDS)
-        return self.learned_share * ((1 - LATE) / rounds if self.rounds in LEARNING_ROUNDS else LATE / (GENERATIONS - rounds))
 
     def _reorder(self, index: int) -> None:
         """A generation with the cells of the partition that was learned before, in the order that their counts say."""
         for test in reversed(self.tests):
             if test.pair == index and isinstance(test.partition, Intervals | Scored) and test.pairs_seen:
                 partition = reordered(test.partition, *(test.counts.sum(axis=axis) for axis in (1, 0)))
-                share = self.learned_share * LATE / (GENERATIONS - len(LEARNING_ROUNDS))  # a late generation, whatever the round
-                self._add(MODEL, index, partition, share).expected = partition.expected
+                self._add(MODEL, index, partition, self.learned_share).expected = partition.expected
                 return
 
     # -- rounds
@@ -256,19 +247,15 @@ class Run:
         takes more than was asked for, but for what makes a segment of a first block whole.
         """
         budget = self.settings.samples
-        early = budget // (10 if len(self.alive) == 1 else 4)
-        narrowing = early if len(self.alive) > 2 else early // 2
-        ripe, settled = [early // part for part in (RIPE if len(self.alive) > 2 else RIPE[:1])], False
+        early, settled = budget // (10 if len(self.alive) == 1 else 5), False
         self.alive = self.alive[: max(early // SEGMENTS, 1)]
         first = FIRST if self.plan.declared is not None else FIRST_ALONE
         first = max(min(first, early // len(self.alive)), SEGMENTS)
         while self.done < early or self.rounds == 0:
-            self._halve(narrowing)
+            self._halve(early // 2)
             settles = not settled and self.rounds > 0 and len(self.alive) == 1 and self.done >= early // 4
-            due = self.rounds > max(LEARNING_ROUNDS) and bool(ripe) and self.done >= ripe[0]
-            if self.rounds in LEARNING_ROUNDS or settles or due:
+            if self.rounds in LEARNING_ROUNDS or settles:
                 self._learn()
-                ripe = [mark for mark in ripe if mark > self.done]
             if settles:
                 self._reorder(self.alive[0])
                 settled = True
@@ -296,7 +283,7 @@ class Run:
         """Drop the pairs that show least, half of them a round, so that few are left when the early samples are spent."""
         if self.done and early < self.done * len(self.alive):
             wanted = max(early // self.done, 1)
-            self.alive = sorted(sorted(self.alive, key=self._merit, reverse=True)[: max(wanted, len(self.alive) // 2)])
+            self.alive = sorted(sorted(self.alive, key=self._merit, reverse=True)[: max(wanted, (len(self.alive) + 1) // 2)])
             self.kept = {index: self.kept[index] for index in self.alive}
 
     def _float_excursions(self) -> Iterator[list[_Stretch]]:
@@ -328,8 +315,7 @@ class Run:
     def _promising(self, tests: list[_Test]) -> list[_Test]:
         """The test of the fixed event, the declared loss, the newest learned partitions, and all that have won much already."""
         model = [test for test in tests if test.level == MODEL]
-        declared, newest = 1 if self.plan.declared is not None else 0, 2 if len(self.alive) == 1 else 1
-        first = {id(self.event.test)} if self.event else {id(test) for test in (model[:declared] + model[-newest:])}
+        first = {id(self.event.test)} if self.event else {id(test) for test in (model[:1] + model[-2:])}
         return [test for test in tests if id(test) in first or (test.log_wealth > 2.5 and test.level not in self.crossings)]
 
     def _blocks(
