@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import Any, Final
@@ -158,12 +158,104 @@ class Sampled:
     """No declaration at all: only a sampled implementation, for the audit."""
 
 
-Mechanism = Radial | Translation | Product | Table | Kernel | Exponential | Mixture | Selection | Staircase | Sampled
+@dataclass(frozen=True, slots=True)
+class Query:
+    """Linear queries on a histogram, one a row, with the adjacency that the sensitivity follows from (THEORY T2)."""
+
+    rows: Matrix
+    adjacency: str
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A mechanism inside a combinator, with what its answer moves by between neighbours.
+
+    sensitivity: as in a claim, None where a query gives it or the kind needs none. adjacency: as stated, empty where it is not.
+    times: how many times it is run.
+    """
+
+    mechanism: Mechanism
+    sensitivity: Expr | None = None
+    query: Query | None = None
+    adjacency: str = ""
+    times: Expr = Num(Fraction(1))
+
+
+@dataclass(frozen=True, slots=True)
+class Compose:
+    """All parts on the same data, each chosen after seeing the answers of those before (THEORY T13)."""
+
+    parts: tuple[Part, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Subsample:
+    """A part on a random sample of the records (THEORY T14).
+
+    scheme "poisson": each record is kept independently with probability `rate`; neighbours by adding or removing a record.
+    scheme "without_replacement": a sample of the fixed fraction `rate` of the records; neighbours by replacing a record.
+    """
+
+    part: Part
+    rate: Expr
+    scheme: str = "poisson"
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A part for neighbours that differ in `size` records (THEORY T12)."""
+
+    part: Part
+    size: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class PostProcess:
+    """A map of a part's output that does not look at the data again; `map` names it for people (THEORY T11)."""
+
+    part: Part
+    map: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Parallel:
+    """Parts on disjoint parts of the data (THEORY T13)."""
+
+    parts: tuple[Part, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Lipschitz:
+    """A part after a map of the data that moves neighbours apart by at most `constant` (THEORY T15)."""
+
+    part: Part
+    constant: Expr
+
+
+Leaf = Radial | Translation | Product | Table | Kernel | Exponential | Mixture | Selection | Staircase | Sampled
+Combinator = Compose | Subsample | Group | PostProcess | Parallel | Lipschitz
+Mechanism = Leaf | Combinator
 
 KINDS: Final[Mapping[str, type]] = {
     "radial": Radial, "translation": Translation, "product": Product, "table": Table, "kernel": Kernel,
     "exponential": Exponential, "mixture": Mixture, "selection": Selection, "staircase": Staircase, "sampled": Sampled,
+    "compose": Compose, "subsample": Subsample, "group": Group, "post_process": PostProcess, "parallel": Parallel,
+    "lipschitz": Lipschitz,
 }  # fmt: skip
+
+SCHEMES: Final = ("poisson", "without_replacement")
+
+
+def kind_of(mechanism: Mechanism) -> str:
+    """The name of a mechanism's kind."""
+    return next(name for name, cls in KINDS.items() if cls is type(mechanism))
+
+
+def parts_of(mechanism: Mechanism) -> tuple[Part, ...]:
+    """The parts of a combinator; none for a mechanism by itself."""
+    if isinstance(mechanism, Compose | Parallel):
+        return mechanism.parts
+    return (mechanism.part,) if isinstance(mechanism, Combinator) else ()
 
 
 VARIABLES: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
@@ -177,20 +269,13 @@ VARIABLES: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Query:
-    """Linear queries on a histogram, one a row, with the adjacency that the sensitivity follows from (THEORY T2)."""
-
-    rows: Matrix
-    adjacency: str
-
-
-@dataclass(frozen=True, slots=True)
 class Claim:
     """A mechanism and the guarantee claimed of it.
 
     sensitivity: in the mechanism's norm, before scale; None where a query gives it or the kind needs none.
     epsilon, delta: exact expressions, or None for "tight" (compute it).
     domains: the parameters that range over a domain; all other symbols have been given their values.
+    adjacency: as stated beside a combinator, empty where it is not; a query has its own.
     """
 
     mechanism: Mechanism
@@ -201,6 +286,7 @@ class Claim:
     domains: tuple[tuple[str, Domain], ...] = ()
     mechanism_name: str = ""
     name: str = ""
+    adjacency: str = ""
 
 
 def neg_log_profile(mechanism: Radial | Translation | Product) -> Expr:
@@ -213,17 +299,16 @@ def neg_log_profile(mechanism: Radial | Translation | Product) -> Expr:
 
 def to_json(claim: Claim) -> dict[str, Any]:
     """The canonical form of a claim: names, strings, lists; every number exact."""
-    kind = next(name for name, cls in KINDS.items() if cls is type(claim.mechanism))
-    mechanism = {"kind": kind, **{f.name: _encode(getattr(claim.mechanism, f.name)) for f in fields(claim.mechanism)}}
     return {
-        "mechanism": mechanism,
+        "mechanism": _encode(claim.mechanism),
         "mechanism_name": claim.mechanism_name,
         "name": claim.name,
         "epsilon": TIGHT if claim.epsilon is None else format_expr(claim.epsilon),
         "delta": TIGHT if claim.delta is None else format_expr(claim.delta),
         "sensitivity": _encode(claim.sensitivity),
-        "query": None if claim.query is None else {"rows": _encode(claim.query.rows), "adjacency": claim.query.adjacency},
+        "query": _encode(claim.query),
         "domains": {name: _encode(domain) for name, domain in claim.domains},
+        **({"adjacency": claim.adjacency} if claim.adjacency else {}),
     }
 
 
@@ -236,28 +321,28 @@ def claim_hash(canonical: Mapping[str, Any]) -> str:
 def from_json(data: Any) -> Claim:
     """The claim of a canonical form. Raises CertificateError for anything that `to_json` could not have written."""
     try:
-        body = dict(data["mechanism"])
-        mechanism = _READERS[body.pop("kind")](body)
-        query = data["query"]
         claim = Claim(
-            mechanism=mechanism,
+            mechanism=_mechanism(data["mechanism"]),
             epsilon=None if data["epsilon"] == TIGHT else parse(data["epsilon"]),
             delta=None if data["delta"] == TIGHT else parse(data["delta"]),
             sensitivity=_optional(data["sensitivity"]),
-            query=None if query is None else Query(_matrix(query["rows"]), str(query["adjacency"])),
+            query=_query(data["query"]),
             domains=tuple((str(name), _domain(value)) for name, value in data["domains"].items()),
             mechanism_name=str(data["mechanism_name"]),
             name=str(data["name"]),
+            adjacency=str(data.get("adjacency", "")),
         )
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, ExprError, ZeroDivisionError) as error:
         raise CertificateError(f"the claim cannot be read: {type(error).__name__}: {error}") from error
-    if claim.query is not None and not isinstance(claim.mechanism, Radial | Translation | Product | Mixture):
-        raise CertificateError("only additive noise answers a query.")
-    if claim.query is not None and claim.sensitivity is not None:
-        raise CertificateError("the claim states a sensitivity beside the one that its query has.")
+    for asked in (claim, *_all_parts(claim.mechanism)):
+        if asked.query is not None and not isinstance(asked.mechanism, Radial | Translation | Product | Mixture):
+            raise CertificateError("only additive noise answers a query.")
+        if asked.query is not None and asked.sensitivity is not None:
+            raise CertificateError("the claim states a sensitivity beside the one that its query has.")
     if not (claim.name + claim.mechanism_name).isprintable():
         raise CertificateError("a name in the claim holds a line break or another character that cannot be seen.")
-    bound = {symbol for symbols in VARIABLES.get(data["mechanism"]["kind"], {}).values() for symbol in symbols}
+    kinds = {kind_of(asked.mechanism) for asked in (claim, *_all_parts(claim.mechanism))}
+    bound = {symbol for kind in kinds for symbols in VARIABLES.get(kind, {}).values() for symbol in symbols}
     for name, _ in claim.domains:
         if not name.isidentifier() or not name.isascii() or name in bound:
             raise CertificateError(f"{name[:40]!r} cannot name a parameter of this mechanism.")
@@ -283,9 +368,32 @@ def _encode(value: Any) -> Any:
         return str(value)
     if isinstance(value, tuple):
         return [_encode(item) for item in value]
-    if isinstance(value, Norm | Domain):
+    if isinstance(value, Norm | Domain | Query | Part):
         return {f.name: _encode(getattr(value, f.name)) for f in fields(value)}
+    if isinstance(value, Mechanism):
+        return {"kind": kind_of(value), **{f.name: _encode(getattr(value, f.name)) for f in fields(value)}}
     return format_expr(value)
+
+
+def _all_parts(mechanism: Mechanism) -> Iterator[Part]:
+    for part in parts_of(mechanism):
+        yield part
+        yield from _all_parts(part.mechanism)
+
+
+def _mechanism(data: Mapping[str, Any]) -> Mechanism:
+    body = dict(data)
+    found: Mechanism = _READERS[body.pop("kind")](body)
+    return found
+
+
+def _query(data: Any) -> Query | None:
+    return None if data is None else Query(_matrix(data["rows"]), str(data["adjacency"]))
+
+
+def _part(data: Mapping[str, Any]) -> Part:
+    sensitivity, times = _optional(data["sensitivity"]), parse(data["times"])
+    return Part(_mechanism(data["mechanism"]), sensitivity, _query(data["query"]), str(data["adjacency"]), times)
 
 
 def _optional(value: Any) -> Expr | None:
@@ -337,4 +445,10 @@ _READERS: Final[Mapping[str, Any]] = {
     "selection": lambda m: Selection(parse(m["k"]), parse(m["p"])),
     "staircase": lambda m: Staircase(parse(m["epsilon"]), parse(m["gamma"])),
     "sampled": lambda m: Sampled(),
+    "compose": lambda m: Compose(tuple(map(_part, m["parts"]))),
+    "subsample": lambda m: Subsample(_part(m["part"]), parse(m["rate"]), str(m["scheme"])),
+    "group": lambda m: Group(_part(m["part"]), parse(m["size"])),
+    "post_process": lambda m: PostProcess(_part(m["part"]), str(m["map"])),
+    "parallel": lambda m: Parallel(tuple(map(_part, m["parts"]))),
+    "lipschitz": lambda m: Lipschitz(_part(m["part"]), parse(m["constant"])),
 }
