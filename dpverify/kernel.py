@@ -1,8 +1,8 @@
 """The kernel: the only maker of judgements.
 
-Each step of a certificate names a rule, which proves one bound on the tight epsilon from the claim
-and the step's evidence. The least upper and the greatest lower bound, compared exactly with the
-claimed epsilon, give the verdict. `python -m dpverify.kernel FILE...` re-checks certificates with
+Each step of a certificate names a rule, which proves bounds on the tight epsilon or the tight delta from the
+claim and the step's evidence. The least upper and the greatest lower bound, compared exactly with what
+is claimed, give the verdict. `python -m dpverify.kernel FILE...` re-checks certificates with
 the standard library and flint alone.
 """
 
@@ -28,8 +28,8 @@ from dpverify.rules.table import TABLE
 class Judgement:
     """What has been proved of a claim.
 
-    lower, upper: the enclosure of the tight epsilon (for every parameter of the claim's domains), None where a
-    side is not known. rules, assumptions: what the bounds rest on. witness: of the refutation, for readers,
+    lower, upper: the enclosure of the tight epsilon at the claimed delta (for every parameter of the claim's domains),
+    delta_lower, delta_upper: of the tight delta at the claimed epsilon; None where a side is not known. rules, assumptions: what the bounds rest on. witness: of the refutation, for readers,
     with the values of the parameters under "at" where the claim ranges over some. also: further proved facts.
     """
 
@@ -41,6 +41,8 @@ class Judgement:
     assumptions: tuple[str, ...] = ()
     witness: Mapping[str, Any] | None = None
     also: Mapping[str, str] = field(default_factory=dict)
+    delta_lower: Expr | None = None
+    delta_upper: Expr | None = None
 
 
 def check(data: Any) -> Judgement:
@@ -62,14 +64,15 @@ def check(data: Any) -> Judgement:
     return judgement
 
 
-def bound(claim: Claim, step: Step, prec: int) -> Bound:
-    """What one step proves, at `prec` bits. Raises Rejected, or CertificateError for evidence of the wrong form."""
+def bound(claim: Claim, step: Step, prec: int) -> tuple[Bound, ...]:
+    """The bounds that one step proves, at `prec` bits. Raises Rejected, or CertificateError for evidence of the wrong form."""
     rule = TABLE.get(step.rule)
     if rule is None:
         raise CertificateError(f"unknown rule {step.rule[:60]!r}; this version has {', '.join(sorted(TABLE))}.")
     try:
         with precision(prec):
-            return rule.check(claim, step.evidence)
+            found = rule.check(claim, step.evidence)
+            return found if isinstance(found, tuple) else (found,)
     except Undecided as error:
         raise Rejected(step.rule, "an enclosure", str(error)) from error
     except (DpverifyError, LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError) as error:
@@ -78,35 +81,53 @@ def bound(claim: Claim, step: Step, prec: int) -> Bound:
         raise CertificateError(f"{step.rule}: the evidence cannot be used: {type(error).__name__}: {error}") from error
 
 
-def judge(claim: Claim, steps: Sequence[Step], bounds: Sequence[Bound]) -> Judgement:
-    """The verdict that bounds give, one for each step.
+def judge(claim: Claim, steps: Sequence[Step], proved: Sequence[tuple[Bound, ...]]) -> Judgement:
+    """The verdict that bounds give. proved: those of each step.
 
-    PROVED: an upper bound is at most the claimed epsilon (finite, where it is "tight"); it holds for every delta.
-    REFUTED: delta is 0 and a lower bound is above the claimed epsilon, at one value of the parameters at least.
+    PROVED: an upper bound on the tight epsilon, or on the tight delta, is at most what is claimed (exists, where it is "tight").
+    REFUTED: a lower bound on either is above what is claimed, at one value of the parameters at least.
     """
-    uppers = [b.value for b in bounds if b.side == "upper"]
-    lowers = [b for b in bounds if b.side == "lower" and _inside(b, claim)]
+    bounds = [b for group in proved for b in group]
+    uppers = [b.value for b in bounds if b.side == "upper" and b.quantity != "delta"]
+    lowers = [b for b in bounds if b.side == "lower" and b.quantity != "delta" and _inside(b, claim) and _at_claimed_delta(b, claim)]
+    deltas = {side: [b for b in bounds if b.quantity == "delta" and b.side == side] for side in ("lower", "upper")}
     upper = _best(uppers, _at_most)
     lower = _best([b.value for b in lowers if not b.at], lambda a, b: _at_most(b, a))
     # of bounds that refute, one with an event is what a reader can check
-    refutations = sorted((b for b in lowers if _refutes(b, claim)), key=lambda b: "event" not in (b.witness or {}))
-    refutation = refutations[0] if refutations else None
-    if any(_contradict(value, b) for value in uppers for b in lowers):
+    against = [b for b in lowers if _refutes(b, claim)] + [b for b in deltas["lower"] if _refutes_delta(b, claim)]
+    refutation = min(against, key=lambda b: "event" not in (b.witness or {}), default=None)
+    delta_uppers, delta_lowers = ([_delta_value(b) for b in deltas[side]] for side in ("upper", "lower"))
+    if any(_contradict(value, b) for value in uppers for b in lowers) or any(
+        _contradict(value, b) for value in delta_uppers for b in deltas["lower"]
+    ):
         raise RuntimeError("the rules contradict each other: an upper bound is below a lower bound")
     # comparing closed forms over a domain can take long: not where refuted, and what is literally the claimed bound first
-    likely = sorted(uppers, key=lambda value: value != claim.epsilon)
-    proved = refutation is None and _meaningful_delta(claim) and any(_proves(value, claim) for value in likely)
+    open_question = refutation is None and _meaningful_delta(claim)
+    pure = sorted((b.value for b in bounds if b.quantity == "pure" and b.side == "upper"), key=lambda value: value != claim.epsilon)
+    proved_pure = open_question and any(_proves(value, claim) for value in pure)
+    met = proved_pure or (
+        open_question
+        and (
+            any(_proves(b.value, claim) for b in bounds if b.quantity == "epsilon" and b.side == "upper")
+            or any(_proves_delta(value, claim) for value in delta_uppers)
+        )
+    )
+    if proved_pure and (claim.epsilon is not None or claim.delta == ZERO):  # at the pure epsilon and above, nothing is left to delta
+        delta_uppers, delta_lowers = [ZERO], [ZERO]
     rules = [TABLE[step.rule] for step in steps]
-    assumed = [line for rule, b in zip(rules, bounds, strict=True) for line in (*rule.ASSUMED, *b.assumed)]
+    assumed = [line for rule, group in zip(rules, proved, strict=True) for b in group for line in (*rule.ASSUMED, *b.assumed)]
+    names = [name for rule, group in zip(rules, proved, strict=True) for b in group for name in (rule.NAME, *b.through)]
     return Judgement(
         claim=claim,
-        verdict="PROVED" if proved else "REFUTED" if refutation is not None else "UNKNOWN",
-        lower=lower if claim.delta == ZERO else None,
+        verdict="PROVED" if met else "REFUTED" if refutation is not None else "UNKNOWN",
+        lower=lower,
         upper=upper,
-        rules=tuple(dict.fromkeys(rule.NAME for rule in rules)),
+        rules=tuple(dict.fromkeys(names)),
         assumptions=tuple(dict.fromkeys(assumed)),
         witness=None if refutation is None else _witness(refutation),
         also={key: text for b in bounds for key, text in b.also.items()},
+        delta_lower=_delta(delta_lowers, lambda a, b: _at_most(b, a)),
+        delta_upper=_delta(delta_uppers, _at_most),
     )
 
 
@@ -127,9 +148,31 @@ def _proves(upper: Expr | Infinite, claim: Claim) -> bool:
     return certainly_le(upper, upper if claim.epsilon is None else claim.epsilon, dict(claim.domains))
 
 
+def _proves_delta(upper: Expr, claim: Claim) -> bool:
+    return certainly_le(upper, upper if claim.delta is None else claim.delta, dict(claim.domains))
+
+
+def _refutes_delta(lower: Bound, claim: Claim) -> bool:
+    return claim.delta is not None and certainly_lt(claim.delta, _delta_value(lower), dict(claim.domains))
+
+
+def _delta_value(b: Bound) -> Expr:
+    if isinstance(b.value, Infinite):
+        raise RuntimeError("a rule gave an infinite bound on delta")
+    return b.value
+
+
+def _delta(values: Sequence[Expr], better: Callable[[Expr | Infinite, Expr | Infinite], bool]) -> Expr | None:
+    best = _best(values, better)
+    return None if isinstance(best, Infinite) else best
+
+
+def _at_claimed_delta(lower: Bound, claim: Claim) -> bool:
+    """Whether a lower bound on the tight epsilon speaks of the claimed delta: the pure one only of delta = 0."""
+    return lower.quantity == "epsilon" or claim.delta == ZERO
+
+
 def _refutes(lower: Bound, claim: Claim) -> bool:
-    if claim.delta != ZERO:
-        return False
     if isinstance(lower.value, Infinite):
         return True
     if claim.epsilon is None:

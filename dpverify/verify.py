@@ -15,7 +15,6 @@ from typing import Any
 from dpverify import certificate, kernel
 from dpverify.certificate import Step
 from dpverify.errors import CertificateError, Rejected
-from dpverify.expr import ZERO
 from dpverify.model import Claim, from_json, to_json
 from dpverify.search import propose
 
@@ -42,10 +41,10 @@ def verify(claim: Claim, digits: int = 20) -> Verified:
         except (Rejected, CertificateError) as error:
             reasons.append(str(error))
     judgement = kernel.judge(claim, steps, bounds)
-    if judgement.verdict == "UNKNOWN" and claim.delta != ZERO:
-        reasons.append("with delta > 0 only what pure privacy implies is proved: claim an epsilon at or above the pure bound.")
-    elif judgement.verdict == "UNKNOWN" and None not in (judgement.lower, judgement.upper):
+    if judgement.verdict == "UNKNOWN" and None not in (judgement.lower, judgement.upper):
         reasons.append("the claimed epsilon lies within the enclosure of the tight one: ask for more digits, or claim another.")
+    elif judgement.verdict == "UNKNOWN" and None not in (judgement.delta_lower, judgement.delta_upper):
+        reasons.append("the claimed delta lies within the enclosure of the tight one: ask for more digits, or claim another.")
     packed = certificate.pack(claim, proposal.prec, judgement.verdict, steps)
     return Verified(judgement, packed, tuple(dict.fromkeys(reasons)))
 

@@ -12,6 +12,7 @@ from dpverify.expr import Expr
 from dpverify.model import exact_fraction
 
 Side = Literal["upper", "lower"]
+Quantity = Literal["pure", "epsilon", "delta"]
 
 MAX_EXPONENT: Final = 1_000_000
 """Greatest power of two in the dyadic rationals of evidence."""
@@ -27,14 +28,17 @@ INFINITE = Infinite()
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """What a rule has proved of the tight epsilon.
+    """What a rule has proved of the tight epsilon, or of the tight delta.
 
     side "upper": tight epsilon <= value. side "lower": tight epsilon >= value (for every parameter of the
     claim's domains unless `at` fixes them). value: an exact closed form, a dyadic rational, or INFINITE.
+    quantity "pure": the tight epsilon at delta = 0; "epsilon": the one at the claimed delta; "delta": the tight delta
+    at the claimed epsilon.
     witness: for a lower bound the pair and the event S with P(S) and Q(S) enclosed, for readers.
     at: exact values of the parameters for which a lower bound of an all-parameter claim holds.
     assumed: hypotheses beyond the rule's ASSUMED that this use of it rests on.
     also: further facts worth showing (a general bound beside the exact value), text to text.
+    through: the names of the curve rules that it rests on.
     """
 
     side: Side
@@ -43,6 +47,8 @@ class Bound:
     at: Mapping[str, Expr] = field(default_factory=dict)
     assumed: tuple[str, ...] = ()
     also: Mapping[str, str] = field(default_factory=dict)
+    quantity: Quantity = "pure"
+    through: tuple[str, ...] = ()
 
 
 def read_fraction(evidence: Mapping[str, Any], key: str, rule: str) -> Fraction:

@@ -41,8 +41,8 @@ class Rule(Protocol):
     @property
     def SOURCE(self) -> Source: ...
 
-    def check(self, claim: Claim, evidence: Mapping[str, Any]) -> Bound:
-        """The bound that the rule proves for this claim from this evidence. Raises Rejected or Undecided."""
+    def check(self, claim: Claim, evidence: Mapping[str, Any]) -> Bound | tuple[Bound, ...]:
+        """The bounds that the rule proves for this claim from this evidence. Raises Rejected or Undecided."""
         ...
 
 
