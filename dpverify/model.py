@@ -268,6 +268,13 @@ VARIABLES: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
 """The variables of each kind's expressions: bound by the kind, so no parameter may take their names."""
 
 
+def all_parts(mechanism: Mechanism) -> Iterator[Part]:
+    """Every part in a combinator, at every depth."""
+    for part in parts_of(mechanism):
+        yield part
+        yield from all_parts(part.mechanism)
+
+
 @dataclass(frozen=True, slots=True)
 class Claim:
     """A mechanism and the guarantee claimed of it.
@@ -334,14 +341,15 @@ def from_json(data: Any) -> Claim:
         )
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, ExprError, ZeroDivisionError) as error:
         raise CertificateError(f"the claim cannot be read: {type(error).__name__}: {error}") from error
-    for asked in (claim, *_all_parts(claim.mechanism)):
+    everything: tuple[Claim | Part, ...] = (claim, *all_parts(claim.mechanism))
+    for asked in everything:
         if asked.query is not None and not isinstance(asked.mechanism, Radial | Translation | Product | Mixture):
             raise CertificateError("only additive noise answers a query.")
         if asked.query is not None and asked.sensitivity is not None:
             raise CertificateError("the claim states a sensitivity beside the one that its query has.")
     if not (claim.name + claim.mechanism_name).isprintable():
         raise CertificateError("a name in the claim holds a line break or another character that cannot be seen.")
-    kinds = {kind_of(asked.mechanism) for asked in (claim, *_all_parts(claim.mechanism))}
+    kinds = {kind_of(asked.mechanism) for asked in everything}
     bound = {symbol for kind in kinds for symbols in VARIABLES.get(kind, {}).values() for symbol in symbols}
     for name, _ in claim.domains:
         if not name.isidentifier() or not name.isascii() or name in bound:
@@ -373,12 +381,6 @@ def _encode(value: Any) -> Any:
     if isinstance(value, Mechanism):
         return {"kind": kind_of(value), **{f.name: _encode(getattr(value, f.name)) for f in fields(value)}}
     return format_expr(value)
-
-
-def _all_parts(mechanism: Mechanism) -> Iterator[Part]:
-    for part in parts_of(mechanism):
-        yield part
-        yield from _all_parts(part.mechanism)
 
 
 def _mechanism(data: Mapping[str, Any]) -> Mechanism:

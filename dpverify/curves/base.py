@@ -13,7 +13,6 @@ from typing import Any
 from flint import arb
 
 from dpverify.errors import Undecided
-from dpverify.model import Source
 
 Profile = Callable[[arb], arb]
 """Encloses H at an epsilon of at least 0 (a ball in nats; its lower end is at least 0), at the working precision."""
@@ -26,21 +25,23 @@ Event = Callable[[arb], Mapping[str, str]]
 class Pair:
     """Two distributions, known by their profiles for epsilon >= 0: forward of (P, Q), backward of (Q, P).
 
-    Where only adding or removing a record is symmetric, P is the output with the record and Q the one without.
+    Where the two differ by one record, P is the output with the record and Q the one without.
+    everywhere: both profiles take every real epsilon. A bound rather than a pair, they need not be each other's dual.
     """
 
     forward: Profile
     backward: Profile
     event: Event | None = None
+    everywhere: bool = False
 
     @property
     def reversed(self) -> Pair:
         """The pair (Q, P)."""
-        return Pair(self.backward, self.forward)
+        return Pair(self.backward, self.forward, everywhere=self.everywhere)
 
     def delta(self, epsilon: arb) -> arb:
         """H of (P, Q) at any real epsilon; below 0 by H(epsilon) = 1 - e^epsilon + e^epsilon H'(-epsilon), H' of (Q, P)."""
-        if epsilon >= 0:
+        if self.everywhere or epsilon >= 0:
             return self.forward(epsilon)
         if epsilon <= 0:
             factor = epsilon.exp()
@@ -81,18 +82,6 @@ class Curve:
     @property
     def exact(self) -> bool:
         return self.upper is not None and self.upper is self.lower
-
-
-@dataclass(frozen=True, slots=True)
-class CurveRule:
-    """A theorem that gives a curve, as it is listed and explained."""
-
-    NAME: str
-    STATEMENT: str
-    CHECKED: tuple[str, ...]
-    ASSUMED: tuple[str, ...]
-    SOURCE: Source
-    curve: Callable[..., Curve]
 
 
 Evidence = Mapping[str, Any]

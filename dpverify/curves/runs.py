@@ -1,0 +1,198 @@
+"""What a combinator comes to: a list of runs, with maps of the data and of the outputs folded into each.
+
+Composition in composition is one composition; a Lipschitz map or a group of neighbours multiplies what the answer of additive
+noise moves by (THEORY T12, T15); post-processing keeps every upper bound (THEORY T11).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, Final
+
+from dpverify.compare import certainly_le
+from dpverify.errors import Rejected, Undecided
+from dpverify.expr import ONE, Expr, Num, mul
+from dpverify.geometry import Sensitivity
+from dpverify.model import (
+    Claim,
+    Compose,
+    Exponential,
+    Group,
+    Lipschitz,
+    Mechanism,
+    Mixture,
+    Parallel,
+    Part,
+    PostProcess,
+    Product,
+    Query,
+    Radial,
+    Selection,
+    Staircase,
+    Subsample,
+    Table,
+    Translation,
+    all_parts,
+)
+from dpverify.sensitivity import sensitivity_bounds
+
+WHAT: Final = "the parts"
+MOST_TIMES: Final = 10**6
+MOST_RUNS: Final = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A mechanism that is run `times` times on the data, on neighbours `factor` times as far apart as its part says.
+
+    processed: its output is seen only after post-processing.
+    """
+
+    part: Part
+    factor: Expr = ONE
+    times: int = 1
+    processed: bool = False
+
+
+def runs(part: Part, factor: Expr = ONE, times: int = 1, processed: bool = False) -> Iterator[Run]:
+    """The runs that a part comes to. Raises Rejected for a count that is not a number."""
+    times *= _count(part.times)
+    mechanism = part.mechanism
+    if isinstance(mechanism, Compose):
+        for inner in mechanism.parts:
+            yield from runs(inner, factor, times, processed)
+    elif isinstance(mechanism, PostProcess):
+        yield from runs(mechanism.part, factor, times, True)
+    elif isinstance(mechanism, Lipschitz):
+        yield from runs(mechanism.part, mul(factor, mechanism.constant), times, processed)
+    elif isinstance(mechanism, Group):
+        yield from runs(mechanism.part, mul(factor, mechanism.size), times, processed)
+    else:
+        yield Run(replace(part, times=ONE), factor, times, processed)
+
+
+def merged(part: Part, factor: Expr = ONE) -> tuple[Run, ...]:
+    """The runs of a part, equal ones counted together. Raises Rejected for too many."""
+    counts: dict[Run, int] = {}
+    for number, run in enumerate(runs(part, factor)):
+        if number >= MOST_RUNS:
+            raise Rejected(WHAT, "parts", f"more than {MOST_RUNS} of them; give equal parts once, with times")
+        key = replace(run, times=1)
+        counts[key] = counts.get(key, 0) + run.times
+    return tuple(replace(run, times=times) for run, times in counts.items())
+
+
+def _count(times: Expr) -> int:
+    if not isinstance(times, Num) or times.value.denominator != 1 or not 1 <= times.value <= MOST_TIMES:
+        raise Rejected(WHAT, "times", f"it wants an integer from 1 to {MOST_TIMES}")
+    return int(times.value)
+
+
+# -- neighbours ------------------------------------------------------------------------------------
+
+
+def check_adjacencies(claim: Claim) -> str:
+    """The one relation of neighbours that all parts speak of, "" where none is stated. Raises Rejected where they differ."""
+    for fault in adjacency_faults(claim.mechanism, claim.adjacency):
+        raise Rejected(WHAT, "adjacency", fault)
+    stated = stated_adjacencies(claim.mechanism, claim.adjacency)
+    return next(iter(stated), "")
+
+
+def stated_adjacencies(mechanism: Mechanism, stated: str = "") -> dict[str, str]:
+    """Every adjacency that a combinator, its parts and its sampling speak of, with who does."""
+    found: dict[str, str] = {stated: "the claim"} if stated else {}
+    if isinstance(mechanism, Subsample):
+        found.setdefault(_NEIGHBOURS[mechanism.scheme], f"{_SCHEMES[mechanism.scheme]} sampling")
+    for part in all_parts(mechanism):
+        if part.adjacency:
+            found.setdefault(part.adjacency, "a part")
+        if part.query is not None:
+            found.setdefault(part.query.adjacency, "a part's query")
+        if isinstance(part.mechanism, Subsample):
+            found.setdefault(_NEIGHBOURS[part.mechanism.scheme], f"{_SCHEMES[part.mechanism.scheme]} sampling")
+    return found
+
+
+_NEIGHBOURS: Final = {"poisson": "add-remove", "without_replacement": "replace"}
+_SCHEMES: Final = {"poisson": "Poisson", "without_replacement": "without-replacement"}
+
+
+def adjacency_faults(mechanism: Mechanism, stated: str = "") -> Iterator[str]:
+    """Why the parts of a combinator do not speak of the same neighbours; nothing where they do."""
+    found = stated_adjacencies(mechanism, stated)
+    if len(found) > 1:
+        who = " and ".join(f"{holder} of {name}" for name, holder in found.items())
+        yield (
+            f"{who} cannot be mixed: Poisson sampling is analysed for neighbours by adding or removing one record, sampling without "
+            "replacement for replacing one, and parts compose only for the same neighbours. State every sensitivity for one adjacency."
+        )
+    parallel = any(isinstance(inner, Parallel) for inner in (mechanism, *(part.mechanism for part in all_parts(mechanism))))
+    if parallel and "replace" in found:
+        yield (
+            "parallel under replace adjacency: a replaced record may leave one part of the data and enter another, so two parts change. "
+            "State the adjacency add-remove, or compose the parts."
+        )
+
+
+# -- how far a run's answer moves --------------------------------------------------------------------
+
+
+def reach(run: Run, evidence: Any = None) -> Sensitivity:
+    """Bounds on what a run's answer moves by, before scale. evidence: the gauge certificate of a query in a norm by columns."""
+    part = run.part
+    if isinstance(part.mechanism, Radial | Translation | Product | Mixture):
+        found = sensitivity_bounds(Claim(part.mechanism, None, sensitivity=part.sensitivity, query=part.query), evidence)
+    else:
+        stated = ONE if part.sensitivity is None else part.sensitivity
+        found = Sensitivity(stated, stated)
+    if run.factor == ONE:
+        return found
+    return Sensitivity(mul(run.factor, found.lower), mul(run.factor, found.upper))
+
+
+def leaf(run: Run) -> tuple[Mechanism, Expr | None, Query | None]:
+    """A run of a single mechanism as a claim speaks of it: the mechanism, its sensitivity and its query.
+
+    Raises Undecided where the neighbours at that distance are not known.
+    """
+    part, factor = run.part, run.factor
+    if factor == ONE:
+        return part.mechanism, part.sensitivity, part.query
+    if isinstance(part.mechanism, Table | Exponential):
+        return _joined(part.mechanism, _steps(factor)), part.sensitivity, None
+    if isinstance(part.mechanism, Selection):
+        return part.mechanism, part.sensitivity, None
+    if isinstance(part.mechanism, Staircase):
+        return part.mechanism, mul(factor, part.sensitivity or ONE), None
+    if part.query is not None:
+        found = reach(run)
+        return part.mechanism, found.upper, None
+    if part.sensitivity is None:
+        raise Undecided("how far a part moves on neighbours of neighbours is not known; give it a sensitivity.")
+    return part.mechanism, mul(factor, part.sensitivity), None
+
+
+def _steps(factor: Expr) -> int:
+    """A whole number of steps between neighbours that covers a factor."""
+    for steps in range(1, 1000):
+        if certainly_le(factor, Num(Fraction(steps))):
+            return steps
+    raise Undecided("neighbours further than 1000 steps apart.")
+
+
+def _joined(mechanism: Table | Exponential, steps: int) -> Table | Exponential:
+    """The mechanism with all inputs up to `steps` steps apart as neighbours."""
+    if mechanism.adjacent is None or steps == 1:
+        return mechanism
+    near: dict[int, set[int]] = {}
+    for a, b in mechanism.adjacent:
+        near.setdefault(a, {a}).add(b)
+        near.setdefault(b, {b}).add(a)
+    reached = {a: {a} for a in near}
+    for _ in range(steps):
+        reached = {a: set().union(*(near[b] for b in found)) for a, found in reached.items()}
+    pairs = sorted({(min(a, b), max(a, b)) for a, found in reached.items() for b in found if a != b})
+    return replace(mechanism, adjacent=tuple(pairs))
