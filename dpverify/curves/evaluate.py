@@ -1,0 +1,78 @@
+"""Profiles evaluated well: constants known at every precision, lost bits made up for, epsilons that are not points, decimals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from flint import arb, ctx
+
+from dpverify.balls import MAX_PRECISION, constant, exact, precision
+from dpverify.compare import decimal_bounds
+from dpverify.curves.base import Profile
+from dpverify.errors import Undecided
+from dpverify.expr import Expr, Num
+
+STEP: Final = 64
+"""Working precisions are multiples of this many bits, so that what is prepared for one of them serves again."""
+SLACK: Final = 16
+"""Bits of relative accuracy that a profile may fall short of the working precision."""
+ROUNDS: Final = 3
+"""How many precisions are tried: a value that is exactly 0 in the end is never relatively accurate."""
+
+
+class Known:
+    """The ball of a constant at the precision of the moment, computed once for each."""
+
+    __slots__ = ("_balls", "_expr")
+
+    def __init__(self, expr: Expr) -> None:
+        self._expr, self._balls = expr, dict[int, arb]()
+
+    def __call__(self) -> arb:
+        if ctx.prec not in self._balls:
+            self._balls[ctx.prec] = constant(self._expr)
+        return self._balls[ctx.prec]
+
+
+def accurately(compute: Callable[[], arb]) -> arb:
+    """What `compute` encloses, at as much precision as cancellation makes necessary. Raises Undecided for a ball that is not finite."""
+    wanted = ctx.prec - SLACK
+    bits = _rounded(ctx.prec + STEP // 2)
+    for _ in range(ROUNDS):
+        with precision(bits):
+            ball = compute()
+        if not ball.is_finite():
+            raise Undecided("a privacy profile whose enclosure is not finite; raise the precision.")
+        missing = wanted - int(ball.rel_accuracy_bits())
+        if missing <= 0 or ball.is_exact():
+            break
+        bits = min(_rounded(bits + min(missing + SLACK, 3 * bits)), MAX_PRECISION)
+    return ball
+
+
+def _rounded(bits: int) -> int:
+    return -(-bits // STEP) * STEP
+
+
+def falling(at: Callable[[arb], arb]) -> Profile:
+    """The profile of a function of exact epsilons that does not rise: on a ball, the hull of its values at the ends."""
+
+    def profile(epsilon: arb) -> arb:
+        if epsilon.is_exact() and epsilon.is_finite():
+            return at(epsilon)
+        if not epsilon.is_finite():
+            raise Undecided("a privacy profile at an epsilon that is not enclosed.")
+        return at(epsilon.lower()).union(at(epsilon.upper()))
+
+    return profile
+
+
+def decimals(ball: arb, digits: int = 12) -> str:
+    """The ball for readers: one decimal where both ends round to the same, else "[low, high]", rounded outward."""
+    try:
+        low = decimal_bounds(Num(exact(ball.lower())), digits)[0]
+        high = decimal_bounds(Num(exact(ball.upper())), digits)[1]
+    except Undecided:
+        return str(ball.str(digits))  # beyond what is written out digit by digit; arb rounds outward too
+    return low if low == high else f"[{low}, {high}]"
