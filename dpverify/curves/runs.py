@@ -150,7 +150,7 @@ def reach(run: Run, evidence: Any = None) -> Sensitivity:
         found = Sensitivity(stated, stated)
     if run.factor == ONE:
         return found
-    return Sensitivity(mul(run.factor, found.lower), mul(run.factor, found.upper))
+    return Sensitivity(mul(run.factor, found.upper), mul(run.factor, found.lower))
 
 
 def leaf(run: Run) -> tuple[Mechanism, Expr | None, Query | None]:

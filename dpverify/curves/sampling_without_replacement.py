@@ -1,0 +1,40 @@
+"""A mechanism on a sample of a fixed fraction of the records, neighbours by replacing one."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from flint import arb
+
+from dpverify.balls import constant
+from dpverify.compare import certainly_le, certainly_lt
+from dpverify.curves.base import Curve, symmetric
+from dpverify.errors import Rejected
+from dpverify.expr import ONE, ZERO, Expr, symbols
+from dpverify.model import Source
+
+NAME: Final = "sampling-without-replacement"
+STATEMENT: Final = (
+    "Let a uniformly random subset of a fraction p of the records be used, neighbours being inputs with one record replaced. If the part's "
+    "profile is at most H on such neighbours, in both orders, the whole has delta(eps) <= p H(log(1 + (e^eps - 1)/p)) for eps >= 0."
+)
+CHECKED: Final = ("0 < p <= 1", "no part speaks of other neighbours than by replacing a record")
+ASSUMED: Final = ("every subset of that size is equally likely, and the sample is not seen",)
+SOURCE: Final = Source("Balle, Barthe & Gaboardi 2018", "Theorem 9")
+
+
+def curve(part: Curve, rate: Expr) -> Curve:
+    """An upper bound on the curve of a part on such a sample; sharp for some mechanisms, so without a lower bound here.
+
+    Raises Rejected for a rate that is not certainly in (0, 1].
+    """
+    if symbols(rate) or not (certainly_lt(ZERO, rate) and certainly_le(rate, ONE)):
+        raise Rejected(NAME, "rate", "it is not certainly above 0 and at most 1")
+    if part.upper is None or rate == ONE:
+        return part
+    pair, p = part.upper, constant(rate)
+
+    def profile(epsilon: arb) -> arb:
+        return p * pair.worst((epsilon.expm1() / p).log1p())
+
+    return Curve(symmetric(profile), None, (NAME, *part.rules), (*ASSUMED, *part.assumed))

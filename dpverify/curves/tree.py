@@ -1,0 +1,106 @@
+"""The curve of a mechanism made of parts: evidence names a rule for every node, and each rule gets the curves below it.
+
+Evidence is a tree of objects: "rule" is the name of a rule, "parts" (or "part") the evidence of the parts, in the order of the
+runs that `runs.merged` gives, and the rest is what that rule needs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import Any, Final
+
+from dpverify.compare import certainly_le
+from dpverify.curves import (
+    gaussian_composition,
+    group_privacy,
+    laplace_composition,
+    loss_distribution,
+    parallel_composition,
+    poisson_subsampling,
+    pure_guarantee,
+    sampling_without_replacement,
+)
+from dpverify.curves.base import Curve, Evidence
+from dpverify.curves.leaves import LEAVES
+from dpverify.curves.runs import Run, leaf, merged, reach
+from dpverify.errors import CertificateError, Rejected
+from dpverify.expr import ONE, Expr, Num
+from dpverify.model import Claim, Parallel, Part, Subsample, exact_fraction
+
+Premise = Callable[[Claim, Evidence], Expr]
+"""Proves an upper bound on the pure epsilon of a claim's mechanism from evidence, by the rules about densities."""
+
+PROCESSED: Final = "post-processing"
+COMPOSITIONS: Final = {rule.NAME: rule for rule in (gaussian_composition, laplace_composition)}
+
+
+def curve(part: Part, evidence: Evidence, premise: Premise, factor: Expr = ONE) -> Curve:
+    """The curve of a part on neighbours `factor` times as far apart. Raises Rejected, Undecided, CertificateError."""
+    return combine(merged(part, factor), evidence, premise)
+
+
+def combine(runs: Sequence[Run], evidence: Evidence, premise: Premise) -> Curve:
+    """The curve of all runs together."""
+    if not isinstance(evidence, dict):
+        raise CertificateError("the evidence of a curve is not an object.")
+    name = evidence.get("rule")
+    if len(runs) == 1 and runs[0].times == 1:
+        found = _single(runs[0], evidence, premise)
+    elif name in COMPOSITIONS:
+        found = COMPOSITIONS[name].curve(runs)
+    elif name == loss_distribution.NAME:
+        found = loss_distribution.curve([_single(run, e, premise) for run, e in _each(runs, evidence)], [r.times for r in runs], evidence)
+    else:
+        raise CertificateError(f"{str(name)[:60]!r} is no rule for a composition of parts.")
+    if any(run.processed for run in runs):
+        return Curve(found.upper, None, (*found.rules, PROCESSED), found.assumed)
+    return found
+
+
+def _each(items: Sequence[Any], evidence: Evidence) -> list[tuple[Any, Evidence]]:
+    listed = evidence.get("parts")
+    if not isinstance(listed, list) or len(listed) != len(items):
+        raise CertificateError(f"the evidence of a curve wants 'parts', a list of {len(items)}.")
+    return list(zip(items, listed, strict=True))
+
+
+def _single(run: Run, evidence: Evidence, premise: Premise) -> Curve:
+    """The curve of one run of one mechanism."""
+    name, mechanism = evidence.get("rule"), run.part.mechanism
+    if name == group_privacy.NAME:
+        below = _single(Run(run.part), evidence.get("part", {}), premise)
+        return group_privacy.curve(below, _whole(run.factor), _fraction(evidence, "epsilon"))
+    if name == pure_guarantee.NAME:
+        noise, sensitivity, query = leaf(run)
+        return pure_guarantee.curve(premise(Claim(noise, None, sensitivity=sensitivity, query=query), evidence.get("premise", {})))
+    if isinstance(mechanism, Subsample):
+        if not certainly_le(run.factor, ONE):
+            raise Rejected(str(name), "the part", f"neighbours further apart than one record want the rule {group_privacy.NAME}")
+        below = curve(mechanism.part, evidence.get("part", {}), premise)
+        rule = poisson_subsampling if mechanism.scheme == "poisson" else sampling_without_replacement
+        if name != rule.NAME:
+            raise Rejected(str(name), "the part", f"sampling by this scheme wants the rule {rule.NAME}")
+        return rule.curve(below, mechanism.rate)
+    if isinstance(mechanism, Parallel):
+        if name != parallel_composition.NAME:
+            raise Rejected(str(name), "the part", f"parts in parallel want the rule {parallel_composition.NAME}")
+        found = [curve(part, e, premise, run.factor) for part, e in _each(mechanism.parts, evidence)]
+        return parallel_composition.curve(found, int(_fraction(evidence, "index")))
+    rule = LEAVES.get(str(name))
+    if rule is None:
+        raise CertificateError(f"{str(name)[:60]!r} is no rule for the curve of a single mechanism.")
+    return rule(leaf(run)[0], reach(run, evidence.get("sensitivity")), evidence)
+
+
+def _whole(factor: Expr) -> int:
+    if not isinstance(factor, Num):
+        raise Rejected(group_privacy.NAME, "size", "it is not a number")
+    return -int(-factor.value // 1)
+
+
+def _fraction(evidence: Evidence, key: str) -> Fraction:
+    try:
+        return exact_fraction(str(evidence.get(key)))
+    except (ValueError, ZeroDivisionError) as error:
+        raise CertificateError(f"the evidence of a curve wants {key!r}, a fraction.") from error

@@ -1,0 +1,172 @@
+"""Pure epsilons of combinators: sums, maxima, groups and samples of what is proved of the parts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from dpverify.compare import certainly_le, certainly_lt
+from dpverify.curves.runs import Run, check_adjacencies, leaf
+from dpverify.errors import CertificateError, Rejected
+from dpverify.expr import ONE, ZERO, Expr, add, call, format_expr, mul, neg, sub
+from dpverify.model import (
+    Claim,
+    Combinator,
+    Compose,
+    Domain,
+    Group,
+    Lipschitz,
+    Parallel,
+    Part,
+    PostProcess,
+    Source,
+    Subsample,
+    kind_of,
+)
+from dpverify.rules.base import INFINITE, Bound, Infinite, Side
+from dpverify.rules.parameters import fixed
+from dpverify.rules.premises import premise
+
+NAME: Final = "combination"
+STATEMENT: Final = (
+    "Pure epsilons add under adaptive composition, and the greatest counts for parts in parallel; post-processing keeps them; k neighbours in "
+    "a row, or a map that moves neighbours k times as far, multiply the sensitivity of additive noise by k and other epsilons by at most the "
+    "next integer; on a sample at rate p an eps-DP part is log(1 + p (e^eps - 1))-DP."
+)
+CHECKED: Final = (
+    "the epsilon of every part, by a rule about it",
+    "all parts speak of the same neighbours, and sampling of those that it is analysed for",
+    "rates are between 0 and 1, sizes and constants at least 0",
+)
+ASSUMED: Final = ()
+SOURCE: Final = Source("THEORY", "T11-T15")
+
+JOINT: Final = "the neighbours that are worst for one part are worst for all, with no other records in a sample"
+DISJOINT: Final = "parts in parallel see disjoint data, and which part a record belongs to depends on the record alone"
+SECRET: Final = "samples are drawn as declared and not seen"
+
+
+@dataclass(slots=True)
+class _Facts:
+    """What the parts' bounds rest on."""
+
+    domains: tuple[tuple[str, Domain], ...]
+    side: Side
+    assumed: list[str] = field(default_factory=list)
+    through: list[str] = field(default_factory=list)
+
+
+def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
+    """The bound named by "side". "part": the evidence of the mechanism, a tree as deep as the mechanism's. Raises Rejected."""
+    side = evidence.get("side")
+    if side not in ("upper", "lower"):
+        raise CertificateError(f"{NAME}: 'side' is {side!r}, not upper or lower.")
+    claim, at = fixed(claim, evidence, NAME) if side == "lower" else (claim, {})
+    if not isinstance(claim.mechanism, Combinator):
+        raise Rejected(NAME, "mechanism", "it is not made of parts")
+    if claim.sensitivity is not None or claim.query is not None:
+        raise Rejected(NAME, "sensitivity", "every part has its own")
+    check_adjacencies(claim)
+    facts = _Facts(claim.domains, side)
+    value = _value(Part(claim.mechanism), ONE, evidence.get("part"), facts)
+    if side == "lower":
+        facts.assumed.append(JOINT)
+    also = {} if isinstance(value, Infinite) or side == "lower" else _budget(claim.mechanism, evidence.get("part"), claim)
+    witness = None
+    if side == "lower":
+        loss = "unbounded" if isinstance(value, Infinite) else format_expr(value)
+        witness = {"pair": "the worst neighbours of the parts", "point": "the worst outputs of all parts", "loss": loss}
+    return Bound(side, value, witness=witness, at=at, assumed=tuple(dict.fromkeys(facts.assumed)), also=also, through=tuple(facts.through))
+
+
+def _budget(mechanism: Combinator, evidence: Any, claim: Claim) -> dict[str, str]:
+    """What each part of a composition spends, and the total."""
+    if not isinstance(mechanism, Compose) or len(mechanism.parts) > 20:
+        return {}
+    facts = _Facts(claim.domains, "upper")
+    spent = [_value(part, ONE, e, facts) for part, e in _each(mechanism.parts, evidence)]
+    shown = {
+        f"part {number} ({_title(part)})": f"epsilon {format_expr(value)}"
+        for number, (part, value) in enumerate(zip(mechanism.parts, spent, strict=True), 1)
+        if not isinstance(value, Infinite)
+    }
+    total = add(*(value for value in spent if not isinstance(value, Infinite)))
+    return {**shown, "basic composition": f"epsilon {format_expr(total)}"}
+
+
+def _title(part: Part) -> str:
+    return kind_of(part.mechanism) + ("" if part.times == ONE else f" x {format_expr(part.times)}")
+
+
+def _each(parts: Sequence[Part], evidence: Any) -> Iterator[tuple[Part, Any]]:
+    listed = evidence.get("parts") if isinstance(evidence, Mapping) else None
+    if not isinstance(listed, list) or len(listed) != len(parts):
+        raise CertificateError(f"{NAME}: the evidence wants 'parts', a list of {len(parts)}.")
+    return zip(parts, listed, strict=True)
+
+
+def _value(part: Part, factor: Expr, evidence: Any, facts: _Facts) -> Expr | Infinite:
+    found = _once(part, factor, evidence, facts)
+    if part.times == ONE or isinstance(found, Infinite):
+        return found
+    if not certainly_le(ONE, part.times, dict(facts.domains)):
+        raise Rejected(NAME, "times", "it is not certainly at least 1")
+    return mul(part.times, found)
+
+
+def _once(part: Part, factor: Expr, evidence: Any, facts: _Facts) -> Expr | Infinite:
+    mechanism, domains = part.mechanism, dict(facts.domains)
+    if isinstance(mechanism, Compose | Parallel):
+        values = [_value(inner, factor, e, facts) for inner, e in _each(mechanism.parts, evidence)]
+        if isinstance(mechanism, Parallel):
+            facts.assumed.append(DISJOINT)
+        if any(isinstance(value, Infinite) for value in values):
+            return INFINITE
+        exprs = [value for value in values if not isinstance(value, Infinite)]
+        return add(*exprs) if isinstance(mechanism, Compose) else _greatest(exprs, domains)
+    if isinstance(mechanism, PostProcess):
+        if facts.side == "lower":
+            raise Rejected(NAME, "post_process", "what a map of the output leaves to be seen is not known")
+        return _value(mechanism.part, factor, evidence, facts)
+    if isinstance(mechanism, Group | Lipschitz):
+        times = mechanism.size if isinstance(mechanism, Group) else mechanism.constant
+        if not certainly_le(ZERO, times, domains):
+            raise Rejected(NAME, "size or constant", "it is not certainly at least 0")
+        return _value(mechanism.part, mul(factor, times), evidence, facts)
+    if isinstance(mechanism, Subsample):
+        return _sampled(mechanism, factor, evidence, facts)
+    noise, sensitivity, query = leaf(Run(part, factor))
+    found = premise(Claim(noise, None, sensitivity=sensitivity, query=query, domains=facts.domains), evidence, facts.side)
+    facts.through.append(str(evidence["rule"]))
+    facts.assumed += found.assumed
+    return found.value
+
+
+def _sampled(mechanism: Subsample, factor: Expr, evidence: Any, facts: _Facts) -> Expr | Infinite:
+    rate, domains = mechanism.rate, dict(facts.domains)
+    if not (certainly_le(ZERO, rate, domains) and certainly_le(rate, ONE, domains)):
+        raise Rejected(NAME, "rate", "it is not certainly between 0 and 1")
+    if facts.side == "lower" and (mechanism.scheme != "poisson" or factor != ONE):
+        raise Rejected(NAME, "subsample", "no lower bound is known for this scheme, or for neighbours further than one record apart")
+    facts.assumed.append(SECRET)
+    found = _value(mechanism.part, ONE, evidence, facts)
+    if rate == ZERO:
+        return ZERO
+    if isinstance(found, Infinite):
+        if facts.side == "lower" and not certainly_lt(ZERO, rate, domains):
+            raise Rejected(NAME, "rate", "it is not certainly positive")
+        return INFINITE
+    value = found if rate == ONE else call("log", add(ONE, mul(rate, sub(call("exp", found), ONE))))
+    return value if certainly_le(factor, ONE, domains) else mul(neg(call("floor", neg(factor))), value)
+
+
+def _greatest(values: Sequence[Expr], domains: Mapping[str, Domain]) -> Expr:
+    """The maximum, as one of the values where the order is certain."""
+    best = values[0]
+    for other in values[1:]:
+        if certainly_le(best, other, domains):
+            best = other
+        elif not certainly_le(other, best, domains):
+            best = call("max", best, other)
+    return best

@@ -1,0 +1,71 @@
+"""Bounds on the pure epsilon of a part, by the rules about single mechanisms, as premises of rules about combinations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from dpverify.errors import CertificateError, Rejected
+from dpverify.expr import Expr
+from dpverify.model import Claim
+from dpverify.rules import (
+    concave_exponent,
+    convex_exponent,
+    divergence,
+    exponential_general,
+    finite,
+    kernel_box,
+    kernel_point,
+    mixture_closed,
+    mixture_concave,
+    modulus,
+    point_witness,
+    power_identity,
+    product_lipschitz,
+    selection,
+    staircase,
+)
+from dpverify.rules.base import Bound, Infinite
+
+WHAT: Final = "premise"
+
+RULES: Final[Mapping[str, Any]] = {
+    rule.NAME: rule
+    for rule in (
+        concave_exponent,
+        convex_exponent,
+        divergence,
+        exponential_general,
+        finite,
+        kernel_box,
+        kernel_point,
+        mixture_closed,
+        mixture_concave,
+        modulus,
+        point_witness,
+        power_identity,
+        product_lipschitz,
+        selection,
+        staircase,
+    )
+}
+"""The rules about single mechanisms."""
+
+
+def premise(claim: Claim, evidence: Any, side: str) -> Bound:
+    """The bound on one side that a named rule proves. evidence: "rule" and its "evidence". Raises Rejected, CertificateError."""
+    rule = RULES.get(str(evidence.get("rule"))) if isinstance(evidence, Mapping) else None
+    if rule is None or not isinstance(evidence.get("evidence"), Mapping):
+        raise CertificateError(f"{WHAT}: it names no rule about single mechanisms with its evidence.")
+    found: Bound = rule.check(claim, evidence["evidence"])
+    if found.side != side or found.at:
+        raise Rejected(WHAT, rule.NAME, f"it does not prove {side} bound for all parameters".replace("prove upper", "prove an upper"))
+    return found
+
+
+def pure_epsilon(claim: Claim, evidence: Any) -> Expr:
+    """A finite upper bound on the pure epsilon of a single mechanism."""
+    found = premise(claim, evidence, "upper")
+    if isinstance(found.value, Infinite):
+        raise Rejected(WHAT, "the part", "it has no finite epsilon")
+    return found.value

@@ -1,0 +1,96 @@
+"""Reads bounds off a privacy curve: the tight delta at the claimed epsilon, the tight epsilon at the claimed delta."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from typing import Any, Final
+
+from flint import arb
+
+from dpverify.balls import constant, exact, finite, rational
+from dpverify.curves import tree
+from dpverify.curves.base import Curve, Pair
+from dpverify.curves.event import describe
+from dpverify.curves.runs import check_adjacencies
+from dpverify.errors import CertificateError, Rejected
+from dpverify.expr import Num
+from dpverify.model import Claim, Part, Source
+from dpverify.rules.base import Bound, read_fraction
+from dpverify.rules.premises import pure_epsilon
+
+NAME: Final = "privacy-profile"
+STATEMENT: Final = (
+    "A mechanism is (eps, delta)-DP exactly where its hockey-stick divergence at e^eps is at most delta for all neighbours, in both orders. "
+    "A pair that dominates all neighbours bounds it from above, the pair of some neighbours from below."
+)
+CHECKED: Final = ("the curve, by the rule of every node", "the divergence at the point in question")
+ASSUMED: Final = ()
+SOURCE: Final = Source("THEORY", "T1, T18; Zhu, Dong & Wang 2022")
+
+
+def check(claim: Claim, evidence: Mapping[str, Any]) -> tuple[Bound, ...]:
+    """The bounds that the evidence asks for. Raises Rejected, Undecided, CertificateError.
+
+    evidence: "curve", the evidence of the curve; "delta", true for both bounds on the tight delta at the claimed epsilon; "upper" and
+    "lower", rationals that the tight epsilon at the claimed delta is said to lie between.
+    """
+    curve = curve_of(claim, evidence.get("curve"))
+    bounds = [*_deltas(claim, curve, evidence), *_epsilons(claim, curve, evidence)]
+    if not bounds:
+        raise CertificateError(f"{NAME}: the evidence asks for no bound, or for one that the curve has not.")
+    return tuple(bounds)
+
+
+def curve_of(claim: Claim, evidence: Any) -> Curve:
+    """The curve of a claim's mechanism at its sensitivity. Raises Rejected where parameters are left open."""
+    if claim.domains:
+        raise Rejected(NAME, "the parameters", "it wants a value for each; claim one value at a time")
+    check_adjacencies(claim)
+    return tree.curve(Part(claim.mechanism, claim.sensitivity, claim.query, claim.adjacency), evidence, pure_epsilon)
+
+
+def _deltas(claim: Claim, curve: Curve, evidence: Mapping[str, Any]) -> Iterator[Bound]:
+    if evidence.get("delta") is not True:
+        return
+    if claim.epsilon is None:
+        raise Rejected(NAME, "delta", "no epsilon is claimed")
+    epsilon = constant(claim.epsilon)
+    above = None if curve.upper is None else finite(curve.upper.worst(epsilon))
+    if above is not None:
+        value = min(exact(above.upper()), Fraction(1))
+        yield Bound("upper", Num(value), quantity="delta", through=curve.rules, assumed=curve.assumed)
+    if curve.lower is not None:
+        below = above if curve.exact and above is not None else finite(curve.lower.worst(epsilon))
+        value = max(exact(below.lower()), Fraction(0))
+        witness = None
+        if claim.delta is not None and rational(value) > constant(claim.delta):
+            witness = describe(curve.lower, epsilon)
+        yield Bound("lower", Num(value), witness=witness, quantity="delta", through=curve.rules, assumed=curve.assumed)
+
+
+def _epsilons(claim: Claim, curve: Curve, evidence: Mapping[str, Any]) -> Iterator[Bound]:
+    if "upper" not in evidence and "lower" not in evidence:
+        return
+    if claim.delta is None:
+        raise Rejected(NAME, "upper", "no delta is claimed")
+    delta = constant(claim.delta)
+    if "upper" in evidence:
+        value = read_fraction(evidence, "upper", NAME)
+        if curve.upper is None or not _worst(curve.upper, value) <= delta:
+            raise Rejected(NAME, "upper", "the divergence there is not certainly at most delta")
+        yield Bound("upper", Num(value), quantity="epsilon", through=curve.rules, assumed=curve.assumed)
+    if "lower" in evidence:
+        value = read_fraction(evidence, "lower", NAME)
+        if curve.lower is None or not _worst(curve.lower, value) > delta:
+            raise Rejected(NAME, "lower", "the divergence there is not certainly above delta")
+        witness = None
+        if claim.epsilon is not None and rational(value) > constant(claim.epsilon):
+            witness = describe(curve.lower, rational(value))
+        yield Bound("lower", Num(value), witness=witness, quantity="epsilon", through=curve.rules, assumed=curve.assumed)
+
+
+def _worst(pair: Pair, epsilon: Fraction) -> arb:
+    if epsilon < 0:
+        raise Rejected(NAME, "epsilon", "it is negative")
+    return pair.worst(rational(epsilon))
