@@ -25,6 +25,7 @@ from flint import arb, arb_poly, ctx, fmpz, fmpz_poly
 from dpverify.balls import MAX_PRECISION, constant, exact, precision
 from dpverify.compare import certainly_lt, sign
 from dpverify.curves.base import Pair, Profile, symmetric
+from dpverify.curves.evaluate import decimals, falling
 from dpverify.errors import Undecided
 from dpverify.expr import ZERO, Expr, add, format_expr, mul, num, symbols
 from dpverify.model import Source
@@ -100,11 +101,11 @@ class _Sums:
 
     def delta(self, epsilon: arb) -> arb:
         """H at an epsilon of at least 0; on a wide ball by its two ends, since H never rises."""
-        return _falling(lambda at: self._sharp(at, self._delta_at), epsilon)
+        return falling(lambda at: self._sharp(at.max(arb(0)), self._delta_at))(epsilon)
 
     def q_tail(self, epsilon: arb) -> arb:
         """Q of a loss beyond epsilon."""
-        return _falling(lambda at: self._sharp(at, self._q_at), epsilon)
+        return falling(lambda at: self._sharp(at.max(arb(0)), self._q_at))(epsilon)
 
     def event(self, epsilon: arb) -> Mapping[str, str]:
         """The set of outputs whose loss exceeds epsilon."""
@@ -114,9 +115,9 @@ class _Sums:
         terms = "sum over all answers i of (|y_i - D_i| - |y_i|)/b_i"
         return {
             "pair": f"all answers 0, and every answer i moved to D_i ({parts})",
-            "event": f"{terms} > {epsilon.str(15, radius=False)}",
-            "P": p.str(15),
-            "Q": q.str(15),
+            "event": f"{terms} > {decimals(epsilon)}",
+            "P": decimals(p),
+            "Q": decimals(q),
         }
 
     def _sharp(self, epsilon: arb, formula: Callable[[arb, int], arb]) -> arb:
@@ -201,16 +202,6 @@ def _patterns(groups: Sequence[Group]) -> list[_Pattern]:
     return [
         _Pattern(minus, prod(comb(times, j) for (_, times), j in zip(groups, minus, strict=True))) for minus in counts if sum(minus) < total
     ]
-
-
-def _falling(function: Callable[[arb], arb], epsilon: arb) -> arb:
-    """A function that never rises, on a ball."""
-    if not epsilon.is_finite():
-        raise Undecided(f"{NAME}: an epsilon that is not enclosed.")
-    if epsilon.is_exact():
-        return function(epsilon)
-    low = epsilon.lower()
-    return function(low if low >= 0 else arb(0)).union(function(epsilon.upper()))
 
 
 @lru_cache(maxsize=2_048)
