@@ -10,9 +10,10 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 WORKERS ?= auto
 BIN := .venv/bin
 PIP := -m pip install --quiet --disable-pip-version-check
+PEERS := $(shell sed -n '/^bench = /s/[^"]*"\([^"]*\)"[^"]*/\1 /gp' pyproject.toml)
 FLINT := $(shell sed -n 's/^ *"\(python-flint[^"]*\)".*/\1/p' pyproject.toml)
 
-.PHONY: help verify reports test lint types imports check reports-check wheel-test bench power audit ci clean
+.PHONY: help verify reports test lint types imports check reports-check wheel-test bench accountants power audit ci clean
 
 help:  ## what each target does
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 22
@@ -43,9 +44,13 @@ reports-check: .venv/run  ## the committed reports are what the code says today
 wheel-test: .venv/run  ## the wheel in a clean environment, used from another directory
 	PYTHON="$(PYTHON)" tools/wheel_test.sh
 
-bench: .venv/run  ## measure, print, and write reports/bench.md and reports/audit-bench.md
+bench: .venv/run  ## measure, print, and write reports/bench.md, reports/audit-bench.md and reports/accountants.md
 	$(BIN)/python bench/run.py
 	$(BIN)/python bench/audit.py
+	$(MAKE) --no-print-directory accountants
+
+accountants: .venv-bench/done  ## ask other accountants what is proved here, write reports/accountants.md
+	.venv-bench/bin/python bench/accountants.py $(ARGS)
 
 power: .venv/run  ## measure the power and the false alarms of audits, write reports/power.md
 	$(BIN)/python bench/power.py $(ARGS)
@@ -89,4 +94,12 @@ clean:  ## remove environments, caches and builds
 	@test -n "$(PYTHON)" || { echo "dpverify needs python3 >= 3.11; found none. Install one or pass PYTHON=/path/to/python." >&2; exit 2; }
 	$(PYTHON) -m venv .venv-libraries
 	.venv-libraries/bin/python $(PIP) -e '.[libraries]'
+	@touch $@
+
+.venv-bench/done: pyproject.toml
+	@test -n "$(PYTHON)" || { echo "dpverify needs python3 >= 3.11; found none. Install one or pass PYTHON=/path/to/python." >&2; exit 2; }
+	$(PYTHON) -m venv .venv-bench
+	.venv-bench/bin/python $(PIP) -e .
+	@# One at a time: a peer that does not install here is a row that says so.
+	for peer in $(PEERS); do .venv-bench/bin/python $(PIP) "$$peer" || echo "not installed: $$peer" >&2; done
 	@touch $@

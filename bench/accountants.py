@@ -1,0 +1,335 @@
+"""Ask other accountants what dpverify encloses, and write reports/accountants.md: `python bench/accountants.py [NAME...]`.
+
+A problem is a claim of bench/accounting/, with epsilon or delta "tight". dpverify proves an enclosure of the true value; a peer's bound is
+then SAFE, UNSAFE (on the wrong side of what is proved, and by how much), or inside the enclosure, where its side is not known. With names
+(of files, without .toml) only these problems are asked, and nothing is written. Peers come with the extra `bench`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import io
+import math
+import os
+import signal
+import statistics
+import sys
+import tomllib
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from flint import arb
+from peers import LOWER, UPPER, NotOffered, Part, Peer, Problem, peers
+from run import LONG, RUNS, timed
+
+from dpverify.catalogue import read_spec
+from dpverify.compare import decimal_bounds
+from dpverify.compare import enclose as ball
+from dpverify.errors import DpverifyError
+from dpverify.expr import Expr, Num
+from dpverify.rules.base import Infinite
+from dpverify.verify import verify
+
+ROOT = Path(__file__).resolve().parents[1]
+FOLDER = ROOT / "bench" / "accounting"
+REPORT = ROOT / "reports" / "accountants.md"
+GRIDS = (1e-4,)
+SECONDS = 60  # nobody is waited for longer
+
+SAFE, UNSAFE, INSIDE, UNDECIDED, NONE = "SAFE", "UNSAFE", "inside", "?", "no answer"
+TITLE = "# Accountants, side by side"
+PREFACE = f"""Every row answers one claim of bench/accounting/: delta at an epsilon, or epsilon (in nats) at a delta.
+dpverify's value is the proved enclosure of the truth, *off by* its width, *is* the rules. A peer's upper bound is SAFE on or above the
+enclosure (*off by* is how loose it is), UNSAFE below it; a lower bound the other way; *inside* the enclosure its side is not known.
+*relative* is over the end of the enclosure it is measured from. Peers get the doubles nearest to the claim's numbers, so that some 1e-15
+may be theirs. s: best of {RUNS} with caches emptied (once above {LONG:.0f} s), of dpverify the search and the kernel's check together,
+imports apart; *of dpverify*: over dpverify's. Peers are given {SECONDS} s."""
+COLUMNS = ("problem", "accountant", "bound", "value", "is", "off by", "relative", "s", "of dpverify")
+
+
+# -- problems ---------------------------------------------------------------------------------------------
+
+
+def number(value: Any) -> Fraction:
+    """An exact number of these claim files: an integer, a decimal or a fraction."""
+    return Fraction(value)
+
+
+def parts(mechanism: Mapping[str, Any], sensitivity: Fraction, times: int = 1, rate: Fraction | None = None) -> Iterator[Part]:
+    """The builtin mechanisms of a nest of `compose` and `subsample`. Raises ValueError for other kinds, and for samples of samples."""
+    sensitivity = number(mechanism.get("sensitivity", sensitivity))
+    kind = mechanism["kind"]
+    if kind == "builtin":
+        parameters = {key: number(value) for key, value in mechanism["parameters"].items()}
+        yield Part(mechanism["name"], parameters, sensitivity, rate, times)
+    elif kind == "compose" and rate is None:
+        for part in mechanism.get("parts", [mechanism.get("part")]):
+            yield from parts(part, sensitivity, times * mechanism.get("times", 1))
+    elif kind == "subsample" and rate is None:
+        yield from parts(mechanism["part"], sensitivity, times, number(mechanism["rate"]))
+    else:
+        raise ValueError(f"kind {kind!r} is not for the peers of this table.")
+
+
+def problems(path: Path) -> Iterator[Problem]:
+    """The claims of a file."""
+    data = tomllib.loads(path.read_text(encoding="utf-8"), parse_float=Fraction)
+    for claim in data["claim"]:
+        asked = {key: None if claim[key] == "tight" else number(claim[key]) for key in ("epsilon", "delta")}
+        each = tuple(parts(data["mechanism"], number(claim.get("sensitivity", 1))))
+        yield Problem(f"{path.stem}: {claim['name']}", each, **asked)
+
+
+# -- answers ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Enclosure:
+    """What dpverify proves of the true value; None where a side is not known. told: the rules, or why there is none."""
+
+    lower: Fraction | None
+    upper: Fraction | None
+    told: str
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Row:
+    """A peer's bound. off: how far beyond the enclosure, in epsilon or delta; relative: over the true value."""
+
+    problem: str
+    peer: str
+    side: str
+    value: str
+    direction: str
+    off: float | None
+    relative: float | None
+    seconds: float
+    ratio: float
+
+    @property
+    def line(self) -> str:
+        """As a row of the table."""
+        numbers = ("" if number is None else f"{number:.1e}" for number in (self.off, self.relative))
+        ratio = "" if math.isnan(self.ratio) else f"{self.ratio:.2g}"
+        cells = (self.problem, self.peer, self.side, self.value, self.direction, *numbers, clock(self.seconds), ratio)
+        return f"| {' | '.join(cells)} |"
+
+
+def judge(side: str, value: float, lower: Fraction | None, upper: Fraction | None) -> tuple[str, float | None, float | None]:
+    """Whether a bound is on its side of the truth, which lies in [lower, upper]; then how far beyond, absolute and relative.
+
+    Comparisons are of exact rationals. An upper bound below `lower` is UNSAFE, one from `upper` on is SAFE; a lower bound as mirrored.
+    """
+    if math.isnan(value):
+        return UNDECIDED, None, None
+    if side == LOWER:
+        mirrored = (None if end is None else -end for end in (upper, lower))
+        return judge(UPPER, -value, *mirrored)
+    if math.isinf(value):
+        return (SAFE if value > 0 else UNSAFE), math.inf, math.inf
+    exact = Fraction(value)
+    if lower is not None and exact < lower:
+        return UNSAFE, *beyond(exact, lower)
+    if upper is not None and exact >= upper:
+        return SAFE, *beyond(exact, upper)
+    return (UNDECIDED if lower is None or upper is None else INSIDE), None, None
+
+
+def beyond(value: Fraction, end: Fraction) -> tuple[float, float]:
+    """How far a value is from the end of an enclosure, and that over the end."""
+    off = abs(value - end)
+    return float(off), float(off / abs(end)) if end else math.inf
+
+
+class Late(BaseException):
+    """The time is up. Not an Exception, so that nobody who catches those swallows it."""
+
+
+@contextlib.contextmanager
+def deadline(seconds: float) -> Iterator[None]:
+    """Raise Late in the block when the time is up (at the next step of Python)."""
+
+    def late(*_: Any) -> None:
+        raise Late
+
+    before = signal.signal(signal.SIGALRM, late)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def statements(path: Path, count: int) -> list[Callable[[], Any] | str]:
+    """For each claim of a file a call that verifies it, or why there is none."""
+    try:
+        return [lambda stated=stated: verify(stated.claim) for stated in read_spec(path).claims]
+    except DpverifyError as error:
+        return [str(error)] * count
+
+
+def enclose(problem: Problem, action: Callable[[], Any] | str) -> Enclosure:
+    """dpverify's answer and its time."""
+    if isinstance(action, str):
+        return Enclosure(None, None, f"UNKNOWN: {action}", math.nan)
+    try:
+        with deadline(RUNS * SECONDS):
+            verified, seconds, _ = timed(action)
+    except Late:
+        return Enclosure(None, None, f"UNKNOWN: no answer in {RUNS * SECONDS} s", math.nan)
+    found = verified.judgement
+    ends = (found.lower, found.upper) if problem.epsilon is None else (found.delta_lower, found.delta_upper)
+    lower, upper = (rational(end, side) for end, side in zip(ends, (LOWER, UPPER), strict=True))
+    known = lower is not None and upper is not None
+    return Enclosure(lower, upper, ", ".join(found.rules) if known else f"UNKNOWN: {' '.join(verified.reasons)}", seconds)
+
+
+def rational(end: Expr | Infinite | None, side: str) -> Fraction | None:
+    """A proved bound as a rational, rounded outward where it is irrational; None for none, and where it is infinite."""
+    if end is None or isinstance(end, Infinite):
+        return None
+    return end.value if isinstance(end, Num) else _end(ball(end, 512), side)
+
+
+def _end(enclosure: arb, side: str) -> Fraction:
+    mantissa, exponent = (enclosure.upper() if side == UPPER else enclosure.lower()).man_exp()
+    return int(mantissa) * Fraction(2) ** int(exponent)
+
+
+def ask(problem: Problem, peer: Peer, truth: Enclosure) -> Iterator[Row]:
+    """A peer's bounds, or a row that says what came instead. Nothing where it offers nothing."""
+
+    def action() -> Mapping[str, float]:
+        with contextlib.redirect_stdout(io.StringIO()), np.errstate(all="ignore"):
+            return peer.answer(problem)
+
+    try:
+        with deadline(SECONDS):
+            answers, seconds, _ = timed(action)
+    except NotOffered:
+        return
+    except Late:
+        yield Row(problem.title, peer.name, "", f"none in {SECONDS} s", NONE, None, None, math.nan, math.nan)
+        return
+    except Exception as error:  # whatever a peer raises is its answer
+        told = f"{type(error).__name__}: {error}".replace("\n", " ").replace("|", "/")[:80]
+        yield Row(problem.title, peer.name, "", told, NONE, None, None, math.nan, math.nan)
+        return
+    for side, value in answers.items():
+        verdict = judge(side, value, truth.lower, truth.upper)
+        yield Row(problem.title, peer.name, side, f"{value:.12g}", *verdict, seconds, seconds / truth.seconds)
+
+
+# -- the report -------------------------------------------------------------------------------------------
+
+
+def clock(seconds: float) -> str:
+    """A time with three digits."""
+    return "" if math.isnan(seconds) else f"{seconds:.3g}"
+
+
+def own(problem: Problem, truth: Enclosure) -> str:
+    """dpverify's row: the enclosure, its width, the rules."""
+    if truth.lower is None or truth.upper is None:
+        return f"| {problem.title} | **dpverify** | both | UNKNOWN | {truth.told.replace('|', '/')} | | | {clock(truth.seconds)} | 1 |"
+    width = truth.upper - truth.lower
+    relative = width / truth.upper if truth.upper else Fraction(0)
+    value = f"[{decimal(truth.lower, LOWER)}, {decimal(truth.upper, UPPER)}]"
+    numbers = f"{float(width):.1e} | {float(relative):.1e} | {clock(truth.seconds)}"
+    return f"| {problem.title} | **dpverify** | both | {value} | {truth.told} | {numbers} | 1 |"
+
+
+def decimal(value: Fraction, side: str) -> str:
+    """Fifteen digits, rounded outward."""
+    return decimal_bounds(Num(value), 15)[side == UPPER]
+
+
+def summary(rows: Sequence[Row], asked: Sequence[Peer], missing: Mapping[str, str], count: int) -> Iterator[str]:
+    """For each peer: how many of its bounds are safe, how loose these are in the middle, how many are not, and by how much at most."""
+    head = ("accountant", "version", "bound", "SAFE", "loose by (median)", "inside", "UNSAFE", "by at most", "no answer", "not offered")
+    yield f"| {' | '.join(head)} |"
+    yield "|---" * len(head) + "|"
+    for peer in asked:
+        if peer.module in missing:
+            yield f"| {peer.name} | not installed: {missing[peer.module]} |{' |' * (len(head) - 2)}"
+            continue
+        mine = [row for row in rows if row.peer == peer.name]
+        failed = sum(row.direction == NONE for row in mine)
+        silent = count - len({row.problem for row in mine})
+        for side in sorted({row.side for row in mine if row.side}, reverse=True):
+            bounds = [row for row in mine if row.side == side]
+            number_of = Counter(row.direction for row in bounds)
+            loose, over = (
+                [row.relative for row in bounds if row.direction == direction and row.relative is not None] for direction in (SAFE, UNSAFE)
+            )
+            cells = (
+                peer.name,
+                version(peer.distribution),
+                side,
+                number_of[SAFE],
+                f"{statistics.median(loose):.1e}" if loose else "",
+                number_of[INSIDE],
+                number_of[UNSAFE],
+                f"{max(over):.1e}" if over else "",
+                failed,
+                silent,
+            )
+            yield f"| {' | '.join(map(str, cells))} |"
+
+
+def absent(asked: Sequence[Peer]) -> dict[str, str]:
+    """The peers' modules that are not here, and why; the others are imported."""
+    reasons = {}
+    for name in dict.fromkeys(peer.module for peer in asked):
+        try:
+            importlib.import_module(name)
+        except Exception as error:  # a broken installation is as good as none
+            reasons[name] = f"{type(error).__name__}: {error}".replace("|", "/")
+    return reasons
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Print the rows as they come; without arguments write the report."""
+    paths = {path.stem: path for path in sorted(FOLDER.glob("*.toml"))}
+    unknown = [name for name in arguments if name not in paths]
+    if unknown:
+        print(f"no problem {unknown[0]!r}; there are {', '.join(paths)}", file=sys.stderr)
+        return 2
+    asked = peers(GRIDS)
+    missing = absent(asked)
+    lines, rows, count = [f"| {' | '.join(COLUMNS)} |", "|---" * len(COLUMNS) + "|"], list[Row](), 0
+    print("\n".join(lines))
+    for name in arguments or paths:
+        stated = list(problems(paths[name]))
+        for problem, action in zip(stated, statements(paths[name], len(stated)), strict=True):
+            count += 1
+            truth = enclose(problem, action)
+            lines.append(own(problem, truth))
+            print(lines[-1], flush=True)
+            for peer in (peer for peer in asked if peer.module not in missing):
+                for row in ask(problem, peer, truth):
+                    rows.append(row)
+                    lines.append(row.line)
+                    print(row.line, flush=True)
+    totals = list(summary(rows, asked, missing, count))
+    print("\n".join(["", *totals]))
+    if not arguments:
+        versions = ", ".join(f"{name} {version(name)}" for name in ("python-flint", "numpy", "scipy"))
+        asking = f"`python bench/accountants.py`, Python {sys.version.split()[0]}, {versions}, {os.cpu_count()} processors."
+        text = [TITLE, "", asking, PREFACE, "", *totals, "", *lines]
+        REPORT.parent.mkdir(exist_ok=True)
+        REPORT.write_text("\n".join(text) + "\n", encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
