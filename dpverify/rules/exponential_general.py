@@ -10,7 +10,7 @@ from dpverify.errors import Rejected
 from dpverify.expr import ONE, ZERO, Expr, Num, call, format_expr, mul, num, sub
 from dpverify.model import Claim, Exponential, Source
 from dpverify.rules.base import Bound
-from dpverify.rules.rows import score_pairs, shape, sign
+from dpverify.tables import score_pairs, shape, sign
 
 NAME: Final = "exponential-general"
 STATEMENT: Final = (

@@ -12,7 +12,7 @@ from dpverify.expr import ZERO, Expr, call, format_expr
 from dpverify.model import Claim, Source
 from dpverify.rules.base import INFINITE, Bound
 from dpverify.rules.parameters import fixed
-from dpverify.rules.rows import Finite, LogBalls, finite
+from dpverify.tables import Finite, LogBalls, finite
 
 NAME: Final = "finite-table"
 STATEMENT: Final = (

@@ -16,7 +16,7 @@ from dpverify.expr import Num, substitute, symbols
 from dpverify.model import Claim, Domain, Exponential, Table
 from dpverify.rules import finite as rule
 from dpverify.rules.parameters import fixed
-from dpverify.rules.rows import Finite, LogBalls, finite
+from dpverify.tables import Finite, LogBalls, finite
 
 MOST_FORMS = 5
 """The most different log-ratios that are compared with each other for all parameters at once."""

@@ -17,7 +17,7 @@ from dpverify.compare import enclose
 from dpverify.expr import Expr, Num, neg, num, parse, substitute
 from dpverify.model import Claim, Domain, Exponential, Kernel, Mechanism, Selection, Staircase, Table
 from dpverify.rules.base import Infinite
-from dpverify.rules.rows import distance
+from dpverify.tables import distance
 from dpverify.verify import verify
 
 MP = mpmath.MPContext()

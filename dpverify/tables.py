@@ -1,4 +1,4 @@
-"""Finite mechanisms: their rows, adjacent pairs and log-ratios, checked, for the rules about them."""
+"""Finite mechanisms: their rows, adjacent pairs and log-ratios, checked, for all that is proved about them."""
 
 from __future__ import annotations
 
