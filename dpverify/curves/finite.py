@@ -167,7 +167,8 @@ class _Greatest:
     """The greatest profile of many faces, with those left out that are certainly not the greatest near an epsilon.
 
     On an interval of x = e^epsilon a profile lies below its chord, as it is convex, and the greatest one lies above the line
-    P(S) - x Q(S) of any event S: a face whose chord ends below such a line at both ends is not needed between them, nor is one that is 0 from the first end on.
+    P(S) - x Q(S) of any event S: a face whose chord ends below such a line at both ends is not needed between them. Nor is one
+    that is 0 from the first end on.
     """
 
     __slots__ = ("_faces", "_near")
@@ -201,7 +202,7 @@ class _Greatest:
         kept = []
         for face in self._faces:
             first = face.steps().excess(low)
-            if not first == 0 and not (first < left and face.steps().excess(high) < right):
+            if not first.is_zero() and not (first < left and face.steps().excess(high) < right):
                 kept.append(face)
         return tuple(kept)
 
