@@ -128,7 +128,7 @@ class _Outcome:
 
 @dataclass(frozen=True, slots=True)
 class _Table:
-    """Outcomes by falling lower end of their loss, and the sums of p and q before each; no loss exceeds its lower end by more than `width`."""
+    """Outcomes by falling lower end of their loss, and the sums of p and q before each; no ball of a loss is wider than `width`."""
 
     outcomes: list[_Outcome]
     lower: list[arb]
