@@ -16,24 +16,24 @@ from typing import Final, Literal
 
 from flint import acb, arb, ctx
 
-from dpverify.balls import BallProgram, Jet, constant, exact, hull, precision, rational
-from dpverify.compare import certainly_equal, certainly_le, certainly_lt
+from dpverify.balls import BallProgram, Jet, constant, exact, hull, precision, rational, resolve
+from dpverify.compare import AT_LEAST_ZERO, AT_MOST_ZERO, certainly_equal, certainly_le, certainly_lt
 from dpverify.curves.base import Curve, Pair, symmetric
 from dpverify.ends import End, Germ, end_jet
 from dpverify.errors import ExprError, Rejected, Undecided
-from dpverify.expr import ONE, ZERO, Expr, Num, Sym, add, derivative, div, format_expr, mul, neg, neg_log, sub, substitute, symbols
+from dpverify.expr import ONE, ZERO, Expr, Num, Sym, add, call, derivative, div, format_expr, mul, neg, neg_log, sqrt, sub, substitute, symbols
 from dpverify.geometry import Sensitivity
 from dpverify.integral import Piece, compiled, end_mass, pieces
 from dpverify.model import Domain, Radial, Source, Translation
 from dpverify.periods import step_period
 from dpverify.quotients import divided
-from dpverify.shapes import AT_LEAST_ZERO, AT_MOST_ZERO, Shapes
+from dpverify.shapes import Shapes
 
 NAME: Final = "line"
 STATEMENT: Final = (
     "For additive noise on the line whose density does not fall up to a mode and does not rise after it, the divergence of (p, p(. - s)) "
-    "does not fall as |s| grows: its derivative is e^epsilon times the integral of p' over {z: p(z + s) > e^epsilon p(z)}, which lies before "
-    "the mode. So the pair at the full shift, in both orders, is the worst."
+    "does not fall as |s| grows: its derivative in s > 0 is e^epsilon times the integral of p' over {z: p(z + s) > e^epsilon p(z)}, which "
+    "lies before the mode. So the pair at the full shift, in both orders, is the worst."
 )
 CHECKED: Final = ("the density is unimodal", "it is integrable", "the loss is monotone between the cuts", "the shift is not negative")
 ASSUMED: Final = ("the query moves by at most the sensitivity", "the noise is the declared one")
@@ -47,6 +47,8 @@ _MOST_DEPTH: Final = 300
 _MOST_CELLS: Final = 4_000
 _MOST_TRIES: Final = 4
 _GUARD: Final = 16
+_DEPTH: Final = 4
+"""Masses are known to a relative accuracy where they are above the whole times 2^-precision to this power."""
 _STEP: Final = 32
 """Set-ups are made at multiples of these bits."""
 _INFINITY: Final = arb("inf")
@@ -106,7 +108,9 @@ def read(noise: Noise) -> Reading:
     even = _mirror_image(lower, upper) and certainly_equal(density, substitute(density, {"z": neg(Z)}), REALS)
     if even and lower is None:
         right = _half_pieces(density)
-        found = _read_even(right) or (_convex_line(density) and _both_sides(right, concave=True)) or None
+        if _convex_line(density):
+            return _both_sides(right, concave=True)
+        found = _read_even(right)
         if found is not None:
             return found
     parts = _pieces(density, lower, upper)
@@ -148,10 +152,17 @@ def _pieces(density: Expr, lower: Fraction | None, upper: Fraction | None) -> tu
     """The smooth pieces, side by side. Raises Undecided for a density with gaps."""
     if step_period(density, "z") is not None:
         raise Undecided("a density with steps at every whole number; its curve is not an integral of a few smooth pieces.")
-    parts = tuple(pieces(density, "z", lower, upper))
+    parts = tuple(map(_plain, pieces(density, "z", lower, upper)))
     if not parts or any(left.upper != right.lower for left, right in pairwise(parts)):
         raise Undecided("a density that is zero between two places where it is not.")
     return parts
+
+
+def _plain(part: Piece) -> Piece:
+    """The piece without kinks where those of its logarithm are decided."""
+    h = neg_log(part.density)
+    plain = resolve(h, "z", part.lower, part.upper)
+    return part if plain == h else Piece(call("exp", neg(plain)), "z", part.lower, part.upper)
 
 
 def _read_even(right: tuple[Piece, ...]) -> Reading | None:
@@ -378,9 +389,9 @@ class Outward:
     def _cell(self, start: arb, end: Fraction) -> arb:
         """The integral from a point to the next edge."""
         function = next(f for f, p in zip(self._programs, self._parts, strict=True) if p.upper is None or end <= p.upper)
-        tolerance = arb(2) ** -ctx.prec
+        tolerance, least = arb(2) ** -ctx.prec, self._masses[0] * arb(2) ** (-_DEPTH * ctx.prec) if self._masses else arb(0)
         found = acb.integral(
-            function, acb(start), acb(rational(end)), rel_tol=tolerance, abs_tol=arb(0), eval_limit=20_000, depth_limit=4_000
+            function, acb(start), acb(rational(end)), rel_tol=tolerance, abs_tol=least.mid(), eval_limit=20_000, depth_limit=4_000
         )
         if not (found.real.is_finite() and 0 in found.imag):
             raise Undecided(f"the integral of the density up to {end} shifts from its centre has no finite enclosure.")
@@ -443,7 +454,7 @@ class Order:
     """The pair (p, p(. - 1)) in one order, set up at the working precision of its making."""
 
     def __init__(self, density: Reading, left: Outward, right: Outward) -> None:
-        self.density, self.left, self.right = density, left, right
+        self.density, self.left, self.right, self.bits = density, left, right, ctx.prec
         self.total = left.beyond(arb(0)) + right.beyond(arb(0))
         self._trees = [neg_log(p.density) for p in density.parts]
         self._programs = [BallProgram(h, "z") for h in self._trees]
@@ -463,7 +474,10 @@ class Order:
         for part, h in zip(self.density.parts, self._programs, strict=True):
             if (part.lower is not None and x < rational(part.lower)) or (part.upper is not None and x > rational(part.upper)):
                 continue
-            best = best.max((-h(_clipped(x, part)).v).exp().upper())
+            least = h(_clipped(x, part)).v
+            if not least.is_finite() and not self.density.concave:
+                least = h(_nearest_to_mode(x, part)).v
+            best = best.max((-least).exp().upper())
         return best
 
     def _jets(self, cell: Cell, z: arb) -> tuple[Jet, Jet]:
@@ -477,13 +491,21 @@ class Order:
         here, there = self._jets(cell, z)
         return there.v - here.v, there.d1 - here.d1
 
+    def _range(self, cell: Cell, low: arb, high: arb) -> arb:
+        """The loss between two points of a cell, before the mode also by h, which does not rise there."""
+        found = self.loss(cell, low.union(high))[0]
+        if found.is_finite() or self.density.concave or not high <= 0:
+            return found
+        (here, there), (nearer, near) = self._jets(cell, low), self._jets(cell, high)
+        least, most = arb(near.v - here.v), arb(there.v - nearer.v)
+        return least.union(most)
+
     # cells
 
     def _cells(self) -> Iterator[Cell]:
         parts = self.density.parts
-        cuts = {x for p in parts for x in (p.lower, p.upper) if x is not None}
-        edges: list[Fraction | None] = sorted(cuts | {x + 1 for x in cuts} | {Fraction(0), Fraction(1)})  # type: ignore[type-var,assignment]
-        for low, high in pairwise([None, *edges, None]):
+        cuts = {x for p in parts for x in (p.lower, p.upper) if x is not None} | {Fraction(0)}
+        for low, high in pairwise([None, *sorted(cuts | {x + 1 for x in cuts}), None]):
             here, there = _piece_of(parts, low, high, 0), _piece_of(parts, low, high, 1)
             if here is None or (not self.density.concave and low is not None and low >= 1):
                 continue  # past the mode and the shift p <= q
@@ -593,7 +615,7 @@ class Order:
             return
         if cell.direction == 0:
             assert cell.lower is not None and cell.upper is not None
-            if self.loss(cell, cell.lower.union(cell.upper))[0] >= epsilon:
+            if self._range(cell, cell.lower, cell.upper) >= epsilon:
                 decided.take(cell.lower, cell.upper)
             else:
                 self._doubt(cell, cell.lower, cell.upper, epsilon, decided)
@@ -625,8 +647,7 @@ class Order:
     def _doubt(self, cell: Cell, left: arb | None, right: arb | None, epsilon: arb, decided: Decided) -> None:
         """Count what an undecided interval may add: the integral of p (1 - e^(epsilon - loss))_+."""
         if left is not None and right is not None:
-            over = left.union(right)
-            mass, most = (right - left) * self.height(over), self.loss(cell, over)[0]
+            mass, most = (right - left) * self.height(left.union(right)), self._range(cell, left, right)
         elif left is None and right is not None:
             mass, most = self.below(right), self.loss(cell, right)[0] if cell.direction > 0 else cell.far[1]
         else:
@@ -710,6 +731,14 @@ def _clipped(x: arb, part: Piece) -> arb:
     return hull(part.lower if below and part.lower is not None else low, part.upper if above and part.upper is not None else high)
 
 
+def _nearest_to_mode(x: arb, part: Piece) -> arb:
+    """The exact point of a ball and a piece that is nearest to the mode, 0."""
+    if part.upper is not None and part.upper <= 0:
+        return x.upper() if x.upper() < rational(part.upper) else rational(part.upper)
+    assert part.lower is not None
+    return x.lower() if x.lower() > rational(part.lower) else rational(part.lower)
+
+
 def _piece_of(parts: Sequence[Piece], low: Fraction | None, high: Fraction | None, shift: int) -> int | None:
     """The piece that holds the interval moved to the left by the shift; None outside the support."""
     for i, p in enumerate(parts):
@@ -738,8 +767,8 @@ def _limit_of(slope: Germ) -> tuple[arb, arb]:
 class Shifted:
     """The pair (p, p(. - shift)) in one order: a profile that keeps what it has set up."""
 
-    def __init__(self, density: Reading, shift: Expr) -> None:
-        self._density, self._shift = density.stretched(shift), shift
+    def __init__(self, density: Reading, shift: Expr, scale: Expr = ONE) -> None:
+        self._density, self._unit = density.stretched(shift), mul(shift, scale)
         self._orders: dict[int, Order] = {}
 
     def order(self, bits: int) -> Order:
@@ -772,7 +801,7 @@ class Shifted:
             lost = wanted - found.rel_accuracy_bits()
             if lost <= 0 or found == 0 or not epsilon.is_exact():
                 break
-            bits += min(lost, 2 * ctx.prec) + _GUARD
+            bits += (lost if lost < wanted else 2 * wanted) + _GUARD
         if not found.is_finite():
             raise Undecided("the divergence has no finite enclosure; raise the precision.")
         return found, decided, order
@@ -780,14 +809,15 @@ class Shifted:
     def event(self, epsilon: arb) -> Mapping[str, str]:
         """S in the noise's own units, with its two probabilities."""
         _, decided, order = self.decided(epsilon)
-        unit, offset = constant(self._shift), rational(self._density.offset)
         texts, p, q = [], arb(0), arb(0)
-        for low, high in decided.inside:
-            texts.append(_interval(*(None if x is None else x * unit + offset for x in (low, high))))
-            more = order.masses(low, high)
-            p, q = p + more[0] / order.total, q + more[1] / order.total
+        with precision(order.bits):
+            unit, offset = constant(self._unit), rational(self._density.offset)
+            for low, high in decided.inside:
+                texts.append(_interval(*(None if x is None else x * unit + offset for x in (low, high))))
+                more = order.masses(low, high)
+                p, q = p + more[0] / order.total, q + more[1] / order.total
         return {
-            "pair": f"answers q(x) and q(x') = q(x) + {format_expr(self._shift)}",
+            "pair": f"answers q(x) and q(x') = q(x) + {format_expr(self._unit)}",
             "event": "{y : " + (" or ".join(texts) or "never") + "}",
             "P": p.str(15),
             "Q": q.str(15),
@@ -822,15 +852,26 @@ def curve(noise: Noise, reach: Sensitivity) -> Curve:
         if not certainly_le(ZERO, shift):
             raise Rejected(NAME, "the sensitivity", f"{format_expr(shift)} is not certainly at least 0")
     if density.even:
-        upper = _even_pair(density, shifts[0])
-        return Curve(upper, upper if shifts[0] == shifts[1] else _even_pair(density, shifts[1]), (NAME,), ASSUMED)
+        length = mul(scale, unit_length(noise))
+        upper = _even_pair(density, shifts[0], length)
+        return Curve(upper, upper if shifts[0] == shifts[1] else _even_pair(density, shifts[1], length), (NAME,), ASSUMED)
     return Curve(dominating(_two_orders(density, shifts[0])), _two_orders(density, shifts[1]), (NAME,), ASSUMED)
 
 
-def _even_pair(density: Reading, shift: Expr) -> Pair:
+def unit_length(noise: Noise) -> Expr:
+    """The length of a number of norm 1."""
+    if isinstance(noise, Translation) or noise.norm.kind == "lp":
+        return ONE
+    largest = max(abs(row[0]) for row in noise.norm.matrix)
+    if noise.norm.kind == "ellipsoid":
+        return sqrt(Num(largest))
+    return Num(largest if noise.norm.kind == "columns" else 1 / largest)
+
+
+def _even_pair(density: Reading, shift: Expr, scale: Expr) -> Pair:
     if certainly_le(shift, ZERO):
         return symmetric(nothing)
-    profile = Shifted(density, shift)
+    profile = Shifted(density, shift, scale)
     return symmetric(profile, profile.event)
 
 
