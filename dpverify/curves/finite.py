@@ -33,7 +33,7 @@ CHECKED: Final = (
     "scores differ, or points are apart, by at most the sensitivity where one is given",
 )
 ASSUMED: Final = ("the named inputs are all that are adjacent",)
-SOURCE: Final = Source("THEORY", "T1, T8; Zhu, Dong and Wang 2022, Lemma 9")
+SOURCE: Final = Source("THEORY", "T1, T8; Zhu, Dong and Wang 2022, on which functions are profiles")
 
 MOST_SHOWN: Final = 12
 """The most outputs of an event that are named."""
