@@ -273,7 +273,7 @@ def _expanded(expr: Expr) -> Expr:
     return done
 
 
-def _end_mass(density: Expr, name: str, end: End) -> arb | None:
+def end_mass(density: Expr, name: str, end: End) -> arb | None:
     """The integral of a density over an end; None where it is certainly infinite. Raises Undecided."""
     low, high = _theta(density, name, end)
     distance = rational(end.start) if end.side in ("+inf", "-inf") else 1 / rational(end.start)
@@ -300,7 +300,7 @@ def _integrable_towards(density: Expr, name: str, ends: Iterable[End]) -> tuple[
     """Whether a density is integrable at the first of the ends where that is certain, and that end."""
     for end in ends:
         try:
-            return _end_mass(density, name, end) is not None, end
+            return end_mass(density, name, end) is not None, end
         except (Undecided, ExprError):
             continue
     return None
@@ -428,7 +428,7 @@ def _disc(density: Expr, name: str, point: Fraction) -> Disc | None:
             taylor = derivative(taylor, name)
     except ExprError:
         return None
-    function = _compiled(numerator, name)
+    function = compiled(numerator, name)
     for k in (2, 1, 0, -1, -2, -4):
         radius = arb(2) ** k
         across = (-radius).union(radius)
@@ -450,10 +450,11 @@ def _arc(i: int) -> acb:
 
 # -- quadrature ------------------------------------------------------------------------------------
 
-_Complex = Callable[[acb, bool], acb]
+Complex = Callable[[acb, bool], acb]
+"""A function on complex balls: the argument, and whether the value has to be non-finite where the function is not analytic."""
 
 
-def _compiled(expr: Expr, name: str) -> _Complex:
+def compiled(expr: Expr, name: str) -> Complex:
     """The tree as a function of a complex ball, non-finite where `analytic` is asked and a branch cut is met."""
     if not symbols(expr):
         fixed = acb(constant(expr))
@@ -461,23 +462,33 @@ def _compiled(expr: Expr, name: str) -> _Complex:
     if isinstance(expr, Sym):
         return lambda z, a: z
     if isinstance(expr, Add | Mul):
-        parts = [_compiled(part, name) for part in expr.args]
+        parts = [compiled(part, name) for part in expr.args]
         return _folded(parts, sums=isinstance(expr, Add))
     if isinstance(expr, Pow):
-        base = _compiled(expr.base, name)
+        base = compiled(expr.base, name)
         if isinstance(expr.exponent, Num) and expr.exponent.value.denominator == 1:
             n = int(expr.exponent.value)
             return lambda z, a: base(z, a) ** n
         if isinstance(expr.exponent, Num) and abs(expr.exponent.value) == Fraction(1, 2):
-            return (lambda z, a: base(z, a).sqrt(analytic=a)) if expr.exponent.value > 0 else (lambda z, a: base(z, a).rsqrt(analytic=a))
-        exponent = _compiled(expr.exponent, name)
+            return (lambda z, a: square_root(base(z, a), a)) if expr.exponent.value > 0 else (lambda z, a: 1 / square_root(base(z, a), a))
+        exponent = compiled(expr.exponent, name)
         return lambda z, a: base(z, a).pow(exponent(z, a), analytic=a)
     assert isinstance(expr, Call)
-    args = [_compiled(arg, name) for arg in expr.args]
+    args = [compiled(arg, name) for arg in expr.args]
     return _COMPLEX[expr.name](*args)
 
 
-def _folded(parts: list[_Complex], sums: bool) -> _Complex:
+def square_root(u: acb, a: bool) -> acb:
+    """The square root; on wide boxes by the logarithm too, which keeps them narrow across the real line."""
+    found = u.sqrt(analytic=a)
+    if u.rad() * 1024 > abs(u):
+        other = (u.log(analytic=a) / 2).exp()
+        if other.is_finite() and not other.rad() > found.rad():
+            return other
+    return found
+
+
+def _folded(parts: list[Complex], sums: bool) -> Complex:
     def fold(z: acb, a: bool) -> acb:
         total = parts[0](z, a)
         for part in parts[1:]:
@@ -487,7 +498,7 @@ def _folded(parts: list[_Complex], sums: bool) -> _Complex:
     return fold
 
 
-def _bessel(order: _Complex, x: _Complex, logarithm: bool) -> _Complex:
+def _bessel(order: Complex, x: Complex, logarithm: bool) -> Complex:
     def f(z: acb, a: bool) -> acb:
         u = x(z, a)
         if not u.real > 0:  # the cut is on the other side
@@ -508,7 +519,7 @@ def _bessel(order: _Complex, x: _Complex, logarithm: bool) -> _Complex:
     return f
 
 
-def _extreme(parts: tuple[_Complex, ...], largest: bool) -> _Complex:
+def _extreme(parts: tuple[Complex, ...], largest: bool) -> Complex:
     def f(z: acb, a: bool) -> acb:
         best = parts[0](z, a)
         for part in parts[1:]:
@@ -519,7 +530,7 @@ def _extreme(parts: tuple[_Complex, ...], largest: bool) -> _Complex:
     return f
 
 
-_COMPLEX: Final[dict[str, Callable[..., _Complex]]] = {
+_COMPLEX: Final[dict[str, Callable[..., Complex]]] = {
     "exp": lambda u: lambda z, a: u(z, a).exp(),
     "log": lambda u: lambda z, a: u(z, a).log(analytic=a),
     "abs": lambda u: lambda z, a: u(z, a).real_abs(analytic=a),
@@ -557,7 +568,7 @@ def _atanh(u: acb, a: bool) -> acb:
 
 def _quadrature(density: Expr, name: str, lower: Fraction, upper: Fraction, reference: arb, bits: int) -> arb:
     """The integral over a closed interval by adaptive Gauss rules on complex balls (Johansson 2018)."""
-    function = _compiled(density, name)
+    function = compiled(density, name)
     for point in (lower, upper):
         disc = _disc(density, name, point)
         if disc is not None:
@@ -577,7 +588,7 @@ def _quadrature(density: Expr, name: str, lower: Fraction, upper: Fraction, refe
     return total.real.max(arb(0))
 
 
-def _with_disc(function: _Complex, point: Fraction, disc: Disc) -> _Complex:
+def _with_disc(function: Complex, point: Fraction, disc: Disc) -> Complex:
     """The function, by its bound where it has no finite value on a box inside the disc."""
     bounded = acb((-disc.bound).union(disc.bound), (-disc.bound).union(disc.bound))
 
@@ -649,7 +660,7 @@ def _sharp_end(piece: Piece, side: str, other: Fraction | None, point: Fraction,
     best: tuple[arb, Fraction] | None = None
     for end in _ends(side, _halfway(point, other, side), point):
         try:
-            mass = _end_mass(piece.density, piece.name, end)
+            mass = end_mass(piece.density, piece.name, end)
         except (Undecided, ExprError):
             continue
         if mass is None:
@@ -736,7 +747,7 @@ def _tail_sum(density: Expr, name: str, end: End) -> arb | None:
     if geometric is not None and geometric.is_finite():
         return geometric
     if slope.k.lo >= 0:
-        mass = _end_mass(resolve(density, name, end.start, None), name, end)
+        mass = end_mass(resolve(density, name, end.start, None), name, end)
         return None if mass is None else mass + first * hull(Fraction(0), Fraction(1))
     return None
 
