@@ -1,0 +1,269 @@
+"""Composition by privacy loss distributions, rounded in both directions (THEORY T19).
+
+A pair's losses log(p/q) under P have the profile D(alpha) of `grid.py`. Composing pairs convolves their losses, and
+
+    D[m1 * m2](alpha) = the integral over m2 of D[m1](alpha e^-loss), at loss +inf of D[m1](0),
+
+so replacing one part's masses by others whose profile is greater (less) everywhere makes the composed profile greater (less). Masses
+are integers: products of integer polynomials are exact, and each is rounded up (down) once. Losses beyond the range kept are moved to
++inf and up to its lower end for the upper bound, down to its upper end and left out for the lower bound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from fractions import Fraction
+from itertools import accumulate
+from typing import Any, Final
+
+from flint import arb, fmpz_poly
+
+from dpverify.balls import exact, finite, precision, rational
+from dpverify.curves.base import Pair
+from dpverify.curves.grid import MAX_CELLS, RULE, Grid, Masses, ceiling, downward, floor, knots, upward
+from dpverify.errors import Rejected
+from dpverify.model import Source, exact_fraction
+
+NAME: Final = RULE
+STATEMENT: Final = (
+    "Convolving masses at equally spaced losses whose profile is nowhere below (above) that of each part gives a profile that is nowhere "
+    "below (above) that of the parts' composition."
+)
+CHECKED: Final = (
+    "the masses of every part bound its profile at every epsilon, from enclosures of it",
+    "every product is exact and rounded once in the safe direction",
+    "what leaves the range is moved in the safe direction, mass at infinity is kept",
+)
+ASSUMED: Final = ("the parts draw independent noise",)
+SOURCE: Final = Source("THEORY", "T19")
+
+MAX_TIMES: Final = 10**9
+"""How often a part may occur."""
+
+
+def read_grid(evidence: Mapping[str, Any]) -> Grid:
+    """The grid that evidence writes: "spacing", "nudge" and "far" rationals as text, "bits" and "tail" integers, "ranges" pairs of them.
+
+    Raises Rejected where something is missing or of another kind.
+    """
+    try:
+        far = evidence.get("far")
+        ranges = tuple((_integer(low), _integer(high)) for low, high in evidence["ranges"])
+        return Grid(
+            exact_fraction(str(evidence["spacing"])),
+            exact_fraction(str(evidence["nudge"])),
+            _integer(evidence["bits"]),
+            _integer(evidence["tail"]),
+            ranges,
+            None if far is None else exact_fraction(str(far)),
+        )
+    except (KeyError, TypeError, ValueError, ZeroDivisionError) as error:
+        raise Rejected(NAME, "grid", f"{error}; it needs spacing, nudge, bits, tail and a range [low, high] for each part.") from error
+
+
+def _integer(value: Any) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise TypeError(f"{value!r} is not an integer")
+    return value
+
+
+def compose(parts: Sequence[tuple[Pair, int]], grid: Grid) -> Composition:
+    """Bounds on H of the product of the parts' pairs in their given order, each part as often as it says.
+
+    The reversed order needs a second call with the reversed pairs. Raises Rejected where the grid does not fit the parts.
+    """
+    return Composition(upper_sums(parts, grid), lower_sums(parts, grid), grid.prec)
+
+
+def upper_sums(parts: Sequence[tuple[Pair, int]], grid: Grid) -> Sums:
+    """The profile of masses that bound H of the product from above."""
+    _check(parts, grid)
+    product = _Products(grid, Side.UPPER)
+    masses = product.all(
+        (upward(grid, low, knots(pair, grid, low, high)), times)
+        for (pair, times), (low, high) in zip(parts, grid.ranges, strict=True)
+    )
+    return Sums.of(masses, grid, Side.UPPER, Fraction(0), None)
+
+
+def lower_sums(parts: Sequence[tuple[Pair, int]], grid: Grid) -> Sums:
+    """The profile of masses that bound H of the product from below."""
+    _check(parts, grid)
+    product = _Products(grid, Side.LOWER)
+    masses = product.all(
+        (downward(pair, grid, low, knots(pair, grid, low, high)), times)
+        for (pair, times), (low, high) in zip(parts, grid.ranges, strict=True)
+    )
+    nudges = grid.nudge * sum(times for _, times in parts)
+    if grid.far is None:
+        return Sums.of(masses, grid, Side.LOWER, nudges, None)
+    others = sum((times * min(0, low) for (_, times), (low, _) in zip(parts, grid.ranges, strict=True)), 0) * grid.spacing
+    return Sums.of(masses, grid, Side.LOWER, nudges, grid.far + others - nudges)
+
+
+def _check(parts: Sequence[tuple[Pair, int]], grid: Grid) -> None:
+    if not parts or len(parts) != len(grid.ranges):
+        raise Rejected(NAME, "ranges", f"{len(grid.ranges)} ranges for {len(parts)} parts; each part needs one.")
+    for number, (_, times) in enumerate(parts):
+        if not 1 <= times <= MAX_TIMES:
+            raise Rejected(NAME, f"part {number}", f"it occurs {times} times; between 1 and {MAX_TIMES} is allowed.")
+
+
+# -- products --------------------------------------------------------------------------------------
+
+
+class Side(Enum):
+    """Which bound is kept true by every rounding."""
+
+    UPPER = 1
+    LOWER = 2
+
+
+@dataclass(frozen=True, slots=True)
+class _Products:
+    """Products of masses on one grid, rounded to one side."""
+
+    grid: Grid
+    side: Side
+
+    def all(self, parts: Iterable[tuple[Masses, int]]) -> Masses:
+        """The product of every part to the power of its times."""
+        result: Masses | None = None
+        for masses, times in parts:
+            power = self.power(masses, times)
+            result = power if result is None else self.times(result, power)
+        assert result is not None
+        return result
+
+    def power(self, base: Masses, times: int) -> Masses:
+        """By repeated squaring, from the leading bit down."""
+        result = base
+        for bit in bin(times)[3:]:
+            result = self.times(result, result)
+            if bit == "1":
+                result = self.times(result, base)
+        return result
+
+    def times(self, left: Masses, right: Masses) -> Masses:
+        """The convolution of two lists of masses."""
+        if left.finite.length() + right.finite.length() > 2 * MAX_CELLS:
+            raise Rejected(NAME, "grid", f"more than {2 * MAX_CELLS} masses; a wider spacing or narrower ranges are needed.")
+        infinite = left.infinite * (right.infinite + _total(right.finite)) + _total(left.finite) * right.infinite
+        masses = Masses(left.low + right.low, self._rounded(left.finite * right.finite), self._rounded(fmpz_poly([infinite]))[0])
+        return self._trimmed(masses)
+
+    def _rounded(self, doubled: fmpz_poly) -> fmpz_poly:
+        """Coefficients in units of 4^-bits in units of 2^-bits."""
+        unit = 1 << self.grid.bits
+        return -((-doubled) // unit) if self.side is Side.UPPER else doubled // unit
+
+    def _trimmed(self, masses: Masses) -> Masses:
+        """Without the losses at either end that hold 2^-tail together."""
+        poly, last = masses.finite, masses.finite.degree()
+        if last < 1:
+            return masses
+        allowance = 1 << max(0, self.grid.bits - self.grid.tail)
+        above, high = 0, last
+        while high > 0 and above + poly[high] <= allowance:
+            above += poly[high]
+            high -= 1
+        below, low = 0, 0
+        while low < high and below + poly[low] <= allowance:
+            below += poly[low]
+            low += 1
+        kept = poly.truncate(high + 1).right_shift(low)
+        if self.side is Side.UPPER:
+            return Masses(masses.low + low, kept + fmpz_poly([below]), masses.infinite + above)
+        return Masses(masses.low + low, kept + fmpz_poly([above]).left_shift(high - low), masses.infinite)
+
+
+def _total(poly: fmpz_poly) -> Any:
+    return poly(1)
+
+
+# -- the composed profile --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Sums:
+    """The profile of masses, rounded to one side, at every real epsilon. Integers are in units of 2^-bits.
+
+    start: the first loss; spacing: between losses. above: the masses from each loss upwards, without the infinite; deltas: the profile
+    at each loss, without the infinite. far: the infinite mass is at least at this loss; None where it is at +inf or there is none.
+    """
+
+    bits: int
+    start: Fraction
+    spacing: Fraction
+    above: tuple[int, ...]
+    deltas: tuple[int, ...]
+    infinite: int
+    far: Fraction | None
+
+    @classmethod
+    def of(cls, masses: Masses, grid: Grid, side: Side, nudges: Fraction, far: Fraction | None) -> Sums:
+        """The profile of masses that lie `nudges` below the grid."""
+        above = list(accumulate(int(mass) for mass in reversed(masses.finite.coeffs()))) or [0]
+        with precision(grid.prec):
+            # delta at the loss below is delta + (1 - e^-h)(the masses from this loss upwards - delta)
+            fall = -(-rational(grid.spacing)).expm1()
+            step = ceiling(fall, grid.prec) if side is Side.UPPER else floor(fall, grid.prec)
+        deltas, delta = [0], 0
+        for mass in above[:-1]:
+            rise = step * max(0, mass - delta)
+            delta += -(-rise >> grid.prec) if side is Side.UPPER else rise >> grid.prec
+            deltas.append(delta)
+        start = masses.low * grid.spacing - nudges
+        return cls(grid.bits, start, grid.spacing, tuple(reversed(above)), tuple(reversed(deltas)), int(masses.infinite), far)
+
+    def at(self, epsilon: arb) -> arb:
+        """A ball that contains the masses' profile at an exact epsilon, but for their own roundings."""
+        infinite = arb(self.infinite)
+        if self.far is not None:
+            infinite *= -(epsilon - rational(self.far)).expm1().min(arb(0))
+        cell = max(0, -((self.start - exact(epsilon)) // self.spacing))
+        if cell < len(self.above):
+            step = -(epsilon - rational(self.start + cell * self.spacing)).expm1()
+            infinite += self.deltas[cell] + (self.above[cell] - self.deltas[cell]) * step
+        return infinite * arb(2) ** -self.bits
+
+
+@dataclass(frozen=True, slots=True)
+class Composition:
+    """H of a product of pairs from both sides: each bound is true at every real epsilon."""
+
+    above: Sums
+    below: Sums
+    prec: int
+
+    def upper(self, epsilon: arb) -> arb:
+        """An exact ball that is not below H anywhere on the ball epsilon."""
+        with precision(self.prec):
+            return self.above.at(finite(epsilon).lower()).upper().min(arb(1))
+
+    def lower(self, epsilon: arb) -> arb:
+        """An exact ball that is not above H anywhere on the ball epsilon."""
+        with precision(self.prec):
+            return self.below.at(finite(epsilon).upper()).lower().max(arb(0))
+
+    def delta(self, epsilon: arb) -> arb:
+        """Encloses H, as a profile does."""
+        return self.lower(epsilon).union(self.upper(epsilon))
+
+    def probabilities(self, epsilon: arb) -> tuple[arb, arb]:
+        """P(S) and Q(S), enclosed, for S = {the sum of the losses exceeds epsilon}; epsilon is exact.
+
+        -Q(S) is the slope of H in e^epsilon, which the chords on either side bound as H is convex.
+        """
+        with precision(self.prec):
+            alpha, above, below = epsilon.exp(), self.upper(epsilon), self.lower(epsilon)
+            least, most = arb(0), arb(1)
+            for width in (4, 16, 64, 256):
+                gap = rational(width * self.above.spacing)
+                right, left = (epsilon + gap).mid(), (epsilon - gap).mid()
+                least = least.max(((below - self.upper(right)) / (right.exp() - alpha)).lower())
+                most = most.min(((self.upper(left) - below) / (alpha - left.exp())).upper())
+            given_q = least.union(most)
+            return (below.union(above) + alpha * given_q).min(arb(1)), given_q

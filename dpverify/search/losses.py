@@ -1,0 +1,252 @@
+"""Chooses the grid of a composition by privacy loss distributions: floats estimate what `curves.losses` then proves."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Final
+
+import numpy as np
+from flint import arb
+from numpy.typing import NDArray
+
+from dpverify.balls import precision, rational
+from dpverify.curves.base import Pair
+from dpverify.errors import Undecided
+
+Floats = NDArray[np.float64]
+
+EXPLORING_BITS: Final = 256
+MOST_CELLS: Final = 1 << 17
+"""As many losses as the composition is spread over at most."""
+NUDGE_BITS: Final = 32
+LARGEST_LOSS: Final = 2.0**16
+FAR: Final = 2**20
+_OCTAVES: Final = range(-24, 17)
+_PER_OCTAVE: Final = 8
+_TILTS: Final = np.geomspace(1e-4, 1e6, 800)
+
+
+def propose(pairs: Sequence[Pair], times: Sequence[int], epsilon: float | None, delta: float | None, digits: int) -> dict[str, Any]:
+    """The grid, as evidence for `curves.losses.read_grid`, for bounds on delta at an epsilon or on epsilon at a delta.
+
+    digits: relative accuracy 10^-digits of delta, or absolute of epsilon in nats, as far as MOST_CELLS allows. The same grid serves
+    pairs in the reversed order only if they have the same profiles. Raises ValueError unless one of epsilon and delta is given.
+    """
+    if (epsilon is None) == (delta is None):
+        raise ValueError("give either an epsilon or a delta.")
+    shapes = [_explore(pair) for pair in pairs]
+    total = _Total(shapes, times)
+    tilt, log_delta = total.at_epsilon(epsilon) if epsilon is not None else total.at_delta(float(delta or 0))
+    relative = 10.0**-digits * (1 if epsilon is not None else tilt)
+    tail = math.ceil((2.5 - log_delta - math.log(min(relative, 1e-3)) + math.log(2 * sum(times))) / math.log(2))
+    spread = total.spread(tail * math.log(2))
+    wanted = max(math.sqrt(6 * relative / (tilt * (tilt + 1) * sum(times))), spread / MOST_CELLS)
+    spacing = _spacing(wanted, shapes, times, spread)
+    bits = tail + 36
+    ranges = [_range(pair, spacing, 2.0**-tail) for pair in pairs]
+    nudge = spacing / 2 ** _nudge_bits(pairs, spacing, bits)
+    found = {"spacing": str(spacing), "nudge": str(nudge), "bits": bits, "tail": tail, "ranges": [list(ends) for ends in ranges]}
+    if any(shape.rest > 2.0**-tail for shape in shapes):
+        found["far"] = str(math.ceil(FAR + max(high for _, high in ranges) * spacing))
+    return found
+
+
+# -- the parts -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """A pair's losses, roughly: masses at some losses, the mass at +inf, and where single losses have much mass, with that mass."""
+
+    losses: Floats
+    logs: Floats
+    rest: float
+    atoms: tuple[tuple[Fraction, float], ...]
+
+    def cumulant(self, tilt: Floats) -> Floats:
+        """log E e^(tilt loss) under P, without the mass at +inf."""
+        terms = self.logs[None, :] + tilt[:, None] * self.losses[None, :]
+        top = terms.max(axis=1)
+        found: Floats = top + np.log(np.exp(terms - top[:, None]).sum(axis=1))
+        return found
+
+
+def _explore(pair: Pair) -> _Shape:
+    sizes = [2.0 ** (octave + step / _PER_OCTAVE) for octave in _OCTAVES for step in range(_PER_OCTAVE)]
+    with precision(EXPLORING_BITS):
+        top, bottom = _reach(pair, sizes), _reach(pair.reversed, sizes)
+        points = [-size for size in reversed(sizes) if size <= bottom] + [0.0] + [size for size in sizes if size <= top]
+        balls = [arb(point) for point in points]
+        heights = [pair.delta(ball) for ball in balls]
+        starts = [arb(1)]
+        for i in range(1, len(points)):
+            step = -(balls[i - 1] - balls[i]).expm1()
+            starts.append(heights[i] + (heights[i - 1] - heights[i]) / step)
+        starts.append(heights[-1])
+        masses = np.array([max(0.0, _float(here - after)) for here, after in zip(starts, starts[1:], strict=False)])
+        rest = max(0.0, _float(heights[-1]))
+        atoms = _atoms(pair, points, masses)
+    kept = masses > 0
+    return _Shape(np.array(points)[kept], np.log(masses[kept]), rest if rest > 1e-300 else 0.0, atoms)
+
+
+def _float(ball: arb) -> float:
+    return float(ball.mid())
+
+
+def _reach(pair: Pair, sizes: Sequence[float]) -> float:
+    """The first size beyond which H is as good as constant."""
+    last = _height(pair, arb(sizes[-1]))
+    low, high = 0, len(sizes) - 1
+    while low < high:
+        middle = (low + high) // 2
+        if _height(pair, arb(sizes[middle])) - last <= 1e-100:
+            high = middle
+        else:
+            low = middle + 1
+    return sizes[min(low + 1, len(sizes) - 1)]
+
+
+def _height(pair: Pair, loss: arb) -> float:
+    try:
+        return _float(pair.delta(loss))
+    except Undecided:
+        return 0.0
+
+
+def _atoms(pair: Pair, points: Sequence[float], masses: Floats) -> tuple[tuple[Fraction, float], ...]:
+    """Losses that hold a mass by themselves: cells that keep half of what they hold when they are halved again and again."""
+    found: dict[Fraction, float] = {}
+    for i in np.argsort(-masses)[:64]:
+        mass = masses[i]
+        if mass < 1e-4:
+            break
+        left, right = points[max(i - 1, 0)], points[min(i + 1, len(points) - 1)]
+        place = _narrowed(pair, Fraction(left), Fraction(right), 0.3 * mass)
+        if place is not None and all(abs(place - other) > Fraction(1, 10**15) for other in found):
+            found[place] = float(mass)
+    return tuple(found.items())
+
+
+def _narrowed(pair: Pair, left: Fraction, right: Fraction, least: float) -> Fraction | None:
+    """The loss in an interval that holds at least a mass by itself, or None."""
+    if left >= right:
+        return None
+    while right - left > Fraction(1, 2**90):
+        thirds = (right - left) / 3
+        parts = [(left, right - thirds), (left + thirds, right)]
+        weights = [_mass(pair, low, high) for low, high in parts]
+        better = int(weights[1] > weights[0])
+        if not weights[better] >= least:
+            return None
+        left, right = parts[better]
+    middle = (left + right) / 2
+    simple = middle.limit_denominator(10**9)
+    return simple if abs(simple - middle) < Fraction(1, 2**80) else Fraction(math.floor(middle * 2**90), 2**90)
+
+
+def _mass(pair: Pair, left: Fraction, right: Fraction) -> float:
+    """About the mass of P at losses between two: the kink of H, from the chords on either side."""
+    margin = (right - left) / 64
+    before, here, there, after = (rational(point) for point in (left - margin, left, right, right + margin))
+    rise = (pair.delta(before) - pair.delta(here)) / (here.exp() - before.exp())
+    fall = (pair.delta(there) - pair.delta(after)) / (after.exp() - there.exp())
+    return _float((rise - fall) * here.exp())
+
+
+# -- the whole -------------------------------------------------------------------------------------
+
+
+class _Total:
+    """Chernoff's bounds for the sum of all losses."""
+
+    def __init__(self, shapes: Sequence[_Shape], times: Sequence[int]) -> None:
+        self.shapes, self.times = shapes, times
+        self.rest = sum(k * shape.rest for shape, k in zip(shapes, times, strict=True))
+        self.up, self.down = self._cumulant(_TILTS), self._cumulant(-_TILTS)
+        # (1 - e^-x)+ <= e^(t x) t^t/(1 + t)^(1 + t)
+        self.bent = self.up + _TILTS * np.log(_TILTS) - (1 + _TILTS) * np.log1p(_TILTS)
+
+    def _cumulant(self, tilts: Floats) -> Floats:
+        total: Floats = sum((k * shape.cumulant(tilts) for shape, k in zip(self.shapes, self.times, strict=True)), np.zeros_like(tilts))
+        return total
+
+    def at_epsilon(self, epsilon: float) -> tuple[float, float]:
+        """The best tilt, and about log delta."""
+        logs = self.bent - _TILTS * epsilon
+        best = int(np.argmin(logs))
+        return float(_TILTS[best]), max(float(logs[best]), math.log(self.rest) if self.rest > 0 else -2000.0)
+
+    def at_delta(self, delta: float) -> tuple[float, float]:
+        """The best tilt at a delta, and log delta."""
+        left = delta - self.rest
+        log_delta = math.log(left if left > 0 else delta)
+        best = int(np.argmin((self.bent - log_delta) / _TILTS))
+        return float(_TILTS[best]), math.log(delta)
+
+    def spread(self, nats: float) -> float:
+        """The length of the losses outside of which there is e^-nats."""
+        high = float(np.min((self.up + nats) / _TILTS))
+        low = -float(np.min((self.down + nats) / _TILTS))
+        return max(high - low, 1e-12)
+
+
+def _spacing(wanted: float, shapes: Sequence[_Shape], times: Sequence[int], spread: float) -> Fraction:
+    """A spacing of about what is wanted that puts atoms on the grid: an atom between losses costs k times its distance."""
+    weights: dict[Fraction, float] = {}
+    for shape, k in zip(shapes, times, strict=True):
+        for place, mass in shape.atoms:
+            if place != 0:
+                weights[abs(place)] = weights.get(abs(place), 0.0) + k * mass
+    if not weights:
+        return Fraction(1, math.ceil(1 / wanted)) if wanted < 1 else Fraction(1)
+    common = _common(list(weights))
+    if common > wanted / 4 or common > 1.01 * spread / MOST_CELLS:
+        return common / max(1, math.ceil(float(common) / wanted))
+    longest = max(weights)
+    first = math.ceil(float(longest) / wanted)
+    places, costs = np.array([float(place) for place in weights]), np.array(list(weights.values()))
+    counts = np.arange(first, 2 * first + 1)
+    turns = places[None, :] / float(longest) * counts[:, None]
+    best = int(np.argmin(((turns - np.floor(turns + 1e-12)) * costs[None, :]).sum(axis=1) / counts))
+    return longest / int(counts[best])
+
+
+def _common(places: Sequence[Fraction]) -> Fraction:
+    """The greatest rational of which all are multiples."""
+    bottom = math.lcm(*(place.denominator for place in places))
+    return Fraction(math.gcd(*(int(place * bottom) for place in places)), bottom)
+
+
+def _range(pair: Pair, spacing: Fraction, tail: float) -> tuple[int, int]:
+    """The multiples of the spacing between which all but the tail lies, and one more below."""
+    with precision(EXPLORING_BITS):
+        rest, rest_below = _height(pair, arb(LARGEST_LOSS)), _height(pair.reversed, arb(LARGEST_LOSS))
+        h = rational(spacing)
+        high = _first(lambda n: _height(pair, n * h) - rest <= tail)
+        low = _first(lambda n: _float((-n * h).exp() * (pair.reversed.delta(n * h) - rest_below)) <= tail)
+    return -low - 1, high
+
+
+def _first(holds: Callable[[int], bool]) -> int:
+    """The least n >= 1 for which a lasting property holds."""
+    high = 1
+    while not holds(high):
+        high *= 2
+    low = high // 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return high
+
+
+def _nudge_bits(pairs: Sequence[Pair], spacing: Fraction, bits: int) -> int:
+    """How much shorter than the spacing the chords can be before their slopes drown in the width of the profiles' enclosures."""
+    with precision(bits + 64):
+        noise = max(float(pair.delta(rational(k * spacing)).rad()) for pair in pairs for k in (-3, 0, 3))
+    if noise == 0:
+        return NUDGE_BITS
+    return max(3, min(NUDGE_BITS, math.floor(2 * math.log2(spacing) - 10 - math.log2(noise))))
