@@ -9,7 +9,7 @@ from typing import Final
 from flint import arb
 
 from dpverify import compare
-from dpverify.curves.base import Curve, Event, Profile, symmetric
+from dpverify.curves.base import Curve, Event, Pair, Profile
 from dpverify.curves.evaluate import Known, accurately, decimals, falling
 from dpverify.curves.exponents import Exponent, exponent, stretch
 from dpverify.errors import ExprError, Rejected
@@ -80,16 +80,21 @@ def _kinks(expr: Expr) -> Iterator[Expr]:
 
 
 def profile(ratio: Expr) -> Profile:
-    """(1 - exp((epsilon - ratio)/2))_+ for epsilon >= -ratio. Raises Rejected unless the ratio is certainly at least 0."""
+    """(1 - exp((epsilon - ratio)/2))_+, and 1 - e^epsilon below -ratio. Raises Rejected unless the ratio is certainly at least 0."""
     sign = compare.sign(ratio)
     if sign is None or sign < 0:
         raise Rejected(NAME, "the distance", f"D/b = {format_expr(ratio)} is not certainly at least 0")
     end = Known(ratio)
 
     def at(epsilon: arb) -> arb:
-        return accurately(lambda: (-((epsilon - end()) / 2).expm1()).max(arb(0)))
+        return accurately(lambda: _excess(epsilon, end()))
 
     return falling(at)
+
+
+def _excess(epsilon: arb, end: arb) -> arb:
+    found = (-((epsilon - end) / 2).expm1()).max(arb(0))
+    return found.max(-epsilon.expm1()) if epsilon < 0 else found
 
 
 def delta_expr(ratio: Expr, epsilon: Expr) -> Expr:
@@ -110,9 +115,14 @@ def curve(noise: Mechanism, reach: Sensitivity, stated: bool = False) -> Curve:
         raise Rejected(NAME, "the noise", "its density is not certainly exp(-c |z - m|) on a line or in independent coordinates")
     shape, rate = found
     lower = mul(rate, _one_coordinate(shape, reach, stated))
-    dominating = symmetric(profile(upper), _event(upper))
-    attained = dominating if lower == upper or compare.certainly_equal(lower, upper) else symmetric(profile(lower), _event(lower))
+    dominating = _pair(upper)
+    attained = dominating if lower == upper or compare.certainly_equal(lower, upper) else _pair(lower)
     return Curve(dominating, attained, (NAME,), ASSUMED)
+
+
+def _pair(ratio: Expr) -> Pair:
+    curve = profile(ratio)
+    return Pair(curve, curve, _event(ratio), everywhere=True)
 
 
 def _one_coordinate(shape: Exponent, reach: Sensitivity, stated: bool) -> Expr:

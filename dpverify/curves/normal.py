@@ -9,7 +9,7 @@ from typing import Final
 from flint import arb
 
 from dpverify import compare
-from dpverify.curves.base import Curve, Event, Pair, Profile, symmetric
+from dpverify.curves.base import Curve, Event, Pair, Profile
 from dpverify.curves.evaluate import Known, accurately, decimals, falling
 from dpverify.curves.exponents import Exponent, exponent, stretch
 from dpverify.errors import ExprError, Rejected
@@ -106,8 +106,8 @@ def curve(noise: Mechanism, reach: Sensitivity, stated: bool = False) -> Curve:
         raise Rejected(NAME, "the noise", "its density is not certainly exp(-c r**2) in l2, in an ellipsoid's norm or on a line")
     lower = mu(noise, reach.lower) if stated else _surely_moved(*found, reach)
     assert lower is not None
-    dominating = _pair(upper)
-    attained = dominating if lower == upper or compare.certainly_equal(lower, upper) else _pair(lower)
+    dominating = pair(upper)
+    attained = dominating if lower == upper or compare.certainly_equal(lower, upper) else pair(lower)
     return Curve(dominating, attained, (NAME,), ASSUMED)
 
 
@@ -118,8 +118,10 @@ def _surely_moved(shape: Exponent, rate: Expr, reach: Sensitivity) -> Expr:
     return mul(rate, stretch(shape, _TWO)[0], reach.lower)
 
 
-def _pair(shift: Expr) -> Pair:
-    return symmetric(profile(shift), None if compare.sign(shift) == 0 else _event(shift))
+def pair(shift: Expr) -> Pair:
+    """The pair of N(0, 1) and N(shift, 1). Raises Rejected unless shift is certainly at least 0."""
+    curve = profile(shift)
+    return Pair(curve, curve, None if compare.sign(shift) == 0 else _event(shift), everywhere=True)
 
 
 def _event(mu: Expr) -> Event:

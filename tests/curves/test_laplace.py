@@ -13,6 +13,7 @@ from mpmath import mp
 from dpverify.balls import constant, precision, rational
 from dpverify.compare import certainly_equal
 from dpverify.curves import laplace
+from dpverify.curves.base import Pair
 from dpverify.errors import Rejected, Undecided
 from dpverify.expr import Num, num, parse
 from dpverify.geometry import Sensitivity
@@ -95,6 +96,15 @@ def test_no_split_of_a_shift_over_two_coordinates_is_worse_than_one_coordinate(f
     proved = 1 - mp.exp(-u) * (1 + min(u, least) / 2) if u > 0 else mp.mpf(0)
     assert abs(split - proved) < mp.mpf(10) ** -12
     assert whole.upper() >= arb(mp.nstr(split, 20)) - arb("1e-12")
+
+
+def test_below_zero_the_closed_form_is_that_of_the_exchanged_pair():
+    with precision(100):
+        for t in ("0", "1"):
+            pair = laplace.curve(line("exp(-abs(z))"), stated(t)).upper
+            dual = Pair(pair.forward, pair.backward)
+            for epsilon in (arb(fmpq(1, 3)), arb(1), arb(4), arb(0)):
+                assert pair.delta(-epsilon).overlaps(dual.delta(-epsilon))
 
 
 def test_past_the_end_nothing_is_left_and_at_it_no_more_than_the_enclosure():
