@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Final
 
-from flint import acb, arb, ctx
+from flint import acb, arb, arb_poly, ctx
 
 from dpverify.balls import constant, exact, rational
 from dpverify.curves.crossings import Loss, Span
@@ -25,7 +25,10 @@ _LEAST_TAIL: Final = 16
 _MOST_DOUBLINGS: Final = 2_000
 _HALVINGS: Final = 12
 _SAMPLES: Final = 12
+_REACHES: Final = ((arb(1) / 16, 4), (arb(1) / 4, 2), (arb(5) / 8, Fraction(2, 3)))
+"""Where a power series is cut after so many terms that each gives these bits."""
 _WIDE: Final = arb(2) ** -6
+_NARROW: Final = arb(2) ** -20
 _EVALUATIONS: Final = 40_000
 _UNIT: Final = arb(0).union(arb(1))
 _NAN: Final = acb("nan")
@@ -36,23 +39,32 @@ class Cap:
 
     def __init__(self, twice: int) -> None:
         self.twice, self._m = twice, arb(twice) / 2
-        self._whole_power = twice % 2 == 0
+        self._finite = twice % 2 == 0
         self.full = self._m * (2 * self._m.lgamma() - (2 * self._m).lgamma()).exp()
+        wanted = [twice // 2] if self._finite else [twice + int(ctx.prec / bits) for _, bits in _REACHES]
+        terms = [arb(1)]
+        while len(terms) < max(wanted):
+            k = len(terms)
+            terms.append(terms[-1] * (k - self._m) / k)
+        series = [self._m * term / (self._m + k) for k, term in enumerate(terms)]
+        self._sums = [(arb_poly(series[:count]), abs(series[count - 1])) for count in wanted]
 
     def factor(self, x: acb, a: bool) -> acb:
-        """C(x) / x^m. It is the mean of (1 - x t)^(m - 1) for t of density m t^(m - 1), which serves on wide boxes."""
-        if self._whole_power:
-            return x.hypgeom_2f1(self._m, 1 - self._m, self._m + 1)
-        if x.rad() > _WIDE:
+        """C(x) / x^m, by its series; the terms fall from the m-th on."""
+        if self._finite:
+            return self._sums[0][0](x)
+        size = x.abs_upper()
+        for (reach, _), (series, last) in zip(_REACHES, self._sums, strict=True):
+            if size <= reach:
+                rest = (last * size ** series.length() / (1 - size)).upper()
+                return series(x) + acb((-rest).union(rest), (-rest).union(rest))
+        if x.rad() > _WIDE:  # the mean of (1 - x t)^(m - 1) for t of density m t^(m - 1)
             return (1 - x * _UNIT).pow(self._m - 1, analytic=a)
-        if not x.real < 1:
-            return _NAN
-        return x.hypgeom_2f1(self._m, 1 - self._m, self._m + 1)
+        return x.hypgeom_2f1(self._m, 1 - self._m, self._m + 1) if x.real < 1 else _NAN
 
     def power(self, x: acb, a: bool) -> acb:
         """x^m."""
-        return x ** (self.twice // 2) if self._whole_power else square_root(x, a) ** self.twice
-
+        return x ** (self.twice // 2) if self._finite else square_root(x, a) ** self.twice
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,11 +97,13 @@ class _Chart:
 class _Place:
     """Two spheres that meet, of radii r and s; outer = r + D - s, inner = r + s - D.
 
-    root and slack: root^2 * slack is the one of them that vanishes at the chart's edge (outer for none, with root 1).
+    reach: D + s - r. root and slack: root^2 * slack is the one of outer and inner that vanishes at the chart's edge (outer for
+    none, with root 1). inside: whether that is inner.
     """
 
     r: acb
     s: acb
+    reach: acb
     outer: acb
     inner: acb
     root: acb
@@ -154,48 +168,60 @@ class Lunes:
 
     def _lune(self, at: _Place, a: bool) -> acb:
         """-g'(r) times the volume of the lune, over the area of the unit sphere."""
-        cap, d, r, s, shift = self._cap, self._d, at.r, at.s, self._shift
-        common = at.vanishing(cap, a)
+        cap, d, r, s, twice = self._cap, self._d, at.r, at.s, 2 * self._shift
+        common, first, second = at.vanishing(cap, a), at.reach / (2 * twice * r), at.reach / (2 * twice * s)
         if at.inside:
-            first, second = (shift + s - r) / (4 * shift * r), at.outer / (4 * shift * s)
+            second = at.outer / (2 * twice * s)
             missing = r**d * cap.power(first, a) * cap.factor(first * at.inner, a)
             missing += s**d * cap.power(second, a) * cap.factor(second * at.inner, a)
             lune = r**d * cap.full - common * missing
         else:
-            first, second = (r + s + shift) / (4 * shift * r), at.inner / (4 * shift * s)
+            first, second = 1 / twice + first, 1 / twice - second
             lune = r**d * cap.power(first, a) * cap.factor(first * at.outer, a)
             lune = common * (lune - s**d * cap.power(second, a) * cap.factor(second * at.outer, a))
         return self._slope(r, a) * (-self._h(r, a)).exp() * lune * self._unit
 
     def _cap_share(self, at: _Place, a: bool) -> acb:
         """The radial density of P times the share of the sphere of radius r that lies in S."""
-        cap, r, s, shift = self._share, at.r, at.s, self._shift
-        common = at.vanishing(cap, a)
+        cap, r, twice = self._share, at.r, 2 * self._shift
+        common, first = at.vanishing(cap, a), at.reach / (2 * twice * r)
         if at.inside:
-            first = (shift + s - r) / (4 * shift * r)
             share = 1 - common * cap.power(first, a) * cap.factor(first * at.inner, a) / cap.full
         else:
-            first = (r + s + shift) / (4 * shift * r)
+            first = 1 / twice + first
             share = common * cap.power(first, a) * cap.factor(first * at.outer, a) / cap.full
         return r ** (self._d - 1) * (-self._h(r, a)).exp() * share
 
     def _place(self, chart: _Chart, u: acb, epsilon: arb, a: bool) -> _Place:
         v = chart.distance(u)
         r = chart.anchor + chart.sign * v
-        s = self._other(r, epsilon, a)
-        outer, inner = r + self._shift - s, r + s - self._shift
+        gap = self._gap(r, epsilon, a)
+        s, reach, outer, inner = r + gap, self._shift + gap, self._shift - gap, 2 * r + gap - self._shift
         if chart.edge == 0:
-            return _Place(r, s, outer, inner, acb(1), outer, False)
+            return _Place(r, s, reach, outer, inner, acb(1), outer, False)
         slack = (outer if chart.edge > 0 else inner) / v
         if not (slack.is_finite() and 16 * slack.rad() < abs(slack)):
             # by the mean of its slope from the anchor, where it vanishes
             path = acb(chart.anchor).union(r)
-            turning = self._slope(path, a) / self._slope(self._other(path, epsilon, a), a)
-            mean = chart.sign * (1 - chart.edge * turning)
+            mean = chart.sign * (1 - chart.edge * self._turning(path, self._other(path, epsilon, a), a))
             if mean.is_finite() and not mean.rad() > slack.rad():
                 slack = mean
         root = (2 * chart.size).sqrt() * (u / 2).sinh()
-        return _Place(r, s, outer, inner, root, slack, chart.edge < 0)
+        return _Place(r, s, reach, outer, inner, root, slack, chart.edge < 0)
+
+    def _gap(self, r: acb, epsilon: arb, a: bool) -> acb:
+        """s - r; on wide boxes round its value in the middle."""
+        s = self._other(r, epsilon, a)
+        gap = s - r
+        if r.rad() < abs(r) * _NARROW:
+            return gap
+        middle = acb(r.mid())
+        mean = self._other(middle, epsilon, a) - middle + (self._turning(r, s, a) - 1) * (r - middle)
+        return mean if mean.is_finite() and not mean.rad() > gap.rad() else gap
+
+    def _turning(self, r: acb, s: acb, a: bool) -> acb:
+        """ds/dr."""
+        return self._slope(r, a) / self._slope(s, a)
 
     def _other(self, r: acb, epsilon: arb, a: bool) -> acb:
         """s with h(s) = h(r) + epsilon."""
