@@ -1,0 +1,116 @@
+"""Several guarantees at once: the hull against linear programming's answer, and against what mechanisms do."""
+
+from fractions import Fraction
+from itertools import pairwise
+
+import mpmath
+import pytest
+from flint import arb
+from mpmath import mp, mpf
+
+from dpverify.balls import precision, rational
+from dpverify.curves import guarantees, normal, pure
+from dpverify.errors import Undecided
+from dpverify.expr import Num, num, parse
+
+POINTS = [("1/2", "1/4"), ("1", "1/10"), ("2", "1/100"), ("3", "1/100")]
+
+
+def built(points):
+    return guarantees.pair([(parse(epsilon), parse(delta)) for epsilon, delta in points])
+
+
+def hull(points, epsilon):
+    """Andrew's monotone chain on the points and their mirror images, then interpolation."""
+    right = [
+        (mpmath.exp(mpf(Fraction(e).numerator) / Fraction(e).denominator), mpf(Fraction(d).numerator) / Fraction(d).denominator)
+        for e, d in points
+    ]
+    corners = sorted([(mpf(0), mpf(1)), *right, *((1 / g, 1 - (1 - d) / g) for g, d in right), (mpf(10) ** 9, min(d for _, d in right))])
+    chain = []
+    for x, y in corners:
+        while len(chain) > 1 and (chain[-1][0] - chain[-2][0]) * (y - chain[-2][1]) <= (chain[-1][1] - chain[-2][1]) * (x - chain[-2][0]):
+            chain.pop()
+        chain.append((x, y))
+    level = mpmath.exp(epsilon)
+    for (x, g), (y, h) in pairwise(chain):
+        if x <= level <= y:
+            return g + (h - g) * (level - x) / (y - x)
+    return chain[-1][1]
+
+
+@pytest.mark.parametrize("epsilon", ["0", "1/4", "1/2", "3/4", "1", "3/2", "2", "5/2", "7"])
+@pytest.mark.parametrize("points", [POINTS, POINTS[:1], POINTS[1:3], [("0", "1/3"), ("1", "0")]])
+def test_it_is_the_lower_hull(points, epsilon):
+    with mp.workdps(50):
+        expected = hull(points, mpf(Fraction(epsilon).numerator) / Fraction(epsilon).denominator)
+        with precision(96):
+            ball = built(points).forward(rational(Fraction(epsilon)))
+        assert abs(mpf(ball.mid().str(40, radius=False)) - expected) < mpf(10) ** -20
+        assert ball.rad() < arb(2) ** -70
+
+
+@pytest.mark.parametrize("epsilon", ["0", "1/2", "1", "2"])
+def test_one_guarantee_is_that_of_its_worst_mechanism(epsilon):
+    with precision(96):
+        at = rational(Fraction(epsilon))
+        ball = built([("1", "1/1000")]).forward(at)
+        assert ball.overlaps(pure.guarantee(parse("1"), parse("1/1000")).forward(at))
+        assert ball.rel_accuracy_bits() > 60
+
+
+def test_it_keeps_every_guarantee_and_is_better_than_each():
+    with precision(96):
+        pair = built(POINTS)
+        for epsilon, delta in POINTS:
+            assert not pair.forward(rational(Fraction(epsilon))) > rational(Fraction(delta)) + arb(2) ** -80
+            assert not pair.forward(arb(1) / 4) > pure.guarantee(parse(epsilon), parse(delta)).forward(arb(1) / 4)
+
+
+def test_points_of_a_true_curve_lie_above_it_everywhere():
+    with precision(96):
+        curve = normal.profile(parse("1"))
+        rounded = []
+        for i in range(1, 9):
+            mantissa = int((curve(arb(i) / 2) * 2**60).ceil().upper().unique_fmpz())
+            rounded.append((Num(Fraction(i, 2)), Num(Fraction(mantissa, 2**60))))
+        pair = guarantees.pair(rounded)
+        for i in range(45):
+            assert pair.forward(arb(i) / 9) > curve(arb(i) / 9)
+        assert pair.forward(arb(9) / 4) < 3 * curve(arb(9) / 4)
+
+
+def test_its_own_mirror_image_is_itself():
+    # H'(1/g) = 1 - (1 - H(g))/g with H' = H: the chord through a corner and its image has the same slope on both sides of 1
+    with precision(96):
+        pair = built(POINTS)
+        for i in range(1, 12):
+            epsilon = arb(i) / 4
+            low = pair.delta(-epsilon)
+            middle = (1 - epsilon.exp()) / ((-epsilon).exp() - epsilon.exp())  # where 1 lies between e^eps and e^-eps
+            chord = middle * low + (1 - middle) * pair.forward(epsilon)
+            assert not pair.forward(arb(0)) > chord + arb(2) ** -70
+
+
+def test_a_wide_epsilon_is_enclosed():
+    with precision(64):
+        pair = built(POINTS)
+        wide = pair.forward(arb(0).union(arb(3)))
+        assert all(wide.contains(pair.forward(arb(i) / 3).mid()) for i in range(1, 9))
+
+
+@pytest.mark.parametrize(
+    ("points", "why"),
+    [
+        ([], "0 guarantees"),
+        ([(num(i), parse("1/2")) for i in range(80)], "80 guarantees"),
+        ([(num(-1), parse("1/2"))], "at least 0"),
+        ([(parse("x"), parse("1/2"))], "at least 0"),
+        ([(num(1), parse("-1/2"))], r"in \[0, 1\]"),
+        ([(num(1), parse("3/2"))], r"in \[0, 1\]"),
+        ([(num(1), parse("d"))], r"in \[0, 1\]"),
+    ],
+)
+def test_what_is_no_guarantee_is_undecided(points, why):
+    with pytest.raises(Undecided, match=why):
+        guarantees.pair(points)
