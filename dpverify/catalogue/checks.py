@@ -27,21 +27,23 @@ from dpverify.expr import (
 )
 from dpverify.geometry import norm_faults
 from dpverify.model import (
-    KINDS,
     VARIABLES,
     Claim,
+    Combinator,
     Domain,
     Exponential,
     Kernel,
     Mechanism,
     Mixture,
     Norm,
+    Part,
     Product,
     Radial,
     Selection,
     Staircase,
     Table,
     Translation,
+    kind_of,
 )
 
 MAX_NODES: Final = 20_000
@@ -54,7 +56,7 @@ def expressions(value: Any) -> Iterator[Expr]:
     elif isinstance(value, tuple):
         for item in value:
             yield from expressions(item)
-    elif type(value) in KINDS.values() or isinstance(value, Claim):
+    elif isinstance(value, Mechanism | Claim | Part):
         for field in fields(value):
             yield from expressions(getattr(value, field.name))
 
@@ -86,6 +88,8 @@ def _size(expr: Expr, sizes: Mapping[str, int]) -> int:
 
 def mechanism_faults(mechanism: Mechanism, domains: Mapping[str, Domain], broken: AbstractSet[str]) -> Iterator[str]:
     """All that is wrong with a model whose parameters have been put in. broken: parameters whose own faults are known already."""
+    if isinstance(mechanism, Combinator):
+        return  # each part was checked where it was read
     yield from _free_symbols(mechanism, domains.keys() | broken)
     if isinstance(mechanism, Radial | Mixture | Product):
         yield from _body_faults(mechanism.norm, mechanism.dimension, domains)
@@ -112,7 +116,7 @@ def mechanism_faults(mechanism: Mechanism, domains: Mapping[str, Domain], broken
 
 
 def _free_symbols(mechanism: Mechanism, known: AbstractSet[str]) -> Iterator[str]:
-    kind = next(name for name, cls in KINDS.items() if cls is type(mechanism))
+    kind = kind_of(mechanism)
     for field in fields(mechanism):
         here = {*known, *VARIABLES.get(kind, {}).get(field.name, ())}
         used = frozenset().union(*map(symbols, expressions(getattr(mechanism, field.name))))

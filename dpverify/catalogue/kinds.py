@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any, Final
 
-from dpverify.catalogue.toml import Fault, Fields
+from dpverify.catalogue.toml import Fields
 from dpverify.catalogue.values import (
     read_adjacent,
     read_boolean,
@@ -174,10 +174,8 @@ READERS: Final[Mapping[str, Callable[[Fields], Mechanism | None]]] = {
 
 
 def read_kind(value: Any) -> str:
-    """A kind's name; a combinator is refused as what this version lacks."""
-    if isinstance(value, str) and value in COMBINATORS:
-        raise Fault("is a combinator; this version of dpverify verifies single mechanisms only. State the parts as files of their own.")
-    return read_choice((*READERS, "builtin"))(value)
+    """A kind's name."""
+    return read_choice((*READERS, "builtin", *COMBINATORS))(value)
 
 
 # -- builtins: names for models ----------------------------------------------------------------------------

@@ -22,7 +22,7 @@ from dpverify.catalogue.checks import (
     substituted,
     why_not,
 )
-from dpverify.catalogue.kinds import BUILTINS, POSITIVE, READERS, close_pairs, read_kind
+from dpverify.catalogue.kinds import BUILTINS, COMBINATORS, POSITIVE, READERS, close_pairs, read_kind
 from dpverify.catalogue.toml import Decimal, Fault, Fields, bound_nesting, meant, read_text, shorten, show
 from dpverify.catalogue.values import (
     BODIES,
@@ -36,13 +36,16 @@ from dpverify.catalogue.values import (
     read_number,
     read_number_or_tight,
     read_pairs_of_data,
+    read_part_tables,
     read_patterns,
     read_positive_integer,
+    read_scheme,
     read_string,
     read_table,
     read_value_or_domain,
     within,
 )
+from dpverify.curves.runs import adjacency_faults
 from dpverify.declare import Mechanism as Declaration
 from dpverify.errors import DpverifyError, ExprError, SpecError
 from dpverify.expr import (
@@ -52,6 +55,7 @@ from dpverify.expr import (
     Expr,
     Num,
     Sym,
+    mul,
     num,
     sub,
     symbols,
@@ -59,22 +63,31 @@ from dpverify.expr import (
 from dpverify.geometry import ADJACENCIES, query_faults
 from dpverify.kernel import lies_in
 from dpverify.model import (
-    KINDS,
     L2,
     TIGHT,
     VARIABLES,
     Claim,
+    Combinator,
+    Compose,
     Domain,
     Exponential,
+    Group,
+    Lipschitz,
     Mechanism,
     Mixture,
+    Parallel,
+    Part,
+    PostProcess,
     Product,
     Query,
     Radial,
     Selection,
     Staircase,
+    Subsample,
     Table,
     Translation,
+    all_parts,
+    kind_of,
 )
 from dpverify.search import sanity
 
@@ -171,9 +184,10 @@ class _Reader:
         self.values: dict[str, Expr] = {}
         self.domains: dict[str, Domain] = {}
         self.broken: set[str] = set()
-        self.helpers: Mapping[str, str] = {}
+        self.helpers: dict[str, str] = {}
         self.words: list[str] = []
         self.source = ""
+        self.adjacency = ""
 
     def spec(self) -> Spec:
         top = Fields(self.data, self.file, self.faults)
@@ -224,6 +238,8 @@ class _Reader:
             mechanism = self._used(table)
         elif kind == "builtin":
             mechanism = self._builtin(table)
+        elif kind in COMBINATORS:
+            mechanism = self._combinator(kind, table)
         else:
             self._parameters(table, table.may("parameters", read_table, {}), VARIABLES.get(kind or "", {}))
             if kind is None:
@@ -231,6 +247,118 @@ class _Reader:
             mechanism = READERS[kind](table)
         table.done()
         return mechanism
+
+    # -- combinators
+
+    def _combinator(self, kind: str, table: Fields) -> Mechanism | None:
+        """A combinator with the parameters of its own table put in; its parts may use them too."""
+        self._parameters(table, table.may("parameters", read_table, {}), {})
+        self.adjacency = table.may("adjacency", read_choice(ADJACENCIES), "")
+        if kind in ("compose", "parallel"):
+            parts = self._parts(kind, table)
+            return None if parts is None else (Compose if kind == "compose" else Parallel)(parts)
+        part = self._part(table.need("part", read_table, None), f"{table.where}, part")
+        if kind == "subsample":
+            rate = self._amount(table, "rate", ONE)
+            scheme = table.may("scheme", read_scheme, "poisson")
+            return None if part is None or rate is None else Subsample(part, rate, scheme)
+        if kind == "post_process":
+            name = table.may("map", read_string, "")
+            return None if part is None else PostProcess(part, name)
+        if kind == "group":
+            size = self._amount(table, "size", None)
+            return None if part is None or size is None else Group(part, size)
+        constant = self._amount(table, "constant", None)
+        return None if part is None or constant is None else Lipschitz(part, constant)
+
+    def _amount(self, table: Fields, key: str, most: Expr | None) -> Expr | None:
+        """A number of a combinator with the parameters put in, at least 0 and at most `most`; a size is a positive integer."""
+        value = table.need(key, read_number, None)
+        if value is None:
+            return None
+        value = grown(value, self.values)
+        free = sorted(symbols(value) - self.domains.keys() - self.broken)
+        if free:
+            table.fault(f"{key} = {shorten(value)} has the free symbol {free[0]!r}. Give it in parameters.")
+        elif key == "size":
+            for fault in natural_faults(key, value, 1, self.domains):
+                table.fault(fault)
+        elif may_be_negative(value, self.domains) or (most is not None and may_be_negative(sub(most, value), self.domains)):
+            wanted = "non-negative" if most is None else f"between 0 and {shorten(most)}"
+            table.fault(f"{key} = {shorten(value)} is not certainly {wanted}.")
+        return value
+
+    def _parts(self, kind: str, table: Fields) -> tuple[Part, ...] | None:
+        """The parts of a composition: a list, or one part so many times."""
+        key = table.one_of(("parts", "part")) if kind == "compose" else "parts"
+        if key is None:
+            table.taken.add("times")
+            return None
+        if key == "part":
+            times = self._times(table) if table.has("times") else ONE
+            part = self._part(table.may("part", read_table, None), f"{table.where}, part")
+            return None if part is None else (replace(part, times=mul(times, part.times)),)
+        listed = table.need("parts", read_part_tables, None)
+        if listed is None:
+            return None
+        found = [self._part(data, f"{table.where}, part {number}") for number, data in enumerate(listed, 1)]
+        parts = tuple(part for part in found if part is not None)
+        return parts if len(parts) == len(found) else None
+
+    def _times(self, table: Fields) -> Expr:
+        times = table.may("times", read_number, None)
+        if times is None:
+            return ONE
+        times = grown(times, self.values)
+        for fault in natural_faults("times", times, 1, self.domains):
+            table.fault(fault)
+        return times
+
+    def _part(self, data: Mapping[str, Any] | None, where: str) -> Part | None:
+        """One part: a mechanism, with its own sensitivity (1 where it is not stated), query, adjacency and times."""
+        if data is None:
+            return None
+        outer, table = dict(self.values), Fields(data, where, self.faults)
+        sensitivity = table.may("sensitivity", read_number, None)
+        rows = table.may("query", read_matrix, None)
+        adjacency = table.may("adjacency", read_choice(ADJACENCIES), "")
+        times = self._times(table)
+        before = len(self.faults)
+        stated, mechanism = self.adjacency, self._declared(table)
+        self.adjacency = stated
+        try:
+            if mechanism is not None:
+                mechanism = substituted(mechanism, self.values)
+                for fault in mechanism_faults(mechanism, self.domains, self.broken):
+                    table.fault(fault)
+            sensitivity = None if sensitivity is None else grown(sensitivity, self.values)
+        except ExprError as error:
+            table.fault(str(error))
+        self.values = outer
+        if sensitivity is not None and not symbols(sensitivity) <= self.domains.keys():
+            table.fault(f"sensitivity = {shorten(sensitivity)} has the free symbol {min(symbols(sensitivity) - self.domains.keys())!r}.")
+        elif sensitivity is not None and may_be_negative(sensitivity, self.domains):
+            table.fault(f"sensitivity = {shorten(sensitivity)} {why_not(sensitivity, 'is negative', 'non-negative')}")
+        query = None
+        if table.has("query"):
+            if sensitivity is not None:
+                table.fault("give sensitivity or query, not both: the query's sensitivity is derived.")
+            if not adjacency:
+                table.fault(f"a query needs its adjacency: one of {', '.join(ADJACENCIES)}.")
+            if rows is None or mechanism is None:
+                return None
+            query, adjacency = Query(rows, adjacency), ""
+        elif sensitivity is None and isinstance(mechanism, Radial | Translation | Product | Mixture):
+            sensitivity = ONE
+        if mechanism is None or len(self.faults) > before:
+            return None
+        if isinstance(mechanism, Combinator):
+            if sensitivity not in (None, ONE) or query is not None:
+                table.fault("sensitivity: the parts inside have their own; state it there.")
+            sensitivity = None
+        else:
+            mechanism, sensitivity = self._with_sensitivity(table, mechanism, sensitivity, query)
+        return None if len(self.faults) > before else Part(mechanism, sensitivity, query, adjacency, times)
 
     def _parameters(self, table: Fields, parameters: Mapping[str, Any], variables: Mapping[str, tuple[str, ...]]) -> None:
         """Give every parameter its value or its domain; values may be expressions in other parameters."""
@@ -252,7 +380,7 @@ class _Reader:
             elif value is None:
                 self.broken.add(name)
             else:
-                stated[name] = value
+                stated[name] = grown(value, self.values)  # of the tables around this one
         self._resolve(given, stated)
 
     def _resolve(self, given: Fields, stated: dict[str, Expr]) -> None:
@@ -295,8 +423,8 @@ class _Reader:
             elif key not in raw and key in needed:
                 table.fault(f"the builtin {name} needs {key}.{meant(key, raw)}")
         known = (*needed, *optional, *(BODIES if name == "knorm" else ()))
-        self.helpers = {key: f"the builtin {name} has no {key}.{meant(key, known)}" for key in raw if key not in known}
-        self.words = [value for value in raw.values() if isinstance(value, str)]
+        self.helpers |= {key: f"the builtin {name} has no {key}.{meant(key, known)}" for key in raw if key not in known}
+        self.words += [value for value in raw.values() if isinstance(value, str)]
         norm = L2
         if name == "knorm":
             bodies = {**{key: raw.pop(key) for key in BODIES if key in raw}, **{key: table.data[key] for key in BODIES if table.has(key)}}
@@ -332,7 +460,7 @@ class _Reader:
             for fault in error.faults:
                 table.fault(f"use = {show(use)}: {fault}")
             return None
-        kind = next(name for name, cls in KINDS.items() if cls is type(mechanism))
+        kind = kind_of(mechanism)
         self.source = str(declared.source or "")
         self._parameters(table, parameters, VARIABLES.get(kind, {}))
         for name, domain in domains.items():
@@ -380,6 +508,7 @@ class _Reader:
             query=query,
             mechanism_name=mechanism_name,
             name=name,
+            adjacency=(adjacency or self.adjacency) if isinstance(mechanism, Combinator) else "",
         )
         used = frozenset().union(*map(symbols, expressions(claim)))
         claim = replace(claim, domains=tuple(sorted((name, self.domains[name]) for name in used & self.domains.keys())))
@@ -427,6 +556,15 @@ class _Reader:
             if sensitivity is None:
                 table.fault(f"sensitivity is missing: additive noise needs it, or a query.{meant('sensitivity', table.data)}")
             return mechanism, sensitivity
+        if isinstance(mechanism, Combinator):
+            if sensitivity not in (None, ONE):
+                table.fault("sensitivity: the parts have their own; state it there.")
+            stated = table.data.get("adjacency", "")
+            if stated and self.adjacency not in ("", stated):
+                table.fault(f"adjacency = {show(stated)}, but the mechanism states {show(self.adjacency)}.")
+            for fault in adjacency_faults(mechanism, stated or self.adjacency):
+                table.fault(f"adjacency: {fault}")
+            return mechanism, None
         if isinstance(mechanism, Staircase):
             return mechanism, sensitivity or ONE
         if isinstance(mechanism, Exponential) and mechanism.metric:
@@ -464,9 +602,12 @@ class _Reader:
         """Densities that are certainly negative somewhere, or certainly not integrable."""
         seen: set[Mechanism] = set()
         for stated in claims:
-            if stated is not None and stated.claim.mechanism not in seen:
-                seen.add(stated.claim.mechanism)
-                self.faults.extend(f"{self._at('mechanism')}: {fault}" for fault in sanity.faults(stated.claim))
+            single = [] if stated is None else [part.mechanism for part in all_parts(stated.claim.mechanism)] or [stated.claim.mechanism]
+            for mechanism in dict.fromkeys(single):
+                if stated is not None and mechanism not in seen:
+                    seen.add(mechanism)
+                    claim = replace(stated.claim, mechanism=mechanism)
+                    self.faults.extend(f"{self._at('mechanism')}: {fault}" for fault in sanity.faults(claim))
 
     def _audit(self, table: Fields) -> dict[str, Any]:
         """Where the sampled implementation is; nothing of it is run here."""

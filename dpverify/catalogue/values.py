@@ -99,6 +99,11 @@ def read_choice(allowed: tuple[str, ...]) -> Callable[[Any], str]:
     return read
 
 
+def read_scheme(value: Any) -> str:
+    """How a sample is drawn; words are joined by either mark."""
+    return read_choice(SCHEMES)(value.replace("-", "_") if isinstance(value, str) else value)
+
+
 def read_table(value: Any) -> Mapping[str, Any]:
     """A table."""
     if not isinstance(value, dict):
@@ -112,6 +117,13 @@ def read_claim_tables(value: Any) -> list[Mapping[str, Any]]:
         raise Fault("is one table. Write [[claim]] with two brackets.")
     if not isinstance(value, list) or not value or not all(isinstance(item, dict) for item in value):
         raise Fault("is not a list of [[claim]] tables.")
+    return value
+
+
+def read_part_tables(value: Any) -> list[Mapping[str, Any]]:
+    """The tables of a combinator's parts."""
+    if not isinstance(value, list) or not value or not all(isinstance(item, dict) for item in value):
+        raise Fault("is not a list of tables, one for every part.")
     return value
 
 

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from dpverify.compare import certainly_equal
 from dpverify.curves import normal
 from dpverify.curves.base import Curve
 from dpverify.curves.runs import Run, reach
 from dpverify.errors import Rejected
 from dpverify.expr import Expr, add, mul, num, power, sqrt
-from dpverify.model import Source
+from dpverify.model import Product, Source
 
 NAME: Final = "gaussian-composition"
 STATEMENT: Final = (
-    "Gaussian mechanisms whose answers move by D_i at standard deviations s_i compose, adaptively, to the pair of N(0, 1) and N(mu, 1) with "
-    "mu = sqrt(sum of (D_i / s_i)^2): the likelihood ratio of all answers is that of one."
+    "Gaussian mechanisms whose answers move by D_i at standard deviations s_i compose, adaptively, to the pair of N(0, 1) and N(mu, 1) "
+    "with mu = sqrt(sum of (D_i / s_i)^2): the likelihood ratio of all answers is that of one."
 )
 CHECKED: Final = ("every part adds Gaussian noise in a Euclidean norm",)
 ASSUMED: Final = ("the neighbours that are worst for one part are worst for all",)
@@ -24,18 +25,23 @@ SOURCE: Final = Source("THEORY", "T13, T17; Dong, Roth & Su 2022, Corollary 3.3"
 
 def curve(runs: Sequence[Run]) -> Curve:
     """The exact curve. Raises Rejected where a part is not Gaussian."""
-    upper, lower = total(runs, True), total(runs, False)
+    upper, lower = total(runs), total(runs, attained=True)
+    assert upper is not None
     dominating = normal.pair(upper)
-    return Curve(dominating, dominating if upper == lower else normal.pair(lower), (NAME,), ASSUMED)
+    if lower is None:
+        return Curve(dominating, None, (NAME,), ASSUMED)
+    return Curve(dominating, dominating if certainly_equal(upper, lower) else normal.pair(lower), (NAME,), ASSUMED)
 
 
-def total(runs: Sequence[Run], upper: bool = True) -> Expr:
-    """mu of the composition, by the upper or the lower bounds on what the answers move by."""
+def total(runs: Sequence[Run], attained: bool = False) -> Expr | None:
+    """mu of the composition, at most; with `attained` one that some neighbours have, None where none is known."""
     squares = []
     for run in runs:
-        found = reach(run)
-        mu = normal.mu(run.part.mechanism, found.upper if upper else found.lower)
+        found, noise = reach(run), run.part.mechanism
+        mu = normal.mu(noise, found.lower if attained else found.upper)
         if mu is None:
             raise Rejected(NAME, "the parts", "one of them is not Gaussian noise in a Euclidean norm")
+        if attained and run.part.query is not None and isinstance(noise, Product):
+            return None  # which coordinates move together is not known
         squares.append(mul(num(run.times), power(mu, num(2))))
     return sqrt(add(*squares))

@@ -14,7 +14,8 @@ from dpverify.model import Source
 
 NAME: Final = "group-privacy"
 STATEMENT: Final = (
-    "If a mechanism is (eps, delta)-DP, it is (k eps, delta (e^(k eps) - 1)/(e^eps - 1))-DP for inputs that are k steps between neighbours apart."
+    "If a mechanism is (eps, delta)-DP, it is (k eps, delta (e^(k eps) - 1)/(e^eps - 1))-DP for inputs that are k steps between neighbours "
+    "apart."
 )
 CHECKED: Final = ("the part's delta at eps",)
 ASSUMED: Final = ()

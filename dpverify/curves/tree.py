@@ -7,32 +7,31 @@ runs that `runs.merged` gives, and the rest is what that rule needs.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from fractions import Fraction
-from typing import Any, Final
+from typing import Any
 
 from dpverify.compare import certainly_le
 from dpverify.curves import (
-    gaussian_composition,
+    distributions,
     group_privacy,
-    laplace_composition,
-    loss_distribution,
+    losses,
     parallel_composition,
     poisson_subsampling,
+    post_processing,
     pure_guarantee,
     sampling_without_replacement,
 )
 from dpverify.curves.base import Curve, Evidence
+from dpverify.curves.compositions import COMPOSITIONS
 from dpverify.curves.leaves import LEAVES
-from dpverify.curves.runs import Run, leaf, merged, reach
+from dpverify.curves.runs import Run, leaf, merged
 from dpverify.errors import CertificateError, Rejected
 from dpverify.expr import ONE, Expr, Num
 from dpverify.model import Claim, Parallel, Part, Subsample, exact_fraction
 
 Premise = Callable[[Claim, Evidence], Expr]
 """Proves an upper bound on the pure epsilon of a claim's mechanism from evidence, by the rules about densities."""
-
-PROCESSED: Final = "post-processing"
-COMPOSITIONS: Final = {rule.NAME: rule for rule in (gaussian_composition, laplace_composition)}
 
 
 def curve(part: Part, evidence: Evidence, premise: Premise, factor: Expr = ONE) -> Curve:
@@ -48,13 +47,14 @@ def combine(runs: Sequence[Run], evidence: Evidence, premise: Premise) -> Curve:
     if len(runs) == 1 and runs[0].times == 1:
         found = _single(runs[0], evidence, premise)
     elif name in COMPOSITIONS:
-        found = COMPOSITIONS[name].curve(runs)
-    elif name == loss_distribution.NAME:
-        found = loss_distribution.curve([_single(run, e, premise) for run, e in _each(runs, evidence)], [r.times for r in runs], evidence)
+        found = COMPOSITIONS[name](runs)
+    elif name == losses.NAME:
+        parts = [_single(replace(run, times=1), below, premise) for run, below in _each(runs, evidence)]
+        found = distributions.curve(parts, [run.times for run in runs], evidence)
     else:
         raise CertificateError(f"{str(name)[:60]!r} is no rule for a composition of parts.")
     if any(run.processed for run in runs):
-        return Curve(found.upper, None, (*found.rules, PROCESSED), found.assumed)
+        return Curve(found.upper, None, (*found.rules, post_processing.NAME), found.assumed)
     return found
 
 
@@ -67,6 +67,8 @@ def _each(items: Sequence[Any], evidence: Evidence) -> list[tuple[Any, Evidence]
 
 def _single(run: Run, evidence: Evidence, premise: Premise) -> Curve:
     """The curve of one run of one mechanism."""
+    if not isinstance(evidence, dict):
+        raise CertificateError("the evidence of a curve is not an object.")
     name, mechanism = evidence.get("rule"), run.part.mechanism
     if name == group_privacy.NAME:
         below = _single(Run(run.part), evidence.get("part", {}), premise)
@@ -90,7 +92,7 @@ def _single(run: Run, evidence: Evidence, premise: Premise) -> Curve:
     rule = LEAVES.get(str(name))
     if rule is None:
         raise CertificateError(f"{str(name)[:60]!r} is no rule for the curve of a single mechanism.")
-    return rule(leaf(run)[0], reach(run, evidence.get("sensitivity")), evidence)
+    return rule(run, evidence)
 
 
 def _whole(factor: Expr) -> int:

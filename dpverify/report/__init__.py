@@ -86,11 +86,24 @@ def enclosure(judgement: Judgement | None, digits: int) -> tuple[str | None, str
     return _decimal(judgement.lower, digits, 0), _decimal(judgement.upper, digits, 1)
 
 
+def delta_enclosure(judgement: Judgement | None, digits: int) -> tuple[str | None, str | None]:
+    """Decimals rounded outward round the tight delta at the claimed epsilon, None for a side that is not known."""
+    if judgement is None:
+        return None, None
+    return _decimal(judgement.delta_lower, digits, 0), _decimal(judgement.delta_upper, digits, 1)
+
+
 def exact(judgement: Judgement | None) -> str | None:
     """The tight epsilon in closed form, where both bounds are one expression that is not a mere decimal."""
     if judgement is None or judgement.lower is None or isinstance(judgement.lower, Infinite) or judgement.lower != judgement.upper:
         return None
     return format_expr(judgement.lower)
+
+
+def exact_delta(judgement: Judgement | None) -> str | None:
+    """The tight delta in closed form, where one is known that is not a mere rational."""
+    forms = [] if judgement is None else [bound for bound in (judgement.delta_lower, judgement.delta_upper) if not isinstance(bound, Num | None)]
+    return format_expr(forms[0]) if forms else None
 
 
 def ceiling(judgement: Judgement | None) -> str | None:

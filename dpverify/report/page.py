@@ -12,8 +12,8 @@ from typing import Any
 from dpverify.expr import format_expr
 from dpverify.model import to_json
 from dpverify.report import Entry, short, summary
-from dpverify.report.text import tight_text, witness_text
-from dpverify.rules.table import TABLE
+from dpverify.report.text import delta_text, tight_text, witness_text
+from dpverify.rules.table import EXPLAINED
 
 Row = tuple[str, ...]
 _HEADER: Row = ("verdict", "claim", "epsilon", "delta", "sensitivity", "tight epsilon", "expected", "certificate")
@@ -53,7 +53,7 @@ def _row(entry: Entry) -> Row:
     asked = f"query, {entry.claim.query.adjacency}" if entry.claim.query else "" if sensitivity is None else format_expr(sensitivity)
     certificate = (entry.certificate or "").replace("\\", "/").rpartition("/")[2]
     expected = "as expected" if entry.as_expected else f"expected {entry.expected}"
-    tight = tight_text(entry).removeprefix("tight: ")
+    tight = "; ".join(filter(None, (tight_text(entry).removeprefix("tight: "), delta_text(entry))))
     return entry.verdict, entry.claim.name, short(entry.claim.epsilon), short(entry.claim.delta), asked, tight, expected, certificate
 
 
@@ -79,7 +79,7 @@ def _basis(entries: Sequence[Entry]) -> tuple[list[str], list[str]]:
     judgements = [entry.judgement for entry in entries if entry.judgement is not None]
     names = dict.fromkeys(name for judgement in judgements for name in judgement.rules)
     assumed = dict.fromkeys(line for judgement in judgements for line in judgement.assumptions)
-    return [f"{name}: {TABLE[name].STATEMENT} ({TABLE[name].SOURCE})" for name in names], list(assumed)
+    return [f"{name}: {EXPLAINED[name].STATEMENT} ({EXPLAINED[name].SOURCE})" for name in names], list(assumed)
 
 
 def _markdown(stem: str, entries: Sequence[Entry]) -> str:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from dpverify.report import Entry, ceiling, claimed, enclosure, exact
+from dpverify.report import Entry, ceiling, claimed, delta_enclosure, enclosure, exact, exact_delta
 
 
 def render(entries: Sequence[Entry]) -> str:
@@ -18,9 +18,10 @@ def record(entry: Entry) -> dict[str, Any]:
     """One claim as the contract states it."""
     judgement = entry.judgement
     lower, upper = enclosure(judgement, entry.digits)
-    proved = "0" if entry.verdict == "PROVED" else None  # pure privacy at the claimed epsilon: delta is exactly 0 there
+    delta_lower, delta_upper = delta_enclosure(judgement, entry.digits)
     also = dict(judgement.also) if judgement else {}
-    for name, formula in (("exact epsilon", exact(judgement)), ("epsilon at most", ceiling(judgement))):
+    formulas = (("exact epsilon", exact(judgement)), ("epsilon at most", ceiling(judgement)), ("exact delta", exact_delta(judgement)))
+    for name, formula in formulas:
         if formula is not None:
             also[name] = formula
     data: dict[str, Any] = {
@@ -31,7 +32,7 @@ def record(entry: Entry) -> dict[str, Any]:
         "expected": entry.expected,
         "as_expected": entry.as_expected,
         "epsilon": {"claimed": claimed(entry.claim.epsilon), "lower": lower, "upper": upper},
-        "delta": {"claimed": claimed(entry.claim.delta), "lower": proved, "upper": proved},
+        "delta": {"claimed": claimed(entry.claim.delta), "lower": delta_lower, "upper": delta_upper},
         "witness": judgement.witness if judgement else None,
         "rules": list(judgement.rules) if judgement else [],
         "assumptions": list(judgement.assumptions) if judgement else [],

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from dpverify.report import Entry, ceiling, enclosure, exact, short, summary
+from dpverify.report import Entry, ceiling, delta_enclosure, enclosure, exact, short, summary
 
 Paint = Callable[[str, str], str]
 """Colours a text by a verdict; the identity where there is no terminal."""
@@ -33,6 +33,8 @@ def claim_lines(entry: Entry, width: int, paint: Paint) -> Iterator[str]:
     tight = tight_text(entry)
     if tight:
         parts.append(tight)
+    if delta_text(entry):
+        parts.append(delta_text(entry))
     parts.append(f"{entry.seconds * 1000:.0f} ms")
     if not entry.as_expected:
         parts.append(f"expected {entry.expected}")
@@ -57,6 +59,16 @@ def tight_text(entry: Entry) -> str:
         return f"tight: at least {lower}"
     bound = upper or ceiling(entry.judgement)
     return f"tight: at most {bound}" if bound else ""
+
+
+def delta_text(entry: Entry) -> str:
+    """The tight delta as far as it is known, where it is not plainly 0."""
+    lower, upper = delta_enclosure(entry.judgement, entry.digits)
+    if upper in (None, "0") and lower in (None, "0"):
+        return ""
+    if lower is None or upper is None:
+        return f"tight delta: at most {upper}" if upper is not None else f"tight delta: at least {lower}"
+    return f"tight delta: {lower if lower == upper else common(lower, upper)}"
 
 
 def common(lower: str, upper: str) -> str:

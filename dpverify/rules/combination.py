@@ -26,13 +26,13 @@ from dpverify.model import (
 )
 from dpverify.rules.base import INFINITE, Bound, Infinite, Side
 from dpverify.rules.parameters import fixed
-from dpverify.rules.premises import premise
+from dpverify.rules.premises import RULES, premise
 
 NAME: Final = "combination"
 STATEMENT: Final = (
-    "Pure epsilons add under adaptive composition, and the greatest counts for parts in parallel; post-processing keeps them; k neighbours in "
-    "a row, or a map that moves neighbours k times as far, multiply the sensitivity of additive noise by k and other epsilons by at most the "
-    "next integer; on a sample at rate p an eps-DP part is log(1 + p (e^eps - 1))-DP."
+    "Pure epsilons add under adaptive composition, and the greatest counts for parts in parallel; post-processing keeps them; k neighbours "
+    "in a row, or a map that moves neighbours k times as far, multiply the sensitivity of additive noise by k and other epsilons by at "
+    "most the next integer; on a sample at rate p an eps-DP part is log(1 + p (e^eps - 1))-DP."
 )
 CHECKED: Final = (
     "the epsilon of every part, by a rule about it",
@@ -139,7 +139,7 @@ def _once(part: Part, factor: Expr, evidence: Any, facts: _Facts) -> Expr | Infi
     noise, sensitivity, query = leaf(Run(part, factor))
     found = premise(Claim(noise, None, sensitivity=sensitivity, query=query, domains=facts.domains), evidence, facts.side)
     facts.through.append(str(evidence["rule"]))
-    facts.assumed += found.assumed
+    facts.assumed += (*RULES[evidence["rule"]].ASSUMED, *found.assumed)
     return found.value
 
 

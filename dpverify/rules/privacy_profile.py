@@ -6,23 +6,24 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any, Final
 
-from flint import arb
+from flint import arb, ctx
 
-from dpverify.balls import constant, exact, finite, rational
+from dpverify.balls import constant, exact, finite, precision, rational
+from dpverify.certificate import PRECISIONS
 from dpverify.curves import tree
 from dpverify.curves.base import Curve, Pair
 from dpverify.curves.event import describe
 from dpverify.curves.runs import check_adjacencies
 from dpverify.errors import CertificateError, Rejected
-from dpverify.expr import Num
+from dpverify.expr import ZERO, Expr, Num
 from dpverify.model import Claim, Part, Source
 from dpverify.rules.base import Bound, read_fraction
 from dpverify.rules.premises import pure_epsilon
 
 NAME: Final = "privacy-profile"
 STATEMENT: Final = (
-    "A mechanism is (eps, delta)-DP exactly where its hockey-stick divergence at e^eps is at most delta for all neighbours, in both orders. "
-    "A pair that dominates all neighbours bounds it from above, the pair of some neighbours from below."
+    "A mechanism is (eps, delta)-DP exactly where its hockey-stick divergence at e^eps is at most delta for all neighbours, in both "
+    "orders. A pair that dominates all neighbours bounds it from above, the pair of some neighbours from below."
 )
 CHECKED: Final = ("the curve, by the rule of every node", "the divergence at the point in question")
 ASSUMED: Final = ()
@@ -35,11 +36,23 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> tuple[Bound, ...]:
     evidence: "curve", the evidence of the curve; "delta", true for both bounds on the tight delta at the claimed epsilon; "upper" and
     "lower", rationals that the tight epsilon at the claimed delta is said to lie between.
     """
-    curve = curve_of(claim, evidence.get("curve"))
-    bounds = [*_deltas(claim, curve, evidence), *_epsilons(claim, curve, evidence)]
+    bits = evidence.get("prec", ctx.prec)
+    if type(bits) is not int or bits not in PRECISIONS:
+        raise CertificateError(f"{NAME}: prec must be an integer between {PRECISIONS[0]} and {PRECISIONS[-1]}.")
+    with precision(bits):
+        curve = curve_of(claim, evidence.get("curve"))
+        bounds = [*_deltas(claim, curve, evidence), *_epsilons(claim, curve, evidence)]
     if not bounds:
         raise CertificateError(f"{NAME}: the evidence asks for no bound, or for one that the curve has not.")
     return tuple(bounds)
+
+
+def refutation(claim: Claim, value: Expr, evidence: Mapping[str, Any]) -> Mapping[str, str] | None:
+    """The event behind a lower bound on delta that refutes a claim; None where it does not, or no curve is given."""
+    if claim.delta is None or claim.epsilon is None or "curve" not in evidence or not constant(value) > constant(claim.delta):
+        return None
+    lower = curve_of(claim, evidence["curve"]).lower
+    return None if lower is None else describe(lower, constant(claim.epsilon))
 
 
 def curve_of(claim: Claim, evidence: Any) -> Curve:
@@ -59,7 +72,7 @@ def _deltas(claim: Claim, curve: Curve, evidence: Mapping[str, Any]) -> Iterator
     above = None if curve.upper is None else finite(curve.upper.worst(epsilon))
     if above is not None:
         value = min(exact(above.upper()), Fraction(1))
-        yield Bound("upper", Num(value), quantity="delta", through=curve.rules, assumed=curve.assumed)
+        yield Bound("upper", Num(max(value, Fraction(0))), quantity="delta", through=curve.rules, assumed=curve.assumed)
     if curve.lower is not None:
         below = above if curve.exact and above is not None else finite(curve.lower.worst(epsilon))
         value = max(exact(below.lower()), Fraction(0))
@@ -82,6 +95,9 @@ def _epsilons(claim: Claim, curve: Curve, evidence: Mapping[str, Any]) -> Iterat
         yield Bound("upper", Num(value), quantity="epsilon", through=curve.rules, assumed=curve.assumed)
     if "lower" in evidence:
         value = read_fraction(evidence, "lower", NAME)
+        if value == 0:
+            yield Bound("lower", ZERO, quantity="epsilon")  # no epsilon is below
+            return
         if curve.lower is None or not _worst(curve.lower, value) > delta:
             raise Rejected(NAME, "lower", "the divergence there is not certainly above delta")
         witness = None

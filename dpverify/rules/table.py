@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, Protocol
 
+from dpverify.curves.table import CURVES, Theorem
 from dpverify.model import Claim, Source
 from dpverify.rules import (
+    closed_profile,
+    combination,
     concave_exponent,
     convex_exponent,
     divergence,
@@ -19,6 +22,7 @@ from dpverify.rules import (
     modulus,
     point_witness,
     power_identity,
+    privacy_profile,
     product_lipschitz,
     relaxation,
     selection,
@@ -47,6 +51,8 @@ class Rule(Protocol):
 
 
 _RULES: Final[tuple[Rule, ...]] = (
+    closed_profile,
+    combination,
     concave_exponent,
     convex_exponent,
     divergence,
@@ -59,6 +65,7 @@ _RULES: Final[tuple[Rule, ...]] = (
     modulus,
     point_witness,
     power_identity,
+    privacy_profile,
     product_lipschitz,
     relaxation,
     selection,
@@ -67,3 +74,6 @@ _RULES: Final[tuple[Rule, ...]] = (
 
 TABLE: Final[Mapping[str, Rule]] = {rule.NAME: rule for rule in _RULES}
 """Every rule by its name in certificates."""
+
+EXPLAINED: Final[Mapping[str, Theorem]] = {**CURVES, **TABLE}
+"""Every theorem that a judgement may rest on: the rules, and those about curves that they go through."""

@@ -7,8 +7,25 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from dpverify.balls import precision
+from dpverify.compare import certainly_lt
 from dpverify.errors import DpverifyError
-from dpverify.model import Claim, Exponential, Kernel, Mixture, Product, Radial, Sampled, Selection, Staircase, Table, Translation
+from dpverify.expr import ZERO
+from dpverify.model import (
+    Claim,
+    Combinator,
+    Exponential,
+    Kernel,
+    Mixture,
+    Product,
+    Radial,
+    Sampled,
+    Selection,
+    Staircase,
+    Table,
+    Translation,
+)
+from dpverify.rules.base import Bound, Infinite
 
 Steps = list[dict[str, Any]]
 Search = Callable[[Claim, int], Steps]
@@ -38,10 +55,68 @@ class Proposal:
 
 
 def propose(claim: Claim, digits: int = 20) -> Proposal:
-    """Evidence for bounds on the tight epsilon from both sides, to `digits` digits where that can be had."""
+    """Evidence for bounds on the tight epsilon, or the tight delta, from both sides, to `digits` digits where that can be had."""
     proposal = Proposal(prec=precision_for(digits))
+    # what is proved at delta = 0 holds at every other
+    if claim.delta == ZERO or isinstance(claim.mechanism, Sampled) or not extend_with_curve(proposal, claim, digits):
+        _pure(proposal, claim, digits)
+    if not proposal.steps and not proposal.reasons:
+        proposal.reasons.append("no rule covers this mechanism; `dpverify explain` lists what each rule wants.")
+    return proposal
+
+
+def extend_with_curve(proposal: Proposal, claim: Claim, digits: int) -> bool:
+    """Add bounds read off the mechanism's privacy curve, where it has one."""
+    from dpverify.search import privacy_profile
+
+    premises = _premises(digits)
+
+    def search(claim: Claim, digits: int) -> Steps:
+        return privacy_profile.propose(claim, digits, lambda single: premises(single, "upper"))
+
+    return proposal.extend(search, claim, digits)
+
+
+def _premises(digits: int) -> Callable[[Claim, str], dict[str, Any] | None]:
+    """The searches for single mechanisms, as a source of premises; equal parts are searched once."""
+    found: dict[Claim, Proposal] = {}
+
+    def premise(claim: Claim, side: str) -> dict[str, Any] | None:
+        from dpverify.rules import premises
+
+        if claim not in found:
+            found[claim] = Proposal(prec=precision_for(digits))
+            _pure(found[claim], claim, digits)
+        best = None
+        with precision(precision_for(digits)):
+            for step in found[claim].steps:
+                try:
+                    bound = premises.premise(claim, step, side)
+                except DpverifyError:
+                    continue
+                if best is None or _better(bound, best[0], side):
+                    best = bound, step
+        return None if best is None else best[1]
+
+    return premise
+
+
+def _better(bound: Bound, best: Bound, side: str) -> bool:
+    if isinstance(bound.value, Infinite) or isinstance(best.value, Infinite):
+        return isinstance(bound.value, Infinite) == (side == "lower")
+    low, high = (bound.value, best.value) if side == "upper" else (best.value, bound.value)
+    return certainly_lt(low, high)
+
+
+def _pure(proposal: Proposal, claim: Claim, digits: int) -> None:
+    """Evidence for bounds on the tight epsilon at delta = 0."""
     noise = claim.mechanism
-    if isinstance(noise, Radial | Translation | Product):
+    if isinstance(noise, Combinator):
+        from dpverify.search import combination
+
+        premises = _premises(digits)
+        proposal.extend(lambda claim, _: combination.propose(claim, premises), claim, digits)
+    elif isinstance(noise, Radial | Translation | Product):
         _additive(proposal, claim, digits)
     elif isinstance(noise, Mixture):
         from dpverify.search import mixture_closed, mixture_concave
@@ -72,9 +147,6 @@ def propose(claim: Claim, digits: int = 20) -> Proposal:
         from dpverify.search import relaxation
 
         proposal.extend(lambda claim, _: relaxation.propose(claim, proposal.steps), claim, digits)
-    if not proposal.steps and not proposal.reasons:
-        proposal.reasons.append("no rule covers this mechanism; `dpverify explain` lists what each rule wants.")
-    return proposal
 
 
 def precision_for(digits: int) -> int:

@@ -1,0 +1,64 @@
+"""Compositions whose curve is exact: the theorems about sums of losses, applied to runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from dpverify.compare import certainly_equal
+from dpverify.curves import gaussian_composition, laplace, laplace_sums, pure
+from dpverify.curves.base import Curve
+from dpverify.curves.runs import Run, reach
+from dpverify.errors import Rejected
+from dpverify.expr import Expr, call, div, num
+from dpverify.model import Table
+
+JOINT: Final = "the neighbours that are worst for one part are worst for all"
+
+
+def gaussian(runs: Sequence[Run]) -> Curve:
+    """Gaussian mechanisms alone. Raises Rejected."""
+    return gaussian_composition.curve(runs)
+
+
+def laplacian(runs: Sequence[Run]) -> Curve:
+    """Laplace mechanisms alone. Raises Rejected; Undecided where there are too many."""
+    name, groups = laplace_sums.NAME, []
+    for run in runs:
+        found = reach(run)
+        curve = laplace.curve(run.part.mechanism, found, stated=run.part.query is None)
+        ratio = laplace.scale_ratio(run.part.mechanism, found.upper)
+        if ratio is None or not curve.exact:
+            raise Rejected(name, "the parts", "the shift of one of them is not known exactly")
+        groups.append((ratio, run.times))
+    pair = laplace_sums.pair_of(groups)
+    return Curve(pair, pair, (name,), (*laplace_sums.ASSUMED, JOINT))
+
+
+def responses(runs: Sequence[Run]) -> Curve:
+    """Binary randomized responses alone. Raises Rejected; Undecided where there are too many."""
+    parts = []
+    for run in runs:
+        epsilon = randomized_response(run)
+        if epsilon is None:
+            raise Rejected(pure.NAME, "the parts", "one of them is not binary randomized response")
+        parts.append(pure.Part(epsilon, times=run.times))
+    pair = pure.composed(parts)
+    return Curve(pair, pair, (pure.NAME,), (*pure.ASSUMED, JOINT))
+
+
+def randomized_response(run: Run) -> Expr | None:
+    """The epsilon of binary randomized response: log(p/(1 - p)) with p >= 1/2; None for another mechanism."""
+    table = run.part.mechanism
+    if not isinstance(table, Table) or len(table.rows) != 2 or len(table.rows[0]) != 2:
+        return None
+    (a, b), (c, d) = table.rows
+    if not (certainly_equal(a, d) and certainly_equal(b, c)):
+        return None
+    if certainly_equal(a, b):
+        return num(0)
+    return call("abs", call("log", div(a, b)))
+
+
+COMPOSITIONS: Final = {gaussian_composition.NAME: gaussian, laplace_sums.NAME: laplacian, pure.NAME: responses}
+"""Exact compositions by the name of their rule."""

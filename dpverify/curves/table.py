@@ -1,0 +1,64 @@
+"""The one list of the theorems about curves, by their names in certificates."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, Protocol
+
+from dpverify.curves import (
+    caps,
+    finite,
+    gaussian_composition,
+    group_privacy,
+    laplace,
+    laplace_sums,
+    line,
+    losses,
+    normal,
+    parallel_composition,
+    poisson_subsampling,
+    post_processing,
+    pure,
+    pure_guarantee,
+    sampling_without_replacement,
+    scale_mixture,
+)
+from dpverify.model import Source
+
+
+class Theorem(Protocol):
+    """What every module about a theorem holds; see the package's docstring."""
+
+    @property
+    def NAME(self) -> str: ...
+    @property
+    def STATEMENT(self) -> str: ...
+    @property
+    def CHECKED(self) -> tuple[str, ...]: ...
+    @property
+    def ASSUMED(self) -> tuple[str, ...]: ...
+    @property
+    def SOURCE(self) -> Source: ...
+
+
+_THEOREMS: Final[tuple[Theorem, ...]] = (
+    caps,
+    finite,
+    gaussian_composition,
+    group_privacy,
+    laplace,
+    laplace_sums,
+    line,
+    losses,
+    normal,
+    parallel_composition,
+    poisson_subsampling,
+    post_processing,
+    pure,
+    pure_guarantee,
+    sampling_without_replacement,
+    scale_mixture,
+)
+
+CURVES: Final[Mapping[str, Theorem]] = {theorem.NAME: theorem for theorem in _THEOREMS}
+"""Every theorem about curves by its name."""

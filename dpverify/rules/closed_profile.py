@@ -1,0 +1,65 @@
+"""The tight delta as a closed form, where the mechanism has one: bounds that may be equal to the claim."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from dpverify.curves import finite, gaussian_composition, laplace, normal, pure
+from dpverify.curves.compositions import JOINT, randomized_response
+from dpverify.curves.runs import Run, check_adjacencies, leaf, merged, reach
+from dpverify.errors import Rejected
+from dpverify.expr import Expr
+from dpverify.model import Claim, Exponential, Part, Selection, Source, Table
+from dpverify.rules.base import Bound
+from dpverify.rules.privacy_profile import refutation
+
+NAME: Final = "closed-profile"
+STATEMENT: Final = (
+    "Gaussian mechanisms and their compositions, Laplace noise, finite tables and compositions of equal randomized responses have a tight "
+    "delta in closed form at every epsilon."
+)
+CHECKED: Final = ("the mechanism is one of these", "every sign on which the closed form depends")
+ASSUMED: Final = ("answers at the stated distance occur",)
+SOURCE: Final = Source("THEORY", "T13, T17")
+
+
+def check(claim: Claim, evidence: Mapping[str, Any]) -> tuple[Bound, ...]:
+    """Both bounds on the tight delta, equal; of post-processed parts the upper one. Raises Rejected, Undecided."""
+    if claim.domains or claim.epsilon is None:
+        raise Rejected(NAME, "the claim", "it wants a value for every parameter, and an epsilon")
+    check_adjacencies(claim)
+    runs = merged(Part(claim.mechanism, claim.sensitivity, claim.query, claim.adjacency))
+    for run in runs:
+        if run.part.query is not None and not reach(run).exact:
+            raise Rejected(NAME, "sensitivity", "it is not known exactly")
+    value, through = _delta(runs, claim.epsilon)
+    assumed = (JOINT,) if len(runs) > 1 else ()
+    upper = Bound("upper", value, quantity="delta", through=through, assumed=assumed)
+    if any(run.processed for run in runs):
+        return (upper,)
+    witness = refutation(claim, value, evidence)
+    return upper, Bound("lower", value, quantity="delta", through=through, assumed=assumed, witness=witness)
+
+
+def _delta(runs: tuple[Run, ...], epsilon: Expr) -> tuple[Expr, tuple[str, ...]]:
+    noises = [run.part.mechanism for run in runs]
+    if len(runs) == 1 and runs[0].times == 1:
+        run, noise = runs[0], noises[0]
+        if isinstance(noise, Table | Exponential | Selection):
+            mechanism, sensitivity, _ = leaf(run)
+            found = finite.delta_expr(mechanism, epsilon, sensitivity)
+            if found is not None:
+                return found, (finite.NAME,)
+            raise Rejected(NAME, "the table", "the sign of p - e^epsilon q is not certain somewhere")
+        ratio = laplace.scale_ratio(noise, reach(run).upper) if run.part.query is None else None
+        if ratio is not None:
+            return laplace.delta_expr(ratio, epsilon), (laplace.NAME,)
+    if len(runs) == 1 and (response := randomized_response(runs[0])) is not None:
+        found = pure.delta_expr(response, runs[0].times, epsilon)
+        if found is not None:
+            return found, (pure.NAME,)
+    attained = gaussian_composition.total(runs, attained=True)
+    if attained is None:
+        raise Rejected(NAME, "the parts", "which coordinates move together is not known")
+    return normal.delta_expr(attained, epsilon), (gaussian_composition.NAME if len(runs) > 1 else normal.NAME,)

@@ -1,0 +1,328 @@
+"""Finds the curve of a mechanism, a rule for every node, and the epsilon at which it passes a delta."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from flint import arb
+
+from dpverify.balls import constant, exact, precision, rational
+from dpverify.compare import certainly_le
+from dpverify.curves import (
+    caps,
+    finite,
+    group_privacy,
+    laplace,
+    line,
+    losses,
+    normal,
+    parallel_composition,
+    poisson_subsampling,
+    pure_guarantee,
+    sampling_without_replacement,
+    scale_mixture,
+    tree,
+)
+from dpverify.curves.base import Curve, Pair
+from dpverify.curves.compositions import COMPOSITIONS
+from dpverify.curves.runs import Run, leaf, merged
+from dpverify.errors import DpverifyError, Undecided
+from dpverify.expr import ONE, Expr, Num
+from dpverify.model import (
+    Claim,
+    Exponential,
+    Kernel,
+    Mixture,
+    Parallel,
+    Part,
+    Product,
+    Radial,
+    Sampled,
+    Selection,
+    Staircase,
+    Subsample,
+    Table,
+    Translation,
+)
+from dpverify.rules import closed_profile
+from dpverify.rules import privacy_profile as rule
+from dpverify.rules.premises import pure_epsilon
+from dpverify.search import losses as grids
+
+Plan = dict[str, Any]
+Premises = Callable[[Claim], Plan | None]
+"""Evidence for an upper bound on the pure epsilon of a single mechanism, where one is found."""
+
+_FIRST_BITS = 64
+_GUARD_BITS = 36
+_GRID_DIGITS = 8
+"""More would make grids long and change little: their error falls with the square of the spacing."""
+_LARGEST = 10**4
+"""An epsilon beyond which no delta is looked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What a curve is wanted for: the claimed epsilon and delta as floats, None where they are to be found, and digits."""
+
+    epsilon: float | None
+    delta: float | None
+    digits: int
+    premises: Premises
+
+
+def propose(claim: Claim, digits: int, premises: Premises) -> list[Plan]:
+    """Steps for both sides of the tight delta at the claimed epsilon, or of the tight epsilon at the claimed delta."""
+    if claim.domains:
+        raise Undecided("curves want a value for every parameter; claim one value at a time.")
+    epsilon = None if claim.epsilon is None else float(constant(claim.epsilon))
+    delta = None if claim.delta is None else float(constant(claim.delta))
+    target = Target(epsilon, delta, digits, premises)
+    bits = int(3.33 * digits) + _GUARD_BITS
+    with precision(bits):
+        root = Part(claim.mechanism, claim.sensitivity, claim.query, claim.adjacency)
+        plan = _plan(merged(root), target)
+        evidence: Plan = {"curve": plan, "prec": bits}
+        steps: list[Plan] = []
+        if claim.epsilon is not None:
+            closed = {"rule": closed_profile.NAME, "evidence": {"curve": plan}}
+            steps += [closed] if _accepts(closed_profile, claim, {}) else []
+            evidence["delta"] = True
+        elif claim.delta is not None:
+            curve = tree.curve(root, plan, pure_epsilon)
+            evidence |= _inverse(curve, constant(claim.delta), digits)
+        return [*steps, {"rule": rule.NAME, "evidence": evidence}]
+
+
+def _accepts(found: Any, claim: Claim, evidence: Plan) -> bool:
+    try:
+        found.check(claim, evidence)
+    except DpverifyError:
+        return False
+    return True
+
+
+# -- a rule for every node ---------------------------------------------------------------------------
+
+
+def _plan(runs: Sequence[Run], target: Target) -> Plan:
+    """Evidence for the curve of runs together. Raises Undecided with what stopped it."""
+    if len(runs) == 1 and runs[0].times == 1:
+        return _single(runs[0], target)
+    for name, compose in COMPOSITIONS.items():
+        try:
+            compose(runs)
+        except DpverifyError:
+            continue
+        return {"rule": name}
+    total = sum(run.times for run in runs)
+    share = replace(
+        target,
+        epsilon=None if target.epsilon is None else target.epsilon / total,
+        delta=None if target.delta is None else target.delta / total,
+    )
+    plans = [_single(replace(run, times=1), share) for run in runs]
+    curves = [tree.combine([replace(run, times=1)], plan, pure_epsilon) for run, plan in zip(runs, plans, strict=True)]
+    pairs = [curve.upper for curve in curves if curve.upper is not None]
+    if len(pairs) < len(runs):
+        raise Undecided("a part has no upper bound on its curve, so their composition has none.")
+    times = [run.times for run in runs]
+    found: Plan = {"rule": losses.NAME, "grid": _grid(pairs, times, target), "parts": plans}
+    if not all(pair.forward is pair.backward for pair in pairs):
+        found["reverse"] = _grid([pair.reversed for pair in pairs], times, target)
+    return found
+
+
+def _grid(pairs: Sequence[Pair], times: Sequence[int], target: Target) -> Plan:
+    """The grid that is sharpest at the claimed epsilon, else at the claimed delta, else about delta = 1e-6."""
+    delta = None if target.epsilon is not None else target.delta or 1e-6
+    return grids.propose(pairs, times, epsilon=target.epsilon, delta=delta, digits=min(target.digits, _GRID_DIGITS))
+
+
+def _single(run: Run, target: Target) -> Plan:
+    mechanism = run.part.mechanism
+    if isinstance(mechanism, Subsample):
+        if not certainly_le(run.factor, ONE):
+            return _group(run, target)
+        below = _plan(merged(mechanism.part), _below_sample(mechanism, target))
+        name = poisson_subsampling.NAME if mechanism.scheme == "poisson" else sampling_without_replacement.NAME
+        return {"rule": name, "part": below}
+    if isinstance(mechanism, Parallel):
+        return _parallel(run, mechanism, target)
+    reasons = []
+    for plan in _leaf_plans(run, target):
+        try:
+            tree.combine([run], plan, pure_epsilon)
+        except DpverifyError as error:
+            reasons.append(str(error))
+            continue
+        return plan
+    noise, sensitivity, query = leaf(run)
+    premise = target.premises(Claim(noise, None, sensitivity=sensitivity, query=query))
+    if premise is not None:
+        return {"rule": pure_guarantee.NAME, "premise": premise}
+    raise Undecided(reasons[-1] if reasons else "no rule gives the privacy curve of this kind of mechanism.")
+
+
+def _leaf_plans(run: Run, target: Target) -> Iterator[Plan]:
+    """Rules for the curve of a single mechanism, the sharpest first."""
+    noise = run.part.mechanism
+    if isinstance(noise, Table | Exponential | Selection):
+        yield {"rule": finite.NAME, "at": str(Fraction(0 if target.epsilon is None else target.epsilon).limit_denominator(10**6))}
+    elif not isinstance(noise, Kernel | Sampled):
+        names: tuple[str, ...] = (scale_mixture.NAME,)
+        if isinstance(noise, Radial | Translation | Product):
+            names = (normal.NAME, laplace.NAME)
+        if isinstance(noise, Translation | Staircase):
+            names += (line.NAME,)
+        if isinstance(noise, Radial):
+            names += (line.NAME,) if noise.dimension == ONE else (caps.NAME, scale_mixture.NAME)
+        if isinstance(noise, Mixture):
+            names = (scale_mixture.NAME,)
+        for name in names:
+            yield {"rule": name}
+
+
+def _below_sample(mechanism: Subsample, target: Target) -> Target:
+    """What the sampled part is wanted for."""
+    rate = float(constant(mechanism.rate))
+    delta = None if target.delta is None or rate == 0 else min(target.delta / rate, 1.0)
+    return replace(target, delta=delta, epsilon=None)
+
+
+def _parallel(run: Run, mechanism: Parallel, target: Target) -> Plan:
+    plans = [_plan(merged(part, run.factor), target) for part in mechanism.parts]
+    curves = [tree.curve(part, plan, pure_epsilon, run.factor) for part, plan in zip(mechanism.parts, plans, strict=True)]
+    at = rational(Fraction(0 if target.epsilon is None else target.epsilon))
+    heights = [arb(-1) if curve.lower is None else curve.lower.worst(at) for curve in curves]
+    index = max(range(len(curves)), key=lambda i: float(heights[i].mid()))
+    return {"rule": parallel_composition.NAME, "parts": plans, "index": index}
+
+
+def _group(run: Run, target: Target) -> Plan:
+    """The part's epsilon for which the group's guarantee is as wanted."""
+    size = -int(-constant(run.factor).upper().floor().unique_fmpz()) if not isinstance(run.factor, Num) else -int(-run.factor.value // 1)
+    alone = Run(run.part)
+    below = _single(alone, replace(target, epsilon=None if target.epsilon is None else target.epsilon / size))
+    if target.epsilon is not None:
+        chosen = Fraction(target.epsilon / size).limit_denominator(10**9)
+        chosen = chosen if chosen > 0 else Fraction(1, 10**9)
+    else:
+        curve = tree.combine([alone], below, pure_epsilon)
+        assert curve.upper is not None
+        pair, wanted = curve.upper, rational(Fraction(target.delta or 1e-9))
+
+        def excess(epsilon: Fraction) -> float:
+            one, many = rational(epsilon), rational(size * epsilon)
+            return _log(pair.worst(one) * many.expm1() / one.expm1()) - _log(wanted)
+
+        chosen = _crossing(excess, 12)
+    return {"rule": group_privacy.NAME, "epsilon": str(chosen), "part": below}
+
+
+# -- the epsilon of a delta ----------------------------------------------------------------------------
+
+
+def _inverse(curve: Curve, delta: arb, digits: int) -> Plan:
+    """Rationals just above and just below where the upper and the lower bound pass delta."""
+    found: Plan = {}
+    if curve.upper is not None:
+        upper = _passes(curve.upper, delta, digits, 1)
+        if upper is not None:
+            found["upper"] = str(upper)
+    if curve.lower is not None:
+        lower = _passes(curve.lower, delta, digits, -1)
+        if lower is not None:
+            found["lower"] = str(lower)
+    return found
+
+
+def _passes(pair: Pair, delta: arb, digits: int, side: int) -> Fraction | None:
+    """An epsilon on one side of where the profile is delta, as near as digits ask; None where there is none in reach."""
+
+    def holds(epsilon: Fraction) -> bool:
+        value = pair.worst(rational(epsilon))
+        return bool(value <= delta) if side > 0 else bool(value > delta)
+
+    if pair.worst(arb(0)) <= delta:
+        return Fraction(0)
+    if not delta > 0 or not pair.worst(arb(_LARGEST)) <= delta:
+        return Fraction(_LARGEST) if side < 0 and holds(Fraction(_LARGEST)) else None
+    goal = _log(delta)
+    with precision(_FIRST_BITS):
+        root = _crossing(lambda epsilon: _log(pair.worst(rational(epsilon))) - goal, min(digits, 14))
+    root = _refined(pair, delta, root, digits)
+    for slack in range(digits + 1, 1, -1):
+        step = max(root, Fraction(1, 10**6)) / 10**slack
+        near = _short(root + side * step, slack + 2)
+        if near >= 0 and holds(near):
+            return near
+    return None
+
+
+def _log(ball: arb) -> float:
+    middle = ball.mid()
+    return float(middle.log()) if middle > 0 else -1e9
+
+
+def _crossing(f: Callable[[Fraction], float], digits: int) -> Fraction:
+    """Where a falling function passes 0, by bracketing and the method of Illinois."""
+    low, high = Fraction(0), Fraction(1)
+    at_low, at_high = f(Fraction(1, 10**12)), f(high)
+    while at_high > 0:
+        low, at_low = high, at_high
+        high *= 2
+        at_high = f(high)
+        if high > _LARGEST:
+            break
+    side = 0
+    for _ in range(60):
+        if high - low <= high / 10**digits or at_low == at_high:
+            break
+        weight = at_low / (at_low - at_high) if abs(at_low) < 1e8 and abs(at_high) < 1e8 else 0.5
+        middle = low + (high - low) * Fraction(min(max(weight, 1e-3), 1 - 1e-3)).limit_denominator(1 << 60)
+        value = f(middle)
+        if value > 0:
+            low, at_low = middle, value
+            at_high = at_high / 2 if side == 1 else at_high
+            side = 1
+        else:
+            high, at_high = middle, value
+            at_low = at_low / 2 if side == -1 else at_low
+            side = -1
+    return high if abs(at_high) < abs(at_low) else low
+
+
+def _refined(pair: Pair, delta: arb, root: Fraction, digits: int) -> Fraction:
+    """The root by two secant steps at the working precision."""
+    if digits <= 12:
+        return root
+    goal = delta.mid().log()
+
+    def gap(epsilon: Fraction) -> arb:
+        return pair.worst(rational(epsilon)).mid().log().mid() - goal
+
+    previous = root + max(root, Fraction(1, 10**6)) / 10**8
+    at_previous, at_root = gap(previous), gap(root)
+    for _ in range(3):
+        slope = at_previous - at_root
+        if not slope.is_finite() or slope == 0:
+            break
+        step = (at_root / slope * rational(previous - root)).mid()
+        if not step.is_finite():
+            break
+        previous, at_previous = root, at_root
+        root = root - exact(step)
+        if abs(exact(step)) < abs(root) / 10 ** (digits + 4):
+            break
+        at_root = gap(root)
+    return max(root, Fraction(0))
+
+
+def _short(value: Fraction, digits: int) -> Fraction:
+    """A dyadic rational with about so many decimal digits."""
+    scale = 2 ** (int(3.33 * digits) + 8)
+    return Fraction(round(value * scale), scale)
