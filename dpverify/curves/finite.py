@@ -12,10 +12,10 @@ from typing import Final
 from flint import arb, ctx, fmpq
 
 from dpverify import compare
-from dpverify.balls import constant
+from dpverify.balls import constant, precision
 from dpverify.curves.base import Curve, Event, Pair, Profile, symmetric
 from dpverify.curves.evaluate import accurately, decimals, falling
-from dpverify.errors import Rejected, Undecided
+from dpverify.errors import Rejected
 from dpverify.expr import ONE, ZERO, Expr, Num, add, call, div, format_expr, mul, num, sub, symbols
 from dpverify.model import Claim, Exponential, Mechanism, Selection, Source, Table
 from dpverify.tables import Finite, finite
@@ -38,6 +38,8 @@ SOURCE: Final = Source("THEORY", "T1, T8; Zhu, Dong and Wang 2022, on which func
 MOST_SHOWN: Final = 12
 """The most outputs of an event that are named."""
 
+BITS: Final = 256
+"""Working precision where a closed form is put together."""
 FEW: Final = 4
 """Up to so many pairs are all evaluated every time."""
 PARTS: Final = 8
@@ -89,9 +91,9 @@ class _Weights:
 
 @dataclass(frozen=True, slots=True)
 class _Steps:
-    """The cells of a pair by falling ratio p/q, with what bisection needs.
+    """The cells of a pair by falling lower end of p/q, with what bisection needs.
 
-    above, below: minus the least ratio up to a cell and minus the greatest from a cell on, both rising whatever the balls' widths.
+    above, below: minus the lower end of each, and minus the greatest upper end from each on, both rising.
     p_sum, q_sum: the mass of the cells before each, p_sum with the outputs that q cannot give.
     """
 
@@ -132,7 +134,7 @@ class _Face:
         return accurately(lambda: self.steps().excess(epsilon))
 
     def steps(self) -> _Steps:
-        """The sorted cells at the precision of the moment. Raises Undecided where a ratio has no finite enclosure there."""
+        """The sorted cells at the precision of the moment."""
         if ctx.prec not in self._steps:
             self._steps[ctx.prec] = _sorted(self._weights.balls(), self.cells)
         return self._steps[ctx.prec]
@@ -146,21 +148,19 @@ def _sorted(balls: list[arb], cells: Cells) -> _Steps:
             infinite += p
         elif i != 0:
             ratio = p / q
-            if not ratio.is_finite():
-                raise Undecided("a probability is too small to divide by at this precision; raise it.")
-            met.append((ratio, p, q))
-    met.sort(key=lambda cell: -cell[0].mid())
+            # a q not told from 0 at this precision: the cell is always weighed by itself
+            low, high = (ratio.lower(), ratio.upper()) if ratio.is_finite() else (arb(0), arb("inf"))
+            met.append((low, high, p, q))
+    met.sort(key=lambda cell: -cell[0])
     above, below = list[arb](), list[arb]()
     p_sum, q_sum = [infinite], [arb(0)]
-    for ratio, p, q in met:
-        low = -ratio.lower()
-        above.append(low if not above or low >= above[-1] else above[-1])
+    for low, _, p, q in met:
+        above.append(-low)
         p_sum.append(p_sum[-1] + p)
         q_sum.append(q_sum[-1] + q)
-    for ratio, _, _ in reversed(met):
-        high = -ratio.upper()
-        below.append(high if not below or high <= below[-1] else below[-1])
-    return _Steps([(p, q) for _, p, q in met], above, below[::-1], p_sum, q_sum)
+    for _, high, _, _ in reversed(met):
+        below.append(-high if not below or -high <= below[-1] else below[-1])
+    return _Steps([(p, q) for _, _, p, q in met], above, below[::-1], p_sum, q_sum)
 
 
 class _Greatest:
@@ -303,26 +303,57 @@ def _worst(faces: Iterable[_Face], epsilon: arb) -> _Face:
 
 
 def delta_expr(noise: Mechanism, epsilon: Expr, sensitivity: Expr | None = None) -> Expr | None:
-    """delta(epsilon) in closed form, the greatest over the pairs; None where the sign of some p - e^epsilon q is not certain."""
+    """delta(epsilon) in closed form, the greatest over the pairs; None where the sign of some p - e^epsilon q is not certain.
+
+    epsilon: a constant. Balls leave out what they can, exact comparison decides the rest. Raises Rejected as `curve` does.
+    """
     faces = _faces(noise, sensitivity)
-    factor, signs = call("exp", epsilon), dict[tuple[int, int], bool | None]()
-    totals: dict[Expr, None] = {}
-    for face in faces.all.values():
-        terms = []
-        for (i, j), times in face.cells:
-            p, scaled = faces.weights.all[i].expr, mul(factor, faces.weights.all[j].expr)
-            if (i, j) not in signs:
-                signs[i, j] = True if compare.certainly_le(scaled, p) else False if compare.certainly_le(p, scaled) else None
-            if signs[i, j] is None:
-                return None
-            if signs[i, j]:
-                terms.append(mul(num(times), sub(p, scaled)))
-        totals[add(*terms)] = None
+    with precision(BITS):
+        point, balls = constant(epsilon), faces.weights.balls()
+        values = [(face, face.profile(point)) for face in faces.all.values()]
+        least = reduce(lambda a, b: a.max(b), (value for _, value in values))
+        signs = _Signs(faces.weights, call("exp", epsilon), [point.exp() * ball for ball in balls])
+        totals = {_total(face, signs) for face, value in values if not value < least}
     best: list[Expr] = []
-    for total in totals:
+    for total in sorted(totals, key=lambda total: "" if total is None else format_expr(total)):
+        if total is None:
+            return None
         if not any(compare.certainly_le(total, other) for other in best):
             best = [other for other in best if not compare.certainly_le(other, total)] + [total]
     return best[0] if len(best) == 1 else call("max", *best)
+
+
+class _Signs:
+    """Whether p exceeds e^epsilon q, for pairs of probabilities by number: by balls at the precision of the moment, or else exactly."""
+
+    __slots__ = ("_balls", "_factor", "_known", "_scaled", "_weights")
+
+    def __init__(self, weights: _Weights, factor: Expr, scaled: list[arb]) -> None:
+        self._weights, self._factor, self._balls, self._scaled = weights, factor, weights.balls(), scaled
+        self._known = dict[tuple[int, int], bool | None]()
+
+    def excess(self, cell: tuple[int, int]) -> Expr:
+        """p - e^epsilon q."""
+        i, j = cell
+        return sub(self._weights.all[i].expr, mul(self._factor, self._weights.all[j].expr))
+
+    def exceeds(self, cell: tuple[int, int]) -> bool | None:
+        """True or False where it is certain that p - e^epsilon q is at least or at most 0."""
+        if cell not in self._known:
+            p, scaled = self._balls[cell[0]], self._scaled[cell[1]]
+            self._known[cell] = True if p > scaled else False if p < scaled else self._exactly(cell)
+        return self._known[cell]
+
+    def _exactly(self, cell: tuple[int, int]) -> bool | None:
+        p, scaled = self._weights.all[cell[0]].expr, mul(self._factor, self._weights.all[cell[1]].expr)
+        return False if compare.certainly_le(p, scaled) else True if compare.certainly_le(scaled, p) else None
+
+
+def _total(face: _Face, signs: _Signs) -> Expr | None:
+    """The sum of what exceeds, None where a sign is not certain."""
+    if any(signs.exceeds(cell) is None for cell, _ in face.cells):
+        return None
+    return add(*(mul(num(times), signs.excess(cell)) for cell, times in face.cells if signs.exceeds(cell)))
 
 
 def _event(faces: _Faces, candidates: tuple[_Face, ...]) -> Event:

@@ -130,6 +130,16 @@ def test_near_the_last_loss_the_relative_accuracy_stays():
         assert agrees(pair.forward(point), value, 12)
 
 
+@pytest.mark.parametrize("epsilon", [50, 90, 92])
+def test_a_probability_that_a_low_precision_does_not_tell_from_zero_is_found_at_a_higher_one(epsilon):
+    tiny = "sqrt(1 + 1/10**40) - 1"
+    pair = finite.curve(table(("1/2", "1/2"), (tiny, f"1 - ({tiny})"))).upper
+    with mp.workdps(120):
+        value = mp.mpf(1) / 2 - mp.exp(epsilon) * (mp.sqrt(1 + mp.mpf(10) ** -40) - 1)
+    with precision(64):
+        assert agrees(pair.forward(arb(epsilon)), value, 12)
+
+
 def test_many_pairs_give_the_greatest_of_them_at_every_epsilon():
     rows = random_scores(8, 6, 3)
     curve = finite.curve(scores(rows))
