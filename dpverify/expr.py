@@ -370,8 +370,10 @@ def derivative(expr: Expr, name: str) -> Expr:
         "atanh": lambda: power(sub(ONE, power(u, num(2))), num(-1)),
         "erf": lambda: mul(num(2), power(PI, Num(Fraction(-1, 2))), call("exp", neg(power(u, num(2))))),
         "erfc": lambda: mul(num(-2), power(PI, Num(Fraction(-1, 2))), call("exp", neg(power(u, num(2))))),
+        # K_v' = (v/u) K_v - K_(v+1)
+        "logbesselk": lambda: sub(div(expr.args[0], u), call("exp", sub(call("logbesselk", add(expr.args[0], ONE), u), expr))),
     }.get(expr.name)
-    if outer is None:
+    if outer is None or any(name in symbols(order) for order in expr.args[:-1]):
         raise ExprError(f"{expr.name} has no derivative rule.")
     return mul(outer(), du)
 

@@ -17,7 +17,7 @@ from dpverify.curves.crossings import Loss, Span
 from dpverify.curves.inverse import LEVEL, newton_inverse, written_inverse
 from dpverify.ends import End
 from dpverify.errors import ExprError, Undecided
-from dpverify.expr import Call, Expr, Num, call, derivative, rebuild
+from dpverify.expr import Expr, Num, derivative
 from dpverify.integral import compiled, end_mass, integral, square_root, weighted
 from dpverify.shapes import Shapes
 
@@ -123,7 +123,8 @@ class Lunes:
 
     def __init__(self, h: Expr, profile: Expr, dimension: int, shift: Expr, shapes: Shapes) -> None:
         self.loss, self._d, self._shift = Loss(h, shift, shapes), dimension, constant(shift)
-        self._h, self._slope = compiled(h, "r"), compiled(derivative(_plain(h), "r"), "r")
+        slope = derivative(h, "r")
+        self._h, self._slope, self._bend = (compiled(expr, "r") for expr in (h, slope, derivative(slope, "r")))
         written = written_inverse(h, "r")
         self._written = None if written is None else compiled(written, LEVEL.name)
         self._newton = newton_inverse(self._h, self._slope)
@@ -216,8 +217,10 @@ class Lunes:
         if r.rad() < abs(r) * _NARROW:
             return gap
         middle = acb(r.mid())
-        mean = self._other(middle, epsilon, a) - middle + (self._turning(r, s, a) - 1) * (r - middle)
-        return mean if mean.is_finite() and not mean.rad() > gap.rad() else gap
+        centre, along = self._other(middle, epsilon, a) - middle, r - middle
+        gap = _narrower(gap, centre + (self._turning(r, s, a) - 1) * along)
+        # ds/dr - 1 = (h'(r) - h'(s))/h'(s), by the mean of h'' between them
+        return _narrower(gap, centre - self._bend(r.union(s), a) * gap / self._slope(s, a) * along)
 
     def _turning(self, r: acb, s: acb, a: bool) -> acb:
         """ds/dr."""
@@ -335,7 +338,7 @@ class Lunes:
         return (self._radial(radius) * radius / self._d + mass).upper()
 
 
-def _plain(h: Expr) -> Expr:
-    """h with the logarithms of Bessel functions written out, as their derivatives are known."""
-    done = rebuild(h, _plain)
-    return call("log", call("besselk", *done.args)) if isinstance(done, Call) and done.name == "logbesselk" else done
+def _narrower(known: acb, other: acb) -> acb:
+    """The narrower of two enclosures; the first where that is not certain and it is finite."""
+    return other if other.is_finite() and not other.rad() >= known.rad() else known
+
