@@ -10,411 +10,36 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import lru_cache
 from itertools import pairwise
-from typing import Final, Literal
+from typing import Final
 
-from flint import acb, arb, ctx
+from flint import arb, ctx
 
-from dpverify.balls import BallProgram, Jet, constant, exact, hull, precision, rational, resolve
-from dpverify.compare import AT_LEAST_ZERO, AT_MOST_ZERO, certainly_equal, certainly_le, certainly_lt
+from dpverify.balls import BallProgram, Jet, constant, exact, hull, precision, rational
+from dpverify.compare import certainly_le, certainly_lt
 from dpverify.curves.base import Curve, Pair, symmetric
-from dpverify.ends import End, Germ, end_jet
+from dpverify.curves.outward import Outward
+from dpverify.curves.refined import Refined
+from dpverify.curves.unimodal import INFINITY, Noise, Reading, far_ends, limit_of, read
+from dpverify.ends import Germ, end_jet
 from dpverify.errors import ExprError, Rejected, Undecided
-from dpverify.expr import ONE, ZERO, Expr, Num, Sym, add, call, derivative, div, format_expr, mul, neg, neg_log, sqrt, sub, substitute, symbols
+from dpverify.expr import ONE, ZERO, Expr, Num, div, format_expr, mul, neg_log, sqrt
 from dpverify.geometry import Sensitivity
-from dpverify.integral import Piece, compiled, end_mass, pieces
-from dpverify.model import Domain, Radial, Source, Translation
-from dpverify.periods import step_period
-from dpverify.quotients import divided
-from dpverify.shapes import Shapes
+from dpverify.integral import Piece
+from dpverify.model import Mechanism, Radial, Source, Translation
 
 NAME: Final = "line"
 STATEMENT: Final = (
-    "For additive noise on the line whose density does not fall up to a mode and does not rise after it, the divergence of (p, p(. - s)) "
-    "does not fall as |s| grows: its derivative in s > 0 is e^epsilon times the integral of p' over {z: p(z + s) > e^epsilon p(z)}, which "
-    "lies before the mode. So the pair at the full shift, in both orders, is the worst."
+    "For additive noise on the line whose density does not fall up to a mode and does not rise after it, the pair at the full shift, in "
+    "both orders, dominates all others: where p(z) > e^epsilon p(z - s), s > 0, z - s lies before the mode, so that a longer shift only "
+    "lowers p(z - s)."
 )
 CHECKED: Final = ("the density is unimodal", "it is integrable", "the loss is monotone between the cuts", "the shift is not negative")
 ASSUMED: Final = ("the query moves by at most the sensitivity", "the noise is the declared one")
 SOURCE: Final = Source("THEORY", "T3, T18")
 
-Z: Final = Sym("z")
-REALS: Final = {"z": Domain()}
-_LADDER: Final = (4, 5, 6, 8, 10, 12, 14, 17, 20, 25, 30, 35, 40, 50, 60, 80, 120, 200, 400, 1000)
-"""Where an end may start: at 2^k shifts."""
 _MOST_DEPTH: Final = 300
 _MOST_CELLS: Final = 4_000
-_MOST_TRIES: Final = 4
-_GUARD: Final = 16
-_DEPTH: Final = 4
-"""Masses are known to a relative accuracy where they are above the whole times 2^-precision to this power."""
-_STEP: Final = 32
-"""Set-ups are made at multiples of these bits."""
-_INFINITY: Final = arb("inf")
-
-Noise = Radial | Translation
-
-
-# -- what is read off the noise --------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """A density on the line in its pieces, from left to right, proved unimodal.
-
-    concave: its logarithm is. even: about 0. Where it is not log-concave its mode is 0. The noise is z + offset.
-    """
-
-    parts: tuple[Piece, ...]
-    even: bool
-    concave: bool
-    offset: Fraction = Fraction(0)
-
-    def mirrored(self) -> Reading:
-        """The density of -z."""
-        flipped = tuple(
-            Piece(substitute(p.density, {"z": neg(Z)}), "z", None if p.upper is None else -p.upper, None if p.lower is None else -p.lower)
-            for p in reversed(self.parts)
-        )
-        return Reading(flipped, self.even, self.concave, -self.offset)
-
-    def stretched(self, unit: Expr) -> Reading:
-        """The density of z / unit."""
-        return Reading(tuple(self._stretched(p, unit) for p in self.parts), self.even, self.concave, self.offset)
-
-    def _stretched(self, part: Piece, unit: Expr) -> Piece:
-        def end(x: Fraction | None) -> Fraction | None:
-            if not x:
-                return x
-            if not isinstance(unit, Num):
-                raise Undecided(f"the density has a kink or an end at {x} and the shift {format_expr(unit)} is not rational; round it up.")
-            return x / unit.value
-
-        return Piece(substitute(part.density, {"z": mul(unit, Z)}), "z", end(part.lower), end(part.upper))
-
-
-@lru_cache(maxsize=64)
-def read(noise: Noise) -> Reading:
-    """The density of the noise, proved unimodal, about its mode or another point. Raises Undecided where that is not proved."""
-    if isinstance(noise, Radial):
-        return _read_radial(noise)
-    lower, upper = (_rational_end(end) for end in noise.support)
-    density = noise.density
-    if symbols(density) - {"z"}:
-        raise Undecided("a parameter of the density has no value.")
-    if step_period(density, "z") is not None:
-        raise Undecided("a density with steps at every whole number; its curve is not an integral of a few smooth pieces.")
-    even = _mirror_image(lower, upper) and certainly_equal(density, substitute(density, {"z": neg(Z)}), REALS)
-    if even and lower is None:
-        right = _half_pieces(density)
-        if _convex_line(density):
-            return _both_sides(right, concave=True)
-        found = _read_even(right)
-        if found is not None:
-            return found
-    parts = _pieces(density, lower, upper)
-    if (lower is None and upper is None and _convex_line(density)) or _convex_pieces(parts):
-        return _about(parts, _nearest(Fraction(0), lower, upper), even, True)
-    for mode in ({p.lower for p in parts} | {p.upper for p in parts}) - {None}:
-        assert mode is not None
-        if all(_monotone(p, rises=p.upper is not None and p.upper <= mode) for p in parts) and _joins(parts, mode):
-            return _about(parts, mode, even, False)
-    raise Undecided("the density is not proved unimodal; its mode must be 0 or a kink at a rational point, or its logarithm concave.")
-
-
-def _read_radial(noise: Radial) -> Reading:
-    if noise.dimension != ONE:
-        raise Undecided(f"noise in dimension {format_expr(noise.dimension)}; this is for dimension 1.")
-    if symbols(noise.profile) - {"r"} or symbols(noise.scale):
-        raise Undecided("a parameter of the noise has no value.")
-    found = _read_even(_half_pieces(substitute(noise.profile, {"r": Z})))
-    if found is None:
-        raise Undecided("the profile is not proved non-increasing.")
-    return found
-
-
-def _rational_end(end: Expr | None) -> Fraction | None:
-    if end is not None and not isinstance(end, Num):
-        raise Undecided("the ends of the support must be rational here.")
-    return None if end is None else end.value
-
-
-def _mirror_image(lower: Fraction | None, upper: Fraction | None) -> bool:
-    return (lower is None and upper is None) or (lower is not None and upper is not None and lower == -upper)
-
-
-def _half_pieces(density: Expr) -> tuple[Piece, ...]:
-    return _pieces(density, Fraction(0), None)
-
-
-def _pieces(density: Expr, lower: Fraction | None, upper: Fraction | None) -> tuple[Piece, ...]:
-    """The smooth pieces, side by side. Raises Undecided for a density with gaps."""
-    if step_period(density, "z") is not None:
-        raise Undecided("a density with steps at every whole number; its curve is not an integral of a few smooth pieces.")
-    parts = tuple(map(_plain, pieces(density, "z", lower, upper)))
-    if not parts or any(left.upper != right.lower for left, right in pairwise(parts)):
-        raise Undecided("a density that is zero between two places where it is not.")
-    return parts
-
-
-def _plain(part: Piece) -> Piece:
-    """The piece without kinks where those of its logarithm are decided."""
-    h = neg_log(part.density)
-    plain = resolve(h, "z", part.lower, part.upper)
-    return part if plain == h else Piece(call("exp", neg(plain)), "z", part.lower, part.upper)
-
-
-def _read_even(right: tuple[Piece, ...]) -> Reading | None:
-    """An even density from its right half, or None where that is not proved non-increasing."""
-    if right[0].lower != 0:
-        return None
-    if not (all(_monotone(p, rises=False) for p in right) and _joins(right, Fraction(0))):
-        return None
-    return _both_sides(right, _convex_pieces(right))
-
-
-def _both_sides(right: tuple[Piece, ...], concave: bool) -> Reading:
-    left = Reading(right, True, concave).mirrored().parts
-    return Reading(left + right, True, concave)
-
-
-def _about(parts: tuple[Piece, ...], point: Fraction, even: bool, concave: bool) -> Reading:
-    """The density moved so that `point` becomes 0, a cut."""
-
-    def split(p: Piece) -> Iterator[Piece]:
-        density = substitute(p.density, {"z": _plus(point)})
-        low, high = (None if end is None else end - point for end in (p.lower, p.upper))
-        if (low is None or low < 0) and (high is None or high > 0):
-            yield Piece(density, "z", low, Fraction(0))
-            yield Piece(density, "z", Fraction(0), high)
-        else:
-            yield Piece(density, "z", low, high)
-
-    return Reading(tuple(piece for p in parts for piece in split(p)), even and point == 0, concave, point)
-
-
-def _nearest(point: Fraction, lower: Fraction | None, upper: Fraction | None) -> Fraction:
-    if lower is not None and point < lower:
-        return lower
-    return upper if upper is not None and point > upper else point
-
-
-def _plus(offset: Fraction) -> Expr:
-    return add(Z, Num(offset))
-
-
-def _convex_line(density: Expr) -> bool:
-    """Whether -log(density) is certainly convex on the whole line."""
-    shapes = Shapes("z", False, {})
-    try:
-        return shapes.shape(shapes.tidy(divided(neg_log(density), "z"))).convex
-    except (Undecided, ExprError):
-        return False
-
-
-def _outward(part: Piece) -> tuple[Expr, Shapes, int]:
-    """-log(density) of a piece as a function of the distance from an end of it, on (0, inf); 1 or -1 for the direction of z."""
-    h, shapes = neg_log(part.density), Shapes("z", True, {})
-    if part.lower is not None:
-        moved, direction = substitute(h, {"z": _plus(part.lower)}), 1
-    else:
-        assert part.upper is not None
-        moved, direction = substitute(h, {"z": sub(Num(part.upper), Z)}), -1
-    return shapes.tidy(divided(moved, "z")), shapes, direction
-
-
-def _convex(part: Piece) -> bool:
-    if part.lower is None and part.upper is None:
-        return _convex_line(part.density)
-    try:
-        h, shapes, _ = _outward(part)
-        return shapes.shape(h).convex
-    except (Undecided, ExprError):
-        return False
-
-
-def _convex_pieces(parts: Sequence[Piece]) -> bool:
-    """Whether -log(density) is convex on every piece, continuous between them, and bends upward there."""
-    if not all(map(_convex, parts)):
-        return False
-    for left, right in pairwise(parts):
-        at = {"z": Num(left.upper or Fraction(0))}
-        before, after = neg_log(left.density), neg_log(right.density)
-        try:
-            joined = certainly_equal(substitute(before, at), substitute(after, at))
-            bends = certainly_le(substitute(derivative(before, "z"), at), substitute(derivative(after, "z"), at))
-        except (Undecided, ExprError):
-            return False
-        if not (joined and bends):
-            return False
-    return True
-
-
-def _monotone(part: Piece, rises: bool) -> bool:
-    """Whether the density certainly does not fall (rises) or does not rise on a piece."""
-    if part.lower is None and part.upper is None:
-        return False
-    try:
-        h, shapes, direction = _outward(part)
-        shape = shapes.shape(h)
-        wanted = AT_MOST_ZERO if rises == (direction > 0) else AT_LEAST_ZERO
-        if shape.slope <= wanted:
-            return True
-        start = substitute(derivative(h, "z"), {"z": ZERO})
-        if shape.convex and wanted == AT_LEAST_ZERO and certainly_le(ZERO, start):
-            return True
-    except (Undecided, ExprError):
-        pass
-    return _monotone_by_balls(part, rises)
-
-
-def _monotone_by_balls(part: Piece, rises: bool) -> bool:
-    """The same by balls over a partition, and by the scales at an infinite end."""
-    sign = -1 if rises else 1
-    low, high = part.lower, part.upper
-    with precision(128):
-        h = neg_log(part.density)
-        for side in ("-inf", "+inf"):
-            if (low if side == "-inf" else high) is not None:
-                continue
-            other = high if side == "-inf" else low
-            end = next((e for e in _ends(side, other) if _slope_sign(h, e, sign)), None)
-            if end is None:
-                return False
-            low, high = (end.boundary(), high) if side == "-inf" else (low, end.boundary())
-        assert low is not None and high is not None
-        return _slopes(BallProgram(h, "z"), rational(low), rational(high), sign, 0)
-
-
-def _ends(side: Literal["-inf", "+inf"], other: Fraction | None) -> Iterator[End]:
-    for k in _LADDER:
-        end = End(side, Fraction(2) ** k)
-        if other is None or (end.boundary() < other if side == "-inf" else end.boundary() > other):
-            yield end
-
-
-def _slope_sign(h: Expr, end: End, sign: int) -> bool:
-    try:
-        slope: Germ = end_jet(h, "z", end).d1
-    except (Undecided, ExprError):
-        return False
-    return bool(slope.k.lo >= 0) if sign > 0 else bool(slope.k.hi <= 0)
-
-
-def _slopes(h: BallProgram, low: arb, high: arb, sign: int, depth: int) -> bool:
-    if sign * h(low.union(high)).d1 >= 0:
-        return True
-    middle = ((low + high) / 2).mid()
-    return depth < 40 and all(_slopes(h, a, b, sign, depth + 1) for a, b in ((low, middle), (middle, high)))
-
-
-def _joins(parts: Sequence[Piece], mode: Fraction) -> bool:
-    """Whether the density does not fall where two pieces meet before the mode, and does not rise after it."""
-    for left, right in pairwise(parts):
-        assert left.upper is not None
-        at = {"z": Num(left.upper)}
-        before, after = substitute(left.density, at), substitute(right.density, at)
-        if left.upper < mode and not certainly_le(before, after):
-            return False
-        if left.upper > mode and not certainly_le(after, before):
-            return False
-    return True
-
-
-# -- masses ----------------------------------------------------------------------------------------
-
-
-class Outward:
-    """The mass of a density beyond a distance from 0, to the right, to a high relative accuracy.
-
-    Its edges are powers of two and the points half way between them; the masses of the cells are kept.
-    """
-
-    def __init__(self, parts: Sequence[Piece]) -> None:
-        self._parts = parts
-        self._programs = [compiled(p.density, "z") for p in parts]
-        self._edges: list[Fraction] = [Fraction(0)]
-        self._masses: list[arb] = []
-        self._sums: list[arb] = []
-        self._rung = 0
-        self.tail = arb(0)
-        if parts and parts[-1].upper is None:
-            self._extend()
-            while self.tail.rad() > self._sums[0] * arb(2) ** -ctx.prec and self._rung < len(_LADDER):
-                self._extend()
-        elif parts:
-            self._add_cells(parts[-1].upper or Fraction(0))
-
-    @property
-    def extent(self) -> Fraction:
-        """The farthest edge."""
-        return self._edges[-1]
-
-    def _extend(self) -> None:
-        """The next end that has an enclosed mass."""
-        last = self._parts[-1]
-        while self._rung < len(_LADDER):
-            end = End("+inf", Fraction(2) ** _LADDER[self._rung])
-            self._rung += 1
-            if last.lower is not None and end.start <= last.lower:
-                continue
-            try:
-                mass = end_mass(last.density, "z", end)
-            except (Undecided, ExprError):
-                continue
-            if mass is None:
-                raise Undecided("the density is not integrable.")
-            self.tail = mass
-            self._add_cells(end.start)
-            return
-        raise Undecided("whether the density is integrable at infinity is not certain.")
-
-    def _add_cells(self, to: Fraction) -> None:
-        edges = {to, *(p.lower for p in self._parts if p.lower is not None)}
-        step = Fraction(1, 4)
-        while step < to:
-            edges |= {step, step * Fraction(3, 2)}
-            step *= 2
-        fresh = sorted(e for e in edges if self._edges[-1] < e <= to)
-        for edge in fresh:
-            self._masses.append(self._cell(rational(self._edges[-1]), edge))
-            self._edges.append(edge)
-        total, self._sums = self.tail, [self.tail]
-        for mass in reversed(self._masses):
-            total = total + mass
-            self._sums.append(total)
-        self._sums.reverse()
-
-    def _cell(self, start: arb, end: Fraction) -> arb:
-        """The integral from a point to the next edge."""
-        function = next(f for f, p in zip(self._programs, self._parts, strict=True) if p.upper is None or end <= p.upper)
-        tolerance, least = arb(2) ** -ctx.prec, self._masses[0] * arb(2) ** (-_DEPTH * ctx.prec) if self._masses else arb(0)
-        found = acb.integral(
-            function, acb(start), acb(rational(end)), rel_tol=tolerance, abs_tol=least.mid(), eval_limit=20_000, depth_limit=4_000
-        )
-        if not (found.real.is_finite() and 0 in found.imag):
-            raise Undecided(f"the integral of the density up to {end} shifts from its centre has no finite enclosure.")
-        return found.real.max(arb(0))
-
-    def beyond(self, distance: arb) -> arb:
-        """The mass beyond an exact distance of at least 0."""
-        if not self._parts:
-            return arb(0)
-        found = self._beyond(distance)
-        while found.rel_accuracy_bits() < ctx.prec // 2 and self._parts[-1].upper is None and self._rung < 9:
-            self._extend()
-            found = self._beyond(distance)
-        return found
-
-    def _beyond(self, distance: arb) -> arb:
-        while self._parts[-1].upper is None and not distance <= rational(self.extent):
-            self._extend()
-        at = exact(distance)
-        i = next((i for i, edge in enumerate(self._edges) if at <= edge), None)
-        if i is None:
-            return arb(0)
-        return self._sums[i] if at == self._edges[i] else self._sums[i] + self._cell(distance, self._edges[i])
 
 
 # -- the loss --------------------------------------------------------------------------------------
@@ -433,7 +58,7 @@ class Cell:
     here: int
     there: int | None
     direction: int
-    far: tuple[arb, arb] = (-_INFINITY, _INFINITY)
+    far: tuple[arb, arb] = (-INFINITY, INFINITY)
 
 
 @dataclass(slots=True)
@@ -454,7 +79,7 @@ class Order:
     """The pair (p, p(. - 1)) in one order, set up at the working precision of its making."""
 
     def __init__(self, density: Reading, left: Outward, right: Outward) -> None:
-        self.density, self.left, self.right, self.bits = density, left, right, ctx.prec
+        self.density, self.left, self.right = density, left, right
         self.total = left.beyond(arb(0)) + right.beyond(arb(0))
         self._trees = [neg_log(p.density) for p in density.parts]
         self._programs = [BallProgram(h, "z") for h in self._trees]
@@ -511,22 +136,22 @@ class Order:
                 continue  # past the mode and the shift p <= q
             ends = (None if low is None else rational(low), None if high is None else rational(high))
             if there is None:
-                yield Cell(*ends, here, None, -1, (_INFINITY, _INFINITY))
+                yield Cell(*ends, here, None, -1, (INFINITY, INFINITY))
             elif self.density.concave or (low is not None and low >= 0):
-                far = self._limit(here) if low is None and here == there else (-_INFINITY, _INFINITY)
+                far = self._limit(here) if low is None and here == there else (-INFINITY, INFINITY)
                 yield Cell(*ends, here, there, -1, far)
             else:
                 yield from self._monotone_cells(Cell(*ends, here, there, 0))
 
     def _limit(self, here: int) -> tuple[arb, arb]:
         """Bounds on the limit of the loss at minus infinity, the negative of that of h'."""
-        for end in _ends("-inf", self.density.parts[here].upper):
+        for end in far_ends("-inf", self.density.parts[here].upper):
             try:
                 slope: Germ = end_jet(self._trees[here], "z", end).d1
-                return _limit_of(slope)
+                return limit_of(slope)
             except (Undecided, ExprError):
                 continue
-        return arb(0), _INFINITY
+        return arb(0), INFINITY
 
     def _monotone_cells(self, cell: Cell) -> Iterator[Cell]:
         """A cell before the mode, cut where the loss turns."""
@@ -561,13 +186,13 @@ class Order:
         h = self._trees[cell.here]
         if cell.here != cell.there:
             raise Undecided("the first piece of the density is not the one at minus infinity.")
-        for end in _ends("-inf", None if cell.upper is None else exact(cell.upper)):
+        for end in far_ends("-inf", None if cell.upper is None else exact(cell.upper)):
             try:
                 found = end_jet(h, "z", end)
                 bend: Germ = found.d2
                 direction = -1 if bend.k.lo >= 0 else 1 if bend.k.hi <= 0 else 0
                 if direction:
-                    return Cell(None, rational(end.boundary()), cell.here, cell.there, direction, _limit_of(found.d1))
+                    return Cell(None, rational(end.boundary()), cell.here, cell.there, direction, limit_of(found.d1))
             except (Undecided, ExprError):
                 continue
         raise Undecided("whether -log(density) is convex or concave towards infinity is not certain.")
@@ -588,17 +213,22 @@ class Order:
 
     # one epsilon
 
-    def divergence(self, epsilon: arb) -> tuple[arb, Decided]:
-        """H at an epsilon of at least 0, and S."""
+    def decided(self, epsilon: arb) -> Decided:
+        """S at an epsilon of at least 0."""
         decided = Decided()
         for cell in self.cells:
             self._decide(cell, epsilon, decided)
+        return decided
+
+    def divergence(self, epsilon: arb) -> arb:
+        """H at an epsilon of at least 0."""
+        decided = self.decided(epsilon)
         factor, total = epsilon.exp(), arb(0)
         for low, high in decided.inside:
             p, q = self.masses(low, high)
             total += p - factor * q
         total = (total + arb(0).union(decided.doubt)) / self.total
-        return total.max(arb(0)).min(arb(1)), decided
+        return total.max(arb(0)).min(arb(1))
 
     def masses(self, low: arb | None, high: arb) -> tuple[arb, arb]:
         """The mass of p and of q between two points."""
@@ -609,7 +239,7 @@ class Order:
         return (p, q) if low is None else (p - self.below(low), q - self.below(low - 1))
 
     def _decide(self, cell: Cell, epsilon: arb, decided: Decided) -> None:
-        upper = _INFINITY if cell.upper is None else cell.upper
+        upper = INFINITY if cell.upper is None else cell.upper
         if cell.there is None:
             decided.take(cell.lower, upper)
             return
@@ -749,76 +379,35 @@ def _piece_of(parts: Sequence[Piece], low: Fraction | None, high: Fraction | Non
     return None
 
 
-def _limit_of(slope: Germ) -> tuple[arb, arb]:
-    """Bounds on the negative of a germ's limit."""
-    direction = 0 if slope.k.is_zero() else slope.direction()
-    if direction < 0 or slope.k.is_zero():
-        return arb(0), arb(0)
-    if direction == 0:
-        return -slope.k.hi, -slope.k.lo
-    if slope.k.hi < 0:
-        return _INFINITY, _INFINITY
-    return arb(0), _INFINITY
-
-
 # -- the curve -------------------------------------------------------------------------------------
 
 
-class Shifted:
-    """The pair (p, p(. - shift)) in one order: a profile that keeps what it has set up."""
+class Shifted(Refined[Order]):
+    """The pair (p, p(. - shift)) in one order. unit: the length in which the noise's own unit measures the shift."""
 
-    def __init__(self, density: Reading, shift: Expr, scale: Expr = ONE) -> None:
-        self._density, self._unit = density.stretched(shift), mul(shift, scale)
-        self._orders: dict[int, Order] = {}
+    def __init__(self, density: Reading, shift: Expr, unit: Expr = ONE) -> None:
+        super().__init__()
+        self._density, self._shift = density.stretched(shift), mul(shift, unit)
 
-    def order(self, bits: int) -> Order:
-        """The pair at `bits` of precision or a few more."""
-        bits += -bits % _STEP
-        if bits not in self._orders:
-            with precision(bits):
-                density = self._density
-                right = Outward([p for p in density.parts if p.lower is not None and p.lower >= 0])
-                mirrored = density.mirrored().parts
-                left = right if density.even else Outward([p for p in mirrored if p.lower is not None and p.lower >= 0])
-                self._orders[bits] = Order(density, left, right)
-        return self._orders[bits]
-
-    def __call__(self, epsilon: arb) -> arb:
-        """H, by more bits where the masses cancel. Raises Undecided."""
-        if not epsilon.is_finite():
-            raise Undecided("a privacy profile at an epsilon that is not enclosed.")
-        if epsilon.is_exact() or epsilon.rel_accuracy_bits() >= ctx.prec - _GUARD:
-            return self.decided(epsilon)[0]
-        return self.decided(epsilon.lower().max(arb(0)))[0].union(self.decided(epsilon.upper())[0])
-
-    def decided(self, epsilon: arb) -> tuple[arb, Decided, Order]:
-        """H with S and the set-up that it was found at."""
-        wanted, bits = ctx.prec - _GUARD, ctx.prec + _GUARD
-        for _ in range(_MOST_TRIES):
-            order = self.order(bits)
-            with precision(bits):
-                found, decided = order.divergence(epsilon)
-            lost = wanted - found.rel_accuracy_bits()
-            if lost <= 0 or found == 0 or not epsilon.is_exact():
-                break
-            bits += (lost if lost < wanted else 2 * wanted) + _GUARD
-        if not found.is_finite():
-            raise Undecided("the divergence has no finite enclosure; raise the precision.")
-        return found, decided, order
+    def make(self) -> Order:
+        right = Outward([p for p in self._density.parts if p.lower is not None and p.lower >= 0])
+        mirrored = self._density.mirrored().parts
+        left = right if self._density.even else Outward([p for p in mirrored if p.lower is not None and p.lower >= 0])
+        return Order(self._density, left, right)
 
     def event(self, epsilon: arb) -> Mapping[str, str]:
         """S in the noise's own units, with its two probabilities."""
-        _, decided, order = self.decided(epsilon)
-        texts, p, q = [], arb(0), arb(0)
-        with precision(order.bits):
-            unit, offset = constant(self._unit), rational(self._density.offset)
-            for low, high in decided.inside:
-                texts.append(_interval(*(None if x is None else x * unit + offset for x in (low, high))))
+        _, bits = self.found(epsilon)
+        texts, p, q, order = [], arb(0), arb(0), self.at(bits)
+        with precision(bits):
+            shift, offset = constant(self._shift), rational(self._density.offset)
+            for low, high in order.decided(epsilon).inside:
+                texts.append(_interval(*(None if x is None else x * shift + offset for x in (low, high))))
                 more = order.masses(low, high)
                 p, q = p + more[0] / order.total, q + more[1] / order.total
         return {
-            "pair": f"answers q(x) and q(x') = q(x) + {format_expr(self._unit)}",
-            "event": "{y : " + (" or ".join(texts) or "never") + "}",
+            "pair": f"answers q(x) and q(x') = q(x) + {format_expr(self._shift)}",
+            "event": "{y : " + " or ".join(texts) + "}" if texts else "{}",
             "P": p.str(15),
             "Q": q.str(15),
         }
@@ -835,15 +424,17 @@ def nothing(_: arb) -> arb:
     return arb(0)
 
 
-def curve(noise: Noise, reach: Sensitivity) -> Curve:
+def curve(noise: Mechanism, reach: Sensitivity) -> Curve:
     """The curve of one-dimensional noise at a sensitivity, in units of the noise's norm.
 
-    Raises Rejected for a sensitivity that is not certainly at least 0 or a scale that is not certainly positive, Undecided where the
-    density is not proved unimodal or has no enclosed integral.
+    Raises Rejected for another kind of noise, a sensitivity that is not certainly at least 0 or a scale that is not certainly positive,
+    Undecided where the density is not proved unimodal or has no enclosed integral.
     """
-    scale = noise.scale if isinstance(noise, Radial) else ONE
+    if not isinstance(noise, Radial | Translation):
+        raise Rejected(NAME, "the noise", "it is not one density on the line; this is for radial noise in dimension 1 and for translations")
     if isinstance(noise, Translation) and noise.integers:
         raise Rejected(NAME, "the noise", "it lives on the integers, where its curve is a sum")
+    scale = noise.scale if isinstance(noise, Radial) else ONE
     if not certainly_lt(ZERO, scale):
         raise Rejected(NAME, "the scale", f"{format_expr(scale)} is not certainly positive")
     density = read(noise)
