@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import product
 from math import comb, prod
 from typing import Final
@@ -40,14 +40,20 @@ CHECKED: Final = ("every D_i/b_i is positive", "the number of sign patterns and 
 ASSUMED: Final = ("each query moves by at most its sensitivity", "the noises are independent and as declared")
 SOURCE: Final = Source("THEORY", "T13, T17 and T19; Irwin-Hall sums by residues of the loss's moment generating function")
 
-MAX_MECHANISMS: Final = 1_200
-"""The most mechanisms in one sum: the polynomials have this degree, and about as many bits."""
+MAX_MECHANISMS: Final = 2_000
+"""The most mechanisms in one sum: the polynomials have this degree, and integer coefficients of about as many bits."""
 MAX_PATTERNS: Final = 60_000
 """The most distinct sign patterns: the product of (times + 1)."""
-MAX_WORK: Final = 1_500_000
+MAX_WORK: Final = 4_100_000
 """The most coefficients of all patterns together."""
+MANY: Final = 300
+"""Mechanisms beyond which the polynomials of only two precisions are kept: they are long."""
 GUARD: Final = 24
 """Bits of relative accuracy that may be lost below the working precision."""
+STEP: Final = 64
+"""Precisions are multiples of this many bits, so that polynomials serve again."""
+ROUNDS: Final = 4
+"""How many precisions are tried: a value that is 0 in the end is never relatively accurate."""
 
 Group = tuple[Expr, int]
 """eps0 = D/b of equal Laplace mechanisms, and their number."""
@@ -94,6 +100,7 @@ class _Sums:
         _check(self.groups, self.total)
         self.patterns = _patterns(self.groups)
         self.values = lru_cache(maxsize=4)(self._values)
+        self.residues = lru_cache(maxsize=8 if self.total <= MANY else 2)(partial(_Residues, self.total))
 
     def _values(self, bits: int) -> list[arb]:
         with precision(bits):
@@ -122,17 +129,18 @@ class _Sums:
 
     def _sharp(self, epsilon: arb, formula: Callable[[arb, int], arb]) -> arb:
         """The formula at an exact epsilon, with more bits until the result is as sharp as the working precision asks."""
-        wanted = ctx.prec - GUARD // 2
-        bits = ctx.prec + GUARD + self.total
-        best = arb(0).union(arb(1))
-        while bits <= min(MAX_PRECISION, 2 * ctx.prec + 16 * self.total + 256):
+        wanted, best = ctx.prec - GUARD // 2, arb(0).union(arb(1))
+        bits = _rounded(ctx.prec + 2 * GUARD)
+        for _ in range(ROUNDS):
             with precision(bits):
                 found = formula(epsilon, bits)
             if found.is_finite() and found.overlaps(best):
                 best = best.intersection(found)
-            if best.is_zero() or best.rel_accuracy_bits() >= wanted:
+            missing = wanted - int(best.rel_accuracy_bits())
+            if missing <= 0 or best.is_zero():
                 break
-            bits += bits // 2
+            more = missing + GUARD if missing < wanted else bits  # where no bit is right, nothing tells how many are missing
+            bits = min(_rounded(bits + more), MAX_PRECISION)
         return +best
 
     def _reaches(self, epsilon: arb, bits: int) -> Iterable[tuple[_Pattern, arb]]:
@@ -148,20 +156,20 @@ class _Sums:
             yield pattern, y if y > 0 else arb(0).union(y.upper())
 
     def _delta_at(self, epsilon: arb, bits: int) -> arb:
-        total = arb(0)
+        total, residues = arb(0), self.residues(bits)
         for pattern, y in self._reaches(epsilon, bits):
             minus = sum(pattern.minus)
-            term = 2 * _residue(self.total, minus, minus - 1, bits)(y / 2)
+            term = 2 * residues(minus, minus - 1)(y / 2)
             if minus == 0:
                 term += (y / 2).exp() * (fmpz(1) << self.total)
             total += pattern.ways * term
         return (epsilon / 2).exp() * self._weight(bits) * total
 
     def _q_at(self, epsilon: arb, bits: int) -> arb:
-        total = arb(0)
+        total, residues = arb(0), self.residues(bits)
         for pattern, y in self._reaches(epsilon, bits):
             minus = sum(pattern.minus)
-            term = _residue(self.total, minus, minus, bits)(y / 2)
+            term = residues(minus, minus)(y / 2)
             if not y > 0:
                 if self._is_tied(pattern, epsilon):
                     continue
@@ -180,6 +188,10 @@ class _Sums:
         for eps0, (_, times) in zip(self.values(bits), self.groups, strict=True):
             exponent -= times * eps0 / 2
         return exponent.exp() / (fmpz(1) << self.total)
+
+
+def _rounded(bits: int) -> int:
+    return -(-bits // STEP) * STEP
 
 
 def _check(groups: Sequence[Group], total: int) -> None:
@@ -204,22 +216,30 @@ def _patterns(groups: Sequence[Group]) -> list[_Pattern]:
     ]
 
 
-@lru_cache(maxsize=2_048)
-def _residue(n: int, minus: int, lower: int, bits: int) -> arb_poly:
-    """The polynomial in z = y/2 that is the residue at u = 0 of exp(u z) (u + 1)^(n - minus - 1) (u - 1)^lower / u^n."""
-    coefficients = _expansion(n, n - minus - 1, lower)
-    with precision(bits):
-        scaled, factorial = [], arb(1)
-        for power in range(n):
-            factorial = factorial * power if power else factorial
-            scaled.append(coefficients[n - 1 - power] / factorial)
-        return arb_poly(scaled)
+class _Residues:
+    """The residues at u = 0 of exp(u z) (u + 1)^(n - minus - 1) (u - 1)^lower / u^n, polynomials in z = y/2, at one precision."""
+
+    def __init__(self, n: int, bits: int) -> None:
+        self.n, self.bits = n, bits
+        self.known: dict[tuple[int, int], arb_poly] = {}
+        with precision(bits):
+            self.shares = [arb(1)]  # 1/i!
+            for i in range(1, n):
+                self.shares.append(self.shares[-1] / i)
+
+    def __call__(self, minus: int, lower: int) -> arb_poly:
+        key = (minus, lower)
+        if key not in self.known:
+            coefficients = _expansion(self.n, self.n - minus - 1, lower)
+            with precision(self.bits):
+                self.known[key] = arb_poly([share * c for share, c in zip(self.shares, reversed(coefficients), strict=True)])
+        return self.known[key]
 
 
 def _expansion(n: int, upper: int, lower: int) -> list[fmpz]:
     """The first n Taylor coefficients of (u + 1)^upper (u - 1)^lower at 0, lower at least -1."""
     numerator = fmpz_poly([1, 1]) ** upper * fmpz_poly([-1, 1]) ** max(lower, 0)
-    found = [numerator[i] for i in range(n)]
+    found = (numerator.coeffs() + [fmpz(0)] * n)[:n]
     if lower >= 0:
         return found
     running, sums = fmpz(0), []  # 1/(u - 1) = -(1 + u + u^2 + ...)

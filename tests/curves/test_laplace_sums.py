@@ -96,6 +96,17 @@ def test_a_sixty_four_bit_answer_contains_the_sharper_ones():
         assert value(profile, epsilon, 64).rel_accuracy_bits() >= 40
 
 
+def test_tiny_deltas_are_as_accurate_as_others():
+    # above (k - 2) eps0 only the sums of k upper points and of inner draws near the top are left
+    with mp.workdps(60):
+        size, k, epsilon = mpf(1) / 10, 3, mpf(3) / 10 - mpf(1) / 10**6
+        expected = by_integration(size, k, epsilon)
+        close(value(laplace_sums.profile(parse("1/10"), 3), Fraction(3, 10) - Fraction(1, 10**6)), expected, 18)
+    far = value(laplace_sums.profile(parse("1/100"), 400), "399/100")
+    assert 0 < far < arb(2) ** -300
+    assert far.rel_accuracy_bits() > 60
+
+
 def test_unequal_mechanisms_are_the_convolution_of_both():
     first, second = mpf("0.5"), mpf("1.25")
     epsilon = mpf("0.75")
