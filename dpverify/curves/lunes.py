@@ -14,11 +14,11 @@ from flint import acb, arb, arb_poly, ctx
 
 from dpverify.balls import constant, exact, rational
 from dpverify.curves.crossings import Loss, Span
-from dpverify.curves.inverse import LEVEL, newton_inverse, written_inverse
+from dpverify.curves.gaps import Gap
 from dpverify.ends import End
 from dpverify.errors import ExprError, Undecided
-from dpverify.expr import Expr, Num, derivative
-from dpverify.integral import compiled, end_mass, integral, square_root, weighted
+from dpverify.expr import Expr, Num
+from dpverify.integral import end_mass, integral, square_root, weighted
 from dpverify.shapes import Shapes
 
 _LEAST_TAIL: Final = 16
@@ -28,7 +28,6 @@ _SAMPLES: Final = 12
 _REACHES: Final = ((arb(1) / 16, 4), (arb(1) / 4, 2), (arb(5) / 8, Fraction(2, 3)))
 """Where a power series is cut after so many terms that each gives these bits."""
 _WIDE: Final = arb(2) ** -6
-_NARROW: Final = arb(2) ** -20
 _EVALUATIONS: Final = 40_000
 _UNIT: Final = arb(0).union(arb(1))
 _NAN: Final = acb("nan")
@@ -123,11 +122,8 @@ class Lunes:
 
     def __init__(self, h: Expr, profile: Expr, dimension: int, shift: Expr, shapes: Shapes) -> None:
         self.loss, self._d, self._shift = Loss(h, shift, shapes), dimension, constant(shift)
-        slope = derivative(h, "r")
-        self._h, self._slope, self._bend = (compiled(expr, "r") for expr in (h, slope, derivative(slope, "r")))
-        written = written_inverse(h, "r")
-        self._written = None if written is None else compiled(written, LEVEL.name)
-        self._newton = newton_inverse(self._h, self._slope)
+        self._gap = Gap(h)
+        self._h, self._slope = self._gap.h, self._gap.slope
         self._density = weighted(profile, Num(Fraction(dimension)))
         self._convex = shapes.shape(h).convex
         self._mass = integral(self._density, "r", Fraction(0), None, bits=ctx.prec - 8)
@@ -204,34 +200,12 @@ class Lunes:
         if not (slack.is_finite() and 16 * slack.rad() < abs(slack)):
             # by the mean of its slope from the anchor, where it vanishes
             path = acb(chart.anchor).union(r)
-            mean = chart.sign * (1 - chart.edge * self._turning(path, self._other(path, epsilon, a), a))
+            turning = self._gap.turning(path, self._gap(path, epsilon, a), a)
+            mean = chart.sign * (-turning if chart.edge > 0 else 2 + turning)
             if mean.is_finite() and not mean.rad() > slack.rad():
                 slack = mean
         root = (2 * chart.size).sqrt() * (u / 2).sinh()
         return _Place(r, s, reach, outer, inner, root, slack, chart.edge < 0)
-
-    def _gap(self, r: acb, epsilon: arb, a: bool) -> acb:
-        """s - r; on wide boxes round its value in the middle."""
-        s = self._other(r, epsilon, a)
-        gap = s - r
-        if r.rad() < abs(r) * _NARROW:
-            return gap
-        middle = acb(r.mid())
-        centre, along = self._other(middle, epsilon, a) - middle, r - middle
-        gap = _narrower(gap, centre + (self._turning(r, s, a) - 1) * along)
-        # ds/dr - 1 = (h'(r) - h'(s))/h'(s), by the mean of h'' between them
-        return _narrower(gap, centre - self._bend(r.union(s), a) * gap / self._slope(s, a) * along)
-
-    def _turning(self, r: acb, s: acb, a: bool) -> acb:
-        """ds/dr."""
-        return self._slope(r, a) / self._slope(s, a)
-
-    def _other(self, r: acb, epsilon: arb, a: bool) -> acb:
-        """s with h(s) = h(r) + epsilon."""
-        level = self._h(r, a) + epsilon
-        if self._written is not None:
-            return self._written(level, a)
-        return self._newton(level, abs(r.real.mid()) + self._shift / 2)
 
     # -- charts ----------------------------------------------------------------------------------------
 
@@ -263,7 +237,7 @@ class Lunes:
         low, high = span.low.mid(), 2 * shift if span.high is None else span.high.mid().min(2 * shift)
         for _ in range(_HALVINGS):
             middle = ((low + high) / 2).mid()
-            s = self._other(acb(middle), epsilon, False).real
+            s = middle + self._gap(acb(middle), epsilon, False).real
             low, high = (middle, high) if s**2 < middle**2 + shift**2 else (low, middle)
         return ((low + high) / 2).mid()
 
@@ -336,9 +310,3 @@ class Lunes:
             raise Undecided("the noise is not integrable.")
         radius = rational(start)
         return (self._radial(radius) * radius / self._d + mass).upper()
-
-
-def _narrower(known: acb, other: acb) -> acb:
-    """The narrower of two enclosures; the first where that is not certain and it is finite."""
-    return other if other.is_finite() and not other.rad() >= known.rad() else known
-

@@ -1,0 +1,128 @@
+"""The gap s - r with h(s) = h(r) + epsilon, h increasing, on complex balls r: the analytic function that it is for real r.
+
+On narrow balls it is written out where h is an elementary function of one occurrence of its variable. Elsewhere it is enclosed by
+Newton's operator. Round a real gap g0, let B be a box symmetric about the real line, such that h is analytic on r + B and 0 is not
+in h'(r + B). If g0 - (h(r + g0) - h(r) - epsilon)/h'(r + B) lies in B, then every r in its ball has exactly one gap in B (existence
+by Brouwer; between two of them the mean of h' would vanish). It is analytic in r, and for a real r it is its own conjugate, hence
+real, hence the gap on the line.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Final
+
+from flint import acb, arb
+
+from dpverify.expr import ONE, Add, Call, Expr, Mul, Num, Pow, Sym, add, call, derivative, div, mul, power, sub, symbols
+from dpverify.integral import compiled
+
+_LEVEL: Final = Sym("t")
+_STEPS: Final = 60
+_GROWTH: Final = 6
+_NARROW: Final = arb(2) ** -20
+_NAN: Final = acb("nan")
+
+
+class Gap:
+    """The gap of an increasing h of r > 0, with h and its slope, at the working precision of the making.
+
+    Raises ExprError where h has no derivative in the language. Values are non-finite where nothing is proved.
+    """
+
+    def __init__(self, h: Expr) -> None:
+        slope = derivative(h, "r")
+        self.h, self.slope, self._bend = (compiled(expr, "r") for expr in (h, slope, derivative(slope, "r")))
+        inverse = _written_inverse(h, "r")
+        self._inverse = None if inverse is None else compiled(inverse, _LEVEL.name)
+
+    def __call__(self, r: acb, epsilon: arb, analytic: bool) -> acb:
+        """s - r, epsilon an exact number of at least 0."""
+        if self._inverse is not None and r.rad() < abs(r) * _NARROW:
+            return self._inverse(self.h(r, analytic) + epsilon, analytic) - r
+        return self._enclosed(r, epsilon)
+
+    def turning(self, r: acb, gap: acb, analytic: bool) -> acb:
+        """The derivative of the gap: (h'(r) - h'(s))/h'(s)."""
+        return -self._steeper(r, gap) / self.slope(r + gap, analytic)
+
+    def _steeper(self, r: acb, gap: acb) -> acb:
+        """h'(r + gap) - h'(r), by the mean of h'' between them where that is narrower."""
+        s = r + gap
+        return _narrower(self.slope(s, True) - self.slope(r, True), self._bend(r.union(s), True) * gap)
+
+    def _enclosed(self, r: acb, epsilon: arb) -> acb:
+        middle = r.real.mid()
+        if not (0 in r.imag and middle > 0):
+            return _NAN
+        centre = self._near(middle, epsilon)
+        error = self.h(acb(middle + centre), True) - self.h(acb(middle), True) - epsilon
+        if not r.is_exact():
+            error += self._steeper(r, acb(centre)) * (r - middle)
+        radius = 2 * (error / self.slope(acb(middle + centre), True)).abs_upper()
+        for _ in range(_GROWTH):
+            if not radius.is_finite():
+                break
+            sides = (-radius).union(radius)
+            box = acb(centre + sides, sides)
+            found = centre - error / self.slope(r + box, True)
+            if found.is_finite() and box.contains(found):
+                return found
+            radius = 2 * radius
+        return _NAN
+
+    def _near(self, r: arb, epsilon: arb) -> arb:
+        """About the gap at an exact r > 0, by Newton's iteration on midpoints."""
+        level = self.h(acb(r), False).real + epsilon
+        if self._inverse is not None:
+            return (self._inverse(acb(level), False).real - r).mid()
+        gap, least = (epsilon / self.slope(acb(r), False).real).mid(), None
+        for _ in range(_STEPS):
+            s = acb(r + gap)
+            step = ((self.h(s, False).real - level) / self.slope(s, False).real).mid()
+            if not step.is_finite() or (least is not None and 2 * abs(step) > least and abs(step) < r * _NARROW):
+                break
+            least = abs(step)
+            gap = (gap - step).mid() if step < gap else (gap / 2).mid()
+        return gap
+
+
+def _narrower(known: acb, other: acb) -> acb:
+    """The narrower of two enclosures; the finite one where only one is."""
+    return other if other.is_finite() and not other.rad() >= known.rad() else known
+
+
+def _written_inverse(h: Expr, name: str) -> Expr | None:
+    """The inverse of h on its increasing branch over positive values, an expression in _LEVEL; None where h is of no such form."""
+    inverse: Expr = _LEVEL
+    while h != Sym(name):
+        inside = [part for part in _operands(h) if name in symbols(part)]
+        if len(inside) != 1:
+            return None
+        found = _undone(h, inside[0], inverse)
+        if found is None:
+            return None
+        h, inverse = inside[0], found
+    return inverse
+
+
+def _operands(expr: Expr) -> tuple[Expr, ...]:
+    if isinstance(expr, Add | Mul | Call):
+        return expr.args
+    return (expr.base, expr.exponent) if isinstance(expr, Pow) else ()
+
+
+def _undone(expr: Expr, inside: Expr, value: Expr) -> Expr | None:
+    """What `inside` is where `expr` is `value`."""
+    if isinstance(expr, Add):
+        return sub(value, add(*(part for part in expr.args if part is not inside)))
+    if isinstance(expr, Mul):
+        return div(value, mul(*(part for part in expr.args if part is not inside)))
+    if isinstance(expr, Pow):
+        return power(value, div(ONE, expr.exponent)) if inside is expr.base else None
+    if not isinstance(expr, Call):
+        return None
+    if expr.name == "cosh":
+        return call("log", add(value, power(sub(power(value, Num(Fraction(2))), ONE), Num(Fraction(1, 2)))))
+    opposite = {"log": "exp", "exp": "log", "sinh": "asinh", "asinh": "sinh", "tanh": "atanh", "atanh": "tanh"}.get(expr.name)
+    return None if opposite is None else call(opposite, value)
