@@ -1,0 +1,105 @@
+"""Independent coordinates: dominated by one Laplace coordinate with the whole slope, and seen through one of their own."""
+
+from fractions import Fraction as F
+
+import mpmath
+import numpy as np
+import pytest
+from flint import arb
+
+from dpverify.curves.product import curve
+from dpverify.errors import Rejected, Undecided
+from dpverify.expr import ONE, num, parse
+from dpverify.geometry import Sensitivity
+from dpverify.model import L1, L2, LINF, Norm, Product, Radial
+
+UNIT = Sensitivity(ONE, ONE)
+LOGISTIC = "exp(-z)/(1 + exp(-z))**2"
+SKEW = Norm("columns", None, ((F(2), F(1)), (F(1), F(3))))
+
+
+def product(density, norm, d=2):
+    return Product(parse(density), num(d), norm)
+
+
+def laplace(ratio, epsilon):
+    return max(0.0, 1 - float(mpmath.exp((epsilon - ratio) / 2)))
+
+
+def middle(ball):
+    return float(ball.mid())
+
+
+def divergence(density, v, epsilon, reach=40, cells=1200):
+    """The hockey stick of two coordinates by the midpoint rule."""
+    t = (np.arange(cells) + 0.5) * 2 * reach / cells - reach
+    p = np.outer(density(t), density(t))
+    q = np.outer(density(t - v[0]), density(t - v[1]))
+    return np.maximum(p - np.exp(epsilon) * q, 0).sum() / p.sum()
+
+
+@pytest.mark.parametrize(("norm", "radius"), [(L1, 1), (L2, 2**0.5), (LINF, 2), (SKEW, 4)])
+def test_the_bound_is_laplace_noise_moved_by_the_greatest_l1_length(norm, radius):
+    found = curve(product(LOGISTIC, norm), UNIT, stated=True).upper
+    for epsilon in (0.0, 0.5):
+        assert middle(found.forward(arb(epsilon))) == pytest.approx(laplace(radius, epsilon), abs=1e-12)
+
+
+@pytest.mark.parametrize("density", [lambda t: 1 / (4 * np.cosh(t / 2) ** 2), lambda t: np.exp(-np.sqrt(1 + t * t))])
+@pytest.mark.parametrize("v", [(1, 0), (1, 1), (1, -1), (0.25, 0.75)])
+def test_it_is_above_the_divergence_of_shifts_and_one_coordinate_is_below(density, v):
+    text = LOGISTIC if density(0.0) == 0.25 else "exp(-sqrt(1 + z**2))"
+    length = num(1) if max(v) < 1 else num(sum(map(abs, v)))
+    upper = curve(product(text, L1), Sensitivity(length, length)).upper
+    at = tuple(map(F, v))
+    lower = curve(product(text, L1), Sensitivity(length, length, at)).lower
+    for epsilon in (0.0, 0.25):
+        true = divergence(density, v, epsilon)
+        assert middle(lower.forward(arb(epsilon))) - 1e-3 < true < middle(upper.forward(arb(epsilon))) + 1e-3
+
+
+def test_laplace_coordinates_in_l1_have_the_pair_of_one_of_them():
+    found = curve(product("exp(-abs(z)/2)", L1, 5), UNIT, stated=True)
+    for epsilon in (0.0, 0.25):
+        for pair in (found.upper, found.lower):
+            assert middle(pair.forward(arb(epsilon))) == pytest.approx(laplace(0.5, epsilon), abs=1e-12)
+
+
+def test_a_gaussian_coordinate_is_a_lower_bound_where_no_upper_bound_is_found():
+    found = curve(product("exp(-z**2/2)", L2, 3), UNIT, stated=True)
+    assert found.upper is None
+    expected = mpmath.ncdf(0) - mpmath.exp("0.5") * mpmath.ncdf(-1)
+    assert middle(found.lower.forward(arb(0.5))) == pytest.approx(float(expected), abs=1e-10)
+
+
+def test_the_lower_bound_wants_to_know_how_answers_move():
+    assert curve(product(LOGISTIC, L2), UNIT).lower is None
+    still = curve(product(LOGISTIC, L2), Sensitivity(ONE, ONE, (F(0), F(-1))))
+    stated = curve(product(LOGISTIC, L2), UNIT, stated=True)
+    assert still.lower.forward(arb(0)).overlaps(stated.lower.forward(arb(0)))
+
+
+def test_in_a_norm_by_columns_the_longest_coordinate_of_a_column_moves():
+    found = curve(product("exp(-abs(z))", SKEW), UNIT, stated=True)
+    assert middle(found.lower.forward(arb(0))) == pytest.approx(laplace(3, 0), abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("noise", "reach"),
+    [
+        (product("exp(-abs(z) + 2*z)", L1), UNIT),
+        (product("exp(-abs(z))", Norm("lp", F(1, 2))), UNIT),
+        (product("exp(-abs(z))", L1), Sensitivity(num(-1), num(-1))),
+        (product("exp(-a*abs(z))", L1), UNIT),
+        (product("max(0, 1 - abs(z))", L1), UNIT),
+        (Radial(parse("exp(-r)"), L1, num(2)), UNIT),
+    ],
+)
+def test_what_is_no_such_noise_is_rejected(noise, reach):
+    with pytest.raises(Rejected):
+        curve(noise, reach)
+
+
+def test_neither_bound_is_undecided():
+    with pytest.raises(Undecided):
+        curve(product("exp(-z**2/2)", L2), UNIT)
