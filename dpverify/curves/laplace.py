@@ -40,15 +40,15 @@ _KINKS: Final = ("abs", "max", "min")
 
 
 def scale_ratio(noise: Mechanism, reach: Expr) -> Expr | None:
-    """D/b for the greatest l1 length D of a shift within `reach`, in the noise's norm; None where the noise is not Laplace.
+    """D/b where answers D = `reach` apart, in the noise's norm, have the curve of `profile` at worst and some attain it.
 
-    It is the tight epsilon at delta = 0. Raises Rejected for a norm, scale or dimension that is none.
+    None where the noise is not Laplace, and for independent coordinates whose reach is in another norm than l1: there a shift over
+    many coordinates is worse than one. Raises Rejected for a norm, scale or dimension that is none.
     """
     found = _read(noise)
-    if found is None:
+    if found is None or stretch(found[0], _ONE) != (ONE, ONE):
         return None
-    shape, rate = found
-    return mul(rate, stretch(shape, _ONE)[1], reach)
+    return mul(found[1], reach)
 
 
 def _read(noise: Mechanism) -> tuple[Exponent, Expr] | None:
@@ -81,9 +81,7 @@ def _kinks(expr: Expr) -> Iterator[Expr]:
 
 def profile(ratio: Expr) -> Profile:
     """(1 - exp((epsilon - ratio)/2))_+, and 1 - e^epsilon below -ratio. Raises Rejected unless the ratio is certainly at least 0."""
-    sign = compare.sign(ratio)
-    if sign is None or sign < 0:
-        raise Rejected(NAME, "the distance", f"D/b = {format_expr(ratio)} is not certainly at least 0")
+    _check(ratio)
     end = Known(ratio)
 
     def at(epsilon: arb) -> arb:
@@ -92,13 +90,19 @@ def profile(ratio: Expr) -> Profile:
     return falling(at)
 
 
+def _check(ratio: Expr) -> None:
+    if compare.sign(ratio) not in (0, 1):
+        raise Rejected(NAME, "the distance", f"D/b = {format_expr(ratio)} is not certainly at least 0")
+
+
 def _excess(epsilon: arb, end: arb) -> arb:
     found = (-((epsilon - end) / 2).expm1()).max(arb(0))
     return found.max(-epsilon.expm1()) if epsilon < 0 else found
 
 
 def delta_expr(ratio: Expr, epsilon: Expr) -> Expr:
-    """delta(epsilon) in closed form, for epsilon >= -ratio."""
+    """delta(epsilon) in closed form, for epsilon >= -ratio. Raises Rejected unless the ratio is certainly at least 0."""
+    _check(ratio)
     return call("max", sub(ONE, call("exp", mul(_HALF, sub(epsilon, ratio)))), ZERO)
 
 
@@ -109,11 +113,11 @@ def curve(noise: Mechanism, reach: Sensitivity, stated: bool = False) -> Curve:
     independent coordinates is the one difference `reach.at`, or that the longest shift has a coordinate of at least its mean size.
     Raises Rejected where the noise is not Laplace.
     """
-    upper = scale_ratio(noise, reach.upper)
     found = _read(noise)
-    if upper is None or found is None:
+    if found is None:
         raise Rejected(NAME, "the noise", "its density is not certainly exp(-c |z - m|) on a line or in independent coordinates")
     shape, rate = found
+    upper = mul(rate, stretch(shape, _ONE)[1], reach.upper)
     lower = mul(rate, _one_coordinate(shape, reach, stated))
     dominating = _pair(upper)
     attained = dominating if lower == upper or compare.certainly_equal(lower, upper) else _pair(lower)

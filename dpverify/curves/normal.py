@@ -68,10 +68,7 @@ def _read(noise: Mechanism) -> tuple[Exponent, Expr] | None:
 
 def profile(mu: Expr) -> Profile:
     """The hockey-stick divergence of N(0, 1) and N(mu, 1), for every real epsilon. Raises Rejected unless mu is certainly at least 0."""
-    sign = compare.sign(mu)
-    if sign is None or sign < 0:
-        raise Rejected(NAME, "the distance", f"mu = {format_expr(mu)} is not certainly at least 0")
-    if sign == 0:
+    if _sign(mu) == 0:
         return falling(lambda epsilon: (-epsilon.expm1()).max(arb(0)))
     shift, root = Known(mu), Known(sqrt(num(2)))
 
@@ -81,13 +78,22 @@ def profile(mu: Expr) -> Profile:
     return falling(at)
 
 
+def _sign(mu: Expr) -> int:
+    sign = compare.sign(mu)
+    if sign is None or sign < 0:
+        raise Rejected(NAME, "the distance", f"mu = {format_expr(mu)} is not certainly at least 0")
+    return sign
+
+
 def _difference(epsilon: arb, shift: arb, root: arb) -> arb:
     near, half = epsilon / shift, shift / 2
     return (((near - half) / root).erfc() - epsilon.exp() * ((near + half) / root).erfc()) / 2
 
 
 def delta_expr(mu: Expr, epsilon: Expr) -> Expr:
-    """delta(epsilon) in closed form, for mu > 0 and every real epsilon."""
+    """delta(epsilon) in closed form, for every real epsilon. Raises Rejected unless mu is certainly at least 0."""
+    if _sign(mu) == 0:
+        return call("max", sub(num(1), call("exp", epsilon)), num(0))
     near, half, root = div(epsilon, mu), mul(_HALF, mu), sqrt(num(2))
     first = call("erfc", div(sub(near, half), root))
     second = mul(call("exp", epsilon), call("erfc", div(add(near, half), root)))

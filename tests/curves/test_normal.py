@@ -13,7 +13,7 @@ from dpverify.compare import certainly_equal
 from dpverify.curves import normal
 from dpverify.curves.base import Pair
 from dpverify.errors import Rejected, Undecided
-from dpverify.expr import Num, num, parse
+from dpverify.expr import Num, call, num, parse, sub
 from dpverify.geometry import Sensitivity
 from dpverify.model import L1, L2, LINF, Norm, Product, Radial, Translation
 
@@ -151,6 +151,9 @@ def test_a_norm_a_scale_or_a_dimension_that_is_none_is_refused(noise, why):
 def test_a_negative_distance_is_refused_and_none_hides_everything():
     with pytest.raises(Rejected, match="at least 0"):
         normal.profile(parse("-1"))
+    with pytest.raises(Rejected, match="at least 0"):
+        normal.delta_expr(parse("-1"), num(1))
+    assert normal.delta_expr(parse("sqrt(2) - sqrt(2)"), num(1)) == call("max", sub(num(1), call("exp", num(1))), num(0))
     assert normal.profile(parse("0"))(arb(0)) == 0
 
 
