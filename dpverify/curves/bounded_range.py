@@ -62,7 +62,7 @@ def pair(eta: Expr) -> Pair:
         left = ((reach() - epsilon).max(arb(0)) / 2).expm1()
         return epsilon.exp() * left * left / reach().expm1()
 
-    return symmetric(falling(lambda epsilon: accurately(lambda: at(epsilon.max(arb(0))))))
+    return symmetric(falling(lambda epsilon: accurately(lambda: at(epsilon if epsilon >= 0 else arb(0)))))
 
 
 def fixed_copies(eta: Expr, k: int) -> Pair:
@@ -87,7 +87,7 @@ def fixed_copies(eta: Expr, k: int) -> Pair:
             best = best.max(_first_terms(epsilon, reach(), t, binomials, last))
         return best
 
-    return symmetric(falling(lambda epsilon: accurately(lambda: at(epsilon.max(arb(0))))))
+    return symmetric(falling(lambda epsilon: accurately(lambda: at(epsilon if epsilon >= 0 else arb(0)))))
 
 
 def _first_terms(epsilon: arb, eta: arb, t: arb, binomials: list[int], last: int) -> arb:

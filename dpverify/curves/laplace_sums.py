@@ -108,14 +108,15 @@ class _Sums:
 
     def delta(self, epsilon: arb) -> arb:
         """H at an epsilon of at least 0; on a wide ball by its two ends, since H never rises."""
-        return falling(lambda at: self._sharp(at.max(arb(0)), self._delta_at))(epsilon)
+        return falling(lambda at: self._sharp(at if at >= 0 else arb(0), self._delta_at))(epsilon)
 
     def q_tail(self, epsilon: arb) -> arb:
         """Q of a loss beyond epsilon."""
-        return falling(lambda at: self._sharp(at.max(arb(0)), self._q_at))(epsilon)
+        return falling(lambda at: self._sharp(at if at >= 0 else arb(0), self._q_at))(epsilon)
 
     def event(self, epsilon: arb) -> Mapping[str, str]:
-        """The set of outputs whose loss exceeds epsilon."""
+        """The set of outputs whose loss exceeds epsilon; the middle of a ball, since any epsilon gives an event."""
+        epsilon = epsilon.mid()
         q = self.q_tail(epsilon)
         p = self.delta(epsilon) + epsilon.exp() * q
         parts = " + ".join(f"{times} x Laplace with D/b = {format_expr(eps0)}" for eps0, times in self.groups)

@@ -148,7 +148,7 @@ class _Sums:
 
     def delta(self, epsilon: arb) -> arb:
         """H at an exact epsilon, at the working precision."""
-        epsilon = epsilon.max(arb(0))
+        epsilon = epsilon if epsilon >= 0 else arb(0)
         table, factor = self._table(), epsilon.exp()
         first, doubtful = _split(table, epsilon)
         total = table.p_before[first] - factor * table.q_before[first]
@@ -158,7 +158,8 @@ class _Sums:
         return revealed + (1 - revealed) * total
 
     def event(self, epsilon: arb) -> Mapping[str, str]:
-        """The answers whose loss exceeds epsilon, and those that reveal the input."""
+        """The answers whose loss exceeds epsilon (the middle of a ball), and those that reveal the input."""
+        epsilon = epsilon.mid()
         table = self._table()
         first, doubtful = _split(table, epsilon)
         p, q = table.p_before[first], table.q_before[first]

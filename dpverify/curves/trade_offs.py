@@ -43,8 +43,8 @@ MAX_EVALUATIONS: Final = 400
 def trade_off(pair: Pair, alpha: Fraction) -> arb:
     """f(alpha) of a pair, enclosed to about the working precision (absolutely).
 
-    For a pair that dominates a mechanism in both orders the ball's lower end is a type II error that no test beats; for one that two
-    neighbours have, no better than its upper end is certain. Raises Undecided for an alpha outside [0, 1].
+    Of a pair that dominates a mechanism only the ball's lower end says something: no test of level alpha has a smaller type II error. Of
+    one that two neighbours have only the upper end: some test has no greater one. Raises Undecided for an alpha outside (0, 1].
     """
     _check_error(alpha)
     if alpha == 0:

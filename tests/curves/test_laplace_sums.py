@@ -172,6 +172,16 @@ def test_the_event_has_the_difference_that_the_profile_says():
             assert "40 x Laplace" in event["pair"]
 
 
+def test_an_event_at_a_wide_or_long_epsilon_is_one_of_its_middle():
+    pair = laplace_sums.pair(parse("1/10"), 4)
+    with precision(200):
+        long = rational(Fraction(1, 7))
+    with precision(64):
+        assert pair.event(arb(0).union(arb(1) / 4)) == pair.event(arb(1) / 8)
+        assert pair.event(long)["P"] == pair.event(long.mid())["P"]
+        assert pair.forward(long).overlaps(pair.forward(rational(Fraction(1, 7))))
+
+
 def test_the_two_orders_are_the_same():
     pair = laplace_sums.pair(parse("1/10"), 3)
     assert pair.forward is pair.backward

@@ -178,6 +178,16 @@ def test_the_event_attains_the_profile(epsilon):
     assert "revealed" in event["event"]
 
 
+def test_an_event_at_a_wide_or_long_epsilon_is_one_of_its_middle():
+    pair = built([("1/10", "0", 4)])
+    with precision(200):
+        long = rational(Fraction(1, 7))
+    with precision(64):
+        assert pair.event(arb(0).union(arb(1) / 4)) == pair.event(arb(1) / 8)
+        assert pair.event(long)["P"] == pair.event(long.mid())["P"]
+        assert pair.forward(long).overlaps(pair.forward(rational(Fraction(1, 7))))
+
+
 @pytest.mark.parametrize(
     ("parts", "why"),
     [
