@@ -197,9 +197,9 @@ def audit(
 @click.argument("name", metavar="RULE|NAME")
 def explain(name: str) -> int:
     """What a rule states, checks and assumes, or what a named mechanism is and which rules decide its claims."""
-    from dpverify.rules.table import TABLE
+    from dpverify.rules.table import EXPLAINED
 
-    click.echo("\n".join(_rule_lines(name) if name in TABLE else _mechanism_lines(name)))
+    click.echo("\n".join(_rule_lines(name) if name in EXPLAINED else _mechanism_lines(name)))
     return 0
 
 
@@ -373,9 +373,9 @@ def _fault(error: Exception) -> str:
 
 
 def _rule_lines(name: str) -> Iterator[str]:
-    from dpverify.rules.table import TABLE
+    from dpverify.rules.table import EXPLAINED
 
-    rule = TABLE[name]
+    rule = EXPLAINED[name]
     yield f"{name}: {rule.STATEMENT}"
     yield from (f"checked: {line}" for line in rule.CHECKED)
     yield from (f"assumed: {line}" for line in rule.ASSUMED)
@@ -388,12 +388,12 @@ def _mechanism_lines(name: str) -> Iterator[str]:
     from dpverify.catalogue import read_spec, resolve
     from dpverify.model import to_json
     from dpverify.report import short
-    from dpverify.rules.table import TABLE
+    from dpverify.rules.table import EXPLAINED
 
     try:
         files = resolve(name)
     except SpecError as error:
-        known = f" Rules: {', '.join(sorted(TABLE))}." if TABLE else ""
+        known = f" Rules: {', '.join(sorted(EXPLAINED))}." if EXPLAINED else ""
         raise SpecError(f"{error.faults[0]}{known}") from error
     for file in files:
         spec = read_spec(file)

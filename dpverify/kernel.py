@@ -28,9 +28,10 @@ from dpverify.rules.table import TABLE
 class Judgement:
     """What has been proved of a claim.
 
-    lower, upper: the enclosure of the tight epsilon at the claimed delta (for every parameter of the claim's domains),
-    delta_lower, delta_upper: of the tight delta at the claimed epsilon; None where a side is not known. rules, assumptions: what the bounds rest on. witness: of the refutation, for readers,
-    with the values of the parameters under "at" where the claim ranges over some. also: further proved facts.
+    lower, upper: the enclosure of the tight epsilon at the claimed delta (for every parameter of the claim's domains).
+    delta_lower, delta_upper: of the tight delta at the claimed epsilon. None where a side is not known. rules, assumptions: what the
+    bounds rest on. witness: of the refutation, for readers, with the values of the parameters under "at" where the claim ranges over
+    some. also: further proved facts.
     """
 
     claim: Claim
@@ -97,9 +98,7 @@ def judge(claim: Claim, steps: Sequence[Step], proved: Sequence[tuple[Bound, ...
     against = [b for b in lowers if _refutes(b, claim)] + [b for b in deltas["lower"] if _refutes_delta(b, claim)]
     refutation = min(against, key=lambda b: "event" not in (b.witness or {}), default=None)
     delta_uppers, delta_lowers = ([_delta_value(b) for b in deltas[side]] for side in ("upper", "lower"))
-    if any(_contradict(value, b) for value in uppers for b in lowers) or any(
-        _contradict(value, b) for value in delta_uppers for b in deltas["lower"]
-    ):
+    if any(_contradict(above, below) for above in bounds for below in bounds):
         raise RuntimeError("the rules contradict each other: an upper bound is below a lower bound")
     # comparing closed forms over a domain can take long: not where refuted, and what is literally the claimed bound first
     open_question = refutation is None and _meaningful_delta(claim)
@@ -181,13 +180,15 @@ def _refutes(lower: Bound, claim: Claim) -> bool:
     return certainly_lt(claimed, value, dict(claim.domains))
 
 
-def _contradict(upper: Expr | Infinite, lower: Bound) -> bool:
-    """Whether an upper bound is certainly below a lower bound, at the parameters where that holds."""
-    if isinstance(upper, Infinite):
+def _contradict(upper: Bound, lower: Bound) -> bool:
+    """Whether an upper bound is certainly below a lower bound on the same, at the parameters where that holds."""
+    # pure privacy implies every other: an upper bound at delta = 0 holds at the claimed delta too
+    same = upper.quantity == lower.quantity or (upper.quantity, lower.quantity) == ("pure", "epsilon")
+    if (upper.side, lower.side) != ("upper", "lower") or not same or isinstance(upper.value, Infinite):
         return False
     if isinstance(lower.value, Infinite):
         return True
-    above, below = substitute(upper, lower.at), substitute(lower.value, lower.at)
+    above, below = substitute(upper.value, lower.at), substitute(lower.value, lower.at)
     return not symbols(above) | symbols(below) and certainly_lt(above, below)
 
 

@@ -242,7 +242,7 @@ GOOD = "sensitivity = 1\nepsilon = 1"
         (RADIAL.replace('"l2"', '{lp = "1/2"}'), GOOD, "below 1"),
         (RADIAL.replace('"l2"', "{ellipsoid = [[1, 2], [2, 1]]}"), GOOD, "not positive definite"),
         (RADIAL.replace('"l2"', "{columns = [[1, 1], [2, 2]]}"), GOOD, "columns"),
-        (RADIAL.replace("radial", "compose"), GOOD, "is a combinator; this version"),
+        (RADIAL.replace("radial", "compose"), "epsilon = 1", "give parts or part: it is missing"),
         (RADIAL.replace("radial", "radiall"), GOOD, "Did you mean 'radial'?"),
         ('kind = "table"\nrows = [["3/4", "1/5"], [0.5, 0.5]]', "epsilon = 1", "row 1 sums to 19/20"),
         ('kind = "table"\nrows = [[0.3333333333, 0.6666666666], [0.5, 0.5]]', "epsilon = 1", "exactly 1"),

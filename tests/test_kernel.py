@@ -26,7 +26,7 @@ LOWER = Step("finite-table", {"cell": [0, 1, 0]})
 
 def judged(epsilon: str | None, *bounds: Bound, delta: str | None = "0", domains=()) -> kernel.Judgement:
     claim = Claim(RESPONSE, parse(epsilon) if epsilon else None, parse(delta) if delta else None, domains=domains)
-    return kernel.judge(claim, [UPPER] * len(bounds), bounds)
+    return kernel.judge(claim, [UPPER] * len(bounds), [(b,) for b in bounds])
 
 
 def upper(text: str) -> Bound:
@@ -265,7 +265,7 @@ def test_evidence_that_makes_a_rule_stumble_is_a_damaged_certificate(monkeypatch
 def test_every_judgement_shows_what_its_rules_assume(monkeypatch):
     monkeypatch.setattr(kernel, "TABLE", {"fake": fake(None)})
     bounds = [Bound("upper", num(1), assumed=("the sun",))]
-    judgement = kernel.judge(Claim(Staircase(Sym("e"), num(0)), num(1)), [Step("fake", {})], bounds)
+    judgement = kernel.judge(Claim(Staircase(Sym("e"), num(0)), num(1)), [Step("fake", {})], [tuple(bounds)])
     assert judgement.assumptions == ("the moon", "the sun")
 
 

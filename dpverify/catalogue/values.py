@@ -20,6 +20,7 @@ from dpverify.model import (
     L1,
     L2,
     LINF,
+    SCHEMES,
     TIGHT,
     Domain,
     Matrix,

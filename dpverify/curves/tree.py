@@ -72,7 +72,7 @@ def _single(run: Run, evidence: Evidence, premise: Premise) -> Curve:
     name, mechanism = evidence.get("rule"), run.part.mechanism
     if name == group_privacy.NAME:
         below = _single(Run(run.part), evidence.get("part", {}), premise)
-        return group_privacy.curve(below, _whole(run.factor), _fraction(evidence, "epsilon"))
+        return group_privacy.curve(below, whole(run.factor), _fraction(evidence, "epsilon"))
     if name == pure_guarantee.NAME:
         noise, sensitivity, query = leaf(run)
         return pure_guarantee.curve(premise(Claim(noise, None, sensitivity=sensitivity, query=query), evidence.get("premise", {})))
@@ -80,10 +80,11 @@ def _single(run: Run, evidence: Evidence, premise: Premise) -> Curve:
         if not certainly_le(run.factor, ONE):
             raise Rejected(str(name), "the part", f"neighbours further apart than one record want the rule {group_privacy.NAME}")
         below = curve(mechanism.part, evidence.get("part", {}), premise)
-        rule = poisson_subsampling if mechanism.scheme == "poisson" else sampling_without_replacement
-        if name != rule.NAME:
-            raise Rejected(str(name), "the part", f"sampling by this scheme wants the rule {rule.NAME}")
-        return rule.curve(below, mechanism.rate)
+        poisson = mechanism.scheme == "poisson"
+        wanted = poisson_subsampling.NAME if poisson else sampling_without_replacement.NAME
+        if name != wanted:
+            raise Rejected(str(name), "the part", f"sampling by this scheme wants the rule {wanted}")
+        return (poisson_subsampling.curve if poisson else sampling_without_replacement.curve)(below, mechanism.rate)
     if isinstance(mechanism, Parallel):
         if name != parallel_composition.NAME:
             raise Rejected(str(name), "the part", f"parts in parallel want the rule {parallel_composition.NAME}")
@@ -95,7 +96,8 @@ def _single(run: Run, evidence: Evidence, premise: Premise) -> Curve:
     return rule(run, evidence)
 
 
-def _whole(factor: Expr) -> int:
+def whole(factor: Expr) -> int:
+    """How many steps between neighbours a factor takes. Raises Rejected where it is not a number."""
     if not isinstance(factor, Num):
         raise Rejected(group_privacy.NAME, "size", "it is not a number")
     return -int(-factor.value // 1)

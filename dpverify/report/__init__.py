@@ -102,7 +102,8 @@ def exact(judgement: Judgement | None) -> str | None:
 
 def exact_delta(judgement: Judgement | None) -> str | None:
     """The tight delta in closed form, where one is known that is not a mere rational."""
-    forms = [] if judgement is None else [bound for bound in (judgement.delta_lower, judgement.delta_upper) if not isinstance(bound, Num | None)]
+    bounds = () if judgement is None else (judgement.delta_lower, judgement.delta_upper)
+    forms = [bound for bound in bounds if bound is not None and not isinstance(bound, Num)]
     return format_expr(forms[0]) if forms else None
 
 

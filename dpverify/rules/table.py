@@ -8,6 +8,7 @@ from typing import Any, Final, Protocol
 from dpverify.curves.table import CURVES, Theorem
 from dpverify.model import Claim, Source
 from dpverify.rules import (
+    basic_composition,
     closed_profile,
     combination,
     concave_exponent,
@@ -51,6 +52,7 @@ class Rule(Protocol):
 
 
 _RULES: Final[tuple[Rule, ...]] = (
+    basic_composition,
     closed_profile,
     combination,
     concave_exponent,

@@ -30,9 +30,10 @@ from dpverify.curves.base import Curve, Pair
 from dpverify.curves.compositions import COMPOSITIONS
 from dpverify.curves.runs import Run, leaf, merged
 from dpverify.errors import DpverifyError, Undecided
-from dpverify.expr import ONE, Expr, Num
+from dpverify.expr import ONE, ZERO
 from dpverify.model import (
     Claim,
+    Combinator,
     Exponential,
     Kernel,
     Mixture,
@@ -50,6 +51,7 @@ from dpverify.model import (
 from dpverify.rules import closed_profile
 from dpverify.rules import privacy_profile as rule
 from dpverify.rules.premises import pure_epsilon
+from dpverify.search import basic_composition
 from dpverify.search import losses as grids
 
 Plan = dict[str, Any]
@@ -94,7 +96,29 @@ def propose(claim: Claim, digits: int, premises: Premises) -> list[Plan]:
         elif claim.delta is not None:
             curve = tree.curve(root, plan, pure_epsilon)
             evidence |= _inverse(curve, constant(claim.delta), digits)
-        return [*steps, {"rule": rule.NAME, "evidence": evidence}]
+        return [*steps, *_budget(claim, root, target), {"rule": rule.NAME, "evidence": evidence}]
+
+
+def _budget(claim: Claim, root: Part, target: Target) -> list[Plan]:
+    """What the parts spend by themselves, for a composition."""
+    runs = merged(root)
+    if claim.delta in (None, ZERO) or (len(runs) == 1 and runs[0].times == 1):
+        return []
+    assert claim.delta is not None
+    alone = replace(target, epsilon=None)
+    try:
+        plans = [_single(replace(run, times=1), alone) for run in runs]
+        pure = [None if isinstance(run.part.mechanism, Combinator) else _premise(run, target) for run in runs]
+        with precision(_FIRST_BITS):
+            return basic_composition.propose(runs, plans, pure, exact(constant(claim.delta).lower()))
+    except DpverifyError:
+        return []
+
+
+def _premise(run: Run, target: Target) -> Plan | None:
+    """Evidence for the pure epsilon of a single mechanism."""
+    noise, sensitivity, query = leaf(run)
+    return target.premises(Claim(noise, None, sensitivity=sensitivity, query=query))
 
 
 def _accepts(found: Any, claim: Claim, evidence: Plan) -> bool:
@@ -160,8 +184,7 @@ def _single(run: Run, target: Target) -> Plan:
             reasons.append(str(error))
             continue
         return plan
-    noise, sensitivity, query = leaf(run)
-    premise = target.premises(Claim(noise, None, sensitivity=sensitivity, query=query))
+    premise = _premise(run, target)
     if premise is not None:
         return {"rule": pure_guarantee.NAME, "premise": premise}
     raise Undecided(reasons[-1] if reasons else "no rule gives the privacy curve of this kind of mechanism.")
@@ -204,7 +227,7 @@ def _parallel(run: Run, mechanism: Parallel, target: Target) -> Plan:
 
 def _group(run: Run, target: Target) -> Plan:
     """The part's epsilon for which the group's guarantee is as wanted."""
-    size = -int(-constant(run.factor).upper().floor().unique_fmpz()) if not isinstance(run.factor, Num) else -int(-run.factor.value // 1)
+    size = tree.whole(run.factor)
     alone = Run(run.part)
     below = _single(alone, replace(target, epsilon=None if target.epsilon is None else target.epsilon / size))
     if target.epsilon is not None:

@@ -23,9 +23,9 @@ from dpverify.compare import certainly_le, certainly_lt
 from dpverify.errors import DpverifyError, Undecided
 from dpverify.expr import Expr, Sym, format_expr
 from dpverify.model import Claim, Domain
-from dpverify.rules.base import Infinite
+from dpverify.rules import premises
+from dpverify.rules.base import Bound, Infinite
 from dpverify.rules.relaxation import NAME, RULES, Gap
-from dpverify.rules.table import TABLE
 from dpverify.search.closed_form import BITS
 from dpverify.search.smt import counterexample
 
@@ -85,10 +85,10 @@ def _value(claim: Claim, step: dict[str, Any]) -> Expr | None:
     """The finite bound that a step proves, if any."""
     try:
         with precision(BITS):
-            value = TABLE[step["rule"]].check(claim, step["evidence"]).value
-    except DpverifyError:
+            found: Bound = premises.RULES[step["rule"]].check(claim, step["evidence"])
+    except (DpverifyError, KeyError):
         return None
-    return None if isinstance(value, Infinite) else value
+    return None if isinstance(found.value, Infinite) else found.value
 
 
 def _relaxation(step: dict[str, Any], upper: Expr, claimed: Expr, domains: Mapping[str, Domain]) -> dict[str, Any] | None:

@@ -142,7 +142,7 @@ def test_an_upper_bound_without_a_value_proves_no_finite_epsilon(value):
     for epsilon in epsilons:
         claim = Claim(CLAIMS["table"].mechanism, epsilon, domains=domains)
         bound = Bound("upper", parse(value))
-        assert kernel.judge(claim, [Step("finite-table", {})], [bound]).verdict == "UNKNOWN"
+        assert kernel.judge(claim, [Step("finite-table", {})], [(bound,)]).verdict == "UNKNOWN"
 
 
 def test_a_parameter_named_as_a_variable_is_refused():

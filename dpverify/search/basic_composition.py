@@ -1,0 +1,74 @@
+"""Shares of a budget for the parts of a composition, in short decimals that a reader can add."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from fractions import Fraction
+from typing import Any
+
+from dpverify.balls import rational
+from dpverify.curves import tree
+from dpverify.curves.base import Pair
+from dpverify.curves.runs import Run
+from dpverify.rules import basic_composition as rule
+from dpverify.rules.premises import pure_epsilon
+
+_DIGITS = 6
+_LARGEST = Fraction(256)
+_STEPS = 40
+
+
+Share = dict[str, Any]
+
+
+def propose(runs: Sequence[Run], plans: Sequence[Share], pure: Sequence[Share | None], delta: Fraction) -> list[Share]:
+    """A step for the rule basic-composition at a delta above 0; none where a part has no share.
+
+    plans: the evidence of every run's curve. pure: that of its pure epsilon, where it has one. Equal shares of delta for the others.
+    """
+    if len(runs) > rule.MOST_SHOWN or sum(run.times for run in runs) < 2:
+        return []
+    count = sum(run.times for run, premise in zip(runs, pure, strict=True) if premise is None)
+    share = _rounded(delta / count, ROUND_FLOOR) if count else Fraction(0)
+    parts: list[Share] = []
+    for run, plan, premise in zip(runs, plans, pure, strict=True):
+        if premise is not None:
+            parts.append({"premise": premise})
+            continue
+        upper = tree.combine([Run(run.part, run.factor)], plan, pure_epsilon).upper
+        epsilon = None if upper is None else _least(upper, share)
+        if epsilon is None:
+            return []
+        parts.append({"curve": plan, "epsilon": str(epsilon), "delta": str(share)})
+    return [{"rule": rule.NAME, "evidence": {"parts": parts}}]
+
+
+def _least(pair: Pair, delta: Fraction) -> Fraction | None:
+    """About the least epsilon, rounded up to a short decimal, at which a profile is certainly at most delta."""
+
+    def holds(epsilon: Fraction) -> bool:
+        return bool(pair.worst(rational(epsilon)) <= rational(delta))
+
+    if holds(Fraction(0)):
+        return Fraction(0)
+    high = Fraction(1)
+    while not holds(high):
+        high *= 4
+        if high > _LARGEST:
+            return None
+    low = Fraction(0)
+    for _ in range(_STEPS):
+        if high - low <= high / 10 ** (_DIGITS + 1):
+            break
+        middle = (low + high) / 2
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    for near in (_rounded(low, ROUND_FLOOR), _rounded(low, ROUND_CEILING), _rounded(high, ROUND_CEILING)):
+        if near > 0 and holds(near):
+            return near
+    return None
+
+
+def _rounded(value: Fraction, rounding: str) -> Fraction:
+    context = Context(prec=_DIGITS, rounding=rounding)
+    return Fraction(context.divide(Decimal(value.numerator), Decimal(value.denominator)))
