@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from math import exp, inf, isfinite, log, log1p, sqrt
+
+from dpverify.curves.measures import Renyi, renyi_of_zcdp
+from dpverify.expr import Expr, num
+from dpverify.search.numeric import number
 
 LEAST, MOST = -30.0, 30.0
 """The range of log(order - 1) that is looked through."""
@@ -37,6 +41,12 @@ def zcdp_order_for_epsilon(rho: float, delta: float) -> Fraction:
 def zcdp_order_for_delta(rho: float, epsilon: float) -> Fraction:
     """The order at which a rho-zCDP mechanism's bound on delta at `epsilon` is least."""
     return order_for_delta(lambda order: order * rho, epsilon)
+
+
+def zcdp_points(rho: Expr, epsilons: Sequence[Fraction]) -> list[tuple[Renyi, Expr]]:
+    """The best order at each epsilon, as `curves.measures.renyi_pair` takes them."""
+    size = number(rho)
+    return [(renyi_of_zcdp(rho, zcdp_order_for_delta(size, float(epsilon))), num(epsilon)) for epsilon in epsilons]
 
 
 def _order(bound: Callable[[float], float]) -> Fraction:

@@ -149,10 +149,7 @@ def test_the_simple_conversion_of_zcdp_is_no_better():
 
 
 def test_points_of_many_orders_make_a_pair_above_the_mechanism():
-    rho, points = parse("1/2"), []
-    for i in range(1, 13):
-        epsilon = Fraction(i, 2)
-        points.append((measures.renyi_of_zcdp(rho, search.zcdp_order_for_delta(0.5, float(epsilon))), parse(str(epsilon))))
+    points = search.zcdp_points(parse("1/2"), [Fraction(i, 2) for i in range(1, 13)])
     pair = measures.renyi_pair(points)
     with precision(96):
         for i in range(25):
