@@ -159,7 +159,11 @@ def zcdp_of_pure(eps0: Expr) -> Expr:
 
 
 def zcdp_of_bounded_range(eta: Expr) -> Expr:
-    """rho = eta^2/8. Source: Cesar & Rogers 2021, Lemma 3.4."""
+    """rho = eta^2/8. Source: Cesar & Rogers 2021.
+
+    The loss L lies in an interval of length eta, so that log E e^(s (L - KL)) <= s^2 eta^2/8 (Hoeffding), KL its mean. At s = -1 the left
+    side is KL, since E e^-L = 1; at s = a - 1 it is (a - 1) (D_a - KL). Together D_a <= a eta^2/8.
+    """
     _check_at_least_zero("eta", eta)
     return mul(num(Fraction(1, 8)), power(eta, num(2)))
 

@@ -30,7 +30,9 @@ STATEMENT: Final = (
 )
 CHECKED: Final = ("the type I error is in [0, 1]", "parameters are at least 0")
 ASSUMED: Final = ()
-SOURCE: Final = Source("Dong, Roth & Su 2022", "Propositions 2.5 and 2.12, Definition 2.6; Balle et al. 2020, Theorem 3 (Renyi)")
+SOURCE: Final = Source(
+    "Dong, Roth & Su 2022", "Propositions 2.5 and 2.12, Definition 2.6; Balle et al. 2020, Hypothesis Testing Interpretations (Renyi)"
+)
 
 Concave = Callable[[arb], arb]
 
@@ -93,7 +95,7 @@ def gaussian(mu: Expr, alpha: Fraction) -> arb:
 def laplace(eps0: Expr, alpha: Fraction) -> arb:
     """Of Laplace noise with eps0 = sensitivity/scale: 1 - e^eps0 a up to e^-eps0/2, e^-eps0/(4 a) up to 1/2, then e^-eps0 (1 - a).
 
-    Raises Undecided unless eps0 >= 0. Source: Dong, Roth & Su 2022, equation (5) in another form.
+    The likelihood ratio rises with the answer, so that the best tests reject above a threshold. Raises Undecided unless eps0 >= 0.
     """
     _check_parameter("eps0", eps0)
     _check_error(alpha)
