@@ -12,13 +12,15 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Final
 
-from flint import acb, arb
+from flint import acb, arb, ctx
 
+from dpverify.balls import precision
 from dpverify.expr import ONE, Add, Call, Expr, Mul, Num, Pow, Sym, add, call, derivative, div, mul, power, sub, symbols
 from dpverify.integral import compiled
 
 _LEVEL: Final = Sym("t")
 _STEPS: Final = 60
+_COARSE: Final = 40
 _GROWTH: Final = 6
 _NARROW: Final = arb(2) ** -20
 _NAN: Final = acb("nan")
@@ -76,14 +78,22 @@ class Gap:
         level = self.h(acb(r), False).real + epsilon
         if self._inverse is not None:
             return (self._inverse(acb(level), False).real - r).mid()
-        gap, least = (epsilon / self.slope(acb(r), False).real).mid(), None
+        gap = (epsilon / self.slope(acb(r), False).real).mid()
+        bits, least = _COARSE, None
         for _ in range(_STEPS):
-            s = acb(r + gap)
-            step = ((self.h(s, False).real - level) / self.slope(s, False).real).mid()
-            if not step.is_finite() or (least is not None and 2 * abs(step) > least and abs(step) < r * _NARROW):
+            with precision(bits):
+                s = acb((r + gap).mid())
+                step = ((self.h(s, False).real - level) / self.slope(s, False).real).mid()
+            if not step.is_finite():
+                break
+            gap = (gap - step).mid() if step < gap else (gap / 2).mid()
+            if bits == ctx.prec and least is not None and 2 * abs(step) > least:
                 break
             least = abs(step)
-            gap = (gap - step).mid() if step < gap else (gap / 2).mid()
+            if abs(step) < (r + gap) * arb(2) ** (-bits // 3):
+                if bits == ctx.prec:
+                    break
+                bits = min(2 * bits, ctx.prec)
         return gap
 
 
