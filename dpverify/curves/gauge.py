@@ -14,11 +14,13 @@ L t <= epsilon. So 1 - H >= exp((epsilon - L t)/2).
 Attained. Let h = L ||.|| with ||y|| = max |<a_i, y>| over facets a_i, and |<a_i, v>| = D for all of them. Along v, ||y + s v/D|| is
 max |s + x_i| = |s - m| + n with m and n free of s: on every line, p is Laplace about m. Which line it is does not change with the
 shift, so that the pair is the Laplace pair. This holds for the vertices of the ball of l1, and of linf, and of their linear images.
+In other polytopes, a reader who only looks whether y is in the cone over the facets F with <a_F, v> = -D, or in the opposite cone moved
+by v, or in neither, sees a loss of L D, -L D or 0: a pair of three outcomes, P of the first the cone's share of the volume.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from fractions import Fraction
 from itertools import product
 from typing import Final
@@ -29,6 +31,7 @@ from dpverify.balls import exact, hull, jet, precision, rational
 from dpverify.compare import AT_LEAST_ZERO, certainly_equal, certainly_le
 from dpverify.curves import laplace, pure
 from dpverify.curves.base import Curve, Pair, symmetric
+from dpverify.curves.cones import Cones, dot, matrix, up_to_sign, vertices
 from dpverify.curves.evaluate import Known, accurately, decimals, falling
 from dpverify.curves.exponents import Exponent, exponent
 from dpverify.ends import End, end_jet
@@ -208,21 +211,36 @@ def _witness(shape: Exponent, reach: Sensitivity, stated: bool) -> tuple[Expr, F
 
     w = 1: they have the Laplace pair. Otherwise the loss is D and -D on two opposite cones, each of mass w about its own answer.
     """
+    at = reach.at if reach.at is not None and len(reach.at) == shape.dimension else None
     read = _forms(shape.norm, shape.dimension)
-    if read is None:
+    if read is not None and stated and (read[0] or _vertex_of_all(read[1])):
+        return reach.lower, Fraction(1)
+    if read is not None and not stated and at is not None:
+        adds, rows = read
+        heights = [abs(dot(row, at)) for row in rows]
+        top = max(heights)
+        if adds or min(heights) == top:
+            return Num(top), Fraction(1)
+        if len(rows) == shape.dimension:
+            return Num(top), Fraction(heights.count(top), 2 * len(rows))
+    cones = _cones_of(shape.norm)
+    if cones is None:
         return None
-    adds, rows = read
     if stated:
-        return (reach.lower, Fraction(1)) if adds or _vertex_of_all(rows) else None
-    if reach.at is None or len(reach.at) != shape.dimension:
+        return reach.lower, max(map(cones.share, cones.corners))
+    return None if at is None else (Num(cones.gauge(at)), cones.share(at))
+
+
+def _cones_of(norm: Norm) -> Cones | None:
+    """The cones of a ball that is a polytope by a matrix, None for other norms and where there are too many."""
+    try:
+        other = vertices(norm.matrix) if norm.kind in ("columns", "facets") else None
+        if other is None:
+            return None
+        own = vertices(other)  # without the rows that are no vertices or facets
+        return Cones(own, other) if norm.kind == "columns" else Cones(other, own)
+    except Undecided:
         return None
-    heights = [abs(_dot(row, reach.at)) for row in rows]
-    top = max(heights)
-    if adds or min(heights) == top:
-        return Num(top), Fraction(1)
-    if len(rows) > shape.dimension:
-        return None
-    return Num(top), Fraction(heights.count(top), 2 * len(rows))
 
 
 def _forms(norm: Norm, dimension: int) -> tuple[bool, Matrix] | None:
@@ -231,24 +249,14 @@ def _forms(norm: Norm, dimension: int) -> tuple[bool, Matrix] | None:
     if norm.kind == "lp" and (norm.p is None or norm.p == 1):
         return norm.p == 1, unit
     if norm.kind == "facets":
-        return False, _up_to_sign(norm.matrix)
+        return False, up_to_sign(norm.matrix)
     if norm.kind == "columns":
-        points = _up_to_sign(norm.matrix)
+        points = up_to_sign(norm.matrix)
         if len(points) == dimension:  # independent, as they span the space
             flat = [fmpq(x.numerator, x.denominator) for row in points for x in row]
             inverse = fmpq_mat(dimension, dimension, flat).transpose().inv().tolist()
             return True, tuple(tuple(Fraction(int(x.p), int(x.q)) for x in row) for row in inverse)
     return None
-
-
-def _up_to_sign(rows: Matrix) -> Matrix:
-    """The rows without 0, repetitions and opposites."""
-    found: dict[Vector, None] = {}
-    for row in rows:
-        opposite = tuple(-x for x in row)
-        if any(row) and opposite not in found:
-            found[row] = None
-    return tuple(found)
 
 
 def _vertex_of_all(rows: Matrix) -> bool:
@@ -260,22 +268,14 @@ def _vertex_of_all(rows: Matrix) -> bool:
         return False
     basis: list[Vector] = []
     for row in rows:
-        if _matrix([*basis, row]).rank() > len(basis):
+        if matrix([*basis, row]).rank() > len(basis):
             basis.append(row)
-    every, inverse = _matrix(rows), _matrix(basis).inv()
+    every, inverse = matrix(rows), matrix(basis).inv()
     for signs in product((1, -1), repeat=dimension - 1):
         heights = every * inverse * fmpq_mat(dimension, 1, [1, *signs])
         if all(abs(height) == 1 for height in heights.entries()):
             return True
     return False
-
-
-def _matrix(rows: Sequence[Vector]) -> fmpq_mat:
-    return fmpq_mat(len(rows), len(rows[0]), [fmpq(x.numerator, x.denominator) for row in rows for x in row])
-
-
-def _dot(row: Vector, vector: Vector) -> Fraction:
-    return sum((x * y for x, y in zip(row, vector, strict=True)), Fraction(0))
 
 
 def _cones(ratio: Expr, weight: Fraction) -> Pair:

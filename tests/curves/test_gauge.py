@@ -115,10 +115,24 @@ def test_two_of_four_coordinates_at_the_maximum_are_a_quarter_of_the_cones():
     assert lower.forward(arb(2)) == 0
 
 
-@pytest.mark.parametrize("norm", [HEXAGON, CUBIC, Norm("columns", None, ((F(1), F(0)), (F(0), F(1)), (F(1), F(1))))])
-def test_without_a_vertex_in_every_facet_no_lower_bound_is_claimed(norm):
+def test_in_the_plane_of_a_hexagon_two_of_its_six_sides_meet_in_a_vertex():
+    """The affine image of the regular one: each side has a sixth of the area."""
+    for norm in (HEXAGON, Norm("columns", None, ((F(1), F(-1)), (F(1), F(0)), (F(0), F(1)), (F(1, 2), F(0))))):
+        for found in (curve(radial("exp(-r)", norm), UNIT, stated=True), curve(radial("exp(-r)", norm), moved(1, 0))):
+            assert found.lower.forward(arb(0)).overlaps((1 - arb(-1).exp()) / 3)
+            assert midpoint(found.lower.forward(arb("0.25"))) < divergence(HEXAGON, lambda r: r, (1, 0), 0.25)
+    inside = curve(radial("exp(-r)", HEXAGON), moved(F(1, 2), F(1, 2))).lower
+    assert inside.forward(arb(0)).overlaps((1 - arb(-1).exp()) / 6)
+
+
+@pytest.mark.parametrize("norm", [CUBIC, Norm("ellipsoid", None, ((F(2), F(1)), (F(1), F(2))))])
+def test_for_a_round_ball_no_lower_bound_is_claimed(norm):
     found = curve(radial("exp(-r)", norm), UNIT, stated=True)
     assert found.upper is not None and found.lower is None
+
+
+def test_another_exponent_has_an_upper_bound_alone():
+    assert curve(radial("(1 + r)**(-5)", LINF), UNIT, stated=True).lower is None
 
 
 def test_a_query_that_does_not_say_how_answers_move_gives_no_lower_bound():
