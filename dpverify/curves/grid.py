@@ -13,11 +13,11 @@ rises. All S_j are rounded up and made to fall with j by taking the greatest fro
 
 Downward. For points x < y the line through (x, H(y)) whose slope is that of the chord of H over [x, y] nowhere exceeds H: left of x
 and right of y it is below the chord's extension, and between them below H(y). One such line is taken for each cell [a_(j-1), a_j],
-and corners that are not above the lines of both their cells bound H from below on every cell. The lines touch at the middle of the
-cell, which loses a term of second order in h; where the density of losses breaks off at the cell's right end (an atom at the greatest
-loss) the line that touches there is taken. So that it touches at a corner, corners lie a nudge n below the grid, at l_j - n. Left of
-the first corner the polygon is below the chord of the first cell. Whether all corners are worth more than w, a lower bound on H at a
-far loss, is read from H itself: w is kept as a mass at that loss, the rest has its last corner at height 0.
+and corners that are not above the lines of both their cells bound H from below on every cell. The lines touch in the middle of the
+cell, which loses a term of second order in h, or, where the density of losses begins or breaks off, at an end of it. So that an atom
+at the greatest loss can be touched at a corner, corners lie a nudge n below the grid, at l_j - n. All S_j are rounded down and made
+to fall with j by taking the least from below. Left of the first corner the polygon is below the first cell's line. Where H has w > 0
+left at a far loss, w is kept as a mass at that loss and the corners are measured from w; the last is at height 0.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate, pairwise
-from typing import Final
+from typing import Final, NamedTuple
 
 from flint import arb, fmpz_poly
 
@@ -84,17 +84,12 @@ class Masses:
     infinite: int
 
 
-def knots(pair: Pair, grid: Grid, low: int, high: int) -> list[arb]:
-    """H of the pair at the losses low h, ..., high h."""
-    with precision(grid.prec):
-        return [pair.delta(rational(j * grid.spacing)) for j in range(low, high + 1)]
-
-
-def upward(grid: Grid, low: int, values: Sequence[arb]) -> Masses:
-    """Masses whose profile is nowhere below H, from H at the losses low h, (low + 1) h, ..."""
+def upward(pair: Pair, grid: Grid, low: int, high: int) -> Masses:
+    """Masses at the losses low h, ..., high h and at +inf whose profile is nowhere below H of the pair."""
     with precision(grid.prec):
         weight = ceiling(_inverse_step(grid.spacing), grid.prec)
-        heights = list(accumulate((ceiling(value, grid.bits) for value in values), min, initial=1 << grid.bits))[1:]
+        values = (ceiling(pair.delta(rational(j * grid.spacing)), grid.bits) for j in range(low, high + 1))
+        heights = list(accumulate(values, min, initial=1 << grid.bits))[1:]
     sums = [1 << grid.bits]
     sums += [after - (weight * (after - before) >> grid.prec) for before, after in pairwise(heights)]
     sums.append(heights[-1])
@@ -102,16 +97,11 @@ def upward(grid: Grid, low: int, values: Sequence[arb]) -> Masses:
     return Masses(low, _differences(falling), falling[-1])
 
 
-def downward(pair: Pair, grid: Grid, low: int, values: Sequence[arb]) -> Masses:
-    """Masses, at losses a nudge below the grid, whose profile is nowhere above H of the pair; the infinite mass is at grid.far.
-
-    values: H at the losses low h, (low + 1) h, ... They only choose between lines.
-    """
+def downward(pair: Pair, grid: Grid, low: int, high: int) -> Masses:
+    """Masses whose profile is nowhere above H of the pair: at the losses of the grid less a nudge, the infinite mass at grid.far."""
     with precision(grid.prec):
-        rest = _rest(pair, grid, low + len(values) - 1)
-        corners, first = _corners(pair, grid, low, values, rest)
-        weight = floor(_inverse_step(grid.spacing), grid.prec)
-    sums = [after + (weight * (before - after) >> grid.prec) for before, after in pairwise(corners)]
+        rest = _rest(pair, grid, high)
+        sums, first = _polygon(pair, grid, low, high, rest)
     falling = list(accumulate([max(0, first - rest), *sums, 0], min))
     return Masses(low, _differences(falling), rest)
 
@@ -154,9 +144,14 @@ def _rest(pair: Pair, grid: Grid, high: int) -> int:
         return 0
 
 
-@dataclass(frozen=True, slots=True)
-class _Ends:
-    """The heights of a line, nowhere above H, at the left and the right corner of a cell, and at alpha = 0."""
+_ROUNDS: Final = 4
+"""How often lines are exchanged. Any choice of lines is sound."""
+_WORTH: Final = 6
+"""A line is exchanged if it loses at most so much at one corner for what it gains at the other: 3 where the density is smooth."""
+
+
+class _Line(NamedTuple):
+    """Heights of a line that is nowhere above H: at the left and the right corner of its cell, and at alpha = 0."""
 
     left: int
     right: int
@@ -164,46 +159,96 @@ class _Ends:
 
 
 class _Lines:
-    """The lines of one pair on one grid."""
+    """The lines of one pair on one grid; cell j lies between the corners at l_(j-1) and l_j, both less a nudge."""
 
     def __init__(self, pair: Pair, grid: Grid) -> None:
-        self.pair, self.grid = pair, grid
-        h = rational(grid.spacing)
-        self.step, self.half, self.half_back, self.back = grid.spacing, (h / 2).expm1(), -(-h / 2).expm1(), -(-h).expm1()
-        self.stretch = 1 / rational(grid.nudge).expm1()
+        self._pair, self._grid, self._spacing = pair, grid, grid.spacing
+        h, nudge = rational(grid.spacing), rational(grid.nudge)
+        # falls and rises from the point of touching, as parts of its alpha
+        self._half, self._half_back, self._back = (h / 2).expm1(), -(-h / 2).expm1(), -(-h).expm1()
+        self._nudge_back, self._on = -(-nudge).expm1(), (h - nudge).expm1()
+        self._stretch = 1 / nudge.expm1()
 
-    def middle(self, j: int) -> _Ends:
-        """The line that touches at the middle of the cell below l_j."""
-        height, fall = self._support((j - Fraction(1, 2)) * self.step)
-        return self._ends(height + fall * self.half_back, height - fall * self.half, height + fall)
+    def middle(self, j: int) -> _Line:
+        """The line that touches in the middle of a cell."""
+        return self._line((j - Fraction(1, 2)) * self._spacing, self._half_back, self._half)
 
-    def right(self, j: int) -> _Ends:
-        """The line that touches at the right corner of the cell below l_j; it is not below H(l_j) there."""
-        height, fall = self._support(j * self.step)
-        return self._ends(height + fall * self.back, height, height + fall)
+    def right(self, j: int) -> _Line:
+        """The line that touches at a cell's right corner."""
+        return self._line(j * self._spacing, self._back, arb(0))
 
-    def _support(self, loss: Fraction) -> tuple[arb, arb]:
-        """Height at a nudge below the loss of the line by the chord of H from there to the loss, and its rise from there to alpha = 0."""
-        height = self.pair.delta(rational(loss))
-        return height, (self.pair.delta(rational(loss - self.grid.nudge)) - height) * self.stretch
+    def left(self, j: int) -> _Line:
+        """The line that touches at a cell's left end, just beyond the corner."""
+        return self._line((j - 1) * self._spacing + self._grid.nudge, self._nudge_back, self._on)
 
-    def _ends(self, left: arb, right: arb, start: arb) -> _Ends:
-        bits = self.grid.bits
-        return _Ends(floor(left, bits), floor(right, bits), floor(start, bits))
+    def _line(self, loss: Fraction, before: arb, after: arb) -> _Line:
+        height = self._pair.delta(rational(loss))
+        fall = (self._pair.delta(rational(loss - self._grid.nudge)) - height) * self._stretch
+        bits = self._grid.bits
+        return _Line(floor(height + fall * before, bits), floor(height - fall * after, bits), floor(height + fall, bits))
 
 
-def _corners(pair: Pair, grid: Grid, low: int, values: Sequence[arb], rest: int) -> tuple[list[int], int]:
-    """Heights above `rest` of the corners, never rising, 0 at the last; and the height of the first cell's line at alpha = 0."""
+def _polygon(pair: Pair, grid: Grid, low: int, high: int, rest: int) -> tuple[list[int], int]:
+    """The S_j, j > low, of corners below the lines of their cells, measured from `rest`; and the first line's height at alpha = 0.
+
+    Where the lines of the cells' middles make a polygon that is not convex, as where the density of losses begins or breaks off, the
+    lines that touch at that place take over.
+    """
     lines = _Lines(pair, grid)
-    corners = [0]
-    next_left = rest
-    for i in range(len(values) - 1, 0, -1):
-        at_corner = floor(values[i], grid.bits)
-        ends = lines.middle(low + i)
-        if ends.right < rest or 4 * (next_left - ends.right) > at_corner - next_left:
-            ends = lines.right(low + i)
-        # on the cell either line is certainly at least `rest`: only its rounded heights may be less
-        corners[-1] = min(corners[-1], max(0, ends.right - rest))
-        corners.append(max(0, ends.left - rest))
-        next_left = ends.left
-    return list(accumulate(reversed(corners), min)), ends.start
+    weight = floor(_inverse_step(grid.spacing), grid.prec)
+    cells = [lines.middle(j) for j in range(low + 1, high + 1)]
+    cells = [lines.right(low + 1 + i) if line.right < rest else line for i, line in enumerate(cells)]
+    touched: set[int] = set()
+    for _ in range(_ROUNDS):
+        sums = _line_sums(_corners(cells, rest), weight, grid.prec)
+        changed = False
+        for i in range(1, len(cells)):
+            if sums[i] <= sums[i - 1]:
+                continue
+            # the corner between the cells i - 1 and i juts out: one of the corners beside it is too low
+            if i > 1 and i - 2 not in touched and cells[i - 2].right < cells[i - 1].left:
+                touched.add(i - 2)
+                line = lines.right(low + i - 1)
+                if cells[i - 2].left - line.left <= _WORTH * (min(line.right, cells[i - 1].left) - cells[i - 2].right):
+                    cells[i - 2], changed = line, True
+            if i + 1 < len(cells) and i + 1 not in touched and cells[i + 1].left < cells[i].right:
+                touched.add(i + 1)
+                line = lines.left(low + i + 2)
+                if line.right >= rest and cells[i + 1].right - line.right <= _WORTH * (min(line.left, cells[i].right) - cells[i + 1].left):
+                    cells[i + 1], changed = line, True
+        if not changed:
+            break
+    return _line_sums(_convex(_corners(cells, rest), grid), weight, grid.prec), cells[0].start
+
+
+def _corners(cells: Sequence[_Line], rest: int) -> list[int]:
+    """Heights above `rest`, never rising, 0 at the last. Each line is certainly at least `rest` on its cell, but for rounding."""
+    inner = [min(here.right, after.left) for here, after in pairwise(cells)]
+    return list(accumulate((max(0, height - rest) for height in (cells[0].left, *inner, rest)), min))
+
+
+def _convex(corners: Sequence[int], grid: Grid) -> list[int]:
+    """Corners lowered to their convex hull, nearly: corners may be lowered by any amount."""
+    shrink, unit = floor((-rational(grid.spacing)).exp(), grid.prec), 1 << grid.prec
+    places = list(accumulate(range(len(corners) - 1), lambda place, _: place * shrink >> grid.prec, initial=unit))[::-1]
+    hull: list[int] = []
+    for i, height in enumerate(corners):
+        while len(hull) > 1 and _above(places, corners, hull[-2], hull[-1], i, height):
+            hull.pop()
+        hull.append(i)
+    lowered = list(corners)
+    for first, last in pairwise(hull):
+        run, fall = places[last] - places[first], corners[first] - corners[last]
+        for i in range(first + 1, last) if run > 0 else ():
+            lowered[i] = min(corners[i], corners[last] + fall * (places[last] - places[i]) // run)
+    return lowered
+
+
+def _above(places: Sequence[int], corners: Sequence[int], first: int, middle: int, last: int, height: int) -> bool:
+    """Whether the middle corner is not below the line between two others."""
+    before, after = places[middle] - places[first], places[last] - places[middle]
+    return (corners[first] - corners[middle]) * after <= (corners[middle] - height) * before
+
+
+def _line_sums(corners: Sequence[int], weight: int, prec: int) -> list[int]:
+    return [after + (weight * (before - after) >> prec) for before, after in pairwise(corners)]

@@ -22,7 +22,7 @@ from flint import arb, fmpz_poly
 
 from dpverify.balls import exact, finite, precision, rational
 from dpverify.curves.base import Pair
-from dpverify.curves.grid import MAX_CELLS, RULE, Grid, Masses, ceiling, downward, floor, knots, upward
+from dpverify.curves.grid import MAX_CELLS, RULE, Grid, Masses, ceiling, downward, floor, upward
 from dpverify.errors import Rejected
 from dpverify.model import Source, exact_fraction
 
@@ -82,7 +82,7 @@ def upper_sums(parts: Sequence[tuple[Pair, int]], grid: Grid) -> Sums:
     _check(parts, grid)
     product = _Products(grid, Side.UPPER)
     masses = product.all(
-        (upward(grid, low, knots(pair, grid, low, high)), times)
+        (upward(pair, grid, low, high), times)
         for (pair, times), (low, high) in zip(parts, grid.ranges, strict=True)
     )
     return Sums.of(masses, grid, Side.UPPER, Fraction(0), None)
@@ -93,7 +93,7 @@ def lower_sums(parts: Sequence[tuple[Pair, int]], grid: Grid) -> Sums:
     _check(parts, grid)
     product = _Products(grid, Side.LOWER)
     masses = product.all(
-        (downward(pair, grid, low, knots(pair, grid, low, high)), times)
+        (downward(pair, grid, low, high), times)
         for (pair, times), (low, high) in zip(parts, grid.ranges, strict=True)
     )
     nudges = grid.nudge * sum(times for _, times in parts)
@@ -151,7 +151,7 @@ class _Products:
         if left.finite.length() + right.finite.length() > 2 * MAX_CELLS:
             raise Rejected(NAME, "grid", f"more than {2 * MAX_CELLS} masses; a wider spacing or narrower ranges are needed.")
         infinite = left.infinite * (right.infinite + _total(right.finite)) + _total(left.finite) * right.infinite
-        masses = Masses(left.low + right.low, self._rounded(left.finite * right.finite), self._rounded(fmpz_poly([infinite]))[0])
+        masses = Masses(left.low + right.low, self._rounded(left.finite * right.finite), int(self._rounded(fmpz_poly([infinite]))[0]))
         return self._trimmed(masses)
 
     def _rounded(self, doubled: fmpz_poly) -> fmpz_poly:
@@ -166,12 +166,12 @@ class _Products:
             return masses
         allowance = 1 << max(0, self.grid.bits - self.grid.tail)
         above, high = 0, last
-        while high > 0 and above + poly[high] <= allowance:
-            above += poly[high]
+        while high > 0 and above + int(poly[high]) <= allowance:
+            above += int(poly[high])
             high -= 1
         below, low = 0, 0
-        while low < high and below + poly[low] <= allowance:
-            below += poly[low]
+        while low < high and below + int(poly[low]) <= allowance:
+            below += int(poly[low])
             low += 1
         kept = poly.truncate(high + 1).right_shift(low)
         if self.side is Side.UPPER:
@@ -179,8 +179,8 @@ class _Products:
         return Masses(masses.low + low, kept + fmpz_poly([above]).left_shift(high - low), masses.infinite)
 
 
-def _total(poly: fmpz_poly) -> Any:
-    return poly(1)
+def _total(poly: fmpz_poly) -> int:
+    return int(poly(1))
 
 
 # -- the composed profile --------------------------------------------------------------------------

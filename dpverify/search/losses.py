@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
@@ -21,11 +22,16 @@ Floats = NDArray[np.float64]
 EXPLORING_BITS: Final = 256
 MOST_CELLS: Final = 1 << 17
 """As many losses as the composition is spread over at most."""
+MOST_EVALUATED: Final = 1 << 15
+"""As many cells as one part has at most: each takes some evaluations of its profile."""
 NUDGE_BITS: Final = 32
 LARGEST_LOSS: Final = 2.0**16
 FAR: Final = 2**20
 _OCTAVES: Final = range(-24, 17)
 _PER_OCTAVE: Final = 8
+_CLOSE: Final = 0.03
+_COARSE: Final = Fraction(1, 256)
+_LEAST_LOG: Final = -300.0
 _TILTS: Final = np.geomspace(1e-4, 1e6, 800)
 
 
@@ -40,11 +46,13 @@ def propose(pairs: Sequence[Pair], times: Sequence[int], epsilon: float | None, 
     shapes = [_explore(pair) for pair in pairs]
     total = _Total(shapes, times)
     tilt, log_delta = total.at_epsilon(epsilon) if epsilon is not None else total.at_delta(float(delta or 0))
+    log_delta = max(log_delta, _LEAST_LOG)
     relative = 10.0**-digits * (1 if epsilon is not None else tilt)
     tail = math.ceil((2.5 - log_delta - math.log(min(relative, 1e-3)) + math.log(2 * sum(times))) / math.log(2))
     spread = total.spread(tail * math.log(2))
-    wanted = max(math.sqrt(6 * relative / (tilt * (tilt + 1) * sum(times))), spread / MOST_CELLS)
-    spacing = _spacing(wanted, shapes, times, spread)
+    widest = max(high - low for low, high in (_range(pair, _COARSE, 2.0**-tail) for pair in pairs)) * float(_COARSE)
+    wanted = max(math.sqrt(6 * relative / (tilt * (tilt + 1) * sum(times))), spread / MOST_CELLS, widest / MOST_EVALUATED)
+    spacing = _spacing(wanted, shapes, times, spread, relative / (4 * tilt))
     bits = tail + 36
     ranges = [_range(pair, spacing, 2.0**-tail) for pair in pairs]
     nudge = spacing / 2 ** _nudge_bits(pairs, spacing, bits)
@@ -78,7 +86,7 @@ def _explore(pair: Pair) -> _Shape:
     sizes = [2.0 ** (octave + step / _PER_OCTAVE) for octave in _OCTAVES for step in range(_PER_OCTAVE)]
     with precision(EXPLORING_BITS):
         top, bottom = _reach(pair, sizes), _reach(pair.reversed, sizes)
-        points = [-size for size in reversed(sizes) if size <= bottom] + [0.0] + [size for size in sizes if size <= top]
+        points = [-size for size in reversed(_points(sizes, bottom))] + [0.0] + _points(sizes, top)
         balls = [arb(point) for point in points]
         heights = [pair.delta(ball) for ball in balls]
         starts = [arb(1)]
@@ -86,11 +94,20 @@ def _explore(pair: Pair) -> _Shape:
             step = -(balls[i - 1] - balls[i]).expm1()
             starts.append(heights[i] + (heights[i - 1] - heights[i]) / step)
         starts.append(heights[-1])
-        masses = np.array([max(0.0, _float(here - after)) for here, after in zip(starts, starts[1:], strict=False)])
+        masses = np.array([max(0.0, _float(here - after)) for here, after in pairwise(starts)])
         rest = max(0.0, _float(heights[-1]))
         atoms = _atoms(pair, points, masses)
     kept = masses > 0
     return _Shape(np.array(points)[kept], np.log(masses[kept]), rest if rest > 1e-300 else 0.0, atoms)
+
+
+def _points(sizes: Sequence[float], last: float) -> list[float]:
+    """Sizes up to the last, closer together where they are far apart for a large tilt."""
+    step = max(_CLOSE, last / 1000)
+    kept = [size for size in sizes if size <= last]
+    near = [size for size in kept if size * (2 ** (1 / _PER_OCTAVE) - 1) < step]
+    far = np.arange(near[-1] + step, last + step, step)
+    return near + [float(size) for size in far]
 
 
 def _float(ball: arb) -> float:
@@ -178,7 +195,7 @@ class _Total:
         """The best tilt, and about log delta."""
         logs = self.bent - _TILTS * epsilon
         best = int(np.argmin(logs))
-        return float(_TILTS[best]), max(float(logs[best]), math.log(self.rest) if self.rest > 0 else -2000.0)
+        return float(_TILTS[best]), max(float(logs[best]), math.log(self.rest) if self.rest > 0 else _LEAST_LOG)
 
     def at_delta(self, delta: float) -> tuple[float, float]:
         """The best tilt at a delta, and log delta."""
@@ -194,8 +211,8 @@ class _Total:
         return max(high - low, 1e-12)
 
 
-def _spacing(wanted: float, shapes: Sequence[_Shape], times: Sequence[int], spread: float) -> Fraction:
-    """A spacing of about what is wanted that puts atoms on the grid: an atom between losses costs k times its distance."""
+def _spacing(wanted: float, shapes: Sequence[_Shape], times: Sequence[int], spread: float, allowed: float) -> Fraction:
+    """A spacing of at most about what is wanted that puts atoms on the grid, or above it by an allowed sum of times mass times distance."""
     weights: dict[Fraction, float] = {}
     for shape, k in zip(shapes, times, strict=True):
         for place, mass in shape.atoms:
@@ -206,13 +223,14 @@ def _spacing(wanted: float, shapes: Sequence[_Shape], times: Sequence[int], spre
     common = _common(list(weights))
     if common > wanted / 4 or common > 1.01 * spread / MOST_CELLS:
         return common / max(1, math.ceil(float(common) / wanted))
-    longest = max(weights)
-    first = math.ceil(float(longest) / wanted)
+    longest = float(max(weights))
     places, costs = np.array([float(place) for place in weights]), np.array(list(weights.values()))
-    counts = np.arange(first, 2 * first + 1)
-    turns = places[None, :] / float(longest) * counts[:, None]
-    best = int(np.argmin(((turns - np.floor(turns + 1e-12)) * costs[None, :]).sum(axis=1) / counts))
-    return longest / int(counts[best])
+    most = max(2 * longest / wanted, min(64 * longest / wanted, longest * MOST_CELLS / spread))
+    counts = np.arange(math.ceil(longest / wanted), most + 1)
+    turns = places[None, :] / longest * counts[:, None]
+    shifts = ((turns - np.floor(turns + 1e-12)) * costs[None, :]).sum(axis=1) * longest / counts
+    good = np.flatnonzero(shifts <= allowed)
+    return max(weights) / int(counts[good[0] if good.size else np.argmin(shifts)])
 
 
 def _common(places: Sequence[Fraction]) -> Fraction:
