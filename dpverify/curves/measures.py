@@ -204,7 +204,7 @@ def gdp_composed(mus: Sequence[Expr]) -> Expr:
     return sqrt(add(*(power(mu, num(2)) for mu in mus)))
 
 
-# -- helpers -------------------------------------------------------------------------------------
+# -- checks and rounding --------------------------------------------------------------------------
 
 
 def _check_order(order: Fraction) -> None:
