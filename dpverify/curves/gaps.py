@@ -10,15 +10,17 @@ real, hence the gap on the line.
 from __future__ import annotations
 
 from fractions import Fraction
+from math import factorial, perm
 from typing import Final
 
 from flint import acb, arb, ctx
 
 from dpverify.balls import precision
-from dpverify.expr import ONE, Add, Call, Expr, Mul, Num, Pow, Sym, add, call, derivative, div, mul, power, sub, symbols
+from dpverify.expr import ONE, PI, Add, Call, Expr, Mul, Num, Pow, Sym, add, call, derivative, div, mul, num, power, rebuild, sub, symbols
 from dpverify.integral import compiled
 
 _LEVEL: Final = Sym("t")
+_MOST_ORDER: Final = 50
 _STEPS: Final = 60
 _COARSE: Final = 40
 _GROWTH: Final = 6
@@ -33,6 +35,7 @@ class Gap:
     """
 
     def __init__(self, h: Expr) -> None:
+        h = _elementary(h)
         slope = derivative(h, "r")
         self.h, self.slope, self._bend = (compiled(expr, "r") for expr in (h, slope, derivative(slope, "r")))
         inverse = _written_inverse(h, "r")
@@ -95,6 +98,23 @@ class Gap:
                     break
                 bits = min(2 * bits, ctx.prec)
         return gap
+
+
+def _elementary(expr: Expr) -> Expr:
+    """The same function with Bessel functions of half-integer order written out: finite sums, narrow on wide balls.
+
+    K_(n + 1/2)(x) = sqrt(pi/2) exp(-x) x^(-n - 1/2) * sum over k <= n of (n + k)!/(k! (n - k)! 2^k) x^(n - k), and K_(-v) = K_v.
+    """
+    done = rebuild(expr, _elementary)
+    if not (isinstance(done, Call) and done.name == "logbesselk" and isinstance(done.args[0], Num)):
+        return done
+    order, x = abs(done.args[0].value), done.args[1]
+    if order.denominator != 2 or order > _MOST_ORDER:
+        return done
+    n = int(order - Fraction(1, 2))
+    terms = [mul(Num(Fraction(perm(n + k, 2 * k), factorial(k) * 2**k)), power(x, num(n - k))) for k in range(n + 1)]
+    constant = mul(Num(Fraction(1, 2)), sub(call("log", PI), call("log", num(2))))
+    return add(constant, mul(Num(-order), call("log", x)), mul(num(-1), x), call("log", add(*terms)))
 
 
 def _narrower(known: acb, other: acb) -> acb:
