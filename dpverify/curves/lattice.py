@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
+from math import lcm
 from typing import Final
 
 from flint import arb, ctx
@@ -16,7 +17,7 @@ from dpverify.curves.refined import Refined
 from dpverify.curves.unimodal import INFINITY, Z, far_ends, limit_of, read
 from dpverify.ends import End, end_jet
 from dpverify.errors import ExprError, Rejected, Undecided
-from dpverify.expr import ONE, ZERO, Expr, format_expr, neg, neg_log, num, substitute
+from dpverify.expr import ONE, ZERO, Expr, Num, format_expr, mul, neg, neg_log, num, substitute
 from dpverify.geometry import Sensitivity
 from dpverify.integral import domain, lattice_sum
 from dpverify.model import Mechanism, Source, Staircase, Translation
@@ -94,13 +95,15 @@ class Tail:
 class Law:
     """Probabilities on the integers in one order, at one precision: p, and q = p(. - shift).
 
-    concave: p's logarithm is. mode: an integer that the mode is not above, found here where p is log-concave and none is given.
+    even: about 0. concave: p's logarithm is. mode: an integer that the mode is not above, found here where p is log-concave and none is
+    given.
     """
 
-    def __init__(self, density: Expr, ends: Ends, shift: int, concave: bool, mode: int | None) -> None:
+    def __init__(self, density: Expr, ends: Ends, shift: int, even: bool, concave: bool, mode: int | None) -> None:
         low, high = ends
         self._right = Tail(density, low, high)
-        self._left = Tail(substitute(density, {"z": neg(Z)}), None if high is None else -high, None if low is None else -low)
+        mirrored = substitute(density, {"z": neg(Z)})
+        self._left = self._right if even else Tail(mirrored, None if high is None else -high, None if low is None else -low)
         self._h, self._bounded, self._shift, self._concave = neg_log(density), low is not None, shift, concave
         self.total = self._left.beyond(1) + self._right.beyond(0)
         self._past = (self._past_mode(low, high) if mode is None else mode) + shift  # p <= q from here on
@@ -207,16 +210,16 @@ class Law:
 class OnIntegers(Refined[Law]):
     """The pair (p, p(. - shift)) on the integers in one order; see `Law`."""
 
-    def __init__(self, density: Expr, ends: Ends, shift: int, concave: bool, mode: int | None) -> None:
+    def __init__(self, density: Expr, ends: Ends, shift: int, even: bool, concave: bool, mode: int | None) -> None:
         super().__init__()
-        self._law = (density, ends, shift, concave, mode)
+        self._law = (density, ends, shift, even, concave, mode)
 
     def make(self) -> Law:
         return Law(*self._law)
 
     def event(self, epsilon: arb) -> Mapping[str, str]:
         """S with its two probabilities. Raises Undecided where p is not log-concave, and S not a half-line."""
-        *_, shift, concave, _ = self._law
+        _, _, shift, _, concave, _ = self._law
         pair = f"answers q(x) and q(x') = q(x) + {shift}"
         if not concave:
             return {"pair": pair, "event": "{y : p(y - q(x)) > exp(epsilon) p(y - q(x'))}"}
@@ -233,31 +236,38 @@ class OnIntegers(Refined[Law]):
 
 
 class Stairs:
-    """Staircase noise and its copy moved by `shift`: height a e^(-k rate) where |z| is in (gamma + k - 1, gamma + k)."""
+    """Staircase noise and its copy moved by `shift`: height a e^(-k rate) where |z| is in (gamma + k - 1, gamma + k).
+
+    Lengths are in units of 1/step, in which rational ones are whole numbers, so that steps that only touch share exactly nothing.
+    """
 
     def __init__(self, noise: Staircase, shift: Expr) -> None:
-        self._rate, self._gamma, self._shift = constant(noise.epsilon), constant(noise.gamma), constant(shift)
-        decay = (-self._rate).exp()
-        self._top = -(-self._rate).expm1() / (2 * (self._gamma + decay * (1 - self._gamma)))
-        if not self._shift < _MOST_STEPS:
+        step = lcm(*(x.value.denominator for x in (noise.gamma, shift) if isinstance(x, Num)))
+        self._rate, self._step = constant(noise.epsilon), arb(step)
+        self._gamma, self._shift = (constant(mul(num(step), x)) for x in (noise.gamma, shift))
+        decay, gamma = (-self._rate).exp(), constant(noise.gamma)
+        self._top = -(-self._rate).expm1() / (2 * (gamma + decay * (1 - gamma))) / step
+        if not self._shift < _MOST_STEPS * step:
             raise Undecided(f"a shift over more than {_MOST_STEPS} steps.")
-        steps = _integer((self._shift - self._gamma).upper().ceil())
-        self._right = [(k, self._overlaps(self._gamma + k - 1, self._gamma + k)) for k in range(1, steps + 1)]
+        steps = _integer(((self._shift - self._gamma) / step).upper().ceil())
+        starts = [(k, self._gamma + (k - 1) * step) for k in range(1, steps + 1)]
+        self._right = [(k, self._overlaps(start, start + step)) for k, start in starts]
 
     def _overlaps(self, low: arb, high: arb) -> list[tuple[int, arb]]:
         """The steps j on the left of the moved copy that meet an interval, with the lengths that they share."""
-        origin = self._shift - self._gamma
-        first = max(1, _integer((origin - high).lower().floor()))
-        last = _integer((origin - low + 1).upper().ceil())
+        origin, step = self._shift - self._gamma, self._step
+        first = max(1, _integer(((origin - high) / step).lower().floor()))
+        last = _integer(((origin - low) / step + 1).upper().ceil())
         found = []
         for j in range(first, last + 1):
-            length = high.min(origin - j + 1) - low.max(origin - j)
-            found.append((j, length.max(arb(0))))
+            length = high.min(origin - (j - 1) * step) - low.max(origin - j * step)
+            if not length <= 0:
+                found.append((j, length.max(arb(0))))
         return found
 
     def divergence(self, epsilon: arb) -> arb:
         """H at an epsilon of at least 0. Right of the middle step of the copy p <= q; on the left all steps are alike but for a factor."""
-        left = self._part(1, self._overlaps(-self._gamma - 1, -self._gamma), epsilon) / -(-self._rate).expm1()
+        left = self._part(1, self._overlaps(-self._gamma - self._step, -self._gamma), epsilon) / -(-self._rate).expm1()
         middle = self._part(0, self._overlaps(-self._gamma, self._gamma), epsilon)
         total = left + middle
         for k, found in self._right:
@@ -324,13 +334,13 @@ def _integer_pair(noise: Translation, shift: int) -> Pair:
     lower, upper = domain(noise)
     low, high = None if lower is None else lower.__ceil__(), None if upper is None else upper.__floor__()
     mode = None if reading.concave and not reading.even else reading.offset
-    forward = OnIntegers(noise.density, (low, high), shift, reading.concave, None if mode is None else mode.__ceil__())
+    shape = (shift, reading.even, reading.concave)
+    forward = OnIntegers(noise.density, (low, high), *shape, None if mode is None else mode.__ceil__())
     if reading.even:
         return symmetric(forward, forward.event)
     ends = (None if high is None else -high, None if low is None else -low)
     mirrored = substitute(noise.density, {"z": neg(Z)})
-    backward = OnIntegers(mirrored, ends, shift, reading.concave, None if mode is None else (-mode).__ceil__())
-    return Pair(forward, backward, forward.event)
+    return Pair(forward, OnIntegers(mirrored, ends, *shape, None if mode is None else (-mode).__ceil__()), forward.event)
 
 
 def _check_staircase(noise: Staircase) -> None:

@@ -19,12 +19,11 @@ from dpverify.balls import BallProgram, precision, rational, resolve
 from dpverify.compare import AT_LEAST_ZERO, AT_MOST_ZERO, certainly_equal, certainly_le
 from dpverify.ends import End, Germ, end_jet
 from dpverify.errors import ExprError, Undecided
-from dpverify.expr import ONE, ZERO, Expr, Num, Sym, add, call, derivative, format_expr, mul, neg, neg_log, sub, substitute, symbols
+from dpverify.expr import ONE, ZERO, Expr, Num, Sym, add, call, derivative, format_expr, mul, neg, neg_log, num, substitute, symbols
 from dpverify.integral import Piece, pieces
 from dpverify.model import Domain, Radial, Translation
-from dpverify.periods import step_period
 from dpverify.quotients import divided
-from dpverify.shapes import Shapes
+from dpverify.shapes import Shape, Shapes
 
 Z: Final = Sym("z")
 REALS: Final = {"z": Domain()}
@@ -73,14 +72,17 @@ class Reading:
 @lru_cache(maxsize=64)
 def read(noise: Noise) -> Reading:
     """The density of the noise, proved unimodal, about its mode or another point. Raises Undecided where that is not proved."""
-    if isinstance(noise, Radial):
-        return _read_radial(noise)
+    try:
+        return _read_radial(noise) if isinstance(noise, Radial) else _read_translation(noise)
+    except ExprError as error:
+        raise Undecided(f"the density has no value somewhere: {error}") from error
+
+
+def _read_translation(noise: Translation) -> Reading:
     lower, upper = (_rational_end(end) for end in noise.support)
     density = noise.density
     if symbols(density) - {"z"}:
         raise Undecided("a parameter of the density has no value.")
-    if step_period(density, "z") is not None:
-        raise Undecided("a density with steps at every whole number; its curve is not an integral of a few smooth pieces.")
     even = _mirror_image(lower, upper) and certainly_equal(density, substitute(density, {"z": neg(Z)}), REALS)
     if even and lower is None:
         right = _half_pieces(density)
@@ -125,12 +127,14 @@ def _half_pieces(density: Expr) -> tuple[Piece, ...]:
 
 
 def _pieces(density: Expr, lower: Fraction | None, upper: Fraction | None) -> tuple[Piece, ...]:
-    """The smooth pieces, side by side. Raises Undecided for a density with gaps."""
-    if step_period(density, "z") is not None:
-        raise Undecided("a density with steps at every whole number; its curve is not an integral of a few smooth pieces.")
+    """The smooth pieces, side by side. Raises Undecided for a density with gaps, or with more steps than there are pieces."""
     parts = tuple(map(_plain, pieces(density, "z", lower, upper)))
     if not parts or any(left.upper != right.lower for left, right in pairwise(parts)):
         raise Undecided("a density that is zero between two places where it is not.")
+    for low, high in ((lower, parts[0].lower), (parts[-1].upper, upper)):
+        # infinitely many steps come folded onto the first of them, which keeps the integral and nothing else
+        if low != high and resolve(density, "z", low, high) != ZERO:
+            raise Undecided("a density with infinitely many steps; its curve is not an integral of a few smooth pieces.")
     return parts
 
 
@@ -189,25 +193,25 @@ def _convex_line(density: Expr) -> bool:
         return False
 
 
-def _outward(part: Piece) -> tuple[Expr, Shapes, int]:
+def _views(part: Piece) -> Iterator[tuple[Expr, Shapes, int]]:
     """-log(density) of a piece as a function of the distance from an end of it, on (0, inf); 1 or -1 for the direction of z."""
     h, shapes = neg_log(part.density), Shapes("z", True, {})
-    if part.lower is not None:
-        moved, direction = substitute(h, {"z": _plus(part.lower)}), 1
-    else:
-        assert part.upper is not None
-        moved, direction = substitute(h, {"z": sub(Num(part.upper), Z)}), -1
-    return shapes.tidy(divided(moved, "z")), shapes, direction
+    for end, direction in ((part.lower, 1), (part.upper, -1)):
+        if end is not None:
+            yield shapes.tidy(divided(substitute(h, {"z": add(Num(end), mul(num(direction), Z))}), "z")), shapes, direction
 
 
 def _convex(part: Piece) -> bool:
     if part.lower is None and part.upper is None:
         return _convex_line(part.density)
+    return any(shape is not None and shape.convex for shape in (_shape(h, shapes) for h, shapes, _ in _views(part)))
+
+
+def _shape(h: Expr, shapes: Shapes) -> Shape | None:
     try:
-        h, shapes, _ = _outward(part)
-        return shapes.shape(h).convex
+        return shapes.shape(h)
     except (Undecided, ExprError):
-        return False
+        return None
 
 
 def _convex_pieces(parts: Sequence[Piece]) -> bool:
@@ -231,18 +235,18 @@ def _monotone(part: Piece, rises: bool) -> bool:
     """Whether the density certainly does not fall (rises) or does not rise on a piece."""
     if part.lower is None and part.upper is None:
         return False
-    try:
-        h, shapes, direction = _outward(part)
-        shape = shapes.shape(h)
-        wanted = AT_MOST_ZERO if rises == (direction > 0) else AT_LEAST_ZERO
-        if shape.slope <= wanted:
+    for h, shapes, direction in _views(part):
+        shape, wanted = _shape(h, shapes), AT_MOST_ZERO if rises == (direction > 0) else AT_LEAST_ZERO
+        if shape is not None and (shape.slope <= wanted or (shape.convex and wanted == AT_LEAST_ZERO and _starts_upward(h))):
             return True
-        start = substitute(derivative(h, "z"), {"z": ZERO})
-        if shape.convex and wanted == AT_LEAST_ZERO and certainly_le(ZERO, start):
-            return True
-    except (Undecided, ExprError):
-        pass
     return _monotone_by_balls(part, rises)
+
+
+def _starts_upward(h: Expr) -> bool:
+    try:
+        return certainly_le(ZERO, substitute(derivative(h, "z"), {"z": ZERO}))
+    except (Undecided, ExprError):
+        return False
 
 
 def _monotone_by_balls(part: Piece, rises: bool) -> bool:

@@ -1,0 +1,230 @@
+"""Curves of noise on the integers against sums by mpmath, and of staircase noise against its areas step by step."""
+
+from fractions import Fraction
+from itertools import pairwise
+
+import mpmath
+import pytest
+from flint import arb
+
+from dpverify.balls import precision
+from dpverify.curves.lattice import curve, whole
+from dpverify.errors import Rejected, Undecided
+from dpverify.expr import ONE, ZERO, Num, num, parse
+from dpverify.geometry import Sensitivity
+from dpverify.model import L2, Radial, Staircase, Translation
+
+MP = mpmath.mp.clone()
+MP.dps = 60
+
+
+def on_integers(text, lower=None, upper=None):
+    return Translation(parse(text), (None if lower is None else parse(lower), None if upper is None else parse(upper)), integers=True)
+
+
+def at(noise, shift, epsilon, bits=64, order="upper"):
+    with precision(bits):
+        found = curve(noise, Sensitivity(parse(shift), parse(shift)))
+        pair = found.upper if order == "upper" else found.lower
+        return (pair.backward if order == "backward" else pair.forward)(epsilon)
+
+
+def close(ball, number, digits):
+    number = MP.mpf(number)
+    gap = abs(MP.mpf(ball.mid().str(50, radius=False)) - number)
+    assert gap <= MP.mpf(ball.rad().str(10, radius=False, more=True)) * 2 + abs(number) * MP.mpf(10) ** -45, (ball, number)
+    assert ball.rel_accuracy_bits() > digits * 3.3219, (ball, number)
+
+
+def eps(text):
+    point = arb(text).mid()
+    return point, MP.mpf(point.str(60, radius=False))
+
+
+def term_by_term(p, shift, epsilon, far=300):
+    k, span = MP.exp(epsilon), range(-far, far + 1)
+    return MP.fsum(max(MP.mpf(0), p(n) - k * p(n - shift)) for n in span) / MP.fsum(p(n) for n in span)
+
+
+LAWS = {
+    "laplace": (on_integers("exp(-abs(z)/2)"), lambda n: MP.exp(-MP.mpf(abs(n)) / 2)),
+    "gauss": (on_integers("exp(-z**2/18)"), lambda n: MP.exp(-(MP.mpf(n) ** 2) / 18)),
+    "moved gauss": (on_integers("exp(-(z - 5)**2/8)"), lambda n: MP.exp(-(MP.mpf(n - 5) ** 2) / 8)),
+    "half-way gauss": (on_integers("exp(-(z - 1/2)**2/8)"), lambda n: MP.exp(-((n - MP.mpf(1) / 2) ** 2) / 8)),
+    "logistic": (on_integers("exp(-z)/(1 + exp(-z))**2"), lambda n: MP.sech(MP.mpf(n) / 2) ** 2),
+    "far": (on_integers("exp(-abs(z - 400))"), lambda n: MP.exp(-MP.mpf(abs(n)))),
+    "mixture": (on_integers("exp(-z**2/2) + exp(-z**2/50)"), lambda n: MP.exp(-(MP.mpf(n) ** 2) / 2) + MP.exp(-(MP.mpf(n) ** 2) / 50)),
+}
+
+
+@pytest.mark.parametrize("name", LAWS)
+@pytest.mark.parametrize("shift", ["1", "3"])
+def test_curves_agree_with_sums(name, shift):
+    noise, p = LAWS[name]
+    for text in ("0", "0.3", "0.75"):
+        point, exact = eps(text)
+        number = term_by_term(p, int(shift), exact)
+        if number > MP.mpf(10) ** -40:
+            close(at(noise, shift, point), number, 12)
+
+
+def test_more_bits_give_more_digits():
+    noise, p = LAWS["gauss"]
+    point, exact = eps("1")
+    close(at(noise, "1", point, bits=110), term_by_term(p, 1, exact), 20)
+
+
+def test_discrete_laplace_in_closed_form():
+    # whole shifts: S = {n <= k} with k the floor of (shift - epsilon/rate)/2; no more than rate * shift is lost
+    rate, shift = MP.mpf(1) / 2, 2
+    noise = LAWS["laplace"][0]
+    point, exact = eps("0.3")
+    below = lambda k: MP.exp(rate * k) / (1 + MP.exp(-rate)) if k <= 0 else 1 - MP.exp(-rate * (k + 1)) / (1 + MP.exp(-rate))  # noqa: E731
+    k = int(MP.floor((shift - exact / rate) / 2))
+    close(at(noise, "2", point), below(k) - MP.exp(exact) * below(k - shift), 12)
+    assert at(noise, "2", arb(1)) < arb("1e-15")
+    assert at(noise, "2", arb("1.01").mid()) == 0
+
+
+def test_a_tie_adds_nothing():
+    noise = on_integers("exp(-abs(z)/3)")
+    found = at(noise, "1", arb(1) / 3)
+    assert found.contains(0) and found < arb("1e-15")
+    assert at(noise, "2", arb(1) / 3).contains(at(noise, "2", (arb(1) / 3).mid()).mid())
+
+
+def test_geometric_noise_has_two_orders():
+    noise = on_integers("exp(-z/2)", "0")
+    point, exact = eps("0.3")
+    close(at(noise, "2", point, order="lower"), 1 - MP.exp(-1), 12)
+    close(at(noise, "2", point, order="backward"), 1 - MP.exp(exact - 1), 12)
+    close(at(noise, "2", point), 1 - MP.exp(-1), 12)
+    assert not curve(noise, Sensitivity(ONE, ONE)).exact
+
+
+def test_bounded_uniform_noise():
+    noise = on_integers("1", "-3", "3")
+    assert at(noise, "2", arb(1)).overlaps(arb(2) / 7)
+    assert at(noise, "9", arb(1)).contains(1)
+
+
+def test_heavy_tails_are_enclosed():
+    noise = on_integers("1/(1 + z**2)**3")
+    p = lambda n: 1 / (1 + MP.mpf(n) ** 2) ** 3  # noqa: E731
+    point, exact = eps("0.3")
+    whole_sum = MP.nsum(p, [-MP.inf, MP.inf])
+    number = MP.fsum(max(MP.mpf(0), p(n) - MP.exp(exact) * p(n - 1)) for n in range(-200, 3)) / whole_sum
+    found = at(noise, "1", point)
+    assert abs(MP.mpf(found.mid().str(40, radius=False)) - number) < MP.mpf(10) ** -15
+    assert found.rel_accuracy_bits() > 40
+
+
+def test_many_epsilons_are_cheap_and_fall():
+    profile = curve(LAWS["gauss"][0], Sensitivity(ONE, ONE)).upper.forward
+    with precision(64):
+        values = [profile(arb(k) / 1024) for k in range(0, 1024, 2)]
+    assert all(not (later > earlier) for earlier, later in pairwise(values))
+
+
+def test_wide_epsilons_are_enclosed():
+    noise = LAWS["gauss"][0]
+    wide = at(noise, "1", arb("0.2").union(arb("0.4")))
+    for text in ("0.2", "0.31", "0.4"):
+        assert wide.contains(at(noise, "1", arb(text).mid()).mid())
+
+
+def test_the_event_has_the_probabilities_of_the_profile():
+    point, _ = eps("0.3")
+    pair = curve(LAWS["laplace"][0], Sensitivity(num(2), num(2))).upper
+    event = pair.event(point)
+    assert event["event"] == "{y : y - q(x) <= 0}"
+    assert (arb(event["P"]) - point.exp() * arb(event["Q"])).overlaps(pair.forward(point))
+
+
+def test_shifts_are_whole():
+    assert whole(parse("5/2"), up=True) == 2
+    assert whole(parse("sqrt(2)*sqrt(2)"), up=False) == 2
+    assert whole(parse("exp(log(3))"), up=False) == 3
+    assert whole(parse("sqrt(8)"), up=True) == 2
+    noise = LAWS["gauss"][0]
+    assert at(noise, "5/2", arb("0.3").mid()).overlaps(at(noise, "2", arb("0.3").mid()))
+    assert at(noise, "1/2", arb(0)) == 0
+
+
+# -- staircase noise -------------------------------------------------------------------------------
+
+
+def areas(rate, gamma, shift, epsilon):
+    """The same by one partition of the line by all steps of both densities, the height of each piece read off at its middle."""
+    rate, gamma, shift = (MP.mpf(x.numerator) / x.denominator for x in (rate, gamma, shift))
+    decay = MP.exp(-rate)
+    top = (1 - decay) / (2 * (gamma + decay * (1 - gamma)))
+    height = lambda z: top * MP.exp(-rate * MP.floor(abs(z) + 1 - gamma))  # noqa: E731
+    cuts = sorted({x for k in range(160) for x in (gamma + k, -gamma - k, shift + gamma + k, shift - gamma - k)})
+    pieces = ((b - a, (a + b) / 2) for a, b in pairwise(cuts))
+    return MP.fsum(length * max(MP.mpf(0), height(z) - MP.exp(epsilon) * height(z - shift)) for length, z in pieces)
+
+
+@pytest.mark.parametrize(
+    ("rate", "gamma", "shift", "epsilon"),
+    [
+        ("1", "1/4", "1", "0.5"),
+        ("1", "1/4", "5/2", "0.5"),
+        ("1", "1/4", "5/2", "1.5"),
+        ("2", "0", "17/10", "0.5"),
+        ("1", "1", "3/10", "0.5"),
+        ("1", "3/10", "71/10", "5.5"),
+        ("3/2", "1/2", "2", "0"),
+    ],
+)
+def test_staircase_agrees_with_its_areas(rate, gamma, shift, epsilon):
+    point, exact = eps(epsilon)
+    found = at(Staircase(parse(rate), parse(gamma)), shift, point)
+    close(found, areas(Fraction(rate), Fraction(gamma), Fraction(shift), exact), 12)
+
+
+def test_staircase_is_pure_at_its_own_epsilon():
+    noise = Staircase(ONE, parse("1/3"))
+    assert at(noise, "1", arb(1)) < arb("1e-15")
+    assert at(noise, "1", arb("1.001").mid()) == 0
+    assert at(noise, "1", arb("0.999").mid()) > 0
+    assert at(noise, "0", arb(0)) == 0
+
+
+def test_staircase_with_irrational_parameters():
+    found = at(Staircase(parse("log(3)"), parse("1/(1 + exp(1))")), "sqrt(3)", arb("0.5").mid())
+    rate, gamma, shift = (Fraction(n, 10**21) for n in (1098612288668109691395, 268941421369995120749, 1732050807568877293527))
+    near = areas(rate, gamma, shift, MP.mpf(1) / 2)
+    assert abs(MP.mpf(found.mid().str(40, radius=False)) - near) < MP.mpf(10) ** -17
+
+
+# -- what is refused -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "noise",
+    [
+        on_integers("exp(-(abs(z) - 2)**2)"),
+        on_integers("1/(1 + abs(z))"),
+        on_integers("abs(z)*exp(-abs(z))"),
+    ],
+)
+def test_what_is_not_proved_is_not_answered(noise):
+    with pytest.raises(Undecided):
+        curve(noise, Sensitivity(ONE, ONE)).upper.forward(arb(1))
+
+
+@pytest.mark.parametrize(
+    ("noise", "shift"),
+    [
+        (Translation(parse("exp(-abs(z))")), ONE),
+        (Radial(parse("exp(-r)"), L2, ONE), ONE),
+        (on_integers("exp(-abs(z))"), Num(Fraction(-1))),
+        (Staircase(ZERO, ONE), ONE),
+        (Staircase(ONE, num(2)), ONE),
+        (Staircase(ONE, parse("g")), ONE),
+    ],
+)
+def test_what_it_is_not_about_is_rejected(noise, shift):
+    with pytest.raises(Rejected):
+        curve(noise, Sensitivity(shift, shift))
