@@ -56,7 +56,7 @@ from dpverify.expr import (
 )
 from dpverify.geometry import Sensitivity
 from dpverify.integral import Complex, compiled, integral
-from dpverify.model import Domain, Mixture, Radial, Source
+from dpverify.model import Domain, Mechanism, Mixture, Radial, Source
 from dpverify.shapes import Shapes
 
 NAME: Final = "gaussian-scale-mixture"
@@ -103,22 +103,33 @@ class Law:
         return mul(self.factor, power(Sym("v"), Num(self.exponent)))
 
 
-def curve(noise: Radial | Mixture, reach: Sensitivity) -> Curve:
+def curve(noise: Mechanism, reach: Sensitivity) -> Curve:
     """The pair that shows the variance, as an upper bound for Gaussian scale mixtures in l2 or a Mahalanobis norm.
 
     Raises Undecided where the noise is not recognised as one, Rejected for a scale or a sensitivity that makes no sense.
     """
+    return Curve(observed(*_read(noise, reach)), None, (NAME,), ASSUMED)
+
+
+def side_by_side(noise: Mechanism, reach: Sensitivity, epsilon: Expr, delta: Expr) -> tuple[arb, arb]:
+    """Theorem 5's delta' at the noise's scale, and the sharper E[H_Gauss] at the same epsilon. Raises as `curve` and `theorem5` do."""
+    law, shift = _read(noise, reach)
+    return theorem5(law, shift, epsilon, delta), observed(law, shift).forward(constant(epsilon))
+
+
+def _read(noise: Mechanism, reach: Sensitivity) -> tuple[Law, Expr]:
+    """The law of V, and D over the scale."""
+    if not isinstance(noise, Radial | Mixture):
+        raise Rejected(NAME, "the mechanism", "it is neither radial noise nor a mixture")
     law = mixing_of(noise)
     if law is None:
         raise Undecided(f"{NAME}: the profile is not recognised as a mixture of Gaussians in r, up to a factor.")
-    return Curve(observed(law, _shift(noise, reach)), None, (NAME,), ASSUMED)
-
-
-def _shift(noise: Radial | Mixture, reach: Sensitivity) -> Expr:
+    if symbols(noise.scale) or symbols(reach.upper):
+        raise Rejected(NAME, "the sensitivity", "it or the scale has parameters without a value")
     shift = div(reach.upper, noise.scale)
-    if symbols(shift) or not constant(noise.scale) > 0 or not certainly_le(ZERO, reach.upper):
+    if not (certainly_lt(ZERO, noise.scale) and certainly_le(ZERO, reach.upper)):
         raise Rejected(NAME, "the sensitivity", "it is not certainly at least 0, or the scale not certainly positive")
-    return shift
+    return law, shift
 
 
 # -- reading noise as a mixture -----------------------------------------------------------------

@@ -12,7 +12,7 @@ from dpverify.curves.scale_mixture import Law, curve, mixing_of, observed, theor
 from dpverify.errors import Rejected, Undecided
 from dpverify.expr import ONE, num, parse
 from dpverify.geometry import Sensitivity
-from dpverify.model import L1, L2, LINF, Mixture, Norm, Radial
+from dpverify.model import L1, L2, LINF, Mixture, Norm, Product, Radial, Translation
 
 UNIT = Sensitivity(ONE, ONE)
 
@@ -177,6 +177,12 @@ def test_a_law_without_a_finite_integral_is_undecided():
         observed(Law(parse("1/v")), ONE)
 
 
+@pytest.mark.parametrize("noise", [Product(parse("exp(-abs(z))"), num(2)), Translation(parse("exp(-abs(z))"))])
+def test_noise_of_another_kind_is_rejected(noise):
+    with pytest.raises(Rejected, match="the mechanism"):
+        curve(noise, UNIT)
+
+
 def test_a_negative_sensitivity_or_scale_is_rejected():
     with pytest.raises(Rejected):
         curve(T3, Sensitivity(num(-1), num(-1)))
@@ -205,6 +211,16 @@ def test_the_mean_of_gaussian_profiles_is_below_theorem_5_at_its_own_scale(epsil
     with precision(64):
         found = observed(law, shift).forward(scale_mixture.constant(e))
         assert found < theorem5(law, shift, e, d).min(arb(1))
+
+
+def test_both_numbers_side_by_side():
+    """Exponential V at scale 10: Theorem 5 gives 2/(1 + log(2/delta)), the mean of Gaussian profiles far less."""
+    noise = radial("besselk(0, sqrt(2)*r)", 2, scale="10")
+    stated, sharp = scale_mixture.side_by_side(noise, UNIT, ONE, parse("1/1000"))
+    assert stated.overlaps(2 / (1 + arb(2000).log()))
+    assert 0 < sharp < stated / 40
+    with pytest.raises(Rejected, match="the scale"):
+        scale_mixture.side_by_side(radial("besselk(0, sqrt(2)*r)", 2), UNIT, ONE, parse("1/1000"))
 
 
 @pytest.mark.parametrize(
