@@ -49,8 +49,8 @@ _MOST_CELLS: Final = 4_000
 class Cell:
     """An interval on which the loss is monotone: direction 1 where it does not fall, -1 where it does not rise, 0 where not known.
 
-    lower, upper: exact, None for an infinite end. here, there: the pieces that z and z - 1 are in, there None where the density at
-    z - 1 is zero. far: bounds on the limit of the loss at the infinite end.
+    lower, upper: enclosed, None for an infinite end; the same object where two cells meet. here, there: the pieces that z and z - 1 are
+    in, there None where the density at z - 1 is zero. far: bounds on the limit of the loss at the infinite end.
     """
 
     lower: arb | None
@@ -70,7 +70,7 @@ class Decided:
 
     def take(self, lower: arb | None, upper: arb) -> None:
         """Add an interval that starts where the last one ended or later."""
-        if self.inside and lower is not None and self.inside[-1][1] == lower:
+        if self.inside and lower is not None and self.inside[-1][1] is lower:
             lower = self.inside.pop()[0]
         self.inside.append((lower, upper))
 
@@ -130,18 +130,18 @@ class Order:
     def _cells(self) -> Iterator[Cell]:
         parts = self.density.parts
         cuts = {x for p in parts for x in (p.lower, p.upper) if x is not None} | {Fraction(0)}
-        for low, high in pairwise([None, *sorted(cuts | {x + 1 for x in cuts}), None]):
+        edges: list[tuple[Fraction | None, arb | None]] = [(x, rational(x)) for x in sorted(cuts | {x + 1 for x in cuts})]
+        for (low, left), (high, right) in pairwise([(None, None), *edges, (None, None)]):
             here, there = _piece_of(parts, low, high, 0), _piece_of(parts, low, high, 1)
             if here is None or (not self.density.concave and low is not None and low >= 1):
                 continue  # past the mode and the shift p <= q
-            ends = (None if low is None else rational(low), None if high is None else rational(high))
             if there is None:
-                yield Cell(*ends, here, None, -1, (INFINITY, INFINITY))
+                yield Cell(left, right, here, None, -1, (INFINITY, INFINITY))
             elif self.density.concave or (low is not None and low >= 0):
                 far = self._limit(here) if low is None and here == there else (-INFINITY, INFINITY)
-                yield Cell(*ends, here, there, -1, far)
+                yield Cell(left, right, here, there, -1, far)
             else:
-                yield from self._monotone_cells(Cell(*ends, here, there, 0))
+                yield from self._monotone_cells(Cell(left, right, here, there, 0))
 
     def _limit(self, here: int) -> tuple[arb, arb]:
         """Bounds on the limit of the loss at minus infinity, the negative of that of h'."""
@@ -186,7 +186,7 @@ class Order:
         h = self._trees[cell.here]
         if cell.here != cell.there:
             raise Undecided("the first piece of the density is not the one at minus infinity.")
-        for end in far_ends("-inf", None if cell.upper is None else exact(cell.upper)):
+        for end in far_ends("-inf", None if cell.upper is None else exact(cell.upper.lower())):
             try:
                 found = end_jet(h, "z", end)
                 bend: Germ = found.d2
@@ -302,7 +302,7 @@ class Order:
         """The first of root + width, root + 16 width, ... where the loss is certainly above (below) epsilon."""
         for _ in range(_MOST_DEPTH):
             point = (root + width).mid()
-            if end is not None and (point <= end if width < 0 else point >= end):
+            if end is not None and not (point > end if width < 0 else point < end):
                 return end
             loss = self.loss(cell, point)[0]
             if (loss >= epsilon) if above else (loss <= epsilon):

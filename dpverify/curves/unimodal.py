@@ -6,7 +6,7 @@ lowers p(z - s) there. So H of (p, p(. - s)) does not fall in s, and the pair at
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -30,6 +30,9 @@ REALS: Final = {"z": Domain()}
 LADDER: Final = (4, 5, 6, 8, 10, 12, 14, 17, 20, 25, 30, 35, 40, 50, 60, 80, 120, 200, 400, 1000)
 """Where an end may start: at 2^k."""
 INFINITY: Final = arb("inf")
+_FAR: Final = 1 << 20
+_HALVINGS: Final = 60
+_FEW: Final = 1000
 
 Noise = Radial | Translation
 
@@ -94,11 +97,12 @@ def _read_translation(noise: Translation) -> Reading:
     parts = _pieces(density, lower, upper)
     if (lower is None and upper is None and _convex_line(density)) or _convex_pieces(parts):
         return _about(parts, _nearest(Fraction(0), lower, upper), even, True)
-    for mode in ({p.lower for p in parts} | {p.upper for p in parts}) - {None}:
-        assert mode is not None
-        if all(_monotone(p, rises=p.upper is not None and p.upper <= mode) for p in parts) and _joins(parts, mode):
-            return _about(parts, mode, even, False)
-    raise Undecided("the density is not proved unimodal; its mode must be 0 or a kink at a rational point, or its logarithm concave.")
+    for mode in _modes(parts):
+        moved = _about(parts, mode, even, False)
+        rising = [p.upper is not None and p.upper <= 0 for p in moved.parts]
+        if all(map(_monotone, moved.parts, rising)) and _joins(moved.parts):
+            return moved
+    raise Undecided("the density is not proved unimodal; its mode must be a rational point of few digits, or its logarithm concave.")
 
 
 def _read_radial(noise: Radial) -> Reading:
@@ -128,7 +132,7 @@ def _half_pieces(density: Expr) -> tuple[Piece, ...]:
 
 def _pieces(density: Expr, lower: Fraction | None, upper: Fraction | None) -> tuple[Piece, ...]:
     """The smooth pieces, side by side. Raises Undecided for a density with gaps, or with more steps than there are pieces."""
-    parts = tuple(map(_plain, pieces(density, "z", lower, upper)))
+    parts = tuple(_merged(map(_plain, pieces(density, "z", lower, upper))))
     if not parts or any(left.upper != right.lower for left, right in pairwise(parts)):
         raise Undecided("a density that is zero between two places where it is not.")
     for low, high in ((lower, parts[0].lower), (parts[-1].upper, upper)):
@@ -136,6 +140,20 @@ def _pieces(density: Expr, lower: Fraction | None, upper: Fraction | None) -> tu
         if low != high and resolve(density, "z", low, high) != ZERO:
             raise Undecided("a density with infinitely many steps; its curve is not an integral of a few smooth pieces.")
     return parts
+
+
+def _merged(parts: Iterable[Piece]) -> Iterator[Piece]:
+    """Neighbours of the same form as one piece."""
+    last: Piece | None = None
+    for part in parts:
+        if last is not None and last.upper == part.lower and last.density == part.density:
+            last = Piece(last.density, "z", last.lower, part.upper)
+            continue
+        if last is not None:
+            yield last
+        last = part
+    if last is not None:
+        yield last
 
 
 def _plain(part: Piece) -> Piece:
@@ -149,7 +167,7 @@ def _read_even(right: tuple[Piece, ...]) -> Reading | None:
     """An even density from its right half, or None where that is not proved non-increasing."""
     if right[0].lower != 0:
         return None
-    if not (all(_monotone(p, rises=False) for p in right) and _joins(right, Fraction(0))):
+    if not (all(_monotone(p, rises=False) for p in right) and _joins(right)):
         return None
     return _both_sides(right, _convex_pieces(right))
 
@@ -290,17 +308,41 @@ def _slopes(h: BallProgram, low: arb, high: arb, sign: int, depth: int) -> bool:
     return depth < 40 and all(_slopes(h, a, b, sign, depth + 1) for a, b in ((low, middle), (middle, high)))
 
 
-def _joins(parts: Sequence[Piece], mode: Fraction) -> bool:
-    """Whether the density does not fall where two pieces meet before the mode, and does not rise after it."""
+def _joins(parts: Sequence[Piece]) -> bool:
+    """Whether the density does not fall where two pieces meet before 0, and does not rise after it."""
     for left, right in pairwise(parts):
         assert left.upper is not None
         at = {"z": Num(left.upper)}
         before, after = substitute(left.density, at), substitute(right.density, at)
-        if left.upper < mode and not certainly_le(before, after):
+        if left.upper < 0 and not certainly_le(before, after):
             return False
-        if left.upper > mode and not certainly_le(after, before):
+        if left.upper > 0 and not certainly_le(after, before):
             return False
     return True
+
+
+def _modes(parts: Sequence[Piece]) -> Iterator[Fraction]:
+    """Points of the support that may be the mode: 0, where pieces meet, and rational points of few digits where the slope vanishes."""
+    low, high = parts[0].lower, parts[-1].upper
+    cuts = {x for p in parts for x in (p.lower, p.upper) if x is not None}
+    for point in sorted(cuts | {Fraction(0), *(turn for turn in map(_turn, parts) if turn is not None)}, key=abs):
+        if (low is None or low <= point) and (high is None or point <= high):
+            yield point
+
+
+def _turn(part: Piece) -> Fraction | None:
+    """A point near which the density of a piece turns from rising to falling. Proves nothing."""
+    low = part.lower if part.lower is not None else Fraction(-_FAR)
+    high = part.upper if part.upper is not None else Fraction(_FAR)
+    with precision(64):
+        h = BallProgram(neg_log(part.density), "z")
+        for _ in range(_HALVINGS):
+            middle = (low + high) / 2
+            slope = h(rational(middle)).d1.mid()
+            if not slope.is_finite():
+                return None
+            low, high = (middle, high) if slope < 0 else (low, middle)
+    return ((low + high) / 2).limit_denominator(_FEW)
 
 
 def limit_of(slope: Germ) -> tuple[arb, arb]:

@@ -91,6 +91,7 @@ CLOSED = {
     "logistic": (on_line("exp(-z)/(1 + exp(-z))**2"), logistic, ("0.001", "0.5", "0.999999")),
     "sech": (on_line("1/cosh(z)"), sech, ("0.25", "0.9")),
     "gauss": (on_line("exp(-z**2/2)"), gauss, ("0.125", "1", "10")),
+    "moved cauchy": (on_line("1/(1 + (z - 3/7)**2)"), cauchy, ("0.5",)),
     "moved gauss": (on_line("exp(-(z - 1)**2/2)"), gauss, ("0.125", "1")),
 }
 
@@ -176,12 +177,17 @@ def test_a_triangle_against_its_areas():
     assert found.contains(arb(3) / 4)  # of two triangles that overlap in one of height and half base 1/2
 
 
-def test_asymmetric_laplace():
+@pytest.mark.parametrize("centre", ["0", "1/3"])
+@pytest.mark.parametrize("shift", [1, 3])
+def test_asymmetric_laplace(centre, shift):
+    noise = on_line(f"min(exp(-(z - {centre})), exp(2*(z - {centre})))")
     point, exact = eps("0.5")
-    # min(e^-z, e^2z): losses of the pair (p, p(. - 1)) fall from 2; those of the other order from 1
-    root = (2 - exact) / 3
+    root = (2 * shift - exact) / 3  # the loss falls from 2 * shift by 3 to -shift
     cdf = lambda x: MP.exp(2 * x) / 3 if x <= 0 else 1 - 2 * MP.exp(-x) / 3  # noqa: E731
-    close(at(on_line("min(exp(-z), exp(2*z))"), "1", point, order="lower"), cdf(root) - MP.exp(exact) * cdf(root - 1), 12)
+    close(at(noise, str(shift), point, order="lower"), cdf(root) - MP.exp(exact) * cdf(root - shift), 12)
+    root = (shift - exact) / 3  # in the other order from shift
+    cdf = lambda x: 2 * MP.exp(x) / 3 if x <= 0 else 1 - MP.exp(-2 * x) / 3  # noqa: E731
+    close(at(noise, str(shift), point, order="backward"), cdf(root) - MP.exp(exact) * cdf(root - shift), 12)
 
 
 def test_scale_divides_the_shift_and_the_norm_is_its_own_unit():
