@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from dpverify.balls import constant
-from dpverify.curves import caps, finite, laplace, line, normal, scale_mixture
+from dpverify.curves import caps, finite, gauge, laplace, lattice, line, normal, product, scale_mixture
 from dpverify.curves.base import Curve, Evidence
 from dpverify.curves.runs import Run, leaf, reach
 from dpverify.errors import CertificateError, ExprError, Rejected
@@ -54,6 +54,6 @@ LEAVES: Final[Mapping[str, Leaf]] = {
     normal.NAME: _stated(normal),
     laplace.NAME: _stated(laplace),
     finite.NAME: _finite,
-    **{rule.NAME: _additive(rule) for rule in (line, caps, scale_mixture)},
+    **{rule.NAME: _additive(rule) for rule in (line, lattice, caps, gauge, product, scale_mixture)},
 }
 """Every rule for the curve of a single mechanism."""

@@ -14,13 +14,16 @@ from dpverify.compare import certainly_le
 from dpverify.curves import (
     caps,
     finite,
+    gauge,
     group_privacy,
     laplace,
+    lattice,
     line,
     losses,
     normal,
     parallel_composition,
     poisson_subsampling,
+    product,
     pure_guarantee,
     sampling_without_replacement,
     scale_mixture,
@@ -62,6 +65,14 @@ _FIRST_BITS = 64
 _GUARD_BITS = 36
 _GRID_DIGITS = 8
 """More would make grids long and change little: their error falls with the square of the spacing."""
+_NAMES: dict[type, tuple[str, ...]] = {
+    Radial: (normal.NAME, laplace.NAME, line.NAME, caps.NAME, gauge.NAME, scale_mixture.NAME),
+    Translation: (normal.NAME, laplace.NAME, lattice.NAME, line.NAME),
+    Product: (normal.NAME, laplace.NAME, product.NAME),
+    Mixture: (scale_mixture.NAME,),
+    Staircase: (lattice.NAME,),
+}
+"""Rules for the curve of a single mechanism, the sharpest first."""
 _LARGEST = 10**4
 """An epsilon beyond which no delta is looked for."""
 
@@ -196,16 +207,7 @@ def _leaf_plans(run: Run, target: Target) -> Iterator[Plan]:
     if isinstance(noise, Table | Exponential | Selection):
         yield {"rule": finite.NAME, "at": str(Fraction(0 if target.epsilon is None else target.epsilon).limit_denominator(10**6))}
     elif not isinstance(noise, Kernel | Sampled):
-        names: tuple[str, ...] = (scale_mixture.NAME,)
-        if isinstance(noise, Radial | Translation | Product):
-            names = (normal.NAME, laplace.NAME)
-        if isinstance(noise, Translation | Staircase):
-            names += (line.NAME,)
-        if isinstance(noise, Radial):
-            names += (line.NAME,) if noise.dimension == ONE else (caps.NAME, scale_mixture.NAME)
-        if isinstance(noise, Mixture):
-            names = (scale_mixture.NAME,)
-        for name in names:
+        for name in _NAMES[type(noise)]:
             yield {"rule": name}
 
 
