@@ -54,7 +54,7 @@ SOURCE: Final = Source("THEORY", "T18")
 
 MAX_DIMENSION: Final = 1_000
 _SHAPES: Final = Shapes("r", True, {})
-_SPARE: Final = 0
+_SPARE: Final = 6
 _NUDGES: Final = (1, 2, 4, 8)
 
 

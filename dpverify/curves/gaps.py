@@ -16,6 +16,7 @@ from typing import Final
 from flint import acb, arb, ctx
 
 from dpverify.balls import precision
+from dpverify.errors import Undecided
 from dpverify.expr import ONE, PI, Add, Call, Expr, Mul, Num, Pow, Sym, add, call, derivative, div, mul, num, power, rebuild, sub, symbols
 from dpverify.integral import compiled
 
@@ -31,7 +32,8 @@ _NAN: Final = acb("nan")
 class Gap:
     """The gap of an increasing h of r > 0, with h and its slope, at the working precision of the making.
 
-    Raises ExprError where h has no derivative in the language. Values are non-finite where nothing is proved.
+    Raises ExprError where h has no derivative in the language, Undecided for Bessel functions of other than half-integer order.
+    Values are non-finite where nothing is proved.
     """
 
     def __init__(self, h: Expr) -> None:
@@ -104,13 +106,14 @@ def _elementary(expr: Expr) -> Expr:
     """The same function with Bessel functions of half-integer order written out: finite sums, narrow on wide balls.
 
     K_(n + 1/2)(x) = sqrt(pi/2) exp(-x) x^(-n - 1/2) * sum over k <= n of (n + k)!/(k! (n - k)! 2^k) x^(n - k), and K_(-v) = K_v.
+    Raises Undecided for other orders, whose enclosures on wide balls are too wide to integrate.
     """
     done = rebuild(expr, _elementary)
     if not (isinstance(done, Call) and done.name == "logbesselk" and isinstance(done.args[0], Num)):
         return done
     order, x = abs(done.args[0].value), done.args[1]
     if order.denominator != 2 or order > _MOST_ORDER:
-        return done
+        raise Undecided(f"lunes of noise with a Bessel function of order {order}: only half-integers up to {_MOST_ORDER} are covered.")
     n = int(order - Fraction(1, 2))
     terms = [mul(Num(Fraction(perm(n + k, 2 * k), factorial(k) * 2**k)), power(x, num(n - k))) for k in range(n + 1)]
     constant = mul(Num(Fraction(1, 2)), sub(call("log", PI), call("log", num(2))))

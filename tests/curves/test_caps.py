@@ -19,7 +19,7 @@ from dpverify.expr import parse
 from dpverify.geometry import Sensitivity
 from dpverify.model import L1, L2, Norm, Radial
 
-STUDENT = "(1 + r**2/{nu})**(-({nu} + {d})/2)"
+STUDENT = "(1 + r**2/({nu}))**(-({nu} + {d})/2)"
 
 
 def made(profile: str, d: int | str, shift: str = "1", scale: str = "1", norm: Norm = L2) -> Curve:
@@ -33,11 +33,12 @@ def delta(curve: Curve, epsilon: str, bits: int = 96) -> arb:
         return curve.upper.forward(arb(Fraction(epsilon).numerator) / Fraction(epsilon).denominator)
 
 
-def agrees(found: arb, expected: Any, digits: int) -> bool:
-    """Whether the enclosure is this narrow and contains the reference, itself good to `digits` digits."""
+def agrees(found: arb, expected: Any, digits: int, known: int | None = None) -> bool:
+    """Whether an enclosure is narrow to `digits` digits and holds the reference, itself good to `known` digits (by default as many)."""
     with precision(256):
-        wanted = arb(mpmath.nstr(expected, digits + 8))
-        return bool(found.rel_accuracy_bits() > 3.3 * digits) and bool(abs(found - wanted) < abs(wanted) * arb(10) ** -digits + 2 * found.rad())
+        wanted = arb(mpmath.nstr(expected, 45))
+        slack = abs(wanted) * arb(10) ** -(known or digits)
+        return bool(found.rel_accuracy_bits() > 3.3 * digits) and bool(found.overlaps(wanted + (-slack).union(slack)))
 
 
 def gaussian(epsilon: str, shift: str = "1") -> Any:
@@ -53,16 +54,16 @@ def _digits() -> Any:
 
 @pytest.mark.parametrize("epsilon", ["0", "1/4", "1", "3", "12"])
 def test_gaussian_noise_in_five_dimensions_has_the_closed_form(epsilon: str) -> None:
-    assert agrees(delta(made("exp(-r**2/2)", 5), epsilon), gaussian(epsilon), 20)
+    assert agrees(delta(made("exp(-r**2/2)", 5), epsilon), gaussian(epsilon), 20, 40)
 
 
 def test_forty_digits_are_there_for_the_asking() -> None:
-    assert agrees(delta(made("exp(-r**2/2)", 5), "1/4", 160), gaussian("1/4"), 40)
+    assert agrees(delta(made("exp(-r**2/2)", 5), "1/4", 160), gaussian("1/4"), 40, 44)
 
 
 @pytest.mark.parametrize("d", [2, 4, 21])
 def test_the_dimension_does_not_matter_to_gaussian_noise(d: int) -> None:
-    assert agrees(delta(made("exp(-r**2/2)", d, "2"), "1", 64), gaussian("1", "2"), 12)
+    assert agrees(delta(made("exp(-r**2/2)", d, "2"), "1", 64), gaussian("1", "2"), 12, 40)
 
 
 def test_the_loss_at_which_no_ball_lies_whole_in_the_event_is_no_exception() -> None:
@@ -80,7 +81,7 @@ def laplace_3d(epsilon: Any, shift: Any) -> Any:
 @pytest.mark.parametrize(("epsilon", "shift"), [("0", "1"), ("1/2", "1"), ("3", "4"), ("99/100", "1")])
 def test_exponential_noise_in_three_dimensions_by_bipolar_coordinates(epsilon: str, shift: str) -> None:
     e = mpf(Fraction(epsilon).numerator) / Fraction(epsilon).denominator
-    assert agrees(delta(made("exp(-r)", 3, shift), epsilon), laplace_3d(e, mpf(shift)), 20)
+    assert agrees(delta(made("exp(-r)", 3, shift), epsilon), laplace_3d(e, mpf(shift)), 20, 40)
 
 
 def by_caps(g: Callable[[Any], Any], inverse: Callable[[Any], Any], ends: tuple[Any, Any], epsilon: Any, shift: Any) -> Any:
@@ -150,12 +151,20 @@ def test_a_profile_with_a_pole_at_the_centre_by_shares_of_spheres() -> None:
         low = mpmath.findroot(lambda r: loss(1 - r) - loss(r) - e, mpf("0.35"))
         far = [1, 2, 5, 12, 50]
         height = lambda a, b: (1 + _clip((a**2 + 1 - b**2) / (2 * a))) / 2  # noqa: E731
-        p = 1 - mpmath.exp(-low) * (1 + low) + mpmath.quad(
-            lambda r: r * mpmath.exp(-r) * height(r, other(loss(r) + e)), [low, *far]
-        )
+        p = 1 - mpmath.exp(-low) * (1 + low) + mpmath.quad(lambda r: r * mpmath.exp(-r) * height(r, other(loss(r) + e)), [low, *far])
         q = mpmath.quad(lambda s: s * mpmath.exp(-s) * (1 - height(s, other(loss(s) - e))), [1 - low, *far])
         expected = p - mpmath.exp(e) * q
     assert agrees(delta(made("exp(-r)/r", 3), "1/2", 64), expected, 11)
+
+
+def test_a_bessel_profile_is_its_elementary_form() -> None:
+    bessel = delta(made("r**(-1/2)*besselk(1/2, sqrt(2)*r)", 3), "1/2", 64)
+    assert bessel.overlaps(delta(made("exp(-sqrt(2)*r)/r", 3), "1/2", 64)) and bessel.rel_accuracy_bits() > 40
+
+
+def test_a_bessel_function_of_whole_order_is_not_covered() -> None:
+    with pytest.raises(Undecided, match="half-integers"):
+        delta(made("besselk(0, sqrt(2)*r)", 2), "1/2", 64)
 
 
 @pytest.mark.parametrize(("profile", "d"), [("exp(-r)", 10), (STUDENT.format(nu=5, d=21), 21), ("1/cosh(r)", 2), ("exp(-sqrt(r))", 3)])
