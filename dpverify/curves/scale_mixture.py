@@ -21,6 +21,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from itertools import accumulate
 from typing import Final
 
 from flint import acb, arb, ctx
@@ -76,6 +77,8 @@ _GUARDS: Final = (64, 256)
 """Bits beyond the working precision: small shifts cancel in H_Gauss."""
 _LADDER: Final = range(-60, 61)
 """Powers of 4 among which the range of v is cut."""
+_TINY: Final = -16_384
+"""Integrals below 2 to this power are enclosed absolutely, not relatively."""
 _HALF: Final = Num(Fraction(1, 2))
 _LOG: Final = call("log", Sym("r"))
 _ROUGH: Final = 64
@@ -338,6 +341,7 @@ class _Mean:
             self.grid = [(law.lower + law.upper) / 2]
         with precision(_ROUGH):
             self.heights = [(rational(p) * value(law.density, {"v": rational(p)})).mid() for p in self.grid]
+            self.masses = list(accumulate(self.heights)), list(accumulate(reversed(self.heights)))[::-1]
         self._functions: dict[int, Complex] = {}
 
     def __call__(self, part: _Part, epsilon: arb) -> arb:
@@ -376,22 +380,25 @@ class _Mean:
     def _end(self, part: _Part, epsilon: arb, cut: Fraction, low: Fraction, high: Fraction | None, bits: int) -> arb:
         """The integral beyond a cut."""
         between = self._value(part, epsilon, cut).union(self._limit(part, rising=high is None))
-        return between * _mass(self.law, low, high, bits)
+        try:
+            mass = _mass(self.law, low, high, bits)
+        except Undecided:  # too far out: at most the whole mass, and at least nothing
+            mass = arb(0).union(_mass(self.law, self.law.lower, self.law.upper, bits))
+        return between * mass
 
     def _cuts(self, part: _Part, epsilon: arb, bits: int) -> tuple[arb, Fraction, Fraction]:
         """About the size of the integral, and where to cut its ends off: a guess, as what is beyond the cuts is enclosed."""
         law = self.law
         values = [self._value(part, epsilon, p) for p in self.grid]
-        size = arb(0)
+        size = arb(2) ** _TINY
         for height, at in zip(self.heights, values, strict=True):
             size = size.max((height * at).mid())
         least = size * arb(2) ** -bits
         low, high = 0, len(self.grid) - 1
-        gaps = [(self._limit(part, rising=False) - at).abs_upper() * height for height, at in zip(self.heights, values, strict=True)]
-        while low < high and gaps[low + 1] < least:
+        below, above = ([(self._limit(part, rising) - at).abs_upper() for at in values] for rising in (False, True))
+        while low < high and below[low + 1] * self.masses[0][low + 1] < least:
             low += 1
-        gaps = [(self._limit(part, rising=True) - at).abs_upper() * height for height, at in zip(self.heights, values, strict=True)]
-        while high > low + 1 and gaps[high - 1] < least:
+        while high > low + 1 and above[high - 1] * self.masses[1][high - 1] < least:
             high -= 1
         start = law.lower if law.lower > 0 else self.grid[low]
         return size, start, self.grid[high] if law.upper is None else law.upper

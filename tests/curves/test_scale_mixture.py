@@ -81,6 +81,19 @@ def test_the_profile_is_as_sharp_as_the_precision(epsilon, bits):
         assert found.rel_accuracy_bits() >= bits - 24
 
 
+@pytest.mark.parametrize("noise", [T3, radial("exp(-r)", 10), radial("besselk(0, sqrt(2)*r)", 2)])
+@pytest.mark.parametrize(("shift", "epsilon"), [("10000", 0), ("10000", 1000), ("1/1000000", 0), ("1/1000000", 1000), ("30", 5)])
+def test_great_and_small_shifts_have_enclosures_too(noise, shift, epsilon):
+    with precision(64):
+        found = curve(noise, Sensitivity(parse(shift), parse(shift))).upper.forward(arb(epsilon))
+        assert found >= 0 or found.rad() < arb(10) ** -30
+        assert found.rad() < arb(10) ** -18
+        if shift == "10000":
+            assert found > arb("0.99")
+        if shift == "1/1000000":
+            assert found < arb("0.000001")
+
+
 def test_one_law_written_in_the_variance_in_the_precision_or_in_the_deviation_is_one_pair():
     shapes = (
         T3,
