@@ -27,17 +27,20 @@ class Pair:
 
     Where the two differ by one record, P is the output with the record and Q the one without.
     everywhere: both profiles take every real epsilon. A bound rather than a pair, they need not be each other's dual.
+    rest: encloses, or bounds from below, what H of the worse order tends to: the mass of outputs that only one of the two has. None
+    where it is not known; no finite epsilon meets a smaller delta.
     """
 
     forward: Profile
     backward: Profile
     event: Event | None = None
     everywhere: bool = False
+    rest: Callable[[], arb] | None = None
 
     @property
     def reversed(self) -> Pair:
         """The pair (Q, P)."""
-        return Pair(self.backward, self.forward, everywhere=self.everywhere)
+        return Pair(self.backward, self.forward, everywhere=self.everywhere, rest=self.rest)
 
     def delta(self, epsilon: arb) -> arb:
         """H of (P, Q) at any real epsilon; below 0 by H(epsilon) = 1 - e^epsilon + e^epsilon H'(-epsilon), H' of (Q, P)."""

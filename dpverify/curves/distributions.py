@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from flint import arb
+
 from dpverify.curves import losses
 from dpverify.curves.base import Curve, Evidence, Pair
 from dpverify.curves.evaluate import falling
@@ -42,7 +44,22 @@ def _grid(evidence: Evidence, key: str) -> Grid:
 def _pair(pairs: Sequence[Pair], times: Sequence[int], grids: Sequence[Grid], sums: _Sums) -> Pair:
     """One bound on both orders of the composition; the two are one where every part's are."""
     forward = falling(sums(list(zip(pairs, times, strict=True)), grids[0]).at)
+    rest = _rest(pairs, times)
     if all(pair.forward is pair.backward for pair in pairs):
-        return Pair(forward, forward, everywhere=True)
+        return Pair(forward, forward, everywhere=True, rest=rest)
     backward = falling(sums([(pair.reversed, count) for pair, count in zip(pairs, times, strict=True)], grids[-1]).at)
-    return Pair(forward, backward, everywhere=True)
+    return Pair(forward, backward, everywhere=True, rest=rest)
+
+
+def _rest(pairs: Sequence[Pair], times: Sequence[int]) -> Callable[[], arb] | None:
+    """That some part has an output which only one side has: 1 less the chance that none has. For parts with equal orders only."""
+    if not any(pair.rest for pair in pairs) or not all(pair.forward is pair.backward for pair in pairs):
+        return None
+
+    def mass() -> arb:
+        none = arb(1)
+        for pair, count in zip(pairs, times, strict=True):
+            none *= 1 if pair.rest is None else (1 - pair.rest()) ** count
+        return 1 - none
+
+    return mass

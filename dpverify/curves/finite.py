@@ -133,6 +133,10 @@ class _Face:
         """The profile at an exact epsilon."""
         return accurately(lambda: self.steps().excess(epsilon))
 
+    def rest(self) -> arb:
+        """The mass of the outputs that q cannot give."""
+        return self.steps().p_sum[0]
+
     def steps(self) -> _Steps:
         """The sorted cells at the precision of the moment."""
         if ctx.prec not in self._steps:
@@ -287,13 +291,11 @@ def curve(noise: Mechanism, epsilon: arb | None = None, sensitivity: Expr | None
     every = tuple(faces.all.values())
     point = arb(0) if epsilon is None else epsilon
     if len(every) == 1:
-        only = symmetric(every[0].profile, _event(faces, every))
+        only = Pair(every[0].profile, every[0].profile, _event(faces, every), rest=every[0].rest)
         return Curve(only, only, (NAME,), ASSUMED)
     worst = _worst(every, point)
     other = faces.swapped(worst)
-    lower = symmetric(worst.profile, _event(faces, (worst,)))
-    if other is not worst:
-        lower = Pair(worst.profile, other.profile, _event(faces, (worst,)))
+    lower = Pair(worst.profile, other.profile, _event(faces, (worst,)), rest=lambda: worst.rest().max(other.rest()))
     return Curve(symmetric(falling(_Greatest(every).at), _event(faces, every)), lower, (NAME,), ASSUMED)
 
 

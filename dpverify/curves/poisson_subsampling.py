@@ -48,7 +48,7 @@ def sampled(pair: Pair, rate: Expr) -> Pair:
     p = constant(rate)
     if rate == ZERO:
         return Pair(_nothing, _nothing, everywhere=True)
-    swapped = pair.reversed
+    swapped, rest = pair.reversed, pair.rest or (lambda: arb(0))
 
     def with_record(epsilon: arb) -> arb:
         odds = epsilon.expm1()  # e^eps - 1
@@ -66,7 +66,7 @@ def sampled(pair: Pair, rate: Expr) -> Pair:
         # within rounding of the edge: H' <= 1, and its factor is at most this
         return arb(0).union(left.upper())
 
-    return Pair(with_record, without_record, everywhere=True)
+    return Pair(with_record, without_record, everywhere=True, rest=None if pair.rest is None else lambda: p * rest())
 
 
 def _below(odds: arb, p: arb, pair: Pair) -> arb:

@@ -10,6 +10,7 @@ from flint import arb, ctx
 
 from dpverify.balls import constant, exact, finite, precision, rational
 from dpverify.certificate import PRECISIONS
+from dpverify.compare import decimal_bounds
 from dpverify.curves import tree
 from dpverify.curves.base import Curve, Pair
 from dpverify.curves.event import describe
@@ -17,7 +18,7 @@ from dpverify.curves.runs import check_adjacencies
 from dpverify.errors import CertificateError, Rejected
 from dpverify.expr import ZERO, Expr, Num
 from dpverify.model import Claim, Part, Source
-from dpverify.rules.base import Bound, read_fraction
+from dpverify.rules.base import INFINITE, Bound, read_fraction
 from dpverify.rules.premises import pure_epsilon
 
 NAME: Final = "privacy-profile"
@@ -34,7 +35,7 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> tuple[Bound, ...]:
     """The bounds that the evidence asks for. Raises Rejected, Undecided, CertificateError.
 
     evidence: "curve", the evidence of the curve; "delta", true for both bounds on the tight delta at the claimed epsilon; "upper" and
-    "lower", rationals that the tight epsilon at the claimed delta is said to lie between.
+    "lower", rationals that the tight epsilon at the claimed delta is said to lie between, or "inf" as the lower one.
     """
     bits = evidence.get("prec", ctx.prec)
     if type(bits) is not int or bits not in PRECISIONS:
@@ -93,7 +94,18 @@ def _epsilons(claim: Claim, curve: Curve, evidence: Mapping[str, Any]) -> Iterat
         if curve.upper is None or not _worst(curve.upper, value) <= delta:
             raise Rejected(NAME, "upper", "the divergence there is not certainly at most delta")
         yield Bound("upper", Num(value), quantity="epsilon", through=curve.rules, assumed=curve.assumed)
-    if "lower" in evidence:
+    if evidence.get("lower") == "inf":
+        lower = curve.lower
+        if lower is None or lower.rest is None or not lower.rest() > delta:
+            raise Rejected(NAME, "lower", "the mass that only one of the two distributions has is not certainly above delta")
+        nothing_facing = {
+            "pair": "the worst neighbours",
+            "event": "S = {outputs that one of them cannot give}",
+            "P": f"at least {decimal_bounds(Num(exact(lower.rest().lower())), 9)[0]}",
+            "Q": "0",
+        }
+        yield Bound("lower", INFINITE, witness=nothing_facing, quantity="epsilon", through=curve.rules, assumed=curve.assumed)
+    elif "lower" in evidence:
         value = read_fraction(evidence, "lower", NAME)
         if value == 0:
             yield Bound("lower", ZERO, quantity="epsilon")  # no epsilon is below

@@ -259,6 +259,9 @@ def _inverse(curve: Curve, delta: arb, digits: int) -> Plan:
         if upper is not None:
             found["upper"] = str(upper)
     if curve.lower is not None:
+        rest = curve.lower.rest
+        if rest is not None and rest() > delta:
+            return {"lower": "inf"}
         lower = _passes(curve.lower, delta, digits, -1)
         if lower is not None:
             found["lower"] = str(lower)
