@@ -260,7 +260,7 @@ class Composition:
         with precision(self.prec):
             alpha, above, below = epsilon.exp(), self.upper(epsilon), self.lower(epsilon)
             least, most = arb(0), arb(1)
-            for width in (4, 16, 64, 256):
+            for width in (1, 4, 16, 64, 256, 1024):
                 gap = rational(width * self.above.spacing)
                 right, left = (epsilon + gap).mid(), (epsilon - gap).mid()
                 least = least.max(((below - self.upper(right)) / (right.exp() - alpha)).lower())

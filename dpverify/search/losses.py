@@ -22,6 +22,8 @@ Floats = NDArray[np.float64]
 EXPLORING_BITS: Final = 256
 MOST_CELLS: Final = 1 << 17
 """As many losses as the composition is spread over at most."""
+ENOUGH_CELLS: Final = 1 << 14
+"""As many losses as the composition is spread over where only the shape of its parts asks for more."""
 MOST_EVALUATED: Final = 1 << 15
 """As many cells as one part has at most: each takes some evaluations of its profile."""
 NUDGE_BITS: Final = 32
@@ -30,6 +32,7 @@ FAR: Final = 2**20
 _OCTAVES: Final = range(-24, 17)
 _PER_OCTAVE: Final = 8
 _CLOSE: Final = 0.03
+_RESOLUTION: Final = 14
 _COARSE: Final = Fraction(1, 256)
 _LEAST_LOG: Final = -300.0
 _TILTS: Final = np.geomspace(1e-4, 1e6, 800)
@@ -51,7 +54,9 @@ def propose(pairs: Sequence[Pair], times: Sequence[int], epsilon: float | None, 
     tail = math.ceil((2.5 - log_delta - math.log(min(relative, 1e-3)) + math.log(2 * sum(times))) / math.log(2))
     spread = total.spread(tail * math.log(2))
     widest = max(high - low for low, high in (_range(pair, _COARSE, 2.0**-tail) for pair in pairs)) * float(_COARSE)
-    wanted = max(math.sqrt(6 * relative / (tilt * (tilt + 1) * sum(times))), spread / MOST_CELLS, widest / MOST_EVALUATED)
+    resolved = max(min(shape.deviation for shape in shapes) / _RESOLUTION, spread / ENOUGH_CELLS)
+    wanted = min(math.sqrt(6 * relative / (tilt * (tilt + 1) * sum(times))), resolved)
+    wanted = max(wanted, spread / MOST_CELLS, widest / MOST_EVALUATED)
     spacing = _spacing(wanted, shapes, times, spread, relative / (4 * tilt))
     bits = tail + 36
     ranges = [_range(pair, spacing, 2.0**-tail) for pair in pairs]
@@ -73,6 +78,13 @@ class _Shape:
     logs: Floats
     rest: float
     atoms: tuple[tuple[Fraction, float], ...]
+
+    @property
+    def deviation(self) -> float:
+        """The standard deviation of the losses."""
+        weights = np.exp(self.logs - self.logs.max())
+        mean = np.average(self.losses, weights=weights)
+        return max(1e-9, math.sqrt(np.average((self.losses - mean) ** 2, weights=weights)))
 
     def cumulant(self, tilt: Floats) -> Floats:
         """log E e^(tilt loss) under P, without the mass at +inf."""

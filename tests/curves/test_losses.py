@@ -1,0 +1,496 @@
+"""Composition by privacy loss distributions: the truth lies between the bounds, and they are close (THEORY T19)."""
+
+import math
+from fractions import Fraction
+from itertools import product
+
+import mpmath
+import numpy as np
+import pytest
+from flint import arb, fmpz_poly
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import norm
+
+from dpverify.balls import precision, rational
+from dpverify.curves import grid as grids
+from dpverify.curves import losses
+from dpverify.curves.base import Pair, symmetric
+from dpverify.curves.grid import Grid
+from dpverify.errors import Rejected, Undecided
+from dpverify.search.losses import propose
+
+F = Fraction
+
+
+@pytest.fixture(autouse=True)
+def digits():
+    with mpmath.workdps(45):
+        yield
+
+
+# -- pairs whose profiles are known ----------------------------------------------------------------
+
+
+def finite_pair(p, q):
+    def order(first, second):
+        def profile(epsilon):
+            return sum(((rational(x) - epsilon.exp() * rational(y)).max(arb(0)) for x, y in zip(first, second, strict=True)), arb(0))
+
+        return profile
+
+    return Pair(order(p, q), order(q, p))
+
+
+def laplace(ratio):
+    def profile(epsilon):
+        return (-((epsilon - rational(ratio)) / 2).expm1()).max(arb(0))
+
+    return symmetric(profile)
+
+
+def leaky(pair, weight):
+    """The pair with probability 1 - weight, and with the rest outputs that tell the two apart."""
+    kept = rational(1 - weight)
+    return Pair(lambda e: rational(weight) + kept * pair.forward(e), lambda e: rational(weight) + kept * pair.backward(e))
+
+
+def gaussian(sigma, shift=1):
+    def profile(epsilon):
+        a, root = rational(F(shift) / sigma) / 2, arb(2).sqrt()
+        b = epsilon / (2 * a)
+        return ((b - a) / root).erfc() / 2 - epsilon.exp() * ((b + a) / root).erfc() / 2
+
+    return symmetric(profile)
+
+
+def subsampled(pair, rate):
+    """((1 - rate) Q + rate P, Q)."""
+
+    def forward(epsilon):
+        q = rational(rate)
+        return q * pair.delta((epsilon.expm1() / q).log1p())
+
+    def backward(epsilon):
+        q, factor = rational(rate), epsilon.exp()
+        scaled = 1 - factor * (1 - q)
+        if not scaled > 0:
+            return arb(0)
+        return scaled * pair.reversed.delta((factor * q / scaled).log())
+
+    return Pair(forward, backward)
+
+
+def randomized_response(ratio):
+    """e^ratio to 1; ratio an exact rational."""
+
+    def profile(epsilon):
+        most = rational(ratio).exp()
+        return ((most - epsilon.exp()) / (1 + most)).max(arb(0))
+
+    return symmetric(profile)
+
+
+def composed_responses(ratio, k, epsilon):
+    """THEORY T13, with mpmath."""
+    e, r = number(epsilon), number(ratio)
+    terms = (mpmath.binomial(k, i) * max(0, mpmath.exp((k - i) * r) - mpmath.exp(e + i * r)) for i in range(k + 1))
+    return mpmath.fsum(terms) / (1 + mpmath.exp(r)) ** k
+
+
+def composed_gaussian(mu, epsilon):
+    e = number(epsilon)
+    return mpmath.ncdf(mu / 2 - e / mu) - mpmath.exp(e) * mpmath.ncdf(-mu / 2 - e / mu)
+
+
+def number(value):
+    value = F(value)
+    return mpmath.mpf(value.numerator) / value.denominator
+
+
+# -- helpers ---------------------------------------------------------------------------------------
+
+
+def exact_ball(text):
+    return rational(F(text)).mid()
+
+
+def made(parts, digits=4, **target):
+    evidence = propose([pair for pair, _ in parts], [times for _, times in parts], target.get("epsilon"), target.get("delta"), digits)
+    return losses.compose(parts, losses.read_grid(evidence))
+
+
+def bounds(composition, epsilon):
+    with precision(200):
+        at = exact_ball(epsilon)
+        lower, upper = composition.lower(at), composition.upper(at)
+        assert lower.is_exact() and upper.is_exact()
+        return mpmath.mpf(lower.str(40, radius=False)), mpmath.mpf(upper.str(40, radius=False))
+
+
+TWENTIETH = F(1, 20)
+
+
+def simple_grid(parts, spacing=TWENTIETH, low=-60, high=60, bits=64, tail=50, far=None, nudge=None):
+    return Grid(spacing, nudge or spacing / 2**20, bits, tail, ((low, high),) * len(parts), far)
+
+
+# -- the truth is between the bounds ----------------------------------------------------------------
+
+weights = st.lists(st.integers(0, 12), min_size=2, max_size=3)
+
+
+@st.composite
+def finite_parts(draw):
+    parts = []
+    for _ in range(draw(st.integers(1, 2))):
+        size = draw(st.integers(2, 3))
+        rows = [draw(st.lists(st.integers(0, 12), min_size=size, max_size=size).filter(any)) for _ in range(2)]
+        parts.append((*([F(x, sum(row)) for x in row] for row in rows), draw(st.integers(1, 3))))
+    return parts
+
+
+def true_delta(parts, epsilon):
+    """H of the product, by listing its outputs, to 200 bits."""
+    rows = [list(zip(p, q, strict=True)) for p, q, times in parts for _ in range(times)]
+    factor, total = rational(epsilon).exp(), arb(0)
+    for outputs in product(*rows):
+        p, q = math.prod((x for x, _ in outputs), start=F(1)), math.prod((y for _, y in outputs), start=F(1))
+        total += (rational(p) - factor * rational(q)).max(arb(0))
+    return total
+
+
+@given(
+    finite_parts(),
+    st.fractions(-3, 3, max_denominator=50),
+    st.sampled_from([F(1, 3), F(1, 10), F(2, 35)]),
+    st.tuples(st.integers(-40, 5), st.integers(1, 60)),
+    st.sampled_from([None, F(100)]),
+    st.sampled_from([8, 40]),
+)
+def test_the_truth_of_finite_products_lies_between_the_bounds_on_any_grid(parts, epsilon, spacing, ends, far, tail):
+    pairs = [(finite_pair(p, q), times) for p, q, times in parts]
+    composition = losses.compose(pairs, simple_grid(pairs, spacing, ends[0], ends[0] + ends[1], tail=tail, far=far))
+    with precision(200):
+        at = exact_ball(epsilon)
+        truth = true_delta(parts, F(epsilon))
+        truth = truth.union(true_delta(parts, F(epsilon) + F(1, 2**180))).union(true_delta(parts, F(epsilon) - F(1, 2**180)))
+        assert composition.lower(at) <= truth.upper()
+        assert composition.upper(at) >= truth.lower()
+
+
+@settings(max_examples=20)
+@given(finite_parts().filter(lambda parts: all(min(*p, *q) > 0 for p, q, _ in parts)), st.fractions(-1, 3, max_denominator=50))
+def test_on_a_fine_grid_the_bounds_of_finite_products_are_close(parts, epsilon):
+    pairs = [(finite_pair(p, q), times) for p, q, times in parts]
+    composition = losses.compose(pairs, simple_grid(pairs, F(1, 100), -270, 270))
+    with precision(200):
+        at = exact_ball(epsilon)
+        assert composition.upper(at) - composition.lower(at) < arb(6) / 100
+
+
+def test_one_part_once_is_enclosed_at_every_epsilon_and_exact_at_the_upper_corners():
+    pair = gaussian(F(2))
+    composition = losses.compose([(pair, 1)], simple_grid([pair]))
+    with precision(200):
+        for tenth in range(-15, 25):
+            at = exact_ball(F(tenth, 10))
+            assert composition.lower(at) < pair.delta(at) <= composition.upper(at) + arb(2) ** -60
+            assert composition.upper(at) - pair.delta(at) < arb(2) ** -50
+
+
+@pytest.mark.parametrize("k", [1, 2, 7, 40])
+def test_randomized_response_on_its_own_grid_is_the_optimal_composition(k):
+    parts = [(randomized_response(F(3, 10)), k)]
+    composition = losses.compose(parts, simple_grid(parts, F(1, 10), -4, 3, bits=128, tail=110, nudge=F(1, 10**12)))
+    for epsilon in ("0", "0.25", "0.6", "1.5", "5"):
+        lower, upper = bounds(composition, epsilon)
+        truth = composed_responses(F(3, 10), k, epsilon)
+        slack = mpmath.mpf(10) ** -38  # of the truth's own rounding
+        assert lower <= truth + slack
+        assert upper >= truth - slack
+        assert upper - lower < 1e-9
+
+
+def test_atoms_that_no_grid_fits_are_still_enclosed_closely():
+    parts = [(randomized_response(F(1, 7)), 5), (randomized_response(F(314159, 1000000)), 3)]
+    lower, upper = bounds(made(parts, epsilon=0.7), "0.7")
+    truth, first, second = 0, mpmath.mpf(1) / 7, mpmath.mpf("0.314159")
+    for i, j in product(range(6), range(4)):
+        loss = (5 - 2 * i) * first + (3 - 2 * j) * second
+        p = mpmath.binomial(5, i) * mpmath.exp((5 - i) * first) / (1 + mpmath.exp(first)) ** 5
+        p *= mpmath.binomial(3, j) * mpmath.exp((3 - j) * second) / (1 + mpmath.exp(second)) ** 3
+        truth += p * max(0, 1 - mpmath.exp(mpmath.mpf("0.7") - loss))
+    assert lower <= truth <= upper
+    assert upper - lower < truth / 1000
+
+
+def test_a_hundred_laplace_releases_to_a_relative_width_of_a_millionth():
+    lower, upper = bounds(made([(laplace(F(1, 10)), 100)], digits=6, epsilon=2.0), "2")
+    assert lower <= mpmath.mpf("0.018575772699549757") <= upper
+    assert upper - lower < 1e-6 * lower
+
+
+def test_ten_thousand_gaussian_releases_to_a_thousandth_of_epsilon():
+    composition = made([(gaussian(F(50)), 10**4)], digits=3, delta=1e-12)
+    for epsilon in ("15.6", "15.6411", "15.7"):
+        lower, upper = bounds(composition, epsilon)
+        assert lower <= composed_gaussian(2, epsilon) <= upper
+        # within a thousandth of epsilon on either side
+        assert upper <= composed_gaussian(2, F(epsilon) - F(1, 1000))
+        assert lower >= composed_gaussian(2, F(epsilon) + F(1, 1000))
+
+
+def test_different_gaussians_compose_as_the_sum_of_their_squares():
+    parts = [(gaussian(F(3)), 4), (gaussian(F(5)), 7), (gaussian(F(2), F(1, 2)), 2)]
+    lower, upper = bounds(made(parts, epsilon=2.5), "2.5")
+    truth = composed_gaussian(mpmath.sqrt(mpmath.mpf(4) / 9 + mpmath.mpf(7) / 25 + mpmath.mpf(2) / 16), "2.5")
+    assert lower <= truth <= upper
+    assert upper - lower < 1e-4 * truth
+
+
+def test_two_subsampled_gaussians_as_by_direct_integration():
+    rate, alpha = 0.2, math.exp(0.25)
+    x = np.linspace(-12, 13, 400_001)
+    weight, ratio = norm.pdf(x) * (x[1] - x[0]), 1 - rate + rate * np.exp(x - 0.5)
+
+    def beyond(cut):
+        return (1 - rate) * norm.sf(cut) + rate * norm.sf(cut - 1)
+
+    def inverse(r):
+        return np.log(np.maximum(r - 1 + rate, 1e-300) / rate) + 0.5
+
+    # the inner integral over the outputs y of the second part with ratio(x) ratio(y) > alpha, or < 1/alpha, is closed
+    cut = inverse(alpha / ratio)
+    forward = np.sum(weight * (ratio * beyond(cut) - alpha * norm.sf(cut)))
+    cut = inverse(1 / (alpha * ratio))
+    backward = np.sum(weight * (norm.cdf(cut) - alpha * ratio * (1 - beyond(cut))))
+    pair = subsampled(gaussian(F(1)), F(1, 5))
+    for order, truth in ((pair, forward), (pair.reversed, backward)):
+        lower, upper = bounds(made([(order, 2)], epsilon=0.25), "0.25")
+        assert lower <= truth * (1 + 1e-8)
+        assert upper >= truth * (1 - 1e-8)
+        assert upper - lower < 3e-4 * truth
+
+
+def test_a_thousand_steps_of_private_gradient_descent_within_a_hundredth_of_epsilon():
+    pair = subsampled(gaussian(F(1)), F(1, 100))
+    for order in (pair, pair.reversed):
+        composition = made([(order, 1000)], digits=2, delta=1e-5)
+        for epsilon in (F(13, 10), F(183, 100)):
+            lower, upper = bounds(composition, epsilon)
+            # the upper bound falls below the lower one within a hundredth
+            assert bounds(composition, epsilon + F(1, 100))[1] < lower <= upper
+
+
+# -- mass at infinity -------------------------------------------------------------------------------
+
+
+def test_outputs_that_tell_everything_are_kept_on_both_sides():
+    weight = F(1, 10**6)
+    parts = [(leaky(laplace(F(1, 5)), weight), 30)]
+    composition = made(parts, digits=6, delta=1e-4)
+    truth = 1 - (1 - mpmath.mpf(10) ** -6) ** 30
+    lower, upper = bounds(composition, "500")
+    assert lower <= truth + mpmath.mpf(10) ** -20
+    assert upper >= truth - mpmath.mpf(10) ** -20
+    assert upper - lower < 1e-7 * truth
+
+
+def test_without_a_far_loss_no_mass_at_infinity_is_invented():
+    pair = leaky(randomized_response(F(1, 10)), F(1, 2))
+    composition = losses.compose([(pair, 3)], simple_grid([pair], F(1, 10), -3, 2))
+    lower, upper = bounds(composition, "1")
+    assert lower == 0
+    assert 0.875 <= upper < 0.8751
+
+
+def test_a_far_loss_that_is_not_far_enough_is_refused():
+    pair = laplace(F(1))
+    with pytest.raises(Rejected, match="far loss must be at or beyond"):
+        losses.compose([(pair, 2)], simple_grid([pair], far=F(1, 2)))
+
+
+def test_mass_that_only_seems_to_be_at_infinity_is_at_a_finite_loss_in_the_lower_bound():
+    pair = gaussian(F(1, 4))  # much is left at a loss of 3
+    composition = losses.compose([(pair, 2)], simple_grid([pair], F(1, 10), -30, 20, far=F(3)))
+    for epsilon in ("1", "6", "20", "60"):
+        lower, upper = bounds(composition, epsilon)
+        assert lower <= composed_gaussian(4 * mpmath.sqrt(2), epsilon) <= upper
+
+
+# -- roundings --------------------------------------------------------------------------------------
+
+
+def rounded_wrongly(self, doubled):
+    unit = 1 << self.grid.bits
+    return doubled // unit if self.side is losses.Side.UPPER else -((-doubled) // unit)
+
+
+def trimmed_wrongly(self, masses):
+    other = losses.Side.LOWER if self.side is losses.Side.UPPER else losses.Side.UPPER
+    return TRIMMED(losses._Products(self.grid, other), masses)
+
+
+TRIMMED = losses._Products._trimmed
+
+
+@pytest.mark.parametrize("mutant", [None, "products", "tails"])
+def test_roundings_to_the_other_side_are_seen(monkeypatch, mutant):
+    if mutant == "products":
+        monkeypatch.setattr(losses._Products, "_rounded", rounded_wrongly)
+    if mutant == "tails":
+        monkeypatch.setattr(losses._Products, "_trimmed", trimmed_wrongly)
+    ratio, k = F(1, 10), 64
+    parts = [(randomized_response(ratio), k)]
+    tail = 24 if mutant == "tails" else 39
+    composition = losses.compose(parts, simple_grid(parts, ratio, -2, 1, bits=40, tail=tail, nudge=ratio / 2**36))
+    sound = []
+    for epsilon in ("0.05", "0.55", "1.05", "2.05"):
+        lower, upper = bounds(composition, epsilon)
+        truth = composed_responses(ratio, k, epsilon)
+        sound.append((lower <= truth, truth <= upper))
+    assert all(all(pair) for pair in sound) == (mutant is None)
+    if mutant is not None:
+        assert not all(low for low, _ in sound) and not all(high for _, high in sound)
+
+
+def wide(profile):
+    """The profile with an enclosure a hundredth wide on either side."""
+    return lambda epsilon: profile(epsilon) + arb(0, "0.01")
+
+
+def test_profiles_rounded_to_the_other_side_are_seen(monkeypatch):
+    exact = gaussian(F(2))
+    pair = Pair(wide(exact.forward), wide(exact.backward))
+
+    def violations():
+        composition = losses.compose([(pair, 1)], simple_grid([pair], nudge=F(1, 200)))
+        with precision(200):
+            balls = [exact_ball(F(tenth, 10)) for tenth in range(-10, 20)]
+            return [
+                sum(composition.lower(at) > exact.delta(at) for at in balls),
+                sum(composition.upper(at) < exact.delta(at) for at in balls),
+            ]
+
+    assert violations() == [0, 0]
+    floor, ceiling = grids.floor, grids.ceiling
+    with monkeypatch.context() as changed:
+        changed.setattr(grids, "floor", lambda ball, bits: -floor(-ball, bits))
+        assert violations()[0] > 0
+    with monkeypatch.context() as changed:
+        changed.setattr(grids, "ceiling", floor)
+        assert violations()[1] > 0
+    assert ceiling is grids.ceiling
+
+
+def test_wide_enclosures_of_the_parts_only_widen_the_bounds():
+    exact = gaussian(F(2))
+    pair = Pair(wide(exact.forward), wide(exact.backward))
+    composition = losses.compose([(pair, 2)], simple_grid([pair], nudge=F(1, 100)))
+    for epsilon in ("0", "0.5", "2"):
+        lower, upper = bounds(composition, epsilon)
+        assert lower <= composed_gaussian(mpmath.sqrt(2) / 2, epsilon) <= upper
+
+
+@given(st.integers(-(10**6), 10**6), st.integers(-80, 10), st.integers(32, 64))
+def test_integers_on_either_side_of_a_ball(mantissa, exponent, bits):
+    with precision(128):
+        value = F(mantissa) * F(2) ** exponent / 3
+        ball = rational(value)
+        assert F(grids.floor(ball, bits), 2**bits) <= value <= F(grids.ceiling(ball, bits), 2**bits)
+        assert grids.ceiling(ball, bits) - grids.floor(ball, bits) <= 2
+
+
+def test_products_of_masses_are_rounded_once_to_each_side():
+    grid = simple_grid([None], bits=32, tail=32)
+    left, right = grids.Masses(-1, fmpz_poly([3, 1 << 31]), 5), grids.Masses(2, fmpz_poly([7, 1 << 30]), 0)
+    upper, lower = (losses._Products(grid, side).times(left, right) for side in losses.Side)
+    top = F(2**61, 2**32)
+    assert F(int(lower.finite[lower.finite.degree()])) == top <= F(int(upper.finite[upper.finite.degree()]))
+    assert upper.infinite >= F(5 * ((1 << 30) + 7), 2**32) >= lower.infinite
+
+
+# -- queries ----------------------------------------------------------------------------------------
+
+
+def test_wide_epsilons_enclose_every_delta_inside():
+    pair = gaussian(F(2))
+    composition = losses.compose([(pair, 3)], simple_grid([pair]))
+    with precision(200):
+        ball = arb("0.7", "0.3")
+        found = composition.delta(ball)
+        for tenth in range(4, 11):
+            assert found.contains(composition.delta(exact_ball(F(tenth, 10))))
+
+
+def test_the_event_has_the_probabilities_of_the_true_event():
+    composition = made([(gaussian(F(2)), 9)], digits=6, epsilon=2.0)
+    with precision(200):
+        p, q = composition.probabilities(arb(2))
+        mu = mpmath.mpf(3) / 2
+        for ball, truth in ((p, mpmath.ncdf(mu / 2 - 2 / mu)), (q, mpmath.ncdf(-mu / 2 - 2 / mu))):
+            assert ball.lower() <= arb(str(truth)).upper() and ball.upper() >= arb(str(truth)).lower()
+            assert ball.rad() < arb("0.02") * abs(ball.mid())
+
+
+def test_an_epsilon_that_is_not_enclosed_is_undecided():
+    pair = gaussian(F(2))
+    composition = losses.compose([(pair, 1)], simple_grid([pair]))
+    with pytest.raises(Undecided):
+        composition.upper(arb("nan"))
+
+
+# -- evidence ---------------------------------------------------------------------------------------
+
+GOOD = {"spacing": "1/20", "nudge": "1/2000000", "bits": 64, "tail": 50, "ranges": [[-60, 60]]}
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"spacing": "0"}, "must be positive"),
+        ({"spacing": "-1/3"}, "must be positive"),
+        ({"nudge": "1/20"}, "between 0 and a quarter"),
+        ({"nudge": "0"}, "between 0 and a quarter"),
+        ({"spacing": "wide"}, "it needs spacing"),
+        ({"bits": 8}, "bits must be"),
+        ({"bits": True}, "not an integer"),
+        ({"bits": 10**6}, "bits must be"),
+        ({"tail": 0}, "bits must be"),
+        ({"ranges": [[3, 3]]}, "between 1 and"),
+        ({"ranges": [[0, 1 << 40]]}, "between 1 and"),
+        ({"ranges": [[0, 1, 2]]}, "it needs spacing"),
+        ({"ranges": [["0", 1]]}, "not an integer"),
+        ({"far": "-3"}, "far loss must be positive"),
+    ],
+)
+def test_evidence_that_is_no_grid_is_refused(change, says):
+    with pytest.raises(Rejected, match=says):
+        losses.read_grid({**GOOD, **change})
+
+
+def test_evidence_that_lacks_something_is_refused():
+    for key in GOOD:
+        with pytest.raises(Rejected, match="it needs spacing"):
+            losses.read_grid({name: value for name, value in GOOD.items() if name != key})
+
+
+def test_a_grid_for_other_parts_is_refused():
+    pair = gaussian(F(2))
+    with pytest.raises(Rejected, match="1 ranges for 2 parts"):
+        losses.compose([(pair, 1), (pair, 2)], losses.read_grid(GOOD))
+    with pytest.raises(Rejected, match="occurs 0 times"):
+        losses.compose([(pair, 0)], losses.read_grid(GOOD))
+
+
+def test_more_masses_than_are_worked_with_are_refused(monkeypatch):
+    monkeypatch.setattr(losses, "MAX_CELLS", 100)
+    pair = gaussian(F(2))
+    with pytest.raises(Rejected, match="a wider spacing"):
+        losses.compose([(pair, 4)], losses.read_grid(GOOD))
+
+
+def test_the_search_wants_one_target():
+    with pytest.raises(ValueError, match="either an epsilon or a delta"):
+        propose([gaussian(F(2))], [1], None, None, 6)
