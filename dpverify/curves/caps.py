@@ -31,7 +31,7 @@ from dpverify.curves.base import Curve, Pair, symmetric
 from dpverify.curves.evaluate import accurately, decimals, falling
 from dpverify.curves.lunes import Lunes
 from dpverify.errors import ExprError, Rejected, Undecided
-from dpverify.expr import Expr, Num, derivative, div, format_expr, neg_log, num, substitute, symbols
+from dpverify.expr import ZERO, Expr, Num, derivative, div, format_expr, neg_log, num, substitute, symbols
 from dpverify.geometry import Sensitivity, norm_faults
 from dpverify.model import L2, Radial, Source
 from dpverify.quotients import divided
@@ -64,7 +64,7 @@ def curve(noise: Radial, reach: Sensitivity) -> Curve:
     Raises Rejected for another norm, dimension, scale or sensitivity than the theorem takes, Undecided where the profile is not
     certainly positive and falling, or of a form whose integrals are not covered.
     """
-    dimension = _dimension(noise)
+    dimension = euclidean_dimension(noise)
     h = _falling(noise.profile)
     upper = _pair(noise, h, dimension, reach.upper)
     exact = reach.lower == reach.upper or certainly_equal(reach.lower, reach.upper)
@@ -72,7 +72,8 @@ def curve(noise: Radial, reach: Sensitivity) -> Curve:
     return Curve(upper, lower, (NAME,), ASSUMED)
 
 
-def _dimension(noise: Radial) -> int:
+def euclidean_dimension(noise: Radial) -> int:
+    """The dimension of noise in a norm that is Euclidean after a linear map. Raises Rejected for other noise, or on a line."""
     d = noise.dimension
     if not (isinstance(d, Num) and d.value.denominator == 1 and 2 <= d.value <= MAX_DIMENSION):
         raise Rejected(NAME, "the dimension", f"{format_expr(d)} is not an integer from 2 to {MAX_DIMENSION}; give it a value")
@@ -102,16 +103,22 @@ def _falling(profile: Expr) -> Expr:
     return h
 
 
-def _pair(noise: Radial, h: Expr, dimension: int, reach: Expr) -> Pair:
-    """The pair at a distance of `reach`."""
-    shift = div(reach, noise.scale)
+def scaled_shift(noise: Radial, reach: Expr) -> Expr:
+    """The distance of the answers in units of the scale, certainly 0 (then ZERO) or positive. Raises Rejected."""
     if not _SHAPES.positive(noise.scale):
         raise Rejected(NAME, "the scale", f"{format_expr(noise.scale)} is not certainly positive")
+    shift = div(reach, noise.scale)
     sign = _SHAPES.sign(shift)
-    if sign == NULL:
-        return symmetric(lambda epsilon: arb(0))
-    if sign != POSITIVE:
+    if sign not in (NULL, POSITIVE):
         raise Rejected(NAME, "the sensitivity", f"{format_expr(shift)} is not certainly 0 or positive")
+    return ZERO if sign == NULL else shift
+
+
+def _pair(noise: Radial, h: Expr, dimension: int, reach: Expr) -> Pair:
+    """The pair at a distance of `reach`."""
+    shift = scaled_shift(noise, reach)
+    if shift == ZERO:
+        return symmetric(lambda epsilon: arb(0))
     prepared = _Prepared(noise, h, dimension, shift)
     return symmetric(falling(prepared.divergence), prepared.event)
 
@@ -125,7 +132,10 @@ class _Prepared:
 
     def lunes(self) -> Lunes:
         if ctx.prec not in self._lunes:
-            self._lunes[ctx.prec] = Lunes(self._h, self._noise.profile, self._dimension, self._shift, _SHAPES)
+            try:
+                self._lunes[ctx.prec] = Lunes(self._h, self._noise.profile, self._dimension, self._shift, _SHAPES)
+            except ExprError as error:
+                raise Undecided(f"lunes of the profile {format_expr(self._noise.profile)}: {error}") from error
         return self._lunes[ctx.prec]
 
     def divergence(self, epsilon: arb) -> arb:

@@ -51,12 +51,12 @@ class Cap:
     def factor(self, x: acb, a: bool) -> acb:
         """C(x) / x^m, by its series; the terms fall from the m-th on."""
         if self._finite:
-            return self._sums[0][0](x)
+            return _sum(self._sums[0][0], x)
         size = x.abs_upper()
         for (reach, _), (series, last) in zip(_REACHES, self._sums, strict=True):
             if size <= reach:
                 rest = (last * size ** series.length() / (1 - size)).upper()
-                return series(x) + acb((-rest).union(rest), (-rest).union(rest))
+                return _sum(series, x) + acb((-rest).union(rest), (-rest).union(rest))
         if x.rad() > _WIDE:  # the mean of (1 - x t)^(m - 1) for t of density m t^(m - 1)
             return (1 - x * _UNIT).pow(self._m - 1, analytic=a)
         return x.hypgeom_2f1(self._m, 1 - self._m, self._m + 1) if x.real < 1 else _NAN
@@ -64,6 +64,10 @@ class Cap:
     def power(self, x: acb, a: bool) -> acb:
         """x^m."""
         return x ** (self.twice // 2) if self._finite else square_root(x, a) ** self.twice
+
+
+def _sum(series: arb_poly, x: acb) -> acb:
+    return acb(series(x.real)) if x.imag == 0 else series(x)
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,9 +67,9 @@ def test_the_dimension_does_not_matter_to_gaussian_noise(d: int) -> None:
 
 
 def test_the_loss_at_which_no_ball_lies_whole_in_the_event_is_no_exception() -> None:
-    found = delta(made("exp(-r**2/2)", 3), "1/2", 64)
+    found = delta(made("exp(-r**2/2)", 3), "1/2", 32)
     with precision(200):
-        assert found.contains(arb(mpmath.nstr(gaussian("1/2"), 40))) and found.rel_accuracy_bits() > 30
+        assert found.contains(arb(mpmath.nstr(gaussian("1/2"), 40))) and found.rel_accuracy_bits() > 15
 
 
 def laplace_3d(epsilon: Any, shift: Any) -> Any:
@@ -239,10 +239,10 @@ def test_what_the_theorem_does_not_take_is_rejected(profile: str, d: int | str, 
         made(profile, d, norm=norm)
 
 
-@pytest.mark.parametrize("profile", ["r**2*exp(-r)", "exp(r)", "1 - min(1, floor(r))", "2 + cosh(r)"])
-def test_a_profile_that_rises_or_vanishes_is_undecided(profile: str) -> None:
+@pytest.mark.parametrize("profile", ["exp(-max(1, r))", "r**2*exp(-r)", "exp(r)", "1 - min(1, floor(r))", "2 + cosh(r)"])
+def test_a_profile_that_rises_vanishes_or_has_kinks_is_undecided(profile: str) -> None:
     with pytest.raises(Undecided):
-        made(profile, 3)
+        delta(made(profile, 3), "1/2", 64)
 
 
 def test_noise_without_a_normaliser_is_undecided() -> None:
