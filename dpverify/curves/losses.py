@@ -22,6 +22,7 @@ from flint import arb, fmpz_poly
 
 from dpverify.balls import exact, finite, precision, rational
 from dpverify.curves.base import Pair
+from dpverify.curves.evaluate import decimals
 from dpverify.curves.grid import MAX_CELLS, RULE, Grid, Masses, ceiling, downward, floor, upward
 from dpverify.errors import Rejected
 from dpverify.model import Source, exact_fraction
@@ -251,6 +252,16 @@ class Composition:
     def delta(self, epsilon: arb) -> arb:
         """Encloses H, as a profile does."""
         return self.lower(epsilon).union(self.upper(epsilon))
+
+    def event(self, epsilon: arb) -> Mapping[str, str]:
+        """The event that attains H, for readers."""
+        p, q = self.probabilities(finite(epsilon).lower())
+        return {
+            "pair": "the products of the parts' worst pairs, each in the same order",
+            "event": f"S = {{outputs whose privacy losses log(p/q) sum to more than {decimals(epsilon)}}}",
+            "P": decimals(p),
+            "Q": decimals(q),
+        }
 
     def probabilities(self, epsilon: arb) -> tuple[arb, arb]:
         """P(S) and Q(S), enclosed, for S = {the sum of the losses exceeds epsilon}; epsilon is exact.

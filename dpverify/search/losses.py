@@ -22,7 +22,7 @@ Floats = NDArray[np.float64]
 EXPLORING_BITS: Final = 256
 MOST_CELLS: Final = 1 << 17
 """As many losses as the composition is spread over at most."""
-ENOUGH_CELLS: Final = 1 << 14
+ENOUGH_CELLS: Final = 1 << 16
 """As many losses as the composition is spread over where only the shape of its parts asks for more."""
 MOST_EVALUATED: Final = 1 << 15
 """As many cells as one part has at most: each takes some evaluations of its profile."""
@@ -109,6 +109,7 @@ def _explore(pair: Pair) -> _Shape:
         masses = np.array([max(0.0, _float(here - after)) for here, after in pairwise(starts)])
         rest = max(0.0, _float(heights[-1]))
         atoms = _atoms(pair, points, masses)
+    masses = np.maximum(masses, 1e-300 * (np.array(points) == 0))  # all may be at +inf
     kept = masses > 0
     return _Shape(np.array(points)[kept], np.log(masses[kept]), rest if rest > 1e-300 else 0.0, atoms)
 
