@@ -30,6 +30,8 @@ def _stated(rule: Any) -> Leaf:
     """Rules that want to know whether every direction occurs."""
 
     def curve(run: Run, evidence: Evidence) -> Curve:
+        if isinstance(run.part.mechanism, Table | Exponential | Selection | Kernel | Sampled):
+            raise Rejected(rule.NAME, "the mechanism", "it is about additive noise")
         found: Curve = rule.curve(run.part.mechanism, reach(run, evidence.get("sensitivity")), stated=run.part.query is None)
         return found
 
@@ -51,9 +53,8 @@ def _finite(run: Run, evidence: Evidence) -> Curve:
 
 
 LEAVES: Final[Mapping[str, Leaf]] = {
-    normal.NAME: _stated(normal),
-    laplace.NAME: _stated(laplace),
     finite.NAME: _finite,
-    **{rule.NAME: _additive(rule) for rule in (line, lattice, caps, gauge, product, scale_mixture)},
+    **{rule.NAME: _stated(rule) for rule in (normal, laplace, gauge, product)},
+    **{rule.NAME: _additive(rule) for rule in (line, lattice, caps, scale_mixture)},
 }
 """Every rule for the curve of a single mechanism."""

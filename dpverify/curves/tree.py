@@ -6,10 +6,14 @@ runs that `runs.merged` gives, and the rest is what that rule needs.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
+from functools import lru_cache
+from typing import Any, Final
+
+from flint import ctx
 
 from dpverify.compare import certainly_le
 from dpverify.curves import (
@@ -33,10 +37,21 @@ from dpverify.model import Claim, Parallel, Part, Subsample, exact_fraction
 Premise = Callable[[Claim, Evidence], Expr]
 """Proves an upper bound on the pure epsilon of a claim's mechanism from evidence, by the rules about densities."""
 
+_LONGEST_KEY: Final = 1 << 16
+
 
 def curve(part: Part, evidence: Evidence, premise: Premise, factor: Expr = ONE) -> Curve:
     """The curve of a part on neighbours `factor` times as far apart. Raises Rejected, Undecided, CertificateError."""
-    return combine(merged(part, factor), evidence, premise)
+    key = json.dumps(evidence, sort_keys=True)
+    if len(key) > _LONGEST_KEY:
+        return combine(merged(part, factor), evidence, premise)
+    return _remembered(part, key, premise, factor, ctx.prec)
+
+
+@lru_cache(maxsize=64)
+def _remembered(part: Part, key: str, premise: Premise, factor: Expr, prec: int) -> Curve:
+    """The curve of equal evidence at equal precision is derived once: compositions take long."""
+    return combine(merged(part, factor), json.loads(key), premise)
 
 
 def combine(runs: Sequence[Run], evidence: Evidence, premise: Premise) -> Curve:

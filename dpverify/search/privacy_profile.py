@@ -63,8 +63,8 @@ Premises = Callable[[Claim], Plan | None]
 
 _FIRST_BITS = 64
 _GUARD_BITS = 36
-_GRID_DIGITS = 8
-"""More would make grids long and change little: their error falls with the square of the spacing."""
+_GRID_DIGITS = range(3, 9)
+"""A grid has a fifth of the digits that are asked for: its length doubles with every three tenths of a digit."""
 _NAMES: dict[type, tuple[str, ...]] = {
     Radial: (normal.NAME, laplace.NAME, line.NAME, caps.NAME, gauge.NAME, scale_mixture.NAME),
     Translation: (normal.NAME, laplace.NAME, lattice.NAME, line.NAME),
@@ -174,7 +174,8 @@ def _plan(runs: Sequence[Run], target: Target) -> Plan:
 def _grid(pairs: Sequence[Pair], times: Sequence[int], target: Target) -> Plan:
     """The grid that is sharpest at the claimed epsilon, else at the claimed delta, else about delta = 1e-6."""
     delta = None if target.epsilon is not None else target.delta or 1e-6
-    return grids.propose(pairs, times, epsilon=target.epsilon, delta=delta, digits=min(target.digits, _GRID_DIGITS))
+    digits = min(max(target.digits // 5, _GRID_DIGITS[0]), _GRID_DIGITS[-1])
+    return grids.propose(pairs, times, epsilon=target.epsilon, delta=delta, digits=digits)
 
 
 def _single(run: Run, target: Target) -> Plan:
