@@ -21,7 +21,7 @@ H never falls with D: its derivative is rho * integral over {y : p(y + D e) > rh
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from flint import arb, ctx
@@ -141,34 +141,34 @@ class _Prepared:
     def divergence(self, epsilon: arb) -> arb:
         """H at an exact epsilon >= 0."""
         wanted = ctx.prec - _SPARE
-        return accurately(lambda: self._near(epsilon, wanted)).max(arb(0)).min(arb(1))
+        return accurately(lambda: self._near(lambda at: self.lunes().divergence(at, wanted), epsilon)).max(arb(0)).min(arb(1))
 
-    def _near(self, epsilon: arb, wanted: int) -> arb:
-        """H, between its values on either side where epsilon is, or may be, a loss at which the lunes change their form."""
-        lunes = self.lunes()
+    @staticmethod
+    def _near(falling_at: Callable[[arb], arb], epsilon: arb) -> arb:
+        """A falling function, between its values on either side where epsilon is, or may be, a loss at which lunes change their form."""
         try:
-            return lunes.divergence(epsilon, wanted)
+            return falling_at(epsilon)
         except Undecided as error:
             reason = error
         for part in _NUDGES:
             step = (1 + epsilon) * arb(2) ** (-(ctx.prec // (2 * part)))
             below = (epsilon - step).lower()
             try:
-                above = lunes.divergence((epsilon + step).upper(), wanted)
-                return above.union(lunes.divergence(below, wanted)) if below >= 0 else above.union(1)
+                above = falling_at((epsilon + step).upper())
+                return above.union(falling_at(below)) if below >= 0 else above.union(arb(1))
             except Undecided:
                 continue
         raise reason
 
     def event(self, epsilon: arb) -> Mapping[str, str]:
         """S for readers, with P(S) and Q(S)."""
-        at = epsilon.mid()
-        bits = ctx.prec - _SPARE
-        p = self.lunes().probability(at, bits).max(arb(0)).min(arb(1))
+        at, wanted = epsilon.mid(), ctx.prec - _SPARE
+        # S shrinks as epsilon grows
+        p = self._near(lambda near: self.lunes().probability(near, wanted), at).max(arb(0)).min(arb(1))
         q = ((p - self.divergence(at)) / at.exp()).max(arb(0))
         return {
             "pair": f"two answers {format_expr(self._shift)} apart, in units of the scale",
-            "event": f"the y with g(|y - a|) > e^{decimals(at)} g(|y - b|), g = {format_expr(self._noise.profile)}",
+            "event": f"the y with g(|y - a|) > e^{decimals(at)} g(|y - b|), a and b the answers, g = {format_expr(self._noise.profile)}",
             "P": decimals(p),
             "Q": decimals(q),
         }
