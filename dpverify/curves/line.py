@@ -390,9 +390,9 @@ class Shifted(Refined[Order]):
         self._density, self._shift = density.stretched(shift), mul(shift, unit)
 
     def make(self) -> Order:
-        right = Outward([p for p in self._density.parts if p.lower is not None and p.lower >= 0])
-        mirrored = self._density.mirrored().parts
-        left = right if self._density.even else Outward([p for p in mirrored if p.lower is not None and p.lower >= 0])
+        falling = self._density.even or not self._density.concave
+        right = Outward(_right_half(self._density), falling)
+        left = right if self._density.even else Outward(_right_half(self._density.mirrored()), falling)
         return Order(self._density, left, right)
 
     def event(self, epsilon: arb) -> Mapping[str, str]:
@@ -411,6 +411,10 @@ class Shifted(Refined[Order]):
             "P": p.str(15),
             "Q": q.str(15),
         }
+
+
+def _right_half(density: Reading) -> list[Piece]:
+    return [p for p in density.parts if p.lower is not None and p.lower >= 0]
 
 
 def _interval(low: arb | None, high: arb | None) -> str:

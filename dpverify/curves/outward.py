@@ -8,7 +8,7 @@ from typing import Final
 
 from flint import acb, arb, ctx
 
-from dpverify.balls import exact, rational
+from dpverify.balls import exact, rational, value
 from dpverify.curves.unimodal import LADDER
 from dpverify.ends import End
 from dpverify.errors import ExprError, Undecided
@@ -26,8 +26,9 @@ class Outward:
     Its edges are powers of two and the points half way between them; the masses of the cells are kept.
     """
 
-    def __init__(self, parts: Sequence[Piece]) -> None:
-        self._parts = parts
+    def __init__(self, parts: Sequence[Piece], falling: bool) -> None:
+        """falling: the density is proved not to rise away from 0."""
+        self._parts, self._falling = parts, falling
         self._programs = [compiled(p.density, "z") for p in parts]
         self._edges: list[Fraction] = [Fraction(0)]
         self._masses: list[arb] = []
@@ -83,14 +84,24 @@ class Outward:
 
     def _cell(self, start: arb, end: Fraction) -> arb:
         """The integral from a point to the next edge."""
+        found = self._integral(start, end)
+        if found is None and self._falling and start < rational(end) * arb(2) ** -ctx.prec:
+            # a cusp at 0, where complex balls see no finite value: next to it by the density's fall
+            sliver = rational(end) * arb(2) ** -ctx.prec
+            found = self._integral(sliver.mid(), end)
+            top = value(self._parts[0].density, {"z": arb(0)})
+            found = None if found is None or not top.is_finite() else found + arb(0).union((sliver * top).upper())
+        if found is None:
+            raise Undecided(f"the integral of the density up to {end} shifts from its centre has no finite enclosure.")
+        return found.max(arb(0))
+
+    def _integral(self, start: arb, end: Fraction) -> arb | None:
         function = next(f for f, p in zip(self._programs, self._parts, strict=True) if p.upper is None or end <= p.upper)
         tolerance, least = arb(2) ** -ctx.prec, self._masses[0] * arb(2) ** (-_DEPTH * ctx.prec) if self._masses else arb(0)
         found = acb.integral(
             function, acb(start), acb(rational(end)), rel_tol=tolerance, abs_tol=least.mid(), eval_limit=20_000, depth_limit=4_000
         )
-        if not (found.real.is_finite() and 0 in found.imag):
-            raise Undecided(f"the integral of the density up to {end} shifts from its centre has no finite enclosure.")
-        return found.real.max(arb(0))
+        return found.real if found.real.is_finite() and 0 in found.imag else None
 
     def beyond(self, distance: arb) -> arb:
         """The mass beyond an exact distance of at least 0."""

@@ -227,6 +227,12 @@ def test_the_event_has_the_probabilities_of_the_profile():
     assert event["event"].startswith("{y : y - q(x) < ")
 
 
+def test_a_cusp_of_any_power_at_the_mode():
+    found = at(on_line("exp(-abs(z)**(2/3))"), "1", 0)
+    inside, outside = MP.quad(lambda u: 3 * u * u * MP.exp(-u * u), [0, MP.root(MP.mpf(1) / 2, 3)]), 3 * MP.sqrt(MP.pi) / 4  # z = u^3
+    close(found, inside / outside, 12)
+
+
 def test_unequal_bounds_on_the_sensitivity_give_two_pairs():
     found = curve(on_line("exp(-abs(z))"), Sensitivity(Num(Fraction(2)), ONE))
     assert not found.exact
