@@ -25,7 +25,7 @@ MOST_CELLS: Final = 1 << 17
 ENOUGH_CELLS: Final = 1 << 16
 """As many losses as the composition is spread over where only the shape of its parts asks for more."""
 MOST_EVALUATED: Final = 1 << 15
-"""As many cells as one part has at most: each takes some evaluations of its profile."""
+"""As many cells as one part has, unless told otherwise."""
 NUDGE_BITS: Final = 32
 LARGEST_LOSS: Final = 2.0**16
 FAR: Final = 2**20
@@ -38,11 +38,19 @@ _LEAST_LOG: Final = -300.0
 _TILTS: Final = np.geomspace(1e-4, 1e6, 800)
 
 
-def propose(pairs: Sequence[Pair], times: Sequence[int], epsilon: float | None, delta: float | None, digits: int) -> dict[str, Any]:
+def propose(
+    pairs: Sequence[Pair],
+    times: Sequence[int],
+    epsilon: float | None,
+    delta: float | None,
+    digits: int,
+    evaluated: int = MOST_EVALUATED,
+) -> dict[str, Any]:
     """The grid, as evidence for `curves.losses.read_grid`, for bounds on delta at an epsilon or on epsilon at a delta.
 
     digits: relative accuracy 10^-digits of delta, or absolute of epsilon in nats, as far as MOST_CELLS allows. The same grid serves
-    pairs in the reversed order only if they have the same profiles. Raises ValueError unless one of epsilon and delta is given.
+    pairs in the reversed order only if they have the same profiles. evaluated: the most cells of one part; each takes about three
+    evaluations of its profile. Raises ValueError unless just one of epsilon and delta is given.
     """
     if (epsilon is None) == (delta is None):
         raise ValueError("give either an epsilon or a delta.")
@@ -56,7 +64,7 @@ def propose(pairs: Sequence[Pair], times: Sequence[int], epsilon: float | None, 
     widest = max(high - low for low, high in (_range(pair, _COARSE, 2.0**-tail) for pair in pairs)) * float(_COARSE)
     resolved = max(min(shape.deviation for shape in shapes) / _RESOLUTION, spread / ENOUGH_CELLS)
     wanted = min(math.sqrt(6 * relative / (tilt * (tilt + 1) * sum(times))), resolved)
-    wanted = max(wanted, spread / MOST_CELLS, widest / MOST_EVALUATED)
+    wanted = max(wanted, spread / MOST_CELLS, widest / evaluated)
     spacing = _spacing(wanted, shapes, times, spread, relative / (4 * tilt))
     bits = tail + 36
     ranges = [_range(pair, spacing, 2.0**-tail) for pair in pairs]

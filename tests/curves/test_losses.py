@@ -536,6 +536,12 @@ def test_more_masses_than_are_worked_with_are_refused(monkeypatch):
         losses.compose([(pair, 4)], losses.read_grid(GOOD))
 
 
+def test_the_search_evaluates_costly_profiles_as_often_as_told():
+    evidence = propose([gaussian(F(2))], [3], 1.0, None, 8, evaluated=300)
+    ((low, high),) = evidence["ranges"]
+    assert 250 < high - low < 310
+
+
 def test_the_search_wants_one_target():
     with pytest.raises(ValueError, match="either an epsilon or a delta"):
         propose([gaussian(F(2))], [1], None, None, 6)
