@@ -18,7 +18,7 @@ import sys
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from importlib.metadata import version
 from pathlib import Path
@@ -43,13 +43,16 @@ REPORT = ROOT / "reports" / "accountants.md"
 GRIDS = (1e-4,)
 SECONDS = 60  # nobody is waited for longer
 
-SAFE, UNSAFE, INSIDE, UNDECIDED, NONE = "SAFE", "UNSAFE", "inside", "?", "no answer"
+ROUNDING = 1e-12  # what is unsafe by less, relatively, may be the rounding of the inputs and of a last operation
+SAFE, UNSAFE, ROUNDED, INSIDE, UNDECIDED, NONE = "SAFE", "UNSAFE", "unsafe by rounding", "inside", "?", "no answer"
 TITLE = "# Accountants, side by side"
 PREFACE = f"""Every row answers one claim of bench/accounting/: delta at an epsilon, or epsilon (in nats) at a delta.
 dpverify's value is the proved enclosure of the truth, *off by* its width, *is* the rules. A peer's upper bound is SAFE on or above the
 enclosure (*off by* is how loose it is), UNSAFE below it; a lower bound the other way; *inside* the enclosure its side is not known.
-*relative* is over the end of the enclosure it is measured from. Peers get the doubles nearest to the claim's numbers, so that some 1e-15
-may be theirs. s: best of {RUNS} with caches emptied (once above {LONG:.0f} s), of dpverify the search and the kernel's check together,
+*relative* is over the end of the enclosure it is measured from. Peers get the doubles nearest to the claim's numbers: what is unsafe by
+less than {ROUNDING:g} (relative) is called rounding, and counted apart. Equal grid: the spacing of dpverify's own losses, where it
+needs a grid. autodp's Fourier accountant looks for e^epsilon between 0 and 1 only: it passes these bounds, and this scipy keeps to them.
+s: best of {RUNS} with caches emptied (once above {LONG:.0f} s), of dpverify the search and the kernel's check together,
 imports apart; *of dpverify*: over dpverify's. Peers are given {SECONDS} s."""
 COLUMNS = ("problem", "accountant", "bound", "value", "is", "off by", "relative", "s", "of dpverify")
 
@@ -92,12 +95,16 @@ def problems(path: Path) -> Iterator[Problem]:
 
 @dataclass(frozen=True)
 class Enclosure:
-    """What dpverify proves of the true value; None where a side is not known. told: the rules, or why there is none."""
+    """What dpverify proves of the true value; None where a side is not known. told: the rules, or why there is none.
+
+    grid: the spacing of the losses, in nats, where the proof places them on a grid.
+    """
 
     lower: Fraction | None
     upper: Fraction | None
     told: str
     seconds: float
+    grid: Fraction | None = None
 
 
 @dataclass(frozen=True)
@@ -126,7 +133,8 @@ class Row:
 def judge(side: str, value: float, lower: Fraction | None, upper: Fraction | None) -> tuple[str, float | None, float | None]:
     """Whether a bound is on its side of the truth, which lies in [lower, upper]; then how far beyond, absolute and relative.
 
-    Comparisons are of exact rationals. An upper bound below `lower` is UNSAFE, one from `upper` on is SAFE; a lower bound as mirrored.
+    Comparisons are of exact rationals. An upper bound below `lower` is UNSAFE, or unsafe by rounding; one from `upper` on is SAFE; a lower
+    bound is judged as mirrored.
     """
     if math.isnan(value):
         return UNDECIDED, None, None
@@ -137,7 +145,8 @@ def judge(side: str, value: float, lower: Fraction | None, upper: Fraction | Non
         return (SAFE if value > 0 else UNSAFE), math.inf, math.inf
     exact = Fraction(value)
     if lower is not None and exact < lower:
-        return UNSAFE, *beyond(exact, lower)
+        off, relative = beyond(exact, lower)
+        return (UNSAFE if relative > ROUNDING else ROUNDED), off, relative
     if upper is not None and exact >= upper:
         return SAFE, *beyond(exact, upper)
     return (UNDECIDED if lower is None or upper is None else INSIDE), None, None
@@ -190,7 +199,21 @@ def enclose(problem: Problem, action: Callable[[], Any] | str) -> Enclosure:
     ends = (found.lower, found.upper) if problem.epsilon is None else (found.delta_lower, found.delta_upper)
     lower, upper = (rational(end, side) for end, side in zip(ends, (LOWER, UPPER), strict=True))
     known = lower is not None and upper is not None
-    return Enclosure(lower, upper, ", ".join(found.rules) if known else f"UNKNOWN: {' '.join(verified.reasons)}", seconds)
+    told = ", ".join(found.rules) if known else f"UNKNOWN: {' '.join(verified.reasons)}"
+    return Enclosure(lower, upper, told, seconds, max(spacings(verified.certificate), default=None))
+
+
+def spacings(evidence: Any) -> Iterator[Fraction]:
+    """The spacings of all grids in a certificate."""
+    if isinstance(evidence, Mapping):
+        for key, value in evidence.items():
+            if key == "spacing":
+                yield number(value)
+            else:
+                yield from spacings(value)
+    elif isinstance(evidence, list | tuple):
+        for value in evidence:
+            yield from spacings(value)
 
 
 def rational(end: Expr | Infinite | None, side: str) -> Fraction | None:
@@ -244,8 +267,9 @@ def own(problem: Problem, truth: Enclosure) -> str:
     width = truth.upper - truth.lower
     relative = width / truth.upper if truth.upper else Fraction(0)
     value = f"[{decimal(truth.lower, LOWER)}, {decimal(truth.upper, UPPER)}]"
+    told = truth.told if truth.grid is None else f"{truth.told}; grid {float(truth.grid):.3g}"
     numbers = f"{float(width):.1e} | {float(relative):.1e} | {clock(truth.seconds)}"
-    return f"| {problem.title} | **dpverify** | both | {value} | {truth.told} | {numbers} | 1 |"
+    return f"| {problem.title} | **dpverify** | both | {value} | {told} | {numbers} | 1 |"
 
 
 def decimal(value: Fraction, side: str) -> str:
@@ -255,12 +279,13 @@ def decimal(value: Fraction, side: str) -> str:
 
 def summary(rows: Sequence[Row], asked: Sequence[Peer], missing: Mapping[str, str], count: int) -> Iterator[str]:
     """For each peer: how many of its bounds are safe, how loose these are in the middle, how many are not, and by how much at most."""
-    head = ("accountant", "version", "bound", "SAFE", "loose by (median)", "inside", "UNSAFE", "by at most", "no answer", "not offered")
-    yield f"| {' | '.join(head)} |"
-    yield "|---" * len(head) + "|"
+    head = "accountant | version | bound | SAFE | loose by (median) | inside | by rounding | UNSAFE | by at most | no answer | not offered"
+    columns = head.count("|") + 1
+    yield f"| {head} |"
+    yield "|---" * columns + "|"
     for peer in asked:
         if peer.module in missing:
-            yield f"| {peer.name} | not installed: {missing[peer.module]} |{' |' * (len(head) - 2)}"
+            yield f"| {peer.name} | not installed: {missing[peer.module]} |{' |' * (columns - 2)}"
             continue
         mine = [row for row in rows if row.peer == peer.name]
         failed = sum(row.direction == NONE for row in mine)
@@ -278,6 +303,7 @@ def summary(rows: Sequence[Row], asked: Sequence[Peer], missing: Mapping[str, st
                 number_of[SAFE],
                 f"{statistics.median(loose):.1e}" if loose else "",
                 number_of[INSIDE],
+                number_of[ROUNDED],
                 number_of[UNSAFE],
                 f"{max(over):.1e}" if over else "",
                 failed,
@@ -313,6 +339,7 @@ def main(arguments: Sequence[str]) -> int:
         for problem, action in zip(stated, statements(paths[name], len(stated)), strict=True):
             count += 1
             truth = enclose(problem, action)
+            problem = replace(problem, grid=truth.grid)
             lines.append(own(problem, truth))
             print(lines[-1], flush=True)
             for peer in (peer for peer in asked if peer.module not in missing):

@@ -46,12 +46,16 @@ class Part:
 
 @dataclass(frozen=True)
 class Problem:
-    """A claim to be made tight: delta at epsilon where epsilon is given, epsilon at delta otherwise."""
+    """A claim to be made tight: delta at epsilon where epsilon is given, epsilon at delta otherwise.
+
+    grid: a spacing of losses to be used as well.
+    """
 
     title: str
     parts: tuple[Part, ...]
     epsilon: Fraction | None
     delta: Fraction | None
+    grid: Fraction | None = None
 
     def ask(self, epsilon_at: Callable[[float], Any], delta_at: Callable[[float], Any]) -> float:
         """The number that is asked for, from the two functions of an accountant."""
@@ -97,6 +101,13 @@ def google_pld(problem: Problem, interval: float, pessimistic: bool = True) -> A
         single = single if part.times == 1 else single.self_compose(part.times)
         total = single if total is None else total.compose(single)
     return {UPPER if pessimistic else LOWER: problem.ask(total.get_epsilon_for_delta, total.get_delta_for_epsilon)}
+
+
+def google_equal(problem: Problem) -> Answer:
+    """The same, pessimistic, on the grid that the problem names."""
+    if problem.grid is None:
+        raise NotOffered("no grid to be equal to")
+    return google_pld(problem, float(problem.grid))
 
 
 def google_renyi(problem: Problem) -> Answer:
@@ -228,7 +239,10 @@ def autodp_renyi(problem: Problem) -> Answer:
 
 
 def autodp_fourier(problem: Problem) -> Answer:
-    """The analytical Fourier accountant: characteristic functions, inverted by quadrature; the worse of adding and removing."""
+    """The analytical Fourier accountant: characteristic functions, inverted by quadrature; the worse of adding and removing.
+
+    Its search for epsilon passes bounds to scipy's minimize_scalar that are meant for delta; SciPy 1.17 keeps e^epsilon between them.
+    """
     from autodp import mechanism_zoo, transformer_zoo
 
     def total(neighbouring: str) -> Iterator[Any]:
@@ -273,6 +287,7 @@ def peers(grids: tuple[float, ...]) -> list[Peer]:
     return [
         *(Peer(f"dp-accounting, PLD, grid {grid:g}", *GOOGLE, lambda problem, grid=grid: google_pld(problem, grid)) for grid in grids),
         Peer(f"dp-accounting, PLD, grid {grids[0]:g}, optimistic", *GOOGLE, lambda problem: google_pld(problem, grids[0], False)),
+        Peer("dp-accounting, PLD, equal grid", *GOOGLE, google_equal),
         Peer("dp-accounting, Rényi", *GOOGLE, google_renyi),
         Peer("prv-accountant, error 0.01", *MICROSOFT, lambda problem: microsoft_prv(problem, 0.01)),
         Peer("OpenDP", "opendp", "opendp", opendp),

@@ -33,9 +33,10 @@ ENDS = st.fractions(0, 10, max_denominator=1000)
 @given(st.floats(-1, 11), ENDS, ENDS)
 def test_a_bound_is_safe_or_unsafe_exactly_when_it_is_proved(table: Any, value: float, first: Fraction, second: Fraction) -> None:
     lower, upper = sorted((first, second))
-    direction, off, _ = table.judge("upper", value, lower, upper)
+    direction, off, relative = table.judge("upper", value, lower, upper)
     exact = Fraction(value)
-    assert (direction == "UNSAFE") == (exact < lower)
+    assert (direction in ("UNSAFE", "unsafe by rounding")) == (exact < lower)
+    assert (direction == "UNSAFE") == (exact < lower and relative > table.ROUNDING)
     assert (direction == "SAFE") == (exact >= upper)
     if direction == "inside":
         assert off is None
@@ -47,8 +48,9 @@ def test_a_bound_is_safe_or_unsafe_exactly_when_it_is_proved(table: Any, value: 
 def test_a_double_beside_its_decimal_is_told_from_it(table: Any) -> None:
     tenth = Fraction(1, 10)  # the nearest double lies above
     assert table.judge("upper", 0.1, tenth, tenth)[0] == "SAFE"
-    assert table.judge("lower", 0.1, tenth, tenth)[0] == "UNSAFE"
-    assert table.judge("upper", math.nextafter(0.1, 0), tenth, tenth)[0] == "UNSAFE"
+    assert table.judge("lower", 0.1, tenth, tenth)[0] == "unsafe by rounding"
+    assert table.judge("upper", math.nextafter(0.1, 0), tenth, tenth)[0] == "unsafe by rounding"
+    assert table.judge("upper", 0.1, tenth + Fraction(1, 10**9), tenth + 1)[0] == "UNSAFE"
 
 
 def test_without_a_proof_nothing_is_said(table: Any) -> None:
@@ -77,3 +79,9 @@ def test_every_problem_asks_for_one_number(table: Any, path: Path) -> None:
     for problem in stated:
         assert (problem.epsilon is None) != (problem.delta is None)
         assert problem.parts
+
+
+def test_the_coarsest_grid_of_a_certificate_is_found(table: Any) -> None:
+    certificate = {"steps": [{"evidence": {"grid": {"spacing": "1/1024", "bits": 64}}}, {"evidence": [{"spacing": "1/512"}]}]}
+    assert max(table.spacings(certificate)) == Fraction(1, 512)
+    assert not list(table.spacings({"steps": []}))
