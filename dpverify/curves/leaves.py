@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
-from dpverify.balls import constant
+from flint import arb, ctx
+
+from dpverify.balls import constant, precision
+from dpverify.certificate import PRECISIONS
 from dpverify.curves import caps, finite, gauge, laplace, lattice, line, normal, product, scale_mixture
-from dpverify.curves.base import Curve, Evidence
+from dpverify.curves.base import Curve, Evidence, Pair, Profile
 from dpverify.curves.runs import Run, leaf, reach
 from dpverify.errors import CertificateError, ExprError, Rejected
 from dpverify.expr import parse, symbols
@@ -50,6 +54,47 @@ def _finite(run: Run, evidence: Evidence) -> Curve:
     if point is not None and symbols(point):
         raise CertificateError(f"{finite.NAME}: 'at' is not a number.")
     return finite.curve(mechanism, None if point is None else constant(point), sensitivity)
+
+
+def curve(run: Run, evidence: Evidence) -> Curve:
+    """The curve of a run of a single mechanism, by the rule that its evidence names.
+
+    evidence: "prec", if given, is the precision at which its profiles are evaluated wherever less is not asked: compositions need many
+    values of few digits. Raises Rejected, Undecided, CertificateError.
+    """
+    rule = LEAVES.get(str(evidence.get("rule")))
+    if rule is None:
+        raise CertificateError(f"{str(evidence.get('rule'))[:60]!r} is no rule for the curve of a single mechanism.")
+    found = rule(run, evidence)
+    if "prec" not in evidence:
+        return found
+    bits = evidence["prec"]
+    if type(bits) is not int or bits not in PRECISIONS:
+        raise CertificateError(f"the precision of a part must be an integer between {PRECISIONS[0]} and {PRECISIONS[-1]}.")
+    upper = None if found.upper is None else _limited(found.upper, bits)
+    lower = upper if found.exact else None if found.lower is None else _limited(found.lower, bits)
+    return replace(found, upper=upper, lower=lower)
+
+
+def _limited(pair: Pair, bits: int) -> Pair:
+    """The pair with profiles that are evaluated at no more than a precision, each epsilon once."""
+
+    def limited(profile: Profile) -> Profile:
+        known: dict[Any, arb] = {}
+
+        def at(epsilon: arb) -> arb:
+            with precision(min(ctx.prec, bits)):
+                if not epsilon.is_exact():
+                    return profile(epsilon)
+                key = epsilon.man_exp(), ctx.prec
+                if key not in known:
+                    known[key] = profile(epsilon)
+                return known[key]
+
+        return at
+
+    forward = limited(pair.forward)
+    return replace(pair, forward=forward, backward=forward if pair.backward is pair.forward else limited(pair.backward))
 
 
 LEAVES: Final[Mapping[str, Leaf]] = {

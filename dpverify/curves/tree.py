@@ -19,6 +19,7 @@ from dpverify.compare import certainly_le
 from dpverify.curves import (
     distributions,
     group_privacy,
+    leaves,
     losses,
     parallel_composition,
     poisson_subsampling,
@@ -28,7 +29,6 @@ from dpverify.curves import (
 )
 from dpverify.curves.base import Curve, Evidence
 from dpverify.curves.compositions import COMPOSITIONS
-from dpverify.curves.leaves import LEAVES
 from dpverify.curves.runs import Run, leaf, merged
 from dpverify.errors import CertificateError, Rejected
 from dpverify.expr import ONE, Expr, Num
@@ -105,10 +105,7 @@ def _single(run: Run, evidence: Evidence, premise: Premise) -> Curve:
             raise Rejected(str(name), "the part", f"parts in parallel want the rule {parallel_composition.NAME}")
         found = [curve(part, e, premise, run.factor) for part, e in _each(mechanism.parts, evidence)]
         return parallel_composition.curve(found, int(_fraction(evidence, "index")))
-    rule = LEAVES.get(str(name))
-    if rule is None:
-        raise CertificateError(f"{str(name)[:60]!r} is no rule for the curve of a single mechanism.")
-    return rule(run, evidence)
+    return leaves.curve(run, evidence)
 
 
 def whole(factor: Expr) -> int:

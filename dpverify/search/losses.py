@@ -45,16 +45,18 @@ def propose(
     delta: float | None,
     digits: int,
     evaluated: int = MOST_EVALUATED,
+    stand_ins: Sequence[Pair] | None = None,
 ) -> dict[str, Any]:
     """The grid, as evidence for `curves.losses.read_grid`, for bounds on delta at an epsilon or on epsilon at a delta.
 
     digits: relative accuracy 10^-digits of delta, or absolute of epsilon in nats, as far as MOST_CELLS allows. The same grid serves
     pairs in the reversed order only if they have the same profiles. evaluated: the most cells of one part; each takes about three
-    evaluations of its profile. Raises ValueError unless just one of epsilon and delta is given.
+    evaluations of its profile. stand_ins: pairs that are like the given ones and quicker to evaluate, for a first look at them.
+    Raises ValueError unless just one of epsilon and delta is given.
     """
     if (epsilon is None) == (delta is None):
         raise ValueError("give either an epsilon or a delta.")
-    shapes = [_explore(pair) for pair in pairs]
+    shapes = [_explore(pair) for pair in stand_ins or pairs]
     total = _Total(shapes, times)
     tilt, log_delta = total.at_epsilon(epsilon) if epsilon is not None else total.at_delta(float(delta or 0))
     log_delta = max(log_delta, _LEAST_LOG)

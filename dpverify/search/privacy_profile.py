@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from statistics import NormalDist
 from typing import Any
 
 from flint import arb
@@ -33,7 +34,7 @@ from dpverify.curves.base import Curve, Pair
 from dpverify.curves.compositions import COMPOSITIONS
 from dpverify.curves.runs import Run, leaf, merged
 from dpverify.errors import DpverifyError, Undecided
-from dpverify.expr import ONE, ZERO
+from dpverify.expr import ONE, ZERO, Num
 from dpverify.model import (
     Claim,
     Combinator,
@@ -73,6 +74,8 @@ _NAMES: dict[type, tuple[str, ...]] = {
     Staircase: (lattice.NAME,),
 }
 """Rules for the curve of a single mechanism, the sharpest first."""
+_EVALUATED = {caps.NAME: 128, scale_mixture.NAME: 400, product.NAME: 2000, line.NAME: 2000}
+"""Rules whose profiles are slow to evaluate, with the most cells of a grid that one may have."""
 _LARGEST = 10**4
 """An epsilon beyond which no delta is looked for."""
 
@@ -159,23 +162,63 @@ def _plan(runs: Sequence[Run], target: Target) -> Plan:
         epsilon=None if target.epsilon is None else target.epsilon / total,
         delta=None if target.delta is None else target.delta / total,
     )
-    plans = [_single(replace(run, times=1), share) for run in runs]
+    plans = [_coarse(_single(replace(run, times=1), share)) for run in runs]
     curves = [tree.combine([replace(run, times=1)], plan, pure_epsilon) for run, plan in zip(runs, plans, strict=True)]
     pairs = [curve.upper for curve in curves if curve.upper is not None]
     if len(pairs) < len(runs):
         raise Undecided("a part has no upper bound on its curve, so their composition has none.")
     times = [run.times for run in runs]
-    found: Plan = {"rule": losses.NAME, "grid": _grid(pairs, times, target), "parts": plans}
+    stand_ins = [_stand_in(run, plan, pair) for run, plan, pair in zip(runs, plans, pairs, strict=True)]
+    evaluated = min(_EVALUATED.get(_slowest(plan), grids.MOST_EVALUATED) for plan in plans)
+    found: Plan = {"rule": losses.NAME, "grid": _grid(pairs, times, stand_ins, evaluated, target), "parts": plans}
     if not all(pair.forward is pair.backward for pair in pairs):
-        found["reverse"] = _grid([pair.reversed for pair in pairs], times, target)
+        swapped = [pair.reversed for pair in pairs], times, [pair.reversed for pair in stand_ins]
+        found["reverse"] = _grid(*swapped, evaluated, target)
     return found
 
 
-def _grid(pairs: Sequence[Pair], times: Sequence[int], target: Target) -> Plan:
+def _grid(pairs: Sequence[Pair], times: Sequence[int], stand_ins: Sequence[Pair], evaluated: int, target: Target) -> Plan:
     """The grid that is sharpest at the claimed epsilon, else at the claimed delta, else about delta = 1e-6."""
     delta = None if target.epsilon is not None else target.delta or 1e-6
     digits = min(max(target.digits // 5, _GRID_DIGITS[0]), _GRID_DIGITS[-1])
-    return grids.propose(pairs, times, epsilon=target.epsilon, delta=delta, digits=digits)
+    return grids.propose(pairs, times, target.epsilon, delta, digits, evaluated, stand_ins)
+
+
+def _coarse(plan: Plan) -> Plan:
+    """The plan of a part with slow profiles evaluated at no more precision than a grid needs."""
+    changed = dict(plan)
+    if plan["rule"] in _EVALUATED:
+        changed["prec"] = _FIRST_BITS
+    if "part" in plan:
+        changed["part"] = _coarse(plan["part"])
+    if "parts" in plan and plan["rule"] != losses.NAME:
+        changed["parts"] = [_coarse(below) for below in plan["parts"]]
+    return changed
+
+
+def _slowest(plan: Plan) -> str:
+    """The rule of a part whose profile takes longest to evaluate."""
+    names = [plan["rule"], *(_slowest(below) for below in plan.get("parts", []))]
+    if "part" in plan:
+        names.append(_slowest(plan["part"]))
+    slowest: str = min(names, key=lambda name: _EVALUATED.get(name, grids.MOST_EVALUATED))
+    return slowest
+
+
+def _stand_in(run: Run, plan: Plan, pair: Pair) -> Pair:
+    """For a pair that is slow to evaluate a Gaussian one with the same total variation: enough to choose a grid by."""
+    if _slowest(plan) not in _EVALUATED:
+        return pair
+    mechanism = run.part.mechanism
+    if isinstance(mechanism, Subsample) and mechanism.scheme == "poisson" and plan["rule"] == poisson_subsampling.NAME:
+        below = merged(mechanism.part)
+        if len(below) == 1 and below[0].times == 1:
+            curve = tree.combine(below, plan["part"], pure_epsilon)
+            if curve.upper is not None:
+                return poisson_subsampling.sampled(_stand_in(below[0], plan["part"], curve.upper), mechanism.rate)
+    with precision(_FIRST_BITS):
+        distance = min(max(float(pair.worst(arb(0)).mid()), 1e-9), 1 - 1e-9)
+    return normal.pair(Num(Fraction(2 * NormalDist().inv_cdf((1 + distance) / 2)).limit_denominator(10**12)))
 
 
 def _single(run: Run, target: Target) -> Plan:
