@@ -1,0 +1,538 @@
+"""Three bands of numbers that a plot of a claim needs: delta(epsilon), the trade-off curve, epsilon after k compositions.
+
+The search plans one privacy curve of the claim's mechanism; the curve is built and evaluated by the code below the trust line, so that
+every number of a band is a bound that is proved: decimals rounded outward, None where a side is not known. What varies (epsilon in nats,
+the type I error, the number of compositions) is exact as written. Nothing depends on the time or the machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any, Final
+
+from flint import arb, ctx
+
+from dpverify.balls import constant, exact, finite, precision, rational
+from dpverify.compare import decimal_bounds
+from dpverify.curves import caps, distributions, laplace_sums, line, losses, product, scale_mixture, tree, uniform_ball
+from dpverify.curves.base import Curve, Pair, Profile
+from dpverify.curves.chords import remembered, sketch
+from dpverify.curves.compositions import COMPOSITIONS
+from dpverify.curves.runs import Run, check_adjacencies, merged
+from dpverify.curves.trade_offs import trade_off
+from dpverify.errors import DpverifyError, Undecided
+from dpverify.expr import ZERO, Expr, Num, format_expr
+from dpverify.model import Claim, Part
+from dpverify.rules.premises import pure_epsilon
+from dpverify.search import Proposal, extend_with_curve
+from dpverify.search import losses as grids
+
+DIGITS: Final = 10
+"""Significant digits of the bounds."""
+BITS: Final = 64
+"""Working precision of profiles."""
+PLAN_DIGITS: Final = 4
+USUAL_DELTA: Final = Num(Fraction(1, 10**6))
+"""The delta of a composition's epsilon where none above 0 is claimed."""
+STEPS: Final = 64
+"""About as many epsilons a band of delta has."""
+SLOW: Final[Mapping[str, int]] = {caps.NAME: 16, scale_mixture.NAME: 16, uniform_ball.NAME: 16, product.NAME: 16, line.NAME: 32}
+"""Rules whose curves take milliseconds or more a point, and about how many points of them are evaluated: in between, by chords."""
+CELLS: Final = 1 << 11
+"""Losses of a part on the grid of a composition; half as many on the one for several numbers of compositions."""
+ALPHAS: Final = tuple(Fraction(n, 1000) for n in (1, 5, 10, 20, *range(50, 1001, 50)))
+"""Type I errors of a trade-off curve, every fourth of them where it takes long; at 0 it is not known."""
+MOST_COUNTS: Final = 1024
+"""Compositions of a mechanism by itself."""
+SLOW_BITS: Final = 40
+"""Working precision of curves that take long."""
+_FURTHEST: Final = 2**13
+_NEGLIGIBLE: Final = 40
+"""delta is negligible below 2^-40, or below 2^-20 where a curve is evaluated with few bits."""
+_NEAREST: Final = Fraction(1, 2**20)
+_SPACING_BITS: Final = 8
+_CLAIMED_DIGITS: Final = 12
+_GRID_DIGITS: Final = 2
+_MOST_LAPLACE: Final = 256
+_MOST_OF_MANY: Final = 16
+_MOST_PLACES: Final = 60
+_ROUNDS: Final = 80
+_SLACK_BITS: Final = 24
+_FINE_BITS: Final = 48
+"""Masses of a loss distribution in units this fine are, summed up, convex to within 2^-_SLACK_BITS."""
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """Bounds on one quantity at some values of another: lower[i] <= truth <= upper[i] at x[i].
+
+    quantity: what is bounded; variable: what x is. x: exact decimals (a fraction "a/b" only where it was given and no decimal is exact).
+    lower, upper: decimals rounded outward, None where a side is not known. exact: for each x whether both bounds enclose the tight value
+    by arithmetic alone, else they are bounds by different theorems or by a grid. at: what is held fixed, as text. rules, assumed: what
+    this rests on.
+    """
+
+    quantity: str
+    variable: str
+    x: tuple[str, ...]
+    lower: tuple[str | None, ...]
+    upper: tuple[str | None, ...]
+    exact: tuple[bool, ...]
+    at: Mapping[str, str] = field(default_factory=dict)
+    rules: tuple[str, ...] = ()
+    assumed: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON object with a list for each of the columns."""
+        return {
+            "quantity": self.quantity,
+            "variable": self.variable,
+            "at": dict(self.at),
+            "x": list(self.x),
+            "lower": list(self.lower),
+            "upper": list(self.upper),
+            "exact": list(self.exact),
+            "rules": list(self.rules),
+            "assumed": list(self.assumed),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A claim with its curve. evidence: of the curve, a rule for every node; reach: an epsilon beyond which nothing much happens.
+
+    evaluated: the epsilons at which a slow curve was evaluated, None where it is at every one.
+    """
+
+    claim: Claim
+    runs: tuple[Run, ...]
+    evidence: Mapping[str, Any]
+    curve: Curve
+    reach: Fraction
+    evaluated: frozenset[Fraction] | None
+
+
+def delta_band(claim: Claim, epsilons: Iterable[Fraction | int | str] | None = None, *, planned: Planned | None = None) -> Band:
+    """delta(epsilon) at these epsilons, or at some fifty from 0 to where it is negligible, with the claimed one.
+
+    A claimed epsilon that no short decimal is exactly counts as the two decimals of 12 digits on either side of it. Raises Undecided
+    where the mechanism has no curve, or an epsilon is negative.
+    """
+    planned = planned or plan(claim)
+    points = _epsilons(planned) if epsilons is None else sorted({Fraction(at) for at in epsilons})
+    if any(at < 0 for at in points):
+        raise Undecided("a negative epsilon; delta is asked for at epsilons of at least 0.")
+    curve = planned.curve
+    with precision(BITS):
+        upper = [_value(curve.upper, at) for at in points]
+        lower = upper if curve.exact else [_value(curve.lower, at) for at in points]
+    return Band(
+        "delta",
+        "epsilon",
+        tuple(map(_written, points)),
+        tuple(_decimal(ball, -1) for ball in lower),
+        tuple(_decimal(ball, 1) for ball in upper),
+        tuple(curve.exact and (planned.evaluated is None or at in planned.evaluated) for at in points),
+        rules=curve.rules,
+        assumed=curve.assumed,
+    )
+
+
+def trade_off_band(claim: Claim, alphas: Iterable[Fraction | int | str] | None = None, *, planned: Planned | None = None) -> Band:
+    """The least type II error of any test between two neighbours, at these type I errors in (0, 1].
+
+    Below lower no test comes, for whichever neighbours; upper some test between some neighbours attains. Raises Undecided where the
+    mechanism has no curve or an error is not in (0, 1].
+    """
+    planned = planned or plan(claim)
+    usual = ALPHAS[::4] if laplace_sums.NAME in planned.curve.rules else ALPHAS
+    points = list(usual) if alphas is None else sorted({Fraction(at) for at in alphas})
+    if any(not 0 < at <= 1 for at in points):
+        raise Undecided("a type I error is a probability above 0.")
+    curve, attained = planned.curve, _convex(planned)
+    with precision(BITS // 2):  # a supremum takes a guard of its own
+        lower = [_least_error(curve.upper, at) for at in points]
+        upper = [_least_error(attained, at) for at in points]
+    return Band(
+        "type II error",
+        "type I error",
+        tuple(map(_written, points)),
+        tuple(_decimal(ball, -1) for ball in lower),
+        tuple(_decimal(ball, 1) for ball in upper),
+        (curve.exact and planned.evaluated is None,) * len(points),
+        rules=curve.rules,
+        assumed=curve.assumed,
+    )
+
+
+def composition_band(claim: Claim, counts: Iterable[int] | None = None, *, planned: Planned | None = None) -> Band:
+    """epsilon at the claimed delta (at 1e-6 where none above 0 is claimed) after k adaptive compositions.
+
+    Of a claim about one mechanism run `times` times, k counts single runs, up to twice as many; of all others it counts the claimed
+    mechanism as a whole. By the exact theorems where they apply, else by loss distributions on a coarse grid. Raises Undecided where the
+    mechanism has no curve.
+    """
+    planned = planned or plan(claim)
+    composer = _Composer.of(planned)
+    points = composer.counts() if counts is None else sorted(set(counts))
+    if any(count < 1 for count in points):
+        raise Undecided("fewer than one composition.")
+    with precision(BITS):
+        goal = constant(composer.delta)
+        curves = [composer.curve(count, max(points)) for count in points]
+        lower = [_epsilon(curve.lower, goal, -1) for curve in curves]
+        upper = [_epsilon(curve.upper, goal, 1) for curve in curves]
+        known = [curve.exact and not _is_slow(curve) for curve in curves]
+    return Band(
+        "epsilon",
+        "compositions",
+        tuple(map(str, points)),
+        tuple(lower),
+        tuple(upper),
+        tuple(known),
+        at={"delta": _short(composer.delta)},
+        rules=tuple(dict.fromkeys(rule for curve in curves for rule in curve.rules)),
+        assumed=tuple(dict.fromkeys(text for curve in curves for text in curve.assumed)),
+    )
+
+
+def plan(claim: Claim, evidence: Mapping[str, Any] | None = None) -> Planned:
+    """The curve of a claim's mechanism at its sensitivity, built once for all bands.
+
+    evidence: of the curve, as in a certificate; by default the search looks for it. Raises Undecided or Rejected where there is none.
+    """
+    if claim.domains:
+        raise Undecided("curves want a value for every parameter; claim one value at a time.")
+    check_adjacencies(claim)
+    found = _searched(claim) if evidence is None else evidence
+    runs = merged(Part(claim.mechanism, claim.sensitivity, claim.query, claim.adjacency))
+    with precision(BITS):
+        curve = _built(runs, found)
+        if not _is_slow(curve):
+            return Planned(claim, runs, found, curve, _reach(curve, claim), None)
+    with precision(SLOW_BITS):
+        return _sketched(claim, runs, found, curve)
+
+
+def _searched(claim: Claim) -> Mapping[str, Any]:
+    """Evidence for the curve, aimed at what is claimed."""
+    pure = claim.epsilon is None and claim.delta in (None, ZERO)
+    aimed = replace(claim, delta=USUAL_DELTA) if pure else claim if claim.epsilon is None else replace(claim, delta=None)
+    proposal = Proposal()
+    extend_with_curve(proposal, aimed, PLAN_DIGITS)
+    for step in proposal.steps:
+        if "curve" in step["evidence"]:
+            return dict(step["evidence"]["curve"])
+    raise Undecided("; ".join(proposal.reasons) or "no rule gives the privacy curve of this mechanism.")
+
+
+def _built(runs: Sequence[Run], evidence: Mapping[str, Any]) -> Curve:
+    """The curve by its evidence, a composition by loss distributions on a grid of no more than CELLS cells a part."""
+    if evidence.get("rule") == losses.NAME:
+        evidence = {**evidence, **{key: _coarser(evidence[key], CELLS) for key in ("grid", "reverse") if key in evidence}}
+    return _remembering(tree.combine(runs, dict(evidence), pure_epsilon))
+
+
+def _coarser(grid: Mapping[str, Any], cells: int) -> dict[str, Any]:
+    """A grid of at most so many cells a part, dyadic, which balls are exact at: any grid gives true bounds."""
+    longest = max(high - low for low, high in grid["ranges"])
+    if longest <= cells:
+        return dict(grid)
+    spacing = Fraction(grid["spacing"])
+    unit = _power_of_two(spacing) / 2**_SPACING_BITS
+    wider = -(-spacing * longest // (cells * unit)) * unit
+    factor = wider / spacing
+    ranges = [[low // factor, -(-high // factor)] for low, high in grid["ranges"]]
+    return {**grid, "spacing": str(wider), "nudge": str(wider * Fraction(grid["nudge"]) / spacing), "ranges": ranges}
+
+
+def _power_of_two(value: Fraction) -> Fraction:
+    """One that is about as great."""
+    return Fraction(2) ** (value.numerator.bit_length() - value.denominator.bit_length())
+
+
+def _remembering(curve: Curve) -> Curve:
+    return _mapped(curve, remembered)
+
+
+def _mapped(curve: Curve, change: Callable[[Pair], Pair]) -> Curve:
+    """The curve with its pairs changed, still one pair where it was one."""
+    upper = None if curve.upper is None else change(curve.upper)
+    lower = upper if curve.exact else None if curve.lower is None else change(curve.lower)
+    return replace(curve, upper=upper, lower=lower)
+
+
+# -- where to evaluate ---------------------------------------------------------------------------------
+
+
+def _is_slow(curve: Curve) -> bool:
+    """Whether a curve takes so long that it is evaluated at few points; loss distributions are quick whatever their parts."""
+    return losses.NAME not in curve.rules and any(rule in SLOW for rule in curve.rules)
+
+
+def _sketched(claim: Claim, runs: tuple[Run, ...], evidence: Mapping[str, Any], curve: Curve) -> Planned:
+    """The plan with a slow curve evaluated at few points once and for all."""
+    reach = _reach(curve, claim)
+    points = set(_multiples(reach, min(SLOW[rule] for rule in curve.rules if rule in SLOW)))
+    if claim.epsilon is not None:
+        points |= {exact(ball) for ball in (constant(claim.epsilon).lower(), constant(claim.epsilon).upper()) if ball >= 0}
+    balls = [rational(at) for at in points]
+    known = frozenset(exact(ball) for ball in balls if ball.is_exact())
+    return Planned(claim, runs, evidence, _mapped(curve, lambda pair: sketch(pair, balls)), reach, known)
+
+
+def _reach(curve: Curve, claim: Claim) -> Fraction:
+    """A power of two at which delta is as good as gone; about the claimed epsilon, or 8, where it never is."""
+    pair = curve.upper or curve.lower
+    if pair is None:
+        raise Undecided("nothing is known of the privacy curve.")
+    claimed = Fraction(0) if claim.epsilon is None else exact(constant(claim.epsilon).upper())
+    reach = max(_power_of_two(claimed), _NEAREST) if claimed > 0 else Fraction(1)
+    if _is_left(pair, Fraction(_FURTHEST)):
+        return max(Fraction(8), 2 * reach)
+    while _is_left(pair, reach):
+        reach *= 2
+    while reach > _NEAREST and not _is_left(pair, reach / 2):
+        reach /= 2
+    return reach
+
+
+def _is_left(pair: Pair, epsilon: Fraction) -> bool:
+    """Whether delta is not certainly negligible; not where it has no enclosure."""
+    try:
+        return not pair.worst(rational(epsilon)) <= arb(2) ** -(_NEGLIGIBLE if ctx.prec >= BITS else _NEGLIGIBLE // 2)
+    except Undecided:
+        return False
+
+
+def _multiples(reach: Fraction, steps: int) -> list[Fraction]:
+    return [i * reach / steps for i in range(steps + 1)]
+
+
+def _epsilons(planned: Planned) -> list[Fraction]:
+    points = set(_multiples(planned.reach, STEPS))
+    if planned.claim.epsilon is not None:
+        low, high = decimal_bounds(planned.claim.epsilon, _CLAIMED_DIGITS)
+        points |= {max(Fraction(low), Fraction(0)), max(Fraction(high), Fraction(0))}
+    return sorted(points)
+
+
+# -- values --------------------------------------------------------------------------------------------
+
+
+def _value(pair: Pair | None, epsilon: Fraction) -> arb | None:
+    """delta of the worse order, within [0, 1]; None where it has no enclosure."""
+    if pair is None:
+        return None
+    try:
+        return finite(pair.worst(rational(epsilon))).max(arb(0)).min(arb(1))
+    except Undecided:
+        return None
+
+
+def _least_error(pair: Pair | None, alpha: Fraction) -> arb | None:
+    """The type II error of the best test between the two distributions of a pair, whichever is the null hypothesis."""
+    if pair is None:
+        return None
+    try:
+        found = trade_off(pair, alpha)
+        return found if pair.forward is pair.backward else found.min(trade_off(pair.reversed, alpha))
+    except Undecided:
+        return None
+
+
+def _convex(planned: Planned) -> Pair | None:
+    """The lower pair as enclosures of convex profiles, which bounding a supremum wants: sums of rounded masses are nearly so."""
+    pair, bits = planned.curve.lower, list(_bits(planned.evidence))
+    if pair is None or not bits:
+        return pair
+    if not pair.everywhere or min(bits) < _FINE_BITS:
+        return None
+    slack = arb(0).union(arb(2) ** -_SLACK_BITS)
+
+    def widened(profile: Profile) -> Profile:
+        return lambda epsilon: profile(epsilon) + slack
+
+    forward = widened(pair.forward)
+    return replace(pair, forward=forward, backward=forward if pair.forward is pair.backward else widened(pair.backward))
+
+
+def _bits(evidence: Any) -> Iterator[int]:
+    """Of every grid in the evidence the bits that its masses are kept to."""
+    if isinstance(evidence, Mapping):
+        if "bits" in evidence:
+            yield int(evidence["bits"])
+        for inner in evidence.values():
+            yield from _bits(inner)
+    elif isinstance(evidence, list):
+        for inner in evidence:
+            yield from _bits(inner)
+
+
+# -- epsilon of a delta --------------------------------------------------------------------------------
+
+
+def _epsilon(pair: Pair | None, delta: arb, side: int) -> str | None:
+    """The decimal nearest to where the profile passes delta that is certainly on one side of it; None where there is none in reach."""
+    if pair is None:
+        return None
+
+    def holds(epsilon: Fraction) -> bool:
+        value = pair.worst(rational(epsilon))
+        return bool(value <= delta) if side > 0 else bool(value > delta)
+
+    def end(value: arb) -> arb:
+        return value.upper() if side > 0 else value.lower()
+
+    try:
+        if holds(Fraction(0)) == (side > 0):
+            return "0"
+        root = _crossing(lambda epsilon: float((end(pair.worst(rational(epsilon))) - delta).mid()))
+        for digits in range(DIGITS, 0, -1):
+            near = decimal_bounds(Num(root * (1 + side * Fraction(1, 10**digits))), digits)[side > 0]
+            if holds(Fraction(near)):
+                return near
+    except Undecided:
+        return None
+    return None if side > 0 else "0"
+
+
+def _crossing(excess: Callable[[Fraction], float]) -> Fraction:
+    """About where a falling function passes 0, by bracketing and the method of Illinois; _FURTHEST where it does not before."""
+    low, high = Fraction(0), Fraction(1, 64)
+    at_low, at_high = 1.0, excess(high)
+    while at_high > 0:
+        if high >= _FURTHEST:
+            return high
+        low, at_low, high = high, at_high, 2 * high
+        at_high = excess(high)
+    side = 0
+    for _ in range(_ROUNDS):
+        if high - low <= high / 10 ** (DIGITS + 1) or at_high == 0:
+            break
+        weight = min(max(at_low / (at_low - at_high), 1e-3), 1 - 1e-3)
+        middle = low + (high - low) * Fraction(round(weight * 2**32), 2**32)
+        value = excess(middle)
+        if value > 0:
+            low, at_low, at_high, side = middle, value, at_high / 2 if side == 1 else at_high, 1
+        else:
+            high, at_high, at_low, side = middle, value, at_low / 2 if side == -1 else at_low, -1
+    return high
+
+
+# -- compositions --------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Composer:
+    """Curves of a mechanism composed with itself. unit: what is counted; times: how often the claim runs it."""
+
+    planned: Planned
+    unit: tuple[Run, ...]
+    times: int
+    delta: Expr
+    _parts: list[Curve] | None = None
+    _grids: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, planned: Planned) -> _Composer:
+        runs, stated = planned.runs, planned.claim.delta
+        delta = stated if stated is not None and constant(stated) > 0 else USUAL_DELTA
+        if len(runs) == 1:
+            return cls(planned, (replace(runs[0], times=1),), runs[0].times, delta)
+        return cls(planned, runs, 1, delta)
+
+    def counts(self) -> list[int]:
+        """1, 2, 4, ... where a theorem gives the composition, else 1, 4, 16, ..."""
+        quick = _by_theorem(self.unit, 2) is not None
+        most = 2 * self.times if self.times > 1 else MOST_COUNTS if quick or len(self.unit) == 1 else _MOST_OF_MANY
+        powers = [2**i for i in range(0, most.bit_length(), 1 if quick else 2)]
+        return sorted({*powers, self.times, most})
+
+    def curve(self, count: int, most: int) -> Curve:
+        """After so many compositions; nothing where that is not known. most: the most that will be asked for."""
+        try:
+            if count == self.times:
+                return self.planned.curve
+            return _by_theorem(self.unit, count) or self._by_losses(count, most)
+        except (DpverifyError, ArithmeticError, ValueError):
+            return Curve(None, None, ())
+
+    def _by_losses(self, count: int, most: int) -> Curve:
+        parts = self._single_curves()
+        if count == 1 and len(parts) == 1:
+            return parts[0]
+        counts = [run.times * count for run in self.unit]
+        if not self._grids:
+            self._propose(parts, [run.times * most for run in self.unit])
+        found = distributions.curve(parts, counts, self._grids)
+        return replace(found, lower=None) if any(run.processed for run in self.unit) else found
+
+    def _single_curves(self) -> list[Curve]:
+        if self._parts is None:
+            evidence = self.planned.evidence
+            listed = evidence["parts"] if evidence.get("rule") == losses.NAME and "grid" in evidence else [evidence]
+            if len(self.unit) == 1 and self.times == 1:
+                self._parts = [self.planned.curve]
+            else:
+                runs = [replace(run, times=1) for run in self.unit]
+                built = [_built([run], below) for run, below in zip(runs, listed, strict=True)]
+                self._parts = [_sketched(self.planned.claim, (), {}, curve).curve if _is_slow(curve) else curve for curve in built]
+        return self._parts
+
+    def _propose(self, parts: Sequence[Curve], counts: Sequence[int]) -> None:
+        """One grid for all counts, aimed at the last."""
+        pairs = [part.upper for part in parts if part.upper is not None]
+        if len(pairs) < len(parts):
+            raise Undecided("a part has no upper bound on its curve.")
+        orders = {"grid": pairs}
+        if not all(pair.forward is pair.backward for pair in pairs):
+            orders["reverse"] = [pair.reversed for pair in pairs]
+        for key, ordered in orders.items():
+            self._grids[key] = _coarser(grids.propose(ordered, counts, None, float(constant(self.delta)), _GRID_DIGITS), CELLS // 2)
+
+
+def _by_theorem(unit: Sequence[Run], count: int) -> Curve | None:
+    """The composition by a theorem about sums of losses, None where none applies."""
+    runs = [replace(run, times=run.times * count) for run in unit]
+    laplace_is_slow = sum(run.times for run in runs) > _MOST_LAPLACE
+    for name, compose in COMPOSITIONS.items():
+        if name == laplace_sums.NAME and laplace_is_slow:
+            continue
+        try:
+            found = _remembering(compose(runs))
+        except DpverifyError:
+            continue
+        return replace(found, lower=None) if any(run.processed for run in unit) else found
+    return None
+
+
+# -- decimals ------------------------------------------------------------------------------------------
+
+
+def _decimal(ball: arb | None, side: int) -> str | None:
+    """One end of a ball, rounded outward."""
+    if ball is None:
+        return None
+    try:
+        end = exact(ball.upper() if side > 0 else ball.lower())
+    except Undecided:  # beyond what is written out
+        return None
+    return decimal_bounds(Num(max(end, Fraction(0))), DIGITS)[side > 0]
+
+
+def _written(value: Fraction) -> str:
+    """An exact decimal, or a fraction where there is none."""
+    places = 0
+    while 10**places % value.denominator and places < _MOST_PLACES:
+        places += 1
+    if 10**places % value.denominator:
+        return str(value)
+    digits = str(int(value * 10**places)).rjust(places + 1, "0")
+    return digits if places == 0 else f"{digits[:-places]}.{digits[-places:]}"
+
+
+def _short(value: Expr) -> str:
+    return _written(value.value) if isinstance(value, Num) else format_expr(value)
