@@ -12,14 +12,16 @@ from fractions import Fraction
 from typing import Any, Final
 
 from dpverify.compare import certainly_le
+from dpverify.curves import stated_guarantee
 from dpverify.errors import Rejected, Undecided
-from dpverify.expr import ONE, Expr, Num, mul
+from dpverify.expr import ONE, Expr, Num, mul, num
 from dpverify.geometry import Sensitivity
 from dpverify.model import (
     Claim,
     Compose,
     Exponential,
     Group,
+    Guarantee,
     Lipschitz,
     Mechanism,
     Mixture,
@@ -161,10 +163,18 @@ def leaf(run: Run) -> tuple[Mechanism, Expr | None, Query | None]:
     part, factor = run.part, run.factor
     if factor == ONE:
         return part.mechanism, part.sensitivity, part.query
-    if isinstance(part.mechanism, Table | Exponential):
+    if isinstance(part.mechanism, Table):
         return _joined(part.mechanism, _steps(factor)), part.sensitivity, None
+    if isinstance(part.mechanism, Exponential):
+        steps = _steps(factor)
+        if part.mechanism.points and part.sensitivity is None:
+            raise Undecided("points at every distance are neighbours here; give the part the distance within which they are.")
+        further = None if part.sensitivity is None else mul(num(steps), part.sensitivity)
+        return _joined(part.mechanism, steps), further, None
     if isinstance(part.mechanism, Selection):
         return part.mechanism, part.sensitivity, None
+    if isinstance(part.mechanism, Guarantee):
+        return stated_guarantee.at_distance(part.mechanism, _steps(factor)), part.sensitivity, None
     if isinstance(part.mechanism, Staircase):
         return part.mechanism, mul(factor, part.sensitivity or ONE), None
     if part.query is not None:
@@ -173,6 +183,15 @@ def leaf(run: Run) -> tuple[Mechanism, Expr | None, Query | None]:
     if part.sensitivity is None:
         raise Undecided("how far a part moves on neighbours of neighbours is not known; give it a sensitivity.")
     return part.mechanism, mul(factor, part.sensitivity), None
+
+
+def occurs(run: Run) -> bool:
+    """Whether neighbours as far apart as a run's factor says certainly occur: for finite mechanisms at whole numbers of steps alone."""
+    mechanism, factor = run.part.mechanism, run.factor
+    if factor == ONE or not isinstance(mechanism, Table | Exponential | Selection | Subsample | Parallel):
+        return True
+    whole = isinstance(factor, Num) and factor.value >= 1 and factor.value.denominator == 1
+    return whole and not (isinstance(mechanism, Exponential) and bool(mechanism.points))
 
 
 def _steps(factor: Expr) -> int:

@@ -29,7 +29,7 @@ from dpverify.curves import (
 )
 from dpverify.curves.base import Curve, Evidence
 from dpverify.curves.compositions import COMPOSITIONS
-from dpverify.curves.runs import Run, leaf, merged
+from dpverify.curves.runs import Run, leaf, merged, occurs
 from dpverify.errors import CertificateError, Rejected
 from dpverify.expr import ONE, Expr, Num
 from dpverify.model import Claim, Parallel, Part, Subsample, exact_fraction
@@ -81,7 +81,12 @@ def _each(items: Sequence[Any], evidence: Evidence) -> list[tuple[Any, Evidence]
 
 
 def _single(run: Run, evidence: Evidence, premise: Premise) -> Curve:
-    """The curve of one run of one mechanism."""
+    """The curve of one run of one mechanism, without a lower bound where its neighbours may not occur."""
+    found = _one(run, evidence, premise)
+    return found if occurs(run) else replace(found, lower=None)
+
+
+def _one(run: Run, evidence: Evidence, premise: Premise) -> Curve:
     if not isinstance(evidence, dict):
         raise CertificateError("the evidence of a curve is not an object.")
     name, mechanism = evidence.get("rule"), run.part.mechanism
@@ -103,6 +108,8 @@ def _single(run: Run, evidence: Evidence, premise: Premise) -> Curve:
     if isinstance(mechanism, Parallel):
         if name != parallel_composition.NAME:
             raise Rejected(str(name), "the part", f"parts in parallel want the rule {parallel_composition.NAME}")
+        if not certainly_le(run.factor, ONE):  # several records may fall into several parts
+            raise Rejected(str(name), "the part", f"neighbours further apart than one record want the rule {group_privacy.NAME}")
         found = [curve(part, e, premise, run.factor) for part, e in _each(mechanism.parts, evidence)]
         return parallel_composition.curve(found, int(_fraction(evidence, "index")))
     return leaves.curve(run, evidence)

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from dpverify.curves import finite, gaussian_composition, laplace, normal, pure
 from dpverify.curves.compositions import JOINT, randomized_response
-from dpverify.curves.runs import Run, check_adjacencies, leaf, merged, reach
+from dpverify.curves.runs import Run, check_adjacencies, leaf, merged, occurs, reach
 from dpverify.errors import Rejected
 from dpverify.expr import Expr
 from dpverify.model import Claim, Exponential, Part, Selection, Source, Table
@@ -36,7 +36,7 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> tuple[Bound, ...]:
     value, through = _delta(runs, claim.epsilon)
     assumed = (JOINT,) if len(runs) > 1 else ()
     upper = Bound("upper", value, quantity="delta", through=through, assumed=assumed)
-    if any(run.processed for run in runs):
+    if any(run.processed or not occurs(run) for run in runs):
         return (upper,)
     witness = refutation(claim, value, evidence)
     return upper, Bound("lower", value, quantity="delta", through=through, assumed=assumed, witness=witness)

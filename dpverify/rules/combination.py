@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from dpverify.compare import certainly_le, certainly_lt
-from dpverify.curves.runs import Run, check_adjacencies, leaf
+from dpverify.curves.runs import Run, check_adjacencies, leaf, occurs
 from dpverify.errors import CertificateError, Rejected
 from dpverify.expr import ONE, ZERO, Expr, add, call, format_expr, mul, neg, sub
 from dpverify.model import (
@@ -117,14 +117,12 @@ def _value(part: Part, factor: Expr, evidence: Any, facts: _Facts) -> Expr | Inf
 
 def _once(part: Part, factor: Expr, evidence: Any, facts: _Facts) -> Expr | Infinite:
     mechanism, domains = part.mechanism, dict(facts.domains)
-    if isinstance(mechanism, Compose | Parallel):
+    if isinstance(mechanism, Compose):
         values = [_value(inner, factor, e, facts) for inner, e in _each(mechanism.parts, evidence)]
-        if isinstance(mechanism, Parallel):
-            facts.assumed.append(DISJOINT)
-        if any(isinstance(value, Infinite) for value in values):
-            return INFINITE
         exprs = [value for value in values if not isinstance(value, Infinite)]
-        return add(*exprs) if isinstance(mechanism, Compose) else _greatest(exprs, domains)
+        return add(*exprs) if len(exprs) == len(values) else INFINITE
+    if isinstance(mechanism, Parallel):
+        return _parallel(mechanism, factor, evidence, facts)
     if isinstance(mechanism, PostProcess):
         if facts.side == "lower":
             raise Rejected(NAME, "post_process", "what a map of the output leaves to be seen is not known")
@@ -136,11 +134,34 @@ def _once(part: Part, factor: Expr, evidence: Any, facts: _Facts) -> Expr | Infi
         return _value(mechanism.part, mul(factor, times), evidence, facts)
     if isinstance(mechanism, Subsample):
         return _sampled(mechanism, factor, evidence, facts)
-    noise, sensitivity, query = leaf(Run(part, factor))
+    run = Run(part, factor)
+    if facts.side == "lower" and not occurs(run):
+        raise Rejected(NAME, "a part", "no lower bound is known at a number of steps between neighbours that is not whole")
+    noise, sensitivity, query = leaf(run)
     found = premise(Claim(noise, None, sensitivity=sensitivity, query=query, domains=facts.domains), evidence, facts.side)
     facts.through.append(str(evidence["rule"]))
     facts.assumed += (*RULES[evidence["rule"]].ASSUMED, *found.assumed)
     return found.value
+
+
+def _parallel(mechanism: Parallel, factor: Expr, evidence: Any, facts: _Facts) -> Expr | Infinite:
+    """The greatest part; several records may fall into several parts, each of them changing one."""
+    domains = dict(facts.domains)
+    near = certainly_le(factor, ONE, domains)
+    if facts.side == "lower" and not near and not certainly_le(ONE, factor, domains):
+        raise Rejected(NAME, "parallel", "it is not certain whether its neighbours are one record apart")
+    facts.assumed.append(DISJOINT)
+    values = [_value(inner, factor if near else ONE, e, facts) for inner, e in _each(mechanism.parts, evidence)]
+    exprs = [value for value in values if not isinstance(value, Infinite)]
+    if len(exprs) < len(values):
+        return INFINITE
+    found = _greatest(exprs, domains)
+    return found if near or facts.side == "lower" else _further(found, factor, domains)
+
+
+def _further(value: Expr, factor: Expr, domains: Mapping[str, Domain]) -> Expr:
+    """The epsilon for neighbours `factor` steps apart: one for every step."""
+    return value if certainly_le(factor, ONE, domains) else mul(neg(call("floor", neg(factor))), value)
 
 
 def _sampled(mechanism: Subsample, factor: Expr, evidence: Any, facts: _Facts) -> Expr | Infinite:
@@ -158,7 +179,7 @@ def _sampled(mechanism: Subsample, factor: Expr, evidence: Any, facts: _Facts) -
             raise Rejected(NAME, "rate", "it is not certainly positive")
         return INFINITE
     value = found if rate == ONE else call("log", add(ONE, mul(rate, sub(call("exp", found), ONE))))
-    return value if certainly_le(factor, ONE, domains) else mul(neg(call("floor", neg(factor))), value)
+    return _further(value, factor, domains)
 
 
 def _greatest(values: Sequence[Expr], domains: Mapping[str, Domain]) -> Expr:

@@ -57,8 +57,8 @@ class Proposal:
 def propose(claim: Claim, digits: int = 20) -> Proposal:
     """Evidence for bounds on the tight epsilon, or the tight delta, from both sides, to `digits` digits where that can be had."""
     proposal = Proposal(prec=precision_for(digits))
-    # what is proved at delta = 0 holds at every other
-    if claim.delta == ZERO or isinstance(claim.mechanism, Sampled) or not extend_with_curve(proposal, claim, digits):
+    mixed = claim.delta != ZERO and not isinstance(claim.mechanism, Sampled) and extend_with_curve(proposal, claim, digits)
+    if not mixed or isinstance(claim.mechanism, Combinator):  # what is proved at delta = 0 holds at every other
         _pure(proposal, claim, digits)
     if not proposal.steps and not proposal.reasons:
         proposal.reasons.append("no rule covers this mechanism; `dpverify explain` lists what each rule wants.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from dpverify.compare import certainly_le
 from dpverify.curves.runs import Run, leaf
 from dpverify.expr import ONE, Expr, mul
 from dpverify.model import Claim, Combinator, Compose, Domain, Group, Lipschitz, Parallel, Part, PostProcess, Subsample
@@ -29,6 +30,8 @@ def propose(claim: Claim, premises: Premises) -> list[Plan]:
 def _plan(part: Part, factor: Expr, side: str, domains: tuple[tuple[str, Domain], ...], premises: Premises) -> Plan | None:
     mechanism = part.mechanism
     if isinstance(mechanism, Compose | Parallel):
+        if isinstance(mechanism, Parallel) and not certainly_le(factor, ONE, dict(domains)):
+            factor = ONE
         plans = [_plan(inner, factor, side, domains, premises) for inner in mechanism.parts]
         return None if None in plans else {"parts": plans}
     if isinstance(mechanism, PostProcess):

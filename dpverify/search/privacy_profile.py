@@ -230,6 +230,8 @@ def _single(run: Run, target: Target) -> Plan:
         name = poisson_subsampling.NAME if mechanism.scheme == "poisson" else sampling_without_replacement.NAME
         return {"rule": name, "part": below}
     if isinstance(mechanism, Parallel):
+        if not certainly_le(run.factor, ONE):
+            return _group(run, target)
         return _parallel(run, mechanism, target)
     reasons = []
     for plan in _leaf_plans(run, target):

@@ -23,9 +23,9 @@ from dpverify.compare import certainly_le, certainly_lt
 from dpverify.errors import DpverifyError, Undecided
 from dpverify.expr import Expr, Sym, format_expr
 from dpverify.model import Claim, Domain
-from dpverify.rules import premises
 from dpverify.rules.base import Bound, Infinite
 from dpverify.rules.relaxation import NAME, RULES, Gap
+from dpverify.rules.table import TABLE
 from dpverify.search.closed_form import BITS
 from dpverify.search.smt import counterexample
 
@@ -72,9 +72,11 @@ def propose(claim: Claim, steps: Steps) -> Steps:
         values = counterexample(value, claim.epsilon, domains)
         if values is not None:
             at = {name: str(number) for name, number in values.items()}
-            refuting = {"rule": step["rule"], "evidence": {**step["evidence"], "side": "lower", "at": at}}
-            if _value(claim, refuting) is not None:
-                return [refuting]
+            below = [other for other in steps if other["rule"] == step["rule"] and other["evidence"].get("side") == "lower"]
+            for found in (step, *below):
+                refuting = {"rule": step["rule"], "evidence": {**found["evidence"], "side": "lower", "at": at}}
+                if _value(claim, refuting) is not None:
+                    return [refuting]
     raise Undecided(
         "the claimed epsilon differs from the bound found by what is no sum of squares and constraints that was found, and z3 found no "
         "values where it is below: state the claim at fixed values of the parameters, or claim the bound."
@@ -85,9 +87,10 @@ def _value(claim: Claim, step: dict[str, Any]) -> Expr | None:
     """The finite bound that a step proves, if any."""
     try:
         with precision(BITS):
-            found: Bound = premises.RULES[step["rule"]].check(claim, step["evidence"])
-    except (DpverifyError, KeyError):
+            found = TABLE[step["rule"]].check(claim, step["evidence"])
+    except DpverifyError:
         return None
+    assert isinstance(found, Bound)
     return None if isinstance(found.value, Infinite) else found.value
 
 

@@ -1,0 +1,146 @@
+"""What a mechanism is in other measures of privacy, as facts beside the bound on (epsilon, delta) that they imply."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, Final
+
+from dpverify.compare import certainly_equal, decimal_bounds
+from dpverify.curves import bounded_range, gaussian_composition, laplace, measures, stated_guarantee
+from dpverify.curves.compositions import randomized_response
+from dpverify.curves.runs import Run, check_adjacencies, leaf, merged, reach
+from dpverify.errors import CertificateError, Rejected
+from dpverify.expr import ONE, Expr, Num, format_expr, mul, num, sub, symbols
+from dpverify.model import Claim, Combinator, Exponential, Guarantee, Part, Source
+from dpverify.rules.base import Bound, read_fraction
+from dpverify.rules.premises import pure_epsilon
+
+NAME: Final = "other-measures"
+STATEMENT: Final = (
+    "Gaussian mechanisms and their compositions are mu-GDP, (mu^2/2)-zCDP and of Renyi divergence a mu^2/2; eps-DP implies "
+    "(eps tanh(eps/2))-zCDP; an exponential mechanism has bounded range. The divergence of one order bounds delta: looser than the curve."
+)
+CHECKED: Final = ("the mechanism's parameters", "the conversion at the order given")
+ASSUMED: Final = ()
+SOURCE: Final = measures.SOURCE
+
+ORDERS: Final = (Fraction(2), Fraction(8), Fraction(32))
+"""Orders of the Renyi divergences that are shown."""
+MOST_SCORES: Final = 4000
+"""The most triples of two inputs and an output whose scores are compared."""
+_SHOWN: Final = 12
+
+
+@dataclass(slots=True)
+class Facts:
+    """Divergences by order, and what is shown. exact: whether the divergences are attained."""
+
+    divergence: Callable[[Fraction], Expr]
+    exact: bool
+    shown: dict[str, str] = field(default_factory=dict)
+    assumed: tuple[str, ...] = ()
+
+
+def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
+    """An upper bound on the tight delta at the claimed epsilon, else on the tight epsilon at the claimed delta. Raises Rejected, Undecided.
+
+    evidence: "order", a rational above 1; "premise", of the pure epsilon where that is what is known.
+    """
+    facts = facts_of(claim, evidence.get("premise"))
+    order = read_fraction(evidence, "order", NAME)
+    renyi = measures.Renyi(order, facts.divergence(order))
+    if claim.epsilon is not None:
+        delta = measures.rounded_up(measures.renyi_delta_bound(renyi, claim.epsilon))
+        return Bound("upper", Num(min(delta, Fraction(1))), quantity="delta", also=facts.shown, assumed=facts.assumed)
+    if claim.delta is None:
+        raise Rejected(NAME, "the claim", "it states neither an epsilon nor a delta")
+    epsilon = measures.rounded_up(measures.renyi_epsilon_bound(renyi, claim.delta))
+    return Bound("upper", Num(epsilon), quantity="epsilon", also=facts.shown, assumed=facts.assumed)
+
+
+def facts_of(claim: Claim, premise: Any = None) -> Facts:
+    """What a claim's mechanism is in other measures. Raises Rejected where nothing is known."""
+    if claim.domains:
+        raise Rejected(NAME, "the parameters", "it wants a value for each; claim one value at a time")
+    check_adjacencies(claim)
+    runs = merged(Part(claim.mechanism, claim.sensitivity, claim.query, claim.adjacency))
+    try:
+        return _gaussian(runs)
+    except Rejected:
+        if len(runs) > 1 or runs[0].times > 1 or isinstance(runs[0].part.mechanism, Combinator):
+            raise
+    return _single(runs[0], premise)
+
+
+def _gaussian(runs: tuple[Run, ...]) -> Facts:
+    mu = gaussian_composition.total(runs)
+    assert mu is not None
+    attained = None if any(run.processed for run in runs) else gaussian_composition.total(runs, attained=True)
+    facts = Facts(lambda order: measures.renyi_of_gaussian(mu, order).divergence, attained is not None and certainly_equal(mu, attained))
+    facts.shown["GDP"] = _relation("mu", mu, facts.exact)
+    facts.shown["zCDP"] = _relation("rho", measures.zcdp_of_gaussian(mu), facts.exact)
+    _show_divergences(facts)
+    if any(isinstance(run.part.mechanism, Guarantee) for run in runs):
+        facts.assumed = stated_guarantee.ASSUMED
+    return facts
+
+
+def _single(run: Run, premise: Any) -> Facts:
+    mechanism, sensitivity, query = leaf(run)
+    if isinstance(mechanism, Exponential):
+        eta = exponential_range(mechanism, ONE if sensitivity is None else sensitivity)
+        rho = measures.zcdp_of_bounded_range(eta)
+        facts = Facts(lambda order: measures.renyi_of_zcdp(rho, order).divergence, False)
+        facts.shown["bounded range"] = _relation("eta", eta, not run.processed)
+        facts.shown["zCDP"] = _relation("rho", rho, False)
+        return facts
+    ratio = laplace.scale_ratio(mechanism, reach(run).upper) if run.part.query is None else None
+    response = randomized_response(run)
+    if ratio is not None:
+        facts, epsilon = Facts(lambda order: measures.renyi_of_laplace(ratio, order).divergence, not run.processed), ratio
+    elif response is not None:
+        facts, epsilon = Facts(lambda order: measures.renyi_of_pure(response, order).divergence, not run.processed), response
+    elif premise is not None:
+        epsilon = pure_epsilon(Claim(mechanism, None, sensitivity=sensitivity, query=query), premise)
+        facts = Facts(lambda order: measures.renyi_of_pure(epsilon, order).divergence, False)
+    else:
+        raise Rejected(NAME, "the mechanism", "it is neither Gaussian, Laplace, randomized response nor exponential, and no premise is given")
+    facts.shown["zCDP"] = _relation("rho", measures.zcdp_of_pure(epsilon), False)
+    _show_divergences(facts)
+    return facts
+
+
+def exponential_range(mechanism: Exponential, sensitivity: Expr) -> Expr:
+    """The exact range of an exponential mechanism: of log p - log q, up to a constant beta times the difference of the scores.
+
+    Raises Rejected for scores that are not rational, or too many.
+    """
+    rows, inputs = mechanism.scores, range(len(mechanism.scores))
+    pairs = [(i, j) for i in inputs for j in inputs if i < j] if mechanism.adjacent is None else list(mechanism.adjacent)
+    if sensitivity != ONE or len(pairs) * len(rows[0]) > MOST_SCORES:
+        raise Rejected(NAME, "the scores", f"their sensitivity is stated apart, or they are more than {MOST_SCORES} to compare")
+    most = Fraction(0)
+    for i, j in pairs:
+        gaps = [sub(a, b) for a, b in zip(rows[i], rows[j], strict=True)]
+        values = [gap.value for gap in gaps if isinstance(gap, Num)]
+        if len(values) < len(gaps):
+            raise Rejected(NAME, "the scores", "their differences are not rational")
+        most = max(most, max(values) - min(values))
+    return mul(mechanism.beta, Num(most))
+
+
+def _show_divergences(facts: Facts) -> None:
+    for order in ORDERS:
+        facts.shown[f"Renyi of order {order}"] = _relation("divergence", facts.divergence(order), facts.exact)
+
+
+def _relation(name: str, value: Expr, exact: bool) -> str:
+    """name = value, or name <= value where it is only a bound; decimals are rounded outward."""
+    if symbols(value):
+        raise CertificateError(f"{NAME}: {format_expr(value)} has parameters without a value.")
+    if not exact:
+        return f"{name} <= {measures.decimal_above(value, _SHOWN)}"
+    low, high = decimal_bounds(value, _SHOWN)
+    return f"{name} = {format_expr(value)}" if low == high else f"{name} in [{low}, {high}]"
