@@ -8,15 +8,17 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
 
 from dpverify import certificate, kernel
 from dpverify.certificate import Step
 from dpverify.errors import CertificateError, Rejected
+from dpverify.expr import ZERO
 from dpverify.model import Claim, from_json, to_json
-from dpverify.search import propose
+from dpverify.rules.base import Bound, Infinite
+from dpverify.search import Proposal, extend_with_curve, propose
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,21 +34,40 @@ def verify(claim: Claim, digits: int = 20) -> Verified:
     """Prove or refute a claim, with its tight epsilon enclosed to `digits` digits where a rule reaches it."""
     claim = from_json(to_json(claim))  # what is judged is what the certificate says
     proposal = propose(claim, digits)
-    steps, bounds, reasons = [], [], list(proposal.reasons)
-    for proposed in proposal.steps:
-        step = Step(proposed["rule"], json.loads(json.dumps(proposed["evidence"], allow_nan=False)))
-        try:
-            bounds.append(kernel.bound(claim, step, proposal.prec))
-            steps.append(step)
-        except (Rejected, CertificateError) as error:
-            reasons.append(str(error))
-    judgement = kernel.judge(claim, steps, bounds)
+    kept = _Kept()
+    judgement = kept.judged(claim, proposal)
+    if isinstance(judgement.lower, Infinite) and claim.delta == ZERO and claim.epsilon is not None:
+        extend_with_curve(proposal, claim, digits)  # the delta that there is where no epsilon holds by itself
+        judgement = kept.judged(claim, proposal)
+    reasons = [*proposal.reasons, *kept.reasons]
     if judgement.verdict == "UNKNOWN" and None not in (judgement.lower, judgement.upper):
         reasons.append("the claimed epsilon lies within the enclosure of the tight one: ask for more digits, or claim another.")
     elif judgement.verdict == "UNKNOWN" and None not in (judgement.delta_lower, judgement.delta_upper):
         reasons.append("the claimed delta lies within the enclosure of the tight one: ask for more digits, or claim another.")
-    packed = certificate.pack(claim, proposal.prec, judgement.verdict, steps)
+    packed = certificate.pack(claim, proposal.prec, judgement.verdict, kept.steps)
     return Verified(judgement, packed, tuple(dict.fromkeys(reasons)))
+
+
+@dataclass(slots=True)
+class _Kept:
+    """The proposed steps that the kernel accepts, with what they prove."""
+
+    steps: list[Step] = field(default_factory=list)
+    bounds: list[tuple[Bound, ...]] = field(default_factory=list)
+    reasons: list[str] = field(default_factory=list)
+    seen: int = 0
+
+    def judged(self, claim: Claim, proposal: Proposal) -> kernel.Judgement:
+        """The judgement by all steps proposed so far; each is checked once."""
+        for proposed in proposal.steps[self.seen :]:
+            step = Step(proposed["rule"], json.loads(json.dumps(proposed["evidence"], allow_nan=False)))
+            try:
+                self.bounds.append(kernel.bound(claim, step, proposal.prec))
+                self.steps.append(step)
+            except (Rejected, CertificateError) as error:
+                self.reasons.append(str(error))
+        self.seen = len(proposal.steps)
+        return kernel.judge(claim, self.steps, self.bounds)
 
 
 class _Callable(ModuleType):
