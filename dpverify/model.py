@@ -154,6 +154,30 @@ class Staircase:
 
 
 @dataclass(frozen=True, slots=True)
+class EllipticalProcess:
+    """Noise scale * sqrt(V) N on functions, N a centred Gaussian process of infinite rank; sensitivity in its Cameron-Martin norm (RA).
+
+    mixing: the density of V, an expression in v on `support`, up to a constant factor.
+    """
+
+    mixing: Expr
+    support: tuple[Expr, Expr | None] = (Num(Fraction(0)), None)
+    scale: Expr = Num(Fraction(1))
+
+
+@dataclass(frozen=True, slots=True)
+class Guarantee:
+    """A mechanism of which no more is known than a guarantee, for every two neighbours in both orders.
+
+    measure "approximate": rows (epsilon, delta), all of which hold. "renyi": rows (order, divergence). "zcdp": one row (rho).
+    "gdp": one row (mu). "bounded_range": one row (eta).
+    """
+
+    measure: str
+    rows: tuple[tuple[Expr, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Sampled:
     """No declaration at all: only a sampled implementation, for the audit."""
 
@@ -232,18 +256,22 @@ class Lipschitz:
     constant: Expr
 
 
-Leaf = Radial | Translation | Product | Table | Kernel | Exponential | Mixture | Selection | Staircase | Sampled
+Noise = Radial | Translation | Product | Mixture | Staircase | EllipticalProcess
+Leaf = Noise | Table | Kernel | Exponential | Selection | Guarantee | Sampled
 Combinator = Compose | Subsample | Group | PostProcess | Parallel | Lipschitz
 Mechanism = Leaf | Combinator
 
 KINDS: Final[Mapping[str, type]] = {
     "radial": Radial, "translation": Translation, "product": Product, "table": Table, "kernel": Kernel,
-    "exponential": Exponential, "mixture": Mixture, "selection": Selection, "staircase": Staircase, "sampled": Sampled,
+    "exponential": Exponential, "mixture": Mixture, "selection": Selection, "staircase": Staircase,
+    "elliptical_process": EllipticalProcess, "guarantee": Guarantee, "sampled": Sampled,
     "compose": Compose, "subsample": Subsample, "group": Group, "post_process": PostProcess, "parallel": Parallel,
     "lipschitz": Lipschitz,
 }  # fmt: skip
 
 SCHEMES: Final = ("poisson", "without_replacement")
+MEASURES: Final[Mapping[str, int]] = {"approximate": 2, "renyi": 2, "zcdp": 1, "gdp": 1, "bounded_range": 1}
+"""The measures of privacy that a guarantee is in, with the numbers in each of its rows."""
 
 
 def kind_of(mechanism: Mechanism) -> str:
@@ -264,6 +292,7 @@ VARIABLES: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
     "product": {"density": ("z",)},
     "kernel": {"density": ("y", "theta")},
     "mixture": {"profile": ("r", "v"), "mixing": ("v",)},
+    "elliptical_process": {"mixing": ("v",)},
 }
 """The variables of each kind's expressions: bound by the kind, so no parameter may take their names."""
 
@@ -446,6 +475,10 @@ _READERS: Final[Mapping[str, Any]] = {
     ),
     "selection": lambda m: Selection(parse(m["k"]), parse(m["p"])),
     "staircase": lambda m: Staircase(parse(m["epsilon"]), parse(m["gamma"])),
+    "elliptical_process": lambda m: EllipticalProcess(
+        parse(m["mixing"]), (parse(m["support"][0]), _optional(m["support"][1])), parse(m["scale"])
+    ),
+    "guarantee": lambda m: Guarantee(str(m["measure"]), _rows(m["rows"])),
     "sampled": lambda m: Sampled(),
     "compose": lambda m: Compose(tuple(map(_part, m["parts"]))),
     "subsample": lambda m: Subsample(_part(m["part"]), parse(m["rate"]), str(m["scheme"])),

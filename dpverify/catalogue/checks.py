@@ -31,7 +31,9 @@ from dpverify.model import (
     Claim,
     Combinator,
     Domain,
+    EllipticalProcess,
     Exponential,
+    Guarantee,
     Kernel,
     Mechanism,
     Mixture,
@@ -93,7 +95,7 @@ def mechanism_faults(mechanism: Mechanism, domains: Mapping[str, Domain], broken
     yield from _free_symbols(mechanism, domains.keys() | broken)
     if isinstance(mechanism, Radial | Mixture | Product):
         yield from _body_faults(mechanism.norm, mechanism.dimension, domains)
-    if isinstance(mechanism, Radial | Mixture):
+    if isinstance(mechanism, Radial | Mixture | EllipticalProcess):
         yield from positive_faults("scale", mechanism.scale, domains)
     for key, (low, high) in _intervals(mechanism):
         if low is not None and high is not None and _may_vanish(sub(high, low), domains):
@@ -113,6 +115,24 @@ def mechanism_faults(mechanism: Mechanism, domains: Mapping[str, Domain], broken
     if isinstance(mechanism, Staircase):
         yield from positive_faults("epsilon", mechanism.epsilon, domains)
         yield from _range_faults("gamma", mechanism.gamma, domains)
+    if isinstance(mechanism, Guarantee):
+        yield from _guarantee_faults(mechanism, domains)
+
+
+def _guarantee_faults(known: Guarantee, domains: Mapping[str, Domain]) -> Iterator[str]:
+    for row in known.rows:
+        first = row[0]
+        if known.measure == "renyi" and not isinstance(first, Num):
+            yield f"renyi: the order {shorten(first)} is not a rational number."
+        elif known.measure == "renyi" and isinstance(first, Num) and first.value <= 1:
+            yield f"renyi: the order {shorten(first)} is not above 1. Leave divergences of other orders out."
+        elif known.measure != "renyi" and may_be_negative(first, domains):
+            name = "epsilon" if known.measure == "approximate" else known.measure
+            yield f"{name} = {shorten(first)} {why_not(first, 'is negative', 'non-negative')}"
+        if known.measure == "renyi" and may_be_negative(row[1], domains):
+            yield f"renyi: the divergence {shorten(row[1])} {why_not(row[1], 'is negative', 'non-negative')}"
+        if known.measure == "approximate":
+            yield from _range_faults("delta", row[1], domains)
 
 
 def _free_symbols(mechanism: Mechanism, known: AbstractSet[str]) -> Iterator[str]:
@@ -188,7 +208,7 @@ def _score_faults(mechanism: Exponential, domains: Mapping[str, Domain]) -> Iter
 
 
 def _intervals(mechanism: Mechanism) -> Iterator[tuple[str, tuple[Expr | None, Expr | None]]]:
-    if isinstance(mechanism, Translation | Mixture):
+    if isinstance(mechanism, Translation | Mixture | EllipticalProcess):
         yield "support", mechanism.support
     if isinstance(mechanism, Kernel):
         yield "output", mechanism.output

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any, Final
 
-from dpverify.catalogue.toml import Fields
+from dpverify.catalogue.toml import Fault, Fields, show
 from dpverify.catalogue.values import (
     read_adjacent,
     read_boolean,
@@ -39,7 +39,9 @@ from dpverify.expr import (
 from dpverify.model import (
     L1,
     L2,
+    EllipticalProcess,
     Exponential,
+    Guarantee,
     Kernel,
     Mechanism,
     Mixture,
@@ -167,9 +169,61 @@ def _mixture(table: Fields) -> Mixture:
     return Mixture(profile, mixing, (low or ZERO, high), norm, dimension, table.may("scale", read_number, ONE))
 
 
+def _guarantee(table: Fields) -> Guarantee | None:
+    """One measure, and its numbers."""
+    key = table.one_of(_GUARANTEES)
+    if key is None:
+        table.taken.add("delta")
+        return None
+    if key == "epsilon":
+        epsilon, delta = table.need("epsilon", read_number, None), table.may("delta", read_number, ZERO)
+        return None if epsilon is None or delta is None else Guarantee("approximate", ((epsilon, delta),))
+    if table.has("delta"):
+        table.taken.add("delta")
+        table.fault(f"delta goes with epsilon, not with {key}.")
+    if key in ("curve", "renyi"):
+        rows = table.need(key, _pairs_of_numbers, None)
+        return None if rows is None else Guarantee("approximate" if key == "curve" else key, rows)
+    value = table.need(key, read_number, None)
+    return None if value is None else Guarantee(key, ((value,),))
+
+
+_GUARANTEES: Final = ("epsilon", "curve", "zcdp", "gdp", "renyi", "bounded_range")
+
+
+def _pairs_of_numbers(value: Any) -> tuple[tuple[Expr, ...], ...]:
+    rows = read_rows(value)
+    if len(rows[0]) != 2:
+        raise Fault("is not a list of pairs [first, second].")
+    if len(rows) > MOST_ROWS:
+        raise Fault(f"has {len(rows)} pairs; at most {MOST_ROWS}.")
+    return rows
+
+
+MOST_ROWS: Final = 64
+"""The most points of one guarantee."""
+
+
+def _elliptical_process(table: Fields) -> EllipticalProcess:
+    scale = table.may("scale", read_number, ONE)
+    key = table.one_of(("mixing", "log_mixing", "nu"))
+    if key == "nu":
+        nu, v = table.need("nu", read_number, ONE), Sym("v")
+        if isinstance(nu, Num) and nu.value <= 0:
+            table.fault(f"nu = {show(table.data['nu'])} is not positive.")
+        half = div(nu, num(2))  # V = nu/chi^2 with nu degrees of freedom
+        return EllipticalProcess(mul(power(v, sub(num(-1), half)), call("exp", neg(div(half, v)))), scale=scale)
+    mixing = ONE if key is None else table.need(key, read_expression, ONE)
+    low, high = table.may("support", read_interval(infinite=True), (ZERO, None))
+    if not isinstance(low, Num) or low.value < 0 or not (high is None or isinstance(high, Num)):
+        table.fault("support: the law of a variance lives between rational numbers of at least 0; the upper end may be inf.")
+    return EllipticalProcess(call("exp", mixing) if key == "log_mixing" else mixing, (low or ZERO, high), scale)
+
+
 READERS: Final[Mapping[str, Callable[[Fields], Mechanism | None]]] = {
     "radial": _radial, "translation": _translation, "product": _product, "table": _finite, "kernel": _kernel,
-    "exponential": _exponential, "mixture": _mixture, "sampled": lambda table: Sampled(),
+    "exponential": _exponential, "mixture": _mixture,
+    "elliptical_process": _elliptical_process, "guarantee": _guarantee, "sampled": lambda table: Sampled(),
 }  # fmt: skip
 
 

@@ -70,8 +70,10 @@ from dpverify.model import (
     Combinator,
     Compose,
     Domain,
+    EllipticalProcess,
     Exponential,
     Group,
+    Guarantee,
     Lipschitz,
     Mechanism,
     Mixture,
@@ -348,7 +350,7 @@ class _Reader:
             if rows is None or mechanism is None:
                 return None
             query, adjacency = Query(rows, adjacency), ""
-        elif sensitivity is None and isinstance(mechanism, Radial | Translation | Product | Mixture):
+        elif sensitivity is None and isinstance(mechanism, Radial | Translation | Product | Mixture | EllipticalProcess):
             sensitivity = ONE
         if mechanism is None or len(self.faults) > before:
             return None
@@ -552,7 +554,7 @@ class _Reader:
                     for fault in query_faults(query, int(dimension.value)):
                         table.fault(fault)
             return mechanism, None
-        if isinstance(mechanism, Radial | Translation | Product | Mixture):
+        if isinstance(mechanism, Radial | Translation | Product | Mixture | EllipticalProcess):
             if sensitivity is None:
                 table.fault(f"sensitivity is missing: additive noise needs it, or a query.{meant('sensitivity', table.data)}")
             return mechanism, sensitivity
@@ -567,6 +569,10 @@ class _Reader:
             return mechanism, None
         if isinstance(mechanism, Staircase):
             return mechanism, sensitivity or ONE
+        if isinstance(mechanism, Guarantee):
+            if sensitivity not in (None, ONE):
+                table.fault("sensitivity: a guarantee already speaks of neighbours. For inputs further apart use the kind group.")
+            return mechanism, None
         if isinstance(mechanism, Exponential) and mechanism.metric:
             # neighbours are all points, those listed, or those within the sensitivity: the scores say the rest
             plain = replace(mechanism, points=(), metric="")

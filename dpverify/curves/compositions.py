@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import Final
 
 from dpverify.compare import certainly_equal
-from dpverify.curves import gaussian_composition, laplace, laplace_sums, pure
+from dpverify.curves import gaussian_composition, laplace, laplace_sums, pure, stated_guarantee
 from dpverify.curves.base import Curve
-from dpverify.curves.runs import Run, reach
+from dpverify.curves.runs import Run, leaf, reach
 from dpverify.errors import Rejected
 from dpverify.expr import Expr, call, div, num
-from dpverify.model import Table
+from dpverify.model import Guarantee, Table
 
 JOINT: Final = "the neighbours that are worst for one part are worst for all"
 
@@ -36,15 +36,35 @@ def laplacian(runs: Sequence[Run]) -> Curve:
 
 
 def responses(runs: Sequence[Run]) -> Curve:
-    """Binary randomized responses alone. Raises Rejected; Undecided where there are too many."""
-    parts = []
+    """Binary randomized responses and stated (eps, delta) alone. Raises Rejected; Undecided where there are too many."""
+    parts, stated = [], False
     for run in runs:
+        if (known := _stated(run)) is not None:
+            parts.append(pure.Part(*known, times=run.times))
+            stated = True
+            continue
         epsilon = randomized_response(run)
         if epsilon is None:
             raise Rejected(pure.NAME, "the parts", "one of them is not binary randomized response")
         parts.append(pure.Part(epsilon, times=run.times))
     pair = pure.composed(parts)
+    if stated:
+        return Curve(pair, None, (pure.NAME,), stated_guarantee.ASSUMED)
     return Curve(pair, pair, (pure.NAME,), (*pure.ASSUMED, JOINT))
+
+
+def _stated(run: Run) -> tuple[Expr, Expr] | None:
+    """Epsilon and delta of a guarantee with only these; None for all else."""
+    if not isinstance(run.part.mechanism, Guarantee):
+        return None
+    found, sensitivity, query = leaf(run)
+    if not isinstance(found, Guarantee) or found.measure != "approximate" or len(found.rows) != 1:
+        return None
+    if sensitivity is not None or query is not None:
+        return None
+    stated_guarantee.check(found)
+    epsilon, delta = found.rows[0]
+    return epsilon, delta
 
 
 def randomized_response(run: Run) -> Expr | None:

@@ -10,19 +10,31 @@ from flint import arb, ctx
 
 from dpverify.balls import constant, precision
 from dpverify.certificate import PRECISIONS
-from dpverify.curves import caps, finite, gauge, laplace, lattice, line, normal, product, scale_mixture
+from dpverify.curves import (
+    caps,
+    elliptical_process,
+    finite,
+    gauge,
+    laplace,
+    lattice,
+    line,
+    normal,
+    product,
+    scale_mixture,
+    stated_guarantee,
+)
 from dpverify.curves.base import Curve, Evidence, Pair, Profile
 from dpverify.curves.runs import Run, leaf, reach
 from dpverify.errors import CertificateError, ExprError, Rejected
 from dpverify.expr import parse, symbols
-from dpverify.model import Exponential, Kernel, Sampled, Selection, Table
+from dpverify.model import Exponential, Guarantee, Kernel, Sampled, Selection, Table
 
 Leaf = Callable[[Run, Evidence], Curve]
 
 
 def _additive(rule: Any) -> Leaf:
     def curve(run: Run, evidence: Evidence) -> Curve:
-        if isinstance(run.part.mechanism, Table | Exponential | Selection | Kernel | Sampled):
+        if isinstance(run.part.mechanism, Table | Exponential | Selection | Guarantee | Kernel | Sampled):
             raise Rejected(rule.NAME, "the mechanism", "it is about additive noise")
         found: Curve = rule.curve(run.part.mechanism, reach(run, evidence.get("sensitivity")))
         return found
@@ -34,7 +46,7 @@ def _stated(rule: Any) -> Leaf:
     """Rules that want to know whether every direction occurs."""
 
     def curve(run: Run, evidence: Evidence) -> Curve:
-        if isinstance(run.part.mechanism, Table | Exponential | Selection | Kernel | Sampled):
+        if isinstance(run.part.mechanism, Table | Exponential | Selection | Guarantee | Kernel | Sampled):
             raise Rejected(rule.NAME, "the mechanism", "it is about additive noise")
         found: Curve = rule.curve(run.part.mechanism, reach(run, evidence.get("sensitivity")), stated=run.part.query is None)
         return found
@@ -97,9 +109,17 @@ def _limited(pair: Pair, bits: int) -> Pair:
     return replace(pair, forward=forward, backward=forward if pair.backward is pair.forward else limited(pair.backward))
 
 
+def _stated_guarantee(run: Run, evidence: Evidence) -> Curve:
+    mechanism, sensitivity, query = leaf(run)
+    if not isinstance(mechanism, Guarantee) or sensitivity is not None or query is not None:
+        raise Rejected(stated_guarantee.NAME, "the mechanism", "it is not a guarantee alone, without sensitivity or query")
+    return stated_guarantee.curve(mechanism, evidence)
+
+
 LEAVES: Final[Mapping[str, Leaf]] = {
     finite.NAME: _finite,
+    stated_guarantee.NAME: _stated_guarantee,
     **{rule.NAME: _stated(rule) for rule in (normal, laplace, gauge, product)},
-    **{rule.NAME: _additive(rule) for rule in (line, lattice, caps, scale_mixture)},
+    **{rule.NAME: _additive(rule) for rule in (line, lattice, caps, scale_mixture, elliptical_process)},
 }
 """Every rule for the curve of a single mechanism."""

@@ -15,7 +15,7 @@ from fractions import Fraction
 from typing import Final
 
 from dpverify.balls import exact, precision
-from dpverify.compare import certainly_le, certainly_lt, enclose
+from dpverify.compare import certainly_le, certainly_lt, decimal_bounds, enclose
 from dpverify.curves import guarantees, normal
 from dpverify.curves.base import Pair, symmetric
 from dpverify.errors import Undecided
@@ -131,7 +131,7 @@ def renyi_pair(points: Sequence[tuple[Renyi, Expr]]) -> Pair:
     """
     found: list[guarantees.Point] = []
     for renyi, epsilon in points:
-        delta = _rounded_up(renyi_delta_bound(renyi, epsilon))
+        delta = rounded_up(renyi_delta_bound(renyi, epsilon))
         if delta < 1:
             found.append((epsilon, Num(delta)))
     if not found:
@@ -217,7 +217,7 @@ def _check_at_least_zero(name: str, value: Expr) -> None:
         raise Undecided(f"{NAME}: {name} = {format_expr(value)} is not certainly a number of at least 0.")
 
 
-def _rounded_up(value: Expr) -> Fraction:
+def rounded_up(value: Expr) -> Fraction:
     """A rational with few bits that is at least a constant, and at least 0."""
     with precision(ACCURACY):
         top = exact(enclose(value, ACCURACY).upper())
@@ -226,3 +226,9 @@ def _rounded_up(value: Expr) -> Fraction:
     shift = KEPT - (top.numerator.bit_length() - top.denominator.bit_length())
     scaled = top * Fraction(2) ** shift
     return Fraction(-(-scaled.numerator // scaled.denominator)) / Fraction(2) ** shift
+
+
+def decimal_above(value: Expr, digits: int) -> str:
+    """A decimal of a constant, rounded up, without needless zeros."""
+    high = decimal_bounds(value, digits)[1]
+    return high.rstrip("0").removesuffix(".") if "." in high and "e" not in high else high

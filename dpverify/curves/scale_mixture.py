@@ -111,17 +111,17 @@ def curve(noise: Mechanism, reach: Sensitivity) -> Curve:
 
     Raises Undecided where the noise is not recognised as one, Rejected for a scale or a sensitivity that makes no sense.
     """
-    return Curve(observed(*_read(noise, reach)), None, (NAME,), ASSUMED)
+    return Curve(observed(*law_and_shift(noise, reach)), None, (NAME,), ASSUMED)
 
 
 def side_by_side(noise: Mechanism, reach: Sensitivity, epsilon: Expr, delta: Expr) -> tuple[arb, arb]:
     """Theorem 5's delta' at the noise's scale, and the sharper E[H_Gauss] at the same epsilon. Raises as `curve` and `theorem5` do."""
-    law, shift = _read(noise, reach)
+    law, shift = law_and_shift(noise, reach)
     return theorem5(law, shift, epsilon, delta), observed(law, shift).forward(constant(epsilon))
 
 
-def _read(noise: Mechanism, reach: Sensitivity) -> tuple[Law, Expr]:
-    """The law of V, and D over the scale."""
+def law_and_shift(noise: Mechanism, reach: Sensitivity) -> tuple[Law, Expr]:
+    """The law of V, and D over the scale. Raises Rejected, Undecided as `curve` does."""
     if not isinstance(noise, Radial | Mixture):
         raise Rejected(NAME, "the mechanism", "it is neither radial noise nor a mixture")
     law = mixing_of(noise)

@@ -7,6 +7,7 @@ from typing import Final, Protocol
 
 from dpverify.curves import (
     caps,
+    elliptical_process,
     finite,
     gauge,
     gaussian_composition,
@@ -23,8 +24,10 @@ from dpverify.curves import (
     product,
     pure,
     pure_guarantee,
+    renyi_composition,
     sampling_without_replacement,
     scale_mixture,
+    stated_guarantee,
 )
 from dpverify.model import Source
 
@@ -46,6 +49,7 @@ class Theorem(Protocol):
 
 _THEOREMS: Final[tuple[Theorem, ...]] = (
     caps,
+    elliptical_process,
     finite,
     gauge,
     gaussian_composition,
@@ -62,8 +66,10 @@ _THEOREMS: Final[tuple[Theorem, ...]] = (
     product,
     pure,
     pure_guarantee,
+    renyi_composition,
     sampling_without_replacement,
     scale_mixture,
+    stated_guarantee,
 )
 
 CURVES: Final[Mapping[str, Theorem]] = {theorem.NAME: theorem for theorem in _THEOREMS}

@@ -25,6 +25,7 @@ from dpverify.curves import (
     poisson_subsampling,
     post_processing,
     pure_guarantee,
+    renyi_composition,
     sampling_without_replacement,
 )
 from dpverify.curves.base import Curve, Evidence
@@ -59,7 +60,9 @@ def combine(runs: Sequence[Run], evidence: Evidence, premise: Premise) -> Curve:
     if not isinstance(evidence, dict):
         raise CertificateError("the evidence of a curve is not an object.")
     name = evidence.get("rule")
-    if len(runs) == 1 and runs[0].times == 1:
+    if name == renyi_composition.NAME:
+        found = renyi_composition.curve(runs, evidence, premise)
+    elif len(runs) == 1 and runs[0].times == 1:
         found = _single(runs[0], evidence, premise)
     elif name in COMPOSITIONS:
         found = COMPOSITIONS[name](runs)

@@ -41,9 +41,10 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     base = Num(measures.rounded_up(mul(num(2), call("exp", neg(ratio)))))
     theorem = scale_mixture.theorem5(law, shift, claim.epsilon, base)
     sharper = scale_mixture.observed(law, shift).worst(constant(claim.epsilon))
+    shown = f"= {decimals(sharper, _SHOWN)}" if process else f"<= {_above(exact(sharper.upper()))}"
     also = {
         "RA Theorem 5": f"delta <= {_above(exact(theorem.upper()))}, from the base delta {_above(base.value)}",
-        "sharper, with V shown": f"delta {'=' if process else '<='} {decimals(sharper, _SHOWN) if process else _above(exact(sharper.upper()))}",
+        "sharper, with V shown": f"delta {shown}",
     }
     assumed = elliptical_process.ASSUMED if process else ()
     return Bound("upper", Num(min(exact(theorem.upper()), Fraction(1))), quantity="delta", also=also, assumed=assumed)

@@ -8,12 +8,12 @@ from fractions import Fraction
 from typing import Any, Final
 
 from dpverify.compare import certainly_equal, decimal_bounds
-from dpverify.curves import bounded_range, gaussian_composition, laplace, measures, stated_guarantee
+from dpverify.curves import gaussian_composition, laplace, measures, stated_guarantee
 from dpverify.curves.compositions import randomized_response
 from dpverify.curves.runs import Run, check_adjacencies, leaf, merged, reach
 from dpverify.errors import CertificateError, Rejected
-from dpverify.expr import ONE, Expr, Num, format_expr, mul, num, sub, symbols
-from dpverify.model import Claim, Combinator, Exponential, Guarantee, Part, Source
+from dpverify.expr import ONE, Expr, Num, format_expr, mul, sub, symbols
+from dpverify.model import Claim, Combinator, Exponential, Guarantee, Part
 from dpverify.rules.base import Bound, read_fraction
 from dpverify.rules.premises import pure_epsilon
 
@@ -106,7 +106,7 @@ def _single(run: Run, premise: Any) -> Facts:
         epsilon = pure_epsilon(Claim(mechanism, None, sensitivity=sensitivity, query=query), premise)
         facts = Facts(lambda order: measures.renyi_of_pure(epsilon, order).divergence, False)
     else:
-        raise Rejected(NAME, "the mechanism", "it is neither Gaussian, Laplace, randomized response nor exponential, and no premise is given")
+        raise Rejected(NAME, "the mechanism", "no bound on its divergences is known without its pure epsilon")
     facts.shown["zCDP"] = _relation("rho", measures.zcdp_of_pure(epsilon), False)
     _show_divergences(facts)
     return facts

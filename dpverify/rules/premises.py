@@ -12,6 +12,7 @@ from dpverify.rules import (
     concave_exponent,
     convex_exponent,
     divergence,
+    elliptical_process,
     exponential_general,
     finite,
     kernel_box,
@@ -24,6 +25,7 @@ from dpverify.rules import (
     product_lipschitz,
     selection,
     staircase,
+    stated_epsilon,
 )
 from dpverify.rules.base import Bound, Infinite
 
@@ -35,6 +37,7 @@ RULES: Final[Mapping[str, Any]] = {
         concave_exponent,
         convex_exponent,
         divergence,
+        elliptical_process,
         exponential_general,
         finite,
         kernel_box,
@@ -47,6 +50,7 @@ RULES: Final[Mapping[str, Any]] = {
         product_lipschitz,
         selection,
         staircase,
+        stated_epsilon,
     )
 }
 """The rules about single mechanisms."""

@@ -9,15 +9,18 @@ from dpverify.curves.table import CURVES, Theorem
 from dpverify.model import Claim, Source
 from dpverify.rules import (
     basic_composition,
+    cameron_martin,
     closed_profile,
     combination,
     concave_exponent,
     convex_exponent,
     divergence,
+    elliptical_process,
     exponential_general,
     finite,
     kernel_box,
     kernel_point,
+    measures,
     mixture_closed,
     mixture_concave,
     modulus,
@@ -28,6 +31,7 @@ from dpverify.rules import (
     relaxation,
     selection,
     staircase,
+    stated_epsilon,
 )
 from dpverify.rules.base import Bound
 
@@ -53,15 +57,18 @@ class Rule(Protocol):
 
 _RULES: Final[tuple[Rule, ...]] = (
     basic_composition,
+    cameron_martin,
     closed_profile,
     combination,
     concave_exponent,
     convex_exponent,
     divergence,
+    elliptical_process,
     exponential_general,
     finite,
     kernel_box,
     kernel_point,
+    measures,
     mixture_closed,
     mixture_concave,
     modulus,
@@ -72,6 +79,7 @@ _RULES: Final[tuple[Rule, ...]] = (
     relaxation,
     selection,
     staircase,
+    stated_epsilon,
 )
 
 TABLE: Final[Mapping[str, Rule]] = {rule.NAME: rule for rule in _RULES}

@@ -14,7 +14,9 @@ from dpverify.expr import ZERO
 from dpverify.model import (
     Claim,
     Combinator,
+    EllipticalProcess,
     Exponential,
+    Guarantee,
     Kernel,
     Mixture,
     Product,
@@ -60,6 +62,10 @@ def propose(claim: Claim, digits: int = 20) -> Proposal:
     mixed = claim.delta != ZERO and not isinstance(claim.mechanism, Sampled) and extend_with_curve(proposal, claim, digits)
     if not mixed or isinstance(claim.mechanism, Combinator):  # what is proved at delta = 0 holds at every other
         _pure(proposal, claim, digits)
+    if claim.delta != ZERO:
+        from dpverify.search import measures
+
+        proposal.extend(lambda claim, _: measures.propose(claim), claim, digits)
     if not proposal.steps and not proposal.reasons:
         proposal.reasons.append("no rule covers this mechanism; `dpverify explain` lists what each rule wants.")
     return proposal
@@ -140,6 +146,16 @@ def _pure(proposal: Proposal, claim: Claim, digits: int) -> None:
         from dpverify.search import kernel_box
 
         proposal.extend(kernel_box.propose, claim, digits)
+    elif isinstance(noise, EllipticalProcess):
+        from dpverify.search import elliptical_process
+
+        proposal.extend(elliptical_process.propose, claim, digits)
+        if claim.epsilon is not None:
+            extend_with_curve(proposal, claim, digits)
+    elif isinstance(noise, Guarantee):
+        from dpverify.search import stated_epsilon
+
+        proposal.extend(stated_epsilon.propose, claim, digits)
     else:
         assert isinstance(noise, Sampled)
         proposal.reasons.append("nothing is declared, only a sampled implementation: declare its density, or audit it.")

@@ -1,13 +1,19 @@
-"""Orders of Renyi divergences for the conversions of `curves.measures`. Nothing here is evidence: every order above 1 is sound."""
+"""Orders of Renyi divergences for the conversions of `curves.measures`. Nothing here is trusted: every order above 1 is sound."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from math import exp, inf, isfinite, log, log1p, sqrt
+from typing import Any
 
+from dpverify.balls import constant
 from dpverify.curves.measures import Renyi, renyi_of_zcdp
+from dpverify.errors import DpverifyError
 from dpverify.expr import Expr, num
+from dpverify.model import Claim, Combinator, EllipticalProcess, Exponential, Mixture, Product, Radial, Table, Translation
+from dpverify.rules import cameron_martin
+from dpverify.rules import measures as rule
 from dpverify.search.numeric import number
 
 LEAST, MOST = -30.0, 30.0
@@ -71,3 +77,36 @@ def _order(bound: Callable[[float], float]) -> Fraction:
             low = left
     excess = exp((low + high) / 2)
     return 1 + Fraction(excess).limit_denominator(10**6 if excess > 1e-3 else int(1e6 / excess))
+
+
+def propose(claim: Claim) -> list[dict[str, Any]]:
+    """Steps that show what a mechanism is in other measures, and Theorem 5 of Reimherr & Awan; none where nothing is known or cheap."""
+    steps: list[dict[str, Any]] = []
+    noise = claim.mechanism
+    if claim.domains:
+        return steps
+    try:
+        if isinstance(noise, Radial | Product | Translation | Table | Exponential | Combinator):
+            steps.append({"rule": rule.NAME, "evidence": {"order": str(_order_for(claim))}})
+            rule.check(claim, steps[-1]["evidence"])
+    except (DpverifyError, ArithmeticError):
+        steps.clear()
+    if isinstance(noise, Radial | Mixture | EllipticalProcess) and not steps and claim.epsilon is not None:
+        try:
+            cameron_martin.check(claim, {})
+            steps.append({"rule": cameron_martin.NAME, "evidence": {}})
+        except (DpverifyError, ArithmeticError):
+            pass
+    return steps
+
+
+def _order_for(claim: Claim) -> Fraction:
+    """The order whose bound is sharpest at what is claimed."""
+    facts = rule.facts_of(claim)
+
+    def divergence(order: float) -> float:
+        return number(facts.divergence(Fraction(order)))
+
+    if claim.epsilon is not None:
+        return order_for_delta(divergence, float(constant(claim.epsilon)))
+    return order_for_epsilon(divergence, float(constant(claim.delta or num(1))))

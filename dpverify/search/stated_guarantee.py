@@ -1,0 +1,93 @@
+"""Chooses the orders and epsilons by which Renyi divergences become a pair. Nothing here is trusted: every order above 1 is sound."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from math import exp, log, log1p
+from typing import Any
+
+from dpverify.curves import renyi_composition, stated_guarantee
+from dpverify.curves.runs import Run, leaf
+from dpverify.errors import Rejected
+from dpverify.expr import Num
+from dpverify.model import Guarantee
+from dpverify.rules.premises import pure_epsilon
+from dpverify.search.measures import order_for_delta, order_for_epsilon
+from dpverify.search.numeric import number
+
+Plan = dict[str, Any]
+Divergence = Callable[[Fraction], Any]
+
+SPREAD = tuple(10.0**-k for k in (0.1, 0.3, 0.6, 1, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14))
+"""The deltas for which a whole curve gets a point each."""
+_GRID = [1 + Fraction(exp(step / 4)).limit_denominator(10**6) for step in range(-32, 49)]
+"""Orders among which those for SPREAD are chosen."""
+
+
+def leaf_plan(run: Run, epsilon: float | None, delta: float | None) -> Plan:
+    """Evidence for the curve of a guarantee. epsilon, delta: where it is wanted to be sharp."""
+    known, _, _ = leaf(run)
+    assert isinstance(known, Guarantee)
+    plan: Plan = {"rule": stated_guarantee.NAME}
+    if known.measure in ("zcdp", "renyi"):
+        plan["points"] = points([lambda order: stated_guarantee.divergence(known, order)], [1], _orders([known]), epsilon, delta)
+    return plan
+
+
+def composition_plan(runs: Sequence[Run], premises: Sequence[Plan | None], epsilon: float | None, delta: float | None) -> Plan:
+    """Evidence for the sum of the divergences of runs. Raises Rejected where one has none, or where the stated orders are not the same."""
+    divergences = [renyi_composition.of(run, below, pure_epsilon) for run, below in zip(runs, premises, strict=True)]
+    mechanisms = [leaf(run)[0] for run in runs]
+    orders = _orders([known for known in mechanisms if isinstance(known, Guarantee)])
+    found: Plan = {"rule": renyi_composition.NAME, "points": points(divergences, [run.times for run in runs], orders, epsilon, delta)}
+    if any(below is not None for below in premises):
+        found["premises"] = list(premises)
+    return found
+
+
+def _orders(parts: Sequence[Guarantee]) -> list[Fraction] | None:
+    """The orders that all stated Renyi divergences share; None where any order will do."""
+    stated = [{row[0].value for row in part.rows if isinstance(row[0], Num)} for part in parts if part.measure == "renyi"]
+    if not stated:
+        return None
+    shared = sorted(set.intersection(*stated))
+    if not shared:
+        raise Rejected(renyi_composition.NAME, "the orders", "the parts have no order in common")
+    return shared
+
+
+def points(
+    divergences: Sequence[Divergence], times: Sequence[int], orders: list[Fraction] | None, epsilon: float | None, delta: float | None
+) -> list[list[str]]:
+    """An order and an epsilon for every delta of SPREAD, and for what is asked."""
+    known: dict[float, float] = {}
+
+    def total(order: float) -> float:
+        if order not in known:
+            exact = Fraction(order)
+            known[order] = sum(count * number(at(exact)) for at, count in zip(divergences, times, strict=True))
+        return known[order]
+
+    grid = _GRID if orders is None else orders
+    found = {}
+    for wanted in SPREAD:
+        order = min(grid, key=lambda a: _epsilon(total, float(a), wanted))
+        found[Fraction(_epsilon(total, float(order), wanted))] = order
+    if delta is not None and 0 < delta < 1:
+        order = order_for_epsilon(total, delta) if orders is None else min(orders, key=lambda a: _epsilon(total, float(a), delta))
+        found[Fraction(_epsilon(total, float(order), delta))] = order
+    if epsilon is not None:
+        order = order_for_delta(total, epsilon) if orders is None else min(orders, key=lambda a: _log_delta(total, float(a), epsilon))
+        found[Fraction(epsilon)] = order
+    return [[str(order), str(at)] for at, order in sorted(found.items())]
+
+
+def _epsilon(total: Callable[[float], float], order: float, delta: float) -> float:
+    excess = order - 1
+    return max(0.0, total(order) - (log(delta) + log(order)) / excess + log(excess / order))
+
+
+def _log_delta(total: Callable[[float], float], order: float, epsilon: float) -> float:
+    excess = order - 1
+    return excess * (total(order) - epsilon) + excess * log(excess) - order * log1p(excess)
