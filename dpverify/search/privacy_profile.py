@@ -14,6 +14,7 @@ from dpverify.balls import constant, exact, precision, rational
 from dpverify.compare import certainly_le
 from dpverify.curves import (
     caps,
+    elliptical_process,
     finite,
     gauge,
     group_privacy,
@@ -32,13 +33,15 @@ from dpverify.curves import (
 )
 from dpverify.curves.base import Curve, Pair
 from dpverify.curves.compositions import COMPOSITIONS
-from dpverify.curves.runs import Run, leaf, merged
+from dpverify.curves.runs import Run, leaf, merged, reach
 from dpverify.errors import DpverifyError, Undecided
 from dpverify.expr import ONE, ZERO, Num
 from dpverify.model import (
     Claim,
     Combinator,
+    EllipticalProcess,
     Exponential,
+    Guarantee,
     Kernel,
     Mixture,
     Parallel,
@@ -55,7 +58,7 @@ from dpverify.model import (
 from dpverify.rules import closed_profile
 from dpverify.rules import privacy_profile as rule
 from dpverify.rules.premises import pure_epsilon
-from dpverify.search import basic_composition
+from dpverify.search import basic_composition, stated_guarantee
 from dpverify.search import losses as grids
 
 Plan = dict[str, Any]
@@ -72,9 +75,10 @@ _NAMES: dict[type, tuple[str, ...]] = {
     Product: (normal.NAME, laplace.NAME, product.NAME),
     Mixture: (scale_mixture.NAME,),
     Staircase: (lattice.NAME,),
+    EllipticalProcess: (elliptical_process.NAME,),
 }
 """Rules for the curve of a single mechanism, the sharpest first."""
-_EVALUATED = {caps.NAME: 128, scale_mixture.NAME: 400, product.NAME: 2000, line.NAME: 2000}
+_EVALUATED = {caps.NAME: 128, scale_mixture.NAME: 400, elliptical_process.NAME: 400, product.NAME: 2000, line.NAME: 2000}
 """Rules whose profiles are slow to evaluate, with the most cells of a grid that one may have."""
 _LARGEST = 10**4
 """An epsilon beyond which no delta is looked for."""
@@ -135,6 +139,14 @@ def _premise(run: Run, target: Target) -> Plan | None:
     return target.premises(Claim(noise, None, sensitivity=sensitivity, query=query))
 
 
+def _other(run: Run, target: Target) -> Plan | None:
+    """Evidence for the pure epsilon of a part whose divergences are not known otherwise."""
+    noise = run.part.mechanism
+    if isinstance(noise, Combinator | Guarantee) or normal.mu(noise, reach(run).upper) is not None:
+        return None
+    return _premise(run, target)
+
+
 def _accepts(found: Any, claim: Claim, evidence: Plan) -> bool:
     try:
         found.check(claim, evidence)
@@ -156,6 +168,11 @@ def _plan(runs: Sequence[Run], target: Target) -> Plan:
         except DpverifyError:
             continue
         return {"rule": name}
+    if any(isinstance(run.part.mechanism, Guarantee) and run.part.mechanism.measure in ("zcdp", "renyi") for run in runs):
+        try:
+            return stated_guarantee.composition_plan(runs, [_other(run, target) for run in runs], target.epsilon, target.delta)
+        except DpverifyError:
+            pass  # a part has no divergence: the pairs compose
     total = sum(run.times for run in runs)
     share = replace(
         target,
@@ -233,6 +250,8 @@ def _single(run: Run, target: Target) -> Plan:
         if not certainly_le(run.factor, ONE):
             return _group(run, target)
         return _parallel(run, mechanism, target)
+    if isinstance(mechanism, Guarantee) and mechanism.measure == "renyi" and not certainly_le(run.factor, ONE):
+        return _group(run, target)
     reasons = []
     for plan in _leaf_plans(run, target):
         try:
@@ -252,6 +271,8 @@ def _leaf_plans(run: Run, target: Target) -> Iterator[Plan]:
     noise = run.part.mechanism
     if isinstance(noise, Table | Exponential | Selection):
         yield {"rule": finite.NAME, "at": str(Fraction(0 if target.epsilon is None else target.epsilon).limit_denominator(10**6))}
+    elif isinstance(noise, Guarantee):
+        yield stated_guarantee.leaf_plan(run, target.epsilon, target.delta)
     elif not isinstance(noise, Kernel | Sampled):
         for name in _NAMES[type(noise)]:
             yield {"rule": name}
