@@ -44,6 +44,8 @@ def verify(claim: Claim, digits: int = 20) -> Verified:
         reasons.append("the claimed epsilon lies within the enclosure of the tight one: ask for more digits, or claim another.")
     elif judgement.verdict == "UNKNOWN" and None not in (judgement.delta_lower, judgement.delta_upper):
         reasons.append("the claimed delta lies within the enclosure of the tight one: ask for more digits, or claim another.")
+    elif judgement.verdict == "UNKNOWN" and (judgement.upper is not None or judgement.delta_upper is not None):
+        reasons.append("the claim is below the upper bound that is known, and no lower bound is: claim the bound, or audit a sampler.")
     packed = certificate.pack(claim, proposal.prec, judgement.verdict, kept.steps)
     return Verified(judgement, packed, tuple(dict.fromkeys(reasons)))
 

@@ -293,18 +293,16 @@ class _Reader:
     def _parts(self, kind: str, table: Fields) -> tuple[Part, ...] | None:
         """The parts of a composition: a list, or one part so many times."""
         key = table.one_of(("parts", "part")) if kind == "compose" else "parts"
+        times = self._times(table) if kind == "compose" else ONE
         if key is None:
-            table.taken.add("times")
             return None
         if key == "part":
-            times = self._times(table) if table.has("times") else ONE
-            part = self._part(table.may("part", read_table, None), f"{table.where}, part")
-            return None if part is None else (replace(part, times=mul(times, part.times)),)
-        listed = table.need("parts", read_part_tables, None)
-        if listed is None:
-            return None
-        found = [self._part(data, f"{table.where}, part {number}") for number, data in enumerate(listed, 1)]
-        parts = tuple(part for part in found if part is not None)
+            given = [table.may("part", read_table, None)]
+        else:
+            given = [*table.need("parts", read_part_tables, [])] or [None]
+        places = ["part"] if key == "part" else [f"part {number}" for number in range(1, len(given) + 1)]
+        found = [self._part(data, f"{table.where}, {place}") for data, place in zip(given, places, strict=True)]
+        parts = tuple(replace(part, times=mul(times, part.times)) for part in found if part is not None)
         return parts if len(parts) == len(found) else None
 
     def _times(self, table: Fields) -> Expr:
@@ -324,7 +322,8 @@ class _Reader:
         sensitivity = table.may("sensitivity", read_number, None)
         rows = table.may("query", read_matrix, None)
         adjacency = table.may("adjacency", read_choice(ADJACENCIES), "")
-        times = self._times(table)
+        # a composition counts for itself
+        times = ONE if data.get("kind") == "compose" else self._times(table)
         before = len(self.faults)
         stated, mechanism = self.adjacency, self._declared(table)
         self.adjacency = stated
@@ -378,6 +377,11 @@ class _Reader:
                 given.fault(f"{name} is this kind's variable. Give the parameter another name.")
             value = given.may(name, read_value_or_domain, None)
             if isinstance(value, Domain):
+                if name in self.domains or name in self.values:
+                    given.fault(
+                        f"{name} has a domain or a value in another place of this file already: which one a claim means is not clear. "
+                        "Give each its own name in the outermost parameters, and write that name here."
+                    )
                 self.domains[name] = value
             elif value is None:
                 self.broken.add(name)

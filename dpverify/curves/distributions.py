@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from flint import arb
 
 from dpverify.curves import losses
-from dpverify.curves.base import Curve, Evidence, Pair
+from dpverify.curves.base import Curve, Event, Evidence, Pair
 from dpverify.curves.evaluate import falling
 from dpverify.curves.grid import Grid
 from dpverify.errors import CertificateError
@@ -26,8 +27,10 @@ def curve(parts: Sequence[Curve], times: Sequence[int], evidence: Evidence) -> C
     grids = [_grid(evidence, key) for key in (("grid", "reverse") if "reverse" in evidence else ("grid",))]
     uppers = [part.upper for part in parts if part.upper is not None]
     lowers = [part.lower for part in parts if part.lower is not None]
-    upper = _pair(uppers, times, grids, losses.upper_sums) if len(uppers) == len(parts) else None
-    lower = _pair(lowers, times, grids, losses.lower_sums) if len(lowers) == len(parts) else None
+    above = _orders(uppers, times, grids, losses.upper_sums) if len(uppers) == len(parts) else None
+    below = _orders(lowers, times, grids, losses.lower_sums) if len(lowers) == len(parts) else None
+    upper = None if above is None else above.pair(None, None)
+    lower = None if below is None else below.pair(_rest(lowers, times), None if above is None else _event(above, below))
     rules = tuple(dict.fromkeys((losses.NAME, *(rule for part in parts for rule in part.rules))))
     joint = (JOINT,) if lower is not None and len(parts) > 1 else ()
     assumed = tuple(dict.fromkeys((*losses.ASSUMED, *joint, *(line for part in parts for line in part.assumed))))
@@ -41,14 +44,37 @@ def _grid(evidence: Evidence, key: str) -> Grid:
     return losses.read_grid(written)
 
 
-def _pair(pairs: Sequence[Pair], times: Sequence[int], grids: Sequence[Grid], sums: _Sums) -> Pair:
-    """One bound on both orders of the composition; the two are one where every part's are."""
-    forward = falling(sums(list(zip(pairs, times, strict=True)), grids[0]).at)
-    rest = _rest(pairs, times)
-    if all(pair.forward is pair.backward for pair in pairs):
-        return Pair(forward, forward, everywhere=True, rest=rest)
-    backward = falling(sums([(pair.reversed, count) for pair, count in zip(pairs, times, strict=True)], grids[-1]).at)
-    return Pair(forward, backward, everywhere=True, rest=rest)
+@dataclass(frozen=True, slots=True)
+class _Orders:
+    """One bound on both orders of a composition, the grid's precision beside each; the two are one where every part's are."""
+
+    forward: losses.Sums
+    backward: losses.Sums
+    precs: tuple[int, int]
+
+    def pair(self, rest: Callable[[], arb] | None, event: Event | None) -> Pair:
+        forward = falling(self.forward.at)
+        backward = forward if self.backward is self.forward else falling(self.backward.at)
+        return Pair(forward, backward, event, everywhere=True, rest=rest)
+
+
+def _orders(pairs: Sequence[Pair], times: Sequence[int], grids: Sequence[Grid], sums: _Sums) -> _Orders:
+    forward = sums(list(zip(pairs, times, strict=True)), grids[0])
+    backward = forward
+    if not all(pair.forward is pair.backward for pair in pairs):
+        backward = sums([(pair.reversed, count) for pair, count in zip(pairs, times, strict=True)], grids[-1])
+    return _Orders(forward, backward, (grids[0].prec, grids[-1].prec))
+
+
+def _event(above: _Orders, below: _Orders) -> Event:
+    """The event of the order whose lower bound is the greater."""
+
+    def describe(epsilon: arb) -> Mapping[str, str]:
+        swapped = bool(below.backward.at(epsilon.lower()) > below.forward.at(epsilon.lower()))
+        orders = (above.backward, below.backward) if swapped else (above.forward, below.forward)
+        return losses.Composition(*orders, above.precs[swapped]).event(epsilon)
+
+    return describe
 
 
 def _rest(pairs: Sequence[Pair], times: Sequence[int]) -> Callable[[], arb] | None:

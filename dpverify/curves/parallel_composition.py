@@ -13,8 +13,8 @@ from dpverify.model import Source
 
 NAME: Final = "parallel-composition"
 STATEMENT: Final = (
-    "If every record is in the data of at most one part, adding or removing one changes the output of that part alone, so the whole has the "
-    "greatest of the parts' profiles. A maximum of profiles is convex in e^eps, hence the profile of a pair."
+    "If every record is in the data of at most one part, adding or removing one changes the output of that part alone, so the whole "
+    "has the greatest of the parts' profiles. A maximum of profiles is convex in e^eps, hence the profile of a pair."
 )
 CHECKED: Final = ("no part speaks of replacing records, which can change two parts",)
 ASSUMED: Final = ("the parts see disjoint parts of the data, and which part a record belongs to depends on the record alone",)

@@ -78,20 +78,26 @@ _NAMES: dict[type, tuple[str, ...]] = {
     EllipticalProcess: (elliptical_process.NAME,),
 }
 """Rules for the curve of a single mechanism, the sharpest first."""
-_EVALUATED = {caps.NAME: 128, scale_mixture.NAME: 400, elliptical_process.NAME: 400, product.NAME: 2000, line.NAME: 2000}
+_MOST_EVALUATED = 6000
+_EVALUATED = {caps.NAME: 128, losses.NAME: 1500, scale_mixture.NAME: 400, elliptical_process.NAME: 400, product.NAME: 2000, line.NAME: 2000}
 """Rules whose profiles are slow to evaluate, with the most cells of a grid that one may have."""
+_GUESSES = (1e-12, 1e-24, 1e-48, 1e-96)
 _LARGEST = 10**4
 """An epsilon beyond which no delta is looked for."""
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What a curve is wanted for: the claimed epsilon and delta as floats, None where they are to be found, and digits."""
+    """What a curve is wanted for: the claimed epsilon and delta as floats, None where they are to be found, and digits.
+
+    guess: about the delta that parts inside are to be sharp at, where none is claimed.
+    """
 
     epsilon: float | None
     delta: float | None
     digits: int
     premises: Premises
+    guess: float = 1e-6
 
 
 def propose(claim: Claim, digits: int, premises: Premises) -> list[Plan]:
@@ -100,11 +106,13 @@ def propose(claim: Claim, digits: int, premises: Premises) -> list[Plan]:
         raise Undecided("curves want a value for every parameter; claim one value at a time.")
     epsilon = None if claim.epsilon is None else float(constant(claim.epsilon))
     delta = None if claim.delta is None else float(constant(claim.delta))
-    target = Target(epsilon, delta, digits, premises)
+    target = Target(epsilon, delta, digits, premises, guess=1e-6 if delta is None else delta)
     bits = int(3.33 * digits) + _GUARD_BITS
     with precision(bits):
         root = Part(claim.mechanism, claim.sensitivity, claim.query, claim.adjacency)
         plan = _plan(merged(root), target)
+        if delta is None and _is_nested(plan):
+            plan = _sharpened(root, plan, target)
         evidence: Plan = {"curve": plan, "prec": bits}
         steps: list[Plan] = []
         if claim.epsilon is not None:
@@ -147,6 +155,26 @@ def _other(run: Run, target: Target) -> Plan | None:
     return _premise(run, target)
 
 
+def _is_nested(plan: Plan, inside: bool = False) -> bool:
+    """Whether a composition by privacy-loss distributions lies inside another rule."""
+    below = [*plan.get("parts", []), *([plan["part"]] if "part" in plan else [])]
+    return (inside and plan["rule"] == losses.NAME) or any(_is_nested(part, True) for part in below)
+
+
+def _sharpened(root: Part, plan: Plan, target: Target) -> Plan:
+    """The plan with compositions inside sharp enough for the delta that there is at the claimed epsilon."""
+    for guess in _GUESSES:
+        try:
+            curve = tree.curve(root, plan, pure_epsilon)
+            if curve.upper is not None and curve.upper.worst(rational(Fraction(target.epsilon or 0))) > target.guess:
+                return plan
+        except DpverifyError:
+            pass
+        target = replace(target, guess=guess)
+        plan = _plan(merged(root), target)
+    return plan
+
+
 def _accepts(found: Any, claim: Claim, evidence: Plan) -> bool:
     try:
         found.check(claim, evidence)
@@ -186,7 +214,7 @@ def _plan(runs: Sequence[Run], target: Target) -> Plan:
         raise Undecided("a part has no upper bound on its curve, so their composition has none.")
     times = [run.times for run in runs]
     stand_ins = [_stand_in(run, plan, pair) for run, plan, pair in zip(runs, plans, pairs, strict=True)]
-    evaluated = min(_EVALUATED.get(_slowest(plan), grids.MOST_EVALUATED) for plan in plans)
+    evaluated = min(_EVALUATED.get(_slowest(plan), _MOST_EVALUATED) for plan in plans)
     found: Plan = {"rule": losses.NAME, "grid": _grid(pairs, times, stand_ins, evaluated, target), "parts": plans}
     if not all(pair.forward is pair.backward for pair in pairs):
         swapped = [pair.reversed for pair in pairs], times, [pair.reversed for pair in stand_ins]
@@ -196,7 +224,7 @@ def _plan(runs: Sequence[Run], target: Target) -> Plan:
 
 def _grid(pairs: Sequence[Pair], times: Sequence[int], stand_ins: Sequence[Pair], evaluated: int, target: Target) -> Plan:
     """The grid that is sharpest at the claimed epsilon, else at the claimed delta, else about delta = 1e-6."""
-    delta = None if target.epsilon is not None else target.delta or 1e-6
+    delta = None if target.epsilon is not None else target.delta or target.guess
     digits = min(max(target.digits // 5, _GRID_DIGITS[0]), _GRID_DIGITS[-1])
     return grids.propose(pairs, times, target.epsilon, delta, digits, evaluated, stand_ins)
 
@@ -218,7 +246,7 @@ def _slowest(plan: Plan) -> str:
     names = [plan["rule"], *(_slowest(below) for below in plan.get("parts", []))]
     if "part" in plan:
         names.append(_slowest(plan["part"]))
-    slowest: str = min(names, key=lambda name: _EVALUATED.get(name, grids.MOST_EVALUATED))
+    slowest: str = min(names, key=lambda name: _EVALUATED.get(name, _MOST_EVALUATED))
     return slowest
 
 
