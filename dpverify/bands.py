@@ -14,9 +14,23 @@ from typing import Any, Final
 
 from flint import arb, ctx
 
-from dpverify.balls import constant, exact, finite, precision, rational
+from dpverify.balls import constant, exact, precision, rational
 from dpverify.compare import decimal_bounds
-from dpverify.curves import caps, distributions, laplace_sums, line, losses, product, scale_mixture, tree, uniform_ball
+from dpverify.curves import (
+    caps,
+    distributions,
+    finite,
+    laplace,
+    laplace_sums,
+    lattice,
+    line,
+    losses,
+    normal,
+    product,
+    scale_mixture,
+    tree,
+    uniform_ball,
+)
 from dpverify.curves.base import Curve, Pair, Profile
 from dpverify.curves.chords import remembered, sketch
 from dpverify.curves.compositions import COMPOSITIONS
@@ -24,7 +38,7 @@ from dpverify.curves.runs import Run, check_adjacencies, merged
 from dpverify.curves.trade_offs import trade_off
 from dpverify.errors import DpverifyError, Undecided
 from dpverify.expr import ZERO, Expr, Num, format_expr
-from dpverify.model import Claim, Part
+from dpverify.model import Claim, Combinator, Part
 from dpverify.rules.premises import pure_epsilon
 from dpverify.search import Proposal, extend_with_curve
 from dpverify.search import losses as grids
@@ -38,10 +52,12 @@ USUAL_DELTA: Final = Num(Fraction(1, 10**6))
 """The delta of a composition's epsilon where none above 0 is claimed."""
 STEPS: Final = 64
 """About as many epsilons a band of delta has."""
-SLOW: Final[Mapping[str, int]] = {caps.NAME: 16, scale_mixture.NAME: 16, uniform_ball.NAME: 16, product.NAME: 16, line.NAME: 32}
+SLOW: Final[Mapping[str, int]] = {caps.NAME: 32, scale_mixture.NAME: 16, uniform_ball.NAME: 16, product.NAME: 16, line.NAME: 32}
 """Rules whose curves take milliseconds or more a point, and about how many points of them are evaluated: in between, by chords."""
+QUICK: Final = (normal.NAME, laplace.NAME, finite.NAME, lattice.NAME)
+"""Rules whose curves are closed forms or short sums."""
 CELLS: Final = 1 << 11
-"""Losses of a part on the grid of a composition; half as many on the one for several numbers of compositions."""
+"""Losses of a part on the grid of a composition; half as many, or a sixteenth, on the one for several numbers of compositions."""
 ALPHAS: Final = tuple(Fraction(n, 1000) for n in (1, 5, 10, 20, *range(50, 1001, 50)))
 """Type I errors of a trade-off curve, every fourth of them where it takes long; at 0 it is not known."""
 MOST_COUNTS: Final = 1024
@@ -100,6 +116,18 @@ class Band:
 
 
 @dataclass(frozen=True, slots=True)
+class Bands:
+    """The bands of claims that differ only in what they claim, by kind: "delta", "trade_off", "composition"; missing: why one is not there.
+
+    names: of the claims; those of a file have one each.
+    """
+
+    names: tuple[str, ...]
+    bands: Mapping[str, Band]
+    missing: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Planned:
     """A claim with its curve. evidence: of the curve, a rule for every node; reach: an epsilon beyond which nothing much happens.
 
@@ -121,7 +149,8 @@ def delta_band(claim: Claim, epsilons: Iterable[Fraction | int | str] | None = N
     where the mechanism has no curve, or an epsilon is negative.
     """
     planned = planned or plan(claim)
-    points = _epsilons(planned) if epsilons is None else sorted({Fraction(at) for at in epsilons})
+    stated = [claim.epsilon] if claim.epsilon is not None else []
+    points = _epsilons(planned, stated) if epsilons is None else sorted({Fraction(at) for at in epsilons})
     if any(at < 0 for at in points):
         raise Undecided("a negative epsilon; delta is asked for at epsilons of at least 0.")
     curve = planned.curve
@@ -196,6 +225,47 @@ def composition_band(claim: Claim, counts: Iterable[int] | None = None, *, plann
         rules=tuple(dict.fromkeys(rule for curve in curves for rule in curve.rules)),
         assumed=tuple(dict.fromkeys(text for curve in curves for text in curve.assumed)),
     )
+
+
+def bands(claims: Sequence[Claim], evidence: Mapping[str, Any] | None = None) -> Bands | None:
+    """What a report shows of claims about the same mechanism at the same sensitivity; None where that is nothing.
+
+    All three bands where a delta above 0 is claimed, or asked for, or the mechanism is made of parts, at the first such delta; delta alone
+    for other mechanisms whose curve is a closed form or a short sum. evidence: of the curve, where it is known.
+    """
+    names = tuple(claim.name for claim in claims)
+    claimed = [claim.epsilon for claim in claims if claim.epsilon is not None]
+    main = next((claim for claim in claims if claim.delta != ZERO), claims[0])
+    if main.delta == ZERO and not isinstance(main.mechanism, Combinator):
+        planned = _planned_quickly(main)
+        return None if planned is None else Bands(names, {"delta": delta_band(main, _epsilons(planned, claimed), planned=planned)})
+    try:
+        planned = plan(main, evidence)
+    except DpverifyError as error:
+        return Bands(names, {}, dict.fromkeys(("delta", "trade_off", "composition"), str(error)))
+    found: dict[str, Band] = {}
+    missing: dict[str, str] = {}
+    makers: dict[str, Callable[[], Band]] = {
+        "delta": lambda: delta_band(main, _epsilons(planned, claimed), planned=planned),
+        "trade_off": lambda: trade_off_band(main, planned=planned),
+        "composition": lambda: composition_band(main, planned=planned),
+    }
+    for kind, make in makers.items():
+        try:
+            found[kind] = make()
+        except DpverifyError as error:
+            missing[kind] = str(error)
+    return Bands(names, found, missing)
+
+
+def _planned_quickly(claim: Claim) -> Planned | None:
+    """A plan by the rules that take no search and no time; None where they do not apply."""
+    for name in QUICK:
+        try:
+            return plan(claim, {"rule": name})
+        except DpverifyError:
+            continue
+    return None
 
 
 def plan(claim: Claim, evidence: Mapping[str, Any] | None = None) -> Planned:
@@ -311,11 +381,10 @@ def _multiples(reach: Fraction, steps: int) -> list[Fraction]:
     return [i * reach / steps for i in range(steps + 1)]
 
 
-def _epsilons(planned: Planned) -> list[Fraction]:
+def _epsilons(planned: Planned, claimed: Iterable[Expr]) -> list[Fraction]:
     points = set(_multiples(planned.reach, STEPS))
-    if planned.claim.epsilon is not None:
-        low, high = decimal_bounds(planned.claim.epsilon, _CLAIMED_DIGITS)
-        points |= {max(Fraction(low), Fraction(0)), max(Fraction(high), Fraction(0))}
+    for epsilon in claimed:
+        points |= {max(Fraction(text), Fraction(0)) for text in decimal_bounds(epsilon, _CLAIMED_DIGITS)}
     return sorted(points)
 
 
@@ -327,9 +396,10 @@ def _value(pair: Pair | None, epsilon: Fraction) -> arb | None:
     if pair is None:
         return None
     try:
-        return finite(pair.worst(rational(epsilon))).max(arb(0)).min(arb(1))
+        value = pair.worst(rational(epsilon))
     except Undecided:
         return None
+    return value.max(arb(0)).min(arb(1)) if value.is_finite() else None
 
 
 def _least_error(pair: Pair | None, alpha: Fraction) -> arb | None:
@@ -490,8 +560,10 @@ class _Composer:
         orders = {"grid": pairs}
         if not all(pair.forward is pair.backward for pair in pairs):
             orders["reverse"] = [pair.reversed for pair in pairs]
+        dear = any(rule in SLOW or rule == lattice.NAME for part in parts for rule in part.rules)
+        cells = CELLS // 16 if dear else CELLS // 2
         for key, ordered in orders.items():
-            self._grids[key] = _coarser(grids.propose(ordered, counts, None, float(constant(self.delta)), _GRID_DIGITS), CELLS // 2)
+            self._grids[key] = _coarser(grids.propose(ordered, counts, None, float(constant(self.delta)), _GRID_DIGITS), cells)
 
 
 def _by_theorem(unit: Sequence[Run], count: int) -> Curve | None:

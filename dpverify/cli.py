@@ -10,7 +10,8 @@ import os
 import re
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,7 +23,9 @@ from dpverify.errors import DpverifyError, SpecError
 
 if TYPE_CHECKING:
     from dpverify.audit.finding import Finding
+    from dpverify.bands import Bands
     from dpverify.catalogue import Spec, Stated
+    from dpverify.model import Claim
     from dpverify.report import Entry
     from dpverify.report.findings import Fault
 
@@ -126,7 +129,10 @@ def check(certificates: tuple[Path, ...]) -> int:
 def report(
     paths: tuple[str, ...], output: Path, digits: int, audits: bool, samples: int, confidence: float, seed: int | None, workers: int
 ) -> int:
-    """Verify, audit, and write certificates and pages (.html, .md) for people, with audits.md and audits.json for what was sampled."""
+    """Verify, audit, and write certificates and pages (.html, .md) for people, with the data of privacy curves (.curves.json).
+
+    What was sampled is in audits.md and audits.json.
+    """
     from dpverify.report import exit_code, page, summary, text
     from dpverify.report import findings as rendering
 
@@ -135,9 +141,12 @@ def report(
     names = _unique(Path(file).stem for file, _ in groupby(entries, key=lambda entry: entry.file))
     groups = {next(names): list(group) for _, group in groupby(entries, key=lambda entry: entry.file)}
     written = {Path(entry.certificate).name for entry in entries if entry.certificate}
+    drawn = _drawn(groups)
     for stem, group in groups.items():
-        for name, content in page.pages(stem, group).items():
+        for name, content in page.pages(stem, group, drawn[stem]).items():
             _write(output / name, content)
+        if not drawn[stem]:
+            (output / page.data_name(stem)).unlink(missing_ok=True)
         for old in output.glob(f"{glob.escape(stem)}.*.cert.json"):  # of claims that are gone, renamed or no longer decided
             if old.name not in written:
                 old.unlink()
@@ -271,6 +280,38 @@ def _outcome(spec: Spec, stated: Stated, certificate: Path | None, digits: int) 
         certificate=str(certificate) if decided else None,
         seconds=time.perf_counter() - started,
     )
+
+
+def _drawn(groups: Mapping[str, Sequence[Entry]]) -> dict[str, list[Bands]]:
+    """The bands of every claim file, by its stem; claims that differ only in what they claim share theirs."""
+    drawn: dict[str, list[Bands]] = {}
+    with click.progressbar(groups.items(), label="drawing", file=sys.stderr, hidden=not sys.stderr.isatty()) as steps:
+        for stem, entries in steps:
+            alike: dict[Claim, list[Entry]] = {}
+            for entry in entries:
+                alike.setdefault(replace(entry.claim, epsilon=None, delta=None, name=""), []).append(entry)
+            drawn[stem] = [bands for group in alike.values() if (bands := _bands(group)) is not None]
+    return drawn
+
+
+def _bands(entries: Sequence[Entry]) -> Bands | None:
+    from dpverify.bands import bands
+
+    try:
+        return bands([entry.claim for entry in entries], next(filter(None, map(_curve_evidence, entries)), None))
+    except Exception as error:  # one claim's fault must not take the other curves away
+        if os.environ.get("DPVERIFY_DEBUG"):
+            raise
+        click.echo(f"{entries[0].file}, {entries[0].claim.name}, its curves: {_fault(error)}", err=True)
+        return None
+
+
+def _curve_evidence(entry: Entry) -> Mapping[str, Any] | None:
+    """The evidence of the privacy curve in the certificate that was written, if one is there."""
+    from dpverify.certificate import decode
+
+    steps = decode(Path(entry.certificate).read_bytes())["steps"] if entry.certificate else []
+    return next((step["evidence"]["curve"] for step in steps if "curve" in step["evidence"]), None)
 
 
 def _certificate_stem(spec: Spec, stated: Stated) -> str:

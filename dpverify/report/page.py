@@ -9,14 +9,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from typing import Any
 
+from dpverify.bands import Bands
 from dpverify.expr import format_expr
 from dpverify.model import to_json
 from dpverify.report import Entry, short, summary
+from dpverify.report.curves import SHOWN, render, rows
 from dpverify.report.text import delta_text, tight_text, witness_text
 from dpverify.rules.table import EXPLAINED
 
 Row = tuple[str, ...]
 _HEADER: Row = ("verdict", "claim", "epsilon", "delta", "sensitivity", "tight epsilon", "expected", "certificate")
+_POINTS: Row = ("claim", "curve", *("",) * SHOWN)
 _STYLE = (
     "body{font:15px/1.5 system-ui,sans-serif;max-width:75em;margin:2em auto;padding:0 1em;color:#1b1b1b;background:#fff}"
     "table{border-collapse:collapse;width:100%}td,th{text-align:left;padding:.3em .7em;border-bottom:1px solid #ccc;vertical-align:top}"
@@ -24,9 +27,15 @@ _STYLE = (
 )
 
 
-def pages(stem: str, entries: Sequence[Entry]) -> dict[str, str]:
-    """The two pages of one claim file, by file name."""
-    return {f"{stem}.md": _markdown(stem, entries), f"{stem}.html": _html(stem, entries)}
+def pages(stem: str, entries: Sequence[Entry], curves: Sequence[Bands] = ()) -> dict[str, str]:
+    """The two pages of one claim file, by file name, and the data of its curves where there are some."""
+    found = {f"{stem}.md": _markdown(stem, entries, curves), f"{stem}.html": _html(stem, entries, curves)}
+    return found | {data_name(stem): render(entries[0].file, curves)} if curves else found
+
+
+def data_name(stem: str) -> str:
+    """The file that holds the curves of a claim file."""
+    return f"{stem}.curves.json"
 
 
 def indexes(groups: Mapping[str, Sequence[Entry]]) -> dict[str, str]:
@@ -82,11 +91,14 @@ def _basis(entries: Sequence[Entry]) -> tuple[list[str], list[str]]:
     return [f"{name}: {EXPLAINED[name].STATEMENT} ({EXPLAINED[name].SOURCE})" for name in names], list(assumed)
 
 
-def _markdown(stem: str, entries: Sequence[Entry]) -> str:
+def _markdown(stem: str, entries: Sequence[Entry], curves: Sequence[Bands]) -> str:
     rules, assumed = _basis(entries)
     lines = [f"# {stem}", "", f"{summary(entries)}. Claims: `{entries[0].file}`.", "", "## What was understood", ""]
     lines += [f"- {key}: `{value}`" for key, value in _understood(entries)]
     lines += ["", "## Claims", "", *_markdown_table(_HEADER, [_linked(_row(entry)) for entry in entries])]
+    if curves:
+        table = _markdown_table(_POINTS, [tuple(map(_literal, row)) for row in rows(curves)])
+        lines += ["", "## Curves", "", f"A few points; [all of them]({data_name(stem)}).", "", *table]
     for title, items in (("Details", [f"{name}: {text}" for name, text in _details(entries)]), ("Rules", rules), ("Assumed", assumed)):
         if items:
             lines += ["", f"## {title}", "", *(f"- {_literal(item)}" for item in items)]
@@ -106,16 +118,19 @@ def _markdown_table(header: Row, rows: Sequence[Row]) -> list[str]:
     return [f"| {' | '.join(row)} |" for row in (header, tuple("---" for _ in header), *rows)]
 
 
-def _html(stem: str, entries: Sequence[Entry]) -> str:
+def _html(stem: str, entries: Sequence[Entry], curves: Sequence[Bands]) -> str:
     rules, assumed = _basis(entries)
     fields = "".join(f"<li>{escape(key)}: <code>{escape(value)}</code></li>" for key, value in _understood(entries))
-    rows = []
+    listed = []
     for entry in entries:
         verdict, *middle, certificate = _row(entry)
         link = f'<a href="{escape(certificate)}">certificate</a>' if certificate else ""
-        rows.append((f'<b class="{verdict}">{verdict}</b>', *map(escape, middle), link))
+        listed.append((f'<b class="{verdict}">{verdict}</b>', *map(escape, middle), link))
     body = f"<p>{summary(entries)}. Claims: <code>{escape(entries[0].file)}</code>.</p><h2>What was understood</h2><ul>{fields}</ul>"
-    body += f"<h2>Claims</h2>{_html_table(_HEADER, rows)}"
+    body += f"<h2>Claims</h2>{_html_table(_HEADER, listed)}"
+    if curves:
+        points = _html_table(_POINTS, [tuple(map(escape, row)) for row in rows(curves)])
+        body += f'<h2>Curves</h2><p>A few points; <a href="{escape(data_name(stem))}">all of them</a>.</p>{points}'
     for title, items in (("Details", [f"{name}: {text}" for name, text in _details(entries)]), ("Rules", rules), ("Assumed", assumed)):
         if items:
             body += f"<h2>{title}</h2><ul>{''.join(f'<li>{escape(item)}</li>' for item in items)}</ul>"
