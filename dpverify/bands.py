@@ -32,7 +32,7 @@ from dpverify.curves import (
     uniform_ball,
 )
 from dpverify.curves.base import Curve, Pair, Profile
-from dpverify.curves.chords import remembered, sketch
+from dpverify.curves.chords import cut, remembered, sketch
 from dpverify.curves.compositions import COMPOSITIONS
 from dpverify.curves.runs import Run, check_adjacencies, merged
 from dpverify.curves.trade_offs import trade_off
@@ -52,7 +52,7 @@ USUAL_DELTA: Final = Num(Fraction(1, 10**6))
 """The delta of a composition's epsilon where none above 0 is claimed."""
 STEPS: Final = 64
 """About as many epsilons a band of delta has."""
-SLOW: Final[Mapping[str, int]] = {caps.NAME: 32, scale_mixture.NAME: 16, uniform_ball.NAME: 16, product.NAME: 16, line.NAME: 32}
+SLOW: Final[Mapping[str, int]] = {caps.NAME: 16, scale_mixture.NAME: 16, uniform_ball.NAME: 16, product.NAME: 16, line.NAME: 32}
 """Rules whose curves take milliseconds or more a point, and about how many points of them are evaluated: in between, by chords."""
 QUICK: Final = (normal.NAME, laplace.NAME, finite.NAME, lattice.NAME)
 """Rules whose curves are closed forms or short sums."""
@@ -71,6 +71,8 @@ _NEAREST: Final = Fraction(1, 2**20)
 _SPACING_BITS: Final = 8
 _CLAIMED_DIGITS: Final = 12
 _GRID_DIGITS: Final = 2
+_FAR_OUT: Final = 16
+_NOTHING_BITS: Final = 200
 _MOST_LAPLACE: Final = 256
 _MOST_OF_MANY: Final = 16
 _MOST_PLACES: Final = 60
@@ -281,7 +283,7 @@ def plan(claim: Claim, evidence: Mapping[str, Any] | None = None) -> Planned:
     with precision(BITS):
         curve = _built(runs, found)
         if not _is_slow(curve):
-            return Planned(claim, runs, found, curve, _reach(curve, claim), None)
+            return Planned(claim, runs, found, curve, _reach(curve, claim.epsilon), None)
     with precision(SLOW_BITS):
         return _sketched(claim, runs, found, curve)
 
@@ -344,7 +346,7 @@ def _is_slow(curve: Curve) -> bool:
 
 def _sketched(claim: Claim, runs: tuple[Run, ...], evidence: Mapping[str, Any], curve: Curve) -> Planned:
     """The plan with a slow curve evaluated at few points once and for all."""
-    reach = _reach(curve, claim)
+    reach = _reach(curve, claim.epsilon)
     points = set(_multiples(reach, min(SLOW[rule] for rule in curve.rules if rule in SLOW)))
     if claim.epsilon is not None:
         points |= {exact(ball) for ball in (constant(claim.epsilon).lower(), constant(claim.epsilon).upper()) if ball >= 0}
@@ -353,12 +355,12 @@ def _sketched(claim: Claim, runs: tuple[Run, ...], evidence: Mapping[str, Any], 
     return Planned(claim, runs, evidence, _mapped(curve, lambda pair: sketch(pair, balls)), reach, known)
 
 
-def _reach(curve: Curve, claim: Claim) -> Fraction:
+def _reach(curve: Curve, epsilon: Expr | None) -> Fraction:
     """A power of two at which delta is as good as gone; about the claimed epsilon, or 8, where it never is."""
     pair = curve.upper or curve.lower
     if pair is None:
         raise Undecided("nothing is known of the privacy curve.")
-    claimed = Fraction(0) if claim.epsilon is None else exact(constant(claim.epsilon).upper())
+    claimed = Fraction(0) if epsilon is None else exact(constant(epsilon).upper())
     reach = max(_power_of_two(claimed), _NEAREST) if claimed > 0 else Fraction(1)
     if _is_left(pair, Fraction(_FURTHEST)):
         return max(Fraction(8), 2 * reach)
@@ -550,6 +552,7 @@ class _Composer:
                 runs = [replace(run, times=1) for run in self.unit]
                 built = [_built([run], below) for run, below in zip(runs, listed, strict=True)]
                 self._parts = [_sketched(self.planned.claim, (), {}, curve).curve if _is_slow(curve) else curve for curve in built]
+            self._parts = [_within_reach(part) for part in self._parts]
         return self._parts
 
     def _propose(self, parts: Sequence[Curve], counts: Sequence[int]) -> None:
@@ -564,6 +567,16 @@ class _Composer:
         cells = CELLS // 16 if dear else CELLS // 2
         for key, ordered in orders.items():
             self._grids[key] = _coarser(grids.propose(ordered, counts, None, float(constant(self.delta)), _GRID_DIGITS), cells)
+
+
+def _within_reach(curve: Curve) -> Curve:
+    """The curve, evaluated no further than where nothing that counts is left: sums over the integers become long out there."""
+    last = _FAR_OUT * rational(_reach(curve, None))
+
+    def change(pair: Pair) -> Pair:
+        return cut(pair, last) if pair.worst(last) <= arb(2) ** -_NOTHING_BITS else pair
+
+    return _mapped(curve, change)
 
 
 def _by_theorem(unit: Sequence[Run], count: int) -> Curve | None:

@@ -37,6 +37,20 @@ def _kept(profile: Profile) -> Profile:
     return at
 
 
+def cut(pair: Pair, last: arb) -> Pair:
+    """The same pair, evaluated no further than at an exact epsilon: beyond it, a profile is between 0 and its value there."""
+    forward = _cut(pair.forward, last)
+    backward = forward if pair.forward is pair.backward else _cut(pair.backward, last)
+    return replace(pair, forward=forward, backward=backward)
+
+
+def _cut(profile: Profile, last: arb) -> Profile:
+    def at(epsilon: arb) -> arb:
+        return profile(epsilon) if epsilon <= last else profile(last).upper().max(arb(0)).union(arb(0))
+
+    return falling(at)
+
+
 def sketch(pair: Pair, epsilons: Iterable[arb]) -> Pair:
     """The same pair, evaluated once at these exact epsilons (nats) and at 0, and enclosed in between. Raises Undecided where that fails.
 
