@@ -28,6 +28,7 @@ MOST_EVALUATED: Final = 1 << 15
 """As many cells as one part has, unless told otherwise."""
 NUDGE_BITS: Final = 32
 LARGEST_LOSS: Final = 2.0**16
+_NOTHING: Final = 1e-100
 FAR: Final = 2**20
 _OCTAVES: Final = range(-24, 17)
 _PER_OCTAVE: Final = 8
@@ -139,11 +140,13 @@ def _float(ball: arb) -> float:
 
 def _reach(pair: Pair, sizes: Sequence[float]) -> float:
     """The first size beyond which H is as good as constant."""
-    last = _height(pair, arb(sizes[-1]))
-    low, high = 0, len(sizes) - 1
+    # upwards, for evaluations far out can take long, and are seldom needed
+    top = next((i for i in range(0, len(sizes), _PER_OCTAVE) if _height(pair, arb(sizes[i])) <= _NOTHING), len(sizes) - 1)
+    last = _height(pair, arb(sizes[top]))
+    low, high = 0, top
     while low < high:
         middle = (low + high) // 2
-        if _height(pair, arb(sizes[middle])) - last <= 1e-100:
+        if _height(pair, arb(sizes[middle])) - last <= _NOTHING:
             high = middle
         else:
             low = middle + 1
@@ -265,11 +268,22 @@ def _common(places: Sequence[Fraction]) -> Fraction:
 def _range(pair: Pair, spacing: Fraction, tail: float) -> tuple[int, int]:
     """The multiples of the spacing between which all but the tail lies, and one more below."""
     with precision(EXPLORING_BITS):
-        rest, rest_below = _height(pair, arb(LARGEST_LOSS)), _height(pair.reversed, arb(LARGEST_LOSS))
         h = rational(spacing)
+        rest, rest_below = (_left_over(order, tail) for order in (pair, pair.reversed))
         high = _first(lambda n: _height(pair, n * h) - rest <= tail)
         low = _first(lambda n: _float((-n * h).exp() * (pair.reversed.delta(n * h) - rest_below)) <= tail)
     return -low - 1, high
+
+
+def _left_over(pair: Pair, tail: float) -> float:
+    """About the limit of H, 0 where it falls below the tail."""
+    found, size = 1.0, 1.0
+    while size <= LARGEST_LOSS:
+        found = _height(pair, arb(size))
+        if found <= tail:
+            return 0.0
+        size *= 4
+    return found
 
 
 def _first(holds: Callable[[int], bool]) -> int:
