@@ -27,6 +27,7 @@ from typing import Final
 from flint import arb, ctx
 
 from dpverify.compare import AT_LEAST_ZERO, NULL, POSITIVE, certainly_equal
+from dpverify.curves import t_noise
 from dpverify.curves.base import Curve, Pair, symmetric
 from dpverify.curves.evaluate import accurately, decimals, falling
 from dpverify.curves.lunes import Lunes
@@ -37,7 +38,7 @@ from dpverify.model import L2, Radial, Source
 from dpverify.quotients import divided
 from dpverify.shapes import Shapes
 
-NAME: Final = "radial_caps"
+NAME: Final = "radial-caps"
 STATEMENT: Final = (
     "For noise of a positive, non-increasing profile g of a Euclidean norm in dimension at least 2, the pair of outputs at the full "
     "sensitivity dominates every other, and its hockey-stick divergence is the integral over r of -g'(r) times the volume of the ball "
@@ -119,6 +120,9 @@ def _pair(noise: Radial, h: Expr, dimension: int, reach: Expr) -> Pair:
     shift = scaled_shift(noise, reach)
     if shift == ZERO:
         return symmetric(lambda epsilon: arb(0))
+    law = t_noise.law_of(h, dimension, _SHAPES)
+    if law is not None:
+        return t_noise.pair(law, shift)
     prepared = _Prepared(noise, h, dimension, shift)
     return symmetric(falling(prepared.divergence), prepared.event)
 

@@ -15,7 +15,7 @@ from flint import acb, arb
 
 from dpverify.balls import constant, rational
 from dpverify.compare import certainly_equal, sign
-from dpverify.curves.base import Curve, Pair, symmetric
+from dpverify.curves.base import Curve, Pair
 from dpverify.curves.caps import euclidean_dimension, scaled_shift
 from dpverify.curves.evaluate import accurately, decimals
 from dpverify.curves.lunes import Cap
@@ -25,7 +25,7 @@ from dpverify.geometry import Sensitivity
 from dpverify.integral import pieces
 from dpverify.model import Radial, Source
 
-NAME: Final = "uniform_ball"
+NAME: Final = "uniform-ball"
 STATEMENT: Final = (
     "For noise that is uniform on a ball of a Euclidean norm, delta is at every epsilon the share of the ball that lies outside the "
     "ball round the other answer, at the full sensitivity."
@@ -76,4 +76,7 @@ def _pair(dimension: int, radius: Fraction, shift: Expr) -> Pair:
             "Q": "0",
         }
 
-    return symmetric(lambda epsilon: accurately(outside), event)
+    def profile(epsilon: arb) -> arb:
+        return accurately(outside)
+
+    return Pair(profile, profile, event, rest=lambda: accurately(outside))
