@@ -233,7 +233,10 @@ def _finding(state: Run, claim: Claim, target: Target, confidence: float, seed: 
             after = state.done if level == MODEL and not state.settings.stop else crossing.after
             lower = max(lower, fixed) if level == MODEL else lower
             pair = state.pair(crossing.test.pair)
-            found.append(finding(VIOLATION, level, lower, event, pair, samples=after, seconds=crossing.seconds))
+            # of a claim of two numbers, another point of the declared curve tells that this is not the declared mechanism
+            other = claim.epsilon is not None and claim.delta is not None and bet.point != plan.curve[0]
+            what = NONCONFORMING if other else VIOLATION
+            found.append(finding(what, level, lower, event, pair, samples=after, seconds=crossing.seconds))
     seen, where = "", None
     if state.event is not None and state.event.test.fresh.sum():
         chosen = state.event

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
-from math import inf, nextafter
 from typing import Any
 
 import numpy as np
 
 from dpverify.audit.declared import Declared, declared
+from dpverify.audit.declared.curves import float_up, proved_curve
 from dpverify.audit.floats import float_pairs
 from dpverify.audit.neighbours import plain, strategy_pairs, usual_patterns
 from dpverify.audit.partition import CurvePoint
@@ -42,7 +41,8 @@ class Pair:
 class Plan:
     """What an audit asks: does the sampler keep to `curve` on `pairs`, and is it the declared density?
 
-    epsilon: as claimed, None where the whole curve of the declared density is claimed. delta: the one at which epsilon is bounded.
+    curve: the claimed point first, where it is one, then points that the declared mechanism is proved to keep to. epsilon: as claimed,
+    None where the whole curve of the declared mechanism is claimed. delta: the one at which epsilon is bounded.
     float_pairs: further neighbours on which only the floating-point testers look.
     """
 
@@ -99,9 +99,7 @@ def make_plan(
 
 def number_up(expr: Expr) -> float:
     """A constant as a float that is not below it."""
-    upper = decimal_bounds(expr, 17)[1]
-    value = float(upper)
-    return value if Fraction(value) >= Fraction(upper) else nextafter(value, inf)
+    return float_up(decimal_bounds(expr, 17)[1])
 
 
 def _named(claim: Claim) -> str:
@@ -111,8 +109,9 @@ def _named(claim: Claim) -> str:
 def _curve(claim: Claim, density: Declared | None) -> tuple[tuple[CurvePoint, ...], float | None, float]:
     """The claimed curve, the claimed epsilon and the delta that the lower bound on epsilon is for."""
     if claim.epsilon is not None and claim.delta is not None:
-        epsilon, delta = number_up(claim.epsilon), number_up(claim.delta)
-        return (CurvePoint(epsilon, delta),), epsilon, delta
+        point = CurvePoint(number_up(claim.epsilon), number_up(claim.delta))
+        known = point.delta == 0 or (density is not None and density.curve() is not None)
+        return (point, *(() if known else proved_curve(claim) or ())), point.epsilon, point.delta
     if claim.delta is not None and number_up(claim.delta) == 0:
         upper = verify(claim).judgement.upper
         if upper is None or isinstance(upper, Infinite) or symbols(upper):
@@ -122,9 +121,9 @@ def _curve(claim: Claim, density: Declared | None) -> tuple[tuple[CurvePoint, ..
         except Undecided as error:
             raise AuditError(f'{_named(claim)}: epsilon = "tight" cannot be written as a number: {error}. Claim one.') from error
         return (CurvePoint(epsilon),), epsilon, 0.0
-    curve = density.curve() if density is not None else None
+    curve = (density.curve() if density is not None else None) or proved_curve(claim)
     if not curve:
-        raise AuditError(f'{_named(claim)}: "tight" with delta > 0 needs the declared density\'s curve, which is not known. Claim numbers.')
+        raise AuditError(f'{_named(claim)}: "tight" with delta > 0 needs the declared curve, which is not known. Claim numbers.')
     if claim.epsilon is None:
         return curve, None, 0.0 if claim.delta is None else number_up(claim.delta)
     point = CurvePoint(number_up(claim.epsilon), _delta_at(curve, number_up(claim.epsilon)))
@@ -134,6 +133,8 @@ def _curve(claim: Claim, density: Declared | None) -> tuple[tuple[CurvePoint, ..
 def _delta_at(curve: Sequence[CurvePoint], epsilon: float) -> float:
     """A delta that is not below the curve's: by its chords, for delta is convex in e^epsilon and falls."""
     points = sorted(curve, key=lambda point: point.epsilon)
+    if epsilon < points[0].epsilon:
+        return 1.0
     odds, deltas = np.exp([point.epsilon for point in points]), [point.delta for point in points]
     chord = float(np.interp(np.exp(min(epsilon, 700.0)), odds, deltas))
     return min(chord * (1 + 1e-12), 1.0)

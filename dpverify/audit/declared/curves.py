@@ -1,8 +1,13 @@
-"""Declared privacy curves: the hockey-stick divergence (THEORY T1) of the worst move, at up to 12 epsilons, rounded up."""
+"""Declared privacy curves: the hockey-stick divergence (THEORY T1) of the worst move, at up to 12 epsilons, rounded up.
+
+In floats where the declared law is known, and else, as for mechanisms made of parts, the upper bound that is proved.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from fractions import Fraction
+from math import inf, nextafter
 from typing import Final, Protocol
 
 import numpy as np
@@ -11,9 +16,33 @@ from scipy import special
 from dpverify.audit.declared.base import Array, Cdf, Function
 from dpverify.audit.declared.laws import Quadrature, quadrature
 from dpverify.audit.partition import CurvePoint
+from dpverify.bands import delta_band
+from dpverify.errors import DpverifyError
+from dpverify.model import Claim
 
 CURVE_POINTS: Final = 12
 SMALLEST_DELTA: Final = 1e-6
+
+
+def proved_curve(claim: Claim) -> tuple[CurvePoint, ...] | None:
+    """Points of the upper bound that is proved of the declared mechanism's curve, deltas rounded up; None where there is none."""
+    try:
+        band = delta_band(claim)
+    except DpverifyError:
+        return None
+    found = [CurvePoint(float(x), float_up(upper)) for x, upper in zip(band.x, band.upper, strict=True) if upper and _is_float(x)]
+    telling = [point for point in found if SMALLEST_DELTA <= point.delta < 1]
+    return tuple(telling[:: -(-len(telling) // CURVE_POINTS)]) if telling else None
+
+
+def _is_float(text: str) -> bool:
+    return Fraction(float(text)) == Fraction(text)
+
+
+def float_up(text: str) -> float:
+    """The least float that is not below a decimal."""
+    value = float(text)
+    return value if Fraction(value) >= Fraction(text) else nextafter(value, inf)
 
 
 class OnTheLine(Protocol):
