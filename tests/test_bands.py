@@ -21,6 +21,12 @@ def number(value):
     return Num(Fraction(value))
 
 
+@pytest.fixture(scope="module")
+def sampled():
+    """A sampled Gaussian, four times, planned once for all tests."""
+    return plan(Claim(SAMPLED, number(1), number("1e-5")))
+
+
 GAUSS = Radial(parse("exp(-r**2/2)"), L2, number(1))
 LAPLACE = Translation(parse("exp(-abs(z))"))
 RESPONSE = Table(((number("3/4"), number("1/4")), (number("1/4"), number("3/4"))))
@@ -167,10 +173,9 @@ def test_a_run_of_equal_parts_is_counted_run_by_run_to_twice_as_many():
         assert normal_delta(upper, mu) <= mpmath.mpf("1e-5") <= normal_delta(lower, mu)
 
 
-def test_loss_distributions_agree_with_the_closed_form_where_that_is_known():
-    """A sampled Gaussian at rate 1 would be a Gaussian; here the sampled one is compared with itself, run by run (THEORY T14)."""
-    claim = Claim(SAMPLED, number(1), number("1e-5"))
-    band = composition_band(claim)
+def test_one_run_of_a_sampled_gaussian_is_exact_and_several_are_enclosed_narrowly(sampled):
+    """THEORY T14."""
+    band = composition_band(sampled.claim, planned=sampled)
     assert band.x == ("1", "4", "8") and band.exact == (True, False, False)
     epsilon = mpmath.findroot(  # q (H of N(1, 1) at log(1 + (e^eps - 1)/q)) = delta
         lambda e: normal_delta(mpmath.log(1 + (mpmath.exp(e) - 1) * 10), 1) / 10 - mpmath.mpf("1e-5"), 1.5
@@ -179,9 +184,10 @@ def test_loss_distributions_agree_with_the_closed_form_where_that_is_known():
     assert all(float(upper) - float(lower) < 0.05 for lower, upper in zip(band.lower, band.upper, strict=True))
 
 
-@pytest.mark.parametrize("claim", [GAUSSIAN, Claim(SAMPLED, number(1), number("1e-5")), Claim(RESPONSE, number(1), number("1e-3"))])
-def test_more_compositions_cost_more_and_errors_and_deltas_fall(claim):
-    planned = plan(claim)
+@pytest.mark.parametrize("claim", [GAUSSIAN, None, Claim(RESPONSE, number(1), number("1e-3"))])
+def test_more_compositions_cost_more_and_errors_and_deltas_fall(claim, sampled):
+    planned = sampled if claim is None else plan(claim)
+    claim = planned.claim
     composed = composition_band(claim, planned=planned)
     for here, after in pairwise(range(len(composed.x))):
         assert float(composed.lower[here]) <= float(composed.upper[after])
@@ -208,10 +214,10 @@ def test_a_processed_output_has_an_upper_bound_alone():
 
 
 def test_bands_are_json_of_decimals_and_the_same_every_time():
-    claim = Claim(SAMPLED, number(1), number("1e-5"), name="sampled")
+    claim = replace(GAUSSIAN, name="first")
     first, again = (bands.bands([claim, replace(claim, epsilon=number("1/3"), name="other")]) for _ in range(2))
     texts = [json.dumps({kind: band.to_json() for kind, band in each.bands.items()}) for each in (first, again)]
-    assert texts[0] == texts[1] and first.names == ("sampled", "other")
+    assert texts[0] == texts[1] and first.names == ("first", "other")
     data = json.loads(texts[0])
     assert data.keys() == {"delta", "trade_off", "composition"}
     for band in data.values():

@@ -243,7 +243,8 @@ def test_a_report_is_pages_certificates_and_indexes_and_the_same_every_time(spec
     run("report", file, "-o", "out")
     first = {path.name: path.read_bytes() for path in Path("out").iterdir()}
     assert sorted(first) == [
-        "index.html", "index.md", "response.html", "response.just-above.cert.json", "response.just-below.cert.json", "response.md",
+        "index.html", "index.md", "response.curves.json", "response.html", "response.just-above.cert.json", "response.just-below.cert.json",
+        "response.md",
     ]  # fmt: skip
     assert b"log(3)" in first["response.html"] and b"REFUTED" in first["response.md"]
     run("report", file, "-o", "out")
