@@ -84,12 +84,14 @@ def test_compose_takes_one_part_so_many_times(tmp_path):
 
 
 def test_times_of_a_part_and_of_its_composition_multiply(tmp_path):
-    [part] = only(tmp_path, 'kind = "compose"\ntimes = 4\npart = { kind = "builtin", name = "laplace", scale = 2, times = 5 }').mechanism.parts
+    text = 'kind = "compose"\ntimes = 4\npart = { kind = "builtin", name = "laplace", scale = 2, times = 5 }'
+    [part] = only(tmp_path, text).mechanism.parts
     assert part.times == num(20)
 
 
 def test_times_of_a_list_counts_every_part(tmp_path):
-    parts = only(tmp_path, f'kind = "compose"\ntimes = 3\nparts = [{LAPLACE}, {{ kind = "group", size = 2, times = 2, part = {LAPLACE} }}]').mechanism.parts
+    text = f'kind = "compose"\ntimes = 3\nparts = [{LAPLACE}, {{ kind = "group", size = 2, times = 2, part = {LAPLACE} }}]'
+    parts = only(tmp_path, text).mechanism.parts
     assert [part.times for part in parts] == [num(3), num(6)]
 
 
@@ -167,7 +169,8 @@ def test_a_parameter_of_a_part_is_not_known_outside(tmp_path):
 
 
 def test_domains_reach_into_parts(tmp_path):
-    text = 'kind = "subsample"\nrate = "p"\npart = { kind = "builtin", name = "laplace", scale = "1/e" }\nparameters = { p = "in (0, 1)", e = "positive" }'
+    part = '{ kind = "builtin", name = "laplace", scale = "1/e" }'
+    text = f'kind = "subsample"\nrate = "p"\npart = {part}\nparameters = {{ p = "in (0, 1)", e = "positive" }}'
     claim = only(tmp_path, text, '\n[[claim]]\nepsilon = "log(1 + p*(exp(e) - 1))"\n')
     assert [name for name, _ in claim.domains] == ["e", "p"]
     assert verify(claim).judgement.verdict == "PROVED"
@@ -208,7 +211,8 @@ def test_domains_reach_into_parts(tmp_path):
         ('kind = "group"\nsize = 2\npart = { scale = 2 }', "kind"),
         ('kind = "group"\nsize = 2\npart = { kind = "builtin", name = "laplace", scale = 2, query = [[1]] }', "adjacency"),
         (
-            'kind = "group"\nsize = 2\npart = { kind = "builtin", name = "laplace", scale = 2, query = [[1]], sensitivity = 1, adjacency = "l1" }',
+            'kind = "group"\nsize = 2\npart = { kind = "builtin", name = "laplace", scale = 2, query = [[1]], sensitivity = 1, '
+            'adjacency = "l1" }',
             "not both",
         ),
         (
@@ -224,7 +228,8 @@ def test_a_fault_says_what_and_where(tmp_path, text, what):
 
 
 def test_a_claim_on_a_combinator_has_no_sensitivity_of_its_own(tmp_path):
-    assert "the parts have their own" in said(tmp_path, f'kind = "group"\nsize = 2\npart = {LAPLACE}', "\n[[claim]]\nsensitivity = 2\nepsilon = 1\n")
+    stated = "\n[[claim]]\nsensitivity = 2\nepsilon = 1\n"
+    assert "the parts have their own" in said(tmp_path, f'kind = "group"\nsize = 2\npart = {LAPLACE}', stated)
 
 
 def test_all_faults_are_told_at_once_with_the_part_that_they_are_in(tmp_path):

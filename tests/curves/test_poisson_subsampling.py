@@ -1,0 +1,86 @@
+"""Poisson samples: the profile of the mixture of the two laws, computed for finite pairs by hand."""
+
+from fractions import Fraction
+
+import pytest
+from flint import arb
+from mpmath import mp
+
+from dpverify.balls import constant, precision, rational
+from dpverify.curves import poisson_subsampling
+from dpverify.curves.base import Curve, Pair
+from dpverify.errors import Rejected
+from dpverify.expr import num, parse
+
+F = Fraction
+P, Q = (F(1, 2), F(1, 3), F(1, 6)), (F(1, 5), F(1, 5), F(3, 5))
+EPSILONS = ["-2", "-1/3", "0", "1/10", "1/2", "2"]
+
+
+def profile(p, q):
+    def at(epsilon):
+        return sum(((rational(a) - epsilon.exp() * rational(b)).max(arb(0)) for a, b in zip(p, q, strict=True)), arb(0))
+
+    return at
+
+
+def pair(p=P, q=Q):
+    return Pair(profile(p, q), profile(q, p), everywhere=True)
+
+
+def excess(p, q, epsilon):
+    with mp.workdps(40):
+        factor = mp.exp(mp.mpf(F(epsilon).numerator) / F(epsilon).denominator)
+        return mp.fsum(max(mp.mpf(a.numerator) / a.denominator - factor * b.numerator / b.denominator, 0) for a, b in zip(p, q, strict=True))
+
+
+def agrees(ball, value):
+    with precision(200):
+        return ball.overlaps(arb(mp.nstr(value, 35)) + arb(0, 1) * arb(10) ** -30) and bool(ball.rad() < arb(10) ** -25)
+
+
+@pytest.mark.parametrize("everywhere", [True, False])
+@pytest.mark.parametrize("rate", [F(1, 100), F(1, 2), F(99, 100)])
+@pytest.mark.parametrize("epsilon", EPSILONS)
+def test_both_orders_are_those_of_the_mixture(rate, epsilon, everywhere):
+    mixed = tuple(rate * a + (1 - rate) * b for a, b in zip(P, Q, strict=True))
+    known = pair() if everywhere else Pair(profile(P, Q), profile(Q, P))
+    with precision(128):
+        found = poisson_subsampling.sampled(known, parse(str(rate)))
+        at = constant(parse(epsilon))
+        assert agrees(found.forward(at), excess(mixed, Q, epsilon))
+        assert agrees(found.backward(at), excess(Q, mixed, epsilon))
+
+
+def test_at_the_edge_where_the_other_order_ends_the_enclosure_holds():
+    with precision(64):
+        found = poisson_subsampling.sampled(pair(), parse("1/2"))
+        edge = constant(parse("log(2)"))
+        assert found.backward(edge).contains(0) and found.backward(edge + 1) == 0
+        wide = rational(F(1, 2)).union(rational(F(1)))
+        assert found.backward(wide).contains(found.backward(rational(F(3, 4))).mid())
+
+
+def test_rate_1_keeps_the_pair_and_rate_0_leaves_nothing():
+    same = pair()
+    assert poisson_subsampling.sampled(same, num(1)) is same
+    with precision(64):
+        assert poisson_subsampling.sampled(same, num(0)).worst(arb(0)) == 0
+
+
+@pytest.mark.parametrize("rate", ["-1/10", "11/10", "p", "log(-1)"])
+def test_what_is_no_rate_is_rejected(rate):
+    with precision(64), pytest.raises(Rejected):
+        poisson_subsampling.curve(Curve(pair(), None, ()), parse(rate))
+
+
+def test_bounds_stay_on_their_side_and_exact_curves_exact():
+    upper, lower, both = pair(), pair(Q, P), pair()
+    with precision(64):
+        apart = poisson_subsampling.curve(Curve(upper, lower, ("x",), ("y",)), parse("1/3"))
+        exact = poisson_subsampling.curve(Curve(both, both, ()), parse("1/3"))
+        half = poisson_subsampling.curve(Curve(both, None, ()), parse("1/3"))
+    assert not apart.exact and apart.lower is not None and apart.rules == (poisson_subsampling.NAME, "x") and "y" in apart.assumed
+    assert exact.exact and poisson_subsampling.LOWER in exact.assumed
+    assert half.lower is None and poisson_subsampling.LOWER not in half.assumed
+    assert set(poisson_subsampling.ASSUMED) <= set(half.assumed)
