@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any, Final
 
-from dpverify.balls import constant, exact
-from dpverify.compare import certainly_lt
+from dpverify.balls import constant, exact, finite, precision
+from dpverify.compare import certainly_lt, decimal_bounds
 from dpverify.curves import elliptical_process, measures, scale_mixture
-from dpverify.curves.evaluate import decimals
 from dpverify.curves.runs import Run, reach
 from dpverify.errors import Rejected
 from dpverify.expr import ZERO, Num, call, div, mul, neg, num, power
@@ -26,6 +25,8 @@ ASSUMED: Final = ("the query moves by at most the stated sensitivity in the nois
 SOURCE: Final = Source("THEORY", "T20; Reimherr & Awan 2019, Theorem 5")
 
 _SHOWN: Final = 9
+_BITS: Final = 64
+"""The bound is loose: more would only take time."""
 
 
 def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
@@ -38,16 +39,19 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     if not (certainly_lt(ZERO, shift) and certainly_lt(ZERO, claim.epsilon)):
         raise Rejected(NAME, "the claim", "the sensitivity and epsilon are not certainly positive")
     ratio = div(power(claim.epsilon, num(2)), mul(num(2), power(shift, num(2))))
-    base = Num(measures.rounded_up(mul(num(2), call("exp", neg(ratio)))))
-    theorem = scale_mixture.theorem5(law, shift, claim.epsilon, base)
-    sharper = scale_mixture.observed(law, shift).worst(constant(claim.epsilon))
-    shown = f"= {decimals(sharper, _SHOWN)}" if process else f"<= {_above(exact(sharper.upper()))}"
+    with precision(_BITS):
+        base = Num(measures.rounded_up(mul(num(2), call("exp", neg(ratio)))))
+        theorem = exact(scale_mixture.theorem5(law, shift, claim.epsilon, base).upper())
+        if theorem >= 1:
+            raise Rejected(NAME, "the bound", "it is no better than delta = 1; take a larger scale")
+        sharper = finite(scale_mixture.observed(law, shift).worst(constant(claim.epsilon)))
+    low, high = decimal_bounds(Num(exact(sharper.lower())), _SHOWN)[0], _above(exact(sharper.upper()))
     also = {
-        "RA Theorem 5": f"delta <= {_above(exact(theorem.upper()))}, from the base delta {_above(base.value)}",
-        "sharper, with V shown": f"delta {shown}",
+        "RA Theorem 5": f"delta <= {_above(theorem)}, from the base delta {_above(base.value)}",
+        "sharper, with V shown": f"delta in [{low}, {high}]" if process else f"delta <= {high}",
     }
     assumed = elliptical_process.ASSUMED if process else ()
-    return Bound("upper", Num(min(exact(theorem.upper()), Fraction(1))), quantity="delta", also=also, assumed=assumed)
+    return Bound("upper", Num(theorem), quantity="delta", also=also, assumed=assumed)
 
 
 def _above(value: Fraction) -> str:

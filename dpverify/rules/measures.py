@@ -140,7 +140,9 @@ def _relation(name: str, value: Expr, exact: bool) -> str:
     """name = value, or name <= value where it is only a bound; decimals are rounded outward."""
     if symbols(value):
         raise CertificateError(f"{NAME}: {format_expr(value)} has parameters without a value.")
+    text = format_expr(value)
+    if isinstance(value, Num) and len(text) <= _SHOWN:
+        return f"{name} {'=' if exact else '<='} {text}"
     if not exact:
         return f"{name} <= {measures.decimal_above(value, _SHOWN)}"
-    low, high = decimal_bounds(value, _SHOWN)
-    return f"{name} = {format_expr(value)}" if low == high else f"{name} in [{low}, {high}]"
+    return f"{name} in [{', '.join(decimal_bounds(value, _SHOWN))}]"

@@ -62,10 +62,16 @@ def propose(claim: Claim, digits: int = 20) -> Proposal:
     mixed = claim.delta != ZERO and not isinstance(claim.mechanism, Sampled) and extend_with_curve(proposal, claim, digits)
     if not mixed or isinstance(claim.mechanism, Combinator):  # what is proved at delta = 0 holds at every other
         _pure(proposal, claim, digits)
-    if claim.delta != ZERO:
+    if claim.delta != ZERO and not claim.domains:
         from dpverify.search import measures
 
-        proposal.extend(lambda claim, _: measures.propose(claim), claim, digits)
+        if isinstance(claim.mechanism, Guarantee):
+            from dpverify.search import stated_epsilon
+
+            proposal.extend(stated_epsilon.propose, claim, digits)
+        rules = [step["evidence"]["curve"]["rule"] for step in proposal.steps if "curve" in step["evidence"]]
+        if rules:
+            proposal.extend(lambda claim, _: measures.propose(claim, rules[-1]), claim, digits)
     if not proposal.steps and not proposal.reasons:
         proposal.reasons.append("no rule covers this mechanism; `dpverify explain` lists what each rule wants.")
     return proposal
@@ -149,8 +155,7 @@ def _pure(proposal: Proposal, claim: Claim, digits: int) -> None:
     elif isinstance(noise, EllipticalProcess):
         from dpverify.search import elliptical_process
 
-        proposal.extend(elliptical_process.propose, claim, digits)
-        if claim.epsilon is not None:
+        if not proposal.extend(elliptical_process.propose, claim, digits) and claim.epsilon is not None:
             extend_with_curve(proposal, claim, digits)
     elif isinstance(noise, Guarantee):
         from dpverify.search import stated_epsilon

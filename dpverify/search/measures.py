@@ -8,10 +8,11 @@ from math import exp, inf, isfinite, log, log1p, sqrt
 from typing import Any
 
 from dpverify.balls import constant
+from dpverify.curves import finite, gaussian_composition, laplace, normal
 from dpverify.curves.measures import Renyi, renyi_of_zcdp
 from dpverify.errors import DpverifyError
 from dpverify.expr import Expr, num
-from dpverify.model import Claim, Combinator, EllipticalProcess, Exponential, Mixture, Product, Radial, Table, Translation
+from dpverify.model import Claim, EllipticalProcess, Mixture, Radial, Selection
 from dpverify.rules import cameron_martin
 from dpverify.rules import measures as rule
 from dpverify.search.numeric import number
@@ -79,34 +80,39 @@ def _order(bound: Callable[[float], float]) -> Fraction:
     return 1 + Fraction(excess).limit_denominator(10**6 if excess > 1e-3 else int(1e6 / excess))
 
 
-def propose(claim: Claim) -> list[dict[str, Any]]:
-    """Steps that show what a mechanism is in other measures, and Theorem 5 of Reimherr & Awan; none where nothing is known or cheap."""
-    steps: list[dict[str, Any]] = []
-    noise = claim.mechanism
-    if claim.domains:
-        return steps
+_ORDERS = [1 + Fraction(1, 2**k) for k in range(5, 0, -1)] + [1 + Fraction(2) ** k for k in range(11)]
+"""Orders among which the one for a bound that is shown beside a sharper one is chosen."""
+_CLOSED = (normal.NAME, gaussian_composition.NAME, laplace.NAME, finite.NAME)
+"""Rules about curves of mechanisms that are something in other measures too."""
+
+
+def propose(claim: Claim, curve: str) -> list[dict[str, Any]]:
+    """Steps that show what a mechanism is in other measures, and Theorem 5 of Reimherr & Awan; none where nothing is known.
+
+    curve: the rule that gave the mechanism's curve.
+    """
     try:
-        if isinstance(noise, Radial | Product | Translation | Table | Exponential | Combinator):
-            steps.append({"rule": rule.NAME, "evidence": {"order": str(_order_for(claim))}})
-            rule.check(claim, steps[-1]["evidence"])
-    except (DpverifyError, ArithmeticError):
-        steps.clear()
-    if isinstance(noise, Radial | Mixture | EllipticalProcess) and not steps and claim.epsilon is not None:
-        try:
+        if curve in _CLOSED and not isinstance(claim.mechanism, Selection):
+            evidence = {"order": str(_order_for(claim))}
+            rule.check(claim, evidence)
+            return [{"rule": rule.NAME, "evidence": evidence}]
+        if isinstance(claim.mechanism, Radial | Mixture | EllipticalProcess) and claim.epsilon is not None:
             cameron_martin.check(claim, {})
-            steps.append({"rule": cameron_martin.NAME, "evidence": {}})
-        except (DpverifyError, ArithmeticError):
-            pass
-    return steps
+            return [{"rule": cameron_martin.NAME, "evidence": {}}]
+    except DpverifyError:
+        pass  # nothing is known of it in other measures
+    return []
 
 
 def _order_for(claim: Claim) -> Fraction:
     """The order whose bound is sharpest at what is claimed."""
     facts = rule.facts_of(claim)
+    epsilon, delta = (None if value is None else float(constant(value)) for value in (claim.epsilon, claim.delta))
 
-    def divergence(order: float) -> float:
-        return number(facts.divergence(Fraction(order)))
+    def bound(order: Fraction) -> float:
+        excess, divergence = float(order - 1), number(facts.divergence(order))
+        if epsilon is not None:
+            return excess * (divergence - epsilon) + excess * log(excess) - (1 + excess) * log1p(excess)
+        return divergence - (log(delta or 1) + log1p(excess)) / excess + log(excess) - log1p(excess)
 
-    if claim.epsilon is not None:
-        return order_for_delta(divergence, float(constant(claim.epsilon)))
-    return order_for_epsilon(divergence, float(constant(claim.delta or num(1))))
+    return min(_ORDERS, key=bound)

@@ -1,18 +1,34 @@
-"""Proposes the pure epsilon that a guarantee states."""
+"""Proposes what a guarantee states, as it stands."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from dpverify.errors import Rejected, Undecided
-from dpverify.model import Claim
+from dpverify.compare import certainly_le
+from dpverify.errors import DpverifyError, Undecided
+from dpverify.expr import ZERO
+from dpverify.model import Claim, Guarantee
 from dpverify.rules import stated_epsilon as rule
+from dpverify.rules.base import Infinite
 
 
 def propose(claim: Claim, digits: int) -> list[dict[str, Any]]:
-    """The one step there is. Raises Undecided where the guarantee implies no pure epsilon."""
+    """The pure epsilon, and the (epsilon, delta) that are within what is claimed. Raises Undecided where a pure one is claimed in vain."""
+    assert isinstance(claim.mechanism, Guarantee)
+    rows = range(len(claim.mechanism.rows)) if claim.mechanism.measure == "approximate" and claim.delta != ZERO else range(0)
+    steps = [{"rule": rule.NAME, "evidence": evidence} for evidence in ({}, *({"row": row} for row in rows))]
+    found = [step for step in steps if _holds(claim, step)]
+    if not found and claim.delta == ZERO:
+        raise Undecided("the guarantee that is stated implies no pure epsilon; claim a delta above 0.")
+    return found
+
+
+def _holds(claim: Claim, step: dict[str, Any]) -> bool:
+    """Whether a step holds and says something about what is claimed."""
     try:
-        rule.check(claim, {})
-    except Rejected as error:
-        raise Undecided("the guarantee that is stated implies no pure epsilon; claim a delta above 0.") from error
-    return [{"rule": rule.NAME, "evidence": {}}]
+        found = rule.check(claim, step["evidence"])
+    except DpverifyError:
+        return False
+    if found.quantity == "delta" or claim.epsilon is None or claim.delta == ZERO:
+        return True
+    return not isinstance(found.value, Infinite) and certainly_le(found.value, claim.epsilon, dict(claim.domains))

@@ -1,0 +1,73 @@
+"""What is stated of a mechanism, as it stands."""
+
+import pytest
+
+from dpverify.errors import CertificateError, Rejected
+from dpverify.expr import ONE, ZERO, num, parse
+from dpverify.model import L2, Claim, Domain, Guarantee, Query, Radial
+from dpverify.rules import stated_epsilon as rule
+
+
+def claim(known, epsilon="1", delta="0", **more):
+    return Claim(known, None if epsilon is None else parse(epsilon), None if delta is None else parse(delta), **more)
+
+
+def points(*rows):
+    return Guarantee("approximate", tuple(tuple(parse(str(value)) for value in row) for row in rows))
+
+
+def test_the_pure_epsilon_is_the_least_that_is_stated():
+    found = rule.check(claim(points([3, 0], [2, 0], [1, "1/2"])), {})
+    assert (found.side, found.value, found.quantity) == ("upper", num(2), "pure")
+
+
+def test_a_bounded_range_is_a_pure_epsilon():
+    assert rule.check(claim(Guarantee("bounded_range", ((num(3),),))), {}).value == num(3)
+
+
+def test_a_row_bounds_delta_from_its_epsilon_on_and_epsilon_from_its_delta_on():
+    known = points([1, "1/10"], [2, "1/100"])
+    assert rule.check(claim(known, "2"), {"row": 1}).value == parse("1/100")
+    assert rule.check(claim(known, "3/2", None), {"row": 0}).value == parse("1/10")
+    found = rule.check(claim(known, None, "1/50"), {"row": 1})
+    assert (found.value, found.quantity) == (num(2), "epsilon")
+
+
+def test_parameters_may_stay_open():
+    domains = (("c", Domain(num(0).value)),)
+    found = rule.check(claim(points(["2*c", "1/10"]), "3*c", "1/10", domains=domains), {"row": 0})
+    assert found.value == parse("1/10")
+
+
+@pytest.mark.parametrize(
+    ("known", "evidence"),
+    [
+        (points([1, "1/2"]), {}),
+        (Guarantee("zcdp", ((ONE,),)), {}),
+        (Guarantee("gdp", ((ONE,),)), {}),
+        (points([-1, 0]), {}),
+        (points(["x", 0]), {}),
+        (points([2, "1/100"]), {"row": 0}),
+        (points([-2, "1/100"]), {"row": 0}),
+        (points([0, "-1/100"]), {"row": 0}),
+        (Guarantee("bounded_range", ((num(-1),),)), {}),
+        (Guarantee("approximate", ()), {}),
+        (Guarantee("zcdp", ((ONE, ZERO),)), {}),
+        (Radial(parse("exp(-r)"), L2, ONE), {}),
+    ],
+)
+def test_what_is_not_stated_is_refused(known, evidence):
+    with pytest.raises(Rejected):
+        rule.check(claim(known, "1", "1/1000"), evidence)
+
+
+@pytest.mark.parametrize("row", [1, -1, "0", True, None, 0.0])
+def test_rows_that_are_not_there(row):
+    with pytest.raises(CertificateError):
+        rule.check(claim(points([1, 0])), {"row": row})
+
+
+def test_a_guarantee_has_no_sensitivity():
+    for more in ({"sensitivity": num(1)}, {"query": Query(((ONE.value,),), "replace")}):
+        with pytest.raises(Rejected, match="neighbours"):
+            rule.check(claim(points([1, 0]), **more), {})
