@@ -30,8 +30,12 @@ def pair(p=P, q=Q):
 
 def excess(p, q, epsilon):
     with mp.workdps(40):
-        factor = mp.exp(mp.mpf(F(epsilon).numerator) / F(epsilon).denominator)
-        return mp.fsum(max(mp.mpf(a.numerator) / a.denominator - factor * b.numerator / b.denominator, 0) for a, b in zip(p, q, strict=True))
+        factor = mp.exp(real(F(epsilon)))
+        return mp.fsum(max(real(a) - factor * real(b), 0) for a, b in zip(p, q, strict=True))
+
+
+def real(x):
+    return mp.mpf(x.numerator) / x.denominator
 
 
 def agrees(ball, value):

@@ -1,0 +1,55 @@
+"""Events behind divergences: their two probabilities, from the slope of the profile alone."""
+
+from fractions import Fraction
+
+import pytest
+from flint import arb
+from mpmath import mp
+
+from dpverify.balls import precision, rational
+from dpverify.curves import event, normal
+from dpverify.curves.base import Pair, symmetric
+from dpverify.expr import parse
+
+F = Fraction
+
+
+@pytest.mark.parametrize("epsilon", [F(0), F(1, 3), F(2)])
+@pytest.mark.parametrize("mu", [F(1, 2), F(2)])
+def test_the_probabilities_of_a_gaussian_half_line_are_enclosed(mu, epsilon):
+    pair = normal.pair(parse(str(mu)))
+    with precision(150), mp.workdps(40):
+        p, q = event.probabilities(pair.forward, rational(epsilon))
+        cut = mp.mpf(epsilon.numerator) / epsilon.denominator * mu.denominator / mu.numerator
+        half = mp.mpf(mu.numerator) / mu.denominator / 2
+        for ball, truth in ((p, mp.ncdf(half - cut)), (q, mp.ncdf(-half - cut))):
+            assert ball.overlaps(arb(mp.nstr(truth, 36)) * (1 + arb(0, 1) * arb(10) ** -30))
+            assert epsilon == 0 or ball.rad() < arb(10) ** -8
+
+
+def steps(p, q):
+    def profile(epsilon):
+        return sum(((rational(a) - epsilon.exp() * rational(b)).max(arb(0)) for a, b in zip(p, q, strict=True)), arb(0))
+
+    return profile
+
+
+def test_at_a_kink_every_event_between_the_two_is_enclosed():
+    with precision(120):
+        p, q = event.probabilities(steps((F(3, 4), F(1, 4)), (F(1, 4), F(3, 4))), arb(3).log())
+    assert p.overlaps(arb(3) / 4) and q.contains(arb("0.1")) and q.rad() < arb(1) / 4
+
+
+def test_the_worse_order_is_described():
+    p, q = (F(1, 2), F(1, 2), F(0)), (F(1, 8), F(3, 4), F(1, 8))
+    with precision(100):
+        one, other = steps(p, q), steps(q, p)
+        plain, turned = event.describe(Pair(one, other), arb(1)), event.describe(Pair(other, one), arb(1))
+    assert "other order" not in plain["pair"] and "other order" in turned["pair"]
+    assert plain["P"] == turned["P"] and plain["Q"] == turned["Q"]
+    assert plain["P"].startswith(("0.5", "in [0.49", "in [0.5"))
+
+
+def test_a_pair_with_an_event_of_its_own_keeps_it():
+    own = symmetric(lambda epsilon: arb(0), lambda epsilon: {"event": "mine"})
+    assert event.describe(own, arb(1)) == {"event": "mine"}

@@ -1,0 +1,67 @@
+"""Gaussian parts compose to one Gaussian, whatever their dimensions; others are refused."""
+
+from fractions import Fraction
+
+import pytest
+from flint import arb
+from mpmath import mp
+
+from dpverify.balls import precision, rational
+from dpverify.curves import gaussian_composition
+from dpverify.curves.runs import merged
+from dpverify.errors import Rejected
+from dpverify.expr import Num, num, parse
+from dpverify.model import L1, L2, Compose, Norm, Part, Product, Query, Radial
+
+F = Fraction
+
+
+def gaussian(sigma, sensitivity=1, times=1, dimension=1, norm=L2):
+    noise = Radial(parse("exp(-r**2/2)"), norm, num(dimension), Num(F(sigma)))
+    return Part(noise, Num(F(sensitivity)), times=num(times))
+
+
+def curve(*parts):
+    return gaussian_composition.curve(merged(Part(Compose(parts))))
+
+
+def truth(mu, epsilon):
+    return mp.ncdf(mu / 2 - epsilon / mu) - mp.exp(epsilon) * mp.ncdf(-mu / 2 - epsilon / mu)
+
+
+@pytest.mark.parametrize(
+    ("parts", "square"),
+    [
+        ([gaussian(2)], F(1, 4)),
+        ([gaussian(2, times=4)], F(1)),
+        ([gaussian(2), gaussian(3, 2, dimension=5)], F(1, 4) + F(4, 9)),
+        ([gaussian(5, "1/2", times=100), gaussian(1)], F(2)),
+    ],
+)
+def test_the_squares_of_the_shifts_add(parts, square):
+    with precision(128), mp.workdps(40):
+        found = curve(*parts)
+        assert found.exact and found.rules == (gaussian_composition.NAME,)
+        for epsilon in (F(0), F(1, 2), F(3)):
+            exact = truth(mp.sqrt(mp.mpf(square.numerator) / square.denominator), mp.mpf(epsilon.numerator) / epsilon.denominator)
+            assert found.upper.worst(rational(epsilon)).overlaps(arb(mp.nstr(exact, 36)) * (1 + arb(0, 1) * arb(10) ** -28))
+
+
+def test_a_query_gives_its_own_shift():
+    noise = Radial(parse("exp(-r**2/2)"), L2, num(2), num(1))
+    asked = Part(noise, None, Query(((F(1), F(0)), (F(1), F(2))), "add-remove"))
+    with precision(80):
+        assert gaussian_composition.total(merged(Part(Compose((asked, asked))))) == parse("sqrt(8)")
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        Part(Radial(parse("exp(-r)"), L1, num(1)), num(1)),
+        gaussian(1, dimension=2, norm=Norm("lp", Fraction(3))),
+        Part(Product(parse("exp(-abs(z))"), num(2)), num(1)),
+    ],
+)
+def test_a_part_that_is_not_gaussian_is_rejected(other):
+    with precision(80), pytest.raises(Rejected):
+        curve(gaussian(1), other)
