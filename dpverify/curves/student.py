@@ -27,7 +27,7 @@ from typing import Final
 
 from flint import acb, arb, arb_poly, ctx
 
-from dpverify.balls import exact
+from dpverify.balls import exact, precision
 from dpverify.errors import Undecided
 
 _INSIDE: Final = arb(7) / 8
@@ -35,6 +35,8 @@ _INSIDE: Final = arb(7) / 8
 _OVER: Final = arb(9) / 8
 """How far beyond its interval, in half-widths, a Taylor polynomial is trusted."""
 _MOST_TERMS: Final = 20_000
+_MOST_PANELS: Final = 128
+_ROUNDS: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,12 +97,12 @@ class Student:
         return p.union(self.divergence(epsilon)), q.union(arb(0))  # S shrinks, and H is at most P(S)
 
     def _last(self, epsilon: arb) -> arb | None:
-        """Y; None where it is too close to 1 for the working precision."""
+        """Y; None where it is too close to 1 for the working precision, or for as many intervals."""
         grown = (epsilon / self._k).expm1()
         if grown >= self._less:
             return arb(0)
         y = (self._less - grown) / (self._less + self._e * grown)
-        return y if 1 - y > arb(2) ** -ctx.prec else None
+        return y if 1 - y > arb(2) ** -min(ctx.prec, _MOST_PANELS) else None
 
     def _half_space(self) -> tuple[arb, arb]:
         """P(S) and Q(S) at epsilon = 0: of the points at most D/2 beyond the centre, and of those more than D/2 beyond it."""
@@ -168,7 +170,7 @@ class Student:
         series = acb(radius).hypgeom_2f1(acb(abs(a)), acb(abs(b)), acb(c)).real.upper()
         root = radius.sqrt()
         mean = ((1 - root) ** (-2 * a)).max((1 + root) ** (-2 * a)).upper()
-        return series.min(mean) if series.is_finite() and mean.is_finite() else series
+        return series.min(mean) if series.is_finite() else mean
 
     @staticmethod
     def _terms(size: arb, ratio: arb) -> int:
@@ -195,14 +197,24 @@ class Student:
             for n in range(count - 1):
                 terms.append(terms[-1] * (a + n) * (b + n) / ((c + n) * (n + 1)))
             return terms
-        at = acb(centre)
-        slope = a * b / c * at.hypgeom_2f1(acb(a + 1), acb(b + 1), acb(c + 1)).real
-        terms = [at.hypgeom_2f1(acb(a), acb(b), acb(c)).real, slope]
+        terms = [_sharp(a, b, c, centre), a * b / c * _sharp(a + 1, b + 1, c + 1, centre)]
         lead, turn, first = centre * (1 - centre), 1 - 2 * centre, c - (a + b + 1) * centre
         for n in range(count - 2):
             step = terms[n] * (a + n) * (b + n) - terms[n + 1] * (n + 1) * (turn * n + first)
             terms.append(step / (lead * ((n + 1) * (n + 2))))
         return terms[:count]
+
+
+def _sharp(a: arb, b: arb, c: arb, at: arb) -> arb:
+    """2F1(a, b; c; at), at more precision where large parameters cancel."""
+    wanted = bits = ctx.prec
+    for _ in range(_ROUNDS):
+        with precision(bits):
+            found = acb(at).hypgeom_2f1(acb(a), acb(b), acb(c)).real
+        if found.rel_accuracy_bits() >= wanted // 2:
+            break
+        bits = 2 * bits
+    return found
 
 
 def _powers(at: arb, slope: arb, exponent: arb, count: int) -> list[arb]:

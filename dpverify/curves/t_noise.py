@@ -22,7 +22,7 @@ from dpverify.expr import Add, Call, Expr, Mul, Num, Sym, div, format_expr, mul,
 from dpverify.shapes import Shapes
 
 _R: Final = Sym("r")
-_MOST_POWER: Final = num(4_000)
+_MOST_POWER: Final = num(300)
 """The largest power of 1/(a + b r^2) whose Taylor polynomials are not too long."""
 
 
@@ -67,8 +67,8 @@ class _Prepared:
     def __init__(self, law: Law, shift: Expr) -> None:
         self._law, self._shift = law, shift
         self._known: dict[int, Student] = {}
-        # the Taylor terms of a k-th power are up to about 2^(2 k) times its values
-        self._guard = exact((2 * constant(law.power)).upper()).__ceil__()
+        # the Taylor terms of a k-th power are up to about 2^k times its values
+        self._guard = exact(constant(law.power).upper()).__ceil__()
 
     def _student(self) -> Student:
         if ctx.prec not in self._known:
