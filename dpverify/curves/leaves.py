@@ -22,6 +22,7 @@ from dpverify.curves import (
     product,
     scale_mixture,
     stated_guarantee,
+    uniform_ball,
 )
 from dpverify.curves.base import Curve, Evidence, Pair, Profile
 from dpverify.curves.runs import Run, leaf, reach
@@ -120,6 +121,6 @@ LEAVES: Final[Mapping[str, Leaf]] = {
     finite.NAME: _finite,
     stated_guarantee.NAME: _stated_guarantee,
     **{rule.NAME: _stated(rule) for rule in (normal, laplace, gauge, product)},
-    **{rule.NAME: _additive(rule) for rule in (line, lattice, caps, scale_mixture, elliptical_process)},
+    **{rule.NAME: _additive(rule) for rule in (line, lattice, caps, uniform_ball, scale_mixture, elliptical_process)},
 }
 """Every rule for the curve of a single mechanism."""

@@ -28,6 +28,7 @@ from dpverify.curves import (
     sampling_without_replacement,
     scale_mixture,
     stated_guarantee,
+    uniform_ball,
 )
 from dpverify.model import Source
 
@@ -69,6 +70,7 @@ _THEOREMS: Final[tuple[Theorem, ...]] = (
     renyi_composition,
     sampling_without_replacement,
     scale_mixture,
+    uniform_ball,
     stated_guarantee,
 )
 
