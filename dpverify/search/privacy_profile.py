@@ -30,6 +30,7 @@ from dpverify.curves import (
     sampling_without_replacement,
     scale_mixture,
     tree,
+    uniform_ball,
 )
 from dpverify.curves.base import Curve, Pair
 from dpverify.curves.compositions import COMPOSITIONS
@@ -70,7 +71,7 @@ _GUARD_BITS = 36
 _GRID_DIGITS = range(3, 9)
 """A grid has a fifth of the digits that are asked for: its length doubles with every three tenths of a digit."""
 _NAMES: dict[type, tuple[str, ...]] = {
-    Radial: (normal.NAME, laplace.NAME, line.NAME, caps.NAME, gauge.NAME, scale_mixture.NAME),
+    Radial: (normal.NAME, laplace.NAME, line.NAME, caps.NAME, uniform_ball.NAME, gauge.NAME, scale_mixture.NAME),
     Translation: (normal.NAME, laplace.NAME, lattice.NAME, line.NAME),
     Product: (normal.NAME, laplace.NAME, product.NAME),
     Mixture: (scale_mixture.NAME,),
