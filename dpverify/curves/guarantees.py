@@ -9,10 +9,12 @@ pair, the same in both orders. For one guarantee it is that of Kairouz, Oh & Vis
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Final
 
 from flint import arb, ctx
 
+from dpverify.balls import precision
 from dpverify.compare import certainly_le
 from dpverify.curves.base import Pair, symmetric
 from dpverify.curves.evaluate import Known, accurately, falling
@@ -31,6 +33,9 @@ SOURCE: Final = Source("Dong, Roth & Su 2022, Proposition 2.12; Zhu, Dong & Wang
 
 MAX_POINTS: Final = 64
 """The most guarantees of one mechanism: the work grows with their square."""
+
+CHOSEN_AT: Final = 256
+"""Bits at which the corners of the hull are chosen."""
 
 Point = tuple[Expr, Expr]
 """epsilon in nats and delta, constants both."""
@@ -52,23 +57,80 @@ def pair(points: Sequence[Point]) -> Pair:
     return symmetric(falling(_hull(known)))
 
 
+Corner = tuple[arb, arb]
+"""epsilon and H of a point of the hull."""
+
+
 def _hull(known: Sequence[tuple[Known, Known]]) -> Callable[[arb], arb]:
-    def corners() -> list[tuple[arb, arb]]:
-        """epsilon and H of all points but (0, 1) in e^epsilon."""
-        right = [(epsilon(), delta()) for epsilon, delta in known]
-        return right + [(-epsilon, 1 - (1 - delta) * (-epsilon).exp()) for epsilon, delta in right]
+    with precision(CHOSEN_AT):
+        chosen = _vertices(_corners(known))
+    remembered: dict[int, list[Corner]] = {}
+
+    def corners() -> list[Corner]:
+        if ctx.prec not in remembered:
+            every = _corners(known)
+            remembered[ctx.prec] = every if chosen is None else [every[i] for i in chosen]
+        return remembered[ctx.prec]
+
+    between = _between if chosen is None else _beside
 
     def at(epsilon: arb) -> arb:
-        return accurately(lambda: _on_both_sides(corners(), epsilon))
+        return accurately(lambda: _on_both_sides(corners(), epsilon, between))
 
     return at
 
 
-def _on_both_sides(corners: Sequence[tuple[arb, arb]], epsilon: arb) -> arb:
+def _corners(known: Sequence[tuple[Known, Known]]) -> list[Corner]:
+    """All points but (0, 1) in e^epsilon, and behind them their mirror images in the same order."""
+    right = [(epsilon(), delta()) for epsilon, delta in known]
+    return right + [(-epsilon, 1 - (1 - delta) * (-epsilon).exp()) for epsilon, delta in right]
+
+
+def _vertices(corners: Sequence[Corner]) -> list[int] | None:
+    """Corners, by rising epsilon, that certainly make a convex falling chain after (0, 1), each with its mirror image.
+
+    The hull of fewer points lies above, and with every mirror image it is the profile of a pair too. None where no chain is certain.
+    """
+    half = len(corners) // 2
+    points = [(x.exp(), h) for x, h in corners]
+    start = (arb(0), arb(1))
+    chain: list[int] = []
+    for i in sorted(range(len(corners)), key=lambda i: float(points[i][0].mid().log())):
+        if i >= half and corners[i][0].is_zero():
+            continue  # its own mirror image
+        while chain and not _turns(points[chain[-2]] if len(chain) > 1 else start, points[chain[-1]], points[i]):
+            chain.pop()
+        chain.append(i)
+    while chain and not points[chain[-1]][1] < (points[chain[-2]] if len(chain) > 1 else start)[1]:
+        chain.pop()
+    kept = [i for i in chain if corners[i][0].is_zero() or (i + half) % len(corners) in chain]
+    line = [start, *(points[i] for i in kept)]
+    rising = all(a[0] < b[0] and b[1] < a[1] for a, b in pairwise(line))
+    convex = all(_turns(*three) for three in zip(line, line[1:], line[2:], strict=False))
+    return kept if kept and rising and convex else None
+
+
+def _turns(a: Corner, b: Corner, c: Corner) -> bool:
+    """Whether the line from a over b to c, in e^epsilon, certainly turns upward at b."""
+    return bool((b[1] - a[1]) * (c[0] - b[0]) < (c[1] - b[1]) * (b[0] - a[0]))
+
+
+def _beside(corners: Sequence[Corner], epsilon: arb) -> arb:
+    """A convex chain at an epsilon that is certainly between its corners."""
+    left = [corner for corner in corners if corner[0] < epsilon]
+    right = [corner for corner in corners if corner[0] > epsilon]
+    x, h = (left[-1][0].exp(), left[-1][1]) if left else (arb(0), arb(1))
+    if not right:
+        return h
+    level, y, k = epsilon.exp(), right[0][0].exp(), right[0][1]
+    return (h * (y - level) + k * (level - x)) / (y - x)
+
+
+def _on_both_sides(corners: Sequence[Corner], epsilon: arb, between: Callable[[Sequence[Corner], arb], arb]) -> arb:
     """The hull at an exact epsilon. Beside a corner of the same epsilon it lies between its values on the two sides, since it falls."""
     beside = [x for x, _ in corners if x.overlaps(epsilon)]
     if not beside:
-        return _between(corners, epsilon)
+        return between(corners, epsilon)
     step = arb(2) ** (8 - ctx.prec)
     values: list[arb] = []
     for sign in (-1, 1):
@@ -77,11 +139,11 @@ def _on_both_sides(corners: Sequence[tuple[arb, arb]], epsilon: arb) -> arb:
             point = (x.lower() - step).lower().min(point) if sign < 0 else (x.upper() + step).upper().max(point)
         if any(x.overlaps(point) for x, _ in corners):
             raise Undecided(f"{NAME}: two guarantees at epsilons too near to tell apart; leave one of them out.")
-        values.append(_between(corners, point))
+        values.append(between(corners, point))
     return values[0].union(values[1])
 
 
-def _between(corners: Sequence[tuple[arb, arb]], epsilon: arb) -> arb:
+def _between(corners: Sequence[Corner], epsilon: arb) -> arb:
     """The hull where epsilon is certainly between corners: the least of all chords above it."""
     level = epsilon.exp()
     left = [(x.exp(), h) for x, h in corners if x < epsilon]
