@@ -16,7 +16,7 @@ from dpverify import certificate, kernel
 from dpverify.certificate import Step
 from dpverify.errors import CertificateError, Rejected
 from dpverify.expr import ZERO
-from dpverify.model import Claim, from_json, to_json
+from dpverify.model import Claim, Leaf, from_json, to_json
 from dpverify.rules.base import Bound, Infinite
 from dpverify.search import Proposal, extend_with_curve, propose
 
@@ -36,7 +36,8 @@ def verify(claim: Claim, digits: int = 20) -> Verified:
     proposal = propose(claim, digits)
     kept = _Kept()
     judgement = kept.judged(claim, proposal)
-    if isinstance(judgement.lower, Infinite) and claim.delta == ZERO and claim.epsilon is not None:
+    alone = isinstance(claim.mechanism, Leaf)
+    if alone and isinstance(judgement.lower, Infinite) and claim.delta == ZERO and claim.epsilon is not None:
         extend_with_curve(proposal, claim, digits)  # the delta that there is where no epsilon holds by itself
         judgement = kept.judged(claim, proposal)
     reasons = [*proposal.reasons, *kept.reasons]

@@ -224,10 +224,11 @@ def _plan(runs: Sequence[Run], target: Target) -> Plan:
 
 
 def _grid(pairs: Sequence[Pair], times: Sequence[int], stand_ins: Sequence[Pair], evaluated: int, target: Target) -> Plan:
-    """The grid that is sharpest at the claimed epsilon, else at the claimed delta, else about delta = 1e-6."""
-    delta = None if target.epsilon is not None else target.delta or target.guess
+    """The grid that is sharpest at the claimed delta, else at the claimed epsilon, else about a guess at delta."""
+    epsilon = None if target.delta else target.epsilon
+    delta = None if epsilon is not None else target.delta or target.guess
     digits = min(max(target.digits // 5, _GRID_DIGITS[0]), _GRID_DIGITS[-1])
-    return grids.propose(pairs, times, target.epsilon, delta, digits, evaluated, stand_ins)
+    return grids.propose(pairs, times, epsilon, delta, digits, evaluated, stand_ins)
 
 
 def _coarse(plan: Plan) -> Plan:
