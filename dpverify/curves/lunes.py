@@ -153,6 +153,8 @@ class Lunes:
     def _total(self, epsilon: arb, wanted: int, weight: _Weight, ball: Callable[[arb], arb]) -> arb:
         total = arb(0)
         for span in self.loss.spans(epsilon):
+            if not span.low > 0:
+                raise Undecided("epsilon is, or may be, the loss at the centre, where lunes change their form.")
             if span.whole:
                 total += ball(span.low)
             for chart in self._charts(span, epsilon):
