@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from dpverify.compare import certainly_equal, decimal_bounds
 from dpverify.curves import gaussian_composition, laplace, measures, stated_guarantee
-from dpverify.curves.compositions import randomized_response
+from dpverify.curves.compositions import JOINT, randomized_response
 from dpverify.curves.runs import Run, check_adjacencies, leaf, merged, reach
 from dpverify.errors import CertificateError, Rejected
 from dpverify.expr import ONE, Expr, Num, format_expr, mul, sub, symbols
@@ -30,6 +30,7 @@ ORDERS: Final = (Fraction(2), Fraction(8), Fraction(32))
 """Orders of the Renyi divergences that are shown."""
 MOST_SCORES: Final = 4000
 """The most triples of two inputs and an output whose scores are compared."""
+OCCUR: Final = "answers at the stated distance occur"
 _SHOWN: Final = 12
 
 
@@ -84,6 +85,8 @@ def _gaussian(runs: tuple[Run, ...]) -> Facts:
     _show_divergences(facts)
     if any(isinstance(run.part.mechanism, Guarantee) for run in runs):
         facts.assumed = stated_guarantee.ASSUMED
+    elif facts.exact:
+        facts.assumed = (OCCUR, JOINT) if len(runs) > 1 else (OCCUR,)
     return facts
 
 
@@ -109,6 +112,7 @@ def _single(run: Run, premise: Any) -> Facts:
         raise Rejected(NAME, "the mechanism", "no bound on its divergences is known without its pure epsilon")
     facts.shown["zCDP"] = _relation("rho", measures.zcdp_of_pure(epsilon), False)
     _show_divergences(facts)
+    facts.assumed = (OCCUR,) if facts.exact and ratio is not None else ()
     return facts
 
 
