@@ -1,0 +1,85 @@
+"""Adding up: sums of what every part spends, each checked by its curve or its pure epsilon."""
+
+from fractions import Fraction
+
+import pytest
+
+from dpverify.balls import precision
+from dpverify.compare import certainly_equal
+from dpverify.errors import CertificateError, Rejected
+from dpverify.expr import Num, num, parse
+from dpverify.model import L1, L2, Claim, Compose, Part, Radial
+from dpverify.rules.basic_composition import check
+from dpverify.verify import verify
+
+LAPLACE = Part(Radial(parse("exp(-r/2)"), L1, num(1)), num(1))
+GAUSSIAN = Part(Radial(parse("exp(-r**2/8)"), L2, num(1)), num(1))
+PREMISE = {"premise": {"rule": "concave-exponent", "evidence": {"side": "upper"}}}
+SHARE = {"curve": {"rule": "gaussian"}, "epsilon": "1", "delta": "1/100"}  # the tight delta at 1 is 0.00683
+CLAIM = Claim(Compose((LAPLACE, Part(GAUSSIAN.mechanism, num(1), times=num(3)))), num(4), parse("1/20"))
+
+
+def run(claim, *parts):
+    with precision(128):
+        return check(claim, {"parts": list(parts)})
+
+
+def test_epsilons_and_deltas_add_up():
+    bounds = {bound.quantity: bound for bound in run(CLAIM, PREMISE, SHARE)}
+    assert certainly_equal(bounds["epsilon"].value, parse("7/2")) and bounds["delta"].value == parse("3/100")
+    assert all(bound.side == "upper" for bound in bounds.values())
+
+
+def test_every_part_and_the_sum_are_shown():
+    also = run(CLAIM, PREMISE, SHARE)[0].also
+    assert also == {
+        "part 1 (radial)": "epsilon 0.5, delta 0",
+        "part 2 (radial x 3)": "epsilon 1, delta 0.01 each",
+        "basic composition": "epsilon 3.5, delta 0.03 (bound)",
+    }
+
+
+def test_a_bound_is_given_only_where_the_other_number_is_within_the_claim():
+    spared = Claim(CLAIM.mechanism, num(3), parse("1/20"))
+    assert [bound.quantity for bound in run(spared, PREMISE, SHARE)] == ["epsilon"]
+    with pytest.raises(Rejected):
+        run(Claim(CLAIM.mechanism, num(3), parse("1/50")), PREMISE, SHARE)
+
+
+@pytest.mark.parametrize(
+    ("share", "why"),
+    [
+        ({**SHARE, "delta": "1/200"}, Rejected),  # below the tight delta
+        ({**SHARE, "epsilon": "1/2"}, Rejected),
+        ({**SHARE, "epsilon": "-1"}, Rejected),
+        ({**SHARE, "delta": "-1"}, Rejected),
+        ({**SHARE, "curve": {"rule": "laplace"}}, Rejected),
+        ({**SHARE, "curve": {"rule": "no-such"}}, CertificateError),
+        ({"curve": {"rule": "gaussian"}, "epsilon": "1"}, CertificateError),
+        (PREMISE, Rejected),  # no pure epsilon
+        (7, CertificateError),
+        ({}, CertificateError),
+    ],
+)
+def test_a_share_that_does_not_hold_is_refused(share, why):
+    with pytest.raises(why):
+        run(CLAIM, PREMISE, share)
+
+
+@pytest.mark.parametrize("parts", [[], [PREMISE], [PREMISE, SHARE, SHARE]])
+def test_every_run_wants_its_share(parts):
+    with pytest.raises(CertificateError):
+        run(CLAIM, *parts)
+
+
+def test_single_mechanisms_and_mixed_neighbours_are_refused():
+    with pytest.raises(Rejected):
+        run(Claim(LAPLACE.mechanism, num(1), parse("1/10"), num(1)), PREMISE)
+    mixed = Compose((Part(LAPLACE.mechanism, num(1), adjacency="replace"), Part(GAUSSIAN.mechanism, num(1), adjacency="add-remove")))
+    with pytest.raises(Rejected, match="adjacency"):
+        run(Claim(mixed, num(4), parse("1/20")), PREMISE, SHARE)
+
+
+def test_the_sum_stands_beside_a_tighter_bound():
+    judgement = verify(Claim(CLAIM.mechanism, None, Num(Fraction(1, 10**6))), 6).judgement
+    assert "basic composition" in judgement.also and "basic-composition" in judgement.rules

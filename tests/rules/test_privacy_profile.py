@@ -1,0 +1,121 @@
+"""Bounds read off a curve: on the side they should be, and refused where the point given is on the other."""
+
+import pytest
+
+from dpverify.balls import constant, precision
+from dpverify.errors import CertificateError, DpverifyError, Rejected
+from dpverify.expr import num, parse
+from dpverify.model import L1, L2, Claim, Compose, Part, PostProcess, Radial, Subsample
+from dpverify.rules.privacy_profile import check
+from tests.reference import MP
+
+GAUSSIAN = Radial(parse("exp(-r**2/2)"), L2, num(1), num(2))
+DELTA = "0.00682959498311457538423501287994"  # at epsilon 1, sensitivity 1
+EPSILON = "1.99309140441511963114946158809"  # at delta 1e-5
+
+
+CURVE = {"rule": "gaussian"}
+
+
+def run(evidence, epsilon=None, delta=None, mechanism=GAUSSIAN, sensitivity="1", curve=CURVE):
+    stated = [None if text is None else parse(text) for text in (epsilon, delta, sensitivity)]
+    with precision(128):
+        found = check(Claim(mechanism, *stated), {"curve": curve, **evidence})
+    return {(bound.quantity, bound.side): bound for bound in found}
+
+
+def test_the_numbers_expected_here_are_those_of_the_formula():
+    one = MP.mpf(1)
+    assert abs(MP.ncdf(one / 4 - 2) - MP.e * MP.ncdf(-one / 4 - 2) - MP.mpf(DELTA)) < MP.mpf(10) ** -30
+    e = MP.mpf(EPSILON)
+    assert abs(MP.ncdf(one / 4 - 2 * e) - MP.exp(e) * MP.ncdf(-one / 4 - 2 * e) - MP.mpf(10) ** -5) < MP.mpf(10) ** -30
+
+
+def test_delta_is_enclosed_at_the_claimed_epsilon():
+    found = run({"delta": True}, epsilon="1")
+    upper, lower = found["delta", "upper"].value, found["delta", "lower"].value
+    with precision(128):
+        room = constant(parse("1/10**28"))
+        assert constant(lower) <= constant(parse(DELTA)) + room and constant(upper) >= constant(parse(DELTA)) - room
+        assert constant(upper) - constant(lower) < constant(parse("1/10**24"))
+    assert found["delta", "upper"].through == ("gaussian",)
+
+
+def test_epsilon_lies_between_the_rationals_given():
+    found = run({"upper": "1993092/1000000", "lower": "1993091/1000000"}, delta="1/10**5")
+    assert found["epsilon", "upper"].value == parse("1.993092") and found["epsilon", "lower"].value == parse("1.993091")
+
+
+@pytest.mark.parametrize("evidence", [{"upper": "1993091/1000000"}, {"lower": "1993092/1000000"}, {"upper": "-1"}, {"lower": "-1"}])
+def test_rationals_on_the_wrong_side_are_refused(evidence):
+    with pytest.raises(Rejected):
+        run(evidence, delta="1/10**5")
+
+
+def test_a_refutation_names_its_event():
+    bound = run({"delta": True}, epsilon="1", delta="1/1000")["delta", "lower"]
+    assert {"P", "Q", "event"} <= bound.witness.keys()
+    assert run({"delta": True}, epsilon="1", delta="1/100")["delta", "lower"].witness is None
+    assert run({"lower": "3/2"}, epsilon="1", delta="1/10**5")["epsilon", "lower"].witness is not None
+
+
+def test_post_processing_has_no_lower_bound():
+    part = Part(GAUSSIAN, num(1))
+    assert set(run({"delta": True}, epsilon="1", mechanism=PostProcess(part), sensitivity=None)) == {("delta", "upper")}
+    with pytest.raises(Rejected):
+        run({"lower": "1/2"}, delta="1/10**5", mechanism=PostProcess(part), sensitivity=None)
+
+
+@pytest.mark.parametrize(
+    ("evidence", "curve"),
+    [
+        ({}, CURVE),
+        ({"delta": "true"}, CURVE),
+        ({"delta": 1}, CURVE),
+        ({"upper": "x"}, CURVE),
+        ({"upper": "1e9"}, CURVE),
+        ({"delta": True, "prec": 10**9}, CURVE),
+        ({"delta": True, "prec": True}, CURVE),
+        ({"delta": True, "prec": "128"}, CURVE),
+        ({"delta": True}, None),
+        ({"delta": True}, {}),
+        ({"delta": True}, []),
+        ({"delta": True}, {"rule": "laplace"}),
+        ({"delta": True}, {"rule": "poisson-subsampling", "part": CURVE}),
+        ({"delta": True}, {"rule": "group-privacy", "part": CURVE, "epsilon": "-1"}),
+        ({"delta": True}, {"rule": 7}),
+    ],
+)
+def test_evidence_of_another_form_is_refused(evidence, curve):
+    with pytest.raises(DpverifyError):
+        run(evidence, epsilon="1", delta="1/10**5", curve=curve)
+
+
+def test_what_is_not_claimed_is_not_bounded():
+    with pytest.raises(Rejected):
+        run({"delta": True}, delta="1/10**5")
+    with pytest.raises(Rejected):
+        run({"upper": "2"}, epsilon="1")
+
+
+def test_mixed_neighbours_are_refused_before_any_curve():
+    mixed = Subsample(Part(GAUSSIAN, num(1), adjacency="replace"), parse("1/2"))
+    with pytest.raises(Rejected, match="adjacency"):
+        run({"delta": True}, epsilon="1", mechanism=mixed, sensitivity=None, curve={"rule": "poisson-subsampling", "part": CURVE})
+
+
+def test_a_sample_wants_the_rule_of_its_scheme():
+    part = Part(GAUSSIAN, num(1))
+    for scheme, other in (("poisson", "sampling-without-replacement"), ("without_replacement", "poisson-subsampling")):
+        sample, curve = Subsample(part, parse("1/2"), scheme), {"rule": other, "part": CURVE}
+        with pytest.raises(Rejected):
+            run({"delta": True}, epsilon="1", mechanism=sample, sensitivity=None, curve=curve)
+
+
+def test_an_exact_rule_for_one_noise_does_not_compose_another():
+    mixed = Compose((Part(GAUSSIAN, num(1)), Part(Radial(parse("exp(-r)"), L1, num(1)), num(1))))
+    for name in ("gaussian-composition", "laplace-sums", "optimal-composition"):
+        with pytest.raises(Rejected):
+            run({"delta": True}, epsilon="1", mechanism=mixed, sensitivity=None, curve={"rule": name})
+    with pytest.raises(CertificateError):
+        run({"delta": True}, epsilon="1", mechanism=mixed, sensitivity=None, curve={"rule": "gaussian"})
