@@ -109,7 +109,7 @@ def test_evidence_of_another_shape_is_no_evidence(parts):
 def test_the_budget_stands_beside_the_sum():
     also = verify(Claim(Compose((laplace("1/2", "3"), WARNER)), num(5))).judgement.also
     assert also["part 1 (radial x 3)"] == "epsilon 3/2" and also["part 2 (table)"] == "epsilon log(3)"
-    assert also["basic composition"] == "epsilon 3/2 + log(3)"
+    assert also["basic composition"] == "epsilon log(3) + 3/2"
 
 
 @pytest.mark.parametrize("offset", [Fraction(-1, 10**9), Fraction(1, 10**9)])
