@@ -14,7 +14,7 @@ from typing import Final
 
 from flint import arb, ctx
 
-from dpverify.balls import precision
+from dpverify.balls import exact, precision
 from dpverify.compare import certainly_le
 from dpverify.curves.base import Pair, symmetric
 from dpverify.curves.evaluate import Known, accurately, falling
@@ -95,7 +95,7 @@ def _vertices(corners: Sequence[Corner]) -> list[int] | None:
     points = [(x.exp(), h) for x, h in corners]
     start = (arb(0), arb(1))
     chain: list[int] = []
-    for i in sorted(range(len(corners)), key=lambda i: float(points[i][0].mid().log())):
+    for i in sorted(range(len(corners)), key=lambda i: exact(corners[i][0].mid())):
         if i >= half and corners[i][0].is_zero():
             continue  # its own mirror image
         while chain and not _turns(points[chain[-2]] if len(chain) > 1 else start, points[chain[-1]], points[i]):
