@@ -15,6 +15,8 @@ It is singular only in the powers (r + D - s)^m and (r + s - D)^m at the two kin
 powers of sinh(u/2), and it turns algebraic tails into exponential ones. What lies beyond the last r is enclosed by its mass.
 S itself meets the sphere of radius r in the cap whose share is that of C with d - 2 for d: P(S) is the integral of these shares.
 
+Multivariate t noise needs no such integral: its loss has a density in closed form, see `t_noise` and `student`.
+
 H never falls with D: its derivative is rho * integral over {y : p(y + D e) > rho p(y)} of the slope of p along e, and there
 |y + D e| < |y|, so by convexity the norm falls along e at y, and p rises. So the pair at full distance is the worst.
 """

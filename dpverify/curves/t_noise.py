@@ -42,9 +42,11 @@ class Law:
 def law_of(h: Expr, dimension: int, shapes: Shapes) -> Law | None:
     """Reads power log(a + b r^2) + a constant, h = -log(profile); None where h has no such form, or it is not certainly integrable."""
     varying = [term for term in (h.args if isinstance(h, Add) else (h,)) if "r" in symbols(term)]
+    if len(varying) != 1:
+        return None
     factors = varying[0].args if isinstance(varying[0], Mul) else (varying[0],)
     inner = [part for part in factors if "r" in symbols(part)]
-    if len(varying) > 1 or len(inner) > 1 or not (isinstance(inner[0], Call) and inner[0].name == "log"):
+    if len(inner) != 1 or not (isinstance(inner[0], Call) and inner[0].name == "log"):
         return None
     exponent = mul(*(part for part in factors if part is not inner[0]))
     start = substitute(inner[0].args[0], {"r": num(0)})

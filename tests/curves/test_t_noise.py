@@ -148,6 +148,7 @@ def test_t_noise_is_recognised_by_its_profile(h: str) -> None:
 @pytest.mark.parametrize(
     "h",
     [
+        "3",
         "r**2/2",
         "r",
         "4*log(1 + r)",
