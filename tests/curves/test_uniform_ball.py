@@ -51,6 +51,7 @@ def test_the_event_has_no_probability_under_the_other_answer() -> None:
     curve = made(3, "1/2")
     assert curve.exact and curve.upper is not None and curve.upper.event is not None
     assert curve.upper.event(arb(1))["Q"] == "0"
+    assert curve.upper.rest is not None and curve.upper.rest().overlaps(delta(curve, 40))  # no epsilon helps
 
 
 def test_other_noise_is_refused() -> None:
