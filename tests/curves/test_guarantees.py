@@ -1,7 +1,8 @@
 """Several guarantees at once: the hull against linear programming's answer, and against what mechanisms do."""
 
+import random
 from fractions import Fraction
-from itertools import pairwise
+from itertools import pairwise, product
 
 import mpmath
 import pytest
@@ -114,3 +115,22 @@ def test_a_wide_epsilon_is_enclosed():
 def test_what_is_no_guarantee_is_undecided(points, why):
     with pytest.raises(Undecided, match=why):
         guarantees.pair(points)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_hull_is_the_least_of_all_chords(seed):
+    """By brute force over all pairs of points, for random guarantees, among them useless and repeated ones."""
+    draw = random.Random(seed)
+    stated = [(Fraction(draw.randint(0, 30), 10), Fraction(draw.choice([0, 1, 30, 300, draw.randint(0, 999)]), 1000)) for _ in range(6)]
+    found = guarantees.pair([(Num(epsilon), Num(delta)) for epsilon, delta in [*stated, stated[0]]])
+    right = [(mpmath.exp(mpmath.mpf(e.numerator) / e.denominator), mpmath.mpf(d.numerator) / d.denominator) for e, d in stated]
+    points = [(mpmath.mpf(0), mpmath.mpf(1)), *right, *((1 / g, 1 - (1 - d) / g) for g, d in right)]
+    for step in range(20):
+        epsilon = Fraction(17 * step + 1, 100)
+        level = mpmath.exp(mpmath.mpf(epsilon.numerator) / epsilon.denominator)
+        least = min(d for g, d in points if g <= level)
+        for (g, d), (h, k) in product(points, points):
+            if g < level < h:
+                least = min(least, d + (k - d) * (level - g) / (h - g))
+        ball = found.worst(rational(epsilon))
+        assert abs(mpmath.mpf(ball.mid().str(20, radius=False)) - least) <= mpmath.mpf(10) ** -13
