@@ -17,19 +17,28 @@ from flint import arb, ctx
 from dpverify.balls import constant, exact, precision, rational
 from dpverify.compare import decimal_bounds
 from dpverify.curves import (
-    caps,
+    bounded_range,
     distributions,
     finite,
+    gauge,
+    gaussian_composition,
+    group_privacy,
+    guarantees,
     laplace,
     laplace_sums,
     lattice,
     line,
     losses,
     normal,
-    product,
-    scale_mixture,
+    parallel_composition,
+    poisson_subsampling,
+    post_processing,
+    pure,
+    pure_guarantee,
+    renyi_composition,
+    sampling_without_replacement,
+    stated_guarantee,
     tree,
-    uniform_ball,
 )
 from dpverify.curves.base import Curve, Pair, Profile
 from dpverify.curves.chords import cut, remembered, sketch
@@ -52,8 +61,17 @@ USUAL_DELTA: Final = Num(Fraction(1, 10**6))
 """The delta of a composition's epsilon where none above 0 is claimed."""
 STEPS: Final = 64
 """About as many epsilons a band of delta has."""
-SLOW: Final[Mapping[str, int]] = {caps.NAME: 16, scale_mixture.NAME: 16, uniform_ball.NAME: 16, product.NAME: 16, line.NAME: 32}
-"""Rules whose curves take milliseconds or more a point, and about how many points of them are evaluated: in between, by chords."""
+PROMPT: Final = frozenset(
+    rule.NAME
+    for rule in (
+        bounded_range, finite, gauge, gaussian_composition, group_privacy, guarantees, laplace, laplace_sums, lattice, losses, normal,
+        parallel_composition, poisson_subsampling, post_processing, pure, pure_guarantee, renyi_composition, sampling_without_replacement,
+        stated_guarantee,
+    )
+)  # fmt: skip
+"""Rules whose curves take less than a millisecond a point. Others are evaluated at few points, and enclosed in between by chords."""
+FEW: Final = 16
+"""About how many points of a slow curve are evaluated; twice as many of noise on the line."""
 QUICK: Final = (normal.NAME, laplace.NAME, finite.NAME, lattice.NAME)
 """Rules whose curves are closed forms or short sums."""
 CELLS: Final = 1 << 11
@@ -290,8 +308,8 @@ def plan(claim: Claim, evidence: Mapping[str, Any] | None = None) -> Planned:
 
 def _searched(claim: Claim) -> Mapping[str, Any]:
     """Evidence for the curve, aimed at what is claimed."""
-    pure = claim.epsilon is None and claim.delta in (None, ZERO)
-    aimed = replace(claim, delta=USUAL_DELTA) if pure else claim if claim.epsilon is None else replace(claim, delta=None)
+    open_pure = claim.epsilon is None and claim.delta in (None, ZERO)
+    aimed = replace(claim, delta=USUAL_DELTA) if open_pure else claim if claim.epsilon is None else replace(claim, delta=None)
     proposal = Proposal()
     extend_with_curve(proposal, aimed, PLAN_DIGITS)
     for step in proposal.steps:
@@ -341,13 +359,13 @@ def _mapped(curve: Curve, change: Callable[[Pair], Pair]) -> Curve:
 
 def _is_slow(curve: Curve) -> bool:
     """Whether a curve takes so long that it is evaluated at few points; loss distributions are quick whatever their parts."""
-    return losses.NAME not in curve.rules and any(rule in SLOW for rule in curve.rules)
+    return losses.NAME not in curve.rules and not PROMPT.issuperset(curve.rules)
 
 
 def _sketched(claim: Claim, runs: tuple[Run, ...], evidence: Mapping[str, Any], curve: Curve) -> Planned:
     """The plan with a slow curve evaluated at few points once and for all."""
     reach = _reach(curve, claim.epsilon)
-    points = set(_multiples(reach, min(SLOW[rule] for rule in curve.rules if rule in SLOW)))
+    points = set(_multiples(reach, 2 * FEW if set(curve.rules) <= PROMPT | {line.NAME} else FEW))
     if claim.epsilon is not None:
         points |= {exact(ball) for ball in (constant(claim.epsilon).lower(), constant(claim.epsilon).upper()) if ball >= 0}
     balls = [rational(at) for at in points]
@@ -563,7 +581,7 @@ class _Composer:
         orders = {"grid": pairs}
         if not all(pair.forward is pair.backward for pair in pairs):
             orders["reverse"] = [pair.reversed for pair in pairs]
-        dear = any(rule in SLOW or rule == lattice.NAME for part in parts for rule in part.rules)
+        dear = any(lattice.NAME in part.rules or not PROMPT.issuperset(part.rules) for part in parts)
         cells = CELLS // 16 if dear else CELLS // 2
         for key, ordered in orders.items():
             self._grids[key] = _coarser(grids.propose(ordered, counts, None, float(constant(self.delta)), _GRID_DIGITS), cells)
