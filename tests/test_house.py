@@ -15,13 +15,19 @@ from pkgutil import iter_modules
 import pytest
 
 import dpverify
-from dpverify import model, rules
+from dpverify import curves, model, rules
+from dpverify.curves.table import CURVES
 from dpverify.rules.table import TABLE
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "dpverify"
 FILES = {info.name: import_module(f"dpverify.rules.{info.name}") for info in iter_modules(rules.__path__)}
 RULES = {stem: module for stem, module in FILES.items() if hasattr(module, "NAME")}
+THEOREMS = {
+    info.name: module
+    for info in iter_modules(curves.__path__)
+    if hasattr(module := import_module(f"dpverify.curves.{info.name}"), "NAME") and hasattr(module, "STATEMENT")
+}
 SPECS = sorted((ROOT / "specs").rglob("*.toml"))
 CERTIFICATES = sorted((ROOT / "reports").glob("*.cert.json"))
 README = (ROOT / "README.md").read_text()
@@ -56,6 +62,41 @@ def test_a_rule_has_tests_of_its_own(stem):
 def test_every_rule_proves_something_in_the_committed_reports():
     used = {step["rule"] for path in CERTIFICATES for step in json.loads(path.read_text())["steps"]}
     assert used == set(TABLE)
+
+
+# -- theorems about curves -----------------------------------------------------------------------
+
+
+def test_the_table_of_curves_lists_every_theorem_file_under_its_own_name():
+    named = {module.NAME: module for module in THEOREMS.values()}
+    assert CURVES.items() <= named.items() and len(named) == len(THEOREMS)
+    assert [name for name, module in named.items() if name not in CURVES and hasattr(module, "curve")] == []
+    assert not CURVES.keys() & TABLE.keys(), "a name in a certificate means one thing"
+
+
+@pytest.mark.parametrize("stem", sorted(THEOREMS))
+def test_a_theorem_about_curves_states_its_hypotheses_and_its_source(stem):
+    module = THEOREMS[stem]
+    assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", module.NAME)
+    assert len(module.STATEMENT) > 40 and module.CHECKED and str(module.SOURCE)
+    assert isinstance(module.CHECKED, tuple) and isinstance(module.ASSUMED, tuple)
+
+
+@pytest.mark.parametrize("stem", sorted(THEOREMS))
+def test_a_theorem_about_curves_has_tests_of_its_own(stem):
+    sources = [path.read_text() for path in (ROOT / "tests").rglob("test_*.py") if path != Path(__file__)]
+    used = re.compile(rf"\b{stem}\b|\b{re.escape(THEOREMS[stem].NAME)}\b")
+    assert any(used.search(text) for text in sources)
+
+
+def test_every_theorem_about_curves_is_used_in_the_committed_reports():
+    pages = [path.read_text() for path in (ROOT / "reports").glob("*.md")]
+    assert [name for name in CURVES if not any(f"\n- {name}: " in text for text in pages)] == []
+
+
+def test_every_combinator_has_claims():
+    kinds = {kind for kind, cls in model.KINDS.items() if issubclass(cls, model.Combinator)}
+    assert [kind for kind in sorted(kinds) if not any(f'kind = "{kind}"' in path.read_text() for path in SPECS)] == []
 
 
 # -- floors ------------------------------------------------------------------------------------
@@ -145,7 +186,10 @@ def test_the_version_stands_in_the_changelog():
     assert f"## [{dpverify.__version__}]" in (ROOT / "CHANGELOG.md").read_text()
 
 
-@pytest.mark.parametrize("path", sorted(p for p in ROOT.rglob("*.md") if not {".venv", ".git"} & set(p.relative_to(ROOT).parts)), ids=str)
+DOCUMENTS = sorted(path for path in ROOT.rglob("*.md") if not path.relative_to(ROOT).parts[0].startswith((".venv", ".git")))
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=str)
 def test_links_of_the_documents_lead_somewhere(path):
     for target in re.findall(r"\]\(([^)#]+)", path.read_text()):
         assert target.startswith("https://") or (path.parent / target).exists(), target
