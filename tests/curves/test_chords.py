@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from dpverify.balls import precision, rational
 from dpverify.curves import normal, poisson_subsampling
 from dpverify.curves.base import Curve, Pair, symmetric
-from dpverify.curves.chords import remembered, sketch
+from dpverify.curves.chords import cut, remembered, sketch
 from dpverify.errors import Undecided
 from dpverify.expr import ONE, num
 
@@ -107,3 +107,15 @@ def test_what_is_remembered_is_evaluated_once_a_precision():
     with precision(200):
         assert kept.forward(arb(1)).rel_accuracy_bits() > 150
     assert len(asked) == 2
+
+
+def test_beyond_the_last_epsilon_a_cut_pair_is_between_0_and_its_value_there_and_never_asked():
+    pair, asked = counted(normal.pair(ONE))
+    short = cut(pair, arb(2))
+    assert short.forward(arb(1)).overlaps(normal.pair(ONE).forward(arb(1))) and short.forward is short.backward
+    for epsilon in (3, 1000):
+        found, truth = short.forward(arb(epsilon)), gaussian(epsilon)
+        assert found.contains(0) and found.contains(arb(str(truth))) and found.upper() < 0.03
+    across = short.forward(arb(1).union(arb(5)))
+    assert across.contains(normal.pair(ONE).forward(arb(1))) and across.contains(arb(str(gaussian(5))))
+    assert all(epsilon <= 2 for epsilon in asked)
