@@ -69,10 +69,11 @@ def curve(noise: Radial, reach: Sensitivity) -> Curve:
     """
     dimension = euclidean_dimension(noise)
     h = _falling(noise.profile)
+    name = NAME if t_noise.law_of(h, dimension, _SHAPES) is None else t_noise.NAME
     upper = _pair(noise, h, dimension, reach.upper)
     exact = reach.lower == reach.upper or certainly_equal(reach.lower, reach.upper)
     lower = upper if exact else _pair(noise, h, dimension, reach.lower)
-    return Curve(upper, lower, (NAME,), ASSUMED)
+    return Curve(upper, lower, (name,), ASSUMED)
 
 
 def euclidean_dimension(noise: Radial) -> int:

@@ -22,7 +22,7 @@ left at a far loss, w is kept as a mass at that loss and the corners are measure
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate, pairwise
@@ -48,7 +48,8 @@ class Grid:
 
     spacing: h > 0, in nats. nudge: n, 0 < n < h/4. bits: masses are integers in units of 2^-bits. tail: each product may move masses
     of 2^-tail in all at either end. ranges: for each part the multiples of h between which its losses are placed. far: a loss, in
-    nats, so great that what H has left there is taken to be at +inf; None where nothing is left.
+    nats, so great that what H has left there is taken to be at +inf; None where nothing is left. strides: for each part pairs (from, k):
+    from that multiple of h on only every k-th place is used; without any, every place.
     """
 
     spacing: Fraction
@@ -57,6 +58,7 @@ class Grid:
     tail: int
     ranges: tuple[tuple[int, int], ...]
     far: Fraction | None = None
+    strides: tuple[tuple[tuple[int, int], ...], ...] = ()
 
     def __post_init__(self) -> None:
         if self.spacing <= 0 or not 0 < self.nudge < self.spacing / 4:
@@ -68,6 +70,22 @@ class Grid:
         for number, (low, high) in enumerate(self.ranges):
             if not 0 < high - low <= MAX_CELLS:
                 raise Rejected(RULE, f"range {number}", f"it must hold between 1 and {MAX_CELLS} cells.")
+        for number, steps in enumerate(self.strides):
+            if any(k < 1 for _, k in steps) or any(here >= after for (here, _), (after, _) in pairwise(steps)):
+                raise Rejected(RULE, f"strides {number}", "they must be at least 1, each from a later place on than the one before.")
+        if self.strides and len(self.strides) != len(self.ranges):
+            raise Rejected(RULE, "strides", "each part needs its own, or none.")
+
+    def places(self, part: int) -> list[int]:
+        """The multiples of h at which a part's masses lie, from the lower end of its range to the upper."""
+        low, high = self.ranges[part]
+        steps = self.strides[part] if self.strides else ()
+        found, k, following = [low], 1, 0
+        while found[-1] < high:
+            while following < len(steps) and steps[following][0] <= found[-1]:
+                k, following = steps[following][1], following + 1
+            found.append(min(found[-1] + k, high))
+        return found
 
     @property
     def prec(self) -> int:
@@ -84,26 +102,29 @@ class Masses:
     infinite: int
 
 
-def upward(pair: Pair, grid: Grid, low: int, high: int) -> Masses:
-    """Masses at the losses low h, ..., high h and at +inf whose profile is nowhere below H of the pair."""
+def upward(pair: Pair, grid: Grid, places: Sequence[int]) -> Masses:
+    """Masses at the losses h times each place, and at +inf, whose profile is nowhere below H of the pair."""
     with precision(grid.prec):
-        weight = ceiling(_inverse_step(grid.spacing), grid.prec)
-        values = (ceiling(pair.delta(rational(j * grid.spacing)), grid.bits) for j in range(low, high + 1))
+        weights = _Weights(grid, ceiling)
+        values = (ceiling(pair.delta(rational(j * grid.spacing)), grid.bits) for j in places)
         heights = list(accumulate(values, min, initial=1 << grid.bits))[1:]
-    sums = [1 << grid.bits]
-    sums += [after - (weight * (after - before) >> grid.prec) for before, after in pairwise(heights)]
+        sums = [1 << grid.bits]
+        sums += [
+            after - (weights[right - left] * (after - before) >> grid.prec)
+            for (before, after), (left, right) in zip(pairwise(heights), pairwise(places), strict=True)
+        ]
     sums.append(heights[-1])
     falling = list(accumulate(reversed(sums), max))[::-1]
-    return Masses(low, _differences(falling), falling[-1])
+    return Masses(places[0], _spread(places, falling), falling[-1])
 
 
-def downward(pair: Pair, grid: Grid, low: int, high: int) -> Masses:
-    """Masses whose profile is nowhere above H of the pair: at the losses of the grid less a nudge, the infinite mass at grid.far."""
+def downward(pair: Pair, grid: Grid, places: Sequence[int]) -> Masses:
+    """Masses whose profile is nowhere above H of the pair: at the places less a nudge, the infinite mass at grid.far."""
     with precision(grid.prec):
-        rest = _rest(pair, grid, high)
-        sums, first = _polygon(pair, grid, low, high, rest)
+        rest = _rest(pair, grid, places[-1])
+        sums, first = _polygon(pair, grid, places, rest)
     falling = list(accumulate([max(0, first - rest), *sums, 0], min))
-    return Masses(low, _differences(falling), rest)
+    return Masses(places[0], _spread(places, falling), rest)
 
 
 def floor(ball: arb, bits: int) -> int:
@@ -120,13 +141,24 @@ def ceiling(ball: arb, bits: int) -> int:
     return -floor(-ball, bits)
 
 
-def _inverse_step(spacing: Fraction) -> arb:
-    """1/(1 - e^-h)."""
-    return -1 / (-rational(spacing)).expm1()
+class _Weights(dict[int, int]):
+    """1/(1 - e^-(k h)) for cells of k steps, rounded."""
+
+    def __init__(self, grid: Grid, rounded: Callable[[arb, int], int]) -> None:
+        super().__init__()
+        self._grid, self._rounded = grid, rounded
+
+    def __missing__(self, k: int) -> int:
+        self[k] = self._rounded(-1 / (-rational(k * self._grid.spacing)).expm1(), self._grid.prec)
+        return self[k]
 
 
-def _differences(falling: Sequence[int]) -> fmpz_poly:
-    return fmpz_poly([here - above for here, above in pairwise(falling)])
+def _spread(places: Sequence[int], falling: Sequence[int]) -> fmpz_poly:
+    """The masses between falling sums, each at its place."""
+    masses = [0] * (places[-1] - places[0] + 1)
+    for place, (here, above) in zip(places, pairwise(falling), strict=True):
+        masses[place - places[0]] = here - above
+    return fmpz_poly(masses)
 
 
 # -- the lower polygon -----------------------------------------------------------------------------
@@ -159,27 +191,33 @@ class _Line(NamedTuple):
 
 
 class _Lines:
-    """The lines of one pair on one grid; cell j lies between the corners at l_(j-1) and l_j, both less a nudge."""
+    """The lines of one pair; a cell lies between the corners at two places, both less a nudge."""
 
     def __init__(self, pair: Pair, grid: Grid) -> None:
-        self._pair, self._grid, self._spacing = pair, grid, grid.spacing
-        h, nudge = rational(grid.spacing), rational(grid.nudge)
-        # falls and rises from the point of touching, as parts of its alpha
-        self._half, self._half_back, self._back = (h / 2).expm1(), -(-h / 2).expm1(), -(-h).expm1()
-        self._nudge_back, self._on = -(-nudge).expm1(), (h - nudge).expm1()
-        self._stretch = 1 / nudge.expm1()
+        self._pair, self._grid = pair, grid
+        nudge = rational(grid.nudge)
+        self._nudge_back, self._stretch = -(-nudge).expm1(), 1 / nudge.expm1()
+        self._widths: dict[int, tuple[arb, arb, arb, arb]] = {}
 
-    def middle(self, j: int) -> _Line:
+    def _factors(self, k: int) -> tuple[arb, arb, arb, arb]:
+        """For cells of k steps, falls and rises from the point of touching, as parts of its alpha."""
+        if k not in self._widths:
+            width, nudge = rational(k * self._grid.spacing), rational(self._grid.nudge)
+            self._widths[k] = -(-width / 2).expm1(), (width / 2).expm1(), -(-width).expm1(), (width - nudge).expm1()
+        return self._widths[k]
+
+    def middle(self, left: int, right: int) -> _Line:
         """The line that touches in the middle of a cell."""
-        return self._line((j - Fraction(1, 2)) * self._spacing, self._half_back, self._half)
+        before, after, _, _ = self._factors(right - left)
+        return self._line(Fraction(left + right, 2) * self._grid.spacing, before, after)
 
-    def right(self, j: int) -> _Line:
+    def right(self, left: int, right: int) -> _Line:
         """The line that touches at a cell's right corner."""
-        return self._line(j * self._spacing, self._back, arb(0))
+        return self._line(right * self._grid.spacing, self._factors(right - left)[2], arb(0))
 
-    def left(self, j: int) -> _Line:
+    def left(self, left: int, right: int) -> _Line:
         """The line that touches at a cell's left end, just beyond the corner."""
-        return self._line((j - 1) * self._spacing + self._grid.nudge, self._nudge_back, self._on)
+        return self._line(left * self._grid.spacing + self._grid.nudge, self._nudge_back, self._factors(right - left)[3])
 
     def _line(self, loss: Fraction, before: arb, after: arb) -> _Line:
         height = self._pair.delta(rational(loss))
@@ -188,19 +226,20 @@ class _Lines:
         return _Line(floor(height + fall * before, bits), floor(height - fall * after, bits), floor(height + fall, bits))
 
 
-def _polygon(pair: Pair, grid: Grid, low: int, high: int, rest: int) -> tuple[list[int], int]:
-    """The S_j, j > low, of corners below the lines of their cells, measured from `rest`; and the first line's height at alpha = 0.
+def _polygon(pair: Pair, grid: Grid, places: Sequence[int], rest: int) -> tuple[list[int], int]:
+    """The S_j of corners below the lines of their cells, measured from `rest`; and the first line's height at alpha = 0.
 
     Where the lines of the cells' middles make a polygon that is not convex, as where the density of losses begins or breaks off, the
     lines that touch at that place take over.
     """
-    lines = _Lines(pair, grid)
-    weight = floor(_inverse_step(grid.spacing), grid.prec)
-    cells = [lines.middle(j) for j in range(low + 1, high + 1)]
-    cells = [lines.right(low + 1 + i) if line.right < rest else line for i, line in enumerate(cells)]
+    lines, weights = _Lines(pair, grid), _Weights(grid, floor)
+    ends = list(pairwise(places))
+    widths = [right - left for left, right in ends]
+    cells = [lines.middle(*cell) for cell in ends]
+    cells = [lines.right(*ends[i]) if line.right < rest else line for i, line in enumerate(cells)]
     touched: set[int] = set()
     for _ in range(_ROUNDS):
-        sums = _line_sums(_corners(cells, rest), weight, grid.prec)
+        sums = _line_sums(_corners(cells, rest), widths, weights, grid.prec)
         changed = False
         for i in range(1, len(cells)):
             if sums[i] <= sums[i - 1]:
@@ -208,17 +247,17 @@ def _polygon(pair: Pair, grid: Grid, low: int, high: int, rest: int) -> tuple[li
             # the corner between the cells i - 1 and i juts out: one of the corners beside it is too low
             if i > 1 and i - 2 not in touched and cells[i - 2].right < cells[i - 1].left:
                 touched.add(i - 2)
-                line = lines.right(low + i - 1)
+                line = lines.right(*ends[i - 2])
                 if cells[i - 2].left - line.left <= _WORTH * (min(line.right, cells[i - 1].left) - cells[i - 2].right):
                     cells[i - 2], changed = line, True
             if i + 1 < len(cells) and i + 1 not in touched and cells[i + 1].left < cells[i].right:
                 touched.add(i + 1)
-                line = lines.left(low + i + 2)
+                line = lines.left(*ends[i + 1])
                 if line.right >= rest and cells[i + 1].right - line.right <= _WORTH * (min(line.left, cells[i].right) - cells[i + 1].left):
                     cells[i + 1], changed = line, True
         if not changed:
             break
-    return _line_sums(_convex(_corners(cells, rest), grid), weight, grid.prec), cells[0].start
+    return _line_sums(_convex(_corners(cells, rest), widths, grid), widths, weights, grid.prec), cells[0].start
 
 
 def _corners(cells: Sequence[_Line], rest: int) -> list[int]:
@@ -227,10 +266,11 @@ def _corners(cells: Sequence[_Line], rest: int) -> list[int]:
     return list(accumulate((max(0, height - rest) for height in (cells[0].left, *inner, rest)), min))
 
 
-def _convex(corners: Sequence[int], grid: Grid) -> list[int]:
+def _convex(corners: Sequence[int], widths: Sequence[int], grid: Grid) -> list[int]:
     """Corners lowered to their convex hull, nearly: corners may be lowered by any amount."""
-    shrink, unit = floor((-rational(grid.spacing)).exp(), grid.prec), 1 << grid.prec
-    places = list(accumulate(range(len(corners) - 1), lambda place, _: place * shrink >> grid.prec, initial=unit))[::-1]
+    shrinks = {k: floor((-rational(k * grid.spacing)).exp(), grid.prec) for k in set(widths)}
+    backwards = accumulate(reversed(widths), lambda place, k: place * shrinks[k] >> grid.prec, initial=1 << grid.prec)
+    places = list(backwards)[::-1]
     hull: list[int] = []
     for i, height in enumerate(corners):
         while len(hull) > 1 and _above(places, corners, hull[-2], hull[-1], i, height):
@@ -250,5 +290,5 @@ def _above(places: Sequence[int], corners: Sequence[int], first: int, middle: in
     return (corners[first] - corners[middle]) * after <= (corners[middle] - height) * before
 
 
-def _line_sums(corners: Sequence[int], weight: int, prec: int) -> list[int]:
-    return [after + (weight * (before - after) >> prec) for before, after in pairwise(corners)]
+def _line_sums(corners: Sequence[int], widths: Sequence[int], weights: _Weights, prec: int) -> list[int]:
+    return [after + (weights[k] * (before - after) >> prec) for (before, after), k in zip(pairwise(corners), widths, strict=True)]

@@ -45,7 +45,8 @@ MAX_TIMES: Final = 10**9
 
 
 def read_grid(evidence: Mapping[str, Any]) -> Grid:
-    """The grid that evidence writes: "spacing", "nudge" and "far" rationals as text, "bits" and "tail" integers, "ranges" pairs of them.
+    """The grid that evidence writes: "spacing", "nudge" and "far" rationals as text, "bits" and "tail" integers, "ranges" pairs of
+    them, and "strides", if given, for each part a list of pairs.
 
     Raises Rejected where something is missing or of another kind.
     """
@@ -59,6 +60,7 @@ def read_grid(evidence: Mapping[str, Any]) -> Grid:
             _integer(evidence["tail"]),
             ranges,
             None if far is None else exact_fraction(str(far)),
+            tuple(tuple((_integer(start), _integer(k)) for start, k in steps) for steps in evidence.get("strides", ())),
         )
     except (KeyError, TypeError, ValueError, ZeroDivisionError) as error:
         raise Rejected(NAME, "grid", f"{error}; it needs spacing, nudge, bits, tail and a range [low, high] for each part.") from error
@@ -83,8 +85,7 @@ def upper_sums(parts: Sequence[tuple[Pair, int]], grid: Grid) -> Sums:
     _check(parts, grid)
     product = _Products(grid, Side.UPPER)
     masses = product.all(
-        (upward(pair, grid, low, high), times)
-        for (pair, times), (low, high) in zip(parts, grid.ranges, strict=True)
+        (upward(pair, grid, grid.places(part)), times) for part, (pair, times) in enumerate(parts)
     )
     return Sums.of(masses, grid, Side.UPPER, Fraction(0), None)
 
@@ -94,8 +95,7 @@ def lower_sums(parts: Sequence[tuple[Pair, int]], grid: Grid) -> Sums:
     _check(parts, grid)
     product = _Products(grid, Side.LOWER)
     masses = product.all(
-        (downward(pair, grid, low, high), times)
-        for (pair, times), (low, high) in zip(parts, grid.ranges, strict=True)
+        (downward(pair, grid, grid.places(part)), times) for part, (pair, times) in enumerate(parts)
     )
     nudges = grid.nudge * sum(times for _, times in parts)
     if grid.far is None:

@@ -19,7 +19,19 @@ from dpverify.curves.evaluate import accurately, decimals, falling
 from dpverify.curves.student import Student
 from dpverify.errors import Undecided
 from dpverify.expr import Add, Call, Expr, Mul, Num, Sym, div, format_expr, mul, num, power, sub, substitute, symbols
+from dpverify.model import Source
 from dpverify.shapes import Shapes
+
+NAME: Final = "student-t"
+STATEMENT: Final = (
+    "In units in which multivariate t noise has the density c (1 + |y|^2)^-k, with answers D apart and E = e^(2 asinh(D/2)), the privacy "
+    "loss is k log((E + y)/(1 + E y)) for a y in (0, 1) of density C y^(d/2 - 1) F(y) (1 + E y)^-k under one answer and "
+    "C y^(d/2 - 1) F(y) (E + y)^-k under the other, F = 2F1((d - nu)/2, 1 - nu/2; d/2; y), for positive losses; negative ones by symmetry. "
+    "It grows with the distance, so the greatest dominates."
+)
+CHECKED: Final = ("the profile is a power of a + b r^2, certainly integrable", "the norm is l2 or an ellipsoid's", "the series' remainders")
+ASSUMED: Final = ("the query moves by at most the sensitivity", "the sampler is ideal")
+SOURCE: Final = Source("THEORY", "T18, for t noise; the derivation stands in dpverify/curves/student.py")
 
 _R: Final = Sym("r")
 _MOST_POWER: Final = num(300)

@@ -28,6 +28,7 @@ from dpverify.curves import (
     sampling_without_replacement,
     scale_mixture,
     stated_guarantee,
+    t_noise,
     uniform_ball,
 )
 from dpverify.model import Source
@@ -72,6 +73,7 @@ _THEOREMS: Final[tuple[Theorem, ...]] = (
     scale_mixture,
     uniform_ball,
     stated_guarantee,
+    t_noise,
 )
 
 CURVES: Final[Mapping[str, Theorem]] = {theorem.NAME: theorem for theorem in _THEOREMS}

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from dpverify.balls import precision, rational
 from dpverify.curves.base import Pair
+from dpverify.curves.grid import Grid
 from dpverify.errors import Undecided
 
 Floats = NDArray[np.float64]
@@ -34,7 +35,12 @@ _OCTAVES: Final = range(-24, 17)
 _PER_OCTAVE: Final = 8
 _CLOSE: Final = 0.03
 _RESOLUTION: Final = 14
-_COARSE: Final = Fraction(1, 256)
+_COARSER: Final = 5
+_WIDEST: Final = 256
+_RARE: Final = 8
+"""Cells stay as they are where losses are at least 2^-_RARE as dense, tilted, as where they are densest."""
+_FLAT: Final = 0.25
+"""The most that a cell's width times the tilt may be."""
 _LEAST_LOG: Final = -300.0
 _TILTS: Final = np.geomspace(1e-4, 1e6, 800)
 
@@ -64,15 +70,22 @@ def propose(
     relative = 10.0**-digits * (1 if epsilon is not None else tilt)
     tail = math.ceil((2.5 - log_delta - math.log(min(relative, 1e-3)) + math.log(2 * sum(times))) / math.log(2))
     spread = total.spread(tail * math.log(2))
-    widest = max(high - low for low, high in (_range(pair, _COARSE, 2.0**-tail) for pair in pairs)) * float(_COARSE)
     resolved = max(min(shape.deviation for shape in shapes) / _RESOLUTION, spread / ENOUGH_CELLS)
     wanted = min(math.sqrt(6 * relative / (tilt * (tilt + 1) * sum(times))), resolved)
-    wanted = max(wanted, spread / MOST_CELLS, widest / evaluated)
-    spacing = _spacing(wanted, shapes, times, spread, relative / (4 * tilt))
-    bits = tail + 36
-    ranges = [_range(pair, spacing, 2.0**-tail) for pair in pairs]
+    wanted = max(wanted, spread / MOST_CELLS)
+    for _ in range(_COARSER):
+        spacing = _spacing(wanted, shapes, times, spread, relative / (4 * tilt))
+        bits = tail + 36
+        ranges = tuple(_range(pair, spacing, 2.0**-tail) for pair in pairs)
+        strides = tuple(_strides(shape, tilt, float(spacing)) for shape in shapes)
+        counts = [len(Grid(spacing, spacing / 8, bits, tail, ranges, None, strides).places(part)) for part in range(len(pairs))]
+        if max(counts) <= evaluated:
+            break
+        wanted = float(spacing) * 1.05 * max(counts) / evaluated
     nudge = spacing / 2 ** _nudge_bits(pairs, spacing, bits)
     found = {"spacing": str(spacing), "nudge": str(nudge), "bits": bits, "tail": tail, "ranges": [list(ends) for ends in ranges]}
+    if any(strides):
+        found["strides"] = [[list(step) for step in steps] for steps in strides]
     if any(shape.rest > 2.0**-tail for shape in shapes):
         found["far"] = str(math.ceil(FAR + max(high for _, high in ranges) * spacing))
     return found
@@ -198,6 +211,23 @@ def _mass(pair: Pair, left: Fraction, right: Fraction) -> float:
     rise = (pair.delta(before) - pair.delta(here)) / (here.exp() - before.exp())
     fall = (pair.delta(there) - pair.delta(after)) / (after.exp() - there.exp())
     return _float((rise - fall) * here.exp())
+
+
+def _strides(shape: _Shape, tilt: float, spacing: float) -> tuple[tuple[int, int], ...]:
+    """Wider steps where few losses are that matter: the error of a cell grows with their number times the square of its width."""
+    if shape.atoms or len(shape.losses) < 8:
+        return ()
+    gaps = np.diff(shape.losses)
+    logs = (shape.logs + tilt * shape.losses)[1:] - np.log(gaps)
+    most = max(1, min(_WIDEST, int(_FLAT / (max(tilt, 1.0) * spacing))))
+    steps: list[tuple[int, int]] = []
+    for left, log_density in zip(shape.losses[:-1], logs - logs.max(), strict=True):
+        doublings = int((-log_density / math.log(2) - _RARE) / 3)
+        k = 1 << max(0, min(doublings, most.bit_length() - 1))
+        place = math.floor(left / spacing)
+        if not steps or (steps[-1][1] != k and place > steps[-1][0]):
+            steps.append((place, k))
+    return tuple(steps) if any(k > 1 for _, k in steps) else ()
 
 
 # -- the whole -------------------------------------------------------------------------------------

@@ -208,14 +208,18 @@ def _plan(runs: Sequence[Run], target: Target) -> Plan:
         epsilon=None if target.epsilon is None else target.epsilon / total,
         delta=None if target.delta is None else target.delta / total,
     )
-    plans = [_coarse(_single(replace(run, times=1), share)) for run in runs]
+    plans = [_single(replace(run, times=1), share) for run in runs]
     curves = [tree.combine([replace(run, times=1)], plan, pure_epsilon) for run, plan in zip(runs, plans, strict=True)]
+    for i, run in enumerate(runs):
+        if _cells(curves[i]) < _MOST_EVALUATED:
+            plans[i] = _coarse(plans[i])
+            curves[i] = tree.combine([replace(run, times=1)], plans[i], pure_epsilon)
     pairs = [curve.upper for curve in curves if curve.upper is not None]
     if len(pairs) < len(runs):
         raise Undecided("a part has no upper bound on its curve, so their composition has none.")
     times = [run.times for run in runs]
-    stand_ins = [_stand_in(run, plan, pair) for run, plan, pair in zip(runs, plans, pairs, strict=True)]
-    evaluated = min(_EVALUATED.get(_slowest(plan), _MOST_EVALUATED) for plan in plans)
+    stand_ins = [_stand_in(run, plan, curve, pair) for run, plan, curve, pair in zip(runs, plans, curves, pairs, strict=True)]
+    evaluated = min(map(_cells, curves))
     found: Plan = {"rule": losses.NAME, "grid": _grid(pairs, times, stand_ins, evaluated, target), "parts": plans}
     if not all(pair.forward is pair.backward for pair in pairs):
         swapped = [pair.reversed for pair in pairs], times, [pair.reversed for pair in stand_ins]
@@ -243,26 +247,22 @@ def _coarse(plan: Plan) -> Plan:
     return changed
 
 
-def _slowest(plan: Plan) -> str:
-    """The rule of a part whose profile takes longest to evaluate."""
-    names = [plan["rule"], *(_slowest(below) for below in plan.get("parts", []))]
-    if "part" in plan:
-        names.append(_slowest(plan["part"]))
-    slowest: str = min(names, key=lambda name: _EVALUATED.get(name, _MOST_EVALUATED))
-    return slowest
+def _cells(curve: Curve) -> int:
+    """The most cells that a part's grid may have, by the slowest rule that its profile rests on."""
+    return min(_EVALUATED.get(name, _MOST_EVALUATED) for name in curve.rules)
 
 
-def _stand_in(run: Run, plan: Plan, pair: Pair) -> Pair:
+def _stand_in(run: Run, plan: Plan, curve: Curve, pair: Pair) -> Pair:
     """For a pair that is slow to evaluate a Gaussian one with the same total variation: enough to choose a grid by."""
-    if _slowest(plan) not in _EVALUATED:
+    if _cells(curve) == _MOST_EVALUATED:
         return pair
     mechanism = run.part.mechanism
     if isinstance(mechanism, Subsample) and mechanism.scheme == "poisson" and plan["rule"] == poisson_subsampling.NAME:
         below = merged(mechanism.part)
         if len(below) == 1 and below[0].times == 1:
-            curve = tree.combine(below, plan["part"], pure_epsilon)
-            if curve.upper is not None:
-                return poisson_subsampling.sampled(_stand_in(below[0], plan["part"], curve.upper), mechanism.rate)
+            inner = tree.combine(below, plan["part"], pure_epsilon)
+            if inner.upper is not None:
+                return poisson_subsampling.sampled(_stand_in(below[0], plan["part"], inner, inner.upper), mechanism.rate)
     with precision(_FIRST_BITS):
         distance = min(max(float(pair.worst(arb(0)).mid()), 1e-9), 1 - 1e-9)
     return normal.pair(Num(Fraction(2 * NormalDist().inv_cdf((1 + distance) / 2)).limit_denominator(10**12)))
