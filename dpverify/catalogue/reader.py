@@ -310,6 +310,9 @@ class _Reader:
         if times is None:
             return ONE
         times = grown(times, self.values)
+        free = sorted(symbols(times) - self.domains.keys() - self.broken)
+        if free:
+            table.fault(f"times = {shorten(times)} has the free symbol {free[0]!r}. Give it in parameters.")
         for fault in natural_faults("times", times, 1, self.domains):
             table.fault(fault)
         return times

@@ -8,6 +8,7 @@ from flint import arb
 
 from dpverify.balls import constant
 from dpverify.compare import certainly_le, certainly_lt
+from dpverify.curves import poisson_subsampling
 from dpverify.curves.base import Curve, symmetric
 from dpverify.errors import Rejected
 from dpverify.expr import ONE, ZERO, Expr, symbols
@@ -16,15 +17,17 @@ from dpverify.model import Source
 NAME: Final = "sampling-without-replacement"
 STATEMENT: Final = (
     "Let a uniformly random subset of a fraction p of the records be used, neighbours being inputs with one record replaced. If the part's "
-    "profile is at most H on such neighbours, in both orders, the whole has delta(eps) <= p H(log(1 + (e^eps - 1)/p)) for eps >= 0."
+    "profile is at most H on such neighbours, in both orders, the whole has delta(eps) <= p H(log(1 + (e^eps - 1)/p)) for eps >= 0. Where all "
+    "other records are equal to the one that replaces, the outputs are (1 - p) Q + p P and Q for a pair (P, Q) of the part's: they meet it."
 )
 CHECKED: Final = ("0 < p <= 1", "no part speaks of other neighbours than by replacing a record")
 ASSUMED: Final = ("every subset of that size is equally likely, and the sample is not seen",)
+LOWER: Final = "all other records may be equal to the one that replaces"
 SOURCE: Final = Source("Balle, Barthe & Gaboardi 2018", "Theorem 9")
 
 
 def curve(part: Curve, rate: Expr) -> Curve:
-    """An upper bound on the curve of a part on such a sample; sharp for some mechanisms, so without a lower bound here.
+    """The curve of a part on such a sample.
 
     Raises Rejected for a rate that is not certainly in (0, 1].
     """
@@ -37,4 +40,6 @@ def curve(part: Curve, rate: Expr) -> Curve:
     def profile(epsilon: arb) -> arb:
         return p * pair.worst((epsilon.expm1() / p).log1p())
 
-    return Curve(symmetric(profile), None, (NAME, *part.rules), (*ASSUMED, *part.assumed))
+    lower = None if part.lower is None else poisson_subsampling.sampled(part.lower, rate)
+    assumed = ASSUMED if lower is None else (*ASSUMED, LOWER)
+    return Curve(symmetric(profile), lower, (NAME, *part.rules), (*assumed, *part.assumed))

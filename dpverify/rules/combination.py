@@ -42,7 +42,7 @@ CHECKED: Final = (
 ASSUMED: Final = ()
 SOURCE: Final = Source("THEORY", "T11-T15")
 
-JOINT: Final = "the neighbours that are worst for one part are worst for all, with no other records in a sample"
+JOINT: Final = "the neighbours that are worst for one part are worst for all, with no other, or no different, records in a sample"
 DISJOINT: Final = "parts in parallel see disjoint data, and which part a record belongs to depends on the record alone"
 SECRET: Final = "samples are drawn as declared and not seen"
 
@@ -168,8 +168,8 @@ def _sampled(mechanism: Subsample, factor: Expr, evidence: Any, facts: _Facts) -
     rate, domains = mechanism.rate, dict(facts.domains)
     if not (certainly_le(ZERO, rate, domains) and certainly_le(rate, ONE, domains)):
         raise Rejected(NAME, "rate", "it is not certainly between 0 and 1")
-    if facts.side == "lower" and (mechanism.scheme != "poisson" or factor != ONE):
-        raise Rejected(NAME, "subsample", "no lower bound is known for this scheme, or for neighbours further than one record apart")
+    if facts.side == "lower" and factor != ONE:
+        raise Rejected(NAME, "subsample", "no lower bound is known for neighbours further than one record apart")
     facts.assumed.append(SECRET)
     found = _value(mechanism.part, ONE, evidence, facts)
     if rate == ZERO:

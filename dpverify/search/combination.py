@@ -40,7 +40,7 @@ def _plan(part: Part, factor: Expr, side: str, domains: tuple[tuple[str, Domain]
         times = mechanism.size if isinstance(mechanism, Group) else mechanism.constant
         return _plan(mechanism.part, mul(factor, times), side, domains, premises)
     if isinstance(mechanism, Subsample):
-        if side == "lower" and (mechanism.scheme != "poisson" or factor != ONE):
+        if side == "lower" and factor != ONE:
             return None
         return _plan(mechanism.part, ONE, side, domains, premises)
     noise, sensitivity, query = leaf(Run(part, factor))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -67,6 +68,8 @@ Premises = Callable[[Claim], Plan | None]
 """Evidence for an upper bound on the pure epsilon of a single mechanism, where one is found."""
 
 _FIRST_BITS = 64
+_NO_LOG = 1e9
+"""What stands for minus the logarithm of 0."""
 _GUARD_BITS = 36
 _GRID_DIGITS = range(3, 9)
 """A grid has a fifth of the digits that are asked for: its length doubles with every three tenths of a digit."""
@@ -108,7 +111,7 @@ def propose(claim: Claim, digits: int, premises: Premises) -> list[Plan]:
     epsilon = None if claim.epsilon is None else float(constant(claim.epsilon))
     delta = None if claim.delta is None else float(constant(claim.delta))
     target = Target(epsilon, delta, digits, premises, guess=1e-6 if delta is None else delta)
-    bits = int(3.33 * digits) + _GUARD_BITS
+    bits = max(_FIRST_BITS, int(3.33 * digits) + _GUARD_BITS)
     with precision(bits):
         root = Part(claim.mechanism, claim.sensitivity, claim.query, claim.adjacency)
         plan = _plan(merged(root), target)
@@ -312,7 +315,8 @@ def _below_sample(mechanism: Subsample, target: Target) -> Target:
     """What the sampled part is wanted for."""
     rate = float(constant(mechanism.rate))
     delta = None if target.delta is None or rate == 0 else min(target.delta / rate, 1.0)
-    return replace(target, delta=delta, epsilon=None)
+    epsilon = None if target.epsilon is None or rate == 0 else math.log1p(math.expm1(min(target.epsilon, 700.0)) / rate)
+    return replace(target, delta=delta, epsilon=epsilon)
 
 
 def _parallel(run: Run, mechanism: Parallel, target: Target) -> Plan:
@@ -382,21 +386,23 @@ def _passes(pair: Pair, delta: arb, digits: int, side: int) -> Fraction | None:
     root = _refined(pair, delta, root, digits)
     for slack in range(digits + 1, 1, -1):
         step = max(root, Fraction(1, 10**6)) / 10**slack
-        near = _short(root + side * step, slack + 2)
+        near = _short(root + side * step, slack + 10)
         if near >= 0 and holds(near):
             return near
-    return None
+    return None if side > 0 else Fraction(0)
 
 
 def _log(ball: arb) -> float:
     middle = ball.mid()
-    return float(middle.log()) if middle > 0 else -1e9
+    return float(middle.log()) if middle > 0 else -_NO_LOG
 
 
 def _crossing(f: Callable[[Fraction], float], digits: int) -> Fraction:
     """Where a falling function passes 0, by bracketing and the method of Illinois."""
     low, high = Fraction(0), Fraction(1)
     at_low, at_high = f(Fraction(1, 10**12)), f(high)
+    if at_low <= 0:
+        return low
     while at_high > 0:
         low, at_low = high, at_high
         high *= 2
@@ -404,33 +410,34 @@ def _crossing(f: Callable[[Fraction], float], digits: int) -> Fraction:
         if high > _LARGEST:
             break
     side = 0
-    for _ in range(60):
+    for turn in range(120):
         if high - low <= high / 10**digits or at_low == at_high:
             break
-        weight = at_low / (at_low - at_high) if abs(at_low) < 1e8 and abs(at_high) < 1e8 else 0.5
-        middle = low + (high - low) * Fraction(min(max(weight, 1e-3), 1 - 1e-3)).limit_denominator(1 << 60)
+        usable = turn % 3 < 2 and max(abs(at_low), abs(at_high)) < _NO_LOG / 10
+        weight = at_low / (at_low - at_high) if usable else 0.5
+        middle = low + (high - low) * Fraction(min(max(weight, 1e-6), 1 - 1e-6)).limit_denominator(1 << 60)
         value = f(middle)
         if value > 0:
             low, at_low = middle, value
-            at_high = at_high / 2 if side == 1 else at_high
+            at_high = at_high / 2 if side == 1 and usable else at_high
             side = 1
         else:
             high, at_high = middle, value
-            at_low = at_low / 2 if side == -1 else at_low
+            at_low = at_low / 2 if side == -1 and usable else at_low
             side = -1
     return high if abs(at_high) < abs(at_low) else low
 
 
 def _refined(pair: Pair, delta: arb, root: Fraction, digits: int) -> Fraction:
     """The root by two secant steps at the working precision."""
-    if digits <= 12:
+    if digits <= 12 or root == 0:
         return root
     goal = delta.mid().log()
 
     def gap(epsilon: Fraction) -> arb:
         return pair.worst(rational(epsilon)).mid().log().mid() - goal
 
-    previous = root + max(root, Fraction(1, 10**6)) / 10**8
+    previous = root - root / 10**8  # below: a profile may fall to 0 just above
     at_previous, at_root = gap(previous), gap(root)
     for _ in range(3):
         slope = at_previous - at_root
