@@ -252,10 +252,9 @@ def holds(mechanism: Mechanism, epsilon: Fraction, truth) -> None:
     assert float_of(upper) >= truth - MP.mpf(10) ** -20
 
 
-@given(tables, tables, epsilons)
-@settings(max_examples=2)
-def test_two_tables_against_the_product_of_their_rows(one, other, epsilon):
-    (p, q), (r, s) = one, other
+@pytest.mark.parametrize("epsilon", [Fraction(0), Fraction(1, 2)])
+def test_two_tables_against_the_product_of_their_rows(epsilon):
+    (p, q), (r, s) = one, other = rows([[3, 1], [1, 3]]), rows([[3, 2, 1], [1, 2, 3]])
     truth = max(divergence(outer(p, r), outer(q, s), epsilon), divergence(outer(q, s), outer(p, r), epsilon))
     holds(Compose((as_part(one), as_part(other))), epsilon, truth)
 
