@@ -131,8 +131,16 @@ def bounds(composition, epsilon):
 TWENTIETH = F(1, 20)
 
 
-def simple_grid(parts, spacing=TWENTIETH, low=-60, high=60, bits=64, tail=50, far=None, nudge=None):
-    return Grid(spacing, nudge or spacing / 2**20, bits, tail, ((low, high),) * len(parts), far)
+def simple_grid(parts, spacing=TWENTIETH, low=-60, high=60, bits=64, tail=50, far=None, nudge=None, strides=()):
+    return Grid(spacing, nudge or spacing / 2**20, bits, tail, ((low, high),) * len(parts), far, (strides,) * len(parts) if strides else ())
+
+
+any_strides = st.one_of(
+    st.just(()),
+    st.lists(st.tuples(st.integers(-40, 40), st.integers(1, 30)), min_size=1, max_size=4, unique_by=lambda step: step[0]).map(
+        lambda steps: tuple(sorted(steps))
+    ),
+)
 
 
 # -- the truth is between the bounds ----------------------------------------------------------------
@@ -167,10 +175,11 @@ def true_delta(parts, epsilon):
     st.tuples(st.integers(-40, 5), st.integers(1, 60)),
     st.sampled_from([None, F(100)]),
     st.sampled_from([8, 40]),
+    any_strides,
 )
-def test_the_truth_of_finite_products_lies_between_the_bounds_on_any_grid(parts, epsilon, spacing, ends, far, tail):
+def test_the_truth_of_finite_products_lies_between_the_bounds_on_any_grid(parts, epsilon, spacing, ends, far, tail, strides):
     pairs = [(finite_pair(p, q), times) for p, q, times in parts]
-    composition = losses.compose(pairs, simple_grid(pairs, spacing, ends[0], ends[0] + ends[1], tail=tail, far=far))
+    composition = losses.compose(pairs, simple_grid(pairs, spacing, ends[0], ends[0] + ends[1], tail=tail, far=far, strides=strides))
     with precision(200):
         at = exact_ball(epsilon)
         truth = true_delta(parts, F(epsilon))
@@ -208,10 +217,11 @@ KNOWN = {
     st.sampled_from([2**30, 2**8, 5]),
     st.sampled_from([None, F(30)]),
     st.lists(st.fractions(-2, 3, max_denominator=100), min_size=4, max_size=4),
+    any_strides,
 )
-def test_one_part_once_is_enclosed_on_any_grid(name, spacing, ends, shorter, far, epsilons):
+def test_one_part_once_is_enclosed_on_any_grid(name, spacing, ends, shorter, far, epsilons, strides):
     pair = KNOWN[name]
-    grid = simple_grid([pair], spacing, ends[0], ends[0] + ends[1], nudge=spacing / shorter, far=far)
+    grid = simple_grid([pair], spacing, ends[0], ends[0] + ends[1], nudge=spacing / shorter, far=far, strides=strides)
     composition = losses.compose([(pair, 1)], grid)
     with precision(200):
         for epsilon in epsilons:
@@ -538,8 +548,18 @@ def test_more_masses_than_are_worked_with_are_refused(monkeypatch):
 
 def test_the_search_evaluates_costly_profiles_as_often_as_told():
     evidence = propose([gaussian(F(2))], [3], 1.0, None, 8, evaluated=300)
-    ((low, high),) = evidence["ranges"]
-    assert 250 < high - low < 310
+    assert 200 < len(losses.read_grid(evidence).places(0)) <= 300
+
+
+def test_strides_must_rise_and_belong_to_every_part():
+    for strides in ([[[0, 0]]], [[[5, 2], [5, 3]]], [[[0, 2]], []]):
+        with pytest.raises(Rejected, match="strides"):
+            losses.read_grid({**GOOD, "strides": strides})
+
+
+def test_strides_step_over_places_and_keep_the_ends():
+    grid = simple_grid([None], low=-4, high=21, strides=((0, 3), (10, 8)))
+    assert grid.places(0) == [-4, -3, -2, -1, 0, 3, 6, 9, 12, 20, 21]
 
 
 def test_the_search_wants_one_target():
