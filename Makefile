@@ -44,8 +44,9 @@ reports-check: .venv/run  ## the committed reports are what the code says today
 wheel-test: .venv/run  ## the wheel in a clean environment, used from another directory
 	PYTHON="$(PYTHON)" tools/wheel_test.sh
 
-bench: .venv/run  ## measure, print, and write reports/bench.md, reports/audit-bench.md and reports/accountants.md
+bench: .venv/run  ## measure, print, and write reports/{bench,delta-bench,audit-bench,accountants}.md
 	$(BIN)/python bench/run.py
+	$(BIN)/python bench/deltas.py
 	$(BIN)/python bench/audit.py
 	$(MAKE) --no-print-directory accountants
 

@@ -73,13 +73,21 @@ def bound(claim: Claim, step: Step, prec: int) -> tuple[Bound, ...]:
     try:
         with precision(prec):
             found = rule.check(claim, step.evidence)
-            return found if isinstance(found, tuple) else (found,)
+            bounds = found if isinstance(found, tuple) else (found,)
+            if any(b.quantity == "delta" for b in bounds) and not _has_delta(claim):
+                raise Rejected(step.rule, "epsilon", "a tight delta is spoken of at epsilons that are certainly at least 0 alone")
+            return bounds
     except Undecided as error:
         raise Rejected(step.rule, "an enclosure", str(error)) from error
     except (DpverifyError, LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError) as error:
         if isinstance(error, Rejected | CertificateError):
             raise
         raise CertificateError(f"{step.rule}: the evidence cannot be used: {type(error).__name__}: {error}") from error
+
+
+def _has_delta(claim: Claim) -> bool:
+    """Whether the claim states an epsilon that is certainly at least 0: below it the two orders of a pair say different things."""
+    return claim.epsilon is not None and certainly_le(ZERO, claim.epsilon, dict(claim.domains))
 
 
 def judge(claim: Claim, steps: Sequence[Step], proved: Sequence[tuple[Bound, ...]]) -> Judgement:

@@ -15,7 +15,7 @@ from dpverify import certificate, kernel
 from dpverify.certificate import Step, decode, encode, pack, unpack
 from dpverify.errors import CertificateError, Rejected
 from dpverify.expr import Num, Sym, num, parse
-from dpverify.model import Claim, Domain, Source, Staircase, Table, claim_hash
+from dpverify.model import L1, Claim, Domain, Radial, Source, Staircase, Table, claim_hash
 from dpverify.rules.base import INFINITE, Bound
 
 QUARTER, THREE = Num(Fraction(1, 4)), Num(Fraction(3, 4))
@@ -73,6 +73,14 @@ def test_a_bound_of_pure_privacy_proves_any_delta_and_refutes_only_delta_zero(de
     assert judged("1", lower("2"), delta=delta).verdict == "UNKNOWN"
     assert judged("1", Bound("lower", INFINITE), delta=delta).verdict == "UNKNOWN"
     assert judged("1", lower("2"), delta=delta).lower is None
+
+
+@pytest.mark.parametrize("epsilon", ["-1", "log(1/2)"])
+def test_a_negative_epsilon_has_no_tight_delta(epsilon):
+    laplace = Claim(Radial(parse("exp(-r)"), L1, num(1), num(2)), parse(epsilon), parse("11/20"), sensitivity=num(1))
+    for step in (Step("closed-profile", {}), Step("privacy-profile", {"curve": {"rule": "laplace"}, "delta": True})):
+        with pytest.raises(Rejected, match="at least 0"):
+            kernel.bound(laplace, step, 128)
 
 
 def test_a_negative_delta_is_never_proved():

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).parents[1] / "dpverify"
-ABOVE = ("search", "declare", "verify", "catalogue", "audit", "report", "cli", "pytest_plugin")
+ABOVE = ("search", "declare", "verify", "bands", "catalogue", "audit", "report", "cli", "pytest_plugin")
 BELOW = sorted(
     path
     for path in PACKAGE.rglob("*.py")

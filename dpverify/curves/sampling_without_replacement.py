@@ -17,8 +17,8 @@ from dpverify.model import Source
 NAME: Final = "sampling-without-replacement"
 STATEMENT: Final = (
     "Let a uniformly random subset of a fraction p of the records be used, neighbours being inputs with one record replaced. If the part's "
-    "profile is at most H on such neighbours, in both orders, the whole has delta(eps) <= p H(log(1 + (e^eps - 1)/p)) for eps >= 0. Where all "
-    "other records are equal to the one that replaces, the outputs are (1 - p) Q + p P and Q for a pair (P, Q) of the part's: they meet it."
+    "profile is at most H on such neighbours, in both orders, the whole has delta(eps) <= p H(log(1 + (e^eps - 1)/p)) for eps >= 0. "
+    "Where all other records equal the one that replaces, the outputs are (1 - p) Q + p P and Q for a pair (P, Q) of the part's."
 )
 CHECKED: Final = ("0 < p <= 1", "no part speaks of other neighbours than by replacing a record")
 ASSUMED: Final = ("every subset of that size is equally likely, and the sample is not seen",)
