@@ -1,4 +1,4 @@
-"""Samples of a fixed size: an upper bound alone, checked on a mechanism small enough to draw every sample."""
+"""Samples of a fixed size, checked on a mechanism small enough to draw every sample."""
 
 from fractions import Fraction
 from itertools import combinations
@@ -55,11 +55,21 @@ def test_the_bound_is_the_formula_of_balle_barthe_and_gaboardi():
         assert found.overlaps(arb(mp.nstr(truth, 35)) + arb(0, 1) * arb(10) ** -30)
 
 
-def test_it_has_no_lower_bound_and_the_whole_data_is_the_part():
+def test_where_all_other_records_are_equal_the_lower_bound_is_met():
+    part = Pair(profile((F(3, 4), F(1, 4)), (F(1, 4), F(3, 4))), profile((F(1, 4), F(3, 4)), (F(3, 4), F(1, 4))))
+    with precision(100):
+        found = rule.curve(Curve(part, part, ()), parse("1/4"))
+        one, other = on_samples((1, 0, 0, 0), 1), on_samples((0, 0, 0, 0), 1)
+        at = constant(parse("1/4"))
+        assert found.lower.forward(at).overlaps(profile(one, other)(at)) and found.lower.backward(at).overlaps(profile(other, one)(at))
+        assert rule.LOWER in found.assumed and not found.lower.worst(at) > found.upper.worst(at)
+        assert rule.curve(Curve(part, None, ()), parse("1/4")).lower is None
+
+
+def test_the_whole_data_is_the_part():
     part = Pair(profile((F(1),), (F(1),)), profile((F(1),), (F(1),)))
     exact = Curve(part, part, ())
     with precision(64):
-        assert rule.curve(exact, parse("1/2")).lower is None
         assert rule.curve(exact, num(1)) is exact
 
 

@@ -57,8 +57,8 @@ def filled(plan, leaf):
     return leaf
 
 
-def test_post_processing_and_samples_of_fixed_size_have_an_upper_side_alone():
-    for mechanism in (PostProcess(laplace()), Subsample(laplace(), HALF, "without_replacement")):
+def test_post_processing_and_groups_of_samples_have_an_upper_side_alone():
+    for mechanism in (PostProcess(laplace()), Group(Part(Subsample(laplace(), HALF)), num(2))):
         assert check(mechanism, UPPER).side == "upper"
         with pytest.raises(Rejected):
             check(mechanism, LOWER, "lower")
