@@ -83,6 +83,7 @@ from dpverify.model import (
     Product,
     Query,
     Radial,
+    Sampled,
     Selection,
     Staircase,
     Subsample,
@@ -185,6 +186,7 @@ class _Reader:
         self.lines = [text.count("\n", 0, m.start(1)) + 1 for m in re.finditer(r"^[ \t]*(\[\[)[ \t]*claim[ \t]*\]\]", text, re.MULTILINE)]
         self.values: dict[str, Expr] = {}
         self.domains: dict[str, Domain] = {}
+        self.inner: set[str] = set()
         self.broken: set[str] = set()
         self.helpers: dict[str, str] = {}
         self.words: list[str] = []
@@ -328,7 +330,11 @@ class _Reader:
         # a composition counts for itself
         times = ONE if data.get("kind") == "compose" else self._times(table)
         before = len(self.faults)
-        stated, mechanism = self.adjacency, self._declared(table)
+        stated, everything = self.adjacency, dict(self.domains)
+        # what another part lets range is not this one's to use
+        self.domains = {name: domain for name, domain in everything.items() if name not in self.inner}
+        visible = set(self.domains)
+        mechanism = self._declared(table)
         self.adjacency = stated
         try:
             if mechanism is not None:
@@ -339,8 +345,11 @@ class _Reader:
         except ExprError as error:
             table.fault(str(error))
         self.values = outer
-        if sensitivity is not None and not symbols(sensitivity) <= self.domains.keys():
-            table.fault(f"sensitivity = {shorten(sensitivity)} has the free symbol {min(symbols(sensitivity) - self.domains.keys())!r}.")
+        known = set(self.domains)
+        self.inner |= known - visible
+        self.domains = {**everything, **self.domains}
+        if sensitivity is not None and not symbols(sensitivity) <= known:
+            table.fault(f"sensitivity = {shorten(sensitivity)} has the free symbol {min(symbols(sensitivity) - known)!r}.")
         elif sensitivity is not None and may_be_negative(sensitivity, self.domains):
             table.fault(f"sensitivity = {shorten(sensitivity)} {why_not(sensitivity, 'is negative', 'non-negative')}")
         query = None
@@ -354,6 +363,8 @@ class _Reader:
             query, adjacency = Query(rows, adjacency), ""
         elif sensitivity is None and isinstance(mechanism, Radial | Translation | Product | Mixture | EllipticalProcess):
             sensitivity = ONE
+        if isinstance(mechanism, Sampled):
+            table.fault("kind: a part must say what it is; a sampler alone declares nothing.")
         if mechanism is None or len(self.faults) > before:
             return None
         if isinstance(mechanism, Combinator):
@@ -380,7 +391,7 @@ class _Reader:
                 given.fault(f"{name} is this kind's variable. Give the parameter another name.")
             value = given.may(name, read_value_or_domain, None)
             if isinstance(value, Domain):
-                if name in self.domains or name in self.values:
+                if name in self.domains or name in self.inner or name in self.values:
                     given.fault(
                         f"{name} has a domain or a value in another place of this file already: which one a claim means is not clear. "
                         "Give each its own name in the outermost parameters, and write that name here."
