@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 from dpverify.compare import decimal_bounds
 from dpverify.errors import Undecided
@@ -90,7 +91,12 @@ def delta_enclosure(judgement: Judgement | None, digits: int) -> tuple[str | Non
     """Decimals rounded outward round the tight delta at the claimed epsilon, None for a side that is not known."""
     if judgement is None:
         return None, None
-    return _decimal(judgement.delta_lower, digits, 0), _decimal(judgement.delta_upper, digits, 1)
+    lower, upper = _decimal(judgement.delta_lower, digits, 0), _decimal(judgement.delta_upper, digits, 1)
+    # decimals of a closed form may leave the interval that probabilities lie in
+    return (
+        "0" if lower is not None and Fraction(lower) < 0 else lower,
+        "1" if upper is not None and Fraction(upper) > 1 else upper,
+    )
 
 
 def exact(judgement: Judgement | None) -> str | None:

@@ -171,9 +171,9 @@ def _sampled(mechanism: Subsample, factor: Expr, evidence: Any, facts: _Facts) -
     if facts.side == "lower" and factor != ONE:
         raise Rejected(NAME, "subsample", "no lower bound is known for neighbours further than one record apart")
     facts.assumed.append(SECRET)
-    found = _value(mechanism.part, ONE, evidence, facts)
     if rate == ZERO:
         return ZERO
+    found = _value(mechanism.part, ONE, evidence, facts)
     if isinstance(found, Infinite):
         if facts.side == "lower" and not certainly_lt(ZERO, rate, domains):
             raise Rejected(NAME, "rate", "it is not certainly positive")

@@ -7,7 +7,7 @@ from typing import Any
 
 from dpverify.compare import certainly_le
 from dpverify.curves.runs import Run, leaf
-from dpverify.expr import ONE, Expr, mul
+from dpverify.expr import ONE, ZERO, Expr, mul
 from dpverify.model import Claim, Combinator, Compose, Domain, Group, Lipschitz, Parallel, Part, PostProcess, Subsample
 from dpverify.rules import combination as rule
 
@@ -42,6 +42,8 @@ def _plan(part: Part, factor: Expr, side: str, domains: tuple[tuple[str, Domain]
     if isinstance(mechanism, Subsample):
         if side == "lower" and factor != ONE:
             return None
+        if mechanism.rate == ZERO:
+            return {}
         return _plan(mechanism.part, ONE, side, domains, premises)
     noise, sensitivity, query = leaf(Run(part, factor))
     return premises(Claim(noise, None, sensitivity=sensitivity, query=query, domains=domains), side)
