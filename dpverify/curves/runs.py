@@ -103,6 +103,14 @@ def check_adjacencies(claim: Claim) -> str:
     return next(iter(stated), "")
 
 
+def neighbours_assumed(claim: Claim) -> tuple[str, ...]:
+    """What a claim about several parts takes for granted of its neighbours."""
+    if len(list(all_parts(claim.mechanism))) < 2:
+        return ()
+    stated = next(iter(stated_adjacencies(claim.mechanism, claim.adjacency)), "")
+    return (f"the sensitivities of all parts speak of the same neighbours{f' ({stated})' if stated else ''}",)
+
+
 def stated_adjacencies(mechanism: Mechanism, stated: str = "") -> dict[str, str]:
     """Every adjacency that a combinator, its parts and its sampling speak of, with who does."""
     found: dict[str, str] = {stated: "the claim"} if stated else {}

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from dpverify.compare import certainly_le, certainly_lt
-from dpverify.curves.runs import Run, check_adjacencies, leaf, occurs
+from dpverify.curves.runs import Run, check_adjacencies, leaf, neighbours_assumed, occurs
 from dpverify.errors import CertificateError, Rejected
 from dpverify.expr import ONE, ZERO, Expr, add, call, format_expr, mul, neg, sub
 from dpverify.model import (
@@ -69,6 +69,7 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
         raise Rejected(NAME, "sensitivity", "every part has its own")
     check_adjacencies(claim)
     facts = _Facts(claim.domains, side)
+    facts.assumed += neighbours_assumed(claim)
     value = _value(Part(claim.mechanism), ONE, evidence.get("part"), facts)
     if side == "lower":
         facts.assumed.append(JOINT)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Final
 
@@ -14,7 +15,7 @@ from dpverify.compare import decimal_bounds
 from dpverify.curves import tree
 from dpverify.curves.base import Curve, Pair
 from dpverify.curves.event import describe
-from dpverify.curves.runs import check_adjacencies
+from dpverify.curves.runs import check_adjacencies, neighbours_assumed
 from dpverify.errors import CertificateError, Rejected
 from dpverify.expr import ZERO, Expr, Num
 from dpverify.model import Claim, Part, Source
@@ -61,7 +62,8 @@ def curve_of(claim: Claim, evidence: Any) -> Curve:
     if claim.domains:
         raise Rejected(NAME, "the parameters", "it wants a value for each; claim one value at a time")
     check_adjacencies(claim)
-    return tree.curve(Part(claim.mechanism, claim.sensitivity, claim.query, claim.adjacency), evidence, pure_epsilon)
+    found = tree.curve(Part(claim.mechanism, claim.sensitivity, claim.query, claim.adjacency), evidence, pure_epsilon)
+    return replace(found, assumed=(*found.assumed, *neighbours_assumed(claim)))
 
 
 def _deltas(claim: Claim, curve: Curve, evidence: Mapping[str, Any]) -> Iterator[Bound]:
