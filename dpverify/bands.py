@@ -605,7 +605,7 @@ def _by_theorem(unit: Sequence[Run], count: int) -> Curve | None:
         if name == laplace_sums.NAME and laplace_is_slow:
             continue
         try:
-            found = _remembering(compose(runs))
+            found = _remembering(compose(runs, {}))
         except DpverifyError:
             continue
         return replace(found, lower=None) if any(run.processed for run in unit) else found

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from dpverify.compare import certainly_equal
-from dpverify.curves import gaussian_composition, laplace, laplace_sums, pure, stated_guarantee
-from dpverify.curves.base import Curve
-from dpverify.curves.runs import Run, leaf, reach
+from dpverify.curves import finite, finite_composition, gaussian_composition, laplace, laplace_sums, pure, stated_guarantee
+from dpverify.curves.base import Curve, Evidence
+from dpverify.curves.runs import Run, leaf, occurs, reach
 from dpverify.errors import Rejected
 from dpverify.expr import Expr, call, div, num
 from dpverify.model import Guarantee, Table
@@ -16,12 +16,12 @@ from dpverify.model import Guarantee, Table
 JOINT: Final = "the neighbours that are worst for one part are worst for all"
 
 
-def gaussian(runs: Sequence[Run]) -> Curve:
+def gaussian(runs: Sequence[Run], _: Evidence) -> Curve:
     """Gaussian mechanisms alone. Raises Rejected."""
     return gaussian_composition.curve(runs)
 
 
-def laplacian(runs: Sequence[Run]) -> Curve:
+def laplacian(runs: Sequence[Run], _: Evidence) -> Curve:
     """Laplace mechanisms alone. Raises Rejected; Undecided where there are too many."""
     name, groups = laplace_sums.NAME, []
     for run in runs:
@@ -35,7 +35,7 @@ def laplacian(runs: Sequence[Run]) -> Curve:
     return Curve(pair, pair, (name,), (*laplace_sums.ASSUMED, JOINT))
 
 
-def responses(runs: Sequence[Run]) -> Curve:
+def responses(runs: Sequence[Run], _: Evidence) -> Curve:
     """Binary randomized responses and stated (eps, delta) alone. Raises Rejected; Undecided where there are too many."""
     parts, stated = [], False
     for run in runs:
@@ -51,6 +51,20 @@ def responses(runs: Sequence[Run]) -> Curve:
     if stated:
         return Curve(pair, None, (pure.NAME,), stated_guarantee.ASSUMED)
     return Curve(pair, pair, (pure.NAME,), (*pure.ASSUMED, JOINT))
+
+
+def finites(runs: Sequence[Run], evidence: Evidence) -> Curve:
+    """Finite mechanisms alone. Raises Rejected; Undecided where there are too many; CertificateError.
+
+    evidence: "at", the epsilon, an expression, where the rows for the lower bound are to be the worst ones.
+    """
+    parts = []
+    for run in runs:
+        mechanism, sensitivity, query = leaf(run)
+        if query is not None:
+            raise Rejected(finite_composition.NAME, "query", "a finite mechanism answers none")
+        parts.append(finite_composition.Part(mechanism, sensitivity, run.times))
+    return finite_composition.curve(parts, finite.point(evidence), all(map(occurs, runs)))
 
 
 def _stated(run: Run) -> tuple[Expr, Expr] | None:
@@ -80,5 +94,10 @@ def randomized_response(run: Run) -> Expr | None:
     return call("abs", call("log", div(a, b)))
 
 
-COMPOSITIONS: Final = {gaussian_composition.NAME: gaussian, laplace_sums.NAME: laplacian, pure.NAME: responses}
-"""Exact compositions by the name of their rule."""
+COMPOSITIONS: Final = {
+    gaussian_composition.NAME: gaussian,
+    laplace_sums.NAME: laplacian,
+    pure.NAME: responses,
+    finite_composition.NAME: finites,
+}
+"""Exact compositions by the name of their rule, each of runs and evidence."""

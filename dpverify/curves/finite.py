@@ -13,10 +13,10 @@ from flint import arb, ctx, fmpq
 
 from dpverify import compare
 from dpverify.balls import constant, precision
-from dpverify.curves.base import Curve, Event, Pair, Profile, symmetric
+from dpverify.curves.base import Curve, Event, Evidence, Pair, Profile, symmetric
 from dpverify.curves.evaluate import accurately, decimals, falling
-from dpverify.errors import Rejected
-from dpverify.expr import ONE, ZERO, Expr, Num, add, call, div, format_expr, mul, num, sub, symbols
+from dpverify.errors import CertificateError, ExprError, Rejected
+from dpverify.expr import ONE, ZERO, Expr, Num, add, call, div, format_expr, mul, num, parse, sub, symbols
 from dpverify.model import Claim, Exponential, Mechanism, Selection, Source, Table
 from dpverify.tables import Finite, finite
 
@@ -52,7 +52,7 @@ Cells = tuple[tuple[tuple[int, int], int], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class _Weight:
+class Weight:
     """A probability as numerator / denominator; a finite exponential mechanism has one denominator a row. times: of that many outputs."""
 
     numerator: Expr
@@ -64,17 +64,17 @@ class _Weight:
         return mul(self.times, div(self.numerator, self.denominator))
 
 
-class _Weights:
+class Weights:
     """All different probabilities of a mechanism, numbered, with their balls at the precision of the moment. Number 0 is zero."""
 
     __slots__ = ("_balls", "_numbers", "all")
 
     def __init__(self) -> None:
-        self.all = [_Weight(ZERO)]
+        self.all = [Weight(ZERO)]
         self._numbers = {self.all[0]: 0}
         self._balls = dict[int, list[arb]]()
 
-    def number(self, weight: _Weight) -> int:
+    def number(self, weight: Weight) -> int:
         """The number of a probability, new or known."""
         if weight not in self._numbers:
             self._numbers[weight] = len(self.all)
@@ -90,7 +90,7 @@ class _Weights:
 
 
 @dataclass(frozen=True, slots=True)
-class _Steps:
+class Steps:
     """The cells of a pair by falling lower end of p/q, with what bisection needs.
 
     above, below: minus the lower end of each, and minus the greatest upper end from each on, both rising.
@@ -119,14 +119,14 @@ class _Steps:
         return self.p_sum[start], self.q_sum[start]
 
 
-class _Face:
+class Face:
     """Two rows that face each other: the profile of p against q."""
 
     __slots__ = ("_steps", "_weights", "cells", "inputs", "profile")
 
-    def __init__(self, weights: _Weights, inputs: tuple[int, int], cells: Cells) -> None:
+    def __init__(self, weights: Weights, inputs: tuple[int, int], cells: Cells) -> None:
         self._weights, self.inputs, self.cells = weights, inputs, cells
-        self._steps = dict[int, _Steps]()
+        self._steps = dict[int, Steps]()
         self.profile: Profile = falling(self.at)
 
     def at(self, epsilon: arb) -> arb:
@@ -137,34 +137,42 @@ class _Face:
         """The mass of the outputs that q cannot give."""
         return self.steps().p_sum[0]
 
-    def steps(self) -> _Steps:
+    def steps(self) -> Steps:
         """The sorted cells at the precision of the moment."""
         if ctx.prec not in self._steps:
             self._steps[ctx.prec] = _sorted(self._weights.balls(), self.cells)
         return self._steps[ctx.prec]
 
 
-def _sorted(balls: list[arb], cells: Cells) -> _Steps:
+def _sorted(balls: list[arb], cells: Cells) -> Steps:
     infinite, met = arb(0), []
     for (i, j), times in cells:
         p, q = balls[i] * times, balls[j] * times
         if j == 0:
             infinite += p
         elif i != 0:
-            ratio = p / q
-            # a q not told from 0 at this precision: the cell is always weighed by itself
-            low, high = (ratio.lower(), ratio.upper()) if ratio.is_finite() else (arb(0), arb("inf"))
-            met.append((low, high, p, q))
-    met.sort(key=lambda cell: -cell[0])
+            met.append((p, q))
+    return steps_of(infinite, met)
+
+
+def steps_of(infinite: arb, met: Iterable[tuple[arb, arb]]) -> Steps:
+    """The steps of two distributions. infinite: the mass of p where q has none; met: both probabilities where both have some."""
+    cells = []
+    for p, q in met:
+        ratio = p / q
+        # a q not told from 0 at this precision: the cell is always weighed by itself
+        low, high = (ratio.lower(), ratio.upper()) if ratio.is_finite() else (arb(0), arb("inf"))
+        cells.append((low, high, p, q))
+    cells.sort(key=lambda cell: -cell[0])
     above, below = list[arb](), list[arb]()
     p_sum, q_sum = [infinite], [arb(0)]
-    for low, _, p, q in met:
+    for low, _, p, q in cells:
         above.append(-low)
         p_sum.append(p_sum[-1] + p)
         q_sum.append(q_sum[-1] + q)
-    for _, high, _, _ in reversed(met):
+    for _, high, _, _ in reversed(cells):
         below.append(-high if not below or -high <= below[-1] else below[-1])
-    return _Steps([(p, q) for _, _, p, q in met], above, below[::-1], p_sum, q_sum)
+    return Steps([(p, q) for _, _, p, q in cells], above, below[::-1], p_sum, q_sum)
 
 
 class _Greatest:
@@ -177,15 +185,15 @@ class _Greatest:
 
     __slots__ = ("_faces", "_near")
 
-    def __init__(self, faces: Sequence[_Face]) -> None:
-        self._faces, self._near = tuple(faces), dict[int, tuple[_Face, ...]]()
+    def __init__(self, faces: Sequence[Face]) -> None:
+        self._faces, self._near = tuple(faces), dict[int, tuple[Face, ...]]()
 
     def at(self, epsilon: arb) -> arb:
         """The greatest profile at an exact epsilon."""
         values = [face.at(epsilon) for face in self._candidates(epsilon)]
         return reduce(lambda a, b: a.max(b), values, arb(0))
 
-    def _candidates(self, epsilon: arb) -> tuple[_Face, ...]:
+    def _candidates(self, epsilon: arb) -> tuple[Face, ...]:
         if len(self._faces) <= FEW or not 0 <= epsilon < FAR:
             return self._faces
         whole = (epsilon * PARTS).floor().unique_fmpz()
@@ -199,7 +207,7 @@ class _Greatest:
             self._near[step] = self._needed(low, high)
         return self._near[step]
 
-    def _needed(self, low: arb, high: arb) -> tuple[_Face, ...]:
+    def _needed(self, low: arb, high: arb) -> tuple[Face, ...]:
         best = _worst(self._faces, (low + high) / 2).steps()
         p, q = best.line((low + high) / 2)
         left, right = p - low.exp() * q, p - high.exp() * q
@@ -215,14 +223,14 @@ class _Greatest:
 
 
 @dataclass(frozen=True, slots=True)
-class _Faces:
+class Faces:
     """The different pairs of rows, up to the order of outputs; each stands in `swapped` with the same rows in the other order."""
 
-    weights: _Weights
+    weights: Weights
     rows: Mapping[int, tuple[int, ...]]
-    all: Mapping[Cells, _Face]
+    all: Mapping[Cells, Face]
 
-    def swapped(self, face: _Face) -> _Face:
+    def swapped(self, face: Face) -> Face:
         """The face of q against p."""
         return self.all[_other_way(face.cells)]
 
@@ -231,9 +239,9 @@ def _other_way(cells: Cells) -> Cells:
     return tuple(sorted(((j, i), times) for (i, j), times in cells))
 
 
-def _faces(noise: Mechanism, sensitivity: Expr | None) -> _Faces:
+def faces_of(noise: Mechanism, sensitivity: Expr | None) -> Faces:
     """The pairs of a mechanism, checked. Raises Rejected for another kind, for free parameters and for rows that are none."""
-    weights = _Weights()
+    weights = Weights()
     if isinstance(noise, Selection):
         rows, pairs = _selection(noise, weights)
     elif isinstance(noise, Table | Exponential):
@@ -247,24 +255,24 @@ def _faces(noise: Mechanism, sensitivity: Expr | None) -> _Faces:
         raise Rejected(NAME, "the mechanism", "only tables, finite exponential mechanisms and k-ary randomized response are finite")
     if not pairs:
         raise Rejected(NAME, "the pairs", "no two inputs are adjacent; name a pair")
-    faces: dict[Cells, _Face] = {}
+    faces: dict[Cells, Face] = {}
     for a, b in pairs:
         cells = tuple(sorted(Counter(zip(rows[a], rows[b], strict=True)).items()))
         if cells not in faces:
-            faces[cells] = _Face(weights, (a, b), cells)
-    return _Faces(weights, rows, faces)
+            faces[cells] = Face(weights, (a, b), cells)
+    return Faces(weights, rows, faces)
 
 
-def _weight(table: Finite, x: int, y: int) -> _Weight:
+def _weight(table: Finite, x: int, y: int) -> Weight:
     weight = table.weights[x][y]
     if symbols(weight) or symbols(table.sums[x]):
         raise Rejected(NAME, f"row {x}, entry {y}", f"{format_expr(weight)} has a free parameter; give it a value")
     if table.exponents:
-        return _Weight(call("exp", weight), table.sums[x])
-    return _Weight(ZERO if table.is_zero(x, y) else weight)
+        return Weight(call("exp", weight), table.sums[x])
+    return Weight(ZERO if table.is_zero(x, y) else weight)
 
 
-def _selection(noise: Selection, weights: _Weights) -> tuple[dict[int, tuple[int, ...]], tuple[tuple[int, int], ...]]:
+def _selection(noise: Selection, weights: Weights) -> tuple[dict[int, tuple[int, ...]], tuple[tuple[int, int], ...]]:
     """Truth against truth of another input: the two answers, and the k - 2 others together."""
     k, p = noise.k, noise.p
     if not isinstance(k, Num) or k.value.denominator != 1 or k.value < 2:
@@ -272,7 +280,7 @@ def _selection(noise: Selection, weights: _Weights) -> tuple[dict[int, tuple[int
     if symbols(p) or not compare.certainly_le(ZERO, p) or not compare.certainly_le(p, ONE):
         raise Rejected(NAME, "p", f"{format_expr(p)} is not certainly between 0 and 1")
     lie = div(sub(ONE, p), sub(k, ONE))
-    chosen = [_Weight(p), _Weight(lie), _Weight(lie, times=sub(k, num(2)))]
+    chosen = [Weight(p), Weight(lie), Weight(lie, times=sub(k, num(2)))]
     truth, other, rest = (0 if compare.certainly_equal(weight.expr, ZERO) else weights.number(weight) for weight in chosen)
     return {0: (truth, other, rest), 1: (other, truth, rest)}, ((0, 1), (1, 0))
 
@@ -287,7 +295,7 @@ def curve(noise: Mechanism, epsilon: arb | None = None, sensitivity: Expr | None
     sensitivity: of an exponential mechanism's scores, or the distance within which its points are neighbours.
     Raises Rejected as `tables.finite` does, and for another kind of mechanism.
     """
-    faces = _faces(noise, sensitivity)
+    faces = faces_of(noise, sensitivity)
     every = tuple(faces.all.values())
     point = arb(0) if epsilon is None else epsilon
     if len(every) == 1:
@@ -299,7 +307,21 @@ def curve(noise: Mechanism, epsilon: arb | None = None, sensitivity: Expr | None
     return Curve(symmetric(falling(_Greatest(every).at), _event(faces, every)), lower, (NAME,), ASSUMED)
 
 
-def _worst(faces: Iterable[_Face], epsilon: arb) -> _Face:
+def point(evidence: Evidence) -> arb | None:
+    """The epsilon that evidence gives as "at", an expression; None where it gives none. Raises CertificateError."""
+    at = evidence.get("at")
+    if at is None:
+        return None
+    try:
+        found = parse(str(at))
+    except ExprError as error:
+        raise CertificateError(f"{NAME}: {error}") from error
+    if symbols(found):
+        raise CertificateError(f"{NAME}: 'at' is not a number.")
+    return constant(found)
+
+
+def _worst(faces: Iterable[Face], epsilon: arb) -> Face:
     """The face of the greatest profile at an epsilon, as far as balls tell."""
     return max(((face.profile(epsilon).mid(), -i, face) for i, face in enumerate(faces)), key=lambda found: found[:2])[2]
 
@@ -309,7 +331,7 @@ def delta_expr(noise: Mechanism, epsilon: Expr, sensitivity: Expr | None = None)
 
     epsilon: a constant. Balls leave out what they can, exact comparison decides the rest. Raises Rejected as `curve` does.
     """
-    faces = _faces(noise, sensitivity)
+    faces = faces_of(noise, sensitivity)
     with precision(BITS):
         point, balls = constant(epsilon), faces.weights.balls()
         values = [(face, face.profile(point)) for face in faces.all.values()]
@@ -330,7 +352,7 @@ class _Signs:
 
     __slots__ = ("_balls", "_factor", "_known", "_scaled", "_weights")
 
-    def __init__(self, weights: _Weights, factor: Expr, scaled: list[arb]) -> None:
+    def __init__(self, weights: Weights, factor: Expr, scaled: list[arb]) -> None:
         self._weights, self._factor, self._balls, self._scaled = weights, factor, weights.balls(), scaled
         self._known = dict[tuple[int, int], bool | None]()
 
@@ -351,14 +373,14 @@ class _Signs:
         return False if compare.certainly_le(p, scaled) else True if compare.certainly_le(scaled, p) else None
 
 
-def _total(face: _Face, signs: _Signs) -> Expr | None:
+def _total(face: Face, signs: _Signs) -> Expr | None:
     """The sum of what exceeds, None where a sign is not certain."""
     if any(signs.exceeds(cell) is None for cell, _ in face.cells):
         return None
     return add(*(mul(num(times), signs.excess(cell)) for cell, times in face.cells if signs.exceeds(cell)))
 
 
-def _event(faces: _Faces, candidates: tuple[_Face, ...]) -> Event:
+def _event(faces: Faces, candidates: tuple[Face, ...]) -> Event:
     def describe(epsilon: arb) -> Mapping[str, str]:
         face = _worst(candidates, epsilon)
         a, b = face.inputs

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from flint import arb, ctx
 
-from dpverify.balls import constant, precision
+from dpverify.balls import precision
 from dpverify.certificate import PRECISIONS
 from dpverify.curves import (
     caps,
@@ -26,8 +26,7 @@ from dpverify.curves import (
 )
 from dpverify.curves.base import Curve, Evidence, Pair, Profile
 from dpverify.curves.runs import Run, leaf, reach
-from dpverify.errors import CertificateError, ExprError, Rejected
-from dpverify.expr import parse, symbols
+from dpverify.errors import CertificateError, Rejected
 from dpverify.model import Exponential, Guarantee, Kernel, Sampled, Selection, Table
 
 Leaf = Callable[[Run, Evidence], Curve]
@@ -59,14 +58,7 @@ def _finite(run: Run, evidence: Evidence) -> Curve:
     mechanism, sensitivity, query = leaf(run)
     if query is not None:
         raise Rejected(finite.NAME, "query", "a finite mechanism answers none")
-    at = evidence.get("at")
-    try:
-        point = None if at is None else parse(str(at))
-    except ExprError as error:
-        raise CertificateError(f"{finite.NAME}: {error}") from error
-    if point is not None and symbols(point):
-        raise CertificateError(f"{finite.NAME}: 'at' is not a number.")
-    return finite.curve(mechanism, None if point is None else constant(point), sensitivity)
+    return finite.curve(mechanism, finite.point(evidence), sensitivity)
 
 
 def curve(run: Run, evidence: Evidence) -> Curve:

@@ -65,7 +65,7 @@ def combine(runs: Sequence[Run], evidence: Evidence, premise: Premise) -> Curve:
     elif len(runs) == 1 and runs[0].times == 1:
         found = _single(runs[0], evidence, premise)
     elif name in COMPOSITIONS:
-        found = COMPOSITIONS[name](runs)
+        found = COMPOSITIONS[name](runs, evidence)
     elif name == losses.NAME:
         parts = [_single(replace(run, times=1), below, premise) for run, below in _each(runs, evidence)]
         found = distributions.curve(parts, [run.times for run in runs], evidence)

@@ -17,6 +17,7 @@ from dpverify.curves import (
     caps,
     elliptical_process,
     finite,
+    finite_composition,
     gauge,
     group_privacy,
     laplace,
@@ -83,7 +84,15 @@ _NAMES: dict[type, tuple[str, ...]] = {
 }
 """Rules for the curve of a single mechanism, the sharpest first."""
 _MOST_EVALUATED = 6000
-_EVALUATED = {caps.NAME: 128, losses.NAME: 1500, scale_mixture.NAME: 400, elliptical_process.NAME: 400, product.NAME: 2000, line.NAME: 2000}
+_EVALUATED = {
+    caps.NAME: 128,
+    losses.NAME: 1500,
+    finite_composition.NAME: 1000,
+    scale_mixture.NAME: 400,
+    elliptical_process.NAME: 400,
+    product.NAME: 2000,
+    line.NAME: 2000,
+}
 """Rules whose profiles are slow to evaluate, with the most cells of a grid that one may have."""
 _GUESSES = (1e-12, 1e-24, 1e-48, 1e-96)
 _LARGEST = 10**4
@@ -195,11 +204,12 @@ def _plan(runs: Sequence[Run], target: Target) -> Plan:
     if len(runs) == 1 and runs[0].times == 1:
         return _single(runs[0], target)
     for name, compose in COMPOSITIONS.items():
+        plan = {"rule": name} | (_place(target) if name == finite_composition.NAME else {})
         try:
-            compose(runs)
+            compose(runs, plan)
         except DpverifyError:
             continue
-        return {"rule": name}
+        return plan
     if any(isinstance(run.part.mechanism, Guarantee) and run.part.mechanism.measure in ("zcdp", "renyi") for run in runs):
         try:
             return stated_guarantee.composition_plan(runs, [_other(run, target) for run in runs], target.epsilon, target.delta)
@@ -303,12 +313,17 @@ def _leaf_plans(run: Run, target: Target) -> Iterator[Plan]:
     """Rules for the curve of a single mechanism, the sharpest first."""
     noise = run.part.mechanism
     if isinstance(noise, Table | Exponential | Selection):
-        yield {"rule": finite.NAME, "at": str(Fraction(0 if target.epsilon is None else target.epsilon).limit_denominator(10**6))}
+        yield {"rule": finite.NAME, **_place(target)}
     elif isinstance(noise, Guarantee):
         yield stated_guarantee.leaf_plan(run, target.epsilon, target.delta)
     elif not isinstance(noise, Kernel | Sampled):
         for name in _NAMES[type(noise)]:
             yield {"rule": name}
+
+
+def _place(target: Target) -> Plan:
+    """Where finite mechanisms are to be at their worst."""
+    return {"at": str(Fraction(0 if target.epsilon is None else target.epsilon).limit_denominator(10**6))}
 
 
 def _below_sample(mechanism: Subsample, target: Target) -> Target:
