@@ -427,8 +427,7 @@ def _rule_lines(name: str) -> Iterator[str]:
 
 def _mechanism_lines(name: str) -> Iterator[str]:
     from dpverify.catalogue import read_spec, resolve
-    from dpverify.model import to_json
-    from dpverify.report import short
+    from dpverify.report import short, understood
     from dpverify.rules.table import EXPLAINED
 
     try:
@@ -439,8 +438,7 @@ def _mechanism_lines(name: str) -> Iterator[str]:
     for file in files:
         spec = read_spec(file)
         yield f"{spec.mechanism}: {spec.file}"
-        fields = to_json(spec.claims[0].claim)["mechanism"]
-        yield from (f"  {key}: {value}" for key, value in fields.items() if value is not None)
+        yield from (f"  {key}: {value}" for key, value in understood(spec.claims[0].claim))
         if spec.source:
             yield f"  source: {spec.source}"
         yield from (f"  claim: {stated.claim.name}: eps {short(stated.claim.epsilon)}, {stated.expect}" for stated in spec.claims)

@@ -5,16 +5,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any, Final
 
 from dpverify.compare import decimal_bounds
 from dpverify.errors import Undecided
 from dpverify.expr import Expr, Num, format_expr, symbols
 from dpverify.kernel import Judgement
-from dpverify.model import Claim
+from dpverify.model import Claim, to_json
 from dpverify.rules.base import Infinite
+
+MOST_PARTS: Final = 20
+"""As many parts of a combinator as are shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +61,37 @@ class Entry:
             return self.fault
         said = "; ".join(reason.rstrip(". ") for reason in self.reasons)
         return said or "no rule covers this claim; `dpverify explain RULE` says what each one needs."
+
+
+def understood(claim: Claim) -> list[tuple[str, str]]:
+    """A claim's mechanism as it was read, field by field; the parts of a combinator one a line, each as one text."""
+    lines = []
+    for key, value in to_json(claim)["mechanism"].items():
+        if key in ("part", "parts"):
+            parts = value if isinstance(value, list) else [value]
+            lines += [(key if len(parts) == 1 else f"part {number}", _part(part)) for number, part in enumerate(parts[:MOST_PARTS], 1)]
+            lines += [("parts", f"{len(parts)} in all")] if len(parts) > MOST_PARTS else []
+        elif value is not None:
+            lines.append((key, str(value)))
+    return lines
+
+
+def _part(part: Mapping[str, Any]) -> str:
+    """A part with its parts in brackets."""
+    said = []
+    for key, value in part["mechanism"].items():
+        if key in ("part", "parts"):
+            inner = value if isinstance(value, list) else [value]
+            said += [f"{key} ({'; '.join(map(_part, inner[:MOST_PARTS]))}{'; ...' if len(inner) > MOST_PARTS else ''})"]
+        elif key == "norm":
+            said += ["norm " + (f"l{value['p'] or 'inf'}" if value["kind"] == "lp" else f"{value['kind']} {value['matrix']}")]
+        elif value not in (None, "", [], [None, None], False):
+            said += [f"{key} {value}"]
+    said += [f"sensitivity {part['sensitivity']}"] if part["sensitivity"] is not None else []
+    said += [f"query {part['query']['rows']}, {part['query']['adjacency']}"] if part["query"] is not None else []
+    said += [part["adjacency"]] if part["adjacency"] else []
+    said += [f"{part['times']} times"] if part["times"] != "1" else []
+    return ", ".join(said)
 
 
 def exit_code(entries: Sequence[Entry]) -> int:

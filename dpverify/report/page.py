@@ -7,12 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
-from typing import Any
 
 from dpverify.bands import Bands
 from dpverify.expr import format_expr
-from dpverify.model import to_json
-from dpverify.report import Entry, short, summary
+from dpverify.report import Entry, short, summary, understood
 from dpverify.report.curves import SHOWN, render, rows
 from dpverify.report.text import delta_text, tight_text, witness_text
 from dpverify.rules.table import EXPLAINED
@@ -66,12 +64,6 @@ def _row(entry: Entry) -> Row:
     return entry.verdict, entry.claim.name, short(entry.claim.epsilon), short(entry.claim.delta), asked, tight, expected, certificate
 
 
-def _understood(entries: Sequence[Entry]) -> list[tuple[str, str]]:
-    """The mechanism as it was read, field by field."""
-    fields: dict[str, Any] = to_json(entries[0].claim)["mechanism"]
-    return [(key, str(value)) for key, value in fields.items() if value is not None]
-
-
 def _details(entries: Sequence[Entry]) -> Iterator[tuple[str, str]]:
     """Witnesses, reasons and further facts, each under its claim's name."""
     for entry in entries:
@@ -94,7 +86,7 @@ def _basis(entries: Sequence[Entry]) -> tuple[list[str], list[str]]:
 def _markdown(stem: str, entries: Sequence[Entry], curves: Sequence[Bands]) -> str:
     rules, assumed = _basis(entries)
     lines = [f"# {stem}", "", f"{summary(entries)}. Claims: `{entries[0].file}`.", "", "## What was understood", ""]
-    lines += [f"- {key}: `{value}`" for key, value in _understood(entries)]
+    lines += [f"- {key}: `{value}`" for key, value in understood(entries[0].claim)]
     lines += ["", "## Claims", "", *_markdown_table(_HEADER, [_linked(_row(entry)) for entry in entries])]
     if curves:
         table = _markdown_table(_POINTS, [tuple(map(_literal, row)) for row in rows(curves)])
@@ -120,7 +112,7 @@ def _markdown_table(header: Row, rows: Sequence[Row]) -> list[str]:
 
 def _html(stem: str, entries: Sequence[Entry], curves: Sequence[Bands]) -> str:
     rules, assumed = _basis(entries)
-    fields = "".join(f"<li>{escape(key)}: <code>{escape(value)}</code></li>" for key, value in _understood(entries))
+    fields = "".join(f"<li>{escape(key)}: <code>{escape(value)}</code></li>" for key, value in understood(entries[0].claim))
     listed = []
     for entry in entries:
         verdict, *middle, certificate = _row(entry)
