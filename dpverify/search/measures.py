@@ -12,7 +12,7 @@ from dpverify.curves import finite, gaussian_composition, laplace, normal
 from dpverify.curves.measures import Renyi, renyi_of_zcdp
 from dpverify.errors import DpverifyError
 from dpverify.expr import Expr, num
-from dpverify.model import Claim, EllipticalProcess, Mixture, Radial, Selection
+from dpverify.model import Claim, EllipticalProcess, Mixture, Selection
 from dpverify.rules import cameron_martin
 from dpverify.rules import measures as rule
 from dpverify.search.numeric import number
@@ -96,7 +96,7 @@ def propose(claim: Claim, curve: str) -> list[dict[str, Any]]:
             evidence = {"order": str(_order_for(claim))}
             rule.check(claim, evidence)
             return [{"rule": rule.NAME, "evidence": evidence}]
-        if isinstance(claim.mechanism, Radial | Mixture | EllipticalProcess) and claim.epsilon is not None:
+        if isinstance(claim.mechanism, Mixture | EllipticalProcess) and claim.epsilon is not None:
             cameron_martin.check(claim, {})
             return [{"rule": cameron_martin.NAME, "evidence": {}}]
     except DpverifyError:
