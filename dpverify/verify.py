@@ -10,7 +10,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import ModuleType
-from typing import Any
+from typing import Any, Final
 
 from dpverify import certificate, kernel
 from dpverify.certificate import Step
@@ -19,6 +19,10 @@ from dpverify.expr import ZERO
 from dpverify.model import Claim, Leaf, from_json, to_json
 from dpverify.rules.base import Bound, Infinite
 from dpverify.search import Proposal, extend_with_curve, propose
+
+
+_ASIDE_DIGITS: Final = 9
+"""Digits of what was not asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +42,7 @@ def verify(claim: Claim, digits: int = 20) -> Verified:
     judgement = kept.judged(claim, proposal)
     alone = isinstance(claim.mechanism, Leaf)
     if alone and isinstance(judgement.lower, Infinite) and claim.delta == ZERO and claim.epsilon is not None:
-        extend_with_curve(proposal, claim, digits)  # the delta that there is where no epsilon holds by itself
+        extend_with_curve(proposal, claim, min(digits, _ASIDE_DIGITS))  # the delta that there is where no epsilon holds by itself
         judgement = kept.judged(claim, proposal)
     reasons = [*proposal.reasons, *kept.reasons]
     if judgement.verdict == "UNKNOWN" and None not in (judgement.lower, judgement.upper):
