@@ -254,6 +254,14 @@ def test_what_is_small_is_as_sharp(bits):
         assert ball > 0 and ball.rel_accuracy_bits() >= bits - 24
 
 
+def test_a_gain_not_told_from_nothing_is_not_left_out():
+    with precision(9000):
+        below = rational(Fraction(6)).log().lower() - arb(2) ** -8900
+    found = curve((LOPSIDED, 1)).upper
+    with precision(64):
+        assert found.worst(below).upper() > 0
+
+
 def test_the_event_has_the_probabilities_of_the_divergence():
     found = curve((LOPSIDED, 2), at=arb(1))
     with precision(96):
