@@ -20,7 +20,6 @@ from dpverify.model import Claim, Leaf, from_json, to_json
 from dpverify.rules.base import Bound, Infinite
 from dpverify.search import Proposal, extend_with_curve, propose
 
-
 _ASIDE_DIGITS: Final = 9
 """Digits of what was not asked for."""
 
