@@ -21,7 +21,7 @@ from typing import Final
 
 from flint import acb, arb, ctx
 
-from dpverify.balls import constant, finite, hull, precision, rational, resolve, value
+from dpverify.balls import besselk_scaled, constant, finite, hull, precision, rational, resolve, value
 from dpverify.ends import End, Germ, end_jet
 from dpverify.errors import ExprError, Undecided
 from dpverify.expr import (
@@ -62,6 +62,9 @@ _MOST_TERMS: Final = 20_000
 _MOST_STEPS: Final = 2_000
 _WORKING: Final = 80
 """Bits for quadrature; ends of the order of 2^-1000 need no more, exponents are unbounded."""
+
+_NARROW: Final = arb(2) ** -20
+_NAN: Final = acb("nan")
 
 
 def variable(mechanism: Additive) -> str:
@@ -474,6 +477,11 @@ def compiled(expr: Expr, name: str) -> Complex:
         exponent = compiled(expr.exponent, name)
         return lambda z, a: base(z, a).pow(exponent(z, a), analytic=a)
     assert isinstance(expr, Call)
+    if expr.name in ("besselk", "logbesselk"):
+        order, x = expr.args
+        if symbols(order):
+            raise Undecided("the order of besselk must be a constant.")
+        return (_besselk if expr.name == "besselk" else _logbesselk)(order, compiled(x, name))
     args = [compiled(arg, name) for arg in expr.args]
     return _COMPLEX[expr.name](*args)
 
@@ -498,25 +506,84 @@ def _folded(parts: list[Complex], sums: bool) -> Complex:
     return fold
 
 
-def _bessel(order: Complex, x: Complex, logarithm: bool) -> Complex:
+class LogBesselK:
+    """log K_v(u), v a real constant, and two derivatives, on balls in the right half-plane; non-finite off it.
+
+    Let v >= 0 (K_-v = K_v) and y = K_(v-1)/K_v, so that the slope of log K_v is -y - v/u and its own slope 1 - y^2 +
+    ((1 - 2 v) y + v/u)/u. K_v has no zero where |arg u| <= pi/2, and at u = i t the Wronskian gives Re y = 2/(pi t (J_v^2 + Y_v^2)(t)),
+    which rises to 1 if v > 1/2 and falls to 1 if v < 1/2 (Watson 1944, sections 15.7 and 13.74). At infinity y tends to 1; at 0 it
+    tends to 0 for v > 1/2, and Re y to infinity for v < 1/2. By the minimum principle f = 1 - y for v > 1/2, y - 1 for v < 1/2, maps
+    the right half-plane into itself, so it does not expand hyperbolic distances (Schwarz and Pick): the disc that has w/k and w k > 0
+    on opposite sides goes into that of f(w)/k and f(w) k. A wide disc costs one real value.
+    """
+
+    def __init__(self, order: Expr) -> None:
+        self._v = constant(order)
+        self._order, self._v = (order, self._v) if self._v >= 0 else (neg(order), -self._v)
+
+    def value(self, u: acb) -> acb:
+        """From a real point, by the mean of the slope of log(u^v K_v(u)), which is -y."""
+        middle = u.real.mid()
+        if not (middle > 0 and self._v >= 0):
+            return _NAN
+        start = acb(self._scaled(middle)[0].log() - middle)
+        if u.is_exact() and u.imag == 0:
+            return start
+        return start - self._v * (u / middle).log() - (u - middle) * (1 + self._excess(u.union(acb(middle))))
+
+    def slope(self, u: acb) -> acb:
+        return -1 - self._excess(u) - self._v / u
+
+    def bend(self, u: acb) -> acb:
+        """The second derivative."""
+        excess = self._excess(u)
+        return ((1 - 2 * self._v) * (1 + excess) + self._v / u) / u - excess * (2 + excess)
+
+    def bound(self, u: acb) -> arb:
+        """An upper bound of |K_v(u)|: K_v(Re u), from its integral of exp(-u cosh t) cosh(v t)."""
+        least = u.real.lower()
+        return ((-least).exp() * self._scaled(least)[0]).upper() if least > 0 else arb("inf")
+
+    def _excess(self, u: acb) -> acb:
+        """y - 1."""
+        middle = u.real.mid()
+        radius = (u - middle).abs_upper()
+        low, high = (middle - radius).lower(), (middle + radius).upper()
+        if not (low > 0 and self._v >= 0):
+            return _NAN
+        if radius == 0:
+            return acb(self._scaled(middle)[1] - 1)
+        w = middle if radius < middle * _NARROW else (low * high).sqrt().mid()
+        k = (w / low).upper().max((high / w).upper())
+        across = ((k - 1 / k) / 2).upper()
+        return (self._scaled(w)[1] - 1) * acb((1 / k).union(k), (-across).union(across))
+
+    def _scaled(self, u: arb) -> tuple[arb, arb]:
+        """exp(u) K_v(u) and y at an exact u > 0."""
+        if self._v >= 1:
+            below, at = besselk_scaled(sub(self._order, ONE), u)
+            return at, below / at
+        at, above = besselk_scaled(self._order, u)
+        return at, above / at - 2 * self._v / u
+
+
+def _besselk(order: Expr, x: Complex) -> Complex:
+    logarithm = LogBesselK(order)
+
     def f(z: acb, a: bool) -> acb:
         u = x(z, a)
-        if not u.real > 0:  # the cut is on the other side
-            return acb("nan")
-        v = order(z, a)
-        if logarithm:
-            return u.bessel_k(v, scaled=True).log(analytic=a) - u
-        least = u.real.lower()
-        # flint's series cancels about 3|u| bits where the asymptotic expansion does not reach yet
-        with precision(ctx.prec + 3 * (int(least.floor().unique_fmpz() or 0) if least <= ctx.prec else 0)):
-            found = u.bessel_k(v)
-            size = least.bessel_k(v.real).upper()
-        # on wide boxes: |K_v(u)| <= K_v(Re u), from its integral of exp(-u cosh t) cosh(v t)
-        if found.is_finite() and found.real.rad() < size:
+        found = logarithm.value(u).exp()
+        if 16 * found.rad() < abs(found):
             return found
-        return acb((-size).union(size), (-size).union(size))
+        size = logarithm.bound(u)
+        return found if found.is_finite() and found.rad() < size else acb((-size).union(size), (-size).union(size))
 
     return f
+
+
+def _logbesselk(order: Expr, x: Complex) -> Complex:
+    logarithm = LogBesselK(order)
+    return lambda z, a: logarithm.value(x(z, a))
 
 
 def _extreme(parts: tuple[Complex, ...], largest: bool) -> Complex:
@@ -547,8 +614,6 @@ _COMPLEX: Final[dict[str, Callable[..., Complex]]] = {
     "logerfc": lambda u: lambda z, a: u(z, a).erfc().log(analytic=a),
     "logexprel": lambda u: lambda z, a: _logexprel(u(z, a), a),
     "gamma": lambda u: lambda z, a: u(z, a).gamma(),
-    "besselk": lambda order, u: _bessel(order, u, False),
-    "logbesselk": lambda order, u: _bessel(order, u, True),
 }
 
 

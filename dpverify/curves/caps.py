@@ -24,6 +24,7 @@ H never falls with D: its derivative is rho * integral over {y : p(y + D e) > rh
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Final
 
 from flint import arb, ctx
@@ -31,7 +32,7 @@ from flint import arb, ctx
 from dpverify.compare import AT_LEAST_ZERO, NULL, POSITIVE, certainly_equal
 from dpverify.curves import t_noise
 from dpverify.curves.base import Curve, Pair, symmetric
-from dpverify.curves.evaluate import accurately, decimals, falling
+from dpverify.curves.evaluate import SLACK, accurately, decimals, falling
 from dpverify.curves.lunes import Lunes
 from dpverify.errors import ExprError, Rejected, Undecided
 from dpverify.expr import ZERO, Expr, Num, derivative, div, format_expr, neg_log, num, substitute, symbols
@@ -58,6 +59,7 @@ SOURCE: Final = Source("THEORY", "T18")
 MAX_DIMENSION: Final = 1_000
 _SHAPES: Final = Shapes("r", True, {})
 _SPARE: Final = 6
+_MOST_KNOWN: Final = 4_096
 _NUDGES: Final = (1, 2, 4, 8)
 
 
@@ -126,16 +128,33 @@ def _pair(noise: Radial, h: Expr, dimension: int, reach: Expr) -> Pair:
     law = t_noise.law_of(h, dimension, _SHAPES)
     if law is not None:
         return t_noise.pair(law, shift)
-    prepared = _Prepared(noise, h, dimension, shift)
-    return symmetric(falling(prepared.divergence), prepared.event)
+    prepared = _prepared(noise, h, dimension, shift)
+    return symmetric(prepared.profile, prepared.event)
+
+
+@lru_cache(maxsize=32)
+def _prepared(noise: Radial, h: Expr, dimension: int, shift: Expr) -> _Prepared:
+    return _Prepared(noise, h, dimension, shift)
 
 
 class _Prepared:
-    """Lunes made ready once for every working precision."""
+    """Lunes made ready once for every working precision, and their latest answers."""
 
     def __init__(self, noise: Radial, h: Expr, dimension: int, shift: Expr) -> None:
         self._noise, self._h, self._dimension, self._shift = noise, h, dimension, shift
         self._lunes: dict[int, Lunes] = {}
+        self._known: dict[tuple[int, int, int], arb] = {}
+        self._falling = falling(self.divergence)
+
+    def profile(self, epsilon: arb) -> arb:
+        """H at any ball of epsilons of at least 0. On a narrow one H falls by at most e^width - 1, as its slope is -e^epsilon Q(S)."""
+        low = epsilon.lower()
+        fall = (epsilon.upper() - low).expm1().upper()
+        if low >= 0 and fall > 0 and fall < arb(2) ** -(ctx.prec // 2):
+            found = self.divergence(low)
+            if fall <= found * arb(2) ** (SLACK - ctx.prec):
+                return (found - arb(0).union(fall)).max(arb(0))
+        return self._falling(epsilon)
 
     def lunes(self) -> Lunes:
         if ctx.prec not in self._lunes:
@@ -147,8 +166,15 @@ class _Prepared:
 
     def divergence(self, epsilon: arb) -> arb:
         """H at an exact epsilon >= 0."""
-        wanted = ctx.prec - _SPARE
-        return accurately(lambda: self._near(lambda at: self.lunes().divergence(at, wanted), epsilon)).max(arb(0)).min(arb(1))
+        mantissa, exponent = epsilon.man_exp()
+        key = int(mantissa), int(exponent), ctx.prec
+        if key not in self._known:
+            wanted = ctx.prec - _SPARE
+            found = accurately(lambda: self._near(lambda at: self.lunes().divergence(at, wanted), epsilon)).max(arb(0)).min(arb(1))
+            if len(self._known) >= _MOST_KNOWN:
+                self._known.clear()
+            self._known[key] = found
+        return self._known[key]
 
     @staticmethod
     def _near(falling_at: Callable[[arb], arb], epsilon: arb) -> arb:

@@ -147,6 +147,8 @@ class Loss:
             low = (low / 2).mid()
             if self._mirror(low).v > epsilon:
                 return _root(self._mirror, epsilon, low, half.upper(), False)
+        if self._mirror(low).v <= epsilon:
+            return low.union(arb(0))
         raise Undecided("the radius below which lunes are whole balls is too small to enclose.")
 
     def _outer(self, piece: _Piece, epsilon: arb, open_span: Span | None) -> list[Span]:

@@ -15,10 +15,33 @@ from typing import Final
 
 from flint import acb, arb, ctx
 
-from dpverify.balls import precision
+from dpverify.balls import constant, precision
 from dpverify.errors import Undecided
-from dpverify.expr import ONE, PI, Add, Call, Expr, Mul, Num, Pow, Sym, add, call, derivative, div, mul, num, power, rebuild, sub, symbols
-from dpverify.integral import compiled
+from dpverify.expr import (
+    ONE,
+    PI,
+    ZERO,
+    Add,
+    Call,
+    Expr,
+    Mul,
+    Num,
+    Pow,
+    Sym,
+    add,
+    call,
+    children,
+    derivative,
+    div,
+    linear_part,
+    mul,
+    num,
+    power,
+    rebuild,
+    sub,
+    symbols,
+)  # fmt: skip
+from dpverify.integral import Complex, LogBesselK, compiled
 
 _LEVEL: Final = Sym("t")
 _MOST_ORDER: Final = 50
@@ -32,16 +55,16 @@ _NAN: Final = acb("nan")
 class Gap:
     """The gap of an increasing h of r > 0, with h and its slope, at the working precision of the making.
 
-    Raises ExprError where h has no derivative in the language, Undecided for Bessel functions of other than half-integer order.
+    Raises ExprError where h has no derivative in the language, Undecided for Bessel functions that stand inside other functions.
     Values are non-finite where nothing is proved.
     """
 
     def __init__(self, h: Expr) -> None:
         h = _elementary(h)
-        slope = derivative(h, "r")
-        self.h, self.slope, self._bend = (compiled(expr, "r") for expr in (h, slope, derivative(slope, "r")))
+        self.h, self.slope, self._bend = _with_slopes(h)
         inverse = _written_inverse(h, "r")
         self._inverse = None if inverse is None else compiled(inverse, _LEVEL.name)
+        self._last: tuple[arb, arb, arb, arb] | None = None
 
     def __call__(self, r: acb, epsilon: arb, analytic: bool) -> acb:
         """s - r, epsilon an exact number of at least 0."""
@@ -83,7 +106,7 @@ class Gap:
         level = self.h(acb(r), False).real + epsilon
         if self._inverse is not None:
             return (self._inverse(acb(level), False).real - r).mid()
-        gap = (epsilon / self.slope(acb(r), False).real).mid()
+        gap = self._guess(r, epsilon)
         bits, least = _COARSE, None
         for _ in range(_STEPS):
             with precision(bits):
@@ -95,29 +118,92 @@ class Gap:
             if bits == ctx.prec and least is not None and 2 * abs(step) > least:
                 break
             least = abs(step)
-            if abs(step) < (r + gap) * arb(2) ** (-bits // 3):
+            if abs(step) < (r + gap) * arb(2) ** (-bits // 4):
                 if bits == ctx.prec:
                     break
                 bits = min(2 * bits, ctx.prec)
+        self._last = r, epsilon, gap, (self.slope(acb(r), False) / self.slope(s, False)).real.mid()
         return gap
+
+    def _guess(self, r: arb, epsilon: arb) -> arb:
+        """Where to begin: on the tangent at the last gap that was found, if that was at the same epsilon and not too far."""
+        if self._last is not None and self._last[1] == epsilon:
+            before, _, gap, rise = self._last
+            moved = (gap + (rise - 1) * (r - before)).mid()
+            if 2 * moved > gap and moved < 2 * gap:
+                return moved
+        return (epsilon / self.slope(acb(r), False).real).mid()
 
 
 def _elementary(expr: Expr) -> Expr:
     """The same function with Bessel functions of half-integer order written out: finite sums, narrow on wide balls.
 
     K_(n + 1/2)(x) = sqrt(pi/2) exp(-x) x^(-n - 1/2) * sum over k <= n of (n + k)!/(k! (n - k)! 2^k) x^(n - k), and K_(-v) = K_v.
-    Raises Undecided for other orders, whose enclosures on wide balls are too wide to integrate.
     """
     done = rebuild(expr, _elementary)
     if not (isinstance(done, Call) and done.name == "logbesselk" and isinstance(done.args[0], Num)):
         return done
     order, x = abs(done.args[0].value), done.args[1]
     if order.denominator != 2 or order > _MOST_ORDER:
-        raise Undecided(f"lunes of noise with a Bessel function of order {order}: only half-integers up to {_MOST_ORDER} are covered.")
+        return done
     n = int(order - Fraction(1, 2))
     terms = [mul(Num(Fraction(perm(n + k, 2 * k), factorial(k) * 2**k)), power(x, num(n - k))) for k in range(n + 1)]
-    constant = mul(Num(Fraction(1, 2)), sub(call("log", PI), call("log", num(2))))
-    return add(constant, mul(Num(-order), call("log", x)), mul(num(-1), x), call("log", add(*terms)))
+    start = mul(Num(Fraction(1, 2)), sub(call("log", PI), call("log", num(2))))
+    return add(start, mul(Num(-order), call("log", x)), mul(num(-1), x), call("log", add(*terms)))
+
+
+def _with_slopes(h: Expr) -> tuple[Complex, Complex, Complex]:
+    """h with its first and second derivative."""
+    terms = h.args if isinstance(h, Add) else (h,)
+    bessels = [_bessel_term(term) for term in terms]
+    rest = add(*(term for term, bessel in zip(terms, bessels, strict=True) if bessel is None))
+    if _has_bessel(rest):
+        raise Undecided("lunes of noise whose log-density has a logarithm of a Bessel function inside another function are not covered.")
+    slope = derivative(rest, "r")
+    parts = [bessel for bessel in bessels if bessel is not None]
+    first, second, third = (compiled(expr, "r") for expr in (rest, slope, derivative(slope, "r")))
+    return (
+        _plus(first, [bessel.value for bessel in parts]),
+        _plus(second, [bessel.slope for bessel in parts]),
+        _plus(third, [bessel.bend for bessel in parts]),
+    )
+
+
+def _plus(first: Complex, others: list[Complex]) -> Complex:
+    return (lambda r, a: sum((other(r, a) for other in others), first(r, a))) if others else first
+
+
+def _has_bessel(expr: Expr) -> bool:
+    return (isinstance(expr, Call) and expr.name in ("besselk", "logbesselk")) or any(map(_has_bessel, children(expr)))
+
+
+def _bessel_term(term: Expr) -> _BesselTerm | None:
+    """A term that is a constant times log K_v(a r), a > 0; None for any other."""
+    factors = term.args if isinstance(term, Mul) else (term,)
+    found = [part for part in factors if isinstance(part, Call) and part.name == "logbesselk"]
+    others = mul(*(part for part in factors if part not in found))
+    if len(found) != 1 or symbols(others):
+        return None
+    order, x = found[0].args
+    scale, rest = linear_part(x, "r")
+    known = not symbols(order) and rest == ZERO and constant(scale) > 0
+    return _BesselTerm(constant(others), constant(scale), order) if known else None
+
+
+class _BesselTerm:
+    """factor * log K_v(scale r), with two derivatives."""
+
+    def __init__(self, factor: arb, scale: arb, order: Expr) -> None:
+        self._factor, self._scale, self._log = factor, scale, LogBesselK(order)
+
+    def value(self, r: acb, a: bool) -> acb:
+        return self._factor * self._log.value(self._scale * r)
+
+    def slope(self, r: acb, a: bool) -> acb:
+        return self._factor * self._scale * self._log.slope(self._scale * r)
+
+    def bend(self, r: acb, a: bool) -> acb:
+        return self._factor * self._scale**2 * self._log.bend(self._scale * r)
 
 
 def _narrower(known: acb, other: acb) -> acb:

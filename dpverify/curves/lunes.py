@@ -12,12 +12,12 @@ from typing import Final
 
 from flint import acb, arb, arb_poly, ctx
 
-from dpverify.balls import constant, exact, rational
+from dpverify.balls import MAX_PRECISION, constant, exact, precision, rational
 from dpverify.curves.crossings import Loss, Span
 from dpverify.curves.gaps import Gap
 from dpverify.ends import End
 from dpverify.errors import ExprError, Undecided
-from dpverify.expr import Expr, Num
+from dpverify.expr import ONE, ZERO, Call, Expr, Mul, Num, Pow, Sym, linear_part, mul, symbols
 from dpverify.integral import end_mass, integral, square_root, weighted
 from dpverify.shapes import Shapes
 
@@ -121,6 +121,56 @@ class _Place:
 _Weight = Callable[[_Place, bool], acb]
 
 
+@dataclass(frozen=True, slots=True)
+class _BesselMoment:
+    """Integrals of factor * r^p K_v(scale r), p > v - 1, v >= 0 (NIST DLMF 10.43.19 and 10.43.1). The trees are constants."""
+
+    factor: Expr
+    scale: Expr
+    p: Fraction
+    v: Fraction
+
+    def whole(self) -> arb:
+        """From 0 to infinity."""
+        gammas = rational((self.p + 1 - self.v) / 2).gamma() * rational((self.p + 1 + self.v) / 2).gamma()
+        return constant(self.factor) * (2 / constant(self.scale)) ** rational(self.p + 1) / 4 * gammas
+
+    def up_to(self, radius: arb) -> arb | None:
+        """From 0 to an exact radius > 0; None for other than p = v + 1, where x^p K_p(x) falls by x^p K_v(x)."""
+        if self.p != self.v + 1:
+            return None
+        _, size = radius.mid().man_exp()
+        lost = -2 * (int(size) + int(radius.bits()))
+        if lost > MAX_PRECISION // 2:
+            return None
+        with precision(ctx.prec + max(lost, 0) + int(4 * self.p)):
+            scale, p = constant(self.scale), rational(self.p)
+            x = scale * radius
+            taken = x**p * x.bessel_k(p)
+            return constant(self.factor) / scale ** (p + 1) * (2 ** (p - 1) * p.gamma() - taken)
+
+
+def _bessel_moment(density: Expr) -> _BesselMoment | None:
+    """A density as a power times a Bessel function; None where it is no such product by its form."""
+    factors = density.args if isinstance(density, Mul) else (density,)
+    bessels = [part for part in factors if isinstance(part, Call) and part.name == "besselk"]
+    if len(bessels) != 1:
+        return None
+    order, x = bessels[0].args
+    scale, rest = linear_part(x, "r")
+    p, others = Fraction(0), list[Expr]()
+    for part in factors:
+        base, exponent = (part.base, part.exponent) if isinstance(part, Pow) else (part, ONE)
+        if base == Sym("r") and isinstance(exponent, Num):
+            p += exponent.value
+        elif part is not bessels[0]:
+            others.append(part)
+    if any(symbols(part) for part in (*others, scale)) or rest != ZERO or not isinstance(order, Num):
+        return None
+    v = abs(order.value)
+    return _BesselMoment(mul(*others), scale, p, v) if p > v - 1 and constant(scale) > 0 else None
+
+
 class Lunes:
     """Noise of density proportional to exp(-h(|y|)) in an integer dimension, with a shift D > 0. Raises Undecided."""
 
@@ -130,7 +180,9 @@ class Lunes:
         self._h, self._slope = self._gap.h, self._gap.slope
         self._density = weighted(profile, Num(Fraction(dimension)))
         self._convex = shapes.shape(h).convex
-        self._mass = integral(self._density, "r", Fraction(0), None, bits=ctx.prec - 8)
+        self._bessel = _bessel_moment(self._density)
+        whole = None if self._bessel is None else self._bessel.whole()
+        self._mass = integral(self._density, "r", Fraction(0), None, bits=ctx.prec - 8) if whole is None else whole
         if not self._mass > 0:
             raise Undecided("the normaliser of the noise has no positive enclosure.")
         self._cap, self._share = Cap(dimension + 1), Cap(dimension - 1)
@@ -153,6 +205,10 @@ class Lunes:
     def _total(self, epsilon: arb, wanted: int, weight: _Weight, ball: Callable[[arb], arb]) -> arb:
         total = arb(0)
         for span in self.loss.spans(epsilon):
+            pinched = self._pinched(span, ball, wanted)
+            if pinched is not None:
+                total += pinched
+                continue
             if not span.low > 0:
                 raise Undecided("epsilon is, or may be, the loss at the centre, where lunes change their form.")
             if span.whole:
@@ -166,6 +222,15 @@ class Lunes:
         if not share.is_finite():
             raise Undecided("the integral over the lunes has no finite enclosure.")
         return share
+
+    def _pinched(self, span: Span, ball: Callable[[arb], arb], wanted: int) -> arb | None:
+        """What a span adds with the ball below it, where its ends are so close that the balls up to them say it; else None."""
+        if not span.whole or span.high is None or span.high - span.low > span.low * arb(2) ** -(ctx.prec // 4):
+            return None
+        low, high = span.low.lower(), span.high.upper()
+        between = (ball(low) if low > 0 else arb(0)).union(ball(high))
+        apart = span.low > 0 and span.high > span.low
+        return None if apart and between.rel_accuracy_bits() < wanted else between
 
     # -- integrands ------------------------------------------------------------------------------------
 
@@ -287,7 +352,9 @@ class Lunes:
 
     def _ball(self, radius: arb) -> arb:
         """The integral of g(r) r^(d - 1) up to a radius."""
-        found = integral(self._density, "r", Fraction(0), exact(radius.mid()), bits=ctx.prec - 8)
+        found = None if self._bessel is None else self._bessel.up_to(radius.mid())
+        if found is None:
+            found = integral(self._density, "r", Fraction(0), exact(radius.mid()), bits=ctx.prec - 8)
         return found + self._radial(radius) * (radius - radius.mid())
 
     def _lost_ball(self, radius: arb) -> arb:

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import mpmath
 import pytest
-from flint import arb
+from flint import acb, arb
 from mpmath import mp, mpf
 
-from dpverify.balls import precision
+from dpverify.balls import constant, precision
 from dpverify.curves import caps
 from dpverify.curves.base import Curve
 from dpverify.errors import Rejected, Undecided
 from dpverify.expr import parse
 from dpverify.geometry import Sensitivity
+from dpverify.integral import LogBesselK
 from dpverify.model import L1, L2, Norm, Radial
 
+UNIT = arb(-1).union(arb(1))
 STUDENT = "(1 + r**2/({nu}))**(-({nu} + {d})/2)"
 
 
@@ -160,9 +163,60 @@ def test_a_bessel_profile_is_its_elementary_form() -> None:
     assert bessel.overlaps(delta(made("exp(-sqrt(2)*r)/r", 3), "1/2", 64)) and bessel.rel_accuracy_bits() > 40
 
 
-def test_a_bessel_function_of_whole_order_is_not_covered() -> None:
-    with pytest.raises(Undecided, match="half-integers"):
-        delta(made("besselk(0, sqrt(2)*r)", 2), "1/2", 64)
+def laplace(d: int) -> str:
+    """The symmetric multivariate Laplace law, whose marginals are Laplace of scale 1/sqrt(2)."""
+    return f"r**(1 - {d}/2)*besselk(1 - {d}/2, sqrt(2)*r)"
+
+
+def test_multivariate_laplace_noise_at_epsilon_zero_is_its_marginal() -> None:
+    assert agrees(delta(made(laplace(4), 4), "0", 58), 1 - mpmath.exp(-1 / mpmath.sqrt(2)), 13, 40)
+
+
+@pytest.mark.parametrize(
+    ("d", "epsilon", "expected", "known"),
+    [
+        (2, "1", "0.22626809952650542381", 19),
+        (2, "2", "0.0125109252752657273589778", 23),
+        (4, "1", "0.25810677291316325171", 19),
+    ],
+)
+def test_multivariate_laplace_noise_by_shares_of_spheres(d: int, epsilon: str, expected: str, known: int) -> None:
+    """P(S) - e^epsilon Q(S), each by the share of spheres round its own centre, with mpmath's roots and quadrature."""
+    assert agrees(delta(made(laplace(d), d), epsilon, 64), mpf(expected), 13, known)
+
+
+def test_whole_balls_are_all_that_is_left_of_a_lune_far_out() -> None:
+    """Where the loss is e^epsilon K_0(D), S is nearly the disc on which K_0(r) > e^epsilon K_0(D), known to about its own radius."""
+    k = mpmath.sqrt(2)
+    with mp.workdps(120):
+        radius = mpmath.findroot(lambda t: mpmath.besselk(0, k * mpmath.exp(t)) - mpmath.exp(6) * mpmath.besselk(0, k), -96)
+        x = k * mpmath.exp(radius)
+        share = 1 - x * mpmath.besselk(1, x) - mpmath.exp(6) * mpmath.besselk(0, k) * x**2 / 2
+    assert agrees(delta(made(laplace(2), 2), "6", 64), share, 13, 38)
+
+
+@pytest.mark.parametrize("order", ["0", "1/3", "1/2", "-1", "pi", "6"])
+def test_the_logarithm_of_a_bessel_function_on_boxes(order: str) -> None:
+    """Corners of boxes, and points inside, by the power series and integrals of flint."""
+    with precision(128):
+        found, v = LogBesselK(parse(order)), acb(constant(parse(order)))
+        for centre, across, up in product(("1/50", "1", "7", "20"), ("0", "1/1000", "1/8", "1/2"), ("0", "1/1000", "1/4", "2/3")):
+            c = constant(parse(centre))
+            box = acb(c * (1 + constant(parse(across)) * UNIT), c * constant(parse(up)) * UNIT)
+            for x, y in product((-1, 0, 1), (0, 1)):
+                u = acb(c * (1 + x * constant(parse(across))), c * y * constant(parse(up)))
+                ratio = u.bessel_k(v + 1) / u.bessel_k(v) - v / u  # -K'/K
+                # where a disc round the box stays in the right half-plane
+                assert found.value(box).exp().overlaps(u.bessel_k(v)) or not found.value(box).is_finite()
+                assert found.slope(box).overlaps(-ratio) or not found.slope(box).is_finite()
+                assert found.bend(box).overlaps(1 + v * v / u**2 + ratio / u - ratio**2) or not found.bend(box).is_finite()
+        assert found.value(acb(1)).rel_accuracy_bits() > 100 and found.slope(acb(1)).rel_accuracy_bits() > 100
+        assert found.slope(acb(10, 1)).is_finite() and not found.value(acb(-1)).is_finite() and not found.slope(acb(UNIT)).is_finite()
+
+
+def test_a_bessel_function_inside_another_function_is_undecided() -> None:
+    with pytest.raises(Undecided):
+        delta(made("exp(besselk(0, r))*exp(-r)", 2), "1/2", 64)
 
 
 @pytest.mark.parametrize(("profile", "d"), [("exp(-r)", 10), (STUDENT.format(nu=5, d=21), 21), ("1/cosh(r)", 2), ("exp(-sqrt(r))", 3)])
