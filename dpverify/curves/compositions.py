@@ -9,7 +9,7 @@ from dpverify.compare import certainly_equal
 from dpverify.curves import finite, finite_composition, gaussian_composition, laplace, laplace_sums, pure, stated_guarantee
 from dpverify.curves.base import Curve, Evidence
 from dpverify.curves.runs import Run, leaf, occurs, reach
-from dpverify.errors import Rejected
+from dpverify.errors import CertificateError, Rejected
 from dpverify.expr import Expr, call, div, num
 from dpverify.model import Guarantee, Table
 
@@ -56,15 +56,19 @@ def responses(runs: Sequence[Run], _: Evidence) -> Curve:
 def finites(runs: Sequence[Run], evidence: Evidence) -> Curve:
     """Finite mechanisms alone. Raises Rejected; Undecided where there are too many; CertificateError.
 
-    evidence: "at", the epsilon, an expression, where the rows for the lower bound are to be the worst ones.
+    evidence: "at", the epsilon, an expression, where the rows for the lower bound are to be the worst ones; "most", of the work for one
+    epsilon, where less than usual is wanted.
     """
+    most = evidence.get("most", finite_composition.MOST_WORK)
+    if type(most) is not int or not 1 <= most <= finite_composition.MOST_WORK:
+        raise CertificateError(f"{finite_composition.NAME}: 'most' must be an integer from 1 to {finite_composition.MOST_WORK}.")
     parts = []
     for run in runs:
         mechanism, sensitivity, query = leaf(run)
         if query is not None:
             raise Rejected(finite_composition.NAME, "query", "a finite mechanism answers none")
         parts.append(finite_composition.Part(mechanism, sensitivity, run.times))
-    return finite_composition.curve(parts, finite.point(evidence), all(map(occurs, runs)))
+    return finite_composition.curve(parts, finite.point(evidence), all(map(occurs, runs)), most)
 
 
 def _stated(run: Run) -> tuple[Expr, Expr] | None:

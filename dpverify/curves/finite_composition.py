@@ -305,9 +305,9 @@ class _Adaptive:
 
     __slots__ = ("_keys", "_leaves", "_ratios", "_runs", "profile")
 
-    def __init__(self, runs: Sequence[_Run], ratios: _Ratios) -> None:
+    def __init__(self, runs: Sequence[_Run], ratios: _Ratios, most: int) -> None:
         self._runs, self._ratios = tuple(runs), ratios
-        self._keys = self._reached()
+        self._keys = self._reached(most)
         self._leaves = dict[int, list[tuple[int, arb]]]()
         self.profile = falling(lambda epsilon: accurately(lambda: self._best(epsilon)))
 
@@ -317,7 +317,7 @@ class _Adaptive:
         forced = [i for i in left if len(self._runs[i].moves) == 1]
         return forced[:1] or left
 
-    def _reached(self) -> dict[Used, set[int]]:
+    def _reached(self, most: int) -> dict[Used, set[int]]:
         """The products of ratios that each number of copies may have led to, in the order of play. Raises Undecided for too many."""
         start = (0,) * len(self._runs)
         found, layer, work = {start: {0}}, [start], 0
@@ -327,8 +327,8 @@ class _Adaptive:
                 for i in self._next(used):
                     moves = self._runs[i].moves
                     work += len(found[used]) * sum(len(move.won) for move in moves) + 1
-                    if work > MOST_WORK:
-                        raise _refuse(f"than {MOST_WORK} products of probabilities for one epsilon")
+                    if work > most:
+                        raise _refuse(f"than {most} products of probabilities for one epsilon")
                     shifts = {ratio for move in moves for ratio in move.won}
                     coming.setdefault(_after(used, i), set()).update(key + shift for key in found[used] for shift in shifts)
             found |= coming
@@ -379,11 +379,12 @@ def _won(keys: Iterable[int], after: Sequence[tuple[dict[int, arb], list[tuple[a
 # -- curves ------------------------------------------------------------------------------------------
 
 
-def curve(parts: Sequence[Part], epsilon: arb | None = None, occur: bool = True) -> Curve:
+def curve(parts: Sequence[Part], epsilon: arb | None = None, occur: bool = True, most: int = MOST_WORK) -> Curve:
     """The curve of finite mechanisms together.
 
     epsilon: where the combination of rows for the lower bound is to be the worst one; 0 without it.
     occur: neighbours as these mechanisms have them certainly occur; no lower bound without it.
+    most: products of probabilities for one epsilon, where there are choices.
     Raises Rejected as `finite.curve` does, Undecided where there are too many states.
     """
     every = [faces_of(part.mechanism, part.sensitivity) for part in parts]
@@ -398,7 +399,7 @@ def curve(parts: Sequence[Part], epsilon: arb | None = None, occur: bool = True)
         only = _Product(runs, [run.moves[0] for run in runs], ratios)
         pair = Pair(only.profile, only.profile, only.event, rest=only.rest)
         return Curve(pair, pair if occur else None, (NAME,), assumed)
-    upper = symmetric(_Adaptive(runs, ratios).profile)
+    upper = symmetric(_Adaptive(runs, ratios, most).profile)
     return Curve(upper, _lower(runs, ratios, arb(0) if epsilon is None else epsilon) if occur else None, (NAME,), assumed)
 
 

@@ -94,6 +94,8 @@ _EVALUATED = {
     line.NAME: 2000,
 }
 """Rules whose profiles are slow to evaluate, with the most cells of a grid that one may have."""
+_MOST_WORK_INSIDE = 4000
+"""Of a composition of finite mechanisms for one epsilon, where a grid takes thousands."""
 _GUESSES = (1e-12, 1e-24, 1e-48, 1e-96)
 _LARGEST = 10**4
 """An epsilon beyond which no delta is looked for."""
@@ -103,7 +105,8 @@ _LARGEST = 10**4
 class Target:
     """What a curve is wanted for: the claimed epsilon and delta as floats, None where they are to be found, and digits.
 
-    guess: about the delta that parts inside are to be sharp at, where none is claimed.
+    guess: about the delta that parts inside are to be sharp at, where none is claimed. inside: the curve is for a grid, which takes
+    thousands of epsilons.
     """
 
     epsilon: float | None
@@ -111,6 +114,7 @@ class Target:
     digits: int
     premises: Premises
     guess: float = 1e-6
+    inside: bool = False
 
 
 def propose(claim: Claim, digits: int, premises: Premises) -> list[Plan]:
@@ -204,7 +208,9 @@ def _plan(runs: Sequence[Run], target: Target) -> Plan:
     if len(runs) == 1 and runs[0].times == 1:
         return _single(runs[0], target)
     for name, compose in COMPOSITIONS.items():
-        plan = {"rule": name} | (_place(target) if name == finite_composition.NAME else {})
+        plan: Plan = {"rule": name} | (_place(target) if name == finite_composition.NAME else {})
+        if name == finite_composition.NAME and target.inside:
+            plan["most"] = _MOST_WORK_INSIDE
         try:
             compose(runs, plan)
         except DpverifyError:
@@ -220,6 +226,7 @@ def _plan(runs: Sequence[Run], target: Target) -> Plan:
         target,
         epsilon=None if target.epsilon is None else target.epsilon / total,
         delta=None if target.delta is None else target.delta / total,
+        inside=True,
     )
     plans = [_single(replace(run, times=1), share) for run in runs]
     curves = [tree.combine([replace(run, times=1)], plan, pure_epsilon) for run, plan in zip(runs, plans, strict=True)]

@@ -311,6 +311,17 @@ def test_evidence_that_is_no_number_is_refused(at):
         derived(Compose((pair,)), at="x")
 
 
+@pytest.mark.parametrize("most", [0, -1, True, "9", 10**9, None])
+def test_a_limit_that_is_none_is_refused(most):
+    with pytest.raises(CertificateError, match="most"):
+        derived(Compose((Piece(table(LOPSIDED), times=num(2)),)), most=most)
+
+
+def test_less_work_may_be_asked_for():
+    with pytest.raises(Undecided, match="more than 5 products"):
+        derived(Compose((Piece(table(LOPSIDED), times=num(2)),)), most=5)
+
+
 def test_the_rule_takes_runs_of_finite_mechanisms_alone():
     assert derived(Compose((Piece(table(LOPSIDED)), Piece(Selection(num(3), parse("1/2"))))), at="1/2").lower is not None
     with pytest.raises(Rejected):
