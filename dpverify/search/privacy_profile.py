@@ -97,6 +97,7 @@ _EVALUATED = {
 _MOST_WORK_INSIDE = 4000
 """Of a composition of finite mechanisms for one epsilon, where a grid takes thousands."""
 _GUESSES = (1e-12, 1e-24, 1e-48, 1e-96)
+_SLOW = 1000
 _LARGEST = 10**4
 """An epsilon beyond which no delta is looked for."""
 
@@ -135,11 +136,14 @@ def propose(claim: Claim, digits: int, premises: Premises) -> list[Plan]:
         if claim.epsilon is not None:
             closed = {"rule": closed_profile.NAME, "evidence": {"curve": plan}}
             steps += [closed] if _accepts(closed_profile, claim, {}) else []
-            evidence["delta"] = True
-        elif claim.delta is not None:
+            steps.append({"rule": rule.NAME, "evidence": {**evidence, "delta": True}})
+        if claim.delta not in (None, ZERO):
+            assert claim.delta is not None
             curve = tree.curve(root, plan, pure_epsilon)
-            evidence |= _inverse(curve, constant(claim.delta), digits)
-        return [*steps, *_budget(claim, root, target), {"rule": rule.NAME, "evidence": evidence}]
+            # beside what is asked only where evaluations are quick
+            found = _inverse(curve, constant(claim.delta), digits) if claim.epsilon is None or _cells(curve) > _SLOW else {}
+            steps += [{"rule": rule.NAME, "evidence": {**evidence, **found}}] if found or claim.epsilon is None else []
+        return [*steps, *_budget(claim, root, target)]
 
 
 def _budget(claim: Claim, root: Part, target: Target) -> list[Plan]:
@@ -293,7 +297,8 @@ def _single(run: Run, target: Target) -> Plan:
     if isinstance(mechanism, Subsample):
         if not certainly_le(run.factor, ONE):
             return _group(run, target)
-        below = _plan(merged(mechanism.part), _below_sample(mechanism, target))
+        inner = merged(mechanism.part)
+        below = _plan(inner, _below_sample(mechanism, inner, target))
         name = poisson_subsampling.NAME if mechanism.scheme == "poisson" else sampling_without_replacement.NAME
         return {"rule": name, "part": below}
     if isinstance(mechanism, Parallel):
@@ -333,11 +338,13 @@ def _place(target: Target) -> Plan:
     return {"at": str(Fraction(0 if target.epsilon is None else target.epsilon).limit_denominator(10**6))}
 
 
-def _below_sample(mechanism: Subsample, target: Target) -> Target:
-    """What the sampled part is wanted for."""
+def _below_sample(mechanism: Subsample, inner: Sequence[Run], target: Target) -> Target:
+    """What the sampled part is wanted for: finite ones at the epsilon that the sampled one comes to, others about a delta."""
     rate = float(constant(mechanism.rate))
     delta = None if target.delta is None or rate == 0 else min(target.delta / rate, 1.0)
-    epsilon = None if target.epsilon is None or rate == 0 else math.log1p(math.expm1(min(target.epsilon, 700.0)) / rate)
+    finite_ones = all(isinstance(run.part.mechanism, Table | Exponential | Selection) for run in inner)
+    known = finite_ones and target.epsilon is not None and rate > 0
+    epsilon = math.log1p(math.expm1(min(target.epsilon or 0.0, 700.0)) / rate) if known else None
     return replace(target, delta=delta, epsilon=epsilon)
 
 
