@@ -340,3 +340,54 @@ def test_combinators_nest_and_come_to_their_runs(tmp_path):
 def test_nested_pure_epsilons_are_exact(tmp_path, text, tight):
     assert epsilon_of(tmp_path, text, tight) == "PROVED"
     assert epsilon_of(tmp_path, text, f"{tight} - 1/10**6") == "REFUTED"
+
+
+# -- verdicts that must never come back ---------------------------------------------------------------------
+
+RESPONSE = '{ kind = "builtin", name = "randomized_response", p = "3/4" }'
+
+
+@pytest.mark.parametrize(
+    ("claimed", "verdict"),
+    [("log(3) + 1/10", "UNKNOWN"), ("log(9)", "PROVED")],
+)
+def test_two_records_can_change_two_parallel_parts(tmp_path, claimed, verdict):
+    text = f'kind = "group"\nsize = 2\npart = {{ kind = "parallel", parts = [{RESPONSE}, {RESPONSE}] }}'
+    assert epsilon_of(tmp_path, text, claimed) == verdict
+    claim = only(tmp_path, text, '\n[[claim]]\nepsilon = "11/10"\ndelta = "1/100"\n')
+    assert verify(claim).judgement.verdict == "UNKNOWN", "one record in each part: delta is 9/16 - e^(11/10)/16"
+
+
+@pytest.mark.parametrize(("claimed", "verdict"), [("2", "PROVED"), ("199/100", "REFUTED")])
+def test_times_of_a_composition_inside_a_composition_count_once(tmp_path, claimed, verdict):
+    inner = '{ kind = "compose", times = 2, part = { kind = "builtin", name = "laplace", scale = 1 } }'
+    assert epsilon_of(tmp_path, f'kind = "compose"\nparts = [{inner}]', claimed) == verdict
+
+
+@pytest.mark.parametrize("constant", ["0", "1/2"])
+def test_a_map_that_may_hide_the_difference_refutes_nothing(tmp_path, constant):
+    text = f'kind = "lipschitz"\nconstant = "{constant}"\npart = {RESPONSE}'
+    assert epsilon_of(tmp_path, text, "1/2") == "UNKNOWN"
+    claim = only(tmp_path, text, '\n[[claim]]\nepsilon = "1/2"\ndelta = "1/100"\n')
+    assert verify(claim).judgement.verdict == "UNKNOWN"
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        '[{ kind = "builtin", name = "laplace", scale = "positive" }, { kind = "builtin", name = "laplace", scale = "integer >= 100" }]',
+        '[{ kind = "translation", density = "exp(-abs(z)/b)", parameters = { b = "integer >= 100" } }, '
+        '{ kind = "translation", density = "exp(-abs(z)/b)" }]',
+    ],
+)
+def test_what_ranges_in_one_part_is_nothing_in_another(tmp_path, parts):
+    assert "Give" in said(tmp_path, f'kind = "compose"\nparts = {parts}')
+
+
+def test_a_parameter_of_a_part_does_not_take_the_value_of_one_around_it(tmp_path):
+    inner = '{ kind = "builtin", name = "laplace", parameters = { scale = "positive" } }'
+    assert "which one a claim means" in said(tmp_path, f'kind = "compose"\nparameters = {{ scale = 100 }}\nparts = [{inner}]')
+
+
+def test_a_sampler_alone_is_no_part(tmp_path):
+    assert "a sampler alone declares nothing" in said(tmp_path, 'kind = "compose"\nparts = [{ kind = "sampled" }]')
