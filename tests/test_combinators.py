@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from dpverify import kernel
 from dpverify.catalogue import read_spec
 from dpverify.catalogue.reader import Spec
+from dpverify.certificate import Step
 from dpverify.curves.runs import merged
 from dpverify.errors import CertificateError, SpecError
 from dpverify.expr import num, parse
@@ -391,3 +393,35 @@ def test_a_parameter_of_a_part_does_not_take_the_value_of_one_around_it(tmp_path
 
 def test_a_sampler_alone_is_no_part(tmp_path):
     assert "a sampler alone declares nothing" in said(tmp_path, 'kind = "compose"\nparts = [{ kind = "sampled" }]')
+
+
+def test_a_contraction_inside_a_composition_refutes_nothing(tmp_path):
+    text = f'kind = "compose"\nparts = [{{ kind = "lipschitz", constant = "1/2", part = {RESPONSE} }}, {RESPONSE}]'
+    claim = only(tmp_path, text, '\n[[claim]]\nepsilon = "3/2"\ndelta = "1/100"\n')
+    judgement = verify(claim).judgement
+    assert judgement.verdict == "UNKNOWN" and judgement.delta_lower is None
+
+
+def test_group_privacy_gives_no_lower_bound_where_neighbours_come_closer():
+    laplace = Radial(parse("exp(-r)"), L1, num(1), num(1))
+    claim = Claim(Lipschitz(Part(laplace, num(1)), parse("1/2")), parse("1/10"), parse("1/4"))
+    evidence = {"curve": {"rule": "group-privacy", "epsilon": "1/10", "part": {"rule": "laplace"}}, "delta": True}
+    bounds = kernel.bound(claim, Step("privacy-profile", evidence), 128)
+    assert [bound.side for bound in bounds] == ["upper"], "at half the distance delta is below 1 - exp(-1/5) = 0.18"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'kind = "compose"\ntimes = 3\npart = { kind = "builtin", name = "gaussian", sigma = 4 }',
+        f'kind = "compose"\ntimes = 3\npart = {RESPONSE}',
+        f'kind = "compose"\ntimes = 3\npart = {LAPLACE}',
+    ],
+)
+def test_every_step_alone_shows_what_it_takes_for_granted(tmp_path, text):
+    claim = only(tmp_path, text, '\n[[claim]]\nepsilon = 2\ndelta = "1/10"\n')
+    hypotheses = ("moves by at most", "are adjacent", "adjacent pairs", "answers at every distance")
+    for written in verify(claim).certificate["steps"]:
+        step = Step(written["rule"], written["evidence"])
+        shown = kernel.judge(claim, [step], [kernel.bound(claim, step, 128)]).assumptions
+        assert any(words in line for line in shown for words in hypotheses), step.rule

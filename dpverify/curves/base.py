@@ -13,6 +13,7 @@ from typing import Any
 from flint import arb
 
 from dpverify.errors import Undecided
+from dpverify.expr import Expr
 
 Profile = Callable[[arb], arb]
 """Encloses H at an epsilon of at least 0 (a ball in nats; its lower end is at least 0), at the working precision."""
@@ -85,6 +86,15 @@ class Curve:
     @property
     def exact(self) -> bool:
         return self.upper is not None and self.upper is self.lower
+
+
+@dataclass(frozen=True, slots=True)
+class Pure:
+    """A finite upper bound on the pure epsilon of a single mechanism, the rules that prove it and what they take for granted."""
+
+    epsilon: Expr
+    rules: tuple[str, ...] = ()
+    assumed: tuple[str, ...] = ()
 
 
 Evidence = Mapping[str, Any]

@@ -49,8 +49,8 @@ def responses(runs: Sequence[Run], _: Evidence) -> Curve:
         parts.append(pure.Part(epsilon, times=run.times))
     pair = pure.composed(parts)
     if stated:
-        return Curve(pair, None, (pure.NAME,), stated_guarantee.ASSUMED)
-    return Curve(pair, pair, (pure.NAME,), (*pure.ASSUMED, JOINT))
+        return Curve(pair, None, (pure.NAME,), (*finite.ASSUMED, *stated_guarantee.ASSUMED))
+    return Curve(pair, pair, (pure.NAME,), (*finite.ASSUMED, JOINT))
 
 
 def finites(runs: Sequence[Run], evidence: Evidence) -> Curve:

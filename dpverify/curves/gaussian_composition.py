@@ -19,7 +19,7 @@ STATEMENT: Final = (
     "with mu = sqrt(sum of (D_i / s_i)^2): the likelihood ratio of all answers is that of one."
 )
 CHECKED: Final = ("every part adds Gaussian noise in a Euclidean norm, or is mu-GDP by what is stated of it",)
-ASSUMED: Final = ("the neighbours that are worst for one part are worst for all",)
+ASSUMED: Final = (*normal.ASSUMED, "the neighbours that are worst for one part are worst for all")
 SOURCE: Final = Source("THEORY", "T13, T17; Dong, Roth & Su 2022, Corollary 3.3")
 
 

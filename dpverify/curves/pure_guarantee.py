@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from dpverify.curves import pure
-from dpverify.curves.base import Curve
-from dpverify.expr import Expr
+from dpverify.curves.base import Curve, Pure
 from dpverify.model import Source
 
 NAME: Final = "pure-guarantee"
@@ -19,6 +18,6 @@ ASSUMED: Final = ()
 SOURCE: Final = Source("Kairouz, Oh & Viswanath 2015", "Theorem 2.1; THEORY T13")
 
 
-def curve(epsilon: Expr) -> Curve:
+def curve(known: Pure) -> Curve:
     """The curve of every mechanism with this pure epsilon: an upper bound alone."""
-    return Curve(pure.pair(epsilon), None, (NAME,))
+    return Curve(pure.pair(known.epsilon), None, (NAME, *known.rules), known.assumed)

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Final
 
 from dpverify.curves import measures, normal, stated_guarantee
-from dpverify.curves.base import Curve, Evidence
+from dpverify.curves.base import Curve, Evidence, Pure
 from dpverify.curves.runs import Run, leaf, reach
 from dpverify.errors import CertificateError, Rejected
 from dpverify.expr import Expr, Num, add, mul, num
@@ -23,7 +23,7 @@ CHECKED: Final = ("every part's divergence at every order", "the bound on delta 
 ASSUMED: Final = ()
 SOURCE: Final = Source("Mironov 2017, Proposition 1; Bun & Steinke 2016, Lemma 1.7; Canonne, Kamath & Steinke 2020, Proposition 12")
 
-Premise = Callable[[Claim, Evidence], Expr]
+Premise = Callable[[Claim, Evidence], Pure]
 
 
 def curve(runs: Sequence[Run], evidence: Evidence, premise: Premise) -> Curve:
@@ -34,27 +34,27 @@ def curve(runs: Sequence[Run], evidence: Evidence, premise: Premise) -> Curve:
     listed = evidence.get("premises", [None] * len(runs))
     if not isinstance(listed, list) or len(listed) != len(runs):
         raise CertificateError(f"{NAME}: 'premises' is not a list of {len(runs)}.")
-    divergences = [of(run, below, premise) for run, below in zip(runs, listed, strict=True)]
+    found = [of(run, below, premise) for run, below in zip(runs, listed, strict=True)]
+    divergences, assumed = [at for at, _ in found], dict.fromkeys(line for _, lines in found for line in lines)
     points = stated_guarantee.read_points(evidence, NAME)
     totals = {order: add(*(mul(num(run.times), at(order)) for run, at in zip(runs, divergences, strict=True))) for order, _ in points}
     pair = measures.renyi_pair([(measures.Renyi(order, totals[order]), Num(epsilon)) for order, epsilon in points])
-    stated = any(isinstance(run.part.mechanism, Guarantee) for run in runs)
-    return Curve(pair, None, (NAME,), stated_guarantee.ASSUMED if stated else ())
+    return Curve(pair, None, (NAME,), tuple(assumed))
 
 
-def of(run: Run, evidence: Evidence | None, premise: Premise) -> Callable[[Fraction], Expr]:
-    """The divergence, by order, of one run of a mechanism. Raises Rejected where no bound on it is known."""
+def of(run: Run, evidence: Evidence | None, premise: Premise) -> tuple[Callable[[Fraction], Expr], tuple[str, ...]]:
+    """The divergence, by order, of one run of a mechanism, and what it takes for granted. Raises Rejected where no bound on it is known."""
     if isinstance(run.part.mechanism, Combinator):
         raise Rejected(NAME, "the parts", "the divergence of a sample, or of parts in parallel, is not known here")
     mechanism, sensitivity, query = leaf(run)
     if isinstance(mechanism, Guarantee):
         if sensitivity is not None or query is not None:
             raise Rejected(NAME, "sensitivity", "a guarantee speaks of neighbours; it has none")
-        return lambda order: stated_guarantee.divergence(mechanism, order)
+        return lambda order: stated_guarantee.divergence(mechanism, order), stated_guarantee.ASSUMED
     mu = normal.mu(mechanism, reach(run).upper)
     if mu is not None:
-        return lambda order: measures.renyi_of_gaussian(mu, order).divergence
+        return lambda order: measures.renyi_of_gaussian(mu, order).divergence, normal.ASSUMED
     if evidence is None:
         raise Rejected(NAME, "the parts", "one is neither Gaussian nor a guarantee, and no evidence for its pure epsilon is given")
-    epsilon = premise(Claim(mechanism, None, sensitivity=sensitivity, query=query), evidence)
-    return lambda order: measures.renyi_of_pure(epsilon, order).divergence
+    known = premise(Claim(mechanism, None, sensitivity=sensitivity, query=query), evidence)
+    return lambda order: measures.renyi_of_pure(known.epsilon, order).divergence, known.assumed

@@ -28,14 +28,14 @@ from dpverify.curves import (
     renyi_composition,
     sampling_without_replacement,
 )
-from dpverify.curves.base import Curve, Evidence
+from dpverify.curves.base import Curve, Evidence, Pure
 from dpverify.curves.compositions import COMPOSITIONS
 from dpverify.curves.runs import Run, leaf, merged, occurs
 from dpverify.errors import CertificateError, Rejected
 from dpverify.expr import ONE, Expr, Num
 from dpverify.model import Claim, Parallel, Part, Subsample, exact_fraction
 
-Premise = Callable[[Claim, Evidence], Expr]
+Premise = Callable[[Claim, Evidence], Pure]
 """Proves an upper bound on the pure epsilon of a claim's mechanism from evidence, by the rules about densities."""
 
 _LONGEST_KEY: Final = 1 << 16
@@ -72,8 +72,8 @@ def combine(runs: Sequence[Run], evidence: Evidence, premise: Premise) -> Curve:
     else:
         raise CertificateError(f"{str(name)[:60]!r} is no rule for a composition of parts.")
     if any(run.processed for run in runs):
-        return Curve(found.upper, None, (*found.rules, post_processing.NAME), found.assumed)
-    return found
+        return Curve(found.upper, None, (*found.rules, post_processing.NAME), (*found.assumed, *post_processing.ASSUMED))
+    return found if all(map(occurs, runs)) else replace(found, lower=None)
 
 
 def _each(items: Sequence[Any], evidence: Evidence) -> list[tuple[Any, Evidence]]:
@@ -84,7 +84,7 @@ def _each(items: Sequence[Any], evidence: Evidence) -> list[tuple[Any, Evidence]
 
 
 def _single(run: Run, evidence: Evidence, premise: Premise) -> Curve:
-    """The curve of one run of one mechanism, without a lower bound where its neighbours may not occur."""
+    """The curve of one run of one mechanism, without a lower bound where neighbours so far apart may not occur."""
     found = _one(run, evidence, premise)
     return found if occurs(run) else replace(found, lower=None)
 
@@ -95,7 +95,9 @@ def _one(run: Run, evidence: Evidence, premise: Premise) -> Curve:
     name, mechanism = evidence.get("rule"), run.part.mechanism
     if name == group_privacy.NAME:
         below = _single(Run(run.part), evidence.get("part", {}), premise)
-        return group_privacy.curve(below, whole(run.factor), _fraction(evidence, "epsilon"))
+        found = group_privacy.curve(below, whole(run.factor), _fraction(evidence, "epsilon"))
+        # neighbours one step apart are among those of a group, and not among those that a contraction leaves
+        return found if certainly_le(ONE, run.factor) else replace(found, lower=None)
     if name == pure_guarantee.NAME:
         noise, sensitivity, query = leaf(run)
         return pure_guarantee.curve(premise(Claim(noise, None, sensitivity=sensitivity, query=query), evidence.get("premise", {})))
@@ -113,8 +115,8 @@ def _one(run: Run, evidence: Evidence, premise: Premise) -> Curve:
             raise Rejected(str(name), "the part", f"parts in parallel want the rule {parallel_composition.NAME}")
         if not certainly_le(run.factor, ONE):  # several records may fall into several parts
             raise Rejected(str(name), "the part", f"neighbours further apart than one record want the rule {group_privacy.NAME}")
-        found = [curve(part, e, premise, run.factor) for part, e in _each(mechanism.parts, evidence)]
-        return parallel_composition.curve(found, int(_fraction(evidence, "index")))
+        parts = [curve(part, e, premise, run.factor) for part, e in _each(mechanism.parts, evidence)]
+        return parallel_composition.curve(parts, int(_fraction(evidence, "index")))
     return leaves.curve(run, evidence)
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Final
 
 from dpverify.balls import rational
 from dpverify.compare import certainly_le, decimal_bounds
-from dpverify.curves import tree
-from dpverify.curves.runs import Run, check_adjacencies, leaf, merged
+from dpverify.curves import post_processing, tree
+from dpverify.curves.base import Curve, Pure
+from dpverify.curves.runs import Run, check_adjacencies, leaf, merged, neighbours_assumed
 from dpverify.errors import CertificateError, Rejected
 from dpverify.expr import Expr, Num, add, mul, num
 from dpverify.model import Claim, Combinator, Part, Source, kind_of
@@ -24,6 +26,9 @@ SOURCE: Final = Source("THEORY", "T13; Dwork & Roth 2014, Theorem 3.16")
 
 MOST_SHOWN: Final = 20
 _DIGITS: Final = 6
+
+Share = tuple[Expr, Fraction, Pure | Curve]
+"""An epsilon, a delta, and what proves them."""
 
 
 def check(claim: Claim, evidence: Mapping[str, Any]) -> tuple[Bound, ...]:
@@ -42,24 +47,33 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> tuple[Bound, ...]:
     spent = [_spent(run, part) for run, part in zip(runs, listed, strict=True)]
     epsilon = add(*(mul(num(run.times), share[0]) for run, share in zip(runs, spent, strict=True)))
     delta = sum((run.times * share[1] for run, share in zip(runs, spent, strict=True)), Fraction(0))
-    bounds = list(_bounds(claim, epsilon, Num(delta), _budget(runs, spent, epsilon, delta)))
+    through = tuple(dict.fromkeys(name for share in spent for name in share[2].rules))
+    assumed = tuple(dict.fromkeys(line for share in spent for line in share[2].assumed))
+    if any(run.processed for run in runs):
+        assumed = (*assumed, *post_processing.ASSUMED)
+    shown = _budget(runs, spent, epsilon, delta)
+    bounds = [
+        replace(bound, through=through, assumed=(*assumed, *neighbours_assumed(claim)))
+        for bound in _bounds(claim, epsilon, Num(delta), shown)
+    ]
     if not bounds:
         raise Rejected(NAME, "the sums", "neither is within what is claimed")
     return tuple(bounds)
 
 
-def _spent(run: Run, evidence: Any) -> tuple[Expr, Fraction]:
-    """The epsilon and the delta of one run, checked."""
+def _spent(run: Run, evidence: Any) -> Share:
+    """The epsilon and the delta of one run, checked, and what they rest on."""
     if not isinstance(evidence, Mapping):
         raise CertificateError(f"{NAME}: a part is not an object.")
     if "premise" in evidence:
         noise, sensitivity, query = leaf(run)
-        return pure_epsilon(Claim(noise, None, sensitivity=sensitivity, query=query), evidence["premise"]), Fraction(0)
+        known = pure_epsilon(Claim(noise, None, sensitivity=sensitivity, query=query), evidence["premise"])
+        return known.epsilon, Fraction(0), known
     epsilon, delta = read_fraction(evidence, "epsilon", NAME), read_fraction(evidence, "delta", NAME)
     curve = tree.combine([Run(run.part, run.factor)], evidence.get("curve", {}), pure_epsilon)
     if epsilon < 0 or delta < 0 or curve.upper is None or not curve.upper.worst(rational(epsilon)) <= rational(delta):
         raise Rejected(NAME, "a part", "its divergence at its epsilon is not certainly at most its delta")
-    return Num(epsilon), delta
+    return Num(epsilon), delta, curve
 
 
 def _bounds(claim: Claim, epsilon: Expr, delta: Num, also: Mapping[str, str]) -> Iterator[Bound]:
@@ -69,10 +83,10 @@ def _bounds(claim: Claim, epsilon: Expr, delta: Num, also: Mapping[str, str]) ->
         yield Bound("upper", delta, quantity="delta", also=also)
 
 
-def _budget(runs: Sequence[Run], spent: Sequence[tuple[Expr, Fraction]], epsilon: Expr, delta: Fraction) -> dict[str, str]:
+def _budget(runs: Sequence[Run], spent: Sequence[Share], epsilon: Expr, delta: Fraction) -> dict[str, str]:
     """What every part spends and the total, as text."""
     shown = {}
-    for number, (run, (one, other)) in enumerate(zip(runs, spent, strict=True), 1):
+    for number, (run, (one, other, _)) in enumerate(zip(runs, spent, strict=True), 1):
         times = "" if run.times == 1 else f" x {run.times}"
         shown[f"part {number} ({kind_of(run.part.mechanism)}{times})"] = _guarantee(one, other) + (" each" if times else "")
     return {**(shown if len(runs) <= MOST_SHOWN else {}), "basic composition": f"{_guarantee(epsilon, delta)} (bound)"}

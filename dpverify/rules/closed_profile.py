@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from dpverify.curves import finite, gaussian_composition, laplace, normal, pure
+from dpverify.curves import finite, gaussian_composition, laplace, normal, post_processing, pure
 from dpverify.curves.compositions import JOINT, randomized_response
-from dpverify.curves.runs import Run, check_adjacencies, leaf, merged, occurs, reach
+from dpverify.curves.runs import Run, check_adjacencies, leaf, merged, neighbours_assumed, occurs, reach
 from dpverify.errors import Rejected
 from dpverify.expr import Expr
 from dpverify.model import Claim, Exponential, Part, Selection, Source, Table
@@ -34,12 +34,19 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> tuple[Bound, ...]:
         if run.part.query is not None and not reach(run).exact:
             raise Rejected(NAME, "sensitivity", "it is not known exactly")
     value, through = _delta(runs, claim.epsilon)
-    assumed = (JOINT,) if len(runs) > 1 else ()
+    assumed = (*(JOINT,) * (len(runs) > 1), *_hypotheses(through, runs), *neighbours_assumed(claim))
     upper = Bound("upper", value, quantity="delta", through=through, assumed=assumed)
     if any(run.processed or not occurs(run) for run in runs):
         return (upper,)
     witness = refutation(claim, value, evidence)
     return upper, Bound("lower", value, quantity="delta", through=through, assumed=assumed, witness=witness)
+
+
+def _hypotheses(through: tuple[str, ...], runs: tuple[Run, ...]) -> tuple[str, ...]:
+    """What the closed forms take for granted."""
+    known = (finite, laplace, gaussian_composition, normal)
+    found = [line for rule in known if rule.NAME in through for line in rule.ASSUMED] or list(finite.ASSUMED)
+    return (*found, *post_processing.ASSUMED) if any(run.processed for run in runs) else tuple(found)
 
 
 def _delta(runs: tuple[Run, ...], epsilon: Expr) -> tuple[Expr, tuple[str, ...]]:

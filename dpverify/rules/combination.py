@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from dpverify.compare import certainly_le, certainly_lt
+from dpverify.curves import post_processing
 from dpverify.curves.runs import Run, check_adjacencies, leaf, neighbours_assumed, occurs
 from dpverify.errors import CertificateError, Rejected
 from dpverify.expr import ONE, ZERO, Expr, add, call, format_expr, mul, neg, sub
@@ -127,6 +128,7 @@ def _once(part: Part, factor: Expr, evidence: Any, facts: _Facts) -> Expr | Infi
     if isinstance(mechanism, PostProcess):
         if facts.side == "lower":
             raise Rejected(NAME, "post_process", "what a map of the output leaves to be seen is not known")
+        facts.assumed += post_processing.ASSUMED
         return _value(mechanism.part, factor, evidence, facts)
     if isinstance(mechanism, Group | Lipschitz):
         times = mechanism.size if isinstance(mechanism, Group) else mechanism.constant

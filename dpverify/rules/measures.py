@@ -8,9 +8,9 @@ from fractions import Fraction
 from typing import Any, Final
 
 from dpverify.compare import certainly_equal, decimal_bounds
-from dpverify.curves import gaussian_composition, laplace, measures, stated_guarantee
+from dpverify.curves import finite, gaussian_composition, laplace, measures, normal, stated_guarantee
 from dpverify.curves.compositions import JOINT, randomized_response
-from dpverify.curves.runs import Run, check_adjacencies, leaf, merged, reach
+from dpverify.curves.runs import Run, check_adjacencies, leaf, merged, neighbours_assumed, occurs, reach
 from dpverify.errors import CertificateError, Rejected
 from dpverify.expr import ONE, Expr, Num, format_expr, mul, sub, symbols
 from dpverify.model import Claim, Combinator, Exponential, Guarantee, Part
@@ -50,6 +50,7 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     evidence: "order", a rational above 1; "premise", of the pure epsilon where that is what is known.
     """
     facts = facts_of(claim, evidence.get("premise"))
+    facts.assumed = tuple(dict.fromkeys((*facts.assumed, *neighbours_assumed(claim))))
     order = read_fraction(evidence, "order", NAME)
     renyi = measures.Renyi(order, facts.divergence(order))
     if claim.epsilon is not None:
@@ -84,35 +85,43 @@ def _gaussian(runs: tuple[Run, ...]) -> Facts:
     facts.shown["zCDP"] = _relation("rho", measures.zcdp_of_gaussian(mu), facts.exact)
     _show_divergences(facts)
     if any(isinstance(run.part.mechanism, Guarantee) for run in runs):
-        facts.assumed = stated_guarantee.ASSUMED
+        facts.assumed = (*normal.ASSUMED, *stated_guarantee.ASSUMED)
     elif facts.exact:
-        facts.assumed = (OCCUR, JOINT) if len(runs) > 1 else (OCCUR,)
+        facts.assumed = (*normal.ASSUMED, OCCUR, JOINT) if len(runs) > 1 else (*normal.ASSUMED, OCCUR)
+    else:
+        facts.assumed = normal.ASSUMED
     return facts
 
 
 def _single(run: Run, premise: Any) -> Facts:
     mechanism, sensitivity, query = leaf(run)
+    attained = not run.processed and occurs(run)
+    hypotheses: tuple[str, ...]
     if isinstance(mechanism, Exponential):
         eta = exponential_range(mechanism, ONE if sensitivity is None else sensitivity)
         rho = measures.zcdp_of_bounded_range(eta)
         facts = Facts(lambda order: measures.renyi_of_zcdp(rho, order).divergence, False)
-        facts.shown["bounded range"] = _relation("eta", eta, not run.processed)
+        facts.shown["bounded range"] = _relation("eta", eta, attained)
         facts.shown["zCDP"] = _relation("rho", rho, False)
+        facts.assumed = finite.ASSUMED
         return facts
     ratio = laplace.scale_ratio(mechanism, reach(run).upper) if run.part.query is None else None
     response = randomized_response(run)
     if ratio is not None:
-        facts, epsilon = Facts(lambda order: measures.renyi_of_laplace(ratio, order).divergence, not run.processed), ratio
+        facts, epsilon = Facts(lambda order: measures.renyi_of_laplace(ratio, order).divergence, attained), ratio
+        hypotheses = laplace.ASSUMED
     elif response is not None:
-        facts, epsilon = Facts(lambda order: measures.renyi_of_pure(response, order).divergence, not run.processed), response
+        facts, epsilon = Facts(lambda order: measures.renyi_of_pure(response, order).divergence, attained), response
+        hypotheses = finite.ASSUMED
     elif premise is not None:
-        epsilon = pure_epsilon(Claim(mechanism, None, sensitivity=sensitivity, query=query), premise)
+        known = pure_epsilon(Claim(mechanism, None, sensitivity=sensitivity, query=query), premise)
+        epsilon, hypotheses = known.epsilon, known.assumed
         facts = Facts(lambda order: measures.renyi_of_pure(epsilon, order).divergence, False)
     else:
         raise Rejected(NAME, "the mechanism", "no bound on its divergences is known without its pure epsilon")
     facts.shown["zCDP"] = _relation("rho", measures.zcdp_of_pure(epsilon), False)
     _show_divergences(facts)
-    facts.assumed = (OCCUR,) if facts.exact and ratio is not None else ()
+    facts.assumed = (*hypotheses, OCCUR) if facts.exact and ratio is not None else hypotheses
     return facts
 
 

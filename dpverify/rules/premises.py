@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from dpverify.curves.base import Pure
 from dpverify.errors import CertificateError, Rejected
-from dpverify.expr import Expr
 from dpverify.model import Claim
 from dpverify.rules import (
     concave_exponent,
@@ -67,9 +67,10 @@ def premise(claim: Claim, evidence: Any, side: str) -> Bound:
     return found
 
 
-def pure_epsilon(claim: Claim, evidence: Any) -> Expr:
-    """A finite upper bound on the pure epsilon of a single mechanism."""
+def pure_epsilon(claim: Claim, evidence: Any) -> Pure:
+    """A finite upper bound on the pure epsilon of a single mechanism, with what it rests on. Raises Rejected, CertificateError."""
     found = premise(claim, evidence, "upper")
     if isinstance(found.value, Infinite):
         raise Rejected(WHAT, "the part", "it has no finite epsilon")
-    return found.value
+    name = str(evidence["rule"])
+    return Pure(found.value, (name, *found.through), (*RULES[name].ASSUMED, *found.assumed))

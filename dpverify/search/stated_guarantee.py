@@ -37,7 +37,7 @@ def leaf_plan(run: Run, epsilon: float | None, delta: float | None) -> Plan:
 
 def composition_plan(runs: Sequence[Run], premises: Sequence[Plan | None], epsilon: float | None, delta: float | None) -> Plan:
     """Evidence for the sum of the divergences of runs. Raises Rejected where one has none, or where the stated orders are not the same."""
-    divergences = [renyi_composition.of(run, below, pure_epsilon) for run, below in zip(runs, premises, strict=True)]
+    divergences = [renyi_composition.of(run, below, pure_epsilon)[0] for run, below in zip(runs, premises, strict=True)]
     mechanisms = [leaf(run)[0] for run in runs]
     orders = _orders([known for known in mechanisms if isinstance(known, Guarantee)])
     found: Plan = {"rule": renyi_composition.NAME, "points": points(divergences, [run.times for run in runs], orders, epsilon, delta)}

@@ -7,6 +7,7 @@ import pytest
 from flint import arb
 
 from dpverify.curves import renyi_composition
+from dpverify.curves.base import Pure
 from dpverify.curves.runs import Run
 from dpverify.errors import CertificateError, DpverifyError, Rejected
 from dpverify.expr import ONE, num, parse
@@ -60,7 +61,7 @@ def test_a_pure_part_counts_as_randomized_response():
     tau = mpmath.log((mpmath.exp(5) + mpmath.exp(-4)) / (1 + mpmath.e)) / 4
     expected = conversion(tau + mpmath.mpf(5) / 8, 4, 5)
     assert abs(delta([Run(part("zcdp", ["1/8"])), Run(part("approximate", [1, 0]))], [["5", "4"]], 4) / expected - 1) < 1e-12
-    found = delta([Run(part("zcdp", ["1/8"])), Run(LAPLACE)], [["5", "4"]], 4, lambda claim, evidence: ONE, premises=[None, {}])
+    found = delta([Run(part("zcdp", ["1/8"])), Run(LAPLACE)], [["5", "4"]], 4, lambda claim, evidence: Pure(ONE), premises=[None, {}])
     assert abs(found / expected - 1) < 1e-12
 
 
