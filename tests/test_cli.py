@@ -14,6 +14,7 @@ from click.testing import CliRunner
 import dpverify
 from dpverify import cli
 from dpverify.catalogue import read_spec
+from dpverify.cli import output
 from dpverify.rules.table import TABLE
 
 # Randomized response that tells the truth with probability 3/4: epsilon = log(3) (THEORY T8; digits: OEIS A002391)
@@ -195,7 +196,7 @@ def test_a_write_that_fails_leaves_the_old_file(tmp_path, monkeypatch):
 
     monkeypatch.setattr(Path, "replace", fail)
     with pytest.raises(OSError, match="No space left"):
-        cli._write(target, "new")
+        output.write(target, "new")
     assert target.read_text() == "old"
     assert [path.name for path in tmp_path.iterdir()] == ["a.json"]
 

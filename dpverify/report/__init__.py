@@ -94,14 +94,6 @@ def _part(part: Mapping[str, Any]) -> str:
     return ", ".join(said)
 
 
-def exit_code(entries: Sequence[Entry]) -> int:
-    """3: dpverify failed; 1: a verdict other than expected; 4: something undecided; 0: all as expected."""
-    if any(entry.fault for entry in entries):
-        return 3
-    surprises = {entry.verdict for entry in entries if not entry.as_expected}
-    return 1 if surprises - {"UNKNOWN"} else 4 if surprises else 0
-
-
 def summary(entries: Sequence[Entry]) -> str:
     """The last line of an answer."""
     count = len(entries)

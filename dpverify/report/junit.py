@@ -1,45 +1,77 @@
-"""JUnit XML: a suite per claim file, a case per claim."""
+"""JUnit XML: a suite for each claim file, a case for each claim; a suite for audits."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import groupby
+from typing import Final
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from dpverify.report import Entry
-from dpverify.report.text import tight_text, witness_text
+from dpverify.report.results import Results, Surprise
+
+_AUDITS: Final = "audits"
+_COUNTS: Final = ("tests", "failures", "errors", "skipped")
 
 
-def render(entries: Sequence[Entry]) -> str:
-    """The answer as JUnit XML: a wrong verdict is a failure, an undecided claim too, a fault of dpverify an error."""
-    root = Element("testsuites", name="dpverify", tests=str(len(entries)), failures=_failures(entries), errors=_errors(entries))
-    for file, members in groupby(entries, key=lambda entry: entry.file):
-        group = list(members)
-        suite = SubElement(
-            root, "testsuite", name=file, tests=str(len(group)), failures=_failures(group), errors=_errors(group),
-            time=f"{sum(entry.seconds for entry in group):.3f}",
-        )  # fmt: skip
-        for entry in group:
-            case = SubElement(
-                suite, "testcase", classname=clean(entry.mechanism), name=clean(entry.claim.name), file=file, time=f"{entry.seconds:.3f}"
-            )
-            if entry.fault:
-                SubElement(case, "error", message=clean(entry.fault))
-            elif not entry.as_expected:
-                problem = SubElement(case, "failure", message=f"{entry.verdict}, expected {entry.expected}")
-                witness = entry.judgement.witness if entry.judgement else None
-                detail = [tight_text(entry), witness_text(witness) if witness else "", entry.reason or ""]
-                problem.text = clean("\n".join(line for line in detail if line))
+@dataclass(frozen=True, slots=True)
+class _Case:
+    suite: str
+    classname: str
+    name: str
+    file: str
+    seconds: float
+    surprises: Sequence[Surprise]
+
+
+def render(results: Results) -> str:
+    """The answer as JUnit XML: what is not as expected is a failure, what could not be answered an error, what a baseline knows skipped."""
+    root = Element("testsuites", name="dpverify")
+    for name, members in groupby(_cases(results), key=lambda case: case.suite):
+        cases = list(members)
+        suite = SubElement(root, "testsuite", name=clean(name))
+        for case in cases:
+            _add(suite, case)
+        _count(suite)
+        suite.set("time", f"{sum(case.seconds for case in cases):.3f}")
+    _count(root)
     indent(root)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + tostring(root, encoding="unicode")
 
 
-def _failures(entries: Sequence[Entry]) -> str:
-    return str(sum(not entry.as_expected and not entry.fault for entry in entries))
+def _cases(results: Results) -> Iterator[_Case]:
+    surprises = results.surprises
+
+    def of(source: str, file: str, name: str) -> list[Surprise]:
+        return [one for one in surprises if (one.source, one.file, one.name) == (source, file, name)]
+
+    for entry in results.entries:
+        yield _Case(entry.file, entry.mechanism, entry.claim.name, entry.file, entry.seconds, of("claim", entry.file, entry.claim.name))
+    for (file, name), group in groupby(results.findings, key=lambda one: (one.file, one.name)):
+        seconds = max(one.seconds for one in group)  # findings of one run come one after the other
+        yield _Case(_AUDITS, file, name, file, seconds, [one for one in of("audit", file, name) if one.rule != "FAULT"])
+    for one in surprises:
+        if one.source == "audit" and one.rule == "FAULT":
+            yield _Case(_AUDITS, one.file, one.name, one.file, 0.0, [one])
 
 
-def _errors(entries: Sequence[Entry]) -> str:
-    return str(sum(entry.fault is not None for entry in entries))
+def _add(suite: Element, case: _Case) -> None:
+    place = {"classname": clean(case.classname), "name": clean(case.name), "file": clean(case.file), "time": f"{case.seconds:.3f}"}
+    element = SubElement(suite, "testcase", place)
+    faults = [one for one in case.surprises if one.rule == "FAULT"]
+    wrong = [one for one in case.surprises if one.rule != "FAULT" and not one.known]
+    told = [("error", faults), ("failure", wrong), ("skipped", [one for one in case.surprises if one.known])]
+    for tag, which in told:
+        if which:
+            message = "in the baseline" if tag == "skipped" else ", ".join(one.rule if tag == "failure" else one.message for one in which)
+            SubElement(element, tag, message=clean(message)).text = clean("\n".join(one.message for one in which))
+            return
+
+
+def _count(element: Element) -> None:
+    tags = {"tests": "testcase", "failures": "failure", "errors": "error", "skipped": "skipped"}
+    for name in _COUNTS:
+        element.set(name, str(sum(1 for _ in element.iter(tags[name]))))
 
 
 def clean(text: str) -> str:

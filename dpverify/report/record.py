@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from typing import Any
 
-from dpverify.report import Entry, ceiling, claimed, delta_enclosure, enclosure, exact, exact_delta
+from dpverify.report import Entry, ceiling, claimed, delta_enclosure, enclosure, exact, exact_delta, findings
+from dpverify.report.results import Results
 
 
-def render(entries: Sequence[Entry]) -> str:
-    """The answer as one JSON object."""
-    return json.dumps({"schema": "dpverify/1", "claims": [record(entry) for entry in entries], "audits": []}, indent=1)
+def render(results: Results) -> str:
+    """The answer as one JSON object; under "errors" the audits that could not be made, where there are some."""
+    answer: dict[str, Any] = {
+        "schema": "dpverify/1",
+        "claims": [record(entry) for entry in results.entries],
+        "audits": [findings.record(finding) for finding in results.findings],
+    }
+    if results.faults or results.findings:
+        answer["errors"] = [{"file": fault.file, "name": fault.name, "error": fault.error} for fault in results.faults]
+    return json.dumps(answer, indent=1)
 
 
 def record(entry: Entry) -> dict[str, Any]:

@@ -1,39 +1,52 @@
-"""SARIF 2.1.0: every claim whose verdict is not the expected one, at its line of the claim file."""
+"""SARIF 2.1.0: everything that is not as expected, at the line of its claim; what could not be answered, as a failed invocation."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from pathlib import PurePath
-from typing import Any
+from typing import Any, Final
+from urllib.parse import quote
 
 from dpverify import __version__
-from dpverify.report import Entry
-from dpverify.report.github import message
+from dpverify.report.results import RULES, Results, Surprise
 
-_RULES = {
-    "REFUTED": "A claim that was expected to hold is refuted.",
-    "PROVED": "A claim that was expected to fail is proved.",
-    "UNKNOWN": "A claim is neither proved nor refuted.",
-}
+SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
+_PLACES: Final = list(RULES)
 
 
-def render(entries: Sequence[Entry]) -> str:
+def render(results: Results) -> str:
     """The answer as one SARIF log."""
-    rules = [{"id": verdict, "shortDescription": {"text": text}} for verdict, text in _RULES.items()]
+    surprises = results.surprises
+    faults = [surprise for surprise in surprises if surprise.rule == "FAULT"]
+    rules = [
+        {"id": name, "name": name.title().replace("_", ""), "shortDescription": {"text": text}, "fullDescription": {"text": text}}
+        for name, text in RULES.items()
+    ]
+    told = [{"level": "error", "message": {"text": fault.message}, "locations": [_place(fault)]} for fault in faults]
     run = {
-        "tool": {"driver": {"name": "dpverify", "version": __version__, "rules": rules}},
-        "results": [_result(entry) for entry in entries if not entry.as_expected],
+        "tool": {"driver": {"name": "dpverify", "semanticVersion": __version__, "rules": rules}},
+        "invocations": [{"executionSuccessful": not faults, "toolExecutionNotifications": told}],
+        "results": [_result(surprise) for surprise in surprises if surprise.rule != "FAULT"],
     }
-    schema = "https://json.schemastore.org/sarif-2.1.0.json"
-    return json.dumps({"$schema": schema, "version": "2.1.0", "runs": [run]}, indent=1)
+    return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=1)
 
 
-def _result(entry: Entry) -> dict[str, Any]:
-    place = {"artifactLocation": {"uri": PurePath(entry.file).as_posix()}, "region": {"startLine": entry.line}}
-    return {
-        "ruleId": entry.verdict,
-        "level": "warning" if entry.verdict == "UNKNOWN" and not entry.fault else "error",
-        "message": {"text": message(entry)},
-        "locations": [{"physicalLocation": place}],
+def _result(surprise: Surprise) -> dict[str, Any]:
+    result = {
+        "ruleId": surprise.rule,
+        "ruleIndex": _PLACES.index(surprise.rule),
+        "level": surprise.level,
+        "message": {"text": surprise.message},
+        "locations": [_place(surprise)],
+        "partialFingerprints": {"primaryLocationLineHash": surprise.fingerprint, "dpverify/v1": surprise.fingerprint},
     }
+    if surprise.known:
+        result["suppressions"] = [{"kind": "external", "status": "accepted", "justification": "Accepted by the baseline."}]
+    return result
+
+
+def _place(surprise: Surprise) -> dict[str, Any]:
+    path = PurePath(surprise.file)
+    uri = path.as_uri() if path.is_absolute() else quote(path.as_posix())
+    place = {"artifactLocation": {"uri": uri}, "region": {"startLine": surprise.line}}
+    return {"physicalLocation": place, "logicalLocations": [{"name": surprise.name, "kind": "member"}]}

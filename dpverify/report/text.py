@@ -4,30 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from dpverify.report import Entry, ceiling, delta_enclosure, enclosure, exact, short, summary
+from dpverify.report import Entry, ceiling, delta_enclosure, enclosure, exact, findings, short
+
+if TYPE_CHECKING:
+    from dpverify.report.results import Results
 
 Paint = Callable[[str, str], str]
 """Colours a text by a verdict; the identity where there is no terminal."""
 
 
-def render(entries: Sequence[Entry], paint: Paint = lambda text, verdict: text) -> str:
+def render(results: Results, paint: Paint = lambda text, verdict: text) -> str:
     """The whole answer; files are headed by their names where there are several."""
-    groups = [(file, list(group)) for file, group in groupby(entries, key=lambda entry: entry.file)]
-    lines: list[str] = []
+    groups = [(file, list(group)) for file, group in groupby(results.entries, key=lambda entry: entry.file)]
+    known = {(one.file, one.name) for one in results.surprises if one.known and one.source == "claim"}
+    said: list[str] = []
     for file, group in groups:
         if len(groups) > 1:
-            lines.append(file)
+            said.append(file)
         width = max(len(entry.claim.name) for entry in group)
         for entry in group:
-            lines.extend(claim_lines(entry, width, paint))
-        lines.extend(_footer(group))
-    return "\n".join([*lines, summary(entries)])
+            said.extend(claim_lines(entry, width, paint, known=(entry.file, entry.claim.name) in known))
+        said.extend(_footer(group))
+    said.extend(findings.lines(results.findings, paint))
+    return "\n".join([*said, results.summary])
 
 
-def claim_lines(entry: Entry, width: int, paint: Paint) -> Iterator[str]:
-    """One claim: its line, and the witness or the reason below it."""
+def claim_lines(entry: Entry, width: int, paint: Paint, *, known: bool = False) -> Iterator[str]:
+    """One claim: its line, and the witness or the reason below it. known: whether a baseline accepts that it is not as expected."""
     delta = "" if short(entry.claim.delta) == "0" else f"  delta {short(entry.claim.delta)}"
     parts = [f"eps {short(entry.claim.epsilon)}{delta}"]
     tight = tight_text(entry)
@@ -37,7 +42,7 @@ def claim_lines(entry: Entry, width: int, paint: Paint) -> Iterator[str]:
         parts.append(delta_text(entry))
     parts.append(f"{entry.seconds * 1000:.0f} ms")
     if not entry.as_expected:
-        parts.append(f"expected {entry.expected}")
+        parts.append(f"expected {entry.expected}" + (", known from the baseline" if known else ""))
     yield f"{paint(f'{entry.verdict:8}', entry.verdict)} {entry.claim.name:{width}}   {'   '.join(parts)}"
     if entry.judgement is not None and entry.judgement.witness is not None:
         yield f"         witness: {witness_text(entry.judgement.witness)}"
@@ -45,6 +50,14 @@ def claim_lines(entry: Entry, width: int, paint: Paint) -> Iterator[str]:
         yield f"         {key}: {value}"
     if entry.reason:
         yield f"         reason: {entry.reason}"
+
+
+def surprise_text(entry: Entry) -> str:
+    """A claim that is not as expected, in a sentence or two."""
+    witness = entry.judgement.witness if entry.judgement else None
+    said = [f"{entry.claim.name}: {entry.verdict} at eps {short(entry.claim.epsilon)}, expected {entry.expected}."]
+    said += [tight_text(entry), f"witness: {witness_text(witness)}" if witness else "", entry.reason or ""]
+    return " ".join(part for part in said if part)
 
 
 def tight_text(entry: Entry) -> str:

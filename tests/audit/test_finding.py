@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from dpverify.audit.finding import FLOAT, MODEL, NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION, Finding, confidence_text
 from dpverify.report import findings as rendering
-from dpverify.report.findings import Fault
+from dpverify.report import github, junit, markdown, record, sarif, text
+from dpverify.report.results import Fault, Results
 
 SEEN = Finding(
     finding=NO_VIOLATION_SEEN, level=MODEL, epsilon=1.0, delta=0.0, epsilon_lower=0.96, confidence=1 - 1e-6, samples=1000,
@@ -67,6 +68,14 @@ def test_without_a_generator_the_text_says_that_it_cannot_be_repeated():
     assert "not reproducible" in replace(SEEN, seed=None).text()
 
 
+def exit_code(findings, faults=()):
+    return Results(findings=findings, faults=faults).exit_code
+
+
+def summary(findings, faults=()):
+    return Results(findings=findings, faults=faults).summary
+
+
 @pytest.mark.parametrize(
     ("finding", "expected", "fine"),
     [
@@ -83,7 +92,7 @@ def test_without_a_generator_the_text_says_that_it_cannot_be_repeated():
 )
 def test_only_what_speaks_against_the_author_is_unexpected(finding, expected, fine):
     one = replace(SEEN, finding=finding, expected=expected)
-    assert one.as_expected is fine and rendering.exit_code([one]) == int(not fine)
+    assert one.as_expected is fine and exit_code([one]) == int(not fine)
 
 
 @given(st.floats(1e-12, 0.5))
@@ -93,20 +102,20 @@ def test_a_confidence_in_words_is_never_the_certain_one(alpha):
 
 
 def test_the_exit_code_is_that_of_the_worst():
-    assert rendering.exit_code([]) == rendering.exit_code([SEEN]) == 0
-    assert rendering.exit_code([SEEN, OTHER]) == 1
-    assert rendering.exit_code([SEEN], [FAULT]) == rendering.exit_code([BROKEN], [FAULT]) == 2
-    assert rendering.exit_code([BROKEN], [replace(FAULT, code=3), FAULT]) == 3
+    assert exit_code([]) == exit_code([SEEN]) == 0
+    assert exit_code([SEEN, OTHER]) == 1
+    assert exit_code([SEEN], [FAULT]) == exit_code([BROKEN], [FAULT]) == 2
+    assert exit_code([BROKEN], [replace(FAULT, code=3), FAULT]) == 3
 
 
 def test_the_summary_counts_claims_and_findings():
     leak = (replace(LEAK, also=(SEEN,)), SEEN)
-    assert rendering.summary(leak) == "1 claim: 1 VIOLATION, 1 NO_VIOLATION_SEEN"
-    assert rendering.summary(leak, [FAULT]) == "2 claims: 1 VIOLATION, 1 NO_VIOLATION_SEEN, 1 not audited"
+    assert summary(leak) == "1 claim: 1 VIOLATION, 1 NO_VIOLATION_SEEN"
+    assert summary(leak, [FAULT]) == "2 claims: 1 VIOLATION, 1 NO_VIOLATION_SEEN, 1 not audited"
 
 
 def test_several_findings_of_a_claim_are_one_case_of_junit():
-    suite = ET.fromstring(rendering.as_junit([LEAK, SEEN, replace(SEEN, name="two")]))
+    suite = ET.fromstring(junit.render(Results(findings=[LEAK, SEEN, replace(SEEN, name="two")])))
     assert (suite.attrib["tests"], suite.attrib["failures"]) == ("2", "1")
     first, second = suite.findall(".//testcase")
     assert first.find("failure").attrib["message"] == "VIOLATION" and second.find("failure") is None
@@ -116,19 +125,20 @@ def test_several_findings_of_a_claim_are_one_case_of_junit():
 def test_any_findings_can_be_told_in_every_format(findings, faults):
     """Of XML what the standard allows, of Markdown a row a finding, of GitHub one line an annotation."""
     surprises = [one for one in findings if not one.as_expected]
-    answer = json.loads(rendering.as_json(findings, faults))
+    results = Results(findings=findings, faults=faults)
+    answer = json.loads(record.render(results))
     assert [entry["finding"] for entry in answer["audits"]] == [one.finding for one in findings] and len(answer["errors"]) == len(faults)
-    run = json.loads(rendering.as_sarif(findings, faults))["runs"][0]
+    run = json.loads(sarif.render(results))["runs"][0]
     assert len(run["results"]) == len(surprises) and run["invocations"][0]["executionSuccessful"] is not bool(faults)
-    suite = ET.fromstring(rendering.as_junit(findings, faults))
+    suite = ET.fromstring(junit.render(results))
     assert len(suite.findall(".//error")) == len(faults) and bool(suite.findall(".//failure")) == bool(surprises)
-    *annotations, last = rendering.as_github(findings, faults).split("\n")
+    *annotations, last = github.render(results).split("\n")
     assert len(annotations) == len(surprises) + len(faults) and all(line.startswith("::error ") for line in annotations)
-    assert last == rendering.summary(findings, faults)
-    assert rendering.text(findings, faults).endswith(last)
+    assert last == results.summary
+    assert text.render(results).endswith(last)
     rows = [
         line
-        for line in rendering.as_markdown(findings, faults).split("\n")
+        for line in markdown.render(results).split("\n")
         if re.match(rf"\| ({VIOLATION}|{NONCONFORMING}|{NO_VIOLATION_SEEN}) \|", line)
     ]
     assert len(rows) == len(findings)
@@ -137,4 +147,4 @@ def test_any_findings_can_be_told_in_every_format(findings, faults):
 def test_numbers_that_json_has_not_are_told_as_the_contract_does():
     entry = rendering.record(replace(SEEN, detectable_epsilon=math.inf, epsilon_lower=math.inf, event="", pair=""))
     assert entry["detectable_epsilon"] == entry["epsilon_lower"] == "inf" and entry["event"] is entry["pair"] is None
-    assert "Infinity" not in rendering.as_json([replace(SEEN, detectable_epsilon=math.inf)])
+    assert "Infinity" not in record.render(Results(findings=[replace(SEEN, detectable_epsilon=math.inf)]))

@@ -1,0 +1,77 @@
+"""The command line: parse, call, print, exit code. stdout carries the answer, stderr everything else.
+
+One verb a file. Heavy modules are imported by the verb that needs them, so that --help is immediate.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any, Final
+
+import click
+
+from dpverify import __version__
+from dpverify.cli.audit import audit
+from dpverify.cli.check import check
+from dpverify.cli.explain import explain
+from dpverify.cli.output import fault, unwritten
+from dpverify.cli.report import report
+from dpverify.cli.verify import verify
+from dpverify.errors import DpverifyError, SpecError
+
+INTERRUPTED: Final = 130
+
+
+class _Verbs(click.Group):
+    """The verbs, with one place where failures become messages and exit codes."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a verb. A reader that closes the pipe is no verdict, which click's exit code 1 would say."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError as error:
+            sys.stdout = None  # nothing to flush at the end
+            raise click.ClickException("the output was closed before all of it was written.") from error
+
+    def main(self, *args: Any, **kwargs: Any) -> Any:
+        """Run a verb and leave with its exit code: 2 for bad usage or files, 3 for a fault of dpverify, 130 for Ctrl-C."""
+        kwargs["standalone_mode"] = False
+        try:
+            sys.exit(super().main(*args, **kwargs) or 0)
+        except click.Abort:
+            click.echo("interrupted; no file is left half-written.", err=True)
+            sys.exit(INTERRUPTED)
+        except click.ClickException as error:
+            error.show()
+            sys.exit(2)
+        except SpecError as error:
+            for said in error.faults:
+                click.echo(f"SpecError: {said}", err=True)
+            sys.exit(2)
+        except DpverifyError as error:
+            click.echo(f"{type(error).__name__}: {error}", err=True)
+            sys.exit(2)
+        except OSError as error:
+            click.echo(unwritten(error), err=True)
+            sys.exit(2)
+        except Exception as error:
+            click.echo(fault(error), err=True)
+            sys.exit(3)
+
+
+@click.group(cls=_Verbs, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120})
+@click.version_option(__version__, prog_name="dpverify")
+def main() -> None:
+    """Prove or refute differential-privacy claims.
+
+    Exit codes: 0 all as expected; 1 a verdict other than expected; 2 bad usage or a bad file; 3 a fault of dpverify itself;
+    4 nothing wrong found but something undecided.
+    """
+    # Matrices are small here: threads of BLAS only wait for each other, ten times as long as the work takes on a busy machine.
+    for library in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ.setdefault(library, "1")
+
+
+for _verb in (verify, check, audit, report, explain):
+    main.add_command(_verb)

@@ -1,0 +1,5 @@
+"""`python -m dpverify.cli`."""
+
+from dpverify.cli import main
+
+main()

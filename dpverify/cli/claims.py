@@ -1,0 +1,168 @@
+"""Claim files to results: every claim judged or audited, one claim's fault never taking the other answers away."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from dpverify.cli import output
+from dpverify.errors import DpverifyError, SpecError
+
+if TYPE_CHECKING:
+    from dpverify.audit.finding import Finding
+    from dpverify.bands import Bands
+    from dpverify.catalogue import Spec, Stated
+    from dpverify.model import Claim
+    from dpverify.report import Entry
+    from dpverify.report.results import Fault, Results
+
+
+def specs_of(paths: Sequence[str]) -> list[Spec]:
+    """Every claim file meant, read; all faults of all files in one SpecError, before anything is done."""
+    from dpverify.catalogue import read_spec, resolve
+
+    specs: list[Spec] = []
+    faults: list[str] = []
+    for path in paths:
+        try:
+            files = resolve(path)
+        except SpecError as error:
+            faults.extend(error.faults)
+            continue
+        for file in files:
+            try:
+                specs.append(read_spec(file))
+            except SpecError as error:
+                faults.extend(error.faults)
+    if faults:
+        raise SpecError(faults)
+    return specs
+
+
+def verified(specs: Sequence[Spec], certificates: Path | None, digits: int) -> list[Entry]:
+    """The outcome of every claim, with certificates written as they come."""
+    if certificates is not None:
+        output.writable(certificates)
+    names = unique(_certificate_stem(spec, stated) for spec in specs for stated in spec.claims)
+    work = [(spec, stated, next(names)) for spec in specs for stated in spec.claims]
+    entries: list[Entry] = []
+    with click.progressbar(work, label="verifying", file=sys.stderr, hidden=not sys.stderr.isatty()) as steps:
+        for spec, stated, name in steps:
+            entries.append(_outcome(spec, stated, None if certificates is None else certificates / f"{name}.cert.json", digits))
+    return entries
+
+
+def _outcome(spec: Spec, stated: Stated, certificate: Path | None, digits: int) -> Entry:
+    from dpverify import verify as judge
+    from dpverify.certificate import encode
+    from dpverify.report import Entry
+
+    started = time.perf_counter()
+    common: dict[str, Any] = {
+        "file": spec.file, "mechanism": spec.mechanism, "claim": stated.claim, "expected": stated.expect, "line": stated.line,
+        "digits": digits, "utility": stated.utility,
+    }  # fmt: skip
+    try:
+        verified = judge(stated.claim, digits)
+    except Exception as error:  # one claim's fault must not take the other answers away
+        if os.environ.get("DPVERIFY_DEBUG"):
+            raise
+        fault = output.fault(error)
+        click.echo(f"{spec.file}, {stated.claim.name}: {fault}", err=True)
+        return Entry(**common, fault=fault, seconds=time.perf_counter() - started)
+    decided = certificate is not None and verified.judgement.verdict != "UNKNOWN"
+    if certificate is not None and decided:
+        output.write(certificate, encode(verified.certificate))
+    return Entry(
+        **common,
+        judgement=verified.judgement,
+        reasons=verified.reasons,
+        certificate=str(certificate) if decided else None,
+        seconds=time.perf_counter() - started,
+    )
+
+
+def _certificate_stem(spec: Spec, stated: Stated) -> str:
+    slug = re.sub(r"[\s_]+", "-", re.sub(r"[^\w\s.-]", "", stated.claim.name.lower(), flags=re.ASCII).strip())
+    return f"{spec.mechanism}.{slug[:80].strip('.-') or 'claim'}"
+
+
+def unique(names: Iterable[str]) -> Iterator[str]:
+    """The names with -2, -3, ... after those that have been before."""
+    seen = {"index", "audits"}  # files that a report has of its own
+    for name in names:
+        candidate, count = name, 1
+        while candidate in seen:
+            count += 1
+            candidate = f"{name}-{count}"
+        seen.add(candidate)
+        yield candidate
+
+
+def audited(specs: Sequence[Spec], checkpoint: Path | None = None, **settings: Any) -> Results:
+    """The findings of every claim of files with an [audit] table, and the audits that could not be made."""
+    from dpverify.audit import audit_spec
+    from dpverify.report.results import Fault, Results
+
+    work = [(spec, stated) for spec in specs for stated in spec.claims]
+    findings: list[Finding] = []
+    faults: list[Fault] = []
+    for number, (spec, stated) in enumerate(work, 1):
+        file = checkpoint.with_name(f"{checkpoint.name}.{number}") if checkpoint and number > 1 else checkpoint
+        label = f"auditing {number}/{len(work)} {spec.mechanism}"
+        with click.progressbar(length=settings["samples"], label=label, file=sys.stderr, hidden=not sys.stderr.isatty()) as bar:
+
+            def progress(done: int, bar: Any = bar) -> None:
+                bar.update(done - bar.pos)
+
+            try:
+                findings += audit_spec(spec, claims=[stated], checkpoint=file, progress=progress, **settings)
+            except Exception as error:  # one claim's fault must not take the other findings away
+                if os.environ.get("DPVERIFY_DEBUG") and not isinstance(error, DpverifyError | OSError):
+                    raise
+                known = f"{type(error).__name__}: {error}" if isinstance(error, DpverifyError) else None
+                known = output.unwritten(error) if isinstance(error, OSError) else known
+                faults.append(Fault(spec.file, stated.claim.name, known or output.fault(error), 2 if known else 3))
+                click.echo(f"{spec.file}, {stated.claim.name}: {faults[-1].error}", err=True)
+    lines = {(spec.file, stated.claim.name): stated.line for spec, stated in work}
+    return Results(findings=findings, faults=faults, lines=lines)
+
+
+def drawn_bands(groups: Mapping[str, Sequence[Entry]]) -> dict[str, list[Bands]]:
+    """The bands of every claim file, by its stem; claims that differ only in what they claim share theirs."""
+    drawn: dict[str, list[Bands]] = {}
+    with click.progressbar(groups.items(), label="drawing", file=sys.stderr, hidden=not sys.stderr.isatty()) as steps:
+        for stem, entries in steps:
+            alike: dict[Claim, list[Entry]] = {}
+            for entry in entries:
+                alike.setdefault(replace(entry.claim, epsilon=None, delta=None, name=""), []).append(entry)
+            drawn[stem] = [bands for group in alike.values() if (bands := _bands(group)) is not None]
+    return drawn
+
+
+def _bands(entries: Sequence[Entry]) -> Bands | None:
+    from dpverify.bands import bands
+
+    try:
+        return bands([entry.claim for entry in entries], next(filter(None, map(_curve_evidence, entries)), None))
+    except Exception as error:  # one claim's fault must not take the other curves away
+        if os.environ.get("DPVERIFY_DEBUG"):
+            raise
+        click.echo(f"{entries[0].file}, {entries[0].claim.name}, its curves: {output.fault(error)}", err=True)
+        return None
+
+
+def _curve_evidence(entry: Entry) -> Mapping[str, Any] | None:
+    """The evidence of the privacy curve in the certificate that was written, if one is there."""
+    from dpverify.certificate import decode
+
+    steps = decode(Path(entry.certificate).read_bytes())["steps"] if entry.certificate else []
+    return next((step["evidence"]["curve"] for step in steps if "curve" in step["evidence"]), None)

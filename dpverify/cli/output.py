@@ -1,0 +1,74 @@
+"""What leaves the command line: whole files or none, colours only on a terminal, faults as one sentence."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+if TYPE_CHECKING:
+    from dpverify.report.results import Results
+
+FORMATS: Final = {"text": "text", "json": "record", "sarif": "sarif", "junit": "junit", "github": "github", "markdown": "markdown"}
+"""Each output format and the module of dpverify.report that renders it."""
+_COLOURS: Final = {"PROVED": "green", "REFUTED": "red", "UNKNOWN": "yellow"}
+
+
+def rendered(results: Results, style: str) -> str:
+    """An answer in one of the FORMATS."""
+    if style == "text":
+        from dpverify.report import text
+
+        return text.render(results, paint)
+    from importlib import import_module
+
+    answer: str = import_module(f"dpverify.report.{FORMATS[style]}").render(results)
+    return answer.rstrip("\n")
+
+
+def paint(text: str, verdict: str) -> str:
+    """The text in the colour of a verdict, on a terminal that wants colours."""
+    if sys.stdout is None or not sys.stdout.isatty() or os.environ.get("NO_COLOR"):
+        return text
+    return click.style(text, fg=_COLOURS[verdict], bold=True)
+
+
+def write(path: Path, content: str) -> None:
+    """Write a whole file or nothing: into a neighbour first, then in its place."""
+    scratch = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        scratch.write_text(content, encoding="utf-8")
+        scratch.replace(path)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error
+    finally:
+        scratch.unlink(missing_ok=True)
+
+
+def writable(folder: Path) -> None:
+    """Make a folder, and see that files can be written to it before long work is done for them. Raises OSError."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if not os.access(folder, os.W_OK):
+        raise PermissionError(13, "Permission denied", str(folder))
+
+
+def unwritten(error: OSError) -> str:
+    """A file that could not be written or read, in a sentence."""
+    return f"cannot write or read {error.filename or 'the output'}: {error.strerror or error}."
+
+
+def fault(error: Exception) -> str:
+    """A fault of dpverify itself, in a sentence with the way out."""
+    return (
+        f"dpverify itself failed: {type(error).__name__}: {error}. This is a bug: please report it with the claim file "
+        "and the traceback that DPVERIFY_DEBUG=1 shows."
+    )
+
+
+def worst(codes: Sequence[int]) -> int:
+    """The exit code of several answers: a fault, then bad input, then a finding, then something undecided."""
+    return next((code for code in (3, 2, 1, 4) if code in codes), 0)

@@ -1,0 +1,130 @@
+"""What a run found: judged claims, findings of audits, audits that could not be made. Every format renders this one object."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import PurePath
+from typing import Final
+
+from dpverify.audit.finding import NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION, Finding
+from dpverify.model import claim_hash, to_json
+from dpverify.report import Entry
+from dpverify.report import summary as claims_summary
+from dpverify.report.text import surprise_text
+
+RULES: Final[Mapping[str, str]] = {
+    "REFUTED": "A claim that was expected to hold is refuted.",
+    "PROVED": "A claim that was expected to fail is proved.",
+    "UNKNOWN": "A claim is neither proved nor refuted.",
+    VIOLATION: "A sampled implementation violates the privacy that is claimed of it.",
+    NONCONFORMING: "A sampled implementation does not sample the declared density.",
+}
+"""What can be wrong with a claim, by the verdict or the finding that says so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """An audit that could not be made, which is never a pass: of which claim, why, and the exit code (3 for a fault of dpverify itself)."""
+
+    file: str
+    name: str
+    error: str
+    code: int = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Surprise:
+    """One thing that a claim's author does not expect. source: "claim" or "audit". rule: of RULES, or "FAULT" where there is no answer.
+
+    level: "error" or "warning". line: of the claim in its file. message: in a sentence or two. fingerprint: the same for as long as the
+    claim and what is said of it are the same, wherever it stands in its file. known: whether a baseline accepts it.
+    """
+
+    source: str
+    rule: str
+    level: str
+    file: str
+    line: int
+    name: str
+    title: str
+    message: str
+    fingerprint: str
+    known: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """The outcome of a run.
+
+    entries: judged claims; findings, faults: of audits. lines: the line of each claim, by file and name.
+    known: fingerprints that a baseline accepts: they are shown, and do not fail a run.
+    """
+
+    entries: Sequence[Entry] = ()
+    findings: Sequence[Finding] = ()
+    faults: Sequence[Fault] = ()
+    lines: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    known: frozenset[str] = frozenset()
+
+    @property
+    def surprises(self) -> list[Surprise]:
+        """Everything that is not as expected, in the order in which it was found; what a baseline accepts is marked."""
+        return [*self._of_claims(), *self._of_audits()]
+
+    @property
+    def exit_code(self) -> int:
+        """3: dpverify failed; 2: an audit could not be made; 1: a verdict other than expected or a finding; 4: undecided; else 0."""
+        codes = {3 for entry in self.entries if entry.fault} | {fault.code for fault in self.faults}
+        new = {surprise.rule for surprise in self.surprises if not surprise.known} - {"FAULT"}
+        codes |= ({4} if "UNKNOWN" in new else set()) | ({1} if new - {"UNKNOWN"} else set())
+        return next((code for code in (3, 2, 1, 4) if code in codes), 0)
+
+    @property
+    def summary(self) -> str:
+        """The last line of an answer: how many claims, how many as expected, what audits found, what a baseline accepts."""
+        said = [claims_summary(self.entries)] if self.entries or (not self.findings and not self.faults) else []
+        said += [audits_summary(self.findings, self.faults)] if self.findings or self.faults else []
+        known = sum(surprise.known for surprise in self.surprises)
+        return "; ".join([*said, f"{known} known from the baseline"] if known else said)
+
+    def _of_claims(self) -> Iterator[Surprise]:
+        for entry in self.entries:
+            if entry.as_expected:
+                continue
+            rule = "FAULT" if entry.fault else entry.verdict
+            level = "warning" if rule == "UNKNOWN" else "error"
+            mark = _fingerprint(entry.file, entry.claim.name, rule, claim_hash(to_json(entry.claim)))
+            title, known = f"{entry.mechanism}: {entry.verdict}", mark in self.known and rule != "FAULT"
+            said = surprise_text(entry)
+            yield Surprise("claim", rule, level, entry.file, entry.line, entry.claim.name, title, said, mark, known=known)
+
+    def _of_audits(self) -> Iterator[Surprise]:
+        for found in self.findings:
+            if found.as_expected:
+                continue
+            mark = _fingerprint(found.file, found.name, found.finding, f"{found.level} {found.epsilon} {found.delta}")
+            line = self.lines.get((found.file, found.name), 1)
+            yield Surprise(
+                "audit", found.finding, "error", found.file, line, found.name, found.finding, found.text(), mark, known=mark in self.known
+            )
+        for fault in self.faults:
+            mark = _fingerprint(fault.file, fault.name, "FAULT", "")
+            line = self.lines.get((fault.file, fault.name), 1)
+            yield Surprise("audit", "FAULT", "error", fault.file, line, fault.name, "not audited", f"{fault.name}: {fault.error}", mark)
+
+
+def audits_summary(findings: Sequence[Finding], faults: Sequence[Fault] = ()) -> str:
+    """How many claims were audited, and what was found."""
+    found = [finding.finding for finding in findings]
+    counts = [f"{found.count(name)} {name}" for name in (VIOLATION, NONCONFORMING, NO_VIOLATION_SEEN) if name in found]
+    counts += [f"{len(faults)} not audited"] if faults else []
+    claims = len({(finding.file, finding.name) for finding in findings} | {(fault.file, fault.name) for fault in faults})
+    return f"{claims} claim{'' if claims == 1 else 's'}: {', '.join(counts)}"
+
+
+def _fingerprint(file: str, name: str, rule: str, what: str) -> str:
+    """Of a surprise: nothing in it depends on the line, the machine, the time or the version."""
+    return sha256(json.dumps(["dpverify-fingerprint/1", PurePath(file).as_posix(), name, rule, what]).encode()).hexdigest()
