@@ -47,6 +47,33 @@ def specs_of(paths: Sequence[str]) -> list[Spec]:
     return specs
 
 
+def selected(specs: Sequence[Spec], names: Sequence[str]) -> list[Spec]:
+    """The specs with the claims of these names alone, those without any left out; everything where no names are given.
+
+    Raises SpecError naming every name that no claim has, with the nearest that there are.
+    """
+    from dpverify.catalogue.toml import meant
+
+    if not names:
+        return list(specs)
+    there = [stated.claim.name for spec in specs for stated in spec.claims]
+    files = ", ".join(spec.file for spec in specs[:3]) + (", ..." if len(specs) > 3 else "")
+    faults = [
+        f"--claim {name!r}: no claim of this name in {files}.{meant(name, there) or f' There are {_listed(there)}.'}"
+        for name in dict.fromkeys(names)
+        if name not in there
+    ]
+    if faults:
+        raise SpecError(faults)
+    chosen = (replace(spec, claims=tuple(stated for stated in spec.claims if stated.claim.name in names)) for spec in specs)
+    return [spec for spec in chosen if spec.claims]
+
+
+def _listed(names: Sequence[str], most: int = 8) -> str:
+    """The first of some names, quoted."""
+    return ", ".join(map(repr, names[:most])) + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
 def verified(specs: Sequence[Spec], certificates: Path | None, digits: int) -> list[Entry]:
     """The outcome of every claim, with certificates written as they come."""
     if certificates is not None:
