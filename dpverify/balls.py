@@ -7,8 +7,7 @@ accept a comparison only when it is True, so a non-finite ball never passes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -47,17 +46,22 @@ MAX_ORDER: Final = 1_000
 """The greatest order of a Bessel function that is evaluated: the recurrence that gets there is as long."""
 
 
-@contextmanager
-def precision(bits: int) -> Iterator[None]:
+class precision:
     """Set flint's global precision for a block and restore it. Raises ValueError beyond MAX_PRECISION."""
-    if not 32 <= bits <= MAX_PRECISION:
-        raise ValueError(f"a precision of {bits} bits; between 32 and {MAX_PRECISION} is allowed.")
-    before = ctx.prec
-    ctx.prec = bits
-    try:
-        yield
-    finally:
-        ctx.prec = before
+
+    __slots__ = ("_before", "_bits")
+
+    def __init__(self, bits: int) -> None:
+        if not 32 <= bits <= MAX_PRECISION:
+            raise ValueError(f"a precision of {bits} bits; between 32 and {MAX_PRECISION} is allowed.")
+        self._bits, self._before = bits, 0
+
+    def __enter__(self) -> None:
+        self._before = ctx.prec
+        ctx.prec = self._bits
+
+    def __exit__(self, *_: object) -> None:
+        ctx.prec = self._before
 
 
 def rational(value: Fraction | int) -> arb:

@@ -29,10 +29,11 @@ from typing import Final
 
 from flint import arb, ctx
 
+from dpverify.balls import precision
 from dpverify.compare import AT_LEAST_ZERO, NULL, POSITIVE, certainly_equal
 from dpverify.curves import t_noise
 from dpverify.curves.base import Curve, Pair, symmetric
-from dpverify.curves.evaluate import SLACK, accurately, decimals, falling
+from dpverify.curves.evaluate import READABLE, accurately, decimals, divergence
 from dpverify.curves.lunes import Lunes
 from dpverify.errors import ExprError, Rejected, Undecided
 from dpverify.expr import ZERO, Expr, Num, derivative, div, format_expr, neg_log, num, substitute, symbols
@@ -59,6 +60,8 @@ SOURCE: Final = Source("THEORY", "T18")
 MAX_DIMENSION: Final = 1_000
 _SHAPES: Final = Shapes("r", True, {})
 _SPARE: Final = 6
+_EVENT_BITS: Final = 48
+"""Accuracy of the probability of an event, which is shown with twelve digits."""
 _MOST_KNOWN: Final = 4_096
 _NUDGES: Final = (1, 2, 4, 8)
 
@@ -144,17 +147,7 @@ class _Prepared:
         self._noise, self._h, self._dimension, self._shift = noise, h, dimension, shift
         self._lunes: dict[int, Lunes] = {}
         self._known: dict[tuple[int, int, int], arb] = {}
-        self._falling = falling(self.divergence)
-
-    def profile(self, epsilon: arb) -> arb:
-        """H at any ball of epsilons of at least 0. On a narrow one H falls by at most e^width - 1, as its slope is -e^epsilon Q(S)."""
-        low = epsilon.lower()
-        fall = (epsilon.upper() - low).expm1().upper()
-        if low >= 0 and fall > 0 and fall < arb(2) ** -(ctx.prec // 2):
-            found = self.divergence(low)
-            if fall <= found * arb(2) ** (SLACK - ctx.prec):
-                return (found - arb(0).union(fall)).max(arb(0))
-        return self._falling(epsilon)
+        self.profile = divergence(self.divergence)
 
     def lunes(self) -> Lunes:
         if ctx.prec not in self._lunes:
@@ -195,9 +188,10 @@ class _Prepared:
 
     def event(self, epsilon: arb) -> Mapping[str, str]:
         """S for readers, with P(S) and Q(S)."""
-        at, wanted = epsilon.mid(), ctx.prec - _SPARE
-        # S shrinks as epsilon grows
-        p = self._near(lambda near: self.lunes().probability(near, wanted), at).max(arb(0)).min(arb(1))
+        at = epsilon.lower()
+        with precision(min(ctx.prec, READABLE)):
+            # S shrinks as epsilon grows
+            p = self._near(lambda near: self.lunes().probability(near, _EVENT_BITS), at).max(arb(0)).min(arb(1))
         q = ((p - self.divergence(at)) / at.exp()).max(arb(0))
         return {
             "pair": f"two answers {format_expr(self._shift)} apart, in units of the scale",

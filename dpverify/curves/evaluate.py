@@ -20,6 +20,9 @@ SLACK: Final = 16
 ROUNDS: Final = 3
 """How many precisions are tried: a value that is exactly 0 in the end is never relatively accurate."""
 
+READABLE: Final = 64
+"""Bits for numbers that are only shown, with at most twelve digits."""
+
 
 class Known:
     """The ball of a constant at the precision of the moment, computed once for each."""
@@ -64,6 +67,28 @@ def falling(at: Callable[[arb], arb]) -> Profile:
         if not epsilon.is_finite():
             raise Undecided("a privacy profile at an epsilon that is not enclosed.")
         return at(epsilon.lower()).union(at(epsilon.upper()))
+
+    return profile
+
+
+def divergence(at: Callable[[arb], arb]) -> Profile:
+    """The profile of two distributions from its values at exact epsilons.
+
+    Its slope is -e^epsilon Q(S), S the event that attains it, and e^epsilon Q(S) <= P(S) <= 1: on a ball it falls by at most
+    e^width - 1. Where that is not below the accuracy of its value, the hull of its values at the ends.
+    """
+    hull = falling(at)
+
+    def profile(epsilon: arb) -> arb:
+        if epsilon.is_exact() or not epsilon.is_finite():
+            return hull(epsilon)
+        low, high = epsilon.lower(), epsilon.upper()
+        fall, found = (high - low).expm1().upper(), at(low)
+        if found == 0:
+            return found
+        if fall <= found * arb(2) ** (SLACK - ctx.prec):
+            return (found - arb(0).union(fall)).max(arb(0))
+        return found.union(at(high))
 
     return profile
 

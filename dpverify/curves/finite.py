@@ -14,7 +14,7 @@ from flint import arb, ctx, fmpq
 from dpverify import compare
 from dpverify.balls import constant, precision
 from dpverify.curves.base import Curve, Event, Evidence, Pair, Profile, symmetric
-from dpverify.curves.evaluate import accurately, decimals, falling
+from dpverify.curves.evaluate import accurately, decimals, divergence, falling
 from dpverify.errors import CertificateError, ExprError, Rejected
 from dpverify.expr import ONE, ZERO, Expr, Num, add, call, div, format_expr, mul, num, parse, sub, symbols
 from dpverify.model import Claim, Exponential, Mechanism, Selection, Source, Table
@@ -127,7 +127,7 @@ class Face:
     def __init__(self, weights: Weights, inputs: tuple[int, int], cells: Cells) -> None:
         self._weights, self.inputs, self.cells = weights, inputs, cells
         self._steps = dict[int, Steps]()
-        self.profile: Profile = falling(self.at)
+        self.profile: Profile = divergence(self.at)
 
     def at(self, epsilon: arb) -> arb:
         """The profile at an exact epsilon."""

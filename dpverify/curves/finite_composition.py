@@ -23,7 +23,7 @@ from flint import arb, ctx
 
 from dpverify.balls import precision
 from dpverify.curves.base import Curve, Pair, symmetric
-from dpverify.curves.evaluate import Known, accurately, decimals, falling
+from dpverify.curves.evaluate import Known, accurately, decimals, divergence, falling
 from dpverify.curves.finite import Face, Faces, Steps, Weight, faces_of, steps_of
 from dpverify.errors import Undecided
 from dpverify.expr import ONE, Add, Call, Expr, Mul, Num, Pow, call, mul, num
@@ -244,7 +244,7 @@ class _Product:
         self._runs, self._moves, self._ratios = tuple(runs), tuple(moves), ratios
         self._steps = dict[int, Steps]()
         self.work = self._counted()
-        self.profile = falling(lambda epsilon: accurately(lambda: self._now().excess(epsilon)))
+        self.profile = divergence(lambda epsilon: accurately(lambda: self._now().excess(epsilon)))
 
     def rest(self) -> arb:
         """The mass of the outputs that q cannot give."""

@@ -32,7 +32,7 @@ from dpverify.compare import AT_LEAST_ZERO, certainly_equal, certainly_le
 from dpverify.curves import laplace, pure
 from dpverify.curves.base import Curve, Pair, symmetric
 from dpverify.curves.cones import Cones, dot, matrix, up_to_sign, vertices
-from dpverify.curves.evaluate import Known, accurately, decimals, falling
+from dpverify.curves.evaluate import Known, accurately, decimals, divergence
 from dpverify.curves.exponents import Exponent, exponent
 from dpverify.ends import End, end_jet
 from dpverify.errors import ExprError, Rejected, Undecided
@@ -295,4 +295,4 @@ def _cones(ratio: Expr, weight: Fraction) -> Pair:
             "Q": decimals(w * (-t).exp()) if some else "0",
         }
 
-    return symmetric(falling(at), describe)
+    return symmetric(divergence(at), describe)

@@ -10,7 +10,7 @@ from flint import arb
 
 from dpverify import compare
 from dpverify.curves.base import Curve, Event, Pair, Profile
-from dpverify.curves.evaluate import Known, accurately, decimals, falling
+from dpverify.curves.evaluate import Known, accurately, decimals, divergence
 from dpverify.curves.exponents import Exponent, exponent, stretch
 from dpverify.errors import ExprError, Rejected
 from dpverify.expr import ONE, ZERO, Call, Expr, Num, Sym, add, call, children, div, format_expr, linear_part, mul, neg, sub, symbols
@@ -87,7 +87,7 @@ def profile(ratio: Expr) -> Profile:
     def at(epsilon: arb) -> arb:
         return accurately(lambda: _excess(epsilon, end()))
 
-    return falling(at)
+    return divergence(at)
 
 
 def _check(ratio: Expr) -> None:

@@ -12,18 +12,17 @@ are integers: products of integer polynomials are exact, and each is rounded up 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
-from itertools import accumulate
 from typing import Any, Final
 
-from flint import arb, fmpz_poly
+from flint import arb, arb_poly, fmpz_poly
 
 from dpverify.balls import exact, finite, precision, rational
 from dpverify.curves.base import Pair
 from dpverify.curves.evaluate import decimals
-from dpverify.curves.grid import MAX_CELLS, RULE, Grid, Masses, ceiling, downward, floor, upward
+from dpverify.curves.grid import GUARD, MAX_CELLS, RULE, Grid, Masses, downward, upward
 from dpverify.errors import Rejected
 from dpverify.model import Source, exact_fraction
 
@@ -42,6 +41,8 @@ SOURCE: Final = Source("THEORY", "T19")
 
 MAX_TIMES: Final = 10**9
 """How often a part may occur."""
+_BLOCK: Final = 1024
+"""What lies beyond a multiple of so many cells is summed once."""
 
 
 def read_grid(evidence: Mapping[str, Any]) -> Grid:
@@ -84,24 +85,20 @@ def upper_sums(parts: Sequence[tuple[Pair, int]], grid: Grid) -> Sums:
     """The profile of masses that bound H of the product from above."""
     _check(parts, grid)
     product = _Products(grid, Side.UPPER)
-    masses = product.all(
-        (upward(pair, grid, grid.places(part)), times) for part, (pair, times) in enumerate(parts)
-    )
-    return Sums.of(masses, grid, Side.UPPER, Fraction(0), None)
+    masses = product.all((upward(pair, grid, grid.places(part)), times) for part, (pair, times) in enumerate(parts))
+    return Sums.of(masses, grid, Fraction(0), None)
 
 
 def lower_sums(parts: Sequence[tuple[Pair, int]], grid: Grid) -> Sums:
     """The profile of masses that bound H of the product from below."""
     _check(parts, grid)
     product = _Products(grid, Side.LOWER)
-    masses = product.all(
-        (downward(pair, grid, grid.places(part)), times) for part, (pair, times) in enumerate(parts)
-    )
+    masses = product.all((downward(pair, grid, grid.places(part)), times) for part, (pair, times) in enumerate(parts))
     nudges = grid.nudge * sum(times for _, times in parts)
     if grid.far is None:
-        return Sums.of(masses, grid, Side.LOWER, nudges, None)
+        return Sums.of(masses, grid, nudges, None)
     others = sum((times * min(0, low) for (_, times), (low, _) in zip(parts, grid.ranges, strict=True)), 0) * grid.spacing
-    return Sums.of(masses, grid, Side.LOWER, nudges, grid.far + others - nudges)
+    return Sums.of(masses, grid, nudges, grid.far + others - nudges)
 
 
 def _check(parts: Sequence[tuple[Pair, int]], grid: Grid) -> None:
@@ -189,46 +186,47 @@ def _total(poly: fmpz_poly) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Sums:
-    """The profile of masses, rounded to one side, at every real epsilon. Integers are in units of 2^-bits.
+    """The profile of masses at every real epsilon. Masses are in units of 2^-bits.
 
-    start: the first loss; spacing: between losses. above: the masses from each loss upwards, without the infinite; deltas: the profile
-    at each loss, without the infinite. far: the infinite mass is at least at this loss; None where it is at +inf or there is none.
+    start: the first loss; spacing: between losses. masses: the coefficient of x^j lies at the j-th loss. far: the infinite mass is at
+    least at this loss; None where it is at +inf or there is none.
     """
 
     bits: int
     start: Fraction
     spacing: Fraction
-    above: tuple[int, ...]
-    deltas: tuple[int, ...]
+    masses: fmpz_poly
     infinite: int
     far: Fraction | None
+    _beyond: dict[int, tuple[arb, arb]] = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod
-    def of(cls, masses: Masses, grid: Grid, side: Side, nudges: Fraction, far: Fraction | None) -> Sums:
+    def of(cls, masses: Masses, grid: Grid, nudges: Fraction, far: Fraction | None) -> Sums:
         """The profile of masses that lie `nudges` below the grid."""
-        above = list(accumulate(int(mass) for mass in reversed(masses.finite.coeffs()))) or [0]
-        with precision(grid.prec):
-            # delta at the loss below is delta + (1 - e^-h)(the masses from this loss upwards - delta)
-            fall = -(-rational(grid.spacing)).expm1()
-            step = ceiling(fall, grid.prec) if side is Side.UPPER else floor(fall, grid.prec)
-        deltas, delta = [0], 0
-        for mass in above[:-1]:
-            rise = step * max(0, mass - delta)
-            delta += -(-rise >> grid.prec) if side is Side.UPPER else rise >> grid.prec
-            deltas.append(delta)
-        start = masses.low * grid.spacing - nudges
-        return cls(grid.bits, start, grid.spacing, tuple(reversed(above)), tuple(reversed(deltas)), int(masses.infinite), far)
+        return cls(grid.bits, masses.low * grid.spacing - nudges, grid.spacing, masses.finite, int(masses.infinite), far)
 
     def at(self, epsilon: arb) -> arb:
-        """A ball that contains the masses' profile at an exact epsilon, but for their own roundings."""
-        infinite = arb(self.infinite)
+        """A ball that contains the masses' profile at an exact epsilon."""
+        total = arb(self.infinite)
         if self.far is not None:
-            infinite *= -(epsilon - rational(self.far)).expm1().min(arb(0))
+            total *= -(epsilon - rational(self.far)).expm1().min(arb(0))
         cell = max(0, -((self.start - exact(epsilon)) // self.spacing))
-        if cell < len(self.above):
-            step = -(epsilon - rational(self.start + cell * self.spacing)).expm1()
-            infinite += self.deltas[cell] + (self.above[cell] - self.deltas[cell]) * step
-        return infinite * arb(2) ** -self.bits
+        if cell < self.masses.length():
+            whole, faded = self._from(cell)
+            total += whole - (epsilon - rational(self.start + cell * self.spacing)).exp() * faded
+        return total * arb(2) ** -self.bits
+
+    def _from(self, cell: int) -> tuple[arb, arb]:
+        """The masses from a cell upwards; and each of them times e^(its cell's loss less its own)."""
+        stop = -(-cell // _BLOCK) * _BLOCK
+        with precision(self.bits + GUARD):
+            if stop not in self._beyond:
+                self._beyond[stop] = self._moments(self.masses.right_shift(stop))
+            whole, faded = self._moments(self.masses.truncate(stop).right_shift(cell))
+            return whole + self._beyond[stop][0], faded + self._beyond[stop][1] * (rational((cell - stop) * self.spacing)).exp()
+
+    def _moments(self, masses: fmpz_poly) -> tuple[arb, arb]:
+        return arb(masses(1)), arb_poly(masses)((-rational(self.spacing)).exp())
 
 
 @dataclass(frozen=True, slots=True)

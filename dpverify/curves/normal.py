@@ -10,7 +10,7 @@ from flint import arb
 
 from dpverify import compare
 from dpverify.curves.base import Curve, Event, Pair, Profile
-from dpverify.curves.evaluate import Known, accurately, decimals, falling
+from dpverify.curves.evaluate import Known, accurately, decimals, divergence
 from dpverify.curves.exponents import Exponent, exponent, stretch
 from dpverify.errors import ExprError, Rejected
 from dpverify.expr import Expr, Num, Sym, add, call, div, format_expr, mul, num, power, sqrt, sub
@@ -69,13 +69,13 @@ def _read(noise: Mechanism) -> tuple[Exponent, Expr] | None:
 def profile(mu: Expr) -> Profile:
     """The hockey-stick divergence of N(0, 1) and N(mu, 1), for every real epsilon. Raises Rejected unless mu is certainly at least 0."""
     if _sign(mu) == 0:
-        return falling(lambda epsilon: (-epsilon.expm1()).max(arb(0)))
+        return divergence(lambda epsilon: (-epsilon.expm1()).max(arb(0)))
     shift, root = Known(mu), Known(sqrt(num(2)))
 
     def at(epsilon: arb) -> arb:
         return accurately(lambda: _difference(epsilon, shift(), root()))
 
-    return falling(at)
+    return divergence(at)
 
 
 def _sign(mu: Expr) -> int:

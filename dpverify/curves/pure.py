@@ -18,7 +18,7 @@ from flint import arb, ctx
 from dpverify.balls import exact
 from dpverify.compare import certainly_le, certainly_lt, sign
 from dpverify.curves.base import Pair, symmetric
-from dpverify.curves.evaluate import Known, accurately, decimals, falling
+from dpverify.curves.evaluate import Known, accurately, decimals, divergence
 from dpverify.errors import Undecided
 from dpverify.expr import ONE, ZERO, Expr, add, call, div, format_expr, mul, neg, num, power, sub, symbols
 from dpverify.model import Source
@@ -65,7 +65,7 @@ def composed(parts: Sequence[Part]) -> Pair:
     """
     _check(parts)
     sums = _Sums(tuple(parts))
-    return symmetric(falling(lambda epsilon: accurately(lambda: sums.delta(epsilon))), sums.event)
+    return symmetric(divergence(lambda epsilon: accurately(lambda: sums.delta(epsilon))), sums.event)
 
 
 def basic(parts: Sequence[Part]) -> tuple[Expr, Expr]:

@@ -29,7 +29,7 @@ from flint import acb, arb, ctx
 from dpverify.balls import constant, finite, precision, rational, value
 from dpverify.compare import certainly_le, certainly_lt
 from dpverify.curves.base import Curve, Pair, symmetric
-from dpverify.curves.evaluate import decimals, falling
+from dpverify.curves.evaluate import READABLE, decimals, divergence
 from dpverify.errors import Rejected, Undecided
 from dpverify.expr import (
     ONE,
@@ -275,7 +275,8 @@ def observed(law: Law, shift: Expr) -> Pair:
         return symmetric(lambda epsilon: arb(0))
 
     def event(epsilon: arb) -> Mapping[str, str]:
-        p, q = (decimals(mean(part, epsilon.mid())) for part in (_first, _second))
+        with precision(min(ctx.prec, READABLE)):
+            p, q = (decimals(mean(part, epsilon.mid())) for part in (_first, _second))
         return {
             "pair": f"shift {format_expr(shift)}, the variance V = {format_expr(law.variance)} shown too",
             "event": f"the noise along the shift is at most shift/2 - {decimals(epsilon.mid())} V/shift",
@@ -283,7 +284,7 @@ def observed(law: Law, shift: Expr) -> Pair:
             "Q": q,
         }
 
-    return symmetric(falling(lambda epsilon: mean(_gaussian, epsilon)), event)
+    return symmetric(divergence(lambda epsilon: mean(_gaussian, epsilon)), event)
 
 
 def _check(law: Law) -> None:

@@ -15,7 +15,7 @@ from flint import arb, ctx
 
 from dpverify.balls import constant, exact, precision
 from dpverify.curves.base import Pair, symmetric
-from dpverify.curves.evaluate import accurately, decimals, falling
+from dpverify.curves.evaluate import accurately, decimals, divergence
 from dpverify.curves.student import Student
 from dpverify.errors import Undecided
 from dpverify.expr import Add, Call, Expr, Mul, Num, Sym, div, format_expr, mul, num, power, sub, substitute, symbols
@@ -72,7 +72,7 @@ def law_of(h: Expr, dimension: int, shapes: Shapes) -> Law | None:
 def pair(law: Law, shift: Expr) -> Pair:
     """The pair at a distance `shift` > 0, in units of the scale."""
     prepared = _Prepared(law, shift)
-    return symmetric(falling(prepared.divergence), prepared.event)
+    return symmetric(divergence(prepared.divergence), prepared.event)
 
 
 class _Prepared:

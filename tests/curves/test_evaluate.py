@@ -3,8 +3,8 @@
 import pytest
 from flint import arb, ctx, fmpq
 
-from dpverify.balls import precision
-from dpverify.curves.evaluate import Known, accurately, decimals, falling
+from dpverify.balls import constant, precision
+from dpverify.curves.evaluate import Known, accurately, decimals, divergence, falling
 from dpverify.errors import Undecided
 from dpverify.expr import parse
 
@@ -46,6 +46,42 @@ def test_a_falling_function_is_evaluated_at_the_ends_of_a_ball():
     for hopeless in (arb("nan"), arb("inf"), arb(0, "inf")):
         with pytest.raises(Undecided, match="not enclosed"):
             profile(hopeless)
+
+
+@pytest.mark.parametrize("at", ["0", "1/4", "3/4", "1", "2"])
+@pytest.mark.parametrize("radius", ["1e-38", "1e-20", "1e-3"])
+def test_a_divergence_on_a_ball_contains_its_values_all_over_it(at, radius):
+    # the profile of Laplace noise at distance 1, which is 0 from epsilon = 1 on
+    calls = list[arb]()
+
+    def exactly(epsilon):
+        calls.append(epsilon)
+        return (-((epsilon - 1) / 2).expm1()).max(arb(0))
+
+    with precision(128):
+        centre = constant(parse(at))
+        ball = arb(centre, arb(radius))
+        found = divergence(exactly)(ball)
+        for part in (-1, -0.5, 0, 0.5, 1):
+            with precision(256):
+                value = (-((centre + part * arb(radius) - 1) / 2).expm1()).max(arb(0))
+            assert found.overlaps(value)
+            assert found.abs_upper() >= value.abs_lower()
+        assert all(epsilon.is_exact() for epsilon in calls)
+
+
+def test_a_divergence_on_a_narrow_ball_takes_one_evaluation():
+    calls = list[arb]()
+
+    def exactly(epsilon):
+        calls.append(epsilon)
+        return (-epsilon).exp() / 2
+
+    with precision(128):
+        found = divergence(exactly)(arb(1, arb(2) ** -126))
+        assert len(calls) == 1
+        assert found.contains(arb(-1).exp() / 2)
+        assert found.rel_accuracy_bits() >= 100
 
 
 @pytest.mark.parametrize(("ball", "text"), [(arb(fmpq(1, 2)), "0.500"), (arb(1) / 3, "[0.333, 0.334]"), (arb(0), "0")])

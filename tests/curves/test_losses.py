@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from dpverify.balls import precision, rational
+from dpverify.balls import exact, precision, rational
 from dpverify.curves import grid as grids
 from dpverify.curves import losses
 from dpverify.curves.base import Pair, symmetric
@@ -229,6 +229,23 @@ def test_one_part_once_is_enclosed_on_any_grid(name, spacing, ends, shorter, far
             truth = pair.delta(at)
             assert composition.lower(at) <= truth.upper()
             assert composition.upper(at) >= truth.lower()
+
+
+@pytest.mark.parametrize("far", [None, F(7)])
+@pytest.mark.parametrize("count", [1, 1000, 3001])
+def test_the_profile_of_masses_is_the_sum_over_the_losses_above_epsilon(count, far):
+    bits, spacing, start = 60, F(1, 400), F(-2)
+    weights = [(7 * j * j + 3) % 1009 for j in range(count)]
+    sums = losses.Sums(bits, start, spacing, fmpz_poly([w << 40 for w in weights]), 5 << 40, far)
+    for epsilon in (F(-3), F(-2), F(-1), F(-1) + F(1, 900), F(1, 3), F(21, 4), F(6), F(8)):
+        with precision(140):
+            found = sums.at(rational(epsilon).mid())
+        expected = mpmath.mpf(5) * (1 if far is None else max(0, -mpmath.expm1(number(epsilon - far))))
+        for j, weight in enumerate(weights):
+            loss = start + j * spacing
+            if loss > epsilon:
+                expected -= weight * mpmath.expm1(number(epsilon - loss))
+        assert abs(number(exact(found.mid())) - expected / 2**20) <= mpmath.mpf(10) ** -25 * (1 + expected)
 
 
 def test_one_part_once_is_enclosed_at_every_epsilon_and_exact_at_the_upper_corners():
