@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any, Final
@@ -16,7 +16,7 @@ from dpverify import certificate, kernel
 from dpverify.certificate import Step
 from dpverify.errors import CertificateError, Rejected
 from dpverify.expr import ZERO
-from dpverify.model import Claim, Leaf, from_json, to_json
+from dpverify.model import Claim, Leaf, claim_hash, from_json, to_json
 from dpverify.rules.base import Bound, Infinite
 from dpverify.search import Proposal, extend_with_curve, propose
 
@@ -24,25 +24,31 @@ _ASIDE_DIGITS: Final = 9
 """Digits of what was not asked for."""
 
 
+Proved = tuple[tuple[Step, tuple[Bound, ...]], ...]
+"""The steps that the kernel accepted, each with the bounds that it proves."""
+
+
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """A judgement, the certificate that re-checks it, and what stopped a stronger answer, for UNKNOWN."""
+    """A judgement, the certificate that re-checks it, what stopped a stronger answer, for UNKNOWN, and what each step proves."""
 
     judgement: kernel.Judgement
     certificate: Mapping[str, Any]
     reasons: tuple[str, ...] = ()
+    proved: Proved = ()
 
 
 def verify(claim: Claim, digits: int = 20) -> Verified:
     """Prove or refute a claim, with its tight epsilon enclosed to `digits` digits where a rule reaches it."""
     claim = from_json(to_json(claim))  # what is judged is what the certificate says
     proposal = propose(claim, digits)
-    kept = _Kept()
-    judgement = kept.judged(claim, proposal)
+    kept = _Kept(claim, proposal.prec)
+    judgement = kept.judged(_steps(proposal))
     alone = isinstance(claim.mechanism, Leaf)
     if alone and isinstance(judgement.lower, Infinite) and claim.delta == ZERO and claim.epsilon is not None:
+        before = len(proposal.steps)
         extend_with_curve(proposal, claim, min(digits, _ASIDE_DIGITS))  # the delta that there is where no epsilon holds by itself
-        judgement = kept.judged(claim, proposal)
+        judgement = kept.judged(_steps(proposal, before))
     reasons = [*proposal.reasons, *kept.reasons]
     if judgement.verdict == "UNKNOWN" and None not in (judgement.lower, judgement.upper):
         reasons.append("the claimed epsilon lies within the enclosure of the tight one: ask for more digits, or claim another.")
@@ -51,29 +57,56 @@ def verify(claim: Claim, digits: int = 20) -> Verified:
     elif judgement.verdict == "UNKNOWN" and (judgement.upper is not None or judgement.delta_upper is not None):
         reasons.append("the claim is below the upper bound that is known, and no lower bound is: claim the bound, or audit a sampler.")
     packed = certificate.pack(claim, proposal.prec, judgement.verdict, kept.steps)
-    return Verified(judgement, packed, tuple(dict.fromkeys(reasons)))
+    return Verified(judgement, packed, tuple(dict.fromkeys(reasons)), kept.proved)
+
+
+def rejudged(claim: Claim, packed: Any, reasons: tuple[str, ...] = ()) -> Verified:
+    """What the kernel says today of a certificate (its JSON value) that was found for the claim before. Nothing is searched.
+
+    Raises CertificateError where it is none, is of another claim, has a step that is refused, or says another verdict than its steps give.
+    """
+    found = certificate.unpack(packed)
+    if packed["claim_sha256"] != claim_hash(to_json(claim)):
+        raise CertificateError("the certificate is of another claim than the one asked about.")
+    kept = _Kept(found.claim, found.prec)
+    judgement = kept.judged(found.steps)
+    if kept.reasons:
+        raise CertificateError(kept.reasons[0])
+    if judgement.verdict != found.verdict:
+        raise CertificateError(f"the certificate says {found.verdict}, its steps give {judgement.verdict}.")
+    return Verified(judgement, packed, reasons, kept.proved)
+
+
+def _steps(proposal: Proposal, first: int = 0) -> Iterator[Step]:
+    """The proposed steps as a reader of the certificate has them."""
+    for proposed in proposal.steps[first:]:
+        yield Step(proposed["rule"], json.loads(json.dumps(proposed["evidence"], allow_nan=False)))
 
 
 @dataclass(slots=True)
 class _Kept:
-    """The proposed steps that the kernel accepts, with what they prove."""
+    """The steps that the kernel accepts, with what they prove, and the reasons why it refused others."""
 
+    claim: Claim
+    prec: int
     steps: list[Step] = field(default_factory=list)
     bounds: list[tuple[Bound, ...]] = field(default_factory=list)
     reasons: list[str] = field(default_factory=list)
-    seen: int = 0
 
-    def judged(self, claim: Claim, proposal: Proposal) -> kernel.Judgement:
-        """The judgement by all steps proposed so far; each is checked once."""
-        for proposed in proposal.steps[self.seen :]:
-            step = Step(proposed["rule"], json.loads(json.dumps(proposed["evidence"], allow_nan=False)))
+    def judged(self, steps: Iterable[Step]) -> kernel.Judgement:
+        """The judgement by these and all steps before; each is checked once."""
+        for step in steps:
             try:
-                self.bounds.append(kernel.bound(claim, step, proposal.prec))
+                self.bounds.append(kernel.bound(self.claim, step, self.prec))
                 self.steps.append(step)
             except (Rejected, CertificateError) as error:
                 self.reasons.append(str(error))
-        self.seen = len(proposal.steps)
-        return kernel.judge(claim, self.steps, self.bounds)
+        return kernel.judge(self.claim, self.steps, self.bounds)
+
+    @property
+    def proved(self) -> Proved:
+        """Each accepted step with its bounds."""
+        return tuple(zip(self.steps, self.bounds, strict=True))
 
 
 class _Callable(ModuleType):

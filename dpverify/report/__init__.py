@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
 
+from dpverify.certificate import Step
 from dpverify.compare import decimal_bounds
 from dpverify.errors import Undecided
 from dpverify.expr import Expr, Num, format_expr, symbols
 from dpverify.kernel import Judgement
 from dpverify.model import Claim, to_json
-from dpverify.rules.base import Infinite
+from dpverify.rules.base import Bound, Infinite
 
 MOST_PARTS: Final = 20
 """As many parts of a combinator as are shown."""
@@ -26,7 +27,8 @@ class Entry:
     """One claim of one file and its outcome.
 
     judgement: None where dpverify itself failed, with `fault` saying how. certificate: the path written, if any.
-    seconds: of search and check together. utility: whether the claim asks for the noise's error.
+    seconds: of search and check together. utility: whether the claim asks for the noise's error. proved: each accepted step of the
+    certificate with the bounds that it proves.
     """
 
     file: str
@@ -41,6 +43,7 @@ class Entry:
     seconds: float = 0.0
     digits: int = 20
     utility: bool = False
+    proved: tuple[tuple[Step, tuple[Bound, ...]], ...] = ()
 
     @property
     def verdict(self) -> str:
