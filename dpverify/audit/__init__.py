@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import secrets
 import sys
-import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
@@ -20,15 +19,16 @@ from typing import Any, Final
 import numpy as np
 
 from dpverify import __version__
-from dpverify.audit import bounds
+from dpverify.audit.conclusion import findings as concluded
 from dpverify.audit.declared import declared
 from dpverify.audit.engine import Checkpoint, Engine
-from dpverify.audit.finding import FLOAT, MODEL, NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION, Finding
+from dpverify.audit.finding import MODEL, NONCONFORMING, VIOLATION, Finding
 from dpverify.audit.journal import Journal, seed_of
 from dpverify.audit.neighbours import plain
-from dpverify.audit.plan import Pair, Plan, make_plan, number_up
+from dpverify.audit.plan import Plan, make_plan, number_up
 from dpverify.audit.query import QueryFinding, search_sensitivity
-from dpverify.audit.run import Run, Settings, event_text, run
+from dpverify.audit.replay import Replay, command_line, python_line
+from dpverify.audit.run import Settings, run
 from dpverify.audit.target import Target, load, show
 from dpverify.catalogue import Spec, Stated
 from dpverify.errors import AuditError
@@ -75,22 +75,53 @@ def audit(
     timeout: seconds that one call may take.
     Raises AuditError where the audit cannot be set up, SamplerError where the sampler crashes, hangs or gives nan.
     """
+    again = {
+        "claim": claim, "epsilon": epsilon, "delta": delta or None, "sensitivity": sensitivity, "pairs": pairs, "patterns": patterns,
+        "length": length, "query": query, "confidence": confidence, "stop": None if stop else False, "vectorised": vectorised,
+        "folder": folder,
+    }  # fmt: skip
+    return _audit(
+        sampler, _black_box(epsilon, delta, sensitivity) if claim is None else claim, replay=python_line(sampler, again), pairs=pairs,
+        patterns=patterns, length=length, query=query, samples=samples, confidence=confidence, seed=seed, workers=workers,
+        executor=executor, dask=dask, stop=stop, checkpoint=checkpoint, timeout=timeout, vectorised=vectorised, folder=folder,
+        progress=progress,
+    )  # fmt: skip
+
+
+def _audit(
+    sampler: Callable[..., Any] | str,
+    claim: Claim,
+    *,
+    replay: Replay,
+    samples: int,
+    confidence: float,
+    seed: int | None,
+    stop: bool,
+    checkpoint: str | Path | None,
+    progress: Callable[[int], object],
+    vectorised: bool | None = None,
+    folder: Path | None = None,
+    workers: int = 0,
+    executor: Executor | None = None,
+    dask: str | None = None,
+    timeout: float = 60.0,
+    **inputs: Any,
+) -> Finding:
+    """`audit` of a claim. inputs: pairs, patterns, length and query of the plan; replay: the line that finds a finding again."""
     if not 0 < confidence < 1:
         raise AuditError(f"confidence = {confidence}: not between 0 and 1. Give 0.999, say.")
     if samples < 1:
         raise AuditError(f"samples = {samples}: an audit needs some. Leave it out for {SAMPLES}.")
-    if claim is None:
-        claim = _black_box(epsilon, delta, sensitivity)
     target = Target.of(sampler, folder, vectorised=vectorised)
     kept = None if checkpoint is None else Path(checkpoint)
     root = seed if seed is not None else seed_of(kept) if kept is not None else None
     root = secrets.randbits(32) if root is None else root
-    plan = make_plan(claim, pairs=pairs, patterns=patterns, length=length, query=query, seed=root)
+    plan = make_plan(claim, seed=root, **inputs)
     settings = Settings(samples, 1 - confidence, stop)
     journal = Journal(None if kept is None else Checkpoint(kept, _key(claim, target, plan, settings, root)), root)
     with Engine(target, root=root, executor=executor, workers=workers, dask=dask, timeout=timeout) as engine:
         state = run(plan, settings, engine, journal, progress)
-    return _finding(state, claim, target, confidence, root if target.reproducible else None)
+    return concluded(state, claim, target, confidence, root if target.reproducible else None, replay)
 
 
 def audit_query(
@@ -152,14 +183,15 @@ def audit_spec(
     findings: list[Finding] = []
     for stated in spec.claims if claims is None else claims:
         labels: dict[str, Any] = {"file": spec.file, "name": stated.claim.name, "expected": stated.expect}
+        again = command_line(spec.file, stated.claim.name, confidence, stop=stop)
         adjacency = stated.adjacency or None
         if query is not None:
             moved = audit_query(query, stated.claim, **inputs, adjacency=adjacency, seed=seed or 0)
             if moved is not None:
-                findings.append(replace(_of_query(moved, stated.claim, confidence, seed, table["query"]), **labels))
-        found = audit(
-            table["sampler"], stated.claim, **inputs, query=query, samples=samples, confidence=confidence, seed=seed, workers=workers,
-            dask=dask, stop=stop, checkpoint=checkpoint, timeout=timeout, folder=folder, progress=progress,
+                findings.append(replace(_of_query(moved, stated.claim, confidence, seed or 0, table["query"], again), **labels))
+        found = _audit(
+            table["sampler"], stated.claim, **inputs, replay=again, query=query, samples=samples, confidence=confidence, seed=seed,
+            workers=workers, dask=dask, stop=stop, checkpoint=checkpoint, timeout=timeout, folder=folder, progress=progress,
         )  # fmt: skip
         findings += [replace(one, **labels) for one in (found, *found.also)]
     return findings
@@ -205,61 +237,14 @@ def _key(claim: Claim, target: Target, plan: Plan, settings: Settings, root: int
     return repr((__version__, claim_hash(to_json(claim)), target.name, target.vectorised, pairs, settings, root))
 
 
-def _finding(state: Run, claim: Claim, target: Target, confidence: float, seed: int | None) -> Finding:
-    """What a run found: the violation of the model, else that of floating point, else what was seen; the others with it."""
-    plan, fixed = state.plan, state.lower_bound()
-    notes = () if target.reproducible else ("the sampler draws its own randomness: this run cannot be repeated",)
-
-    def finding(what: str, level: str, lower: float, event: str, pair: Pair | None, **rest: Any) -> Finding:
-        said: dict[str, Any] = {"samples": state.done, "seconds": time.perf_counter() - state.started, "detectable_epsilon": None, **rest}
-        return Finding(
-            finding=what, level=level, epsilon=plan.epsilon, delta=plan.delta, epsilon_lower=lower, confidence=confidence, event=event,
-            pair="" if pair is None else f"{show(pair.left)} and {show(pair.right)}", seed=seed, sampler=target.name, notes=notes,
-            name=claim.name, **said,
-        )  # fmt: skip
-
-    found = []
-    for level in (MODEL, FLOAT):
-        if level in state.crossings:
-            crossing = state.crossings[level]
-            bet = crossing.test.bets.best(crossing.counts)
-            risk = state.settings.anytime * crossing.test.share  # shares sum to 1, so it does not matter which test was the first
-            lower = bounds.epsilon_anytime(crossing.counts, confidence=1 - risk, delta=plan.delta) if 1 - risk < 1 else 0.0
-            if plan.epsilon is not None and len(plan.curve) == 1:  # else another point of the curve may be what was refuted
-                lower = max(lower, plan.epsilon)
-            event = event_text(crossing.test, crossing.counts, bet.low, bet.high)
-            if len(plan.curve) > 1:
-                event += f"; the declared curve has delta {bet.point.delta:.4g} at eps {bet.point.epsilon:.4g}"
-            after = state.done if level == MODEL and not state.settings.stop else crossing.after
-            lower = max(lower, fixed) if level == MODEL else lower
-            pair = state.pair(crossing.test.pair)
-            # of a claim of two numbers, another point of the declared curve tells that this is not the declared mechanism
-            other = claim.epsilon is not None and claim.delta is not None and bet.point != plan.curve[0]
-            what = NONCONFORMING if other else VIOLATION
-            found.append(finding(what, level, lower, event, pair, samples=after, seconds=crossing.seconds))
-    seen, where = "", None
-    if state.event is not None and state.event.test.fresh.sum():
-        chosen = state.event
-        seen, where = event_text(chosen.test, chosen.test.fresh, chosen.low, chosen.high), state.pair(chosen.test.pair)
-    if MODEL not in state.crossings and plan.epsilon is not None and fixed > plan.epsilon:
-        found.insert(0, finding(VIOLATION, MODEL, fixed, seen, where))
-    if state.nonconforming:
-        found.append(finding(NONCONFORMING, state.level_of_nonconformance(), fixed, state.nonconforming, None))
-    if not any(other.level == MODEL for other in found):
-        detectable = max(state.detectable(), fixed if plan.epsilon is None else plan.epsilon)
-        found.append(finding(NO_VIOLATION_SEEN, MODEL, fixed, seen, where, detectable_epsilon=detectable))
-    head, *also = found
-    return replace(head, also=tuple(also))
-
-
-def _of_query(moved: QueryFinding, claim: Claim, confidence: float, seed: int | None, name: str) -> Finding:
+def _of_query(moved: QueryFinding, claim: Claim, confidence: float, seed: int, name: str, replay: Replay) -> Finding:
     """What is wrong with the query itself: no statistics, two inputs that anyone can try."""
     epsilon = None if claim.epsilon is None else number_up(claim.epsilon)
     return Finding(
         finding=VIOLATION if moved.kind in ("moved", "length") else NONCONFORMING, level=MODEL, epsilon=epsilon,
         delta=0.0 if claim.delta is None else number_up(claim.delta), epsilon_lower=0.0,
         confidence=confidence, samples=0, event=moved.message, pair=f"{show(moved.x)} and {show(moved.x_prime)}", detectable_epsilon=None,
-        seed=seed, seconds=0.0, sampler=name,
+        seed=seed, seconds=0.0, sampler=name, replay=replay(seed, 1),
     )  # fmt: skip
 
 

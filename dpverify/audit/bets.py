@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
@@ -128,6 +129,7 @@ def _atoms(size: int, curve: Sequence[CurvePoint]) -> Floats:
     return np.concatenate(rows).reshape(-1, size**2)
 
 
+@lru_cache(maxsize=64)  # the same at every epsilon, and climbing along epsilon asks for it often
 def _generic(size: int, points: int) -> Floats:
     """Stakes for cells of which only the order is known: at every cut one direction, the other, both, and both at mirrored cuts."""
     cuts = np.arange(size - 1)

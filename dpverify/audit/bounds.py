@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Sequence
+from functools import cache, partial
 from math import exp, log
 from typing import Final
 
@@ -89,15 +89,27 @@ def epsilon_anytime(counts: Counts, *, confidence: float, delta: float = 0.0) ->
     Raises AuditError for a confidence or delta outside of its interval.
     """
     _check(confidence, delta)
-    need, rise = -log(1 - confidence), delta * float(counts.sum())
-    low, step = 0.0, 0.01
-    while step >= CLIMB:
-        bets = mixture(counts.shape[-1], [CurvePoint(low + step, delta)])
-        if float(bets.log_wealth(counts)) >= need + rise * step:
-            low, step = low + step, 2 * step
-        else:
-            step /= 2
-    return low
+    return epsilon_so_far([counts], risk=1 - confidence, delta=delta)[0]
+
+
+def epsilon_so_far(tables: Sequence[Counts], *, risk: float, delta: float = 0.0, resolution: float = CLIMB) -> list[float]:
+    """Lower bounds on epsilon (nats) from joint counts (K, K) at several times of one run, in order of time; they never fall.
+
+    All of them together, as if one had looked at every time, are above the true epsilon with probability at most `risk`: intervals of
+    epsilon that were refuted at any time are joined, and the true epsilon's own wealth must have reached 1 / risk for its interval to be
+    among them (see epsilon_anytime). resolution: how far below what could be said a bound may be.
+    """
+    betting = cache(lambda epsilon: mixture(tables[0].shape[-1], [CurvePoint(epsilon, delta)]))
+    need, low, found = -log(risk), 0.0, []
+    for counts in tables:
+        rise, step = delta * float(counts.sum()), 0.01
+        while step >= resolution:
+            if float(betting(low + step).log_wealth(counts)) >= need + rise * step:
+                low, step = low + step, 2 * step
+            else:
+                step /= 2
+        found.append(low)
+    return found
 
 
 def detectable_epsilon(bets: Bets, pairs: int, law: Law, log_threshold: float, power: float = 0.9, delta: float = 0.0) -> float:

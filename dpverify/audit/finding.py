@@ -12,6 +12,30 @@ NO_VIOLATION_SEEN: Final = "NO_VIOLATION_SEEN"
 MODEL, FLOAT = "model", "float"
 
 
+Sides = tuple[tuple[tuple[float, ...], ...], tuple[tuple[float, ...], ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What an audit knew after so many samples a side.
+
+    log10_evidence: of the e-process, the wealth of bets against the claim. epsilon_lower: in nats, None where the e-process says nothing
+    of epsilon; all of a path hold at once, at the confidence of the finding.
+    """
+
+    samples: int
+    log10_evidence: float
+    epsilon_lower: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """What an audit knew over samples, in their order, at most 100 times. threshold: the log10_evidence that is a finding."""
+
+    threshold: float
+    known: tuple[Known, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """The outcome of one audit.
@@ -25,6 +49,9 @@ class Finding:
     detectable_epsilon: the smallest epsilon that a run like this finds nine times in ten, inf if there is none; None after a violation.
     seed: None where the sampler takes no generator, so that the run cannot be repeated.
     also: what else the same run found: a fault of another level, nonconformance, or that no violation of the model was seen.
+    replay: one line that finds it again, of the command line or of Python; empty where the sampler takes no generator.
+    path: the test that speaks, over samples; None for a query, whose faults need none.
+    outputs_seen: the first outputs on either input, at most 200, where they are numbers or pairs of numbers, for pictures; else None.
     """
 
     finding: str
@@ -45,6 +72,9 @@ class Finding:
     file: str = ""
     name: str = ""
     expected: str = "PROVED"
+    replay: str = ""
+    path: Path | None = None
+    outputs_seen: Sides | None = None
 
     @property
     def as_expected(self) -> bool:
@@ -67,10 +97,12 @@ class Finding:
             power = "" if seen is None else f"; would have seen eps >= {seen:.4g} nine times in ten"
             power = "; too few samples to see any eps" if seen == inf else power
             head = f"NO VIOLATION SEEN of {claim}, {sure}{power}{shown}"
-        seed = "not reproducible: the sampler takes no generator" if self.seed is None else f"seed {self.seed}"
+        seed = "" if self.seed is None else f"; seed {self.seed}"
         lines = [head, f"  event: {self.event}" if self.event else "", f"  inputs: {self.pair}" if self.pair else ""]
-        lines += [f"  sampler: {self.sampler}; {self.samples} samples a side, {self.seconds:.2f} s; {seed}"]
+        lines += [f"  sampler: {self.sampler}; {self.samples} samples a side, {self.seconds:.2f} s{seed}"]
         lines += [f"  note: {note}" for note in self.notes]
+        replay = "not reproducible, for the sampler takes no generator" if self.seed is None else self.replay
+        lines += [f"  replay: {replay}"] if replay else []
         return "\n".join(line for line in lines if line)
 
 

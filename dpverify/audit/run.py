@@ -31,6 +31,8 @@ from dpverify.audit.learn import Intervals, Scored, learn, reordered
 from dpverify.audit.outputs import Outputs, concatenate
 from dpverify.audit.partition import Counts, Partition
 from dpverify.audit.plan import Pair, Plan
+from dpverify.audit.schedule import Decision, Schedule
+from dpverify.audit.trail import Look, marks
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -42,7 +44,6 @@ KEPT_ALONE: Final = 200_000  # as far as the
 KEPT_NUMBERS: Final = 1 << 22  # numbers allow that the pairs which are left share
 FULL: Final = 1 << 17  # past so many pairs only the promising tests go on
 FLOAT_ROUND: Final = 3  # the pairs that only floating-point testers ask for are run once, in this round
-FLOAT_PAIRS_EACH: Final = 4096
 DOUBT: Final = 1.5  # standard errors that are taken off what an event has shown, for the best of many is partly the luckiest
 DOUBT_OF_PAIRS: Final = 1.0  # likewise where pairs are compared: what is dropped too early is lost, what is kept can still disappoint
 EVIDENCE: Final = 3.0  # nats, about 20 to 1, that say of which level a violation is
@@ -75,18 +76,24 @@ class Settings:
     @property
     def anytime(self) -> float:
         """The part of alpha for the bound on epsilon where such a test has ended the run."""
-        return self.alpha * 0.05
+        return self.alpha * 0.04
+
+    @property
+    def path(self) -> float:
+        """The part of alpha for the bounds on epsilon over samples, all of them together."""
+        return self.alpha * 0.01
 
     @property
     def fixed(self) -> float:
         """The rest, for the fixed-sample bound."""
-        return self.alpha - self.sequential - self.anytime
+        return self.alpha - self.sequential - self.anytime - self.path
 
 
 @dataclass(slots=True, eq=False)
-class _Test:
-    """One e-process. counts: since it began; fresh: since the event of the final bound was fixed.
+class Test:
+    """One e-process. counts: since it began; fresh: since the event of the final bound was fixed; at: the run's samples when last seen.
 
+    trail: what it looked like on the way.
     expected: (2, K) imaginary counts of the cells on x and on x': what a learned score expects. They are no evidence.
     """
 
@@ -99,38 +106,61 @@ class _Test:
     fresh: Counts
     log_wealth: float = 0.0
     expected: Array | float = 0.0
+    at: int = 0
+    trail: list[Look] = field(default_factory=list)
 
     @property
     def pairs_seen(self) -> int:
         return int(self.counts.sum())
 
+    @property
+    def now(self) -> Look:
+        """The test as it was last seen."""
+        return Look(self.at, self.log_wealth, self.counts)
+
 
 @dataclass(slots=True, eq=False)
 class _Conforming:
-    """Conformance on one input: its additive statistics, how many outputs they are of, and the values that were repeated."""
+    """Conformance on one input: its additive statistics, how many outputs they are of, and the values that were repeated.
+
+    trail, tied: what the e-processes of the statistics and of the repeated values looked like on the way.
+    """
 
     tester: Conformance
     ties: Ties | None
     share: float
     total: Counts | None = None
     count: int = 0
+    trail: list[Look] = field(default_factory=list)
+    tied: list[Look] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Crossing:
-    """The first test of a level to reach its threshold: with which counts, after how many pairs of runs and seconds of the audit."""
+    """The first test of a level to reach its threshold: what it looked like then, after how many seconds and decisions of the audit."""
 
-    test: _Test
-    counts: Counts
-    after: int
+    test: Test
+    look: Look
     seconds: float
+    decisions: int
+
+    @property
+    def counts(self) -> Counts:
+        """The joint counts of its test then."""
+        assert self.look.counts is not None
+        return self.look.counts
+
+    @property
+    def after(self) -> int:
+        """How many pairs of runs that took."""
+        return self.look.samples
 
 
 @dataclass(frozen=True, slots=True)
-class _Event:
+class Event:
     """The event of the fixed-sample bound, fixed before the samples that it is counted on."""
 
-    test: _Test
+    test: Test
     low: int
     high: int
     swapped: bool
@@ -143,7 +173,7 @@ class _Stretch:
     job: Job
     blocks: int
     pair: int
-    tests: tuple[_Test, ...]
+    tests: tuple[Test, ...]
     conforming: tuple[_Conforming | None, _Conforming | None] = (None, None)
 
 
@@ -154,9 +184,12 @@ class Run:
     plan: Plan
     settings: Settings
     done: int = 0
+    seen: dict[int, int] = field(default_factory=dict)  # pairs of runs of each pair of inputs
+    looks: int = 0  # on trails, in all
+    decisions: list[Decision] = field(default_factory=list)
     rounds: int = 0
     alive: list[int] = field(default_factory=list)
-    tests: list[_Test] = field(default_factory=list)
+    tests: list[Test] = field(default_factory=list)
     conforming: list[tuple[_Conforming, _Conforming] | None] = field(default_factory=list)
     pooled: _Conforming | None = None
     kept: dict[int, tuple[list[Outputs], list[Outputs]]] = field(default_factory=dict)
@@ -164,8 +197,10 @@ class Run:
     started: float = field(default_factory=time.perf_counter)
     nonconforming: str = ""
     nonconforming_level: str = MODEL
+    nonconforming_share: float = 0.0
+    nonconforming_trail: tuple[Look, ...] = ()
     tied: tuple[int, int] | None = None  # the pair and the side on which values were found to repeat
-    event: _Event | None = None
+    event: Event | None = None
     final: bool = False
     complete: bool = False  # all that was planned has been sampled
     learned_share: float = LEARNED_ALONE / GENERATIONS
@@ -203,9 +238,9 @@ class Run:
     def _checked(declared: Declared, answer: Array, share: float) -> _Conforming:
         return _Conforming(conformance(declared, answer), ties(declared, answer), share)
 
-    def _add(self, level: str, pair: int, partition: Partition, share: float, bets: Bets | None = None) -> _Test:
+    def _add(self, level: str, pair: int, partition: Partition, share: float, bets: Bets | None = None) -> Test:
         empty = np.zeros((partition.size, partition.size), dtype=np.int64)
-        test = _Test(level, pair, partition, bets or mixture(partition.size, self.plan.curve), share, empty, empty)
+        test = Test(level, pair, partition, bets or mixture(partition.size, self.plan.curve), share, empty, empty)
         self.tests.append(test)
         return test
 
@@ -246,20 +281,18 @@ class Run:
         A round takes at most what is left of the early samples, or as much as the first round, so that the whole never
         takes more than was asked for, but for what makes a segment of a first block whole.
         """
-        budget = self.settings.samples
-        early, settled = budget // (10 if len(self.alive) == 1 else 5), False
-        self.alive = self.alive[: max(early // SEGMENTS, 1)]
-        first = FIRST if self.plan.declared is not None else FIRST_ALONE
-        first = max(min(first, early // len(self.alive)), SEGMENTS)
-        while self.done < early or self.rounds == 0:
-            self._halve(early // 2)
-            settles = not settled and self.rounds > 0 and len(self.alive) == 1 and self.done >= early // 4
+        budget, settled = self.settings.samples, False
+        self.alive = self.alive[: self._decide("beginning")]
+        while self._decide("goes_on", self.done, self.rounds):
+            self._drop(self._decide("kept", self.done, len(self.alive)))
+            alone = not settled and self.rounds > 0 and len(self.alive) == 1
+            settles = alone and bool(self._decide("settles", self.done))
             if self.rounds in LEARNING_ROUNDS or settles:
                 self._learn()
             if settles:
                 self._reorder(self.alive[0])
                 settled = True
-            each = max(min(self.done, early - self.done) // len(self.alive), first)
+            each = self._decide("each", self.done, len(self.alive))
             yield [self._stretch(index, each) for index in self.alive]
             if self.rounds == 0:
                 for index in self.alive:
@@ -267,6 +300,7 @@ class Run:
             if self.rounds == FLOAT_ROUND:
                 yield from self._float_excursions()
             self.rounds += 1
+        self._decide("whole")
         self.alive = [max(self.alive, key=self._merit)]
         if not settled:
             self._learn()
@@ -279,16 +313,29 @@ class Run:
             yield [self._stretch(self.alive[0], budget - self.done)]
         self.complete = True
 
-    def _halve(self, early: int) -> None:
-        """Drop the pairs that show least, half of them a round, so that few are left when the early samples are spent."""
-        if self.done and early < self.done * len(self.alive):
-            wanted = max(early // self.done, 1)
-            self.alive = sorted(sorted(self.alive, key=self._merit, reverse=True)[: max(wanted, (len(self.alive) + 1) // 2)])
+    @property
+    def schedule(self) -> Schedule:
+        """How the samples are divided."""
+        return Schedule(self.settings.samples, len(self.plan.pairs), FIRST if self.plan.declared is not None else FIRST_ALONE)
+
+    def _decide(self, method: str, *arguments: int) -> int:
+        """What the schedule says, noted down so that it can be asked which other number of samples would have said the same."""
+        said: int = getattr(self.schedule, method)(*arguments)
+        self.decisions.append(Decision(method, arguments, said))
+        return said
+
+    def _drop(self, kept: int) -> None:
+        """Keep so many of the pairs, and drop those that show least."""
+        if kept < len(self.alive):
+            self._decide("whole")  # what a pair promises depends on how many samples are to come
+            self.alive = sorted(sorted(self.alive, key=self._merit, reverse=True)[:kept])
             self.kept = {index: self.kept[index] for index in self.alive}
 
     def _float_excursions(self) -> Iterator[list[_Stretch]]:
-        """Pairs that are run once, for the floating-point testers alone, on half of the samples that are left at most."""
-        each = min(FLOAT_PAIRS_EACH, (self.settings.samples - self.done) // (2 * max(len(self.plan.float_pairs), 1)))
+        """Pairs that are run once, for the floating-point testers alone."""
+        if not self.plan.float_pairs or FLOAT in self.crossings:
+            return
+        each = self._decide("float_each", self.done, len(self.plan.float_pairs))
         for offset, pair in enumerate(self.plan.float_pairs, len(self.plan.pairs)):
             self._add_floats(offset)
             tests = tuple(test for test in self.tests if test.pair == offset)
@@ -312,14 +359,14 @@ class Run:
         most = KEPT_ALONE if self.plan.declared is None else KEPT
         return max(int(np.clip(KEPT_NUMBERS // (width * len(self.alive)), KEPT, most)) - sum(map(len, mine)), 0)
 
-    def _promising(self, tests: list[_Test]) -> list[_Test]:
+    def _promising(self, tests: list[Test]) -> list[Test]:
         """The test of the fixed event, the declared loss, the newest learned partitions, and all that have won much already."""
         model = [test for test in tests if test.level == MODEL]
         first = {id(self.event.test)} if self.event else {id(test) for test in (model[:1] + model[-2:])}
         return [test for test in tests if id(test) in first or (test.log_wealth > 2.5 and test.level not in self.crossings)]
 
     def _blocks(
-        self, pair: Pair, index: int, size: int, tests: tuple[_Test, ...], checked: tuple[_Conforming | None, _Conforming | None], keep: int
+        self, pair: Pair, index: int, size: int, tests: tuple[Test, ...], checked: tuple[_Conforming | None, _Conforming | None], keep: int
     ) -> _Stretch:
         """A stretch of about `size` pairs in equal blocks: at most 16 while they are small, so that workers can share them."""
         blocks = -(-size // int(np.clip(size // 16, FIRST, MAX_BLOCK)))
@@ -342,19 +389,11 @@ class Run:
 
         quiet: these are sums of blocks in which there was nothing to note: they are added without a look.
         """
-        size, before = result.size, (dict(self.crossings), self.nonconforming)
+        size, before = result.size, (dict(self.crossings), self.nonconforming, self.looks)
+        seen = self.seen.get(stretch.pair, 0)
+        marked = [] if quiet else marks(seen, size, stretch.job.segments)  # sums of quiet blocks have no order in them
         for test, counts in zip(stretch.tests, result.counts, strict=True):
-            running = test.counts + np.cumsum(counts, axis=0)
-            wealth = np.asarray(test.bets.log_wealth(running))
-            reached = np.flatnonzero(wealth + log(test.share) >= -log(self.settings.sequential))
-            if not quiet and reached.size and self._is_of_its_level(test, running[reached[0]]):
-                after = self.done + (int(reached[0]) + 1) * size // len(running)
-                crossing = Crossing(test, running[reached[0]], after, time.perf_counter() - self.started)
-                if test.level not in self.crossings or after < self.crossings[test.level].after:
-                    self.crossings[test.level] = crossing
-            test.counts, test.log_wealth = running[-1], float(wealth[-1])
-            if self.event is not None and test is self.event.test:
-                test.fresh = test.fresh + counts.sum(axis=0)
+            self._count(stretch, test, counts, size, marked, quiet=quiet)
         for checked, statistics in zip(stretch.conforming, result.statistics, strict=True):
             for each in (checked, self.pooled):
                 if checked is not None and each is not None and statistics is not None:
@@ -362,19 +401,43 @@ class Run:
                     each.count += size
                     if not quiet:
                         share = each.share * (1 if each is self.pooled else 1 - TIES)
-                        self._suspect(MODEL, share, *each.tester.log_wealth(each.total, each.count), each.count)
+                        log_wealth, meaning = each.tester.log_wealth(each.total, each.count)
+                        look = Look(self.done + size, log_wealth)
+                        self._suspect(MODEL, share, look, f"{meaning} ({each.count} outputs)", each.trail, bool(marked))
         if result.kept is not None:
             for side, outputs in zip(self.kept.setdefault(stretch.pair, ([], [])), result.kept, strict=True):
                 side.append(outputs)
             for number, (checked, outputs) in enumerate(zip(stretch.conforming, result.kept, strict=True)):
                 if checked is not None and checked.ties is not None:
                     checked.ties = checked.ties.merge(outputs)
-                    if self._suspect(FLOAT, checked.share * TIES, *checked.ties.log_wealth(), checked.ties.seen):
+                    log_wealth, meaning = checked.ties.log_wealth()
+                    look, meaning = Look(self.done + size, log_wealth), f"{meaning} ({checked.ties.seen} outputs)"
+                    if self._suspect(FLOAT, checked.share * TIES, look, meaning, checked.tied, bool(marked)):
                         self.tied = stretch.pair, number
         self.done += size
-        return before != (self.crossings, self.nonconforming)
+        self.seen[stretch.pair] = seen + size
+        return before != (self.crossings, self.nonconforming, self.looks)
 
-    def _is_of_its_level(self, test: _Test, counts: Counts) -> bool:
+    def _count(self, stretch: _Stretch, test: Test, counts: Counts, size: int, marked: list[int], *, quiet: bool) -> None:
+        """Add a block's counts to a test, look at its wealth, and leave what it is at the marks on its trail."""
+        running = test.counts + np.cumsum(counts, axis=0)
+        wealth = np.asarray(test.bets.log_wealth(running))
+
+        def look(segment: int) -> Look:
+            return Look(self.done + (segment + 1) * size // len(running), float(wealth[segment]), running[segment].copy())
+
+        test.trail += [look(segment) for segment in marked]
+        self.looks += len(marked)
+        reached = np.flatnonzero(wealth + log(test.share) >= -log(self.settings.sequential))
+        if not quiet and reached.size and self._is_of_its_level(test, running[reached[0]]):
+            crossing = Crossing(test, look(int(reached[0])), time.perf_counter() - self.started, len(self.decisions))
+            if test.level not in self.crossings or crossing.after < self.crossings[test.level].after:
+                self.crossings[test.level] = crossing
+        test.counts, test.log_wealth, test.at = running[-1], float(wealth[-1]), self.done + size
+        if self.event is not None and test is self.event.test:
+            test.fresh = test.fresh + counts.sum(axis=0)
+
+    def _is_of_its_level(self, test: Test, counts: Counts) -> bool:
         """Whether a violation is one of its test's level: a fault of the model is seen by floating-point testers too."""
         if test.level == MODEL:
             return True
@@ -382,11 +445,15 @@ class Run:
             return max(log_evidence(counts)) > EVIDENCE
         return not any(other.level == MODEL and other.pair == test.pair and other.log_wealth > EVIDENCE for other in self.tests)
 
-    def _suspect(self, level: str, share: float, log_wealth: float, meaning: str, count: int) -> bool:
+    def _suspect(self, level: str, share: float, look: Look, meaning: str, trail: list[Look], marked: bool) -> bool:
         """Note that the sampler is not the declared density, if this is the first test to say so with enough wealth."""
-        first = not self.nonconforming and log_wealth + log(share) >= -log(self.settings.sequential)
+        if marked:
+            trail.append(look)
+            self.looks += 1
+        first = not self.nonconforming and look.log_wealth + log(share) >= -log(self.settings.sequential)
         if first:
-            self.nonconforming, self.nonconforming_level = f"{meaning} ({count} outputs)", level
+            self.nonconforming, self.nonconforming_level = meaning, level
+            self.nonconforming_share, self.nonconforming_trail = share, (*trail, look)
         return first
 
     # -- what is said in the end
@@ -418,7 +485,7 @@ class Run:
         """Of the normal law, for the fixed-sample bound."""
         return -float(ndtri(self.settings.fixed))
 
-    def _chosen(self, planned: int) -> _Event | None:
+    def _chosen(self, planned: int) -> Event | None:
         """The event of the fixed-sample bound: the one whose bound is expected to be greatest after `planned` more pairs."""
         tests = [test for test in self.tests if test.pair == self.alive[0] and test.level == MODEL and test.pairs_seen]
         most = max((test.pairs_seen for test in tests), default=0)
@@ -430,7 +497,7 @@ class Run:
         # The declared loss comes first: its cells are cheap to tell, and were not chosen for having been lucky.
         return prospects[0][1] if self.plan.declared is not None and prospects[0][0] > 0.97 * best else event
 
-    def _prospect(self, test: _Test, planned: int, quantile: float, doubt: float) -> tuple[float, _Event]:
+    def _prospect(self, test: Test, planned: int, quantile: float, doubt: float) -> tuple[float, Event]:
         """The best event of a test, with the bound on epsilon to expect from it after `planned` pairs, by normal approximation.
 
         What a score expects counts with what was seen, so that rare events are not judged by their luck alone.
@@ -448,7 +515,7 @@ class Run:
             value = np.log(np.maximum(p - delta, 1e-150) / q) - (quantile / sqrt(planned) + doubt / sqrt(seen)) * error
             best = int(np.argmax(value))
             low, high = (0, int(cuts[best])) if swapped else (int(cuts[best]), size)
-            events.append((float(value[best]), _Event(test, low, high, swapped)))
+            events.append((float(value[best]), Event(test, low, high, swapped)))
         return max(events, key=lambda event: event[0])
 
     def lower_bound(self) -> float:
@@ -473,7 +540,7 @@ class Run:
         return min(found)
 
 
-def event_text(test: _Test, counts: Counts, low: int, high: int) -> str:
+def event_text(test: Test, counts: Counts, low: int, high: int) -> str:
     """An event and how often it was seen on each side, for people."""
     total = int(counts.sum())
     left, right = (int(counts.sum(axis=axis)[low:high].sum()) for axis in (1, 0))
@@ -481,7 +548,7 @@ def event_text(test: _Test, counts: Counts, low: int, high: int) -> str:
     return f"{test.partition.describe(low, high)}: {sides}"
 
 
-def _hits(counts: Counts, event: _Event) -> tuple[int, int]:
+def _hits(counts: Counts, event: Event) -> tuple[int, int]:
     """How often the event was seen on the side that it speaks for, and on the other."""
     left, right = (int(counts.sum(axis=axis)[event.low : event.high].sum()) for axis in (1, 0))
     return (right, left) if event.swapped else (left, right)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from dpverify.audit.finding import NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION, Finding
+from dpverify.audit.finding import NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION, Finding, Path
 
 _VERDICTS = {VIOLATION: "REFUTED", NONCONFORMING: "REFUTED", NO_VIOLATION_SEEN: "UNKNOWN"}
 """Findings are painted as the verdicts that they resemble; never as PROVED."""
@@ -43,7 +43,24 @@ def record(finding: Finding) -> dict[str, Any]:
         "pair": finding.pair or None,
         "sampler": finding.sampler,
         "notes": list(finding.notes),
+        "replay": finding.replay or None,
+        "path": None if finding.path is None else _path(finding.path),
     }
+
+
+def _path(path: Path) -> dict[str, Any]:
+    """What an audit knew over samples, a list for each quantity; rounded down, which moves no evidence across its threshold."""
+    return {
+        "threshold": _down(path.threshold, 4),
+        "samples": [known.samples for known in path.known],
+        "log10_evidence": [_down(known.log10_evidence, 4) for known in path.known],
+        "epsilon_lower": [_down(known.epsilon_lower, 6) for known in path.known],
+    }
+
+
+def _down(value: float | None, decimals: int) -> float | str | None:
+    """A number rounded down."""
+    return _number(value) if value is None or not math.isfinite(value) else math.floor(value * 10**decimals) / 10**decimals
 
 
 def _number(value: float | None) -> float | str | None:
