@@ -6,7 +6,7 @@ import os
 import re
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,9 +18,7 @@ from dpverify.errors import DpverifyError, SpecError
 
 if TYPE_CHECKING:
     from dpverify.audit.finding import Finding
-    from dpverify.bands import Bands
     from dpverify.catalogue import Spec, Stated
-    from dpverify.model import Claim
     from dpverify.report import Entry
     from dpverify.report.results import Fault, Results
 
@@ -161,35 +159,3 @@ def audited(specs: Sequence[Spec], checkpoint: Path | None = None, **settings: A
                 click.echo(f"{spec.file}, {stated.claim.name}: {faults[-1].error}", err=True)
     lines = {(spec.file, stated.claim.name): stated.line for spec, stated in work}
     return Results(findings=findings, faults=faults, lines=lines)
-
-
-def drawn_bands(groups: Mapping[str, Sequence[Entry]]) -> dict[str, list[Bands]]:
-    """The bands of every claim file, by its stem; claims that differ only in what they claim share theirs."""
-    drawn: dict[str, list[Bands]] = {}
-    with click.progressbar(groups.items(), label="drawing", file=sys.stderr, hidden=not sys.stderr.isatty()) as steps:
-        for stem, entries in steps:
-            alike: dict[Claim, list[Entry]] = {}
-            for entry in entries:
-                alike.setdefault(replace(entry.claim, epsilon=None, delta=None, name=""), []).append(entry)
-            drawn[stem] = [bands for group in alike.values() if (bands := _bands(group)) is not None]
-    return drawn
-
-
-def _bands(entries: Sequence[Entry]) -> Bands | None:
-    from dpverify.bands import bands
-
-    try:
-        return bands([entry.claim for entry in entries], next(filter(None, map(_curve_evidence, entries)), None))
-    except Exception as error:  # one claim's fault must not take the other curves away
-        if os.environ.get("DPVERIFY_DEBUG"):
-            raise
-        click.echo(f"{entries[0].file}, {entries[0].claim.name}, its curves: {output.fault(error)}", err=True)
-        return None
-
-
-def _curve_evidence(entry: Entry) -> Mapping[str, Any] | None:
-    """The evidence of the privacy curve in the certificate that was written, if one is there."""
-    from dpverify.certificate import decode
-
-    steps = decode(Path(entry.certificate).read_bytes())["steps"] if entry.certificate else []
-    return next((step["evidence"]["curve"] for step in steps if "curve" in step["evidence"]), None)

@@ -2,22 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import click
 
-from dpverify.errors import SpecError
+from dpverify.errors import CertificateError, Rejected, SpecError
 
 
 @click.command()
-@click.argument("name", metavar="RULE|NAME")
-def explain(name: str) -> int:
-    """What a rule states, checks and assumes, or what a named mechanism is and which rules decide its claims."""
+@click.argument("name", metavar="RULE|NAME|CERT|FILE")
+@click.option("--claim", "claims", multiple=True, metavar="NAME", help="Of a mechanism or a claim file: draw the proof of this claim.")
+@click.option("--digits", type=click.IntRange(1, 1000), default=20, show_default=True, help="Digits of the tight epsilon.")
+def explain(name: str, claims: tuple[str, ...], digits: int) -> int:
+    """What a rule states, checks and assumes; what a named mechanism is; the proof in a certificate or of a claim, as a tree."""
     from dpverify.rules.table import EXPLAINED
 
-    click.echo("\n".join(_rule_lines(name) if name in EXPLAINED else _mechanism_lines(name)))
+    if Path(name).suffix == ".json":
+        said = _certificate_lines(Path(name))
+    elif claims or Path(name).is_file():
+        said = _proof_lines(name, claims, digits)
+    else:
+        said = _rule_lines(name) if name in EXPLAINED else _mechanism_lines(name)
+    click.echo("\n".join(said))
     return 0
+
+
+def _certificate_lines(path: Path) -> Iterator[str]:
+    """The proof in a certificate, as the kernel accepts it now."""
+    from dpverify.certificate import MAX_BYTES, decode, unpack
+    from dpverify.report import Entry, proof
+    from dpverify.verify import rejudged
+
+    try:
+        with path.open("rb") as file:
+            packed = decode(file.read(MAX_BYTES + 1))
+        claim = unpack(packed).claim
+        found = rejudged(claim, packed)
+    except (CertificateError, Rejected) as error:
+        raise CertificateError(f"{path}: not a certificate that holds: {error}") from error
+    verdict = found.judgement.verdict
+    entry = Entry(str(path), claim.mechanism_name, claim, verdict, judgement=found.judgement, proved=found.proved)
+    yield from proof.lines(proof.tree(entry))
+
+
+def _proof_lines(name: str, claims: Sequence[str], digits: int) -> Iterator[str]:
+    """The proofs of a file's claims, or of some of them, found anew."""
+    from dpverify.cli.claims import selected, specs_of, verified
+    from dpverify.report import proof
+
+    for entry in verified(selected(specs_of((name,)), claims), None, digits):
+        yield from proof.lines(proof.tree(entry))
 
 
 def _rule_lines(name: str) -> Iterator[str]:

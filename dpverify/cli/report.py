@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-import glob
+from dataclasses import replace
+from hashlib import sha256
 from itertools import groupby
 from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 import click
 
 from dpverify.cli.audit import sampling
 from dpverify.cli.output import FORMATS, paint, rendered, write
 
-EXTENSIONS = {"json": "json", "sarif": "sarif", "junit": "xml", "github": "txt", "markdown": "md", "text": "txt"}
+if TYPE_CHECKING:
+    from dpverify.report.page.subject import Run
+    from dpverify.report.results import Results
+
+EXTENSIONS: Final = {"json": "json", "sarif": "sarif", "junit": "xml", "github": "txt", "markdown": "md", "text": "txt"}
 
 
 @click.command()
@@ -25,36 +31,69 @@ def report(
     paths: tuple[str, ...], output: Path, digits: int, audits: bool, styles: tuple[str, ...], samples: int, confidence: float,
     seed: int | None, workers: int,
 ) -> int:  # fmt: skip
-    """Verify, audit, and write certificates and pages (.html, .md) for people, with the data of privacy curves (.curves.json)."""
-    from dpverify.cli.claims import audited, drawn_bands, specs_of, unique, verified
-    from dpverify.report import page, text
+    """Verify, audit, and write one page for people (index.html, index.md) with certificates and the data of privacy curves."""
+    from dpverify.cli.claims import audited, specs_of, verified
+    from dpverify.report.page import pages
     from dpverify.report.results import Results
 
     specs = specs_of(paths)
     entries = verified(specs, output, digits)
     sampled = [spec for spec in specs if spec.audit is not None] if audits else []
     found = audited(sampled, samples=samples, confidence=confidence, seed=seed, workers=workers) if sampled else Results()
-    results = Results(entries, found.findings, found.faults, found.lines)
-    names = unique(Path(file).stem for file, _ in groupby(entries, key=lambda entry: entry.file))
-    groups = {next(names): list(group) for _, group in groupby(entries, key=lambda entry: entry.file)}
-    written = {Path(entry.certificate).name for entry in entries if entry.certificate}
-    drawn = drawn_bands(groups)
-    for stem, group in groups.items():
-        for name, content in page.pages(stem, group, drawn[stem]).items():
-            write(output / name, content)
-        if not drawn[stem]:
-            (output / page.data_name(stem)).unlink(missing_ok=True)
-        for old in output.glob(f"{glob.escape(stem)}.*.cert.json"):  # of claims that are gone, renamed or no longer decided
-            if old.name not in written:
-                old.unlink()
-    for name, content in page.indexes(groups).items():
+    results = replace(found, entries=entries)
+    run = _run(results)
+    for name, content in {**_curves(run), **pages(run)}.items():
         write(output / name, content)
     for style in styles:
         write(output / f"results.{EXTENSIONS[style]}", rendered(results, style) + "\n")
-    surprises = [entry for entry in entries if not entry.as_expected]
-    shown = Results(surprises, found.findings, found.faults, found.lines)
-    click.echo(text.render(shown, paint))
-    if surprises:
-        click.echo(f"of all: {results.summary}")
-    click.echo(f"written to {output}")
+    _clean(output, run)
+    click.echo(_told(results))
+    click.echo(f"written to {output / 'index.html'}")
     return results.exit_code
+
+
+def _run(results: Results) -> Run:
+    """The run as the page shows it: file by file, with its pictures."""
+    from dpverify.cli.claims import unique
+    from dpverify.cli.drawn import curves_and_pictures
+    from dpverify.report.page.subject import File, Run
+
+    groups = {file: list(group) for file, group in groupby(results.entries, key=lambda entry: entry.file)}
+    stems = dict(zip(groups, unique(Path(file).stem for file in groups), strict=True))
+    drawn = curves_and_pictures({stems[file]: group for file, group in groups.items()})
+    files = []
+    for file, group in groups.items():
+        curves, pictures = drawn[stems[file]]
+        digests = {entry.certificate: sha256(Path(entry.certificate).read_bytes()).hexdigest() for entry in group if entry.certificate}
+        findings = [one for one in results.findings if one.file == file]
+        faults = [one for one in results.faults if one.file == file]
+        files.append(File(stems[file], group, curves, pictures, findings, faults, digests))
+    return Run(results, files)
+
+
+def _curves(run: Run) -> dict[str, str]:
+    from dpverify.report import curves
+
+    return {curves.data_name(file.stem): curves.render(file.path, file.curves) for file in run.files if file.curves}
+
+
+def _clean(output: Path, run: Run) -> None:
+    """Remove what an earlier report wrote of claims that are gone, renamed or no longer decided."""
+    from dpverify.report.curves import data_name
+
+    written = {Path(entry.certificate).name for entry in run.results.entries if entry.certificate}
+    stems = {file.stem for file in run.files}
+    for old in output.glob("*.cert.json"):
+        if old.name not in written and old.name.removesuffix(".cert.json").rpartition(".")[0] in stems:
+            old.unlink()
+    for file in run.files:
+        if not file.curves:
+            (output / data_name(file.stem)).unlink(missing_ok=True)
+
+
+def _told(results: Results) -> str:
+    """The answer in the terminal: what is not as expected, and everything that audits found."""
+    from dpverify.report import text
+
+    surprises = [entry for entry in results.entries if not entry.as_expected]
+    return text.render(replace(results, entries=surprises), paint, whole=results.summary)

@@ -1,4 +1,4 @@
-"""Bands of privacy curves to JSON for plots, and to a few rows for pages. Computes nothing.
+"""Bands of privacy curves to JSON, for plots of any kind. Computes nothing.
 
 The JSON of one claim file, schema "dpverify-curves/1": its file, and for each mechanism and sensitivity in it the names of its
 claims (the first of them as "name" too) and the bands "delta" (of epsilon), "trade_off" (type II error of type I error) and
@@ -17,15 +17,13 @@ from dpverify.bands import Band, Bands
 from dpverify.report.text import common
 
 SCHEMA: Final = "dpverify-curves/1"
-KINDS: Final[Mapping[str, str]] = {
-    "delta": "delta at epsilon",
-    "trade_off": "least type II error at type I error",
-    "composition": "epsilon after compositions",
-}
-"""Each band and what it says, for pages."""
 SHOWN: Final = 5
+"""As many points of a band as pages show."""
 
-Row = tuple[str, ...]
+
+def data_name(stem: str) -> str:
+    """The file that holds the curves of a claim file."""
+    return f"{stem}.curves.json"
 
 
 def render(file: str, curves: Sequence[Bands]) -> str:
@@ -45,23 +43,12 @@ def _band(data: Mapping[str, Any]) -> str:
     return "{" + ",\n   ".join(f"{json.dumps(key)}: {json.dumps(value)}" for key, value in data.items()) + "}"
 
 
-def rows(curves: Sequence[Bands]) -> list[Row]:
-    """A few points of every band: the claim, what is bounded, and its value at some places, the same number for all."""
-    found = []
-    for each in curves:
-        for kind, band in each.bands.items():
-            at = "".join(f" ({key} {value})" for key, value in band.at.items())
-            cells = [f"{band.x[i]}: {_between(band.lower[i], band.upper[i])}" for i in _spread(band)]
-            found.append((each.names[0], KINDS[kind] + at, *cells, *[""] * (SHOWN - len(cells))))
-    return found
-
-
-def _spread(band: Band) -> list[int]:
-    """Places evenly over those where something is said and the quantity is not yet 0."""
+def points(band: Band) -> list[tuple[str, str]]:
+    """A few points of a band, evenly over those where something is said and the quantity is not yet 0: where, and what is known there."""
     telling = [i for i in range(len(band.x)) if _tells(band.lower[i], band.upper[i])]
-    if len(telling) <= SHOWN:
-        return telling
-    return [telling[round(i * (len(telling) - 1) / (SHOWN - 1))] for i in range(SHOWN)]
+    if len(telling) > SHOWN:
+        telling = [telling[round(i * (len(telling) - 1) / (SHOWN - 1))] for i in range(SHOWN)]
+    return [(band.x[i], _between(band.lower[i], band.upper[i])) for i in telling]
 
 
 def _tells(lower: str | None, upper: str | None) -> bool:

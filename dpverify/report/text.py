@@ -15,8 +15,8 @@ Paint = Callable[[str, str], str]
 """Colours a text by a verdict; the identity where there is no terminal."""
 
 
-def render(results: Results, paint: Paint = lambda text, verdict: text) -> str:
-    """The whole answer; files are headed by their names where there are several."""
+def render(results: Results, paint: Paint = lambda text, verdict: text, whole: str = "") -> str:
+    """The whole answer; files are headed by their names where there are several. whole: the last line, if another."""
     groups = [(file, list(group)) for file, group in groupby(results.entries, key=lambda entry: entry.file)]
     known = {(one.file, one.name) for one in results.surprises if one.known and one.source == "claim"}
     said: list[str] = []
@@ -28,7 +28,7 @@ def render(results: Results, paint: Paint = lambda text, verdict: text) -> str:
             said.extend(claim_lines(entry, width, paint, known=(entry.file, entry.claim.name) in known))
         said.extend(_footer(group))
     said.extend(findings.lines(results.findings, paint))
-    return "\n".join([*said, results.summary])
+    return "\n".join([*said, whole or results.summary])
 
 
 def claim_lines(entry: Entry, width: int, paint: Paint, *, known: bool = False) -> Iterator[str]:

@@ -1,0 +1,138 @@
+"""What a page is made of. Sections give blocks; each renderer knows how every block looks, and nothing else.
+
+Inline content is a text, or one of Code, Link, Badge, Math, or several of them in a tuple. Text is plain: renderers escape it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """Something to be read letter by letter."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A link, inside the page ("#anchor") or to a file beside it."""
+
+    text: str
+    target: str
+
+
+@dataclass(frozen=True, slots=True)
+class Badge:
+    """A verdict or a finding. fine: whether it is as its author expects; said in words and by a sign, never by colour alone."""
+
+    text: str
+    fine: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Math:
+    """A formula. mathml: the whole <math> element; text: the same in a line of text."""
+
+    mathml: str
+    text: str
+
+
+Inline = str | Code | Link | Badge | Math | tuple["Inline", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """Running text. note: whether it is said in passing."""
+
+    content: Inline
+    note: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Terms, each with what it is here."""
+
+    rows: Sequence[tuple[str, Inline]]
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """A list."""
+
+    items: Sequence[Inline]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows under a header. caption: what the rows are, for those who do not see the table around them.
+
+    interactive: whether a reader may sort and filter it where scripts run. numeric: the columns whose cells are numbers.
+    """
+
+    caption: str
+    header: Sequence[str]
+    rows: Sequence[Sequence[Inline]]
+    numeric: frozenset[int] = frozenset()
+    interactive: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A picture. svg: the whole <svg> element; caption: what it shows, in words that do without it."""
+
+    svg: str
+    caption: str
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """Commands or output, as they are."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A step of a proof, with what it rests on below it."""
+
+    content: Inline
+    below: tuple[Node, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """A proof from the claim to its leaves."""
+
+    root: Node
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """Blocks that a reader opens. anchor: where links to it lead; open: whether it is open from the start."""
+
+    summary: Inline
+    blocks: Sequence[Block]
+    anchor: str = ""
+    open: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Blocks under a heading."""
+
+    title: str
+    blocks: Sequence[Block]
+    anchor: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Blocks side by side where there is room."""
+
+    blocks: Sequence[Block]
+
+
+Block = Paragraph | Facts | Items | Table | Figure | Listing | Tree | Fold | Section | Row

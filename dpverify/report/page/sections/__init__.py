@@ -1,0 +1,52 @@
+"""The sections of a page, one a file, in the order in which they are read.
+
+A section is a module with TITLE and `blocks(subject)`, which gives what it has to show of its subject; nothing, and it is not there.
+A new one is a file here and its line in the table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final, Protocol
+
+from dpverify.report.page.blocks import Block, Section
+from dpverify.report.page.sections import (
+    assumptions,
+    certificate,
+    claims,
+    facts,
+    headline,
+    index,
+    mechanism,
+    proof,
+    reason,
+    rules,
+    statement,
+    trust,
+)
+
+
+class Shown(Protocol):
+    """What every section file holds."""
+
+    TITLE: str
+
+    @staticmethod
+    def blocks(subject: Any) -> Sequence[Block]:
+        """What there is to show."""
+
+
+OF_RUN: Final[tuple[Shown, ...]] = (headline, index)
+OF_FILE: Final[tuple[Shown, ...]] = (mechanism, claims)
+OF_CLAIM: Final[tuple[Shown, ...]] = (statement, reason, assumptions, proof, facts, certificate)
+AT_THE_END: Final[tuple[Shown, ...]] = (rules, trust)
+
+
+def shown(sections: Sequence[Shown], subject: Any) -> list[Block]:
+    """Those of the sections that have something to show; one without a title stands without a heading."""
+    found: list[Block] = []
+    for section in sections:
+        blocks = section.blocks(subject)
+        if blocks:
+            found += [Section(section.TITLE, blocks)] if section.TITLE else list(blocks)
+    return found

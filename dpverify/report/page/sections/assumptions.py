@@ -1,0 +1,16 @@
+"""What no density can show, and the verdict rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dpverify.report.page.blocks import Block, Items
+from dpverify.report.page.subject import Claimed
+
+TITLE = "Assumed, not checked"
+
+
+def blocks(subject: Claimed) -> Sequence[Block]:
+    """The assumptions of a judgement."""
+    judgement = subject.entry.judgement
+    return [Items(judgement.assumptions)] if judgement is not None and judgement.assumptions else []

@@ -1,0 +1,38 @@
+"""The claims of a file, a row each, and each of them whole below."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dpverify.expr import format_expr
+from dpverify.report import Entry, short, words
+from dpverify.report.page.blocks import Badge, Block, Inline, Link, Table
+from dpverify.report.page.subject import Claimed, File
+from dpverify.report.text import delta_text, tight_text
+
+TITLE = "Claims"
+
+
+def blocks(file: File) -> Sequence[Block]:
+    """The table of a file's claims."""
+    header = ("verdict", "claim", "epsilon", "delta", "sensitivity", "tight epsilon", "tight delta", "slack", "certificate")
+    rows = [_row(Claimed(file, entry)) for entry in file.entries]
+    kept = [i for i in range(len(header)) if i < 2 or any(row[i] not in ("", "0") for row in rows)]
+    caption = f"Claims of {file.stem}"
+    return [Table(caption, [header[i] for i in kept], [[row[i] for i in kept] for row in rows])]
+
+
+def _row(claimed: Claimed) -> tuple[Inline, ...]:
+    entry = claimed.entry
+    claim = entry.claim
+    sensitivity = "by its query" if claim.query else "" if claim.sensitivity is None else format_expr(claim.sensitivity)
+    name = (entry.certificate or "").replace("\\", "/").rpartition("/")[2]
+    return (
+        (Badge(entry.verdict, entry.as_expected), *(() if entry.as_expected else (f" (expected {entry.expected})",))),
+        Link(claim.name, f"#{claimed.anchor}"), short(claim.epsilon), short(claim.delta), sensitivity, _tight(entry),
+        delta_text(entry).removeprefix("tight delta: "), words.slack(entry), Link("certificate", name) if name else "",
+    )  # fmt: skip
+
+
+def _tight(entry: Entry) -> str:
+    return tight_text(entry).removeprefix("tight: ")

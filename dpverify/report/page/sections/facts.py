@@ -1,0 +1,16 @@
+"""Further facts that are proved: other measures of privacy, the budget added by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dpverify.report.page.blocks import Block, Code, Facts
+from dpverify.report.page.subject import Claimed
+
+TITLE = "Also proved"
+
+
+def blocks(subject: Claimed) -> Sequence[Block]:
+    """The further facts of a judgement."""
+    judgement = subject.entry.judgement
+    return [Facts([(key, Code(value)) for key, value in judgement.also.items()])] if judgement is not None and judgement.also else []

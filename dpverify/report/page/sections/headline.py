@@ -1,0 +1,45 @@
+"""What came out, in a sentence and a few numbers; then everything that is not as its author expects."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dpverify.report.page.blocks import Badge, Block, Fold, Items, Link, Paragraph, Section, Table
+from dpverify.report.page.subject import Run
+from dpverify.report.results import Surprise
+
+TITLE = ""
+VERDICTS = ("PROVED", "REFUTED", "UNKNOWN", "VIOLATION", "NONCONFORMING", "NO_VIOLATION_SEEN")
+_MEANS = {
+    "PROVED": "a proof was found, and the kernel accepts it",
+    "REFUTED": "the claim is false: two inputs and an event show it",
+    "UNKNOWN": "neither was found; the reason says what stopped it",
+    "VIOLATION": "samples of the implementation contradict the claim, at the stated confidence",
+    "NONCONFORMING": "the implementation does not sample what is declared",
+    "NO_VIOLATION_SEEN": "an audit that found nothing, with what it would have seen; never a proof",
+}
+
+
+def blocks(run: Run) -> Sequence[Block]:
+    """The headline of a run."""
+    results = run.results
+    new = [one for one in results.surprises if not one.known]
+    known = [one for one in results.surprises if one.known]
+    said = "Everything is as expected." if not new else f"{len(new)} {'thing is' if len(new) == 1 else 'things are'} not as expected."
+    outcomes = [entry.verdict for entry in results.entries] + [finding.finding for finding in results.findings]
+    rows = [(Badge(word.replace("_", " ")), str(outcomes.count(word)), _MEANS[word]) for word in VERDICTS if word in outcomes]
+    found: list[Block] = [Paragraph(f"{said} {results.summary[:1].upper()}{results.summary[1:]}.")]
+    found += [Table("How many of each verdict", ("verdict", "how many", "means"), rows, numeric=frozenset({1}))] if rows else []
+    anchors = {(file.path, entry.claim.name): f"#{file.stem}-{i}" for file in run.files for i, entry in enumerate(file.entries, 1)}
+    found += [Section("To look at", [_listed(new, anchors)])] if new else []
+    found += [Fold(f"{len(known)} known from the baseline", [_listed(known, anchors)])] if known else []
+    return found
+
+
+def _listed(surprises: Sequence[Surprise], anchors: dict[tuple[str, str], str]) -> Items:
+    items = []
+    for one in surprises:
+        word = "not answered" if one.rule == "FAULT" else one.rule.replace("_", " ")
+        place = Link(f"{one.file}, line {one.line}", anchors[one.file, one.name]) if (one.file, one.name) in anchors else one.file
+        items.append((Badge(word, fine=False), " ", place, ": ", one.message.replace("\n", "; ")))
+    return Items(items)

@@ -1,0 +1,31 @@
+"""What was understood: the mechanism as a formula, its neighbours, its parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dpverify.expr import format_expr
+from dpverify.model import kind_of
+from dpverify.report import mathml, understood, words
+from dpverify.report.page.blocks import Block, Code, Facts, Fold, Inline, Math, Paragraph
+from dpverify.report.page.subject import File
+
+TITLE = "What was understood"
+
+
+def blocks(file: File) -> Sequence[Block]:
+    """The mechanism of a claim file."""
+    claim = file.entries[0].claim
+    mechanism = claim.mechanism
+    rows: list[tuple[str, Inline]] = [("kind", kind_of(mechanism).replace("_", " "))]
+    norm, dimension, scale = getattr(mechanism, "norm", None), getattr(mechanism, "dimension", None), words.scale(mechanism)
+    rows += [("norm", words.norm(norm))] if norm is not None else []
+    rows += [("dimension", format_expr(dimension))] if dimension is not None else []
+    rows += [("scale", scale)] if scale else []
+    rows += [("for all", words.parameters(claim))] if claim.domains else []
+    pairs = dict.fromkeys(words.neighbours(entry.claim) for entry in file.entries)
+    rows += [("neighbours", pair) for pair in pairs]
+    rows += [("claims in", Code(file.path))]
+    letter = [(key, Code(value)) for key, value in understood(claim)]
+    law = Math(mathml.density(mechanism), mathml.density_text(mechanism))
+    return [Paragraph(law), Facts(rows), Fold("Letter by letter, as the kernel reads it", [Facts(letter)])]

@@ -1,0 +1,35 @@
+"""Every rule that some proof of the run uses: what it states, what it checks, what it assumes, where it comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from dpverify.report import proof
+from dpverify.report.page.blocks import Block, Facts, Fold, Inline, Paragraph
+from dpverify.report.page.subject import Run
+from dpverify.rules.table import EXPLAINED
+
+TITLE = "Rules"
+
+
+def blocks(run: Run) -> Sequence[Block]:
+    """The rules, in the order in which they are met."""
+    entries = [entry for file in run.files for entry in file.entries]
+    named = dict.fromkeys(name for entry in entries if entry.judgement is not None for name in entry.judgement.rules)
+    named |= dict.fromkeys(name for entry in entries for name in _of_tree(proof.tree(entry)))
+    return [_rule(name) for name in named if name in EXPLAINED]
+
+
+def _of_tree(step: proof.Step) -> Iterator[str]:
+    if step.rule:
+        yield step.rule
+    for below in step.below:
+        yield from _of_tree(below)
+
+
+def _rule(name: str) -> Block:
+    rule = EXPLAINED[name]
+    rows: list[tuple[str, Inline]] = [("checked", line) for line in rule.CHECKED]
+    rows += [("assumed", line) for line in rule.ASSUMED]
+    rows += [("source", str(rule.SOURCE))]
+    return Fold(name, [Paragraph(rule.STATEMENT), Facts(rows)], anchor=f"rule-{name}")

@@ -1,0 +1,42 @@
+"""What a reviewer relies on when signing, and how to check all of it again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from hashlib import sha256
+
+from dpverify import __version__
+from dpverify.report.page.blocks import Block, Code, Facts, Inline, Items, Listing, Paragraph
+from dpverify.report.page.subject import Run
+
+TITLE = "What is trusted, and how to check it"
+
+
+def blocks(run: Run) -> Sequence[Block]:
+    """The trust line, the digest of all certificates, and a place to sign."""
+    digests = sorted(digest for file in run.files for digest in file.digests.values())
+    together = sha256("\n".join(digests).encode()).hexdigest()
+    rows: list[tuple[str, Inline]] = [("made by", f"dpverify {__version__}")]
+    rows += [("certificates", str(len(digests))), ("SHA-256 of their sorted digests", Code(together))] if digests else []
+    again: list[Block] = []
+    if digests:
+        again = [
+            Paragraph("Every PROVED and REFUTED has a certificate beside this page. To check them all again, with python-flint alone:"),
+            Listing("pip install python-flint dpverify --no-deps\npython -m dpverify.kernel *.cert.json"),
+        ]
+    return [
+        Paragraph(
+            "A search proposes each proof and is not trusted. The kernel derives the privacy loss from the claim itself, checks every "
+            "step with exact rationals and ball arithmetic, and alone says PROVED or REFUTED. Believing a verdict means believing:"
+        ),
+        Items(
+            (
+                "the theorems that the rules state, each listed above with its source;",
+                "the kernel, its rules and the files below them, python-flint, and Python;",
+                "what is listed as assumed, claim by claim: above all that the implementation samples the declared density.",
+            )
+        ),
+        Paragraph("Audits sample the implementation. They find violations at a stated confidence, and never prove that there is none."),
+        *again,
+        Facts([*rows, ("reviewed by", "____________________"), ("date", "____________________")]),
+    ]

@@ -1,0 +1,116 @@
+"""A judgement as a tree: what is claimed, the bounds that decide it, the rule that proves each, what the rule rests on.
+
+Nothing is computed: the bounds are those that the kernel derived from the certificate's steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from dpverify.compare import decimal_bounds
+from dpverify.errors import Undecided
+from dpverify.expr import Expr, Num, format_expr, symbols
+from dpverify.report import Entry, short
+from dpverify.report.text import delta_text, tight_text
+from dpverify.rules.base import Bound, Infinite
+from dpverify.rules.table import EXPLAINED
+
+_DIGITS: Final = 12
+_QUANTITIES: Final = {"pure": "tight epsilon at delta 0", "epsilon": "tight epsilon at the claimed delta", "delta": "tight delta"}
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A step of a proof. kind: "claim", "bound", "rule", "checked", "assumed" or "fact". rule: its name, where the step is a rule."""
+
+    kind: str
+    text: str
+    rule: str = ""
+    below: tuple[Step, ...] = ()
+
+
+def tree(entry: Entry) -> Step:
+    """The proof of a claim's verdict, from the claim to its leaves; for UNKNOWN what is proved all the same.
+
+    What a rule checks is told where the rule is met first.
+    """
+    claim = entry.claim
+    delta = "" if short(claim.delta) == "0" else f", delta {short(claim.delta)}"
+    head = f"{entry.verdict}: {entry.mechanism}, {claim.name}: epsilon {short(claim.epsilon)}{delta}"
+    if entry.judgement is None:
+        return Step("claim", head, below=(Step("fact", entry.fault or ""),))
+    told: set[str] = set()
+    below = [_step(step.rule, step.evidence, bounds, told) for step, bounds in entry.proved]
+    return Step("claim", head, below=(*_conclusion(entry), *below, *([Step("fact", f"undecided: {entry.reason}")] if entry.reason else [])))
+
+
+def _conclusion(entry: Entry) -> Iterator[Step]:
+    """The least upper and the greatest lower bounds together."""
+    said = (tight_text(entry).removeprefix("tight: "), delta_text(entry).removeprefix("tight delta: "))
+    known = [f"tight {what} {text}" for what, text in zip(("epsilon", "delta"), said, strict=True) if text]
+    if known:
+        yield Step("fact", f"together: {'; '.join(known)}; compared exactly with what is claimed")
+
+
+def _step(name: str, evidence: Mapping[str, Any], bounds: Sequence[Bound], told: set[str]) -> Step:
+    """One step of a certificate: the bounds it proves, and the rule below them."""
+    said = "; ".join(_bound(bound) for bound in bounds)
+    assumed = dict.fromkeys(line for bound in bounds for line in (*EXPLAINED[name].ASSUMED, *bound.assumed))
+    return Step("bound", said, below=(_rule(name, evidence, told, tuple(Step("assumed", line) for line in assumed)),))
+
+
+def _rule(name: str, evidence: Any, told: set[str], assumed: tuple[Step, ...] = ()) -> Step:
+    rule = EXPLAINED.get(name)
+    below = tuple(_rules_below(evidence, told))
+    checked = () if rule is None or name in told else tuple(Step("checked", line) for line in rule.CHECKED)
+    told.add(name)
+    return Step("rule", f"{name} ({rule.SOURCE})" if rule is not None else name, name, (*below, *checked, *assumed))
+
+
+def _rules_below(evidence: Any, told: set[str]) -> Iterator[Step]:
+    """The rules that the evidence of a step names, each with those below it."""
+    if isinstance(evidence, Mapping):
+        if isinstance(evidence.get("rule"), str):
+            yield _rule(evidence["rule"], {key: value for key, value in evidence.items() if key != "rule"}, told)
+            return
+        evidence = list(evidence.values())
+    if isinstance(evidence, list):
+        for value in evidence:
+            yield from _rules_below(value, told)
+
+
+def _bound(bound: Bound) -> str:
+    sign = "\N{LESS-THAN OR EQUAL TO}" if bound.side == "upper" else "\N{GREATER-THAN OR EQUAL TO}"
+    at = "".join(f" at {name} = {format_expr(value)}" for name, value in bound.at.items())
+    return f"{_QUANTITIES[bound.quantity]} {sign} {_number(bound.value, bound.side)}{at}"
+
+
+def _number(value: Expr | Infinite, side: str) -> str:
+    """A bound for people: exact where that is short, else a decimal rounded to the safe side."""
+    if isinstance(value, Infinite):
+        return "\N{INFINITY}"
+    if symbols(value):
+        return format_expr(value)
+    try:
+        decimal = decimal_bounds(value, _DIGITS)[side == "upper"]
+    except Undecided:
+        return format_expr(value)
+    exact = format_expr(value)
+    if len(exact) > 40 or exact == decimal:
+        return decimal
+    return exact if isinstance(value, Num) and "/" not in exact else f"{exact}, {'at most' if side == 'upper' else 'at least'} {decimal}"
+
+
+GLYPHS: Final = {"claim": "", "bound": "", "rule": "by ", "checked": "checked: ", "assumed": "assumed: ", "fact": ""}
+
+
+def lines(step: Step) -> Iterator[str]:
+    """The tree as text, one step a line."""
+    yield GLYPHS[step.kind] + step.text
+    for number, below in enumerate(step.below):
+        last = number == len(step.below) - 1
+        first, *rest = lines(below)
+        yield ("\N{BOX DRAWINGS LIGHT UP AND RIGHT}\N{BOX DRAWINGS LIGHT HORIZONTAL} " if last else "├─ ") + first
+        yield from (("   " if last else "│  ") + line for line in rest)

@@ -1,0 +1,143 @@
+"""What a claim speaks of, in plain words: its neighbours, its norm, its guarantee, its slack."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Final
+
+from dpverify.compare import decimal_bounds
+from dpverify.curves.runs import stated_adjacencies
+from dpverify.errors import Undecided
+from dpverify.expr import ONE, Expr, format_expr
+from dpverify.model import (
+    Claim,
+    Combinator,
+    Domain,
+    EllipticalProcess,
+    Exponential,
+    Guarantee,
+    Kernel,
+    Mechanism,
+    Mixture,
+    Norm,
+    Product,
+    Radial,
+    Sampled,
+    Selection,
+    Staircase,
+    Table,
+    Translation,
+)
+from dpverify.report import Entry, delta_enclosure, enclosure, short
+
+_DIGITS: Final = 17
+ADJACENCIES: Final = {
+    "add-remove": "two inputs are neighbours where one has one record more",
+    "replace": "two inputs are neighbours where one record differs",
+    "l1": "two inputs are neighbours where their histograms differ by at most 1 in the l1 norm",
+    "l2": "two inputs are neighbours where their histograms differ by at most 1 in the l2 norm",
+}
+
+
+def neighbours(claim: Claim) -> str:
+    """Which pairs of inputs the guarantee is about."""
+    if claim.query is not None:
+        said = ADJACENCIES[claim.query.adjacency]
+        return f"{said}; the answers are {len(claim.query.rows)} linear queries, whose sensitivity is derived"
+    mechanism = claim.mechanism
+    moved = "some bound" if claim.sensitivity is None else format_expr(claim.sensitivity)
+    match mechanism:
+        case Radial() | Mixture():
+            return f"answers at most {moved} apart in {norm(mechanism.norm)}"
+        case Product():
+            return f"answers at most {moved} apart in {norm(mechanism.norm)}"
+        case Translation(integers=True):
+            return f"whole answers at most {moved} apart"
+        case Translation():
+            return f"answers at most {moved} apart"
+        case Staircase():
+            return f"answers at most {'1' if claim.sensitivity is None else moved} apart"
+        case EllipticalProcess():
+            return f"functions at most {moved} apart in the Cameron-Martin norm"
+        case Kernel():
+            return "every two inputs" if claim.sensitivity is None else f"inputs theta at most {moved} apart"
+        case Table() | Exponential():
+            some = mechanism.adjacent
+            return "every two inputs" if some is None else f"{len(some)} listed pairs of inputs, in both orders"
+        case Selection():
+            return "every two inputs"
+        case Guarantee():
+            return "those of the stated guarantee"
+        case Sampled():
+            return "the inputs that the audit is given" if claim.sensitivity is None else f"answers at most {moved} apart"
+    stated = stated_adjacencies(mechanism, claim.adjacency) if isinstance(mechanism, Combinator) else {}
+    said = [ADJACENCIES.get(name, name) for name in stated]
+    return "; ".join(said) or "those that every part's sensitivity speaks of"
+
+
+def norm(found: Norm) -> str:
+    """A norm by its name."""
+    if found.kind == "lp":
+        return "the maximum norm" if found.p is None else f"the l{found.p} norm"
+    if found.kind == "ellipsoid":
+        return "the norm of an ellipsoid"
+    return "the norm whose unit ball is " + ("the hull of listed points" if found.kind == "columns" else "cut out by listed half-spaces")
+
+
+def parameters(claim: Claim) -> str:
+    """The parameters that a claim ranges over, each with its domain."""
+    return ", ".join(f"{name} {domain(found)}" for name, found in claim.domains)
+
+
+def domain(found: Domain) -> str:
+    """A domain in words."""
+    kind = "integer" if found.integer else "real"
+    if found.lower is None and found.upper is None:
+        return f"any {kind}"
+    left = "" if found.lower is None else f"{'above' if found.lower_open else 'at least'} {found.lower}"
+    right = "" if found.upper is None else f"{'below' if found.upper_open else 'at most'} {found.upper}"
+    return f"any {kind} {' and '.join(filter(None, (left, right)))}"
+
+
+def guarantee(claim: Claim) -> str:
+    """What is claimed."""
+    epsilon, delta = short(claim.epsilon), short(claim.delta)
+    if claim.epsilon is None:
+        return "the least epsilon" + ("" if delta == "0" else f" at delta {delta}")
+    if claim.delta is None:
+        return f"the least delta at epsilon {epsilon}"
+    return f"epsilon {epsilon}" + ("" if delta == "0" else f", delta {delta}")
+
+
+def slack(entry: Entry) -> str:
+    """How far what is claimed is above the tight value (below it: negative), and in per cent of it; empty where that is not known."""
+    claim = entry.claim
+    if claim.epsilon is None or claim.domains:
+        return ""
+    found = _over(claim.epsilon, enclosure(entry.judgement, _DIGITS))
+    if found or claim.delta is None:
+        return found
+    found = _over(claim.delta, delta_enclosure(entry.judgement, _DIGITS))
+    return found and f"{found} of delta"
+
+
+def _over(claimed: Expr, ends: tuple[str | None, str | None]) -> str:
+    """claimed - tight, where the enclosure is narrow beside it."""
+    lower, upper = ends
+    if lower is None or upper is None or "inf" in ends:
+        return ""
+    try:
+        low, high = map(Fraction, decimal_bounds(claimed, _DIGITS))
+    except Undecided:
+        return ""
+    gap, width = (low + high - Fraction(lower) - Fraction(upper)) / 2, (high - low + Fraction(upper) - Fraction(lower)) / 2
+    if abs(gap) <= width:
+        return "none"
+    percent = f" ({float(100 * gap / Fraction(upper)):+.2g} %)" if Fraction(upper) > 0 else ""
+    return f"{float(gap):+.3g}{percent}"
+
+
+def scale(mechanism: Mechanism) -> str:
+    """The scale of noise, empty where it is 1 or there is none."""
+    found = getattr(mechanism, "scale", ONE)
+    return "" if found == ONE else format_expr(found)
