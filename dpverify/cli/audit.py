@@ -33,6 +33,7 @@ def sampling(command: Command) -> Command:
 
 @click.command()
 @click.argument("paths", nargs=-1, required=True, metavar="PATH|NAME...")
+@click.option("--claim", "claims", multiple=True, metavar="NAME", help="Only claims of this name; may be given several times.")
 @sampling
 @click.option("--dask", metavar="ADDRESS", help="Sample on the workers of a Dask scheduler.")
 @click.option("--timeout", type=float, default=60.0, show_default=True, help="Seconds that one call of the sampler may take.")
@@ -40,18 +41,19 @@ def sampling(command: Command) -> Command:
 @click.option("--no-stop", is_flag=True, help="Spend all samples, for the best lower bound on epsilon.")
 @click.option("--format", "style", type=click.Choice(list(FORMATS)), default="text", show_default=True)
 def audit(
-    paths: tuple[str, ...], samples: int, confidence: float, seed: int | None, workers: int, dask: str | None, timeout: float,
-    checkpoint: Path | None, no_stop: bool, style: str,
+    paths: tuple[str, ...], claims: tuple[str, ...], samples: int, confidence: float, seed: int | None, workers: int, dask: str | None,
+    timeout: float, checkpoint: Path | None, no_stop: bool, style: str,
 ) -> int:  # fmt: skip
     """Sample the implementations that [audit] tables name, and look for violations of each claim.
 
     Runs the code that the tables name. An audit never proves: it says VIOLATION, NONCONFORMING or what it would have seen.
     """
-    from dpverify.cli.claims import audited, specs_of
+    from dpverify.cli.claims import audited, selected, specs_of
 
     specs = [spec for spec in specs_of(paths) if spec.audit is not None]
     if not specs:
         raise click.UsageError(f"{', '.join(paths)}: no file has an [audit] table. Add one that names the sampler.")
+    specs = selected(specs, claims)
     if checkpoint is not None and len(specs) > 1:
         raise click.UsageError(f"--checkpoint keeps one file's audits, and {len(specs)} files are meant. Audit them one by one.")
     results = audited(
