@@ -7,6 +7,7 @@ DpverifyError
 ├── Rejected           a rule that does not accept its evidence: which rule, where, why
 ├── Undecided          an enclosure too wide to answer: not a fault, a reason for UNKNOWN
 ├── AuditError         an audit that cannot be set up as asked
+├── ProjectError       files of somebody's project that cannot be made or added to; lists all of them
 └── SamplerError       a sampled implementation that crashed, hung or gave what is no output: which, on what input and seed
 """
 
@@ -55,6 +56,17 @@ class Undecided(DpverifyError):
 
 class AuditError(DpverifyError):
     """An audit that cannot be set up as asked: what is missing or contradicts itself, and the way out."""
+
+
+class ProjectError(DpverifyError):
+    """Files of somebody's project that cannot be made, read or added to.
+
+    faults: one for each file, saying what, where and the way out.
+    """
+
+    def __init__(self, faults: str | Sequence[str]) -> None:
+        self.faults: tuple[str, ...] = (faults,) if isinstance(faults, str) else tuple(faults)
+        super().__init__("\n".join(self.faults))
 
 
 class SamplerError(DpverifyError):

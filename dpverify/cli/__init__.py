@@ -14,7 +14,10 @@ import click
 from dpverify import __version__
 from dpverify.cli.audit import audit
 from dpverify.cli.check import check
+from dpverify.cli.completion import complete_arguments, completion
 from dpverify.cli.explain import explain
+from dpverify.cli.init import init
+from dpverify.cli.new import new
 from dpverify.cli.output import fault, unwritten
 from dpverify.cli.report import report
 from dpverify.cli.verify import verify
@@ -73,5 +76,6 @@ def main() -> None:
         os.environ.setdefault(library, "1")
 
 
-for _verb in (verify, check, audit, report, explain):
+for _verb in (verify, check, audit, report, explain, init, new, completion):
     main.add_command(_verb)
+complete_arguments(main)

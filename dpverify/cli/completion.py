@@ -1,0 +1,151 @@
+"""`dpverify completion`, and what every argument is completed with.
+
+A shell asks on every press of a key, so nothing here imports more than the standard library and click.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+import click
+from click.shell_completion import CompletionItem, get_completion_class
+
+PACKAGE: Final = Path(__file__).resolve().parents[1]
+
+
+@click.command()
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@click.pass_context
+def completion(ctx: click.Context, shell: str) -> int:
+    """Print the script that completes dpverify's commands in a shell.
+
+    \b
+    bash   eval "$(dpverify completion bash)"           in ~/.bashrc
+    zsh    eval "$(dpverify completion zsh)"            in ~/.zshrc, after compinit
+    fish   dpverify completion fish > ~/.config/fish/completions/dpverify.fish
+    """
+    shell_complete = get_completion_class(shell)
+    assert shell_complete is not None, "click has all three"
+    click.echo(shell_complete(ctx.find_root().command, {}, "dpverify", "_DPVERIFY_COMPLETE").source())
+    return 0
+
+
+Complete = Callable[[click.Context, str], Iterable[CompletionItem]]
+
+
+class _Completed(click.types.StringParamType):
+    """A text that the shell completes."""
+
+    def __init__(self, complete: Complete) -> None:
+        self.complete = complete
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """What the text may go on to."""
+        del param
+        return list(self.complete(ctx, incomplete))
+
+
+def complete_arguments(group: click.Group) -> None:
+    """Give every argument and option of the verbs that means a claim, a rule or a profile its completion."""
+    for verb in group.commands.values():
+        for parameter in verb.params:
+            found = _COMPLETES.get((verb.name, parameter.name)) or _COMPLETES.get((None, parameter.name))
+            if found is not None and parameter.type is click.STRING:
+                parameter.type = _Completed(found)
+
+
+def _claims(ctx: click.Context, incomplete: str) -> Iterator[CompletionItem]:
+    """Claim files and folders, by the shell itself, and the names of mechanisms in specs/ and on the shelf."""
+    del ctx
+    yield from _starting(_mechanisms(), incomplete)
+    yield CompletionItem(incomplete, type="file")
+
+
+def _explained(ctx: click.Context, incomplete: str) -> Iterator[CompletionItem]:
+    """Rules, theorems about curves, and the names of mechanisms."""
+    del ctx
+    yield from _starting({**_mechanisms(), **_rules()}, incomplete)
+
+
+def _names_of_claims(ctx: click.Context, incomplete: str) -> Iterator[CompletionItem]:
+    """The names of the claims in the files that are on the line already."""
+    found: dict[str, str] = {}
+    for path in (*(ctx.params.get("paths") or ()), ctx.params.get("name") or ""):
+        for file in _claim_files(path):
+            found |= dict.fromkeys(_claim_names(file), file.name)
+    yield from _starting(found, incomplete)
+
+
+def _profiles(ctx: click.Context, incomplete: str) -> Iterator[CompletionItem]:
+    """The built-in profiles, and those of the project."""
+    del ctx
+    yield from _starting({**dict.fromkeys(BUILT_IN_PROFILES, "built in"), **_project_profiles()}, incomplete)
+
+
+BUILT_IN_PROFILES: Final = ("dev", "ci", "nightly")
+_COMPLETES: Final[Mapping[tuple[str | None, str | None], Complete]] = {
+    (None, "paths"): _claims,
+    (None, "claims"): _names_of_claims,
+    (None, "profile"): _profiles,
+    ("explain", "name"): _explained,
+}
+"""By the verb (None for every verb) and the parameter."""
+
+
+def _starting(known: Mapping[str, str], incomplete: str) -> Iterator[CompletionItem]:
+    return (CompletionItem(word, help=known[word]) for word in sorted(known) if word.startswith(incomplete))
+
+
+def _mechanisms() -> dict[str, str]:
+    """The names that `resolve` of the catalogue knows, without the catalogue, which is slow to import."""
+    shelf = PACKAGE / "_shelf" if (PACKAGE / "_shelf").is_dir() else PACKAGE.parent
+    known = {file.stem: "on the shelf" for file in (shelf / "specs").glob("*.toml")}
+    return known | {file.stem: "specs/" for file in Path("specs").glob("*.toml")}
+
+
+def _rules() -> dict[str, str]:
+    """The names of rules and of theorems about curves, read from their sources: importing them takes a third of a second."""
+    found: dict[str, str] = {}
+    for folder in ("rules", "curves"):
+        for file in (PACKAGE / folder).glob("*.py"):
+            with suppress(OSError, UnicodeDecodeError):
+                lines = file.read_text(encoding="utf-8").splitlines()
+                named = [line.partition('"')[2].rstrip('"') for line in lines if line.startswith(("NAME = ", "NAME: "))]
+                found |= dict.fromkeys(named, "rule" if folder == "rules" else "theorem about curves")
+    return found
+
+
+def _claim_files(path: str) -> list[Path]:
+    given = Path(path)
+    if given.is_dir():
+        return sorted(given.rglob("*.toml"))
+    shelf = PACKAGE / "_shelf" if (PACKAGE / "_shelf").is_dir() else PACKAGE.parent
+    places = (given, Path("specs") / f"{path}.toml", shelf / "specs" / f"{path}.toml")
+    return [next(place for place in places if place.is_file())] if any(place.is_file() for place in places) else []
+
+
+def _claim_names(file: Path) -> list[str]:
+    """The names of a file's claims, as the reader gives them; none of a file that is not TOML."""
+    claims = _toml(file).get("claim")
+    tables = [claim for claim in claims if isinstance(claim, dict)] if isinstance(claims, list) else []
+    return [str(table.get("name", f"claim {i}")) for i, table in enumerate(tables, 1)]
+
+
+def _project_profiles() -> dict[str, str]:
+    """The profiles of the nearest pyproject.toml."""
+    file = next((folder / "pyproject.toml" for folder in (Path.cwd(), *Path.cwd().parents) if (folder / "pyproject.toml").is_file()), None)
+    data: Any = {} if file is None else _toml(file)
+    for key in ("tool", "dpverify", "profiles"):
+        data = data.get(key) if isinstance(data, dict) else None
+    return dict.fromkeys(data, "of this project") if isinstance(data, dict) else {}
+
+
+def _toml(file: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):  # a completion that fails says nothing
+        return {}

@@ -1,0 +1,52 @@
+"""`dpverify init`."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from dpverify.scaffold.files import Planned
+
+
+@click.command()
+@click.argument("folder", default=".", type=click.Path(file_okay=False, path_type=Path), metavar="[DIR]")
+@click.option(
+    "--ci", type=click.Choice(["github", "gitlab", "none"]), default="github", show_default=True,
+    help="The continuous integration to set up.",
+)  # fmt: skip
+@click.option("--force", is_flag=True, help="Replace files that are there already.")
+@click.option("--dry-run", is_flag=True, help="Say what would be made, and make nothing.")
+def init(folder: Path, ci: str, force: bool, dry_run: bool) -> int:
+    """Make dpverify part of a project, existing or new: a first claim file, its sampler, settings and continuous integration.
+
+    All files are written, or none. Files that are there already are left, unless --force is given.
+    """
+    from dpverify.scaffold.files import carry_out
+    from dpverify.scaffold.project import claim_folder, project_files
+
+    files = project_files(folder, ci=ci, force=force)
+    if not dry_run:
+        carry_out(files)
+    click.echo("\n".join(told(files, dry_run)))
+    claims = shlex.quote(claim_folder(folder).relative_to(folder).as_posix())
+    click.echo("Next:")
+    if folder.resolve() != Path.cwd():
+        click.echo(f"  cd {shlex.quote(str(folder))}")
+    click.echo(f"  dpverify verify {claims}\n  dpverify audit {claims}")
+    return 0
+
+
+def told(files: Sequence[Planned], dry_run: bool) -> list[str]:
+    """What happened, or would happen, to every file: a line each."""
+    from dpverify.scaffold.files import Action
+
+    done = {Action.MAKE: "made", Action.REPLACE: "replaced", Action.EXTEND: "added to", Action.LEAVE: "left"}
+    words = {action: f"would {action}" for action in Action} if dry_run else done
+    width = max(len(word) for word in words.values())
+    return [f"{words[file.action]:{width}}  {file.path}{f'  ({file.why})' if file.why else ''}" for file in files]

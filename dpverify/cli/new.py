@@ -1,0 +1,43 @@
+"""`dpverify new`."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+import click
+
+from dpverify.scaffold.kinds import KINDS
+
+
+@click.command()
+@click.argument("name", metavar="NAME")
+@click.option("--kind", type=click.Choice(list(KINDS)), required=True, help="What kind of mechanism it is.")
+@click.option("--sampler", is_flag=True, help="Make a reference sampler too, and the [audit] table that names it.")
+@click.option(
+    "--dir", "folder", type=click.Path(file_okay=False, path_type=Path),
+    help="Where the files go; without it, where the project's claim files are.",
+)  # fmt: skip
+@click.option("--force", is_flag=True, help="Replace files that are there already.")
+@click.option("--dry-run", is_flag=True, help="Say what would be made, and make nothing.")
+def new(name: str, kind: str, sampler: bool, folder: Path | None, force: bool, dry_run: bool) -> int:
+    """Declare a mechanism: a claim file with every key explained, which verifies at once.
+
+    Its claim asks for the tight epsilon. With --sampler there is an implementation beside it, which passes its audit.
+    """
+    from dpverify.cli.init import told
+    from dpverify.scaffold.files import carry_out
+    from dpverify.scaffold.mechanism import mechanism_files
+    from dpverify.scaffold.project import SCHEMA, claim_folder
+
+    folder = claim_folder(Path()) if folder is None else folder
+    schema = SCHEMA if (folder / SCHEMA).is_file() else ""
+    files = mechanism_files(folder, name, kind, sampler=sampler, force=force, schema=schema)
+    if not dry_run:
+        carry_out(files)
+    click.echo("\n".join(told(files, dry_run)))
+    claims = shlex.quote(str(files[0].path))
+    click.echo(f"Next:\n  dpverify verify {claims}")
+    if len(files) > 1:
+        click.echo(f"  dpverify audit {claims}")
+    return 0

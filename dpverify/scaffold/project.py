@@ -1,0 +1,124 @@
+"""What somebody's project needs: a first claim file with its sampler, settings, completion in editors, continuous integration."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import dpverify
+from dpverify.errors import ProjectError
+from dpverify.scaffold.files import Action, Planned, extended, planned, read
+from dpverify.scaffold.render import render
+
+CI_SYSTEMS: Final[Mapping[str, str]] = {"github": ".github/workflows/dpverify.yml", "gitlab": ".gitlab-ci.yml"}
+"""Each system of continuous integration, and the file that it reads."""
+FOLDER: Final = "specs"
+"""Where claim files go in a project that does not say where."""
+SCHEMA: Final = "claim-file.schema.json"
+"""The name of the schema of claim files, in the package and in a project."""
+REPORT: Final = "dpverify-report"
+"""The folder that continuous integration writes to."""
+
+
+def project_files(root: Path, *, ci: str = "github", force: bool = False) -> list[Planned]:
+    """Everything that makes dpverify part of the project in the folder `root`, existing or not.
+
+    ci: of CI_SYSTEMS, or "none". force: replace whole files that are there; what is added to a file never takes anything away from it.
+    Raises ProjectError, listing all files that cannot be read or added to.
+    """
+    faults: list[str] = []
+    try:
+        settings = _settings(root / "pyproject.toml")
+    except ProjectError as error:
+        faults.extend(error.faults)
+        settings = {}
+    folder = root / _folder_of(settings)
+    where = folder.relative_to(root).as_posix()
+    values = {"folder": where, "schema": SCHEMA, "report": REPORT, "version": dpverify.__version__, "installable": _installable(settings)}
+    whole = {
+        folder / "noisy_count.toml": "project/noisy_count.toml",
+        folder / "noisy_count.py": "project/noisy_count.py",
+        root / ".taplo.toml": "project/taplo.toml",
+    }
+    if ci != "none":
+        whole[root / CI_SYSTEMS[ci]] = f"project/{ci}.yml"
+    files = [planned(path, render(template, **values), force) for path, template in whole.items()]
+    files.insert(2, planned(folder / SCHEMA, schema_text(), force))
+    for add in (_with_settings, _with_ignored):
+        try:
+            files.append(add(root, where))
+        except ProjectError as error:
+            faults.extend(error.faults)
+    if faults:
+        raise ProjectError(list(dict.fromkeys(faults)))
+    return files
+
+
+def claim_folder(root: Path) -> Path:
+    """The folder of the project's claim files: the first folder of `paths` in [tool.dpverify], else specs.
+
+    Raises ProjectError where pyproject.toml cannot be read.
+    """
+    return root / _folder_of(_settings(root / "pyproject.toml"))
+
+
+def schema_text() -> str:
+    """The JSON Schema of claim files, as the package ships it."""
+    return (Path(dpverify.__file__).parent / "schemas" / SCHEMA).read_text(encoding="utf-8")
+
+
+def _settings(file: Path) -> Mapping[str, Any]:
+    """The data of a pyproject.toml; nothing where there is none."""
+    if not file.exists():
+        return {}
+    try:
+        return tomllib.loads(read(file))
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise ProjectError(f"{file}: not TOML: {error}. Correct it first, so that [tool.dpverify] can be added.") from error
+
+
+def _folder_of(settings: Mapping[str, Any]) -> str:
+    """The first of the configured paths that is a folder inside of the project, else the usual one."""
+    table = settings.get("tool")
+    own = table.get("dpverify") if isinstance(table, dict) else None
+    paths = own.get("paths") if isinstance(own, dict) else None
+    for path in paths if isinstance(paths, list) else ():
+        if isinstance(path, str) and path and not path.endswith(".toml") and not Path(path).is_absolute() and ".." not in Path(path).parts:
+            return Path(path).as_posix()
+    return FOLDER
+
+
+def _installable(settings: Mapping[str, Any]) -> bool:
+    """Whether the project is a Python package, which samplers may import from."""
+    return "build-system" in settings or "project" in settings
+
+
+def _with_settings(root: Path, folder: str) -> Planned:
+    """pyproject.toml with a table [tool.dpverify]; one that is there is the project's own, and is left."""
+    file = root / "pyproject.toml"
+    before = _settings(file)
+    if "dpverify" in (before.get("tool") or {}):
+        return Planned(file, "", Action.LEAVE, "it has [tool.dpverify] already")
+    addition = render("project/settings.toml", folder=folder)
+    plan = extended(file, addition if not before and not file.exists() else f"\n{addition}", "[tool.dpverify]")
+    try:
+        after = tomllib.loads(plan.content)
+    except tomllib.TOMLDecodeError as error:
+        raise ProjectError(f"{file}: [tool.dpverify] cannot be added after its last line ({error}). Add it by hand:\n{addition}") from error
+    tool = dict(after["tool"])
+    del tool["dpverify"]
+    if {**after, "tool": tool} != {**before, "tool": before.get("tool", {})}:
+        raise ProjectError(f"{file}: adding [tool.dpverify] would change what else it says. Add it by hand:\n{addition}")
+    return plan
+
+
+def _with_ignored(root: Path, folder: str) -> Planned:
+    """.gitignore with the folder of reports."""
+    file = root / ".gitignore"
+    lines = read(file).splitlines() if file.exists() else []
+    if any(re.fullmatch(rf"/?{re.escape(REPORT)}/?", line.strip()) for line in lines):
+        return Planned(file, "", Action.LEAVE, f"it has {REPORT}/ already")
+    return extended(file, f"{REPORT}/\n", f"{REPORT}/")
