@@ -1,0 +1,185 @@
+"""What additive noise does to an answer: the distribution of the size of the error."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from scipy import special
+
+from dpverify.errors import DpverifyError
+from dpverify.figures.exponent import Exponent, dimension_of, exponent
+from dpverify.figures.law import Law, size_law
+from dpverify.figures.polyline import Point
+from dpverify.figures.sums import norm_law
+from dpverify.model import Claim, Mechanism, Mixture, Norm, Product, Radial
+from dpverify.search.numeric import Array
+
+PROBABILITIES: Final = (0.5, 0.9, 0.95, 0.99)
+GRID: Final = 121
+MOST_MASSES: Final = 60
+_BEYOND: Final = 1.3
+_BISECTIONS: Final = 26
+_GROUP: Final = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """Quantiles and moments of the size of an error, in the unit of the answers: `median` and `q99` of probability 1/2 and 0.99, ...
+
+    mean, rms (root mean square): inf where the noise has none.
+    """
+
+    median: float
+    q90: float
+    q95: float
+    q99: float
+    mean: float
+    rms: float
+
+
+@dataclass(frozen=True, slots=True)
+class NoiseError:
+    """The error that noise makes.
+
+    of: what the size is of, for people. kind: "density" or "masses" (noise on the integers). density: points (x, density or probability)
+    of the noise itself in one dimension, of its norm in more. survival: points (x, probability that the size is above x), falling from 1.
+    sizes: of the error in the noise's own norm. coordinate: of one coordinate, where more than one and all are alike; None where not known.
+    """
+
+    of: str
+    unit: str
+    dimension: int
+    kind: str
+    density: tuple[Point, ...]
+    survival: tuple[Point, ...]
+    sizes: Sizes
+    coordinate: Sizes | None = None
+
+
+def noise_error(claim: Claim) -> NoiseError | None:
+    """The error of a claim's additive noise; None for another kind, with parameters left open, or where the norm's law is not computed."""
+    try:
+        return None if claim.domains else _error(claim.mechanism)
+    except (DpverifyError, ArithmeticError, ValueError):
+        return None
+
+
+def _error(mechanism: Mechanism) -> NoiseError | None:
+    h, dimension = exponent(mechanism), dimension_of(mechanism)
+    if h is None or dimension is None:
+        return None
+    law = size_law_of(mechanism)
+    if law is None:
+        return None
+    sizes, drawn = _sizes(law), _drawn(h, law, dimension)
+    texts = ("the noise", "in the unit of the answer") if dimension == 1 else ("the norm of the noise", "in the norm of the noise")
+    kind = "masses" if h.integers else "density"
+    return NoiseError(*texts, dimension, kind, drawn, _survival(law, sizes), sizes, _coordinate(mechanism, law, dimension))
+
+
+def size_law_of(mechanism: Mechanism) -> Law | None:
+    """The law of the norm of additive noise, None where it is not computed."""
+    h, dimension = exponent(mechanism), dimension_of(mechanism)
+    if h is None or dimension is None:
+        return None
+    if isinstance(mechanism, Product) and dimension > 1:
+        return norm_law(h, mechanism.norm, dimension)
+    return size_law(h, dimension if h.half else 1)
+
+
+def _sizes(law: Law) -> Sizes:
+    median, q90, q95, q99 = (law.quantile(p) for p in PROBABILITIES)
+    return Sizes(median, q90, q95, q99, law.moment(1), float(np.sqrt(law.moment(2))))
+
+
+def _survival(law: Law, sizes: Sizes) -> tuple[Point, ...]:
+    x = np.linspace(0, _BEYOND * sizes.q99, GRID)
+    if law.integers:
+        x = np.arange(0, min(np.ceil(_BEYOND * sizes.q99), 4 * MOST_MASSES) + 1)
+    return tuple(zip(map(float, x), map(float, law.survival(x)), strict=True))
+
+
+def _drawn(h: Exponent, law: Law, dimension: int) -> tuple[Point, ...]:
+    """The density of the noise on the line, or of its norm."""
+    end = _BEYOND * law.quantile(0.99)
+    if dimension > 1:
+        x = np.linspace(0, end, GRID)
+        return _points(x, law.density(x))
+    low, high = (-end, end) if h.half else (max(-end, h.low), min(end, h.high))
+    if h.integers:
+        most = min(np.ceil(end), MOST_MASSES)
+        x = np.arange(max(-most, low), min(most, high) + 1)
+    else:
+        kinks = np.array(h.kinks(low, high))
+        around = 1e-9 * (high - low)
+        x = np.unique(np.concatenate([np.linspace(low, high, GRID), kinks - around, kinks, kinks + around]))
+    half = np.log(2) if h.half and not h.integers else 0.0
+    return _points(x, np.exp(-h(x) - law.log_total - half))
+
+
+def _points(x: Array, y: Array) -> tuple[Point, ...]:
+    return tuple((float(a), float(b)) for a, b in zip(x, y, strict=True) if np.isfinite(b))
+
+
+# -- one coordinate --------------------------------------------------------------------------------------
+
+
+def _coordinate(mechanism: Mechanism, law: Law, dimension: int) -> Sizes | None:
+    """One coordinate where all are alike: by itself for independent noise, else the norm times a coordinate on the unit sphere."""
+    if dimension == 1:
+        return None
+    if isinstance(mechanism, Product):
+        h = exponent(mechanism)
+        own = None if h is None else size_law(h, 1)
+        return None if own is None else _sizes(own)
+    if isinstance(mechanism, Radial | Mixture) and mechanism.norm.kind == "lp":
+        return _on_sphere(mechanism.norm, law, dimension)
+    return None
+
+
+def _on_sphere(norm: Norm, law: Law, dimension: int) -> Sizes:
+    """|x_1| = R B with R the norm and B a coordinate of the cone measure on the unit sphere of lp, which is independent of R.
+
+    B^p has the law Beta(1/p, (d - 1)/p); for the maximum norm B is 1 with probability 1/d, else uniform (Barthe et al. 2005).
+    """
+    nodes, masses = _condensed(law)
+    if norm.p is None:
+        first, second = _uniform_moments(dimension)
+    else:
+        p = float(norm.p)
+        a, b = 1 / p, (dimension - 1) / p
+        first, second = (float(np.exp(special.betaln(a + m / p, b) - special.betaln(a, b))) for m in (1, 2))
+
+    def survival(x: Array) -> Array:
+        ratio = np.minimum(x[:, None] / nodes[None, :], 1.0)
+        if norm.p is None:
+            tails = np.where(ratio < 1, 1 / dimension + (1 - 1 / dimension) * (1 - ratio), 0.0)
+        else:
+            tails = special.betaincc(a, b, ratio**p)
+        return np.asarray(tails @ masses)
+
+    wanted = 1 - np.array(PROBABILITIES)
+    high = np.array([law.quantile(1 - p) for p in wanted])  # a coordinate is at most the norm
+    low = high / (1000 * dimension)
+    for _ in range(_BISECTIONS):
+        middle = np.sqrt(low * high)
+        above = survival(middle) > wanted
+        low, high = np.where(above, middle, low), np.where(above, high, middle)
+    median, q90, q95, q99 = map(float, high)
+    return Sizes(median, q90, q95, q99, law.moment(1) * first, float(np.sqrt(law.moment(2) * second)))
+
+
+def _uniform_moments(dimension: int) -> tuple[float, float]:
+    rest = 1 - 1 / dimension
+    return 1 / dimension + rest / 2, 1 / dimension + rest / 3
+
+
+def _condensed(law: Law) -> tuple[Array, Array]:
+    """The quadrature without what does not matter for quantiles."""
+    masses, products = law.masses, law.masses * law.nodes
+    if masses.size % _GROUP == 0:
+        masses, products = masses.reshape(-1, _GROUP).sum(axis=1), products.reshape(-1, _GROUP).sum(axis=1)
+    kept = masses > 1e-8
+    return products[kept] / masses[kept], masses[kept] / masses[kept].sum()
