@@ -20,6 +20,7 @@ from dpverify.cli.init import init
 from dpverify.cli.new import new
 from dpverify.cli.output import fault, unwritten
 from dpverify.cli.report import report
+from dpverify.cli.schema import schema
 from dpverify.cli.verify import verify
 from dpverify.errors import DpverifyError, SpecError
 
@@ -76,6 +77,6 @@ def main() -> None:
         os.environ.setdefault(library, "1")
 
 
-for _verb in (verify, check, audit, report, explain, init, new, completion):
+for _verb in (verify, check, audit, report, explain, init, new, completion, schema):
     main.add_command(_verb)
 complete_arguments(main)
