@@ -134,6 +134,17 @@ class Band:
             "assumed": list(self.assumed),
         }
 
+    @staticmethod
+    def from_json(data: Mapping[str, Any]) -> Band:
+        """The band that `to_json` gave. Raises KeyError, TypeError or ValueError where the data is something else."""
+        columns = [tuple(data[name]) for name in ("x", "lower", "upper", "exact", "rules", "assumed")]
+        if len({len(column) for column in columns[:4]}) != 1:
+            raise ValueError("the columns of a band are of different lengths.")
+        for side in columns[1:3]:
+            any(Fraction(value) for value in side if value not in (None, "inf"))
+        x, lower, upper, exact, rules, assumed = columns
+        return Band(str(data["quantity"]), str(data["variable"]), x, lower, upper, exact, dict(data["at"]), rules, assumed)
+
 
 @dataclass(frozen=True, slots=True)
 class Bands:
@@ -145,6 +156,17 @@ class Bands:
     names: tuple[str, ...]
     bands: Mapping[str, Band]
     missing: Mapping[str, str] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON object that `from_json` reads."""
+        made = {kind: band.to_json() for kind, band in self.bands.items()}
+        return {"names": list(self.names), "bands": made, "missing": dict(self.missing)}
+
+    @staticmethod
+    def from_json(data: Mapping[str, Any]) -> Bands:
+        """The bands that `to_json` gave. Raises AttributeError, KeyError, TypeError or ValueError where the data is something else."""
+        made = {str(kind): Band.from_json(band) for kind, band in data["bands"].items()}
+        return Bands(tuple(data["names"]), made, {str(kind): str(why) for kind, why in data["missing"].items()})
 
 
 @dataclass(frozen=True, slots=True)

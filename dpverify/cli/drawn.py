@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from dpverify.cache import sources
 from dpverify.cli import output
+from dpverify.model import to_json
+from dpverify.report import delta_enclosure, short
 
 if TYPE_CHECKING:
     from dpverify.bands import Bands
+    from dpverify.cache import Cache
     from dpverify.model import Claim
     from dpverify.report import Entry
     from dpverify.report.page.subject import Pictures
@@ -22,7 +29,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-def curves_and_pictures(groups: Mapping[str, Sequence[Entry]]) -> dict[str, tuple[list[Bands], list[Pictures]]]:
+def curves_and_pictures(groups: Mapping[str, Sequence[Entry]], cache: Cache) -> dict[str, tuple[list[Bands], list[Pictures]]]:
     """Of every claim file, by its stem, the bands and the pictures; claims that differ only in what they claim share theirs."""
     drawn: dict[str, tuple[list[Bands], list[Pictures]]] = {}
     with click.progressbar(groups.items(), label="drawing", file=sys.stderr, hidden=not sys.stderr.isatty()) as steps:
@@ -30,16 +37,50 @@ def curves_and_pictures(groups: Mapping[str, Sequence[Entry]]) -> dict[str, tupl
             alike: dict[Claim, list[Entry]] = {}
             for entry in entries:
                 alike.setdefault(replace(entry.claim, epsilon=None, delta=None, name=""), []).append(entry)
-            found = [_bands(group) for group in alike.values()]
+            found = [_bands(group, cache) for group in alike.values()]
             drawn[stem] = ([bands for bands in found if bands is not None], [_pictures(group) for group in alike.values()])
     return drawn
 
 
-def _bands(entries: Sequence[Entry]) -> Bands | None:
-    from dpverify.bands import bands
+def _bands(entries: Sequence[Entry], cache: Cache) -> Bands | None:
+    """The bands of claims. They take long: those that the same code made from the same claims before are taken from the cache.
+
+    No verdict rests on them, and they may not contradict what the kernel says now.
+    """
+    from dpverify import bands
 
     evidence = next(filter(None, map(_curve_evidence, entries)), None)
-    return _tried(entries[0], "its curves", lambda: bands([entry.claim for entry in entries], evidence))
+    claims = [entry.claim for entry in entries]
+    making = [sources(), Path(bands.__file__).read_text(encoding="utf-8"), [to_json(claim) for claim in claims], evidence]
+    name = sha256(json.dumps(making, sort_keys=True).encode()).hexdigest()
+    kept = _kept(cache.recall(name))
+    if kept is not None and not any(_contradicts(kept, entry) for entry in entries):
+        return kept
+    found = _tried(entries[0], "its curves", lambda: bands.bands(claims, evidence))
+    if found is not None:
+        cache.remember(name, found.to_json())
+    return found
+
+
+def _kept(data: Any) -> Bands | None:
+    from dpverify.bands import Bands
+
+    try:
+        return None if data is None else Bands.from_json(data)
+    except (AttributeError, KeyError, TypeError, ValueError):
+        return None
+
+
+def _contradicts(bands: Bands, entry: Entry) -> bool:
+    """Whether a band is certainly apart from the tight delta that the kernel encloses at the claimed epsilon."""
+    band = bands.bands.get("delta")
+    low, high = delta_enclosure(entry.judgement, entry.digits)
+    if band is None or entry.claim.epsilon is None or short(entry.claim.epsilon) not in band.x:
+        return False
+    at = band.x.index(short(entry.claim.epsilon))
+    lower, upper = band.lower[at], band.upper[at]
+    above = low is not None and upper is not None and Fraction(upper) < Fraction(low)
+    return above or (high is not None and lower is not None and Fraction(lower) > Fraction(high))
 
 
 def _pictures(entries: Sequence[Entry]) -> Pictures:
@@ -59,8 +100,5 @@ def _tried(entry: Entry, what: str, draw: Callable[[], T]) -> T | None:
 
 
 def _curve_evidence(entry: Entry) -> Mapping[str, Any] | None:
-    """The evidence of the privacy curve in the certificate that was written, if one is there."""
-    from dpverify.certificate import decode
-
-    steps = decode(Path(entry.certificate).read_bytes())["steps"] if entry.certificate else []
-    return next((step["evidence"]["curve"] for step in steps if "curve" in step["evidence"]), None)
+    """The evidence of the privacy curve in the proof, if one is there."""
+    return next((step.evidence["curve"] for step, _ in entry.proved if "curve" in step.evidence), None)

@@ -12,8 +12,11 @@ import click
 
 from dpverify.cli.audit import sampling
 from dpverify.cli.output import FORMATS, paint, rendered, write
+from dpverify.cli.settings import Settings, configured, judging
+from dpverify.cli.settings import Settings, configured, judging
 
 if TYPE_CHECKING:
+    from dpverify.cache import Cache
     from dpverify.report.page.subject import Run
     from dpverify.report.results import Results
 
@@ -21,27 +24,28 @@ EXTENSIONS: Final = {"json": "json", "sarif": "sarif", "junit": "xml", "github":
 
 
 @click.command()
-@click.argument("paths", nargs=-1, required=True, metavar="PATH|NAME...")
+@click.argument("paths", nargs=-1, metavar="[PATH|NAME]...")
 @click.option("-o", "--output", required=True, type=click.Path(file_okay=False, path_type=Path), help="The directory to write to.")
-@click.option("--digits", type=click.IntRange(1, 1000), default=20, show_default=True, help="Digits of the tight epsilon.")
 @click.option("--audit/--no-audit", "audits", default=True, show_default=True, help="Run the samplers that [audit] tables name.")
 @click.option("--format", "styles", type=click.Choice(list(FORMATS)), multiple=True, help="Write results.EXTENSION too; may be repeated.")
+@judging
+@configured
 @sampling
 def report(
-    paths: tuple[str, ...], output: Path, digits: int, audits: bool, styles: tuple[str, ...], samples: int, confidence: float,
-    seed: int | None, workers: int,
+    paths: tuple[str, ...], output: Path, audits: bool, styles: tuple[str, ...], settings: Settings, samples: int | None,
+    confidence: float | None, seed: int | None, workers: int | None,
 ) -> int:  # fmt: skip
     """Verify, audit, and write one page for people (index.html, index.md) with certificates and the data of privacy curves."""
     from dpverify.cli.claims import audited, specs_of, verified
     from dpverify.report.page import pages
     from dpverify.report.results import Results
 
-    specs = specs_of(paths)
-    entries = verified(specs, output, digits)
+    specs = specs_of(settings.paths(paths))
+    entries = verified(specs, output, settings.digits, cache=settings.cache, jobs=settings.jobs)
     sampled = [spec for spec in specs if spec.audit is not None] if audits else []
-    found = audited(sampled, samples=samples, confidence=confidence, seed=seed, workers=workers) if sampled else Results()
-    results = replace(found, entries=entries)
-    run = _run(results)
+    found = audited(sampled, **settings.sampling(samples, confidence, seed, workers)) if sampled else Results()
+    results = settings.marked(replace(found, entries=entries))
+    run = _run(results, settings)
     for name, content in {**_curves(run), **pages(run)}.items():
         write(output / name, content)
     for style in styles:
@@ -52,7 +56,7 @@ def report(
     return results.exit_code
 
 
-def _run(results: Results) -> Run:
+def _run(results: Results, settings: Settings) -> Run:
     """The run as the page shows it: file by file, with its pictures."""
     from dpverify.cli.claims import unique
     from dpverify.cli.drawn import curves_and_pictures
@@ -60,7 +64,8 @@ def _run(results: Results) -> Run:
 
     groups = {file: list(group) for file, group in groupby(results.entries, key=lambda entry: entry.file)}
     stems = dict(zip(groups, unique(Path(file).stem for file in groups), strict=True))
-    drawn = curves_and_pictures({stems[file]: group for file, group in groups.items()})
+    drawn = curves_and_pictures({stems[file]: group for file, group in groups.items()}, settings.cache)
+    settings.cache.prune()
     files = []
     for file, group in groups.items():
         curves, pictures = drawn[stems[file]]

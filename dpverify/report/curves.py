@@ -1,7 +1,7 @@
 """Bands of privacy curves to JSON, for plots of any kind. Computes nothing.
 
 The JSON of one claim file, schema "dpverify-curves/1": its file, and for each mechanism and sensitivity in it the names of its
-claims (the first of them as "name" too) and the bands "delta" (of epsilon), "trade_off" (type II error of type I error) and
+claims (the first of them as "name" too), and the bands "delta" (of epsilon), "trade_off" (type II error of type I error) and
 "composition" (epsilon of the number of compositions), each an object of columns as `dpverify.bands.Band` describes them; "missing"
 says why a band is not there.
 """

@@ -26,10 +26,16 @@ def blocks(run: Run) -> Sequence[Block]:
     new = [one for one in results.surprises if not one.known]
     known = [one for one in results.surprises if one.known]
     said = "Everything is as expected." if not new else f"{len(new)} {'thing is' if len(new) == 1 else 'things are'} not as expected."
-    outcomes = [entry.verdict for entry in results.entries] + [finding.finding for finding in results.findings]
-    rows = [(Badge(word.replace("_", " ")), str(outcomes.count(word)), _MEANS[word]) for word in VERDICTS if word in outcomes]
+    outcomes = [(entry.verdict, entry.as_expected) for entry in results.entries]
+    outcomes += [(finding.finding, finding.as_expected) for finding in results.findings]
+    rows = []
+    for word in VERDICTS:
+        expected = [fine for outcome, fine in outcomes if outcome == word]
+        if expected:
+            rows.append((Badge(word.replace("_", " ")), str(len(expected)), str(sum(expected)), _MEANS[word]))
     found: list[Block] = [Paragraph(f"{said} {results.summary[:1].upper()}{results.summary[1:]}.")]
-    found += [Table("How many of each verdict", ("verdict", "how many", "means"), rows, numeric=frozenset({1}))] if rows else []
+    header = ("verdict", "how many", "as expected", "means")
+    found += [Table("How many of each verdict", header, rows, numeric=frozenset({1, 2}))] if rows else []
     anchors = {(file.path, entry.claim.name): f"#{file.stem}-{i}" for file in run.files for i, entry in enumerate(file.entries, 1)}
     found += [Section("To look at", [_listed(new, anchors)])] if new else []
     found += [Fold(f"{len(known)} known from the baseline", [_listed(known, anchors)])] if known else []
