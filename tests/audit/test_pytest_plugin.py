@@ -1,12 +1,16 @@
 """Audits as tests: what passes, what fails and with which text, what is collected, and which seed a test has."""
 
+import os
 import re
+import shlex
+import subprocess
 import sys
+from pathlib import Path
 from textwrap import dedent
 
 import pytest
 
-import dpverify.audit  # noqa: F401 (numpy must be loaded before pytester, which forgets what its runs import)
+import dpverify.audit
 
 pytest_plugins = ["pytester"]
 
@@ -180,6 +184,76 @@ def test_a_worker_of_xdist_uses_the_seed_of_the_single_process(run):
     spread.assert_outcomes(failed=1)
     shown = [re.search(r"seed (\d+) \(from", result.stdout.str())[1] for result in (alone, spread)]
     assert shown[0] == shown[1]
+
+
+def test_the_seed_of_the_command_line_goes_before_that_of_the_ini_file(run):
+    of_ini, of_both = run(test_noise_py=test_py(call="right, samples=64"), ini="dp_seed = 7"), run("--dp-seed", "7", ini="dp_seed = 8")
+    assert len(seeds(of_ini)) == 1 and seeds(of_ini) == seeds(of_both)
+    wrong = run("--dp-seed", "x")
+    assert wrong.ret == pytest.ExitCode.USAGE_ERROR
+    wrong.stderr.fnmatch_lines(["*dp_seed = x: not an integer of at least 0.*"])
+
+
+SAID = """
+import re
+def pytest_runtest_logreport(report):
+    if report.when == "call" and report.failed:
+        print("SAID", re.sub(r"\\d+[.]\\d\\d s", "", repr(str(report.longrepr))))
+"""
+
+
+def said(result):
+    """What failing tests said, without the time that it took."""
+    lines = re.findall(r"SAID (.*)$", result.stdout.str(), re.MULTILINE)
+    assert len(lines) == result.parseoutcomes()["failed"]
+    return lines
+
+
+@pytest.mark.parametrize(
+    ("options", "ini", "line"),
+    [
+        ((), "", "pytest test_noise.py::test_noise"),
+        ((), "dp_seed = 7", "pytest test_noise.py::test_noise"),
+        (("--dp-seed", "7"), "", "pytest --dp-seed 7 test_noise.py::test_noise"),
+        (("-o", "dp_samples=3000", "-o", "dp_seed=5"), "", "pytest -o dp_samples=3000 -o dp_seed=5 test_noise.py::test_noise"),
+    ],
+)
+def test_the_line_of_a_failing_test_runs_it_again_to_the_same_finding(run, options, ini, line):
+    several = test_py(call="half") + "\n    def test_another():\n        pass\n"
+    first = run(*options, ini=ini, test_noise_py=several, conftest_py=SAID)
+    first.assert_outcomes(failed=1, passed=1)
+    first.stdout.fnmatch_lines([f"*replay: {line}"])
+    again = run(*shlex.split(line)[1:], ini=ini)
+    again.assert_outcomes(failed=1)
+    assert said(again) == said(first)
+
+
+def test_the_line_of_a_test_with_an_odd_name_runs_it_again_from_the_folder_where_it_was_run(run, pytester, monkeypatch):
+    text = dedent(test_py(call="half")).replace("@pytest.mark.dp", '@pytest.mark.parametrize("name", ["a b"])\n@pytest.mark.dp')
+    pytester.mkdir("sub").joinpath("test_noise.py").write_text(text.replace("(dp_audit)", "(dp_audit, name)"))
+    top = run(conftest_py=SAID)
+    top.stdout.fnmatch_lines(["*replay: pytest 'sub/test_noise.py::test_noise[[]a b[]]'"])
+    monkeypatch.chdir(pytester.path / "sub")
+    line = "pytest 'test_noise.py::test_noise[a b]'"
+    command = [sys.executable, "-m", *shlex.split(line), "-p", "no:cacheprovider", "-p", "dpverify.pytest_plugin", "-s"]
+    environment = {**os.environ, "PYTHONPATH": str(Path(dpverify.audit.__file__).parents[2])}
+    inside = subprocess.run(command, env=environment, capture_output=True, text=True, check=False).stdout
+    assert re.findall("SAID .*$", inside, re.MULTILINE) == [f"SAID {said(top)[0]}".replace("sub/test_noise.py", "test_noise.py")]
+
+
+def test_a_claim_of_a_file_is_run_again_by_its_line(run):
+    bad = (CLAIMS + AUDIT).replace('expect = "refuted"', "")
+    first = run("laplace.toml", laplace_toml=bad, conftest_py=SAID)
+    first.stdout.fnmatch_lines(["*replay: pytest 'laplace.toml::too good'"])
+    assert said(run("laplace.toml::too good")) == said(first)
+
+
+def test_without_a_generator_a_test_cannot_be_run_again_and_says_so(run):
+    call = "lambda data: float(half(data, 1, np.random.default_rng())[0])"
+    text = test_py(call=call).replace("import pytest", "import numpy as np\n    import pytest")
+    result = run(test_noise_py=text)
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*replay: not reproducible, for the sampler takes no generator"])
 
 
 def test_samples_and_confidence_come_from_the_ini_file(run):
