@@ -1,11 +1,20 @@
 """Settings that all tests share."""
 
+import atexit
 import os
+import shutil
+import tempfile
 
 from hypothesis import settings
 
 # One thread of linear algebra a process: tests run in parallel already, and threads that fight for two cores take ten times as long.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+# What tests find is kept for them alone, and the profile is what it is without continuous integration.
+os.environ["DPVERIFY_CACHE_DIR"] = tempfile.mkdtemp(prefix="dpverify-tests-")
+atexit.register(shutil.rmtree, os.environ["DPVERIFY_CACHE_DIR"], ignore_errors=True)
+for variable in ("CI", "DPVERIFY_PROFILE"):
+    os.environ.pop(variable, None)
 
 # No deadline: a slow shared machine is not a fault of the code. The same examples every time, so that a red run can be repeated;
 # HYPOTHESIS_PROFILE=explore looks further, with new ones.

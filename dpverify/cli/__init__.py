@@ -13,6 +13,8 @@ import click
 
 from dpverify import __version__
 from dpverify.cli.audit import audit
+from dpverify.cli.baseline import baseline
+from dpverify.cli.cache import cache
 from dpverify.cli.check import check
 from dpverify.cli.completion import complete_arguments, completion
 from dpverify.cli.explain import explain
@@ -77,6 +79,6 @@ def main() -> None:
         os.environ.setdefault(library, "1")
 
 
-for _verb in (verify, check, audit, report, explain, init, new, completion, schema):
+for _verb in (verify, check, audit, report, explain, baseline, cache, init, new, completion, schema):
     main.add_command(_verb)
 complete_arguments(main)

@@ -4,27 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import click
 
 from dpverify.cli.output import FORMATS, rendered
-
-SAMPLES: Final = 1_000_000
-CONFIDENCE: Final = 1 - 1e-6
+from dpverify.cli.settings import Settings, configured
 
 Command = Callable[..., Any]
 
 
 def sampling(command: Command) -> Command:
-    """The options of every verb that samples."""
+    """The options of every verb that samples; what is not given is the profile's."""
     options = (
-        click.option("--samples", type=click.IntRange(1), default=SAMPLES, show_default=True, help="Runs on each side, for each claim."),
-        click.option(
-            "--confidence", type=float, default=CONFIDENCE, show_default="1 - 1e-6", help="1 - the false-alarm budget of each audit."
-        ),
-        click.option("--seed", type=click.IntRange(0), help="Of the sampler's generator; drawn, and told, without it."),
-        click.option("--workers", type=click.IntRange(0), default=1, show_default=True, help="Processes that sample; 0 for this one."),
+        click.option("--samples", type=click.IntRange(1), help="Runs on each side, for each claim; the profile's without it: 1000000."),
+        click.option("--confidence", type=float, help="1 - the false-alarm budget of each audit; the profile's without it: 1 - 1e-6."),
+        click.option("--seed", type=click.IntRange(0), help="Of the sampler's generator; the profile's without it: drawn, and told."),
+        click.option("--workers", type=click.IntRange(0), help="Processes that sample; 0 for this one. Without it, 1."),
     )
     for option in reversed(options):
         command = option(command)
@@ -32,17 +28,18 @@ def sampling(command: Command) -> Command:
 
 
 @click.command()
-@click.argument("paths", nargs=-1, required=True, metavar="PATH|NAME...")
+@click.argument("paths", nargs=-1, metavar="[PATH|NAME]...")
 @click.option("--claim", "claims", multiple=True, metavar="NAME", help="Only claims of this name; may be given several times.")
 @sampling
+@configured
 @click.option("--dask", metavar="ADDRESS", help="Sample on the workers of a Dask scheduler.")
-@click.option("--timeout", type=float, default=60.0, show_default=True, help="Seconds that one call of the sampler may take.")
+@click.option("--timeout", type=float, help="Seconds that one call of the sampler may take; the profile's without it: 60.")
 @click.option("--checkpoint", type=click.Path(dir_okay=False, path_type=Path), help="Go on from this file; one claim file only.")
 @click.option("--no-stop", is_flag=True, help="Spend all samples, for the best lower bound on epsilon.")
 @click.option("--format", "style", type=click.Choice(list(FORMATS)), default="text", show_default=True)
 def audit(
-    paths: tuple[str, ...], claims: tuple[str, ...], samples: int, confidence: float, seed: int | None, workers: int, dask: str | None,
-    timeout: float, checkpoint: Path | None, no_stop: bool, style: str,
+    paths: tuple[str, ...], claims: tuple[str, ...], settings: Settings, samples: int | None, confidence: float | None, seed: int | None,
+    workers: int | None, dask: str | None, timeout: float | None, checkpoint: Path | None, no_stop: bool, style: str,
 ) -> int:  # fmt: skip
     """Sample the implementations that [audit] tables name, and look for violations of each claim.
 
@@ -50,15 +47,14 @@ def audit(
     """
     from dpverify.cli.claims import audited, selected, specs_of
 
+    paths = settings.paths(paths)
     specs = [spec for spec in specs_of(paths) if spec.audit is not None]
     if not specs:
         raise click.UsageError(f"{', '.join(paths)}: no file has an [audit] table. Add one that names the sampler.")
     specs = selected(specs, claims)
     if checkpoint is not None and len(specs) > 1:
         raise click.UsageError(f"--checkpoint keeps one file's audits, and {len(specs)} files are meant. Audit them one by one.")
-    results = audited(
-        specs, checkpoint, samples=samples, confidence=confidence, seed=seed, workers=workers, dask=dask, timeout=timeout,
-        stop=not no_stop,
-    )  # fmt: skip
+    how = settings.sampling(samples, confidence, seed, workers, timeout)
+    results = settings.marked(audited(specs, checkpoint, dask=dask, stop=not no_stop, **how), whole=not claims)
     click.echo(rendered(results, style))
     return results.exit_code

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
 import re
 import sys
-import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from hashlib import sha256
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +21,10 @@ from dpverify.errors import DpverifyError, SpecError
 
 if TYPE_CHECKING:
     from dpverify.audit.finding import Finding
+    from dpverify.cache import Cache
     from dpverify.catalogue import Spec, Stated
+    from dpverify.cli.jobs import Died
+    from dpverify.cli.judging import Outcome
     from dpverify.report import Entry
     from dpverify.report.results import Fault, Results
 
@@ -36,6 +42,8 @@ def specs_of(paths: Sequence[str]) -> list[Spec]:
             faults.extend(error.faults)
             continue
         for file in files:
+            if file.name == "pyproject.toml" and file != Path(path):
+                continue  # a project's own, in a folder of claim files
             try:
                 specs.append(read_spec(file))
             except SpecError as error:
@@ -72,37 +80,58 @@ def _listed(names: Sequence[str], most: int = 8) -> str:
     return ", ".join(map(repr, names[:most])) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
-def verified(specs: Sequence[Spec], certificates: Path | None, digits: int) -> list[Entry]:
-    """The outcome of every claim, with certificates written as they come."""
+def verified(
+    specs: Sequence[Spec], certificates: Path | None, digits: int, *, cache: Cache | None = None, jobs: int | None = 1,
+    names: Sequence[str] = (),
+) -> list[Entry]:  # fmt: skip
+    """The outcome of every claim, with certificates written as they come.
+
+    cache: what was found before; a folder of certificates is one too. jobs: processes, None for as many as are worth it.
+    names: of the claims that are meant, where not all are. Raises SpecError for names that no claim has.
+    """
+    from dpverify.cli.found import found_in
+    from dpverify.cli.jobs import in_order, worthwhile
+    from dpverify.cli.judging import Judge, Task
+
+    stems = unique(_certificate_stem(spec, stated) for spec in specs for stated in spec.claims)
+    files = {(spec.file, stated.claim.name): f"{next(stems)}.cert.json" for spec in specs for stated in spec.claims}
+    work = [(spec, stated) for spec in selected(specs, names) for stated in spec.claims]
     if certificates is not None:
         output.writable(certificates)
-    names = unique(_certificate_stem(spec, stated) for spec in specs for stated in spec.claims)
-    work = [(spec, stated, next(names)) for spec in specs for stated in spec.claims]
+    found = None if certificates is None else found_in(certificates)
+    judge = Judge(digits, cache, found)
+    tasks = [Task(spec.file, stated.claim, files[spec.file, stated.claim.name]) for spec, stated in work]
+    if jobs is None:
+        hits = sum(map(judge.has, tasks))
+        jobs = worthwhile(hits, len(tasks) - hits)
+    outcomes = in_order(judge, [list(group) for _, group in groupby(tasks, key=lambda task: task.file)], jobs)
     entries: list[Entry] = []
-    with click.progressbar(work, label="verifying", file=sys.stderr, hidden=not sys.stderr.isatty()) as steps:
-        for spec, stated, name in steps:
-            entries.append(_outcome(spec, stated, None if certificates is None else certificates / f"{name}.cert.json", digits))
+    with contextlib.closing(outcomes), click.progressbar(work, label="verifying", file=sys.stderr, hidden=not output.watched()) as steps:
+        for (spec, stated), outcome in zip(steps, outcomes, strict=True):
+            certificate = None if certificates is None else certificates / files[spec.file, stated.claim.name]
+            entries.append(_entry(spec, stated, digits, outcome, certificate))
+    if found is not None:
+        found.add([Path(entry.certificate).name for entry in entries if entry.certificate], digits)
+    if cache is not None:
+        cache.prune()
     return entries
 
 
-def _outcome(spec: Spec, stated: Stated, certificate: Path | None, digits: int) -> Entry:
-    from dpverify import verify as judge
+def _entry(spec: Spec, stated: Stated, digits: int, outcome: Outcome | Died, certificate: Path | None) -> Entry:
+    """The entry of a claim, with its certificate written."""
     from dpverify.certificate import encode
+    from dpverify.cli.jobs import Died
     from dpverify.report import Entry
 
-    started = time.perf_counter()
     common: dict[str, Any] = {
         "file": spec.file, "mechanism": spec.mechanism, "claim": stated.claim, "expected": stated.expect, "line": stated.line,
         "digits": digits, "utility": stated.utility,
     }  # fmt: skip
-    try:
-        verified = judge(stated.claim, digits)
-    except Exception as error:  # one claim's fault must not take the other answers away
-        if os.environ.get("DPVERIFY_DEBUG"):
-            raise
-        fault = output.fault(error)
+    if isinstance(outcome, Died) or outcome.verified is None:
+        fault, seconds = (output.died(outcome.how), 0.0) if isinstance(outcome, Died) else (outcome.fault, outcome.seconds)
         click.echo(f"{spec.file}, {stated.claim.name}: {fault}", err=True)
-        return Entry(**common, fault=fault, seconds=time.perf_counter() - started)
+        return Entry(**common, fault=fault, seconds=seconds)
+    verified = outcome.verified
     decided = certificate is not None and verified.judgement.verdict != "UNKNOWN"
     if certificate is not None and decided:
         output.write(certificate, encode(verified.certificate))
@@ -111,7 +140,8 @@ def _outcome(spec: Spec, stated: Stated, certificate: Path | None, digits: int) 
         judgement=verified.judgement,
         reasons=verified.reasons,
         certificate=str(certificate) if decided else None,
-        seconds=time.perf_counter() - started,
+        seconds=outcome.seconds,
+        proved=verified.proved,
     )
 
 
@@ -143,7 +173,7 @@ def audited(specs: Sequence[Spec], checkpoint: Path | None = None, **settings: A
     for number, (spec, stated) in enumerate(work, 1):
         file = checkpoint.with_name(f"{checkpoint.name}.{number}") if checkpoint and number > 1 else checkpoint
         label = f"auditing {number}/{len(work)} {spec.mechanism}"
-        with click.progressbar(length=settings["samples"], label=label, file=sys.stderr, hidden=not sys.stderr.isatty()) as bar:
+        with click.progressbar(length=settings["samples"], label=label, file=sys.stderr, hidden=not output.watched()) as bar:
 
             def progress(done: int, bar: Any = bar) -> None:
                 bar.update(done - bar.pos)
@@ -158,4 +188,12 @@ def audited(specs: Sequence[Spec], checkpoint: Path | None = None, **settings: A
                 faults.append(Fault(spec.file, stated.claim.name, known or output.fault(error), 2 if known else 3))
                 click.echo(f"{spec.file}, {stated.claim.name}: {faults[-1].error}", err=True)
     lines = {(spec.file, stated.claim.name): stated.line for spec, stated in work}
-    return Results(findings=findings, faults=faults, lines=lines)
+    said = {(spec.file, stated.claim.name): _audit_digest(spec, stated) for spec, stated in work}
+    return Results(findings=findings, faults=faults, lines=lines, audited=said)
+
+
+def _audit_digest(spec: Spec, stated: Stated) -> str:
+    """Of what a claim and its file's [audit] table say."""
+    from dpverify.model import to_json
+
+    return sha256(json.dumps([to_json(stated.claim), spec.audit], sort_keys=True, default=str).encode()).hexdigest()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -35,6 +34,11 @@ def paint(text: str, verdict: str) -> str:
     if sys.stdout is None or not sys.stdout.isatty() or os.environ.get("NO_COLOR"):
         return text
     return click.style(text, fg=_COLOURS[verdict], bold=True)
+
+
+def watched() -> bool:
+    """Whether somebody sees what is told on the way."""
+    return sys.stderr is not None and sys.stderr.isatty()
 
 
 def write(path: Path, content: str) -> None:
@@ -69,6 +73,9 @@ def fault(error: Exception) -> str:
     )
 
 
-def worst(codes: Sequence[int]) -> int:
-    """The exit code of several answers: a fault, then bad input, then a finding, then something undecided."""
-    return next((code for code in (3, 2, 1, 4) if code in codes), 0)
+def died(how: str) -> str:
+    """A process that ended while it judged a claim, in a sentence with the way out."""
+    return (
+        f"the process that judged it was ended by {how}. Where memory ran out, ask for fewer --jobs; otherwise this is a bug: please "
+        "report it with the claim file."
+    )

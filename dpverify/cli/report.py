@@ -13,10 +13,8 @@ import click
 from dpverify.cli.audit import sampling
 from dpverify.cli.output import FORMATS, paint, rendered, write
 from dpverify.cli.settings import Settings, configured, judging
-from dpverify.cli.settings import Settings, configured, judging
 
 if TYPE_CHECKING:
-    from dpverify.cache import Cache
     from dpverify.report.page.subject import Run
     from dpverify.report.results import Results
 

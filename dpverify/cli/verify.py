@@ -7,18 +7,23 @@ from pathlib import Path
 import click
 
 from dpverify.cli.output import FORMATS, rendered
+from dpverify.cli.settings import Settings, configured, judging
 
 
 @click.command()
-@click.argument("paths", nargs=-1, required=True, metavar="PATH|NAME...")
+@click.argument("paths", nargs=-1, metavar="[PATH|NAME]...")
+@click.option("--claim", "claims", multiple=True, metavar="NAME", help="Only claims of this name; may be given several times.")
 @click.option("--certificates", type=click.Path(file_okay=False, path_type=Path), help="Write a certificate for each decided claim here.")
-@click.option("--digits", type=click.IntRange(1, 1000), default=20, show_default=True, help="Digits of the tight epsilon.")
+@judging
+@configured
 @click.option("--format", "style", type=click.Choice(list(FORMATS)), default="text", show_default=True)
-def verify(paths: tuple[str, ...], certificates: Path | None, digits: int, style: str) -> int:
-    """Prove or refute every claim of the files, directories or named mechanisms."""
+def verify(paths: tuple[str, ...], claims: tuple[str, ...], certificates: Path | None, settings: Settings, style: str) -> int:
+    """Prove or refute every claim of the files, directories or named mechanisms; without any, of those that pyproject.toml names."""
     from dpverify.cli.claims import specs_of, verified
     from dpverify.report.results import Results
 
-    results = Results(entries=verified(specs_of(paths), certificates, digits))
+    specs = specs_of(settings.paths(paths))
+    entries = verified(specs, certificates, settings.digits, cache=settings.cache, jobs=settings.jobs, names=claims)
+    results = settings.marked(Results(entries=entries), whole=not claims)
     click.echo(rendered(results, style))
     return results.exit_code

@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Final
 
 from dpverify.audit.finding import NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION, Finding
+from dpverify.catalogue import shelf
 from dpverify.model import claim_hash, to_json
 from dpverify.report import Entry
 from dpverify.report import summary as claims_summary
-from dpverify.report.text import surprise_text
+from dpverify.report.text import replay, surprise_text
 
-RULES: Final[Mapping[str, str]] = {
+CLAIM_RULES: Final[Mapping[str, str]] = {
     "REFUTED": "A claim that was expected to hold is refuted.",
     "PROVED": "A claim that was expected to fail is proved.",
     "UNKNOWN": "A claim is neither proved nor refuted.",
+}
+AUDIT_RULES: Final[Mapping[str, str]] = {
     VIOLATION: "A sampled implementation violates the privacy that is claimed of it.",
     NONCONFORMING: "A sampled implementation does not sample the declared density.",
 }
+RULES: Final[Mapping[str, str]] = {**CLAIM_RULES, **AUDIT_RULES}
 """What can be wrong with a claim, by the verdict or the finding that says so."""
 
 
@@ -59,8 +64,11 @@ class Surprise:
 class Results:
     """The outcome of a run.
 
-    entries: judged claims; findings, faults: of audits. lines: the line of each claim, by file and name.
+    entries: judged claims; findings, faults: of audits. lines: the line of each audited claim, by file and name.
+    audited: the digest of what each audited claim and its [audit] table say, by file and name.
     known: fingerprints that a baseline accepts: they are shown, and do not fail a run.
+    root: the folder that fingerprints name files from, so that they are the same in every working directory; without it they name files
+    as the run does.
     """
 
     entries: Sequence[Entry] = ()
@@ -68,6 +76,20 @@ class Results:
     faults: Sequence[Fault] = ()
     lines: Mapping[tuple[str, str], int] = field(default_factory=dict)
     known: frozenset[str] = frozenset()
+    audited: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    root: Path | None = None
+
+    def place(self, file: str) -> str:
+        """A claim file's name as fingerprints have it: from the root, or from the shelf that every machine has."""
+        if self.root is None:
+            return PurePath(file).as_posix()
+        path, root, shelved = (Path(os.path.realpath(one)) for one in (file, self.root, shelf()))
+        if shelved in path.parents and root not in path.parents:
+            return f"shelf:{path.relative_to(shelved).as_posix()}"
+        try:
+            return PurePath(os.path.relpath(path, root)).as_posix()
+        except ValueError:  # another drive
+            return path.as_posix()
 
     @property
     def surprises(self) -> list[Surprise]:
@@ -96,22 +118,23 @@ class Results:
                 continue
             rule = "FAULT" if entry.fault else entry.verdict
             level = "warning" if rule == "UNKNOWN" else "error"
-            mark = _fingerprint(entry.file, entry.claim.name, rule, claim_hash(to_json(entry.claim)))
+            mark = _fingerprint(self.place(entry.file), entry.claim.name, rule, claim_hash(to_json(entry.claim)))
             title, known = f"{entry.mechanism}: {entry.verdict}", mark in self.known and rule != "FAULT"
-            said = surprise_text(entry)
+            said = f"{surprise_text(entry)}\n{replay(entry)}"
             yield Surprise("claim", rule, level, entry.file, entry.line, entry.claim.name, title, said, mark, known=known)
 
     def _of_audits(self) -> Iterator[Surprise]:
         for found in self.findings:
             if found.as_expected:
                 continue
-            mark = _fingerprint(found.file, found.name, found.finding, f"{found.level} {found.epsilon} {found.delta}")
+            what = self.audited.get((found.file, found.name), f"{found.epsilon} {found.delta}")
+            mark = _fingerprint(self.place(found.file), found.name, found.finding, f"{found.level} {what}")
             line = self.lines.get((found.file, found.name), 1)
             yield Surprise(
                 "audit", found.finding, "error", found.file, line, found.name, found.finding, found.text(), mark, known=mark in self.known
             )
         for fault in self.faults:
-            mark = _fingerprint(fault.file, fault.name, "FAULT", "")
+            mark = _fingerprint(self.place(fault.file), fault.name, "FAULT", "")
             line = self.lines.get((fault.file, fault.name), 1)
             yield Surprise("audit", "FAULT", "error", fault.file, line, fault.name, "not audited", f"{fault.name}: {fault.error}", mark)
 
@@ -125,6 +148,6 @@ def audits_summary(findings: Sequence[Finding], faults: Sequence[Fault] = ()) ->
     return f"{claims} claim{'' if claims == 1 else 's'}: {', '.join(counts)}"
 
 
-def _fingerprint(file: str, name: str, rule: str, what: str) -> str:
+def _fingerprint(place: str, name: str, rule: str, what: str) -> str:
     """Of a surprise: nothing in it depends on the line, the machine, the time or the version."""
-    return sha256(json.dumps(["dpverify-fingerprint/1", PurePath(file).as_posix(), name, rule, what]).encode()).hexdigest()
+    return sha256(json.dumps(["dpverify-fingerprint/1", place, name, rule, what]).encode()).hexdigest()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from dpverify.report import Entry, ceiling, delta_enclosure, enclosure, exact, findings, short
@@ -50,6 +51,8 @@ def claim_lines(entry: Entry, width: int, paint: Paint, *, known: bool = False) 
         yield f"         {key}: {value}"
     if entry.reason:
         yield f"         reason: {entry.reason}"
+    if entry.verdict == "REFUTED" or not entry.as_expected:
+        yield f"         {replay(entry)}"
 
 
 def surprise_text(entry: Entry) -> str:
@@ -58,6 +61,11 @@ def surprise_text(entry: Entry) -> str:
     said = [f"{entry.claim.name}: {entry.verdict} at eps {short(entry.claim.epsilon)}, expected {entry.expected}."]
     said += [tight_text(entry), f"witness: {witness_text(witness)}" if witness else "", entry.reason or ""]
     return " ".join(part for part in said if part)
+
+
+def replay(entry: Entry) -> str:
+    """The line that judges a claim once more."""
+    return f"replay: dpverify verify {quote(entry.file)} --claim {quote(entry.claim.name)} --digits {entry.digits}"
 
 
 def tight_text(entry: Entry) -> str:

@@ -1,0 +1,199 @@
+"""Certificates that were found before, kept by the content of what was asked. A hit is a proposal: the kernel judges it anew.
+
+The name of a cached file is a hash of the claim, the digits, the version and the sources of all that finds and checks certificates. Nothing
+that a file says is believed: one that is damaged, of another claim, or refused by the kernel is found anew and replaced.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Final
+
+from dpverify import __version__
+from dpverify.certificate import MAX_BYTES, decode
+from dpverify.model import Claim, claim_hash, to_json
+from dpverify.search.smt import SECONDS
+from dpverify.verify import Verified, rejudged
+
+SCHEMA: Final = "dpverify-cache/1"
+LIMIT: Final = 256 << 20
+"""Bytes that a cache may hold; what was used longest ago goes first."""
+_KEPT: Final = 0.75  # of the limit after a pruning, so that the next is far
+_ABOVE: Final = frozenset(
+    ("audit", "bands.py", "cache.py", "catalogue", "cli", "config.py", "declare.py", "figures", "pytest_plugin.py", "report", "scaffold",
+     "schemas", "__init__.py")
+)  # fmt: skip
+"""What has no part in finding and checking certificates. A new floor that is not named here only makes certificates be found anew."""
+_TAG: Final = "Signature: 8a477f597d28d172789f06886806bc55\n# Certificates that dpverify found before. They may be removed at any time.\n"
+
+
+@cache
+def sources() -> str:
+    """The digest of the sources that find and check certificates: where they change, a search may find more."""
+    package = Path(__file__).parent
+    digest = sha256(__version__.encode())
+    for file in sorted(package.rglob("*.py")):
+        place = file.relative_to(package)
+        if place.parts[0] not in _ABOVE:
+            digest.update(f"\n{place.as_posix()}\n".encode() + file.read_bytes())
+    return digest.hexdigest()
+
+
+def key(claim: Claim, digits: int) -> str:
+    """The name under which what is found of a claim is kept."""
+    asked = [SCHEMA, sources(), digits, claim_hash(to_json(claim))]
+    return sha256(json.dumps(asked).encode()).hexdigest()
+
+
+def user_folder() -> Path:
+    """The folder in which this platform keeps what can be made again."""
+    if sys.platform == "win32":
+        base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+    elif sys.platform == "darwin":
+        base = Path.home() / "Library" / "Caches"
+    else:
+        given = Path(os.environ.get("XDG_CACHE_HOME") or "")  # where it is not absolute, the standard says to ignore it
+        base = given if given.is_absolute() else Path.home() / ".cache"
+    return base / "dpverify"
+
+
+@dataclass(slots=True)
+class Cache:
+    """A folder of outcomes, or none. Whatever fails about it (rights, space, damage) is no outcome, never an error."""
+
+    folder: Path | None
+    written: int = 0
+
+    def find(self, claim: Claim, digits: int) -> Verified | None:
+        """The outcome kept for this question, as the kernel judges it today; None where there is none that holds."""
+        file = self.file(claim, digits)
+        if file is None:
+            return None
+        try:
+            found = _read(file)
+            if not isinstance(found, dict) or found.keys() != {"schema", "certificate", "reasons"} or found["schema"] != SCHEMA:
+                return None
+            reasons = found["reasons"]
+            if not isinstance(reasons, list) or not all(isinstance(reason, str) for reason in reasons):
+                return None
+            verified = rejudged(claim, found["certificate"], tuple(reasons))
+            os.utime(file)
+        except Exception:  # of a damaged or forged file anything may fail: what it is about is then found anew
+            return None
+        return verified
+
+    def keep(self, claim: Claim, digits: int, verified: Verified, seconds: float) -> None:
+        """Keep what was found in so many seconds, but not where more time could have found more."""
+        file = self.file(claim, digits)
+        if file is None or (verified.judgement.verdict == "UNKNOWN" and seconds >= SECONDS):  # the solver's time may have run out
+            return
+        outcome = {"schema": SCHEMA, "certificate": verified.certificate, "reasons": list(verified.reasons)}
+        try:
+            text = json.dumps(outcome, allow_nan=False)
+            if len(text) <= MAX_BYTES:
+                _replace(file, text)
+                self.written += len(text)
+        except (OSError, ValueError, RecursionError):
+            return
+
+    def recall(self, name: str) -> Any:
+        """The JSON value that `remember` kept under this hash; None where there is none."""
+        file = self._place(name)
+        try:
+            if file is None:
+                return None
+            value = _read(file)
+            os.utime(file)
+            return value
+        except Exception:  # damaged: then it is made anew
+            return None
+
+    def remember(self, name: str, value: Any) -> None:
+        """Keep a JSON value that no verdict rests on, such as the data of a picture, under a hash of what it is made from."""
+        file = self._place(name)
+        with contextlib.suppress(OSError, ValueError, RecursionError):
+            text = json.dumps(value, allow_nan=False)
+            if file is not None and len(text) <= MAX_BYTES:
+                _replace(file, text)
+                self.written += len(text)
+
+    def has(self, claim: Claim, digits: int) -> bool:
+        """Whether something is kept for this question, be it what it may."""
+        file = self.file(claim, digits)
+        return file is not None and file.is_file()
+
+    def file(self, claim: Claim, digits: int) -> Path | None:
+        """Where the outcome of a question is kept."""
+        return None if self.folder is None else self._place(key(claim, digits))
+
+    def _place(self, name: str) -> Path | None:
+        return None if self.folder is None else self.folder / "v1" / name[:2] / f"{name}.json"
+
+    def files(self) -> list[tuple[Path, os.stat_result]]:
+        """What is kept, used longest ago first."""
+        return sorted(_stats(self.folder / "v1" if self.folder else None), key=lambda one: one[1].st_mtime_ns)
+
+    def prune(self, limit: int = LIMIT) -> None:
+        """Where something was written, see that the cache is within its limit, in bytes."""
+        if not self.written:
+            return
+        self.written = 0
+        kept = self.files()
+        size = sum(stat.st_size for _, stat in kept)
+        for file, stat in kept if size > limit else ():
+            if size <= _KEPT * limit:
+                return
+            _remove(file)
+            size -= stat.st_size
+
+    def clear(self) -> tuple[int, list[Path]]:
+        """Remove everything that is kept: how many outcomes went, and which files could not be removed. Foreign files stay."""
+        gone = [(file, _remove(file)) for file, _ in self.files()]
+        return sum(done for _, done in gone), [file for file, done in gone if not done]
+
+
+def _read(file: Path) -> Any:
+    """The JSON value of a file of bounded size. Raises OSError, or CertificateError for what is no exact JSON."""
+    with file.open("rb") as stream:
+        return decode(stream.read(MAX_BYTES + 1))
+
+
+def _replace(file: Path, text: str) -> None:
+    """Write a whole file or nothing, whoever else writes it at the same time. Raises OSError."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    tag = file.parents[2] / "CACHEDIR.TAG"  # backups leave such folders out
+    if not tag.exists():
+        tag.write_text(_TAG, encoding="ascii")
+    handle, scratch = tempfile.mkstemp(dir=file.parent, suffix=".tmp")
+    try:
+        with os.fdopen(handle, "w", encoding="ascii") as stream:
+            stream.write(text)
+        Path(scratch).replace(file)
+    except BaseException:
+        _remove(Path(scratch))
+        raise
+
+
+def _remove(file: Path) -> bool:
+    """Remove a file, if it is there and may be removed."""
+    try:
+        file.unlink(missing_ok=True)
+    except OSError:
+        return False
+    return True
+
+
+def _stats(folder: Path | None) -> Iterator[tuple[Path, os.stat_result]]:
+    """The files below a folder; those that vanish meanwhile are left out."""
+    for file in folder.glob("*/*") if folder else ():
+        with contextlib.suppress(OSError):
+            yield file, file.stat()

@@ -1,0 +1,55 @@
+"""`dpverify baseline`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from dpverify.cli.output import write
+from dpverify.cli.settings import Settings, judging, profiled, root_of
+
+if TYPE_CHECKING:
+    from dpverify.report.baseline import Known
+
+
+@click.command()
+@click.argument("paths", nargs=-1, metavar="[PATH|NAME]...")
+@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="The file; the configured one without it.")
+@click.option("--audit/--no-audit", "audits", default=False, show_default=True, help="Run the samplers that [audit] tables name, too.")
+@judging
+@profiled
+def baseline(paths: tuple[str, ...], output: Path | None, audits: bool, settings: Settings) -> int:
+    """Accept everything that is not as expected today: with the file that this writes, runs fail on what is new alone.
+
+    Faults cannot be accepted. Commit the file; it is made for reading.
+    """
+    from dpverify.cli.claims import audited, specs_of, verified
+    from dpverify.report.baseline import NAME, accepted, render
+    from dpverify.report.results import Results
+
+    file = output or settings.config.baseline or Path(NAME)
+    before = _before(file)
+    specs = specs_of(settings.paths(paths))
+    entries = verified(specs, None, settings.digits, cache=settings.cache, jobs=settings.jobs)
+    sampled = [spec for spec in specs if spec.audit is not None] if audits else []
+    found = audited(sampled, **settings.sampling()) if sampled else Results()
+    results = replace(found, entries=entries, root=root_of(file))
+    known = accepted(results)
+    write(file, render(known))
+    marks = {one.fingerprint for one in known}
+    gone = [one for one in before if one.fingerprint not in marks]
+    new = marks - {one.fingerprint for one in before}
+    click.echo(f"{file}: {len(known)} accepted, {len(new)} of them new; {len(gone)} gone")
+    for one in gone:
+        click.echo(f"gone: {one.file}, {one.name}: {one.rule}", err=True)
+    return replace(results, known=frozenset(marks)).exit_code
+
+
+def _before(file: Path) -> tuple[Known, ...]:
+    """What the file accepted until now. Raises SpecError where it is something else than a baseline, which is then not overwritten."""
+    from dpverify.report.baseline import read
+
+    return read(file, root_of(file)).known if file.exists() else ()

@@ -1,0 +1,54 @@
+"""`dpverify cache`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from dpverify.cache import Cache
+
+
+@click.group(invoke_without_command=True)
+@click.pass_context
+def cache(context: click.Context) -> int:
+    """Where certificates that were found before are kept, and how much of them. They only save time: each is checked anew."""
+    if context.invoked_subcommand is None:
+        kept = _cache().files()
+        size = sum(stat.st_size for _, stat in kept)
+        click.echo(f"{_folder()}: {len(kept)} file{'' if len(kept) == 1 else 's'}, {size / (1 << 20):.1f} MiB")
+    return 0
+
+
+@cache.command("dir")
+def folder() -> int:
+    """The folder."""
+    click.echo(_folder())
+    return 0
+
+
+@cache.command()
+def clear() -> int:
+    """Remove everything that is kept."""
+    removed, left = _cache().clear()
+    click.echo(f"{_folder()}: {removed} file{'' if removed == 1 else 's'} removed")
+    if left:
+        raise click.ClickException(f"{len(left)} files could not be removed, such as {left[0]}. See who owns them.")
+    return 0
+
+
+def _cache() -> Cache:
+    from dpverify.cli.settings import cache_of
+    from dpverify.config import read_config
+
+    return cache_of(read_config(Path.cwd()))
+
+
+def _folder() -> Path:
+    """The folder of the cache. Raises UsageError where the project has turned it off."""
+    folder = _cache().folder
+    if folder is None:
+        raise click.UsageError("this project keeps none: cache = false in [tool.dpverify] of its pyproject.toml.")
+    return folder

@@ -1,0 +1,73 @@
+"""One claim to its outcome, in whichever process: by a certificate that was found before where one holds, else by a search."""
+
+from __future__ import annotations
+
+import os
+import time
+import traceback
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from dpverify.cli import output
+
+if TYPE_CHECKING:
+    from dpverify.cache import Cache
+    from dpverify.cli.found import Found
+    from dpverify.model import Claim
+    from dpverify.verify import Verified
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A claim with its file and the name of its certificate."""
+
+    file: str
+    claim: Claim
+    certificate: str
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a claim: a judgement, or a fault of dpverify, and the seconds that it took."""
+
+    verified: Verified | None
+    fault: str | None
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """Judges claims, with so many digits of the tight epsilon. cache, found: what was found before, if that is to be used."""
+
+    digits: int
+    cache: Cache | None
+    found: Found | None
+
+    def has(self, task: Task) -> bool:
+        """Whether there seems to be a certificate."""
+        listed = self.found is not None and self.found.has(task.certificate, self.digits)
+        return listed or (self.cache is not None and self.cache.has(task.claim, self.digits))
+
+    def __call__(self, task: Task) -> Outcome:
+        """The outcome of a task. A fault is an outcome too: it must not take the other answers away."""
+        started = time.perf_counter()
+        try:
+            verified = self._before(task) or self._anew(task.claim)
+        except Exception as error:
+            if os.environ.get("DPVERIFY_DEBUG"):
+                traceback.print_exc()
+            return Outcome(None, output.fault(error), time.perf_counter() - started)
+        return Outcome(verified, None, time.perf_counter() - started)
+
+    def _before(self, task: Task) -> Verified | None:
+        listed = None if self.found is None else self.found.outcome(task.certificate, task.claim, self.digits)
+        return listed or (None if self.cache is None else self.cache.find(task.claim, self.digits))
+
+    def _anew(self, claim: Claim) -> Verified:
+        from dpverify import verify
+
+        started = time.perf_counter()
+        verified = verify(claim, self.digits)
+        if self.cache is not None:
+            self.cache.keep(claim, self.digits, verified, time.perf_counter() - started)
+        return verified

@@ -1,0 +1,152 @@
+"""What a run goes by: flags over the profile, the profile over what is built in, and the project's paths, baseline and cache."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from dpverify.cli.output import watched
+
+if TYPE_CHECKING:
+    from dpverify.cache import Cache
+    from dpverify.config import Config, Profile
+    from dpverify.report.baseline import Baseline
+    from dpverify.report.results import Results
+
+Command = Callable[..., Any]
+
+CACHE_VARIABLE: Final = "DPVERIFY_CACHE_DIR"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What one run goes by. digits: of the tight epsilon; jobs: processes that judge, None for as many as are worth it."""
+
+    config: Config
+    profile: Profile
+    baseline: Baseline
+    digits: int
+    cache: Cache
+    jobs: int | None = None
+
+    def paths(self, given: Sequence[str]) -> tuple[str, ...]:
+        """The claim files that are meant: those given, else those of the configuration. Raises UsageError where there are neither."""
+        if given:
+            return tuple(given)
+        if not self.config.paths:
+            where = f" in {self.config.file}" if self.config.file else ""
+            raise click.UsageError(f'no claim files: name some, or set paths = ["..."] in [tool.dpverify]{where}.')
+        root = self.root
+        return tuple(os.path.relpath(root / path) if (root / path).exists() else path for path in self.config.paths)
+
+    def sampling(
+        self, samples: int | None = None, confidence: float | None = None, seed: int | None = None, workers: int | None = None,
+        timeout: float | None = None,
+    ) -> dict[str, Any]:  # fmt: skip
+        """How audits sample: the flags that are given, over the profile."""
+        profile, config = self.profile, self.config
+        return {
+            "samples": profile.samples if samples is None else samples,
+            "confidence": profile.confidence if confidence is None else confidence,
+            "seed": profile.seed if seed is None else seed,
+            "workers": (1 if config.workers is None else config.workers) if workers is None else workers,
+            "timeout": profile.timeout if timeout is None else timeout,
+        }
+
+    @property
+    def root(self) -> Path:
+        """The folder that the project's paths are relative to."""
+        return self.config.file.parent if self.config.file else Path.cwd()
+
+    def marked(self, results: Results, *, whole: bool = True) -> Results:
+        """The results with what the baseline accepts; what it need not accept any more is told on stderr.
+
+        whole: whether all claims of the files were looked at.
+        """
+        results = replace(results, known=self.baseline.fingerprints, root=self.baseline.root)
+        for one in self.baseline.gone(results) if whole else ():
+            click.echo(f"no longer so: {one.file}, {one.name}: {one.rule}. `dpverify baseline` takes it out of the baseline.", err=True)
+        return results
+
+
+def configured(command: Command) -> Command:
+    """--profile and --baseline; the command gets its `settings`."""
+    kind = click.Path(dir_okay=False, path_type=Path)
+    option = click.option("--baseline", type=kind, help="What this file accepts does not fail the run.")
+    return option(_settled(command, accepting=True))
+
+
+def profiled(command: Command) -> Command:
+    """--profile alone; the command gets its `settings`, with a baseline that accepts nothing."""
+    return _settled(command, accepting=False)
+
+
+def _settled(command: Command, *, accepting: bool) -> Command:
+    @click.option("--profile", metavar="NAME", help="How much to spend: dev, ci, nightly, or one of pyproject.toml.")
+    @wraps(command)
+    def settled(
+        *args: Any, profile: str | None, baseline: Path | None = None, digits: int | None = None, no_cache: bool = False,
+        jobs: int | None = None, **kwargs: Any,
+    ) -> Any:  # fmt: skip
+        from dpverify.config import read_config
+
+        config = read_config(Path.cwd())
+        chosen = config.chosen(profile)
+        if chosen.name != "dev" and watched():
+            click.echo(f"profile {chosen.name}", err=True)
+        accepted = _baseline((baseline or config.baseline) if accepting else None)
+        settings = Settings(config, chosen, accepted, digits or chosen.digits, cache_of(config, off=no_cache), jobs)
+        return command(*args, settings=settings, **kwargs)
+
+    return settled
+
+
+def judging(command: Command) -> Command:
+    """--digits, --jobs and --no-cache, for what `configured` wraps."""
+    options = (
+        click.option("--digits", type=click.IntRange(1, 1000), help="Digits of the tight epsilon; the profile's without it: 20."),
+        click.option("-j", "--jobs", type=click.IntRange(1), help="Processes that judge; as many as are worth it, without it."),
+        click.option("--no-cache", is_flag=True, help="Search anew, and keep nothing."),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def cache_of(config: Config, *, off: bool = False) -> Cache:
+    """The cache of a run: the environment's folder, else the project's, else the user's."""
+    from dpverify.cache import Cache, user_folder
+
+    if off:
+        return Cache(None)
+    named = os.environ.get(CACHE_VARIABLE)
+    if named:
+        return Cache(Path(named).absolute())
+    if config.cache is False:
+        return Cache(None)
+    return Cache(config.cache if isinstance(config.cache, Path) else user_folder())
+
+
+def root_of(file: Path) -> Path:
+    """The folder that the files of a baseline are relative to: the project's that it lies in, else its own."""
+    from dpverify.config import project_file
+
+    folder = file.absolute().parent
+    found = project_file(folder)
+    return folder if found is None else found.parent
+
+
+def _baseline(file: Path | None) -> Baseline:
+    from dpverify.config import project_file
+    from dpverify.report.baseline import Baseline, read
+
+    if file is not None:
+        return read(file, root_of(file))
+    found = project_file(Path.cwd())
+    return Baseline(Path.cwd() if found is None else found.parent)
