@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from pathlib import Path
 
@@ -28,9 +29,9 @@ def new(name: str, kind: str, sampler: bool, folder: Path | None, force: bool, d
     from dpverify.cli.init import told
     from dpverify.scaffold.files import carry_out
     from dpverify.scaffold.mechanism import mechanism_files
-    from dpverify.scaffold.project import SCHEMA, claim_folder
+    from dpverify.scaffold.project import SCHEMA, claim_folder, project_root
 
-    folder = claim_folder(Path()) if folder is None else folder
+    folder = Path(os.path.relpath(claim_folder(project_root(Path.cwd())))) if folder is None else folder
     schema = SCHEMA if (folder / SCHEMA).is_file() else ""
     files = mechanism_files(folder, name, kind, sampler=sampler, force=force, schema=schema)
     if not dry_run:

@@ -57,6 +57,12 @@ def project_files(root: Path, *, ci: str = "github", force: bool = False) -> lis
     return files
 
 
+def project_root(start: Path) -> Path:
+    """The nearest folder with a pyproject.toml, at `start` or above it; `start` itself where there is none."""
+    start = start.absolute()
+    return next((folder for folder in (start, *start.parents) if (folder / "pyproject.toml").is_file()), start)
+
+
 def claim_folder(root: Path) -> Path:
     """The folder of the project's claim files: the first folder of `paths` in [tool.dpverify], else specs.
 
