@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -20,8 +21,8 @@ PROBABILITIES: Final = (0.5, 0.9, 0.95, 0.99)
 GRID: Final = 121
 MOST_MASSES: Final = 60
 _BEYOND: Final = 1.3
-_BISECTIONS: Final = 26
-_GROUP: Final = 5
+_ROUNDS: Final = 14
+_LIGHT: Final = 1e-8
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,11 +111,11 @@ def _drawn(h: Exponent, law: Law, dimension: int) -> tuple[Point, ...]:
     low, high = (-end, end) if h.half else (max(-end, h.low), min(end, h.high))
     if h.integers:
         most = min(np.ceil(end), MOST_MASSES)
-        x = np.arange(max(-most, low), min(most, high) + 1)
+        x = np.arange(max(-most, np.ceil(h.low)), min(most, np.floor(h.high)) + 1)
     else:
         kinks = np.array(h.kinks(low, high))
         around = 1e-9 * (high - low)
-        x = np.unique(np.concatenate([np.linspace(low, high, GRID), kinks - around, kinks, kinks + around]))
+        x = np.unique(np.clip(np.concatenate([np.linspace(low, high, GRID), kinks - around, kinks, kinks + around]), low, high))
     half = np.log(2) if h.half and not h.integers else 0.0
     return _points(x, np.exp(-h(x) - law.log_total - half))
 
@@ -144,9 +145,11 @@ def _on_sphere(norm: Norm, law: Law, dimension: int) -> Sizes:
 
     B^p has the law Beta(1/p, (d - 1)/p); for the maximum norm B is 1 with probability 1/d, else uniform (Barthe et al. 2005).
     """
-    nodes, masses = _condensed(law)
+    kept = law.masses > _LIGHT
+    nodes, masses = law.nodes[kept], law.masses[kept] / law.masses[kept].sum()
+    share = 1 / dimension
     if norm.p is None:
-        first, second = _uniform_moments(dimension)
+        first, second = share + (1 - share) / 2, share + (1 - share) / 3
     else:
         p = float(norm.p)
         a, b = 1 / p, (dimension - 1) / p
@@ -155,31 +158,25 @@ def _on_sphere(norm: Norm, law: Law, dimension: int) -> Sizes:
     def survival(x: Array) -> Array:
         ratio = np.minimum(x[:, None] / nodes[None, :], 1.0)
         if norm.p is None:
-            tails = np.where(ratio < 1, 1 / dimension + (1 - 1 / dimension) * (1 - ratio), 0.0)
-        else:
-            tails = special.betaincc(a, b, ratio**p)
-        return np.asarray(tails @ masses)
+            return share * law.survival(x) + (1 - share) * np.asarray((1 - ratio) @ masses)
+        return np.asarray(special.betaincc(a, b, ratio**p) @ masses)
 
-    wanted = 1 - np.array(PROBABILITIES)
-    high = np.array([law.quantile(1 - p) for p in wanted])  # a coordinate is at most the norm
-    low = high / (1000 * dimension)
-    for _ in range(_BISECTIONS):
-        middle = np.sqrt(low * high)
-        above = survival(middle) > wanted
-        low, high = np.where(above, middle, low), np.where(above, high, middle)
-    median, q90, q95, q99 = map(float, high)
-    return Sizes(median, q90, q95, q99, law.moment(1) * first, float(np.sqrt(law.moment(2) * second)))
+    rms, wanted = float(np.sqrt(law.moment(2) * second)), 1 - np.array(PROBABILITIES)
+    norms = np.array([law.quantile(p) for p in PROBABILITIES])
+    tops = np.minimum(norms, rms / np.sqrt(wanted))  # a coordinate is at most the norm, and by Chebyshev's inequality
+    median, q90, q95, q99 = map(float, _falling_to(survival, wanted, tops))
+    return Sizes(median, q90, q95, q99, law.moment(1) * first, rms)
 
 
-def _uniform_moments(dimension: int) -> tuple[float, float]:
-    rest = 1 - 1 / dimension
-    return 1 / dimension + rest / 2, 1 / dimension + rest / 3
-
-
-def _condensed(law: Law) -> tuple[Array, Array]:
-    """The quadrature without what does not matter for quantiles."""
-    masses, products = law.masses, law.masses * law.nodes
-    if masses.size % _GROUP == 0:
-        masses, products = masses.reshape(-1, _GROUP).sum(axis=1), products.reshape(-1, _GROUP).sum(axis=1)
-    kept = masses > 1e-8
-    return products[kept] / masses[kept], masses[kept] / masses[kept].sum()
+def _falling_to(survival: Callable[[Array], Array], wanted: Array, high: Array) -> Array:
+    """Where a survival function falls to the wanted values, all below `high`, by the method of Illinois on its logarithm."""
+    low, at_low, at_high = np.zeros_like(high), -np.log(wanted), np.log(np.maximum(survival(high), 1e-300) / wanted)
+    side = np.zeros_like(high)
+    for _ in range(_ROUNDS):
+        middle = np.clip(low + (high - low) * at_low / np.maximum(at_low - at_high, 1e-300), low, high)
+        found = np.log(np.maximum(survival(middle), 1e-300) / wanted)
+        above = found > 0
+        at_high = np.where(above, np.where(side > 0, at_high / 2, at_high), found)
+        at_low = np.where(above, found, np.where(side < 0, at_low / 2, at_low))
+        low, high, side = np.where(above, middle, low), np.where(above, high, middle), np.where(above, 1, -1)
+    return np.asarray(np.where(np.abs(at_low) < np.abs(at_high), low, high))

@@ -43,17 +43,21 @@ def sampled(function: Callable[[Array], Array], low: float, high: float, kinks: 
             break
         order = np.argsort(np.concatenate([x, middles]), kind="stable")
         x, y = np.concatenate([x, middles])[order], np.concatenate([y, values])[order]
-    return _thinned(x, y)
+    return _thinned(x, y, np.clip(special, low, high), np.clip(around, low, high))
 
 
-def _thinned(x: Array, y: Array) -> Array:
-    """Without the points that only served to find a jump: those next to equal neighbours on both sides."""
+def _thinned(x: Array, y: Array, kinks: Array, around: Array) -> Array:
+    """Without the points that only served to find a jump: beside a kink where there is none, and between equal neighbours close by."""
     gaps = np.diff(x) / (x[-1] - x[0])
     with np.errstate(invalid="ignore"):
         steps = np.abs(np.diff(y))
     small = (gaps < _COARSE) & ((steps <= DEVIATION * _height(y)) | (y[:-1] == y[1:]))
-    inner = np.concatenate([[False], small[:-1] & small[1:], [False]])
-    return np.stack([x[~inner], y[~inner]])
+    left, right = np.append(False, small), np.append(small, False)
+    kept = np.isin(x, kinks)
+    beside = np.isin(x, around) & ~kept & ((left & np.append(False, kept[:-1])) | (right & np.append(kept[1:], False)))
+    dropped = beside | (left & right & ~kept)
+    dropped[[0, -1]] = False
+    return np.stack([x[~dropped], y[~dropped]])
 
 
 def _height(y: Array) -> float:
@@ -70,7 +74,7 @@ def _coarse(x: Array, y: Array, width: float) -> Array:
     mixed = np.isfinite(y[:-1]) != np.isfinite(y[1:])
     height = _height(y) or 1.0
     bends = np.zeros(gaps.shape, dtype=bool)
-    slopes = np.where(both, np.diff(y, prepend=np.nan)[1:] / np.diff(x), 0.0)
+    slopes = np.where(both, np.diff(np.where(np.isfinite(y), y, 0.0)) / np.diff(x), 0.0)
     change = np.abs(np.diff(slopes))
     bends[:-1] |= change * np.minimum(gaps[:-1], gaps[1:]) * width > 4 * DEVIATION * height
     bends[1:] |= bends[:-1]

@@ -53,11 +53,14 @@ def _summed(own: Law, p: int, dimension: int) -> Law:
 
 
 def _largest(own: Law, dimension: int) -> Law:
-    """The largest of independent coordinates: P(max <= r) = P(|z| <= r)^d."""
-    edges = own.edges
-    below = np.exp(dimension * np.log1p(-np.minimum(own.survival(edges), 1 - 1e-300)))
-    below = (below - below[0]) / (below[-1] - below[0])
-    return _tabulated(edges, below, own.moments, dimension)
+    """The largest of independent coordinates: P(max <= r) = F(r)^d, its density d F^(d-1) f."""
+
+    def log_density(r: Array) -> Array:
+        with np.errstate(divide="ignore"):
+            return np.asarray(own.log_density(r) - own.log_total + np.log(dimension) + (dimension - 1) * np.log(1 - own.survival(r)))
+
+    masses = own.masses * dimension * (1 - own.survival(own.nodes)) ** (dimension - 1)
+    return Law(own.edges, own.below**dimension, own.nodes, masses / masses.sum(), log_density, 0.0, own.moments, dimension)
 
 
 def _tabulated(edges: Array, below: Array, moments: frozenset[int], dimension: int) -> Law:
