@@ -2,6 +2,8 @@
 
 import json
 import os
+import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -548,6 +550,80 @@ def test_a_full_disk_is_one_clear_error_and_leaves_the_earlier_checkpoint(spec, 
 def test_a_checkpoint_where_nothing_can_be_written_is_one_clear_error(place, spec):
     result = run("audit", spec(LAPLACE, ONE, "laplace"), "--samples", 500, "--seed", 1, "--workers", 0, "--checkpoint", place, code=2)
     assert place in result.stderr and "Traceback" not in result.output, result.stderr
+
+
+@pytest.mark.parametrize("place", ["/dev/zero", "pipe", "."])
+def test_a_checkpoint_that_is_no_regular_file_is_refused_at_once(place, spec, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    os.mkfifo("pipe")
+    for seed in ([], ["--seed", 1]):
+        result = run("audit", spec(LAPLACE, ONE, "laplace"), "--samples", 500, "--workers", 0, *seed, "--checkpoint", place, code=2)
+        assert "regular file" in result.stderr or "is a directory" in result.stderr, result.stderr
+        assert "Traceback" not in result.output
+
+
+# -- found again from the printed line ---------------------------------------------------------------------------------
+
+REPLAYS = {
+    "model": (LAPLACE, f'name = "half a \\"unit\\" $HOME"\n{ONE}', "half", "", ["--workers", 2], [(VIOLATION, "model")]),
+    "all samples": (LAPLACE, ONE, "half", "", ["--no-stop", "--confidence", "0.9"], [(VIOLATION, "model")]),
+    "float": (LAPLACE, ONE, "floats", "", ["--workers", 1], [(VIOLATION, "float"), (NO_VIOLATION_SEEN, "model")]),
+    "nonconforming": (LAPLACE, ONE, "wide", "", ["--workers", 0], [(NONCONFORMING, "model")]),
+    "nothing": (SAMPLED, "epsilon = 1", "laplace", "pairs = [[[0.0], [1.0]]]", ["--workers", 0], [(NO_VIOLATION_SEEN, "model")]),
+    "several pairs": (SAMPLED, "epsilon = 1", "svt5", USUAL, ["--workers", 0], [(VIOLATION, "model")]),
+}
+
+
+@pytest.mark.parametrize("case", REPLAYS)
+def test_the_printed_command_finds_each_finding_again(case, spec):
+    mechanism, claim, sampler, rest, options, expected = REPLAYS[case]
+    other = "epsilon = 20" if mechanism is SAMPLED else "sensitivity = 1\nepsilon = 20"
+    file = spec(mechanism, f"{other}\n[[claim]]\n{claim}", sampler, rest)
+    first = run("audit", file, *options, "--samples", 5000, "--seed", 4, "--format", "json", code=case != "nothing")
+    wanted = [entry for entry in json.loads(first.stdout)["audits"] if entry["epsilon"] != 20]
+    assert set(expected) <= set(found(wanted))
+    for one in wanted:
+        words = shlex.split(one["replay"])
+        assert words[:3] == ["dpverify", "audit", file] and int(words[words.index("--samples") + 1]) <= 5000
+        again = json.loads(run(*words[1:], "--format", "json", "--workers", 0).stdout)["audits"]
+        assert {entry["name"] for entry in again} == {one["name"]}
+        assert {**one, "seconds": 0, "replay": ""} in [{**entry, "seconds": 0, "replay": ""} for entry in again]
+
+
+@pytest.mark.parametrize("seed", [[], ["--seed", 9]])
+def test_the_finding_of_a_query_is_found_again_by_its_command(seed, spec):
+    file = Path(spec(LAPLACE, ONE, "laplace", 'query = "sums:twice"\npairs = [[[0.5], [1.5]]]'))
+    file.with_name("sums.py").write_text("def twice(data):\n    return [2 * data[0]]\n")
+    result = run("audit", file, "--samples", 500, "--workers", 0, *seed, "--format", "json", code=1)
+    one = json.loads(result.stdout)["audits"][0]
+    again = json.loads(run(*shlex.split(one["replay"])[1:], "--format", "json", code=1).stdout)["audits"][0]
+    assert one["samples"] == 0 and "a move of 2" in one["event"] and {**one, "seconds": 0} == {**again, "seconds": 0}
+
+
+def test_the_text_shows_the_command_as_it_is_to_be_typed_where_the_file_is(spec, monkeypatch):
+    folder = Path(spec(LAPLACE, ONE, "half")).parent
+    monkeypatch.chdir(folder.parent)
+    told = run("audit", "files/spec.toml", "--samples", 5000, "--seed", 1, "--workers", 0, code=1).stdout
+    line = next(line for line in told.splitlines() if "replay: " in line).partition("replay: ")[2]
+    assert line.startswith("dpverify audit files/spec.toml --claim 'claim 1' --seed 1 --samples ")
+    assert line.endswith("--confidence 0.999999")
+    again = run(*shlex.split(line)[1:], "--workers", 0, code=1).stdout
+    assert [re.sub(r"\d+\.\d+ s;", "", text) for text in again.splitlines()] == [
+        re.sub(r"\d+\.\d+ s;", "", text) for text in told.splitlines()
+    ]
+
+
+def test_a_command_on_a_directory_prints_the_file_of_each_finding(spec):
+    folder = Path(spec(LAPLACE, ONE, "half", name="b.toml")).parent
+    entry = json.loads(run("audit", folder, "--samples", 5000, "--seed", 1, "--workers", 0, "--format", "json", code=1).stdout)["audits"][0]
+    assert shlex.split(entry["replay"])[2] == entry["file"] == str(folder / "b.toml")
+
+
+def test_only_the_claims_that_are_named_are_audited_and_a_name_that_no_claim_has_is_an_error(spec):
+    file = spec(LAPLACE, f'name = "one"\n{ONE}\n[[claim]]\nname = "two"\n{ONE}\n[[claim]]\nname = "three"\n{ONE}', "laplace")
+    assert [entry["name"] for entry in audits(file, "--claim", "three", "--claim", "one", samples=500, code=0)] == ["one", "three"]
+    result = run("audit", file, "--claim", "tow", "--claim", "four", "--samples", 500, code=2)
+    assert "'tow'" in result.stderr and "'four'" in result.stderr and "'two'" in result.stderr
 
 
 def test_findings_are_the_same_for_any_number_of_workers(spec):

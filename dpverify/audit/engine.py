@@ -438,9 +438,12 @@ class Checkpoint:
     def load(self) -> dict[str, Any] | None:
         """What was saved last, None if nothing was.
 
-        Raises AuditError where the file is damaged or belongs to another run, OSError where it cannot be read.
+        Raises AuditError where the file is damaged, no file but a device, pipe or directory, or belongs to another run, OSError where it
+        cannot be read.
         """
         way_out = "Give another path, or delete it to begin anew."
+        if self.path.exists() and not self.path.is_file():  # a device may be read without end, and a pipe waited for
+            raise AuditError(f"{self.path} is no regular file, so that no checkpoint can be kept there. Give another path.")
         try:
             text = self.path.read_bytes()
         except FileNotFoundError:

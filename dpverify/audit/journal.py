@@ -43,6 +43,8 @@ class Entry:
 
 def seed_of(path: Path) -> int | None:
     """The seed of the run that left a checkpoint, so that it goes on without being told; None where there is none to be read."""
+    if not path.is_file():
+        return None
     try:
         seed = json.loads(path.read_bytes())["state"]["seed"]
     except (OSError, ValueError, TypeError, KeyError):
