@@ -11,7 +11,6 @@ from dpverify.errors import Undecided
 from dpverify.expr import ONE, Expr, format_expr
 from dpverify.model import (
     Claim,
-    Combinator,
     Domain,
     EllipticalProcess,
     Exponential,
@@ -70,9 +69,8 @@ def neighbours(claim: Claim) -> str:
             return "those of the stated guarantee"
         case Sampled():
             return "the inputs that the audit is given" if claim.sensitivity is None else f"answers at most {moved} apart"
-    stated = stated_adjacencies(mechanism, claim.adjacency) if isinstance(mechanism, Combinator) else {}
-    said = [ADJACENCIES.get(name, name) for name in stated]
-    return "; ".join(said) or "those that every part's sensitivity speaks of"
+    stated = [ADJACENCIES.get(name, name) for name in stated_adjacencies(mechanism, claim.adjacency)]
+    return "; ".join(stated) or "those that every part's sensitivity speaks of"
 
 
 def norm(found: Norm) -> str:

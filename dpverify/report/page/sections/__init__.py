@@ -7,7 +7,8 @@ A new one is a file here and its line in the table.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final, Protocol
+from types import ModuleType
+from typing import Any, Final
 
 from dpverify.report.page.blocks import Block, Section
 from dpverify.report.page.sections import (
@@ -26,23 +27,13 @@ from dpverify.report.page.sections import (
 )
 
 
-class Shown(Protocol):
-    """What every section file holds."""
-
-    TITLE: str
-
-    @staticmethod
-    def blocks(subject: Any) -> Sequence[Block]:
-        """What there is to show."""
+OF_RUN: Final[tuple[ModuleType, ...]] = (headline, index)
+OF_FILE: Final[tuple[ModuleType, ...]] = (mechanism, claims)
+OF_CLAIM: Final[tuple[ModuleType, ...]] = (statement, reason, assumptions, proof, facts, certificate)
+AT_THE_END: Final[tuple[ModuleType, ...]] = (rules, trust)
 
 
-OF_RUN: Final[tuple[Shown, ...]] = (headline, index)
-OF_FILE: Final[tuple[Shown, ...]] = (mechanism, claims)
-OF_CLAIM: Final[tuple[Shown, ...]] = (statement, reason, assumptions, proof, facts, certificate)
-AT_THE_END: Final[tuple[Shown, ...]] = (rules, trust)
-
-
-def shown(sections: Sequence[Shown], subject: Any) -> list[Block]:
+def shown(sections: Sequence[ModuleType], subject: Any) -> list[Block]:
     """Those of the sections that have something to show; one without a title stands without a heading."""
     found: list[Block] = []
     for section in sections:

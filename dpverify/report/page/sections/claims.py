@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from dpverify.expr import format_expr
-from dpverify.report import Entry, short, words
+from dpverify.report import Entry, enclosure, short, words
 from dpverify.report.page.blocks import Badge, Block, Inline, Link, Table
 from dpverify.report.page.subject import Claimed, File
-from dpverify.report.text import delta_text, tight_text
+from dpverify.report.text import common, delta_text, tight_text
 
 TITLE = "Claims"
+_DIGITS: Final = 12
 
 
 def blocks(file: File) -> Sequence[Block]:
@@ -35,4 +37,10 @@ def _row(claimed: Claimed) -> tuple[Inline, ...]:
 
 
 def _tight(entry: Entry) -> str:
-    return tight_text(entry).removeprefix("tight: ")
+    """The tight epsilon in decimals; as a formula where it has none."""
+    lower, upper = enclosure(entry.judgement, _DIGITS)
+    if lower is None and upper is None:
+        return tight_text(entry).removeprefix("tight: ")
+    if lower is None or upper is None:
+        return f"at most {upper}" if upper is not None else f"at least {lower}"
+    return "infinite" if lower == "inf" else lower if lower == upper else common(lower, upper)

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
-from dpverify.report import claimed, delta_enclosure, enclosure, exact, words
-from dpverify.report.page.blocks import Block, Code, Facts, Inline
+from dpverify.expr import ZERO, Expr, Num, symbols
+from dpverify.model import Claim
+from dpverify.report import delta_enclosure, enclosure, exact, exact_delta, mathml, short, words
+from dpverify.report.boxes import APPLY, TIMES, Box, Fence, Ident, Number, Op, Sup, Words, linear, row
+from dpverify.report.page.blocks import Block, Code, Facts, Inline, Math
 from dpverify.report.page.subject import Claimed
+from dpverify.report.typeset import symbol, typeset
 
 TITLE = ""
+_LONGEST: Final = 24
+"""Digits of a claimed number that a formula shows exactly."""
 
 
 def blocks(subject: Claimed) -> Sequence[Block]:
@@ -18,33 +25,69 @@ def blocks(subject: Claimed) -> Sequence[Block]:
     rows: list[tuple[str, Inline]] = [("claimed", f"{words.guarantee(claim)}, for {words.neighbours(claim)}")]
     if claim.domains:
         rows.append(("for all", words.parameters(claim)))
-    rows.append(("inequality", Code(_inequality(subject))))
-    lower, upper = enclosure(judgement, entry.digits)
-    formula = exact(judgement)
-    if formula is not None and not formula.replace("/", "").isdigit():
-        rows.append(("tight epsilon", Code(formula)))
-    if lower is not None or upper is not None:
-        rows.append(("enclosed" if formula else "tight epsilon", _between(lower, upper)))
+    said = inequality(claim)
+    rows.append(("that is", (Math(mathml.element(said), linear(said)), " for every event S and neighbours x, x\N{PRIME}")))
+    rows += _tight_epsilon(subject)
     low, high = delta_enclosure(judgement, entry.digits)
     if (low, high) not in ((None, None), ("0", "0")):
-        rows.append(("tight delta", _between(low, high)))
+        closed = exact_delta(judgement)
+        rows += [("tight delta", Code(closed))] if closed else []
+        rows.append(("in decimals" if closed else "tight delta", between(low, high)))
     slack = words.slack(entry)
     rows += [("slack", slack)] if slack else []
     rows += [] if entry.as_expected else [("expected", entry.expected)]
     return [Facts(rows)]
 
 
-def _inequality(subject: Claimed) -> str:
-    claim = subject.entry.claim
-    epsilon = "epsilon" if claim.epsilon is None else claimed(claim.epsilon)
-    delta = "" if claimed(claim.delta) == "0" else " + delta" if claim.delta is None else f" + {claimed(claim.delta)}"
-    power = f"e^({epsilon})" if not epsilon.isalnum() else f"e^{epsilon}"
-    return f"Pr[M(x) in S] <= {power} Pr[M(x') in S]{delta}   for every event S and neighbours x, x'"
+def _tight_epsilon(subject: Claimed) -> list[tuple[str, Inline]]:
+    entry, judgement = subject.entry, subject.entry.judgement
+    if judgement is None:
+        return []
+    lower, upper = enclosure(judgement, entry.digits)
+    found: list[Inline] = []
+    if exact(judgement) is not None and isinstance(judgement.lower, Expr) and not isinstance(judgement.lower, Num):
+        found.append(formula(judgement.lower))
+    elif isinstance(judgement.upper, Expr) and symbols(judgement.upper):
+        found.append(("at most ", formula(judgement.upper)))
+    if lower is not None or upper is not None:
+        found.append(between(lower, upper))
+    return list(zip(("tight epsilon", "in decimals"), found, strict=False))
 
 
-def _between(lower: str | None, upper: str | None) -> Inline:
+def inequality(claim: Claim) -> Box:
+    """Differential privacy at the claimed numbers."""
+    epsilon = Ident("\N{GREEK SMALL LETTER EPSILON}") if claim.epsilon is None else _number(claim.epsilon)
+    delta: tuple[Box, ...] = ()
+    if claim.delta is None:
+        delta = (Op("+"), Ident("\N{GREEK SMALL LETTER DELTA}"))
+    elif claim.delta != ZERO:
+        delta = (Op("+"), _number(claim.delta))
+    left, right = _chance(Ident("x")), _chance(Sup(Ident("x"), Op("\N{PRIME}")))
+    return row(left, Op("\N{LESS-THAN OR EQUAL TO}"), Sup(Ident("e"), epsilon), TIMES, right, *delta)
+
+
+def _chance(data: Box) -> Box:
+    inside = row(Ident("M"), APPLY, Fence("(", data, ")"), Op("\N{ELEMENT OF}"), symbol("S"))
+    return row(Ident("Pr"), APPLY, Fence("[", inside, "]"))
+
+
+def _number(value: Expr) -> Box:
+    """A claimed number as its author would write it: a short decimal where that is exact."""
+    text = short(value)
+    if isinstance(value, Num) and "/" not in text and not text.startswith("-") and len(text) <= _LONGEST:
+        return Number(text) if "e" not in text else Words(text)
+    return typeset(value)
+
+
+def formula(expr: Expr) -> Math:
+    """An expression, set."""
+    return Math(mathml.mathml(expr), mathml.text(expr))
+
+
+def between(lower: str | None, upper: str | None) -> Inline:
+    """What is known of a number from both sides."""
     if lower == upper and lower is not None:
         return Code("infinite" if lower == "inf" else lower)
     if lower is None or upper is None:
         return (f"at {'most' if upper is not None else 'least'} ", Code(str(upper if upper is not None else lower)))
-    return ("between ", Code(lower), " and ", Code(upper))
+    return ("between ", Code(lower), " and ", Code("infinite" if upper == "inf" else upper))
