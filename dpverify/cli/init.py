@@ -28,17 +28,16 @@ def init(folder: Path, ci: str, force: bool, dry_run: bool) -> int:
     All files are written, or none. Files that are there already are left, unless --force is given.
     """
     from dpverify.scaffold.files import carry_out
-    from dpverify.scaffold.project import claim_folder, project_files
+    from dpverify.scaffold.project import project_files
 
     files = project_files(folder, ci=ci, force=force)
     if not dry_run:
         carry_out(files)
     click.echo("\n".join(told(files, dry_run)))
-    claims = shlex.quote(claim_folder(folder).relative_to(folder).as_posix())
     click.echo("Next:")
     if folder.resolve() != Path.cwd():
         click.echo(f"  cd {shlex.quote(str(folder))}")
-    click.echo(f"  dpverify verify {claims}\n  dpverify audit {claims}")
+    click.echo("  dpverify verify\n  dpverify audit")
     return 0
 
 

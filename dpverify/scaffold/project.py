@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from collections.abc import Mapping
@@ -37,7 +38,14 @@ def project_files(root: Path, *, ci: str = "github", force: bool = False) -> lis
         settings = {}
     folder = root / _folder_of(settings)
     where = folder.relative_to(root).as_posix()
-    values = {"folder": where, "schema": SCHEMA, "report": REPORT, "version": dpverify.__version__, "installable": _installable(settings)}
+    values = {
+        "schema": SCHEMA,
+        "include": json.dumps(f"{where}/**/*.toml"),  # a TOML string, whatever the folder is called
+        "schema_path": json.dumps(f"{where}/{SCHEMA}"),
+        "report": REPORT,
+        "version": dpverify.__version__,
+        "installable": _installable(settings),
+    }
     whole = {
         folder / "noisy_count.toml": "project/noisy_count.toml",
         folder / "noisy_count.py": "project/noisy_count.py",
