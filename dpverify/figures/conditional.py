@@ -91,7 +91,7 @@ def _supremum(grid: Array, sign: int) -> Supremum:
     losses = np.where(np.isnan(losses), -np.inf, losses)
     top = float(losses.max())
     if top == np.inf:
-        return Supremum(np.inf, "infinite where one of the inputs never gives the output", float(y[np.argmax(losses)]))
+        return Supremum(np.inf, "infinite where the output is impossible from the other input", float(y[np.argmax(losses)]))
     reached = losses >= top - SAME * (1 + abs(top))
     runs = np.split(np.flatnonzero(reached), np.flatnonzero(np.diff(np.flatnonzero(reached)) > 1) + 1)
     run = max(runs, key=lambda places: y[places[-1]] - y[places[0]])

@@ -59,7 +59,8 @@ class Exponent:
     """h of one coordinate, or of the norm of the noise where `half`, up to a constant.
 
     half: h is a function of the distance r >= 0, read as h(|x|). low, high: ends of the support. integers: noise on the integers.
-    tree, name: the expression of h in its variable before the scale; None for a mixture that has no closed form.
+    tree, name: the expression of h in its variable before the scale; None for a mixture that has no closed form. steps: the density
+    that kinks are read off. core: what stands for `function` next to 0, where it cancels.
     """
 
     function: Callable[[Array], Array]
@@ -144,8 +145,8 @@ class Exponent:
         """The points from lower to upper where h may have a kink, a jump or a pole, and the ends of the support."""
         found = {0.0, self.low, self.high}
         if self.steps is not None:
-            furthest = max(abs(lower), abs(upper))
-            inner = [Fraction(end / self.unit) for end in ((0.0, furthest) if self.half else (lower, upper))]
+            furthest = 2.0 ** np.ceil(np.log2(max(abs(lower), abs(upper), _TINY) / self.unit))  # few ranges, so that they are remembered
+            inner = [Fraction(0 if self.half else -furthest), Fraction(furthest)]
             known = _breaks(self.steps, self.name, *inner) if self.has_steps else _breaks(self.steps, self.name)
             at = {point * self.unit for point in known}
             found |= at | {-point for point in at} if self.half else at
@@ -181,7 +182,7 @@ class Exponent:
     def is_integrable_on_a_line(self) -> bool:
         """Whether a pole at 0, if there is one, is integrable in one dimension."""
         near, less_near = self(self.unit * np.array([1e-12, 1e-9]))
-        return bool((less_near - near) / np.log(1e3) > -0.99)
+        return bool(np.isposinf(near) or (less_near - near) / np.log(1e3) > -0.99)
 
     def tail_slope(self, sign: int) -> float:
         """About lim h / log x far out: the power with which the density falls, huge for exponential tails."""

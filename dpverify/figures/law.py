@@ -115,7 +115,7 @@ def _hermite_root(wanted: Array, rise: Array, first: Array, last: Array) -> Arra
     return np.asarray((low + high) / 2)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=256)
 def size_law(h: Exponent, dimension: int) -> Law | None:
     """The law of the size of noise with exponent h; None where its density has no finite integral."""
     signs = (1,) if h.is_even else (-1, 1)

@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from dpverify.balls import constant
-from dpverify.errors import DpverifyError
+from dpverify.errors import DpverifyError, Undecided
 from dpverify.figures.bars import Bar, finite_bars, selection_bars
 from dpverify.figures.conditional import conditional_curve
 from dpverify.figures.exponent import Exponent, dimension_of, exponent
@@ -17,7 +17,7 @@ from dpverify.figures.law import size_law
 from dpverify.figures.polyline import Point, infinite_spans, polylines, sampled
 from dpverify.figures.rays import Ray, directions
 from dpverify.figures.supremum import Scan, Supremum, scan
-from dpverify.model import Claim, Exponential, Kernel, Product, Radial, Selection, Staircase, Table
+from dpverify.model import Claim, Exponential, Kernel, Product, Selection, Staircase, Table
 from dpverify.search import sensitivity
 from dpverify.search.numeric import Array, number
 from dpverify.sensitivity import sensitivity_bounds
@@ -93,10 +93,13 @@ def _worst(claim: Claim, h: Exponent, dimension: int, moved: float) -> tuple[Sca
     if isinstance(mechanism, Product):
         rays = [Ray(h, terms, moved, text) for terms, text in directions(mechanism, dimension)]
     else:
-        along = "any direction" if isinstance(mechanism, Radial) and dimension > 1 else "the line"
+        along = "any direction" if dimension > 1 else "the line"
         rays = [Ray(h, ((1, 1.0),), moved, along)]
-    law = size_law(h, dimension if h.half and not h.is_integrable_on_a_line else 1)
-    unit = max(law.quantile(0.5) * 2, moved / 2) if law is not None else moved
+    law = size_law(h, dimension if h.half else 1)
+    if law is None:
+        raise Undecided("the density has no finite integral.")
+    on_line = size_law(h, 1) if h.half and h.is_integrable_on_a_line else law
+    unit = max((on_line or law).quantile(0.5) * 2, moved / 2)
     scans = [scan(_widened(ray, unit), unit) for ray in rays]
     found = [(seen, *seen.suprema()) for seen in scans]
     return max(found, key=lambda each: max(each[1].value, each[2].value))
@@ -113,6 +116,8 @@ def _widened(ray: Ray, unit: float) -> Ray:
     points = np.unique(np.round(points)) if integers else points
     full = replace(ray, shift=moved)
     best, top = full, _most(full, points)
+    if np.isinf(full(points)).any():
+        return full
     for _ in range(1 if integers else 4):
         heights = [_most(replace(ray, shift=float(c)), points) for c in shifts]
         i = int(np.argmax(heights))

@@ -106,18 +106,22 @@ def _drawn(h: Exponent, law: Law, dimension: int) -> tuple[Point, ...]:
     """The density of the noise on the line, or of its norm."""
     end = _BEYOND * law.quantile(0.99)
     if dimension > 1:
-        x = np.linspace(0, end, GRID)
+        x = _grid(0.0, end, h.kinks(0.0, end) if h.half else [])
         return _points(x, law.density(x))
     low, high = (-end, end) if h.half else (max(-end, h.low), min(end, h.high))
     if h.integers:
         most = min(np.ceil(end), MOST_MASSES)
         x = np.arange(max(-most, np.ceil(h.low)), min(most, np.floor(h.high)) + 1)
     else:
-        kinks = np.array(h.kinks(low, high))
-        around = 1e-9 * (high - low)
-        x = np.unique(np.clip(np.concatenate([np.linspace(low, high, GRID), kinks - around, kinks, kinks + around]), low, high))
+        x = _grid(low, high, h.kinks(low, high))
     half = np.log(2) if h.half and not h.integers else 0.0
     return _points(x, np.exp(-h(x) - law.log_total - half))
+
+
+def _grid(low: float, high: float, kinks: list[float]) -> Array:
+    """Equal steps, with both sides of every kink."""
+    at, around = np.array(kinks), 1e-9 * (high - low)
+    return np.unique(np.clip(np.concatenate([np.linspace(low, high, GRID), at - around, at, at + around]), low, high))
 
 
 def _points(x: Array, y: Array) -> tuple[Point, ...]:

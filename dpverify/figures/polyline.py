@@ -13,6 +13,7 @@ Point = tuple[float, float]
 
 START: Final = 49
 MOST: Final = 400
+MOST_KINKS: Final = 100
 DEVIATION: Final = 0.003
 """How far the middle of a segment may be off the chord, as a share of the height of the picture."""
 FINEST: Final = 1e-9
@@ -29,6 +30,7 @@ def sampled(function: Callable[[Array], Array], low: float, high: float, kinks: 
     """
     width = high - low
     special = np.array([k for k in kinks if low <= k <= high])
+    special = special[:: 1 + special.size // MOST_KINKS]
     around = np.concatenate([special, special - _SIDE * width, special + _SIDE * width])
     x = np.unique(np.clip(np.concatenate([np.linspace(low, high, START), around]), low, high))
     y = function(x)
@@ -49,7 +51,7 @@ def sampled(function: Callable[[Array], Array], low: float, high: float, kinks: 
 def _thinned(x: Array, y: Array, kinks: Array, around: Array) -> Array:
     """Without the points that only served to find a jump: beside a kink where there is none, and between equal neighbours close by."""
     gaps = np.diff(x) / (x[-1] - x[0])
-    with np.errstate(invalid="ignore"):
+    with np.errstate(all="ignore"):
         steps = np.abs(np.diff(y))
     small = (gaps < _COARSE) & ((steps <= DEVIATION * _height(y)) | (y[:-1] == y[1:]))
     left, right = np.append(False, small), np.append(small, False)
@@ -68,14 +70,15 @@ def _height(y: Array) -> float:
 def _coarse(x: Array, y: Array, width: float) -> Array:
     """The segments worth a middle point: those whose ends differ and that are not too short for their slope."""
     gaps = np.diff(x) / width
-    with np.errstate(invalid="ignore"):
+    with np.errstate(all="ignore"):
         rises = np.abs(np.diff(y))
     both = np.isfinite(y[:-1]) & np.isfinite(y[1:])
     mixed = np.isfinite(y[:-1]) != np.isfinite(y[1:])
     height = _height(y) or 1.0
     bends = np.zeros(gaps.shape, dtype=bool)
-    slopes = np.where(both, np.diff(np.where(np.isfinite(y), y, 0.0)) / np.diff(x), 0.0)
-    change = np.abs(np.diff(slopes))
+    with np.errstate(all="ignore"):
+        slopes = np.where(both, np.diff(np.where(np.isfinite(y), y, 0.0)) / np.diff(x), 0.0)
+        change = np.abs(np.diff(slopes))
     bends[:-1] |= change * np.minimum(gaps[:-1], gaps[1:]) * width > 4 * DEVIATION * height
     bends[1:] |= bends[:-1]
     steep = both & (rises > 0.03 * height)
@@ -84,7 +87,7 @@ def _coarse(x: Array, y: Array, width: float) -> Array:
 
 def _bent(x: Array, y: Array, wanted: Array, values: Array) -> Array:
     """Which middle values are off their chords, or beside a value that is not finite."""
-    with np.errstate(invalid="ignore"):
+    with np.errstate(all="ignore"):
         off = np.abs(values - (y[:-1] + y[1:])[wanted] / 2)
     return np.asarray(~(off <= DEVIATION * (_height(y) or 1.0)))
 
@@ -94,7 +97,7 @@ def polylines(points: Array) -> tuple[tuple[Point, ...], ...]:
     x, y = points
     finite = np.isfinite(y)
     gaps = np.diff(x) <= 2 * FINEST * (x[-1] - x[0])
-    with np.errstate(invalid="ignore"):
+    with np.errstate(all="ignore"):
         jumps = gaps & (np.abs(np.diff(y)) > 0.01 * (_height(y) or 1.0))
     breaks = np.flatnonzero(jumps | ~finite[1:] | ~finite[:-1]) + 1
     runs = np.split(np.arange(x.size), breaks)

@@ -17,6 +17,8 @@ from dpverify.search.numeric import Array
 
 OFFSETS: Final = 2400
 """Points looked at about all kinks together."""
+MOST_KINKS: Final = 60
+"""Kinks looked at, those about the two answers first."""
 MOST_INTEGERS: Final = 4000
 """Integers looked at one by one on each side."""
 SAME: Final = 1e-11
@@ -73,7 +75,7 @@ def scan(ray: Ray, unit: float) -> Scan:
         losses = ray(points)
         known = ~np.isnan(losses)
         return Scan(ray, unit, points[known], losses[known], tuple(_far(ray, unit)))
-    kinks = ray.kinks(-reach, reach) or [0.0]
+    kinks = sorted(ray.kinks(-reach, reach) or [0.0], key=lambda kink: abs(kink - ray.shift / 2))[:MOST_KINKS]
     count = max(24, OFFSETS // (2 * len(kinks)))
     offsets = unit * np.logspace(-7, 4, count)
     grid = (np.array(kinks)[:, None] + np.concatenate([-offsets, [0.0], offsets])[None, :]).ravel()
@@ -113,27 +115,28 @@ def _limit(ray: Ray, pairs: list[tuple[Fraction, Fraction]]) -> float | None:
     with precision(FAR_PRECISION):
         for farther, far in pairs:
             last, before = ray.ball(farther), ray.ball(far)
-            if last.is_finite() and before.is_finite() and last.rad() < 1:
+            if last.is_finite() and before.is_finite() and last.rad() <= 1e-6 * (1 + abs(last)):
                 return _grown(float(last), float(before))
     return None
 
 
 def _grown(last: float, before: float) -> float:
     """The limit of a loss by two values on the way to it: infinite where it keeps growing."""
-    grows = abs(last) > _GROWTH * abs(before) + _POLE and abs(last) > 1
-    return float(np.copysign(np.inf, last)) if grows else last
+    grows = np.isinf(last) or (abs(last) > _GROWTH * abs(before) + _POLE and abs(last) > 1)
+    return float(np.copysign(np.inf, last)) if grows else last + 0.0
 
 
 def _supremum(seen: Scan, sign: int, symbol: str) -> Supremum:
     if not seen.losses.size:
         return Supremum(0.0, "the two answers share no output", None, attained=False)
     losses = sign * seen.losses
-    limits = [(sign * value, at, towards) for value, at, towards in seen.limits]
+    limits = [(sign * value + 0.0, at, towards) for value, at, towards in seen.limits]
     highest = float(losses.max())
     ties = np.flatnonzero(losses >= highest - SAME * (1 + abs(highest)) if np.isfinite(highest) else losses == highest)
     best = int(ties[np.argmin(np.abs(seen.points[ties] - seen.ray.shift / 2))])
     top = max(limits, key=lambda limit: limit[0], default=(-np.inf, None, 0))
-    if losses[best] == np.inf:
+    near = abs(seen.points[best]) <= 8 * seen.unit + abs(seen.ray.shift)
+    if losses[best] == np.inf and (near or top[0] < np.inf):  # far out a float of infinity may only be a great loss
         return _impossible(seen, losses == np.inf, symbol)
     if top[0] == np.inf:
         return Supremum(np.inf, f"infinite: grows without bound as {_approach(top, symbol)}", top[1], top[2], attained=False)
@@ -161,7 +164,9 @@ def _impossible(seen: Scan, infinite: Array, symbol: str) -> Supremum:
     at = seen.points[infinite]
     nearest = float(at[np.argmin(np.abs(at))])
     return Supremum(
-        np.inf, f"infinite at {symbol} = {_short(nearest)}" if at.size == 1 else "infinite where one of the answers never falls", nearest
+        np.inf,
+        f"infinite at {symbol} = {_short(nearest)}" if at.size == 1 else "infinite where the output is impossible from the other answer",
+        nearest,
     )
 
 

@@ -206,8 +206,8 @@ def test_noise_on_the_integers_is_drawn_as_points():
 
 
 def test_uneven_noise_loses_more_to_a_neighbour_closer_than_the_sensitivity():
-    curve = radial("2 + cosh(r)**(-2) - 2*cosh(4*r)**(-2)", sensitivity="2")
-    g = lambda r: 2 + np.cosh(r) ** -2.0 - 2 * np.cosh(4 * r) ** -2.0  # noqa: E731
+    curve = radial("exp(-r/10)*(2 + cosh(r)**(-2) - 2*cosh(4*r)**(-2))", sensitivity="2")
+    g = lambda r: np.exp(-np.abs(r) / 10) * (2 + np.cosh(r) ** -2.0 - 2 * np.cosh(4 * r) ** -2.0)  # noqa: E731
     r = np.linspace(-6, 6, 2401)
     best = max(float(np.log(g(r + c) / g(r)).max()) for c in np.linspace(0.05, 2, 40))
     assert curve.supremum.value == pytest.approx(best, abs=2e-3)
@@ -294,3 +294,34 @@ def test_combinators_guarantees_processes_and_open_parameters_have_no_picture(na
 
 def test_no_sensitivity_means_no_picture():
     assert loss(Claim(Radial(parse("exp(-r)"), L2, num(1)), None, ZERO, ZERO)) is None
+
+
+@pytest.mark.parametrize("profile", ["exp(-exp(r))", "exp(-r**3)", "1/gamma(1 + r)", "exp(-cosh(r)**2)"])
+def test_losses_that_outgrow_floats_are_unbounded_and_not_impossible(profile):
+    curve = radial(profile)
+    assert curve.supremum.where == "infinite: grows without bound as t → −∞"
+    assert curve.infinite == ()
+    assert curve.window is not None
+    assert -10 < curve.window[0] < curve.window[1] < 10
+
+
+def test_more_steps_than_a_picture_can_show_are_not_all_drawn():
+    curve = radial("exp(-floor(4*r))", sensitivity="50")
+    assert curve.supremum.value == 200
+    assert len(points_of(curve)) < 700
+
+
+def test_what_is_no_density_has_no_picture():
+    assert loss(Claim(Radial(parse("1/(1 + r)"), L2, num(2)), None, ZERO, num(1))) is None
+    assert loss(Claim(Translation(parse("1")), None, ZERO, num(1))) is None
+
+
+def test_a_limit_with_a_slowly_vanishing_rest_is_told_from_its_neighbours():
+    curve = radial("(1 + r)**3*exp(-r)")
+    t, y = points_of(curve).T
+    h = lambda r: r - 3 * np.log1p(r)  # noqa: E731
+    assert np.allclose(y, h(np.abs(t - 1)) - h(np.abs(t)), atol=1e-9)
+    assert curve.supremum.value == pytest.approx(3 * math.log(2) - 1, abs=1e-9)  # between the answers' distances 1 and 0
+    tail = radial("(1 + r)**3*exp(-4*r)")
+    assert tail.supremum.value == pytest.approx(4, abs=1e-12)
+    assert tail.supremum.where == "approached as t → −∞"
