@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
 
 from dpverify.balls import constant
 from dpverify.errors import DpverifyError, Undecided
+from dpverify.expr import ZERO
 from dpverify.figures.bars import Bar, finite_bars, selection_bars
 from dpverify.figures.conditional import conditional_curve
 from dpverify.figures.exponent import Exponent, dimension_of, exponent
@@ -62,19 +64,26 @@ def loss(claim: Claim) -> LossCurve | None:
     """The loss curve of a claim; None for a kind without one (combinators, guarantees, processes) or with parameters left open."""
     if claim.domains:
         return None
-    try:
-        mechanism = claim.mechanism
-        if isinstance(mechanism, Table | Exponential):
-            return _from_bars(*finite_bars(claim))
-        if isinstance(mechanism, Selection):
-            return _from_bars(*selection_bars(mechanism))
-        if isinstance(mechanism, Kernel):
-            return _of_kernel(mechanism, claim)
-        h, dimension = exponent(mechanism), dimension_of(mechanism)
-        moved = _moved(claim)
-        return None if h is None or dimension is None or moved <= 0 else _along(*_worst(claim, h, dimension, moved))
+    try:  # what is claimed of the mechanism does not change the picture
+        return _curve(Claim(claim.mechanism, None, ZERO, claim.sensitivity, claim.query))
     except (DpverifyError, ArithmeticError, ValueError):
         return None
+
+
+@lru_cache(maxsize=256)
+def _curve(claim: Claim) -> LossCurve | None:
+    mechanism = claim.mechanism
+    if isinstance(mechanism, Table | Exponential):
+        return _from_bars(*finite_bars(claim))
+    if isinstance(mechanism, Selection):
+        return _from_bars(*selection_bars(mechanism))
+    if isinstance(mechanism, Kernel):
+        return _of_kernel(mechanism, claim)
+    h, dimension = exponent(mechanism), dimension_of(mechanism)
+    if h is None or dimension is None:
+        return None
+    moved = _moved(claim)
+    return None if moved <= 0 else _along(*_worst(claim, h, dimension, moved))
 
 
 def _moved(claim: Claim) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -67,6 +68,7 @@ def noise_error(claim: Claim) -> NoiseError | None:
         return None
 
 
+@lru_cache(maxsize=256)
 def _error(mechanism: Mechanism) -> NoiseError | None:
     h, dimension = exponent(mechanism), dimension_of(mechanism)
     if h is None or dimension is None:
