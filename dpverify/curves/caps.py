@@ -191,7 +191,7 @@ class _Prepared:
         at = epsilon.lower()
         with precision(min(ctx.prec, READABLE)):
             # S shrinks as epsilon grows
-            p = self._near(lambda near: self.lunes().probability(near, _EVENT_BITS), at).max(arb(0)).min(arb(1))
+            p = accurately(lambda: self._near(lambda near: self.lunes().probability(near, _EVENT_BITS), at)).max(arb(0)).min(arb(1))
         q = ((p - self.divergence(at)) / at.exp()).max(arb(0))
         return {
             "pair": f"two answers {format_expr(self._shift)} apart, in units of the scale",

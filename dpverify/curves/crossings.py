@@ -142,11 +142,12 @@ class Loss:
         half = self._shift / 2
         if epsilon == 0:
             return half
-        low = half.mid()
-        for _ in range(4 * ctx.prec):
-            low = (low / 2).mid()
+        power, last = 1, 4 * ctx.prec
+        while power <= last:
+            low = (half.mid() * arb(2) ** -power).mid()
             if self._mirror(low).v > epsilon:
                 return _root(self._mirror, epsilon, low, half.upper(), False)
+            power = min(2 * power, last) if power < last else last + 1
         if self._mirror(low).v <= epsilon:
             return low.union(arb(0))
         raise Undecided("the radius below which lunes are whole balls is too small to enclose.")
@@ -196,9 +197,16 @@ def _exceeds(loss: arb, epsilon: arb) -> bool:
 
 def _root(f: BallProgram, level: arb, low: arb, high: arb, rises: bool) -> arb:
     """The root of f = level between exact points, f monotone there and on either side of the level at them."""
+    power = 1
     for _ in range(2 * ctx.prec):
         box = low.union(high)
-        middle = ((low + high) / 2).mid()
+        # halving in the exponent: a root may be at a radius of any order, below every one that is tried from 0
+        if low > 0:
+            middle = ((low * high).sqrt() if high > 4 * low else (low + high) / 2).mid()
+        else:
+            middle, power = (high * arb(2) ** -power).mid(), 2 * power
+            if power > 8 * ctx.prec:
+                return low.union(high)
         at = f(middle).v - level
         found = middle - at / f(box).d1
         if found.is_finite() and box.contains(found):

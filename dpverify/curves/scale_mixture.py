@@ -24,7 +24,7 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import Final
 
-from flint import acb, arb, ctx
+from flint import acb, arb, ctx, fmpz
 
 from dpverify.balls import constant, finite, precision, rational, value
 from dpverify.compare import certainly_le, certainly_lt
@@ -81,6 +81,7 @@ _TINY: Final = -16_384
 """Integrals below 2 to this power are enclosed absolutely, not relatively."""
 _HALF: Final = Num(Fraction(1, 2))
 _LOG: Final = call("log", Sym("r"))
+_MOST_KNOWN: Final = 4096
 _ROUGH: Final = 64
 """Bits for guesses."""
 MOST_EPSILON: Final = mul(num(4), call("log", num(2)))
@@ -268,7 +269,7 @@ def observed(law: Law, shift: Expr) -> Pair:
     Raises Rejected for a law that is none, Undecided where its integral is not enclosed.
     """
     _check(law)
-    mean = _Mean(law, div(shift, call("sqrt", law.factor)))
+    mean = _mean(law, div(shift, call("sqrt", law.factor)))
     if not certainly_le(ZERO, shift):
         raise Rejected(NAME, "the shift", "it is not certainly at least 0")
     if shift == ZERO:
@@ -329,8 +330,13 @@ def _gaussian(mu: acb, epsilon: acb) -> acb:
     return _first(mu, epsilon) - epsilon.exp() * _second(mu, epsilon)
 
 
+@lru_cache(maxsize=64)
+def _mean(law: Law, shift: Expr) -> _Mean:
+    return _Mean(law, shift)
+
+
 class _Mean:
-    """E[part(mu, epsilon)] with mu = shift v^(-exponent/2), by quadrature in u = log v between two cuts."""
+    """E[part(mu, epsilon)] with mu = shift v^(-exponent/2), by quadrature in u = log v between two cuts; the latest are remembered."""
 
     def __init__(self, law: Law, shift: Expr) -> None:
         self.law, self.shift = law, shift
@@ -344,8 +350,18 @@ class _Mean:
             self.heights = [(rational(p) * value(law.density, {"v": rational(p)})).mid() for p in self.grid]
             self.masses = list(accumulate(self.heights)), list(accumulate(reversed(self.heights)))[::-1]
         self._functions: dict[int, Complex] = {}
+        self._known: dict[tuple[_Part, fmpz, fmpz, int], arb] = {}
 
     def __call__(self, part: _Part, epsilon: arb) -> arb:
+        """The mean at an exact epsilon."""
+        key = part, *epsilon.man_exp(), ctx.prec
+        if key not in self._known:
+            if len(self._known) >= _MOST_KNOWN:
+                self._known.clear()
+            self._known[key] = self._found(part, epsilon)
+        return self._known[key]
+
+    def _found(self, part: _Part, epsilon: arb) -> arb:
         found, wanted = arb("nan"), ctx.prec
         for guard in _GUARDS:
             with precision(wanted + guard):

@@ -307,3 +307,27 @@ def test_scales_and_sensitivities_below_zero_are_rejected() -> None:
         made("exp(-r)", 3, scale="-1")
     with pytest.raises(Rejected, match="sensitivity"):
         made("exp(-r)", 3, "-1")
+
+
+@pytest.mark.parametrize("order", ["0", "1/3", "1/2", "1", "5/2", "7", "-3/4"])
+@pytest.mark.parametrize("near", ["1/1000000", "1/3", "1", "17/8", "30", "300"])
+def test_bessel_functions_at_many_points_near_each_other_are_as_at_each_alone(order: str, near: str) -> None:
+    with precision(200):
+        logarithm = LogBesselK(parse(order))
+        start = constant(parse(near))
+        for k in range(16):
+            point = (start * (1 + arb(k) / 29)).mid()
+            found = logarithm.value(acb(point)).real
+            with precision(600):
+                wanted = point.bessel_k(constant(parse(order))).log()
+            assert wanted.rel_accuracy_bits() > 150
+            assert found.overlaps(wanted)
+            assert found.rad() < arb(2) ** -150 * (1 + abs(wanted))
+
+
+def test_at_a_huge_epsilon_the_lune_is_a_tiny_ball_round_the_pole() -> None:
+    # g = exp(-c r)/r, c = sqrt(2): r0 = exp(c - epsilon) to first order, P of the ball c^2 r0^2/2, of which a third is e^epsilon Q
+    with mp.workdps(60):
+        leading = mpmath.exp(2 * mp.sqrt(2) - 2000) / 3
+    found = delta(made("r**(-1/2)*besselk(1/2, sqrt(2)*r)", 3), "1000")
+    assert agrees(found, leading, 20, 30)
