@@ -5,9 +5,9 @@ A shell asks on every press of a key, so nothing here imports more than the stan
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -30,7 +30,9 @@ def completion(ctx: click.Context, shell: str) -> int:
     """
     shell_complete = get_completion_class(shell)
     assert shell_complete is not None, "click has all three"
-    click.echo(shell_complete(ctx.find_root().command, {}, "dpverify", "_DPVERIFY_COMPLETE").source())
+    script = shell_complete(ctx.find_root().command, {}, "dpverify", "_DPVERIFY_COMPLETE").source()
+    # bash puts in what it is given as it is, and names of claims have spaces
+    click.echo(script.replace("COMPREPLY+=($value)", """COMPREPLY+=("$(printf '%q' "$value")")"""))
     return 0
 
 
@@ -74,7 +76,9 @@ def _explained(ctx: click.Context, incomplete: str) -> Iterator[CompletionItem]:
 def _names_of_claims(ctx: click.Context, incomplete: str) -> Iterator[CompletionItem]:
     """The names of the claims in the files that are on the line already."""
     found: dict[str, str] = {}
-    for path in (*(ctx.params.get("paths") or ()), ctx.params.get("name") or ""):
+    # click leaves the arguments where they are once it meets an option that has no value yet
+    given = [path for path in (*(ctx.params.get("paths") or ()), ctx.params.get("name"), *ctx.args) if path]
+    for path in given or _project_paths():
         for file in _claim_files(path):
             found |= dict.fromkeys(_claim_names(file), file.name)
     yield from _starting(found, incomplete)
@@ -102,30 +106,42 @@ def _starting(known: Mapping[str, str], incomplete: str) -> Iterator[CompletionI
 
 def _mechanisms() -> dict[str, str]:
     """The names that `resolve` of the catalogue knows, without the catalogue, which is slow to import."""
-    shelf = PACKAGE / "_shelf" if (PACKAGE / "_shelf").is_dir() else PACKAGE.parent
-    known = {file.stem: "on the shelf" for file in (shelf / "specs").glob("*.toml")}
+    known = {file.stem: "on the shelf" for file in _shelf().glob("*.toml")}
     return known | {file.stem: "specs/" for file in Path("specs").glob("*.toml")}
+
+
+def _shelf() -> Path:
+    """The claim files that come with the package, or with the checkout."""
+    packaged = PACKAGE / "_shelf"
+    return (packaged if packaged.is_dir() else PACKAGE.parent) / "specs"
 
 
 def _rules() -> dict[str, str]:
     """The names of rules and of theorems about curves, read from their sources: importing them takes a third of a second."""
     found: dict[str, str] = {}
-    for folder in ("rules", "curves"):
-        for file in (PACKAGE / folder).glob("*.py"):
-            with suppress(OSError, UnicodeDecodeError):
-                lines = file.read_text(encoding="utf-8").splitlines()
-                named = [line.partition('"')[2].rstrip('"') for line in lines if line.startswith(("NAME = ", "NAME: "))]
-                found |= dict.fromkeys(named, "rule" if folder == "rules" else "theorem about curves")
+    for folder, meaning in (("curves", "theorem about curves"), ("rules", "rule")):
+        sources = {file.stem: file.read_text(encoding="utf-8") for file in (PACKAGE / folder).glob("*.py")}
+        listed = {stem for stem in sources if re.search(rf"^    {stem},$", sources["table"], re.MULTILINE)}
+        found |= {_constant("NAME", sources[stem], sources): meaning for stem in listed}
     return found
 
 
+def _constant(name: str, source: str, sources: Mapping[str, str]) -> str:
+    """The text that a constant stands for in a source, or, where it is another constant, in any of the sources."""
+    match = re.search(rf'^{name}(?:: Final)? = (?:"([^"]+)"|(\w+))$', source, re.MULTILINE)
+    if match is None:
+        return ""
+    text, other = match.groups()
+    return text or next(filter(None, (_constant(other, each, sources) for each in sources.values())), "")
+
+
 def _claim_files(path: str) -> list[Path]:
+    """The files that a path or a name means, as `resolve` of the catalogue finds them."""
     given = Path(path)
     if given.is_dir():
         return sorted(given.rglob("*.toml"))
-    shelf = PACKAGE / "_shelf" if (PACKAGE / "_shelf").is_dir() else PACKAGE.parent
-    places = (given, Path("specs") / f"{path}.toml", shelf / "specs" / f"{path}.toml")
-    return [next(place for place in places if place.is_file())] if any(place.is_file() for place in places) else []
+    places = (given, Path("specs") / f"{path}.toml", _shelf() / f"{path}.toml")
+    return [place for place in places if place.is_file()][:1]
 
 
 def _claim_names(file: Path) -> list[str]:
@@ -136,12 +152,25 @@ def _claim_names(file: Path) -> list[str]:
 
 
 def _project_profiles() -> dict[str, str]:
-    """The profiles of the nearest pyproject.toml."""
-    file = next((folder / "pyproject.toml" for folder in (Path.cwd(), *Path.cwd().parents) if (folder / "pyproject.toml").is_file()), None)
-    data: Any = {} if file is None else _toml(file)
-    for key in ("tool", "dpverify", "profiles"):
+    """The profiles of the project."""
+    profiles = _settings()[1].get("profiles")
+    return dict.fromkeys(profiles, "of this project") if isinstance(profiles, dict) else {}
+
+
+def _project_paths() -> list[str]:
+    """The claim files of the project, which are meant where a line names none."""
+    root, settings = _settings()
+    paths = settings.get("paths")
+    return [str(root / path) for path in paths if isinstance(path, str)] if isinstance(paths, list) else []
+
+
+def _settings() -> tuple[Path, dict[str, Any]]:
+    """The nearest folder with a pyproject.toml, and its table [tool.dpverify]."""
+    root = next((folder for folder in (Path.cwd(), *Path.cwd().parents) if (folder / "pyproject.toml").is_file()), Path.cwd())
+    data: Any = _toml(root / "pyproject.toml")
+    for key in ("tool", "dpverify"):
         data = data.get(key) if isinstance(data, dict) else None
-    return dict.fromkeys(data, "of this project") if isinstance(data, dict) else {}
+    return root, data if isinstance(data, dict) else {}
 
 
 def _toml(file: Path) -> dict[str, Any]:
