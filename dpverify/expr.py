@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Final
+from typing import Final, TypeVar
 
 from dpverify.errors import ExprError
 
@@ -37,55 +37,99 @@ MAX_DECIMAL_EXPONENT: Final = 5_000
 MAX_DIGITS: Final = 4_200
 
 
+class _Node:
+    """What every node remembers of its tree, once asked: its hash and its symbols. Neither is copied with it nor pickled."""
+
+    __slots__ = ("_hash", "_symbols")
+    _hash: int
+    _symbols: frozenset[str]
+
+
 @dataclass(frozen=True, slots=True)
-class Num:
+class Num(_Node):
     """An exact rational."""
 
     value: Fraction
 
+    def __hash__(self) -> int:
+        return hash((self.value.numerator, self.value.denominator))
+
 
 @dataclass(frozen=True, slots=True)
-class Sym:
+class Sym(_Node):
     """A named symbol."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
-class Add:
+class Add(_Node):
     """A sum of two or more terms."""
 
     args: tuple[Expr, ...]
 
+    def __hash__(self) -> int:
+        try:
+            return self._hash
+        except AttributeError:
+            return _remember(self, "_hash", hash(("Add", self.args)))
+
 
 @dataclass(frozen=True, slots=True)
-class Mul:
+class Mul(_Node):
     """A product of two or more factors; a leading Num is the coefficient."""
 
     args: tuple[Expr, ...]
 
+    def __hash__(self) -> int:
+        try:
+            return self._hash
+        except AttributeError:
+            return _remember(self, "_hash", hash(("Mul", self.args)))
+
 
 @dataclass(frozen=True, slots=True)
-class Pow:
+class Pow(_Node):
     """base ** exponent."""
 
     base: Expr
     exponent: Expr
 
+    def __hash__(self) -> int:
+        try:
+            return self._hash
+        except AttributeError:
+            return _remember(self, "_hash", hash(("Pow", self.base, self.exponent)))
+
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class Call(_Node):
     """A function of FUNCTIONS applied to arguments; `pi` is the one constant, without arguments."""
 
     name: str
     args: tuple[Expr, ...]
 
+    def __hash__(self) -> int:
+        try:
+            return self._hash
+        except AttributeError:
+            return _remember(self, "_hash", hash((self.name, self.args)))
+
 
 Expr = Num | Sym | Add | Mul | Pow | Call
+_T = TypeVar("_T")
+
+
+def _remember(node: Expr, name: str, value: _T) -> _T:
+    object.__setattr__(node, name, value)  # nodes are frozen, and this says nothing new of them
+    return value
+
 
 ZERO: Final = Num(Fraction(0))
 ONE: Final = Num(Fraction(1))
 PI: Final = Call("pi", ())
+_NONE: Final[frozenset[str]] = frozenset()
+_UNIT: Final = Fraction(1)
 
 
 def num(value: int | Fraction) -> Num:
@@ -103,7 +147,7 @@ def _coefficient(term: Expr) -> tuple[Fraction, Expr]:
     if isinstance(term, Mul) and isinstance(term.args[0], Num):
         rest = term.args[1:]
         return term.args[0].value, rest[0] if len(rest) == 1 else Mul(rest)
-    return Fraction(1), term
+    return _UNIT, term
 
 
 def add(*terms: Expr) -> Expr:
@@ -111,13 +155,13 @@ def add(*terms: Expr) -> Expr:
     collected: dict[Expr, Fraction] = {}
     for term in _flatten(terms, Add):
         coefficient, rest = _coefficient(term)
-        collected[rest] = collected.get(rest, Fraction(0)) + coefficient
+        collected[rest] = collected[rest] + coefficient if rest in collected else coefficient
     result: list[Expr] = []
     for rest, coefficient in collected.items():
-        if coefficient == 0:
+        if not coefficient:
             continue
         _bounded(coefficient)
-        result.append(Num(coefficient) if rest == ONE else mul(Num(coefficient), rest))
+        result.append(Num(coefficient) if rest == ONE else rest if coefficient is _UNIT else mul(Num(coefficient), rest))
     result.sort(key=lambda e: isinstance(e, Num))  # the constant stands last
     if not result:
         return ZERO
@@ -126,18 +170,18 @@ def add(*terms: Expr) -> Expr:
 
 def mul(*factors: Expr) -> Expr:
     """The product, flattened, with integer powers of equal bases merged, numbers folded exactly and distributed over a lone sum."""
-    coefficient = Fraction(1)
+    coefficient = _UNIT
     powers: dict[Expr, int] = {}
     for factor in _flatten(factors, Mul):
         if isinstance(factor, Num):
-            coefficient *= factor.value
+            coefficient = factor.value if coefficient is _UNIT else coefficient * factor.value
             continue
         base: Expr = factor
         exponent = 1
         if isinstance(factor, Pow) and isinstance(factor.exponent, Num) and factor.exponent.value.denominator == 1:
             base, exponent = factor.base, int(factor.exponent.value)
         powers[base] = powers.get(base, 0) + exponent
-    if coefficient == 0:
+    if not coefficient:
         return ZERO
     _bounded(coefficient)
     rest: list[Expr] = []
@@ -149,7 +193,7 @@ def mul(*factors: Expr) -> Expr:
         return mul(Num(coefficient), *rest)
     if not rest:
         return Num(coefficient)
-    if coefficient != 1:
+    if coefficient is not _UNIT and coefficient != 1:
         if len(rest) == 1 and isinstance(rest[0], Add):
             return add(*(mul(Num(coefficient), term) for term in rest[0].args))
         rest.insert(0, Num(coefficient))
@@ -298,9 +342,11 @@ def children(expr: Expr) -> tuple[Expr, ...]:
 
 def symbols(expr: Expr) -> frozenset[str]:
     """The names of all symbols in the tree."""
-    if isinstance(expr, Sym):
-        return frozenset((expr.name,))
-    return frozenset().union(*(symbols(part) for part in children(expr)))
+    try:
+        return expr._symbols
+    except AttributeError:
+        found = frozenset((expr.name,)) if isinstance(expr, Sym) else _NONE.union(*map(symbols, children(expr)))
+        return _remember(expr, "_symbols", found)
 
 
 def rebuild(expr: Expr, change: Callable[[Expr], Expr]) -> Expr:
