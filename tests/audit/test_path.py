@@ -149,6 +149,16 @@ def test_bounds_over_time_never_fall_and_begin_as_the_bound_at_one_time():
     assert bounds[-1] >= epsilon_anytime(tables[-1], confidence=0.999) - 2e-4, "what was known earlier is still known"
 
 
+def test_of_a_cut_that_was_chosen_in_the_end_each_one_has_its_part_of_the_risk():
+    """Of 4 cells there are 3 cuts: after the second there are two cells, and the bound is theirs at a third of the risk."""
+    table = np.arange(16).reshape(4, 4) + np.diag([900, 0, 0, 300]) + np.outer([0, 0, 0, 1], [2000, 0, 0, 0])
+    (known,) = bounded_path([Look(5000, 1.0, table)], 9.0, 5000, cut=2, risk=0.03, delta=0.01, refuted=0.0).known
+    sides = [[int(table[a, b].sum()) for b in (slice(0, 2), slice(2, 4))] for a in (slice(0, 2), slice(2, 4))]
+    alone = epsilon_anytime(np.array(sides), confidence=0.99, delta=0.01)
+    more = epsilon_anytime(np.array(sides), confidence=0.97, delta=0.01)
+    assert alone - 1.1e-3 <= known.epsilon_lower <= alone + 1e-9 < more - 2e-3
+
+
 # -- when one looks ----------------------------------------------------------------------------------------------
 
 

@@ -22,6 +22,7 @@ GRID = 2.0**20
 ONE = Num(Fraction(1))
 LAPLACE = Claim(Radial(parse("exp(-r)"), Norm("lp", Fraction(1)), ONE), ONE, sensitivity=ONE)
 GAUSS = Claim(Radial(parse("exp(-r**2/2)"), Norm("lp", Fraction(2)), ONE), None, Num(Fraction("1e-5")), ONE)
+SAMPLES = 20_007  # so that one fewer divides in another way
 PAIRS = [([0.0], [1.0]), ([0.0], [0.5]), ([1.0], [0.0])]
 
 
@@ -68,24 +69,24 @@ def told(finding):
 CASES = {
     "half noise": (half, LAPLACE, {}, (VIOLATION, MODEL), 10_000),
     "a leak of floats": (floats, LAPLACE, {}, (VIOLATION, FLOAT), 15_000),
-    "floats of a sampler that is wrong too": (thin, LAPLACE, {}, (VIOLATION, MODEL), 20_000),
-    "another density": (wide, LAPLACE, {}, (NONCONFORMING, MODEL), 20_000),
-    "another density, in the last stretch": (eleven, LAPLACE, {}, (NONCONFORMING, MODEL), 20_000),
-    "a violation in the last stretch": (short, LAPLACE, {}, (VIOLATION, MODEL), 20_000),
-    "nothing": (right, LAPLACE, {}, (NO_VIOLATION_SEEN, MODEL), 20_000),
-    "all samples": (short, LAPLACE, {"stop": False}, (VIOLATION, MODEL), 20_000),
-    "a curve": (gauss, GAUSS, {}, (VIOLATION, MODEL), 20_000),
-    "black box": (half, None, {"epsilon": 1.5, "pairs": PAIRS}, (VIOLATION, MODEL), 20_000),
+    "floats of a sampler that is wrong too": (thin, LAPLACE, {}, (VIOLATION, MODEL), SAMPLES),
+    "another density": (wide, LAPLACE, {}, (NONCONFORMING, MODEL), SAMPLES),
+    "another density, in the last stretch": (eleven, LAPLACE, {}, (NONCONFORMING, MODEL), SAMPLES),
+    "a violation in the last stretch": (short, LAPLACE, {}, (VIOLATION, MODEL), SAMPLES),
+    "nothing": (right, LAPLACE, {}, (NO_VIOLATION_SEEN, MODEL), SAMPLES),
+    "all samples": (short, LAPLACE, {"stop": False}, (VIOLATION, MODEL), SAMPLES),
+    "a curve": (gauss, GAUSS, {}, (VIOLATION, MODEL), SAMPLES),
+    "black box": (half, None, {"epsilon": 1.5, "pairs": PAIRS}, (VIOLATION, MODEL), SAMPLES),
     "black box at once": (half, None, {"epsilon": Fraction(1, 10), "delta": 1e-6, "pairs": PAIRS}, (VIOLATION, MODEL), 10_000),
-    "black box of floats": (floats, None, {"epsilon": "11/10", "pairs": PAIRS[:1]}, (VIOLATION, FLOAT), 20_000),
-    "usual patterns": (half, None, {"epsilon": 1, "patterns": "usual", "length": 1}, (VIOLATION, MODEL), 20_000),
+    "black box of floats": (floats, None, {"epsilon": "11/10", "pairs": PAIRS[:1]}, (VIOLATION, FLOAT), SAMPLES),
+    "usual patterns": (half, None, {"epsilon": 1, "patterns": "usual", "length": 1}, (VIOLATION, MODEL), SAMPLES),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_every_finding_of_a_run_is_found_again_by_its_line(name):
     sampler, claim, rest, expected, most = CASES[name]
-    finding = audit(sampler, claim, samples=20_000, seed=5, confidence=0.999, **rest)
+    finding = audit(sampler, claim, samples=SAMPLES, seed=5, confidence=0.999, **rest)
     every = (finding, *finding.also)
     assert expected in {(one.finding, one.level) for one in every}, finding.text()
     for one in every:
@@ -94,6 +95,13 @@ def test_every_finding_of_a_run_is_found_again_by_its_line(name):
         assert asked >= one.samples
         if (one.finding, one.level) == expected:
             assert asked <= most
+
+
+def test_where_pairs_of_inputs_were_dropped_on_the_way_all_samples_are_asked_for():
+    """Which of them show least is judged by how many samples are to come."""
+    finding = audit(half, epsilon=1.5, pairs=PAIRS, samples=SAMPLES, seed=5, confidence=0.999)
+    assert finding.finding == VIOLATION and 800 < finding.samples < 4000
+    assert replayed(finding, half)[1] == SAMPLES
 
 
 def test_more_workers_find_the_same_as_the_line_does():
