@@ -10,12 +10,14 @@ from dataclasses import replace
 from fractions import Fraction
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
 from dpverify.cache import sources
 from dpverify.cli import output
+from dpverify.compare import decimal_bounds
+from dpverify.expr import symbols
 from dpverify.model import to_json
 from dpverify.report import delta_enclosure, short
 
@@ -24,9 +26,11 @@ if TYPE_CHECKING:
     from dpverify.cache import Cache
     from dpverify.model import Claim
     from dpverify.report import Entry
-    from dpverify.report.page.subject import Pictures
+    from dpverify.report.page.subject import Pictures, Plane
 
 T = TypeVar("T")
+DRAWS: Final = 150
+SEED: Final = 0
 
 
 def curves_and_pictures(groups: Mapping[str, Sequence[Entry]], cache: Cache) -> dict[str, tuple[list[Bands], list[Pictures]]]:
@@ -84,9 +88,29 @@ def _contradicts(bands: Bands, entry: Entry) -> bool:
 
 
 def _pictures(entries: Sequence[Entry]) -> Pictures:
+    from dpverify.figures import loss, noise_error
     from dpverify.report.page.subject import Pictures
 
-    return Pictures(tuple(entry.claim.name for entry in entries))
+    claim = entries[0].claim
+    return Pictures(
+        tuple(entry.claim.name for entry in entries),
+        loss=_tried(entries[0], "its loss", lambda: loss(claim)),
+        plane=_tried(entries[0], "its noise in the plane", lambda: _plane(claim)),
+        error=_tried(entries[0], "its error", lambda: noise_error(claim)),
+    )
+
+
+def _plane(claim: Claim) -> Plane | None:
+    """Noise in the plane; None for other mechanisms."""
+    from dpverify.figures import level_sets, noise_samples, unit_ball
+    from dpverify.report.page.subject import Plane
+
+    draws = noise_samples(claim.mechanism, DRAWS, SEED)
+    norm = getattr(claim.mechanism, "norm", None)
+    if draws is None or norm is None:
+        return None
+    radius = 1.0 if claim.sensitivity is None or symbols(claim.sensitivity) else float(Fraction(decimal_bounds(claim.sensitivity, 12)[1]))
+    return Plane(unit_ball(norm, radius), level_sets(claim.mechanism), [(float(x), float(y)) for x, y in draws])
 
 
 def _tried(entry: Entry, what: str, draw: Callable[[], T]) -> T | None:

@@ -101,14 +101,15 @@ def common(lower: str, upper: str) -> str:
 
 def witness_text(witness: Mapping[str, Any]) -> str:
     """A witness on one line."""
-    return ", ".join(f"{key} = {_plain(value)}" for key, value in witness.items())
+    return ", ".join(f"{key} = {plain(value)}" for key, value in witness.items())
 
 
-def _plain(value: Any) -> str:
+def plain(value: Any) -> str:
+    """A value of a witness on one line."""
     if isinstance(value, Mapping):
         return "(" + witness_text(value) + ")"
     if isinstance(value, list | tuple):
-        return "[" + ", ".join(_plain(item) for item in value) + "]"
+        return "[" + ", ".join(plain(item) for item in value) + "]"
     return str(value)
 
 

@@ -2,18 +2,36 @@
 
 from __future__ import annotations
 
+import re
+import string
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from dpverify.audit.finding import Finding
     from dpverify.bands import Bands
     from dpverify.figures.loss import LossCurve
     from dpverify.figures.noise_error import NoiseError
-    from dpverify.figures.unit_ball import UnitBall
+    from dpverify.figures.unit_ball import LevelSet, Outline
     from dpverify.report import Entry
     from dpverify.report.results import Fault, Results
+
+_PLAIN: Final = frozenset(string.ascii_letters + string.digits)
+
+
+def letters(name: str) -> str:
+    """A name in letters, digits and hyphens, different for different names."""
+    return name if re.fullmatch(r"[A-Za-z][A-Za-z0-9-]*", name) else "n-" + "".join(c if c in _PLAIN else f"-{ord(c):x}-" for c in name)
+
+
+@dataclass(frozen=True, slots=True)
+class Plane:
+    """Noise in the plane: the ball of the norm as large as the sensitivity, the balls that hold half and 90 % of the noise, and draws."""
+
+    ball: Outline
+    levels: Sequence[LevelSet] = ()
+    draws: Sequence[tuple[float, float]] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +40,7 @@ class Pictures:
 
     names: tuple[str, ...]
     loss: LossCurve | None = None
-    unit_ball: UnitBall | None = None
+    plane: Plane | None = None
     error: NoiseError | None = None
 
 
@@ -37,6 +55,11 @@ class File:
     findings: Sequence[Finding] = ()
     faults: Sequence[Fault] = ()
     digests: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def stem_id(self) -> str:
+        """The stem in the letters that ids of pictures may have."""
+        return letters(self.stem)
 
     @property
     def path(self) -> str:
@@ -55,6 +78,11 @@ class Claimed:
     def anchor(self) -> str:
         """Where links to this claim lead."""
         return f"{self.file.stem}-{self.file.entries.index(self.entry) + 1}"
+
+    @property
+    def anchor_id(self) -> str:
+        """The anchor in the letters that ids of pictures may have."""
+        return letters(self.anchor)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,23 +13,30 @@ from typing import Any, Final
 from dpverify.report.page.blocks import Block, Section
 from dpverify.report.page.sections import (
     assumptions,
+    audit,
     certificate,
     claims,
+    compositions,
+    error,
     facts,
     headline,
     index,
+    loss,
     mechanism,
+    privacy_curve,
     proof,
     reason,
     rules,
     statement,
+    trade_off,
     trust,
+    unit_ball,
+    witness,
 )
 
-
 OF_RUN: Final[tuple[ModuleType, ...]] = (headline, index)
-OF_FILE: Final[tuple[ModuleType, ...]] = (mechanism, claims)
-OF_CLAIM: Final[tuple[ModuleType, ...]] = (statement, reason, assumptions, proof, facts, certificate)
+OF_FILE: Final[tuple[ModuleType, ...]] = (mechanism, claims, loss, privacy_curve, trade_off, compositions, unit_ball, error, audit)
+OF_CLAIM: Final[tuple[ModuleType, ...]] = (statement, reason, witness, assumptions, proof, facts, certificate)
 AT_THE_END: Final[tuple[ModuleType, ...]] = (rules, trust)
 
 
