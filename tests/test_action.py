@@ -1,6 +1,9 @@
 """The action for continuous integration does by hand what it does on GitHub: tells everything, and fails at the end."""
 
 import json
+import shutil
+import subprocess
+import sys
 from itertools import pairwise
 from pathlib import Path
 
@@ -222,6 +225,15 @@ def test_values_reach_scripts_by_the_environment_alone():
     assert len(scripts) == 5 and not any("${{" in script for script in scripts)
     for script in Path(ROOT / "tools" / "action").glob("*.sh"):
         assert "eval" not in script.read_text()
+
+
+def test_the_scripts_have_no_fault_that_shellcheck_knows():
+    shellcheck = shutil.which("shellcheck") or shutil.which("shellcheck", path=Path(sys.executable).parent)
+    if shellcheck is None:
+        pytest.skip("shellcheck is not installed")
+    scripts = [*(ROOT / "tools" / "action").glob("*.sh"), ROOT / "dpverify/scaffold/templates/project/comment.sh"]
+    done = subprocess.run([shellcheck, "--shell=bash", *scripts], capture_output=True, text=True, check=False)
+    assert done.stdout == ""
 
 
 def test_the_action_is_one_by_the_published_schema():

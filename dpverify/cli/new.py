@@ -10,10 +10,13 @@ import click
 
 from dpverify.scaffold.kinds import KINDS
 
+WIDTH = max(map(len, KINDS))
+EPILOG = "\b\nKinds:\n" + "\n".join(f"  {kind:{WIDTH}}  {what}" for kind, what in KINDS.items())
 
-@click.command()
+
+@click.command(epilog=EPILOG)
 @click.argument("name", metavar="NAME")
-@click.option("--kind", type=click.Choice(list(KINDS)), required=True, help="What kind of mechanism it is.")
+@click.option("--kind", type=click.Choice(list(KINDS)), required=True, metavar="KIND", help="What kind of mechanism it is; see below.")
 @click.option("--sampler", is_flag=True, help="Make a reference sampler too, and the [audit] table that names it.")
 @click.option(
     "--dir", "folder", type=click.Path(file_okay=False, path_type=Path),

@@ -6,6 +6,7 @@ import json
 import re
 import tomllib
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,8 +15,8 @@ from dpverify.errors import ProjectError
 from dpverify.scaffold.files import Action, Planned, extended, planned, read
 from dpverify.scaffold.render import render
 
-CI_SYSTEMS: Final[Mapping[str, str]] = {"github": ".github/workflows/dpverify.yml", "gitlab": ".gitlab-ci.yml"}
-"""Each system of continuous integration, and the file that it reads."""
+CI_SYSTEMS: Final[Mapping[str, str]] = {"github": ".github/workflows/dpverify.yml", "gitlab": ".gitlab/dpverify.yml"}
+"""Each system of continuous integration, and the file that is made for it."""
 FOLDER: Final = "specs"
 """Where claim files go in a project that does not say where."""
 SCHEMA: Final = "claim-file.schema.json"
@@ -55,7 +56,7 @@ def project_files(root: Path, *, ci: str = "github", force: bool = False) -> lis
         whole[root / CI_SYSTEMS[ci]] = f"project/{ci}.yml"
     files = [planned(path, render(template, **values), force) for path, template in whole.items()]
     files.insert(2, planned(folder / SCHEMA, schema_text(), force))
-    for add in (_with_settings, _with_ignored):
+    for add in (_with_settings, _with_ignored, *([_with_pipeline] if ci == "gitlab" else [])):
         try:
             files.append(add(root, where))
         except ProjectError as error:
@@ -114,7 +115,8 @@ def _with_settings(root: Path, folder: str) -> Planned:
     """pyproject.toml with a table [tool.dpverify]; one that is there is the project's own, and is left."""
     file = root / "pyproject.toml"
     before = _settings(file)
-    if "dpverify" in (before.get("tool") or {}):
+    tools = before.get("tool", {})
+    if isinstance(tools, dict) and "dpverify" in tools:
         return Planned(file, "", Action.LEAVE, "it has [tool.dpverify] already")
     addition = render("project/settings.toml", folder=folder)
     plan = extended(file, addition if not before and not file.exists() else f"\n{addition}", "[tool.dpverify]")
@@ -124,7 +126,7 @@ def _with_settings(root: Path, folder: str) -> Planned:
         raise ProjectError(f"{file}: [tool.dpverify] cannot be added after its last line ({error}). Add it by hand:\n{addition}") from error
     tool = dict(after["tool"])
     del tool["dpverify"]
-    if {**after, "tool": tool} != {**before, "tool": before.get("tool", {})}:
+    if {**after, "tool": tool} != {**before, "tool": tools}:
         raise ProjectError(f"{file}: adding [tool.dpverify] would change what else it says. Add it by hand:\n{addition}")
     return plan
 
@@ -136,3 +138,12 @@ def _with_ignored(root: Path, folder: str) -> Planned:
     if any(re.fullmatch(rf"/?{re.escape(REPORT)}/?", line.strip()) for line in lines):
         return Planned(file, "", Action.LEAVE, f"it has {REPORT}/ already")
     return extended(file, f"{REPORT}/\n", f"{REPORT}/")
+
+
+def _with_pipeline(root: Path, folder: str) -> Planned:
+    """.gitlab-ci.yml, which includes the pipeline of dpverify; one that is there is never replaced, for it is the whole project's."""
+    file, pipeline = root / ".gitlab-ci.yml", CI_SYSTEMS["gitlab"]
+    if pipeline in (read(file) if file.exists() else ""):
+        return Planned(file, "", Action.LEAVE, f"it includes {pipeline} already")
+    plan = planned(file, f"include:\n  - local: /{pipeline}\n", force=False)
+    return plan if plan.action is Action.MAKE else replace(plan, why=f"include in it: local: /{pipeline}")

@@ -144,6 +144,7 @@ def test_a_replaced_file_keeps_its_mode_and_a_link_stays_a_link():
         (b"[project\n", "not TOML"),
         (b"x = '\xff'\n", "not UTF-8"),
         (b"tool = { other = 1 }\n", "cannot be added after its last line"),
+        (b"tool = 1\n", "cannot be added after its last line"),
     ],
 )
 def test_a_pyproject_that_cannot_be_added_to_stops_everything(content, why):
@@ -212,7 +213,7 @@ def test_the_file_for_continuous_integration_is_one_by_the_published_schema(syst
     if package:
         Path("pyproject.toml").write_text('[project]\nname = "ours"\nversion = "1"\n')
     run("init", "--ci", system)
-    file = Path({"github": ".github/workflows/dpverify.yml", "gitlab": ".gitlab-ci.yml"}[system])
+    file = Path({"github": ".github/workflows/dpverify.yml", "gitlab": ".gitlab/dpverify.yml"}[system])
     assert check.main(["--builtin-schema", schema, str(file)], standalone_mode=False) == 0
     assert ("pip install ." in file.read_text()) is package
 
@@ -220,6 +221,17 @@ def test_the_file_for_continuous_integration_is_one_by_the_published_schema(syst
 def test_no_continuous_integration_is_made_where_none_is_wanted():
     run("init", "--ci", "none")
     assert set(tree()) == MADE - {".github/workflows/dpverify.yml"}
+
+
+@pytest.mark.parametrize("content", [None, "test:\n  script: make test\n", "include: .gitlab/dpverify.yml\n"])
+def test_the_pipeline_of_a_project_on_gitlab_is_included_and_never_replaced(content):
+    if content is not None:
+        Path(".gitlab-ci.yml").write_text(content)
+    said = run("init", "--ci", "gitlab", "--force").stdout
+    pipeline = Path(".gitlab-ci.yml").read_text()
+    assert pipeline == (content or "include:\n  - local: /.gitlab/dpverify.yml\n")
+    assert ("include in it: local: /.gitlab/dpverify.yml" in said) is (content is not None and "include" not in content)
+    assert "dpverify report" in str(yaml.safe_load(Path(".gitlab/dpverify.yml").read_text())["dpverify"]["script"])
 
 
 @pytest.mark.parametrize(("claimed", "code"), [("1/2", 0), ("1/4", 1)])

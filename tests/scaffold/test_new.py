@@ -90,6 +90,12 @@ def test_the_names_that_a_builtin_file_lists_are_all_that_there_are(folder):
     assert {name for name in BUILTINS if f"{name} (" in text} == set(BUILTINS)
 
 
+def test_the_help_tells_every_kind_in_a_sentence():
+    said = run("new", "--help").stdout
+    assert all(f"  {kind} " in said and what in said for kind, what in KINDS.items())
+    assert "'radial', 'translation'" in run("new", "mine", "--kind", "radal", code=2).output
+
+
 # -- where it goes ---------------------------------------------------------------------------------
 
 
