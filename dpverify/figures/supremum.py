@@ -91,7 +91,7 @@ def _far(ray: Ray, unit: float) -> Iterator[tuple[float, float | None, int]]:
         found = _limit(ray, [(sign * Fraction(2) ** far, sign * Fraction(2) ** nearer) for far, nearer in FAR_BITS])
         if found is None and ray.exponent.tree is None:
             farther, far = (float(v) for v in ray(sign * unit * np.array([1e6, 1e4])))
-            found = _grown(farther, far) if np.isfinite([farther, far]).all() else None
+            found = grown(farther, far) if np.isfinite([farther, far]).all() else None
         if found is not None:
             yield found, None, sign
 
@@ -116,11 +116,11 @@ def _limit(ray: Ray, pairs: list[tuple[Fraction, Fraction]]) -> float | None:
         for farther, far in pairs:
             last, before = ray.ball(farther), ray.ball(far)
             if last.is_finite() and before.is_finite() and last.rad() <= 1e-6 * (1 + abs(last)):
-                return _grown(float(last), float(before))
+                return grown(float(last), float(before))
     return None
 
 
-def _grown(last: float, before: float) -> float:
+def grown(last: float, before: float) -> float:
     """The limit of a loss by two values on the way to it: infinite where it keeps growing."""
     grows = np.isinf(last) or (abs(last) > _GROWTH * abs(before) + _POLE and abs(last) > 1)
     return float(np.copysign(np.inf, last)) if grows else last + 0.0

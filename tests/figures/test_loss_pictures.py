@@ -286,6 +286,34 @@ def test_a_conditional_density_is_drawn_along_its_output_for_inputs_at_the_allow
     assert curve.supremum.value == pytest.approx(0.25 + normaliser(0.25) - normaliser(0))
 
 
+def conditional(density: str, output: tuple[str | None, str | None], inputs: tuple[str, str], sensitivity: str | None = None) -> LossCurve:
+    low, high = (None if end is None else parse(end) for end in output)
+    moved = None if sensitivity is None else parse(sensitivity)
+    found = loss(Claim(Kernel(parse(density), (low, high), (parse(inputs[0]), parse(inputs[1]))), None, ZERO, moved))
+    assert found is not None
+    return found
+
+
+def test_the_worst_inputs_at_the_allowed_distance_are_found_where_the_normaliser_is_steepest():
+    curve = conditional("exp(theta*y)*theta/(exp(theta) - 1)", ("0", "1"), ("1/2", "2"), "1/4")
+    log_density_at_zero = lambda theta: math.log(theta / math.expm1(theta))  # noqa: E731
+    assert curve.pair == "inputs 1.75 and 2"
+    assert curve.supremum.value == pytest.approx(log_density_at_zero(1.75) - log_density_at_zero(2), rel=1e-12)
+
+
+def test_outputs_without_an_end_are_drawn_as_far_as_they_are_likely_and_looked_at_further():
+    laplace = conditional("exp(-abs(y - theta))/2", (None, None), ("0", "1"))
+    assert laplace.supremum.value == pytest.approx(1.0)
+    assert laplace.supremum.where == "reached for all y ≤ 0"
+    assert laplace.window is not None
+    assert -10 < laplace.window[0] < laplace.window[1] < 10
+    exponential = conditional("theta*exp(-theta*y)", ("0", None), ("1", "2"))
+    assert exponential.supremum.where == "infinite: grows without bound as y → ∞"
+    assert exponential.reverse.value == pytest.approx(math.log(2))
+    cauchy = conditional("1/(pi*(1 + (y - theta)**2))", (None, None), ("0", "1"))
+    assert cauchy.supremum.value == pytest.approx(2 * math.asinh(0.5), abs=1e-8)
+
+
 @pytest.mark.parametrize("name", ["compose_gaussian", "subsample_laplace", "guarantee_pure", "elliptical_process", "student_t_all"])
 def test_combinators_guarantees_processes_and_open_parameters_have_no_picture(name):
     path = next(iter(sorted(REPORTS.glob(f"{name}.*.cert.json"))))
