@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
@@ -124,6 +125,61 @@ def test_a_directory_and_several_paths_are_answered_in_order(spec):
     spec(RESPONSE, ABOVE, name="a.toml")
     assert [claim["file"] for claim in claims(".")] == ["a.toml", "b.toml"]
     assert run("verify", "b.toml", "a.toml").stdout.startswith("b.toml\n")
+
+
+# -- some claims, and findings again ------------------------------------------------------------------------
+
+
+def test_claims_are_chosen_by_their_exact_names(spec):
+    spec(RESPONSE, ABOVE, BELOW, name="a.toml")
+    spec(RESPONSE, EXACT, BELOW, name="b.toml")
+
+    def names(*chosen: str) -> list[tuple[str, str]]:
+        flags = [flag for name in chosen for flag in ("--claim", name)]
+        return [(claim["file"], claim["name"]) for claim in claims("a.toml", "b.toml", *flags, code=None)]
+
+    assert names("exact") == [("b.toml", "exact")]
+    assert names("just below", "just above") == [("a.toml", "just above"), ("a.toml", "just below"), ("b.toml", "just below")]
+
+
+def test_a_claim_that_is_not_there_is_named_with_the_nearest(spec):
+    file = spec(RESPONSE, ABOVE, BELOW)
+    said = run("verify", file, "--claim", "just abov", "--claim", "frob", "--certificates", "out", code=2).stderr.splitlines()
+    assert said == [
+        "SpecError: --claim 'just abov': no claim of this name in response.toml. Did you mean 'just above'?",
+        "SpecError: --claim 'frob': no claim of this name in response.toml. There are 'just above', 'just below'.",
+    ]
+    assert not Path("out").exists()
+
+
+def test_a_chosen_claim_has_the_certificate_that_it_has_among_all(spec):
+    file = spec(RESPONSE, ABOVE.replace("just above", "d=3 nu=5") + ABOVE.replace("just above", "d3 nu5!"))
+    (claim,) = claims(file, "--claim", "d3 nu5!", "--certificates", "out")
+    assert claim["certificate"] == str(Path("out") / "response.d3-nu5-2.cert.json")
+
+
+def test_a_finding_is_found_again_by_the_one_line_that_it_prints(spec):
+    Path("my specs").mkdir()
+    file = spec(RESPONSE, ABOVE, BELOW.replace("just below", "it's `below` $HOME"), name="my specs/a b.toml")
+    first = run("verify", file, "--digits", "9", code=1).stdout
+    (line,) = [line.strip() for line in first.splitlines() if "replay: " in line]
+    arguments = shlex.split(line.removeprefix("replay: dpverify "))
+    again = run(*arguments, code=1).stdout
+    assert line in again and "just above" not in again
+    assert [part for part in first.splitlines() if "witness" in part] == [part for part in again.splitlines() if "witness" in part]
+    (result,) = json.loads(run("verify", file, "--digits", "9", "--format", "sarif", code=1).stdout)["runs"][0]["results"]
+    assert result["message"]["text"].splitlines()[-1] == line
+
+
+def test_what_is_as_expected_and_not_refuted_needs_no_replay(spec):
+    assert "replay" not in run("verify", spec(RESPONSE, ABOVE)).stdout
+    assert "replay" in run("verify", spec(RESPONSE, BELOW, 'expect = "refuted"')).stdout
+
+
+def test_a_folders_pyproject_is_no_claim_file(spec):
+    spec(RESPONSE, ABOVE)
+    spec("[project]\nname = 'mine'\n", name="pyproject.toml")
+    assert [claim["file"] for claim in claims(".")] == ["response.toml"]
 
 
 # -- bad input ----------------------------------------------------------------------------------------------
