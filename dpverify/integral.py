@@ -542,6 +542,11 @@ class LogBesselK:
             return start
         return start - self._v * (u / middle).log() - (u - middle) * (1 + self._excess(u.union(acb(middle))))
 
+    def about(self, u: arb) -> tuple[arb, arb]:
+        """The value and the slope at an exact u > 0."""
+        at, y = self._scaled(u)
+        return at.log() - u, -y - self._v / u
+
     def slope(self, u: acb) -> acb:
         return -1 - self._excess(u) - self._v / u
 

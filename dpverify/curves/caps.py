@@ -61,7 +61,8 @@ MAX_DIMENSION: Final = 1_000
 _SHAPES: Final = Shapes("r", True, {})
 _SPARE: Final = 6
 _EVENT_BITS: Final = 48
-"""Accuracy of the probability of an event, which is shown with twelve digits."""
+_SHOWN_BITS: Final = 40
+"""Accuracy of the probability of an event that is tried for, and that twelve digits need."""
 _MOST_KNOWN: Final = 4_096
 _NUDGES: Final = (1, 2, 4, 8)
 
@@ -186,12 +187,16 @@ class _Prepared:
                 continue
         raise reason
 
+    def _probability(self, at: arb) -> arb:
+        """P(S) as it is shown, at the working precision. S shrinks as epsilon grows."""
+        return self._near(lambda near: self.lunes().probability(near, _EVENT_BITS), at)
+
     def event(self, epsilon: arb) -> Mapping[str, str]:
         """S for readers, with P(S) and Q(S)."""
         at = epsilon.lower()
         with precision(min(ctx.prec, READABLE)):
-            # S shrinks as epsilon grows
-            p = accurately(lambda: self._near(lambda near: self.lunes().probability(near, _EVENT_BITS), at)).max(arb(0)).min(arb(1))
+            p = self._probability(at)
+            p = (p if p.rel_accuracy_bits() >= _SHOWN_BITS else accurately(lambda: self._probability(at))).max(arb(0)).min(arb(1))
         q = ((p - self.divergence(at)) / at.exp()).max(arb(0))
         return {
             "pair": f"two answers {format_expr(self._shift)} apart, in units of the scale",

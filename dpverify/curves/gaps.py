@@ -61,7 +61,12 @@ class Gap:
 
     def __init__(self, h: Expr) -> None:
         h = _elementary(h)
-        self.h, self.slope, self._bend = _with_slopes(h)
+        rest, self._bessels = _split(h)
+        slope = derivative(rest, "r")
+        self._plain = compiled(rest, "r"), compiled(slope, "r")
+        self.h = _plus(self._plain[0], [bessel.value for bessel in self._bessels])
+        self.slope = _plus(self._plain[1], [bessel.slope for bessel in self._bessels])
+        self._bend = _plus(compiled(derivative(slope, "r"), "r"), [bessel.bend for bessel in self._bessels])
         inverse = _written_inverse(h, "r")
         self._inverse = None if inverse is None else compiled(inverse, _LEVEL.name)
         self._last: tuple[arb, arb, arb, arb] | None = None
@@ -88,7 +93,9 @@ class Gap:
         centre = self._near(middle, epsilon)
         error = self.h(acb(middle + centre), True) - self.h(acb(middle), True) - epsilon
         if not r.is_exact():
-            error += self._steeper(r, acb(centre)) * (r - middle)
+            narrow = r.rad() < middle * _NARROW
+            steeper = self.slope(r + centre, True) - self.slope(r, True) if narrow else self._steeper(r, acb(centre))
+            error += steeper * (r - middle)
         radius = 2 * (error / self.slope(acb(middle + centre), True)).abs_upper()
         for _ in range(_GROWTH):
             if not radius.is_finite():
@@ -103,36 +110,45 @@ class Gap:
 
     def _near(self, r: arb, epsilon: arb) -> arb:
         """About the gap at an exact r > 0, by Newton's iteration on midpoints."""
-        level = self.h(acb(r), False).real + epsilon
+        start, rise = self._about(r)
+        level = start + epsilon
         if self._inverse is not None:
             return (self._inverse(acb(level), False).real - r).mid()
-        gap = self._guess(r, epsilon)
+        gap = self._guess(r, epsilon, rise)
         bits, least = _COARSE, None
         for _ in range(_STEPS):
             with precision(bits):
-                s = acb((r + gap).mid())
-                step = ((self.h(s, False).real - level) / self.slope(s, False).real).mid()
+                height, slope = self._about((r + gap).mid())
+                step = ((height - level) / slope).mid()
             if not step.is_finite():
                 break
             gap = (gap - step).mid() if step < gap else (gap / 2).mid()
             if bits == ctx.prec and least is not None and 2 * abs(step) > least:
                 break
             least = abs(step)
-            if abs(step) < (r + gap) * arb(2) ** (-bits // 4):
+            if least < (r + gap) * arb(2) ** (-bits // 4):
                 if bits == ctx.prec:
                     break
                 bits = min(2 * bits, ctx.prec)
-        self._last = r, epsilon, gap, (self.slope(acb(r), False) / self.slope(s, False)).real.mid()
+        self._last = r, epsilon, gap, (rise / slope).mid()
         return gap
 
-    def _guess(self, r: arb, epsilon: arb) -> arb:
+    def _about(self, r: arb) -> tuple[arb, arb]:
+        """About h and its slope at an exact r > 0."""
+        height, slope = self._plain[0](acb(r), False).real, self._plain[1](acb(r), False).real
+        for bessel in self._bessels:
+            more, steeper = bessel.about(r)
+            height, slope = height + more, slope + steeper
+        return height.mid(), slope.mid()
+
+    def _guess(self, r: arb, epsilon: arb, rise: arb) -> arb:
         """Where to begin: on the tangent at the last gap that was found, if that was at the same epsilon and not too far."""
         if self._last is not None and self._last[1] == epsilon:
-            before, _, gap, rise = self._last
-            moved = (gap + (rise - 1) * (r - before)).mid()
+            before, _, gap, turn = self._last
+            moved = (gap + (turn - 1) * (r - before)).mid()
             if 2 * moved > gap and moved < 2 * gap:
                 return moved
-        return (epsilon / self.slope(acb(r), False).real).mid()
+        return (epsilon / rise).mid()
 
 
 def _elementary(expr: Expr) -> Expr:
@@ -152,25 +168,27 @@ def _elementary(expr: Expr) -> Expr:
     return add(start, mul(Num(-order), call("log", x)), mul(num(-1), x), call("log", add(*terms)))
 
 
-def _with_slopes(h: Expr) -> tuple[Complex, Complex, Complex]:
-    """h with its first and second derivative."""
+def _split(h: Expr) -> tuple[Expr, list[_BesselTerm]]:
+    """h as a function without Bessel functions and terms with them."""
     terms = h.args if isinstance(h, Add) else (h,)
     bessels = [_bessel_term(term) for term in terms]
     rest = add(*(term for term, bessel in zip(terms, bessels, strict=True) if bessel is None))
     if _has_bessel(rest):
         raise Undecided("lunes of noise whose log-density has a logarithm of a Bessel function inside another function are not covered.")
-    slope = derivative(rest, "r")
-    parts = [bessel for bessel in bessels if bessel is not None]
-    first, second, third = (compiled(expr, "r") for expr in (rest, slope, derivative(slope, "r")))
-    return (
-        _plus(first, [bessel.value for bessel in parts]),
-        _plus(second, [bessel.slope for bessel in parts]),
-        _plus(third, [bessel.bend for bessel in parts]),
-    )
+    return rest, [bessel for bessel in bessels if bessel is not None]
 
 
 def _plus(first: Complex, others: list[Complex]) -> Complex:
-    return (lambda r, a: sum((other(r, a) for other in others), first(r, a))) if others else first
+    if not others:
+        return first
+
+    def total(r: acb, a: bool) -> acb:
+        found = first(r, a)
+        for other in others:
+            found += other(r, a)
+        return found
+
+    return total
 
 
 def _has_bessel(expr: Expr) -> bool:
@@ -198,6 +216,11 @@ class _BesselTerm:
 
     def value(self, r: acb, a: bool) -> acb:
         return self._factor * self._log.value(self._scale * r)
+
+    def about(self, r: arb) -> tuple[arb, arb]:
+        """About the value and the slope at an exact r > 0."""
+        height, slope = self._log.about((self._scale * r).mid())
+        return self._factor * height, self._factor * self._scale * slope
 
     def slope(self, r: acb, a: bool) -> acb:
         return self._factor * self._scale * self._log.slope(self._scale * r)
