@@ -13,7 +13,7 @@ PIP := -m pip install --quiet --disable-pip-version-check
 PEERS := $(shell sed -n '/^bench = /s/[^"]*"\([^"]*\)"[^"]*/\1 /gp' pyproject.toml)
 FLINT := $(shell sed -n 's/^ *"\(python-flint[^"]*\)".*/\1/p' pyproject.toml)
 
-.PHONY: help verify reports test lint types imports check reports-check wheel-test bench accountants power audit ci clean
+.PHONY: help verify reports test lint types imports check reports-check wheel-test docs bench accountants power audit ci clean
 
 help:  ## what each target does
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 22
@@ -43,6 +43,11 @@ reports-check: .venv/run  ## the committed reports are what the code says today
 
 wheel-test: .venv/run  ## the wheel in a clean environment, used from another directory
 	PYTHON="$(PYTHON)" tools/wheel_test.sh
+
+docs: .venv-docs/done  ## the documentation: docs/reference from the code, pages in build/docs; every warning is an error
+	.venv-docs/bin/python tools/reference.py
+	NO_MKDOCS_2_WARNING=1 .venv-docs/bin/mkdocs build --strict --quiet
+	@echo "open build/docs/index.html"
 
 bench: .venv/run  ## measure, print, and write reports/{bench,delta-bench,audit-bench,accountants}.md
 	$(BIN)/python bench/run.py
@@ -89,6 +94,12 @@ clean:  ## remove environments, caches and builds
 	@test -n "$(PYTHON)" || { echo "dpverify needs python3 >= 3.11; found none. Install one or pass PYTHON=/path/to/python." >&2; exit 2; }
 	$(PYTHON) -m venv .venv-flint
 	.venv-flint/bin/python $(PIP) '$(FLINT)'
+	@touch $@
+
+.venv-docs/done: pyproject.toml
+	@test -n "$(PYTHON)" || { echo "dpverify needs python3 >= 3.11; found none. Install one or pass PYTHON=/path/to/python." >&2; exit 2; }
+	$(PYTHON) -m venv .venv-docs
+	.venv-docs/bin/python $(PIP) -e '.[docs]'
 	@touch $@
 
 .venv-libraries/done: pyproject.toml
