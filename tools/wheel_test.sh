@@ -20,6 +20,7 @@ dpverify=$scratch/venv/bin/dpverify
 echo "by name:" && "$dpverify" verify student_t
 echo "by file:" && "$dpverify" verify my_claims.toml --certificates certificates
 echo "the certificates:" && "$dpverify" check certificates/*.cert.json
+echo "a new project:" && (mkdir project && cd project && "$dpverify" init && "$dpverify" verify && "$dpverify" audit)
 where=$("$scratch/venv/bin/python" -c 'import dpverify; print(dpverify.__file__)')
 case $where in
     "$scratch"/*) echo "used: the installed package" ;;
