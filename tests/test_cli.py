@@ -362,7 +362,7 @@ def test_from_python_one_function_reads_and_one_judges(spec):
 
 def test_a_reader_that_closes_the_pipe_is_no_verdict(tmp_path):
     file = tmp_path / "response.toml"
-    claims = "".join(f'[[claim]]\nname = "{i}"\nepsilon = 2\n' for i in range(1500))
+    claims = "".join(f'[[claim]]\nname = "{i}"\nepsilon = 2\n' for i in range(300))
     file.write_text('[mechanism]\nkind = "table"\nrows = [["1/2", "1/2"], ["1/2", "1/2"]]\n' + claims, encoding="utf-8")
     command = [sys.executable, "-m", "dpverify.cli", "verify", str(file)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as verify:

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).parents[1] / "dpverify"
-ABOVE = ("search", "declare", "verify", "bands", "catalogue", "audit", "report", "cli", "pytest_plugin")
+FLOORS = (PACKAGE.parent / ".importlinter").read_text(encoding="utf-8").partition("layers =")[2].partition("\n[")[0]
+ABOVE = tuple(FLOORS.partition("\n    kernel\n")[0].replace("|", " ").split())
 BELOW = sorted(
     path
     for path in PACKAGE.rglob("*.py")
