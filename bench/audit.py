@@ -25,9 +25,9 @@ import rivals
 import scipy
 
 import dpverify
-from dpverify.audit.finding import MODEL
 from dpverify.audit.target import load
 from dpverify.catalogue import read_spec
+from dpverify.finding import MODEL
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "specs" / "benchmarks"

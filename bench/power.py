@@ -35,7 +35,6 @@ from dpverify.audit.bets import Bets, mixture
 from dpverify.audit.conformance import conformance, ties
 from dpverify.audit.declared import declared
 from dpverify.audit.engine import Engine
-from dpverify.audit.finding import FLOAT, MODEL, VIOLATION, Finding
 from dpverify.audit.floats import float_partitions
 from dpverify.audit.journal import Journal
 from dpverify.audit.learn import learn
@@ -45,6 +44,7 @@ from dpverify.audit.plan import Plan, make_plan, number_up
 from dpverify.audit.run import SCALES, Settings, run
 from dpverify.audit.target import Target
 from dpverify.expr import num, parse
+from dpverify.finding import FLOAT, MODEL, VIOLATION, Finding
 from dpverify.model import L2, Claim, Mechanism, Norm, Radial, Sampled, Table, Translation
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _SHOWN = {
     "verify": (("dpverify.kernel", "Judgement"), ("dpverify.verify", "Verified")),
-    "audit": (("dpverify.audit.finding", "Finding"),),
+    "audit": (("dpverify.finding", "Finding"),),
 }
 """What each function gives that a notebook shows as HTML."""
 

@@ -27,8 +27,8 @@ import pytest
 from dpverify.errors import DpverifyError, SpecError
 
 if TYPE_CHECKING:
-    from dpverify.audit.finding import Finding
     from dpverify.catalogue import Spec, Stated
+    from dpverify.finding import Finding
     from dpverify.model import Claim
 
 MARKER: Final = (

@@ -22,7 +22,6 @@ from dpverify import __version__
 from dpverify.audit.conclusion import findings as concluded
 from dpverify.audit.declared import declared
 from dpverify.audit.engine import Checkpoint, Engine
-from dpverify.audit.finding import MODEL, NONCONFORMING, VIOLATION, Finding
 from dpverify.audit.journal import Journal, seed_of
 from dpverify.audit.neighbours import plain
 from dpverify.audit.plan import Plan, make_plan, number_up
@@ -33,6 +32,7 @@ from dpverify.audit.target import Target, load, show
 from dpverify.catalogue import Spec, Stated
 from dpverify.errors import AuditError
 from dpverify.expr import Num
+from dpverify.finding import MODEL, NONCONFORMING, VIOLATION, Finding
 from dpverify.model import Claim, Sampled, claim_hash, to_json
 
 SAMPLES: Final = 1_000_000

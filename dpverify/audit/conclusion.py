@@ -10,13 +10,13 @@ from math import log
 from typing import Any, Final
 
 from dpverify.audit import bounds
-from dpverify.audit.finding import FLOAT, MODEL, NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION, Finding, Path, Sides
 from dpverify.audit.outputs import Outputs, concatenate, kinds
 from dpverify.audit.replay import Replay
 from dpverify.audit.run import Crossing, Run, Test, event_text
 from dpverify.audit.schedule import Decision, fewest
 from dpverify.audit.target import Target, show
 from dpverify.audit.trail import bounded_path, path
+from dpverify.finding import FLOAT, MODEL, NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION, Finding, Path, Sides
 from dpverify.model import Claim
 
 MOST_OUTPUTS: Final = 200  # of a side that a finding carries

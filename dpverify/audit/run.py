@@ -24,7 +24,6 @@ from dpverify.audit.bets import Bets, mixture
 from dpverify.audit.conformance import Conformance, Ties, conformance, ties
 from dpverify.audit.declared import Declared
 from dpverify.audit.engine import MAX_BLOCK, SEGMENTS, BlockResult, Engine, Job
-from dpverify.audit.finding import FLOAT, MODEL
 from dpverify.audit.floats import Reach, float_partitions, learn_float, log_evidence
 from dpverify.audit.journal import Journal
 from dpverify.audit.learn import Intervals, Scored, learn, reordered
@@ -33,6 +32,7 @@ from dpverify.audit.partition import Counts, Partition
 from dpverify.audit.plan import Pair, Plan
 from dpverify.audit.schedule import Decision, Schedule
 from dpverify.audit.trail import Look, marks
+from dpverify.finding import FLOAT, MODEL
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 

@@ -14,8 +14,8 @@ from typing import Final
 import numpy as np
 
 from dpverify.audit import bounds
-from dpverify.audit.finding import Known, Path
 from dpverify.audit.partition import Counts
+from dpverify.finding import Known, Path
 
 MOST: Final = 100  # looks of a path
 RESOLUTION: Final = 1e-3  # in epsilon, of what is only drawn

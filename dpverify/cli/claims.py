@@ -20,11 +20,11 @@ from dpverify.cli import output
 from dpverify.errors import DpverifyError, SpecError
 
 if TYPE_CHECKING:
-    from dpverify.audit.finding import Finding
     from dpverify.cache import Cache
     from dpverify.catalogue import Spec, Stated
     from dpverify.cli.jobs import Died
     from dpverify.cli.judging import Outcome
+    from dpverify.finding import Finding
     from dpverify.report import Entry
     from dpverify.report.results import Fault, Results
 
@@ -91,7 +91,7 @@ def verified(
     """
     from dpverify.cli.found import found_in
     from dpverify.cli.jobs import in_order, worthwhile
-    from dpverify.cli.judging import Judge, Task
+    from dpverify.cli.judging import Judge, Outcome, Task
 
     stems = unique(_certificate_stem(spec, stated) for spec in specs for stated in spec.claims)
     files = {(spec.file, stated.claim.name): f"{next(stems)}.cert.json" for spec in specs for stated in spec.claims}
@@ -106,13 +106,15 @@ def verified(
         jobs = worthwhile(hits, len(tasks) - hits)
     outcomes = in_order(judge, [list(group) for _, group in groupby(tasks, key=lambda task: task.file)], jobs)
     entries: list[Entry] = []
+    searched = False
     with contextlib.closing(outcomes), click.progressbar(work, label="verifying", file=sys.stderr, hidden=not output.watched()) as steps:
         for (spec, stated), outcome in zip(steps, outcomes, strict=True):
             certificate = None if certificates is None else certificates / files[spec.file, stated.claim.name]
             entries.append(_entry(spec, stated, digits, outcome, certificate))
+            searched |= isinstance(outcome, Outcome) and outcome.searched
     if found is not None:
         found.add([Path(entry.certificate).name for entry in entries if entry.certificate], digits)
-    if cache is not None:
+    if cache is not None and searched:
         cache.prune()
     return entries
 

@@ -10,8 +10,8 @@ from hashlib import sha256
 from pathlib import Path, PurePath
 from typing import Final
 
-from dpverify.audit.finding import NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION, Finding
 from dpverify.catalogue import shelf
+from dpverify.finding import NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION, Finding
 from dpverify.model import claim_hash, to_json
 from dpverify.report import Entry
 from dpverify.report import summary as claims_summary

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from dpverify.audit import audit
 from dpverify.audit.bounds import epsilon_anytime, epsilon_so_far
 from dpverify.audit.engine import Engine
-from dpverify.audit.finding import FLOAT, MODEL, NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION
 from dpverify.audit.journal import Journal
 from dpverify.audit.plan import make_plan
 from dpverify.audit.run import Settings, run
 from dpverify.audit.target import Target
 from dpverify.audit.trail import MOST, Look, bounded_path, marks, path
 from dpverify.expr import Num, parse
+from dpverify.finding import FLOAT, MODEL, NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION
 from dpverify.model import Claim, Norm, Radial, Sampled
 from dpverify.report.findings import record
 

@@ -12,8 +12,8 @@ from scipy import stats
 import dpverify
 from dpverify.audit.bets import mixture
 from dpverify.audit.bounds import kl_to_claim
-from dpverify.audit.finding import FLOAT, MODEL
 from dpverify.audit.partition import CurvePoint
+from dpverify.finding import FLOAT, MODEL
 
 ROOT = Path(__file__).parents[2]
 

@@ -9,11 +9,11 @@ import pytest
 
 from dpverify.audit import audit
 from dpverify.audit.declared.curves import proved_curve
-from dpverify.audit.finding import NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION
 from dpverify.audit.partition import CurvePoint
 from dpverify.audit.plan import make_plan
 from dpverify.errors import AuditError
 from dpverify.expr import Num, parse
+from dpverify.finding import NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION
 from dpverify.model import L2, Claim, Compose, Kernel, Part, Radial, Sampled, Subsample
 
 mpmath.mp.dps = 40

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 import dpverify
 from dpverify.audit import audit
-from dpverify.audit.finding import FLOAT, MODEL, NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION
 from dpverify.audit.replay import command_line, python_line
 from dpverify.audit.schedule import Decision, Schedule, fewest
 from dpverify.expr import Num, parse
+from dpverify.finding import FLOAT, MODEL, NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION
 from dpverify.model import Claim, Norm, Radial
 
 GRID = 2.0**20

@@ -10,13 +10,13 @@ import pytest
 import dpverify.audit as package
 from dpverify.audit import audit
 from dpverify.audit.engine import Engine
-from dpverify.audit.finding import FLOAT, MODEL, NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION
 from dpverify.audit.journal import Journal
 from dpverify.audit.plan import make_plan
 from dpverify.audit.run import Settings, run
 from dpverify.audit.target import Target
 from dpverify.errors import AuditError, SamplerError
 from dpverify.expr import Num, parse
+from dpverify.finding import FLOAT, MODEL, NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION
 from dpverify.model import Claim, Norm, Product, Radial, Sampled, Selection, Table
 
 GRID = 2.0**20

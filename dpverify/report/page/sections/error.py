@@ -20,8 +20,9 @@ def blocks(file: File) -> Sequence[Block]:
     if not errors:
         return []
     error = errors[0]
-    header = ("size of", "median", "90 % below", "95 % below", "99 % below", "mean", "root mean square")
-    rows = [_row(error.of, error.sizes)] + ([_row("one coordinate", error.coordinate)] if error.coordinate is not None else [])
+    header = ("", "median", "90 % below", "95 % below", "99 % below", "mean", "root mean square")
+    rows = [_row("size of the noise" if error.dimension == 1 else error.of, error.sizes)]
+    rows += [_row("one coordinate", error.coordinate)] if error.coordinate is not None else []
     table = Table(f"Error of the noise, {file.stem}", header, rows, numeric=frozenset(range(1, len(header))))
     return [Row([_figure(file, error)]), table]
 
@@ -31,12 +32,13 @@ def _row(of: str, sizes: Sizes) -> tuple[str, ...]:
 
 
 def _figure(file: File, error: NoiseError) -> Figure:
-    caption = f"How likely the size of {error.of} is above a value: {number(error.sizes.median)} half of the time"
+    what = f"size of {error.of}" if error.dimension == 1 else error.of.removeprefix("the ")
+    caption = f"How likely the {what} is above a value: {number(error.sizes.median)} half of the time"
     caption += f", {number(error.sizes.q95)} one time in twenty. Computed in floating point, for orientation."
     marks = [Mark("median", error.sizes.median, axis="x", kind="threshold"), Mark("95 %", error.sizes.q95, axis="x", kind="threshold")]
     kind = "step" if error.kind == "masses" else "line"
     chart = Chart(
-        f"Error of the noise, {file.stem}", caption, Axis(f"size of {error.of}", low=0.0), Axis("probability above", low=0.0, high=1.0),
+        f"Error of the noise, {file.stem}", caption, Axis(what, low=0.0), Axis("probability above", low=0.0, high=1.0),
         [Series("", [error.survival], kind)], marks,
     )  # fmt: skip
     return Figure(chart.svg(f"{file.stem_id}-error"), caption)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dpverify.report.page.blocks import Badge, Block, Fold, Items, Link, Paragraph, Section, Table
+from dpverify.report.page.blocks import Badge, Block, Code, Fold, Items, Link, Paragraph, Section, Table
 from dpverify.report.page.subject import Run
 from dpverify.report.results import Surprise
 
@@ -47,5 +47,8 @@ def _listed(surprises: Sequence[Surprise], anchors: dict[tuple[str, str], str]) 
     for one in surprises:
         word = "not answered" if one.rule == "FAULT" else one.rule.replace("_", " ")
         place = Link(f"{one.file}, line {one.line}", anchors[one.file, one.name]) if (one.file, one.name) in anchors else one.file
-        items.append((Badge(word, fine=False), " ", place, ": ", one.message.replace("\n", "; ")))
+        head, *rest = (line.strip() for line in one.message.split("\n"))
+        replay = [line.removeprefix("replay: ") for line in rest if line.startswith("replay: ")]
+        said = "; ".join([head, *(line for line in rest if not line.startswith("replay: "))])
+        items.append((Badge(word, fine=False), " ", place, f": {said}", *((". To see it again: ", Code(replay[0])) if replay else ())))
     return Items(items)

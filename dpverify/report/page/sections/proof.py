@@ -19,9 +19,12 @@ def blocks(subject: Claimed) -> Sequence[Block]:
 
 
 def _node(step: proof.Step) -> Node:
+    """A step; what a rule checks stands once, with the rule."""
     content: Inline = step.text
     if step.kind == "rule":
-        content = ("by ", Link(step.rule, f"#rule-{step.rule}"), step.text.removeprefix(step.rule))
-    elif step.kind in ("checked", "assumed"):
-        content = f"{step.kind}: {step.text}"
-    return Node(content, tuple(_node(below) for below in step.below))
+        checked = sum(below.kind == "checked" for below in step.below)
+        count = f", {checked} {'hypothesis' if checked == 1 else 'hypotheses'} checked" if checked else ""
+        content = ("by ", Link(step.rule, f"#rule-{step.rule}"), step.text.removeprefix(step.rule) + count)
+    elif step.kind == "assumed":
+        content = f"assumed: {step.text}"
+    return Node(content, tuple(_node(below) for below in step.below if below.kind != "checked"))

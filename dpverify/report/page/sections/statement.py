@@ -62,7 +62,7 @@ def inequality(claim: Claim) -> Box:
         delta = (Op("+"), Ident("\N{GREEK SMALL LETTER DELTA}"))
     elif claim.delta != ZERO:
         delta = (Op("+"), _number(claim.delta))
-    left, right = _chance(Ident("x")), _chance(Sup(Ident("x"), Op("\N{PRIME}")))
+    left, right = _chance(Ident("x")), _chance(Ident("x\N{PRIME}"))
     return row(left, Op("\N{LESS-THAN OR EQUAL TO}"), Sup(Ident("e"), epsilon), TIMES, right, *delta)
 
 
