@@ -66,12 +66,11 @@ def user_folder() -> Path:
     return base / "dpverify"
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Cache:
     """A folder of outcomes, or none. Whatever fails about it (rights, space, damage) is no outcome, never an error."""
 
     folder: Path | None
-    written: int = 0
 
     def find(self, claim: Claim, digits: int) -> Verified | None:
         """The outcome kept for this question, as the kernel judges it today; None where there is none that holds."""
@@ -101,7 +100,6 @@ class Cache:
             text = json.dumps(outcome, allow_nan=False)
             if len(text) <= MAX_BYTES:
                 _replace(file, text)
-                self.written += len(text)
         except (OSError, ValueError, RecursionError):
             return
 
@@ -124,7 +122,6 @@ class Cache:
             text = json.dumps(value, allow_nan=False)
             if file is not None and len(text) <= MAX_BYTES:
                 _replace(file, text)
-                self.written += len(text)
 
     def has(self, claim: Claim, digits: int) -> bool:
         """Whether something is kept for this question, be it what it may."""
@@ -143,10 +140,7 @@ class Cache:
         return sorted(_stats(self.folder / "v1" if self.folder else None), key=lambda one: one[1].st_mtime_ns)
 
     def prune(self, limit: int = LIMIT) -> None:
-        """Where something was written, see that the cache is within its limit, in bytes."""
-        if not self.written:
-            return
-        self.written = 0
+        """See that the cache is within its limit, in bytes. It takes a look at every file: call it where much longer work was done."""
         kept = self.files()
         size = sum(stat.st_size for _, stat in kept)
         for file, stat in kept if size > limit else ():

@@ -381,10 +381,16 @@ def test_beyond_its_limit_a_cache_loses_what_was_used_longest_ago(folder):
     size = sum(file.stat().st_size for file in kept())
     cache.prune(limit=size)
     assert len(kept()) == 8
-    cache.written = 1
     cache.prune(limit=size - 1)
     assert sum(file.stat().st_size for file in kept()) <= 0.75 * size
     assert cache.has(claims[0], 20) and cache.has(claims[7], 20) and not cache.has(claims[1], 20)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_run_that_searched_leaves_a_cache_within_its_limit(folder, monkeypatch, jobs):
+    monkeypatch.setattr(Cache.prune, "__defaults__", (1,))
+    answers("response.toml", "-j", jobs)
+    assert not kept()
 
 
 def test_the_verb_tells_where_it_is_and_clears_it_and_nothing_else(folder):

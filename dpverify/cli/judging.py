@@ -28,11 +28,12 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a claim: a judgement, or a fault of dpverify, and the seconds that it took."""
+    """What became of a claim: a judgement, or a fault of dpverify. seconds: that it took. searched: whether nothing was found before."""
 
     verified: Verified | None
     fault: str | None
     seconds: float
+    searched: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +53,13 @@ class Judge:
         """The outcome of a task. A fault is an outcome too: it must not take the other answers away."""
         started = time.perf_counter()
         try:
-            verified = self._before(task) or self._anew(task.claim)
+            before = self._before(task)
+            verified = before or self._anew(task.claim)
         except Exception as error:
             if os.environ.get("DPVERIFY_DEBUG"):
                 traceback.print_exc()
             return Outcome(None, output.fault(error), time.perf_counter() - started)
-        return Outcome(verified, None, time.perf_counter() - started)
+        return Outcome(verified, None, time.perf_counter() - started, searched=before is None)
 
     def _before(self, task: Task) -> Verified | None:
         listed = None if self.found is None else self.found.outcome(task.certificate, task.claim, self.digits)
