@@ -113,8 +113,11 @@ path = next(a for a in arguments if a.startswith("repos/"))
 with (store / "log").open("a") as log:
     log.write(f"{method} {path}\n")
 if method == "GET":
-    marker = "<!-- dpverify -->"
-    assert arguments[arguments.index("--jq") + 1] == f'.[] | select(.user.type == "Bot" and (.body | startswith("{marker}"))) | .id'
+    query = arguments[arguments.index("--jq") + 1]
+    before, after = '.[] | select(.user.type == "Bot" and (.body | startswith("', '"))) | .id'
+    assert query.startswith(before) and query.endswith(after)
+    marker = query.removeprefix(before).removesuffix(after)
+    assert '"' not in marker
     for file in sorted(store.glob("*.json")):
         comment = json.loads(file.read_text())
         if comment["type"] == "Bot" and comment["body"].startswith(marker):

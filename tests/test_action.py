@@ -124,13 +124,21 @@ def test_a_right_mechanism_passes(runner, project):
 def test_a_second_run_changes_its_own_comment_and_nobody_elses(runner, project):
     store = project.parent / "scratch" / "gh"
     assert runner(code=1).run(STEPS) == 1
-    someone = {"type": "User", "body": "<!-- dpverify -->\nnot by the action"}
+    someone = {"type": "User", "body": "<!-- dpverify dpverify-report -->\nnot by the action"}
     (store / "099.json").write_text(json.dumps(someone))
     assert runner(code=4).run(STEPS) == 4
     posts = [line.split()[0] for line in (store / "log").read_text().splitlines() if not line.startswith("GET")]
     assert posts == ["POST", "PATCH"]
     assert json.loads((store / "100.json").read_text())["body"].endswith("ended with 4")
     assert json.loads((store / "099.json").read_text()) == someone
+
+
+def test_jobs_that_keep_a_report_each_have_a_comment_each(runner, project):
+    store = project.parent / "scratch" / "gh"
+    for artifact in ("one", "two", "one", 'a "quoted" one'):
+        assert runner(code=0, artifact=artifact).run(STEPS) == 0
+    first = [json.loads(file.read_text())["body"].splitlines()[0] for file in sorted(store.glob("*.json"))]
+    assert first == ["<!-- dpverify one -->", "<!-- dpverify two -->", "<!-- dpverify aquotedone -->"]
 
 
 @pytest.mark.parametrize("code", [0, 1, 2, 3, 4])

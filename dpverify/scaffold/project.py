@@ -55,7 +55,7 @@ def project_files(root: Path, *, ci: str = "github", force: bool = False) -> lis
     if ci != "none":
         whole[root / CI_SYSTEMS[ci]] = f"project/{ci}.yml"
     files = [planned(path, render(template, **values), force) for path, template in whole.items()]
-    files.insert(2, planned(folder / SCHEMA, schema_text(), force))
+    files.insert(2, _with_schema(folder / SCHEMA, force))
     for add in (_with_settings, _with_ignored, *([_with_pipeline] if ci == "gitlab" else [])):
         try:
             files.append(add(root, where))
@@ -109,6 +109,15 @@ def _folder_of(settings: Mapping[str, Any]) -> str:
 def _installable(settings: Mapping[str, Any]) -> bool:
     """Whether the project is a Python package, which samplers may import from."""
     return "build-system" in settings or "project" in settings
+
+
+def _with_schema(file: Path, force: bool) -> Planned:
+    """The schema of claim files; of one that is there, how to bring it up to date."""
+    plan = planned(file, schema_text(), force)
+    if plan.action is not Action.LEAVE:
+        return plan
+    same = file.is_file() and file.read_bytes() == plan.content.encode("utf-8")
+    return replace(plan, why="it is up to date" if same else "it is of another version; `dpverify schema claim-file` prints this one's")
 
 
 def _with_settings(root: Path, folder: str) -> Planned:

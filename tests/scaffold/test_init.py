@@ -135,6 +135,16 @@ def test_a_replaced_file_keeps_its_mode_and_a_link_stays_a_link():
     assert Path("elsewhere.toml").stat().st_mode & 0o777 == 0o640
 
 
+def test_an_old_schema_is_left_with_the_way_to_a_new_one():
+    run("init")
+    assert "(it is up to date)" in run("init").stdout
+    Path("specs/claim-file.schema.json").write_text("{}")
+    assert "`dpverify schema claim-file` prints this one's" in run("init").stdout
+    assert Path("specs/claim-file.schema.json").read_text() == "{}"
+    run("init", "--force")
+    assert Path("specs/claim-file.schema.json").read_text() == run("schema", "claim-file").stdout
+
+
 # -- nothing half-made ---------------------------------------------------------------------------------
 
 

@@ -1,5 +1,6 @@
-# One comment on a pull request, known by its first line, and brought up to date by every run.
-marker='<!-- dpverify -->'
+# One comment on a pull request, known by its first line, and brought up to date by every run; jobs with a LABEL have one each.
+label=${LABEL:-}
+marker="<!-- dpverify ${label//[!A-Za-z0-9._-]/} -->"
 body=$(mktemp)
 { echo "$marker"; cat "$REPORT/results.md"; } > "$body"
 comments="repos/$GITHUB_REPOSITORY/issues/$PULL_REQUEST/comments"
