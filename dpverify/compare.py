@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import reduce
+from functools import lru_cache, reduce
 from itertools import islice, product
 from math import ceil, floor, gcd, lcm, prod
 from typing import Any, Final, NamedTuple
@@ -263,15 +263,21 @@ def _closed(domain: Domain) -> Domain:
 def _holds(a: Expr, b: Expr, domains: Mapping[str, Domain], wanted: Sign) -> bool:
     """Whether b - a is proved to have a sign in `wanted`."""
     names = symbols(a) | symbols(b)
-    if not names:
-        # a and b by themselves: their difference may lose a term without a value
-        try:
-            return _defined(a) and _defined(b) and sign(sub(b, a)) in wanted
-        except DpverifyError:
-            return False
     if not names <= domains.keys():
         return False
-    return _by_cases(a, b, {name: domains[name] for name in sorted(names)}, wanted, _Effort())
+    return _decided(a, b, tuple((name, domains[name]) for name in sorted(names)), wanted, ctx.prec)
+
+
+@lru_cache(maxsize=4096)
+def _decided(a: Expr, b: Expr, domains: tuple[tuple[str, Domain], ...], wanted: Sign, prec: int) -> bool:
+    """The same, remembered: bounds are compared with each other and with what is claimed, over and over."""
+    if domains:
+        return _by_cases(a, b, dict(domains), wanted, _Effort())
+    # a and b by themselves: their difference may lose a term without a value
+    try:
+        return _defined(a) and _defined(b) and sign(sub(b, a)) in wanted
+    except DpverifyError:
+        return False
 
 
 def _defined(expr: Expr) -> bool:

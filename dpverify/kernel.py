@@ -8,11 +8,15 @@ the standard library and flint alone.
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
+
+from flint import ctx
 
 from dpverify.balls import precision
 from dpverify.certificate import MAX_BYTES, Certificate, Step, decode, unpack
@@ -21,7 +25,10 @@ from dpverify.errors import CertificateError, DpverifyError, Rejected, Undecided
 from dpverify.expr import ZERO, Expr, Num, format_expr, substitute, symbols
 from dpverify.model import Claim, Domain
 from dpverify.rules.base import Bound, Infinite
-from dpverify.rules.table import TABLE
+from dpverify.rules.table import OF_THE_MECHANISM, TABLE, Rule
+
+_LONGEST_KEY: Final = 1 << 16
+"""Evidence longer than so many characters is not remembered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +79,7 @@ def bound(claim: Claim, step: Step, prec: int) -> tuple[Bound, ...]:
         raise CertificateError(f"unknown rule {step.rule[:60]!r}; this version has {', '.join(sorted(TABLE))}.")
     try:
         with precision(prec):
-            found = rule.check(claim, step.evidence)
-            bounds = found if isinstance(found, tuple) else (found,)
+            bounds = _of_mechanism(rule, claim, step.evidence) if rule.NAME in OF_THE_MECHANISM else _checked(rule, claim, step.evidence)
             if any(b.quantity == "delta" for b in bounds) and not _has_delta(claim):
                 raise Rejected(step.rule, "epsilon", "a tight delta is spoken of at epsilons that are certainly at least 0 alone")
             return bounds
@@ -83,6 +89,27 @@ def bound(claim: Claim, step: Step, prec: int) -> tuple[Bound, ...]:
         if isinstance(error, Rejected | CertificateError):
             raise
         raise CertificateError(f"{step.rule}: the evidence cannot be used: {type(error).__name__}: {error}") from error
+
+
+def _checked(rule: Rule, claim: Claim, evidence: Mapping[str, Any]) -> tuple[Bound, ...]:
+    found = rule.check(claim, evidence)
+    return found if isinstance(found, tuple) else (found,)
+
+
+def _of_mechanism(rule: Rule, claim: Claim, evidence: Mapping[str, Any]) -> tuple[Bound, ...]:
+    """What a rule proves that speaks of the mechanism alone: it never sees what is claimed, so claims of one mechanism share it."""
+    question = replace(claim, epsilon=None, delta=None, mechanism_name="", name="")
+    text = json.dumps(evidence, sort_keys=True)
+    found = _remembered(rule.NAME, question, text, ctx.prec) if len(text) <= _LONGEST_KEY else _checked(rule, question, evidence)
+    if any(b.quantity != "pure" for b in found):
+        raise RuntimeError(f"{rule.NAME} speaks of more than the mechanism")
+    return found
+
+
+@lru_cache(maxsize=512)
+def _remembered(rule: str, question: Claim, evidence: str, prec: int) -> tuple[Bound, ...]:
+    """Equal questions with equal evidence at equal precision have one answer."""
+    return _checked(TABLE[rule], question, json.loads(evidence))
 
 
 def _has_delta(claim: Claim) -> bool:

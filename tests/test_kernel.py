@@ -3,7 +3,9 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -12,12 +14,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpverify import certificate, kernel
+from dpverify.balls import precision
 from dpverify.certificate import Step, decode, encode, pack, unpack
 from dpverify.errors import CertificateError, Rejected
 from dpverify.expr import Num, Sym, num, parse
 from dpverify.model import L1, Claim, Domain, Radial, Source, Staircase, Table, claim_hash
 from dpverify.rules.base import INFINITE, Bound
+from dpverify.rules.table import OF_THE_MECHANISM, TABLE
 
+REPORTS = Path(__file__).parent.parent / "reports"
 QUARTER, THREE = Num(Fraction(1, 4)), Num(Fraction(3, 4))
 RESPONSE = Table(((THREE, QUARTER), (QUARTER, THREE)))  # epsilon = log(3) exactly (THEORY T8)
 UPPER = Step("finite-table", {"cells": [[0, 1, 0]]})
@@ -275,6 +280,60 @@ def test_every_judgement_shows_what_its_rules_assume(monkeypatch):
     bounds = [Bound("upper", num(1), assumed=("the sun",))]
     judgement = kernel.judge(Claim(Staircase(Sym("e"), num(0)), num(1)), [Step("fake", {})], [tuple(bounds)])
     assert judgement.assumptions == ("the moon", "the sun")
+
+
+def of_the_mechanism(monkeypatch, check) -> None:
+    kernel._remembered.cache_clear()
+    monkeypatch.setattr(kernel, "TABLE", {"fake": fake(check)})
+    monkeypatch.setattr(kernel, "OF_THE_MECHANISM", frozenset(("fake",)))
+
+
+def test_a_rule_about_the_mechanism_is_asked_once_for_all_claims_of_it_and_never_shown_what_is_claimed(monkeypatch):
+    seen = []
+
+    def check(claim, evidence):
+        seen.append((claim.epsilon, claim.delta, claim.name, claim.mechanism_name, claim.sensitivity, evidence, ctx.prec))
+        return Bound("upper", num(3))
+
+    of_the_mechanism(monkeypatch, check)
+    evidence, one = {"cut": "1/2"}, Claim(RESPONSE, num(1), num(0), num(1), name="one", mechanism_name="response")
+    for claim in (one, Claim(RESPONSE, num(2), Num(Fraction(1, 9)), num(1), name="two"), Claim(RESPONSE, None, None, num(1))):
+        assert kernel.bound(claim, Step("fake", evidence), 200) == (Bound("upper", num(3)),)
+    assert seen == [(None, None, "", "", num(1), evidence, 200)]
+    kernel.bound(one, Step("fake", {"cut": "1/3"}), 200)
+    kernel.bound(one, Step("fake", evidence), 201)
+    kernel.bound(Claim(RESPONSE, num(1), num(0), num(2)), Step("fake", evidence), 200)
+    assert len(seen) == 4
+
+
+def test_a_refusal_is_never_remembered_as_a_proof(monkeypatch):
+    def check(claim, evidence):
+        raise Rejected("fake", "here", "not so")
+
+    of_the_mechanism(monkeypatch, check)
+    for _ in range(2):
+        with pytest.raises(Rejected, match="not so"):
+            kernel.bound(Claim(RESPONSE, num(1)), Step("fake", {}), 200)
+
+
+def test_a_rule_about_the_mechanism_that_speaks_of_what_is_claimed_is_a_fault(monkeypatch):
+    of_the_mechanism(monkeypatch, lambda claim, evidence: Bound("upper", num(0), quantity="delta"))
+    with pytest.raises(RuntimeError, match="more than the mechanism"):
+        kernel.bound(Claim(RESPONSE, num(1)), Step("fake", {}), 200)
+
+
+@pytest.mark.parametrize("rule", sorted(OF_THE_MECHANISM))
+def test_rules_about_the_mechanism_prove_the_same_whatever_is_claimed(rule):
+    certificates = sorted(REPORTS.glob("*.cert.json"), key=lambda path: path.stat().st_size)
+    steps = ((unpack(decode(path.read_bytes())), path) for path in certificates if f'"rule": "{rule}"' in path.read_text())
+    found = next(((c, step) for c, _ in steps for step in c.steps if step.rule == rule), None)
+    assert found is not None, f"no committed certificate uses {rule}"
+    certificate, step = found
+    with precision(certificate.prec):
+        direct = TABLE[rule].check(certificate.claim, step.evidence)
+    for epsilon, delta in ((num(1), num(0)), (None, Num(Fraction(1, 3))), (num(10**6), None)):
+        other = replace(certificate.claim, epsilon=epsilon, delta=delta, name="another")
+        assert kernel.bound(other, step, certificate.prec) == (direct if isinstance(direct, tuple) else (direct,))
 
 
 # -- the command --------------------------------------------------------------------------------------------

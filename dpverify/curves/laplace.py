@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
+from functools import lru_cache
 from typing import Final
 
 from flint import arb
@@ -51,6 +52,7 @@ def scale_ratio(noise: Mechanism, reach: Expr) -> Expr | None:
     return mul(found[1], reach)
 
 
+@lru_cache(maxsize=256)
 def _read(noise: Mechanism) -> tuple[Exponent, Expr] | None:
     """The exponent and 1/b of Laplace noise, b in the units of its reach."""
     shape = exponent(noise)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
+from functools import lru_cache
 from typing import Final
 
 from flint import arb
@@ -48,6 +49,7 @@ def mu(noise: Mechanism, reach: Expr) -> Expr | None:
     return mul(rate, stretch(shape, _TWO)[1], reach)
 
 
+@lru_cache(maxsize=256)
 def _read(noise: Mechanism) -> tuple[Exponent, Expr] | None:
     """The exponent and 1/sigma of Gaussian noise, sigma in the units of its reach."""
     shape = exponent(noise)

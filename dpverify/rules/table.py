@@ -85,5 +85,28 @@ _RULES: Final[tuple[Rule, ...]] = (
 TABLE: Final[Mapping[str, Rule]] = {rule.NAME: rule for rule in _RULES}
 """Every rule by its name in certificates."""
 
+OF_THE_MECHANISM: Final = frozenset(
+    rule.NAME
+    for rule in (
+        combination,
+        concave_exponent,
+        convex_exponent,
+        divergence,
+        exponential_general,
+        finite,
+        kernel_box,
+        kernel_point,
+        mixture_closed,
+        mixture_concave,
+        modulus,
+        point_witness,
+        power_identity,
+        product_lipschitz,
+        selection,
+        staircase,
+    )
+)
+"""The rules that speak of a mechanism at its sensitivity, whatever epsilon and delta are claimed: they are not shown these."""
+
 EXPLAINED: Final[Mapping[str, Theorem]] = {**CURVES, **TABLE}
 """Every theorem that a judgement may rest on: the rules, and those about curves that they go through."""
