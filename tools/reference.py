@@ -33,7 +33,7 @@ PYTHON = {
     "Proofs": ("dpverify.verify", ("verify", "Verified")),
     "The kernel": ("dpverify.kernel", ("check", "Judgement")),
     "Audits": ("dpverify.audit", ("audit", "audit_spec")),
-    "Findings": ("dpverify.audit.finding", ("Finding",)),
+    "Findings": ("dpverify.finding", ("Finding",)),
     "Privacy curves": ("dpverify.bands", ("plan", "delta_band", "trade_off_band", "composition_band", "Band")),
 }
 """What people use from Python: a module and its names under each heading."""
