@@ -36,11 +36,7 @@ def claim_lines(entry: Entry, width: int, paint: Paint, *, known: bool = False) 
     """One claim: its line, and the witness or the reason below it. known: whether a baseline accepts that it is not as expected."""
     delta = "" if short(entry.claim.delta) == "0" else f"  delta {short(entry.claim.delta)}"
     parts = [f"eps {short(entry.claim.epsilon)}{delta}"]
-    tight = tight_text(entry)
-    if tight:
-        parts.append(tight)
-    if delta_text(entry):
-        parts.append(delta_text(entry))
+    parts += [told for told in (tight_text(entry), delta_text(entry)) if told]
     parts.append(f"{entry.seconds * 1000:.0f} ms")
     if not entry.as_expected:
         parts.append(f"expected {entry.expected}" + (", known from the baseline" if known else ""))
