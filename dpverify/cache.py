@@ -54,15 +54,18 @@ def key(claim: Claim, digits: int) -> str:
     return sha256(json.dumps(asked).encode()).hexdigest()
 
 
-def user_folder() -> Path:
-    """The folder in which this platform keeps what can be made again."""
-    if sys.platform == "win32":
-        base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
-    elif sys.platform == "darwin":
-        base = Path.home() / "Library" / "Caches"
-    else:
-        given = Path(os.environ.get("XDG_CACHE_HOME") or "")  # where it is not absolute, the standard says to ignore it
-        base = given if given.is_absolute() else Path.home() / ".cache"
+def user_folder() -> Path | None:
+    """The folder in which this platform keeps what can be made again; None for a user without a home."""
+    try:
+        if sys.platform == "win32":
+            base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+        elif sys.platform == "darwin":
+            base = Path.home() / "Library" / "Caches"
+        else:
+            given = Path(os.environ.get("XDG_CACHE_HOME") or "")  # where it is not absolute, the standard says to ignore it
+            base = given if given.is_absolute() else Path.home() / ".cache"
+    except RuntimeError:
+        return None
     return base / "dpverify"
 
 

@@ -348,6 +348,16 @@ def test_the_environment_goes_before_the_project_before_the_user(monkeypatch, tm
         assert user_folder() == tmp_path / ".cache" / "dpverify"
 
 
+def test_a_user_without_a_home_has_no_cache(monkeypatch):
+    def nowhere() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(Path, "home", nowhere)
+    for variable in ("DPVERIFY_CACHE_DIR", "XDG_CACHE_HOME", "LOCALAPPDATA"):
+        monkeypatch.delenv(variable, raising=False)
+    assert cache_of(Config()).folder is None
+
+
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="rights bind nobody but a common user")
 def test_a_folder_without_rights_is_no_cache_and_no_failure(folder, searches):
     Path("kept").mkdir()

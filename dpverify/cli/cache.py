@@ -50,5 +50,5 @@ def _folder() -> Path:
     """The folder of the cache. Raises UsageError where the project has turned it off."""
     folder = _cache().folder
     if folder is None:
-        raise click.UsageError("this project keeps none: cache = false in [tool.dpverify] of its pyproject.toml.")
+        raise click.UsageError("there is none: cache = false in [tool.dpverify] of pyproject.toml, or a user without a home. Set DPVERIFY_CACHE_DIR.")
     return folder
