@@ -16,8 +16,6 @@ import click
 
 from dpverify.cache import sources
 from dpverify.cli import output
-from dpverify.compare import decimal_bounds
-from dpverify.expr import symbols
 from dpverify.model import to_json
 from dpverify.report import delta_enclosure, short
 
@@ -92,16 +90,18 @@ def _pictures(entries: Sequence[Entry]) -> Pictures:
     from dpverify.report.page.subject import Pictures
 
     claim = entries[0].claim
+    drawn = _tried(entries[0], "its loss", lambda: loss(claim))
+    apart = 1.0 if drawn is None or drawn.answers is None else drawn.answers[1] - drawn.answers[0]
     return Pictures(
         tuple(entry.claim.name for entry in entries),
-        loss=_tried(entries[0], "its loss", lambda: loss(claim)),
-        plane=_tried(entries[0], "its noise in the plane", lambda: _plane(claim)),
+        loss=drawn,
+        plane=_tried(entries[0], "its noise in the plane", lambda: _plane(claim, apart)),
         error=_tried(entries[0], "its error", lambda: noise_error(claim)),
     )
 
 
-def _plane(claim: Claim) -> Plane | None:
-    """Noise in the plane; None for other mechanisms."""
+def _plane(claim: Claim, apart: float) -> Plane | None:
+    """Noise in the plane, and the ball that neighbouring answers are within, so far apart; None for other mechanisms."""
     from dpverify.figures import level_sets, noise_samples, unit_ball
     from dpverify.report.page.subject import Plane
 
@@ -109,8 +109,7 @@ def _plane(claim: Claim) -> Plane | None:
     norm = getattr(claim.mechanism, "norm", None)
     if draws is None or norm is None:
         return None
-    radius = 1.0 if claim.sensitivity is None or symbols(claim.sensitivity) else float(Fraction(decimal_bounds(claim.sensitivity, 12)[1]))
-    return Plane(unit_ball(norm, radius), level_sets(claim.mechanism), [(float(x), float(y)) for x, y in draws])
+    return Plane(unit_ball(norm, apart), level_sets(claim.mechanism), [(float(x), float(y)) for x, y in draws])
 
 
 def _tried(entry: Entry, what: str, draw: Callable[[], T]) -> T | None:

@@ -8,6 +8,7 @@ from typing import Final
 from dpverify.expr import format_expr
 from dpverify.report import Entry, enclosure, short, words
 from dpverify.report.page.blocks import Badge, Block, Inline, Link, Table
+from dpverify.report.page.sections.statement import plain_decimal
 from dpverify.report.page.subject import Claimed, File
 from dpverify.report.text import common, delta_text, tight_text
 
@@ -43,4 +44,4 @@ def _tight(entry: Entry) -> str:
         return tight_text(entry).removeprefix("tight: ")
     if lower is None or upper is None:
         return f"at most {upper}" if upper is not None else f"at least {lower}"
-    return "infinite" if lower == "inf" else lower if lower == upper else common(lower, upper)
+    return "infinite" if lower == "inf" else plain_decimal(lower) if lower == upper else common(lower, upper)

@@ -22,7 +22,7 @@ def blocks(subject: Claimed) -> Sequence[Block]:
     """What is claimed, and what is known of it."""
     entry = subject.entry
     claim, judgement = entry.claim, entry.judgement
-    rows: list[tuple[str, Inline]] = [("claimed", f"{words.guarantee(claim)}, for {words.neighbours(claim)}")]
+    rows: list[tuple[str, Inline]] = [("claimed", words.guarantee(claim)), ("neighbours", words.neighbours(claim))]
     if claim.domains:
         rows.append(("for all", words.parameters(claim)))
     said = inequality(claim)
@@ -84,10 +84,15 @@ def formula(expr: Expr) -> Math:
     return Math(mathml.mathml(expr), mathml.text(expr))
 
 
+def plain_decimal(text: str) -> str:
+    """An exact decimal without the zeros at its end."""
+    return text.rstrip("0").removesuffix(".") if "." in text and "e" not in text else text
+
+
 def between(lower: str | None, upper: str | None) -> Inline:
     """What is known of a number from both sides."""
     if lower == upper and lower is not None:
-        return Code("infinite" if lower == "inf" else lower)
+        return Code("infinite" if lower == "inf" else plain_decimal(lower))
     if lower is None or upper is None:
         return (f"at {'most' if upper is not None else 'least'} ", Code(str(upper if upper is not None else lower)))
     return ("between ", Code(lower), " and ", Code("infinite" if upper == "inf" else upper))
