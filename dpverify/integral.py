@@ -706,7 +706,9 @@ _COMPLEX: Final[dict[str, Callable[..., Complex]]] = {
 
 
 def _asinh(u: acb, a: bool) -> acb:
-    return (u + (1 + u * u).sqrt(analytic=a)).log(analytic=a)
+    """log(u + sqrt(1 + u^2)), an odd function; left of 0 the sum would cancel."""
+    sign = -1 if u.real < 0 else 1
+    return sign * (sign * u + (1 + u * u).sqrt(analytic=a)).log(analytic=a)
 
 
 def _logexprel(u: acb, a: bool) -> acb:
