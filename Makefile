@@ -8,6 +8,7 @@ MAKEFLAGS += --no-builtin-rules
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 	"$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo "$$p" && break; done)
 WORKERS ?= auto
+PAGES ?= reports/index.html
 BIN := .venv/bin
 PIP := -m pip install --quiet --disable-pip-version-check
 PEERS := $(shell sed -n '/^bench = /s/[^"]*"\([^"]*\)"[^"]*/\1 /gp' pyproject.toml)
@@ -68,6 +69,10 @@ audit: .venv-libraries/done  ## audit the noise of public libraries, write repor
 	  .venv-libraries/bin/python -m pip list --format=freeze | sed -nE 's/^(opendp|diffprivlib|python-dp|numpy)==/- \1 /p'; } > reports/libraries.md
 	mv build/libraries/audits.json reports/libraries.json
 
+browser: .venv-browser/done  ## open the report, or PAGES="a.html b.html", in headless Chromium and list all that is wrong
+	.venv-browser/bin/python -m pytest -q -p no:cacheprovider tests/test_browser_check.py
+	.venv-browser/bin/python tools/browser_check.py $(PAGES) $(ARGS)
+
 ci:  ## everything that continuous integration runs
 	.ci/run
 
@@ -114,4 +119,15 @@ clean:  ## remove environments, caches and builds
 	.venv-bench/bin/python $(PIP) -e .
 	@# One at a time: a peer that does not install here is a row that says so.
 	for peer in $(PEERS); do .venv-bench/bin/python $(PIP) "$$peer" || echo "not installed: $$peer" >&2; done
+	@touch $@
+
+.venv-browser/done: pyproject.toml
+	@test -n "$(PYTHON)" || { echo "dpverify needs python3 >= 3.11; found none. Install one or pass PYTHON=/path/to/python." >&2; exit 2; }
+	$(PYTHON) -m venv .venv-browser
+	.venv-browser/bin/python $(PIP) -e '.[browser]'
+	@# Chromium: the one that is there, else from the packages of the system where that may be done, else a word on how.
+	@.venv-browser/bin/python tools/browser_check.py --find || { \
+	  test "$$(id -u)" = 0 && command -v apt-get >/dev/null || { echo "make browser needs Chromium: install it, or set CHROMIUM to its path." >&2; exit 2; }; \
+	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium >/dev/null; \
+	  .venv-browser/bin/python tools/browser_check.py --find; }
 	@touch $@
