@@ -50,5 +50,6 @@ def _folder() -> Path:
     """The folder of the cache. Raises UsageError where the project has turned it off."""
     folder = _cache().folder
     if folder is None:
-        raise click.UsageError("there is none: cache = false in [tool.dpverify] of pyproject.toml, or a user without a home. Set DPVERIFY_CACHE_DIR.")
+        reasons = "cache = false in [tool.dpverify] of pyproject.toml, or a user without a home"
+        raise click.UsageError(f"there is none: {reasons}. Set DPVERIFY_CACHE_DIR.")
     return folder
