@@ -47,7 +47,8 @@ wheel-test: .venv/run  ## the wheel in a clean environment, used from another di
 
 docs: .venv-docs/done  ## the documentation: docs/reference from the code, pages in build/docs; every warning is an error
 	.venv-docs/bin/python tools/reference.py
-	NO_MKDOCS_2_WARNING=1 .venv-docs/bin/mkdocs build --strict --quiet
+	@# With --quiet it would count no warnings.
+	NO_MKDOCS_2_WARNING=1 .venv-docs/bin/mkdocs build --strict
 	@echo "open build/docs/index.html"
 
 bench: .venv/run  ## measure, print, and write reports/{bench,delta-bench,audit-bench,accountants}.md
