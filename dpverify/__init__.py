@@ -16,30 +16,12 @@ if TYPE_CHECKING:
     from dpverify.verify import verify as verify
 
 
-_SHOWN = {
-    "verify": (("dpverify.kernel", "Judgement"), ("dpverify.verify", "Verified")),
-    "audit": (("dpverify.finding", "Finding"),),
-}
-"""What each function gives that a notebook shows as HTML."""
-
-
 def __getattr__(name: str) -> Any:
     """Load the upper floors only when they are asked for: the kernel and --help need none of them."""
     from importlib import import_module
 
     if name == "read_spec":
         return import_module("dpverify.catalogue").read_spec
-    if name in _SHOWN:
-        module = import_module(f"dpverify.{name}")  # a module that can be called
-        for home, kind in _SHOWN[name]:
-            # given from here, where all floors are known: what is shown lives on floors that know nothing of pages
-            getattr(import_module(home), kind)._repr_html_ = _repr_html_
-        return module
+    if name in ("verify", "audit"):
+        return import_module(f"dpverify.{name}")  # modules that can be called
     raise AttributeError(f"module 'dpverify' has no attribute {name!r}")
-
-
-def _repr_html_(shown: Any) -> str:
-    from importlib import import_module
-
-    html: str = import_module("dpverify.report.notebook").html(shown)
-    return html

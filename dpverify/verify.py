@@ -9,6 +9,7 @@ import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
 from types import ModuleType
 from typing import Any, Final
 
@@ -36,6 +37,19 @@ class Verified:
     certificate: Mapping[str, Any]
     reasons: tuple[str, ...] = ()
     proved: Proved = ()
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        return _html(self)
+
+
+def _html(shown: Verified | kernel.Judgement) -> str:
+    """Pages are on a floor above, so they are met by name."""
+    page: str = import_module("dpverify.report.notebook").html(shown)
+    return page
+
+
+kernel.Judgement._repr_html_ = _html  # type: ignore[attr-defined]  # from here: the kernel itself knows nothing of notebooks
 
 
 def verify(claim: Claim, digits: int = 20) -> Verified:

@@ -31,6 +31,7 @@ from dpverify.report.page.blocks import (
     Table,
     Tree,
 )
+from dpverify.report.page.sections.statement import plain_decimal
 from dpverify.rules.table import EXPLAINED
 
 ROOT = Path(__file__).parents[2]
@@ -139,7 +140,8 @@ def test_the_page_says_what_every_claim_is_and_what_came_of_it(page, out):
         assert claim["name"] in page.said
         assert all(line in page.said for line in claim["assumptions"])
         assert all(EXPLAINED[rule].STATEMENT in page.said and str(EXPLAINED[rule].SOURCE) in page.said for rule in claim["rules"])
-        assert {end for end in (claim["epsilon"]["lower"], claim["epsilon"]["upper"]) if end} & set(page.said.split())
+        ends = {plain_decimal(end) for end in (claim["epsilon"]["lower"], claim["epsilon"]["upper"]) if end}
+        assert ends & set(page.said.split())
     assert {claim["verdict"] for claim in claims} == {"PROVED", "REFUTED"}
 
 

@@ -10,6 +10,7 @@ from dpverify.bands import Band
 from dpverify.report.axes import Axis
 from dpverify.report.curves import data_name, points
 from dpverify.report.page.blocks import Block, Figure, Fold, Items, Link, Paragraph, Row, Table
+from dpverify.report.page.sections.rules import link
 from dpverify.report.page.subject import File
 from dpverify.report.svg import Band as Area
 from dpverify.report.svg import Chart, Mark, Series
@@ -46,6 +47,6 @@ def shown(file: File, figures: Sequence[Figure], named: Sequence[tuple[str, Band
         Table(f"{what}, {file.stem}", ("claim", at, what), rows, numeric=frozenset({1})),
     ]
     rules = dict.fromkeys(name for _, band in named for name in band.rules)
-    numbers += [Paragraph(("By ", *(Link(f"{name} ", f"#rule-{name}") for name in rules)))] if rules else []
+    numbers += [Paragraph(("By ", *(part for name in rules for part in (link(name), " "))))] if rules else []
     numbers += [Paragraph("Assumed:"), Items(list(said))] if said else []
     return [Row(figures), Fold("In numbers", numbers)]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dpverify.report import proof
-from dpverify.report.page.blocks import Block, Fold, Inline, Link, Node, Tree
+from dpverify.report.page.blocks import Block, Fold, Inline, Node, Tree
+from dpverify.report.page.sections.rules import link
 from dpverify.report.page.subject import Claimed
 
 TITLE = ""
@@ -24,7 +25,7 @@ def _node(step: proof.Step) -> Node:
     if step.kind == "rule":
         checked = sum(below.kind == "checked" for below in step.below)
         count = f", {checked} {'hypothesis' if checked == 1 else 'hypotheses'} checked" if checked else ""
-        content = ("by ", Link(step.rule, f"#rule-{step.rule}"), step.text.removeprefix(step.rule) + count)
+        content = ("by ", link(step.rule), step.text.removeprefix(step.rule) + count)
     elif step.kind == "assumed":
         content = f"assumed: {step.text}"
     return Node(content, tuple(_node(below) for below in step.below if below.kind != "checked"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from dpverify.report import proof
-from dpverify.report.page.blocks import Block, Facts, Fold, Inline, Paragraph
+from dpverify.report.page.blocks import Block, Facts, Fold, Inline, Link, Paragraph
 from dpverify.report.page.subject import Run
 from dpverify.rules.table import EXPLAINED
 
@@ -17,6 +17,8 @@ def blocks(run: Run) -> Sequence[Block]:
     entries = [entry for file in run.files for entry in file.entries]
     named = dict.fromkeys(name for entry in entries if entry.judgement is not None for name in entry.judgement.rules)
     named |= dict.fromkeys(name for entry in entries for name in _of_tree(proof.tree(entry)))
+    bands = (band for file in run.files for curves in file.curves for band in curves.bands.values())
+    named |= dict.fromkeys(name for band in bands for name in band.rules)
     return [_rule(name) for name in named if name in EXPLAINED]
 
 
@@ -25,6 +27,11 @@ def _of_tree(step: proof.Step) -> Iterator[str]:
         yield step.rule
     for below in step.below:
         yield from _of_tree(below)
+
+
+def link(name: str) -> Inline:
+    """A rule by its name, leading to what it states."""
+    return Link(name, f"#rule-{name}") if name in EXPLAINED else name
 
 
 def _rule(name: str) -> Block:

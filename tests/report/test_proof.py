@@ -1,0 +1,134 @@
+"""A proof as a tree: from the claim to its leaves, nothing left out, nothing invented; in the terminal and in a notebook."""
+
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import dpverify
+from dpverify import cli
+from dpverify.certificate import decode
+from dpverify.report import Entry, proof
+from dpverify.rules.table import EXPLAINED
+from dpverify.verify import rejudged
+
+ROOT = Path(__file__).parents[2]
+CERTIFICATES = {
+    name: ROOT / "reports" / f"{name}.cert.json"
+    for name in (
+        "student_t.d3-nu5", "student_t.d3-nu5-too-low", "randomized_response.exact", "pipeline.epsilon-above",
+        "nested_sampling.delta-above", "delta_gaussian.delta-exact", "knorm_l1.queries-just-below", "student_t_all.its-linear-bound",
+    )
+}  # fmt: skip
+
+
+def entry_of(path):
+    packed = decode(path.read_bytes())
+    found = rejudged(dpverify.certificate.unpack(packed).claim, packed)
+    claim = found.judgement.claim
+    return Entry("a.toml", claim.mechanism_name, claim, found.judgement.verdict, judgement=found.judgement, proved=found.proved)
+
+
+def steps(step):
+    yield step
+    for below in step.below:
+        yield from steps(below)
+
+
+def named(evidence):
+    """Every rule that evidence names, however deep."""
+    if isinstance(evidence, dict):
+        if isinstance(evidence.get("rule"), str):
+            yield evidence["rule"]
+        evidence = list(evidence.values())
+    if isinstance(evidence, list):
+        for part in evidence:
+            yield from named(part)
+
+
+@pytest.mark.parametrize("path", CERTIFICATES.values(), ids=CERTIFICATES)
+def test_the_tree_holds_every_rule_of_the_certificate_as_often_as_it_is_used(path):
+    entry = entry_of(path)
+    written = json.loads(path.read_text())["steps"]
+    expected = sorted([step["rule"] for step in written] + [name for step in written for name in named(step["evidence"])])
+    assert sorted(step.rule for step in steps(proof.tree(entry)) if step.kind == "rule") == expected
+
+
+@pytest.mark.parametrize("path", CERTIFICATES.values(), ids=CERTIFICATES)
+def test_every_rule_shows_what_it_checks_once_and_every_assumption_is_there(path):
+    entry = entry_of(path)
+    told = list(steps(proof.tree(entry)))
+    for name in {step.rule for step in told if step.rule}:
+        shown = [below.text for step in told if step.rule == name for below in step.below if below.kind == "checked"]
+        assert shown == list(EXPLAINED[name].CHECKED)
+    assert {step.text for step in told if step.kind == "assumed"} == set(entry.judgement.assumptions)
+
+
+@pytest.mark.parametrize("path", CERTIFICATES.values(), ids=CERTIFICATES)
+def test_explain_draws_the_proof_of_a_certificate(path):
+    result = CliRunner().invoke(cli.main, ["explain", str(path)])
+    assert result.exit_code == 0
+    lines = result.output.rstrip("\n").split("\n")
+    assert lines[0].startswith(json.loads(path.read_text())["verdict"])
+    assert lines == list(proof.lines(proof.tree(entry_of(path))))
+    assert all(re.match(r"(│  |   )*(├─|└─) \S", line) for line in lines[1:])
+
+
+def test_bounds_are_rounded_to_the_safe_side():
+    told = [step.text for step in steps(proof.tree(entry_of(CERTIFICATES["pipeline.epsilon-above"])))]
+    uppers = [float(text) for said in told for text in re.findall(r"tight delta ≤ ([\d.e-]+)", said)]
+    lowers = [float(text) for said in told for text in re.findall(r"tight delta ≥ ([\d.e-]+)", said)]
+    judged = entry_of(CERTIFICATES["pipeline.epsilon-above"]).judgement
+    assert uppers and lowers and max(lowers) <= judged.delta_lower.value <= judged.delta_upper.value <= min(uppers)
+
+
+def test_explain_refuses_a_certificate_that_does_not_hold(tmp_path):
+    data = json.loads(CERTIFICATES["student_t.d3-nu5-too-low"].read_text())
+    forged = tmp_path / "forged.cert.json"
+    forged.write_text(json.dumps({**data, "verdict": "PROVED"}))
+    result = CliRunner().invoke(cli.main, ["explain", str(forged)])
+    assert result.exit_code == 2 and "not a certificate that holds" in result.stderr
+
+
+def test_explain_draws_the_proofs_of_the_claims_of_a_file():
+    result = CliRunner().invoke(cli.main, ["explain", "student_t", "--claim", "d=3 nu=5"])
+    assert result.exit_code == 0 and result.output.startswith("PROVED: student_t, d=3 nu=5: epsilon 1.775") and "└─ " in result.output
+
+
+class Elements(HTMLParser):
+    """The elements of a fragment, balanced."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.seen = [], []
+        self.feed(text)
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        self.seen.append(tag)
+        self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+def test_a_notebook_shows_a_judgement_with_its_proof():
+    claim = dpverify.read_spec(ROOT / "specs" / "student_t.toml").claims[4].claim
+    verified = dpverify.verify(claim)
+    shown = verified._repr_html_()
+    assert {"style", "math", "ul", "dl"} <= set(Elements(shown).seen)
+    assert "PROVED" in shown and "power-identity" in shown and "the sampler is ideal" in shown
+    alone = verified.judgement._repr_html_()
+    Elements(alone)
+    assert "PROVED" in alone and "1.7742730175404607565" in alone
+
+
+def test_a_notebook_shows_what_an_audit_found():
+    finding = dpverify.audit(
+        lambda data, size, rng: data[0] + rng.laplace(scale=0.5, size=size), epsilon=1, pairs=[([0.0], [1.0])], samples=20000, seed=1
+    )
+    shown = finding._repr_html_()
+    assert {"svg", "dl"} <= set(Elements(shown).seen) and "VIOLATION" in shown and "threshold" in shown
