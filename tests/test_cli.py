@@ -313,6 +313,8 @@ def test_a_report_drops_certificates_of_claims_that_are_gone(spec):
     run("report", spec(RESPONSE, ABOVE, EXACT), "-o", "out")
     run("report", spec(RESPONSE, ABOVE), "-o", "out")
     assert [path.name for path in Path("out").glob("*.cert.json")] == ["response.just-above.cert.json"]
+    listed = json.loads(Path("out/certificates.json").read_text())["found_by"]
+    assert [group["certificates"] for group in listed] == [["response.just-above.cert.json"]]
 
 
 def test_a_page_escapes_what_a_claim_file_says(spec):

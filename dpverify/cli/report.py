@@ -35,6 +35,7 @@ def report(
 ) -> int:  # fmt: skip
     """Verify, audit, and write one page for people (index.html, index.md) with certificates and the data of privacy curves."""
     from dpverify.cli.claims import audited, specs_of, verified
+    from dpverify.cli.found import found_in
     from dpverify.report.page import pages
     from dpverify.report.results import Results
 
@@ -49,6 +50,7 @@ def report(
     for style in styles:
         write(output / f"results.{EXTENSIONS[style]}", rendered(results, style) + "\n")
     _clean(output, run)
+    found_in(output).add((), settings.digits)
     click.echo(_told(results))
     click.echo(f"written to {output / 'index.html'}")
     return results.exit_code
