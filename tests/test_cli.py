@@ -315,6 +315,8 @@ def test_a_report_drops_certificates_of_claims_that_are_gone(spec):
     assert [path.name for path in Path("out").glob("*.cert.json")] == ["response.just-above.cert.json"]
     listed = json.loads(Path("out/certificates.json").read_text())["found_by"]
     assert [group["certificates"] for group in listed] == [["response.just-above.cert.json"]]
+    run("report", spec(SAMPLED), "-o", "out", "--no-audit", code=4)
+    assert not list(Path("out").glob("*cert*"))
 
 
 def test_a_page_escapes_what_a_claim_file_says(spec):

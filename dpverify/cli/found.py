@@ -64,7 +64,9 @@ class Found:
             {"sources": search[0], "digits": search[1], "certificates": [name for _, name in group]}
             for search, group in groupby(there, key=lambda one: one[0])
         ]
-        if groups:
+        if not groups:
+            (self.folder / NAME).unlink(missing_ok=True)
+        else:
             write(self.folder / NAME, json.dumps({"schema": SCHEMA, "found_by": groups}, indent=1) + "\n")
 
 
