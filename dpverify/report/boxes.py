@@ -130,6 +130,9 @@ MINUS: Final = Op("\u2212")
 NEGATIVE: Final = Op("\u2212", prefix=True)
 
 NO_BREAK: Final = "\u00a0"
+PRIME: Final = Op("\u2032")
+LEFT: Final = ' style="text-align:left"'
+_BRACKETS: Final = "border:solid;border-width:0 1px;border-radius:.6em;padding:0 .2em"
 INTEGRAL: Final = "\u222b"
 RAISED: Final = str.maketrans("0123456789", "\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079")
 LOWERED: Final = str.maketrans("0123456789", "\u2080\u2081\u2082\u2083\u2084\u2085\u2086\u2087\u2088\u2089")
@@ -170,6 +173,8 @@ def markup(box: Box) -> str:
             return f"<mrow>{_all(items)}</mrow>"
         case Fraction(above, below):
             return f"<mfrac>{markup(above)}{markup(below)}</mfrac>"
+        case Sup(Sub(base, lowered), script):
+            return f"<msubsup>{markup(base)}{markup(lowered)}{markup(script)}</msubsup>"
         case Sup(base, script):
             return f"<msup>{markup(base)}{markup(script)}</msup>"
         case Sub(base, script):
@@ -185,11 +190,12 @@ def markup(box: Box) -> str:
             kind = "msubsup" if sign == INTEGRAL else "munderover"
             return f"<{kind}><mo>{sign}</mo>{markup(under)}{markup(over)}</{kind}>"
         case Matrix(rows):
-            return f"<mrow>{_fence('(', 'prefix')}{_table(rows)}{_fence(')', 'postfix')}</mrow>"
+            # brackets drawn as borders: signs that grow this high need a mathematical font
+            return f"<mtable style=\"{_BRACKETS}\">{_cells(rows)}</mtable>"
         case Lines(rows):
-            return _table(((line,) for line in rows), ' style="text-align:left"')
+            return f'<mtable displaystyle="true">{_cells(((line,) for line in rows), LEFT)}</mtable>'
         case Cases(rows):
-            return f"<mrow>{_fence('{', 'prefix')}{_table(rows)}</mrow>"
+            return f"<mrow>{_fence('{', 'prefix')}<mtable>{_cells(rows, LEFT)}</mtable></mrow>"
 
 
 def _all(boxes: Iterable[Box]) -> str:
@@ -201,9 +207,8 @@ def _fence(sign: str, form: str) -> str:
     return f'<mo form="{form}" fence="true" stretchy="true">{sign}</mo>'
 
 
-def _table(rows: Iterable[Iterable[Box]], attributes: str = "") -> str:
-    cells = ("".join(f"<mtd{attributes}>{markup(cell)}</mtd>" for cell in line) for line in rows)
-    return f"<mtable>{''.join(f'<mtr>{line}</mtr>' for line in cells)}</mtable>"
+def _cells(rows: Iterable[Iterable[Box]], attributes: str = "") -> str:
+    return "".join(f"<mtr>{''.join(f'<mtd{attributes}>{markup(cell)}</mtd>' for cell in line)}</mtr>" for line in rows)
 
 
 # -- one line of text ------------------------------------------------------------------------------
@@ -240,6 +245,8 @@ def linear(box: Box) -> str:
 
 def _script(script: Box, sign: str, digits: dict[int, int]) -> str:
     text = linear(script)
+    if script == PRIME:
+        return text
     if isinstance(script, Number) and text.isdigit():
         return text.translate(digits)
     if digits is RAISED and isinstance(script, Row) and script.items[0] == NEGATIVE and text[1:].isdigit():

@@ -42,6 +42,7 @@ from dpverify.report.boxes import (
     INTEGRAL,
     MINUS,
     NEGATIVE,
+    PRIME,
     TIMES,
     Box,
     Cases,
@@ -68,7 +69,7 @@ MOST_LINES: Final = 20
 """As many lines as a combinator and its parts take, at every depth together."""
 
 _X, _Y, _M = Ident("x"), Ident("y"), Ident("M")
-_PRIMED: Final = Ident("x\u2032")
+_PRIMED: Final = Sup(Ident("x"), PRIME)
 _EQUAL, _TO, _IN, _AT_MOST = Op("="), Op("∝"), Op("∈"), Op("≤")
 _INFINITY: Final = Ident("∞")
 _OF_X: Final = row(APPLY, brackets(_X))
@@ -395,5 +396,5 @@ def _matrix_named(name: Box, rows: Sequence[Sequence[Expr]], meaning: str) -> Bo
     """A matrix with its name; its size in words where it is too large to be read."""
     columns = max(map(len, rows), default=0)
     if len(rows) <= MOST_ENTRIES and columns <= MOST_ENTRIES:
-        return row(name, _EQUAL, Matrix(tuple(tuple(map(typeset, line)) for line in rows)))
+        return row(name, _EQUAL, Matrix(tuple(tuple(map(raised, line)) for line in rows)))
     return row(name, Words(f" of {len(rows)} rows and {columns} columns, {meaning}"))

@@ -55,6 +55,8 @@ def written(element):
         return f"{written(parts[0])}_{written(parts[1])}"
     if element.tag == "msup":
         return raised(*parts)
+    if element.tag == "msubsup":
+        return f"(({written(parts[0])}_{written(parts[1])})**({written(parts[2])}))"
     assert element.tag == "mrow", element.tag
     return fenced(parts) if is_fence(element) else in_line(parts)
 
