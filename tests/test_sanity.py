@@ -1,6 +1,9 @@
 """Faults of a declared density are certain, and say what, where and the way out."""
 
+import subprocess
+import sys
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
@@ -65,3 +68,14 @@ def test_a_fault_says_where(claim, says):
 )
 def test_sound_densities_have_no_faults(claim):
     assert faults(claim) == []
+
+
+def test_claim_files_are_read_without_scipy_special_functions_among_them():
+    # scipy takes longer to load than the files take to read
+    code = (
+        "import sys; from pathlib import Path; from dpverify.catalogue import read_spec; "
+        "[read_spec(Path('specs') / name) for name in ('multivariate_laplace_d2.toml', 'delta_student_t_d3.toml', 'uniform_log_normal.toml')]; "
+        "sys.exit(any(name.split('.')[0] == 'scipy' for name in sys.modules))"
+    )
+    root = Path(__file__).parent.parent
+    assert subprocess.run([sys.executable, "-c", code], cwd=root, check=False).returncode == 0

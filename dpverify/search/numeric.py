@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
-from typing import Any
+from functools import cache, partial
+from importlib import import_module
+from typing import Any, Final
 
 import numpy as np
-from scipy import special
 
 from dpverify.expr import Add, Call, Expr, Mul, Num, Pow, Sym
 
@@ -53,7 +53,7 @@ def _evaluate(expr: Expr, at: Mapping[str, Array]) -> Any:
     if expr.name == "log" and isinstance(expr.args[0], Add):
         return _log_sum(expr.args[0], at)
     args = [_evaluate(arg, at) for arg in expr.args]
-    return _FUNCTIONS[expr.name](*args)
+    return (_SPECIAL if expr.name in SPECIAL else _FUNCTIONS)[expr.name](*args)
 
 
 def _log_sum(total: Add, at: Mapping[str, Array]) -> Any:
@@ -74,16 +74,28 @@ def _log_sum(total: Add, at: Mapping[str, Array]) -> Any:
     return np.logaddexp.reduce(np.broadcast_arrays(*exponents))
 
 
+@cache
+def _scipy() -> Any:
+    """scipy.special, which takes longer to load than a claim file to read: only where a special function is met."""
+    return import_module("scipy.special")
+
+
 def _logerfc(x: Any) -> Any:
+    special = _scipy()
     return np.where(x > 0, np.log(special.erfcx(np.abs(x))) - np.square(x), np.log(special.erfc(x)))
 
 
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "pi": lambda: np.pi,
     "exp": np.exp, "log": np.log, "abs": np.abs, "floor": np.floor, "cosh": np.cosh, "sinh": np.sinh, "tanh": np.tanh,
-    "asinh": np.arcsinh, "atanh": np.arctanh, "erf": special.erf, "erfc": special.erfc, "gamma": special.gamma,
+    "asinh": np.arcsinh, "atanh": np.arctanh,
     "min": lambda *a: np.minimum.reduce(np.broadcast_arrays(*a)), "max": lambda *a: np.maximum.reduce(np.broadcast_arrays(*a)),
-    "besselk": special.kv, "logbesselk": lambda v, x: np.log(special.kve(v, x)) - x, "logerfc": _logerfc,
     "logratio": lambda n, x, k: np.where(np.abs(x) ** k > 1e-9, np.log(n / x**k), np.nan),  # n cancels near 0
-    "logexprel": lambda x: np.log(special.exprel(x)),
 }  # fmt: skip
+_SPECIAL: dict[str, Callable[..., Any]] = {
+    "erf": lambda x: _scipy().erf(x), "erfc": lambda x: _scipy().erfc(x), "gamma": lambda x: _scipy().gamma(x),
+    "besselk": lambda v, x: _scipy().kv(v, x), "logbesselk": lambda v, x: np.log(_scipy().kve(v, x)) - x, "logerfc": _logerfc,
+    "logexprel": lambda x: np.log(_scipy().exprel(x)),
+}  # fmt: skip
+SPECIAL: Final = frozenset(_SPECIAL)
+"""The functions that take scipy."""

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from itertools import product
+from typing import Final
 
 import numpy as np
 
 from dpverify.balls import precision, rational, value
 from dpverify.errors import DpverifyError
-from dpverify.expr import Expr, Num, format_expr
+from dpverify.expr import Call, Expr, Num, children, format_expr
 from dpverify.integral import Additive, breaks, domain, infinite_ends, pieces, variable, whole_density
 from dpverify.model import Claim, Product, Radial, Translation
-from dpverify.search.numeric import number, vectorised
+from dpverify.search.numeric import SPECIAL, number, vectorised
+
+_ROUGH: Final = 53
+"""Bits for densities that are only looked at."""
 
 
 def faults(claim: Claim) -> list[str]:
@@ -36,11 +42,11 @@ def _at_points(noise: Additive) -> Iterator[str]:
     """Points where the density is certainly negative or undefined; a density that is zero at all of them."""
     name, density = variable(noise), noise.profile if isinstance(noise, Radial) else noise.density
     points = _points(noise, density)
-    heights = vectorised(density, name)(np.array([float(point) for point in points]))
+    heights = _heights(density, name, points)
     what = f"the density {format_expr(density)}"
     for points_of, says in (
         ([p for p, h in zip(points, heights, strict=True) if h < 0], "is negative"),
-        ([p for p, h in zip(points, heights, strict=True) if np.isnan(h)], "has no value"),
+        ([p for p, h in zip(points, heights, strict=True) if math.isnan(h)], "has no value"),
     ):
         for point in points_of[:8]:
             if says == "is negative" and _ball_is_negative(density, name, point):
@@ -56,17 +62,47 @@ def _at_points(noise: Additive) -> Iterator[str]:
         yield f"{what} is zero everywhere. Noise needs a density with a positive integral."
 
 
-def _points(noise: Additive, density: Expr) -> list[Fraction]:
+def _heights(density: Expr, name: str, points: Sequence[Fraction]) -> Sequence[float]:
+    """About the density at the points; nan where it has no value."""
+    if not _names(density) & SPECIAL:
+        heights: list[float] = vectorised(density, name)(np.array([float(point) for point in points])).tolist()
+        return heights
+    with precision(_ROUGH):
+        return [_height(density, name, point) for point in points]
+
+
+def _height(density: Expr, name: str, point: Fraction) -> float:
+    try:
+        return float(value(density, {name: rational(point)}).mid())
+    except DpverifyError:
+        return math.nan
+
+
+def _names(expr: Expr) -> frozenset[str]:
+    """The functions in a tree."""
+    below = frozenset[str]().union(*map(_names, children(expr)))
+    return below | {expr.name} if isinstance(expr, Call) else below
+
+
+def _points(noise: Additive, density: Expr) -> Sequence[Fraction]:
     """Exact points inside the domain: powers of two from each end and between kinks."""
     low, high = (Num(Fraction(0)), None) if isinstance(noise, Radial) else noise.support if isinstance(noise, Translation) else (None, None)
+    left = -math.inf if low is None else number(low)
+    right = math.inf if high is None else number(high)
     if isinstance(noise, Translation) and noise.integers:
+        return _inside(None, left, right)
+    ends = {end.value for end in (low, high) if isinstance(end, Num)}
+    return _inside(frozenset({Fraction(0)} | breaks(density, variable(noise)) | ends), left, right)
+
+
+@lru_cache(maxsize=256)
+def _inside(kinks: frozenset[Fraction] | None, left: float, right: float) -> Sequence[Fraction]:
+    """The points of an interval about kinks, or the integers there, the simplest first."""
+    if kinks is None:
         candidates = {Fraction(s * n) for n in (*range(40), 100, 1000) for s in (1, -1)}
     else:
-        kinks = {Fraction(0)} | breaks(density, variable(noise)) | {end.value for end in (low, high) if isinstance(end, Num)}
         steps = [Fraction(2) ** k for k in range(-20, 21)] + [Fraction(n, 3) for n in range(1, 40, 2)]
         candidates = {kink + s * step for kink in kinks for step in steps for s in (1, -1)}
-    left = -np.inf if low is None else number(low)
-    right = np.inf if high is None else number(high)
     return sorted((p for p in candidates if left < p < right), key=lambda p: (abs(p.numerator) + p.denominator, p))
 
 
