@@ -181,8 +181,8 @@ _METRICS: Final = {"l1": "the l1 distance", "l2": "the l2 distance", "linf": "th
 
 
 def _selection(selection: Selection) -> Iterator[Box]:
-    lie = typeset(div(sub(ONE, selection.p), sub(selection.k, ONE)))
-    yield row(_PROBABILITY, _EQUAL, Cases(((typeset(selection.p), row(Words("if "), _Y, _EQUAL, _X)), (lie, Words("otherwise")))))
+    lie = raised(div(sub(ONE, selection.p), sub(selection.k, ONE)))
+    yield row(_PROBABILITY, _EQUAL, Cases(((raised(selection.p), row(Words("if "), _Y, _EQUAL, _X)), (lie, Words("otherwise")))))
     yield row(comma(_X, _Y), _IN, Fence("{", comma(Number("1"), Words("…"), typeset(selection.k)), "}"))
 
 

@@ -501,3 +501,7 @@ def test_every_combinator_shows_its_parts(mechanisms):
 
 def test_a_power_of_a_root_keeps_its_brackets():
     assert text(Pow(parse("sqrt(x)"), num(2))) == "(√x)²"
+
+
+def test_a_sum_that_is_taken_away_keeps_its_brackets():
+    assert text(Add((Sym("x"), Mul((num(-1), Add((Sym("y"), Sym("z")))))))) == "x − (y + z)"
