@@ -20,7 +20,9 @@ from typing import Any
 import click
 
 from dpverify import cli, config, declare, errors, pytest_plugin
+from dpverify.catalogue.values import DOMAIN_HELP
 from dpverify.curves.table import CURVES
+from dpverify.expr import FUNCTIONS
 from dpverify.rules.table import TABLE
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -179,6 +181,11 @@ def claim_files() -> Iterator[str]:
     yield "## Builtin models"
     for name, meaning in zip(keys["name"]["enum"], keys["name"]["x-taplo"]["docs"]["enumValues"], strict=True):
         yield from kind(name, meaning, parts[f"builtin_{name}"], keys, "###", "builtin ")
+    yield (
+        "## Expressions\n\nNumbers such as `1.775`, `887/500` and `1e-6`, the variables of the kind, the names in `parameters`, "
+        f"`+ - * / **`, `pi`, and the functions {', '.join(map(code, sorted(FUNCTIONS)))}."
+    )
+    yield f"A parameter may be {DOMAIN_HELP}."
     for name in ("claim", "audit"):
         yield f"## {name}\n\n{plain(parts[name]['description'])}"
         yield fields(parts[name]["properties"], parts[name].get("required", ()))
