@@ -14,6 +14,8 @@ from dpverify.report.page.blocks import Badge, Block
 TONES: Final = {
     "PROVED": "good", "REFUTED": "bad", "UNKNOWN": "open", "VIOLATION": "bad", "NONCONFORMING": "bad", "NO VIOLATION SEEN": "open",
 }  # fmt: skip
+WIDE: Final = 24
+"""Letters of a formula that surely stand on a narrow screen; a longer one scrolls by itself."""
 SIGNS: Final = {"good": "\N{CHECK MARK}", "bad": "\N{MULTIPLICATION X}", "open": "?"}
 
 
@@ -49,7 +51,7 @@ def _environment() -> Environment:
     environment = Environment(
         loader=PackageLoader("dpverify.report.page"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
-    environment.globals.update(kind_of=lambda thing: type(thing).__name__, tone=tone, sign=sign)
+    environment.globals.update(kind_of=lambda thing: type(thing).__name__, tone=tone, sign=sign, wide=WIDE)
     return environment
 
 

@@ -25,8 +25,8 @@ def blocks(subject: Claimed) -> Sequence[Block]:
     rows: list[tuple[str, Inline]] = [("claimed", words.guarantee(claim)), ("neighbours", words.neighbours(claim))]
     if claim.domains:
         rows.append(("for all", words.parameters(claim)))
-    said = inequality(claim)
-    rows.append(("that is", (Math(mathml.element(said), linear(said)), " for every event S and neighbours x, x\N{PRIME}")))
+    parts = [part for box in inequality(claim) for part in (Math(mathml.element(box), linear(box)), " ")]
+    rows.append(("that is", (*parts, "for every event S and neighbours x, x\N{PRIME}")))
     rows += _tight_epsilon(subject)
     low, high = delta_enclosure(judgement, entry.digits)
     if (low, high) not in ((None, None), ("0", "0")):
@@ -54,8 +54,8 @@ def _tight_epsilon(subject: Claimed) -> list[tuple[str, Inline]]:
     return list(zip(("tight epsilon", "in decimals"), found, strict=False))
 
 
-def inequality(claim: Claim) -> Box:
-    """Differential privacy at the claimed numbers."""
+def inequality(claim: Claim) -> tuple[Box, ...]:
+    """Differential privacy at the claimed numbers, in parts between which a line may end."""
     epsilon = Ident("\N{GREEK SMALL LETTER EPSILON}") if claim.epsilon is None else _number(claim.epsilon)
     delta: tuple[Box, ...] = ()
     if claim.delta is None:
@@ -63,7 +63,8 @@ def inequality(claim: Claim) -> Box:
     elif claim.delta != ZERO:
         delta = (Op("+"), _number(claim.delta))
     left, right = _chance(Ident("x")), _chance(Ident("x\N{PRIME}"))
-    return row(left, Op("\N{LESS-THAN OR EQUAL TO}"), Sup(Ident("e"), epsilon), TIMES, right, *delta)
+    bounded = (row(left, Op("\N{LESS-THAN OR EQUAL TO}")), row(Sup(Ident("e"), epsilon), TIMES, right))
+    return (*bounded, row(*delta)) if delta else bounded
 
 
 def _chance(data: Box) -> Box:
