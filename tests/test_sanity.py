@@ -74,7 +74,7 @@ def test_claim_files_are_read_without_scipy_special_functions_among_them():
     # scipy takes longer to load than the files take to read
     code = (
         "import sys; from pathlib import Path; from dpverify.catalogue import read_spec; "
-        "[read_spec(Path('specs') / name) for name in ('multivariate_laplace_d2.toml', 'delta_student_t_d3.toml', 'uniform_log_normal.toml')]; "
+        "[read_spec(Path('specs') / f'{name}.toml') for name in ('multivariate_laplace_d2', 'delta_student_t_d3', 'uniform_log_normal')]; "
         "sys.exit(any(name.split('.')[0] == 'scipy' for name in sys.modules))"
     )
     root = Path(__file__).parent.parent

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Final
 
 from flint import arb
@@ -46,32 +47,36 @@ def _grid(evidence: Evidence, key: str) -> Grid:
 
 @dataclass(frozen=True, slots=True)
 class _Orders:
-    """One bound on both orders of a composition, the grid's precision beside each; the two are one where every part's are."""
+    """One bound on both orders of a composition, made when first asked for, the grid's precision beside each.
 
-    forward: losses.Sums
-    backward: losses.Sums
+    The two are one where every part's are.
+    """
+
+    forward: Callable[[], losses.Sums]
+    backward: Callable[[], losses.Sums]
     precs: tuple[int, int]
 
     def pair(self, rest: Callable[[], arb] | None, event: Event | None) -> Pair:
-        forward = falling(self.forward.at)
-        backward = forward if self.backward is self.forward else falling(self.backward.at)
+        forward = falling(lambda epsilon: self.forward().at(epsilon))
+        backward = forward if self.backward is self.forward else falling(lambda epsilon: self.backward().at(epsilon))
         return Pair(forward, backward, event, everywhere=True, rest=rest)
 
 
 def _orders(pairs: Sequence[Pair], times: Sequence[int], grids: Sequence[Grid], sums: _Sums) -> _Orders:
-    forward = sums(list(zip(pairs, times, strict=True)), grids[0])
+    forward = cache(lambda: sums(list(zip(pairs, times, strict=True)), grids[0]))
     backward = forward
     if not all(pair.forward is pair.backward for pair in pairs):
-        backward = sums([(pair.reversed, count) for pair, count in zip(pairs, times, strict=True)], grids[-1])
+        backward = cache(lambda: sums([(pair.reversed, count) for pair, count in zip(pairs, times, strict=True)], grids[-1]))
     return _Orders(forward, backward, (grids[0].prec, grids[-1].prec))
 
 
 def _event(above: _Orders, below: _Orders) -> Event:
-    """The event of the order whose lower bound is the greater."""
+    """The event of the order whose upper bound is the greater."""
 
     def describe(epsilon: arb) -> Mapping[str, str]:
-        swapped = bool(below.backward.at(epsilon.lower()) > below.forward.at(epsilon.lower()))
-        orders = (above.backward, below.backward) if swapped else (above.forward, below.forward)
+        at = epsilon.lower()
+        swapped = above.backward is not above.forward and bool(above.backward().at(at) > above.forward().at(at))
+        orders = (above.backward(), below.backward()) if swapped else (above.forward(), below.forward())
         return losses.Composition(*orders, above.precs[swapped]).event(epsilon)
 
     return describe

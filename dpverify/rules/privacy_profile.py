@@ -13,7 +13,7 @@ from dpverify.balls import constant, exact, finite, precision, rational
 from dpverify.certificate import PRECISIONS
 from dpverify.compare import decimal_bounds
 from dpverify.curves import tree
-from dpverify.curves.base import Curve, Pair
+from dpverify.curves.base import Curve
 from dpverify.curves.event import describe
 from dpverify.curves.runs import check_adjacencies, neighbours_assumed
 from dpverify.errors import CertificateError, Rejected
@@ -77,7 +77,7 @@ def _deltas(claim: Claim, curve: Curve, evidence: Mapping[str, Any]) -> Iterator
         value = min(exact(above.upper()), Fraction(1))
         yield Bound("upper", Num(max(value, Fraction(0))), quantity="delta", through=curve.rules, assumed=curve.assumed)
     if curve.lower is not None:
-        below = above if curve.exact and above is not None else finite(curve.lower.worst(epsilon))
+        below = above if curve.exact and above is not None else finite(_certain(curve, epsilon))
         value = max(exact(below.lower()), Fraction(0))
         witness = None
         if claim.delta is not None and rational(value) > constant(claim.delta):
@@ -93,7 +93,7 @@ def _epsilons(claim: Claim, curve: Curve, evidence: Mapping[str, Any]) -> Iterat
     delta = constant(claim.delta)
     if "upper" in evidence:
         value = read_fraction(evidence, "upper", NAME)
-        if curve.upper is None or not _worst(curve.upper, value) <= delta:
+        if curve.upper is None or not curve.upper.worst(_not_negative(value)) <= delta:
             raise Rejected(NAME, "upper", "the divergence there is not certainly at most delta")
         yield Bound("upper", Num(value), quantity="epsilon", through=curve.rules, assumed=curve.assumed)
     if evidence.get("lower") == "inf":
@@ -112,7 +112,7 @@ def _epsilons(claim: Claim, curve: Curve, evidence: Mapping[str, Any]) -> Iterat
         if value == 0:
             yield Bound("lower", ZERO, quantity="epsilon")  # no epsilon is below
             return
-        if curve.lower is None or not _worst(curve.lower, value) > delta:
+        if curve.lower is None or not _certain(curve, _not_negative(value)) > delta:
             raise Rejected(NAME, "lower", "the divergence there is not certainly above delta")
         witness = None
         if claim.epsilon is not None and rational(value) > constant(claim.epsilon):
@@ -120,7 +120,19 @@ def _epsilons(claim: Claim, curve: Curve, evidence: Mapping[str, Any]) -> Iterat
         yield Bound("lower", Num(value), witness=witness, quantity="epsilon", through=curve.rules, assumed=curve.assumed)
 
 
-def _worst(pair: Pair, epsilon: Fraction) -> arb:
+def _certain(curve: Curve, epsilon: arb) -> arb:
+    """What is certainly reached at an epsilon of at least 0: by either order, the other not looked at where it is certainly no greater."""
+    lower, upper = curve.lower, curve.upper
+    assert lower is not None
+    if lower.forward is lower.backward or upper is None:
+        return lower.worst(epsilon)
+    forward, backward = upper.forward(epsilon), upper.backward(epsilon)
+    first, other, most = (lower.backward, lower.forward, forward) if backward > forward else (lower.forward, lower.backward, backward)
+    found = first(epsilon)
+    return found if most <= found else found.max(other(epsilon))
+
+
+def _not_negative(epsilon: Fraction) -> arb:
     if epsilon < 0:
         raise Rejected(NAME, "epsilon", "it is negative")
-    return pair.worst(rational(epsilon))
+    return rational(epsilon)

@@ -8,9 +8,10 @@ from flint import arb
 from mpmath import mp
 
 from dpverify.balls import precision, rational
-from dpverify.curves import distributions
+from dpverify.curves import distributions, losses
 from dpverify.curves.base import Curve, Pair
 from dpverify.errors import CertificateError, DpverifyError
+from dpverify.rules import privacy_profile
 from dpverify.search.losses import propose
 
 F = Fraction
@@ -93,3 +94,24 @@ def test_a_side_is_known_only_where_every_part_has_it():
 def test_evidence_without_a_grid_is_refused(grid):
     with precision(64), pytest.raises((CertificateError, DpverifyError)):
         distributions.curve([exact(ONE)], (2,), {"grid": grid})
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+def test_the_lower_bound_of_the_lesser_order_is_never_made(monkeypatch, swapped):
+    made = []
+
+    def counted(parts, grid):
+        made.append(grid)
+        return lower_sums(parts, grid)
+
+    lower_sums = losses.lower_sums
+    monkeypatch.setattr(losses, "lower_sums", counted)
+    rows = SKEWED[::-1] if swapped else SKEWED
+    with precision(96):
+        found = distributions.curve([exact(rows)], (6,), evidence([exact(rows)], (6,), 0.5))
+        below = privacy_profile._certain(found, rational(F(1, 2)))
+        assert len(made) == 1
+        assert below.overlaps(found.lower.worst(rational(F(1, 2))))
+        assert len(made) == 2
+    expected = truth([rows], (6,), mp.mpf("0.5"))
+    assert below <= arb(mp.nstr(expected, 15)) <= below * (1 + arb("1e-3"))
