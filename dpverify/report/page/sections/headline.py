@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dpverify.report.page.blocks import Badge, Block, Code, Fold, Items, Link, Paragraph, Section, Table
+from dpverify.report.page.blocks import Badge, Block, Code, Fold, Inline, Items, Link, Paragraph, Section
 from dpverify.report.page.subject import Run
 from dpverify.report.results import Surprise
 
@@ -28,14 +28,13 @@ def blocks(run: Run) -> Sequence[Block]:
     said = "Everything is as expected." if not new else f"{len(new)} {'thing is' if len(new) == 1 else 'things are'} not as expected."
     outcomes = [(entry.verdict, entry.as_expected) for entry in results.entries]
     outcomes += [(finding.finding, finding.as_expected) for finding in results.findings]
-    rows = []
+    counts: list[Inline] = []
     for word in VERDICTS:
         expected = [fine for outcome, fine in outcomes if outcome == word]
         if expected:
-            rows.append((Badge(word.replace("_", " ")), str(len(expected)), str(sum(expected)), _MEANS[word]))
-    found: list[Block] = [Paragraph(f"{said} {results.summary[:1].upper()}{results.summary[1:]}.")]
-    header = ("verdict", "how many", "as expected", "means")
-    found += [Table("How many of each verdict", header, rows, numeric=frozenset({1, 2}))] if rows else []
+            fine = "as expected" if all(expected) else f"{sum(expected)} as expected"
+            counts.append((f"{len(expected)} ", Badge(word.replace("_", " "), all(expected)), f", {fine}: {_MEANS[word]}"))
+    found: list[Block] = [Paragraph(f"{said} {results.summary[:1].upper()}{results.summary[1:]}."), Items(counts)]
     anchors = {(file.path, entry.claim.name): f"#{file.stem}-{i}" for file in run.files for i, entry in enumerate(file.entries, 1)}
     found += [Section("To look at", [_listed(new, anchors)])] if new else []
     found += [Fold(f"{len(known)} known from the baseline", [_listed(known, anchors)])] if known else []

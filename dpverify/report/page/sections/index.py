@@ -17,7 +17,7 @@ def blocks(run: Run) -> Sequence[Block]:
     if len(run.files) < 2:
         return []
     audited = any(file.findings or file.faults for file in run.files)
-    header = ("mechanism", "law", "verdicts", *(("audits",) if audited else ()), "claims", "to look at")
+    header = ("mechanism", "verdicts", *(("audits",) if audited else ()), "to look at", "claims", "law")
     wrong = [one for one in run.results.surprises if not one.known]
     rows = []
     for file in run.files:
@@ -25,7 +25,7 @@ def blocks(run: Run) -> Sequence[Block]:
         look = f"{count} to look at" if count else ""
         audits = (_counted([finding.finding for finding in file.findings]),) if audited else ()
         verdicts = _counted([entry.verdict for entry in file.entries])
-        rows.append((Link(file.stem, f"#{file.stem}"), law(file), verdicts, *audits, str(len(file.entries)), look))
+        rows.append((Link(file.stem, f"#{file.stem}"), verdicts, *audits, look, str(len(file.entries)), law(file)))
     return [Table("Claim files", header, rows, numeric=frozenset({len(header) - 2}), interactive=True)]
 
 
