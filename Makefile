@@ -65,10 +65,10 @@ power: .venv/run  ## measure the power and the false alarms of audits, write rep
 
 audit: .venv-libraries/done  ## audit the noise of public libraries, write reports/libraries.md and .json
 	@# Exit code 1 is a finding, which is an answer: only a fault stops here.
-	.venv-libraries/bin/dpverify report specs/libraries -o build/libraries --samples 100000 --seed 0 || test $$? -eq 1
-	{ cat build/libraries/audits.md; echo; echo "## Versions"; echo; \
+	.venv-libraries/bin/dpverify report specs/libraries -o build/libraries --samples 100000 --seed 0 --format json --format markdown || test $$? -eq 1
+	{ cat build/libraries/results.md; echo; echo "## Versions"; echo; \
 	  .venv-libraries/bin/python -m pip list --format=freeze | sed -nE 's/^(opendp|diffprivlib|python-dp|numpy)==/- \1 /p'; } > reports/libraries.md
-	mv build/libraries/audits.json reports/libraries.json
+	mv build/libraries/results.json reports/libraries.json
 
 browser: .venv-browser/done  ## open the report, or PAGES="a.html b.html", in headless Chromium and list all that is wrong
 	.venv-browser/bin/python -m pytest -q -p no:cacheprovider tests/test_browser_check.py

@@ -21,11 +21,11 @@ def read(folder: Path) -> dict[str, tuple[str, str]]:
 def main() -> int:
     """Print every difference; 1 if there is one."""
     with tempfile.TemporaryDirectory() as scratch:
-        command = [sys.executable, "-m", "dpverify.cli", "report", "specs", "-o", scratch, "--no-audit"]
+        command = [sys.executable, "-m", "dpverify.cli", "verify", "specs", "--certificates", scratch, "--no-cache"]
         run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
         committed, today = read(ROOT / "reports"), read(Path(scratch))
     if run.returncode:
-        print(f"dpverify report ended with {run.returncode}\n{run.stdout}{run.stderr}", file=sys.stderr)
+        print(f"dpverify verify ended with {run.returncode}\n{run.stdout}{run.stderr}", file=sys.stderr)
         return 1
     differences = [
         f"{name}: committed {committed.get(name, ('', 'nothing'))[1]}, today {today.get(name, ('', 'nothing'))[1]}"
