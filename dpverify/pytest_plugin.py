@@ -51,12 +51,21 @@ class Settings:
 
 
 SETTINGS: Final = pytest.StashKey[Settings]()
+PROFILED: Final = pytest.StashKey["Profiled"]()
+
+
+@dataclass(frozen=True, slots=True)
+class Profiled:
+    """The limits of an audit: of the ini file, else of the profile. again: the options that say what an environment variable chose."""
+
+    limits: dict[str, Any]
+    again: tuple[str, ...] = ()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """The options of an audit, in the ini file; `--dp-seed` and `--dp-specs` also on the command line."""
-    parser.addini("dp_samples", "runs on each side for every audit (default: that of dpverify.audit)", default="")
-    parser.addini("dp_confidence", "1 - the false-alarm budget of each audit (default: that of dpverify.audit)", default="")
+    parser.addini("dp_samples", "runs on each side for every audit (default: that of the profile)", default="")
+    parser.addini("dp_confidence", "1 - the false-alarm budget of each audit (default: that of the profile)", default="")
     parser.addini("dp_seed", "the root that the seed of every test is derived from (default: 0)", default="0")
     parser.addini("dp_specs", "globs, relative to the rootdir, of the claim files that are tests", type="args", default=[])
     group = parser.getgroup("dpverify", "audits of differential privacy")
@@ -96,6 +105,20 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[SETTINGS] = Settings(limits, seed or 0, specs, tuple(_again(config)))
 
 
+def _profiled(config: pytest.Config) -> Profiled:
+    """What the profile that is taken says; read once, at the first audit. Raises SpecError for what is wrong with pyproject.toml."""
+    from dpverify.config import read_config
+
+    if PROFILED not in config.stash:
+        project = read_config(config.rootpath)
+        chosen, without = project.chosen(), project.chosen(environment={})
+        limits = {"samples": chosen.samples, "confidence": chosen.confidence} | config.stash[SETTINGS].limits
+        said = {"samples": without.samples, "confidence": without.confidence} | config.stash[SETTINGS].limits
+        again = [f"dp_{name}={value}" for name, value in limits.items() if said[name] != value]
+        config.stash[PROFILED] = Profiled(limits, tuple(part for option in again for part in ("-o", option)))
+    return config.stash[PROFILED]
+
+
 def _again(config: pytest.Config) -> Iterator[str]:
     """The options of the command line on which the audit of a test depends: what the ini file says need not be said again."""
     for option, name in (("-c", "inifilename"), ("--rootdir", "rootdir"), ("--dp-seed", "dp_seed")):
@@ -113,7 +136,7 @@ def _replayed(finding: Finding, item: pytest.Item) -> Finding:
         return finding
     file, *names = [*str(item.parent.nodeid).split("::"), item.name]  # without what pytest-xdist may add to the item's own
     place = os.path.relpath(item.config.rootpath / file, item.config.invocation_params.dir)
-    line = shlex.join(["pytest", *item.config.stash[SETTINGS].again, "::".join([place, *names])])
+    line = shlex.join(["pytest", *item.config.stash[SETTINGS].again, *_profiled(item.config).again, "::".join([place, *names])])
     return replace(finding, replay=line, also=tuple(_replayed(one, item) for one in finding.also))
 
 
@@ -124,9 +147,12 @@ def seed_of(root: int, item: pytest.Item) -> int:
 
 
 def _arguments(item: pytest.Item, given: dict[str, Any]) -> dict[str, Any]:
-    """The arguments of an audit: limits and seed, over them those given. The seed is shown where the test fails, whatever the reason."""
+    """The arguments of an audit: limits of the ini file or the profile, and the seed; over them those given.
+
+    The seed is shown where the test fails, whatever the reason.
+    """
     settings = item.config.stash[SETTINGS]
-    arguments = {**settings.limits, "seed": seed_of(settings.seed, item), **given}
+    arguments = {**_profiled(item.config).limits, "seed": seed_of(settings.seed, item), **given}
     item.add_report_section("call", "dpverify", f"seed {arguments['seed']} (from dp_seed = {settings.seed} and the test's name)")
     return arguments
 

@@ -64,9 +64,9 @@ def run(pytester, request):
     """Run pytest with the plugin in a folder that holds noise.py and the files given; audits are small."""
     known = ("-p", "no:cacheprovider") if request.config.pluginmanager.has_plugin("dpverify") else ("-p", "dpverify.pytest_plugin")
 
-    def run(*args, ini="", **files):
+    def run(*args, ini="", small="dp_samples = 4000", **files):
         pytester.makepyfile(noise=NOISE)
-        pytester.makeini(f"[pytest]\npythonpath = .\ndp_samples = 4000\n{dedent(ini)}")
+        pytester.makeini(f"[pytest]\npythonpath = .\n{small}\n{dedent(ini)}")
         for name, text in files.items():
             stem, _, suffix = name.rpartition("_")
             pytester.makefile(f".{suffix}", **{stem: dedent(text)})
@@ -259,6 +259,25 @@ def test_without_a_generator_a_test_cannot_be_run_again_and_says_so(run):
 def test_samples_and_confidence_come_from_the_ini_file(run):
     result = run(ini="dp_confidence = 0.99", test_noise_py=test_py().replace(".seed", ".confidence"))
     result.stdout.fnmatch_lines(["*SEED 0.99*"])
+
+
+def test_what_the_ini_file_does_not_say_comes_from_the_profile(run, pytester, monkeypatch):
+    pytester.makepyprojecttoml("[tool.dpverify.profiles.small]\nsamples = 2500\nalpha = 0.125\n")
+    monkeypatch.setenv("DPVERIFY_PROFILE", "small")
+    file = test_py(call="half") + "\n    def test_more(dp_audit):\n        pass\n"
+    said = run(small="", test_noise_py=file)
+    said.assert_outcomes(failed=1, passed=1)
+    said.stdout.fnmatch_lines(["*VIOLATION*confidence 0.875*", "*replay: pytest -o dp_samples=2500 -o dp_confidence=0.875 test_noise.py*"])
+    ini = run(ini="dp_confidence = 0.75", test_noise_py=file)
+    ini.stdout.fnmatch_lines(["*VIOLATION*confidence 0.75*"])
+    ini.stdout.no_fnmatch_line("*-o dp_confidence*")
+
+
+def test_what_is_wrong_with_pyproject_fails_an_audit_with_its_message(run, pytester):
+    pytester.makepyprojecttoml("[tool.dpverify]\nworker = 1\n")
+    said = run(test_noise_py=test_py())
+    said.assert_outcomes(failed=1)
+    said.stdout.fnmatch_lines(["*SpecError: *pyproject.toml, [[]tool.dpverify[]]: unknown key \"worker\". Did you mean 'workers'?*"])
 
 
 def test_all_faulty_options_are_told_at_once(run):
