@@ -14,6 +14,11 @@ from dpverify.expr import ONE, Pow, num, parse
 from dpverify.verify import verify
 
 MECHANISM = '[mechanism]\nkind = "radial"\nprofile = "exp(-r)"\nnorm = "l2"\ndimension = 3\n'
+PAIR = (
+    '[mechanism]\nkind = "compose"\n'
+    '[[mechanism.parts]]\nkind = "builtin"\nname = "laplace"\nscale = 1\n'
+    '[[mechanism.parts]]\nkind = "builtin"\nname = "laplace"\nscale = 2\n'
+)
 CLAIM = "[[claim]]\nsensitivity = 1\nepsilon = 1\n"
 
 
@@ -76,6 +81,18 @@ def test_more_parameters_than_any_claim_needs_are_refused(tmp_path):
 
 def test_an_infinite_end_of_a_domain_has_the_sign_of_its_side(tmp_path):
     assert "inf" in faults(tmp_path, MECHANISM + 'parameters = {a = "in (inf, 3)"}\n' + CLAIM)
+
+
+@pytest.mark.parametrize("value", ['["l1"]', "{ l1 = 1 }", "[]", "{}", "1", "true", "1979-05-27"])
+def test_an_adjacency_that_is_no_word_is_refused_once_whatever_it_is(value, tmp_path):
+    said = faults(tmp_path, PAIR + f"[[claim]]\nepsilon = 1\nadjacency = {value}\n")
+    assert said.count("adjacency = ") == 1
+    assert "bad.toml, claim 1: adjacency" in said and "is not one of" in said
+
+
+def test_an_integer_too_long_to_write_out_is_refused_with_its_key(tmp_path):
+    said = faults(tmp_path, MECHANISM + CLAIM + f"expect = 0x{'f' * 5000}\n")
+    assert "bad.toml, claim 1: expect = an integer of thousands of digits is not one of" in said
 
 
 def test_an_empty_name_is_not_the_working_directory():

@@ -372,7 +372,7 @@ class _Reader:
                 table.fault("sensitivity: the parts inside have their own; state it there.")
             sensitivity = None
         else:
-            mechanism, sensitivity = self._with_sensitivity(table, mechanism, sensitivity, query)
+            mechanism, sensitivity = self._with_sensitivity(table, mechanism, sensitivity, query, adjacency)
         return None if len(self.faults) > before else Part(mechanism, sensitivity, query, adjacency, times)
 
     def _parameters(self, table: Fields, parameters: Mapping[str, Any], variables: Mapping[str, tuple[str, ...]]) -> None:
@@ -517,7 +517,7 @@ class _Reader:
             return None
         query = None if rows is None else Query(rows, adjacency)
         if not (table.has("sensitivity") and sensitivity is None) and not (table.has("query") and query is None):
-            mechanism, sensitivity = self._with_sensitivity(table, mechanism, sensitivity, query)
+            mechanism, sensitivity = self._with_sensitivity(table, mechanism, sensitivity, query, adjacency)
         if len(self.faults) > before:
             return None
         claim = Claim(
@@ -558,7 +558,7 @@ class _Reader:
         return value
 
     def _with_sensitivity(
-        self, table: Fields, mechanism: Mechanism, sensitivity: Expr | None, query: Query | None
+        self, table: Fields, mechanism: Mechanism, sensitivity: Expr | None, query: Query | None, adjacency: str
     ) -> tuple[Mechanism, Expr | None]:
         """What the claim's sensitivity means for the kind: the noise's norm, the pairs of a metric, or nothing."""
         if query is not None:
@@ -579,10 +579,9 @@ class _Reader:
         if isinstance(mechanism, Combinator):
             if sensitivity not in (None, ONE):
                 table.fault("sensitivity: the parts have their own; state it there.")
-            stated = table.data.get("adjacency", "")
-            if stated and self.adjacency not in ("", stated):
-                table.fault(f"adjacency = {show(stated)}, but the mechanism states {show(self.adjacency)}.")
-            for fault in adjacency_faults(mechanism, stated or self.adjacency):
+            if adjacency and self.adjacency not in ("", adjacency):
+                table.fault(f"adjacency = {show(adjacency)}, but the mechanism states {show(self.adjacency)}.")
+            for fault in adjacency_faults(mechanism, adjacency or self.adjacency):
                 table.fault(f"adjacency: {fault}")
             return mechanism, None
         if isinstance(mechanism, Staircase):

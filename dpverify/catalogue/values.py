@@ -94,7 +94,8 @@ def read_choice(allowed: tuple[str, ...]) -> Callable[[Any], str]:
     """A reader of one of the allowed words."""
     def read(value: Any) -> str:
         if value not in allowed or not isinstance(value, str):
-            raise Fault(f"is not one of {', '.join(allowed)}.{meant(str(value), allowed)}")
+            near = meant(value, allowed) if isinstance(value, str) else ""
+            raise Fault(f"is not one of {', '.join(allowed)}.{near}")
         return value
 
     return read
