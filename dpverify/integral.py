@@ -812,21 +812,39 @@ def _piece_integral(piece: Piece, reference: arb, bits: int) -> arb:
 
 def _sharp_end(piece: Piece, side: str, other: Fraction | None, point: Fraction, wanted: arb) -> tuple[arb, Fraction]:
     """The mass of the first end that is as narrow as wanted, or of the narrowest, with the point where it starts."""
+    ends = list(_ends(side, _halfway(point, other, side), point))
+    known: dict[int, arb | None] = {}
+
+    def mass(i: int) -> arb | None:
+        if i not in known:
+            known[i] = _known_mass(piece, ends[i], _end_name(side, point))
+        return known[i]
+
+    # masses are the narrower the further out an end starts, nearly always: by halving, else one by one
+    low, high = 0, len(ends)
+    while low < high:
+        middle = (low + high) // 2
+        found = mass(middle)
+        low, high = (low, middle) if found is not None and found.rad() <= wanted else (middle + 1, high)
     best: tuple[arb, Fraction] | None = None
-    for end in _ends(side, _halfway(point, other, side), point):
-        try:
-            mass = end_mass(piece.density, piece.name, end)
-        except (Undecided, ExprError):
-            continue
-        if mass is None:
-            raise Undecided(f"the density is not integrable {_end_name(side, point)}.")
-        if best is None or mass.rad() < best[0].rad():
-            best = mass, end.boundary()
-        if mass.rad() <= wanted:
-            break
+    for i in (low,) if low < len(ends) else range(len(ends)):
+        found = mass(i)
+        if found is not None and (best is None or found.rad() < best[0].rad()):
+            best = found, ends[i].boundary()
     if best is None:
         raise Undecided(f"whether the density is integrable {_end_name(side, point)} is not certain.")
     return best
+
+
+def _known_mass(piece: Piece, end: End, where: str) -> arb | None:
+    """The mass of an end, None where it is not known. Raises Undecided where it is certainly infinite."""
+    try:
+        mass = end_mass(piece.density, piece.name, end)
+    except (Undecided, ExprError):
+        return None
+    if mass is None:
+        raise Undecided(f"the density is not integrable {where}.")
+    return mass
 
 
 def _halfway(point: Fraction, other: Fraction | None, side: str) -> Fraction | None:

@@ -188,3 +188,8 @@ def test_repeating_densities_on_the_line(density, expected):
 @pytest.mark.parametrize("density", ["exp(floor(abs(z)))", "exp(-floor(z))", "exp(abs(z) - floor(abs(z)))"])
 def test_steps_that_do_not_fall_are_not_called_integrable(density):
     assert has_normaliser(line(density)) is not True
+
+
+def test_noise_that_is_the_hyperbolic_sine_of_a_gaussian_has_the_mass_of_the_gaussian():
+    # the inverse hyperbolic sine as a logarithm cancels left of 0
+    assert contains(normaliser(line("exp(-asinh(z)**2/2)/sqrt(1 + z**2)")), mpmath.sqrt(2 * mpmath.pi))

@@ -385,18 +385,19 @@ class _Mean:
         mu = constant(self.shift) * rational(v) ** rational(-self.law.exponent / 2)
         return part(acb(mu), acb(epsilon)).real
 
-    def _limit(self, part: _Part, rising: bool) -> arb:
-        """What encloses the part beyond a cut, with its value there, where v rises to infinity or falls to 0.
+    def _beyond(self, part: _Part, epsilon: arb, cut: Fraction, rising: bool) -> arb:
+        """What encloses the part beyond a cut, where v rises to infinity or falls to 0: mu falls to 0 there or rises to infinity.
 
-        H_Gauss rises in mu from 0 to 1; probabilities are between 0 and 1.
+        H_Gauss and the first probability rise in mu, from at least 0 to 1. H_Gauss >= 0, so e^epsilon times the second is no greater.
         """
-        if part is not _gaussian:
-            return arb(0).union(arb(1))
-        return arb(0) if rising == (self.law.exponent > 0) else arb(1)
+        if part is _second:
+            return arb(0).union(self._beyond(_first, epsilon, cut, rising).upper() * (-epsilon).exp())
+        limit = arb(0) if rising == (self.law.exponent > 0) else arb(1)
+        return self._value(part, epsilon, cut).union(limit)
 
     def _end(self, part: _Part, epsilon: arb, cut: Fraction, low: Fraction, high: Fraction | None, bits: int) -> arb:
         """The integral beyond a cut."""
-        between = self._value(part, epsilon, cut).union(self._limit(part, rising=high is None))
+        between = self._beyond(part, epsilon, cut, rising=high is None)
         try:
             mass = _mass(self.law, low, high, bits)
         except Undecided:  # too far out: at most the whole mass, and at least nothing
@@ -412,7 +413,7 @@ class _Mean:
             size = size.max((height * at).mid())
         least = size * arb(2) ** -bits
         low, high = 0, len(self.grid) - 1
-        below, above = ([(self._limit(part, rising) - at).abs_upper() for at in values] for rising in (False, True))
+        below, above = ([2 * self._beyond(part, epsilon, p, rising).rad() for p in self.grid] for rising in (False, True))
         while low < high and below[low + 1] * self.masses[0][low + 1] < least:
             low += 1
         while high > low + 1 and above[high - 1] * self.masses[1][high - 1] < least:

@@ -120,6 +120,26 @@ def test_the_event_has_the_profile_as_its_excess():
     assert abs(p - arb(1).exp() * q - pair.forward(arb(1))) < arb("1e-10")
 
 
+@pytest.mark.parametrize("epsilon", [1, 20, 120])
+def test_the_probabilities_of_the_event_are_known_to_twelve_digits_however_small(epsilon):
+    # exponential noise in the plane: V is gamma of shape 3/2 and rate 1/2, its reciprocal square root integrated by hand
+    with precision(64):
+        event = curve(radial("exp(-r)", 2), UNIT).upper.event(arb(epsilon))
+
+    def expected(sign):
+        def weighed(v):
+            mu = 1 / mpmath.sqrt(v)
+            return mpmath.sqrt(v) * mpmath.exp(-v / 2) * mpmath.ncdf(sign * mu / 2 - epsilon / mu) / (mpmath.gamma(1.5) * 2**1.5)
+
+        with mpmath.workdps(40):
+            return mpmath.quad(weighed, [0, *(mpmath.mpf(10) ** (mpmath.mpf(k) / 20) for k in range(-120, 60))], maxdegree=5)
+
+    for key, sign in (("P", 1), ("Q", -1)):
+        low, high = (mpmath.mpf(end) for end in (event[key].strip("[]").split(", ") * 2)[:2])
+        assert low * (1 - mpmath.mpf("1e-14")) <= expected(sign) <= high * (1 + mpmath.mpf("1e-14"))
+        assert high - low <= low * mpmath.mpf("1e-10")
+
+
 # -- laws ----------------------------------------------------------------------------------------
 
 
