@@ -1,16 +1,17 @@
 """What leaves dpverify for other programs is read by those programs, and says there what it says here."""
 
 import json
-import os
 import re
 import shutil
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 from jsonschema import validators
+from jsonschema.protocols import Validator
 from junitparser import Error, Failure, JUnitXml
 from lxml import etree
 from sarif.loader import load_sarif_file
@@ -110,14 +111,51 @@ def test_fingerprints_in_sarif_stay_when_a_claim_moves_to_another_line(project):
     assert marks() == before
 
 
+@cache
+def sarif_schema() -> Validator:
+    schema = json.loads((ROOT / "tests" / "data" / "sarif-schema-2.1.0.json").read_text(encoding="utf-8"))
+    dialect = validators.validator_for(schema)
+    dialect.check_schema(schema)
+    return dialect(schema)
+
+
+def sarif_faults(log: dict) -> list[str]:
+    return [f"{error.json_path}: {error.message}" for error in sarif_schema().iter_errors(log)]
+
+
 @pytest.mark.parametrize("log", [verified, audited], ids=["verify", "audit"])
 def test_sarif_is_valid_by_the_published_schema(project, log):
-    published = os.environ.get("SARIF_SCHEMA")
-    if not published:
-        pytest.skip("SARIF_SCHEMA does not name a copy of the schema sarif-schema-2.1.0.json of OASIS")
-    schema = json.loads(Path(published).read_text(encoding="utf-8"))
-    validator = validators.validator_for(schema)(schema)
-    assert [error.message for error in validator.iter_errors(json.loads(log("sarif")))] == []
+    assert sarif_faults(json.loads(log("sarif"))) == []
+
+
+def test_the_sarif_of_a_report_with_all_of_it_is_valid(project):
+    answered("report", "claims", "audits", "-o", "out", "--format", "sarif")
+    log = json.loads(Path("out/results.sarif").read_text(encoding="utf-8"))
+    assert sarif_faults(log) == []
+    assert {"REFUTED", "UNKNOWN"} <= {result["ruleId"] for result in log["runs"][0]["results"]}
+
+
+def test_sarif_marks_what_a_baseline_accepts_and_is_valid(project):
+    answered("baseline", "claims", "-o", "accepted.toml")
+    log = json.loads(answered("verify", "claims", "--baseline", "accepted.toml", "--format", "sarif"))
+    assert sarif_faults(log) == []
+    assert [result["suppressions"][0]["status"] for result in log["runs"][0]["results"]] == ["accepted", "accepted"]
+
+
+def test_an_audit_that_could_not_be_made_is_a_failed_invocation_in_valid_sarif(project):
+    log = json.loads(audited("sarif"))
+    (invocation,) = log["runs"][0]["invocations"]
+    (told,) = invocation["toolExecutionNotifications"]
+    assert sarif_faults(log) == [] and not invocation["executionSuccessful"]
+    assert told["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "audits/broken.toml"
+
+
+def test_the_schema_of_sarif_refuses_what_is_not_sarif(project):
+    log = json.loads(verified("sarif"))
+    result = log["runs"][0]["results"][0]
+    result["level"], result["locations"][0]["physicalLocation"]["region"]["startLine"] = "fatal", 0
+    log["runs"][0]["tool"]["driver"].pop("name")
+    assert len(sarif_faults(log)) == 3
 
 
 # -- JUnit XML -------------------------------------------------------------------------------------------------
