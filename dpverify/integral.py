@@ -820,12 +820,18 @@ def _sharp_end(piece: Piece, side: str, other: Fraction | None, point: Fraction,
             known[i] = _known_mass(piece, ends[i], _end_name(side, point))
         return known[i]
 
-    # masses are the narrower the further out an end starts, nearly always: by halving, else one by one
-    low, high = 0, len(ends)
+    def sharp(i: int) -> bool:
+        found = mass(i)
+        return found is not None and bool(found.rad() <= wanted)
+
+    # masses are the narrower the further out an end starts, nearly always: by doubling and halving, else one by one
+    low, high = 0, 1
+    while high < len(ends) and not sharp(high):
+        low, high = high + 1, 2 * high + 1
+    high = min(high, len(ends))
     while low < high:
         middle = (low + high) // 2
-        found = mass(middle)
-        low, high = (low, middle) if found is not None and found.rad() <= wanted else (middle + 1, high)
+        low, high = (low, middle) if sharp(middle) else (middle + 1, high)
     best: tuple[arb, Fraction] | None = None
     for i in (low,) if low < len(ends) else range(len(ends)):
         found = mass(i)

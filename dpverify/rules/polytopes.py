@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations, product
@@ -30,10 +30,13 @@ class Polytope:
 
     vertices: tuple[Vector, ...]
     planes: tuple[tuple[Vector, Fraction], ...]
+    known: tuple[frozenset[int], ...] | None = field(default=None, compare=False, repr=False)
 
     @cached_property
     def tight(self) -> tuple[frozenset[int], ...]:
-        """For each vertex the planes that hold with equality there."""
+        """For each vertex the planes that hold with equality there; `known`, where the making of the polytope tells them."""
+        if self.known is not None:
+            return self.known
         return tuple(frozenset(i for i, (n, c) in enumerate(self.planes) if dot(n, v) == c) for v in self.vertices)
 
     @cached_property
@@ -53,14 +56,16 @@ class Polytope:
         tight on (Fukuda & Prodon 1996, Proposition 7).
         """
         sides = [dot(normal, v) - offset for v in self.vertices]
-        kept = [v for v, side in zip(self.vertices, sides, strict=True) if side <= 0]
-        if len(kept) == len(sides):
+        if all(side <= 0 for side in sides):
             return self
-        crossing = [(i, j) for i, j in combinations(range(len(sides)), 2) if sides[i] * sides[j] < 0 and self._is_edge(i, j)]
-        for i, j in crossing:
-            share = sides[i] / (sides[i] - sides[j])
-            kept.append(tuple(a + share * (b - a) for a, b in zip(self.vertices[i], self.vertices[j], strict=True)))
-        return Polytope(tuple(dict.fromkeys(kept)), (*self.planes, (normal, offset))) if kept else None
+        new = frozenset((len(self.planes),))
+        kept = {v: tight if side < 0 else tight | new for v, side, tight in zip(self.vertices, sides, self.tight, strict=True) if side <= 0}
+        for i, j in combinations(range(len(sides)), 2):
+            if (sides[i] < 0) is not (sides[j] < 0) and sides[i] and sides[j] and self._is_edge(i, j):
+                share = sides[i] / (sides[i] - sides[j])
+                point = tuple(a + share * (b - a) for a, b in zip(self.vertices[i], self.vertices[j], strict=True))
+                kept[point] = (self.tight[i] & self.tight[j]) | new  # a plane that holds inside an edge holds at both of its ends
+        return Polytope(tuple(kept), (*self.planes, (normal, offset)), tuple(kept.values())) if kept else None
 
     def _is_edge(self, i: int, j: int) -> bool:
         common = self.tight[i] & self.tight[j]

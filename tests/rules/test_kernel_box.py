@@ -3,6 +3,8 @@
 from fractions import Fraction
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from dpverify.balls import precision
 from dpverify.compare import certainly_equal, certainly_le, certainly_lt
@@ -169,6 +171,17 @@ def test_two_halves_of_a_polytope_share_the_vertices_of_the_cut():
     assert set(again.vertices) == {vector(0, 0, 0), vector(0, 1, 0), vector(0, 0, 1)} | {
         vector("1/2", 0, 0), vector("1/2", "1/2", 0), vector("1/2", 0, "1/2")
     }  # fmt: skip
+
+
+@given(st.lists(st.tuples(*[st.integers(-3, 3)] * 3, st.integers(-2, 4)), min_size=1, max_size=5))
+def test_after_any_cuts_the_planes_that_each_vertex_lies_on_are_known(cuts):
+    part = box([(Fraction(0), Fraction(1))] * 3)
+    for *normal, offset in cuts:
+        part = part.below(vector(*normal), Fraction(offset, 2)) or part
+        for point, tight in zip(part.vertices, part.tight, strict=True):
+            heights = [sum(a * x for a, x in zip(n, point, strict=True)) - c for n, c in part.planes]
+            assert max(heights) <= 0
+            assert tight == {i for i, height in enumerate(heights) if height == 0}
 
 
 def test_the_faces_towards_a_direction_are_those_that_it_leaves_by():
