@@ -90,9 +90,20 @@ def test_an_adjacency_that_is_no_word_is_refused_once_whatever_it_is(value, tmp_
     assert "bad.toml, claim 1: adjacency" in said and "is not one of" in said
 
 
-def test_an_integer_too_long_to_write_out_is_refused_with_its_key(tmp_path):
-    said = faults(tmp_path, MECHANISM + CLAIM + f"expect = 0x{'f' * 5000}\n")
-    assert "bad.toml, claim 1: expect = an integer of thousands of digits is not one of" in said
+def test_integers_too_long_to_write_out_are_refused_each_with_its_key(tmp_path):
+    long = f"0x{'f' * 5000}"
+    table = f'[mechanism]\nkind = "table"\nrows = [[1], [1]]\nadjacent = [[0, {long}]]\n'
+    said = faults(tmp_path, table + f"[[claim]]\nepsilon = 1\nexpect = {long}\n")
+    assert "bad.toml, mechanism, adjacent 1 2: an integer of more than 4200 digits." in said
+    assert "bad.toml, claim 1, expect: an integer of more than 4200 digits." in said
+
+
+def test_a_density_with_steps_beyond_all_floats_is_read(tmp_path):
+    file = tmp_path / "wide.toml"
+    file.write_text(
+        '[mechanism]\nkind = "radial"\nprofile = "exp(-floor(r + 1 - 10**400))"\nnorm = "l2"\ndimension = 1\n' + CLAIM, encoding="utf-8"
+    )
+    assert len(read_spec(file).claims) == 1
 
 
 def test_an_empty_name_is_not_the_working_directory():

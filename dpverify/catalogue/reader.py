@@ -7,6 +7,7 @@ import re
 import sys
 import tomllib
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -23,7 +24,7 @@ from dpverify.catalogue.checks import (
     why_not,
 )
 from dpverify.catalogue.kinds import BUILTINS, COMBINATORS, POSITIVE, READERS, close_pairs, read_kind
-from dpverify.catalogue.toml import Decimal, Fault, Fields, bound_nesting, meant, read_text, shorten, show
+from dpverify.catalogue.toml import Decimal, Fault, Fields, bound_nesting, long_integers, meant, read_text, shorten, show
 from dpverify.catalogue.values import (
     BODIES,
     VERDICTS,
@@ -164,6 +165,8 @@ def read_spec(path: str | Path) -> Spec:
         text = read_text(Path(path))
         bound_nesting(text)
         data = tomllib.loads(text, parse_float=Decimal)
+        if long := list(long_integers(data, file)):
+            raise SpecError(long)
         return _Reader(file, text, data).spec()
     except OSError as error:
         raise SpecError(f"{file}: cannot be read: {error.strerror or error}.") from error
@@ -630,7 +633,8 @@ class _Reader:
                 if stated is not None and mechanism not in seen:
                     seen.add(mechanism)
                     claim = replace(stated.claim, mechanism=mechanism)
-                    self.faults.extend(f"{self._at('mechanism')}: {fault}" for fault in sanity.faults(claim))
+                    with suppress(OverflowError):  # kinks beyond all floats: the density is not looked at, only judged
+                        self.faults.extend(f"{self._at('mechanism')}: {fault}" for fault in sanity.faults(claim))
 
     def _audit(self, table: Fields) -> dict[str, Any]:
         """Where the sampled implementation is; nothing of it is run here."""

@@ -5,13 +5,14 @@ from __future__ import annotations
 import difflib
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from dpverify.errors import ExprError
 from dpverify.expr import (
+    MAX_DIGITS,
     Expr,
     format_expr,
 )
@@ -68,6 +69,16 @@ def bound_nesting(text: str) -> None:
         if depth > MAX_NESTING or dots > MAX_NESTING:
             line = text.count("\n", 0, match.start()) + 1
             raise Fault(f"nested more than {MAX_NESTING} deep at line {line}.")
+
+
+def long_integers(value: Any, place: str) -> Iterator[str]:
+    """Where integers have more digits than a number may have: hexadecimal ones, whose length the parser does not bound."""
+    if isinstance(value, int) and abs(value) >= 10**MAX_DIGITS:
+        yield f"{place}: an integer of more than {MAX_DIGITS} digits."
+    for key, item in value.items() if isinstance(value, dict) else ():
+        yield from long_integers(item, f"{place}, {key}")
+    for number, item in enumerate(value if isinstance(value, list) else (), 1):
+        yield from long_integers(item, f"{place} {number}")
 
 
 class Fields:
