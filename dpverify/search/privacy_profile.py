@@ -94,6 +94,8 @@ _EVALUATED = {
     line.NAME: 2000,
 }
 """Rules whose profiles are slow to evaluate, with the most cells of a grid that one may have."""
+_PLACES_INSIDE = 8
+"""Of a nat."""
 _MOST_WORK_INSIDE = 4000
 """Of a composition of finite mechanisms for one epsilon, where a grid takes thousands."""
 _GUESSES = (1e-12, 1e-24, 1e-48, 1e-96)
@@ -334,8 +336,9 @@ def _leaf_plans(run: Run, target: Target) -> Iterator[Plan]:
 
 
 def _place(target: Target) -> Plan:
-    """Where finite mechanisms are to be at their worst."""
-    return {"at": str(Fraction(0 if target.epsilon is None else target.epsilon).limit_denominator(10**6))}
+    """Where finite mechanisms are to be at their worst; inside a composition only about there, so that claims near each other share it."""
+    at = Fraction(0 if target.epsilon is None else target.epsilon)
+    return {"at": str(Fraction(round(at * _PLACES_INSIDE), _PLACES_INSIDE) if target.inside else at.limit_denominator(10**6))}
 
 
 def _below_sample(mechanism: Subsample, inner: Sequence[Run], target: Target) -> Target:

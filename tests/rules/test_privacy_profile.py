@@ -5,8 +5,9 @@ import pytest
 from dpverify.balls import constant, precision
 from dpverify.errors import CertificateError, DpverifyError, Rejected
 from dpverify.expr import num, parse
-from dpverify.model import L1, L2, Claim, Compose, Part, PostProcess, Radial, Subsample
+from dpverify.model import L1, L2, Claim, Compose, Part, PostProcess, Radial, Subsample, Table
 from dpverify.rules.privacy_profile import check
+from dpverify.search.privacy_profile import propose
 from tests.reference import MP
 
 GAUSSIAN = Radial(parse("exp(-r**2/2)"), L2, num(1), num(2))
@@ -119,3 +120,13 @@ def test_an_exact_rule_for_one_noise_does_not_compose_another():
             run({"delta": True}, epsilon="1", mechanism=mixed, sensitivity=None, curve={"rule": name})
     with pytest.raises(CertificateError):
         run({"delta": True}, epsilon="1", mechanism=mixed, sensitivity=None, curve={"rule": "gaussian"})
+
+
+def test_claims_about_one_composition_at_one_delta_rest_on_one_curve():
+    # deriving it takes long, and equal evidence is derived once
+    truth, lie = parse("3/4"), parse("1/4")
+    both = Compose((Part(GAUSSIAN, num(1)), Part(Table(((truth, lie), (lie, truth))))))
+    plans = [propose(Claim(both, parse(epsilon), parse("1/10**6")), 10, lambda claim: None) for epsilon in ("4", "4.1", "3.95")]
+    curves = [step["evidence"]["curve"] for plan in plans for step in plan if "curve" in step["evidence"]]
+    assert len(curves) >= 3
+    assert all(curve == curves[0] and curve["rule"] == "loss-distribution" for curve in curves)
