@@ -5,8 +5,10 @@ import re
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 import pytest
 from click.testing import CliRunner
@@ -17,6 +19,10 @@ from lxml import etree
 from sarif.loader import load_sarif_file
 
 from dpverify import cli
+from dpverify.expr import num
+from dpverify.model import Claim, Sampled
+from dpverify.report import Entry, sarif
+from dpverify.report.results import Results, Surprise
 from tests.consumers import check_jsonschema
 
 ROOT = Path(__file__).parents[1]
@@ -156,6 +162,174 @@ def test_the_schema_of_sarif_refuses_what_is_not_sarif(project):
     result["level"], result["locations"][0]["physicalLocation"]["region"]["startLine"] = "fatal", 0
     log["runs"][0]["tool"]["driver"].pop("name")
     assert len(sarif_faults(log)) == 3
+
+
+# RFC 3986: what may stand in a URI reference.
+URI = re.compile(r"(?:[A-Za-z0-9._~:/?#@!$&'()*+,;=-]|%[0-9A-F]{2})+")
+
+
+def written(*, file: str = "claims/odd.toml", said: str = "a.", line: int = 1, count: int = 1, known: int = 0) -> dict:
+    """The log of so many undecided claims of one file, of which the first `known` stand in a baseline."""
+    claim = Claim(mechanism=Sampled(), epsilon=num(1), mechanism_name="odd", name="c")
+    entries = [Entry(file, "odd", replace(claim, name=f"{said} {i}"), "PROVED", line=line) for i in range(count)]
+    marks = frozenset(one.fingerprint for one in Results(entries=entries).surprises[:known])
+    return json.loads(sarif.render(Results(entries=entries, known=marks)))
+
+
+def places(log: dict) -> list[dict]:
+    return [result["locations"][0]["physicalLocation"] for result in log["runs"][0]["results"]]
+
+
+def test_every_rule_in_sarif_has_what_code_scanning_asks_for(project):
+    rules = json.loads(verified("sarif"))["runs"][0]["tool"]["driver"]["rules"]
+    assert {rule["id"] for rule in rules} == {"REFUTED", "PROVED", "UNKNOWN", "VIOLATION", "NONCONFORMING"}
+    for rule in rules:
+        assert 0 < len(rule["shortDescription"]["text"]) < len(rule["fullDescription"]["text"]) <= 1024
+        assert rule["name"] not in ("", rule["id"]) and len(rule["name"]) <= 255
+        assert "What to do" in rule["help"]["text"] and "`" not in rule["help"]["text"]
+        assert "### What to do" in rule["help"]["markdown"] and "\n1. " in rule["help"]["markdown"]
+        properties = rule["properties"]
+        assert properties["precision"] in ("very-high", "high", "medium", "low")
+        assert properties["problem.severity"] == rule["defaultConfiguration"]["level"] in ("error", "warning")
+        assert 0 < len(properties["tags"]) <= 10
+        assert ("security" in properties["tags"]) == ("security-severity" in properties)
+        assert 0 < float(properties.get("security-severity", "1")) <= 10
+
+
+def test_only_rules_by_which_data_are_less_private_than_claimed_are_of_security(project):
+    rules = json.loads(verified("sarif"))["runs"][0]["tool"]["driver"]["rules"]
+    assert {rule["id"] for rule in rules if "security-severity" in rule["properties"]} == {"REFUTED", "VIOLATION", "NONCONFORMING"}
+
+
+def test_a_result_has_the_level_of_its_rule(project):
+    run = json.loads(verified("sarif"))["runs"][0]
+    for result in run["results"]:
+        assert result["level"] == run["tool"]["driver"]["rules"][result["ruleIndex"]]["defaultConfiguration"]["level"]
+
+
+def test_the_category_of_an_upload_is_left_to_the_workflow(project):
+    assert "automationDetails" not in json.loads(verified("sarif"))["runs"][0]
+
+
+def test_a_region_in_sarif_is_the_line_of_the_claim_and_its_context_the_whole_claim(project):
+    (claim, undecided) = places(json.loads(verified("sarif")))
+    lines = Path("claims/response.toml").read_text(encoding="utf-8").splitlines()
+    region, context = claim["region"], claim["contextRegion"]
+    assert (region["startLine"], region["startColumn"], region["endLine"], region["endColumn"]) == (7, 1, 7, len("[[claim]]") + 1)
+    assert region["snippet"]["text"] == lines[6] == "[[claim]]"
+    assert (context["startLine"], context["endLine"], context["endColumn"]) == (7, 9, len(lines[8]) + 1)
+    assert context["snippet"]["text"].split("\n") == lines[6:9]
+    assert undecided["contextRegion"]["endLine"] == 4
+
+
+def test_columns_in_sarif_count_utf16_code_units(project):
+    Path("odd.toml").write_text(RESPONSE + "[[claim]]\nepsilon = 1 # \U0001f600\n", encoding="utf-8")
+    log = json.loads(verified("sarif", "odd.toml"))
+    assert log["runs"][0]["columnKind"] == "utf16CodeUnits"
+    assert places(log)[0]["contextRegion"]["endColumn"] == len("epsilon = 1 # ") + 2 + 1
+
+
+@pytest.mark.parametrize("line", [1, 4, 10**6])
+def test_a_claim_file_that_is_gone_or_is_shorter_now_still_has_its_line(project, line):
+    for file in ("gone.toml", "claims/undecided.toml"):
+        log = written(file=file, line=line)
+        assert sarif_faults(log) == []
+        assert places(log)[0]["region"]["startLine"] == line
+    assert "snippet" not in places(written(file="gone.toml", line=line))[0]["region"]
+
+
+ODD_NAMES = ["a b", "ü", "\U0001f600", "c:\\d\\e", "50%", "a#b?c", "[x](1)", "a&b=c;d", "%41", "'q' \"r\"", "-x", "a:b"]
+
+
+@pytest.mark.parametrize("absolute", [False, True])
+def test_an_odd_name_of_a_file_is_a_relative_uri_that_leads_to_it(absolute, project):
+    files = [project / name / f"{name}.toml" for name in ODD_NAMES]
+    for file in files:
+        file.parent.mkdir()
+        file.write_text(RESPONSE + "[[claim]]\nepsilon = 1\n", encoding="utf-8")
+    log = json.loads(verified("sarif", *(str(file) if absolute else f"./{file.relative_to(project)}" for file in files)))
+    assert sarif_faults(log) == []
+    artifacts = [place["artifactLocation"] for place in places(log)]
+    for uri in (artifact["uri"] for artifact in artifacts):
+        assert URI.fullmatch(uri) and not urlsplit(uri).scheme and not urlsplit(uri).query and not urlsplit(uri).fragment
+    assert {artifact["uriBaseId"] for artifact in artifacts} <= log["runs"][0]["originalUriBaseIds"].keys()
+    assert [project / unquote(artifact["uri"]) for artifact in artifacts] == files
+
+
+def test_names_in_sarif_are_from_the_root_of_the_repository_wherever_dpverify_runs(project, monkeypatch):
+    (project / ".git").mkdir()
+    monkeypatch.chdir(project / "claims")
+    assert {place["artifactLocation"]["uri"] for place in places(json.loads(verified("sarif", ".")))} == {
+        "claims/response.toml", "claims/undecided.toml",
+    }  # fmt: skip
+
+
+def test_a_file_outside_the_repository_has_an_absolute_uri(project, monkeypatch):
+    (project / "claims" / ".git").mkdir()
+    monkeypatch.chdir(project / "claims")
+    (project / "out side.toml").write_text(RESPONSE + "[[claim]]\nepsilon = 1\n")
+    log = json.loads(verified("sarif", "../out side.toml"))
+    assert places(log)[0]["artifactLocation"] == {"uri": (project / "out side.toml").as_uri()}
+    assert sarif_faults(log) == []
+
+
+def test_a_linked_file_is_named_by_where_it_is(project):
+    Path("link.toml").symlink_to(Path("claims/undecided.toml"))
+    assert places(json.loads(verified("sarif", "link.toml")))[0]["artifactLocation"]["uri"] == "claims/undecided.toml"
+
+
+def test_sarif_leads_to_the_sampler_that_violates_its_claim(project):
+    log = json.loads(audited("sarif"))
+    for result in log["runs"][0]["results"]:
+        (related,) = result["relatedLocations"]
+        place = related["physicalLocation"]
+        assert (place["artifactLocation"]["uri"], place["region"]["startLine"]) == ("audits/noise.py", 1)
+        assert place["region"]["snippet"]["text"] == "def half(data, rng):"
+        assert f"[sampler]({related['id']})" in result["message"]["text"]
+
+
+def test_sarif_leads_to_the_declaration_that_a_claim_uses(project):
+    declaration = 'noise = Mechanism(name="noise", noise=Translation(density="exp(-abs(z))"), parameters={}, source=Source("A. 2020"))'
+    Path("claims/used.py").write_text(f"from dpverify.declare import Mechanism, Source, Translation\n\n{declaration}\n")
+    Path("used.toml").write_text('[mechanism]\nuse = "claims/used.py:noise"\n[[claim]]\nsensitivity = 1\nepsilon = 0.5\n')
+    (result,) = json.loads(verified("sarif", "used.toml"))["runs"][0]["results"]
+    place = result["relatedLocations"][0]["physicalLocation"]
+    assert (place["artifactLocation"]["uri"], place["region"]["startLine"]) == ("claims/used.py", 3)
+    assert place["region"]["snippet"]["text"] == declaration
+    assert "[declaration](1)" in result["message"]["text"]
+
+
+def test_what_looks_like_a_link_in_a_message_is_none():
+    (result,) = written(said="see [here](1)")["runs"][0]["results"]
+    assert result["message"]["text"].startswith("see \\[here](1) 0: ")
+
+
+def test_the_markdown_of_a_message_holds_the_whole_message_and_no_html(project):
+    for result in json.loads(verified("sarif"))["runs"][0]["results"]:
+        said = result["message"]
+        code = [line[4:] for line in said["markdown"].split("\n") if line.startswith("    ")]
+        assert code == said["text"].split("\n")
+        assert not [line for line in said["markdown"].split("\n") if re.search(r"(?<!\\)<", line) and not line.startswith("    ")]
+
+
+def test_more_results_than_code_scanning_shows_are_cut_and_counted_the_known_ones_first(monkeypatch):
+    assert sarif.MOST_RESULTS == 5_000
+    monkeypatch.setattr(sarif, "MOST_RESULTS", 50)
+    run = written(count=53, known=10)["runs"][0]
+    assert len(run["results"]) == 50
+    assert sum("suppressions" in result for result in run["results"]) == 7
+    (told,) = run["invocations"][0]["toolExecutionNotifications"]
+    assert told["level"] == "warning" and told["message"]["text"].startswith("3 of 53 results are left out")
+    assert run["invocations"][0]["executionSuccessful"]
+
+
+def test_of_too_many_results_errors_are_kept_before_warnings_in_their_order():
+    def surprise(level: str, line: int) -> Surprise:
+        return Surprise("claim", "REFUTED", level, "a.toml", line, "c", "t", "m", str(line))
+
+    many = [surprise(level, line) for line, level in enumerate(["warning", "error", "warning", "error"], 1)]
+    assert [one.line for one in sarif.gravest(many, 3)] == [1, 2, 4]
+    assert [one.line for one in sarif.gravest(many, 2)] == [2, 4]
 
 
 # -- JUnit XML -------------------------------------------------------------------------------------------------
