@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Final
 
 from flint import arb, ctx
 
-from dpverify.balls import MAX_PRECISION, constant, exact, precision
+from dpverify.balls import MAX_PRECISION, constant, exact
 from dpverify.compare import decimal_bounds
 from dpverify.curves.base import Profile
 from dpverify.errors import Undecided
@@ -22,6 +23,9 @@ ROUNDS: Final = 3
 
 READABLE: Final = 64
 """Bits for numbers that are only shown, with at most twelve digits."""
+
+_ZERO: Final = arb(0)
+_TWICE: Final = 2 * arb(0).union(arb(1))
 
 
 class Known:
@@ -40,17 +44,20 @@ class Known:
 
 def accurately(compute: Callable[[], arb]) -> arb:
     """What `compute` encloses, at as much precision as cancellation makes necessary. Raises Undecided for a ball that is not finite."""
-    wanted = ctx.prec - SLACK
-    bits = _rounded(ctx.prec + STEP // 2)
-    for _ in range(ROUNDS):
-        with precision(bits):
+    before = ctx.prec
+    wanted, bits = before - SLACK, _rounded(before + STEP // 2)
+    try:
+        for _ in range(ROUNDS):
+            ctx.prec = bits
             ball = compute()
-        if not ball.is_finite():
-            raise Undecided("a privacy profile whose enclosure is not finite; raise the precision.")
-        missing = wanted - int(ball.rel_accuracy_bits())
-        if missing <= 0 or ball.is_exact():
-            break
-        bits = min(_rounded(bits + min(missing + SLACK, 3 * bits)), MAX_PRECISION)
+            if not ball.is_finite():
+                raise Undecided("a privacy profile whose enclosure is not finite; raise the precision.")
+            missing = wanted - int(ball.rel_accuracy_bits())
+            if missing <= 0 or ball.is_exact():
+                break
+            bits = min(_rounded(bits + min(missing + SLACK, 3 * bits)), MAX_PRECISION)
+    finally:
+        ctx.prec = before
     return ball
 
 
@@ -83,14 +90,21 @@ def divergence(at: Callable[[arb], arb]) -> Profile:
         if epsilon.is_exact() or not epsilon.is_finite():
             return hull(epsilon)
         low, high = epsilon.lower(), epsilon.upper()
-        fall, found = (high - low).expm1().upper(), at(low)
+        found = at(low)
         if found == 0:
             return found
-        if fall <= found * arb(2) ** (SLACK - ctx.prec):
-            return (found - arb(0).union(fall)).max(arb(0))
+        width = high - low
+        if width <= found * _accuracy(ctx.prec):
+            return (found - _TWICE * width).max(_ZERO)  # e^width - 1 <= 2 width
         return found.union(at(high))
 
     return profile
+
+
+@lru_cache(maxsize=64)
+def _accuracy(prec: int) -> arb:
+    """Half of the relative accuracy that a profile is wanted to."""
+    return arb(2) ** (SLACK - prec - 1)
 
 
 def decimals(ball: arb, digits: int = 12) -> str:
