@@ -1,4 +1,4 @@
-"""What mkdocs.yml hooks into the build: pages from outside docs/, links that lead to them, and no request to the network.
+"""What mkdocs.yml hooks into the build: pages from outside docs/, links that lead to them, a name for the search, no request to the network.
 
 In the repository a page links to a file where it lies, so that it can be read there too. In the build
 the link leads to the page made of it.
@@ -47,6 +47,11 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str
         return link[0] if uri is None else posixpath.relpath(uri, posixpath.dirname(page.file.src_uri)) + (link[2] or "")
 
     return LINK.sub(led, markdown)
+
+
+def on_post_page(output: str, page: Any, config: Any) -> str:
+    """The page with a name for the dialog of the search, which the theme gives none."""
+    return output.replace('data-md-component="search" role="dialog"', 'data-md-component="search" role="dialog" aria-label="Search"')
 
 
 def on_post_build(config: Any) -> None:
