@@ -1,6 +1,7 @@
 """What leaves dpverify for other programs is read by those programs, and says there what it says here."""
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -254,6 +255,20 @@ def test_an_odd_name_of_a_file_is_a_relative_uri_that_leads_to_it(absolute, proj
         assert URI.fullmatch(uri) and not urlsplit(uri).scheme and not urlsplit(uri).query and not urlsplit(uri).fragment
     assert {artifact["uriBaseId"] for artifact in artifacts} <= log["runs"][0]["originalUriBaseIds"].keys()
     assert [project / unquote(artifact["uri"]) for artifact in artifacts] == files
+
+
+@pytest.mark.parametrize(("file", "uri"), [("a\0b", "a%00b"), (os.fsdecode(b"\xff.toml"), "%FF.toml"), ("x" * 300, "x" * 300)])
+def test_a_name_that_no_text_or_no_file_can_have_is_still_a_uri(file, uri):
+    log = written(file=file)
+    assert sarif_faults(log) == []
+    assert places(log)[0]["artifactLocation"]["uri"] == uri
+
+
+@pytest.mark.parametrize("name", ["x" * 300, "a/b.py", "é é", "gone"])
+def test_a_sampler_that_no_file_holds_is_not_linked(name, project):
+    Path("odd.toml").write_text(UNKNOWN + f'[audit]\nsampler = "{name}:half"\n', encoding="utf-8")
+    (result,) = written(file="odd.toml")["runs"][0]["results"]
+    assert "relatedLocations" not in result and "See" not in result["message"]["text"]
 
 
 def test_names_in_sarif_are_from_the_root_of_the_repository_wherever_dpverify_runs(project, monkeypatch):

@@ -11,7 +11,7 @@ import os
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -19,7 +19,7 @@ from dpverify import __version__
 from dpverify.report.markdown import literal
 from dpverify.report.results import RULES, Results, Surprise
 from dpverify.report.sarif_rules import descriptor
-from dpverify.report.sources import Related, Sources, root_of_repository
+from dpverify.report.sources import Related, Sources, resolved, root_of_repository
 
 SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 MOST_RESULTS: Final = 5_000
@@ -102,13 +102,13 @@ class _Log:
 
     def _artifact(self, file: str) -> dict[str, str]:
         """A file by its name from the root, links followed; one outside by an absolute address."""
-        path = PurePath(os.path.realpath(file))
+        path = resolved(file)
         if path.is_relative_to(self.root):
-            return {"uri": quote(path.relative_to(self.root).as_posix()), "uriBaseId": _ROOT}
+            return {"uri": quote(os.fsencode(path.relative_to(self.root).as_posix())), "uriBaseId": _ROOT}
         return {"uri": path.as_uri()}
 
     def _is_inside(self, path: Path) -> bool:
-        return PurePath(os.path.realpath(path)).is_relative_to(self.root)
+        return resolved(path).is_relative_to(self.root)
 
 
 def gravest(surprises: Sequence[Surprise], most: int) -> Sequence[Surprise]:

@@ -10,7 +10,7 @@ import os
 import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any, Final
 
 from dpverify.catalogue import shelf
@@ -75,7 +75,7 @@ class Sources:
             yield from self._found("sampler", module, name, (folder, Path()))
 
     def _found(self, what: str, file: str, name: str, folders: Sequence[Path]) -> Iterator[Related]:
-        path = next((folder / file for folder in folders if (folder / file).is_file()), None)
+        path = next((folder / file for folder in folders if os.path.isfile(folder / file)), None)  # noqa: PTH113  # False for names that no file can have
         if path is not None:
             yield Related(what, path, _line_of(name.partition(".")[0], "\n".join(self.lines(str(path)))))
 
@@ -107,5 +107,13 @@ def _line_of(name: str, text: str) -> int:
 
 def root_of_repository() -> Path:
     """The folder that names of files are read from by who looks at the repository: the one with .git around here, else this one."""
-    here = Path(os.path.realpath(Path.cwd()))
+    here = Path.cwd().resolve()
     return next((folder for folder in (here, *here.parents) if (folder / ".git").exists()), here)
+
+
+def resolved(file: str | Path) -> PurePath:
+    """A file's absolute name, links followed; as it stands where no file can have it."""
+    try:
+        return PurePath(os.path.realpath(file))
+    except ValueError:
+        return PurePath(Path.cwd(), file)
