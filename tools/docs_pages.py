@@ -1,4 +1,4 @@
-"""What mkdocs.yml hooks into the build: pages from outside docs/, links that lead to them, a name for the search, no request to the network.
+"""What mkdocs.yml hooks in: pages from outside docs/, links that lead to them, a name for the search, nothing asked of the network.
 
 In the repository a page links to a file where it lies, so that it can be read there too. In the build
 the link leads to the page made of it.
