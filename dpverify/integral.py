@@ -67,8 +67,8 @@ _MOST_KNOWN: Final = 4_096
 _MOST_TAYLOR: Final = 256
 _MOST_TAYLOR_ORDER: Final = 40
 """Beyond, Bessel functions are not expanded about a point: their asymptotic series is short, or the Taylor series long."""
-_BITS_A_TERM: Final = 2.9
-"""At most 9/8 * 1/9 of the radius of the bound is reached, so that every term gives so many bits."""
+_TERMS: Final = Fraction(10, 29)
+"""For every bit: at most 8/63 of the radius of the bound is reached."""
 _BITS_AN_ORDER: Final = 3
 """So many bits the bound on the interval's disc, down to an eighth of its centre, is above the values: eightfold for each order."""
 _BESSEL_GUARD: Final = 40
@@ -629,7 +629,7 @@ class _BesselPair:
         lost = int((3 * width).ceil().unique_fmpz() or 0)
         with precision(self._prec + _BESSEL_GUARD + lost):
             a, b = ([value] for value in besselk_scaled(self._order, centre))
-            count = int((self._prec + _BITS_AN_ORDER * (self._size + 2)) / _BITS_A_TERM)
+            count = int((self._prec + _BITS_AN_ORDER * (self._size + 2)) * _TERMS)
             v, last = self._v, (arb(0), arb(0))
             for n in range(count - 1):
                 x, y = a[-1], b[-1]
