@@ -21,7 +21,6 @@ from typing import Any, Final
 from dpverify import __version__
 from dpverify.certificate import MAX_BYTES, decode
 from dpverify.model import Claim, claim_hash, to_json
-from dpverify.search.smt import SECONDS
 from dpverify.verify import Verified, rejudged
 
 SCHEMA: Final = "dpverify-cache/1"
@@ -76,7 +75,10 @@ class Cache:
     folder: Path | None
 
     def find(self, claim: Claim, digits: int) -> Verified | None:
-        """The outcome kept for this question, as the kernel judges it today; None where there is none that holds."""
+        """The outcome kept for this question, as the kernel judges it today; None where there is none that decides it.
+
+        That nothing was found cannot be checked, so it is never taken from a file: it could hide a refutation.
+        """
         file = self.file(claim, digits)
         if file is None:
             return None
@@ -91,12 +93,12 @@ class Cache:
             os.utime(file)
         except Exception:  # of a damaged or forged file anything may fail: what it is about is then found anew
             return None
-        return verified
+        return None if verified.judgement.verdict == "UNKNOWN" else verified
 
-    def keep(self, claim: Claim, digits: int, verified: Verified, seconds: float) -> None:
-        """Keep what was found in so many seconds, but not where more time could have found more."""
+    def keep(self, claim: Claim, digits: int, verified: Verified) -> None:
+        """Keep what was found, where it decides the question."""
         file = self.file(claim, digits)
-        if file is None or (verified.judgement.verdict == "UNKNOWN" and seconds >= SECONDS):  # the solver's time may have run out
+        if file is None or verified.judgement.verdict == "UNKNOWN":
             return
         outcome = {"schema": SCHEMA, "certificate": verified.certificate, "reasons": list(verified.reasons)}
         try:
@@ -160,6 +162,8 @@ class Cache:
 
 def _read(file: Path) -> Any:
     """The JSON value of a file of bounded size. Raises OSError, or CertificateError for what is no exact JSON."""
+    if not file.is_file():  # a pipe would wait for somebody to write to it
+        raise FileNotFoundError(file)
     with file.open("rb") as stream:
         return decode(stream.read(MAX_BYTES + 1))
 

@@ -88,19 +88,36 @@ def test_the_second_run_searches_nothing_and_says_the_same(folder, searches):
     assert [answer["verdict"] for answer in first] == ["PROVED", "REFUTED"]
 
 
-def test_what_is_undecided_is_kept_with_its_reasons(folder, searches):
+def test_what_is_undecided_is_not_kept_but_searched_again(folder, searches):
     Path("response.toml").write_text(SAMPLED)
     (first,) = answers()
-    assert first["verdict"] == "UNKNOWN" and first["reason"]
-    assert answers() == [first] and searches == ["unknown"]
+    assert first["verdict"] == "UNKNOWN" and first["reason"] and not kept()
+    assert answers() == [first] and searches == ["unknown", "unknown"]
 
 
-def test_a_search_that_may_have_run_out_of_time_is_made_again(folder):
-    claim, cache = claim_of(SAMPLED), Cache(Path("kept"))
-    cache.keep(claim, 20, verify(claim), seconds=1000)
-    assert not kept()
-    cache.keep(claim, 20, verify(claim), seconds=0.1)
-    assert len(kept()) == 1
+def test_no_file_of_the_cache_hides_a_refutation_as_undecided(folder, searches):
+    Path("response.toml").write_text(RESPONSE + BELOW + 'expect = "unknown"\n')
+    (first,) = answers()
+    assert first["verdict"] == "REFUTED" and not first["as_expected"]
+
+    def hide(data):
+        data["certificate"] |= {"verdict": "UNKNOWN", "steps": []}
+        data["reasons"] = ["nothing was found"]
+        assert check(data["certificate"]).verdict == "UNKNOWN"
+
+    assert forged(hide) == [first] and searches == ["below", "below"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_a_pipe_in_place_of_a_file_is_no_hit_and_nothing_waits_for_it(folder):
+    run("verify", "response.toml", "--certificates", "out", code=1)
+    for file in [*kept(), *Path("out").iterdir()]:
+        file.unlink()
+        os.mkfifo(file)
+    command = [sys.executable, "-m", "dpverify.cli", "verify", "response.toml", "--certificates", "out"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    assert subprocess.run(command, capture_output=True, check=False, env=environment, timeout=60).returncode == 1
+    assert [file.is_file() for file in [*kept(), *Path("out").iterdir()]] == [True] * 5
 
 
 def test_other_digits_and_other_claims_are_other_questions(folder, searches):
@@ -384,7 +401,7 @@ def test_beyond_its_limit_a_cache_loses_what_was_used_longest_ago(folder):
     cache = Cache(Path("kept"))
     claims = [claim_of(RESPONSE + f"[[claim]]\nname = 'claim'\nepsilon = {2 + number}\n") for number in range(8)]
     for number, claim in enumerate(claims):
-        cache.keep(claim, 20, verify(claim), 0)
+        cache.keep(claim, 20, verify(claim))
         file = cache.file(claim, 20)
         assert file is not None
         os.utime(file, (number, number))

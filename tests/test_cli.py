@@ -258,6 +258,17 @@ def test_a_write_that_fails_leaves_the_old_file(tmp_path, monkeypatch):
     assert [path.name for path in tmp_path.iterdir()] == ["a.json"]
 
 
+def test_a_folder_that_is_read_only_is_named_by_the_file_that_was_meant(tmp_path, monkeypatch):
+    def fail(self, *args, **kwargs):
+        raise OSError(30, "Read-only file system", str(self))
+
+    monkeypatch.setattr(Path, "write_text", fail)
+    monkeypatch.setattr(Path, "unlink", fail)  # such a file system refuses to remove even what is not there
+    with pytest.raises(OSError, match="Read-only") as caught:
+        output.write(tmp_path / "a.json", "new")
+    assert caught.value.filename == str(tmp_path / "a.json")
+
+
 # -- certificates ---------------------------------------------------------------------------------------------
 
 

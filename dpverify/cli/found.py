@@ -45,7 +45,7 @@ class Found:
         from dpverify.certificate import MAX_BYTES, decode
         from dpverify.verify import rejudged
 
-        if not self.has(name, digits):
+        if not self.has(name, digits) or not (self.folder / name).is_file():
             return None
         try:
             with (self.folder / name).open("rb") as stream:
@@ -74,8 +74,8 @@ def found_in(folder: Path) -> Found:
     """What a folder's list says; nothing, where it has none that can be read."""
     found = Found(folder)
     with contextlib.suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
-        listed: Any = json.loads((folder / NAME).read_bytes())
-        if listed["schema"] == SCHEMA:
+        listed: Any = json.loads((folder / NAME).read_bytes()) if (folder / NAME).is_file() else None
+        if listed and listed["schema"] == SCHEMA:
             found.searches = {
                 str(name): (str(group["sources"]), int(group["digits"])) for group in listed["found_by"] for name in group["certificates"]
             }

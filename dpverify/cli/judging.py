@@ -68,8 +68,7 @@ class Judge:
     def _anew(self, claim: Claim) -> Verified:
         from dpverify import verify
 
-        started = time.perf_counter()
         verified = verify(claim, self.digits)
         if self.cache is not None:
-            self.cache.keep(claim, self.digits, verified, time.perf_counter() - started)
+            self.cache.keep(claim, self.digits, verified)
         return verified

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -50,7 +51,8 @@ def write(path: Path, content: str) -> None:
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(path)) from error
     finally:
-        scratch.unlink(missing_ok=True)
+        with suppress(OSError):  # what failed above says more
+            scratch.unlink(missing_ok=True)
 
 
 def writable(folder: Path) -> None:

@@ -130,9 +130,8 @@ class Results:
             what = self.audited.get((found.file, found.name), f"{found.epsilon} {found.delta}")
             mark = _fingerprint(self.place(found.file), found.name, found.finding, f"{found.level} {what}")
             line = self.lines.get((found.file, found.name), 1)
-            yield Surprise(
-                "audit", found.finding, "error", found.file, line, found.name, found.finding, found.text(), mark, known=mark in self.known
-            )
+            title, said = f"{Path(found.file).stem}: {found.finding}", f"{found.name}: {found.text()}"
+            yield Surprise("audit", found.finding, "error", found.file, line, found.name, title, said, mark, known=mark in self.known)
         for fault in self.faults:
             mark = _fingerprint(self.place(fault.file), fault.name, "FAULT", "")
             line = self.lines.get((fault.file, fault.name), 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -77,18 +77,29 @@ def carry_out(files: Sequence[Planned]) -> None:
     try:
         for file in work:
             target = file.path.resolve()  # a link stays a link
-            _make_folders(target.parent, folders)
             scratch = target.with_name(f".{target.name}.{os.getpid()}.tmp")
-            scratches[target] = scratch
-            scratch.write_bytes(file.content.encode("utf-8"))
-            if target.exists():
-                shutil.copymode(target, scratch)
+            with _named(file.path):
+                _make_folders(target.parent, folders)
+                scratches[target] = scratch
+                scratch.write_bytes(file.content.encode("utf-8"))
+                if target.exists():
+                    shutil.copymode(target, scratch)
         for target, scratch in scratches.items():
-            before[target] = target.read_bytes() if target.exists() else None
-            scratch.replace(target)
+            with _named(target):
+                before[target] = target.read_bytes() if target.exists() else None
+                scratch.replace(target)
     except BaseException:
         _take_back(before, scratches, folders)
         raise
+
+
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Have what fails name this file: a full disk names none, and the file beside it that is written first means nothing to people."""
+    try:
+        yield
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error
 
 
 def _in_the_way(path: Path) -> Iterator[str]:

@@ -198,11 +198,11 @@ def test_a_disk_that_is_full_before_anything_is_in_place_leaves_nothing(monkeypa
     def full(self, content):
         written.append(self)
         if len(written) == 3:
-            raise OSError(28, "No space left on device", str(self))
+            raise OSError(28, "No space left on device")
         return len(content)
 
     monkeypatch.setattr(Path, "write_bytes", full)
-    assert "No space left on device" in run("init", code=2).output
+    assert "cannot write or read specs/claim-file.schema.json: No space left on device." in run("init", code=2).output
     assert list(Path().iterdir()) == []
 
 
