@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Final
 
 from dpverify.compare import decimal_bounds
@@ -46,6 +47,19 @@ def tree(entry: Entry) -> Step:
     return Step("claim", head, below=(*_conclusion(entry), *below, *([Step("fact", f"undecided: {entry.reason}")] if entry.reason else [])))
 
 
+def rules(entry: Entry) -> Iterator[str]:
+    """The names of the rules in the tree, as often as they are there."""
+    for step, _ in entry.proved:
+        yield step.rule
+        yield from _named(step.evidence)
+
+
+def _named(evidence: Any) -> Iterator[str]:
+    for name, below in _evidence_below(evidence):
+        yield name
+        yield from _named(below)
+
+
 def _conclusion(entry: Entry) -> Iterator[Step]:
     """The least upper and the greatest lower bounds together."""
     said = (tight_text(entry).removeprefix("tight: "), delta_text(entry).removeprefix("tight delta: "))
@@ -71,14 +85,20 @@ def _rule(name: str, evidence: Any, told: set[str], assumed: tuple[Step, ...] = 
 
 def _rules_below(evidence: Any, told: set[str]) -> Iterator[Step]:
     """The rules that the evidence of a step names, each with those below it."""
+    for name, below in _evidence_below(evidence):
+        yield _rule(name, below, told)
+
+
+def _evidence_below(evidence: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """The nearest rules in some evidence, each with its own."""
     if isinstance(evidence, Mapping):
         if isinstance(evidence.get("rule"), str):
-            yield _rule(evidence["rule"], {key: value for key, value in evidence.items() if key != "rule"}, told)
+            yield evidence["rule"], {key: value for key, value in evidence.items() if key != "rule"}
             return
         evidence = list(evidence.values())
     if isinstance(evidence, list):
         for value in evidence:
-            yield from _rules_below(value, told)
+            yield from _evidence_below(value)
 
 
 def _bound(bound: Bound) -> str:
@@ -87,6 +107,7 @@ def _bound(bound: Bound) -> str:
     return f"{_QUANTITIES[bound.quantity]} {sign} {_number(bound.value, bound.side)}{at}"
 
 
+@lru_cache(maxsize=4096)
 def _number(value: Expr | Infinite, side: str) -> str:
     """A bound for people: exact where that is short, else a decimal rounded to the safe side."""
     if isinstance(value, Infinite):

@@ -84,6 +84,18 @@ def cut_area(corners: Sequence[Point], frame: Frame) -> list[Point]:
     return area
 
 
+def inside(area: Sequence[Point], total: float) -> list[list[Point]]:
+    """The parts of the slanted line x + y = total that are in an area with these corners."""
+    met = []
+    for (x, y), (u, v) in zip([*area[-1:], *area[:-1]], area, strict=True):
+        before, after = x + y - total, u + v - total
+        if (before < 0) != (after < 0):
+            share = before / (before - after)
+            met.append((x + share * (u - x), y + share * (v - y)))
+    met.sort()
+    return [[a, b] for a, b in zip(met[::2], met[1::2], strict=False)]
+
+
 def thin(line: Sequence[Point], tolerance: float) -> list[Point]:
     """Fewer points of which the line is nowhere further than `tolerance` from one that is left out (Douglas and Peucker)."""
     keep = {0, len(line) - 1}

@@ -16,7 +16,7 @@ from typing import Final
 
 from dpverify.report.axes import Axis, Scale, power_of_ten, short, span, ticks
 from dpverify.report.labels import LINE, SIZE, Label, place, text_width, wrap
-from dpverify.report.strokes import Frame, Point, cut, cut_area, dots, path, tenths, thin
+from dpverify.report.strokes import Frame, Point, cut, cut_area, dots, inside, path, tenths, thin
 
 WIDTH: Final = 360.0
 HEIGHT: Final = 230.0
@@ -38,6 +38,9 @@ _MARKS: Final = (("h0", "round"), ("h0", "square"), ("m-2-2l4 4m0-4l-4 4m2-2", "
 _MARK_COLOURS: Final = ("accent", "ink", "warn", "ink")
 _DASHES: Final = {"claim": ("accent", "7 3"), "supremum": ("warn", ""), "threshold": ("ink", "2 3")}
 MARKS: Final[tuple[str, ...]] = tuple(_DASHES)
+AREAS: Final[tuple[str, ...]] = ("enclosure", "fails")
+HATCH: Final = 7
+"""From one line of a hatched area to the next, along an axis."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +57,11 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """The area between two lines, such as an enclosure: (x, lower, upper), x rising; what is infinite ends at the frame."""
+    """The area between two lines: (x, lower, upper), x rising; what is infinite ends at the frame. kind: enclosure, or fails, hatched."""
 
     label: str
     edges: Sequence[tuple[float, float, float]]
+    kind: str = "enclosure"
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +94,7 @@ class Chart:
         faults = [f"{name} is empty" for name in ("title", "description") if not getattr(self, name).strip()]
         drawn = [(f"series {one.label!r}", one.kind, KINDS) for one in self.series]
         drawn += [(f"mark {one.label!r}", one.kind, MARKS) for one in self.marks]
+        drawn += [(f"band {one.label!r}", one.kind, AREAS) for one in self.bands]
         faults += [f"{name}: kind {kind!r} is none of {', '.join(known)}" for name, kind, known in drawn if kind not in known]
         faults += [f"mark {one.label!r}: axis {one.axis!r} is neither x nor y" for one in self.marks if one.axis not in ("x", "y")]
         if self.equal and (self.x.log or self.y.log):
@@ -247,8 +252,19 @@ class _Drawing:
         area = cut_area([*above, *reversed(below)], self.frame)
         area = thin(area, _TOLERANCE) if area else []
         self._inked(band, (point for line in (above, below) for piece in cut(line, self.frame) for point in _dense(piece)))
+        if band.kind == "fails":
+            return self._hatched(area) if area else ""
         style = f"fill:{COLOURS['fill']};stroke:{COLOURS['accent']};stroke-width:.7px"
         return f'<path d="{path([area], closed=True)}" style="{style}"/>' if area else ""
+
+    def _hatched(self, area: Sequence[Point]) -> str:
+        """An area in slanted lines: the parts in it of lines across the frame."""
+        lines = []
+        left, right = min(x for x, _ in area), max(x for x, _ in area)
+        top, bottom = min(y for _, y in area), max(y for _, y in area)
+        for number in range(math.ceil((left + top) / HATCH), math.floor((right + bottom) / HATCH) + 1):
+            lines += inside(area, HATCH * number)
+        return f'<path d="{path(lines)}" style="fill:none;stroke:{COLOURS["warn"]};stroke-width:.8px"/>' if lines else ""
 
     def _inked(self, owner: Series | Band | Mark, points: Iterable[Point]) -> None:
         """Remember where something is drawn, so that no words stand on it."""
@@ -308,7 +324,10 @@ class _Drawing:
         for band in self.chart.bands:
             middle = [(x, _middle(a, b, self.chart.y.log)) for x, a, b in band.edges]
             runs = self._placed(middle)
-            sample = f'<path d="h18v-7h-18z" style="fill:{COLOURS["fill"]};stroke:{COLOURS["accent"]};stroke-width:.7px"/>'
+            style = f"fill:{COLOURS['fill']};stroke:{COLOURS['accent']};stroke-width:.7px"
+            sample = f'<path d="h18v-7h-18z" style="{style}"/>'
+            if band.kind == "fails":
+                sample = f'<path d="m0-1l6-6m-1 6l6-6m-1 6l6-6" style="fill:none;stroke:{COLOURS["warn"]};stroke-width:.8px"/>'
             yield from self._named(band, [point for run in runs for point in run], sample)
         for index, one in enumerate(self.chart.series):
             points = [point for line in one.lines for run in self._placed(line) for point in run]

@@ -131,11 +131,21 @@ def _over(claimed: Expr, ends: tuple[str | None, str | None]) -> str:
     gap, width = (low + high - Fraction(lower) - Fraction(upper)) / 2, (high - low + Fraction(upper) - Fraction(lower)) / 2
     if abs(gap) <= width:
         return "none"
-    percent = f" ({float(100 * gap / Fraction(upper)):+.2g} %)" if Fraction(upper) > 0 else ""
+    percent = f" ({_percent(float(100 * gap / Fraction(upper)))} %)" if Fraction(upper) > 0 else ""
     return f"{float(gap):+.3g}{percent}"
+
+
+def _percent(value: float) -> str:
+    """To two digits at least, and to the whole from 100 on."""
+    return f"{value:+.0f}" if 99.5 <= abs(value) < 1e6 else f"{value:+.2g}"
 
 
 def scale(mechanism: Mechanism) -> str:
     """The scale of noise, empty where it is 1 or there is none."""
     found = getattr(mechanism, "scale", ONE)
     return "" if found == ONE else format_expr(found)
+
+
+def count(number: int, noun: str) -> str:
+    """So many of something."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"

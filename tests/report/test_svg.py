@@ -21,7 +21,7 @@ def drawn(chart, prefix="c"):
 
 def box(element):
     """A second reckoning of where a text stands: letters of at most 0.62 em on average, sans serif."""
-    width = 12 * sum(0.6 if c in "0123456789" else 0.3 if c in " .,il:'·" else 0.4 if c in "⁰¹²³⁴⁵⁶⁷⁸⁹⁻" else 0.62 for c in element.text)
+    width = 12 * sum(0.6 if c in "0123456789" else 0.3 if c in " .,il:'·" else 0.4 if c in "⁰¹²³⁴⁵⁶⁷⁸⁹⁻" else 0.45 if c in "fjrtI" else 0.62 for c in element.text)
     x, y = float(element.get("x")), float(element.get("y"))
     left = {None: x, "middle": x - width / 2, "end": x - width}[element.get("text-anchor")]
     return Frame(left, y - 9, left + width, y + 2.5)

@@ -5,11 +5,12 @@ Sections (one a file, `sections/`) turn subjects (`subject.py`) into blocks (`bl
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from dpverify.report.page import html, markdown
-from dpverify.report.page.blocks import Badge, Block, Fold, Inline, Section
-from dpverify.report.page.sections import AT_THE_END, OF_CLAIM, OF_FILE, OF_RUN, shown
+from dpverify.report.page.blocks import Badge, Block, Fold, Inline, Row, Section
+from dpverify.report.page.sections import AT_THE_END, AUDITS, OF_CLAIM, OF_FILE, OF_RUN, PICTURES, shown
+from dpverify.report.page.sections.claims import counted
 from dpverify.report.page.subject import Claimed, File, Run
 
 _FEW = 3
@@ -35,8 +36,10 @@ def blocks(run: Run) -> list[Block]:
 
 
 def _file(file: File, *, opened: bool) -> Block:
-    whole = [*shown(OF_FILE, file), Section("Each claim", [claim(Claimed(file, entry)) for entry in file.entries])]
-    return Fold((file.stem, "  ", *_verdicts(file)), whole, anchor=file.stem, open=opened)
+    pictures = shown(PICTURES, file)
+    whole = [*shown(OF_FILE, file), *([Row(pictures)] if pictures else []), *shown(AUDITS, file)]
+    whole += [Section("Each claim", [claim(one) for one in file.claims])]
+    return Fold((file.stem, ": ", _verdicts(file)), whole, anchor=file.stem, open=opened)
 
 
 def claim(claimed: Claimed) -> Fold:
@@ -46,10 +49,7 @@ def claim(claimed: Claimed) -> Fold:
     return Fold(summary, shown(OF_CLAIM, claimed), anchor=claimed.anchor)
 
 
-def _verdicts(file: File) -> Sequence[Inline]:
+def _verdicts(file: File) -> Inline:
     outcomes = [(entry.verdict, entry.as_expected) for entry in file.entries]
-    outcomes += [(finding.finding.replace("_", " "), finding.as_expected) for finding in file.findings]
-    found: list[Inline] = []
-    for outcome in dict.fromkeys(outcomes):
-        found += [f" {outcomes.count(outcome)} ", Badge(*outcome)]
-    return found
+    outcomes += [(finding.finding, finding.as_expected) for finding in file.findings]
+    return counted(outcomes + [("not audited", False) for _ in file.faults])

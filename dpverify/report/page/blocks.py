@@ -52,6 +52,14 @@ class Paragraph:
 
 
 @dataclass(frozen=True, slots=True)
+class Callout:
+    """What a reader must not miss, set apart. fine: whether it is good news; the content says so in words."""
+
+    content: Inline
+    fine: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Facts:
     """Terms, each with what it is here."""
 
@@ -60,9 +68,10 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Items:
-    """A list."""
+    """A list. numbered: whether other places name its items by their numbers, from 1 on."""
 
     items: Sequence[Inline]
+    numbered: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +79,7 @@ class Table:
     """Rows under a header. caption: what the rows are, for those who do not see the table around them.
 
     interactive: whether a reader may sort and filter it where scripts run. numeric: the columns whose cells are numbers.
+    cards: whether every cell says by itself what it is, so that a narrow screen shows each row as a card.
     """
 
     caption: str
@@ -77,6 +87,7 @@ class Table:
     rows: Sequence[Sequence[Inline]]
     numeric: frozenset[int] = frozenset()
     interactive: bool = False
+    cards: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,12 +122,16 @@ class Tree:
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """Blocks that a reader opens. anchor: where links to it lead; open: whether it is open from the start."""
+    """Blocks that a reader opens. anchor: where links to it lead; open: whether it is open from the start.
+
+    aside: whether it holds what is said elsewhere too, for a closer look, which Markdown leaves out.
+    """
 
     summary: Inline
     blocks: Sequence[Block]
     anchor: str = ""
     open: bool = False
+    aside: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,4 +150,4 @@ class Row:
     blocks: Sequence[Block]
 
 
-Block = Paragraph | Facts | Items | Table | Figure | Listing | Tree | Fold | Section | Row
+Block = Paragraph | Callout | Facts | Items | Table | Figure | Listing | Tree | Fold | Section | Row

@@ -62,6 +62,11 @@ class File:
         return letters(self.stem)
 
     @property
+    def claims(self) -> Sequence[Claimed]:
+        """Its claims, each with its place."""
+        return [Claimed(self, entry, i) for i, entry in enumerate(self.entries, 1)]
+
+    @property
     def path(self) -> str:
         """Where the file is, as it was named."""
         return self.entries[0].file
@@ -69,15 +74,16 @@ class File:
 
 @dataclass(frozen=True, slots=True)
 class Claimed:
-    """One claim of a file."""
+    """One claim of a file. number: its place there, from 1 on."""
 
     file: File
     entry: Entry
+    number: int = 1
 
     @property
     def anchor(self) -> str:
         """Where links to this claim lead."""
-        return f"{self.file.stem}-{self.file.entries.index(self.entry) + 1}"
+        return f"{self.file.stem}-{self.number}"
 
     @property
     def anchor_id(self) -> str:

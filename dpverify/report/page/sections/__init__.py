@@ -35,7 +35,10 @@ from dpverify.report.page.sections import (
 )
 
 OF_RUN: Final[tuple[ModuleType, ...]] = (headline, index)
-OF_FILE: Final[tuple[ModuleType, ...]] = (mechanism, claims, loss, privacy_curve, trade_off, compositions, unit_ball, error, audit)
+OF_FILE: Final[tuple[ModuleType, ...]] = (mechanism, claims)
+PICTURES: Final[tuple[ModuleType, ...]] = (loss, privacy_curve, trade_off, compositions, unit_ball, error)
+"""Of a file, side by side where there is room."""
+AUDITS: Final[tuple[ModuleType, ...]] = (audit,)
 OF_CLAIM: Final[tuple[ModuleType, ...]] = (statement, reason, witness, assumptions, proof, facts, certificate)
 AT_THE_END: Final[tuple[ModuleType, ...]] = (rules, trust)
 

@@ -11,6 +11,6 @@ TITLE = "Assumed, not checked"
 
 
 def blocks(subject: Claimed) -> Sequence[Block]:
-    """The assumptions of a judgement."""
+    """The assumptions of a judgement, with the numbers by which the steps of its proof name them."""
     judgement = subject.entry.judgement
-    return [Items(judgement.assumptions)] if judgement is not None and judgement.assumptions else []
+    return [Items(judgement.assumptions, numbered=True)] if judgement is not None and judgement.assumptions else []

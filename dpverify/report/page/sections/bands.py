@@ -49,4 +49,4 @@ def shown(file: File, figures: Sequence[Figure], named: Sequence[tuple[str, Band
     rules = dict.fromkeys(name for _, band in named for name in band.rules)
     numbers += [Paragraph(("By ", *(part for name in rules for part in (link(name), " "))))] if rules else []
     numbers += [Paragraph("Assumed:"), Items(list(said))] if said else []
-    return [Row(figures), Fold("In numbers", numbers)]
+    return [Row(figures), Fold("In numbers", numbers, aside=True)]

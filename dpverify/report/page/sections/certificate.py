@@ -16,7 +16,6 @@ def blocks(subject: Claimed) -> Sequence[Block]:
     if path is None:
         return []
     name = path.replace("\\", "/").rpartition("/")[2]
-    rows: list[tuple[str, Inline]] = [("certificate", Link(name, name))]
-    rows += [("SHA-256", Code(subject.file.digests[path]))] if path in subject.file.digests else []
-    rows += [("check it again", Code(f"python -m dpverify.kernel {name}"))]
+    rows: list[tuple[str, Inline]] = [("check it again", (Code("python -m dpverify.kernel"), " ", Link(name, name)))]
+    rows += [("its SHA-256", Code(subject.file.digests[path]))] if path in subject.file.digests else []
     return [Facts(rows)]

@@ -13,35 +13,55 @@ from dpverify.report.page.subject import Claimed, File
 from dpverify.report.text import common, delta_text, tight_text
 
 TITLE = "Claims"
+MANY: Final = 12
+"""From so many claims on, a table of them can be sorted and filtered."""
 _DIGITS: Final = 12
 
 
 def blocks(file: File) -> Sequence[Block]:
     """The table of a file's claims."""
-    header = ("verdict", "claim", "epsilon", "delta", "sensitivity", "tight epsilon", "tight delta", "slack", "certificate")
-    rows = [_row(Claimed(file, entry)) for entry in file.entries]
+    header = ("verdict", "claim", "epsilon", "delta", "sensitivity", "tight epsilon", "tight delta", "slack")
+    rows = [_row(claimed) for claimed in file.claims]
     kept = [i for i in range(len(header)) if i < 2 or any(row[i] not in ("", "0") for row in rows)]
-    caption = f"Claims of {file.stem}"
-    return [Table(caption, [header[i] for i in kept], [[row[i] for i in kept] for row in rows])]
+    table = [[row[i] for i in kept] for row in rows]
+    return [Table(f"Claims of {file.stem}", [header[i] for i in kept], table, interactive=len(rows) >= MANY)]
+
+
+def verdict(entry: Entry) -> Inline:
+    """A verdict, and what was expected where that is another."""
+    badge = Badge(entry.verdict, entry.as_expected)
+    return badge if entry.as_expected else (badge, f" (expected {entry.expected})")
+
+
+def counted(outcomes: Sequence[tuple[str, bool]]) -> Inline:
+    """How often each outcome is there; those that are as expected apart from those that are not."""
+    found: list[Inline] = []
+    for word, fine in dict.fromkeys(outcomes):
+        found += [", "] if found else []
+        found += [f"{outcomes.count((word, fine))} ", Badge(word.replace("_", " "), fine)]
+    return tuple(found)
 
 
 def _row(claimed: Claimed) -> tuple[Inline, ...]:
     entry = claimed.entry
     claim = entry.claim
     sensitivity = "by its query" if claim.query else "" if claim.sensitivity is None else format_expr(claim.sensitivity)
-    name = (entry.certificate or "").replace("\\", "/").rpartition("/")[2]
     return (
-        (Badge(entry.verdict, entry.as_expected), *(() if entry.as_expected else (f" (expected {entry.expected})",))),
-        Link(claim.name, f"#{claimed.anchor}"), short(claim.epsilon), short(claim.delta), sensitivity, _tight(entry),
-        delta_text(entry).removeprefix("tight delta: "), words.slack(entry), Link("certificate", name) if name else "",
+        verdict(entry), Link(claim.name, f"#{claimed.anchor}"), short(claim.epsilon), short(claim.delta), sensitivity, tight(entry),
+        tight_delta(entry), words.slack(entry),
     )  # fmt: skip
 
 
-def _tight(entry: Entry) -> str:
-    """The tight epsilon in decimals; as a formula where it has none."""
+def tight(entry: Entry) -> str:
+    """The tight epsilon in a few decimals; as a formula where it has none; empty where nothing is known."""
     lower, upper = enclosure(entry.judgement, _DIGITS)
     if lower is None and upper is None:
         return tight_text(entry).removeprefix("tight: ")
     if lower is None or upper is None:
         return f"at most {upper}" if upper is not None else f"at least {lower}"
     return "infinite" if lower == "inf" else plain_decimal(lower) if lower == upper else common(lower, upper)
+
+
+def tight_delta(entry: Entry) -> str:
+    """The tight delta in decimals, empty where it is 0 or nothing is known."""
+    return delta_text(entry).removeprefix("tight delta: ")

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
-from dpverify.figures.noise_error import NoiseError, Sizes
+from dpverify.figures.noise_error import NoiseError
 from dpverify.report.axes import Axis
-from dpverify.report.page.blocks import Block, Figure, Row, Table
+from dpverify.report.page.blocks import Block, Figure, Fold, Row, Table
 from dpverify.report.page.sections.drawing import number
 from dpverify.report.page.subject import File
 from dpverify.report.svg import Chart, Mark, Series
 
 TITLE = "Error of the noise"
+_NUMBERS: Final = (
+    ("median", "median"), ("90 % below", "q90"), ("95 % below", "q95"), ("99 % below", "q99"), ("mean", "mean"),
+    ("root mean square", "rms"),
+)  # fmt: skip
 
 
 def blocks(file: File) -> Sequence[Block]:
@@ -20,15 +25,12 @@ def blocks(file: File) -> Sequence[Block]:
     if not errors:
         return []
     error = errors[0]
-    header = ("", "median", "90 % below", "95 % below", "99 % below", "mean", "root mean square")
-    rows = [_row("size of the noise" if error.dimension == 1 else error.of, error.sizes)]
-    rows += [_row("one coordinate", error.coordinate)] if error.coordinate is not None else []
+    sizes = [error.sizes, *([error.coordinate] if error.coordinate is not None else [])]
+    whole = "size of the noise" if error.dimension == 1 else error.of.removeprefix("the ")
+    header = ("", whole, "one coordinate")[: 1 + len(sizes)]
+    rows = [(name, *(number(getattr(one, key)) for one in sizes)) for name, key in _NUMBERS]
     table = Table(f"Error of the noise, {file.stem}", header, rows, numeric=frozenset(range(1, len(header))))
-    return [Row([_figure(file, error)]), table]
-
-
-def _row(of: str, sizes: Sizes) -> tuple[str, ...]:
-    return (of, *map(number, (sizes.median, sizes.q90, sizes.q95, sizes.q99, sizes.mean, sizes.rms)))
+    return [Row([_figure(file, error)]), Fold("In numbers", [table], aside=True)]
 
 
 def _figure(file: File, error: NoiseError) -> Figure:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dpverify.report.page.blocks import Badge, Block, Code, Fold, Inline, Items, Link, Paragraph, Section
+from dpverify.report import Entry, words
+from dpverify.report.page.blocks import Badge, Block, Callout, Fold, Inline, Items, Link, Listing, Section
+from dpverify.report.page.sections.claims import tight, tight_delta
 from dpverify.report.page.subject import Run
 from dpverify.report.results import Surprise
 
@@ -12,42 +14,75 @@ TITLE = ""
 VERDICTS = ("PROVED", "REFUTED", "UNKNOWN", "VIOLATION", "NONCONFORMING", "NO_VIOLATION_SEEN")
 _MEANS = {
     "PROVED": "a proof was found, and the kernel accepts it",
-    "REFUTED": "the claim is false: two inputs and an event show it",
+    "REFUTED": "the claim is false, and a proof of that was found",
     "UNKNOWN": "neither was found; the reason says what stopped it",
     "VIOLATION": "samples of the implementation contradict the claim, at the stated confidence",
-    "NONCONFORMING": "the implementation does not sample what is declared",
+    "NONCONFORMING": "the implementation does not sample what is declared, at the stated confidence",
     "NO_VIOLATION_SEEN": "an audit that found nothing, with what it would have seen; never a proof",
 }
+_REPLAY = "replay: "
 
 
 def blocks(run: Run) -> Sequence[Block]:
     """The headline of a run."""
-    results = run.results
-    new = [one for one in results.surprises if not one.known]
-    known = [one for one in results.surprises if one.known]
-    said = "Everything is as expected." if not new else f"{len(new)} {'thing is' if len(new) == 1 else 'things are'} not as expected."
-    outcomes = [(entry.verdict, entry.as_expected) for entry in results.entries]
-    outcomes += [(finding.finding, finding.as_expected) for finding in results.findings]
+    surprises = run.results.surprises
+    new, known = [one for one in surprises if not one.known], [one for one in surprises if one.known]
+    said = "Everything is as expected."
+    if new:
+        said = f"{len(new)} {'thing is' if len(new) == 1 else 'things are'} not as expected."
+    elif known:
+        said = "Nothing new: all that is not as expected is known from the baseline."
+    summary = run.results.summary.replace("_", " ")
+    found: list[Block] = [Callout(f"{said} {summary[:1].upper()}{summary[1:]}.", not new), Items(_counts(run))]
+    found += [Section("To look at", _listed(new, run), anchor="to-look-at")] if new else []
+    found += [Fold(f"{len(known)} known from the baseline", _listed(known, run))] if known else []
+    return found
+
+
+def _counts(run: Run) -> list[Inline]:
+    """How often each outcome came out, how many of them nobody expects, and what it means."""
+    outcomes = [(entry.verdict, entry.as_expected) for entry in run.results.entries]
+    outcomes += [(finding.finding, finding.as_expected) for finding in run.results.findings]
     counts: list[Inline] = []
     for word in VERDICTS:
         expected = [fine for outcome, fine in outcomes if outcome == word]
         if expected:
-            fine = "as expected" if all(expected) else f"{sum(expected)} as expected"
-            counts.append((f"{len(expected)} ", Badge(word.replace("_", " "), all(expected)), f", {fine}: {_MEANS[word]}"))
-    found: list[Block] = [Paragraph(f"{said} {results.summary[:1].upper()}{results.summary[1:]}."), Items(counts)]
-    anchors = {(file.path, entry.claim.name): f"#{file.stem}-{i}" for file in run.files for i, entry in enumerate(file.entries, 1)}
-    found += [Section("To look at", [_listed(new, anchors)])] if new else []
-    found += [Fold(f"{len(known)} known from the baseline", [_listed(known, anchors)])] if known else []
-    return found
+            wrong = len(expected) - sum(expected)
+            surprise: tuple[Inline, ...] = (". ", Badge(f"{wrong} not as expected", fine=False)) if wrong else ()
+            counts.append((f"{len(expected)} ", Badge(word.replace("_", " ")), f": {_MEANS[word]}", *surprise))
+    if run.results.faults:
+        counts.append((f"{len(run.results.faults)} ", Badge("not audited", fine=False), ": the sampler could not be run to the end"))
+    return counts
 
 
-def _listed(surprises: Sequence[Surprise], anchors: dict[tuple[str, str], str]) -> Items:
-    items = []
+def _listed(surprises: Sequence[Surprise], run: Run) -> list[Block]:
+    """A line for each, leading to its claim, and what finds all of them again."""
+    claims = {(file.path, one.entry.claim.name): one for file in run.files for one in file.claims}
+    items: list[Inline] = []
+    replays: list[str] = []
     for one in surprises:
-        word = "not answered" if one.rule == "FAULT" else one.rule.replace("_", " ")
-        place = Link(f"{one.file}, line {one.line}", anchors[one.file, one.name]) if (one.file, one.name) in anchors else one.file
-        head, *rest = (line.strip() for line in one.message.split("\n"))
-        replay = [line.removeprefix("replay: ") for line in rest if line.startswith("replay: ")]
-        said = "; ".join([head, *(line for line in rest if not line.startswith("replay: "))])
-        items.append((Badge(word, fine=False), " ", place, f": {said}", *((". To see it again: ", Code(replay[0])) if replay else ())))
-    return Items(items)
+        word = "not answered" if one.source == "claim" else "not audited"
+        badge = Badge(word if one.rule == "FAULT" else one.rule.replace("_", " "), fine=False)
+        lines = [line.strip() for line in one.message.split("\n")]
+        claimed = claims.get((one.file, one.name))
+        if claimed is None:
+            items.append((badge, f" {one.file}, {one.name}: {lines[0]}"))
+        else:
+            said = _claim(claimed.entry) if one.source == "claim" else _audit(lines, one)
+            items.append((badge, " ", Link(f"{claimed.file.stem}: {one.name}", f"#{claimed.anchor}"), f" (line {one.line}). {said}"))
+        replays += [line.removeprefix(_REPLAY) for line in lines if line.startswith(_REPLAY)]
+    again = Fold("The commands that show this again", [Listing("\n".join(dict.fromkeys(replays)))])
+    return [Items(items), *([again] if replays else [])]
+
+
+def _claim(entry: Entry) -> str:
+    """A claim that is not as expected: what is claimed, what was expected, what is known instead."""
+    said = f"Claimed: {words.guarantee(entry.claim)}; expected {entry.expected}."
+    known = [f"{what} {found}" for what, found in (("tight epsilon", tight(entry)), ("tight delta", tight_delta(entry))) if found]
+    said += f" Known: {', '.join(known)}." if known else ""
+    return said + (f" {entry.reason[:1].upper()}{entry.reason[1:]}" if entry.reason else "")
+
+
+def _audit(lines: Sequence[str], one: Surprise) -> str:
+    """What an audit says: its first line, and what was seen."""
+    return "; ".join([lines[0].removeprefix(f"{one.name}: "), *(line for line in lines[1:] if line.startswith(("event:", "inputs:")))])

@@ -1,43 +1,53 @@
-"""The claim files of a run, a row each."""
+"""The claim files of a run, a row each; and all of their claims."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dpverify.report import mathml
-from dpverify.report.page.blocks import Badge, Block, Inline, Link, Table
-from dpverify.report.page.subject import File, Run
+from dpverify.report import mathml, words
+from dpverify.report.page.blocks import Block, Fold, Inline, Link, Table
+from dpverify.report.page.sections.claims import counted, tight, verdict
+from dpverify.report.page.subject import Claimed, File, Run
 
 TITLE = "Index"
 _LONGEST = 60
 
 
 def blocks(run: Run) -> Sequence[Block]:
-    """The index, where there is more than one file."""
+    """The index by files, and by claims, where there is more than one file."""
     if len(run.files) < 2:
         return []
+    claims = [one for file in run.files for one in file.claims]
+    return [_files(run), Fold(f"All {len(claims)} claims in one table", [_claims(claims)], anchor="all-claims", aside=True)]
+
+
+def _files(run: Run) -> Table:
     audited = any(file.findings or file.faults for file in run.files)
-    header = ("mechanism", "verdicts", *(("audits",) if audited else ()), "to look at", "claims", "law")
+    header = ("mechanism", "surprises", "verdicts", *(("audits",) if audited else ()), "claims", "law")
     wrong = [one for one in run.results.surprises if not one.known]
-    rows = []
+    rows: list[Sequence[Inline]] = []
     for file in run.files:
         count = sum(one.file == file.path for one in wrong)
-        look = f"{count} to look at" if count else ""
-        audits = (_counted([finding.finding for finding in file.findings]),) if audited else ()
-        verdicts = _counted([entry.verdict for entry in file.entries])
-        rows.append((Link(file.stem, f"#{file.stem}"), verdicts, *audits, look, str(len(file.entries)), law(file)))
-    return [Table("Claim files", header, rows, numeric=frozenset({len(header) - 2}), interactive=True)]
+        verdicts = counted([(entry.verdict, entry.as_expected) for entry in file.entries])
+        outcomes = [(finding.finding, finding.as_expected) for finding in file.findings] + [("not audited", False) for _ in file.faults]
+        audits = (counted(outcomes),) if audited else ()
+        surprises = f"{count} not as expected" if count else ""
+        claims = words.count(len(file.entries), "claim")
+        rows.append((Link(file.stem, f"#{file.stem}"), surprises, verdicts, *audits, claims, law(file)))
+    return Table("Claim files", header, rows, interactive=True, cards=True)
+
+
+def _claims(claims: Sequence[Claimed]) -> Table:
+    rows: list[Sequence[Inline]] = []
+    for one in claims:
+        entry = one.entry
+        name = Link(entry.claim.name, f"#{one.anchor}")
+        known = tight(entry)
+        rows.append((verdict(entry), name, one.file.stem, words.guarantee(entry.claim), f"tight {known}" if known else ""))
+    return Table("All claims", ("verdict", "claim", "mechanism", "claimed", "tight epsilon"), rows, interactive=True, cards=True)
 
 
 def law(file: File) -> str:
     """A mechanism's law in one short line."""
     text = mathml.density_text(file.entries[0].claim.mechanism)
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "\N{HORIZONTAL ELLIPSIS}"
-
-
-def _counted(words: Sequence[str]) -> Inline:
-    found: list[Inline] = []
-    for word in dict.fromkeys(words):
-        found += [", "] if found else []
-        found += [f"{words.count(word)} ", Badge(word.replace("_", " "))]
-    return tuple(found)

@@ -28,4 +28,4 @@ def blocks(file: File) -> Sequence[Block]:
     rows += [("claims in", Code(file.path))]
     letter = [(key, Code(value)) for key, value in understood(claim)]
     law = Math(mathml.density(mechanism), mathml.density_text(mechanism))
-    return [Paragraph(law), Facts(rows), Fold("Letter by letter, as the kernel reads it", [Facts(letter)])]
+    return [Paragraph(law), Facts(rows), Fold("Letter by letter, as the kernel reads it", [Facts(letter)], aside=True)]

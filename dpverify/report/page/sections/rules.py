@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from dpverify.report import proof
 from dpverify.report.page.blocks import Block, Facts, Fold, Inline, Link, Paragraph
@@ -16,17 +16,10 @@ def blocks(run: Run) -> Sequence[Block]:
     """The rules, in the order in which they are met."""
     entries = [entry for file in run.files for entry in file.entries]
     named = dict.fromkeys(name for entry in entries if entry.judgement is not None for name in entry.judgement.rules)
-    named |= dict.fromkeys(name for entry in entries for name in _of_tree(proof.tree(entry)))
+    named |= dict.fromkeys(name for entry in entries for name in proof.rules(entry))
     bands = (band for file in run.files for curves in file.curves for band in curves.bands.values())
     named |= dict.fromkeys(name for band in bands for name in band.rules)
     return [_rule(name) for name in named if name in EXPLAINED]
-
-
-def _of_tree(step: proof.Step) -> Iterator[str]:
-    if step.rule:
-        yield step.rule
-    for below in step.below:
-        yield from _of_tree(below)
 
 
 def link(name: str) -> Inline:

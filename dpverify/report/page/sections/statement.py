@@ -10,24 +10,24 @@ from dpverify.model import Claim
 from dpverify.report import delta_enclosure, enclosure, exact, exact_delta, mathml, short, words
 from dpverify.report.boxes import APPLY, TIMES, Box, Fence, Ident, Number, Op, Sup, Words, linear, row
 from dpverify.report.page.blocks import Block, Code, Facts, Inline, Math
+from dpverify.report.page.sections.rules import link
 from dpverify.report.page.subject import Claimed
 from dpverify.report.typeset import symbol, typeset
 
 TITLE = ""
 _LONGEST: Final = 24
 """Digits of a claimed number that a formula shows exactly."""
+_TERMS: Final = {"PROVED": "proved", "REFUTED": "refuted", "UNKNOWN": "undecided"}
 
 
 def blocks(subject: Claimed) -> Sequence[Block]:
     """What is claimed, and what is known of it."""
     entry = subject.entry
     claim, judgement = entry.claim, entry.judgement
-    rows: list[tuple[str, Inline]] = [("claimed", words.guarantee(claim)), ("neighbours", words.neighbours(claim))]
+    rows: list[tuple[str, Inline]] = [("claimed", words.guarantee(claim)), ("neighbours x, x\N{PRIME}", words.neighbours(claim))]
     if claim.domains:
-        rows.append(("for all", words.parameters(claim)))
-    parts = [part for box in inequality(claim) for part in (Math(mathml.element(box), linear(box)), " ")]
-    rows.append(("that is", (*parts, "for every event S and neighbours x, x\N{PRIME}")))
-    rows += _tight_epsilon(subject)
+        rows.append(("parameters", words.parameters(claim)))
+    rows += [(_TERMS[entry.verdict], sentence(claim, entry.verdict)), *_tight_epsilon(subject)]
     low, high = delta_enclosure(judgement, entry.digits)
     if (low, high) not in ((None, None), ("0", "0")):
         closed = exact_delta(judgement)
@@ -35,8 +35,14 @@ def blocks(subject: Claimed) -> Sequence[Block]:
         rows.append(("in decimals" if closed else "tight delta", between(low, high)))
     slack = words.slack(entry)
     rows += [("slack", slack)] if slack else []
+    if judgement is not None and judgement.rules:
+        rows.append(("by the rules" if judgement.verdict != "UNKNOWN" else "bounds by", _listed([link(name) for name in judgement.rules])))
     rows += [] if entry.as_expected else [("expected", entry.expected)]
     return [Facts(rows)]
+
+
+def _listed(names: Sequence[Inline]) -> Inline:
+    return tuple(part for name in names for part in (", ", name))[1:]
 
 
 def _tight_epsilon(subject: Claimed) -> list[tuple[str, Inline]]:
@@ -54,8 +60,24 @@ def _tight_epsilon(subject: Claimed) -> list[tuple[str, Inline]]:
     return list(zip(("tight epsilon", "in decimals"), found, strict=False))
 
 
-def inequality(claim: Claim) -> tuple[Box, ...]:
-    """Differential privacy at the claimed numbers, in parts between which a line may end."""
+def sentence(claim: Claim, verdict: str) -> Inline:
+    """What was proved, as a statement with its quantifiers; REFUTED proves the negation of what is claimed, UNKNOWN neither."""
+    refuted = verdict == "REFUTED"
+    parts = tuple(part for box in inequality(claim, refuted=refuted) for part in (Math(mathml.element(box), linear(box)), " "))
+    named = (("\N{GREEK SMALL LETTER EPSILON}", claim.epsilon), ("\N{GREEK SMALL LETTER DELTA}", claim.delta))
+    unknown = [sign for sign, value in named if value is None]
+    if refuted:
+        parameters = "parameters, " if claim.domains else ""
+        whatever = f"however large {' and '.join(unknown)}, " if unknown else ""
+        return (f"{whatever}there are {parameters}neighbours x, x\N{PRIME} and an event S with ", *parts)
+    parameters = "all parameters, " if claim.domains else ""
+    open_question = "whether, " if verdict == "UNKNOWN" else ""
+    last = f"where {' and '.join(unknown)} is the upper bound below" if unknown else ""
+    return (f"{open_question}for {parameters}all neighbours x, x\N{PRIME} and every event S: ", *parts, last)
+
+
+def inequality(claim: Claim, *, refuted: bool = False) -> tuple[Box, ...]:
+    """Differential privacy at the claimed numbers, or what contradicts it, in parts between which a line may end."""
     epsilon = Ident("\N{GREEK SMALL LETTER EPSILON}") if claim.epsilon is None else _number(claim.epsilon)
     delta: tuple[Box, ...] = ()
     if claim.delta is None:
@@ -63,7 +85,7 @@ def inequality(claim: Claim) -> tuple[Box, ...]:
     elif claim.delta != ZERO:
         delta = (Op("+"), _number(claim.delta))
     left, right = _chance(Ident("x")), _chance(Ident("x\N{PRIME}"))
-    bounded = (row(left, Op("\N{LESS-THAN OR EQUAL TO}")), row(Sup(Ident("e"), epsilon), TIMES, right))
+    bounded = (row(left, Op(">" if refuted else "\N{LESS-THAN OR EQUAL TO}")), row(Sup(Ident("e"), epsilon), TIMES, right))
     return (*bounded, row(*delta)) if delta else bounded
 
 

@@ -6,10 +6,13 @@ from collections.abc import Mapping, Sequence
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, localcontext
 from typing import Any, Final
 
+from dpverify.compare import decimal_bounds
+from dpverify.errors import DpverifyError
+from dpverify.expr import parse, substitute
 from dpverify.model import Claim
 from dpverify.report.axes import Axis
+from dpverify.report.number_line import NumberLine
 from dpverify.report.page.blocks import Block, Code, Facts, Figure, Row
-from dpverify.report.page.sections.drawing import size
 from dpverify.report.page.subject import Claimed
 from dpverify.report.svg import Chart, Series
 from dpverify.report.text import plain
@@ -18,6 +21,9 @@ TITLE = "What refutes it"
 _NUMBERS: Final = Context(prec=30, Emin=MIN_EMIN, Emax=MAX_EMAX)
 """Events may be as unlikely as e^-10^8, which no float and no fraction of a bearable size is."""
 _WORDS: Final = {"P": "P(S), on the first input", "Q": "Q(S), on the second input", "loss": "loss (nats)", "at": "parameters"}
+_CLOSE: Final = 0.9
+"""Two bars that differ by less look the same: their difference is drawn instead."""
+Ends = tuple[Decimal, Decimal]
 
 
 def blocks(subject: Claimed) -> Sequence[Block]:
@@ -32,43 +38,62 @@ def blocks(subject: Claimed) -> Sequence[Block]:
 
 
 def _figure(subject: Claimed, witness: Mapping[str, Any]) -> Figure | None:
-    """P(S) beside the most that the claim allows it to be, as shares of the larger; None where they are not numbers."""
+    """P(S) beside the most that the claim allows it to be; None where they are not numbers, or too coarse to tell them apart."""
     claim = subject.entry.claim
     with localcontext(_NUMBERS):
-        seen, other = _probability(witness.get("P"), 0), _probability(witness.get("Q"), 1)
-        allowed = _allowed(claim, other)
-        if seen is None or allowed is None or seen <= 0:
+        seen, other = _ends(witness.get("P")), _ends(witness.get("Q"))
+        allowed = None if other is None else _allowed(claim, other, witness.get("at", {}))
+        if seen is None or allowed is None or seen[0] <= allowed[1]:
             return None
-        most = max(seen, allowed)
-        shares = [float(seen / most), float(allowed / most)]
-        times = "infinitely many times" if allowed == 0 else f"{_times(seen / allowed)} times"
-        caption = f"S is at least {times} as likely on the first input as the claim allows: {seen:.5g}, not {allowed:.5g}."
-    names = ("P(S)", "the most that is allowed")
+        least, most = allowed
+        caption = f"P(S) is about {_text(seen[0])}; the claim allows about {_text(most)}"
+        caption += ", which is nothing." if most == 0 else f": P(S) is {_times(seen[0] / most)} times as large."
+        shares = [1.0, float(most / seen[0])]
+        if shares[1] > _CLOSE:
+            gap = float((seen[0] - most) / most), float((seen[1] - least) / least)
+            unit = "by what share P(S) is above the most that is allowed"
+            line = NumberLine(f"Witness, {claim.name}", caption, "allowed", "P(S)", *gap, unit)
+            return Figure(line.svg(f"{subject.anchor_id}-witness"), caption)
     chart = Chart(
-        f"Witness, {claim.name}", caption, Axis("", names=names), Axis("share of the larger", low=0.0, high=1.0),
-        [Series("", [list(enumerate(shares))], "bars")],
+        f"Witness, {claim.name}", caption, Axis("", names=("P(S)", "the most that is allowed")),
+        Axis("share of the larger", low=0.0, high=1.0), [Series("", [list(enumerate(shares))], "bars")],
     )  # fmt: skip
     return Figure(chart.svg(f"{subject.anchor_id}-witness"), caption)
 
 
-def _allowed(claim: Claim, q: Decimal | None) -> Decimal | None:
-    """e^epsilon Q(S) + delta."""
-    epsilon, delta = size(claim.epsilon), size(claim.delta)
-    if q is None or epsilon is None or delta is None:
+def _allowed(claim: Claim, q: Ends, parameters: Mapping[str, str]) -> Ends | None:
+    """e^epsilon Q(S) + delta, from both sides."""
+    if claim.epsilon is None or claim.delta is None:
         return None
-    return Decimal(epsilon).exp() * q + Decimal(delta)
+    try:
+        at = {name: parse(str(value)) for name, value in parameters.items()}
+        ends = [decimal_bounds(substitute(one, at), _NUMBERS.prec) for one in (claim.epsilon, claim.delta)]
+        low, high = (Decimal(epsilon).exp() * share + Decimal(delta) for epsilon, delta, share in zip(*ends, q, strict=True))
+    except (DpverifyError, ArithmeticError, ValueError):
+        return None
+    return low, high
+
+
+def _text(value: Decimal) -> str:
+    return f"{value:.5g}"
 
 
 def _times(ratio: Decimal) -> str:
-    """A ratio with as many digits as tell it from 1."""
+    """A ratio above 1 with as many digits as tell it from 1."""
     excess = ratio - 1
-    return f"{ratio:.5g}" if excess <= 0 or excess > Decimal("1e-4") else f"1 + {excess:.2g}"
+    return _text(ratio) if excess > Decimal("1e-4") else f"1 + {excess:.2g}"
 
 
-def _probability(value: Any, end: int) -> Decimal | None:
-    """One end of an enclosed probability: a decimal, however small, or a fraction."""
-    text = str(value[end] if isinstance(value, list | tuple) and len(value) == 2 else value)
-    above, _, below = text.partition("/")
+def _ends(value: Any) -> Ends | None:
+    """Both ends of an enclosed probability: two numbers, the same as one text, or one number."""
+    ends = value if isinstance(value, list | tuple) else str(value).strip("[]").split(",")
+    found = [_probability(end) for end in ends]
+    return None if not found or found[0] is None or found[-1] is None else (found[0], found[-1])
+
+
+def _probability(value: Any) -> Decimal | None:
+    """A decimal, however small, or a fraction."""
+    above, _, below = str(value).strip().partition("/")
     try:
         return Decimal(above) / Decimal(below or 1)
     except ArithmeticError:

@@ -32,7 +32,7 @@ document.querySelectorAll("table.interactive").forEach((table) => {
   const search = document.createElement("input");
   search.type = "search";
   const only = document.createElement("select");
-  for (const choice of ["everything", "PROVED", "REFUTED", "UNKNOWN", "VIOLATION", "NONCONFORMING", "to look at"]) only.add(new Option(choice));
+  for (const choice of ["everything", "PROVED", "REFUTED", "UNKNOWN", "VIOLATION", "NONCONFORMING", "not as expected"]) only.add(new Option(choice));
   const count = document.createElement("output");
   const rows = [...table.tBodies[0].rows];
   const filter = () => {
@@ -40,7 +40,8 @@ document.querySelectorAll("table.interactive").forEach((table) => {
     let shown = 0;
     for (const row of rows) {
       const said = row.textContent;
-      const chosen = only.selectedIndex === 0 || said.includes(only.value);
+      const badges = [...row.querySelectorAll("b")].map((badge) => badge.textContent);
+      const chosen = only.selectedIndex === 0 || badges.some((badge) => badge.includes(only.value));
       row.hidden = !(chosen && words.every((word) => said.toLowerCase().includes(word)));
       shown += row.hidden ? 0 : 1;
     }
@@ -60,8 +61,12 @@ const reveal = () => {
   const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
   if (!target) return;
   for (let fold = target.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
-  target.scrollIntoView();
+  (target.parentElement.localName === "details" ? target.parentElement : target).scrollIntoView();
 };
+// a link to where the page is already, of which no change of the address tells
+document.addEventListener("click", (event) => {
+  if (event.target.closest?.("a")?.getAttribute("href") === location.hash) setTimeout(reveal);
+});
 addEventListener("hashchange", reveal);
 reveal();
 addEventListener("beforeprint", () => {
