@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from dpverify.cli import pdf
 from dpverify.cli.audit import sampling
 from dpverify.cli.output import FORMATS, paint, rendered, write
 from dpverify.cli.settings import Settings, configured, judging
@@ -25,12 +26,13 @@ EXTENSIONS: Final = {"json": "json", "sarif": "sarif", "junit": "xml", "github":
 @click.argument("paths", nargs=-1, metavar="[PATH|NAME]...")
 @click.option("-o", "--output", required=True, type=click.Path(file_okay=False, path_type=Path), help="The directory to write to.")
 @click.option("--audit/--no-audit", "audits", default=True, show_default=True, help="Run the samplers that [audit] tables name.")
+@click.option("--pdf", "printed", is_flag=True, help="Print the page to index.pdf too, with an installed Chromium or Chrome.")
 @click.option("--format", "styles", type=click.Choice(list(FORMATS)), multiple=True, help="Write results.EXTENSION too; may be repeated.")
 @judging
 @configured
 @sampling
 def report(
-    paths: tuple[str, ...], output: Path, audits: bool, styles: tuple[str, ...], settings: Settings, samples: int | None,
+    paths: tuple[str, ...], output: Path, audits: bool, printed: bool, styles: tuple[str, ...], settings: Settings, samples: int | None,
     confidence: float | None, seed: int | None, workers: int | None,
 ) -> int:  # fmt: skip
     """Verify, audit, and write one page for people (index.html, index.md) with certificates and the data of privacy curves."""
@@ -39,6 +41,7 @@ def report(
     from dpverify.report.page import pages
     from dpverify.report.results import Results
 
+    program = pdf.browser() if printed else None
     specs = specs_of(settings.paths(paths))
     entries = verified(specs, output, settings.digits, cache=settings.cache, jobs=settings.jobs)
     sampled = [spec for spec in specs if spec.audit is not None] if audits else []
@@ -53,6 +56,9 @@ def report(
     found_in(output).add((), settings.digits)
     click.echo(_told(results))
     click.echo(f"written to {output / 'index.html'}")
+    if program is not None:
+        pdf.print_page(output / "index.html", output / "index.pdf", program)
+        click.echo(f"printed to {output / 'index.pdf'}")
     return results.exit_code
 
 
