@@ -186,6 +186,20 @@ def test_what_occurs_no_more_is_named_with_the_way_out(project):
     assert run("verify", "specs", *_BASELINE).stderr == ""
 
 
+def test_a_baseline_of_a_part_leaves_the_rest_as_it_was(project):
+    write("specs/another.toml", RESPONSE, BELOW)
+    write("samplers.py", SAMPLERS)
+    write("specs/sampled.toml", UNKNOWN.format(epsilon=1, sampler="samplers:response"))
+    run("baseline", "specs", "--audit")
+    before = known()
+    assert {one["rule"] for one in before} == {"REFUTED", "UNKNOWN", "VIOLATION"}
+    assert "4 accepted, 0 of them new; 0 gone" in run("baseline", "specs/another.toml").stdout
+    assert "4 accepted, 0 of them new; 0 gone" in run("baseline", "specs").stdout
+    assert known() == before
+    write("specs/another.toml", RESPONSE, ABOVE)
+    assert "3 accepted, 0 of them new; 1 gone" in run("baseline", "specs/another.toml").stdout
+
+
 def test_a_run_over_a_part_says_nothing_of_the_rest(project):
     write("specs/another.toml", RESPONSE, ABOVE, BELOW)
     run("baseline", "specs")
@@ -202,6 +216,7 @@ def test_a_run_over_a_part_says_nothing_of_the_rest(project):
         ('{"schema": "dpverify-baseline/1"}', '"known" is not a list.'),
         ('{"schema": "dpverify-baseline/1", "known": [], "also": 1}', 'unknown key "also".'),
         ("[" * 100_000, "not a baseline: "),
+        ('{"schema": "dpverify-baseline/1", "known": [\n<<<<<<< HEAD\n', "it holds the marks of a merge conflict."),
     ],
 )
 def test_a_broken_or_foreign_file_is_code_2_with_what_is_wrong(project, content, said):

@@ -171,6 +171,16 @@ def test_a_finding_is_found_again_by_the_one_line_that_it_prints(spec):
     assert result["message"]["text"].splitlines()[-1] == line
 
 
+def test_the_replay_of_a_file_that_looks_like_an_option_names_it_as_a_file(spec, monkeypatch):
+    file = Path(spec(RESPONSE, BELOW))
+    monkeypatch.chdir(file.parent)
+    file.rename("-v.toml")
+    for arguments in (["--", "-v.toml"], ["./-v.toml"]):
+        said = run("verify", *arguments, code=1).stdout
+        (line,) = [line.strip() for line in said.splitlines() if "replay: " in line]
+        assert run(*shlex.split(line.removeprefix("replay: dpverify ")), code=1).stdout.count("REFUTED") == 1
+
+
 def test_what_is_as_expected_and_not_refuted_needs_no_replay(spec):
     assert "replay" not in run("verify", spec(RESPONSE, ABOVE)).stdout
     assert "replay" in run("verify", spec(RESPONSE, BELOW, 'expect = "refuted"')).stdout

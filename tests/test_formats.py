@@ -405,6 +405,29 @@ def test_a_github_command_is_one_line_at_the_claim_with_its_text_whole(project):
     assert NAME in decoded(found[0]["message"])
 
 
+def test_annotations_and_sarif_name_files_from_the_root_of_the_repository_and_findings_by_their_claim(tmp_path, monkeypatch):
+    folder = tmp_path / "service"
+    folder.mkdir()
+    (tmp_path / ".git").mkdir()
+    monkeypatch.chdir(folder)
+    Path("half.py").write_text("def noisy(data, size, rng):\n    return data[0] + rng.integers(-1, 2, size)\n")
+    Path("half.toml").write_text(
+        '[mechanism]\nkind = "builtin"\nname = "discrete_laplace"\nscale = 1\n[[claim]]\nname = "a count"\nsensitivity = 1\nepsilon = 1\n'
+        '[audit]\nsampler = "half:noisy"\n'
+    )
+    said = {}
+    for style in ("github", "sarif"):
+        said[style] = CliRunner().invoke(cli.main, ["audit", "half.toml", "--seed", "1", "--samples", "5000", "--format", style]).stdout
+    found = [COMMAND.fullmatch(line) for line in said["github"].splitlines()[:-1]]
+    results = json.loads(said["sarif"])["runs"][0]["results"]
+    assert found and len(results) == len(found)
+    for one, result in zip(found, results, strict=True):
+        assert one["file"] == result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "service/half.toml"
+        assert decoded(one["title"]) == f"half: {result['ruleId']}"
+        assert decoded(one["message"]).startswith(f"a count: {result['ruleId']}")
+        assert result["message"]["text"].startswith(f"a count: {result['ruleId']}")
+
+
 def test_all_formats_name_the_same_claims(project):
     sarif = {result["locations"][0]["logicalLocations"][0]["name"] for result in json.loads(verified("sarif"))["runs"][0]["results"]}
     record = {claim["name"] for claim in json.loads(verified("json"))["claims"] if not claim["as_expected"]}

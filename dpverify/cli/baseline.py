@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dpverify.cli.output import write
+from dpverify.cli.output import writable, write
 from dpverify.cli.settings import Settings, judging, profiled, root_of
 
 if TYPE_CHECKING:
-    from dpverify.report.baseline import Known
+    from dpverify.report.baseline import Baseline
 
 
 @click.command()
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 def baseline(paths: tuple[str, ...], output: Path | None, audits: bool, settings: Settings) -> int:
     """Accept everything that is not as expected today: with the file that this writes, runs fail on what is new alone.
 
-    Faults cannot be accepted. Commit the file; it is made for reading.
+    What the file accepts of other claim files stays in it, and so do findings of audits without --audit. Faults cannot be accepted. Commit
+    the file; it is made for reading.
     """
     from dpverify.cli.claims import audited, specs_of, verified
     from dpverify.report.baseline import NAME, accepted, render
@@ -32,24 +33,24 @@ def baseline(paths: tuple[str, ...], output: Path | None, audits: bool, settings
 
     file = output or settings.config.baseline or Path(NAME)
     before = _before(file)
+    writable(file.absolute().parent)
     specs = specs_of(settings.paths(paths))
     entries = verified(specs, None, settings.digits, cache=settings.cache, jobs=settings.jobs)
     sampled = [spec for spec in specs if spec.audit is not None] if audits else []
     found = audited(sampled, **settings.sampling()) if sampled else Results()
     results = replace(found, entries=entries, root=root_of(file))
-    known = accepted(results)
+    known, gone = accepted(results, before), before.gone(results)
     write(file, render(known))
     marks = {one.fingerprint for one in known}
-    gone = [one for one in before if one.fingerprint not in marks]
-    new = marks - {one.fingerprint for one in before}
+    new = marks - before.fingerprints
     click.echo(f"{file}: {len(known)} accepted, {len(new)} of them new; {len(gone)} gone")
     for one in gone:
         click.echo(f"gone: {one.file}, {one.name}: {one.rule}", err=True)
     return replace(results, known=frozenset(marks)).exit_code
 
 
-def _before(file: Path) -> tuple[Known, ...]:
+def _before(file: Path) -> Baseline:
     """What the file accepted until now. Raises SpecError where it is something else than a baseline, which is then not overwritten."""
-    from dpverify.report.baseline import read
+    from dpverify.report.baseline import Baseline, read
 
-    return read(file, root_of(file)).known if file.exists() else ()
+    return read(file, root_of(file)) if file.exists() else Baseline(root_of(file))

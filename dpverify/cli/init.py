@@ -36,9 +36,14 @@ def init(folder: Path, ci: str, force: bool, dry_run: bool) -> int:
     click.echo("\n".join(told(files, dry_run)))
     click.echo("Next:")
     if folder.resolve() != Path.cwd():
-        click.echo(f"  cd {shlex.quote(str(folder))}")
+        click.echo(f"  cd {shlex.quote(beside_options(folder))}")
     click.echo("  dpverify verify\n  dpverify audit")
     return 0
+
+
+def beside_options(path: Path) -> str:
+    """A path as an argument that no command takes for an option."""
+    return f"./{path}" if str(path).startswith("-") else str(path)
 
 
 def told(files: Sequence[Planned], dry_run: bool) -> list[str]:

@@ -29,7 +29,7 @@ def new(name: str, kind: str, sampler: bool, folder: Path | None, force: bool, d
 
     Its claim asks for the tight epsilon. With --sampler there is an implementation beside it, which passes its audit.
     """
-    from dpverify.cli.init import told
+    from dpverify.cli.init import beside_options, told
     from dpverify.scaffold.files import carry_out
     from dpverify.scaffold.mechanism import mechanism_files
     from dpverify.scaffold.project import SCHEMA, claim_folder, project_root
@@ -40,7 +40,7 @@ def new(name: str, kind: str, sampler: bool, folder: Path | None, force: bool, d
     if not dry_run:
         carry_out(files)
     click.echo("\n".join(told(files, dry_run)))
-    claims = shlex.quote(str(files[0].path))
+    claims = shlex.quote(beside_options(files[0].path))
     click.echo(f"Next:\n  dpverify verify {claims}")
     if len(files) > 1:
         click.echo(f"  dpverify audit {claims}")

@@ -58,17 +58,18 @@ class Baseline:
         return [one for one in self.known if one.fingerprint not in occurred and looked_for(one)]
 
 
-def accepted(results: Results) -> tuple[Known, ...]:
-    """Everything of a run that is not as expected, in a stable order; faults cannot be accepted."""
-    return tuple(
-        sorted(
-            {
-                Known(results.place(one.file), one.name, one.rule, one.message.partition("\n")[0], one.fingerprint)
-                for one in results.surprises
-                if one.rule in RULES
-            }
-        )
-    )
+def accepted(results: Results, before: Baseline) -> tuple[Known, ...]:
+    """Everything of a run that is not as expected, with what was accepted before and was not looked for, in a stable order.
+
+    Faults cannot be accepted.
+    """
+    found = {
+        Known(results.place(one.file), one.name, one.rule, one.message.partition("\n")[0], one.fingerprint)
+        for one in results.surprises
+        if one.rule in RULES
+    }
+    marks = {one.fingerprint for one in (*found, *before.gone(results))}
+    return tuple(sorted(found | {one for one in before.known if one.fingerprint not in marks}))
 
 
 def render(known: tuple[Known, ...]) -> str:
@@ -81,7 +82,10 @@ def render(known: tuple[Known, ...]) -> str:
 def read(file: Path, root: Path) -> Baseline:
     """The baseline that a file holds. Raises SpecError listing all that is wrong with it."""
     try:
-        data = json.loads(file.read_text(encoding="utf-8"))
+        text = file.read_text(encoding="utf-8")
+        if re.search("^<<<<<<< ", text, re.MULTILINE):
+            raise SpecError(f"{file}: it holds the marks of a merge conflict. {_AGAIN}")
+        data = json.loads(text)
     except FileNotFoundError as error:
         raise SpecError(f"{file}: no such baseline. `dpverify baseline PATH... -o {file}` writes it.") from error
     except OSError as error:

@@ -1,18 +1,27 @@
-"""GitHub workflow commands: an annotation at each claim that is not as its author expects."""
+"""GitHub workflow commands: an annotation at each claim that is not as its author expects.
+
+Files are named from the root of the repository, as GitHub reads them, whatever folder the command runs in.
+"""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from dpverify.report.results import Results, Surprise
+from dpverify.report.sources import resolved, root_of_repository
 
 
 def render(results: Results) -> str:
     """The answer as annotations and a closing line."""
-    return "\n".join([*(_annotation(surprise) for surprise in results.surprises), results.summary])
+    root = root_of_repository()
+    return "\n".join([*(_annotation(surprise, root) for surprise in results.surprises), results.summary])
 
 
-def _annotation(surprise: Surprise) -> str:
+def _annotation(surprise: Surprise, root: Path) -> str:
     level = "notice" if surprise.known else surprise.level
-    place = f"file={_property(surprise.file)},line={surprise.line},title={_property(surprise.title)}"
+    path = resolved(surprise.file)
+    file = path.relative_to(root).as_posix() if path.is_relative_to(root) else surprise.file
+    place = f"file={_property(file)},line={surprise.line},title={_property(surprise.title)}"
     return f"::{level} {place}::{_data(surprise.message)}"
 
 

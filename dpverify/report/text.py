@@ -61,7 +61,8 @@ def surprise_text(entry: Entry) -> str:
 
 def replay(entry: Entry) -> str:
     """The line that judges a claim once more."""
-    return f"replay: dpverify verify {quote(entry.file)} --claim {quote(entry.claim.name)} --digits {entry.digits}"
+    file = f"./{entry.file}" if entry.file.startswith("-") else entry.file
+    return f"replay: dpverify verify {quote(file)} --claim {quote(entry.claim.name)} --digits {entry.digits}"
 
 
 def tight_text(entry: Entry) -> str:

@@ -55,6 +55,7 @@ def project_files(root: Path, *, ci: str = "github", force: bool = False) -> lis
     if ci != "none":
         whole[root / CI_SYSTEMS[ci]] = f"project/{ci}.yml"
     files = [planned(path, render(template, **values), force) for path, template in whole.items()]
+    files = [_in_sight(file, root) if file.path == root / CI_SYSTEMS.get(ci, "") else file for file in files]
     files.insert(2, _with_schema(folder / SCHEMA, force))
     for add in (_with_settings, _with_ignored, *([_with_pipeline] if ci == "gitlab" else [])):
         try:
@@ -109,6 +110,16 @@ def _folder_of(settings: Mapping[str, Any]) -> str:
 def _installable(settings: Mapping[str, Any]) -> bool:
     """Whether the project is a Python package, which samplers may import from."""
     return "build-system" in settings or "project" in settings
+
+
+def _in_sight(file: Planned, root: Path) -> Planned:
+    """The file of continuous integration, with a word where nothing reads it: in a folder below the top of a repository."""
+    here = root.resolve()
+    top = next((folder for folder in (here, *here.parents) if (folder / ".git").exists()), here)
+    if top == here or file.action is Action.LEAVE:
+        return file
+    below = here.relative_to(top).as_posix()
+    return replace(file, why=f"nothing reads it there: move it to {top}, and let its commands run in {below}")
 
 
 def _with_schema(file: Path, force: bool) -> Planned:

@@ -67,6 +67,21 @@ def test_a_folder_is_made_where_it_is_not_there_yet():
     assert "cd 'a/new one'" in said
 
 
+@pytest.mark.parametrize("verb", [("init", "--", "-new"), ("new", "--kind", "table", "--dir", "-new", "a")])
+def test_what_is_printed_to_run_next_takes_no_folder_for_an_option(verb):
+    said = run(*verb).stdout.partition("Next:\n")[2]
+    assert "./-new" in said.splitlines()[0]
+
+
+@pytest.mark.parametrize("ci", ["github", "gitlab"])
+def test_below_the_top_of_a_repository_it_is_told_that_nothing_reads_the_ci_file(ci):
+    Path(".git").mkdir()
+    said = run("init", "service", "--ci", ci, "--dry-run").stdout
+    (line,) = [line for line in said.splitlines() if "nothing reads it there" in line]
+    assert "/dpverify.yml" in line and f"move it to {Path().resolve()}, and let its commands run in service" in line
+    assert "nothing reads it there" not in run("init", "--ci", ci).stdout
+
+
 def test_everything_that_is_made_or_left_is_listed():
     Path(".gitignore").write_text("dpverify-report/\n")
     Path(".taplo.toml").write_text("# ours\n")
