@@ -8,7 +8,7 @@ from typing import Final
 from dpverify.compare import decimal_bounds
 from dpverify.curves.runs import stated_adjacencies
 from dpverify.errors import Undecided
-from dpverify.expr import ONE, Expr, format_expr
+from dpverify.expr import ONE, ZERO, Expr, format_expr
 from dpverify.model import (
     Claim,
     Domain,
@@ -113,26 +113,29 @@ def slack(entry: Entry) -> str:
     if claim.epsilon is None or claim.domains:
         return ""
     found = _over(claim.epsilon, enclosure(entry.judgement, _DIGITS))
-    if found or claim.delta is None:
+    ends = delta_enclosure(entry.judgement, _DIGITS)
+    if found or claim.delta is None or (claim.delta == ZERO and ends[1] in (None, "0")):
         return found
-    found = _over(claim.delta, delta_enclosure(entry.judgement, _DIGITS))
+    found = _over(claim.delta, ends)
     return found and f"{found} of delta"
 
 
 def _over(claimed: Expr, ends: tuple[str | None, str | None]) -> str:
-    """claimed - tight, where the enclosure is narrow beside it."""
+    """claimed - tight: its value where the enclosure is narrow beside it, at least that of the upper bound where there is no lower one."""
     lower, upper = ends
-    if lower is None or upper is None or "inf" in ends:
+    if upper is None or "inf" in ends:
         return ""
     try:
         low, high = map(Fraction, decimal_bounds(claimed, _DIGITS))
     except Undecided:
         return ""
-    gap, width = (low + high - Fraction(lower) - Fraction(upper)) / 2, (high - low + Fraction(upper) - Fraction(lower)) / 2
-    if abs(gap) <= width:
-        return "none"
-    percent = f" ({_percent(float(100 * gap / Fraction(upper)))} %)" if Fraction(upper) > 0 else ""
-    return f"{float(gap):+.3g}{percent}"
+    least, above = "" if lower is not None else "at least ", Fraction(upper)
+    below = above if lower is None else Fraction(lower)
+    gap, width = (low + high - below - above) / 2, (high - low + above - below) / 2
+    if abs(gap) <= width or (least and gap < 0):
+        return "" if least else "none"
+    percent = f" ({_percent(float(100 * gap / above))} %)" if above > 0 and low > 0 else ""
+    return f"{least}{float(gap):+.3g}{percent}"
 
 
 def _percent(value: float) -> str:

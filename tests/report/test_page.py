@@ -1,8 +1,11 @@
 """The page of a run: one file that needs nothing else, says everything, and means the same in Markdown."""
 
 import json
+import math
 import re
 from collections import Counter
+from decimal import Decimal, localcontext
+from fractions import Fraction
 from hashlib import sha256
 from html.parser import HTMLParser
 from pathlib import Path
@@ -13,6 +16,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpverify import cli
+from dpverify.expr import parse
+from dpverify.figures.loss import LossCurve
+from dpverify.figures.supremum import Supremum
+from dpverify.model import Claim, Domain, Sampled
+from dpverify.report.page import claim as claim_fold
 from dpverify.report.page import html, markdown
 from dpverify.report.page.blocks import (
     Badge,
@@ -31,7 +39,10 @@ from dpverify.report.page.blocks import (
     Table,
     Tree,
 )
+from dpverify.report.page.sections import loss, statement, witness
+from dpverify.report.page.sections import proof as proof_section
 from dpverify.report.page.sections.statement import plain_decimal
+from dpverify.report.page.subject import File
 from dpverify.rules.table import EXPLAINED
 
 ROOT = Path(__file__).parents[2]
@@ -174,6 +185,101 @@ def test_the_same_claims_give_the_same_page(out, tmp_path):
     assert (tmp_path / "index.html").read_bytes() == (out / "index.html").read_bytes()
 
 
+# -- what is said of a claim ---------------------------------------------------------------------------
+
+
+def entries(folder, text):
+    """The claims of a file, judged."""
+    from dpverify.cli.claims import specs_of, verified
+
+    (folder / "claims.toml").write_text(text)
+    return verified(specs_of([str(folder / "claims.toml")]), None, 20)
+
+
+def said_of(claimed):
+    return Page(html.document("t", [claim_fold(claimed)])).said
+
+
+@pytest.fixture(scope="module")
+def responses(tmp_path_factory):
+    return File("response", entries(tmp_path_factory.mktemp("claims"), RESPONSE)).claims
+
+
+def test_what_is_proved_is_said_with_its_quantifiers_and_what_is_refuted_is_the_negation(responses):
+    proved, refuted, _ = map(said_of, responses)
+    assert "for all neighbours x, x′ and every event S: " in proved and "≤" in proved and "there are" not in proved
+    assert "there are neighbours x, x′ and an event S with" in refuted and ">" in refuted and "for all neighbours" not in refuted
+
+
+def test_what_holds_for_all_parameters_says_so_and_one_case_refutes_it():
+    mechanism = Sampled()
+    ranging = Claim(mechanism, parse("nu"), parse("0"), domains=(("nu", Domain(lower=Fraction(0))),))
+    assert "for all parameters, all neighbours" in _text(statement.sentence(ranging, "PROVED"))
+    assert "there are parameters, neighbours" in _text(statement.sentence(ranging, "REFUTED"))
+    assert _text(statement.sentence(ranging, "UNKNOWN")).startswith("whether, for all parameters")
+
+
+def test_a_tight_claim_names_the_bound_that_stands_for_epsilon_and_its_refutation_excludes_every_one():
+    tight = Claim(Sampled(), None, parse("0"))
+    assert "ε is the upper bound below" in _text(statement.sentence(tight, "PROVED"))
+    assert _text(statement.sentence(tight, "REFUTED")).startswith("however large ε, there are")
+
+
+def _text(content):
+    return "".join(texts(content))
+
+
+def test_steps_name_their_assumptions_by_the_numbers_in_the_list(responses):
+    one = responses[0]
+    listed = one.entry.judgement.assumptions
+    tree = proof_section.blocks(one)[0].blocks[0].root
+    named = {int(number) for said in texts(tree) for found in re.findall(r"assumes ([\d, ]+)", said) for number in found.split(", ")}
+    assert named == set(range(1, len(listed) + 1))
+
+
+def test_a_witness_that_is_clearly_too_likely_is_a_pair_of_bars_and_one_that_is_nearly_allowed_an_interval(tmp_path):
+    # the response tells the truth with 3/4: P(S)/Q(S) = 3 for S = {0}, and the claims allow e and 3/(1 + 1e-8)
+    text = RESPONSE.replace('epsilon = "1.0987"', 'epsilon = "log(3) - 1e-8"')
+    far, near = (File("r", entries(tmp_path, text)).claims[i] for i in (1, 0))
+    pictures = {one.entry.claim.name: witness.blocks(one)[1].blocks[0] for one in (far, near)}
+    assert "share of the larger" in pictures[far.entry.claim.name].svg
+    assert "by what share P(S) is above" in pictures["just above"].svg and "1 + 1.0e-8 times as large" in pictures["just above"].caption
+    assert f"P(S) is {3 / math.e:.5g} times as large" in pictures[far.entry.claim.name].caption
+
+
+@pytest.mark.parametrize(
+    ("found", "ends"),
+    [(["0.1", "0.2"], ("0.1", "0.2")), ("[0.1, 0.2]", ("0.1", "0.2")), ("1/4", ("0.25", "0.25")), ("1e-43429448", ("1e-43429448",) * 2)],
+)
+def test_probabilities_of_a_witness_are_read_however_they_are_written(found, ends):
+    with localcontext(witness._NUMBERS):
+        assert witness._ends(found) == tuple(map(Decimal, ends))
+
+
+@pytest.mark.parametrize("found", ["y > 1", None, [], ["0.1", "some"]])
+def test_what_is_no_probability_is_not_drawn(found):
+    assert witness._ends(found) is None
+
+
+def test_the_loss_is_hatched_just_where_it_is_above_the_refuted_claim():
+    # a straight line through (0, 0) and (4, 4) is above 1 from 1 on
+    curve = LossCurve(
+        "line", "t", "", "pair", Supremum(4.0, True, "at 4"), Supremum(4.0, True, "at 4"), (((0.0, 0.0), (2.0, 2.0), (4.0, 4.0)),)
+    )
+    (area,) = loss._areas(curve, 1.0)
+    assert area.kind == "fails" and area.label and area.edges == [(1.0, 1.0, 1.0), (2.0, 1.0, 2.0), (4.0, 1.0, 4.0)]
+    assert loss._areas(curve, 4.0) == []
+
+
+def test_stretches_of_loss_that_are_apart_are_hatched_apart():
+    curve = LossCurve(
+        "line", "t", "", "pair", Supremum(2.0, True, ""), Supremum(2.0, True, ""), (((0.0, 2.0), (1.0, 0.0), (2.0, 0.0), (3.0, 2.0)),)
+    )
+    left, right = loss._areas(curve, 1.0)
+    assert left.edges == [(0.0, 1.0, 2.0), (0.5, 1.0, 1.0)] and right.edges == [(2.5, 1.0, 1.0), (3.0, 1.0, 2.0)]
+    assert left.label and not right.label
+
+
 # -- blocks --------------------------------------------------------------------------------------------
 
 TEXT = st.text(st.characters(codec="utf-8", categories=("L", "N", "P", "S", "Zs")), min_size=1, max_size=30)
@@ -254,3 +360,31 @@ def test_a_verdict_is_told_by_a_sign_and_a_word_and_framed_where_nobody_expects_
 def test_a_fragment_for_a_notebook_keeps_its_style_to_itself():
     seen = html.fragment([Paragraph("x")])
     assert "@scope" in seen and "<html" not in seen and "<p>x</p>" in seen
+
+
+def test_only_a_surprise_stands_out():
+    assert html.tone(Badge("REFUTED")) == html.tone(Badge("UNKNOWN")) == "calm"
+    assert html.tone(Badge("REFUTED", fine=False)) == html.tone(Badge("PROVED", fine=False)) == "loud"
+    assert 'aria-label="to look at:"' in html.document("t", [Paragraph(Badge("REFUTED", fine=False))])
+
+
+def test_markdown_folds_what_the_page_folds_and_leaves_out_what_is_said_elsewhere():
+    twin = markdown.document(
+        "t", [Fold(("a < b ", Badge("PROVED")), [Paragraph("inside")], anchor="x"), Fold("aside", [Paragraph("gone")], aside=True)]
+    )
+    assert '<a id="x"></a>\n\n<details><summary>a &lt; b <b>PROVED</b></summary>\n\ninside\n\n</details>' in twin and "gone" not in twin
+
+
+def test_markdown_says_once_what_folds_beside_each_other_have_in_common():
+    same = Section("Assumed", [Items(["the sampler is ideal, and the query moves by at most what is stated of it"] * 2)])
+    other = Section("Assumed", [Items(["nothing of the kind; this list is another one, and as long as the other list is here"] * 2)])
+    folds = [Fold(name, [one], anchor=name) for name, one in (("a", same), ("b", same), ("c", other))]
+    twin = markdown.document("t", folds)
+    assert (
+        twin.count("the sampler is ideal") == 2 and twin.count("Assumed: [as before](#a).") == 1 and twin.count("nothing of the kind") == 2
+    )
+
+
+def test_every_claim_of_every_file_is_in_one_table(page):
+    assert "All 4 claims in one table" in page.said and page.ids.count("all-claims") == 1
+    assert all(page.links.count(f"#{name}") >= 2 for name in ("response-1", "response-2", "response-3", "noise-1"))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from dpverify.report.axes import Axis, Scale, power_of_ten, short, span, ticks
 from dpverify.report.labels import text_width, wrap
-from dpverify.report.strokes import Frame, cut, cut_area, path, thin
+from dpverify.report.strokes import Frame, cut, cut_area, inside, path, thin
 from dpverify.report.svg import KINDS, MARKS, Band, Chart, Mark, Series
 
 
@@ -21,7 +21,8 @@ def drawn(chart, prefix="c"):
 
 def box(element):
     """A second reckoning of where a text stands: letters of at most 0.62 em on average, sans serif."""
-    width = 12 * sum(0.6 if c in "0123456789" else 0.3 if c in " .,il:'·" else 0.4 if c in "⁰¹²³⁴⁵⁶⁷⁸⁹⁻" else 0.45 if c in "fjrtI" else 0.62 for c in element.text)
+    widths = {**dict.fromkeys("0123456789", 0.6), **dict.fromkeys(" .,il:'·", 0.3), **dict.fromkeys("⁰¹²³⁴⁵⁶⁷⁸⁹⁻fjrtI", 0.4)}
+    width = 12 * sum(widths.get(c, 0.62) for c in element.text)
     x, y = float(element.get("x")), float(element.get("y"))
     left = {None: x, "middle": x - width / 2, "end": x - width}[element.get("text-anchor")]
     return Frame(left, y - 9, left + width, y + 2.5)
@@ -322,3 +323,37 @@ def test_a_prefix_that_cannot_start_an_id_is_refused():
 def test_an_axis_without_room_is_refused():
     with pytest.raises(ValueError, match="axis 'x': no room from 2 to 1"):
         span(Axis("x", low=2, high=1), [])
+
+
+# -- where something fails -----------------------------------------------------------------------------
+
+
+@given(st.lists(st.floats(0, 100), min_size=3, max_size=8, unique=True), st.floats(-50, 250))
+def test_a_slanted_line_is_cut_to_what_is_inside_a_convex_area(angles, total):
+    corners = [(50 + 40 * math.cos(a * math.pi / 50), 50 + 40 * math.sin(a * math.pi / 50)) for a in sorted(angles)]
+    for piece in inside(corners, total):
+        assert all(abs(x + y - total) < 1e-6 for x, y in piece)
+        x, y = (sum(part) / 2 for part in zip(*piece, strict=True))
+        turns = [(u - a) * (y - b) - (v - b) * (x - a) for (a, b), (u, v) in zip(corners, [*corners[1:], corners[0]], strict=True)]
+        assert all(turn > -1e-3 for turn in turns)
+
+
+def test_a_slanted_line_through_a_square_is_met_from_side_to_side():
+    square = [(0.0, 0.0), (10.0, 0.0), (10.0, 10.0), (0.0, 10.0)]
+    assert inside(square, 10.0) == [[(0.0, 10.0), (10.0, 0.0)]] and inside(square, 30.0) == []
+
+
+def test_an_area_that_fails_is_hatched_and_named_not_filled():
+    area = Band("the claim fails", [(0.0, 1.0, 2.0), (4.0, 1.0, 2.0)], "fails")
+    root = drawn(Chart("c", "d", Axis("x"), Axis("y"), [Series("", [[(0.0, 0.0), (4.0, 3.0)]])], bands=[area]))
+    hatched = [
+        one for one in root.iter() if one.tag.endswith("path") and "--warn" in one.get("style", "") and "fill:none" in one.get("style")
+    ]
+    assert hatched and all(len(line) == 2 for line in absolute(hatched[0].get("d")))
+    assert any(one.text == "the claim fails" for one in root.iter("text"))
+    assert not any("--fill" in one.get("style", "") for one in root.iter())
+
+
+def test_an_area_of_no_kind_is_refused():
+    with pytest.raises(ValueError, match="band 'b': kind 'odd' is none of enclosure, fails"):
+        Chart("c", "d", Axis("x"), Axis("y"), bands=[Band("b", [], "odd")])

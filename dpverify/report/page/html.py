@@ -57,7 +57,7 @@ def _shorter(page: str) -> str:
 @lru_cache(maxsize=1)
 def _environment() -> Environment:
     environment = Environment(loader=PackageLoader("dpverify.report.page"), autoescape=True, undefined=StrictUndefined, trim_blocks=True)
-    environment.globals.update(kind_of=lambda thing: type(thing).__name__, tone=tone, sign=sign, outcomes=SIGNS, wide=WIDE)
+    environment.globals.update(kind_of=lambda thing: type(thing).__name__, tone=tone, sign=sign, wide=WIDE)
     return environment
 
 

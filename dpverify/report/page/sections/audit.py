@@ -35,8 +35,9 @@ def found(finding: Finding) -> list[Block]:
     rows: list[tuple[str, Inline]] = [
         ("finding", Badge(finding.finding.replace("_", " "), finding.as_expected)),
         ("claimed", f"{epsilon}, delta {finding.delta:.6g}" if finding.delta else epsilon),
-        ("epsilon is above", f"{finding.epsilon_lower:.6g}, at confidence {confidence_text(finding.confidence)}"),
     ]
+    sure = f"confidence {confidence_text(finding.confidence)}"
+    rows.append(("epsilon is above", f"{finding.epsilon_lower:.6g}, at {sure}") if finding.epsilon_lower > 0 else ("said at", sure))
     if finding.detectable_epsilon is not None:
         rows.append(("would have seen", f"epsilon of at least {finding.detectable_epsilon:.4g}, nine times in ten"))
     rows += [(name, said) for name, said in (("event", finding.event), ("inputs", finding.pair)) if said]

@@ -38,7 +38,7 @@ def counted(outcomes: Sequence[tuple[str, bool]]) -> Inline:
     found: list[Inline] = []
     for word, fine in dict.fromkeys(outcomes):
         found += [", "] if found else []
-        found += [f"{outcomes.count((word, fine))} ", Badge(word.replace("_", " "), fine)]
+        found += [f"{outcomes.count((word, fine))}\N{NO-BREAK SPACE}", Badge(word.replace("_", " "), fine)]
     return tuple(found)
 
 

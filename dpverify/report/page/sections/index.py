@@ -23,17 +23,17 @@ def blocks(run: Run) -> Sequence[Block]:
 
 def _files(run: Run) -> Table:
     audited = any(file.findings or file.faults for file in run.files)
-    header = ("mechanism", "surprises", "verdicts", *(("audits",) if audited else ()), "claims", "law")
     wrong = [one for one in run.results.surprises if not one.known]
+    header = ("mechanism", *(("surprises",) if wrong else ()), "verdicts", *(("audits",) if audited else ()), "claims", "law")
     rows: list[Sequence[Inline]] = []
     for file in run.files:
         count = sum(one.file == file.path for one in wrong)
         verdicts = counted([(entry.verdict, entry.as_expected) for entry in file.entries])
         outcomes = [(finding.finding, finding.as_expected) for finding in file.findings] + [("not audited", False) for _ in file.faults]
         audits = (counted(outcomes),) if audited else ()
-        surprises = f"{count} not as expected" if count else ""
+        surprises = (f"{count} not as expected" if count else "",) if wrong else ()
         claims = words.count(len(file.entries), "claim")
-        rows.append((Link(file.stem, f"#{file.stem}"), surprises, verdicts, *audits, claims, law(file)))
+        rows.append((Link(file.stem, f"#{file.stem}"), *surprises, verdicts, *audits, claims, law(file)))
     return Table("Claim files", header, rows, interactive=True, cards=True)
 
 

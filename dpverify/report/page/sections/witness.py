@@ -21,8 +21,8 @@ TITLE = "What refutes it"
 _NUMBERS: Final = Context(prec=30, Emin=MIN_EMIN, Emax=MAX_EMAX)
 """Events may be as unlikely as e^-10^8, which no float and no fraction of a bearable size is."""
 _WORDS: Final = {"P": "P(S), on the first input", "Q": "Q(S), on the second input", "loss": "loss (nats)", "at": "parameters"}
-_CLOSE: Final = 0.9
-"""Two bars that differ by less look the same: their difference is drawn instead."""
+_CLOSE: Final = 0.95
+"""Bars whose heights are in a ratio above this look the same: their difference is drawn instead."""
 Ends = tuple[Decimal, Decimal]
 
 

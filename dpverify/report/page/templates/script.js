@@ -40,9 +40,8 @@ document.querySelectorAll("table.interactive").forEach((table) => {
     let shown = 0;
     for (const row of rows) {
       const said = row.textContent;
-      const badges = [...row.querySelectorAll("b")].map((badge) => badge.textContent);
-      const chosen = only.selectedIndex === 0 || badges.some((badge) => badge.includes(only.value));
-      row.hidden = !(chosen && words.every((word) => said.toLowerCase().includes(word)));
+      const chosen = [...row.querySelectorAll("b")].some((badge) => only.value === "not as expected" ? badge.className === "loud" : badge.textContent.endsWith(` ${only.value}`));
+      row.hidden = !((chosen || only.selectedIndex === 0) && words.every((word) => said.toLowerCase().includes(word)));
       shown += row.hidden ? 0 : 1;
     }
     count.textContent = `${shown} of ${rows.length} shown`;
