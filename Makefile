@@ -8,7 +8,9 @@ MAKEFLAGS += --no-builtin-rules
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 	"$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo "$$p" && break; done)
 WORKERS ?= auto
-PAGES ?= reports/index.html
+PAGES ?= build/browser/index.html
+SHOWN := $(addprefix specs/,student_t.toml student_t_all.toml randomized_response.toml delta_gaussian.toml knorm_polytope_d2.toml pipeline.toml \
+	benchmarks/sampled_laplace_half_noise.toml)
 BIN := .venv/bin
 PIP := -m pip install --quiet --disable-pip-version-check
 PEERS := $(shell sed -n '/^bench = /s/[^"]*"\([^"]*\)"[^"]*/\1 /gp' pyproject.toml)
@@ -70,8 +72,10 @@ audit: .venv-libraries/done  ## audit the noise of public libraries, write repor
 	  .venv-libraries/bin/python -m pip list --format=freeze | sed -nE 's/^(opendp|diffprivlib|python-dp|numpy)==/- \1 /p'; } > reports/libraries.md
 	mv build/libraries/results.json reports/libraries.json
 
-browser: .venv-browser/done  ## open the report, or PAGES="a.html b.html", in headless Chromium and list all that is wrong
+browser: .venv-browser/done  ## open a report, or PAGES="a.html b.html", in headless Chromium and list all that is wrong
 	.venv-browser/bin/python -m pytest -q -p no:cacheprovider tests/test_browser_check.py
+	@# Exit code 1 is a finding, which the report is to show.
+	.venv-browser/bin/dpverify report $(SHOWN) -o build/browser --samples 20000 --seed 0 || test $$? -eq 1
 	.venv-browser/bin/python tools/browser_check.py $(PAGES) $(ARGS)
 
 ci:  ## everything that continuous integration runs
