@@ -4,6 +4,7 @@ import json
 import math
 import re
 from collections import Counter
+from dataclasses import replace
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from hashlib import sha256
@@ -256,6 +257,17 @@ def test_probabilities_of_a_witness_are_read_however_they_are_written(found, end
         assert witness._ends(found) == tuple(map(Decimal, ends))
 
 
+def test_digits_that_do_not_tell_a_witness_from_what_is_allowed_are_said_to_be_too_few(responses):
+    refuted = responses[1]
+    facts, told = witness.blocks(replace(refuted, entry=replace(refuted.entry, judgement=_coarse(refuted.entry.judgement))))
+    assert "too few" in told.blocks[0].content and len(facts.rows) == 2
+
+
+def _coarse(judgement):
+    """A witness of one digit: e times 0.3 may be more than 0.7."""
+    return replace(judgement, witness={"P": ["0.7", "0.8"], "Q": ["0.2", "0.3"]})
+
+
 @pytest.mark.parametrize("found", ["y > 1", None, [], ["0.1", "some"]])
 def test_what_is_no_probability_is_not_drawn(found):
     assert witness._ends(found) is None
@@ -388,3 +400,18 @@ def test_markdown_says_once_what_folds_beside_each_other_have_in_common():
 def test_every_claim_of_every_file_is_in_one_table(page):
     assert "All 4 claims in one table" in page.said and page.ids.count("all-claims") == 1
     assert all(page.links.count(f"#{name}") >= 2 for name in ("response-1", "response-2", "response-3", "noise-1"))
+
+
+def test_what_a_baseline_accepts_is_no_alarm_and_is_still_told(tmp_path):
+    (tmp_path / "response.toml").write_text(RESPONSE)
+    run = CliRunner().invoke
+    assert run(cli.main, ["baseline", str(tmp_path / "response.toml"), "-o", str(tmp_path / "known.json")]).exit_code == 0
+    arguments = ["report", str(tmp_path / "response.toml"), "-o", str(tmp_path / "out"), "--baseline", str(tmp_path / "known.json")]
+    assert run(cli.main, arguments).exit_code == 0
+    text = (tmp_path / "out" / "index.html").read_text()
+    assert 'class="callout"' in text and "Nothing new" in text and "1 known from the baseline" in text and 'id="to-look-at"' not in text
+
+
+def test_the_headline_gives_the_commands_that_show_each_surprise_again(page):
+    head = page.said[: page.said.index("Index")]
+    assert "--claim 'wrongly hoped for'" in head and "Claimed: epsilon 1; expected PROVED. Known: tight epsilon 1.0986122886" in head

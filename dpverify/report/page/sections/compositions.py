@@ -18,7 +18,7 @@ def blocks(file: File) -> Sequence[Block]:
     figures = []
     for index, (name, band) in enumerate(named):
         at = "".join(f" at {key} {value}" for key, value in band.at.items())
-        caption = f"epsilon after so many compositions of {name} with itself{at}."
+        caption = f"Epsilon after so many compositions of {name} with itself{at}."
         axes = Axis("compositions", log=True), Axis("epsilon (nats)", low=0.0)
         figures.append(picture(f"Composition, {file.stem}", band, *axes, caption, (), f"{file.stem_id}-composition-{index}"))
     return shown(file, figures, named, "epsilon", "compositions")

@@ -9,6 +9,7 @@ from dpverify.report.page.blocks import Badge, Block, Callout, Fold, Inline, Ite
 from dpverify.report.page.sections.claims import tight, tight_delta
 from dpverify.report.page.subject import Run
 from dpverify.report.results import Surprise
+from dpverify.report.text import witness_text
 
 TITLE = ""
 VERDICTS = ("PROVED", "REFUTED", "UNKNOWN", "VIOLATION", "NONCONFORMING", "NO_VIOLATION_SEEN")
@@ -80,6 +81,9 @@ def _claim(entry: Entry) -> str:
     said = f"Claimed: {words.guarantee(entry.claim)}; expected {entry.expected}."
     known = [f"{what} {found}" for what, found in (("tight epsilon", tight(entry)), ("tight delta", tight_delta(entry))) if found]
     said += f" Known: {', '.join(known)}." if known else ""
+    witness = entry.judgement.witness if entry.judgement is not None else None
+    if witness and "at" in witness:
+        said += f" It fails at {witness_text(witness['at'])}."
     return said + (f" {entry.reason[:1].upper()}{entry.reason[1:]}" if entry.reason else "")
 
 

@@ -24,7 +24,7 @@ def blocks(file: File) -> Sequence[Block]:
 
 def _figure(file: File, index: int, curves: Bands, band: Band) -> Figure:
     marks = list(_marks(file, curves, band))
-    said = "".join(f" {mark.label}." for mark in marks if mark.axis == "y")
+    said = f" {', '.join(mark.label for mark in marks).capitalize()}." if marks else ""
     caption = f"The least delta at each epsilon, for {curves.names[0]}{' and others' if len(curves.names) > 1 else ''}.{said}"
     positive = [v for side in (band.lower, band.upper) for text in side if text is not None and (v := value(text, 0.0)) > 0]
     log = bool(positive) and max(positive) > 1e3 * min(positive)

@@ -12,7 +12,7 @@ from dpverify.expr import parse, substitute
 from dpverify.model import Claim
 from dpverify.report.axes import Axis
 from dpverify.report.number_line import NumberLine
-from dpverify.report.page.blocks import Block, Code, Facts, Figure, Row
+from dpverify.report.page.blocks import Block, Code, Facts, Figure, Paragraph, Row
 from dpverify.report.page.subject import Claimed
 from dpverify.report.svg import Chart, Series
 from dpverify.report.text import plain
@@ -33,18 +33,20 @@ def blocks(subject: Claimed) -> Sequence[Block]:
         return []
     witness = judgement.witness
     facts = Facts([(_WORDS.get(key, key), Code(plain(value))) for key, value in witness.items()])
-    drawn = _figure(subject, witness)
-    return [facts, *([Row([drawn])] if drawn is not None else [])]
+    drawn = _drawn(subject, witness)
+    return [facts, *([] if drawn is None else [Row([drawn])])]
 
 
-def _figure(subject: Claimed, witness: Mapping[str, Any]) -> Figure | None:
-    """P(S) beside the most that the claim allows it to be; None where they are not numbers, or too coarse to tell them apart."""
+def _drawn(subject: Claimed, witness: Mapping[str, Any]) -> Block | None:
+    """P(S) beside the most that the claim allows it to be; a note where the digits are too few; None where they are no numbers."""
     claim = subject.entry.claim
     with localcontext(_NUMBERS):
         seen, other = _ends(witness.get("P")), _ends(witness.get("Q"))
         allowed = None if other is None else _allowed(claim, other, witness.get("at", {}))
-        if seen is None or allowed is None or seen[0] <= allowed[1]:
+        if seen is None or allowed is None:
             return None
+        if seen[0] <= allowed[1]:
+            return Paragraph("These digits are too few to tell P(S) from what the claim allows; the kernel compares exactly.", note=True)
         least, most = allowed
         caption = f"P(S) is about {_text(seen[0])}; the claim allows about {_text(most)}"
         caption += ", which is nothing." if most == 0 else f": P(S) is {_times(seen[0] / most)} times as large."
