@@ -16,7 +16,7 @@ import dpverify
 from dpverify import cli
 from dpverify.catalogue import read_spec
 from dpverify.cli import output
-from dpverify.rules.table import TABLE
+from dpverify.rules.table import EXPLAINED, TABLE
 
 # Randomized response that tells the truth with probability 3/4: epsilon = log(3) (THEORY T8; digits: OEIS A002391)
 RESPONSE = '[mechanism]\nkind = "table"\nrows = [["3/4", "1/4"], ["1/4", "3/4"]]\n'
@@ -340,6 +340,41 @@ def test_a_report_drops_certificates_of_claims_that_are_gone(spec):
     assert not list(Path("out").glob("*cert*"))
 
 
+def test_a_report_removes_nothing_that_is_not_its_own(spec):
+    def named(name, *parts):
+        return str(Path(spec(*parts)).rename(f"{name}.toml"))
+
+    claim = ABOVE.replace("just above", "v1.2 c")
+    run("report", named("a", RESPONSE, claim), named("a.b", RESPONSE, claim), "-o", "out")
+    theirs = {"a.mine.cert.json": b"{}", "a.copy.cert.json": Path("out/a.v1.2-c.cert.json").read_bytes(), "notes.txt": b"x"}
+    for name, content in theirs.items():
+        (Path("out") / name).write_bytes(content)
+    (Path("out") / "a.folder.cert.json").mkdir()
+    run("report", named("a", RESPONSE, ABOVE), "-o", "out")
+    kept = {path.name for path in Path("out").glob("*.cert.json")}
+    assert kept == {"a.b.v1.2-c.cert.json", "a.just-above.cert.json", "a.folder.cert.json", "a.mine.cert.json", "a.copy.cert.json"}
+    assert all((Path("out") / name).read_bytes() == content for name, content in theirs.items())
+
+
+def test_a_forged_list_of_certificates_makes_a_report_remove_nothing_elsewhere(spec):
+    run("report", spec(RESPONSE, ABOVE, EXACT), "-o", "out")
+    outside = Path("outside.cert.json")
+    outside.write_bytes(Path("out/response.just-above.cert.json").read_bytes())
+    listed = json.loads(Path("out/certificates.json").read_text())
+    listed["found_by"][0]["certificates"] += ["../outside.cert.json", str(outside.resolve())]
+    Path("out/certificates.json").write_text(json.dumps(listed))
+    run("report", spec(RESPONSE, EXACT), "-o", "out")
+    assert outside.exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX shell")
+def test_a_report_needs_neither_output_nor_somebody_to_tell(spec):
+    file = spec(RESPONSE, ABOVE)
+    command = shlex.join([sys.executable, "-m", "dpverify.cli", "report", file, "-o", "out"])
+    result = subprocess.run(["sh", "-c", f"{command} >&- 2>&-"], check=False, env=_environment())
+    assert result.returncode == 0 and Path("out/index.html").is_file()
+
+
 def test_a_page_escapes_what_a_claim_file_says(spec):
     run("report", spec(RESPONSE, ABOVE.replace("just above", "<script>alert(1)</script> | x")), "-o", "out")
     page = Path("out/index.html").read_text(encoding="utf-8")
@@ -352,6 +387,12 @@ def test_every_rule_is_explained(name):
     out = run("explain", name).stdout
     assert TABLE[name].STATEMENT in out and str(TABLE[name].SOURCE) in out
     assert all(f"checked: {line}" in out for line in TABLE[name].CHECKED)
+
+
+def test_a_theorem_and_a_mechanism_of_one_name_are_both_explained():
+    assert "laplace" in EXPLAINED
+    out = run("explain", "laplace").stdout
+    assert EXPLAINED["laplace"].STATEMENT in out and f"{Path('specs') / 'laplace.toml'}\n" in out and "\n  claim: " in out
 
 
 def test_a_mechanism_is_explained_by_name_with_the_rules_that_decide_it(spec):

@@ -34,7 +34,7 @@ SEED: Final = 0
 def curves_and_pictures(groups: Mapping[str, Sequence[Entry]], cache: Cache) -> dict[str, tuple[list[Bands], list[Pictures]]]:
     """Of every claim file, by its stem, the bands and the pictures; claims that differ only in what they claim share theirs."""
     drawn: dict[str, tuple[list[Bands], list[Pictures]]] = {}
-    with click.progressbar(groups.items(), label="drawing", file=sys.stderr, hidden=not sys.stderr.isatty()) as steps:
+    with click.progressbar(groups.items(), label="drawing", file=sys.stderr, hidden=not output.watched()) as steps:
         for stem, entries in steps:
             alike: dict[Claim, list[Entry]] = {}
             for entry in entries:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 
 import click
@@ -18,14 +19,27 @@ def explain(name: str, claims: tuple[str, ...], digits: int) -> int:
     """What a rule states, checks and assumes; what a named mechanism is; the proof in a certificate or of a claim, as a tree."""
     from dpverify.rules.table import EXPLAINED
 
+    said: Iterable[str]
     if Path(name).suffix == ".json":
         said = _certificate_lines(Path(name))
     elif claims or Path(name).is_file():
         said = _proof_lines(name, claims, digits)
+    elif name in EXPLAINED:
+        mechanisms = _mechanism_lines(name) if _is_mechanism(name) else ()  # some theorems are called as their mechanism is
+        said = chain(_rule_lines(name), mechanisms)
     else:
-        said = _rule_lines(name) if name in EXPLAINED else _mechanism_lines(name)
+        said = _mechanism_lines(name)
     click.echo("\n".join(said))
     return 0
+
+
+def _is_mechanism(name: str) -> bool:
+    from dpverify.catalogue import resolve
+
+    try:
+        return bool(resolve(name))
+    except SpecError:
+        return False
 
 
 def _certificate_lines(path: Path) -> Iterator[str]:
@@ -101,5 +115,3 @@ def _uses() -> Iterator[tuple[str, set[str]]]:
         except (OSError, CertificateError):
             continue
         yield certificate.claim.mechanism_name, {step.rule for step in certificate.steps}
-
-

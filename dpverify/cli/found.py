@@ -78,5 +78,6 @@ def found_in(folder: Path) -> Found:
         if listed and listed["schema"] == SCHEMA:
             found.searches = {
                 str(name): (str(group["sources"]), int(group["digits"])) for group in listed["found_by"] for name in group["certificates"]
-            }
+                if Path(name).name == name
+            }  # fmt: skip
     return found

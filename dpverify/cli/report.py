@@ -14,6 +14,7 @@ from dpverify.cli import pdf
 from dpverify.cli.audit import sampling
 from dpverify.cli.output import FORMATS, paint, rendered, write
 from dpverify.cli.settings import Settings, configured, judging
+from dpverify.errors import DpverifyError
 
 if TYPE_CHECKING:
     from dpverify.report.page.subject import Run
@@ -89,17 +90,29 @@ def _curves(run: Run) -> dict[str, str]:
 
 
 def _clean(output: Path, run: Run) -> None:
-    """Remove what an earlier report wrote of claims that are gone, renamed or no longer decided."""
+    """Remove what an earlier report wrote of these files' claims that are gone, renamed or no longer decided, and nothing else."""
+    from dpverify.cli.found import found_in
     from dpverify.report.curves import data_name
 
     written = {Path(entry.certificate).name for entry in run.results.entries if entry.certificate}
-    stems = {file.stem for file in run.files}
-    for old in output.glob("*.cert.json"):
-        if old.name not in written and old.name.removesuffix(".cert.json").rpartition(".")[0] in stems:
-            old.unlink()
+    mechanisms = {entry.mechanism for entry in run.results.entries}
+    for name in found_in(output).searches.keys() - written:
+        if _mechanism(output / name) in mechanisms:
+            (output / name).unlink()
     for file in run.files:
         if not file.curves:
             (output / data_name(file.stem)).unlink(missing_ok=True)
+
+
+def _mechanism(file: Path) -> str | None:
+    """The mechanism of a certificate; None for what is none."""
+    from dpverify.certificate import MAX_BYTES, decode, unpack
+
+    try:
+        with file.open("rb") as stream:
+            return unpack(decode(stream.read(MAX_BYTES + 1))).claim.mechanism_name
+    except (OSError, ValueError, DpverifyError):
+        return None
 
 
 def _told(results: Results) -> str:
