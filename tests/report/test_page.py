@@ -9,7 +9,9 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 from hashlib import sha256
 from html.parser import HTMLParser
+from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
@@ -398,8 +400,8 @@ def test_markdown_says_once_what_folds_beside_each_other_have_in_common():
 
 
 def test_every_claim_of_every_file_is_in_one_table(page):
-    assert "All 4 claims in one table" in page.said and page.ids.count("all-claims") == 1
-    assert all(page.links.count(f"#{name}") >= 2 for name in ("response-1", "response-2", "response-3", "noise-1"))
+    assert "All 4 claims in one table" in page.said and page.ids.count(":all-claims") == 1
+    assert all(page.links.count(f"#{name}") >= 2 for name in ("response:1", "response:2", "response:3", "noise:1"))
 
 
 def test_what_a_baseline_accepts_is_no_alarm_and_is_still_told(tmp_path):
@@ -409,9 +411,31 @@ def test_what_a_baseline_accepts_is_no_alarm_and_is_still_told(tmp_path):
     arguments = ["report", str(tmp_path / "response.toml"), "-o", str(tmp_path / "out"), "--baseline", str(tmp_path / "known.json")]
     assert run(cli.main, arguments).exit_code == 0
     text = (tmp_path / "out" / "index.html").read_text()
-    assert 'class="callout"' in text and "Nothing new" in text and "1 known from the baseline" in text and 'id="to-look-at"' not in text
+    assert 'class="callout"' in text and "Nothing new" in text and "1 known from the baseline" in text and 'id=":to-look-at"' not in text
 
 
 def test_the_headline_gives_the_commands_that_show_each_surprise_again(page):
     head = page.said[: page.said.index("Index")]
     assert "--claim 'wrongly hoped for'" in head and "Claimed: epsilon 1; expected PROVED. Known: tight epsilon 1.0986122886" in head
+
+
+@pytest.mark.parametrize("name", ["index.html", "index.md"])
+def test_headings_go_down_one_level_at_a_time(out, name):
+    text = (out / name).read_text()
+    levels = [int(found) for found in re.findall(r"<h([1-6])>", text)] or [
+        len(found) for found in re.findall(r"^(#+) ", text, re.MULTILINE)
+    ]
+    assert levels[0] == 1 and len(set(levels)) > 3
+    assert all(after <= before + 1 for before, after in pairwise(levels))
+
+
+@given(st.lists(st.text(st.sampled_from('ab1-:~ ()é/"<'), min_size=1, max_size=4), min_size=2, max_size=4, unique=True))
+def test_names_of_files_and_claims_lead_to_different_places_without_blanks(stems):
+    files = [File(stem, [SimpleNamespace(), SimpleNamespace()]) for stem in stems]
+    anchors = [anchor for file in files for anchor in (file.anchor, *(one.anchor for one in file.claims))]
+    assert len(set(anchors)) == 3 * len(stems) and not any(set(anchor) & set(' ()"<>/') for anchor in anchors)
+    assert not any(anchor.startswith(":") for anchor in anchors)
+
+
+def test_a_link_to_a_file_with_blanks_in_its_name_is_a_link_in_markdown():
+    assert "[x](<my noise (1).json>)" in markdown.document("t", [Paragraph(Link("x", "my noise (1).json"))])

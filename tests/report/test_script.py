@@ -40,7 +40,7 @@ def page(tmp_path_factory):
 def claims(page):
     """The table of all claims, with what sorts and filters it."""
     page.evaluate("() => { location.hash = ''; document.querySelectorAll('details').forEach(one => { one.open = false; }); }")
-    fold = page.locator("details:has(> #all-claims)")
+    fold = page.locator("details:has(> [id=':all-claims'])")
     fold.evaluate("one => { one.open = true; }")
     yield fold
     fold.evaluate("one => { one.open = true; }")
@@ -75,9 +75,9 @@ def test_words_that_are_looked_for_may_stand_anywhere_in_a_row(claims):
 
 
 def test_a_link_opens_the_claim_it_leads_to_and_does_so_again(page, claims):
-    target = page.locator("details:has(> #two-3)")
+    target = page.locator("details:has(> [id='two:3'])")
     for _ in range(2):
-        page.locator("#to-look-at a[href='#two-3']").click()
+        page.locator("[id=':to-look-at'] a[href='#two:3']").click()
         target.locator("dl").first.wait_for(state="visible")
         assert target.evaluate("one => one.open && one.parentElement.closest('details').open")
         page.evaluate("() => document.querySelectorAll('main > section details').forEach(one => { one.open = false; })")

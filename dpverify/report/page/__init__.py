@@ -39,7 +39,7 @@ def _file(file: File, *, opened: bool) -> Block:
     pictures = shown(PICTURES, file)
     whole = [*shown(OF_FILE, file), *([Row(pictures)] if pictures else []), *shown(AUDITS, file)]
     whole += [Section("Each claim", [claim(one) for one in file.claims])]
-    return Fold((file.stem, ": ", _verdicts(file)), whole, anchor=file.stem, open=opened)
+    return Fold((file.stem, ": ", _verdicts(file)), whole, anchor=file.anchor, open=opened)
 
 
 def claim(claimed: Claimed) -> Fold:

@@ -91,7 +91,7 @@ def _fold(fold: Fold, level: int, told: dict[str, Fold]) -> Iterator[str]:
     yield from (f'<a id="{fold.anchor}"></a>', "") if fold.anchor else ()
     yield from (f"<details{' open' if fold.open else ''}><summary>{_html(fold.summary)}</summary>", "")
     for block in fold.blocks:
-        said = "\n".join(_block(block, level + 1))
+        said = "\n".join(_block(block, level))
         before = told.setdefault(said, fold) if isinstance(block, Fold | Section) and len(said) > _LONG else fold
         yield from (said,) if before is fold else (f"{_title(block)}: [as before](#{before.anchor}).", "")
     yield from ("</details>", "")
@@ -134,7 +134,8 @@ def _inline(content: Inline) -> str:
             pad = " " if len(ticks) > 1 else ""
             return f"{ticks}{pad}{' '.join(content.text.split())}{pad}{ticks}"
         case Link():
-            return f"[{literal(content.text)}]({content.target})"
+            target = f"<{content.target}>" if set(content.target) & set(" ()") else content.target
+            return f"[{literal(content.text)}]({target})"
         case Badge():
             return f"**{content.text}**" if content.fine else f"**{content.text}** (not as expected)"
         case Math():

@@ -57,6 +57,11 @@ class File:
     digests: Mapping[str, str] = field(default_factory=dict)
 
     @property
+    def anchor(self) -> str:
+        """Where links to this file lead: its name, but for signs that addresses and ids do not have; different for different names."""
+        return "".join(c if c.isalnum() or c in "_-." else f"~{ord(c):x}" for c in self.stem)
+
+    @property
     def stem_id(self) -> str:
         """The stem in the letters that ids of pictures may have."""
         return letters(self.stem)
@@ -82,8 +87,8 @@ class Claimed:
 
     @property
     def anchor(self) -> str:
-        """Where links to this claim lead."""
-        return f"{self.file.stem}-{self.number}"
+        """Where links to this claim lead; no anchor of a file has a colon."""
+        return f"{self.file.anchor}:{self.number}"
 
     @property
     def anchor_id(self) -> str:

@@ -35,7 +35,7 @@ def blocks(run: Run) -> Sequence[Block]:
         said = "Nothing new: all that is not as expected is known from the baseline."
     summary = run.results.summary.replace("_", " ")
     found: list[Block] = [Callout(f"{said} {summary[:1].upper()}{summary[1:]}.", not new), Items(_counts(run))]
-    found += [Section("To look at", _listed(new, run), anchor="to-look-at")] if new else []
+    found += [Section("To look at", _listed(new, run), anchor=":to-look-at")] if new else []
     found += [Fold(f"{len(known)} known from the baseline", _listed(known, run))] if known else []
     return found
 

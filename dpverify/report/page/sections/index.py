@@ -18,7 +18,7 @@ def blocks(run: Run) -> Sequence[Block]:
     if len(run.files) < 2:
         return []
     claims = [one for file in run.files for one in file.claims]
-    return [_files(run), Fold(f"All {len(claims)} claims in one table", [_claims(claims)], anchor="all-claims", aside=True)]
+    return [_files(run), Fold(f"All {len(claims)} claims in one table", [_claims(claims)], anchor=":all-claims", aside=True)]
 
 
 def _files(run: Run) -> Table:
@@ -33,7 +33,7 @@ def _files(run: Run) -> Table:
         audits = (counted(outcomes),) if audited else ()
         surprises = (f"{count} not as expected" if count else "",) if wrong else ()
         claims = words.count(len(file.entries), "claim")
-        rows.append((Link(file.stem, f"#{file.stem}"), *surprises, verdicts, *audits, claims, law(file)))
+        rows.append((Link(file.stem, f"#{file.anchor}"), *surprises, verdicts, *audits, claims, law(file)))
     return Table("Claim files", header, rows, interactive=True, cards=True)
 
 
