@@ -272,6 +272,43 @@ def test_a_damaged_file_is_found_anew_and_replaced(folder, searches, content):
     assert answers() == first and len(searches) == 4
 
 
+_BAND_FORGERIES = {
+    "numbers that are none": lambda band: band | {"x": ["1/0"] * len(band["x"])},
+    "numbers beyond all floats": lambda band: band | {"upper": ["1e400"] * len(band["x"])},
+    "numbers of thousands of digits": lambda band: band | {"lower": ["9" * 5000] * len(band["x"])},
+    "bounds that are no texts": lambda band: band | {"upper": [[1]] * len(band["x"])},
+    "a lower bound above the upper": lambda band: band | {"lower": ["1"] * len(band["x"]), "upper": ["0"] * len(band["x"])},
+    "negative bounds": lambda band: band | {"lower": ["-5"] * len(band["x"])},
+    "points out of order": lambda band: band | {"x": band["x"][::-1]},
+    "another quantity": lambda band: band | {"quantity": "<script>"},
+    "rules that are lists": lambda band: band | {"rules": [["a"]]},
+    "exactness that is a text": lambda band: band | {"exact": ["yes"] * len(band["x"])},
+}
+
+
+@pytest.mark.parametrize("forge", _BAND_FORGERIES.values(), ids=list(_BAND_FORGERIES))
+def test_data_of_a_picture_that_was_altered_is_made_anew(folder, forge):
+    run("report", "response.toml", "-o", "out", code=1)
+    first = Path("out/response.curves.json").read_bytes()
+    (file,) = [file for file in kept() if b'"bands"' in file.read_bytes()]
+    data = json.loads(file.read_bytes())
+    assert data["bands"].keys() >= {"delta"}
+    file.write_text(json.dumps({**data, "bands": {kind: forge(band) for kind, band in data["bands"].items()}}))
+    run("report", "response.toml", "-o", "out", code=1)
+    assert Path("out/response.curves.json").read_bytes() == first
+
+
+def test_the_data_of_a_picture_of_other_claims_or_of_no_known_kind_is_made_anew(folder):
+    run("report", "response.toml", "-o", "out", code=1)
+    first = Path("out/response.curves.json").read_bytes()
+    (file,) = [file for file in kept() if b'"bands"' in file.read_bytes()]
+    data = json.loads(file.read_bytes())
+    for other in ({**data, "names": ["<b>"]}, {**data, "bands": {"new": data["bands"]["delta"]}}, [data], None):
+        file.write_text(json.dumps(other))
+        run("report", "response.toml", "-o", "out", code=1)
+        assert Path("out/response.curves.json").read_bytes() == first
+
+
 def test_a_certificate_under_another_claims_name_is_not_taken(folder, searches):
     first = answers()
     one, other = kept()

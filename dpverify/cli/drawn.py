@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from hashlib import sha256
+from itertools import pairwise
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -20,7 +22,7 @@ from dpverify.model import to_json
 from dpverify.report import delta_enclosure, short
 
 if TYPE_CHECKING:
-    from dpverify.bands import Bands
+    from dpverify.bands import Band, Bands
     from dpverify.cache import Cache
     from dpverify.model import Claim
     from dpverify.report import Entry
@@ -29,6 +31,10 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 DRAWS: Final = 150
 SEED: Final = 0
+_LONGEST: Final = 400
+"""Characters of a number in a band."""
+_AXES: Final = {"delta": ("delta", "epsilon"), "trade_off": ("type II error", "type I error"), "composition": ("epsilon", "compositions")}
+"""What each kind of band bounds, and as a function of what."""
 
 
 def curves_and_pictures(groups: Mapping[str, Sequence[Entry]], cache: Cache) -> dict[str, tuple[list[Bands], list[Pictures]]]:
@@ -55,7 +61,7 @@ def _bands(entries: Sequence[Entry], cache: Cache) -> Bands | None:
     claims = [entry.claim for entry in entries]
     making = [sources(), Path(bands.__file__).read_text(encoding="utf-8"), [to_json(claim) for claim in claims], evidence]
     name = sha256(json.dumps(making, sort_keys=True).encode()).hexdigest()
-    kept = _kept(cache.recall(name))
+    kept = _kept(cache.recall(name), claims)
     if kept is not None and not any(_contradicts(kept, entry) for entry in entries):
         return kept
     found = _tried(entries[0], "its curves", lambda: bands.bands(claims, evidence))
@@ -64,13 +70,42 @@ def _bands(entries: Sequence[Entry], cache: Cache) -> Bands | None:
     return found
 
 
-def _kept(data: Any) -> Bands | None:
+def _kept(data: Any, claims: Sequence[Claim]) -> Bands | None:
+    """The bands of these claims in what was kept; None for what a page could not show, or is of other claims."""
     from dpverify.bands import Bands
 
     try:
-        return None if data is None else Bands.from_json(data)
-    except (AttributeError, KeyError, TypeError, ValueError):
+        kept = Bands.from_json(data)
+        sound = kept.names == tuple(claim.name for claim in claims) and all(_in_order(kind, band) for kind, band in kept.bands.items())
+    except (AttributeError, ArithmeticError, KeyError, TypeError, ValueError):
         return None
+    return kept if sound else None
+
+
+def _in_order(kind: str, band: Band) -> bool:
+    """Whether a band is one of its kind, of finite numbers, with no lower bound above its upper one.
+
+    Raises ArithmeticError, TypeError or ValueError for what holds no numbers.
+    """
+    lowers, uppers = ([_number(bound) for bound in side if bound is not None] for side in (band.lower, band.upper))
+    rising = [_number(at) for at in band.x]
+    pairs = zip(band.lower, band.upper, strict=True)
+    texts: tuple[Any, ...] = (*band.rules, *band.assumed, *band.at.keys(), *band.at.values())
+    return (
+        (band.quantity, band.variable) == _AXES.get(kind)
+        and all(isinstance(text, str) and text.isprintable() for text in texts)
+        and all(type(exact) is bool for exact in band.exact)
+        and all(low < high for low, high in pairwise(rising))
+        and min((*rising, *lowers, *uppers), default=0.0) >= 0
+        and not any(low is not None and high is not None and _number(low) > _number(high) for low, high in pairs)
+    )
+
+
+def _number(text: Any) -> float:
+    """A decimal, a fraction or "inf" as a float. Raises ArithmeticError, TypeError or ValueError for anything else."""
+    if not isinstance(text, str) or len(text) > _LONGEST:
+        raise TypeError("not the text of a number.")
+    return inf if text == "inf" else float(Fraction(text))
 
 
 def _contradicts(bands: Bands, entry: Entry) -> bool:
