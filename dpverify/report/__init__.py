@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, Final
 
 from dpverify.certificate import Step
@@ -167,6 +168,12 @@ def _decimal(bound: Expr | Infinite | None, digits: int, side: int) -> str | Non
     if symbols(bound):
         return None
     try:
-        return decimal_bounds(bound, digits)[side]
+        return _decimals(bound, digits)[side]
     except Undecided:
         return None
+
+
+@lru_cache(maxsize=1024)
+def _decimals(bound: Expr, digits: int) -> tuple[str, str]:
+    """Of one number a page tells more than once."""
+    return decimal_bounds(bound, digits)
