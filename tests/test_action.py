@@ -141,6 +141,13 @@ def test_jobs_that_keep_a_report_each_have_a_comment_each(runner, project):
     assert first == ["<!-- dpverify one -->", "<!-- dpverify two -->", "<!-- dpverify aquotedone -->"]
 
 
+def test_a_report_folder_that_looks_like_an_option_is_a_folder_in_every_step(runner, project):
+    done = runner(code=0, report="-report")
+    assert done.run(STEPS) == 0
+    assert done.summary == "ended with 0"
+    assert json.loads((project.parent / "scratch" / "gh" / "100.json").read_text())["body"].endswith("ended with 0")
+
+
 @pytest.mark.parametrize("code", [0, 1, 2, 3, 4])
 def test_the_run_ends_with_the_exit_code_of_dpverify_unless_it_is_only_to_tell(code, runner):
     assert runner(code=code).run(STEPS) == code

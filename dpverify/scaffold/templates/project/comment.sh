@@ -2,7 +2,7 @@
 label=${LABEL:-}
 marker="<!-- dpverify ${label//[!A-Za-z0-9._-]/} -->"
 body=$(mktemp)
-{ echo "$marker"; cat "$REPORT/results.md"; } > "$body"
+{ echo "$marker"; cat -- "$REPORT/results.md"; } > "$body"
 comments="repos/$GITHUB_REPOSITORY/issues/$PULL_REQUEST/comments"
 query=".[] | select(.user.type == \"Bot\" and (.body | startswith(\"$marker\"))) | .id"
 mine=$(gh api --paginate "$comments" --jq "$query" | sed -n 1p)
