@@ -21,6 +21,7 @@ from typing import Any, Final
 from dpverify import __version__
 from dpverify.certificate import MAX_BYTES, decode
 from dpverify.model import Claim, claim_hash, to_json
+from dpverify.seal import holds, seal
 from dpverify.verify import Verified, rejudged
 
 SCHEMA: Final = "dpverify-cache/1"
@@ -29,7 +30,7 @@ LIMIT: Final = 256 << 20
 _KEPT: Final = 0.75  # of the limit after a pruning, so that the next is far
 _ABOVE: Final = frozenset(
     ("audit", "bands.py", "cache.py", "catalogue", "cli", "config.py", "declare.py", "figures", "finding.py", "pytest_plugin.py", "report",
-     "scaffold", "schemas", "__init__.py")
+     "scaffold", "schemas", "seal.py", "__init__.py")
 )  # fmt: skip
 """What has no part in finding and checking certificates. A new floor that is not named here only makes certificates be found anew."""
 _TAG: Final = "Signature: 8a477f597d28d172789f06886806bc55\n# Certificates that dpverify found before. They may be removed at any time.\n"
@@ -109,23 +110,26 @@ class Cache:
             return
 
     def recall(self, name: str) -> Any:
-        """The JSON value that `remember` kept under this hash; None where there is none."""
+        """The JSON value that `remember` kept under this hash, by its seal this user's own; None where there is none."""
         file = self._place(name)
         try:
             if file is None:
                 return None
-            value = _read(file)
+            found = _read(file)
+            if found.keys() != {"schema", "value", "seal"} or not holds(_told(name, found["value"]), found["seal"]):
+                return None
             os.utime(file)
-            return value
         except Exception:  # damaged: then it is made anew
             return None
+        return found["value"]
 
     def remember(self, name: str, value: Any) -> None:
-        """Keep a JSON value that no verdict rests on, such as the data of a picture, under a hash of what it is made from."""
+        """Keep a JSON value that no kernel can check, such as the data of a picture, sealed, under a hash of what it is made from."""
         file = self._place(name)
         with contextlib.suppress(OSError, ValueError, RecursionError):
-            text = json.dumps(value, allow_nan=False)
-            if file is not None and len(text) <= MAX_BYTES:
+            sealed = seal(_told(name, value))
+            text = json.dumps({"schema": SCHEMA, "value": value, "seal": sealed}, allow_nan=False)
+            if file is not None and sealed is not None and len(text) <= MAX_BYTES:
                 _replace(file, text)
 
     def has(self, claim: Claim, digits: int) -> bool:
@@ -158,6 +162,11 @@ class Cache:
         """Remove everything that is kept: how many outcomes went, and which files could not be removed. Foreign files stay."""
         gone = [(file, _remove(file)) for file, _ in self.files()]
         return sum(done for _, done in gone), [file for file, done in gone if not done]
+
+
+def _told(name: str, value: Any) -> str:
+    """What a seal is of: the value, and the place that it is for."""
+    return json.dumps([SCHEMA, name, value], sort_keys=True, allow_nan=False)
 
 
 def _read(file: Path) -> Any:

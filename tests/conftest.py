@@ -12,6 +12,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 # What tests find is kept for them alone, and the profile is what it is without continuous integration.
 os.environ["DPVERIFY_CACHE_DIR"] = tempfile.mkdtemp(prefix="dpverify-tests-")
+os.environ["DPVERIFY_CONFIG_DIR"] = os.environ["DPVERIFY_CACHE_DIR"] + "/config"
 atexit.register(shutil.rmtree, os.environ["DPVERIFY_CACHE_DIR"], ignore_errors=True)
 for variable in ("CI", "DPVERIFY_PROFILE"):
     os.environ.pop(variable, None)

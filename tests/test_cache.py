@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 import dpverify
-from dpverify import cli
+from dpverify import cli, seal
 from dpverify.cache import _ABOVE, Cache, key, sources, user_folder
 from dpverify.catalogue import read_spec
 from dpverify.certificate import decode, encode
@@ -272,6 +272,20 @@ def test_a_damaged_file_is_found_anew_and_replaced(folder, searches, content):
     assert answers() == first and len(searches) == 4
 
 
+def drawn():
+    """The data of the one picture that is kept."""
+    (file,) = [file for file in kept() if b'"bands"' in file.read_bytes()]
+    return json.loads(file.read_bytes())["value"]
+
+
+def put(value, *, sealed, key=None):
+    """Other data in its place."""
+    (file,) = [file for file in kept() if b'"seal"' in file.read_bytes()]
+    name = key or file.stem
+    told = json.dumps(["dpverify-cache/1", name, value], sort_keys=True)
+    file.write_text(json.dumps({"schema": "dpverify-cache/1", "value": value, "seal": seal.seal(told) if sealed else "0" * 64}))
+
+
 _BAND_FORGERIES = {
     "numbers that are none": lambda band: band | {"x": ["1/0"] * len(band["x"])},
     "numbers beyond all floats": lambda band: band | {"upper": ["1e400"] * len(band["x"])},
@@ -290,21 +304,45 @@ _BAND_FORGERIES = {
 def test_data_of_a_picture_that_was_altered_is_made_anew(folder, forge):
     run("report", "response.toml", "-o", "out", code=1)
     first = Path("out/response.curves.json").read_bytes()
-    (file,) = [file for file in kept() if b'"bands"' in file.read_bytes()]
-    data = json.loads(file.read_bytes())
+    data = drawn()
     assert data["bands"].keys() >= {"delta"}
-    file.write_text(json.dumps({**data, "bands": {kind: forge(band) for kind, band in data["bands"].items()}}))
+    put({**data, "bands": {kind: forge(band) for kind, band in data["bands"].items()}}, sealed=True)
     run("report", "response.toml", "-o", "out", code=1)
     assert Path("out/response.curves.json").read_bytes() == first
+
+
+def test_false_data_of_a_picture_that_somebody_else_wrote_is_made_anew(folder):
+    """Well-formed, and not against what the kernel says at the claimed epsilon; but without this user's seal, or with another's."""
+    run("report", "response.toml", "-o", "out", code=1)
+    first, data = Path("out/response.curves.json").read_bytes(), drawn()
+    band = data["bands"]["delta"]
+    false = {**data, "bands": {**data["bands"], "delta": {**band, "upper": ["1"] * len(band["x"])}}}
+    put(false, sealed=True)
+    run("report", "response.toml", "-o", "out", code=1)
+    assert Path("out/response.curves.json").read_bytes() != first  # what this user's own dpverify wrote is taken
+    for forge in (lambda: put(false, sealed=False), lambda: put(false, sealed=True, key="another")):
+        forge()
+        run("report", "response.toml", "-o", "out", code=1)
+        assert Path("out/response.curves.json").read_bytes() == first
+
+
+@pytest.mark.skipif(os.name != "posix", reason="rights are those of POSIX")
+def test_a_key_that_others_could_have_read_seals_nothing(tmp_path, monkeypatch):
+    monkeypatch.setenv(seal.VARIABLE, str(tmp_path))
+    assert seal.holds("text", seal.seal("text")) and not seal.holds("other", seal.seal("text"))
+    (tmp_path / "seal.key").chmod(0o644)
+    seal._key.cache_clear()
+    assert seal.seal("text") is None and not seal.holds("text", None)
+    monkeypatch.setenv(seal.VARIABLE, str(tmp_path / "seal.key" / "no folder"))
+    assert seal.seal("text") is None
 
 
 def test_the_data_of_a_picture_of_other_claims_or_of_no_known_kind_is_made_anew(folder):
     run("report", "response.toml", "-o", "out", code=1)
     first = Path("out/response.curves.json").read_bytes()
-    (file,) = [file for file in kept() if b'"bands"' in file.read_bytes()]
-    data = json.loads(file.read_bytes())
+    data = drawn()
     for other in ({**data, "names": ["<b>"]}, {**data, "bands": {"new": data["bands"]["delta"]}}, [data], None):
-        file.write_text(json.dumps(other))
+        put(other, sealed=True)
         run("report", "response.toml", "-o", "out", code=1)
         assert Path("out/response.curves.json").read_bytes() == first
 
