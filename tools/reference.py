@@ -123,8 +123,10 @@ def verb(command: click.Command, context: click.Context, level: str) -> Iterator
     yield f"{level} {context.command_path}"
     yield "\n".join(["```text", " ".join([context.command_path, *command.collect_usage_pieces(context)]), "```"])
     yield from help_text(command)
-    options = [param for param in command.get_params(context) if isinstance(param, click.Option)]
+    # click makes the help option when it is first asked for, and names it by whoever asks
+    options = [param for param in command.params if isinstance(param, click.Option)]
     records = [record for param in options if (record := param.get_help_record(context)) is not None]
+    records.append(("-h, --help", "Show this message and exit."))
     yield table(("option", "meaning"), ([code(names), plain(text)] for names, text in records))
     for name, below in sorted(getattr(command, "commands", {}).items()):
         yield from verb(below, click.Context(below, info_name=name, parent=context), f"{level}#")
