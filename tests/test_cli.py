@@ -254,6 +254,19 @@ def test_ctrl_c_leaves_code_130_and_whole_files_only(spec, monkeypatch):
     run("check", "out")
 
 
+def test_a_file_that_says_the_same_already_is_left_as_it_is(tmp_path):
+    target = tmp_path / "a.json"
+    for content in ("one", "two", "two"):
+        output.write(target, content)
+        assert target.read_text() == content
+        before = target.stat().st_ino
+    output.write(target, "two")
+    assert target.stat().st_ino == before
+    target.write_bytes(b"\xff")
+    output.write(target, "two")
+    assert target.read_text() == "two"
+
+
 def test_a_write_that_fails_leaves_the_old_file(tmp_path, monkeypatch):
     target = tmp_path / "a.json"
     target.write_text("old")

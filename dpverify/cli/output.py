@@ -43,7 +43,9 @@ def watched() -> bool:
 
 
 def write(path: Path, content: str) -> None:
-    """Write a whole file or nothing: into a neighbour first, then in its place."""
+    """Write a whole file or nothing: into a neighbour first, then in its place. A file that says the same already is left as it is."""
+    if _says(path, content):
+        return
     scratch = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         scratch.write_text(content, encoding="utf-8")
@@ -53,6 +55,13 @@ def write(path: Path, content: str) -> None:
     finally:
         with suppress(OSError):  # what failed above says more
             scratch.unlink(missing_ok=True)
+
+
+def _says(path: Path, content: str) -> bool:
+    try:
+        return path.is_file() and path.read_text(encoding="utf-8") == content
+    except (OSError, UnicodeError):
+        return False
 
 
 def writable(folder: Path) -> None:
