@@ -1,6 +1,7 @@
 """A baseline accepts what is known today, wherever it is run from, and nothing else."""
 
 import json
+import os
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
@@ -10,6 +11,8 @@ from click.testing import CliRunner
 import dpverify
 from dpverify import cli
 from dpverify.catalogue import shelf
+from dpverify.errors import SpecError
+from dpverify.report.baseline import read
 from dpverify.report.results import Results
 
 # Randomized response that tells the truth with probability 3/4: epsilon = log(3) = 1.0986... (THEORY T8)
@@ -288,3 +291,11 @@ def test_an_audit_that_cannot_be_made_is_never_accepted(project):
     run("baseline", "specs", "--audit", code=2)
     assert {one["rule"] for one in known()} == {"REFUTED", "UNKNOWN"}
     run("audit", "specs", *AUDITED, *_BASELINE, code=2)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_a_baseline_that_is_no_file_is_refused_at_once(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for place in (tmp_path, tmp_path / "pipe"):
+        with pytest.raises(SpecError, match="not a file"):
+            read(place, tmp_path)

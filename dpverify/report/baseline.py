@@ -81,6 +81,8 @@ def render(known: tuple[Known, ...]) -> str:
 
 def read(file: Path, root: Path) -> Baseline:
     """The baseline that a file holds. Raises SpecError listing all that is wrong with it."""
+    if file.exists() and not file.is_file():  # a pipe would be waited for
+        raise SpecError(f"{file}: not a file. `dpverify baseline PATH... -o FILE` writes one.")
     try:
         text = file.read_text(encoding="utf-8")
         if re.search("^<<<<<<< ", text, re.MULTILINE):
