@@ -134,6 +134,6 @@ clean:  ## remove environments, caches and builds
 	@# Chromium: the one that is there, else from the packages of the system where that may be done, else a word on how.
 	@.venv-browser/bin/python tools/browser_check.py --find || { \
 	  test "$$(id -u)" = 0 && command -v apt-get >/dev/null || { echo "make browser needs Chromium: install it, or set CHROMIUM to its path." >&2; exit 2; }; \
-	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium >/dev/null; \
+	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium fonts-dejavu fonts-liberation >/dev/null; \
 	  .venv-browser/bin/python tools/browser_check.py --find; }
 	@touch $@
