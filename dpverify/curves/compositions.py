@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from dpverify.compare import certainly_equal
-from dpverify.curves import finite, finite_composition, gaussian_composition, laplace, laplace_sums, pure, stated_guarantee
+from dpverify.curves import finite, finite_composition, gaussian_composition, laplace, laplace_sums, lattice, leaves, pure, stated_guarantee
 from dpverify.curves.base import Curve, Evidence
 from dpverify.curves.runs import Run, leaf, occurs, reach
 from dpverify.errors import CertificateError, Rejected
@@ -33,6 +33,14 @@ def laplacian(runs: Sequence[Run], _: Evidence) -> Curve:
         groups.append((ratio, run.times))
     pair = laplace_sums.pair_of(groups)
     return Curve(pair, pair, (name,), (*laplace_sums.ASSUMED, JOINT))
+
+
+def disjoint(runs: Sequence[Run], _: Evidence) -> Curve:
+    """Where one part by itself tells neighbours apart. Raises Rejected."""
+    found = leaves.disjoint(runs)
+    if found is None:
+        raise Rejected(lattice.NAME, "the parts", "the answers of all that add noise on the integers differ by integers")
+    return found
 
 
 def responses(runs: Sequence[Run], _: Evidence) -> Curve:
@@ -99,6 +107,7 @@ def randomized_response(run: Run) -> Expr | None:
 
 
 COMPOSITIONS: Final = {
+    lattice.NAME: disjoint,
     gaussian_composition.NAME: gaussian,
     laplace_sums.NAME: laplacian,
     pure.NAME: responses,

@@ -12,6 +12,7 @@ from flint import arb, ctx
 from dpverify.balls import constant, precision, value
 from dpverify.compare import certainly_le, certainly_lt, enclose
 from dpverify.curves.base import Curve, Pair, symmetric
+from dpverify.curves.evaluate import falling
 from dpverify.curves.line import dominating, nothing
 from dpverify.curves.refined import Refined
 from dpverify.curves.unimodal import INFINITY, Z, far_ends, limit_of, read
@@ -21,18 +22,22 @@ from dpverify.expr import ONE, ZERO, Expr, Num, format_expr, mul, neg, neg_log, 
 from dpverify.geometry import Sensitivity
 from dpverify.integral import domain, lattice_sum
 from dpverify.model import Mechanism, Source, Staircase, Translation
+from dpverify.sensitivity import Apart
 
 NAME: Final = "lattice"
 STATEMENT: Final = (
     "For noise on the integers whose probabilities do not fall up to a mode and do not rise after it, the pair at the greatest whole "
     "shift, in both orders, dominates all others: where p(n) > e^epsilon p(n - s), s > 0, n - s lies before the mode, so that a longer "
-    "shift only lowers p(n - s). The same holds on the line for staircase noise, whose steps repeat with a factor."
+    "shift only lowers p(n - s). The same holds on the line for staircase noise, whose steps repeat with a factor. Where the answers of two "
+    "neighbours differ by no integer, outputs on one are impossible on the other: delta is 1 at every epsilon."
 )
-CHECKED: Final = ("the probabilities are unimodal", "they are summable", "the shift is not negative")
-ASSUMED: Final = (
-    "the query moves by at most the sensitivity, over the integers where the noise does",
-    "the noise is the declared one",
+CHECKED: Final = (
+    "the probabilities are unimodal",
+    "they are summable",
+    "the shift is not negative",
+    "a query's answers differ by integers, or the pair that does not is named",
 )
+ASSUMED: Final = ("the sampler is ideal",)
 SOURCE: Final = Source("THEORY", "T3, T17; staircase noise: Geng & Viswanath 2016")
 
 _TABLE: Final = 256
@@ -314,6 +319,15 @@ def curve(noise: Mechanism, reach: Sensitivity) -> Curve:
     forward = _integer_pair(noise, shifts[0])
     upper = forward if forward.forward is forward.backward else dominating(forward)
     return Curve(upper, forward if shifts[0] == shifts[1] else _integer_pair(noise, shifts[1]), (NAME,), ASSUMED)
+
+
+def apart(found: Apart | None) -> Curve:
+    """The curve where answers of neighbours do not differ by an integer: no output of one is an output of the other."""
+    profile = falling(lambda _: arb(1))
+    pair = "neighbours" if found is None else f"histograms {found.histograms}: answers q and q' whose difference is {found.moved}"
+    everything = {"pair": pair, "event": "S = {q + n : n an integer}", "P": "1", "Q": "0"}
+    both = Pair(profile, profile, lambda _: everything, rest=lambda: arb(1))
+    return Curve(both, both, (NAME,), ASSUMED)
 
 
 def whole(bound: Expr, up: bool) -> int:

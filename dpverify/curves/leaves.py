@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
 from flint import arb, ctx
 
 from dpverify.balls import precision
+from dpverify.compare import certainly_le
 from dpverify.certificate import PRECISIONS
 from dpverify.curves import (
     caps,
@@ -27,7 +28,9 @@ from dpverify.curves import (
 from dpverify.curves.base import Curve, Evidence, Pair, Profile
 from dpverify.curves.runs import Run, leaf, reach
 from dpverify.errors import CertificateError, Rejected
+from dpverify.expr import ONE
 from dpverify.model import Exponential, Guarantee, Kernel, Sampled, Selection, Table
+from dpverify.sensitivity import off_the_integers
 
 Leaf = Callable[[Run, Evidence], Curve]
 
@@ -59,6 +62,21 @@ def _finite(run: Run, evidence: Evidence) -> Curve:
     if query is not None:
         raise Rejected(finite.NAME, "query", "a finite mechanism answers none")
     return finite.curve(mechanism, finite.point(evidence), sensitivity)
+
+
+def disjoint(runs: Sequence[Run]) -> Curve | None:
+    """The curve of runs of which one adds noise on the integers to answers that do not differ by integers; None for others."""
+    found = [(off_the_integers(run.part.mechanism, run.part.query), run.factor) for run in runs]
+    apart = next((where for where, factor in found if where is not None and certainly_le(ONE, factor)), None)
+    if apart is not None:
+        return lattice.apart(apart)
+    # a contraction may leave no such neighbours
+    return replace(lattice.apart(None), lower=None) if any(where is not None for where, _ in found) else None
+
+
+def _lattice(run: Run, evidence: Evidence) -> Curve:
+    found = disjoint([run])
+    return _additive(lattice)(run, evidence) if found is None else found
 
 
 def curve(run: Run, evidence: Evidence) -> Curve:
@@ -111,8 +129,9 @@ def _stated_guarantee(run: Run, evidence: Evidence) -> Curve:
 
 LEAVES: Final[Mapping[str, Leaf]] = {
     finite.NAME: _finite,
+    lattice.NAME: _lattice,
     stated_guarantee.NAME: _stated_guarantee,
     **{rule.NAME: _stated(rule) for rule in (normal, laplace, gauge, product)},
-    **{rule.NAME: _additive(rule) for rule in (line, lattice, caps, uniform_ball, scale_mixture, elliptical_process)},
+    **{rule.NAME: _additive(rule) for rule in (line, caps, uniform_ball, scale_mixture, elliptical_process)},
 }
 """Every rule for the curve of a single mechanism."""

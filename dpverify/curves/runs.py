@@ -6,9 +6,10 @@ noise moves by (THEORY T12, T15); post-processing keeps every upper bound (THEOR
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from types import MappingProxyType
 from typing import Any, Final
 
 from dpverify.compare import certainly_le
@@ -19,6 +20,7 @@ from dpverify.geometry import Sensitivity
 from dpverify.model import (
     Claim,
     Compose,
+    Domain,
     Exponential,
     Group,
     Guarantee,
@@ -38,7 +40,7 @@ from dpverify.model import (
     Translation,
     all_parts,
 )
-from dpverify.sensitivity import sensitivity_bounds
+from dpverify.sensitivity import further, is_whole, on_integers, sensitivity_bounds
 
 WHAT: Final = "the parts"
 MOST_TIMES: Final = 10**6
@@ -160,13 +162,14 @@ def reach(run: Run, evidence: Any = None) -> Sensitivity:
         found = Sensitivity(stated, stated)
     if run.factor == ONE:
         return found
-    return Sensitivity(mul(run.factor, found.upper), mul(run.factor, found.lower))
+    upper, lower = (further(part.mechanism, bound, run.factor, {}) for bound in (found.upper, found.lower))
+    return Sensitivity(upper[0], lower[1])
 
 
-def leaf(run: Run) -> tuple[Mechanism, Expr | None, Query | None]:
+def leaf(run: Run, domains: Mapping[str, Domain] = MappingProxyType({})) -> tuple[Mechanism, Expr | None, Query | None]:
     """A run of a single mechanism as a claim speaks of it: the mechanism, its sensitivity and its query.
 
-    Raises Undecided where the neighbours at that distance are not known.
+    domains: of the parameters that the factor may have. Raises Undecided where the neighbours at that distance are not known.
     """
     part, factor = run.part, run.factor
     if factor == ONE:
@@ -177,8 +180,8 @@ def leaf(run: Run) -> tuple[Mechanism, Expr | None, Query | None]:
         steps = _steps(factor)
         if part.mechanism.points and part.sensitivity is None:
             raise Undecided("points at every distance are neighbours here; give the part the distance within which they are.")
-        further = None if part.sensitivity is None else mul(num(steps), part.sensitivity)
-        return _joined(part.mechanism, steps), further, None
+        reached = None if part.sensitivity is None else mul(num(steps), part.sensitivity)
+        return _joined(part.mechanism, steps), reached, None
     if isinstance(part.mechanism, Selection):
         return part.mechanism, part.sensitivity, None
     if isinstance(part.mechanism, Guarantee):
@@ -190,12 +193,17 @@ def leaf(run: Run) -> tuple[Mechanism, Expr | None, Query | None]:
         return part.mechanism, found.upper, None
     if part.sensitivity is None:
         raise Undecided("how far a part moves on neighbours of neighbours is not known; give it a sensitivity.")
-    return part.mechanism, mul(factor, part.sensitivity), None
+    return part.mechanism, further(part.mechanism, part.sensitivity, factor, domains)[0], None
 
 
-def occurs(run: Run) -> bool:
-    """Whether neighbours as far apart as a run's factor says certainly occur: for finite mechanisms at whole numbers of steps alone."""
+def occurs(run: Run, domains: Mapping[str, Domain] = MappingProxyType({})) -> bool:
+    """Whether neighbours as far apart as a run's factor says certainly occur: for finite mechanisms at whole numbers of steps alone.
+
+    So for noise on the integers, whose answers move by whole steps.
+    """
     mechanism, factor = run.part.mechanism, run.factor
+    if on_integers(mechanism):
+        return is_whole(factor, domains)
     if factor == ONE or not isinstance(mechanism, Table | Exponential | Selection | Subsample | Parallel):
         return True
     whole = isinstance(factor, Num) and factor.value >= 1 and factor.value.denominator == 1

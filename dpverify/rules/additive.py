@@ -16,13 +16,13 @@ from typing import Any
 
 from dpverify.compare import AT_LEAST_ZERO, certainly_le
 from dpverify.errors import CertificateError, Rejected
-from dpverify.expr import ONE, Add, Expr, Mul, Num, Pow, Sym, add, call, div, format_expr, mul, power, substitute
+from dpverify.expr import ONE, Expr, Num, Sym, add, div, format_expr, mul, power, substitute
 from dpverify.geometry import l1_radius
 from dpverify.model import L1, Claim, Domain, Norm, Product, Radial, Translation, neg_log_profile
 from dpverify.quotients import divided
 from dpverify.rules.base import Bound, Infinite, Side, to_fraction
 from dpverify.rules.parameters import fixed
-from dpverify.sensitivity import sensitivity_bounds
+from dpverify.sensitivity import is_whole, on_integers, sensitivity_bounds, whole_part
 from dpverify.shapes import Shape, Shapes
 
 
@@ -124,9 +124,8 @@ def additive(claim: Claim, evidence: Mapping[str, Any], rule: str) -> Additive:
     shift = div(found.upper if side == "upper" else found.lower, scale)
     if not shapes.sign(shift) <= AT_LEAST_ZERO:  # exact
         raise Rejected(rule, "the sensitivity", f"{format_expr(shift)} is not certainly at least 0")
-    whole = isinstance(noise, Translation) and noise.integers
-    if whole and not is_whole(shift, claim):
-        shift = call("floor", shift)
+    whole = on_integers(noise)
+    shift = whole_part(shift, domains) if whole else shift
     queried = claim.query is not None
     centre = evidence.get("centre") if isinstance(noise, Translation) and not whole else None
     h, shapes, shape = _read(noise, claim.domains, None if centre is None else to_fraction(centre, rule))
@@ -158,18 +157,5 @@ def _half_if_even(h: Expr, shapes: Shapes) -> tuple[Expr, Shapes]:
 
 def is_natural(expr: Expr, claim: Claim) -> bool:
     """Whether an expression is certainly an integer of at least 1."""
-    return is_whole(expr, claim) and certainly_le(ONE, expr, dict(claim.domains))
-
-
-def is_whole(expr: Expr, claim: Claim) -> bool:
-    """Whether an expression is an integer by its form: built from integers and integer parameters by + and * and powers."""
-    if isinstance(expr, Num):
-        return expr.value.denominator == 1
-    if isinstance(expr, Sym):
-        domain = dict(claim.domains).get(expr.name)
-        return domain is not None and domain.integer
-    if isinstance(expr, Add | Mul):
-        return all(is_whole(part, claim) for part in expr.args)
-    if isinstance(expr, Pow) and isinstance(expr.exponent, Num):
-        return expr.exponent.value > 0 and is_whole(expr.exponent, claim) and is_whole(expr.base, claim)
-    return False
+    domains = dict(claim.domains)
+    return is_whole(expr, domains) and certainly_le(ONE, expr, domains)

@@ -11,6 +11,7 @@ from dpverify.model import Claim
 from dpverify.rules import (
     concave_exponent,
     convex_exponent,
+    cosets,
     divergence,
     elliptical_process,
     exponential_general,
@@ -36,6 +37,7 @@ RULES: Final[Mapping[str, Any]] = {
     for rule in (
         concave_exponent,
         convex_exponent,
+        cosets,
         divergence,
         elliptical_process,
         exponential_general,

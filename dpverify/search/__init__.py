@@ -59,6 +59,10 @@ class Proposal:
 def propose(claim: Claim, digits: int = 20) -> Proposal:
     """Evidence for bounds on the tight epsilon, or the tight delta, from both sides, to `digits` digits where that can be had."""
     proposal = Proposal(prec=precision_for(digits))
+    if claim.delta != ZERO and isinstance(claim.mechanism, Translation):
+        from dpverify.search import cosets
+
+        proposal.extend(cosets.propose, claim, digits)
     mixed = claim.delta != ZERO and not isinstance(claim.mechanism, Sampled) and extend_with_curve(proposal, claim, digits)
     if not mixed or isinstance(claim.mechanism, Combinator):  # what is proved at delta = 0 holds at every other
         _pure(proposal, claim, digits)
@@ -176,8 +180,19 @@ def precision_for(digits: int) -> int:
 
 
 def _additive(proposal: Proposal, claim: Claim, digits: int) -> None:
-    from dpverify.search import concave_exponent, convex_exponent, divergence, modulus, point_witness, power_identity, product_lipschitz
+    from dpverify.search import (
+        concave_exponent,
+        convex_exponent,
+        cosets,
+        divergence,
+        modulus,
+        point_witness,
+        power_identity,
+        product_lipschitz,
+    )
 
+    if proposal.extend(cosets.propose, claim, digits):
+        return  # nor any delta below 1
     if proposal.extend(divergence.propose, claim, digits):
         return  # no finite epsilon: there is no upper bound to look for
     exact = False

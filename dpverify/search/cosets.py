@@ -1,0 +1,34 @@
+"""Proposes the rule `cosets`, which needs no evidence but values of the parameters."""
+
+from __future__ import annotations
+
+from itertools import islice, product
+from typing import Any
+
+from dpverify.errors import DpverifyError
+from dpverify.expr import ONE, ZERO
+from dpverify.model import Claim
+from dpverify.rules import cosets as rule
+from dpverify.search.point_witness import values
+from dpverify.sensitivity import off_the_integers
+
+
+_MOST_TRIED = 24
+
+
+def propose(claim: Claim, digits: int) -> list[dict[str, Any]]:
+    """That the tight epsilon is infinite, and the tight delta 1, where noise on the integers meets answers that do not differ by integers."""
+    if off_the_integers(claim.mechanism, claim.query) is None:
+        return []
+    if not claim.domains:
+        wanted = ["pure"] if claim.delta == ZERO else [] if claim.delta in (None, ONE) else ["epsilon"]
+        return [{"rule": rule.NAME, "evidence": {"quantity": one}} for one in [*wanted, *(["delta"] if claim.epsilon is not None else [])]]
+    names = [name for name, _ in claim.domains]
+    for chosen in islice(product(*(values(domain) for _, domain in claim.domains)), _MOST_TRIED):
+        evidence = {"at": {name: str(value) for name, value in zip(names, chosen, strict=True)}}
+        try:
+            rule.check(claim, evidence)
+        except DpverifyError:
+            continue
+        return [{"rule": rule.NAME, "evidence": evidence}]
+    return []
