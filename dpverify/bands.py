@@ -46,8 +46,10 @@ from dpverify.curves.compositions import COMPOSITIONS
 from dpverify.curves.runs import Run, check_adjacencies, merged
 from dpverify.curves.trade_offs import trade_off
 from dpverify.errors import DpverifyError, Undecided
-from dpverify.expr import ZERO, Expr, Num, format_expr
+from dpverify.expr import ONE, ZERO, Expr, Num, format_expr
 from dpverify.model import Claim, Combinator, Part
+from dpverify.rules.assumptions import SIDES, of_a_bound, of_a_verdict
+from dpverify.rules.base import Bound
 from dpverify.rules.premises import pure_epsilon
 from dpverify.search import Proposal, extend_with_curve
 from dpverify.search import losses as grids
@@ -207,8 +209,14 @@ def delta_band(claim: Claim, epsilons: Iterable[Fraction | int | str] | None = N
         tuple(_decimal(ball, 1) for ball in upper),
         tuple(curve.exact and (planned.evaluated is None or at in planned.evaluated) for at in points),
         rules=curve.rules,
-        assumed=curve.assumed,
+        assumed=_taken(claim, curve.assumed),
     )
+
+
+def _taken(claim: Claim, own: Sequence[str]) -> tuple[str, ...]:
+    """What a band takes for granted: its upper side, then its lower side. own: what its curves say themselves."""
+    lines = [(side, of_a_bound(claim, Bound(side, ONE, quantity="epsilon"), own)) for side in SIDES]
+    return of_a_verdict("PROVED", lines)
 
 
 def trade_off_band(claim: Claim, alphas: Iterable[Fraction | int | str] | None = None, *, planned: Planned | None = None) -> Band:
@@ -234,7 +242,7 @@ def trade_off_band(claim: Claim, alphas: Iterable[Fraction | int | str] | None =
         tuple(_decimal(ball, 1) for ball in upper),
         (curve.exact and planned.evaluated is None,) * len(points),
         rules=curve.rules,
-        assumed=curve.assumed,
+        assumed=_taken(claim, curve.assumed),
     )
 
 
@@ -265,7 +273,7 @@ def composition_band(claim: Claim, counts: Iterable[int] | None = None, *, plann
         tuple(known),
         at={"delta": _short(composer.delta)},
         rules=tuple(dict.fromkeys(rule for curve in curves for rule in curve.rules)),
-        assumed=tuple(dict.fromkeys(text for curve in curves for text in curve.assumed)),
+        assumed=_taken(claim, [text for curve in curves for text in curve.assumed]),
     )
 
 

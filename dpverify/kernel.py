@@ -24,6 +24,7 @@ from dpverify.compare import certainly_le, certainly_lt
 from dpverify.errors import CertificateError, DpverifyError, Rejected, Undecided
 from dpverify.expr import ZERO, Expr, Num, format_expr, substitute, symbols
 from dpverify.model import Claim, Domain
+from dpverify.rules.assumptions import derived, of_a_bound, of_a_verdict
 from dpverify.rules.base import Bound, Infinite
 from dpverify.rules.table import OF_THE_MECHANISM, TABLE, Rule
 
@@ -36,9 +37,9 @@ class Judgement:
     """What has been proved of a claim.
 
     lower, upper: the enclosure of the tight epsilon at the claimed delta (for every parameter of the claim's domains).
-    delta_lower, delta_upper: of the tight delta at the claimed epsilon. None where a side is not known. rules, assumptions: what the
-    bounds rest on. witness: of the refutation, for readers, with the values of the parameters under "at" where the claim ranges over
-    some. also: further proved facts.
+    delta_lower, delta_upper: of the tight delta at the claimed epsilon. None where a side is not known. rules: what the bounds rest on.
+    assumptions: what the verdict rests on, then what only a bound on the other side does, which says so. witness: of the refutation, for
+    readers, with the values of the parameters under "at" where the claim ranges over some. also: further proved facts.
     """
 
     claim: Claim
@@ -149,17 +150,18 @@ def judge(claim: Claim, steps: Sequence[Step], proved: Sequence[tuple[Bound, ...
     if proved_pure and (claim.epsilon is not None or claim.delta == ZERO):  # at the pure epsilon and above, nothing is left to delta
         delta_uppers, delta_lowers = [ZERO], [ZERO]
     rules = [TABLE[step.rule] for step in steps]
-    assumed = [line for rule, group in zip(rules, proved, strict=True) for b in group for line in (*rule.ASSUMED, *b.assumed)]
+    assumed = [(b.side, of_a_bound(claim, b, rule.ASSUMED)) for rule, group in zip(rules, proved, strict=True) for b in group]
     names = [name for rule, group in zip(rules, proved, strict=True) for b in group for name in (rule.NAME, *b.through)]
+    verdict = "PROVED" if met else "REFUTED" if refutation is not None else "UNKNOWN"
     return Judgement(
         claim=claim,
-        verdict="PROVED" if met else "REFUTED" if refutation is not None else "UNKNOWN",
+        verdict=verdict,
         lower=lower,
         upper=upper,
         rules=tuple(dict.fromkeys(names)),
-        assumptions=tuple(dict.fromkeys(assumed)),
+        assumptions=of_a_verdict(verdict, assumed),
         witness=None if refutation is None else _witness(refutation),
-        also={key: text for b in bounds for key, text in b.also.items()},
+        also=derived(claim, [step.evidence for step in steps]) | {key: text for b in bounds for key, text in b.also.items()},
         delta_lower=_delta(delta_lowers, lambda a, b: _at_most(b, a)),
         delta_upper=_delta(delta_uppers, _at_most),
     )

@@ -84,7 +84,9 @@ def off_the_integers(noise: Mechanism, query: Query | None) -> Apart | None:
     (row,) = query.rows
     if query.adjacency == "replace":
         broken = next((j for j, x in enumerate(row) if (x - row[0]).denominator != 1), None)
-        return None if broken is None else Apart(row[broken] - row[0], f"that differ by a record of type {broken + 1} in the place of one of type 1")
+        if broken is None:
+            return None
+        return Apart(row[broken] - row[0], f"that differ by a record of type {broken + 1} in the place of one of type 1")
     broken = next((i for i, x in enumerate(row) if x.denominator != 1), None)
     if broken is not None:
         return Apart(row[broken], f"with and without a record of type {broken + 1}")

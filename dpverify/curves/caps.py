@@ -54,7 +54,7 @@ CHECKED: Final = (
     "where the loss along the axis exceeds epsilon, from its monotone pieces",
     "the density is integrable, and the mass beyond the last radius is enclosed",
 )
-ASSUMED: Final = ("the query moves by at most the sensitivity", "the sampler is ideal")
+ASSUMED: Final = ("the sampler is ideal",)
 SOURCE: Final = Source("THEORY", "T18")
 
 MAX_DIMENSION: Final = 1_000

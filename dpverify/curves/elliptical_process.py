@@ -24,7 +24,7 @@ CHECKED: Final = (
     "the scale is positive and the sensitivity at least 0",
 )
 ASSUMED: Final = (
-    "answers differ by functions of the noise's Cameron-Martin space, of at most the sensitivity in its norm, which occurs",
+    "answers differ by functions of the noise's Cameron-Martin space",
     "the covariance of the noise has infinite rank, and the whole function is released",
     "the sampler is ideal",
 )

@@ -32,7 +32,7 @@ CHECKED: Final = (
     "which probabilities are zero",
     "scores differ, or points are apart, by at most the sensitivity where one is given",
 )
-ASSUMED: Final = ("the named inputs are all that are adjacent",)
+ASSUMED: Final = ("the sampler is ideal",)
 SOURCE: Final = Source("THEORY", "T1, T8; Zhu, Dong and Wang 2022, on which functions are profiles")
 
 MOST_SHOWN: Final = 12

@@ -43,7 +43,7 @@ CHECKED: Final = (
     "which products of ratios are formally equal",
     "the number of states is within reach",
 )
-ASSUMED: Final = ("the named inputs are all that are adjacent",)
+ASSUMED: Final = ("the sampler is ideal",)
 SOURCE: Final = Source("THEORY", "T1, T8, T13; Zhu, Dong and Wang 2022, on which functions are profiles")
 
 TOGETHER: Final = "any neighbours of one part may be neighbours of the others at the same time, in either order"

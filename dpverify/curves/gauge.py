@@ -55,7 +55,7 @@ CHECKED: Final = (
     "the scale is positive and the sensitivity at least 0",
     "for the lower bound, that the shift lies in every facet up to sign, or by which part of the noise it is seen",
 )
-ASSUMED: Final = ("the query moves by at most the stated sensitivity in the noise's norm", "the sampler is ideal")
+ASSUMED: Final = ("the sampler is ideal",)
 SOURCE: Final = Source("THEORY", "T3, T4a, T17; the theorem is proved in the module")
 
 _ROUGH: Final = 64

@@ -32,7 +32,7 @@ CHECKED: Final = (
     "-log(density) is c |z - m| + a, with c certainly positive",
     "the noise lives on a line, or its coordinates are independent and the sensitivity is in an lp norm",
 )
-ASSUMED: Final = ("the query moves by at most the sensitivity", "the sampler is ideal")
+ASSUMED: Final = ("the sampler is ideal",)
 SOURCE: Final = Source("THEORY", "T17")
 
 _HALF: Final = Num(Fraction(1, 2))

@@ -37,7 +37,7 @@ STATEMENT: Final = (
     "is a finite sum of exponentials and polynomials in epsilon on the pieces between the sums of the signed D_i/b_i."
 )
 CHECKED: Final = ("every D_i/b_i is positive", "the number of sign patterns and mechanisms is within reach")
-ASSUMED: Final = ("each query moves by at most its sensitivity", "the noises are independent and as declared")
+ASSUMED: Final = ("the parts draw independent noise",)
 SOURCE: Final = Source("THEORY", "T13, T17 and T19; Irwin-Hall sums by residues of the loss's moment generating function")
 
 MAX_MECHANISMS: Final = 2_000

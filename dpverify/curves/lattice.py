@@ -28,8 +28,8 @@ NAME: Final = "lattice"
 STATEMENT: Final = (
     "For noise on the integers whose probabilities do not fall up to a mode and do not rise after it, the pair at the greatest whole "
     "shift, in both orders, dominates all others: where p(n) > e^epsilon p(n - s), s > 0, n - s lies before the mode, so that a longer "
-    "shift only lowers p(n - s). The same holds on the line for staircase noise, whose steps repeat with a factor. Where the answers of two "
-    "neighbours differ by no integer, outputs on one are impossible on the other: delta is 1 at every epsilon."
+    "shift only lowers p(n - s). The same holds on the line for staircase noise, whose steps repeat with a factor. Where two neighbours' "
+    "answers do not differ by an integer, outputs on one are impossible on the other: delta is 1 at every epsilon."
 )
 CHECKED: Final = (
     "the probabilities are unimodal",

@@ -9,8 +9,8 @@ from typing import Any, Final
 from flint import arb, ctx
 
 from dpverify.balls import precision
-from dpverify.compare import certainly_le
 from dpverify.certificate import PRECISIONS
+from dpverify.compare import certainly_le
 from dpverify.curves import (
     caps,
     elliptical_process,

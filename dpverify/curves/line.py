@@ -35,7 +35,7 @@ STATEMENT: Final = (
     "lowers p(z - s)."
 )
 CHECKED: Final = ("the density is unimodal", "it is integrable", "the loss is monotone between the cuts", "the shift is not negative")
-ASSUMED: Final = ("the query moves by at most the sensitivity", "the noise is the declared one")
+ASSUMED: Final = ("the sampler is ideal",)
 SOURCE: Final = Source("THEORY", "T3, T18")
 
 _MOST_DEPTH: Final = 300

@@ -29,7 +29,7 @@ CHECKED: Final = (
     "the norm is l2 or an ellipsoid's, or the noise lives on a line",
     "the density is positive on the whole line or space",
 )
-ASSUMED: Final = ("the query moves by at most the sensitivity", "the sampler is ideal")
+ASSUMED: Final = ("the sampler is ideal",)
 SOURCE: Final = Source("THEORY", "T17; Balle and Wang 2018, Theorem 8")
 
 _HALF: Final = Num(Fraction(1, 2))

@@ -30,7 +30,7 @@ CHECKED: Final = (
     "the density is integrable, and for the lower bound unimodal",
     "the sensitivity is at least 0",
 )
-ASSUMED: Final = ("the query moves by at most the stated sensitivity in the norm", "the sampler is ideal")
+ASSUMED: Final = ("the sampler is ideal",)
 SOURCE: Final = Source("THEORY", "T6, T11, T17; the theorem is proved in the module of lipschitz-exponent")
 
 

@@ -70,7 +70,7 @@ CHECKED: Final = (
     "the mixing density is at least 0 and integrable, with a positive integral",
     "the scale is positive and the sensitivity at least 0",
 )
-ASSUMED: Final = ("the query moves by at most the stated sensitivity in the noise's norm", "the sampler is ideal")
+ASSUMED: Final = ("the sampler is ideal",)
 SOURCE: Final = Source("THEORY", "T20, T22; Reimherr & Awan 2019, Theorems 1 and 5")
 
 _GUARDS: Final = (64, 256)

@@ -30,7 +30,7 @@ STATEMENT: Final = (
     "It grows with the distance, so the greatest dominates."
 )
 CHECKED: Final = ("the profile is a power of a + b r^2, certainly integrable", "the norm is l2 or an ellipsoid's", "the series' remainders")
-ASSUMED: Final = ("the query moves by at most the sensitivity", "the sampler is ideal")
+ASSUMED: Final = ("the sampler is ideal",)
 SOURCE: Final = Source("THEORY", "T18, for t noise; the derivation stands in dpverify/curves/student.py")
 
 _R: Final = Sym("r")

@@ -34,7 +34,7 @@ CHECKED: Final = (
     "the norm is l2 or an ellipsoid's, the dimension an integer of at least 2, the scale positive, the sensitivity at least 0",
     "the profile is one positive constant up to a radius and zero beyond",
 )
-ASSUMED: Final = ("the query moves by at most the sensitivity", "the sampler is ideal")
+ASSUMED: Final = ("the sampler is ideal",)
 SOURCE: Final = Source("THEORY", "T18")
 
 

@@ -13,8 +13,10 @@ from typing import Any, Final
 from dpverify.compare import decimal_bounds
 from dpverify.errors import Undecided
 from dpverify.expr import Expr, Num, format_expr, symbols
+from dpverify.kernel import Judgement
 from dpverify.report import Entry, short
 from dpverify.report.text import delta_text, tight_text
+from dpverify.rules.assumptions import marked, of_a_bound
 from dpverify.rules.base import Bound, Infinite
 from dpverify.rules.table import EXPLAINED
 
@@ -43,7 +45,7 @@ def tree(entry: Entry) -> Step:
     if entry.judgement is None:
         return Step("claim", head, below=(Step("fact", entry.fault or ""),))
     told: set[str] = set()
-    below = [_step(step.rule, step.evidence, bounds, told) for step, bounds in entry.proved]
+    below = [_step(step.rule, step.evidence, bounds, told, entry.judgement) for step, bounds in entry.proved]
     return Step("claim", head, below=(*_conclusion(entry), *below, *([Step("fact", f"undecided: {entry.reason}")] if entry.reason else [])))
 
 
@@ -68,10 +70,11 @@ def _conclusion(entry: Entry) -> Iterator[Step]:
         yield Step("fact", f"together: {'; '.join(known)}; compared exactly with what is claimed")
 
 
-def _step(name: str, evidence: Mapping[str, Any], bounds: Sequence[Bound], told: set[str]) -> Step:
+def _step(name: str, evidence: Mapping[str, Any], bounds: Sequence[Bound], told: set[str], judgement: Judgement) -> Step:
     """One step of a certificate: the bounds it proves, and the rule below them."""
     said = "; ".join(_bound(bound) for bound in bounds)
-    assumed = dict.fromkeys(line for bound in bounds for line in (*EXPLAINED[name].ASSUMED, *bound.assumed))
+    lines = [(line, bound.side) for bound in bounds for line in of_a_bound(judgement.claim, bound, EXPLAINED[name].ASSUMED)]
+    assumed = dict.fromkeys(line if line in judgement.assumptions else marked(line, side) for line, side in lines)
     return Step("bound", said, below=(_rule(name, evidence, told, tuple(Step("assumed", line) for line in assumed)),))
 
 

@@ -113,6 +113,8 @@ def plain(value: Any) -> str:
 def _footer(group: Sequence[Entry]) -> Iterator[str]:
     judgements = [entry.judgement for entry in group if entry.judgement is not None]
     assumed = dict.fromkeys(line for judgement in judgements for line in judgement.assumptions)
+    # what the verdict of one claim rests on is not said again for a bound of another
+    assumed = dict.fromkeys(line for line in assumed if line.partition(" bound: ")[2] not in assumed)
     rules = dict.fromkeys(name for judgement in judgements for name in judgement.rules)
     if rules:
         yield f"assumed: {'; '.join(assumed) or 'nothing'}      rules: {', '.join(rules)}"

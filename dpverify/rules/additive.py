@@ -84,13 +84,13 @@ class Additive:
         if not self.shapes.integrable(h, self.dimension):
             raise Rejected(self.rule, "infinity", f"exp(-h) is not certainly integrable in dimension {format_expr(self.dimension)}")
 
-    def bound(self, value: Expr | Infinite, point: str, assumed: tuple[str, ...] = ()) -> Bound:
+    def bound(self, value: Expr | Infinite, point: str) -> Bound:
         """The bound, with the point that attains it (or tends to do so) where it is a lower one."""
         if self.side == "upper":
-            return Bound("upper", value, assumed=assumed)
+            return Bound("upper", value)
         loss = "unbounded" if isinstance(value, Infinite) else format_expr(value)
         witness = {"pair": f"two answers {format_expr(self.shift)} apart, in units of the scale", "point": point, "loss": loss}
-        return Bound("lower", value, witness=witness, at=self.at, assumed=assumed)
+        return Bound("lower", value, witness=witness, at=self.at)
 
 
 def additive(claim: Claim, evidence: Mapping[str, Any], rule: str) -> Additive:

@@ -21,7 +21,7 @@ STATEMENT: Final = (
     "s^2 >= 2 log(2/delta) D^2/eps^2; the least delta that this allows is used. Beyond 4 log 2 the theorem does not hold in general."
 )
 CHECKED: Final = ("0 < eps <= 4 log 2", "the condition on the scale", "the law of V is one, and positive")
-ASSUMED: Final = ("the query moves by at most the stated sensitivity in the noise's norm", "the sampler is ideal")
+ASSUMED: Final = ("the sampler is ideal",)
 SOURCE: Final = Source("THEORY", "T20; Reimherr & Awan 2019, Theorem 5")
 
 _SHOWN: Final = 9

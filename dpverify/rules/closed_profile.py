@@ -20,7 +20,7 @@ STATEMENT: Final = (
     "delta in closed form at every epsilon."
 )
 CHECKED: Final = ("the mechanism is one of these", "every sign on which the closed form depends")
-ASSUMED: Final = ("answers at the stated distance occur",)
+ASSUMED: Final = ()
 SOURCE: Final = Source("THEORY", "T13, T17")
 
 

@@ -16,7 +16,6 @@ from dpverify.expr import ONE, Expr, derivative, sub
 from dpverify.model import Claim, Source
 from dpverify.rules.additive import Additive, additive
 from dpverify.rules.base import INFINITE, Bound
-from dpverify.rules.concave_exponent import ATTAINED
 
 NAME: Final = "convex-exponent"
 STATEMENT: Final = (
@@ -29,7 +28,7 @@ CHECKED: Final = (
     "h' has a positive limit at each end, which makes exp(-h) integrable in every dimension (or infinity, for an infinite lower bound)",
     "the scale is positive and the sensitivity at least 0",
 )
-ASSUMED: Final = ("the query moves by at most the stated sensitivity in the noise's norm", "the sampler is ideal")
+ASSUMED: Final = ("the sampler is ideal",)
 SOURCE: Final = Source("THEORY", "T3, T4a, T5, T6")
 
 
@@ -41,16 +40,15 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
         raise Rejected(NAME, "h", "it is not certainly convex")
     if shapes.half and not _rises(noise):
         raise Rejected(NAME, "h", "it is not certainly non-decreasing in the distance")
-    assumed = () if noise.side == "upper" else (ATTAINED,)
     ends = [h] if shapes.half else [h, shapes.tidy(shapes.mirrored(h))]
     limits = [_limit(noise, end) for end in ends]
     if None in limits:
         if noise.side == "upper" or not shapes.positive(noise.shift):
             raise Rejected(NAME, "infinity", "the slope of h grows without bound: epsilon is infinite")
-        return noise.bound(INFINITE, "far from both answers, along their line", assumed)
+        return noise.bound(INFINITE, "far from both answers, along their line")
     steepest = shapes.extreme("max", [limit for limit in limits if limit is not None])
     total = noise.linear_total(steepest, even=limits[0] == limits[-1])
-    return noise.bound(total, "far from both answers, along their line, in the limit", assumed)
+    return noise.bound(total, "far from both answers, along their line, in the limit")
 
 
 def _rises(noise: Additive) -> bool:

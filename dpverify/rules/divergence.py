@@ -11,12 +11,12 @@ from dpverify.balls import constant, rational, value
 from dpverify.compare import certainly_equal
 from dpverify.ends import End, Germ, end_jet
 from dpverify.errors import CertificateError, Rejected
-from dpverify.expr import Num, div, format_expr, neg_log, sub
+from dpverify.expr import Num, div, format_expr, neg, neg_log, sub
 from dpverify.integral import Additive, domain, variable
 from dpverify.model import Claim, Product, Radial, Source, Translation
+from dpverify.rules.assumptions import EVERY
 from dpverify.rules.base import INFINITE, Bound, read_fraction
 from dpverify.rules.parameters import fixed
-from dpverify.rules.point_witness import ASSUMED as SAME_PAIRS
 from dpverify.rules.point_witness import noise_of, read_point, shown, within
 from dpverify.sensitivity import sensitivity_bounds
 
@@ -32,7 +32,7 @@ CHECKED: Final = (
     "h' certainly diverges, or the density does or vanishes, at the end",
     "the density is bounded, or away from zero, round the other point",
 )
-ASSUMED: Final = SAME_PAIRS
+ASSUMED: Final = ("the sampler is ideal",)
 SOURCE: Final = Source("THEORY", "T4, T4b (vi)")
 
 
@@ -40,17 +40,17 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     """The bound that no finite epsilon holds. Raises Rejected, CertificateError, or Undecided from the end."""
     claim, at = fixed(claim, evidence, NAME)
     noise = noise_of(claim, NAME)
-    side = evidence.get("side")
+    side, assumed = evidence.get("side"), tuple[str, ...]()
     start = read_fraction(evidence, "start", NAME)
     if side in ("+inf", "-inf"):
         _check_tail(claim, noise, End(side, start), evidence)
     elif side in ("right", "left"):
-        _check_point(claim, noise, End(side, start, read_fraction(evidence, "point", NAME)), evidence)
+        assumed = _check_point(claim, noise, End(side, start, read_fraction(evidence, "point", NAME)), evidence)
     else:
         raise CertificateError(f"{NAME}: side must be '+inf', '-inf', 'right' or 'left'.")
     shows = evidence.get("witness")
     witness = _limit(claim, evidence) if shows is None else shown(claim, noise, shows)
-    return Bound("lower", INFINITE, witness=witness, at=at)
+    return Bound("lower", INFINITE, witness=witness, at=at, assumed=assumed)
 
 
 def _limit(claim: Claim, evidence: Mapping[str, Any]) -> dict[str, Any]:
@@ -73,8 +73,11 @@ def _check_tail(claim: Claim, noise: Additive, end: End, evidence: Mapping[str, 
         raise Rejected(NAME, end.side, "the slope of -log(density) does not certainly diverge outwards")
 
 
-def _check_point(claim: Claim, noise: Additive, end: End, evidence: Mapping[str, Any]) -> None:
-    """Outputs y with y - q near the point: y - q' runs through a neighbourhood of `other`, or the two answers trade places."""
+def _check_point(claim: Claim, noise: Additive, end: End, evidence: Mapping[str, Any]) -> tuple[str, ...]:
+    """Outputs y with y - q near the point: y - q' runs through a neighbourhood of `other`, or the two answers trade places.
+
+    Returns what is taken for granted beyond that a pair is the sensitivity apart.
+    """
     _check_reach(end, noise)
     if isinstance(noise, Translation) and noise.integers:
         raise Rejected(NAME, "point", "noise on the integers has no limits at a point")
@@ -103,6 +106,7 @@ def _check_point(claim: Claim, noise: Additive, end: End, evidence: Mapping[str,
             raise Rejected(NAME, "other", "the density is not certainly positive there")
     else:
         raise Rejected(NAME, f"{end.side} of {end.point}", "the density neither diverges nor vanishes there with certainty")
+    return () if certainly_equal(shift, reach) or certainly_equal(neg(shift), reach) else (EVERY,)
 
 
 def _check_reach(end: End, noise: Additive) -> None:

@@ -23,7 +23,7 @@ CHECKED: Final = (
     "Delta_u is the maximum over every adjacent pair and output",
     "scores move by at most the claimed sensitivity; scores of points are minus their distances",
 )
-ASSUMED: Final = ("the adjacent pairs are those of the claim",)
+ASSUMED: Final = ("the sampler is ideal",)
 SOURCE: Final = Source("THEORY", "T9")
 
 

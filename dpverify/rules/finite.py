@@ -25,8 +25,9 @@ CHECKED: Final = (
     "every adjacent pair, in both orders, and every output is at most the named maximum",
     "scores move by at most the claimed sensitivity; scores of points are minus their distances",
 )
-ASSUMED: Final = ("the adjacent pairs are those of the claim",)
+ASSUMED: Final = ("the sampler is ideal",)
 SOURCE: Final = Source("THEORY", "T8")
+
 
 def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     """The exact value as an upper bound ("cells": the maximising cells) or a lower bound ("cell": one of them).

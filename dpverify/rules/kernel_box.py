@@ -31,7 +31,7 @@ CHECKED: Final = (
     "the loss is at most the value on every part",
     "past the reach of an infinite output the loss does not depend on y",
 )
-ASSUMED: Final = ("the sensitivity bounds the distance of adjacent inputs", "the density is non-negative")
+ASSUMED: Final = ("the density is non-negative", "the sampler is ideal")
 SOURCE: Final = Source("THEORY", "T8")
 
 MAX_DEPTH: Final = 90

@@ -28,7 +28,7 @@ CHECKED: Final = (
     "S is an interval of the output",
     "the densities are enclosed on S, and continuous there for a bound at a point",
 )
-ASSUMED: Final = ("inputs as far apart as the sensitivity are adjacent", "the density is non-negative")
+ASSUMED: Final = ("the density is non-negative", "the sampler is ideal")
 SOURCE: Final = Source("THEORY", "T8")
 
 

@@ -65,7 +65,7 @@ CHECKED: Final = (
     "the loss between turning pieces within the sensitivity is at most the bound",
     "the density is integrable at each end",
 )
-ASSUMED: Final = ("the query moves by at most the stated sensitivity in the noise's norm", "the sampler is ideal")
+ASSUMED: Final = ("the sampler is ideal",)
 SOURCE: Final = Source("THEORY", "T3, T5; Reimherr & Awan 2019, Theorem 3; Hardt & Talwar 2010, Theorem 4.3")
 
 MAX_CELLS: Final = 20_000

@@ -17,9 +17,10 @@ from dpverify.geometry import differences, norm_value
 from dpverify.integral import Additive, has_normaliser, normaliser, variable
 from dpverify.model import Claim, Norm, Product, Radial, Source, Translation
 from dpverify.rules.additive import is_natural
+from dpverify.rules.assumptions import EVERY, REAL
 from dpverify.rules.base import INFINITE, Bound, Infinite, read_fraction, to_fraction
 from dpverify.rules.parameters import fixed
-from dpverify.sensitivity import sensitivity_bounds
+from dpverify.sensitivity import on_integers, sensitivity_bounds, whole_part
 
 NAME: Final = "point-witness"
 STATEMENT: Final = (
@@ -33,7 +34,7 @@ CHECKED: Final = (
     "the loss is at least the bound on the whole neighbourhood",
     "the density of P is positive there",
 )
-ASSUMED: Final = ("answers at every distance up to the stated sensitivity occur, in every direction",)
+ASSUMED: Final = ("the sampler is ideal",)
 SOURCE: Final = Source("THEORY", "T3, T5, T6")
 
 MOST_COORDINATES: Final = 1000
@@ -78,10 +79,10 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     radius = _radius(noise, evidence, "radius")
     claimed: Fraction | Infinite = INFINITE if evidence.get("value") == "inf" else read_fraction(evidence, "value", NAME)
     with precision(_precision(evidence)):
-        check_pair(claim, noise, points, evidence)
+        assumed = check_pair(claim, noise, points, evidence)
         certify(noise, points, radius, claimed)
         witness = describe(claim, noise, points, evidence) if "event" in evidence else None
-    return Bound("lower", claimed if isinstance(claimed, Infinite) else Num(claimed), witness=witness, at=at)
+    return Bound("lower", claimed if isinstance(claimed, Infinite) else Num(claimed), witness=witness, at=at, assumed=assumed)
 
 
 def shown(claim: Claim, noise: Additive, evidence: Mapping[str, Any]) -> dict[str, Any]:
@@ -139,8 +140,11 @@ def _radius(noise: Additive, evidence: Mapping[str, Any], key: str) -> Fraction:
 # -- the pair --------------------------------------------------------------------------------------
 
 
-def check_pair(claim: Claim, noise: Additive, points: Points, evidence: Mapping[str, Any]) -> None:
-    """Check that some pair of neighbours and some output realise the two points. Raises Rejected."""
+def check_pair(claim: Claim, noise: Additive, points: Points, evidence: Mapping[str, Any]) -> tuple[str, ...]:
+    """Check that some pair of neighbours and some output realise the two points. Raises Rejected.
+
+    Returns what that takes for granted beyond that a pair is the sensitivity apart.
+    """
     shifts = points.shifts
     if isinstance(noise, Product):
         if not (isinstance(noise.dimension, Num) and len(shifts) <= noise.dimension.value):
@@ -159,9 +163,23 @@ def check_pair(claim: Claim, noise: Additive, points: Points, evidence: Mapping[
     if isinstance(noise, Radial):
         reach = div(reach, noise.scale)
     if claim.query is not None:
-        _check_difference(claim, noise, points, reach)
-    elif not within(shifts, noise, reach):
+        return _check_difference(claim, noise, points, reach)
+    if not within(shifts, noise, reach):
         raise Rejected(NAME, "b", "it is not certainly within the sensitivity of a")
+    whole = on_integers(noise)
+    return () if _spans(noise, points, whole_part(reach, {}) if whole else reach) else (EVERY,)
+
+
+def _spans(noise: Additive, points: Points, reach: Expr) -> bool:
+    """Whether two answers exactly `reach` apart have an output at the two points."""
+    if len(points.shifts) > 1:
+        return False
+    shift = points.shifts[0]
+    if certainly_equal(shift, reach) or certainly_equal(neg(shift), reach):
+        return True
+    # in the plane and above, on the sphere of radius a round q, the distance from q' takes every value from |a - reach| to a + reach
+    surrounded = isinstance(noise, Radial) and certainly_le(num(2), noise.dimension)
+    return surrounded and _absolute_within(shift, reach) and certainly_le(reach, add(points.a[0], points.b[0]))
 
 
 def within(shifts: Sequence[Expr], noise: Additive, reach: Expr) -> bool:
@@ -187,7 +205,7 @@ def _absolute_within(shift: Expr, reach: Expr) -> bool:
     return certainly_le(shift, reach) and certainly_le(neg(shift), reach)
 
 
-def _check_difference(claim: Claim, noise: Additive, points: Points, reach: Expr) -> None:
+def _check_difference(claim: Claim, noise: Additive, points: Points, reach: Expr) -> tuple[str, ...]:
     """A query realises only its own differences: in dimension 2 and above any triangle on one of them, on the line two points."""
     assert claim.query is not None
     if isinstance(noise, Product):
@@ -195,16 +213,11 @@ def _check_difference(claim: Claim, noise: Additive, points: Points, reach: Expr
         mirrored = tuple(-x for x in wanted)
         if claim.query.adjacency == "l2" or not {wanted, mirrored} & set(differences(claim.query)):
             raise Rejected(NAME, "b", "the shift is not one of the query's extreme differences, all coordinates listed")
-        return
-    shift = points.shifts[0]
-    if claim.query.adjacency in ("l1", "l2") and _absolute_within(shift, reach):
-        return  # every smaller difference occurs too
-    if certainly_equal(shift, reach) or certainly_equal(neg(shift), reach):
-        return
-    # in the plane and above, on the sphere of radius a round q, the distance from q' takes every value from |a - reach| to a + reach
-    surrounded = isinstance(noise, Radial) and certainly_le(num(2), noise.dimension)
-    if surrounded and _absolute_within(shift, reach) and certainly_le(reach, add(points.a[0], points.b[0])):
-        return
+        return ()
+    if _spans(noise, points, reach):
+        return ()
+    if claim.query.adjacency in ("l1", "l2") and _absolute_within(points.shifts[0], reach):
+        return (REAL,)  # every smaller difference occurs too
     raise Rejected(NAME, "b", "its distance from a is not the sensitivity that the query gives")
 
 

@@ -22,7 +22,6 @@ from dpverify.expr import ZERO, Add, Call, Expr, Mul, Pow, Sym, add, call, div, 
 from dpverify.model import Claim, Source
 from dpverify.rules.additive import Additive, additive
 from dpverify.rules.base import Bound
-from dpverify.rules.concave_exponent import ATTAINED
 
 NAME: Final = "power-identity"
 STATEMENT: Final = (
@@ -36,7 +35,7 @@ CHECKED: Final = (
     "the polynomial identity, exactly",
     "the scale is positive and the sensitivity at least 0",
 )
-ASSUMED: Final = ("the query moves by at most the stated sensitivity in the noise's norm", "the sampler is ideal")
+ASSUMED: Final = ("the sampler is ideal",)
 SOURCE: Final = Source("THEORY", "T4; Reimherr & Awan 2019, Example 6")
 
 _SQUARE: Final = "r^2"  # no claim can name a symbol so
@@ -60,9 +59,8 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     def loss(moved: Expr) -> Expr:
         return mul(num(2), exponent, call("asinh", div(moved, mul(num(2), sqrt(ratio)))))
 
-    assumed = () if noise.side == "upper" else (ATTAINED,)
     where = "beyond the first answer, at distance (D + sqrt(D^2 + 4 A0/A1))/2 from the second"
-    return noise.bound(noise.concave_total(loss), where, assumed)
+    return noise.bound(noise.concave_total(loss), where)
 
 
 @lru_cache(maxsize=1)

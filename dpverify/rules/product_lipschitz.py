@@ -37,7 +37,7 @@ CHECKED: Final = (
     "the density is integrable",
     "the sensitivity is at least 0",
 )
-ASSUMED: Final = ("the query moves by at most the stated sensitivity in the norm", "the sampler is ideal")
+ASSUMED: Final = ("the sampler is ideal",)
 SOURCE: Final = Source("THEORY", "T5, T6")
 
 MAX_CELLS: Final = 20_000

@@ -22,7 +22,7 @@ CHECKED: Final = (
     "0 < p < 1, or p is 0 or 1 for an infinite lower bound",
     "the sign of log r, or the named closed form of it",
 )
-ASSUMED: Final = ("any two inputs are adjacent",)
+ASSUMED: Final = ("the sampler is ideal",)
 SOURCE: Final = Source("THEORY", "T8")
 
 

@@ -20,7 +20,7 @@ STATEMENT: Final = (
     "||z| - |z + s|| <= Delta, and floor(w + Delta) - floor(w) <= ceil(Delta), reached on an interval of w in every unit."
 )
 CHECKED: Final = ("epsilon > 0, so that the density integrates to 1", "0 <= gamma <= 1", "the sensitivity is positive")
-ASSUMED: Final = ("the query moves by at most the sensitivity", "the noise is the declared one")
+ASSUMED: Final = ("the sampler is ideal",)
 SOURCE: Final = Source("Geng & Viswanath, The Optimal Noise-Adding Mechanism in Differential Privacy (2016)", "Section III")
 
 

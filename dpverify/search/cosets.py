@@ -12,12 +12,11 @@ from dpverify.rules import cosets as rule
 from dpverify.search.point_witness import values
 from dpverify.sensitivity import off_the_integers
 
-
 _MOST_TRIED = 24
 
 
 def propose(claim: Claim, digits: int) -> list[dict[str, Any]]:
-    """That the tight epsilon is infinite, and the tight delta 1, where noise on the integers meets answers that do not differ by integers."""
+    """That epsilon is infinite, and the tight delta 1, where noise on the integers meets answers that do not differ by integers."""
     if off_the_integers(claim.mechanism, claim.query) is None:
         return []
     if not claim.domains:
