@@ -17,8 +17,8 @@ from dpverify import certificate, kernel
 from dpverify.balls import precision
 from dpverify.certificate import Step, decode, encode, pack, unpack
 from dpverify.errors import CertificateError, Rejected
-from dpverify.expr import Num, Sym, num, parse
-from dpverify.model import L1, Claim, Domain, Radial, Source, Staircase, Table, claim_hash
+from dpverify.expr import Num, num, parse
+from dpverify.model import L1, Claim, Domain, Radial, Sampled, Source, Table, claim_hash
 from dpverify.rules.base import INFINITE, Bound
 from dpverify.rules.table import OF_THE_MECHANISM, TABLE
 
@@ -278,7 +278,7 @@ def test_evidence_that_makes_a_rule_stumble_is_a_damaged_certificate(monkeypatch
 def test_every_judgement_shows_what_its_rules_assume(monkeypatch):
     monkeypatch.setattr(kernel, "TABLE", {"fake": fake(None)})
     bounds = [Bound("upper", num(1), assumed=("the sun",))]
-    judgement = kernel.judge(Claim(Staircase(Sym("e"), num(0)), num(1)), [Step("fake", {})], [tuple(bounds)])
+    judgement = kernel.judge(Claim(Sampled(), num(1)), [Step("fake", {})], [tuple(bounds)])
     assert judgement.assumptions == ("the moon", "the sun")
 
 

@@ -40,7 +40,7 @@ from dpverify.model import (
     Translation,
     all_parts,
 )
-from dpverify.sensitivity import further, is_whole, on_integers, sensitivity_bounds
+from dpverify.sensitivity import further, is_whole, off_the_integers, on_integers, sensitivity_bounds
 
 WHAT: Final = "the parts"
 MOST_TIMES: Final = 10**6
@@ -189,11 +189,23 @@ def leaf(run: Run, domains: Mapping[str, Domain] = MappingProxyType({})) -> tupl
     if isinstance(part.mechanism, Staircase):
         return part.mechanism, mul(factor, part.sensitivity or ONE), None
     if part.query is not None:
-        found = reach(run)
-        return part.mechanism, found.upper, None
+        return _further(run, part.query, domains)
     if part.sensitivity is None:
         raise Undecided("how far a part moves on neighbours of neighbours is not known; give it a sensitivity.")
     return part.mechanism, further(part.mechanism, part.sensitivity, factor, domains)[0], None
+
+
+def _further(run: Run, query: Query, domains: Mapping[str, Domain]) -> tuple[Mechanism, Expr | None, Query | None]:
+    """A run with a query on neighbours further apart: so many records of one kind move its answers so many times as far."""
+    noise, factor = run.part.mechanism, run.factor
+    if off_the_integers(noise, query) is not None and certainly_le(ONE, factor, domains):
+        return noise, None, query  # one step tells neighbours apart already
+    if isinstance(factor, Num) and (is_whole(factor, domains) or not on_integers(noise)):
+        return noise, None, Query(tuple(tuple(factor.value * x for x in row) for row in query.rows), query.adjacency)
+    found = reach(run)
+    if not found.exact and not on_integers(noise):
+        raise Undecided("the sensitivity of a query at a number of steps that has no value is not known exactly.")
+    return noise, found.upper, None
 
 
 def occurs(run: Run, domains: Mapping[str, Domain] = MappingProxyType({})) -> bool:

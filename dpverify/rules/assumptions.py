@@ -76,8 +76,8 @@ def of_a_verdict(verdict: str, bounds: Sequence[tuple[Side, Sequence[str]]]) -> 
 
 
 def marked(line: str, side: Side) -> str:
-    """An assumption of the bound on one side, where it is not one of the verdict."""
-    return f"for the {side} bound: {line}"
+    """An assumption of the bound on one side, where it is not one of the verdict. Some say themselves what they are for."""
+    return line if line.startswith("for the ") else f"for the {side} bound: {line}"
 
 
 def _of_part(part: Part, bound: Bound, onward: bool) -> Iterator[str]:

@@ -30,7 +30,7 @@ ORDERS: Final = (Fraction(2), Fraction(8), Fraction(32))
 """Orders of the Renyi divergences that are shown."""
 MOST_SCORES: Final = 4000
 """The most triples of two inputs and an output whose scores are compared."""
-OCCUR: Final = "answers at the stated distance occur"
+OCCUR: Final = "for the equalities shown: answers at the stated distance occur"
 _SHOWN: Final = 12
 
 

@@ -9,7 +9,7 @@ from dpverify.errors import DpverifyError
 from dpverify.expr import ONE, ZERO
 from dpverify.model import Claim
 from dpverify.rules import cosets as rule
-from dpverify.search.point_witness import values
+from dpverify.search.point_witness import simple_values
 from dpverify.sensitivity import off_the_integers
 
 _MOST_TRIED = 24
@@ -23,7 +23,7 @@ def propose(claim: Claim, digits: int) -> list[dict[str, Any]]:
         wanted = ["pure"] if claim.delta == ZERO else [] if claim.delta in (None, ONE) else ["epsilon"]
         return [{"rule": rule.NAME, "evidence": {"quantity": one}} for one in [*wanted, *(["delta"] if claim.epsilon is not None else [])]]
     names = [name for name, _ in claim.domains]
-    for chosen in islice(product(*(values(domain) for _, domain in claim.domains)), _MOST_TRIED):
+    for chosen in islice(product(*(simple_values(domain) for _, domain in claim.domains)), _MOST_TRIED):
         evidence = {"at": {name: str(value) for name, value in zip(names, chosen, strict=True)}}
         try:
             rule.check(claim, evidence)

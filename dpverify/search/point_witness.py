@@ -507,7 +507,7 @@ def _with_parameters(claim: Claim, digits: int) -> list[dict[str, Any]]:
     if claim.epsilon is None:
         return []
     names = [name for name, _ in claim.domains]
-    grids = [list(enumerate(values(domain))) for _, domain in claim.domains]
+    grids = [list(enumerate(simple_values(domain))) for _, domain in claim.domains]
     simplest_first = sorted(product(*grids), key=lambda choice: sum(rank for rank, _ in choice))
     for values in ([x for _, x in choice] for choice in simplest_first[:24]):
         at = {name: str(x) for name, x in zip(names, values, strict=True)}
@@ -525,7 +525,7 @@ def _with_parameters(claim: Claim, digits: int) -> list[dict[str, Any]]:
     return []
 
 
-def values(domain: Domain) -> list[Fraction]:
+def simple_values(domain: Domain) -> list[Fraction]:
     """A few simple values of a domain."""
     simple = [Fraction(x) for x in ("1", "2", "3", "1/2", "5", "10", "1/10", "100")]
     low, high = domain.lower, domain.upper

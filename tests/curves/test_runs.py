@@ -71,7 +71,7 @@ def test_distances_grow_with_the_factor():
         assert reach(Run(LAPLACE, parse("5/2"))).upper == parse("5/2")
         asked = Part(NOISE, None, Query(((Fraction(2), Fraction(3)),), "add-remove"))
         assert reach(Run(asked, num(2))).upper == num(6)
-        assert leaf(Run(asked, num(2)))[1:] == (num(6), None)
+        assert leaf(Run(asked, num(2)))[1:] == (None, Query(((Fraction(4), Fraction(6)),), "add-remove"))
         assert leaf(Run(LAPLACE, HALF))[1] == HALF
         assert leaf(Run(Part(Staircase(num(1), HALF)), num(2)))[1] == num(2)
 
