@@ -77,7 +77,7 @@ class Translation:
     """One-dimensional noise of density proportional to density(y - q(x)), an expression in z (THEORY T5).
 
     support: ends of the interval where the density lives, None for an infinite end.
-    integers: the noise lives on the integers, and answers are integers too.
+    integers: the noise lives on the integers, and hides answers that differ by integers alone (THEORY T34a).
     """
 
     density: Expr
