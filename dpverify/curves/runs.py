@@ -45,6 +45,7 @@ from dpverify.sensitivity import further, is_whole, off_the_integers, on_integer
 WHAT: Final = "the parts"
 MOST_TIMES: Final = 10**6
 MOST_RUNS: Final = 20_000
+NONE: Final[Mapping[str, Domain]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +167,7 @@ def reach(run: Run, evidence: Any = None) -> Sensitivity:
     return Sensitivity(upper[0], lower[1])
 
 
-def leaf(run: Run, domains: Mapping[str, Domain] = MappingProxyType({})) -> tuple[Mechanism, Expr | None, Query | None]:
+def leaf(run: Run, domains: Mapping[str, Domain] = NONE) -> tuple[Mechanism, Expr | None, Query | None]:
     """A run of a single mechanism as a claim speaks of it: the mechanism, its sensitivity and its query.
 
     domains: of the parameters that the factor may have. Raises Undecided where the neighbours at that distance are not known.
@@ -208,7 +209,7 @@ def _further(run: Run, query: Query, domains: Mapping[str, Domain]) -> tuple[Mec
     return noise, found.upper, None
 
 
-def occurs(run: Run, domains: Mapping[str, Domain] = MappingProxyType({})) -> bool:
+def occurs(run: Run, domains: Mapping[str, Domain] = NONE) -> bool:
     """Whether neighbours as far apart as a run's factor says certainly occur: for finite mechanisms at whole numbers of steps alone.
 
     So for noise on the integers, whose answers move by whole steps.
