@@ -87,7 +87,8 @@ def _gaussian(runs: tuple[Run, ...]) -> Facts:
     if any(isinstance(run.part.mechanism, Guarantee) for run in runs):
         facts.assumed = (*normal.ASSUMED, *stated_guarantee.ASSUMED)
     elif facts.exact:
-        facts.assumed = (*normal.ASSUMED, OCCUR, JOINT) if len(runs) > 1 else (*normal.ASSUMED, OCCUR)
+        occur = (OCCUR,) if any(run.part.query is None for run in runs) else ()
+        facts.assumed = (*normal.ASSUMED, *occur, JOINT) if len(runs) > 1 else (*normal.ASSUMED, *occur)
     else:
         facts.assumed = normal.ASSUMED
     return facts
