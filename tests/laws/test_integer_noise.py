@@ -17,10 +17,12 @@ from dpverify import kernel
 from dpverify.balls import precision
 from dpverify.certificate import Step
 from dpverify.compare import enclose
-from dpverify.errors import CertificateError, DpverifyError, Rejected
+from dpverify.curves.runs import Run, leaf
+from dpverify.errors import CertificateError, DpverifyError, Rejected, Undecided
 from dpverify.expr import ONE, ZERO, Num, num, parse
 from dpverify.model import (
     L1,
+    L2,
     Claim,
     Compose,
     Domain,
@@ -36,6 +38,7 @@ from dpverify.model import (
     Translation,
 )
 from dpverify.rules import cosets
+from dpverify.rules.assumptions import ATTAINED, EVERY, ONWARD, WHOLE_ATTAINED
 from dpverify.rules.base import INFINITE, Infinite
 from dpverify.sensitivity import further, is_whole, off_the_integers, sensitivity_bounds
 from dpverify.verify import verify
@@ -43,6 +46,8 @@ from dpverify.verify import verify
 MP = mpmath.mp.clone()
 MP.dps = 40
 FAR = 160
+LINE = Translation(parse("exp(-abs(z))"))
+INTEGER = Translation(parse("exp(-abs(z))"), integers=True)
 
 
 def noise(text, lower=None, upper=None):
@@ -326,3 +331,31 @@ def test_whole_numbers_are_told_by_their_form():
     for text in ("1/2", "k/2", "k**(1/2)", "k**(-1)", "sqrt(2)", "abs(k)"):
         assert not is_whole(parse(text), integer), text
     assert not is_whole(parse("k"), positive) and not is_whole(parse("j"), integer)
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "upper", "lower"),
+    [
+        (Lipschitz(Part(INTEGER, query=Query(((Fraction(2),),), "add-remove")), parse("3/2")), num(3), None),
+        (Lipschitz(Part(INTEGER, query=Query(((Fraction(2),),), "add-remove")), num(3)), num(6), num(6)),
+        (Group(Part(INTEGER, query=Query(((Fraction(1, 2), Fraction(3, 2)),), "replace")), num(3)), num(3), num(3)),
+        (Group(Part(LINE, query=Query(((Fraction(1, 2), Fraction(2)),), "replace")), num(3)), parse("9/2"), parse("9/2")),
+        (Lipschitz(Part(LINE, query=Query(((Fraction(1, 2),),), "add-remove")), parse("3/2")), parse("3/4"), parse("3/4")),
+    ],
+)
+def test_neighbours_further_apart_move_a_query_by_its_own_differences(mechanism, upper, lower):
+    found = verify(Claim(mechanism, None)).judgement
+    assert found.upper == upper and found.lower == lower
+    stated = (EVERY, ONWARD, ATTAINED, WHOLE_ATTAINED)
+    assert not any(line.endswith(stated) for line in found.assumptions), "the query decides how far its answers move"
+
+
+def test_a_group_of_unknown_size_over_a_query_wants_its_sensitivity_exactly():
+    rows = tuple(tuple(map(Fraction, row)) for row in ((1, 2, 0), (0, 1, 3), (1, 0, 1)))
+    size = {"k": Domain(Fraction(1), lower_open=False, integer=True)}
+    gauss = Radial(parse("exp(-r)"), L2, num(3))
+    with pytest.raises(Undecided, match="is not known exactly"):
+        leaf(Run(Part(gauss, query=Query(rows, "l2")), parse("k")), size)
+    assert leaf(Run(Part(gauss, query=Query(rows, "l1")), parse("k")), size)[1:] == (parse("k*sqrt(10)"), None)
+    half = Part(INTEGER, query=Query(((Fraction(1, 2),),), "add-remove"))
+    assert leaf(Run(half, parse("k")), size)[2] == half.query, "one step tells neighbours apart already"
