@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from dpverify.compare import decimal_bounds
-from dpverify.errors import Rejected, Undecided
+from dpverify.errors import DpverifyError
 from dpverify.expr import ONE, ZERO, Expr, Num, format_expr, symbols
 from dpverify.model import (
     L2,
@@ -127,7 +127,7 @@ def _takes_fractions(noise: Mechanism, query: Query) -> bool:
         return False
     if on_integers(noise):
         return all(x.denominator == 1 for row in query.rows for x in row)
-    return query.adjacency == "l2" and sum(any(column) for column in zip(*query.rows, strict=True)) > 1
+    return query.adjacency == "l2" and sum(any(column) for column in zip(*query.rows, strict=False)) > 1
 
 
 # -- what is derived -----------------------------------------------------------------------------------
@@ -137,20 +137,22 @@ def derived(claim: Claim, evidence: Iterable[Mapping[str, Any]]) -> dict[str, st
     """The sensitivity that follows from a query, for readers. evidence: of the steps, which may hold the certificate of a gauge."""
     if claim.query is None:
         return {}
-    how = f"from the query under {claim.query.adjacency}"
-    apart = off_the_integers(claim.mechanism, claim.query)
-    if apart is not None:
-        return {"sensitivity": f"answers of neighbours differ by {apart.moved}, which is no integer, {how}"}
     given = [one for step in evidence for one in (step, step.get("curve")) if isinstance(one, Mapping)]
     for gauges in ({}, *(one["sensitivity"] for one in given if "sensitivity" in one)):
         try:
-            found = sensitivity_bounds(claim, gauges)
-        except (Rejected, Undecided):
-            continue
-        norm = getattr(claim.mechanism, "norm", None)
-        size = _exactly(found.upper) if found.exact else f"between {_digits(found.lower, 0)} and {_digits(found.upper, 1)}"
-        return {"sensitivity": f"{size}{'' if norm is None else f' in {_norm(norm)}'}, {how}"}
+            return {"sensitivity": f"{_size(claim, claim.query, gauges)}, from the query under {claim.query.adjacency}"}
+        except (DpverifyError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+            continue  # evidence of a rule that does not look at it; what is only shown refuses nothing
     return {}
+
+
+def _size(claim: Claim, query: Query, gauges: Mapping[str, Any]) -> str:
+    apart = off_the_integers(claim.mechanism, query)
+    if apart is not None:
+        return f"answers of neighbours differ by {apart.moved}, which is no integer"
+    found, norm = sensitivity_bounds(claim, gauges), getattr(claim.mechanism, "norm", None)
+    size = _exactly(found.upper) if found.exact else f"between {_digits(found.lower, 0)} and {_digits(found.upper, 1)}"
+    return size if norm is None else f"{size} in {_norm(norm)}"
 
 
 def _exactly(value: Expr) -> str:

@@ -24,6 +24,7 @@ from dpverify.model import (
     Kernel,
     Lipschitz,
     Mixture,
+    Norm,
     Part,
     PostProcess,
     Product,
@@ -284,6 +285,14 @@ def test_a_sensitivity_that_no_evidence_proves_is_not_said():
     assert assumptions.derived(claim, [{"sensitivity": {"value": "1"}}, {}]) == {}
     found = verify(claim).judgement
     assert found.also["sensitivity"] == "7/2 in the norm by columns, from the query under add-remove"
+
+
+@pytest.mark.parametrize("junk", [5, [1], {"value": []}, {"value": "1", "primal": [{}, {}], "worst": None}, None])
+def test_what_is_only_shown_refuses_no_certificate(junk):
+    points = ((Fraction(1), Fraction(0)), (Fraction(0), Fraction(2)))
+    hull = Radial(parse("exp(-r)"), Norm("columns", matrix=points), num(2))
+    claim = Claim(hull, num(9), query=query((1, 3), (5, 1)))
+    assert assumptions.derived(claim, [{"sensitivity": junk}, {"curve": {"sensitivity": junk}}, {"curve": junk}]) == {}
 
 
 def test_a_sensitivity_that_is_no_root_is_said_as_an_interval():
