@@ -8,6 +8,6 @@ Every module has
   NAME        the rule's name in certificates;
   STATEMENT   the theorem, in a sentence or two;
   CHECKED     the hypotheses that it re-derives;
-  ASSUMED     the hypotheses that it cannot see, shown in every judgement;
+  ASSUMED     the hypotheses that it cannot see, shown in every judgement; what a stated sensitivity takes for granted is added there;
   SOURCE      where the theorem stands.
 """

@@ -8,7 +8,8 @@ Every rule module has
   NAME        the rule's name in certificates;
   STATEMENT   the theorem, in a sentence or two;
   CHECKED     the hypotheses that `check` re-derives;
-  ASSUMED     the hypotheses that it cannot see, shown in every judgement;
+  ASSUMED     the hypotheses that it cannot see, on either side, shown in every judgement beside what follows from the claim
+              (`assumptions`: that a stated sensitivity holds, or is attained); what one bound alone needs is in its `assumed`;
   SOURCE      where the theorem stands;
   check(claim, evidence) -> Bound   raises Rejected (or Undecided from the enclosures below it).
 """
