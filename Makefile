@@ -16,7 +16,7 @@ PIP := -m pip install --quiet --disable-pip-version-check
 PEERS := $(shell sed -n '/^bench = /s/[^"]*"\([^"]*\)"[^"]*/\1 /gp' pyproject.toml)
 FLINT := $(shell sed -n 's/^ *"\(python-flint[^"]*\)".*/\1/p' pyproject.toml)
 
-.PHONY: help verify reports test lint types imports check reports-check wheel-test docs bench accountants power audit ci clean
+.PHONY: help verify reports test lint types imports check reports-check wheel-test docs bench accountants power audit mutants ci clean
 
 help:  ## what each target does
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 22
@@ -78,6 +78,9 @@ browser: .venv-browser/done  ## open a report, or PAGES="a.html b.html", in head
 	@# Exit code 1 is a finding, which the report is to show.
 	.venv-browser/bin/dpverify report $(SHOWN) -o build/browser --samples 20000 --seed 0 || test $$? -eq 1
 	.venv-browser/bin/python tools/browser_check.py $(PAGES) $(ARGS)
+
+mutants: .venv/dev  ## small wrong changes below the trust line, each against the tests that run its lines, write reports/mutants.md
+	$(BIN)/python tools/mutants $(ARGS)
 
 ci:  ## everything that continuous integration runs
 	.ci/run
