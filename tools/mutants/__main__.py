@@ -395,7 +395,14 @@ def run(plan: Plan, mutants: Sequence[Mutant]) -> list[Result]:
         finally:
             sys.stdout.flush()
             os._exit(code)
-    if os.waitpid(pid, 0)[1]:
+    status = 1
+    try:
+        status = os.waitpid(pid, 0)[1]
+    except BaseException:
+        os.kill(pid, signal.SIGTERM)  # it ends what it has begun
+        os.waitpid(pid, 0)
+        raise
+    if status:
         print("the tests cannot be collected: see what `python -m pytest --collect-only` says", file=sys.stderr)
         raise SystemExit(2)
     keys = {mutant.key: mutant for mutant in mutants}
@@ -496,6 +503,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("-o", "--output", type=Path, default=REPORT, help="where the report goes (default reports/mutants.md)")
     options = parser.parse_args(argv)
     os.chdir(ROOT)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     files = below()
     unknown = [file for file in options.file if file not in files]
     if unknown:

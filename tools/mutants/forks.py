@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, TextIO, TypeVar
 
 Task = TypeVar("Task")
-MEMORY = 6 << 30
+MEMORY = 4 << 30
 """What one process may have of address space, in bytes."""
 
 
@@ -72,7 +72,8 @@ def _start(task: Task, work: Callable[[Task, TextIO], None], out: TextIO) -> int
     code = 1
     try:
         os.setpgid(0, 0)
-        signal.signal(signal.SIGPROF, signal.SIG_DFL)
+        for number in (signal.SIGPROF, signal.SIGTERM):
+            signal.signal(number, signal.SIG_DFL)
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         nothing = os.open(os.devnull, os.O_RDWR)

@@ -1,0 +1,147 @@
+"""What rules about combinators rest on: each hypothesis broken alone is refused, and each that cannot be checked is shown."""
+
+from fractions import Fraction
+
+import pytest
+
+from dpverify import kernel
+from dpverify.certificate import Step
+from dpverify.curves import post_processing
+from dpverify.errors import CertificateError, Rejected
+from dpverify.expr import Num, num, parse
+from dpverify.model import L1, L2, Claim, Compose, Domain, Group, Parallel, Part, PostProcess, Product, Query, Radial, Selection, Subsample
+from dpverify.rules.base import INFINITE, Bound
+from dpverify.verify import verify
+
+HALF = parse("1/2")
+LAPLACE = Part(Radial(parse("exp(-r)"), L1, num(1)), num(1))
+GAUSSIAN = Part(Radial(parse("exp(-r**2/2)"), L2, num(1)), num(1))
+UPPER = {"rule": "concave-exponent", "evidence": {"side": "upper"}}
+LOWER = {"rule": "concave-exponent", "evidence": {"side": "lower"}}
+COUNT = Domain(Fraction(2), None, False, True, True)
+
+
+def bound(mechanism, rule, evidence, epsilon="1", delta="0", **domains):
+    claim = Claim(mechanism, parse(epsilon), parse(delta), domains=tuple(sorted(domains.items())))
+    return kernel.bound(claim, Step(rule, evidence), 128)
+
+
+# -- parameters -----------------------------------------------------------------------------------
+
+
+def test_a_lower_bound_of_a_part_at_one_value_of_a_parameter_is_none_for_the_others():
+    # randomized response with k answers and truth 1/2 has the epsilon |log(k - 1)|: 0 at k = 2, log 4 at k = 5
+    whole = Compose((Part(Selection(parse("k"), HALF)),))
+    part = {"rule": "selection", "evidence": {"side": "lower"}}
+    assert bound(whole, "combination", {"side": "lower", "part": {"parts": [part]}}, k=COUNT)[0].side == "lower"
+    fixed = {"rule": "selection", "evidence": {"side": "lower", "at": {"k": "5"}}}
+    with pytest.raises(Rejected, match="for all parameters"):
+        bound(whole, "combination", {"side": "lower", "part": {"parts": [fixed]}}, k=COUNT)
+    at = bound(whole, "combination", {"side": "lower", "part": {"parts": [part]}, "at": {"k": "5"}}, k=COUNT)[0]
+    assert at.at == {"k": num(5)}
+
+
+@pytest.mark.parametrize("outside", ["a", "b"])
+@pytest.mark.parametrize("value", [Fraction(-1), Fraction(2), Fraction(1)])
+def test_a_lower_bound_counts_only_where_every_parameter_is_in_its_domain(outside, value):
+    domains = (("a", Domain(Fraction(0), Fraction(1))), ("b", Domain(Fraction(0), Fraction(1))))
+    claim = Claim(LAPLACE.mechanism, HALF, sensitivity=num(1), domains=domains)
+    at = {"a": HALF, "b": HALF}
+    step = Step("concave-exponent", {})
+    assert kernel.judge(claim, [step], [(Bound("lower", num(1), at=at),)]).verdict == "REFUTED"
+    assert kernel.judge(claim, [step], [(Bound("lower", num(1), at={**at, outside: Num(value)}),)]).verdict == "UNKNOWN"
+    assert kernel.judge(claim, [step], [(Bound("lower", num(1), at={**at, "c": HALF}),)]).verdict == "UNKNOWN"
+
+
+# -- samples ---------------------------------------------------------------------------------------
+
+
+def test_a_sample_that_may_be_empty_refutes_nothing():
+    infinite = {"rule": "convex-exponent", "evidence": {"side": "lower"}}
+    evidence = {"side": "lower", "part": infinite}
+    positive, closed = Domain(Fraction(0), Fraction(1), True, False), Domain(Fraction(0), Fraction(1), False, False)
+    whole = Subsample(GAUSSIAN, parse("p"))
+    assert bound(whole, "combination", evidence, p=positive)[0].value is INFINITE
+    with pytest.raises(Rejected, match="positive"):
+        bound(whole, "combination", evidence, p=closed)
+
+
+@pytest.mark.parametrize("low_open", [True, False])
+@pytest.mark.parametrize(("low", "high"), [(Fraction(-1), Fraction(1)), (Fraction(0), Fraction(2))])
+def test_a_rate_lies_between_0_and_1(low, high, low_open):
+    rate = {"p": Domain(low, high, low_open, False)}
+    for side, part in (("upper", UPPER), ("lower", LOWER)):
+        with pytest.raises(Rejected, match="between 0 and 1"):
+            bound(Subsample(LAPLACE, parse("p")), "combination", {"side": side, "part": part}, **rate)
+
+
+def test_neighbours_of_neighbours_of_a_sample_have_no_lower_bound():
+    whole = Group(Part(Subsample(LAPLACE, HALF)), num(2))
+    assert bound(whole, "combination", {"side": "upper", "part": UPPER})[0].side == "upper"
+    with pytest.raises(Rejected, match="further than one record"):
+        bound(whole, "combination", {"side": "lower", "part": LOWER})
+
+
+def test_parts_in_parallel_want_to_know_whether_their_neighbours_are_one_record_apart():
+    whole = Group(Part(Parallel((LAPLACE, LAPLACE))), parse("k"))
+    evidence = {"side": "lower", "part": {"parts": [LOWER, LOWER]}}
+    assert bound(whole, "combination", evidence, k=Domain(Fraction(1), None, False))[0].side == "lower"
+    with pytest.raises(Rejected, match="one record apart"):
+        bound(whole, "combination", evidence, k=Domain(Fraction(0)))
+
+
+def test_a_lower_bound_of_noise_on_steps_that_are_no_whole_number_is_refused():
+    with pytest.raises(Rejected, match="not whole"):
+        part = {"rule": "selection", "evidence": {"side": "lower"}}
+        bound(Group(Part(Selection(num(3), HALF)), parse("3/2")), "combination", {"side": "lower", "part": part})
+
+
+@pytest.mark.parametrize("change", [{"sensitivity": num(1)}, {"query": Query(((Fraction(1),),), "add-remove")}])
+def test_a_combinator_has_no_sensitivity_of_its_own(change):
+    claim = Claim(Compose((LAPLACE, LAPLACE)), num(2), **change)
+    with pytest.raises((Rejected, CertificateError), match="own|query"):
+        kernel.bound(claim, Step("combination", {"side": "upper", "part": {"parts": [UPPER, UPPER]}}), 128)
+
+
+# -- what cannot be checked is shown -------------------------------------------------------------------
+
+PREMISE = {"premise": UPPER}
+PROCESSED = PostProcess(LAPLACE)
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "rule", "evidence"),
+    [
+        (PROCESSED, "combination", {"side": "upper", "part": UPPER}),
+        (Compose((Part(PROCESSED), LAPLACE)), "combination", {"side": "upper", "part": {"parts": [UPPER, UPPER]}}),
+        (PROCESSED, "basic-composition", {"parts": [PREMISE]}),
+        (Compose((Part(PROCESSED), LAPLACE)), "basic-composition", {"parts": [PREMISE, PREMISE]}),
+        (PROCESSED, "closed-profile", {}),
+    ],
+)
+def test_a_bound_of_what_is_seen_after_a_map_rests_on_the_map(mechanism, rule, evidence):
+    found = bound(mechanism, rule, evidence, epsilon="2", delta="1/2")
+    assert found and all(set(post_processing.ASSUMED) <= set(each.assumed) for each in found)
+
+
+@pytest.mark.parametrize("delta", [None, "1/100"])
+@pytest.mark.parametrize("part", [LAPLACE, GAUSSIAN])
+def test_a_judgement_of_what_is_seen_after_a_map_rests_on_the_map_and_one_without_does_not(part, delta):
+    tight = None if delta is None else parse(delta)
+    for mechanism, rests in ((PostProcess(part), True), (Compose((Part(PostProcess(part)), part)), True), (Compose((part, part)), False)):
+        judgement = verify(Claim(mechanism, num(20), num(0) if tight is None else tight), 8).judgement
+        if judgement.upper is not None:
+            assert (set(post_processing.ASSUMED) <= set(judgement.assumptions)) is rests
+
+
+# -- queries ---------------------------------------------------------------------------------------------
+
+
+def test_the_sensitivity_of_a_query_is_no_move_of_one_coordinate():
+    # every answer moves by 1 in each of two coordinates, by 2 in the l1 norm: no coordinate moves by 2
+    noise = Product(parse("abs(z)**(-1/2)*exp(-abs(z))"), num(2), L1)
+    evidence = {"side": "right", "start": "1024", "point": "0", "other": "2", "radius": "1/1024"}
+    query = Query(((Fraction(1),), (Fraction(1),)), "add-remove")
+    with pytest.raises(Rejected, match="query's sensitivity"):
+        kernel.bound(Claim(noise, num(1), query=query), Step("divergence", evidence), 128)
+    assert kernel.bound(Claim(noise, num(1), sensitivity=num(2)), Step("divergence", evidence), 128)[0].value is INFINITE
