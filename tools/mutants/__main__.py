@@ -48,7 +48,7 @@ SCRATCH = BUILD / "scratch"
 ARGUED = ROOT / "tests" / "mutants" / "survivors.toml"
 REPORT = ROOT / "reports" / "mutants.md"
 FOLDERS = ("curves", "rules", "laws", "mutants")
-ALSO = ("combinators", "known_values", "sanity", "stated_guarantees", "numeric", "trust_line", "bad_files", "mechanisms")
+ALSO = ("combinators", "sanity", "stated_guarantees", "numeric", "trust_line", "bad_files", "mechanisms")
 """Tests about what is below the line that have the name of no file there."""
 SLACK = 5.0
 """Seconds of CPU that any test may take; above that ten times what it took when it was recorded."""

@@ -252,7 +252,7 @@ def _of_statement(node: ast.stmt, parents: Sequence[ast.AST]) -> Iterator[Varian
     if isinstance(node, ast.If):
         if _refuses(node.body):
             yield "guard", f"without `if {_shown(node.test)}: {_shown(node.body[0])}`", _give(node.orelse or [_nothing()])
-    elif isinstance(node, ast.Raise | ast.Assert):
+    elif isinstance(node, ast.Raise):
         if not (isinstance(parents[-1], ast.If) and node in parents[-1].body and len(parents[-1].body) == 1):
             yield "guard", f"without `{_shown(node)}`", _give(_nothing())
     elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call | ast.Yield):
