@@ -18,7 +18,7 @@ from flint import fmpq_mpoly_ctx
 
 from dpverify.compare import certainly_equal
 from dpverify.errors import Rejected
-from dpverify.expr import ZERO, Add, Call, Expr, Mul, Pow, Sym, add, call, div, linear_part, mul, num, rebuild, sqrt, sub, symbols
+from dpverify.expr import Add, Call, Expr, Mul, Pow, Sym, add, call, div, linear_part, mul, num, rebuild, sqrt, sub, symbols
 from dpverify.model import Claim, Source
 from dpverify.rules.additive import Additive, additive
 from dpverify.rules.base import Bound
@@ -99,7 +99,7 @@ def _power(noise: Additive) -> tuple[Expr, Expr]:
 
 def _ratio(quadratic: Expr, name: str) -> Expr:
     slope, rest = linear_part(_in_square(quadratic, name), _SQUARE)
-    if slope == ZERO or name in symbols(slope) or {name, _SQUARE} & symbols(rest):
+    if name in symbols(slope) or {name, _SQUARE} & symbols(rest):
         raise Rejected(NAME, "h", "a logarithm is not of the form log(A0 + A1 r^2)")
     return div(rest, slope)
 

@@ -99,7 +99,7 @@ def test_a_lower_bound_of_noise_on_steps_that_are_no_whole_number_is_refused():
 @pytest.mark.parametrize("change", [{"sensitivity": num(1)}, {"query": Query(((Fraction(1),),), "add-remove")}])
 def test_a_combinator_has_no_sensitivity_of_its_own(change):
     claim = Claim(Compose((LAPLACE, LAPLACE)), num(2), **change)
-    with pytest.raises((Rejected, CertificateError), match="own|query"):
+    with pytest.raises((Rejected, CertificateError), match=r"own|query"):
         kernel.bound(claim, Step("combination", {"side": "upper", "part": {"parts": [UPPER, UPPER]}}), 128)
 
 
@@ -145,3 +145,22 @@ def test_the_sensitivity_of_a_query_is_no_move_of_one_coordinate():
     with pytest.raises(Rejected, match="query's sensitivity"):
         kernel.bound(Claim(noise, num(1), query=query), Step("divergence", evidence), 128)
     assert kernel.bound(Claim(noise, num(1), sensitivity=num(2)), Step("divergence", evidence), 128)[0].value is INFINITE
+
+
+# -- counts ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("times", ["3/2", "0", "-1", "1/2", "10**6 + 1", "sqrt(2)"])
+@pytest.mark.parametrize(
+    ("rule", "evidence"),
+    [
+        ("basic-composition", {"parts": [PREMISE]}),
+        ("closed-profile", {}),
+        ("privacy-profile", {"side": "upper", "curve": {"rule": "gaussian-composition"}}),
+        ("other-measures", {"parts": [{}], "order": "2"}),
+    ],
+)
+def test_a_mechanism_runs_a_whole_number_of_times(times, rule, evidence):
+    noise = GAUSSIAN if rule in ("closed-profile", "privacy-profile") else LAPLACE
+    with pytest.raises((Rejected, CertificateError), match="integer from 1 to"):
+        bound(Compose((Part(noise.mechanism, num(1), times=parse(times)),)), rule, evidence, epsilon="1", delta="1/10")

@@ -50,6 +50,8 @@ REPORT = ROOT / "reports" / "mutants.md"
 FOLDERS = ("curves", "rules", "laws", "mutants")
 ALSO = ("combinators", "sanity", "stated_guarantees", "numeric", "trust_line", "bad_files", "mechanisms")
 """Tests about what is below the line that have the name of no file there."""
+READERS = ("tests/test_docs.py::test_the_reference_says_what_the_code_says",)
+"""Tests that read what is said outside functions: hypotheses, tables of rules."""
 SLACK = 5.0
 """Seconds of CPU that any test may take; above that ten times what it took when it was recorded."""
 WARM = 0.75
@@ -75,7 +77,7 @@ def tests_of(files: Sequence[str]) -> list[str]:
     stems = {Path(file).stem for file in files} | set(ALSO)
     found = [path for folder in FOLDERS for path in (ROOT / "tests" / folder).glob("test_*.py")]
     found += [path for path in (ROOT / "tests").glob("test_*.py") if path.stem.removeprefix("test_") in stems]
-    return sorted(str(path.relative_to(ROOT)) for path in found)
+    return sorted(str(path.relative_to(ROOT)) for path in found) + list(READERS)
 
 
 def chosen(found: Sequence[Mutant], count: int, seed: int) -> list[Mutant]:
@@ -336,7 +338,7 @@ class Plan:
     @cached_property
     def lookup(self) -> touched.Touched:
         """The tests of each line, once they are recorded."""
-        return touched.Touched(self.record, self.sources, self.test_files)
+        return touched.Touched(self.record, self.sources, [name.partition("::")[0] for name in self.test_files], READERS)
 
     def tests(self, mutant: Mutant) -> list[touched.Ran]:
         """As many of the tests that run a mutant as its time allows."""

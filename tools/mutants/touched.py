@@ -94,8 +94,10 @@ def record_items(items: Sequence[Any], files: Sequence[str], root: Path, passes:
 class Touched:
     """The tests of each line of the code as it is now."""
 
-    def __init__(self, record: Record, sources: Mapping[str, str], test_files: Iterable[str]) -> None:
+    def __init__(self, record: Record, sources: Mapping[str, str], test_files: Iterable[str], readers: Iterable[str] = ()) -> None:
+        """readers: the names of tests that read what is outside functions, of whatever file."""
         self._record = record
+        self._readers = set(readers)
         self._sources = sources
         self._kept = [record.files[name] for name in test_files if name in record.files]
         self._maps: dict[tuple[str, str], Any] = {}
@@ -116,6 +118,8 @@ class Touched:
             here = [ran for ran in tests if ran.passed and ran.lines.get(mutant.file, 0) & wanted]
             here = here or [ran for ran in tests if ran.passed and ran.lines.get(mutant.file, 0) & around]
             found += here or [ran for ran in tests if ran.passed and ran.lines.get(mutant.file, 0) & inside]
+        if mutant.function == "<module>":
+            found += [ran for _, _, tests in self._kept for ran in tests if ran.passed and ran.name in self._readers and ran not in found]
         stem = f"test_{Path(mutant.file).stem}.py::"
         return sorted(found, key=lambda ran: (stem not in ran.name, ran.seconds, ran.name))
 
