@@ -15,8 +15,8 @@ from dpverify.balls import precision, rational, value
 from dpverify.errors import DpverifyError
 from dpverify.expr import Call, Expr, Num, children, format_expr
 from dpverify.integral import Additive, breaks, domain, infinite_ends, pieces, variable, whole_density
-from dpverify.model import Claim, Domain, Mixture, Product, Radial, Translation
-from dpverify.search import mixtures
+from dpverify.model import Claim, Domain, Kernel, Mixture, Product, Radial, Translation
+from dpverify.search import mixtures, normaliser
 from dpverify.search.numeric import SPECIAL, number, vectorised
 
 _ROUGH: Final = 53
@@ -33,6 +33,8 @@ def faults(claim: Claim) -> list[str]:
     if isinstance(noise, Mixture):
         with precision(128):
             return list(_mixed(noise, dict(claim.domains)))
+    if isinstance(noise, Kernel) and not claim.domains:
+        return normaliser.faults(claim)
     if claim.domains or not isinstance(noise, Radial | Translation | Product):
         return []
     with precision(128):
