@@ -140,7 +140,7 @@ def _once(part: Part, factor: Expr, evidence: Any, facts: _Facts) -> Expr | Infi
     run = Run(part, factor)
     if facts.side == "lower" and not occurs(run):
         raise Rejected(NAME, "a part", "no lower bound is known at a number of steps between neighbours that is not whole")
-    noise, sensitivity, query = leaf(run)
+    noise, sensitivity, query = leaf(run, domains)
     found = premise(Claim(noise, None, sensitivity=sensitivity, query=query, domains=facts.domains), evidence, facts.side)
     facts.through.append(str(evidence["rule"]))
     facts.assumed += (*RULES[evidence["rule"]].ASSUMED, *found.assumed)

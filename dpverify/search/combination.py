@@ -45,5 +45,5 @@ def _plan(part: Part, factor: Expr, side: str, domains: tuple[tuple[str, Domain]
         if mechanism.rate == ZERO:
             return {}
         return _plan(mechanism.part, ONE, side, domains, premises)
-    noise, sensitivity, query = leaf(Run(part, factor))
+    noise, sensitivity, query = leaf(Run(part, factor), dict(domains))
     return premises(Claim(noise, None, sensitivity=sensitivity, query=query, domains=domains), side)
