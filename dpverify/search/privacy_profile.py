@@ -100,6 +100,8 @@ _MOST_WORK_INSIDE = 4000
 """Of a composition of finite mechanisms for one epsilon, where a grid takes thousands."""
 _GUESSES = (1e-12, 1e-24, 1e-48, 1e-96)
 _SLOW = 1000
+_HIGH = 300
+"""A dimension from which a curve by caps is tried out first."""
 _LARGEST = 10**4
 """An epsilon beyond which no delta is looked for."""
 
@@ -312,7 +314,10 @@ def _single(run: Run, target: Target) -> Plan:
     reasons = []
     for plan in _leaf_plans(run, target):
         try:
-            tree.combine([run], plan, pure_epsilon)
+            curve = tree.combine([run], plan, pure_epsilon)
+            if plan["rule"] == caps.NAME and isinstance(mechanism, Radial) and curve.upper is not None:
+                if float(constant(mechanism.dimension)) >= _HIGH:  # where its integrals may have no enclosure
+                    curve.upper.worst(rational(Fraction(target.epsilon or 0)))
         except DpverifyError as error:
             reasons.append(str(error))
             continue
