@@ -413,7 +413,7 @@ def _passes(pair: Pair, delta: arb, digits: int, side: int) -> Fraction | None:
         value = pair.worst(rational(epsilon))
         return bool(value <= delta) if side > 0 else bool(value > delta)
 
-    if pair.worst(arb(0)) <= delta:
+    if delta >= 1 or pair.worst(arb(0)) <= delta:
         return Fraction(0)
     if not delta > 0 or not pair.worst(arb(_LARGEST)) <= delta:
         return Fraction(_LARGEST) if side < 0 and holds(Fraction(_LARGEST)) else None
