@@ -1,7 +1,7 @@
 """Whether the normaliser of a mixture's noise depends on the mixing variable (THEORY T34b).
 
-A mixture draws v from the mixing law and then noise of density profile(||z||, v)/Z(v), Z(v) the integral of profile(||z||, v) over R^d. What
-is written, profile times mixing, is the density of that up to a constant factor where Z is free of v, and another law elsewhere.
+A mixture draws v from the mixing law and then noise of density profile(||z||, v)/Z(v), Z(v) the integral of profile(||z||, v) over R^d.
+What is written, profile times mixing, is the density of that up to a constant factor where Z is free of v, and another law elsewhere.
 
 With s(v) > 0 and p(s(v) t, v) s(v)^d = exp(-A(v)) g(t) for all t and v, Z(v) is exp(-A(v)) times the integral of g(t) t^(d-1) over t > 0,
 times the surface of the unit ball: free of v where A is.

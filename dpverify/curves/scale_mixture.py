@@ -67,7 +67,8 @@ STATEMENT: Final = (
     "shows V too, E[Phi(mu/2 - epsilon/mu) - e^epsilon Phi(-mu/2 - epsilon/mu)] with mu = D/(s sqrt(V))."
 )
 CHECKED: Final = (
-    "the noise is a mixture of Gaussians: its profile is read as one, exactly, and where a mixing variable is written the normaliser is free of it",
+    "the noise is a mixture of Gaussians: its profile is read as one, exactly",
+    "the normaliser of a mixture's profile does not depend on the mixing variable",
     "the mixing density is at least 0 and integrable, with a positive integral",
     "the scale is positive and the sensitivity at least 0",
 )

@@ -59,7 +59,10 @@ RULES: Final = {rule.NAME: rule for rule in (concave_exponent, convex_exponent, 
 
 
 def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
-    """The bound that the rule named by "rule" proves of the radial noise from the evidence under "evidence", "scale" the text of s(v). Raises as it does."""
+    """The bound that the rule named by "rule" proves of the radial noise from the evidence under "evidence". Raises as it does.
+
+    evidence: "scale" is the text of s(v).
+    """
     inner = RULES.get(str(evidence.get("rule")))
     if inner is None or not isinstance(evidence.get("evidence"), Mapping):
         raise CertificateError(f"{NAME}: it names no rule of {', '.join(sorted(RULES))} with its evidence.")

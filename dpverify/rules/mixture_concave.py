@@ -2,16 +2,15 @@
 
 Let every conditional exponent h_v be concave in r, finite at 0 and integrable, so that exp(-h_v) falls in r. Sums, and so integrals, of
 log-convex functions are log-convex: h = -log G, G(r) the integral of exp(-h_v(r)) over the mixing law, is concave. G falls, and tends
-to G(0) as r falls to 0 (monotone convergence). The conditionals are a scale family whose normaliser is free of v, so that G(||z||) is, up to
-a constant factor, the density of noise drawn from a conditional whose v is drawn from the mixing law (see `curves.scale_family`), and
-integrable where the mixing law is. Then the tight epsilon is log G(0) - log G(D), as for any
+to G(0) as r falls to 0 (monotone convergence). The conditionals are a scale family whose normaliser is free of v, so that G(||z||) is,
+up to a constant factor, the density of noise drawn from a conditional whose v is drawn from the mixing law (`curves.scale_family`),
+and integrable where the mixing law is. Then the tight epsilon is log G(0) - log G(D), as for any
 concave exponent. Both integrals are enclosed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from fractions import Fraction
 from typing import Any, Final
 
 from dpverify.balls import exact, precision

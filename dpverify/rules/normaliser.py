@@ -2,10 +2,10 @@
 
 The integral is shown to be 1 by antiderivatives. The inputs are cut into cells; over a cell, lines y = c(theta), linear in theta, cut the
 outputs into pieces on which every abs, min, max and floor of the density is decided at the corners (its arguments are linear). On a piece
-between two lines the evidence has an F without kinks, continuous there, whose derivative in y is the density, as an exact identity; on a
-piece that goes to infinity it has a c(theta) such that F = c p does, so that p is a multiple of exp(y/c) and F tends to 0 where c has the
-right sign. The differences of F over all pieces sum to 1, as an exact identity in theta; where the density is q(y, theta)/D(theta), those of
-q sum to D, which has no zero.
+between two lines the evidence has an F without kinks, continuous there, whose derivative in y is the density, as an exact identity; on
+a piece that goes to infinity it has a c(theta) such that F = c p does, so that p is a multiple of exp(y/c) and F tends to 0 where c has
+the right sign. The differences of F over all pieces sum to 1, as an exact identity in theta; where the density is q(y, theta)/D(theta),
+those of q sum to D, which has no zero.
 
 Without evidence the integral is enclosed over cells that cover all inputs, and at a few inputs more sharply; that it is 1 is then an
 assumption. A density whose integral is certainly not 1 at some input, or that is certainly negative somewhere, is refused.
@@ -22,7 +22,7 @@ from typing import Any, Final
 
 from flint import arb, ctx
 
-from dpverify.balls import constant, hull, value
+from dpverify.balls import constant, hull, rational, value
 from dpverify.compare import certainly_equal, certainly_le, certainly_lt, decimal_bounds
 from dpverify.errors import CertificateError, ExprError, Rejected, Undecided
 from dpverify.expr import (
@@ -133,7 +133,7 @@ def _non_negative_on_boxes(expr: Expr, kernel: Kernel, whole: bool) -> bool:
         ball = value(expr, at)
         if ball >= 0:
             continue
-        middle = {name: low + (high - low) * hull(sum(box[name]) / 2, sum(box[name]) / 2) for name, (low, high) in lengths.items()}
+        middle = {name: low + (high - low) * rational((box[name][0] + box[name][1]) / 2) for name, (low, high) in lengths.items()}
         if whole and value(expr, middle) < 0:
             where = ", ".join(f"{name} = {x.str(6, radius=False)}" for name, x in reversed(middle.items()))
             raise Rejected(WHAT, "density", f"the density is negative at {where}; a density must not be")
@@ -276,7 +276,7 @@ class Piece:
         return best
 
     def _at_most(self, a: Expr, b: Expr) -> bool:
-        """Whether a <= b on the piece, but for single outputs y. For an integer n, n <= floor(u) where n <= u, floor(u) <= n where u < n + 1."""
+        """Whether a <= b on the piece, but for single outputs y. For integers n: n <= floor(u) if n <= u, floor(u) <= n if u < n + 1."""
         if isinstance(b, Call) and b.name == "floor" and isinstance(a, Num) and a.value.denominator == 1:
             b = b.args[0]
         elif isinstance(a, Call) and a.name == "floor" and isinstance(b, Num) and b.value.denominator == 1 and self._moves(a.args[0]):

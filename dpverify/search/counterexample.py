@@ -48,7 +48,10 @@ def _far(names: list[str], domains: Mapping[str, Domain]) -> Iterator[dict[str, 
 def _ways(domain: Domain) -> Iterator[tuple[Fraction, tuple[Fraction, ...]]]:
     """A simple value of a domain; then values that go to an end of it, or to infinity."""
     low, high = domain.lower, domain.upper
-    near = (low + high) / 2 if low is not None and high is not None else low + 1 if low is not None else high - 1 if high is not None else Fraction(1)
+    if low is not None:
+        near = low + 1 if high is None else (low + high) / 2
+    else:
+        near = Fraction(1) if high is None else high - 1
     near = Fraction(near.__ceil__()) if domain.integer else near
     yield near, ()
     if high is None:

@@ -95,7 +95,7 @@ def _candidates(claim: Claim, noise: Additive) -> Iterator[dict[str, Any]]:
 def _turns(density: Expr, name: str) -> Iterator[Expr]:
     """Points where something in a density is exactly zero: roots of polynomials of low degree."""
     seen: set[Expr] = set()
-    for part in {base: None for base in _parts(density, name)}:
+    for part in dict.fromkeys(_parts(density, name)):
         for root in _roots(part, name):
             if root not in seen:
                 seen.add(root)

@@ -9,7 +9,26 @@ from typing import Final
 from dpverify.compare import find_counterexample
 from dpverify.curves import scale_family
 from dpverify.errors import DpverifyError, ExprError, Rejected, Undecided
-from dpverify.expr import ONE, Add, Expr, Mul, Num, Pow, Sym, call, div, format_expr, mul, neg, neg_log, parse, power, substitute, symbols
+from dpverify.expr import (
+    ONE,
+    Add,
+    Call,
+    Expr,
+    Mul,
+    Num,
+    Pow,
+    Sym,
+    call,
+    div,
+    format_expr,
+    mul,
+    neg,
+    neg_log,
+    parse,
+    power,
+    substitute,
+    symbols,
+)
 from dpverify.integral import integral, weighted
 from dpverify.model import Domain, Mixture
 from dpverify.shapes import Shapes
@@ -85,9 +104,9 @@ def _as_factor(exponent: Expr) -> str:
     factors = []
     for term in exponent.args if isinstance(exponent, Add) else (exponent,):
         parts = term.args if isinstance(term, Mul) else (term,)
-        logs = [part for part in parts if getattr(part, "name", "") == "log"]
+        logs = [part for part in parts if isinstance(part, Call) and part.name == "log"]
         rest = mul(*(part for part in parts if part not in logs))
-        factors.append(power(logs[0].args[0], neg(rest)) if len(logs) == 1 else call("exp", neg(term)))  # type: ignore[attr-defined]
+        factors.append(power(logs[0].args[0], neg(rest)) if len(logs) == 1 else call("exp", neg(term)))
     return format_expr(mul(*factors))
 
 
@@ -97,7 +116,8 @@ def _measured(noise: Mixture, lower: Fraction, upper: Fraction | None) -> str | 
     first = _middle(lower, upper)
     second = (first + upper) / 2 if upper is not None else 2 * first
     try:
-        one, two = (integral(weighted(substitute(noise.profile, {"v": Num(v)}), noise.dimension), "r", Fraction(0), None) for v in (first, second))
+        profiles = [substitute(noise.profile, {"v": Num(v)}) for v in (first, second)]
+        one, two = (integral(weighted(profile, noise.dimension), "r", Fraction(0), None) for profile in profiles)
     except (Undecided, ExprError):
         return None
     if not (one < two or one > two):

@@ -53,7 +53,7 @@ MOST_BISECTIONS: Final = 600
 STEP: Final = arb(2) ** -30
 BITS: Final = 64
 """Of the integrals at single inputs that a density is refused by."""
-LOOKED_AT: Final = tuple(Fraction(n, 89) for n in range(7, 89, 11)) + (Fraction(1, 2),)
+LOOKED_AT: Final = (*(Fraction(n, 89) for n in range(7, 89, 11)), Fraction(1, 2))
 """Shares of the range of inputs where the integral is enclosed, to find one where it is not 1."""
 
 
@@ -134,7 +134,8 @@ def _cells(kernel: Kernel, few: bool) -> list[dict[str, Any]]:
     """The evidence, before it is checked. few: by the lines alone on which the density, or the side of an abs in it, seems to change."""
     start, stop = kernel.input
     lines = list(_lines(kernel, few))
-    crossings = [x for a, b in product(lines, [*lines, *(end for end in kernel.output if end is not None)]) if (x := _crossing(a, b)) is not None]
+    borders = [*lines, *(end for end in kernel.output if end is not None)]
+    crossings = [x for a, b in product(lines, borders) if (x := _crossing(a, b)) is not None]
     inside = [x for x in crossings if constant(start) < constant(x) < constant(stop)]
     marks = _distinct([start, *sorted(inside, key=lambda x: fraction(constant(x).mid())), stop])
     return [_cell(kernel, lines, a, b) for a, b in pairwise(marks)]
@@ -144,9 +145,8 @@ def _cell(kernel: Kernel, lines: Sequence[Expr], start: Expr, stop: Expr) -> dic
     middle = div(add(start, stop), num(2))
     low, high = kernel.output
     at = {line: substitute(line, {"theta": middle}) for line in lines}
-    inside = [
-        line for line in lines if (low is None or constant(low) < constant(at[line])) and (high is None or constant(at[line]) < constant(high))
-    ]
+    heights = {line: constant(at[line]) for line in lines}
+    inside = [line for line, y in heights.items() if (low is None or constant(low) < y) and (high is None or y < constant(high))]
     cuts = _distinct(sorted(inside, key=lambda line: fraction(constant(at[line]).mid())))
     if low is None and high is None and not cuts:
         cuts = [ZERO]
@@ -159,7 +159,8 @@ def _cell(kernel: Kernel, lines: Sequence[Expr], start: Expr, stop: Expr) -> dic
             rate = div(density, derivative(density, "y"))
             found = next((c for c in _rates(density) if certainly_equal(mul(c, derivative(density, "y")), density)), rate)
         else:
-            found = antiderivative(density, "y", {"theta": constant(middle), "y": constant(div(add(at.get(below, below), at.get(above, above)), num(2)))})
+            halfway = div(add(at.get(below, below), at.get(above, above)), num(2))
+            found = antiderivative(density, "y", {"theta": constant(middle), "y": constant(halfway)})
         parts.append(format_expr(found))
     return {"until": format_expr(stop), "cuts": [format_expr(cut) for cut in cuts], "parts": parts}
 
@@ -211,8 +212,8 @@ def _lines(kernel: Kernel, few: bool) -> Iterator[Expr]:
             pairs = [(a, b) for i, a in enumerate(node.args) for b in node.args[:i]]
             zeros += [sub(_without_floor(a), _without_floor(b)) for a, b in pairs]
             # floor(u) against an integer: it is at most n up to u = n + 1
-            zeros += [sub(sub(_without_floor(a), _without_floor(b)), ONE) for a, b in pairs if a != _without_floor(a) or b != _without_floor(b)]
-            zeros += [add(sub(_without_floor(a), _without_floor(b)), ONE) for a, b in pairs if a != _without_floor(a) or b != _without_floor(b)]
+            stepped = [sub(u, v) for a, b in pairs if (u := _without_floor(a), v := _without_floor(b)) != (a, b)]
+            zeros += [add(gap, step) for gap in stepped for step in (ONE, num(-1))]
         elif node.name == "abs":
             zeros = [node.args[0]]
         else:
@@ -341,7 +342,8 @@ def _of_exponential(exponent: Expr, rest: Sequence[Expr], name: str, inside: Map
     exponent = _expanded(exponent)
     slope, constant_part = linear_part(exponent, name)
     if name not in symbols(slope) | symbols(constant_part):
-        total, c = [], ONE
+        total: list[Expr] = []
+        c: Expr = ONE
         for k in range(degree + 1):  # by parts
             total.append(mul(c, power(Sym(name), num(degree - k)), power(slope, num(-k - 1))))
             c = mul(c, num(-(degree - k)))

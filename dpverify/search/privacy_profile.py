@@ -315,9 +315,9 @@ def _single(run: Run, target: Target) -> Plan:
     for plan in _leaf_plans(run, target):
         try:
             curve = tree.combine([run], plan, pure_epsilon)
-            if plan["rule"] == caps.NAME and isinstance(mechanism, Radial) and curve.upper is not None:
-                if float(constant(mechanism.dimension)) >= _HIGH:  # where its integrals may have no enclosure
-                    curve.upper.worst(rational(Fraction(target.epsilon or 0)))
+            high = plan["rule"] == caps.NAME and isinstance(mechanism, Radial) and bool(constant(mechanism.dimension) >= _HIGH)
+            if high and curve.upper is not None:  # its integrals may have no enclosure
+                curve.upper.worst(rational(Fraction(target.epsilon or 0)))
         except DpverifyError as error:
             reasons.append(str(error))
             continue

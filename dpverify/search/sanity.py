@@ -49,9 +49,10 @@ def _mixed(noise: Mixture, domains: Mapping[str, Domain]) -> Iterator[str]:
     found = mixtures.dependence(noise, domains)
     if found is not None:
         yield (
-            f"profile: its normaliser depends on v: {found}. A mixture draws v from the mixing law, and then noise of density proportional to "
-            "profile(r, v): write the profile with its normaliser, such as v**(-d/2)*exp(-r**2/(2*v)) for a Gaussian of variance v in R^d. If "
-            "the density is to be profile times mixing as they stand, multiply the mixing law by the normaliser and divide the profile by it."
+            f"profile: its normaliser depends on v: {found}. A mixture draws v from the mixing law, and then noise of density proportional "
+            "to profile(r, v): write the profile with its normaliser, such as v**(-d/2)*exp(-r**2/(2*v)) for a Gaussian of variance v in "
+            "R^d. If the density is to be profile times mixing as they stand, multiply the mixing law by the normaliser and divide the "
+            "profile by it."
         )
 
 

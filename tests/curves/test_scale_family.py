@@ -69,7 +69,7 @@ def test_no_scale_makes_the_kernel_accept_another_answer_than_quadrature_gives(p
     values = {"d": 3, "a": 2, "k": 2}
     size = int(d) if d.isdigit() else values[d]
     text = profile.replace("exp", "mpmath.exp").replace("sqrt", "mpmath.sqrt")
-    height = lambda r, v: eval(text, {"mpmath": mpmath, "r": r, "v": v, **values})  # noqa: E731, S307 - the tests' own text
+    height = lambda r, v: eval(text, {"mpmath": mpmath, "r": r, "v": v, **values})  # noqa: E731 - the tests' own text
     masses = [mpmath.quad(lambda r, v=v: height(r, v) * r ** (size - 1), [0, 1, 4, 20, mpmath.inf]) for v in map(mpmath.mpf, (1, 2, 5))]
     same = all(abs(mass / masses[0] - 1) < 1e-6 for mass in masses)
     for scale in ("1", "v", "1/v", "sqrt(v)", "1/sqrt(v)", "1 + v", "v**(1/a)", "v**2", "-v", "v - 1", "r", "0", "w"):
@@ -106,7 +106,16 @@ def test_a_laplace_of_random_rate_has_the_loss_of_the_density_that_its_draws_hav
     assert kernel.certainly_le(answer.lower, known) and kernel.certainly_le(known, answer.upper)
 
 
-FILE = '[mechanism]\nkind = "mixture"\nprofile = "{}"\nmixing = "exp(-v)"\nnorm = "l2"\ndimension = {}\n{}[[claim]]\nsensitivity = 1\nepsilon = 9\n'
+FILE = """[mechanism]
+kind = "mixture"
+profile = "{}"
+mixing = "exp(-v)"
+norm = "l2"
+dimension = {}
+{}[[claim]]
+sensitivity = 1
+epsilon = 9
+"""
 
 
 @pytest.mark.parametrize(
@@ -131,8 +140,7 @@ def test_a_part_and_a_declaration_in_python_are_refused_too(tmp_path):
     with pytest.raises(SpecError, match="its normaliser depends on v"):
         read_spec(tmp_path / "spec.toml")
     (tmp_path / "noise.py").write_text(
-        "from dpverify.declare import L2, Mechanism, Mixture\n"
-        'noise = Mechanism("noise", Mixture("exp(-v*r)", "exp(-v)", L2(), 1))\n'
+        'from dpverify.declare import L2, Mechanism, Mixture\nnoise = Mechanism("noise", Mixture("exp(-v*r)", "exp(-v)", L2(), 1))\n'
     )
     (tmp_path / "used.toml").write_text('[mechanism]\nuse = "noise.py:noise"\n[[claim]]\nsensitivity = 1\nepsilon = 9\n')
     with pytest.raises(SpecError, match="its normaliser depends on v"):

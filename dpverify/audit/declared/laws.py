@@ -229,7 +229,7 @@ class _Averaged:
 
 
 def averaged(noise: Mixture) -> _Averaged:
-    """The density that a draw of v and then of noise has, up to a factor, at 32 radii an octave: panels in v that shrink towards both ends of its support."""
+    """The density of a draw of v and then of noise, up to a factor, at 32 radii an octave: panels in v shrink towards both ends."""
     low, high = number(noise.support[0]), np.inf if noise.support[1] is None else number(noise.support[1])
     powers = np.exp2(np.arange(-60, 60.1, 0.25))
     edges = np.unique(np.concatenate([low + powers, [low], *([high - powers, [high]] if np.isfinite(high) else [])]))
