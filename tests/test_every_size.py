@@ -74,7 +74,7 @@ def test_where_no_epsilon_holds_for_all_sizes_one_is_named_at_which_it_fails(noi
     found = judged(noise, claimed, domains, sensitivity=None if few else parse("1"))
     assert found.verdict == "REFUTED"
     k = int(found.witness["at"]["k"])
-    assert eval(claimed, {"log": math.log, "sqrt": math.sqrt, "k": k}) < tight(k)  # noqa: S307 - the tests' own text
+    assert eval(claimed, {"log": math.log, "sqrt": math.sqrt, "k": k}) < tight(k)
 
 
 def test_what_holds_for_all_sizes_is_not_refuted():
