@@ -376,13 +376,13 @@ def integrates_to_one(kernel: Kernel, theta: Expr, bits: int = 24) -> bool:
         total = integral(density, "y", ends[0], ends[1], bits)
     except (Undecided, ExprError):
         return False
-    _refuse_unless_one(total, f"at theta = {format_expr(theta)}", 2 + bits // 4)
+    _refuse_unless_one(total, f"at theta = {format_expr(theta)}")
     return bool(total.is_finite())
 
 
-def _refuse_unless_one(total: arb, where: str, digits: int) -> None:
+def _refuse_unless_one(total: arb, where: str) -> None:
     if total < 1 or total > 1:
-        why = f"the density does not integrate to 1 {where}: it gives {total.str(digits, radius=False)}. Write its normaliser out"
+        why = f"the density does not integrate to 1 {where}: it gives {total.str(8)}. Write its normaliser out"
         raise Rejected(WHAT, "density", why)
 
 
@@ -397,7 +397,7 @@ def _over_cells(kernel: Kernel) -> str | None:
     for share in steps:
         theta = start + (stop - start) * share
         total = sum((value(kernel.density, {"y": low + (high - low) * y, "theta": theta}) for y in steps), arb(0)) * (high - low) / CELLS
-        _refuse_unless_one(total, f"for theta about {theta.mid().str(4, radius=False)}", 4)
+        _refuse_unless_one(total, f"for theta about {theta.mid().str(4, radius=False)}")
         found.append(total)
     if not all(total.is_finite() for total in found):
         return None

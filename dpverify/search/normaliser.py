@@ -80,9 +80,9 @@ def faults(claim: Claim) -> list[str]:
         try:
             normaliser.is_non_negative(kernel)
             if propose(kernel) is None:
-                normaliser.check_normaliser(Claim(kernel, None))
                 for share in _suspects(kernel):
                     normaliser.integrates_to_one(kernel, normaliser.at_share(kernel, share), BITS)
+                normaliser.check_normaliser(Claim(kernel, None))
         except Rejected as error:
             return [f"{error.why}."]
         except (DpverifyError, ArithmeticError):
