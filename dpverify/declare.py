@@ -196,7 +196,10 @@ class Exponential:
 
 @dataclass(frozen=True)
 class Mixture:
-    """profile in `radius` and `mixed`, averaged over `mixed` with density `mixing` on `support`."""
+    """Noise of density proportional to profile in `radius`, given `mixed`, which is drawn from the density `mixing` on `support`.
+
+    The normaliser of the profile must not depend on `mixed`: v**(-d/2)*exp(-r**2/(2*v)) for a Gaussian of variance v in d dimensions.
+    """
 
     profile: Scalar
     mixing: Scalar

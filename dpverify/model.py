@@ -127,7 +127,10 @@ class Exponential:
 
 @dataclass(frozen=True, slots=True)
 class Mixture:
-    """A scale mixture: profile in r and v, averaged over v with density `mixing` on (lower, upper) (RA Theorem 1)."""
+    """Noise of density proportional to profile(., v), v drawn from the density `mixing` on (lower, upper) (RA Theorem 1; THEORY T34b).
+
+    The normaliser of the profile must not depend on v.
+    """
 
     profile: Expr
     mixing: Expr

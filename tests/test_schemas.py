@@ -60,10 +60,10 @@ EXAMPLES = {
         mechanism = {kind = "product", density = "exp(-abs(z))", dimension = 2, norm = "l1"}
         claim = [{sensitivity = 1, epsilon = 1}]""",
     "mixture": """
-        mechanism = {kind = "mixture", profile = "exp(-v*r**2)", mixing = "exp(-v)", support = [0, "inf"], norm = "l2", dimension = 2}
+        mechanism = {kind = "mixture", profile = "v*exp(-v*r**2)", mixing = "exp(-v)", support = [0, "inf"], norm = "l2", dimension = 2}
         claim = [{sensitivity = 1, epsilon = 1}]""",
     "mixture, by logarithms": """
-        mechanism = {kind = "mixture", log_profile = "-v*r**2", log_mixing = "-v", norm = "l2", dimension = 2}
+        mechanism = {kind = "mixture", log_profile = "log(v) - v*r**2", log_mixing = "-v", norm = "l2", dimension = 2}
         claim = [{sensitivity = 1, epsilon = 1}]""",
     "table": """
         mechanism = {kind = "table", rows = [["1/2", 0.5], [0.25, "3/4"]], adjacent = [[0, 1]]}

@@ -14,8 +14,9 @@ from typing import Any, Final
 
 from dpverify.compare import certainly_le
 from dpverify.curves import stated_guarantee
+from dpverify.curves.stated_guarantee import NONE
 from dpverify.errors import Rejected, Undecided
-from dpverify.expr import ONE, Expr, Num, mul, num
+from dpverify.expr import ONE, Expr, Mul, Num, Sym, mul, num, symbols
 from dpverify.geometry import Sensitivity
 from dpverify.model import (
     Claim,
@@ -45,7 +46,6 @@ from dpverify.sensitivity import further, is_whole, off_the_integers, on_integer
 WHAT: Final = "the parts"
 MOST_TIMES: Final = 10**6
 MOST_RUNS: Final = 20_000
-NONE: Final[Mapping[str, Domain]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +176,7 @@ def leaf(run: Run, domains: Mapping[str, Domain] = NONE) -> tuple[Mechanism, Exp
     if factor == ONE:
         return part.mechanism, part.sensitivity, part.query
     if isinstance(part.mechanism, Table):
-        return _joined(part.mechanism, _steps(factor)), part.sensitivity, None
+        return _joined(part.mechanism, _steps(factor, len(part.mechanism.rows))), part.sensitivity, None
     if isinstance(part.mechanism, Exponential):
         steps = _steps(factor)
         if part.mechanism.points and part.sensitivity is None:
@@ -186,7 +186,7 @@ def leaf(run: Run, domains: Mapping[str, Domain] = NONE) -> tuple[Mechanism, Exp
     if isinstance(part.mechanism, Selection):
         return part.mechanism, part.sensitivity, None
     if isinstance(part.mechanism, Guarantee):
-        return stated_guarantee.at_distance(part.mechanism, _steps(factor)), part.sensitivity, None
+        return stated_guarantee.at_distance(part.mechanism, _distance(factor, domains), domains), part.sensitivity, None
     if isinstance(part.mechanism, Staircase):
         return part.mechanism, mul(factor, part.sensitivity or ONE), None
     if part.query is not None:
@@ -223,12 +223,31 @@ def occurs(run: Run, domains: Mapping[str, Domain] = NONE) -> bool:
     return whole and not (isinstance(mechanism, Exponential) and bool(mechanism.points))
 
 
-def _steps(factor: Expr) -> int:
-    """A whole number of steps between neighbours that covers a factor."""
+def _steps(factor: Expr, all_there_are: int | None = None) -> int:
+    """A whole number of steps between neighbours that covers a factor. all_there_are: so many reach all that any number does."""
+    if symbols(factor) and all_there_are is not None:
+        return all_there_are
+    if isinstance(factor, Num):
+        steps = factor.value.__ceil__()
+        return max(1, steps if all_there_are is None else min(steps, all_there_are))
     for steps in range(1, 1000):
         if certainly_le(factor, Num(Fraction(steps))):
             return steps
-    raise Undecided("neighbours further than 1000 steps apart.")
+    raise Undecided("neighbours further than 1000 steps apart, or a number of steps that is not known.")
+
+
+def _distance(factor: Expr, domains: Mapping[str, Domain]) -> Expr:
+    """A whole number of steps between neighbours that covers a factor: the factor itself where it is a product of integers, at least 1."""
+    factors = factor.args if isinstance(factor, Mul) else (factor,)
+    if symbols(factor) and all(_is_integer(part, domains) for part in factors) and certainly_le(ONE, factor, domains):
+        return factor
+    return num(_steps(factor))
+
+
+def _is_integer(expr: Expr, domains: Mapping[str, Domain]) -> bool:
+    if isinstance(expr, Num):
+        return expr.value.denominator == 1
+    return isinstance(expr, Sym) and expr.name in domains and domains[expr.name].integer
 
 
 def _joined(mechanism: Table | Exponential, steps: int) -> Table | Exponential:
@@ -240,7 +259,7 @@ def _joined(mechanism: Table | Exponential, steps: int) -> Table | Exponential:
         near.setdefault(a, {a}).add(b)
         near.setdefault(b, {b}).add(a)
     reached = {a: {a} for a in near}
-    for _ in range(steps):
+    for _ in range(min(steps, len(near))):  # more reach nothing new
         reached = {a: set().union(*(near[b] for b in found)) for a, found in reached.items()}
     pairs = sorted({(min(a, b), max(a, b)) for a, found in reached.items() for b in found if a != b})
     return replace(mechanism, adjacent=tuple(pairs))

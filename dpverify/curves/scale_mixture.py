@@ -28,6 +28,7 @@ from flint import acb, arb, ctx, fmpz
 
 from dpverify.balls import constant, finite, precision, rational, value
 from dpverify.compare import certainly_le, certainly_lt
+from dpverify.curves import scale_family
 from dpverify.curves.base import Curve, Pair, symmetric
 from dpverify.curves.evaluate import READABLE, decimals, divergence
 from dpverify.errors import Rejected, Undecided
@@ -67,6 +68,7 @@ STATEMENT: Final = (
 )
 CHECKED: Final = (
     "the noise is a mixture of Gaussians: its profile is read as one, exactly",
+    "the normaliser of a mixture's profile does not depend on the mixing variable",
     "the mixing density is at least 0 and integrable, with a positive integral",
     "the scale is positive and the sensitivity at least 0",
 )
@@ -143,7 +145,8 @@ def mixing_of(noise: Radial | Mixture) -> Law | None:
     """The law of V for noise that is sqrt(V) N at scale 1, None where it is not recognised.
 
     Recognised: (1 + k r^2)^-c (t noise), exp(-c r) and r^w K_w(c r) (gamma V: l2 Laplace, multivariate Laplace), and mixtures whose
-    profile is exp(-b(v) r^2) times a function of v, b a multiple of a power of v.
+    profile is exp(-b(v) r^2) times a function of v, b a multiple of a power of v. Raises Rejected where the normaliser of a mixture's
+    profile is not certainly free of v.
     """
     d = noise.dimension
     if not isinstance(d, Num) or d.value.denominator != 1 or d.value < 1:
@@ -152,7 +155,7 @@ def mixing_of(noise: Radial | Mixture) -> Law | None:
     if not euclidean:
         return None
     if isinstance(noise, Mixture):
-        return _given(noise, d.value)
+        return _given(noise)
     if symbols(noise.profile) != {"r"}:
         return None
     shapes = Shapes("r", True, {})
@@ -203,12 +206,12 @@ def _gamma(shape: Expr, c: Expr) -> Law:
     return Law(mul(power(v, sub(shape, ONE)), call("exp", neg(mul(_HALF, power(c, num(2)), v)))))
 
 
-def _given(noise: Mixture, dimension: Fraction) -> Law | None:
-    """Of exp(-b(v) r^2) a(v), averaged with density m(v): v has density a m b^(-d/2) and V = 1/(2 b(v))."""
+def _given(noise: Mixture) -> Law | None:
+    """Of exp(-b(v) r^2) a(v), a b^(-d/2) constant, averaged with density m(v): v has density m and V = 1/(2 b(v))."""
     lower, upper = noise.support
     if not isinstance(lower, Num) or lower.value < 0 or not (upper is None or isinstance(upper, Num)):
         return None
-    v, domain = Sym("v"), Domain(lower.value, None if upper is None else upper.value)
+    domain = Domain(lower.value, None if upper is None else upper.value)
     shapes = Shapes("v", True, {"r": Domain(Fraction(0))})
     terms = _terms(shapes.tidy(neg_log(noise.profile)))
     moving = [term for term in terms if "r" in symbols(term)]
@@ -219,9 +222,8 @@ def _given(noise: Mixture, dimension: Fraction) -> Law | None:
     if rest != ZERO or found is None or not Shapes("r", True, {"v": domain}).positive(found[0]):
         return None
     k, j = found
-    weight = call("exp", neg(add(*(term for term in terms if term not in moving))))
-    density = mul(noise.mixing, weight, power(v, Num(-j * dimension / 2)))
-    return Law(density, lower.value, domain.upper, div(ONE, mul(num(2), k)), -j)
+    scale_family.require_free_of_v(noise, power(Sym("v"), Num(-j / 2)), {}, NAME)
+    return Law(noise.mixing, lower.value, domain.upper, div(ONE, mul(num(2), k)), -j)
 
 
 def _terms(total: Expr) -> tuple[Expr, ...]:

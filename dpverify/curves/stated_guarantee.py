@@ -10,7 +10,7 @@ from dpverify.compare import certainly_equal, certainly_le
 from dpverify.curves import bounded_range, guarantees, measures, pure
 from dpverify.curves.base import Curve, Evidence, Pair
 from dpverify.errors import CertificateError, Rejected
-from dpverify.expr import ONE, ZERO, Expr, Num, call, div, mul, num, power, sub, symbols
+from dpverify.expr import ONE, ZERO, Expr, Num, call, div, format_expr, mul, num, power, sub, symbols
 from dpverify.model import MEASURES, Domain, Guarantee, Source, exact_fraction
 
 NAME: Final = "stated-guarantee"
@@ -102,23 +102,22 @@ def pure_epsilon(known: Guarantee, domains: Mapping[str, Domain] = NONE) -> Expr
     return best
 
 
-def at_distance(known: Guarantee, steps: int) -> Guarantee:
-    """What a guarantee implies for inputs `steps` steps between neighbours apart.
+def at_distance(known: Guarantee, k: Expr, domains: Mapping[str, Domain] = NONE) -> Guarantee:
+    """What a guarantee implies for inputs k steps between neighbours apart, k an integer of at least 1.
 
     Bounded range: the loss over k steps is a sum of k losses, each within an interval of length eta. Raises Rejected for Renyi
     divergences, and where nothing is left.
     """
     check(known)
-    k = num(steps)
-    if steps == 1:
+    if k == ONE:
         return known
     if known.measure == "renyi":
         raise Rejected(NAME, "the guarantee", "Renyi divergences over several steps are not bounded here; take the rule group-privacy")
     if known.measure == "approximate":
         rows = [(mul(k, epsilon), _grown(epsilon, delta, k)) for epsilon, delta in known.rows]
-        kept = tuple(row for row in rows if row[1] == ZERO or (not symbols(row[1]) and certainly_le(row[1], ONE)))
+        kept = tuple(row for row in rows if certainly_le(row[1], ONE, domains))
         if not kept:
-            raise Rejected(NAME, "the guarantee", f"over {steps} steps its delta is above 1")
+            raise Rejected(NAME, "the guarantee", f"over {format_expr(k)} steps its delta is above 1")
         return Guarantee(known.measure, kept)
     factor = power(k, num(2)) if known.measure == "zcdp" else k
     return Guarantee(known.measure, ((mul(factor, known.rows[0][0]),),))
@@ -128,6 +127,6 @@ def _grown(epsilon: Expr, delta: Expr, k: Expr) -> Expr:
     """delta (e^(k eps) - 1)/(e^eps - 1) (THEORY T12)."""
     if delta == ZERO:
         return ZERO
-    if not symbols(epsilon) and certainly_equal(epsilon, ZERO):
+    if not symbols(epsilon) and certainly_equal(epsilon, ZERO):  # the quotient would be 0/0
         return mul(k, delta)
     return mul(delta, div(sub(call("exp", mul(k, epsilon)), ONE), sub(call("exp", epsilon), ONE)))

@@ -34,8 +34,10 @@ ASSUMED: Final = ("the sampler is ideal",)
 SOURCE: Final = Source("THEORY", "T18, for t noise; the derivation stands in dpverify/curves/student.py")
 
 _R: Final = Sym("r")
-_MOST_POWER: Final = num(300)
+_MOST_POWER: Final = num(600)
 """The largest power of 1/(a + b r^2) whose Taylor polynomials are not too long."""
+_LOW: Final = 300
+"""The least dimension in which greater powers have no useful enclosure by caps either."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +54,10 @@ class Law:
 
 
 def law_of(h: Expr, dimension: int, shapes: Shapes) -> Law | None:
-    """Reads power log(a + b r^2) + a constant, h = -log(profile); None where h has no such form, or it is not certainly integrable."""
+    """Reads power log(a + b r^2) + a constant, h = -log(profile); None where h has no such form, or it is not certainly integrable.
+
+    Of powers too great for the closed form it is None in low dimensions; raises Undecided in high ones.
+    """
     varying = [term for term in (h.args if isinstance(h, Add) else (h,)) if "r" in symbols(term)]
     if len(varying) != 1:
         return None
@@ -63,7 +68,11 @@ def law_of(h: Expr, dimension: int, shapes: Shapes) -> Law | None:
     exponent = mul(*(part for part in factors if part is not inner[0]))
     start = substitute(inner[0].args[0], {"r": num(0)})
     growth = div(sub(inner[0].args[0], start), power(_R, num(2)))
-    if symbols(growth) or not (shapes.positive(start) and shapes.positive(growth) and shapes.positive(sub(_MOST_POWER, exponent))):
+    if symbols(growth) or not (shapes.positive(start) and shapes.positive(growth)):
+        return None
+    if not shapes.positive(sub(_MOST_POWER, exponent)):
+        if dimension >= _LOW and shapes.positive(sub(exponent, _MOST_POWER)):
+            raise Undecided(f"{NAME}: the power {format_expr(exponent)} of t noise is too great for its closed form.")
         return None
     law = Law(exponent, power(div(start, growth), Num(Fraction(1, 2))), dimension)
     return law if shapes.positive(law.nu) else None

@@ -23,6 +23,7 @@ from dpverify.expr import ONE, Call, Expr, Num, Sym, add, call, children, mul, n
 from dpverify.integral import breaks, integrable_at
 from dpverify.model import Claim, Mechanism, Mixture, Product, Radial, Staircase, Translation
 from dpverify.rules import mixture_closed
+from dpverify.search.mixtures import scale_of
 from dpverify.search.numeric import Array, number, vectorised
 
 FAR_BITS: Final = ((200, 100), (48, 24), (24, 12))
@@ -238,6 +239,8 @@ def exponent(mechanism: Mechanism) -> Exponent | None:
     if isinstance(mechanism, Staircase):
         return exponent(_as_translation(mechanism))
     if isinstance(mechanism, Mixture):
+        if scale_of(mechanism, {}) is None:
+            return None
         try:
             mechanism = mixture_closed.radial(Claim(mechanism, None)).mechanism
         except DpverifyError:

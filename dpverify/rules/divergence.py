@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
+from math import lcm
 from typing import Any, Final
 
 from flint import arb
@@ -11,7 +13,7 @@ from dpverify.balls import constant, rational, value
 from dpverify.compare import certainly_equal
 from dpverify.ends import End, Germ, end_jet
 from dpverify.errors import CertificateError, Rejected
-from dpverify.expr import Num, div, format_expr, neg, neg_log, sub
+from dpverify.expr import ONE, ZERO, Call, Expr, Mul, Num, Pow, children, div, format_expr, mul, neg, neg_log, num, power, sub, substitute
 from dpverify.integral import Additive, domain, variable
 from dpverify.model import Claim, Product, Radial, Source, Translation
 from dpverify.rules.assumptions import EVERY
@@ -29,7 +31,7 @@ STATEMENT: Final = (
 CHECKED: Final = (
     "the density is integrable",
     "the sensitivity is positive (at least 1 on the integers)",
-    "h' certainly diverges, or the density does or vanishes, at the end",
+    "h' certainly diverges, or the density does or vanishes, at the end, or at a point about which it or its inverse is continuous",
     "the density is bounded, or away from zero, round the other point",
 )
 ASSUMED: Final = ("the sampler is ideal",)
@@ -41,13 +43,15 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     claim, at = fixed(claim, evidence, NAME)
     noise = noise_of(claim, NAME)
     side, assumed = evidence.get("side"), tuple[str, ...]()
-    start = read_fraction(evidence, "start", NAME)
+    start = read_fraction(evidence, "start", NAME) if side not in ("zero", "pole") else Fraction(1)
     if side in ("+inf", "-inf"):
         _check_tail(claim, noise, End(side, start), evidence)
+    elif side in ("zero", "pole"):
+        assumed = _check_inner_point(claim, noise, evidence)
     elif side in ("right", "left"):
         assumed = _check_point(claim, noise, End(side, start, read_fraction(evidence, "point", NAME)), evidence)
     else:
-        raise CertificateError(f"{NAME}: side must be '+inf', '-inf', 'right' or 'left'.")
+        raise CertificateError(f"{NAME}: side must be '+inf', '-inf', 'right', 'left', 'zero' or 'pole'.")
     shows = evidence.get("witness")
     witness = _limit(claim, evidence) if shows is None else shown(claim, noise, shows)
     return Bound("lower", INFINITE, witness=witness, at=at, assumed=assumed)
@@ -56,7 +60,8 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
 def _limit(claim: Claim, evidence: Mapping[str, Any]) -> dict[str, Any]:
     """The witness where an event on which the loss passes the claim is out of reach of numbers: where the loss has no bound."""
     side = evidence["side"]
-    at = side if "point" not in evidence else f"{evidence['point']} from {'above' if side == 'right' else 'below'}"
+    beside = {"right": " from above", "left": " from below"}.get(side, "")
+    at = side if "point" not in evidence else f"{evidence['point']}{beside}"
     reach = sensitivity_bounds(claim, evidence.get("sensitivity")).lower
     return {"pair": f"answers at distance {format_expr(reach)}", "point": f"y0 with y0 - q towards {at}", "loss": "unbounded"}
 
@@ -81,22 +86,7 @@ def _check_point(claim: Claim, noise: Additive, end: End, evidence: Mapping[str,
     _check_reach(end, noise)
     if isinstance(noise, Translation) and noise.integers:
         raise Rejected(NAME, "point", "noise on the integers has no limits at a point")
-    other = read_point(evidence.get("other"))
-    radius = rational(read_fraction(evidence, "radius", NAME))
-    reach = sensitivity_bounds(claim, evidence.get("sensitivity")).lower
-    if isinstance(noise, Radial):
-        reach = div(reach, noise.scale)
-    shift = sub(other, Num(end.point))
-    if claim.query is None:
-        if not within((shift,), noise, reach):
-            raise Rejected(NAME, "other", "it is not certainly within the sensitivity of the point")
-    elif isinstance(noise, Product) or not certainly_equal(shift, reach):
-        raise Rejected(NAME, "other", "it must lie exactly the query's sensitivity above the point")
-    if not radius > 0:
-        raise Rejected(NAME, "radius", "it must be positive")
-    near = (constant(other) - radius).union(constant(other) + radius)
-    _check_inside(noise, near)
-    there = value(_density(noise), {variable(noise): near})
+    there, assumed = _there(claim, noise, Num(end.point), evidence)
     limit: Germ = end_jet(_density(noise), variable(noise), end).v
     if limit.diverges() == 1:
         if not there.is_finite():
@@ -106,7 +96,68 @@ def _check_point(claim: Claim, noise: Additive, end: End, evidence: Mapping[str,
             raise Rejected(NAME, "other", "the density is not certainly positive there")
     else:
         raise Rejected(NAME, f"{end.side} of {end.point}", "the density neither diverges nor vanishes there with certainty")
-    return () if certainly_equal(shift, reach) or certainly_equal(neg(shift), reach) else (EVERY,)
+    return assumed
+
+
+def _check_inner_point(claim: Claim, noise: Additive, evidence: Mapping[str, Any]) -> tuple[str, ...]:
+    """A power of the density, or of its inverse, is continuous and exactly 0 at a point inside: small about it.
+
+    Returns what `_check_point` does.
+    """
+    if isinstance(noise, Translation) and noise.integers:
+        raise Rejected(NAME, "point", "noise on the integers has no limits at a point")
+    point, name = read_point(evidence.get("point")), variable(noise)
+    there, assumed = _there(claim, noise, point, evidence)
+    small = _without_roots(_density(noise), -1 if evidence["side"] == "pole" else 1)
+    radius = rational(read_fraction(evidence, "radius", NAME))
+    near = (constant(point) - radius).union(constant(point) + radius)
+    _check_inside(noise, near)
+    if not _continuous(small, {name: near}):
+        raise Rejected(NAME, "point", "the density, or its inverse, is not certainly continuous there")
+    if not certainly_equal(substitute(small, {name: point}), ZERO):
+        raise Rejected(NAME, "point", "the density does not certainly vanish, or diverge, there")
+    if not (there.is_finite() if evidence["side"] == "pole" else there > 0):
+        raise Rejected(NAME, "other", "the density is not certainly bounded, or not certainly positive, there")
+    return assumed
+
+
+def _without_roots(density: Expr, sign: int) -> Expr:
+    """The power of a density, q or -q, in which no factor has a fraction for its exponent."""
+    factors = [(f.base, f.exponent) if isinstance(f, Pow) else (f, ONE) for f in (density.args if isinstance(density, Mul) else (density,))]
+    q = lcm(*(e.value.denominator for _, e in factors if isinstance(e, Num)))
+    return mul(*(power(base, mul(num(sign * q), e)) for base, e in factors))
+
+
+def _continuous(expr: Expr, ranges: Mapping[str, arb]) -> bool:
+    """Whether an expression is certainly continuous: everything in it is where it is finite, but floor, which must be constant."""
+    ball = value(expr, ranges)
+    if isinstance(expr, Call) and expr.name == "floor" and not ball.is_exact():
+        return False
+    return bool(ball.is_finite()) and all(_continuous(part, ranges) for part in children(expr))
+
+
+def _there(claim: Claim, noise: Additive, point: Expr, evidence: Mapping[str, Any]) -> tuple[arb, tuple[str, ...]]:
+    """The density round the other point, which lies as far from the point as two answers do from each other.
+
+    With it what is taken for granted beyond that a pair is the sensitivity apart.
+    """
+    other = read_point(evidence.get("other"))
+    radius = rational(read_fraction(evidence, "radius", NAME))
+    reach = sensitivity_bounds(claim, evidence.get("sensitivity")).lower
+    if isinstance(noise, Radial):
+        reach = div(reach, noise.scale)
+    shift = sub(other, point)
+    if claim.query is None:
+        if not within((shift,), noise, reach):
+            raise Rejected(NAME, "other", "it is not certainly within the sensitivity of the point")
+    elif isinstance(noise, Product) or not certainly_equal(shift, reach):
+        raise Rejected(NAME, "other", "it must lie exactly the query's sensitivity above the point")
+    if not radius > 0:
+        raise Rejected(NAME, "radius", "it must be positive")
+    near = (constant(other) - radius).union(constant(other) + radius)
+    _check_inside(noise, near)
+    stretched = () if certainly_equal(shift, reach) or certainly_equal(neg(shift), reach) else (EVERY,)
+    return value(_density(noise), {variable(noise): near}), stretched
 
 
 def _check_reach(end: End, noise: Additive) -> None:

@@ -26,12 +26,12 @@ STATEMENT: Final = (
     "certain increase leads to."
 )
 CHECKED: Final = (
-    "the density integrates to 1 at the inputs named in the assumptions",
+    "the density is non-negative and integrates to 1 for every input, where no assumption says otherwise",
     "the parts cover the region",
     "the loss is at most the value on every part",
     "past the reach of an infinite output the loss does not depend on y",
 )
-ASSUMED: Final = ("the density is non-negative", "the sampler is ideal")
+ASSUMED: Final = ("the sampler is ideal",)
 SOURCE: Final = Source("THEORY", "T8")
 
 MAX_DEPTH: Final = 90
@@ -41,7 +41,8 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     """tight <= value, a constant expression.
 
     evidence: "value"; "tree" of nodes ["cut", normal, offset, tree below, tree above], ["slide", direction, [a tree for each face]],
-    ["corner", index of a vertex], ["tangent", point], ["values"]; "reach", rational ends in the place of infinite ones. Raises Rejected.
+    ["corner", index of a vertex], ["tangent", point], ["values"]; "reach", rational ends in the place of infinite ones; "normaliser" as in
+    `normaliser`. Raises Rejected.
     """
     target = parse(str(evidence.get("value")))
     if symbols(target):
@@ -50,7 +51,7 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     if len(reach) != 2:
         raise CertificateError(f"{NAME}: 'reach' is not a pair.")
     space = losses(claim, (reach[0], reach[1]))
-    assumed = check_normaliser(claim)
+    assumed = check_normaliser(claim, evidence.get("normaliser"))
     check_tails(space)
     _Tree(target).walk(evidence["tree"], space.region, space.loss, 0)
     return Bound("upper", target, assumed=assumed)

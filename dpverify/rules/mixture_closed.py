@@ -12,7 +12,8 @@ and over (0, u), with B = 0, C > 0 and m = -s a positive integer, by parts m tim
     exp(-A) D^-m (1 - exp(-D) sum over j < m of D^j/j!),   D = C u^k   (the incomplete Gamma integral).
 
 So Gaussians of inverse-gamma variance are t noise, those divided by a uniform are slash noise, and those of exponential or generalised
-inverse Gaussian variance are Laplace and hyperbolic noise (Reimherr & Awan, Theorem 1). The radial noise has its own rules; this one
+inverse Gaussian variance are Laplace and hyperbolic noise (Reimherr & Awan, Theorem 1). The normaliser of the profile is free of v, so that
+this is the noise of a v drawn from the mixing law (see `curves.scale_family`). The radial noise has its own rules; this one
 passes the claim on to them.
 """
 
@@ -26,11 +27,13 @@ from functools import lru_cache
 from typing import Any, Final
 
 from dpverify.compare import NEGATIVE, NULL, POSITIVE
+from dpverify.curves import scale_family
 from dpverify.errors import CertificateError, Rejected
 from dpverify.expr import ONE, ZERO, Add, Call, Expr, Mul, Num, Pow, Sym, add, call, div, mul, neg, neg_log, num, power, sqrt, sub, symbols
 from dpverify.model import Claim, Domain, Mixture, Radial, Source
 from dpverify.rules import concave_exponent, convex_exponent, divergence, modulus, point_witness, power_identity
 from dpverify.rules.base import Bound
+from dpverify.rules.mixture_concave import read_scale
 from dpverify.shapes import Shapes
 
 NAME: Final = "mixture-closed-form"
@@ -40,6 +43,7 @@ STATEMENT: Final = (
     "incomplete Gamma integral."
 )
 CHECKED: Final = (
+    "the conditional is a scale family in s(v) whose normaliser does not depend on v",
     "the mixture has that form, for all r > 0 and all parameters",
     "v ranges over (0, inf), or (0, u) for the incomplete Gamma integral",
     "the signs of B, C and s make the integral finite",
@@ -55,11 +59,17 @@ RULES: Final = {rule.NAME: rule for rule in (concave_exponent, convex_exponent, 
 
 
 def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
-    """The bound that the rule named by "rule" proves of the radial noise from the evidence under "evidence". Raises as it does."""
+    """The bound that the rule named by "rule" proves of the radial noise from the evidence under "evidence". Raises as it does.
+
+    evidence: "scale" is the text of s(v).
+    """
     inner = RULES.get(str(evidence.get("rule")))
     if inner is None or not isinstance(evidence.get("evidence"), Mapping):
         raise CertificateError(f"{NAME}: it names no rule of {', '.join(sorted(RULES))} with its evidence.")
-    found: Bound = inner.check(radial(claim), evidence["evidence"])
+    noise = radial(claim)
+    assert isinstance(claim.mechanism, Mixture)
+    scale_family.require_free_of_v(claim.mechanism, read_scale(evidence, NAME), dict(claim.domains), NAME)
+    found: Bound = inner.check(noise, evidence["evidence"])
     return replace(found, assumed=(*inner.ASSUMED, *found.assumed))
 
 

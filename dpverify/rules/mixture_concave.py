@@ -2,21 +2,22 @@
 
 Let every conditional exponent h_v be concave in r, finite at 0 and integrable, so that exp(-h_v) falls in r. Sums, and so integrals, of
 log-convex functions are log-convex: h = -log G, G(r) the integral of exp(-h_v(r)) over the mixing law, is concave. G falls, and tends
-to G(0) as r falls to 0 (monotone convergence). If h_v(sigma(v) t) - h_v(0) does not depend on v, the integral of G(r) r^(d-1) is that
-of exp(-h_v(0)) sigma(v)^d over the mixing law, times a finite constant. Then the tight epsilon is log G(0) - log G(D), as for any
+to G(0) as r falls to 0 (monotone convergence). The conditionals are a scale family whose normaliser is free of v, so that G(||z||) is,
+up to a constant factor, the density of noise drawn from a conditional whose v is drawn from the mixing law (`curves.scale_family`),
+and integrable where the mixing law is. Then the tight epsilon is log G(0) - log G(D), as for any
 concave exponent. Both integrals are enclosed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from fractions import Fraction
 from typing import Any, Final
 
 from dpverify.balls import exact, precision
 from dpverify.compare import AT_LEAST_ZERO
+from dpverify.curves import scale_family
 from dpverify.errors import CertificateError, ExprError, Rejected
-from dpverify.expr import Expr, Num, Sym, call, div, format_expr, mul, neg, neg_log, parse, power, sub, substitute, symbols
+from dpverify.expr import Expr, Num, div, format_expr, mul, neg_log, parse, substitute
 from dpverify.integral import integrable, integral
 from dpverify.model import Claim, Domain, Mixture, Source
 from dpverify.rules.additive import is_natural
@@ -32,7 +33,7 @@ STATEMENT: Final = (
 CHECKED: Final = (
     "the conditional exponent is concave, finite at 0 and integrable for every v in the support",
     "the mixing density is positive on the support",
-    "the conditional is a scale family in sigma(v), and the mixture is integrable",
+    "the conditional is a scale family in s(v) whose normaliser does not depend on v, and the mixing density is integrable",
     "the integrals G(0) and G(D) are finite, and enclosed",
     "the scale is positive and the sensitivity at least 0",
 )
@@ -45,14 +46,14 @@ BITS: Final = range(20, 1025)
 def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     """One end of the enclosure of log G(0) - log G(D), at "bits" bits, as the bound that "side" asks for.
 
-    evidence: "scale", the text of sigma(v); "sensitivity" as in `geometry`. Raises Rejected, or Undecided from the integrals.
+    evidence: "scale", the text of s(v); "sensitivity" as in `geometry`. Raises Rejected, or Undecided from the integrals.
     """
     side, bits, noise = evidence.get("side"), evidence.get("bits"), claim.mechanism
     if side not in ("upper", "lower") or type(bits) is not int or bits not in BITS:
         raise CertificateError(f"{NAME}: 'side' must be upper or lower, and 'bits' from {BITS[0]} to {BITS[-1]}.")
     if not isinstance(noise, Mixture) or claim.domains:
         raise Rejected(NAME, "the mechanism", "only mixtures with a value for every parameter are covered")
-    lower, upper = _support(noise)
+    lower, upper = scale_family.support(noise, NAME)
     shapes = Shapes("r", True, {"v": Domain(lower, upper)})
     if not is_natural(noise.dimension, claim):
         raise Rejected(NAME, "the dimension", "it is not certainly an integer of at least 1")
@@ -65,12 +66,14 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     h = shapes.tidy(neg_log(noise.profile))
     if not shapes.shape(h).concave:
         raise Rejected(NAME, "the conditional exponent", "it is not certainly concave in r")
-    start, centre = shapes.at_zero(h), shapes.at_zero(noise.profile)
-    if start is None or centre is None:
+    centre = shapes.at_zero(noise.profile)
+    if shapes.at_zero(h) is None or centre is None:
         raise Rejected(NAME, "the conditional exponent", "it is not certainly finite at 0")
     if not shapes.integrable(h, noise.dimension):
         raise Rejected(NAME, "the conditional exponent", "exp(-h) is not certainly integrable")
-    _check_integrable(noise, shapes, h, start, _scale(evidence, shapes), lower, upper)
+    scale_family.require_free_of_v(noise, read_scale(evidence, NAME), {}, NAME)
+    if integrable(noise.mixing, "v", lower, upper) is not True:
+        raise Rejected(NAME, "the mixing density", "its integral is not certainly finite")
     with precision(bits + 32):
         at_zero = integral(mul(centre, noise.mixing), "v", lower, upper, bits)
         at_shift = integral(mul(substitute(noise.profile, {"r": moved}), noise.mixing), "v", lower, upper, bits)
@@ -85,29 +88,11 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     return Bound("lower", value, witness={**witness, **ratio})
 
 
-def _support(noise: Mixture) -> tuple[Fraction, Fraction | None]:
-    lower, upper = noise.support
-    if not isinstance(lower, Num) or not (upper is None or isinstance(upper, Num)):
-        raise Rejected(NAME, "the support", "its ends must be rational")
-    if upper is not None and not lower.value < upper.value:  # exact
-        raise Rejected(NAME, "the support", "it is empty")
-    return lower.value, None if upper is None else upper.value
-
-
-def _scale(evidence: Mapping[str, Any], shapes: Shapes) -> Expr:
+def read_scale(evidence: Mapping[str, Any], rule: str) -> Expr:
+    """The scale s(v) of the conditionals, as the evidence has it."""
+    if not isinstance(evidence.get("scale"), str):
+        raise CertificateError(f"{rule}: the evidence has no 'scale'.")
     try:
-        scale = parse(str(evidence.get("scale")))
+        return parse(evidence["scale"])
     except ExprError as error:
-        raise CertificateError(f"{NAME}: 'scale' cannot be read: {error}") from error
-    if not symbols(scale) <= {"v"} or not shapes.positive(scale):
-        raise Rejected(NAME, "scale", "it is not certainly a positive function of v")
-    return scale
-
-
-def _check_integrable(noise: Mixture, shapes: Shapes, h: Expr, start: Expr, scale: Expr, lower: Fraction, upper: Fraction | None) -> None:
-    family = shapes.tidy(sub(substitute(h, {"r": mul(scale, Sym("r"))}), start))
-    if "v" in symbols(family):
-        raise Rejected(NAME, "scale", f"h(sigma t) - h(0) = {format_expr(family)} still depends on v")
-    weight = mul(call("exp", neg(start)), power(scale, noise.dimension), noise.mixing)
-    if integrable(weight, "v", lower, upper) is not True:
-        raise Rejected(NAME, "the mixture", "the integral of exp(-h(0)) sigma^d over the mixing law is not certainly finite")
+        raise CertificateError(f"{rule}: 'scale' cannot be read: {error}") from error

@@ -93,7 +93,9 @@ def _epsilons(claim: Claim, curve: Curve, evidence: Mapping[str, Any]) -> Iterat
     delta = constant(claim.delta)
     if "upper" in evidence:
         value = read_fraction(evidence, "upper", NAME)
-        if curve.upper is None or not curve.upper.worst(_not_negative(value)) <= delta:
+        at = _not_negative(value)
+        trivial = delta >= 1  # no divergence is greater
+        if not trivial and (curve.upper is None or not curve.upper.worst(at) <= delta):
             raise Rejected(NAME, "upper", "the divergence there is not certainly at most delta")
         yield Bound("upper", Num(value), quantity="epsilon", through=curve.rules, assumed=curve.assumed)
     if evidence.get("lower") == "inf":

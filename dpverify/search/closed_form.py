@@ -7,12 +7,12 @@ from fractions import Fraction
 from typing import Any
 
 from dpverify.balls import precision
-from dpverify.compare import certainly_le, find_counterexample
+from dpverify.compare import certainly_le
 from dpverify.errors import DpverifyError
 from dpverify.expr import Add, Expr, Num, children, linear_part
 from dpverify.model import Claim, Norm, Product, Translation
 from dpverify.rules.base import Bound, Infinite
-from dpverify.search import sensitivity
+from dpverify.search import counterexample, sensitivity
 
 BITS = 128
 Check = Callable[[Claim, Mapping[str, Any]], Bound]
@@ -87,7 +87,7 @@ def _counterexample(claim: Claim, bound: Bound | None) -> dict[str, str] | None:
         return None
     if certainly_le(bound.value, claim.epsilon, domains):
         return None
-    found = find_counterexample(bound.value, claim.epsilon, domains)
+    found = counterexample.find(bound.value, claim.epsilon, domains)
     if found is None:
         return None
     return {key: str(value.value) for key, value in found.items() if isinstance(value, Num)}

@@ -2,22 +2,44 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import product
 from typing import Any
 
+import numpy as np
 from flint import arb
 
 from dpverify.balls import Jet, constant, precision
 from dpverify.ends import End, end_jet
 from dpverify.errors import DpverifyError
-from dpverify.expr import Expr, Num, add, format_expr, mul, neg_log, num, parse, sub
+from dpverify.expr import (
+    ZERO,
+    Expr,
+    Num,
+    add,
+    children,
+    derivative,
+    div,
+    format_expr,
+    mul,
+    neg,
+    neg_log,
+    num,
+    parse,
+    sqrt,
+    sub,
+    substitute,
+    symbols,
+)
 from dpverify.integral import Additive, breaks, domain, variable
 from dpverify.model import Claim, Product, Radial, Translation
 from dpverify.rules import divergence as rule
 from dpverify.search import point_witness, sensitivity
 
+_MOST_DEGREE = 12
+_NEARLY = 1e-4
 _STARTS = (16, 2**6, 2**10, 2**20, 2**40, 2**100)
 
 
@@ -64,6 +86,58 @@ def _candidates(claim: Claim, noise: Additive) -> Iterator[dict[str, Any]]:
         for factor, radius in product(("1", "1/2", "-1/2"), ("1/1024", "1/1099511627776")):
             other = format_expr(add(Num(point), mul(Num(Fraction(factor)), reach)))
             yield {"side": side, "start": str(found[0]), "point": str(point), "other": other, "radius": radius, **given}
+    for turn, side in product(_turns(density, name), ("zero", "pole")):
+        for factor, radius in product(("1", "1/2", "-1/2"), ("1/1024", "1/1099511627776")):
+            other = format_expr(add(turn, mul(Num(Fraction(factor)), reach)))
+            yield {"side": side, "point": format_expr(turn), "other": other, "radius": radius, **given}
+
+
+def _turns(density: Expr, name: str) -> Iterator[Expr]:
+    """Points where something in a density is exactly zero: roots of polynomials of low degree."""
+    seen: set[Expr] = set()
+    for part in dict.fromkeys(_parts(density, name)):
+        for root in _roots(part, name):
+            if root not in seen:
+                seen.add(root)
+                yield root
+
+
+def _parts(expr: Expr, name: str) -> Iterator[Expr]:
+    if name in symbols(expr):
+        yield expr
+        for part in children(expr):
+            yield from _parts(part, name)
+
+
+def _roots(expr: Expr, name: str) -> Iterator[Expr]:
+    """The roots of a linear or quadratic polynomial; of others those that are fractions with small denominators."""
+    coefficients, slope = [], expr
+    try:
+        for n in range(_MOST_DEGREE + 1):
+            coefficients.append(div(substitute(slope, {name: num(0)}), num(math.factorial(n))))
+            slope = derivative(slope, name)
+            if name not in symbols(slope):
+                break
+        else:
+            return
+        if slope != ZERO:
+            coefficients.append(div(slope, num(math.factorial(len(coefficients)))))
+        sizes = [float(constant(c)) for c in coefficients]
+    except (DpverifyError, ValueError, OverflowError):
+        return
+    if not all(map(math.isfinite, sizes)) or len(sizes) < 2 or sizes[-1] == 0:
+        return
+    if len(sizes) == 3:
+        c, b, a = coefficients
+        square = sub(mul(b, b), mul(num(4), a, c))
+        if constant(square) > 0:
+            for sign in (1, -1):
+                yield div(add(neg(b), mul(num(sign), sqrt(square))), mul(num(2), a))
+            return
+    for root in np.roots(sizes[::-1]):
+        near = Num(Fraction(float(root.real)).limit_denominator(1000))
+        if abs(root.imag) < _NEARLY and constant(substitute(expr, {name: near})) == 0:
+            yield near
 
 
 def _first(expr: Expr, name: str, side: Any, point: Fraction) -> tuple[int, Jet] | None:
@@ -105,10 +179,10 @@ def _approach(loss: point_witness.Loss, evidence: dict[str, Any]) -> Iterator[tu
                 c = Fraction(max(0, k + 8) if k < 0 else 2**k)
             yield Num(outward * c), add(Num(outward * c), mul(num(outward), loss.shift))
         return
-    point, toward = Fraction(evidence["point"]), 1 if evidence["side"] == "right" else -1
-    gap = sub(parse(evidence["other"]), Num(point))
+    point, toward = parse(evidence["point"]), -1 if evidence["side"] == "left" else 1
+    gap = sub(parse(evidence["other"]), point)
     for k in (*range(4, 40, 2), *range(40, 400, 40)):
-        near = Num(point + toward * Fraction(1, 2**k))
+        near = add(point, Num(toward * Fraction(1, 2**k)))
         there = add(near, gap)
         if not (loss.half and constant(there) < 0):
             yield near, there

@@ -19,6 +19,7 @@ from dpverify.rules.densities import NAMES, Losses, balls, constants, fraction, 
 from dpverify.rules.kernel_box import along, at, concave, directional, directions, slide, slopes_over
 from dpverify.rules.normaliser import check_normaliser
 from dpverify.rules.polytopes import Polytope, Vector, dot, minus
+from dpverify.search import normaliser
 
 MOST_PARTS: Final = 4000
 MOST_CELLS: Final = 120
@@ -48,10 +49,18 @@ def propose(claim: Claim, digits: int) -> list[dict[str, Any]]:
     """Steps with a lower and an upper bound on a kernel's tight epsilon, the gap below 10^-digits where that can be had."""
     if not isinstance(claim.mechanism, Kernel):
         return []
+    if symbols(claim.mechanism.density) - {"y", "theta"} or claim.domains:
+        return [{"rule": kernel_box.NAME, "evidence": {"value": "0", "tree": ["values"]}}]  # the kernel says why
+    found = normaliser.propose(claim.mechanism)
+    shared = {} if found is None else {"normaliser": found}
+    return [{**step, "evidence": {**step["evidence"], **shared}} for step in _steps(claim, digits, found)]
+
+
+def _steps(claim: Claim, digits: int, shown: Any) -> list[dict[str, Any]]:
     steps: list[dict[str, Any]] = []
     with precision(96 + 4 * digits):
         try:
-            check_normaliser(claim)
+            check_normaliser(claim, shown)
             reach, flat = _reach(claim)
             space = losses(claim, reach)
             apart = _supports(claim, space)
@@ -70,29 +79,6 @@ def propose(claim: Claim, digits: int) -> list[dict[str, Any]]:
                 if tree is not None:
                     return [*steps, {"rule": kernel_box.NAME, "evidence": {"value": format_expr(target), "tree": tree, **ends}}]
         return [*steps, {"rule": kernel_box.NAME, "evidence": {"value": "0", "tree": ["values"], **ends}}]  # the kernel says why
-
-
-def normaliser_faults(claim: Claim) -> list[str]:
-    """What is wrong with a kernel's density: an integral that is not 1, or a negative value at a sampled output and input."""
-    kernel = claim.mechanism
-    if not isinstance(kernel, Kernel) or symbols(kernel.density) - {"y", "theta"}:
-        return []
-    faults: list[str] = []
-    with precision(128):
-        try:
-            space = losses(claim, _reach(claim)[0])
-        except (DpverifyError, ZeroDivisionError) as error:
-            return [error.why if isinstance(error, Rejected) else str(error)]
-        for point in _grid(space.region, 8):
-            y, theta, _ = space.point(point)
-            if value(kernel.density, {"y": constant(y), "theta": constant(theta)}) < 0:
-                faults.append(f"the density is negative at y = {format_expr(y)}, theta = {format_expr(theta)}")
-                break
-        try:
-            check_normaliser(claim)
-        except Rejected as error:
-            faults.append(error.why)
-    return faults
 
 
 def _reach(claim: Claim) -> tuple[tuple[Fraction, Fraction], bool]:

@@ -6,9 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 from dpverify.errors import DpverifyError
-from dpverify.model import Claim
+from dpverify.expr import format_expr
+from dpverify.model import Claim, Mixture
 from dpverify.rules import mixture_closed
-from dpverify.search import concave_exponent, convex_exponent, divergence, modulus, point_witness, power_identity
+from dpverify.search import concave_exponent, convex_exponent, divergence, mixtures, modulus, point_witness, power_identity
 
 
 def propose(claim: Claim, digits: int) -> list[dict[str, Any]]:
@@ -17,11 +18,16 @@ def propose(claim: Claim, digits: int) -> list[dict[str, Any]]:
         radial = mixture_closed.radial(claim)
     except DpverifyError:
         return []
+    assert isinstance(claim.mechanism, Mixture)
+    scale = mixtures.scale_of(claim.mechanism, dict(claim.domains))
+    if scale is None:
+        return []
     # first the witnesses with an event, which a refutation shows before the others
     found = [] if radial.domains else _found(divergence.propose, radial, digits) + _found(point_witness.propose, radial, digits)
     exact = [step for rule in (power_identity, concave_exponent, convex_exponent) for step in rule.propose(radial, digits)]
     found += exact if exact or radial.domains else _found(modulus.propose, radial, digits)
-    return [{"rule": mixture_closed.NAME, "evidence": step} for step in found if step["rule"] in mixture_closed.RULES]
+    shared = {"scale": format_expr(scale)}
+    return [{"rule": mixture_closed.NAME, "evidence": {**step, **shared}} for step in found if step["rule"] in mixture_closed.RULES]
 
 
 def _found(search: Callable[[Claim, int], list[dict[str, Any]]], claim: Claim, digits: int) -> list[dict[str, Any]]:

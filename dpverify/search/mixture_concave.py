@@ -1,30 +1,31 @@
-"""Proposes the rule `mixture-concave`: the scale sigma(v) of the conditional, among the usual ones, and the bits of the integrals."""
+"""Proposes the rule `mixture-concave`: the scale s(v) of the conditionals, and the bits of the integrals."""
 
 from __future__ import annotations
 
 from typing import Any, Final
 
-from dpverify.errors import DpverifyError
+from dpverify.errors import DpverifyError, Undecided
+from dpverify.expr import format_expr
 from dpverify.model import Claim, Mixture
 from dpverify.rules import mixture_concave
-from dpverify.search import sensitivity
+from dpverify.search import mixtures, sensitivity
 
-SCALES: Final = ("v", "1/v", "v**2", "1/v**2", "sqrt(v)", "1/sqrt(v)")
 BITS_PER_DIGIT: Final = 4
 
 
 def propose(claim: Claim, digits: int) -> list[dict[str, Any]]:
-    """Steps of both sides, where the rule applies, narrow enough for the digits."""
+    """Steps of both sides, where the rule applies, narrow enough for the digits. Raises Undecided where no s(v) is found."""
     if not isinstance(claim.mechanism, Mixture):
         return []
     gauges = sensitivity.propose(claim)
     shared = {"bits": BITS_PER_DIGIT * digits + 8, **({"sensitivity": gauges} if gauges else {})}
-    for scale in SCALES:
-        evidence = {"side": "upper", "scale": scale, **shared}
-        try:
-            mixture_concave.check(claim, evidence)
-        except DpverifyError:
-            continue
-        sides = (evidence, {**evidence, "side": "lower"})
-        return [{"rule": mixture_concave.NAME, "evidence": side} for side in sides]
-    return []
+    scale = mixtures.scale_of(claim.mechanism, dict(claim.domains))
+    if scale is None:
+        why = "the normaliser of the profile is not certainly free of v; write the profile as a function of r/s(v) over s(v)**dimension"
+        raise Undecided(f"{mixture_concave.NAME}: {why}.")
+    evidence = {"side": "upper", "scale": format_expr(scale), **shared}
+    try:
+        mixture_concave.check(claim, evidence)
+    except DpverifyError:
+        return []
+    return [{"rule": mixture_concave.NAME, "evidence": side} for side in (evidence, {**evidence, "side": "lower"})]

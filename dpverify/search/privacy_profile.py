@@ -100,6 +100,8 @@ _MOST_WORK_INSIDE = 4000
 """Of a composition of finite mechanisms for one epsilon, where a grid takes thousands."""
 _GUESSES = (1e-12, 1e-24, 1e-48, 1e-96)
 _SLOW = 1000
+_HIGH = 300
+"""A dimension from which a curve by caps is tried out first."""
 _LARGEST = 10**4
 """An epsilon beyond which no delta is looked for."""
 
@@ -312,7 +314,10 @@ def _single(run: Run, target: Target) -> Plan:
     reasons = []
     for plan in _leaf_plans(run, target):
         try:
-            tree.combine([run], plan, pure_epsilon)
+            curve = tree.combine([run], plan, pure_epsilon)
+            high = plan["rule"] == caps.NAME and isinstance(mechanism, Radial) and bool(constant(mechanism.dimension) >= _HIGH)
+            if high and curve.upper is not None:  # its integrals may have no enclosure
+                curve.upper.worst(rational(Fraction(target.epsilon or 0)))
         except DpverifyError as error:
             reasons.append(str(error))
             continue
@@ -408,7 +413,7 @@ def _passes(pair: Pair, delta: arb, digits: int, side: int) -> Fraction | None:
         value = pair.worst(rational(epsilon))
         return bool(value <= delta) if side > 0 else bool(value > delta)
 
-    if pair.worst(arb(0)) <= delta:
+    if delta >= 1 or pair.worst(arb(0)) <= delta:
         return Fraction(0)
     if not delta > 0 or not pair.worst(arb(_LARGEST)) <= delta:
         return Fraction(_LARGEST) if side < 0 and holds(Fraction(_LARGEST)) else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from itertools import product
@@ -15,7 +15,8 @@ from dpverify.balls import precision, rational, value
 from dpverify.errors import DpverifyError
 from dpverify.expr import Call, Expr, Num, children, format_expr
 from dpverify.integral import Additive, breaks, domain, infinite_ends, pieces, variable, whole_density
-from dpverify.model import Claim, Product, Radial, Translation
+from dpverify.model import Claim, Domain, Kernel, Mixture, Product, Radial, Translation
+from dpverify.search import mixtures, normaliser
 from dpverify.search.numeric import SPECIAL, number, vectorised
 
 _ROUGH: Final = 53
@@ -23,11 +24,17 @@ _ROUGH: Final = 53
 
 
 def faults(claim: Claim) -> list[str]:
-    """All that is certainly wrong with the density of additive noise, one line each; empty for other kinds and open parameters.
+    """All that is certainly wrong with the density of noise, one line each; empty for kinds without one.
 
-    Every fault has been confirmed on balls at an exact point, or by an enclosure of a whole end.
+    Every fault has been confirmed on balls at an exact point, or by an enclosure of a whole end. Additive noise and kernels with open
+    parameters are not looked at.
     """
     noise = claim.mechanism
+    if isinstance(noise, Mixture):
+        with precision(128):
+            return list(_mixed(noise, dict(claim.domains)))
+    if isinstance(noise, Kernel) and not claim.domains:
+        return normaliser.faults(claim)
     if claim.domains or not isinstance(noise, Radial | Translation | Product):
         return []
     with precision(128):
@@ -36,6 +43,17 @@ def faults(claim: Claim) -> list[str]:
             return found or list(_not_integrable(noise))
         except DpverifyError:
             return found
+
+
+def _mixed(noise: Mixture, domains: Mapping[str, Domain]) -> Iterator[str]:
+    found = mixtures.dependence(noise, domains)
+    if found is not None:
+        yield (
+            f"profile: its normaliser depends on v: {found}. A mixture draws v from the mixing law, and then noise of density proportional "
+            "to profile(r, v): write the profile with its normaliser, such as v**(-d/2)*exp(-r**2/(2*v)) for a Gaussian of variance v in "
+            "R^d. If the density is to be profile times mixing as they stand, multiply the mixing law by the normaliser and divide the "
+            "profile by it."
+        )
 
 
 def _at_points(noise: Additive) -> Iterator[str]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from dpverify import compare
 from dpverify.errors import DpverifyError
 from dpverify.expr import Expr, Num, format_expr
 from dpverify.model import Claim, Selection
 from dpverify.rules import selection as rule
 from dpverify.rules.base import Infinite
+from dpverify.search import counterexample
 from dpverify.search.table import reached_ends
 
 
@@ -46,7 +46,7 @@ def _infinite_at_an_end(claim: Claim) -> list[dict[str, Any]]:
 
 
 def _counterexample(claim: Claim, tight: Expr, claimed: Expr) -> list[dict[str, Any]]:
-    values = compare.find_counterexample(tight, claimed, dict(claim.domains)) if claim.domains else None
+    values = counterexample.find(tight, claimed, dict(claim.domains)) if claim.domains else None
     if values is None:
         return []
     at = {name: str(value.value) for name, value in values.items() if isinstance(value, Num)}

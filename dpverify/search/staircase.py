@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from dpverify import compare
 from dpverify.errors import DpverifyError
 from dpverify.expr import Num
 from dpverify.model import Claim, Staircase
 from dpverify.rules import staircase as rule
 from dpverify.rules.base import Infinite
+from dpverify.search import counterexample
 
 
 def propose(claim: Claim, digits: int) -> list[dict[str, Any]]:
@@ -23,7 +23,7 @@ def propose(claim: Claim, digits: int) -> list[dict[str, Any]]:
     steps: list[dict[str, Any]] = [{"rule": rule.NAME, "evidence": {"side": side}} for side in ("lower", "upper")]
     if claim.epsilon is None or isinstance(tight, Infinite) or not claim.domains:
         return steps
-    values = compare.find_counterexample(tight, claim.epsilon, dict(claim.domains))
+    values = counterexample.find(tight, claim.epsilon, dict(claim.domains))
     if values is not None:
         at = {name: str(value.value) for name, value in values.items() if isinstance(value, Num)}
         steps.append({"rule": rule.NAME, "evidence": {"side": "lower", "at": at}})

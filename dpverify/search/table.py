@@ -16,6 +16,7 @@ from dpverify.expr import Num, substitute, symbols
 from dpverify.model import Claim, Domain, Exponential, Table
 from dpverify.rules import finite as rule
 from dpverify.rules.parameters import fixed
+from dpverify.search import counterexample
 from dpverify.tables import Finite, LogBalls, finite
 
 MOST_FORMS = 5
@@ -120,7 +121,7 @@ def _counterexamples(claim: Claim, table: Finite, tops: list[Cell]) -> list[dict
     if claim.epsilon is None or not claim.domains:
         return []
     for cell in tops:
-        values = compare.find_counterexample(table.loss(cell), claim.epsilon, dict(claim.domains))
+        values = counterexample.find(table.loss(cell), claim.epsilon, dict(claim.domains))
         if values is not None:
             at = {name: str(value.value) for name, value in values.items() if isinstance(value, Num)}
             return [{"rule": rule.NAME, "evidence": {"cell": list(cell), "at": at}}]

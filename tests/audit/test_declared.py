@@ -13,6 +13,7 @@ from scipy import integrate, optimize, special, stats
 
 from dpverify.audit.declared import Intervals, declared, gauge, quadrature, steps
 from dpverify.audit.declared.curves import quadrature_curve, radial_curve
+from dpverify.audit.declared.laws import averaged
 from dpverify.audit.outputs import Outputs
 from dpverify.errors import AuditError
 from dpverify.expr import num, parse
@@ -144,6 +145,15 @@ def test_a_mixture_has_the_radius_of_what_it_is_mixed_from():
     noise = Mixture(parse(profile), parse(mixing), (num(0), None), L2, num(3))
     points = np.linspace(0.05, 30, 100)
     assert law(noise).radius_cdf()(points) == pytest.approx(stats.f(3, 5).cdf(points**2 / 3), rel=1e-7)
+
+
+def test_a_mixture_is_what_its_draws_are_where_the_normaliser_depends_on_v():
+    """exp(-v r - r) on the line, v of law exp(-v): the rate is 1 + v, and P[r > t] the mean of exp(-(1 + v) t), exp(-t)/(1 + t)."""
+    noise = Mixture(parse("exp(-v*r - r)"), parse("exp(-v)"), (num(0), None), L2, num(1))
+    profile = np.exp(averaged(noise)(np.linspace(0.001, 40, 40_001)))
+    survival = 1 - np.cumsum(profile) / profile.sum()
+    assert survival[1000] == pytest.approx(np.exp(-1.0) / 2, rel=1e-2)
+    assert survival[3000] == pytest.approx(np.exp(-3.0) / 4, rel=1e-2)
 
 
 def test_a_kernel_has_a_cdf_at_every_input():

@@ -837,8 +837,8 @@ def mixtures() -> None:
     )
     add(
         "rates between 1 and 2",
-        "exp(-v*r)",
-        "1",
+        "v**2*exp(-v*r)",
+        "1/v**2",
         "[1, 2]",
         2,
         -log(exp(mpf(-1)) - exp(mpf(-2))),

@@ -36,6 +36,56 @@ DIVERGENT = [
 ]
 
 
+INSIDE = [
+    (radial("(r - 1)**2*exp(-r)", 2), "1", "zero"),
+    (radial("(r**2 - 3*r + 2)**2*exp(-r)", 2), "1/2", "zero"),
+    (radial("(r**2 - 2)**2*exp(-r)", 3), "1", "zero"),  # at the square root of 2
+    (radial("(1 - exp(-(r - 1)**2))*exp(-r)", 2), "1", "zero"),
+    (radial("abs(r**2 - 4)**(-1/2)*exp(-r)", 2), "1", "pole"),
+    (Translation(parse("(z - 1)**4*exp(-z**2/100)/(1 + z**2)**2")), "1/3", "zero"),
+    (Product(parse("(z**2 - 1/4)**2*exp(-abs(z))"), num(2), L1), "1", "zero"),
+]
+
+
+@pytest.mark.parametrize(("noise", "delta", "side"), INSIDE)
+def test_a_zero_or_a_pole_inside_refutes_every_epsilon(noise, delta, side):
+    (step,) = propose(claim(noise, delta, "1000000"))
+    assert check(claim(noise, delta, "1000000"), step["evidence"]).value is INFINITE
+    found = dict(step["evidence"], side=side)
+    if "point" in found and "start" in found:  # by one side of it: by both too
+        found.pop("start")
+        found.pop("witness", None)
+        found["radius"] = "1/1099511627776"
+    if "point" in found:
+        assert check(claim(noise, delta, "1000000"), found).value is INFINITE
+
+
+INNER = {"side": "zero", "point": "1", "other": "2", "radius": "1/1024"}
+
+
+@pytest.mark.parametrize(
+    ("profile", "changed", "says"),
+    [
+        ("(r - 1)**2*exp(-r)", {"point": "9/8", "other": "17/8"}, "vanish"),
+        ("((r - 1)**2 + 1/10**30)*exp(-r)", {}, "vanish"),  # small, and not zero
+        ("(r - 1)**2*exp(-r)", {"side": "pole"}, "continuous"),
+        ("(r - 1)**2*exp(-r)", {"other": "3"}, "within the sensitivity"),
+        ("(r - 1)**2*(r - 2)**2*exp(-r)", {}, "positive"),  # zero there too
+        ("(r - 1)**2*exp(-r)", {"radius": "2"}, "inside"),
+        ("(r - 1)**2*exp(-r)", {"radius": "0"}, "radius"),
+        ("(r - 1)**2*exp(-r)", {"radius": "1"}, "inside"),
+        ("(1/2 + floor(min(2, r)/2))*exp(-r)", {"point": "2", "other": "1"}, "continuous"),  # a jump
+    ],
+)
+def test_a_zero_inside_is_exact_and_the_density_continuous_there(profile, changed, says):
+    with pytest.raises(Rejected, match=says):
+        check(claim(radial(profile, 2), epsilon="9"), {**INNER, **changed})
+
+
+def test_a_density_that_does_not_vanish_has_no_evidence():
+    assert propose(claim(radial("((r - 1)**2 + 1/10)*exp(-r)", 2))) == []
+
+
 @pytest.mark.parametrize(("noise", "delta"), DIVERGENT)
 def test_divergent_losses_refute_with_an_event(noise, delta):
     goal = claim(noise, delta)

@@ -15,6 +15,7 @@ from dpverify.rules import kernel_box, kernel_point
 from dpverify.rules.base import INFINITE
 from dpverify.rules.polytopes import Polytope, box
 from dpverify.search import kernel_box as search
+from dpverify.search import normaliser
 
 BOUNDED_LAPLACE = "exp(-abs(y - theta))/(2 - exp(-theta) - exp(theta - 1))"
 
@@ -101,12 +102,12 @@ def test_a_density_that_does_not_integrate_to_1_is_refused_and_reported():
     claim = kernel("exp(-abs(y - theta))/2")
     with pytest.raises(Rejected, match="does not integrate to 1 at theta = 0"):
         check(claim, {"value": "10", "tree": ["corner", 0]})
-    assert "write its normaliser out" in search.normaliser_faults(claim)[0].lower()
-    assert search.normaliser_faults(kernel(BOUNDED_LAPLACE)) == []
+    assert "write its normaliser out" in normaliser.faults(claim)[0].lower()
+    assert normaliser.faults(kernel(BOUNDED_LAPLACE)) == []
 
 
 def test_a_negative_density_is_reported():
-    assert any("negative" in fault for fault in search.normaliser_faults(kernel("1 + 4*theta*(y - 1/2)")))
+    assert any("negative" in fault for fault in normaliser.faults(kernel("1 + 4*theta*(y - 1/2)")))
 
 
 def test_a_tail_that_depends_on_the_output_is_refused():

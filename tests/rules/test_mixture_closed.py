@@ -1,6 +1,5 @@
 """Mixtures with a closed form are the radial noise that they are (Reimherr & Awan, Theorem 1)."""
 
-from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -79,9 +78,10 @@ def test_other_forms_and_infinite_integrals_are_refused(claim):
 
 def test_the_radial_rule_has_the_last_word():
     claim = mixture("exp(-r**2/(2*v))/v", "v**(-3/2)*exp(-1/(2*v))", "2", nu=POSITIVE)
-    wide = replace(claim, mechanism=replace(claim.mechanism, dimension=num(3)))
+    wide = mixture("exp(-r**2/(2*v))/v**(3/2)", "exp(-1/(2*v))/v", "3")  # v has no law: (1 + r^2)^(-3/2) r^2 is not integrable
     with pytest.raises(Rejected, match="integrable"):
-        mixture_closed.check(wide, {"rule": "power-identity", "evidence": {}})
-    for evidence in ({}, {"rule": "power-identity"}, {"rule": "mixture-closed-form", "evidence": {}}):
+        mixture_closed.check(wide, {"rule": "power-identity", "evidence": {}, "scale": "sqrt(v)"})
+    named = {"rule": "power-identity"}
+    for evidence in ({}, named, {"rule": "mixture-closed-form", "evidence": {}}, {**named, "evidence": {}}):
         with pytest.raises(CertificateError):
             mixture_closed.check(claim, evidence)

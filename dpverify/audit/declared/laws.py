@@ -17,6 +17,7 @@ from dpverify.errors import AuditError, DpverifyError
 from dpverify.expr import Expr, neg_log
 from dpverify.integral import breaks
 from dpverify.model import Mixture
+from dpverify.search.mixtures import scale_of
 from dpverify.search.numeric import number, vectorised
 
 _NODES, _WEIGHTS = legendre.leggauss(16)
@@ -228,7 +229,7 @@ class _Averaged:
 
 
 def averaged(noise: Mixture) -> _Averaged:
-    """The profile, averaged over v, at 32 radii an octave: panels in v that shrink towards both ends of its support."""
+    """The density of a draw of v and then of noise, up to a factor, at 32 radii an octave: panels in v shrink towards both ends."""
     low, high = number(noise.support[0]), np.inf if noise.support[1] is None else number(noise.support[1])
     powers = np.exp2(np.arange(-60, 60.1, 0.25))
     edges = np.unique(np.concatenate([low + powers, [low], *([high - powers, [high]] if np.isfinite(high) else [])]))
@@ -239,6 +240,8 @@ def averaged(noise: Mixture) -> _Averaged:
     v, weights = v[weights > weights.max() - 120], weights[weights > weights.max() - 120]
     profile = log_of(noise.profile, "r", "v")
     u = np.arange(-16, 16, 1 / 32) * np.log(2.0)
+    if scale_of(noise, {}) is None:  # each conditional by itself is a density: its normaliser may depend on v
+        weights = weights - special.logsumexp(profile(np.exp(u)[:, None], v) + number(noise.dimension) * u[:, None], axis=0)
     logs = np.concatenate([special.logsumexp(profile(np.exp(part)[:, None], v) + weights, axis=1) for part in np.array_split(u, 64)])
     known = np.isfinite(logs)
     return _Averaged(CubicSpline(u[known], logs[known]), (float(u[known][0]), float(u[known][-1])))

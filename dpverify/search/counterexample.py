@@ -1,0 +1,64 @@
+"""Values of the parameters that break a claim made for all of them: simple ones, then ones that are far out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from itertools import product
+from typing import Final
+
+from dpverify import compare
+from dpverify.errors import DpverifyError
+from dpverify.expr import Expr, Num, substitute, symbols
+from dpverify.model import Domain
+
+FAR: Final = tuple(10**k for k in (4, 6, 9, 12, 15, 18, 24, 30, 45, 60, 100, 200))
+MOST_FAR: Final = 3
+"""Of parameters at once, every combination of which is far out."""
+
+
+def find(a: Expr, b: Expr, domains: Mapping[str, Domain]) -> dict[str, Expr] | None:
+    """Rational values of the parameters, in their domains, where a > b with certainty; None where none is found."""
+    found = compare.find_counterexample(a, b, domains)
+    if found is not None:
+        return found
+    names = sorted(symbols(a) | symbols(b))
+    if not all(name in domains for name in names):
+        return None
+    for values in _far(names, domains):
+        try:
+            if compare.enclose(substitute(a, values)) > compare.enclose(substitute(b, values)):
+                return values
+        except (DpverifyError, ArithmeticError):
+            continue
+    return None
+
+
+def _far(names: list[str], domains: Mapping[str, Domain]) -> Iterator[dict[str, Expr]]:
+    """Each choice of parameters in a direction each, the others at a simple value, further and further out."""
+    if len(names) > MOST_FAR:
+        return
+    choices = [list(_ways(domains[name])) for name in names]
+    for ways in product(*choices):
+        if any(far for _, far in ways):
+            for size in FAR:
+                yield {name: Num(far[FAR.index(size)] if far else near) for name, (near, far) in zip(names, ways, strict=True)}
+
+
+def _ways(domain: Domain) -> Iterator[tuple[Fraction, tuple[Fraction, ...]]]:
+    """A simple value of a domain; then values that go to an end of it, or to infinity."""
+    low, high = domain.lower, domain.upper
+    if low is not None:
+        near = low + 1 if high is None else (low + high) / 2
+    else:
+        near = Fraction(1) if high is None else high - 1
+    near = Fraction(near.__ceil__()) if domain.integer else near
+    yield near, ()
+    if high is None:
+        yield near, tuple(near + size for size in FAR)
+    elif not domain.integer:
+        yield near, tuple(high - (high - near) / size for size in FAR)
+    if low is None:
+        yield near, tuple(near - size for size in FAR)
+    elif not domain.integer:
+        yield near, tuple(low + (near - low) / size for size in FAR)
