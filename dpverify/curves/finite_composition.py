@@ -397,7 +397,7 @@ def curve(parts: Sequence[Part], epsilon: arb | None = None, occur: bool = True,
     assumed = (*ASSUMED, TOGETHER) if occur and len(runs) > 1 else ASSUMED
     if all(len(run.moves) == 1 for run in runs):
         only = _Product(runs, [run.moves[0] for run in runs], ratios)
-        pair = Pair(only.profile, only.profile, only.event, rest=only.rest)
+        pair = Pair(only.profile, only.profile, only.event, rests=(only.rest, only.rest))
         return Curve(pair, pair if occur else None, (NAME,), assumed)
     upper = symmetric(_Adaptive(runs, ratios, most).profile)
     return Curve(upper, _lower(runs, ratios, arb(0) if epsilon is None else epsilon) if occur else None, (NAME,), assumed)
@@ -413,7 +413,7 @@ def _lower(runs: Sequence[_Run], ratios: _Ratios, epsilon: arb) -> Pair:
     def event(at: arb) -> Mapping[str, str]:
         return (backward if backward.profile(at) > forward.profile(at) else forward).event(at)
 
-    return Pair(forward.profile, backward.profile, event, rest=lambda: forward.rest().max(backward.rest()))
+    return Pair(forward.profile, backward.profile, event, rests=(forward.rest, backward.rest))
 
 
 def _best_moves(runs: Sequence[_Run], ratios: _Ratios, epsilon: arb) -> Sequence[_Move]:
