@@ -303,6 +303,8 @@ def curve(noise: Mechanism, epsilon: arb | None = None, sensitivity: Expr | None
         return Curve(only, only, (NAME,), ASSUMED)
     worst = _worst(every, point)
     other = faces.swapped(worst)
+    if worst.profile(point).overlaps(other.profile(point)) and other.rest() > worst.rest():
+        worst, other = other, worst  # a sample keeps what the first of the two alone has
     lower = Pair(worst.profile, other.profile, _event(faces, (worst,)), rests=(worst.rest, other.rest))
     return Curve(symmetric(falling(_Greatest(every).at), _event(faces, every)), lower, (NAME,), ASSUMED)
 

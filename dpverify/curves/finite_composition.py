@@ -409,6 +409,8 @@ def _lower(runs: Sequence[_Run], ratios: _Ratios, epsilon: arb) -> Pair:
         moves = _best_moves(runs, ratios, epsilon)
     forward = _Product(runs, moves, ratios)
     backward = _Product(runs, [run.swapped(move) for run, move in zip(runs, moves, strict=True)], ratios)
+    if forward.profile(epsilon).overlaps(backward.profile(epsilon)) and backward.rest() > forward.rest():
+        forward, backward = backward, forward  # a sample keeps what the first of the two alone has
 
     def event(at: arb) -> Mapping[str, str]:
         return (backward if backward.profile(at) > forward.profile(at) else forward).event(at)

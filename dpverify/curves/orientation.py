@@ -1,0 +1,50 @@
+"""Which of two neighbours has the record: a sample of the records mixes the output with it into the output without it.
+
+A pair (P, Q) of a part is sampled as (1 - p) Q + p P against Q, P with the record. Noise that is not symmetric has other pairs in the two
+orders. Where a query tells how a record moves the answer, only one of them may occur.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from dpverify.compare import certainly_equal
+from dpverify.curves.base import Curve
+from dpverify.curves.runs import Run, reach
+from dpverify.curves.unimodal import REALS
+from dpverify.expr import Sym, neg, substitute
+from dpverify.model import Part, Product, Translation
+
+_Z = Sym("z")
+
+
+def is_told(part: Part) -> bool:
+    """Whether the order of a part's worst pair matters and the part's query tells it, or may."""
+    noise, query = part.mechanism, part.query
+    if not isinstance(noise, Translation | Product) or query is None or query.adjacency != "add-remove":
+        return False
+    columns = set(zip(*query.rows, strict=True))
+    if all(tuple(-x for x in column) in columns for column in columns):
+        return False
+    mirrored = certainly_equal(noise.density, substitute(noise.density, {"z": neg(_Z)}), REALS)
+    lower, upper = noise.support if isinstance(noise, Translation) else (None, None)
+    ends = lower is upper is None or (lower is not None and upper is not None and certainly_equal(lower, neg(upper)))
+    return not (mirrored and ends)
+
+
+def oriented(found: Curve, run: Run) -> Curve:
+    """The curve with its lower pair in the order in which the output with the record comes first; without it where that is not known.
+
+    The pair as it comes is of an answer and of one that is further up: a record that moves the answer down.
+    """
+    lower, query = found.lower, run.part.query
+    if lower is None or query is None or lower.forward is lower.backward or not is_told(run.part):
+        return found
+    at = reach(Run(run.part)).at
+    if at is None or len(at) != len(query.rows):
+        return replace(found, lower=None)
+    place = max(range(len(at)), key=lambda i: abs(at[i]))
+    moves = [column[place] for column in zip(*query.rows, strict=True) if column in (at, tuple(-x for x in at))]
+    if not moves:
+        return replace(found, lower=None)
+    return found if min(moves) < 0 else replace(found, lower=replace(lower.reversed, event=lower.event))
