@@ -73,16 +73,16 @@ class Part:
 # -- products of ratios ------------------------------------------------------------------------------
 
 
-def _powers(expr: Expr) -> Iterator[tuple[Expr, Fraction]]:
+def factors(expr: Expr) -> Iterator[tuple[Expr, Fraction]]:
     """Bases and exponents whose product is, up to its sign, the expression; exponents are integers but for bases that are exponentials."""
     if isinstance(expr, Num):
         yield Num(Fraction(abs(expr.value.numerator))), Fraction(1)
         yield Num(Fraction(expr.value.denominator)), Fraction(-1)
     elif isinstance(expr, Mul):
         for factor in expr.args:
-            yield from _powers(factor)
+            yield from factors(factor)
     elif isinstance(expr, Pow) and isinstance(expr.exponent, Num) and expr.exponent.value.denominator == 1:
-        for base, exponent in _powers(expr.base):
+        for base, exponent in factors(expr.base):
             yield base, exponent * expr.exponent.value
     elif isinstance(expr, Call) and expr.name == "exp":
         for term in expr.args[0].args if isinstance(expr.args[0], Add) else expr.args:
@@ -127,7 +127,7 @@ class _Ratios:
     __slots__ = ("_generators", "_places", "_powers", "_radix", "_units", "_vectors", "_worth")
 
     def __init__(self, weights: Sequence[Weight], times: int) -> None:
-        found = [list(_powers(weight.expr)) for weight in weights]
+        found = [list(factors(weight.expr)) for weight in weights]
         self._units = dict[Expr, int]()
         for base, exponent in (pair for powers in found for pair in powers):
             self._units[base] = lcm(self._units.get(base, 1), exponent.denominator)

@@ -18,6 +18,7 @@ from dpverify.curves import (
     elliptical_process,
     finite,
     finite_composition,
+    finite_losses,
     gauge,
     group_privacy,
     laplace,
@@ -214,7 +215,7 @@ def _plan(runs: Sequence[Run], target: Target) -> Plan:
     if len(runs) == 1 and runs[0].times == 1:
         return _single(runs[0], target)
     for name, compose in COMPOSITIONS.items():
-        plan: Plan = {"rule": name} | (_place(target) if name == finite_composition.NAME else {})
+        plan: Plan = {"rule": name} | (_place(target) if name in (finite_composition.NAME, finite_losses.NAME) else {})
         if name == finite_composition.NAME and target.inside:
             plan["most"] = _MOST_WORK_INSIDE
         try:
