@@ -12,7 +12,7 @@ from dpverify.compare import certainly_equal
 from dpverify.curves.base import Curve
 from dpverify.curves.runs import Run, reach
 from dpverify.curves.unimodal import REALS
-from dpverify.expr import Sym, neg, substitute
+from dpverify.expr import ONE, Sym, neg, substitute
 from dpverify.model import Part, Product, Translation
 
 _Z = Sym("z")
@@ -35,16 +35,22 @@ def is_told(part: Part) -> bool:
 def oriented(found: Curve, run: Run) -> Curve:
     """The curve with its lower pair in the order in which the output with the record comes first; without it where that is not known.
 
-    The pair as it comes is of an answer and of one that is further up: a record that moves the answer down.
+    The pair as it comes is of an answer and of one that is further up: a record that moves the answer down. Where all records move one
+    answer the same way, and one of them by the whole sensitivity, that pair bounds from above too: in each order a shorter move does less.
     """
     lower, query = found.lower, run.part.query
     if lower is None or query is None or lower.forward is lower.backward or not is_told(run.part):
         return found
-    at = reach(Run(run.part)).at
+    reached = reach(Run(run.part))
+    at = reached.at
     if at is None or len(at) != len(query.rows):
         return replace(found, lower=None)
+    columns = list(zip(*query.rows, strict=True))
     place = max(range(len(at)), key=lambda i: abs(at[i]))
-    moves = [column[place] for column in zip(*query.rows, strict=True) if column in (at, tuple(-x for x in at))]
+    moves = [column[place] for column in columns if column in (at, tuple(-x for x in at))]
     if not moves:
         return replace(found, lower=None)
-    return found if min(moves) < 0 else replace(found, lower=replace(lower.reversed, event=lower.event))
+    pair = lower if min(moves) < 0 else replace(lower.reversed, event=lower.event)
+    one_way = all(column[place] * moves[0] >= 0 for column in columns)
+    alone = isinstance(run.part.mechanism, Translation) and run.factor == ONE and reached.exact and found.upper is not None
+    return replace(found, upper=pair if one_way and alone else found.upper, lower=pair)

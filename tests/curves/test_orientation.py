@@ -51,6 +51,16 @@ def test_the_lower_bound_of_a_sample_is_of_the_order_that_occurs(noise, columns,
         truth = sampled_delta(up, epsilon)
         assert abs(float(below.mid()) - float(truth)) < 1e-12
         assert float(above.mid()) >= float(truth) - 1e-12
+        if columns != (1, -1):
+            assert float(above.mid()) <= float(truth) + 1e-12  # all records move the answer the same way
+
+
+def test_records_that_move_the_answer_both_ways_leave_the_upper_bound_for_either_order():
+    with precision(100):
+        one, both = (leaves.curve(Run(asked(*columns)), {"rule": "line"}) for columns in ((1, F(1, 2)), (1, F(-1, 2))))
+        again = leaves.curve(Run(asked(1), factor=Num(F(2))), {"rule": "line"})
+    assert one.exact and not both.exact and both.upper.forward is both.upper.backward
+    assert again.upper.forward is again.upper.backward  # of two records one may come and one go
 
 
 def test_only_noise_that_is_not_symmetric_under_a_query_by_records_of_one_sign_is_told():
