@@ -50,6 +50,7 @@ MOST_COPIES: Final = 10_000
 
 # -- ratios ------------------------------------------------------------------------------------------
 
+
 @dataclass(frozen=True, slots=True)
 class Ratio:
     """A positive number as a formal product: equal objects are equal numbers."""
