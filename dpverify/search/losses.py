@@ -245,7 +245,7 @@ def _kink(pair: Pair, left: Fraction, right: Fraction) -> Fraction | None:
 
 def _lattice(pair: Pair, atoms: Sequence[tuple[Fraction, float]], rest: float, points: Sequence[float]) -> Fraction | None:
     """What all losses are multiples of, by a look at some gaps between multiples; 0 where the atoms are all."""
-    if sum(mass for _, mass in atoms) + rest > 1 - _MISSED:
+    if sum(_mass(pair, place - _NEAR, place + _NEAR) for place, _ in atoms) + rest > 1 - _MISSED:
         return Fraction(0)
     places = [place for place, _ in atoms if place != 0]
     if len(places) < 3:
