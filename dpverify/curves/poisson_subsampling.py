@@ -19,7 +19,11 @@ STATEMENT: Final = (
     "With the record the output is (1 - p) Q + p P against Q without it, so for e^eps > 1 - p the profile is p H(log(1 + (e^eps - 1)/p)), "
     "and that of the other order is (1 - e^eps (1 - p)) H'(log(e^eps p / (1 - e^eps (1 - p)))), 0 where e^eps (1 - p) >= 1."
 )
-CHECKED: Final = ("0 <= p <= 1", "no part speaks of other neighbours than by adding or removing a record")
+CHECKED: Final = (
+    "0 <= p <= 1",
+    "no part speaks of other neighbours than by adding or removing a record",
+    "which output is the one with the record, where the noise is not symmetric and a query tells how a record moves the answer",
+)
 ASSUMED: Final = ("every record is kept independently, and the sample is not seen",)
 LOWER: Final = "the worst neighbours of the sampled part are inputs of the whole, with no other records"
 SOURCE: Final = Source("THEORY", "T14; Zhu, Dong & Wang 2022, Theorem 11; Balle, Barthe & Gaboardi 2018, Theorem 8")
