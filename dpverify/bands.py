@@ -7,7 +7,7 @@ the type I error, the number of compositions) is exact as written. Nothing depen
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, Final
@@ -40,7 +40,7 @@ from dpverify.curves import (
     stated_guarantee,
     tree,
 )
-from dpverify.curves.base import Curve, Pair, Profile
+from dpverify.curves.base import Curve, Pair
 from dpverify.curves.chords import cut, remembered, sketch
 from dpverify.curves.compositions import COMPOSITIONS
 from dpverify.curves.runs import Run, check_adjacencies, merged
@@ -97,9 +97,6 @@ _MOST_LAPLACE: Final = 256
 _MOST_OF_MANY: Final = 16
 _MOST_PLACES: Final = 60
 _ROUNDS: Final = 80
-_SLACK_BITS: Final = 24
-_FINE_BITS: Final = 48
-"""Masses of a loss distribution in units this fine are, summed up, convex to within 2^-_SLACK_BITS."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,10 +227,10 @@ def trade_off_band(claim: Claim, alphas: Iterable[Fraction | int | str] | None =
     points = list(usual) if alphas is None else sorted({Fraction(at) for at in alphas})
     if any(not 0 < at <= 1 for at in points):
         raise Undecided("a type I error is a probability above 0.")
-    curve, attained = planned.curve, _convex(planned)
+    curve = planned.curve
     with precision(BITS // 2):  # a supremum takes a guard of its own
         lower = [_least_error(curve.upper, at) for at in points]
-        upper = [_least_error(attained, at) for at in points]
+        upper = [_least_error(curve.lower, at) for at in points]
     return Band(
         "type II error",
         "type I error",
@@ -461,34 +458,6 @@ def _least_error(pair: Pair | None, alpha: Fraction) -> arb | None:
         return found if pair.forward is pair.backward else found.min(trade_off(pair.reversed, alpha))
     except Undecided:
         return None
-
-
-def _convex(planned: Planned) -> Pair | None:
-    """The lower pair as enclosures of convex profiles, which bounding a supremum wants: sums of rounded masses are nearly so."""
-    pair, bits = planned.curve.lower, list(_bits(planned.evidence))
-    if pair is None or not bits:
-        return pair
-    if not pair.everywhere or min(bits) < _FINE_BITS:
-        return None
-    slack = arb(0).union(arb(2) ** -_SLACK_BITS)
-
-    def widened(profile: Profile) -> Profile:
-        return lambda epsilon: profile(epsilon) + slack
-
-    forward = widened(pair.forward)
-    return replace(pair, forward=forward, backward=forward if pair.forward is pair.backward else widened(pair.backward))
-
-
-def _bits(evidence: Any) -> Iterator[int]:
-    """Of every grid in the evidence the bits that its masses are kept to."""
-    if isinstance(evidence, Mapping):
-        if "bits" in evidence:
-            yield int(evidence["bits"])
-        for inner in evidence.values():
-            yield from _bits(inner)
-    elif isinstance(evidence, list):
-        for inner in evidence:
-            yield from _bits(inner)
 
 
 # -- epsilon of a delta --------------------------------------------------------------------------------

@@ -18,6 +18,8 @@ from dpverify.expr import Expr
 Profile = Callable[[arb], arb]
 """Encloses H at an epsilon of at least 0 (a ball in nats; its lower end is at least 0), at the working precision."""
 
+Rest = Callable[[], arb]
+
 Event = Callable[[arb], Mapping[str, str]]
 """Describes for readers the set S that attains H at an epsilon: "pair", "event", "P" and "Q" (S's two probabilities, enclosed)."""
 
@@ -28,20 +30,31 @@ class Pair:
 
     Where the two differ by one record, P is the output with the record and Q the one without.
     everywhere: both profiles take every real epsilon. A bound rather than a pair, they need not be each other's dual.
-    rest: encloses, or bounds from below, what H of the worse order tends to: the mass of outputs that only one of the two has. None
-    where it is not known; no finite epsilon meets a smaller delta.
+    rests: enclose, or bound from below, what the two profiles tend to: the mass of outputs that only the first of the two has, for both
+    orders. None where it is not known; no finite epsilon meets a smaller delta.
+
+    What bounds another pair from below has profiles of two distributions, each by itself: convex in e^epsilon, non-increasing, 1 at
+    e^epsilon = 0 and at least 1 - e^epsilon. Tangents and chords of it are prolonged. What bounds from above need not be convex.
     """
 
     forward: Profile
     backward: Profile
     event: Event | None = None
     everywhere: bool = False
-    rest: Callable[[], arb] | None = None
+    rests: tuple[Rest, Rest] | None = None
 
     @property
     def reversed(self) -> Pair:
         """The pair (Q, P)."""
-        return Pair(self.backward, self.forward, everywhere=self.everywhere, rest=self.rest)
+        return Pair(self.backward, self.forward, everywhere=self.everywhere, rests=None if self.rests is None else self.rests[::-1])
+
+    @property
+    def rest(self) -> Rest | None:
+        """What the profile of the worse order tends to, as `rests` tell."""
+        if self.rests is None:
+            return None
+        forward, backward = self.rests
+        return forward if forward is backward else lambda: forward().max(backward())
 
     def delta(self, epsilon: arb) -> arb:
         """H of (P, Q) at any real epsilon; below 0 by H(epsilon) = 1 - e^epsilon + e^epsilon H'(-epsilon), H' of (Q, P)."""

@@ -61,9 +61,9 @@ def sketch(pair: Pair, epsilons: Iterable[arb]) -> Pair:
     forward = [finite(pair.forward(at)) for at in balls]
     if pair.forward is pair.backward:
         profile = _profile(balls, forward, forward)
-        return Pair(profile, profile, rest=pair.rest)
+        return Pair(profile, profile, rests=pair.rests)
     backward = [finite(pair.backward(at)) for at in balls]
-    return Pair(_profile(balls, forward, backward), _profile(balls, backward, forward), rest=pair.rest)
+    return Pair(_profile(balls, forward, backward), _profile(balls, backward, forward), rests=pair.rests)
 
 
 def _profile(points: Sequence[arb], here: Sequence[arb], other: Sequence[arb]) -> Profile:

@@ -6,7 +6,18 @@ from collections.abc import Sequence
 from typing import Final
 
 from dpverify.compare import certainly_equal
-from dpverify.curves import finite, finite_composition, gaussian_composition, laplace, laplace_sums, lattice, leaves, pure, stated_guarantee
+from dpverify.curves import (
+    finite,
+    finite_composition,
+    finite_losses,
+    gaussian_composition,
+    laplace,
+    laplace_sums,
+    lattice,
+    leaves,
+    pure,
+    stated_guarantee,
+)
 from dpverify.curves.base import Curve, Evidence
 from dpverify.curves.runs import Run, leaf, occurs, reach
 from dpverify.errors import CertificateError, Rejected
@@ -79,6 +90,14 @@ def finites(runs: Sequence[Run], evidence: Evidence) -> Curve:
     return finite_composition.curve(parts, finite.point(evidence), all(map(occurs, runs)), most)
 
 
+def samples(runs: Sequence[Run], evidence: Evidence) -> Curve:
+    """Poisson samples of finite mechanisms, and finite mechanisms. Raises Rejected; Undecided where there are too many; CertificateError.
+
+    evidence: "at", the epsilon, an expression, where the rows for the lower bound are to be the worst ones.
+    """
+    return finite_losses.curve(runs, finite.point(evidence))
+
+
 def _stated(run: Run) -> tuple[Expr, Expr] | None:
     """Epsilon and delta of a guarantee with only these; None for all else."""
     if not isinstance(run.part.mechanism, Guarantee):
@@ -112,5 +131,6 @@ COMPOSITIONS: Final = {
     laplace_sums.NAME: laplacian,
     pure.NAME: responses,
     finite_composition.NAME: finites,
+    finite_losses.NAME: samples,
 }
 """Exact compositions by the name of their rule, each of runs and evidence."""

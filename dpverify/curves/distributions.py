@@ -10,7 +10,7 @@ from typing import Final
 from flint import arb
 
 from dpverify.curves import losses
-from dpverify.curves.base import Curve, Event, Evidence, Pair
+from dpverify.curves.base import Curve, Event, Evidence, Pair, Rest
 from dpverify.curves.evaluate import falling
 from dpverify.curves.grid import Grid
 from dpverify.errors import CertificateError
@@ -30,8 +30,8 @@ def curve(parts: Sequence[Curve], times: Sequence[int], evidence: Evidence) -> C
     lowers = [part.lower for part in parts if part.lower is not None]
     above = _orders(uppers, times, grids, losses.upper_sums) if len(uppers) == len(parts) else None
     below = _orders(lowers, times, grids, losses.lower_sums) if len(lowers) == len(parts) else None
-    upper = None if above is None else above.pair(None, None)
-    lower = None if below is None else below.pair(_rest(lowers, times), None if above is None else _event(above, below))
+    upper = None if above is None else above.pair(_as_it_is, None, None)
+    lower = None if below is None else below.pair(losses.completed, _rests(lowers, times), None if above is None else _event(above, below))
     rules = tuple(dict.fromkeys((losses.NAME, *(rule for part in parts for rule in part.rules))))
     joint = (JOINT,) if lower is not None and len(parts) > 1 else ()
     assumed = tuple(dict.fromkeys((*losses.ASSUMED, *joint, *(line for part in parts for line in part.assumed))))
@@ -56,10 +56,17 @@ class _Orders:
     backward: Callable[[], losses.Sums]
     precs: tuple[int, int]
 
-    def pair(self, rest: Callable[[], arb] | None, event: Event | None) -> Pair:
-        forward = falling(lambda epsilon: self.forward().at(epsilon))
-        backward = forward if self.backward is self.forward else falling(lambda epsilon: self.backward().at(epsilon))
-        return Pair(forward, backward, event, everywhere=True, rest=rest)
+    def pair(self, adapted: Callable[[arb, arb], arb], rests: tuple[Rest, Rest] | None, event: Event | None) -> Pair:
+        """adapted: of an epsilon and the masses' profile there."""
+        forward = falling(lambda epsilon: adapted(epsilon, self.forward().at(epsilon)))
+        backward = forward
+        if self.backward is not self.forward:
+            backward = falling(lambda epsilon: adapted(epsilon, self.backward().at(epsilon)))
+        return Pair(forward, backward, event, everywhere=True, rests=rests)
+
+
+def _as_it_is(_: arb, profile: arb) -> arb:
+    return profile
 
 
 def _orders(pairs: Sequence[Pair], times: Sequence[int], grids: Sequence[Grid], sums: _Sums) -> _Orders:
@@ -82,15 +89,15 @@ def _event(above: _Orders, below: _Orders) -> Event:
     return describe
 
 
-def _rest(pairs: Sequence[Pair], times: Sequence[int]) -> Callable[[], arb] | None:
-    """That some part has an output which only one side has: 1 less the chance that none has. For parts with equal orders only."""
-    if not any(pair.rest for pair in pairs) or not all(pair.forward is pair.backward for pair in pairs):
+def _rests(pairs: Sequence[Pair], times: Sequence[int]) -> tuple[Rest, Rest] | None:
+    """In each order, that some part has an output which only the first side has: 1 less the chance that none has."""
+    if not any(pair.rests for pair in pairs):
         return None
 
-    def mass() -> arb:
+    def mass(order: int) -> arb:
         none = arb(1)
         for pair, count in zip(pairs, times, strict=True):
-            none *= 1 if pair.rest is None else (1 - pair.rest()) ** count
+            none *= 1 if pair.rests is None else (1 - pair.rests[order]()) ** count
         return 1 - none
 
-    return mass
+    return lambda: mass(0), lambda: mass(1)

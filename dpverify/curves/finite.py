@@ -299,11 +299,13 @@ def curve(noise: Mechanism, epsilon: arb | None = None, sensitivity: Expr | None
     every = tuple(faces.all.values())
     point = arb(0) if epsilon is None else epsilon
     if len(every) == 1:
-        only = Pair(every[0].profile, every[0].profile, _event(faces, every), rest=every[0].rest)
+        only = Pair(every[0].profile, every[0].profile, _event(faces, every), rests=(every[0].rest, every[0].rest))
         return Curve(only, only, (NAME,), ASSUMED)
     worst = _worst(every, point)
     other = faces.swapped(worst)
-    lower = Pair(worst.profile, other.profile, _event(faces, (worst,)), rest=lambda: worst.rest().max(other.rest()))
+    if worst.profile(point).overlaps(other.profile(point)) and other.rest() > worst.rest():
+        worst, other = other, worst  # a sample keeps what the first of the two alone has
+    lower = Pair(worst.profile, other.profile, _event(faces, (worst,)), rests=(worst.rest, other.rest))
     return Curve(symmetric(falling(_Greatest(every).at), _event(faces, every)), lower, (NAME,), ASSUMED)
 
 

@@ -73,16 +73,16 @@ class Part:
 # -- products of ratios ------------------------------------------------------------------------------
 
 
-def _powers(expr: Expr) -> Iterator[tuple[Expr, Fraction]]:
+def factors(expr: Expr) -> Iterator[tuple[Expr, Fraction]]:
     """Bases and exponents whose product is, up to its sign, the expression; exponents are integers but for bases that are exponentials."""
     if isinstance(expr, Num):
         yield Num(Fraction(abs(expr.value.numerator))), Fraction(1)
         yield Num(Fraction(expr.value.denominator)), Fraction(-1)
     elif isinstance(expr, Mul):
         for factor in expr.args:
-            yield from _powers(factor)
+            yield from factors(factor)
     elif isinstance(expr, Pow) and isinstance(expr.exponent, Num) and expr.exponent.value.denominator == 1:
-        for base, exponent in _powers(expr.base):
+        for base, exponent in factors(expr.base):
             yield base, exponent * expr.exponent.value
     elif isinstance(expr, Call) and expr.name == "exp":
         for term in expr.args[0].args if isinstance(expr.args[0], Add) else expr.args:
@@ -127,7 +127,7 @@ class _Ratios:
     __slots__ = ("_generators", "_places", "_powers", "_radix", "_units", "_vectors", "_worth")
 
     def __init__(self, weights: Sequence[Weight], times: int) -> None:
-        found = [list(_powers(weight.expr)) for weight in weights]
+        found = [list(factors(weight.expr)) for weight in weights]
         self._units = dict[Expr, int]()
         for base, exponent in (pair for powers in found for pair in powers):
             self._units[base] = lcm(self._units.get(base, 1), exponent.denominator)
@@ -397,7 +397,7 @@ def curve(parts: Sequence[Part], epsilon: arb | None = None, occur: bool = True,
     assumed = (*ASSUMED, TOGETHER) if occur and len(runs) > 1 else ASSUMED
     if all(len(run.moves) == 1 for run in runs):
         only = _Product(runs, [run.moves[0] for run in runs], ratios)
-        pair = Pair(only.profile, only.profile, only.event, rest=only.rest)
+        pair = Pair(only.profile, only.profile, only.event, rests=(only.rest, only.rest))
         return Curve(pair, pair if occur else None, (NAME,), assumed)
     upper = symmetric(_Adaptive(runs, ratios, most).profile)
     return Curve(upper, _lower(runs, ratios, arb(0) if epsilon is None else epsilon) if occur else None, (NAME,), assumed)
@@ -409,11 +409,13 @@ def _lower(runs: Sequence[_Run], ratios: _Ratios, epsilon: arb) -> Pair:
         moves = _best_moves(runs, ratios, epsilon)
     forward = _Product(runs, moves, ratios)
     backward = _Product(runs, [run.swapped(move) for run, move in zip(runs, moves, strict=True)], ratios)
+    if forward.profile(epsilon).overlaps(backward.profile(epsilon)) and backward.rest() > forward.rest():
+        forward, backward = backward, forward  # a sample keeps what the first of the two alone has
 
     def event(at: arb) -> Mapping[str, str]:
         return (backward if backward.profile(at) > forward.profile(at) else forward).event(at)
 
-    return Pair(forward.profile, backward.profile, event, rest=lambda: forward.rest().max(backward.rest()))
+    return Pair(forward.profile, backward.profile, event, rests=(forward.rest, backward.rest))
 
 
 def _best_moves(runs: Sequence[_Run], ratios: _Ratios, epsilon: arb) -> Sequence[_Move]:

@@ -326,7 +326,11 @@ def apart(found: Apart | None) -> Curve:
     profile = falling(lambda _: arb(1))
     pair = "neighbours" if found is None else f"histograms {found.histograms}: answers q and q' whose difference is {found.moved}"
     everything = {"pair": pair, "event": "S = {q + n : n an integer}", "P": "1", "Q": "0"}
-    both = Pair(profile, profile, lambda _: everything, rest=lambda: arb(1))
+
+    def rest() -> arb:
+        return arb(1)
+
+    both = Pair(profile, profile, lambda _: everything, rests=(rest, rest))
     return Curve(both, both, (NAME,), ASSUMED)
 
 

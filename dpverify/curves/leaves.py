@@ -26,6 +26,7 @@ from dpverify.curves import (
     uniform_ball,
 )
 from dpverify.curves.base import Curve, Evidence, Pair, Profile
+from dpverify.curves.orientation import oriented
 from dpverify.curves.runs import Run, leaf, reach
 from dpverify.errors import CertificateError, Rejected
 from dpverify.expr import ONE
@@ -88,7 +89,7 @@ def curve(run: Run, evidence: Evidence) -> Curve:
     rule = LEAVES.get(str(evidence.get("rule")))
     if rule is None:
         raise CertificateError(f"{str(evidence.get('rule'))[:60]!r} is no rule for the curve of a single mechanism.")
-    found = rule(run, evidence)
+    found = oriented(rule(run, evidence), run)
     if "prec" not in evidence:
         return found
     bits = evidence["prec"]

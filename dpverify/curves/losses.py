@@ -7,6 +7,10 @@ A pair's losses log(p/q) under P have the profile D(alpha) of `grid.py`. Composi
 so replacing one part's masses by others whose profile is greater (less) everywhere makes the composed profile greater (less). Masses
 are integers: products of integer polynomials are exact, and each is rounded up (down) once. Losses beyond the range kept are moved to
 +inf and up to its lower end for the upper bound, down to its upper end and left out for the lower bound.
+
+Masses below a profile need not be those of two distributions: a loss that is rounded down has more of Q. The greater of their profile
+and (1 - e^epsilon)+, which no pair is below, is one again: convex in e^epsilon, non-increasing, 1 at e^epsilon = 0. That is what is
+handed on, where tangents and samples of it want a pair (THEORY T34c).
 """
 
 from __future__ import annotations
@@ -35,6 +39,7 @@ CHECKED: Final = (
     "the masses of every part bound its profile at every epsilon, from enclosures of it",
     "every product is exact and rounded once in the safe direction",
     "what leaves the range is moved in the safe direction, mass at infinity is kept",
+    "a bound from below is the profile of two distributions, whatever the masses",
 )
 ASSUMED: Final = ("the parts draw independent noise",)
 SOURCE: Final = Source("THEORY", "T19")
@@ -229,6 +234,11 @@ class Sums:
         return arb(masses(1)), arb_poly(masses)((-rational(self.spacing)).exp())
 
 
+def completed(epsilon: arb, below: arb) -> arb:
+    """The profile of two distributions, from that of masses which nowhere exceeds that of some two, at an epsilon."""
+    return below.max(-epsilon.expm1()).max(arb(0))
+
+
 @dataclass(frozen=True, slots=True)
 class Composition:
     """H of a product of pairs from both sides: each bound is true at every real epsilon."""
@@ -245,7 +255,8 @@ class Composition:
     def lower(self, epsilon: arb) -> arb:
         """An exact ball that is not above H anywhere on the ball epsilon."""
         with precision(self.prec):
-            return self.below.at(finite(epsilon).upper()).lower().max(arb(0))
+            at = finite(epsilon).upper()
+            return completed(at, self.below.at(at)).lower()
 
     def delta(self, epsilon: arb) -> arb:
         """Encloses H, as a profile does."""

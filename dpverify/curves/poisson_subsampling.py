@@ -8,7 +8,7 @@ from flint import arb
 
 from dpverify.balls import constant
 from dpverify.compare import certainly_le
-from dpverify.curves.base import Curve, Pair
+from dpverify.curves.base import Curve, Pair, Rest
 from dpverify.errors import Rejected
 from dpverify.expr import ONE, ZERO, Expr, symbols
 from dpverify.model import Source
@@ -19,13 +19,14 @@ STATEMENT: Final = (
     "With the record the output is (1 - p) Q + p P against Q without it, so for e^eps > 1 - p the profile is p H(log(1 + (e^eps - 1)/p)), "
     "and that of the other order is (1 - e^eps (1 - p)) H'(log(e^eps p / (1 - e^eps (1 - p)))), 0 where e^eps (1 - p) >= 1."
 )
-CHECKED: Final = ("0 <= p <= 1", "no part speaks of other neighbours than by adding or removing a record")
+CHECKED: Final = (
+    "0 <= p <= 1",
+    "no part speaks of other neighbours than by adding or removing a record",
+    "which output is the one with the record, where the noise is not symmetric and a query tells how a record moves the answer",
+)
 ASSUMED: Final = ("every record is kept independently, and the sample is not seen",)
 LOWER: Final = "the worst neighbours of the sampled part are inputs of the whole, with no other records"
 SOURCE: Final = Source("THEORY", "T14; Zhu, Dong & Wang 2022, Theorem 11; Balle, Barthe & Gaboardi 2018, Theorem 8")
-
-_FAR: Final = -(10**6)
-"""An epsilon at which every profile has reached its limit: the mass of P."""
 
 
 def curve(part: Curve, rate: Expr) -> Curve:
@@ -48,13 +49,14 @@ def sampled(pair: Pair, rate: Expr) -> Pair:
     p = constant(rate)
     if rate == ZERO:
         return Pair(_nothing, _nothing, everywhere=True)
-    swapped, rest = pair.reversed, pair.rest or (lambda: arb(0))
+    swapped = pair.reversed
 
     def with_record(epsilon: arb) -> arb:
         odds = epsilon.expm1()  # e^eps - 1
         if odds > -p:
             return p * pair.delta((odds / p).log1p())
-        return _below(odds, p, pair)
+        # at e^eps <= 1 - p the mixture is above e^eps Q everywhere; p H is between 1 - e^eps and p
+        return -odds if odds <= -p else (-odds).union(p)
 
     def without_record(epsilon: arb) -> arb:
         factor = epsilon.exp()
@@ -66,16 +68,15 @@ def sampled(pair: Pair, rate: Expr) -> Pair:
         # within rounding of the edge: H' <= 1, and its factor is at most this
         return arb(0).union(left.upper())
 
-    return Pair(with_record, without_record, everywhere=True, rest=None if pair.rest is None else lambda: p * rest())
+    return Pair(with_record, without_record, everywhere=True, rests=_rests(pair, p))
 
 
-def _below(odds: arb, p: arb, pair: Pair) -> arb:
-    """At e^eps <= 1 - p, where the mixture is above e^eps Q everywhere: the masses' difference (P's mass may be rounded)."""
-    mass = pair.delta(arb(_FAR)) if pair.everywhere else arb(1)
-    found = p * mass - (odds + p)
-    if odds <= -p:
-        return found
-    return found.union(p * mass)
+def _rests(pair: Pair, p: arb) -> tuple[Rest, Rest] | None:
+    """The mixture alone has p of what P alone has; at a rate below 1 nothing is Q's alone."""
+    if pair.rests is None:
+        return None
+    forward = pair.rests[0]
+    return lambda: p * forward(), lambda: arb(0)
 
 
 def _nothing(epsilon: arb) -> arb:

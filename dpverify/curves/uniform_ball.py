@@ -79,4 +79,7 @@ def _pair(dimension: int, radius: Fraction, shift: Expr) -> Pair:
     def profile(epsilon: arb) -> arb:
         return accurately(outside)
 
-    return Pair(profile, profile, event, rest=lambda: accurately(outside))
+    def rest() -> arb:
+        return accurately(outside)
+
+    return Pair(profile, profile, event, rests=(rest, rest))

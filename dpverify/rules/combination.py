@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from dpverify.compare import certainly_le, certainly_lt
 from dpverify.curves import post_processing
+from dpverify.curves.orientation import is_told
 from dpverify.curves.runs import Run, check_adjacencies, leaf, neighbours_assumed, occurs
 from dpverify.errors import CertificateError, Rejected
 from dpverify.expr import ONE, ZERO, Expr, add, call, format_expr, mul, neg, sub
@@ -23,6 +24,7 @@ from dpverify.model import (
     PostProcess,
     Source,
     Subsample,
+    all_parts,
     kind_of,
 )
 from dpverify.rules.base import INFINITE, Bound, Infinite, Side
@@ -177,12 +179,22 @@ def _sampled(mechanism: Subsample, factor: Expr, evidence: Any, facts: _Facts) -
     if rate == ZERO:
         return ZERO
     found = _value(mechanism.part, ONE, evidence, facts)
+    if facts.side == "lower" and mechanism.scheme == "poisson" and any(map(is_told, all_parts(mechanism))):
+        return _either_order(found, rate)
     if isinstance(found, Infinite):
         if facts.side == "lower" and not certainly_lt(ZERO, rate, domains):
             raise Rejected(NAME, "rate", "it is not certainly positive")
         return INFINITE
     value = found if rate == ONE else call("log", add(ONE, mul(rate, sub(call("exp", found), ONE))))
     return _further(value, factor, domains)
+
+
+def _either_order(found: Expr | Infinite, rate: Expr) -> Expr | Infinite:
+    """What a sample has whichever order of outputs reaches the epsilon of its part: at least -log(1 - p + p e^-epsilon) (THEORY T42)."""
+    if rate == ONE:
+        return found
+    kept = ZERO if isinstance(found, Infinite) else mul(rate, call("exp", neg(found)))
+    return neg(call("log", add(ONE, neg(rate), kept)))
 
 
 def _greatest(values: Sequence[Expr], domains: Mapping[str, Domain]) -> Expr:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any, Final
@@ -13,7 +13,7 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
-from dpverify.balls import precision, rational
+from dpverify.balls import exact, precision, rational
 from dpverify.curves.base import Pair
 from dpverify.curves.grid import Grid
 from dpverify.errors import Undecided
@@ -39,6 +39,14 @@ _COARSER: Final = 5
 _WIDEST: Final = 256
 _RARE: Final = 8
 """Cells stay as they are where losses are at least 2^-_RARE as dense, tilted, as where they are densest."""
+_NEAR: Final = Fraction(1, 2**60)
+"""About how far from an atom the lines on either side of it meet."""
+_MISSED: Final = 1e-12
+"""Of the mass, where atoms are all."""
+_FINEST: Final = Fraction(1, 10**6)
+_LOOKS: Final = 24
+_SINGLE: Final = 1e-9
+"""The deviation of a loss that is always the same."""
 _FLAT: Final = 0.25
 """The most that a cell's width times the tilt may be."""
 _LEAST_LOG: Final = -300.0
@@ -53,31 +61,41 @@ def propose(
     digits: int,
     evaluated: int = MOST_EVALUATED,
     stand_ins: Sequence[Pair] | None = None,
+    lowers: Sequence[Pair] = (),
 ) -> dict[str, Any]:
     """The grid, as evidence for `curves.losses.read_grid`, for bounds on delta at an epsilon or on epsilon at a delta.
 
     digits: relative accuracy 10^-digits of delta, or absolute of epsilon in nats, as far as MOST_CELLS allows. The same grid serves
     pairs in the reversed order only if they have the same profiles. evaluated: the most cells of one part; each takes about three
     evaluations of its profile. stand_ins: pairs that are like the given ones and quicker to evaluate, for a first look at them.
+    lowers: the pairs of the lower bound, where they are others, whose losses are to be on the grid too.
     Raises ValueError unless just one of epsilon and delta is given.
     """
     if (epsilon is None) == (delta is None):
         raise ValueError("give either an epsilon or a delta.")
     shapes = [_explore(pair) for pair in stand_ins or pairs]
+    if stand_ins:
+        shapes = [replace(shape, rest=max(shape.rest, _far_out(pair))) for shape, pair in zip(shapes, pairs, strict=True)]
+    placed = [_with_lower(shape, pair, lower) for shape, pair, lower in zip(shapes, pairs, lowers or pairs, strict=True)]
     total = _Total(shapes, times)
     tilt, log_delta = total.at_epsilon(epsilon) if epsilon is not None else total.at_delta(float(delta or 0))
     log_delta = max(log_delta, _LEAST_LOG)
     relative = 10.0**-digits * (1 if epsilon is not None else tilt)
     tail = math.ceil((2.5 - log_delta - math.log(min(relative, 1e-3)) + math.log(2 * sum(times))) / math.log(2))
     spread = total.spread(tail * math.log(2))
-    resolved = max(min(shape.deviation for shape in shapes) / _RESOLUTION, spread / ENOUGH_CELLS)
+    deviations = [shape.deviation for shape in shapes if shape.deviation > _SINGLE]
+    resolved = max(min(deviations, default=math.inf) / _RESOLUTION, spread / ENOUGH_CELLS)
     wanted = min(math.sqrt(6 * relative / (tilt * (tilt + 1) * sum(times))), resolved)
     wanted = max(wanted, spread / MOST_CELLS)
     for _ in range(_COARSER):
         spacing = _spacing(wanted, shapes, times, spread, relative / (4 * tilt))
         bits = tail + 36
-        ranges = tuple(_range(pair, spacing, 2.0**-tail) for pair in pairs)
-        strides = tuple(_strides(shape, tilt, float(spacing)) for shape in shapes)
+        ranges = tuple(_joint_range(both, spacing, 2.0**-tail) for both in zip(pairs, lowers or pairs, strict=True))
+        longest = max(high - low for low, high in ranges)
+        if longest > MOST_CELLS:
+            wanted = float(spacing) * 1.05 * longest / MOST_CELLS
+            continue
+        strides = tuple(_strides(shape, tilt, spacing, ends) for shape, ends in zip(placed, ranges, strict=True))
         counts = [len(Grid(spacing, spacing / 8, bits, tail, ranges, None, strides).places(part)) for part in range(len(pairs))]
         if max(counts) <= evaluated:
             break
@@ -96,19 +114,23 @@ def propose(
 
 @dataclass(frozen=True, slots=True)
 class _Shape:
-    """A pair's losses, roughly: masses at some losses, the mass at +inf, and where single losses have much mass, with that mass."""
+    """A pair's losses, roughly: masses at some losses, the mass at +inf, and where single losses have much mass, with that mass.
+
+    lattice: a number of which all losses are multiples; 0 where there are no others than the atoms, None where losses are spread.
+    """
 
     losses: Floats
     logs: Floats
     rest: float
     atoms: tuple[tuple[Fraction, float], ...]
+    lattice: Fraction | None = None
 
     @property
     def deviation(self) -> float:
         """The standard deviation of the losses."""
         weights = np.exp(self.logs - self.logs.max())
         mean = np.average(self.losses, weights=weights)
-        return max(1e-9, math.sqrt(np.average((self.losses - mean) ** 2, weights=weights)))
+        return math.sqrt(np.average((self.losses - mean) ** 2, weights=weights))
 
     def cumulant(self, tilt: Floats) -> Floats:
         """log E e^(tilt loss) under P, without the mass at +inf."""
@@ -133,9 +155,10 @@ def _explore(pair: Pair) -> _Shape:
         masses = np.array([max(0.0, _float(here - after)) for here, after in pairwise(starts)])
         rest = max(0.0, _float(heights[-1]))
         atoms = _atoms(pair, points, masses)
+        lattice = _lattice(pair, atoms, rest, points)
     masses = np.maximum(masses, 1e-300 * (np.array(points) == 0))  # all may be at +inf
     kept = masses > 0
-    return _Shape(np.array(points)[kept], np.log(masses[kept]), rest if rest > 1e-300 else 0.0, atoms)
+    return _Shape(np.array(points)[kept], np.log(masses[kept]), rest if rest > 1e-300 else 0.0, atoms, lattice)
 
 
 def _points(sizes: Sequence[float], last: float) -> list[float]:
@@ -191,6 +214,9 @@ def _narrowed(pair: Pair, left: Fraction, right: Fraction, least: float) -> Frac
     """The loss in an interval that holds at least a mass by itself, or None."""
     if left >= right:
         return None
+    place = _kink(pair, left, right)
+    if place is not None and _mass(pair, place - _NEAR, place + _NEAR) >= least:
+        left, right = place - _NEAR, place + _NEAR
     while right - left > Fraction(1, 2**90):
         thirds = (right - left) / 3
         parts = [(left, right - thirds), (left + thirds, right)]
@@ -204,6 +230,51 @@ def _narrowed(pair: Pair, left: Fraction, right: Fraction, least: float) -> Frac
     return simple if abs(simple - middle) < Fraction(1, 2**80) else Fraction(math.floor(middle * 2**90), 2**90)
 
 
+def _kink(pair: Pair, left: Fraction, right: Fraction) -> Fraction | None:
+    """Where the lines through H near both ends of an interval meet: the loss of an atom that is alone there."""
+    step = (right - left) / 2**24
+    points = [rational(at) for at in (left + step, left + 2 * step, right - 2 * step, right - step)]
+    (a, x), (b, y), (c, u), (d, v) = ((pair.delta(at), at.exp()) for at in points)
+    first, second = (b - a) / (y - x), (d - c) / (v - u)
+    meet = ((c - second * u - a + first * x) / (first - second)).mid()
+    if not (meet > 0 and meet.is_finite()):
+        return None
+    place = exact(meet.log().mid())
+    return place if left < place < right else None
+
+
+def _lattice(pair: Pair, atoms: Sequence[tuple[Fraction, float]], rest: float, points: Sequence[float]) -> Fraction | None:
+    """What all losses are multiples of, by a look at some gaps between multiples; 0 where the atoms are all."""
+    if sum(_mass(pair, place - _NEAR, place + _NEAR) for place, _ in atoms) + rest > 1 - _MISSED:
+        return Fraction(0)
+    places = [place for place, _ in atoms if place != 0]
+    if len(places) < 3:
+        return None
+    common = _common(places)
+    if common < _FINEST:
+        return None
+    first, last = math.floor(points[0] / common), math.ceil(points[-1] / common)
+    every = max(1, (last - first) // _LOOKS)
+    quarter = common / 4
+    for n in range(first, last, every):
+        if _mass(pair, n * common + quarter, n * common + 3 * quarter) > 1e-30:
+            return None
+    return common
+
+
+def _with_lower(shape: _Shape, pair: Pair, lower: Pair) -> _Shape:
+    """The shape with the single losses of the lower pair, where the two have no others and are not one."""
+    if lower is pair or shape.lattice is None:
+        return shape
+    other = _explore(lower)
+    atoms = {**dict(other.atoms), **dict(shape.atoms)}
+    return replace(shape, atoms=tuple(atoms.items()), lattice=shape.lattice if shape.lattice == other.lattice else None)
+
+
+def _far_out(pair: Pair) -> float:
+    return max(0.0, _height(pair, arb(LARGEST_LOSS)))
+
+
 def _mass(pair: Pair, left: Fraction, right: Fraction) -> float:
     """About the mass of P at losses between two: the kink of H, from the chords on either side."""
     margin = (right - left) / 64
@@ -213,8 +284,11 @@ def _mass(pair: Pair, left: Fraction, right: Fraction) -> float:
     return _float((rise - fall) * here.exp())
 
 
-def _strides(shape: _Shape, tilt: float, spacing: float) -> tuple[tuple[int, int], ...]:
+def _strides(shape: _Shape, tilt: float, step: Fraction, ends: tuple[int, int]) -> tuple[tuple[int, int], ...]:
     """Wider steps where few losses are that matter: the error of a cell grows with their number times the square of its width."""
+    if shape.lattice is not None:
+        return _between(shape, step, ends)
+    spacing = float(step)
     if shape.atoms or len(shape.losses) < 8:
         return ()
     gaps = np.diff(shape.losses)
@@ -228,6 +302,29 @@ def _strides(shape: _Shape, tilt: float, spacing: float) -> tuple[tuple[int, int
         if not steps or (steps[-1][1] != k and place > steps[-1][0]):
             steps.append((place, k))
     return tuple(steps) if any(k > 1 for _, k in steps) else ()
+
+
+def _between(shape: _Shape, step: Fraction, ends: tuple[int, int]) -> tuple[tuple[int, int], ...]:
+    """Steps from one loss to the next, where there are none between, by way of the places on either side of each."""
+    low, high = ends
+    if shape.lattice:
+        first, last = math.floor(low * step / shape.lattice), math.ceil(high * step / shape.lattice)
+        losses = [n * shape.lattice for n in range(first, last + 1)] if last - first < high - low else []
+    else:
+        losses = [place for place, _ in shape.atoms]
+    beside = {place for loss in losses for place in (math.floor(loss / step), math.ceil(loss / step)) if low < place < high}
+    places = sorted({low, high, *beside})
+    steps: list[tuple[int, int]] = []
+    for here, after in pairwise(places):
+        if not steps or steps[-1][1] != after - here:
+            steps.append((here, after - here))
+    return tuple(steps) if losses else ()
+
+
+def _joint_range(pairs: Sequence[Pair], spacing: Fraction, tail: float) -> tuple[int, int]:
+    """The multiples of the spacing between which all but the tail of several pairs lies."""
+    ranges = [_range(pair, spacing, tail) for pair in dict.fromkeys(pairs)]
+    return min(low for low, _ in ranges), max(high for _, high in ranges)
 
 
 # -- the whole -------------------------------------------------------------------------------------

@@ -18,6 +18,7 @@ from dpverify.curves import (
     elliptical_process,
     finite,
     finite_composition,
+    finite_losses,
     gauge,
     group_privacy,
     laplace,
@@ -216,7 +217,7 @@ def _plan(runs: Sequence[Run], target: Target) -> Plan:
     if len(runs) == 1 and runs[0].times == 1:
         return _single(runs[0], target)
     for name, compose in COMPOSITIONS.items():
-        plan: Plan = {"rule": name} | (_place(target) if name == finite_composition.NAME else {})
+        plan: Plan = {"rule": name} | (_place(target) if name in (finite_composition.NAME, finite_losses.NAME) else {})
         if name == finite_composition.NAME and target.inside:
             plan["most"] = _MOST_WORK_INSIDE
         try:
@@ -248,19 +249,22 @@ def _plan(runs: Sequence[Run], target: Target) -> Plan:
     times = [run.times for run in runs]
     stand_ins = [_stand_in(run, plan, curve, pair) for run, plan, curve, pair in zip(runs, plans, curves, pairs, strict=True)]
     evaluated = min(map(_cells, curves))
-    found: Plan = {"rule": losses.NAME, "grid": _grid(pairs, times, stand_ins, evaluated, target), "parts": plans}
-    if not all(pair.forward is pair.backward for pair in pairs):
-        swapped = [pair.reversed for pair in pairs], times, [pair.reversed for pair in stand_ins]
+    lowers = [pair if curve.lower is None else curve.lower for curve, pair in zip(curves, pairs, strict=True)]
+    found: Plan = {"rule": losses.NAME, "grid": _grid(pairs, times, stand_ins, lowers, evaluated, target), "parts": plans}
+    if not all(pair.forward is pair.backward for pair in (*pairs, *lowers)):
+        swapped = [pair.reversed for pair in pairs], times, [pair.reversed for pair in stand_ins], [pair.reversed for pair in lowers]
         found["reverse"] = _grid(*swapped, evaluated, target)
     return found
 
 
-def _grid(pairs: Sequence[Pair], times: Sequence[int], stand_ins: Sequence[Pair], evaluated: int, target: Target) -> Plan:
+def _grid(
+    pairs: Sequence[Pair], times: Sequence[int], stand_ins: Sequence[Pair], lowers: Sequence[Pair], evaluated: int, target: Target
+) -> Plan:
     """The grid that is sharpest at the claimed delta, else at the claimed epsilon, else about a guess at delta."""
     epsilon = None if target.delta else target.epsilon
     delta = None if epsilon is not None else target.delta or target.guess
     digits = min(max(target.digits // 5, _GRID_DIGITS[0]), _GRID_DIGITS[-1])
-    return grids.propose(pairs, times, epsilon, delta, digits, evaluated, stand_ins)
+    return grids.propose(pairs, times, epsilon, delta, digits, evaluated, stand_ins, lowers)
 
 
 def _coarse(plan: Plan) -> Plan:

@@ -115,3 +115,14 @@ def test_the_lower_bound_of_the_lesser_order_is_never_made(monkeypatch, swapped)
         assert len(made) == 2
     expected = truth([rows], (6,), mp.mpf("0.5"))
     assert below <= arb(mp.nstr(expected, 15)) <= below * (1 + arb("1e-3"))
+
+
+def test_what_one_order_alone_has_is_kept_apart_from_the_other():
+    def gone(*eighths):
+        return Pair(lambda e: arb(0), lambda e: arb(0), rests=tuple((lambda n=n: arb(n) / 8) for n in eighths))
+
+    with precision(64):
+        forward, backward = distributions._rests([gone(1, 2), gone(3, 0)], [2, 1])
+        assert abs(float(forward().mid()) - (1 - (7 / 8) ** 2 * 5 / 8)) < 1e-15
+        assert abs(float(backward().mid()) - (1 - (6 / 8) ** 2)) < 1e-15
+        assert distributions._rests([Pair(lambda e: arb(0), lambda e: arb(0))], [1]) is None

@@ -568,6 +568,54 @@ def test_the_search_evaluates_costly_profiles_as_often_as_told():
     assert 200 < len(losses.read_grid(evidence).places(0)) <= 300
 
 
+def test_losses_with_nothing_between_them_take_a_place_on_either_side_of_each():
+    response, wide = randomized_response(F(2, 5)), gaussian(F(3))
+    evidence = propose([response, wide], [3, 5], 1.0, None, 4)
+    grid = losses.read_grid(evidence)
+    assert len(grid.places(0)) <= 6 < 400 < len(grid.places(1))
+    lower, upper = bounds(losses.compose([(response, 3), (wide, 5)], grid), "1")
+    assert lower <= upper <= lower * mpmath.mpf("1.001")
+
+
+def test_losses_on_a_lattice_take_a_place_for_each_multiple():
+    """The discrete Gaussian's losses are the odd multiples of 1/50."""
+    weights = [mpmath.exp(-mpmath.mpf(n * n) / 50) for n in range(-12, 13)]
+    total = mpmath.fsum(weights)
+    p = [F(int(w / total * 2**160), 2**160) for w in weights]
+    p[12] += 1 - sum(p)
+    with precision(200):
+        balls = [rational(x) for x in p]
+        assert all(ball.is_exact() for ball in balls)
+
+    def profile(epsilon):
+        factor = epsilon.exp()
+        return sum(((a - factor * b).max(arb(0)) for a, b in zip([*balls, arb(0)], [arb(0), *balls], strict=True)), arb(0))
+
+    pair = symmetric(profile)
+    places = losses.read_grid(propose([pair, gaussian(F(4))], [10, 3], 2.0, None, 4)).places(0)
+    assert len(places) < 400
+
+
+def test_losses_of_a_lower_pair_and_mass_at_infinity_of_a_slow_one_are_on_the_grid():
+    """One-sided noise: the greater of both orders has losses 0 and infinity, the pair itself -1 and infinity."""
+    gone = 1 - rational(F(-1)).exp()
+
+    def forward(epsilon):
+        return gone + (1 - gone) * (-(epsilon + 1).expm1()).max(arb(0))
+
+    def backward(epsilon):
+        return (-(epsilon - 1).expm1()).max(arb(0))
+
+    lower = Pair(forward, backward, everywhere=False)
+    upper = symmetric(lambda epsilon: lower.worst(epsilon))
+    for stand_ins in (None, [gaussian(F(1))]):
+        grid = losses.read_grid(propose([upper], [2], 1.0, None, 5, stand_ins=stand_ins, lowers=[lower]))
+        with precision(200):
+            below = losses.lower_sums([(lower, 2)], grid).at(arb(1))
+            truth = 1 - rational(F(-2)).exp()
+            assert truth - rational(F(1, 10**6)) < below <= truth
+
+
 def test_strides_must_rise_and_belong_to_every_part():
     for strides in ([[[0, 0]]], [[[5, 2], [5, 3]]], [[[0, 2]], []]):
         with pytest.raises(Rejected, match="strides"):

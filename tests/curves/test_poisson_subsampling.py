@@ -65,6 +65,22 @@ def test_at_the_edge_where_the_other_order_ends_the_enclosure_holds():
         assert found.backward(wide).contains(found.backward(rational(F(3, 4))).mid())
 
 
+@pytest.mark.parametrize(("first", "second", "left"), [((F(1), F(0)), (F(1, 2), F(1, 2)), 0), ((F(1, 2), F(1, 2)), (F(1), F(0)), F(1, 6))])
+def test_only_what_the_output_with_the_record_alone_has_is_left_at_the_end(first, second, left):
+    """At rate 1/3 nothing is the other's alone: the mixture can give all that it can."""
+
+    def rest(p, q):
+        return lambda: rational(sum(a for a, b in zip(p, q, strict=True) if b == 0))
+
+    rests = rest(first, second), rest(second, first)
+    known = Pair(profile(first, second), profile(second, first), rests=rests)
+    with precision(128):
+        found = poisson_subsampling.sampled(known, parse("1/3"))
+        assert found.reversed.rests == found.rests[::-1]
+        with mp.workdps(40):
+            assert agrees(found.rest(), real(F(left))) and agrees(found.worst(arb(50)), real(F(left)))
+
+
 def test_rate_1_keeps_the_pair_and_rate_0_leaves_nothing():
     same = pair()
     assert poisson_subsampling.sampled(same, num(1)) is same

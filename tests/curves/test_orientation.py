@@ -1,0 +1,98 @@
+"""A sample mixes the output with the record into the one without it: where a query tells how a record moves the answer, one order occurs.
+
+One-sided noise exp(-z) on z > 0, rate p. A record that moves the answer up by 1 gives P = Exp at 1, Q = Exp at 0: P/Q is e or 0. The
+mixture's losses are log(1 + p (e - 1)) and log(1 - p), and delta(eps) = max over orders, of two atoms, by hand.
+"""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import mpmath
+import pytest
+
+from dpverify.balls import constant, precision, rational
+from dpverify.curves import leaves, poisson_subsampling
+from dpverify.curves.orientation import is_told
+from dpverify.curves.runs import Run
+from dpverify.expr import Num, parse
+from dpverify.model import Claim, Part, Product, Query, Subsample, Translation
+from dpverify.rules import combination
+
+F = Fraction
+ONE_SIDED = Translation(parse("exp(-z)"), (Num(F(0)), None))
+WHOLE = replace(ONE_SIDED, integers=True)
+RATE = F(1, 2)
+
+
+def asked(*columns, noise=ONE_SIDED, adjacency="add-remove"):
+    return Part(noise, None, Query((tuple(map(F, columns)),), adjacency))
+
+
+def sampled_delta(up, epsilon):
+    """By hand, the worse order, for a record that moves the answer up by 1, or down."""
+    e, p, x = mpmath.e, mpmath.mpf(RATE.numerator) / RATE.denominator, mpmath.exp(mpmath.mpf(epsilon.numerator) / epsilon.denominator)
+    low = 1 - 1 / e  # of Q below 1 if up, of P else
+    if up:
+        atoms = [((1 - p) * low, low), ((1 - p) / e + p, 1 / e)]
+    else:
+        atoms = [(p * low, 0), (p / e + 1 - p, 1)]
+    return max(sum(max(a - x * b, 0) for a, b in order) for order in (atoms, [(b, a) for a, b in atoms]))
+
+
+@pytest.mark.parametrize("noise", [ONE_SIDED, WHOLE])
+@pytest.mark.parametrize(("columns", "up"), [((1,), True), ((1, F(1, 2)), True), ((-1,), False), ((1, -1), False), ((0, -1), False)])
+@pytest.mark.parametrize("epsilon", [F(1, 10), F(6, 10), F(7, 10), F(3)])
+def test_the_lower_bound_of_a_sample_is_of_the_order_that_occurs(noise, columns, up, epsilon):
+    rule = "lattice" if noise.integers else "line"
+    columns = tuple(c for c in columns if not noise.integers or F(c).denominator == 1)
+    with precision(100):
+        found = poisson_subsampling.curve(leaves.curve(Run(asked(*columns, noise=noise)), {"rule": rule}), Num(RATE))
+        below, above = found.lower.worst(rational(epsilon)), found.upper.worst(rational(epsilon))
+        truth = sampled_delta(up, epsilon)
+        assert abs(float(below.mid()) - float(truth)) < 1e-12
+        assert float(above.mid()) >= float(truth) - 1e-12
+        if columns != (1, -1):
+            assert float(above.mid()) <= float(truth) + 1e-12  # all records move the answer the same way
+
+
+def test_records_that_move_the_answer_both_ways_leave_the_upper_bound_for_either_order():
+    with precision(100):
+        one, both = (leaves.curve(Run(asked(*columns)), {"rule": "line"}) for columns in ((1, F(1, 2)), (1, F(-1, 2))))
+        again = leaves.curve(Run(asked(1), factor=Num(F(2))), {"rule": "line"})
+    assert one.exact and not both.exact and both.upper.forward is both.upper.backward
+    assert again.upper.forward is again.upper.backward  # of two records one may come and one go
+
+
+def test_only_noise_that_is_not_symmetric_under_a_query_by_records_of_one_sign_is_told():
+    assert is_told(asked(1)) and is_told(asked(-1, 2)) and is_told(asked(1, noise=WHOLE))
+    assert is_told(Part(Product(parse("exp(-abs(z) + min(z, 1))"), Num(F(1))), None, Query(((F(1),),), "add-remove")))
+    for part in (
+        asked(1, -1),
+        asked(1, 2, adjacency="replace"),
+        Part(ONE_SIDED, Num(F(1))),
+        asked(1, noise=Translation(parse("exp(-abs(z))"))),
+        asked(1, noise=Translation(parse("1 - abs(z)"), (Num(F(-1)), Num(F(1))))),
+    ):
+        assert not is_told(part)
+
+
+@pytest.mark.parametrize(("columns", "least"), [((1,), "log(2)"), ((1, -1), None)])
+def test_the_pure_epsilon_of_a_sample_is_bounded_by_what_either_order_has(columns, least):
+    claim = Claim(Subsample(asked(*columns), Num(RATE)), None)
+    witness = {"a": ["1/2"], "b": ["-1/2"], "event": "7/16", "radius": "7/16", "value": "inf"}
+    bound = combination.check(claim, {"side": "lower", "part": {"rule": "point-witness", "evidence": witness}})
+    if least is None:
+        assert bound.value is combination.INFINITE
+    else:
+        assert abs(_number(bound.value) - _number(parse(least))) < 1e-15
+
+
+def test_the_whole_data_as_the_sample_keep_the_part_s_epsilon():
+    assert combination._either_order(parse("3"), Num(F(1))) == parse("3")
+    value = combination._either_order(parse("1"), parse("1/3"))
+    assert abs(_number(value) - _number(parse("-log(2/3 + exp(-1)/3)"))) < 1e-15
+
+
+def _number(expr):
+    with precision(100):
+        return float(constant(expr).mid())
