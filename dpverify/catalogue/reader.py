@@ -93,6 +93,7 @@ from dpverify.model import (
     all_parts,
     kind_of,
 )
+from dpverify.outside import printable
 from dpverify.search import sanity
 
 MAX_PARAMETERS: Final = 1000
@@ -203,8 +204,8 @@ class _Reader:
         audit = top.may("audit", read_table, None)
         top.done()
         name = Path(self.file).stem
-        if not name.isprintable():
-            self.faults.append(f"{self.file!r}: the file's name holds a line break or another unseen character. Rename it.")
+        if not self.file.isprintable():
+            self.faults.append(f"{self.file!r}: the file's name, or a folder's, holds a line break or another unseen character. Rename it.")
         mechanism = None if mechanism_table is None else self._mechanism(Fields(mechanism_table, self._at("mechanism"), self.faults))
         if audit is not None:
             audit = self._audit(Fields(audit, self._at("audit"), self.faults))
@@ -667,7 +668,7 @@ def _declaration(use: str, folder: Path) -> Declaration:
     path = next((candidate for candidate in tried if candidate.is_file()), None)
     if path is None:
         raise Fault(f"names no file. Looked for {', '.join(map(str, tried))}.")
-    print(f"running {path} (use = {use})", file=sys.stderr)  # noqa: T201
+    print(printable(f"running {path} (use = {use})"), file=sys.stderr)  # noqa: T201
     module_spec = importlib.util.spec_from_file_location(f"_dpverify_declaration_{path.stem}", path)
     assert module_spec is not None and module_spec.loader is not None
     module = importlib.util.module_from_spec(module_spec)

@@ -20,11 +20,12 @@ from dpverify.cli.completion import complete_arguments, completion
 from dpverify.cli.explain import explain
 from dpverify.cli.init import init
 from dpverify.cli.new import new
-from dpverify.cli.output import fault, unwritten
+from dpverify.cli.output import fault, say, unwritten
 from dpverify.cli.report import report
 from dpverify.cli.schema import schema
 from dpverify.cli.verify import verify
 from dpverify.errors import DpverifyError, SpecError
+from dpverify.outside import printable
 
 INTERRUPTED: Final = 130
 
@@ -49,20 +50,20 @@ class _Verbs(click.Group):
             click.echo("interrupted; no file is left half-written.", err=True)
             sys.exit(INTERRUPTED)
         except click.ClickException as error:
+            error.message = printable(error.message)
             error.show()
             sys.exit(2)
         except SpecError as error:
-            for said in error.faults:
-                click.echo(f"SpecError: {said}", err=True)
+            say(*(f"SpecError: {said}" for said in error.faults), err=True)
             sys.exit(2)
         except DpverifyError as error:
-            click.echo(f"{type(error).__name__}: {error}", err=True)
+            say(*f"{type(error).__name__}: {error}".split("\n"), err=True)
             sys.exit(2)
         except OSError as error:
-            click.echo(unwritten(error), err=True)
+            say(unwritten(error), err=True)
             sys.exit(2)
         except Exception as error:
-            click.echo(fault(error), err=True)
+            say(*fault(error).split("\n"), err=True)
             sys.exit(3)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from dpverify.cli.output import say
 from dpverify.scaffold.kinds import KINDS
 
 WIDTH = max(map(len, KINDS))
@@ -39,9 +40,9 @@ def new(name: str, kind: str, sampler: bool, folder: Path | None, force: bool, d
     files = mechanism_files(folder, name, kind, sampler=sampler, force=force, schema=schema)
     if not dry_run:
         carry_out(files)
-    click.echo("\n".join(told(files, dry_run)))
+    say(*told(files, dry_run))
     claims = shlex.quote(beside_options(files[0].path))
-    click.echo(f"Next:\n  dpverify verify {claims}")
+    say("Next:", f"  dpverify verify {claims}")
     if len(files) > 1:
-        click.echo(f"  dpverify audit {claims}")
+        say(f"  dpverify audit {claims}")
     return 0

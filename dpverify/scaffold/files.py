@@ -9,8 +9,13 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from typing import Final
 
 from dpverify.errors import ProjectError
+from dpverify.outside import read_regular
+
+MAX_BYTES: Final = 16 << 20
+"""Of a file that lines are added to."""
 
 
 class Action(StrEnum):
@@ -54,7 +59,10 @@ def extended(path: Path, addition: str, why: str) -> Planned:
 def read(path: Path) -> str:
     """The text of a file with its line ends as they are. Raises ProjectError where it cannot be read."""
     try:
-        return path.read_bytes().decode("utf-8")
+        text = read_regular(path, MAX_BYTES + 1)
+        if len(text) > MAX_BYTES:
+            raise ProjectError(f"{path}: more than {MAX_BYTES} bytes, to which nothing is added. Shorten it.")
+        return text.decode("utf-8")
     except UnicodeDecodeError as error:
         raise ProjectError(f"{path}: not UTF-8 at byte {error.start}. Save it as UTF-8.") from error
     except OSError as error:
@@ -106,6 +114,9 @@ def _in_the_way(path: Path) -> Iterator[str]:
     """What keeps a file from being written."""
     if path.is_dir():
         yield f"{path}: a folder is where this file would go. Move it, or choose another folder."
+        return
+    if path.exists() and not path.is_file():
+        yield f"{path}: a pipe or a device is where this file would go. Move it, or choose another folder."
         return
     nearest = next(folder for folder in path.absolute().parents if os.path.lexists(folder))
     if not nearest.is_dir():
