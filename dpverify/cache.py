@@ -1,7 +1,7 @@
 """Certificates that were found before, kept by the content of what was asked. A hit is a proposal: the kernel judges it anew.
 
-The folder is made and marked by dpverify, or was empty; one that holds other things without our mark is refused. Nothing is read, replaced or
-removed in it but files whose names the cache itself gives, and links are not followed.
+The folder is made and marked by dpverify, or was empty; one that holds other things without our mark is refused. Nothing is read, replaced
+or removed in it but files whose names the cache itself gives, and links are not followed.
 
 The name of a cached file is a hash of the claim, the digits, the version and the sources of all that finds and checks certificates. Nothing
 that a file says is believed: one that is damaged, of another claim, or refused by the kernel is found anew and replaced.
@@ -22,11 +22,10 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
 
-from dpverify import __version__
+from dpverify import __version__, seal
 from dpverify.certificate import MAX_BYTES, decode
 from dpverify.model import Claim, claim_hash, to_json
 from dpverify.outside import read_regular
-from dpverify.seal import holds, seal
 from dpverify.verify import Verified, rejudged
 
 SCHEMA: Final = "dpverify-cache/1"
@@ -126,7 +125,7 @@ class Cache:
             if file is None:
                 return None
             found = self._read(file)
-            if found.keys() != {"schema", "value", "seal"} or not holds(_told(name, found["value"]), found["seal"]):
+            if found.keys() != {"schema", "value", "seal"} or not seal.holds(_told(name, found["value"]), found["seal"]):
                 return None
             os.utime(file)
         except Exception:  # damaged: then it is made anew
@@ -137,7 +136,7 @@ class Cache:
         """Keep a JSON value that no kernel can check, such as the data of a picture, sealed, under a hash of what it is made from."""
         file = self._place(name)
         with contextlib.suppress(OSError, ValueError, RecursionError):
-            sealed = seal(_told(name, value))
+            sealed = seal.seal(_told(name, value))
             text = json.dumps({"schema": SCHEMA, "value": value, "seal": sealed}, allow_nan=False)
             if file is not None and sealed is not None and len(text) <= MAX_BYTES:
                 self._replace(file, text)
@@ -152,27 +151,26 @@ class Cache:
         return None if self.folder is None else self._place(key(claim, digits))
 
     def foreign(self) -> str | None:
-        """Why nothing is kept or removed in the folder, in a sentence with the way out; None where it is a cache's, or free to become one."""
-        if self.folder is None or not os.path.lexists(self.folder):
-            return None
-        if not self.folder.is_dir():
-            return f"{self.folder}: not a folder, so no cache. Choose another, or --no-cache."
-        try:
-            with os.scandir(self.folder) as entries:
-                empty = next(entries, None) is None
-        except OSError:
-            return None  # without the rights there is no cache, and no failure
-        if empty or self._marked():
+        """Why the folder is no cache, in a sentence with the way out; None where it is one, or is free to become one."""
+        if self.folder is None or self._marked() or not self._foreign():
             return None
         return (
-            f"{self.folder}: not a folder that dpverify made for its cache: it holds other files, and no {TAG} of dpverify. Choose an empty or a "
-            "new folder for the cache; nothing was removed."
+            f"{self.folder}: not a folder that dpverify made for its cache: it holds other files, and no {TAG} of dpverify. "
+            "Choose an empty or a new folder for the cache; nothing was removed."
         )
 
     def files(self) -> list[tuple[Path, os.stat_result]]:
         """What is kept, used longest ago first; nothing of a folder without our mark, and nothing that the cache did not name."""
         found = _stats(self.folder / _FOLDER) if self.folder is not None and self._marked() else ()
         return sorted(found, key=lambda one: one[1].st_mtime_ns)
+
+    def _foreign(self) -> bool:
+        """Whether the folder holds anything but our mark and our own configuration, which somebody may keep in the same place."""
+        assert self.folder is not None
+        kept = seal.folder()
+        inside = kept is not None and kept.absolute().is_relative_to(self.folder.absolute())
+        own = {TAG, *((kept / seal.NAME).absolute().relative_to(self.folder.absolute()).parts[:1] if kept is not None and inside else ())}
+        return any(entry.name not in own for entry in _entries(self.folder))
 
     def _marked(self) -> bool:
         try:
@@ -194,7 +192,7 @@ class Cache:
         assert self.folder is not None
         self.folder.mkdir(parents=True, exist_ok=True)
         if not self._marked():
-            if any(entry.name != TAG for entry in self.folder.iterdir()) or (self.folder / TAG).is_symlink():
+            if self._foreign() or (self.folder / TAG).is_symlink():
                 raise FileExistsError(self.folder)
             (self.folder / TAG).write_text(_TAG, encoding="ascii", newline="\n")
         if _linked(file.parents[1], file.parent):

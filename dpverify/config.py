@@ -210,7 +210,8 @@ def leads_inside(root: Path, path: str) -> bool:
     """Whether a path that is relative to a folder, all links followed, stays in it. One with ".." or a drive does not, wherever it ends."""
     try:
         given = PurePath(path)
-        return not given.is_absolute() and not given.drive and ".." not in given.parts and (root / path).resolve().is_relative_to(root.resolve())
+        relative = not given.is_absolute() and not given.drive and ".." not in given.parts
+        return relative and (root / path).resolve().is_relative_to(root.resolve())
     except (OSError, RuntimeError, ValueError):  # no path at all, or links that lead round in a circle
         return False
 

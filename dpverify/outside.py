@@ -1,4 +1,4 @@
-"""What comes from outside: text that may be printed, and files that may be read. Names of files and folders, and all that files say, are foreign."""
+"""What comes from outside: text that is printed, and files that are read. Names of files, and all that files say, are foreign."""
 
 from __future__ import annotations
 

@@ -5,6 +5,7 @@ One verb a file. Heavy modules are imported by the verb that needs them, so that
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from typing import Any, Final
@@ -25,7 +26,6 @@ from dpverify.cli.report import report
 from dpverify.cli.schema import schema
 from dpverify.cli.verify import verify
 from dpverify.errors import DpverifyError, SpecError
-from dpverify.outside import printable
 
 INTERRUPTED: Final = 130
 
@@ -50,8 +50,7 @@ class _Verbs(click.Group):
             click.echo("interrupted; no file is left half-written.", err=True)
             sys.exit(INTERRUPTED)
         except click.ClickException as error:
-            error.message = printable(error.message)
-            error.show()
+            _show(error)
             sys.exit(2)
         except SpecError as error:
             say(*(f"SpecError: {said}" for said in error.faults), err=True)
@@ -65,6 +64,13 @@ class _Verbs(click.Group):
         except Exception as error:
             say(*fault(error).split("\n"), err=True)
             sys.exit(3)
+
+
+def _show(error: click.ClickException) -> None:
+    """What click says of bad usage, with the names in it made printable."""
+    said = io.StringIO()
+    error.show(said)
+    say(*said.getvalue().rstrip("\n").split("\n"), err=True)
 
 
 @click.group(cls=_Verbs, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120})

@@ -41,7 +41,8 @@ def check(certificates: tuple[Path, ...], against: tuple[str, ...]) -> int:
     if wrong:
         say(*wrong)
     held = sum(one.code == 0 for one in found.values())
-    say(f"{len(found)} certificate{'' if len(found) == 1 else 's'}, {held} hold" + (f"; {len(wrong)} missing, extra or other" if wrong else ""))
+    told = f"{len(found)} certificate{'' if len(found) == 1 else 's'}, {held} hold"
+    say(told + (f"; {len(wrong)} missing, extra or other" if wrong else ""))
     return max([1 if wrong else 0, *(one.code for one in found.values())])
 
 
@@ -84,10 +85,12 @@ def _beside_page(folder: Path, found: Mapping[Path, Rechecked]) -> Iterator[str]
         if not (folder / name).is_file():
             yield f"missing: {folder / name}: {folder / PAGE} lists it."
     for file, one in found.items():
-        name = file.relative_to(folder).as_posix() if file.is_relative_to(folder) else None
-        if name is not None and name not in page.digests:
+        if not file.is_relative_to(folder):
+            continue
+        digest = page.digests.get(file.relative_to(folder).as_posix())
+        if digest is None:
             yield f"extra: {file}: {folder / PAGE} does not list it."
-        elif name is not None and one.digest and one.digest != page.digests[name]:
+        elif one.digest and one.digest != digest:
             yield f"other: {file}: its SHA-256 is not the one in {folder / PAGE}: it was replaced since, or the page was."
 
 

@@ -106,7 +106,8 @@ _COMPLETES: Final[Mapping[tuple[str | None, str | None], Complete]] = {
 
 def _starting(known: Mapping[str, str], incomplete: str) -> Iterator[CompletionItem]:
     """What goes on as it was begun, but for what does not fit on one line that can be seen: a shell would take it for several words."""
-    return (CompletionItem(word, help=printable(known[word])) for word in sorted(known) if word.startswith(incomplete) and word.isprintable())
+    fitting = (word for word in sorted(known) if word.startswith(incomplete) and word.isprintable())
+    return (CompletionItem(word, help=printable(known[word])) for word in fitting)
 
 
 def _mechanisms() -> dict[str, str]:

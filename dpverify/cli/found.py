@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -104,7 +103,7 @@ def foreign(folder: Path, names: Iterable[str]) -> list[Path]:
             return paged
         return _says_so(folder / name) if name.endswith((SUFFIX, ".curves.json")) or name == NAME else paged
 
-    there = (name for name in dict.fromkeys(names) if os.path.lexists(folder / name))
+    there = (name for name in dict.fromkeys(names) if (folder / name).is_file() or (folder / name).is_dir())  # a pipe holds nothing
     return [folder / name for name in there if not (name in listed and (folder / name).is_file()) and not ours(name)]
 
 
@@ -112,12 +111,14 @@ def refuse(folder: Path, names: Iterable[str]) -> None:
     """Raise SpecError that names every file in the way, before long work is done."""
     wrong = foreign(folder, names)
     if wrong:
-        raise SpecError([f"{file}: dpverify did not write it, so that it is not replaced. Move it, or choose another folder." for file in wrong])
+        way_out = "Move it, or choose another folder"
+        raise SpecError([f"{file}: dpverify did not write it, so that it is not replaced. {way_out}." for file in wrong])
 
 
 def _says_so(file: Path) -> bool:
-    """Whether a file holds one of the formats that dpverify writes."""
+    """Whether a file holds one of the formats that dpverify writes, or nothing that could be lost."""
     try:
-        return b'"dpverify-' in read_regular(file, MAX_BYTES)
+        held = read_regular(file, MAX_BYTES)
+        return b'"dpverify-' in held or held.strip() in (b"", b"{}", b"[]")
     except OSError:
         return False

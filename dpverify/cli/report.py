@@ -41,8 +41,8 @@ def report(
 ) -> int:  # fmt: skip
     """Verify, audit, and write one page for people (index.html, index.md) with certificates and the data of privacy curves.
 
-    The directory may be new, empty, or that of an earlier report, whose files are replaced. A file of somebody else that is in the way is an
-    error, unless --force is given.
+    The directory may be new, empty, or that of an earlier report, whose files are replaced. A file of somebody else that is in the way is
+    an error, unless --force is given.
     """
     from dpverify.cli.claims import audited, specs_of, verified
     from dpverify.cli.found import found_in, refuse

@@ -21,7 +21,8 @@ def render(results: Results) -> str:
     surprises = [one for one in results.surprises if not one.known]
     lines = [f"## dpverify: {'all as expected' if not surprises else f'{len(surprises)} to look at'}", "", f"{results.summary}.", ""]
     for one in surprises[:_SHOWN]:
-        lines += [f"### {literal(one.title)}, {literal(one.name)}", "", f"{code_span(one.file)}, line {one.line}", "", *fenced(one.message), ""]
+        lines += [f"### {literal(one.title)}, {literal(one.name)}", "", f"{code_span(one.file)}, line {one.line}", ""]
+        lines += [*fenced(one.message), ""]
     if len(surprises) > _SHOWN:
         lines += [f"{len(surprises) - _SHOWN} more are in the report.", ""]
     lines += _files(results)
@@ -31,6 +32,7 @@ def render(results: Results) -> str:
 
 
 def fenced(message: str) -> Sequence[str]:
+    """Foreign text as a block that nothing in it ends, line by line."""
     fence = "`" * max(3, 1 + _longest_run(message))
     return [f"{fence}text", printable_lines(message), fence]
 

@@ -77,7 +77,8 @@ def _shorter(page: str) -> str:
 
 @lru_cache(maxsize=1)
 def _environment() -> Environment:
-    environment = Environment(loader=PackageLoader("dpverify.report.page"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, finalize=_seen)
+    loader = PackageLoader("dpverify.report.page")
+    environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, finalize=_seen)
     environment.globals.update(kind_of=lambda thing: type(thing).__name__, tone=tone, sign=sign, wide=WIDE)
     return environment
 
