@@ -46,9 +46,10 @@ from dpverify.catalogue.values import (
     read_value_or_domain,
     within,
 )
+from dpverify.certificate import PRECISIONS, pack, unpack
 from dpverify.curves.runs import adjacency_faults
 from dpverify.declare import Mechanism as Declaration
-from dpverify.errors import DpverifyError, ExprError, SpecError
+from dpverify.errors import CertificateError, DpverifyError, ExprError, SpecError
 from dpverify.expr import (
     FUNCTIONS,
     ONE,
@@ -213,6 +214,8 @@ class _Reader:
         claims = [self._claim(table, mechanism, name, i) for i, table in enumerate(tables, 1)]
         self._unique_names(tables)
         self._idle(tables)
+        if not self.faults:
+            self._certifiable(claims)
         if not self.faults:
             self._sane(claims)
         if self.faults:
@@ -624,6 +627,18 @@ class _Reader:
                 table.fault(f"name = {show(name)} stands twice; names are unique in a file.")
             elif isinstance(name, str):
                 seen.add(name)
+
+    def _certifiable(self, claims: Iterable[Stated | None]) -> None:
+        """Claims that no certificate can state, for with its parameters put in something in them is too long, too deep or too large."""
+        for number, stated in enumerate(claims, 1):
+            if stated is None:
+                continue
+            try:
+                unpack(pack(stated.claim, PRECISIONS[0], "UNKNOWN", ()))
+            except (CertificateError, RecursionError) as error:
+                why = error if isinstance(error, CertificateError) else "it is nested too deeply."
+                place = self._at(f"claim {number}")
+                self.faults.append(f"{place}: no certificate can state it, with its parameters put in: {why} Write it shorter.")
 
     def _sane(self, claims: Iterable[Stated | None]) -> None:
         """Densities that are certainly negative somewhere, or certainly not integrable."""

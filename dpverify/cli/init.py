@@ -34,7 +34,7 @@ def init(folder: Path, ci: str, force: bool, dry_run: bool) -> int:
 
     files = project_files(folder, ci=ci, force=force)
     if not dry_run:
-        carry_out(files)
+        carry_out(files, folder)
     say(*told(files, dry_run), "Next:")
     if folder.resolve() != Path.cwd():
         say(f"  cd {shlex.quote(beside_options(folder))}")

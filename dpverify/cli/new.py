@@ -35,11 +35,14 @@ def new(name: str, kind: str, sampler: bool, folder: Path | None, force: bool, d
     from dpverify.scaffold.mechanism import mechanism_files
     from dpverify.scaffold.project import SCHEMA, claim_folder, project_root
 
-    folder = Path(os.path.relpath(claim_folder(project_root(Path.cwd())))) if folder is None else folder
+    root = folder
+    if folder is None:
+        root = project_root(Path.cwd())
+        folder = Path(os.path.relpath(claim_folder(root)))
     schema = SCHEMA if (folder / SCHEMA).is_file() else ""
     files = mechanism_files(folder, name, kind, sampler=sampler, force=force, schema=schema)
     if not dry_run:
-        carry_out(files)
+        carry_out(files, root)
     say(*told(files, dry_run))
     claims = shlex.quote(beside_options(files[0].path))
     say("Next:", f"  dpverify verify {claims}")

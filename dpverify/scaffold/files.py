@@ -69,14 +69,14 @@ def read(path: Path) -> str:
         raise ProjectError(f"{path}: cannot be read: {error.strerror or error}.") from error
 
 
-def carry_out(files: Sequence[Planned]) -> None:
-    """Write all planned files, or none.
+def carry_out(files: Sequence[Planned], root: Path | None = None) -> None:
+    """Write all planned files, or none. root: the folder that links in it may not lead out of.
 
     Raises ProjectError, listing everything that is in the way, before anything is written; OSError where writing fails, after what was
     written has been taken back.
     """
     work = [file for file in files if file.action is not Action.LEAVE]
-    faults = [fault for file in work for fault in _in_the_way(file.path)]
+    faults = [fault for file in work for fault in _in_the_way(file.path, root)]
     if faults:
         raise ProjectError(faults)
     folders: list[Path] = []
@@ -110,8 +110,11 @@ def _named(path: Path) -> Iterator[None]:
         raise OSError(error.errno, error.strerror, str(path)) from error
 
 
-def _in_the_way(path: Path) -> Iterator[str]:
+def _in_the_way(path: Path, root: Path | None) -> Iterator[str]:
     """What keeps a file from being written."""
+    if root is not None and not path.resolve().is_relative_to(root.resolve()):
+        yield f"{path}: a link leads it out of {root}, to {path.resolve()}. Remove the link, or choose another folder."
+        return
     if path.is_dir():
         yield f"{path}: a folder is where this file would go. Move it, or choose another folder."
         return
