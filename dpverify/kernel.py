@@ -25,7 +25,7 @@ from dpverify.compare import certainly_le, certainly_lt
 from dpverify.errors import CertificateError, DpverifyError, Rejected, Undecided
 from dpverify.expr import ZERO, Expr, Num, format_expr, substitute, symbols
 from dpverify.model import Claim, Domain, to_json
-from dpverify.outside import printable, read_regular
+from dpverify.outside import printable, read_regular, show_all
 from dpverify.rules.assumptions import derived, of_a_bound, of_a_verdict
 from dpverify.rules.base import Bound, Infinite
 from dpverify.rules.table import OF_THE_MECHANISM, TABLE, Rule
@@ -308,6 +308,7 @@ def main(argv: Sequence[str]) -> int:
         print("usage: python -P -m dpverify.kernel FILE...", file=sys.stderr)
         return 2
     code = 0
+    show_all(sys.stdout, sys.stderr)
     try:
         for name in argv:
             found = recheck(Path(name))

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
 import re
 import stat
 from pathlib import Path
+from typing import TextIO
 from unicodedata import category
 
 
@@ -24,6 +26,13 @@ def printable(text: str) -> str:
 def printable_lines(text: str) -> str:
     """Foreign text whose line breaks are meant."""
     return "\n".join(map(printable, text.split("\n")))
+
+
+def show_all(*streams: TextIO | None) -> None:
+    """Have streams write letters that their encoding lacks as escapes, where they would fail."""
+    for stream in streams:
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def read_regular(path: Path, most: int) -> bytes:

@@ -26,6 +26,7 @@ from dpverify.cli.report import report
 from dpverify.cli.schema import schema
 from dpverify.cli.verify import verify
 from dpverify.errors import DpverifyError, SpecError
+from dpverify.outside import show_all
 
 INTERRUPTED: Final = 130
 
@@ -44,6 +45,7 @@ class _Verbs(click.Group):
     def main(self, *args: Any, **kwargs: Any) -> Any:
         """Run a verb and leave with its exit code: 2 for bad usage or files, 3 for a fault of dpverify, 130 for Ctrl-C."""
         kwargs["standalone_mode"] = False
+        show_all(sys.stdout, sys.stderr)
         try:
             sys.exit(super().main(*args, **kwargs) or 0)
         except click.Abort:

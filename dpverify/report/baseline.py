@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from dpverify.certificate import MAX_BYTES
 from dpverify.errors import SpecError
-from dpverify.outside import read_regular
+from dpverify.outside import read_regular, visible
 from dpverify.report.results import AUDIT_RULES, CLAIM_RULES, RULES, Results
 
 SCHEMA: Final = "dpverify-baseline/1"
@@ -66,7 +66,7 @@ def accepted(results: Results, before: Baseline) -> tuple[Known, ...]:
     Faults cannot be accepted.
     """
     found = {
-        Known(results.place(one.file), one.name, one.rule, one.message.partition("\n")[0], one.fingerprint)
+        Known(results.place(one.file), one.name, one.rule, visible(one.message.partition("\n")[0]), one.fingerprint)
         for one in results.surprises
         if one.rule in RULES
     }
