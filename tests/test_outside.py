@@ -5,10 +5,12 @@ import hashlib
 import json
 import os
 import re
+import shlex
 import shutil
 import signal
 import subprocess
 import sys
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote
@@ -401,10 +403,12 @@ def test_the_digest_is_what_sha256sum_gives(folder):
 
 
 def test_the_page_says_how_its_digest_is_made(folder):
-    run("report", "response.toml", "-o", "out", code=0)
+    for name in ("a b", "-c", "back\\slash"):
+        Path(f"{name}.toml").write_text(RESPONSE + ABOVE)
+    run("report", ".", "-o", "out", code=0)
     page = Path("out/index.html").read_text()
-    (command,) = re.findall(r"\nsha256sum -- ([^<]*)<", page)
-    made = subprocess.run(["sh", "-c", f"sha256sum -- {command}"], capture_output=True, text=True, check=True, cwd="out").stdout[:64]
+    (command,) = (unescape(found) for found in re.findall(r"\n(for file in [^<]*)<", page))
+    made = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=True, cwd="out").stdout[:64]
     assert f"<dt>their digest</dt><dd><code>{made}</code>" in page
 
 
@@ -489,6 +493,17 @@ def test_a_browser_runs_the_pages_own_script_and_style_and_loads_nothing(folder)
     assert all(not values & {"*", "http:", "https:"} for values in policy.values()) and "'unsafe-inline'" not in policy["script-src"]
     assert all(link.startswith(("#", "./")) for link in page.links)
     assert {unquote(link[2:]) for link in page.links if link.startswith("./")} <= {file.name for file in Path("out").iterdir()}
+
+
+@pytest.mark.parametrize("name", ["$(touch owned)", "`touch owned`", "; touch owned #", "-c", "a b", "'\"x"])
+def test_the_line_that_checks_again_names_the_file_whatever_it_is_called(folder, name):
+    Path(f"{name}.toml").write_text(RESPONSE + ABOVE)
+    run("report", f"./{name}.toml", "-o", "out", code=0)
+    text = unescape(re.sub(r"<[^>]*>", "", re.search(r"<dt>check it again</dt><dd>(.*?)</dd>", Path("out/index.html").read_text())[1]))
+    line = text.replace("python", shlex.quote(sys.executable), 1)
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(["sh", "-c", line], capture_output=True, text=True, cwd="out", env=environment, check=False)
+    assert done.returncode == 0 and done.stdout.startswith("PROVED ") and not list(folder.rglob("owned"))
 
 
 # -- the kernel ----------------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import PurePath
+from shlex import quote
 
 from dpverify.report.page.blocks import Block, Code, Facts, Inline, Link, beside
 from dpverify.report.page.subject import Claimed
@@ -17,7 +18,8 @@ def blocks(subject: Claimed) -> Sequence[Block]:
     if path is None:
         return []
     name = PurePath(path).name
-    rows: list[tuple[str, Inline]] = [("check it again", (Code("python -P -m dpverify.kernel"), " ", Link(name, beside(name))))]
+    argument = quote(f"./{name}" if name.startswith("-") else name)  # a line that people give to a shell
+    rows: list[tuple[str, Inline]] = [("check it again", (Code("python -P -m dpverify.kernel"), " ", Link(argument, beside(name))))]
     if path in subject.file.digests:
         rows.append(("its SHA-256", (Code(subject.file.digests[path]), " (of the file, as ", Code("sha256sum"), " gives it)")))
     return [Facts(rows)]

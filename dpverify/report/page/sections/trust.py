@@ -10,6 +10,8 @@ from dpverify.report.page.blocks import Block, Code, Facts, Inline, Items, Listi
 from dpverify.report.page.subject import Run
 
 TITLE = "What is trusted, and how to check it"
+DIGEST = 'for file in *.cert.json; do sha256sum <"$file"; done | cut -c1-64 | LC_ALL=C sort | sha256sum'
+"""The digest of all certificates as a shell makes it."""
 
 
 def blocks(run: Run) -> Sequence[Block]:
@@ -27,7 +29,7 @@ def blocks(run: Run) -> Sequence[Block]:
                 "To see that all of them are here and are those that this page lists, run the first line in this folder. Their digest is "
                 "the SHA-256 of the sorted list of their SHA-256, one a line, as the second line makes it of the files in this folder:"
             ),
-            Listing("dpverify check .\nsha256sum -- *.cert.json | cut -c1-64 | LC_ALL=C sort | sha256sum"),
+            Listing(f"dpverify check .\n{DIGEST}"),
         ]
     return [
         Paragraph(
