@@ -1,5 +1,8 @@
 """Certificates that were found before, kept by the content of what was asked. A hit is a proposal: the kernel judges it anew.
 
+The folder is made and marked by dpverify, or was empty; one that holds other things without our mark is refused. Nothing is read, replaced
+or removed in it but files whose names the cache itself gives, and links are not followed.
+
 The name of a cached file is a hash of the claim, the digits, the version and the sources of all that finds and checks certificates. Nothing
 that a file says is believed: one that is damaged, of another claim, or refused by the kernel is found anew and replaced.
 """
@@ -9,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -18,10 +22,10 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
 
-from dpverify import __version__
+from dpverify import __version__, seal
 from dpverify.certificate import MAX_BYTES, decode
 from dpverify.model import Claim, claim_hash, to_json
-from dpverify.seal import holds, seal
+from dpverify.outside import read_regular
 from dpverify.verify import Verified, rejudged
 
 SCHEMA: Final = "dpverify-cache/1"
@@ -33,7 +37,12 @@ _ABOVE: Final = frozenset(
      "scaffold", "schemas", "seal.py", "__init__.py")
 )  # fmt: skip
 """What has no part in finding and checking certificates. A new floor that is not named here only makes certificates be found anew."""
+TAG: Final = "CACHEDIR.TAG"
+"""The file that marks the folder of a cache; backups leave such folders out."""
 _TAG: Final = "Signature: 8a477f597d28d172789f06886806bc55\n# Certificates that dpverify found before. They may be removed at any time.\n"
+_FOLDER: Final = "v1"
+_NAMES: Final = re.compile(r"[0-9a-f]{64}(\.json|\.[a-z0-9_]{8}\.tmp)")
+"""What the cache calls its files: the last are half-written ones of a run that was ended."""
 
 
 @cache
@@ -84,7 +93,7 @@ class Cache:
         if file is None:
             return None
         try:
-            found = _read(file)
+            found = self._read(file)
             if not isinstance(found, dict) or found.keys() != {"schema", "certificate", "reasons"} or found["schema"] != SCHEMA:
                 return None
             reasons = found["reasons"]
@@ -105,7 +114,7 @@ class Cache:
         try:
             text = json.dumps(outcome, allow_nan=False)
             if len(text) <= MAX_BYTES:
-                _replace(file, text)
+                self._replace(file, text)
         except (OSError, ValueError, RecursionError):
             return
 
@@ -115,8 +124,8 @@ class Cache:
         try:
             if file is None:
                 return None
-            found = _read(file)
-            if found.keys() != {"schema", "value", "seal"} or not holds(_told(name, found["value"]), found["seal"]):
+            found = self._read(file)
+            if found.keys() != {"schema", "value", "seal"} or not seal.holds(_told(name, found["value"]), found["seal"]):
                 return None
             os.utime(file)
         except Exception:  # damaged: then it is made anew
@@ -127,10 +136,10 @@ class Cache:
         """Keep a JSON value that no kernel can check, such as the data of a picture, sealed, under a hash of what it is made from."""
         file = self._place(name)
         with contextlib.suppress(OSError, ValueError, RecursionError):
-            sealed = seal(_told(name, value))
+            sealed = seal.seal(_told(name, value))
             text = json.dumps({"schema": SCHEMA, "value": value, "seal": sealed}, allow_nan=False)
             if file is not None and sealed is not None and len(text) <= MAX_BYTES:
-                _replace(file, text)
+                self._replace(file, text)
 
     def has(self, claim: Claim, digits: int) -> bool:
         """Whether something is kept for this question, be it what it may."""
@@ -141,12 +150,62 @@ class Cache:
         """Where the outcome of a question is kept."""
         return None if self.folder is None else self._place(key(claim, digits))
 
-    def _place(self, name: str) -> Path | None:
-        return None if self.folder is None else self.folder / "v1" / name[:2] / f"{name}.json"
+    def foreign(self) -> str | None:
+        """Why the folder is no cache, in a sentence with the way out; None where it is one, or is free to become one."""
+        if self.folder is None or self._marked() or not self._foreign():
+            return None
+        return (
+            f"{self.folder}: not a folder that dpverify made for its cache: it holds other files, and no {TAG} of dpverify. "
+            "Choose an empty or a new folder for the cache; nothing was removed."
+        )
 
     def files(self) -> list[tuple[Path, os.stat_result]]:
-        """What is kept, used longest ago first."""
-        return sorted(_stats(self.folder / "v1" if self.folder else None), key=lambda one: one[1].st_mtime_ns)
+        """What is kept, used longest ago first; nothing of a folder without our mark, and nothing that the cache did not name."""
+        found = _stats(self.folder / _FOLDER) if self.folder is not None and self._marked() else ()
+        return sorted(found, key=lambda one: one[1].st_mtime_ns)
+
+    def _foreign(self) -> bool:
+        """Whether the folder holds anything but our mark and our own configuration, which somebody may keep in the same place."""
+        assert self.folder is not None
+        kept = seal.folder()
+        inside = kept is not None and kept.absolute().is_relative_to(self.folder.absolute())
+        own = {TAG, *((kept / seal.NAME).absolute().relative_to(self.folder.absolute()).parts[:1] if kept is not None and inside else ())}
+        return any(entry.name not in own for entry in _entries(self.folder))
+
+    def _marked(self) -> bool:
+        try:
+            return self.folder is not None and read_regular(self.folder / TAG, len(_TAG) + 1) == _TAG.encode("ascii")
+        except OSError:
+            return False
+
+    def _place(self, name: str) -> Path | None:
+        return None if self.folder is None else self.folder / _FOLDER / name[:2] / f"{name}.json"
+
+    def _read(self, file: Path) -> Any:
+        """The JSON value of a file of bounded size. Raises OSError, or CertificateError for what is no exact JSON."""
+        if _linked(file.parents[1], file.parent, file):
+            raise FileNotFoundError(file)
+        return decode(read_regular(file, MAX_BYTES + 1))
+
+    def _replace(self, file: Path, text: str) -> None:
+        """Write a whole file or nothing, whoever else writes it at the same time; first make and mark the folder. Raises OSError."""
+        assert self.folder is not None
+        self.folder.mkdir(parents=True, exist_ok=True)
+        if not self._marked():
+            if self._foreign() or (self.folder / TAG).is_symlink():
+                raise FileExistsError(self.folder)
+            (self.folder / TAG).write_text(_TAG, encoding="ascii", newline="\n")
+        if _linked(file.parents[1], file.parent):
+            raise FileExistsError(file.parent)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        handle, scratch = tempfile.mkstemp(dir=file.parent, prefix=f"{file.stem}.", suffix=".tmp")
+        try:
+            with os.fdopen(handle, "w", encoding="ascii") as stream:
+                stream.write(text)
+            Path(scratch).replace(file)
+        except BaseException:
+            _remove(Path(scratch))
+            raise
 
     def prune(self, limit: int = LIMIT) -> None:
         """See that the cache is within its limit, in bytes. It takes a look at every file: call it where much longer work was done."""
@@ -169,28 +228,9 @@ def _told(name: str, value: Any) -> str:
     return json.dumps([SCHEMA, name, value], sort_keys=True, allow_nan=False)
 
 
-def _read(file: Path) -> Any:
-    """The JSON value of a file of bounded size. Raises OSError, or CertificateError for what is no exact JSON."""
-    if not file.is_file():  # a pipe would wait for somebody to write to it
-        raise FileNotFoundError(file)
-    with file.open("rb") as stream:
-        return decode(stream.read(MAX_BYTES + 1))
-
-
-def _replace(file: Path, text: str) -> None:
-    """Write a whole file or nothing, whoever else writes it at the same time. Raises OSError."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    tag = file.parents[2] / "CACHEDIR.TAG"  # backups leave such folders out
-    if not tag.exists():
-        tag.write_text(_TAG, encoding="ascii")
-    handle, scratch = tempfile.mkstemp(dir=file.parent, suffix=".tmp")
-    try:
-        with os.fdopen(handle, "w", encoding="ascii") as stream:
-            stream.write(text)
-        Path(scratch).replace(file)
-    except BaseException:
-        _remove(Path(scratch))
-        raise
+def _linked(*places: Path) -> bool:
+    """Whether one of the places is a link, which may lead out of the cache."""
+    return any(place.is_symlink() for place in places)
 
 
 def _remove(file: Path) -> bool:
@@ -202,8 +242,19 @@ def _remove(file: Path) -> bool:
     return True
 
 
-def _stats(folder: Path | None) -> Iterator[tuple[Path, os.stat_result]]:
-    """The files below a folder; those that vanish meanwhile are left out."""
-    for file in folder.glob("*/*") if folder else ():
-        with contextlib.suppress(OSError):
-            yield file, file.stat()
+def _stats(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
+    """The files of a cache, by exactly the names that it gives; links are not followed, and what vanishes meanwhile is left out."""
+    for below in _entries(folder) if not _linked(folder) else ():
+        if re.fullmatch("[0-9a-f]{2}", below.name) and below.is_dir(follow_symlinks=False):
+            for entry in _entries(Path(below.path)):
+                if _NAMES.fullmatch(entry.name) and entry.name.startswith(below.name) and entry.is_file(follow_symlinks=False):
+                    with contextlib.suppress(OSError):
+                        yield Path(entry.path), entry.stat(follow_symlinks=False)
+
+
+def _entries(folder: Path) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as entries:
+            return list(entries)
+    except OSError:
+        return []

@@ -197,7 +197,7 @@ def find_counterexample(a: Expr, b: Expr, domains: Mapping[str, Domain], tries: 
     if not all(name in domains for name in names):
         return None
     grids = [list(_grid(domains[name])) for name in names]
-    for point in islice(_diagonally(grids), tries):
+    for point in islice(diagonally(grids), tries):
         values: dict[str, Expr] = {name: Num(value) for name, value in zip(names, point, strict=True)}
         try:
             left, right = enclose(substitute(a, values)), enclose(substitute(b, values))
@@ -208,20 +208,29 @@ def find_counterexample(a: Expr, b: Expr, domains: Mapping[str, Domain], tries: 
     return None
 
 
-def _diagonally(grids: Sequence[Sequence[Fraction]]) -> Iterator[tuple[Fraction, ...]]:
-    """The points of a product of lists, those near all the lists' beginnings first."""
-    for total in range(sum(len(grid) - 1 for grid in grids) + 1):
-        yield from _at_distance(grids, total)
-
-
-def _at_distance(grids: Sequence[Sequence[Fraction]], total: int) -> Iterator[tuple[Fraction, ...]]:
-    if not grids:
-        if total == 0:
-            yield ()
+def diagonally(grids: Sequence[Sequence[Fraction]]) -> Iterator[tuple[Fraction, ...]]:
+    """The points of a product of lists, those near all the lists' beginnings first; no more of them are made than are asked for."""
+    if not all(grids):
         return
-    for i, value in enumerate(grids[0][: total + 1]):
-        for rest in _at_distance(grids[1:], total - i):
-            yield (value, *rest)
+    reach = [sum(len(grid) - 1 for grid in grids[place:]) for place in range(len(grids) + 1)]
+    for total in range(reach[0] + 1):
+        begun: list[tuple[int, int, Any]] = [(0, total, None)]  # how many are chosen, what is left of the distance, and the choice
+        while begun:
+            place, left, chosen = begun.pop()
+            if place == len(grids):
+                yield _unlinked(chosen)
+                continue
+            steps = range(max(0, left - reach[place + 1]), min(left, len(grids[place]) - 1) + 1)
+            begun += [(place + 1, left - step, (chosen, grids[place][step])) for step in reversed(steps)]
+
+
+def _unlinked(chosen: Any) -> tuple[Fraction, ...]:
+    """The values of a chain of pairs, the first chosen first."""
+    values = []
+    while chosen is not None:
+        chosen, value = chosen
+        values.append(value)
+    return tuple(reversed(values))
 
 
 def _grid(domain: Domain) -> Iterator[Fraction]:

@@ -10,7 +10,7 @@
     [tool.dpverify.profiles.ci]         # over what is built in; another name is another profile
     samples = 100000
 
-Paths are relative to the file.
+Paths are relative to the file, and stay in its folder: a project that comes from elsewhere names nothing beside itself.
 """
 
 from __future__ import annotations
@@ -20,16 +20,19 @@ import os
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any, Final
 
 from dpverify.catalogue.toml import Decimal, Fault, Fields, meant, show
 from dpverify.errors import SpecError
+from dpverify.outside import read_regular
 
 FILE: Final = "pyproject.toml"
 VARIABLE: Final = "DPVERIFY_PROFILE"
 DRAWN: Final = "drawn"
 MAX_DIGITS: Final = 1000
+MAX_BYTES: Final = 16 << 20
+"""Of a pyproject.toml, which may hold much that is not dpverify's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +106,7 @@ def read_config(start: Path) -> Config:
     if file is None:
         return Config()
     try:
-        tool = tomllib.loads(file.read_text(encoding="utf-8"), parse_float=Decimal).get("tool")
+        tool = tomllib.loads(read_regular(file, MAX_BYTES).decode("utf-8"), parse_float=Decimal).get("tool")
     except OSError as error:
         raise SpecError(f"{file}: cannot be read: {error.strerror or error}.") from error
     except (ValueError, RecursionError) as error:
@@ -122,9 +125,9 @@ def _config(file: Path, data: Mapping[str, Any]) -> Config:
     config = Config(
         file=file,
         profile=table.may("profile", _text, None),
-        paths=table.may("paths", _texts, ()),
-        baseline=table.may("baseline", lambda value: file.parent / _text(value), None),
-        cache=table.may("cache", lambda value: False if value is False else file.parent / _folder(value), None),
+        paths=table.may("paths", lambda value: tuple(_inside(file, path) for path in _texts(value)), ()),
+        baseline=table.may("baseline", lambda value: file.parent / _inside(file, _text(value)), None),
+        cache=table.may("cache", lambda value: False if value is False else file.parent / _below(file, _folder(value)), None),
         workers=table.may("workers", _integer(0), None),
         profiles=_profiles(file, table.may("profiles", _table, {}), faults),
     )
@@ -183,6 +186,34 @@ def _texts(value: Any) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(item, str) and item for item in value):
         raise Fault('is not a list of claim files, such as ["privacy"].')
     return tuple(value)
+
+
+def _inside(file: Path, path: str) -> str:
+    """A path of a project's file as it stands, where it stays in the project: links in it are followed."""
+    if not leads_inside(file.parent, path):
+        raise Fault(
+            f"leads out of the project: {show(path)}. What a project's file names has to lie in its folder; move it there, or name it on "
+            "the command line."
+        )
+    return path
+
+
+def _below(file: Path, path: str) -> str:
+    """A folder in the project that is not the project itself."""
+    _inside(file, path)
+    if file.parent.resolve() == (file.parent / path).resolve():
+        raise Fault('is the project\'s own folder. Give the cache a folder for itself, such as ".cache/dpverify".')
+    return path
+
+
+def leads_inside(root: Path, path: str) -> bool:
+    """Whether a path that is relative to a folder, all links followed, stays in it. One with ".." or a drive does not, wherever it ends."""
+    try:
+        given = PurePath(path)
+        relative = not given.is_absolute() and not given.drive and ".." not in given.parts
+        return relative and (root / path).resolve().is_relative_to(root.resolve())
+    except (OSError, RuntimeError, ValueError):  # no path at all, or links that lead round in a circle
+        return False
 
 
 def _folder(value: Any) -> str:

@@ -15,6 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from dpverify.outside import printable, printable_lines
+
 
 class DpverifyError(Exception):
     """Root of everything that dpverify raises on purpose."""
@@ -27,11 +29,11 @@ class ExprError(DpverifyError):
 class SpecError(DpverifyError):
     """A claim file or a declaration with faults.
 
-    faults: one line each, saying what, where and the way out.
+    faults: one line each, saying what, where and the way out; names from outside are made printable.
     """
 
     def __init__(self, faults: str | Sequence[str]) -> None:
-        self.faults: tuple[str, ...] = (faults,) if isinstance(faults, str) else tuple(faults)
+        self.faults: tuple[str, ...] = tuple(map(printable, (faults,) if isinstance(faults, str) else faults))
         super().__init__("\n".join(self.faults))
 
 
@@ -61,11 +63,11 @@ class AuditError(DpverifyError):
 class ProjectError(DpverifyError):
     """Files of somebody's project that cannot be made, read or added to.
 
-    faults: one for each file, saying what, where and the way out.
+    faults: one for each file, saying what, where and the way out; names from outside are made printable.
     """
 
     def __init__(self, faults: str | Sequence[str]) -> None:
-        self.faults: tuple[str, ...] = (faults,) if isinstance(faults, str) else tuple(faults)
+        self.faults: tuple[str, ...] = tuple(map(printable_lines, (faults,) if isinstance(faults, str) else faults))
         super().__init__("\n".join(self.faults))
 
 

@@ -2,8 +2,8 @@
 
 Each step of a certificate names a rule, which proves bounds on the tight epsilon or the tight delta from the
 claim and the step's evidence. The least upper and the greatest lower bound, compared exactly with what
-is claimed, give the verdict. `python -m dpverify.kernel FILE...` re-checks certificates with
-the standard library and flint alone.
+is claimed, give the verdict. `python -P -m dpverify.kernel FILE...` re-checks certificates with
+the standard library and flint alone; without -P Python would import modules from the working directory.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
 
@@ -23,7 +24,8 @@ from dpverify.certificate import MAX_BYTES, Certificate, Step, decode, unpack
 from dpverify.compare import certainly_le, certainly_lt
 from dpverify.errors import CertificateError, DpverifyError, Rejected, Undecided
 from dpverify.expr import ZERO, Expr, Num, format_expr, substitute, symbols
-from dpverify.model import Claim, Domain
+from dpverify.model import Claim, Domain, to_json
+from dpverify.outside import printable, read_regular, show_all
 from dpverify.rules.assumptions import derived, of_a_bound, of_a_verdict
 from dpverify.rules.base import Bound, Infinite
 from dpverify.rules.table import OF_THE_MECHANISM, TABLE, Rule
@@ -261,33 +263,57 @@ def _witness(lower: Bound) -> dict[str, Any]:
     return {**(lower.witness or {}), **at}
 
 
-def recheck(path: Path) -> tuple[int, str]:
-    """Re-check one certificate file: 0, 1 (a rule refused its evidence) or 2 (not a certificate), and a line that says so."""
+@dataclass(frozen=True, slots=True)
+class Rechecked:
+    """What became of a certificate file. code: 0, 1 (a rule refused its evidence) or 2 (not a certificate); lines: for people.
+
+    digest: the SHA-256 of the file, as sha256sum gives it.
+    """
+
+    code: int
+    lines: tuple[str, ...]
+    judgement: Judgement | None = None
+    digest: str = ""
+
+
+def recheck(path: Path) -> Rechecked:
+    """Re-check one certificate file, and tell the whole statement that it proves or refutes."""
     try:
-        with path.open("rb") as file:
-            judgement = check(decode(file.read(MAX_BYTES + 1)))
+        raw = read_regular(path, MAX_BYTES + 1)
+        judgement = check(decode(raw))
     except OSError as error:
-        return 2, f"{path}: {error.strerror}"
+        return Rechecked(2, (printable(f"{path}: {error.strerror}"),))
     except CertificateError as error:
-        return 2, f"{path}: not a certificate that holds: {error}"
+        return Rechecked(2, (printable(f"{path}: not a certificate that holds: {error}"),))
     except Rejected as error:
-        return 1, f"{path}: rejected by {error}"
-    claim = judgement.claim
-    epsilon = "tight" if claim.epsilon is None else format_expr(claim.epsilon)
-    return 0, f"{judgement.verdict:8} {path}: {claim.mechanism_name}, {claim.name}, epsilon {epsilon}"
+        return Rechecked(1, (printable(f"{path}: rejected by {error}"),))
+    digest = sha256(raw).hexdigest()
+    said = statement(judgement.claim)
+    lines = (f"{judgement.verdict:8} {path}: {said[0]}", *(f"         {line}" for line in (*said[1:], f"SHA-256 {digest}")))
+    return Rechecked(0, tuple(map(printable, lines)), judgement, digest)
+
+
+def statement(claim: Claim) -> list[str]:
+    """A claim's canonical form, whole, in a few lines."""
+    whole = to_json(claim)
+    named = [key for key in ("epsilon", "delta", "sensitivity") if whole.get(key) is not None]
+    others = [key for key in whole if key not in (*named, "name", "mechanism_name") and whole[key] not in (None, {})]
+    head = [whole["mechanism_name"], whole["name"], *(f"{key} {whole[key]}" for key in named)]
+    return [", ".join(head), *(f"{key} {json.dumps(whole[key])}" for key in others)]
 
 
 def main(argv: Sequence[str]) -> int:
-    """Re-check certificate files, one line each. 0: all hold; 1: a rule refused its evidence; 2: not a certificate, or no output."""
+    """Re-check certificate files, a few lines each. 0: all hold; 1: a rule refused its evidence; 2: not a certificate, or no output."""
     if not argv:
-        print("usage: python -m dpverify.kernel FILE...", file=sys.stderr)
+        print("usage: python -P -m dpverify.kernel FILE...", file=sys.stderr)
         return 2
     code = 0
+    show_all(sys.stdout, sys.stderr)
     try:
         for name in argv:
-            result, line = recheck(Path(name))
-            print(line, file=sys.stderr if result else sys.stdout, flush=True)
-            code = max(code, result)
+            found = recheck(Path(name))
+            print("\n".join(found.lines), file=sys.stderr if found.code else sys.stdout, flush=True)
+            code = max(code, found.code)
     except OSError as error:
         print(f"cannot write the output: {error.strerror}", file=sys.stderr)
         sys.stdout = None  # nothing to flush at the end

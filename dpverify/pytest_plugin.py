@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from dpverify.errors import DpverifyError, SpecError
+from dpverify.outside import printable_lines, read_regular
 
 if TYPE_CHECKING:
     from dpverify.catalogue import Spec, Stated
@@ -50,6 +51,8 @@ class Settings:
     again: tuple[str, ...] = ()
 
 
+MAX_BYTES: Final = 1 << 20
+"""Of a claim file, as the catalogue has it."""
 SETTINGS: Final = pytest.StashKey[Settings]()
 PROFILED: Final = pytest.StashKey["Profiled"]()
 
@@ -177,7 +180,7 @@ def dp_audit(request: pytest.FixtureRequest) -> Callable[..., Finding]:
         except DpverifyError as error:
             raise pytest.fail.Exception(_told(error), pytrace=False) from None
         if not finding.as_expected:
-            pytest.fail(finding.text(), pytrace=False)
+            pytest.fail(printable_lines(finding.text()), pytrace=False)
         return finding
 
     return run
@@ -201,7 +204,7 @@ def _told(error: DpverifyError) -> str:
     """What dpverify raises on purpose needs no traceback, but a sampler that crashed is shown with its own frames, where they are known."""
     frames = traceback.extract_tb(error.__cause__.__traceback__ if error.__cause__ is not None else None)
     foreign = [frame for frame in frames if not Path(frame.filename).is_relative_to(Path(__file__).parent)]
-    return "".join([f"{type(error).__name__}: {error}\n", *traceback.format_list(foreign)])
+    return printable_lines("".join([f"{type(error).__name__}: {error}\n", *traceback.format_list(foreign)]))
 
 
 def _claim(path: Path, name: str | None, folders: tuple[Path, ...]) -> Claim:
@@ -231,7 +234,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
     if not named and file_path.resolve() not in parent.config.stash[SETTINGS].specs:
         return None
     with contextlib.suppress(OSError, ValueError):  # reading it again says what is wrong
-        tables = tomllib.loads(file_path.read_text(encoding="utf-8"))
+        tables = tomllib.loads(read_regular(file_path, MAX_BYTES).decode("utf-8"))
         if "mechanism" not in tables or not (named or "audit" in tables):
             return None
     # Outside the rootdir pytest would name a file that was asked for by the empty string.
@@ -269,7 +272,7 @@ class ClaimItem(pytest.Item):
         findings = audit_spec(self.spec, claims=[self.stated], **_arguments(self, {}))
         surprises = [_replayed(finding, self).text() for finding in findings if not finding.as_expected]
         if surprises:
-            pytest.fail("\n".join(surprises), pytrace=False)
+            pytest.fail(printable_lines("\n".join(surprises)), pytrace=False)
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """What dpverify raises on purpose is told by its message."""

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Final
 
 VARIABLE: Final = "DPVERIFY_CONFIG_DIR"
+NAME: Final = "seal.key"
 _BYTES: Final = 32
 
 
@@ -52,7 +53,7 @@ def _key(place: Path | None) -> bytes | None:
     """The user's key, made when first needed; None where it cannot be kept, or where others could have read it."""
     if place is None:
         return None
-    file = place / "seal.key"
+    file = place / NAME
     try:
         place.mkdir(parents=True, exist_ok=True)
         try:

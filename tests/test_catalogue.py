@@ -315,7 +315,7 @@ def test_a_huge_file_is_refused_before_it_is_read(tmp_path):
     path = tmp_path / "spec.toml"
     with path.open("wb") as file:
         file.truncate(1 << 30)
-    with pytest.raises(SpecError, match=f"at most {MAX_BYTES}"):
+    with pytest.raises(SpecError, match=f"more than {MAX_BYTES} bytes"):
         read_spec(path)
 
 

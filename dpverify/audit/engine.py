@@ -37,6 +37,7 @@ from dpverify.audit.outputs import Outputs
 from dpverify.audit.partition import Counts, Partition, code_counts
 from dpverify.audit.target import TIMEOUT, Beat, Target, overdue, show
 from dpverify.errors import AuditError, SamplerError
+from dpverify.outside import printable
 
 SEGMENTS: Final = 16
 FIRST_BLOCK: Final = 256
@@ -162,7 +163,7 @@ class Engine:
         self._pool: list[_Worker] = []
         self.retries = RETRIES if target.reproducible else 0
         if not target.reproducible and (executor is not None or workers > 1 or dask is not None):
-            print(f"{target.name} takes no rng: it has one worker, for several might repeat each other", file=sys.stderr)  # noqa: T201
+            print(printable(f"{target.name} takes no rng: it has one worker, for several might repeat each other"), file=sys.stderr)  # noqa: T201
             self.executor, self.workers, self.dask = None, 1, None
 
     def __enter__(self) -> Self:

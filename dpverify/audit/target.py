@@ -27,6 +27,7 @@ import numpy as np
 from dpverify.audit.outputs import NotAnOutput, Outputs, encode
 from dpverify.catalogue.toml import meant
 from dpverify.errors import AuditError, SamplerError
+from dpverify.outside import printable
 
 RNG_NAMES: Final = frozenset({"rng", "random_state", "generator", "random"})
 SIZE_NAMES: Final = frozenset({"size", "n", "num_samples", "n_samples", "samples"})
@@ -95,7 +96,7 @@ def _module(name: str, base: Path | None) -> ModuleType:
     known = sys.modules.get(name)
     if known is not None and (spec is None or _place(known.__spec__) == _place(spec)):
         return known
-    print(f"running {name if spec is None else spec.origin} (for the audit)", file=sys.stderr)  # noqa: T201
+    print(printable(f"running {name if spec is None else spec.origin} (for the audit)"), file=sys.stderr)  # noqa: T201
     try:
         with contextlib.nullcontext() if base is None else _first_on_path(base, name):
             return importlib.import_module(name)

@@ -46,9 +46,10 @@ from dpverify.catalogue.values import (
     read_value_or_domain,
     within,
 )
+from dpverify.certificate import PRECISIONS, pack, unpack
 from dpverify.curves.runs import adjacency_faults
 from dpverify.declare import Mechanism as Declaration
-from dpverify.errors import DpverifyError, ExprError, SpecError
+from dpverify.errors import CertificateError, DpverifyError, ExprError, SpecError
 from dpverify.expr import (
     FUNCTIONS,
     ONE,
@@ -93,6 +94,7 @@ from dpverify.model import (
     all_parts,
     kind_of,
 )
+from dpverify.outside import printable
 from dpverify.search import sanity
 
 MAX_PARAMETERS: Final = 1000
@@ -203,8 +205,8 @@ class _Reader:
         audit = top.may("audit", read_table, None)
         top.done()
         name = Path(self.file).stem
-        if not name.isprintable():
-            self.faults.append(f"{self.file!r}: the file's name holds a line break or another unseen character. Rename it.")
+        if not self.file.isprintable():
+            self.faults.append(f"{self.file!r}: the file's name, or a folder's, holds a line break or another unseen character. Rename it.")
         mechanism = None if mechanism_table is None else self._mechanism(Fields(mechanism_table, self._at("mechanism"), self.faults))
         if audit is not None:
             audit = self._audit(Fields(audit, self._at("audit"), self.faults))
@@ -212,6 +214,8 @@ class _Reader:
         claims = [self._claim(table, mechanism, name, i) for i, table in enumerate(tables, 1)]
         self._unique_names(tables)
         self._idle(tables)
+        if not self.faults:
+            self._certifiable(claims)
         if not self.faults:
             self._sane(claims)
         if self.faults:
@@ -624,6 +628,18 @@ class _Reader:
             elif isinstance(name, str):
                 seen.add(name)
 
+    def _certifiable(self, claims: Iterable[Stated | None]) -> None:
+        """Claims that no certificate can state, for with its parameters put in something in them is too long, too deep or too large."""
+        for number, stated in enumerate(claims, 1):
+            if stated is None:
+                continue
+            try:
+                unpack(pack(stated.claim, PRECISIONS[0], "UNKNOWN", ()))
+            except (CertificateError, RecursionError) as error:
+                why = error if isinstance(error, CertificateError) else "it is nested too deeply."
+                place = self._at(f"claim {number}")
+                self.faults.append(f"{place}: no certificate can state it, with its parameters put in: {why} Write it shorter.")
+
     def _sane(self, claims: Iterable[Stated | None]) -> None:
         """Densities that are certainly negative somewhere, or certainly not integrable."""
         seen: set[Mechanism] = set()
@@ -667,7 +683,7 @@ def _declaration(use: str, folder: Path) -> Declaration:
     path = next((candidate for candidate in tried if candidate.is_file()), None)
     if path is None:
         raise Fault(f"names no file. Looked for {', '.join(map(str, tried))}.")
-    print(f"running {path} (use = {use})", file=sys.stderr)  # noqa: T201
+    print(printable(f"running {path} (use = {use})"), file=sys.stderr)  # noqa: T201
     module_spec = importlib.util.spec_from_file_location(f"_dpverify_declaration_{path.stem}", path)
     assert module_spec is not None and module_spec.loader is not None
     module = importlib.util.module_from_spec(module_spec)

@@ -16,6 +16,7 @@ from dpverify.expr import (
     Expr,
     format_expr,
 )
+from dpverify.outside import printable, read_regular
 
 MAX_BYTES: Final = 1 << 20
 MAX_NESTING: Final = 32
@@ -38,10 +39,7 @@ D = TypeVar("D")
 
 def read_text(path: Path) -> str:
     """The text of a file of bounded size. Raises Fault or OSError."""
-    with path.open("rb") as stream:
-        if (size := path.stat().st_size) > MAX_BYTES:
-            raise Fault(f"{size} bytes; a claim file has at most {MAX_BYTES}.")
-        raw = stream.read(MAX_BYTES + 1)  # of a device or a pipe the size says nothing
+    raw = read_regular(path, MAX_BYTES + 1)
     if len(raw) > MAX_BYTES:
         raise Fault(f"more than {MAX_BYTES} bytes; that is too large for a claim file.")
     try:
@@ -160,4 +158,5 @@ def show(value: Any) -> str:
         text = f"{{{', '.join(f'{key} = {show(item)}' for key, item in list(value.items())[:8])}}}"
     else:
         text = str(value)
+    text = printable(text)
     return text if len(text) <= 80 else text[:77] + "..."

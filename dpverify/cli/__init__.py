@@ -5,6 +5,7 @@ One verb a file. Heavy modules are imported by the verb that needs them, so that
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from typing import Any, Final
@@ -20,11 +21,12 @@ from dpverify.cli.completion import complete_arguments, completion
 from dpverify.cli.explain import explain
 from dpverify.cli.init import init
 from dpverify.cli.new import new
-from dpverify.cli.output import fault, unwritten
+from dpverify.cli.output import fault, say, unwritten
 from dpverify.cli.report import report
 from dpverify.cli.schema import schema
 from dpverify.cli.verify import verify
 from dpverify.errors import DpverifyError, SpecError
+from dpverify.outside import show_all
 
 INTERRUPTED: Final = 130
 
@@ -43,27 +45,34 @@ class _Verbs(click.Group):
     def main(self, *args: Any, **kwargs: Any) -> Any:
         """Run a verb and leave with its exit code: 2 for bad usage or files, 3 for a fault of dpverify, 130 for Ctrl-C."""
         kwargs["standalone_mode"] = False
+        show_all(sys.stdout, sys.stderr)
         try:
             sys.exit(super().main(*args, **kwargs) or 0)
         except click.Abort:
             click.echo("interrupted; no file is left half-written.", err=True)
             sys.exit(INTERRUPTED)
         except click.ClickException as error:
-            error.show()
+            _show(error)
             sys.exit(2)
         except SpecError as error:
-            for said in error.faults:
-                click.echo(f"SpecError: {said}", err=True)
+            say(*(f"SpecError: {said}" for said in error.faults), err=True)
             sys.exit(2)
         except DpverifyError as error:
-            click.echo(f"{type(error).__name__}: {error}", err=True)
+            say(*f"{type(error).__name__}: {error}".split("\n"), err=True)
             sys.exit(2)
         except OSError as error:
-            click.echo(unwritten(error), err=True)
+            say(unwritten(error), err=True)
             sys.exit(2)
         except Exception as error:
-            click.echo(fault(error), err=True)
+            say(*fault(error).split("\n"), err=True)
             sys.exit(3)
+
+
+def _show(error: click.ClickException) -> None:
+    """What click says of bad usage, with the names in it made printable."""
+    said = io.StringIO()
+    error.show(said)
+    say(*said.getvalue().rstrip("\n").split("\n"), err=True)
 
 
 @click.group(cls=_Verbs, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120})

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dpverify.cli.output import writable, write
+from dpverify.cli.output import say, writable, write
 from dpverify.cli.settings import Settings, judging, profiled, root_of
 
 if TYPE_CHECKING:
@@ -43,9 +43,9 @@ def baseline(paths: tuple[str, ...], output: Path | None, audits: bool, settings
     write(file, render(known))
     marks = {one.fingerprint for one in known}
     new = marks - before.fingerprints
-    click.echo(f"{file}: {len(known)} accepted, {len(new)} of them new; {len(gone)} gone")
+    say(f"{file}: {len(known)} accepted, {len(new)} of them new; {len(gone)} gone")
     for one in gone:
-        click.echo(f"gone: {one.file}, {one.name}: {one.rule}", err=True)
+        say(f"gone: {one.file}, {one.name}: {one.rule}", err=True)
     return replace(results, known=frozenset(marks)).exit_code
 
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from dpverify.cli.output import say
+
 if TYPE_CHECKING:
     from dpverify.cache import Cache
 
@@ -18,14 +20,14 @@ def cache(context: click.Context) -> int:
     if context.invoked_subcommand is None:
         kept = _cache().files()
         size = sum(stat.st_size for _, stat in kept)
-        click.echo(f"{_folder()}: {len(kept)} file{'' if len(kept) == 1 else 's'}, {size / (1 << 20):.1f} MiB")
+        say(f"{_folder()}: {len(kept)} file{'' if len(kept) == 1 else 's'}, {size / (1 << 20):.1f} MiB")
     return 0
 
 
 @cache.command("dir")
 def folder() -> int:
     """The folder."""
-    click.echo(_folder())
+    say(str(_folder()))
     return 0
 
 
@@ -33,7 +35,7 @@ def folder() -> int:
 def clear() -> int:
     """Remove everything that is kept."""
     removed, left = _cache().clear()
-    click.echo(f"{_folder()}: {removed} file{'' if removed == 1 else 's'} removed")
+    say(f"{_folder()}: {removed} file{'' if removed == 1 else 's'} removed")
     if left:
         raise click.ClickException(f"{len(left)} files could not be removed, such as {left[0]}. See who owns them.")
     return 0

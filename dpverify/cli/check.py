@@ -2,31 +2,138 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+
+from dpverify.cli.output import say
+
+if TYPE_CHECKING:
+    from dpverify.catalogue import Spec, Stated
+    from dpverify.kernel import Rechecked
+    from dpverify.model import Claim
 
 
 @click.command()
 @click.argument("certificates", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="CERT...")
-def check(certificates: tuple[Path, ...]) -> int:
-    """Re-check certificates (files, or directories of *.cert.json) with the kernel alone."""
+@click.option(
+    "--against", multiple=True, metavar="PATH|NAME",
+    help="Demand a certificate of exactly each claim of these claim files, with the verdict that it expects; may be given several times.",
+)  # fmt: skip
+def check(certificates: tuple[Path, ...], against: tuple[str, ...]) -> int:
+    """Re-check certificates (files, or directories of *.cert.json) with the kernel alone, and tell what each of them states.
+
+    Of the directory of a report, all that its page lists has to be there, as it was when the page was written, and nothing else.
+    Exit code 1 where a certificate is missing, is another than was meant, or is refused.
+    """
     from dpverify.kernel import recheck
 
-    files = [file for path in certificates for file in _files(path)]
-    worst = held = 0
-    for file in files:
-        code, line = recheck(file)
-        click.echo(line, err=code != 0)
-        worst, held = max(worst, code), held + (code == 0)
-    click.echo(f"{len(files)} certificate{'' if len(files) == 1 else 's'}, {held} hold")
-    return worst
+    expected = _expected(against)  # before long work is done for them
+    found: dict[Path, Rechecked] = {}
+    for file in dict.fromkeys(file for path in certificates for file in _files(path)):
+        found[file] = recheck(file)
+        say(*_told(found[file]), err=found[file].code != 0)
+    wrong = [line for path in certificates if path.is_dir() for line in _beside_page(path, found)]
+    wrong += _beside_claims(expected, found) if against else []
+    if wrong:
+        say(*wrong)
+    held = sum(one.code == 0 for one in found.values())
+    told = f"{len(found)} certificate{'' if len(found) == 1 else 's'}, {held} hold"
+    say(told + (f"; {len(wrong)} missing, extra or other" if wrong else ""))
+    return max([1 if wrong else 0, *(one.code for one in found.values())])
 
 
 def _files(path: Path) -> list[Path]:
     if not path.is_dir():
         return [path]
     found = sorted(path.rglob("*.cert.json"))
-    if not found:
+    if not found and not _has_page(path):
         raise click.UsageError(f"{path}: no certificates (*.cert.json) in this directory.")
     return found
+
+
+def _told(one: Rechecked) -> Sequence[str]:
+    """The lines of the kernel, with the neighbours in words."""
+    from dpverify.report import words
+
+    if one.judgement is None:
+        return one.lines
+    first, *rest = one.lines
+    return [first, f"         neighbours: {words.neighbours(one.judgement.claim)}", *rest]
+
+
+# -- what should be there -------------------------------------------------------------------------------------
+
+
+def _has_page(folder: Path) -> bool:
+    from dpverify.report.page.listed import PAGE, is_page
+
+    return is_page(folder / PAGE)
+
+
+def _beside_page(folder: Path, found: Mapping[Path, Rechecked]) -> Iterator[str]:
+    """What is other in the folder of a report than its page lists; nothing where there is no page."""
+    from dpverify.report.page.listed import PAGE, listed
+
+    if not _has_page(folder):
+        return
+    page = listed(folder / PAGE)
+    for name in page.files:
+        if not (folder / name).is_file():
+            yield f"missing: {folder / name}: {folder / PAGE} lists it."
+    for file, one in found.items():
+        if not file.is_relative_to(folder):
+            continue
+        digest = page.digests.get(file.relative_to(folder).as_posix())
+        if digest is None:
+            yield f"extra: {file}: {folder / PAGE} does not list it."
+        elif one.digest and one.digest != digest:
+            yield f"other: {file}: its SHA-256 is not the one in {folder / PAGE}: it was replaced since, or the page was."
+
+
+def _expected(paths: Sequence[str]) -> list[tuple[Spec, Stated]]:
+    from dpverify.cli.claims import specs_of
+
+    return [(spec, stated) for spec in specs_of(paths) for stated in spec.claims] if paths else []
+
+
+def _beside_claims(expected: Sequence[tuple[Spec, Stated]], found: Mapping[Path, Rechecked]) -> Iterator[str]:
+    """What is other than one certificate of each claim, with the verdict that its author expects.
+
+    A claim that is expected to stay undecided has no certificate, and none is demanded of it.
+    """
+    from dpverify.model import claim_hash, to_json
+
+    left = {file: one.judgement for file, one in found.items() if one.judgement is not None}
+    exact: dict[str, list[Path]] = {}
+    for file, judgement in left.items():
+        exact.setdefault(claim_hash(to_json(judgement.claim)), []).append(file)
+    unmet: list[tuple[Spec, Stated]] = []
+    for spec, stated in expected:
+        files = exact.get(claim_hash(to_json(stated.claim)))
+        if not files:
+            unmet.append((spec, stated))
+        elif (verdict := left.pop(file := files.pop(0)).verdict) != stated.expect:
+            yield f"other: {file}: {verdict}, and {spec.file} expects {stated.expect} of {stated.claim.name}."
+    for spec, stated in unmet:
+        claim = stated.claim
+        names = (claim.mechanism_name, claim.name)
+        alike = next((file for file, one in left.items() if (one.claim.mechanism_name, one.claim.name) == names), None)
+        if alike is not None:
+            yield f"other: {alike}: not the claim of {spec.file}: {_difference(left.pop(alike).claim, claim)}"
+        elif stated.expect != "UNKNOWN":
+            yield f"missing: a certificate of {spec.file}, {claim.name}."
+    for file in left:
+        yield f"extra: {file}: of no claim of these claim files, or of one that has a certificate already."
+
+
+def _difference(certified: Claim, meant: Claim) -> str:
+    """Where two claims differ, in their canonical forms."""
+    from dpverify.model import to_json
+
+    ours, theirs = to_json(certified), to_json(meant)
+    keys = [key for key in dict.fromkeys([*ours, *theirs]) if ours.get(key) != theirs.get(key)]
+    return "; ".join(f"{key} is {json.dumps(ours.get(key))}, not {json.dumps(theirs.get(key))}" for key in keys) + "."

@@ -12,7 +12,7 @@ from dataclasses import replace
 from hashlib import sha256
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from dpverify.finding import Finding
     from dpverify.report import Entry
     from dpverify.report.results import Fault, Results
+
+LONGEST: Final = 120
+"""Bytes of a claim file's name that names of other files begin with; a file system takes 255 in all."""
 
 
 def specs_of(paths: Sequence[str]) -> list[Spec]:
@@ -82,14 +85,15 @@ def _listed(names: Sequence[str], most: int = 8) -> str:
 
 def verified(
     specs: Sequence[Spec], certificates: Path | None, digits: int, *, cache: Cache | None = None, jobs: int | None = 1,
-    names: Sequence[str] = (),
+    names: Sequence[str] = (), force: bool = False,
 ) -> list[Entry]:  # fmt: skip
     """The outcome of every claim, with certificates written as they come.
 
     cache: what was found before; a folder of certificates is one too. jobs: processes, None for as many as are worth it.
-    names: of the claims that are meant, where not all are. Raises SpecError for names that no claim has.
+    names: of the claims that are meant, where not all are. force: whether foreign files in the folder are replaced too. Raises SpecError
+    for names that no claim has, and for files in the way.
     """
-    from dpverify.cli.found import found_in
+    from dpverify.cli.found import NAME, found_in, refuse
     from dpverify.cli.jobs import in_order, worthwhile
     from dpverify.cli.judging import Judge, Outcome, Task
 
@@ -98,6 +102,8 @@ def verified(
     work = [(spec, stated) for spec in selected(specs, names) for stated in spec.claims]
     if certificates is not None:
         output.writable(certificates)
+        if not force:
+            refuse(certificates, [NAME, *(files[spec.file, stated.claim.name] for spec, stated in work)])
     found = None if certificates is None else found_in(certificates)
     judge = Judge(digits, cache, found)
     tasks = [Task(spec.file, stated.claim, files[spec.file, stated.claim.name]) for spec, stated in work]
@@ -131,7 +137,7 @@ def _entry(spec: Spec, stated: Stated, digits: int, outcome: Outcome | Died, cer
     }  # fmt: skip
     if isinstance(outcome, Died) or outcome.verified is None:
         fault, seconds = (output.died(outcome.how), 0.0) if isinstance(outcome, Died) else (outcome.fault, outcome.seconds)
-        click.echo(f"{spec.file}, {stated.claim.name}: {fault}", err=True)
+        output.say(*f"{spec.file}, {stated.claim.name}: {fault}".split("\n"), err=True)
         return Entry(**common, fault=fault, seconds=seconds)
     verified = outcome.verified
     decided = certificate is not None and verified.judgement.verdict != "UNKNOWN"
@@ -149,7 +155,13 @@ def _entry(spec: Spec, stated: Stated, digits: int, outcome: Outcome | Died, cer
 
 def _certificate_stem(spec: Spec, stated: Stated) -> str:
     slug = re.sub(r"[\s_]+", "-", re.sub(r"[^\w\s.-]", "", stated.claim.name.lower(), flags=re.ASCII).strip())
-    return f"{spec.mechanism}.{slug[:80].strip('.-') or 'claim'}"
+    return f"{shortened(spec.mechanism)}.{slug[:80].strip('.-') or 'claim'}"
+
+
+def shortened(stem: str) -> str:
+    """A claim file's name as the beginning of other files' names: with room for their endings, and still another for another file."""
+    long = len(stem.encode()) > LONGEST
+    return f"{stem.encode()[: LONGEST - 13].decode(errors='ignore')}-{sha256(stem.encode()).hexdigest()[:12]}" if long else stem
 
 
 def unique(names: Iterable[str]) -> Iterator[str]:
@@ -188,7 +200,7 @@ def audited(specs: Sequence[Spec], checkpoint: Path | None = None, **settings: A
                 known = f"{type(error).__name__}: {error}" if isinstance(error, DpverifyError) else None
                 known = output.unwritten(error) if isinstance(error, OSError) else known
                 faults.append(Fault(spec.file, stated.claim.name, known or output.fault(error), 2 if known else 3))
-                click.echo(f"{spec.file}, {stated.claim.name}: {faults[-1].error}", err=True)
+                output.say(*f"{spec.file}, {stated.claim.name}: {faults[-1].error}".split("\n"), err=True)
     lines = {(spec.file, stated.claim.name): stated.line for spec, stated in work}
     said = {(spec.file, stated.claim.name): _audit_digest(spec, stated) for spec, stated in work}
     return Results(findings=findings, faults=faults, lines=lines, audited=said)

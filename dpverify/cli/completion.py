@@ -14,6 +14,10 @@ from typing import Any, Final
 import click
 from click.shell_completion import CompletionItem, get_completion_class
 
+from dpverify.outside import printable, read_regular
+
+MAX_BYTES: Final = 16 << 20
+"""Of a TOML file that is looked into."""
 PACKAGE: Final = Path(__file__).resolve().parents[1]
 
 
@@ -101,7 +105,9 @@ _COMPLETES: Final[Mapping[tuple[str | None, str | None], Complete]] = {
 
 
 def _starting(known: Mapping[str, str], incomplete: str) -> Iterator[CompletionItem]:
-    return (CompletionItem(word, help=known[word]) for word in sorted(known) if word.startswith(incomplete))
+    """What goes on as it was begun, but for what does not fit on one line that can be seen: a shell would take it for several words."""
+    fitting = (word for word in sorted(known) if word.startswith(incomplete) and word.isprintable())
+    return (CompletionItem(word, help=printable(known[word])) for word in fitting)
 
 
 def _mechanisms() -> dict[str, str]:
@@ -175,6 +181,6 @@ def _settings() -> tuple[Path, dict[str, Any]]:
 
 def _toml(file: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(file.read_text(encoding="utf-8"))
+        return tomllib.loads(read_regular(file, MAX_BYTES).decode("utf-8"))
     except (OSError, ValueError, RecursionError):  # a completion that fails says nothing
         return {}

@@ -153,7 +153,7 @@ def _tried(entry: Entry, what: str, draw: Callable[[], T]) -> T | None:
     except Exception as error:
         if os.environ.get("DPVERIFY_DEBUG"):
             raise
-        click.echo(f"{entry.file}, {entry.claim.name}, {what}: {output.fault(error)}", err=True)
+        output.say(f"{entry.file}, {entry.claim.name}, {what}: {output.fault(error)}", err=True)
         return None
 
 

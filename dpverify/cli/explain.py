@@ -8,7 +8,9 @@ from pathlib import Path
 
 import click
 
+from dpverify.cli.output import say
 from dpverify.errors import CertificateError, Rejected, SpecError
+from dpverify.outside import read_regular
 
 
 @click.command()
@@ -29,7 +31,7 @@ def explain(name: str, claims: tuple[str, ...], digits: int) -> int:
         said = chain(_rule_lines(name), mechanisms)
     else:
         said = _mechanism_lines(name)
-    click.echo("\n".join(said))
+    say(*said)
     return 0
 
 
@@ -49,8 +51,7 @@ def _certificate_lines(path: Path) -> Iterator[str]:
     from dpverify.verify import rejudged
 
     try:
-        with path.open("rb") as file:
-            packed = decode(file.read(MAX_BYTES + 1))
+        packed = decode(read_regular(path, MAX_BYTES + 1))
         claim = unpack(packed).claim
         found = rejudged(claim, packed)
     except (CertificateError, Rejected) as error:
@@ -105,13 +106,12 @@ def _mechanism_lines(name: str) -> Iterator[str]:
 def _uses() -> Iterator[tuple[str, set[str]]]:
     """Of every readable certificate in reports/, here or beside the shelf, the mechanism and the rules it uses."""
     from dpverify.catalogue import shelf
-    from dpverify.certificate import decode, unpack
-    from dpverify.errors import CertificateError
+    from dpverify.certificate import MAX_BYTES, decode, unpack
 
     folders = dict.fromkeys(folder.resolve() for folder in (Path("reports"), shelf() / "reports") if folder.is_dir())
     for file in (file for folder in folders for file in sorted(folder.glob("*.cert.json"))):
         try:
-            certificate = unpack(decode(file.read_bytes()))
+            certificate = unpack(decode(read_regular(file, MAX_BYTES + 1)))
         except (OSError, CertificateError):
             continue
         yield certificate.claim.mechanism_name, {step.rule for step in certificate.steps}

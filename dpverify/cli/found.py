@@ -11,10 +11,13 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import groupby
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, Final
 
 from dpverify.cli.output import write
+from dpverify.errors import SpecError
+from dpverify.outside import read_regular
+from dpverify.report.page.listed import PAGE, is_page
 
 if TYPE_CHECKING:
     from dpverify.model import Claim
@@ -22,6 +25,9 @@ if TYPE_CHECKING:
 
 NAME: Final = "certificates.json"
 SCHEMA: Final = "dpverify-certificates/1"
+SUFFIX: Final = ".cert.json"
+MAX_BYTES: Final = 32 << 20
+"""Of a file that is looked into, as of a certificate."""
 
 Search = tuple[str, int]
 """The digest of the sources that searched, and the digits that were asked for."""
@@ -42,14 +48,13 @@ class Found:
 
     def outcome(self, name: str, claim: Claim, digits: int) -> Verified | None:
         """What the kernel says today of the claim's certificate in the folder; None where a search could say more."""
-        from dpverify.certificate import MAX_BYTES, decode
+        from dpverify.certificate import decode
         from dpverify.verify import rejudged
 
         if not self.has(name, digits) or not (self.folder / name).is_file():
             return None
         try:
-            with (self.folder / name).open("rb") as stream:
-                verified = rejudged(claim, decode(stream.read(MAX_BYTES + 1)))
+            verified = rejudged(claim, decode(read_regular(self.folder / name, MAX_BYTES + 1)))
         except Exception:  # of a damaged or forged file anything may fail: what it is about is then found anew
             return None
         return None if verified.judgement.verdict == "UNKNOWN" else verified
@@ -65,7 +70,8 @@ class Found:
             for search, group in groupby(there, key=lambda one: one[0])
         ]
         if not groups:
-            (self.folder / NAME).unlink(missing_ok=True)
+            if _says_so(self.folder / NAME):
+                (self.folder / NAME).unlink()
         else:
             write(self.folder / NAME, json.dumps({"schema": SCHEMA, "found_by": groups}, indent=1) + "\n")
 
@@ -74,10 +80,45 @@ def found_in(folder: Path) -> Found:
     """What a folder's list says; nothing, where it has none that can be read."""
     found = Found(folder)
     with contextlib.suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
-        listed: Any = json.loads((folder / NAME).read_bytes()) if (folder / NAME).is_file() else None
-        if listed and listed["schema"] == SCHEMA:
+        listed: Any = json.loads(read_regular(folder / NAME, MAX_BYTES))
+        if listed["schema"] == SCHEMA:
             found.searches = {
                 str(name): (str(group["sources"]), int(group["digits"])) for group in listed["found_by"] for name in group["certificates"]
-                if Path(name).name == name
+                if PurePath(name).name == name and name.endswith(SUFFIX)
             }  # fmt: skip
     return found
+
+
+def foreign(folder: Path, names: Iterable[str]) -> list[Path]:
+    """The files of these names in an output folder that dpverify did not write, and that must not be replaced or removed.
+
+    A page says itself what made it, and so do certificates, their list and the data of curves; what has no place to say it is of the page
+    beside it.
+    """
+    listed = found_in(folder).searches
+    paged = is_page(folder / PAGE)
+
+    def ours(name: str) -> bool:
+        if name == PAGE:
+            return paged
+        return _says_so(folder / name) if name.endswith((SUFFIX, ".curves.json")) or name == NAME else paged
+
+    there = (name for name in dict.fromkeys(names) if (folder / name).is_file() or (folder / name).is_dir())  # a pipe holds nothing
+    return [folder / name for name in there if not (name in listed and (folder / name).is_file()) and not ours(name)]
+
+
+def refuse(folder: Path, names: Iterable[str]) -> None:
+    """Raise SpecError that names every file in the way, before long work is done."""
+    wrong = foreign(folder, names)
+    if wrong:
+        way_out = "Move it, or choose another folder"
+        raise SpecError([f"{file}: dpverify did not write it, so that it is not replaced. {way_out}." for file in wrong])
+
+
+def _says_so(file: Path) -> bool:
+    """Whether a file holds one of the formats that dpverify writes, or nothing that could be lost."""
+    try:
+        held = read_regular(file, MAX_BYTES)
+        return b'"dpverify-' in held or held.strip() in (b"", b"{}", b"[]")
+    except OSError:
+        return False

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from dpverify.cli.output import say
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -32,12 +34,11 @@ def init(folder: Path, ci: str, force: bool, dry_run: bool) -> int:
 
     files = project_files(folder, ci=ci, force=force)
     if not dry_run:
-        carry_out(files)
-    click.echo("\n".join(told(files, dry_run)))
-    click.echo("Next:")
+        carry_out(files, folder)
+    say(*told(files, dry_run), "Next:")
     if folder.resolve() != Path.cwd():
-        click.echo(f"  cd {shlex.quote(beside_options(folder))}")
-    click.echo("  dpverify verify\n  dpverify audit")
+        say(f"  cd {shlex.quote(beside_options(folder))}")
+    say("  dpverify verify", "  dpverify audit")
     return 0
 
 

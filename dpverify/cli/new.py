@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from dpverify.cli.output import say
 from dpverify.scaffold.kinds import KINDS
 
 WIDTH = max(map(len, KINDS))
@@ -34,14 +35,17 @@ def new(name: str, kind: str, sampler: bool, folder: Path | None, force: bool, d
     from dpverify.scaffold.mechanism import mechanism_files
     from dpverify.scaffold.project import SCHEMA, claim_folder, project_root
 
-    folder = Path(os.path.relpath(claim_folder(project_root(Path.cwd())))) if folder is None else folder
+    root = folder
+    if folder is None:
+        root = project_root(Path.cwd())
+        folder = Path(os.path.relpath(claim_folder(root)))
     schema = SCHEMA if (folder / SCHEMA).is_file() else ""
     files = mechanism_files(folder, name, kind, sampler=sampler, force=force, schema=schema)
     if not dry_run:
-        carry_out(files)
-    click.echo("\n".join(told(files, dry_run)))
+        carry_out(files, root)
+    say(*told(files, dry_run))
     claims = shlex.quote(beside_options(files[0].path))
-    click.echo(f"Next:\n  dpverify verify {claims}")
+    say("Next:", f"  dpverify verify {claims}")
     if len(files) > 1:
-        click.echo(f"  dpverify audit {claims}")
+        say(f"  dpverify audit {claims}")
     return 0

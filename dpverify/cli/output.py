@@ -5,10 +5,13 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import suppress
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import click
+
+from dpverify.outside import printable
 
 if TYPE_CHECKING:
     from dpverify.report.results import Results
@@ -27,7 +30,14 @@ def rendered(results: Results, style: str) -> str:
     from importlib import import_module
 
     answer: str = import_module(f"dpverify.report.{FORMATS[style]}").render(results)
+    if style in ("json", "sarif"):  # in a text of JSON, where names stay as they are, the log of a build server sees no command
+        answer = answer.replace("##[", r"#\u0023[")
     return answer.rstrip("\n")
+
+
+def say(*lines: str, err: bool = False) -> None:
+    """Tell people lines that may hold foreign names: on stdout the answer, with `err` on stderr everything else."""
+    click.echo("\n".join(map(printable, lines)), err=err)
 
 
 def paint(text: str, verdict: str) -> str:
@@ -46,7 +56,7 @@ def write(path: Path, content: str) -> None:
     """Write a whole file or nothing: into a neighbour first, then in its place. A file that says the same already is left as it is."""
     if _says(path, content):
         return
-    scratch = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    scratch = scratch_of(path)
     try:
         scratch.write_text(content, encoding="utf-8")
         scratch.replace(path)
@@ -55,6 +65,11 @@ def write(path: Path, content: str) -> None:
     finally:
         with suppress(OSError):  # what failed above says more
             scratch.unlink(missing_ok=True)
+
+
+def scratch_of(path: Path) -> Path:
+    """The file beside another in which it is written first; its name is short, however long the other's is."""
+    return path.with_name(f".dpverify-{sha256(path.name.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}.{os.getpid()}.tmp")
 
 
 def _says(path: Path, content: str) -> bool:

@@ -9,6 +9,7 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
+from dpverify.cli.output import scratch_of
 from dpverify.errors import DpverifyError
 
 NAMES: Final = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "microsoft-edge")
@@ -51,6 +52,6 @@ def print_page(page: Path, target: Path, program: str) -> None:
         if not made.is_file():
             last = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
             raise PrintError(f"{program} did not print {page}: exit code {done.returncode}, {last}. Print the page from a browser instead.")
-        neighbour = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+        neighbour = scratch_of(target)
         shutil.move(made, neighbour)
         neighbour.replace(target)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from hashlib import sha256
 from itertools import groupby
@@ -12,9 +13,10 @@ import click
 
 from dpverify.cli import pdf
 from dpverify.cli.audit import sampling
-from dpverify.cli.output import FORMATS, paint, rendered, write
+from dpverify.cli.output import FORMATS, paint, rendered, say, write
 from dpverify.cli.settings import Settings, configured, judging
 from dpverify.errors import DpverifyError
+from dpverify.outside import read_regular
 
 if TYPE_CHECKING:
     from dpverify.report.page.subject import Run
@@ -29,22 +31,32 @@ EXTENSIONS: Final = {"json": "json", "sarif": "sarif", "junit": "xml", "github":
 @click.option("--audit/--no-audit", "audits", default=True, show_default=True, help="Run the samplers that [audit] tables name.")
 @click.option("--pdf", "printed", is_flag=True, help="Print the page to index.pdf too, with an installed Chromium or Chrome.")
 @click.option("--format", "styles", type=click.Choice(list(FORMATS)), multiple=True, help="Write results.EXTENSION too; may be repeated.")
+@click.option("--force", is_flag=True, help="Replace files in the directory that dpverify did not write.")
 @judging
 @configured
 @sampling
 def report(
     paths: tuple[str, ...], output: Path, audits: bool, printed: bool, styles: tuple[str, ...], settings: Settings, samples: int | None,
-    confidence: float | None, seed: int | None, workers: int | None,
+    confidence: float | None, seed: int | None, workers: int | None, force: bool,
 ) -> int:  # fmt: skip
-    """Verify, audit, and write one page for people (index.html, index.md) with certificates and the data of privacy curves."""
+    """Verify, audit, and write one page for people (index.html, index.md) with certificates and the data of privacy curves.
+
+    The directory may be new, empty, or that of an earlier report, whose files are replaced. A file of somebody else that is in the way is
+    an error, unless --force is given.
+    """
     from dpverify.cli.claims import audited, specs_of, verified
-    from dpverify.cli.found import found_in
+    from dpverify.cli.found import found_in, refuse
+    from dpverify.report.curves import data_name
     from dpverify.report.page import pages
+    from dpverify.report.page.listed import PAGE
     from dpverify.report.results import Results
 
     program = pdf.browser() if printed else None
     specs = specs_of(settings.paths(paths))
-    entries = verified(specs, output, settings.digits, cache=settings.cache, jobs=settings.jobs)
+    if not force:
+        own = [PAGE, "index.md", *(["index.pdf"] if printed else []), *(f"results.{EXTENSIONS[style]}" for style in styles)]
+        refuse(output, [*own, *(data_name(stem) for stem in _stems(spec.file for spec in specs).values())])
+    entries = verified(specs, output, settings.digits, cache=settings.cache, jobs=settings.jobs, force=force)
     sampled = [spec for spec in specs if spec.audit is not None] if audits else []
     found = audited(sampled, **settings.sampling(samples, confidence, seed, workers)) if sampled else Results()
     results = settings.marked(replace(found, entries=entries))
@@ -56,21 +68,20 @@ def report(
     _clean(output, run)
     found_in(output).add((), settings.digits)
     click.echo(_told(results))
-    click.echo(f"written to {output / 'index.html'}")
+    say(f"written to {output / 'index.html'}")
     if program is not None:
         pdf.print_page(output / "index.html", output / "index.pdf", program)
-        click.echo(f"printed to {output / 'index.pdf'}")
+        say(f"printed to {output / 'index.pdf'}")
     return results.exit_code
 
 
 def _run(results: Results, settings: Settings) -> Run:
     """The run as the page shows it: file by file, with its pictures."""
-    from dpverify.cli.claims import unique
     from dpverify.cli.drawn import curves_and_pictures
     from dpverify.report.page.subject import File, Run
 
     groups = {file: list(group) for file, group in groupby(results.entries, key=lambda entry: entry.file)}
-    stems = dict(zip(groups, unique(Path(file).stem for file in groups), strict=True))
+    stems = _stems(groups)
     drawn = curves_and_pictures({stems[file]: group for file, group in groups.items()}, settings.cache)
     settings.cache.prune()
     files = []
@@ -83,6 +94,14 @@ def _run(results: Results, settings: Settings) -> Run:
     return Run(results, files)
 
 
+def _stems(files: Iterable[str]) -> dict[str, str]:
+    """What claim files are called on the page and in names of files, one name each."""
+    from dpverify.cli.claims import shortened, unique
+
+    files = list(dict.fromkeys(files))
+    return dict(zip(files, unique(shortened(Path(file).stem) for file in files), strict=True))
+
+
 def _curves(run: Run) -> dict[str, str]:
     from dpverify.report import curves
 
@@ -91,7 +110,7 @@ def _curves(run: Run) -> dict[str, str]:
 
 def _clean(output: Path, run: Run) -> None:
     """Remove what an earlier report wrote of these files' claims that are gone, renamed or no longer decided, and nothing else."""
-    from dpverify.cli.found import found_in
+    from dpverify.cli.found import foreign, found_in
     from dpverify.report.curves import data_name
 
     written = {Path(entry.certificate).name for entry in run.results.entries if entry.certificate}
@@ -100,7 +119,7 @@ def _clean(output: Path, run: Run) -> None:
         if _mechanism(output / name) in mechanisms:
             (output / name).unlink()
     for file in run.files:
-        if not file.curves:
+        if not file.curves and not foreign(output, [data_name(file.stem)]):
             (output / data_name(file.stem)).unlink(missing_ok=True)
 
 
@@ -109,8 +128,7 @@ def _mechanism(file: Path) -> str | None:
     from dpverify.certificate import MAX_BYTES, decode, unpack
 
     try:
-        with file.open("rb") as stream:
-            return unpack(decode(stream.read(MAX_BYTES + 1))).claim.mechanism_name
+        return unpack(decode(read_regular(file, MAX_BYTES + 1))).claim.mechanism_name
     except (OSError, ValueError, DpverifyError):
         return None
 

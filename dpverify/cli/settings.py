@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from dpverify.cli.output import watched
+from dpverify.cli.output import say, watched
+from dpverify.errors import SpecError
 
 if TYPE_CHECKING:
     from dpverify.cache import Cache
@@ -71,7 +72,7 @@ class Settings:
         """
         results = replace(results, known=self.baseline.fingerprints, root=self.baseline.root)
         for one in self.baseline.gone(results) if whole else ():
-            click.echo(f"no longer so: {one.file}, {one.name}: {one.rule}. `dpverify baseline` takes it out of the baseline.", err=True)
+            say(f"no longer so: {one.file}, {one.name}: {one.rule}. `dpverify baseline` takes it out of the baseline.", err=True)
         return results
 
 
@@ -99,7 +100,7 @@ def _settled(command: Command, *, accepting: bool) -> Command:
         config = read_config(Path.cwd())
         chosen = config.chosen(profile)
         if chosen.name != "dev" and watched():
-            click.echo(f"profile {chosen.name}", err=True)
+            say(f"profile {chosen.name}", err=True)
         accepted = _baseline((baseline or config.baseline) if accepting else None)
         settings = Settings(config, chosen, accepted, digits or chosen.digits, cache_of(config, off=no_cache), jobs)
         return command(*args, settings=settings, **kwargs)
@@ -120,17 +121,25 @@ def judging(command: Command) -> Command:
 
 
 def cache_of(config: Config, *, off: bool = False) -> Cache:
-    """The cache of a run: the environment's folder, else the project's, else the user's."""
+    """The cache of a run: the environment's folder, else the project's, else the user's. Raises SpecError for a folder of somebody else."""
     from dpverify.cache import Cache, user_folder
 
     if off:
         return Cache(None)
     named = os.environ.get(CACHE_VARIABLE)
     if named:
-        return Cache(Path(named).absolute())
+        return _own(Cache(Path(named).absolute()), CACHE_VARIABLE)
     if config.cache is False:
         return Cache(None)
-    return Cache(config.cache if isinstance(config.cache, Path) else user_folder())
+    if isinstance(config.cache, Path):
+        return _own(Cache(config.cache), f"{config.file}, [tool.dpverify]: cache")
+    return _own(Cache(user_folder()), "the cache")
+
+
+def _own(cache: Cache, where: str) -> Cache:
+    if (fault := cache.foreign()) is not None:
+        raise SpecError(f"{where}: {fault}")
+    return cache
 
 
 def root_of(file: Path) -> Path:

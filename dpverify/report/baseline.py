@@ -8,7 +8,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from dpverify.certificate import MAX_BYTES
 from dpverify.errors import SpecError
+from dpverify.outside import read_regular, visible
 from dpverify.report.results import AUDIT_RULES, CLAIM_RULES, RULES, Results
 
 SCHEMA: Final = "dpverify-baseline/1"
@@ -64,7 +66,7 @@ def accepted(results: Results, before: Baseline) -> tuple[Known, ...]:
     Faults cannot be accepted.
     """
     found = {
-        Known(results.place(one.file), one.name, one.rule, one.message.partition("\n")[0], one.fingerprint)
+        Known(results.place(one.file), one.name, one.rule, visible(one.message.partition("\n")[0]), one.fingerprint)
         for one in results.surprises
         if one.rule in RULES
     }
@@ -81,10 +83,10 @@ def render(known: tuple[Known, ...]) -> str:
 
 def read(file: Path, root: Path) -> Baseline:
     """The baseline that a file holds. Raises SpecError listing all that is wrong with it."""
-    if file.exists() and not file.is_file():  # a pipe would be waited for
+    if file.exists() and not file.is_file():
         raise SpecError(f"{file}: not a file. `dpverify baseline PATH... -o FILE` writes one.")
     try:
-        text = file.read_text(encoding="utf-8")
+        text = read_regular(file, MAX_BYTES).decode("utf-8")
         if re.search("^<<<<<<< ", text, re.MULTILINE):
             raise SpecError(f"{file}: it holds the marks of a merge conflict. {_AGAIN}")
         data = json.loads(text)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from dpverify.finding import NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION, Finding, Path
+from dpverify.outside import printable
 
 _VERDICTS = {VIOLATION: "REFUTED", NONCONFORMING: "REFUTED", NO_VIOLATION_SEEN: "UNKNOWN"}
 """Findings are painted as the verdicts that they resemble; never as PROVED."""
@@ -15,11 +16,11 @@ _VERDICTS = {VIOLATION: "REFUTED", NONCONFORMING: "REFUTED", NO_VIOLATION_SEEN: 
 def lines(findings: Sequence[Finding], paint: Callable[[str, str], str]) -> Iterator[str]:
     """The findings for people, under the claim that each is about. paint: colours a text by a verdict."""
     for finding in findings:
-        yield f"{finding.file}, {finding.name}" + ("" if finding.expected != "REFUTED" else " (expected to be refuted)")
+        yield printable(f"{finding.file}, {finding.name}" + ("" if finding.expected != "REFUTED" else " (expected to be refuted)"))
         head, *rest = finding.text().split("\n")
         word = head.partition(":")[0].partition(" (")[0].partition(" of ")[0]
-        yield "  " + paint(word, _VERDICTS[finding.finding]) + head[len(word) :]
-        yield from (f"  {line}" for line in rest)
+        yield "  " + paint(word, _VERDICTS[finding.finding]) + printable(head[len(word) :])
+        yield from (printable(f"  {line}") for line in rest)
 
 
 def record(finding: Finding) -> dict[str, Any]:

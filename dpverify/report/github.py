@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from dpverify.outside import printable_lines
 from dpverify.report.results import Results, Surprise
 from dpverify.report.sources import resolved, root_of_repository
 
@@ -26,8 +27,10 @@ def _annotation(surprise: Surprise, root: Path) -> str:
 
 
 def _data(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    """Foreign text as the message of a command: on one line, with line breaks that are shown where they are meant."""
+    return printable_lines(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
 def _property(text: str) -> str:
+    """Foreign text as a property of a command, which a colon or a comma would end."""
     return _data(text).replace(":", "%3A").replace(",", "%2C")

@@ -8,6 +8,7 @@ from itertools import groupby
 from typing import Final
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
+from dpverify.outside import printable_lines
 from dpverify.report.results import Results, Surprise
 
 _AUDITS: Final = "audits"
@@ -75,5 +76,5 @@ def _count(element: Element) -> None:
 
 
 def clean(text: str) -> str:
-    """The text without the control characters that XML cannot hold."""
-    return "".join(c if c >= " " or c in "\n\t" else "?" for c in text)
+    """Foreign text without what XML cannot hold and a log should not; line breaks are meant."""
+    return printable_lines(text)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Final
 
+from dpverify.outside import printable, printable_lines
 from dpverify.report.results import Results, Surprise
 
 LIMIT: Final = 60_000
@@ -19,7 +21,8 @@ def render(results: Results) -> str:
     surprises = [one for one in results.surprises if not one.known]
     lines = [f"## dpverify: {'all as expected' if not surprises else f'{len(surprises)} to look at'}", "", f"{results.summary}.", ""]
     for one in surprises[:_SHOWN]:
-        lines += [f"### {literal(one.title)}, {literal(one.name)}", "", f"`{one.file}`, line {one.line}", "", *_fenced(one.message), ""]
+        lines += [f"### {literal(one.title)}, {literal(one.name)}", "", f"{code_span(one.file)}, line {one.line}", ""]
+        lines += [*fenced(one.message), ""]
     if len(surprises) > _SHOWN:
         lines += [f"{len(surprises) - _SHOWN} more are in the report.", ""]
     lines += _files(results)
@@ -28,9 +31,10 @@ def render(results: Results) -> str:
     return said if len(said) <= LIMIT else said[: LIMIT - 100].rpartition("\n")[0] + "\n\n... cut here: the rest is in the report.\n"
 
 
-def _fenced(message: str) -> Sequence[str]:
-    fence = "`" * max(3, 1 + max((len(list(run)) for mark, run in groupby(message) if mark == "`"), default=0))
-    return [f"{fence}text", message, fence]
+def fenced(message: str) -> Sequence[str]:
+    """Foreign text as a block that nothing in it ends, line by line."""
+    fence = "`" * max(3, 1 + _longest_run(message))
+    return [f"{fence}text", printable_lines(message), fence]
 
 
 def _files(results: Results) -> Iterator[str]:
@@ -70,6 +74,19 @@ def _counts(words: Sequence[str]) -> str:
     return ", ".join(f"{words.count(word)} {word}" for word in sorted(set(words)))
 
 
+def _longest_run(text: str) -> int:
+    return max((len(list(run)) for mark, run in groupby(text) if mark == "`"), default=0)
+
+
+def code_span(text: str) -> str:
+    """Foreign text in a code span that nothing in it ends, on one line."""
+    shown = printable(" ".join(text.split())) or " "
+    ticks = "`" * (1 + _longest_run(shown))
+    pad = " " if "`" in shown else ""
+    return f"{ticks}{pad}{shown}{pad}{ticks}"
+
+
 def literal(text: str) -> str:
-    """Text whose marks Markdown leaves alone, on one line."""
-    return " ".join("".join(f"\\{c}" if c in "\\`*_[]<>|" else c for c in text).split())
+    """Foreign text whose marks Markdown leaves alone, on one line; nobody is mentioned in it, and no address becomes a link."""
+    shown = "".join(f"\\{c}" if c in "\\`*_[]<>|" else c for c in printable(" ".join(text.split())))
+    return re.sub(r"(?<![\w.])@(?=\w)|(?i:(?<=\bwww))(?=\.)|(?<=:)(?=//)", lambda found: f"{found[0]}<!-- -->", shown)

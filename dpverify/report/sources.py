@@ -14,6 +14,8 @@ from pathlib import Path, PurePath
 from typing import Any, Final
 
 from dpverify.catalogue import shelf
+from dpverify.catalogue.toml import MAX_BYTES
+from dpverify.outside import read_regular
 
 MOST_LINES: Final = 30
 """Of a claim, as far as it is shown."""
@@ -39,7 +41,7 @@ class Sources:
         """The lines of a file without their ends; none where it cannot be read as text."""
         if file not in self._lines:
             try:
-                self._lines[file] = Path(file).read_text(encoding="utf-8").split("\n")
+                self._lines[file] = read_regular(Path(file), MAX_BYTES).decode("utf-8").split("\n")
             except (OSError, ValueError):
                 self._lines[file] = ()
         return self._lines[file]

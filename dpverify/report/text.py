@@ -7,6 +7,7 @@ from itertools import groupby
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
+from dpverify.outside import printable
 from dpverify.report import Entry, ceiling, delta_enclosure, enclosure, exact, findings, short
 
 if TYPE_CHECKING:
@@ -23,11 +24,11 @@ def render(results: Results, paint: Paint = lambda text, verdict: text, whole: s
     said: list[str] = []
     for file, group in groups:
         if len(groups) > 1:
-            said.append(file)
+            said.append(printable(file))
         width = max(len(entry.claim.name) for entry in group)
         for entry in group:
             said.extend(claim_lines(entry, width, paint, known=(entry.file, entry.claim.name) in known))
-        said.extend(_footer(group))
+        said.extend(map(printable, _footer(group)))
     said.extend(findings.lines(results.findings, paint))
     return "\n".join([*said, whole or results.summary])
 
@@ -40,7 +41,12 @@ def claim_lines(entry: Entry, width: int, paint: Paint, *, known: bool = False) 
     parts.append(f"{entry.seconds * 1000:.0f} ms")
     if not entry.as_expected:
         parts.append(f"expected {entry.expected}" + (", known from the baseline" if known else ""))
-    yield f"{paint(f'{entry.verdict:8}', entry.verdict)} {entry.claim.name:{width}}   {'   '.join(parts)}"
+    yield paint(f"{entry.verdict:8}", entry.verdict) + printable(f" {entry.claim.name:{width}}   {'   '.join(parts)}")
+    yield from map(printable, _below(entry))
+
+
+def _below(entry: Entry) -> Iterator[str]:
+    """What is said below a claim's line."""
     if entry.judgement is not None and entry.judgement.witness is not None:
         yield f"         witness: {witness_text(entry.judgement.witness)}"
     for key, value in (entry.judgement.also if entry.judgement else {}).items():

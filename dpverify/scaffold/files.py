@@ -9,8 +9,13 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from typing import Final
 
 from dpverify.errors import ProjectError
+from dpverify.outside import read_regular
+
+MAX_BYTES: Final = 16 << 20
+"""Of a file that lines are added to."""
 
 
 class Action(StrEnum):
@@ -54,21 +59,24 @@ def extended(path: Path, addition: str, why: str) -> Planned:
 def read(path: Path) -> str:
     """The text of a file with its line ends as they are. Raises ProjectError where it cannot be read."""
     try:
-        return path.read_bytes().decode("utf-8")
+        text = read_regular(path, MAX_BYTES + 1)
+        if len(text) > MAX_BYTES:
+            raise ProjectError(f"{path}: more than {MAX_BYTES} bytes, to which nothing is added. Shorten it.")
+        return text.decode("utf-8")
     except UnicodeDecodeError as error:
         raise ProjectError(f"{path}: not UTF-8 at byte {error.start}. Save it as UTF-8.") from error
     except OSError as error:
         raise ProjectError(f"{path}: cannot be read: {error.strerror or error}.") from error
 
 
-def carry_out(files: Sequence[Planned]) -> None:
-    """Write all planned files, or none.
+def carry_out(files: Sequence[Planned], root: Path | None = None) -> None:
+    """Write all planned files, or none. root: the folder that links in it may not lead out of.
 
     Raises ProjectError, listing everything that is in the way, before anything is written; OSError where writing fails, after what was
     written has been taken back.
     """
     work = [file for file in files if file.action is not Action.LEAVE]
-    faults = [fault for file in work for fault in _in_the_way(file.path)]
+    faults = [fault for file in work for fault in _in_the_way(file.path, root)]
     if faults:
         raise ProjectError(faults)
     folders: list[Path] = []
@@ -102,10 +110,16 @@ def _named(path: Path) -> Iterator[None]:
         raise OSError(error.errno, error.strerror, str(path)) from error
 
 
-def _in_the_way(path: Path) -> Iterator[str]:
+def _in_the_way(path: Path, root: Path | None) -> Iterator[str]:
     """What keeps a file from being written."""
+    if root is not None and not path.resolve().is_relative_to(root.resolve()):
+        yield f"{path}: a link leads it out of {root}, to {path.resolve()}. Remove the link, or choose another folder."
+        return
     if path.is_dir():
         yield f"{path}: a folder is where this file would go. Move it, or choose another folder."
+        return
+    if path.exists() and not path.is_file():
+        yield f"{path}: a pipe or a device is where this file would go. Move it, or choose another folder."
         return
     nearest = next(folder for folder in path.absolute().parents if os.path.lexists(folder))
     if not nearest.is_dir():

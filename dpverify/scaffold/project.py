@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import dpverify
+from dpverify.config import leads_inside
 from dpverify.errors import ProjectError
 from dpverify.scaffold.files import Action, Planned, extended, planned, read
 from dpverify.scaffold.render import render
@@ -37,7 +38,7 @@ def project_files(root: Path, *, ci: str = "github", force: bool = False) -> lis
     except ProjectError as error:
         faults.extend(error.faults)
         settings = {}
-    folder = root / _folder_of(settings)
+    folder = root / _folder_of(settings, root)
     where = folder.relative_to(root).as_posix()
     values = {
         "schema": SCHEMA,
@@ -78,7 +79,7 @@ def claim_folder(root: Path) -> Path:
 
     Raises ProjectError where pyproject.toml cannot be read.
     """
-    return root / _folder_of(_settings(root / "pyproject.toml"))
+    return root / _folder_of(_settings(root / "pyproject.toml"), root)
 
 
 def schema_text() -> str:
@@ -96,13 +97,13 @@ def _settings(file: Path) -> Mapping[str, Any]:
         raise ProjectError(f"{file}: not TOML: {error}. Correct it first, so that [tool.dpverify] can be added.") from error
 
 
-def _folder_of(settings: Mapping[str, Any]) -> str:
+def _folder_of(settings: Mapping[str, Any], root: Path) -> str:
     """The first of the configured paths that is a folder inside of the project, else the usual one."""
     table = settings.get("tool")
     own = table.get("dpverify") if isinstance(table, dict) else None
     paths = own.get("paths") if isinstance(own, dict) else None
     for path in paths if isinstance(paths, list) else ():
-        if isinstance(path, str) and path and not path.endswith(".toml") and not Path(path).is_absolute() and ".." not in Path(path).parts:
+        if isinstance(path, str) and path and not path.endswith(".toml") and leads_inside(root, path):
             return Path(path).as_posix()
     return FOLDER
 

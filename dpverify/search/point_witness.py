@@ -7,13 +7,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import chain, product
+from itertools import chain, islice, product
 from typing import Any
 
 import numpy as np
 from flint import arb, ctx
 
 from dpverify.balls import constant, jet, precision, rational, value
+from dpverify.compare import diagonally
 from dpverify.errors import DpverifyError, ExprError, Undecided
 from dpverify.expr import ZERO, Expr, Num, add, div, format_expr, mul, neg_log, num, power, substitute
 from dpverify.geometry import differences, norm_value
@@ -507,9 +508,8 @@ def _with_parameters(claim: Claim, digits: int) -> list[dict[str, Any]]:
     if claim.epsilon is None:
         return []
     names = [name for name, _ in claim.domains]
-    grids = [list(enumerate(simple_values(domain))) for _, domain in claim.domains]
-    simplest_first = sorted(product(*grids), key=lambda choice: sum(rank for rank, _ in choice))
-    for values in ([x for _, x in choice] for choice in simplest_first[:24]):
+    grids = [simple_values(domain) for _, domain in claim.domains]
+    for values in islice(diagonally(grids), 24):
         at = {name: str(x) for name, x in zip(names, values, strict=True)}
         try:
             special, chosen = fixed(claim, {"at": at}, rule.NAME)

@@ -85,7 +85,8 @@ def _tops(claim: Claim, table: Finite, cells: list[Cell]) -> list[Cell]:
         sizes = {cell: _size(table, cell) if balls is None else _middle(balls.loss(cell)) for cell in cells}
     ranked = sorted(cells, key=lambda cell: -sizes[cell])
     if not claim.domains:
-        least = sizes[ranked[0]] - 1e-9 * max(1.0, abs(sizes[ranked[0]]))
+        top = sizes[ranked[0]]
+        least = top - 1e-9 * max(1.0, abs(top)) if math.isfinite(top) else top  # beyond all floats there is no difference
         ranked = [cell for cell in ranked if sizes[cell] >= least]
     losses = {cell: table.loss(cell) for cell in ranked}
     if claim.domains and len(set(losses.values())) > MOST_FORMS:

@@ -41,6 +41,7 @@ from dpverify.report.page.blocks import (
     Section,
     Table,
     Tree,
+    beside,
 )
 from dpverify.report.page.sections import loss, statement, witness
 from dpverify.report.page.sections import proof as proof_section
@@ -168,7 +169,7 @@ def test_each_certificate_is_named_with_the_digest_of_its_file(page, out):
     certificates = sorted(out.glob("*.cert.json"))
     assert len(certificates) == 4
     for file in certificates:
-        assert sha256(file.read_bytes()).hexdigest() in page.said and f"python -m dpverify.kernel {file.name}" in page.said
+        assert sha256(file.read_bytes()).hexdigest() in page.said and f"python -P -m dpverify.kernel {file.name}" in page.said
 
 
 def test_the_markdown_twin_says_the_same(page, out):
@@ -438,4 +439,4 @@ def test_names_of_files_and_claims_lead_to_different_places_without_blanks(stems
 
 
 def test_a_link_to_a_file_with_blanks_in_its_name_is_a_link_in_markdown():
-    assert "[x](<my noise (1).json>)" in markdown.document("t", [Paragraph(Link("x", "my noise (1).json"))])
+    assert "[x](./my%20noise%20%281%29.json)" in markdown.document("t", [Paragraph(Link("x", beside("my noise (1).json")))])

@@ -5,8 +5,10 @@ Inline content is a text, or one of Code, Link, Badge, Math, or several of them 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from urllib.parse import quote
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,10 +20,19 @@ class Code:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A link, inside the page ("#anchor") or to a file beside it."""
+    """A link. target: an address inside the page ("#anchor"), or one that `beside` gives: nothing that a name says can make it another."""
 
     text: str
     target: str
+
+    def __post_init__(self) -> None:
+        if not self.target.startswith(("#", "./")):
+            raise ValueError(f"{self.target!r} leads out of the report.")
+
+
+def beside(name: str) -> str:
+    """The address of a file beside the page, whatever it is called."""
+    return f"./{quote(os.fsencode(name), safe='')}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Final
+from hashlib import sha256
+from typing import Any, Final
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from dpverify import __version__
+from dpverify.outside import visible
 from dpverify.report.page.blocks import Badge, Block
 
 WIDE: Final = 24
@@ -23,9 +26,27 @@ SIGNS: Final = {
 def document(title: str, content: Sequence[Block]) -> str:
     """A whole page."""
     environment = _environment()
-    style, script = (_part(environment, name) for name in ("style.css", "script.js"))
-    page = environment.get_template("page.html.j2").render(title=title, content=content, style=style, script=script, version=__version__)
-    return "\n".join(line for line in _shorter(page).split("\n") if line.strip()) + "\n"
+    style, script = (_without_gaps(_part(environment, name)) for name in ("style.css", "script.js"))
+    page = environment.get_template("page.html.j2").render(
+        title=title, content=content, style=style, script=script, policy=_policy(style, script), version=__version__
+    )
+    return _without_gaps(_shorter(page)) + "\n"
+
+
+def _without_gaps(text: str) -> str:
+    return "\n".join(line for line in text.split("\n") if line.strip())
+
+
+def _policy(style: str, script: str) -> str:
+    """What a browser lets the page do: its own style and script, by their digests, and nothing else. It asks no other place for anything.
+
+    The pictures set their colours in attributes, which can load nothing, as there is nothing that may be loaded.
+    """
+    of_style, of_script = (b64encode(sha256(text.encode()).digest()).decode() for text in (style, script))
+    return (
+        f"default-src 'none'; script-src 'sha256-{of_script}'; style-src 'unsafe-inline'; style-src-elem 'sha256-{of_style}'; "
+        "style-src-attr 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
+    )
 
 
 def fragment(content: Sequence[Block], level: int = 4) -> str:
@@ -56,9 +77,17 @@ def _shorter(page: str) -> str:
 
 @lru_cache(maxsize=1)
 def _environment() -> Environment:
-    environment = Environment(loader=PackageLoader("dpverify.report.page"), autoescape=True, undefined=StrictUndefined, trim_blocks=True)
+    loader = PackageLoader("dpverify.report.page")
+    environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, finalize=_seen)
     environment.globals.update(kind_of=lambda thing: type(thing).__name__, tone=tone, sign=sign, wide=WIDE)
     return environment
+
+
+def _seen(value: Any) -> Any:
+    """Foreign text as a page shows it, its line breaks meant; what the renderers below made is as it is."""
+    if not isinstance(value, str) or hasattr(value, "__html__"):
+        return value
+    return "\n".join(map(visible, value.split("\n")))
 
 
 def _part(environment: Environment, name: str) -> str:

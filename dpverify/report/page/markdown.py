@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from html import escape
-from itertools import groupby
 from typing import Final
 
-from dpverify.report.markdown import literal
+from dpverify.outside import printable
+from dpverify.report.markdown import code_span, fenced, literal
 from dpverify.report.page.blocks import (
     Badge,
     Block,
@@ -70,8 +70,7 @@ def _block(block: Block, level: int) -> Iterator[str]:
         case Figure():
             yield from (f"*{literal(block.caption)}*", "")
         case Listing():
-            fence = "`" * max(3, 1 + max((len(list(run)) for mark, run in groupby(block.text) if mark == "`"), default=0))
-            yield from (f"{fence}text", block.text, fence, "")
+            yield from (*fenced(block.text), "")
         case Tree():
             yield from (*_node(block.root, 0), "")
         case Row():
@@ -114,9 +113,9 @@ def _html(content: Inline) -> str:
         case Badge():
             return f"<b>{escape(content.text)}</b>" + ("" if content.fine else " (not as expected)")
         case Code():
-            return f"<code>{escape(' '.join(content.text.split()))}</code>"
+            return f"<code>{escape(printable(' '.join(content.text.split())))}</code>"
         case _:
-            return escape(" ".join(_plain(content).split(" ")))
+            return escape(printable(_plain(content)))
 
 
 def _node(node: Node, depth: int) -> Iterator[str]:
@@ -130,12 +129,9 @@ def _inline(content: Inline) -> str:
         case str():
             return literal(content) if content.strip() else content
         case Code():
-            ticks = "`" * (1 + max((len(list(run)) for mark, run in groupby(content.text) if mark == "`"), default=0))
-            pad = " " if len(ticks) > 1 else ""
-            return f"{ticks}{pad}{' '.join(content.text.split())}{pad}{ticks}"
+            return code_span(content.text)
         case Link():
-            target = f"<{content.target}>" if set(content.target) & set(" ()") else content.target
-            return f"[{literal(content.text)}]({target})"
+            return f"[{literal(content.text)}]({content.target})"
         case Badge():
             return f"**{content.text}**" if content.fine else f"**{content.text}** (not as expected)"
         case Math():

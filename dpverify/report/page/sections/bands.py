@@ -9,7 +9,7 @@ from fractions import Fraction
 from dpverify.bands import Band
 from dpverify.report.axes import Axis
 from dpverify.report.curves import data_name, points
-from dpverify.report.page.blocks import Block, Figure, Fold, Items, Link, Paragraph, Row, Table
+from dpverify.report.page.blocks import Block, Figure, Fold, Items, Link, Paragraph, Row, Table, beside
 from dpverify.report.page.sections.rules import link
 from dpverify.report.page.subject import File
 from dpverify.report.svg import Band as Area
@@ -43,7 +43,7 @@ def shown(file: File, figures: Sequence[Figure], named: Sequence[tuple[str, Band
     rows = [(name, place, known) for name, band in named for place, known in points(band)]
     said = dict.fromkeys(line for _, band in named for line in band.assumed)
     numbers: list[Block] = [
-        Paragraph(("A few points; ", Link("all of them", data_name(file.stem)), " are data for plots.")),
+        Paragraph(("A few points; ", Link("all of them", beside(data_name(file.stem))), " are data for plots.")),
         Table(f"{what}, {file.stem}", ("claim", at, what), rows, numeric=frozenset({1})),
     ]
     rules = dict.fromkeys(name for _, band in named for name in band.rules)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import PurePath
+from shlex import quote
 
-from dpverify.report.page.blocks import Block, Code, Facts, Inline, Link
+from dpverify.report.page.blocks import Block, Code, Facts, Inline, Link, beside
 from dpverify.report.page.subject import Claimed
 
 TITLE = ""
@@ -15,7 +17,9 @@ def blocks(subject: Claimed) -> Sequence[Block]:
     path = subject.entry.certificate
     if path is None:
         return []
-    name = path.replace("\\", "/").rpartition("/")[2]
-    rows: list[tuple[str, Inline]] = [("check it again", (Code("python -m dpverify.kernel"), " ", Link(name, name)))]
-    rows += [("its SHA-256", Code(subject.file.digests[path]))] if path in subject.file.digests else []
+    name = PurePath(path).name
+    argument = quote(f"./{name}" if name.startswith("-") else name)  # a line that people give to a shell
+    rows: list[tuple[str, Inline]] = [("check it again", (Code("python -P -m dpverify.kernel"), " ", Link(argument, beside(name))))]
+    if path in subject.file.digests:
+        rows.append(("its SHA-256", (Code(subject.file.digests[path]), " (of the file, as ", Code("sha256sum"), " gives it)")))
     return [Facts(rows)]

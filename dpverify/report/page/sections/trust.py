@@ -10,19 +10,26 @@ from dpverify.report.page.blocks import Block, Code, Facts, Inline, Items, Listi
 from dpverify.report.page.subject import Run
 
 TITLE = "What is trusted, and how to check it"
+DIGEST = 'for file in *.cert.json; do sha256sum <"$file"; done | cut -c1-64 | LC_ALL=C sort | sha256sum'
+"""The digest of all certificates as a shell makes it."""
 
 
 def blocks(run: Run) -> Sequence[Block]:
     """The trust line, the digest of all certificates, and a place to sign."""
     digests = sorted(digest for file in run.files for digest in file.digests.values())
-    together = sha256("\n".join(digests).encode()).hexdigest()
+    together = sha256("".join(f"{digest}\n" for digest in digests).encode()).hexdigest()
     rows: list[tuple[str, Inline]] = [("made by", f"dpverify {__version__}")]
-    rows += [("certificates", str(len(digests))), ("SHA-256 of their sorted digests", Code(together))] if digests else []
+    rows += [("certificates", str(len(digests))), ("their digest", Code(together))] if digests else []
     again: list[Block] = []
     if digests:
         again = [
             Paragraph("Every PROVED and REFUTED has a certificate beside this page. To check them all again, with python-flint alone:"),
-            Listing("pip install python-flint dpverify --no-deps\npython -m dpverify.kernel *.cert.json"),
+            Listing("pip install python-flint dpverify --no-deps\npython -P -m dpverify.kernel *.cert.json"),
+            Paragraph(
+                "To see that all of them are here and are those that this page lists, run the first line in this folder. Their digest is "
+                "the SHA-256 of the sorted list of their SHA-256, one a line, as the second line makes it of the files in this folder:"
+            ),
+            Listing(f"dpverify check .\n{DIGEST}"),
         ]
     return [
         Paragraph(

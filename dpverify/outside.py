@@ -1,0 +1,44 @@
+"""What comes from outside: text that is printed, and files that are read. Names of files, and all that files say, are foreign."""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import re
+import stat
+from pathlib import Path
+from typing import TextIO
+from unicodedata import category
+
+
+def visible(text: str) -> str:
+    r"""Foreign text on one line: what cannot be seen, breaks the line or turns its direction as Python writes it, such as \n or \u202e."""
+    return "".join(c if c.isprintable() or category(c) == "Zs" else ascii(c)[1:-1] for c in text)
+
+
+def printable(text: str) -> str:
+    """Foreign text on one line of a terminal or a log, without what a build server takes for commands: "##[" anywhere, "::" in front."""
+    shown = visible(text).replace("##[", r"#\x23[")
+    return re.sub(r"^(\s*):(?=:)", r"\1\\x3a", shown)
+
+
+def printable_lines(text: str) -> str:
+    """Foreign text whose line breaks are meant."""
+    return "\n".join(map(printable, text.split("\n")))
+
+
+def show_all(*streams: TextIO | None) -> None:
+    """Have streams write letters that their encoding lacks as escapes, where they would fail."""
+    for stream in streams:
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def read_regular(path: Path, most: int) -> bytes:
+    """The first `most` bytes of a regular file, links followed. Raises OSError, also for a pipe or a device, which might be waited for."""
+    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    with os.fdopen(handle, "rb") as stream:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise OSError(errno.EINVAL, "not a regular file: pipes, devices and folders are not read", str(path))
+        return stream.read(most)
