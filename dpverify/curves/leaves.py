@@ -26,6 +26,7 @@ from dpverify.curves import (
     uniform_ball,
 )
 from dpverify.curves.base import Curve, Evidence, Pair, Profile
+from dpverify.curves.neighbours import OnePair
 from dpverify.curves.runs import Run, leaf, reach
 from dpverify.errors import CertificateError, Rejected
 from dpverify.expr import ONE
@@ -61,7 +62,8 @@ def _finite(run: Run, evidence: Evidence) -> Curve:
     mechanism, sensitivity, query = leaf(run)
     if query is not None:
         raise Rejected(finite.NAME, "query", "a finite mechanism answers none")
-    return finite.curve(mechanism, finite.point(evidence), sensitivity)
+    facing = run.part.pair if isinstance(run.part, OnePair) else None
+    return finite.curve(mechanism, finite.point(evidence), sensitivity, facing)
 
 
 def disjoint(runs: Sequence[Run]) -> Curve | None:
@@ -89,6 +91,8 @@ def curve(run: Run, evidence: Evidence) -> Curve:
     if rule is None:
         raise CertificateError(f"{str(evidence.get('rule'))[:60]!r} is no rule for the curve of a single mechanism.")
     found = rule(run, evidence)
+    if isinstance(run.part, OnePair) and rule in _ORIENTED and found.lower is not None and reach(run).exact:
+        found = replace(found, upper=found.lower)  # the one shift, in the one direction
     if "prec" not in evidence:
         return found
     bits = evidence["prec"]
@@ -135,3 +139,6 @@ LEAVES: Final[Mapping[str, Leaf]] = {
     **{rule.NAME: _additive(rule) for rule in (line, caps, uniform_ball, scale_mixture, elliptical_process)},
 }
 """Every rule for the curve of a single mechanism."""
+
+_ORIENTED: Final = (LEAVES[line.NAME], LEAVES[lattice.NAME])
+"""Those whose lower bound is the pair at the shift, one way, and whose upper bound is for both directions."""

@@ -50,7 +50,7 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> tuple[Bound, ...]:
     through = tuple(dict.fromkeys(name for share in spent for name in share[2].rules))
     assumed = tuple(dict.fromkeys(line for share in spent for line in share[2].assumed))
     if any(run.processed for run in runs):
-        assumed = (*assumed, *post_processing.ASSUMED)
+        through, assumed = (*through, post_processing.NAME), (*assumed, *post_processing.ASSUMED)
     shown = _budget(runs, spent, epsilon, delta)
     bounds = [
         replace(bound, through=through, assumed=(*assumed, *neighbours_assumed(claim)))
