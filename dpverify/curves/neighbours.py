@@ -508,9 +508,11 @@ def read(part: Part, evidence: Any) -> Choice:
         if space[0] == "records":
             fine = len(value) == space[1] and _occurs(value, space[2], factor)
         else:
-            those = [leaf.part for leaf in every if leaf.space == space]
+            those = [leaf for leaf in every if leaf.space == space]
+            shared = [leaf.part for leaf in those if leaf.linked]
+            lists = ([shared] if shared else []) + [[leaf.part] for leaf in those if not leaf.linked]
             whole = factor >= 1 and factor.denominator == 1
-            fine = len(value) == 2 and whole and value[1] in _neighbours(those, int(factor)).get(int(value[0]), ())
+            fine = len(value) == 2 and whole and all(value[1] in _neighbours(some, int(factor)).get(int(value[0]), ()) for some in lists)
         if not fine:
             raise Rejected(NAME, "the pair", "it is not of neighbours as far apart as the mechanism says")
         found[space] = value

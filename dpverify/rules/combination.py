@@ -231,6 +231,7 @@ def _facing(part: OnePair, facts: _Facts) -> Expr | Infinite:
     a, b = reversed(part.pair) if facts.backward else part.pair
     losses: list[tuple[Expr, int]] = []
     facts.through.append(finite_rule.NAME)
+    facts.assumed += finite_rule.ASSUMED
     if facts.side == "lower":
         facts.turned.add("inputs")
     for y in range(len(table.weights[a])):
