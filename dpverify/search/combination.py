@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from fractions import Fraction
 from itertools import islice, permutations, product
@@ -54,10 +54,9 @@ def _at_neighbours(claim: Claim, root: Part, side: str, premises: Premises) -> P
     except DpverifyError:
         return None  # the sum of the parts' own bounds
     best: tuple[float, Plan] | None = None
-    for choice in candidates(root):
+    for choice, part, left_out in _ways(root):
         try:
-            part = neighbours.at(root, choice, lower=True)
-            plan = {} if part is None else _plan(part, ONE, side, claim.domains, premises, _left_out(part))
+            plan = {} if part is None else _plan(part, ONE, side, claim.domains, premises, left_out)
             if plan is None:
                 continue
             evidence = {"side": side, "neighbours": neighbours.written(choice), "part": plan}
@@ -68,6 +67,19 @@ def _at_neighbours(claim: Claim, root: Part, side: str, premises: Premises) -> P
         if best is None or height > best[0]:
             best = height, {"rule": rule.NAME, "evidence": evidence}
     return None if best is None else best[1]
+
+
+def _ways(root: Part) -> Iterator[tuple[Choice, Part | None, frozenset[Part]]]:
+    """Pairs of neighbours, in both orders where they are inputs, with what a lower bound is not to look at."""
+    for found in candidates(root):
+        turned = tuple((space, (*reversed(value),) if space[0] == "inputs" else value) for space, value in found)
+        for choice in dict.fromkeys((found, turned)):
+            try:
+                part = neighbours.at(root, choice, lower=True)
+            except DpverifyError:
+                continue
+            for left_out in [frozenset[Part]()] if part is None else _left_out(part):
+                yield choice, part, left_out
 
 
 def shared(plans: Sequence[Any]) -> Plan:
@@ -99,13 +111,12 @@ def candidates(root: Part) -> list[Choice]:
     return [tuple(zip(spaces, values, strict=True)) for values in islice(product(*listed), _MOST_TRIED)]
 
 
-def _left_out(part: Part) -> frozenset[Part]:
-    """Parts of which it is not known that they lose the most in the same order as the others: all but one."""
+def _left_out(part: Part) -> list[frozenset[Part]]:
+    """Parts of which it is not known that they lose the most in the same order as the others: all but one of them, or of the rest."""
     turned = {leaf.part for leaf in neighbours.leaves(part) if isinstance(leaf.part, OnePair) and leaf.part.query is not None}
     turned = {one for one in turned if not neighbours.even(one.mechanism)}
     inputs = any(isinstance(leaf.part, OnePair) and leaf.part.query is None for leaf in neighbours.leaves(part))
-    ordered = sorted(turned, key=lambda one: one.query.rows[0][0] if one.query else Fraction(0))
-    return frozenset(ordered if inputs else ordered[:-1])
+    return [frozenset(turned)] if inputs or not turned else [frozenset(turned - {one}) for one in turned]
 
 
 def _about(value: Expr) -> float:

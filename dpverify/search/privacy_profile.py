@@ -222,8 +222,9 @@ def _of(part: Part, target: Target) -> Plan:
     """Evidence for the curve of a part: at one pair of neighbours at a time where several parts share them. Raises Undecided."""
     if not neighbours.together(part, linked=False):
         return _plan(merged(part), target)
-    with suppress(DpverifyError):
-        return _accepted(part, {"rule": gaussian_composition.NAME})
+    for name in COMPOSITIONS:
+        with suppress(DpverifyError):
+            return _accepted(part, {"rule": name}, both=name == gaussian_composition.NAME)
     choices: tuple[neighbours.Choice, ...] = ()
     plans: list[Plan] = []
     try:
@@ -248,11 +249,11 @@ def _of(part: Part, target: Target) -> Plan:
     return found if best is None else {**found, "below": best[1]}
 
 
-def _accepted(part: Part, plan: Plan) -> Plan:
-    """The plan, where it gives both bounds. Raises Undecided where it does not."""
+def _accepted(part: Part, plan: Plan, both: bool) -> Plan:
+    """The plan, where its two bounds are one, or where it gives both and that is enough. Raises Undecided where it does not."""
     found = tree.curve(part, plan, pure_epsilon)
-    if found.upper is None or found.lower is None:
-        raise Undecided("it gives one bound alone.")
+    if not found.exact and not (both and found.lower is not None):
+        raise Undecided("its bounds are not one.")
     return plan
 
 
