@@ -166,6 +166,18 @@ def undecided(part: Part) -> bool:
     return any(undecided(inner) for inner in parts_of(part.mechanism))
 
 
+def require_one_adjacency(part: Part) -> None:
+    """Raises Rejected where tables of the same inputs name different neighbours: each alone is not at the neighbours of the others."""
+    named: dict[Space, set[frozenset[tuple[int, int]]]] = {}
+    for leaf in leaves(part):
+        if leaf.linked and leaf.space is not None and leaf.space[0] == "inputs" and isinstance(leaf.part.mechanism, Table | Exponential):
+            listed = leaf.part.mechanism.adjacent
+            pairs = combinations(range(leaf.space[1]), 2) if listed is None else listed
+            named.setdefault(leaf.space, set()).add(frozenset((min(pair), max(pair)) for pair in pairs if pair[0] != pair[1]))
+    if any(len(different) > 1 for different in named.values()):
+        raise Rejected(NAME, "adjacent", "tables of the same inputs name different neighbours; look at all parts at every pair of them")
+
+
 def apart(part: Part, whole: Part | None = None) -> tuple[str, ...]:
     """What a lower bound takes for granted where nothing connects neighbours, and of maps. whole: the part before it was at one pair."""
     every = list(leaves(whole or part))

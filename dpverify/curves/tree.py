@@ -157,6 +157,8 @@ def combine(runs: Sequence[Run], evidence: Evidence, premise: Premise) -> Curve:
         raise CertificateError(f"{str(name)[:60]!r} is no rule for a composition of parts.")
     if any(run.processed for run in runs):
         return Curve(found.upper, None, (*found.rules, post_processing.NAME), (*found.assumed, *post_processing.ASSUMED))
+    if len(runs) > 1:
+        neighbours.require_one_adjacency(Part(Compose(tuple(run.part for run in runs if not run.own))))
     # of parts that share their neighbours, each would be at its own worst ones; Gaussian noise looks at all of them together
     scattered = name != gaussian_composition.NAME and neighbours.undecided(Part(Compose(tuple(run.part for run in runs))))
     return replace(found, lower=None) if scattered or not all(map(occurs, runs)) else found

@@ -89,6 +89,7 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     if "neighbours" in evidence:
         value, also = _over_neighbours(root, evidence["neighbours"], facts)
     else:
+        neighbours.require_one_adjacency(root)
         value = _value(root, ONE, evidence.get("part"), facts)
         also = {} if isinstance(value, Infinite) else _budget(claim.mechanism, evidence.get("part"), claim)
     return Bound(side, value, assumed=tuple(dict.fromkeys(facts.assumed)), also=also, through=tuple(facts.through))

@@ -150,8 +150,8 @@ def outputs(part: Part, steps: int, pairs: Pairs | None, top: bool) -> list[Pair
     elif isinstance(mechanism, PostProcess):
         found = outputs(mechanism.part, steps, pairs, top)
     elif isinstance(mechanism, Subsample):
-        rate = mechanism.rate.value
-        found = [pair(((1 - rate) * q + rate * p, q) for p, q in one) for one in outputs(mechanism.part, 1, pairs if steps == 1 else None, False)]
+        rate, inside = mechanism.rate.value, outputs(mechanism.part, 1, pairs if steps == 1 else None, False)
+        found = [pair(((1 - rate) * q + rate * p, q) for p, q in one) for one in inside]
         if steps > 1 and not isinstance(mechanism.part.mechanism, Combinator):
             found += two_records(mechanism.part.mechanism, rate)
     else:
