@@ -66,7 +66,6 @@ SOURCE: Final = Source("THEORY", "T34; Prekopa 1973")
 APART: Final = "the neighbours that are worst for one part are worst for all"
 """What a lower bound takes for granted of parts whose neighbours nothing connects."""
 SAME_ROWS: Final = "tables with as many rows name the same inputs by them, in the same order"
-MOVED: Final = "a Lipschitz map of the data moves some neighbours apart by its whole constant, in the direction that is worst"
 
 MOST_RAW: Final = 20_000
 """The most pairs of neighbours that are looked at."""
@@ -96,14 +95,13 @@ class OnePair(Part):
 class Leaf:
     """A part without parts. own: in a group or behind a map that the others are not in. parallel: in one of several parts of the data.
 
-    repeated: run more than once. moved: behind a Lipschitz map.
+    repeated: run more than once.
     """
 
     part: Part
     own: bool = False
     parallel: bool = False
     repeated: bool = False
-    moved: bool = False
 
     @property
     def space(self) -> Space | None:
@@ -135,7 +133,7 @@ def leaves(part: Part, top: bool = True, at: Leaf | None = None) -> Iterator[Lea
         yield here
         return
     if isinstance(mechanism, Group | Lipschitz):
-        here = replace(here, own=here.own or not top, moved=here.moved or isinstance(mechanism, Lipschitz))
+        here = replace(here, own=here.own or not top)
     here = replace(here, parallel=here.parallel or isinstance(mechanism, Parallel))
     for inner in inside:
         yield from leaves(inner, top and isinstance(mechanism, Group | Lipschitz | PostProcess), here)
@@ -179,11 +177,11 @@ def require_one_adjacency(part: Part) -> None:
 
 
 def apart(part: Part, whole: Part | None = None) -> tuple[str, ...]:
-    """What a lower bound takes for granted where nothing connects neighbours, and of maps. whole: the part before it was at one pair."""
+    """What a lower bound takes for granted where nothing connects neighbours. whole: the part before it was at one pair."""
     every = list(leaves(whole or part))
     groups = {leaf.part.space if isinstance(leaf.part, OnePair) else leaf.space or replace(leaf.part, times=ONE) for leaf in leaves(part)}
     several = len(groups) > 1 or (len(every) > 1 and any(leaf.own for leaf in every))
-    return (*(APART,) * several, *(MOVED,) * any(leaf.moved for leaf in every))
+    return (APART,) * several
 
 
 def rows_assumed(part: Part) -> tuple[str, ...]:
@@ -575,6 +573,12 @@ def described(part: Part, choice: Choice) -> str:
             shift = image(leaf.part.query, value)
             moves.append(f"part {number} by {', '.join(map(str, shift)) if len(shift) <= _MOST_SHOWN else 'its column'}")
     return "; ".join(lines) + (f"; q(x) - q(x') of {', '.join(moves)}" if moves else "")
+
+
+def named(space: Space, v: Vector, queries: Sequence[Query]) -> str:
+    """A difference of histograms, and what each of some queries on them moves by."""
+    moves = [f"query {number} by {', '.join(map(str, image(query, v)))}" for number, query in enumerate(queries[:_MOST_SHOWN], 1)]
+    return f"{_said(space, v)}; q(x) - q(x') of {', '.join(moves)}"
 
 
 def _said(space: Space, value: Vector) -> str:

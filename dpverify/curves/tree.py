@@ -21,6 +21,7 @@ from dpverify.curves import (
     event,
     gaussian_composition,
     group_privacy,
+    lattice,
     leaves,
     losses,
     neighbours,
@@ -159,8 +160,10 @@ def combine(runs: Sequence[Run], evidence: Evidence, premise: Premise) -> Curve:
         return Curve(found.upper, None, (*found.rules, post_processing.NAME), (*found.assumed, *post_processing.ASSUMED))
     if len(runs) > 1:
         neighbours.require_one_adjacency(Part(Compose(tuple(run.part for run in runs if not run.own))))
-    # of parts that share their neighbours, each would be at its own worst ones; Gaussian noise looks at all of them together
-    scattered = name != gaussian_composition.NAME and neighbours.undecided(Part(Compose(tuple(run.part for run in runs))))
+    # of parts that share their neighbours, each would be at its own worst ones; Gaussian noise looks at all of them
+    # together, and answers that are no integers at one part alone
+    whole = Part(Compose(tuple(run.part for run in runs)))
+    scattered = name not in (gaussian_composition.NAME, lattice.NAME) and neighbours.undecided(whole)
     return replace(found, lower=None) if scattered or not all(map(occurs, runs)) else found
 
 

@@ -99,7 +99,7 @@ def _over_neighbours(root: Part, evidence: Any, facts: _Facts) -> tuple[Expr | I
     """The greatest value over all pairs of neighbours. evidence: "plans" and "of", as of curves."""
     if not isinstance(evidence, Mapping):
         raise CertificateError(f"{NAME}: 'neighbours' is not an object.")
-    choices, domains = neighbours.choices(root), dict(facts.domains)
+    choices, domains, order = neighbours.choices(root), dict(facts.domains), facts.backward
     facts.through.append(neighbours.NAME)
     facts.assumed += neighbours.rows_assumed(root)
     values: list[tuple[Expr, neighbours.Choice]] = []
@@ -115,6 +115,7 @@ def _over_neighbours(root: Part, evidence: Any, facts: _Facts) -> tuple[Expr | I
             values.append((found, choice))
             if not _has_inputs(part):
                 break
+    facts.backward = order
     greatest = _greatest([value for value, _ in values], domains)
     worst = next((choice for value, choice in values if value == greatest), None)
     return greatest, {} if worst is None else {"worst neighbours": neighbours.described(root, worst)}
@@ -291,13 +292,18 @@ def _sampled(mechanism: Subsample, factor: Expr, evidence: Any, facts: _Facts) -
 
 
 def _inside(part: Part, evidence: Any, facts: _Facts) -> Expr | Infinite:
-    """The value of a sampled part: from above in the worse order, from below in the one that has the record first."""
+    """The value of a sampled part: from above in the worse order, from below in the one that has the record first.
+
+    evidence: that of the part, or under "sampled" that of all pairs of neighbours of the part.
+    """
     if facts.side == "lower":
         before = set(facts.turned)
         found = _value(part, ONE, evidence, facts)
         if any(turned != "inputs" for turned in facts.turned - before):
             raise Rejected(NAME, "subsample", "it is not known in which order of the neighbours a part that is not even loses the most")
         return found
+    if isinstance(evidence, Mapping) and "sampled" in evidence:
+        return _over_neighbours(part, evidence["sampled"], facts)[0]
     values, order = list[Expr | Infinite](), facts.backward
     for facts.backward in (False, True) if _has_inputs(part) else (order,):
         values.append(_value(part, ONE, evidence, facts))

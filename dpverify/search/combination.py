@@ -32,27 +32,33 @@ def propose(claim: Claim, premises: Premises) -> list[Plan]:
     assert isinstance(claim.mechanism, Combinator)
     root = Part(claim.mechanism)
     steps: list[Plan] = []
-    for side in ("upper", "lower"):
-        found = _at_neighbours(claim, root, side, premises) if neighbours.together(root, linked=side == "upper") else None
-        if found is not None:
-            steps.append(found)
-        elif side == "upper" or not neighbours.undecided(root):
+    every = _at_every_pair(root, claim.domains, premises) if neighbours.together(root, linked=True) else None
+    if every is not None:
+        steps.append({"rule": rule.NAME, "evidence": {"side": "upper", "neighbours": every}})
+    one = _at_one_pair(claim, root, premises) if neighbours.together(root, linked=False) else None
+    if one is not None:
+        steps.append(one)
+    for side, found in (("upper", every), ("lower", one)):
+        if found is None and not (side == "lower" and neighbours.undecided(root)):
             plan = _plan(root, ONE, side, claim.domains, premises)
             if plan is not None:
                 steps.append({"rule": rule.NAME, "evidence": {"side": side, "part": plan}})
     return steps
 
 
-def _at_neighbours(claim: Claim, root: Part, side: str, premises: Premises) -> Plan | None:
-    """A step from one pair of neighbours at a time: all of them for the upper bound, about the worst one for the lower."""
+def _at_every_pair(root: Part, domains: tuple[tuple[str, Domain], ...], premises: Premises) -> Plan | None:
+    """Evidence for an upper bound from all pairs of neighbours that several parts share."""
     try:
-        if side == "upper":
-            choices = neighbours.choices(root)
-            parts = [neighbours.at(root, choice) for choice in choices]
-            plans = [{} if part is None else _plan(part, ONE, side, claim.domains, premises) for part in parts]
-            return None if None in plans else {"rule": rule.NAME, "evidence": {"side": side, "neighbours": shared(plans)}}
+        parts = [neighbours.at(root, choice) for choice in neighbours.choices(root)]
+        plans = [{} if part is None else _plan(part, ONE, "upper", domains, premises) for part in parts]
     except DpverifyError:
         return None  # the sum of the parts' own bounds
+    return None if None in plans else shared(plans)
+
+
+def _at_one_pair(claim: Claim, root: Part, premises: Premises) -> Plan | None:
+    """A step for a lower bound, from about the worst pair of neighbours."""
+    side = "lower"
     best: tuple[float, Plan] | None = None
     for choice, part, left_out in _ways(root):
         try:
@@ -152,6 +158,10 @@ def _plan(
             return None
         if mechanism.rate == ZERO:
             return {}
+        if side == "upper" and neighbours.together(mechanism.part, linked=True):
+            found = _at_every_pair(mechanism.part, domains, premises)
+            if found is not None:
+                return {"sampled": found}
         return _plan(mechanism.part, ONE, side, domains, premises, left_out)
     if isinstance(part, OnePair) and part.query is None:
         return {}  # two rows: nothing is to be found
