@@ -29,6 +29,7 @@ from dpverify.curves import (
     lattice,
     line,
     losses,
+    neighbours,
     normal,
     parallel_composition,
     poisson_subsampling,
@@ -66,9 +67,9 @@ STEPS: Final = 64
 PROMPT: Final = frozenset(
     rule.NAME
     for rule in (
-        bounded_range, finite, gauge, gaussian_composition, group_privacy, guarantees, laplace, laplace_sums, lattice, losses, normal,
-        parallel_composition, poisson_subsampling, post_processing, pure, pure_guarantee, renyi_composition, sampling_without_replacement,
-        stated_guarantee,
+        bounded_range, finite, gauge, gaussian_composition, group_privacy, guarantees, laplace, laplace_sums, lattice, losses, neighbours,
+        normal, parallel_composition, poisson_subsampling, post_processing, pure, pure_guarantee, renyi_composition,
+        sampling_without_replacement, stated_guarantee,
     )
 )  # fmt: skip
 """Rules whose curves take less than a millisecond a point. Others are evaluated at few points, and enclosed in between by chords."""
@@ -206,7 +207,7 @@ def delta_band(claim: Claim, epsilons: Iterable[Fraction | int | str] | None = N
         tuple(_decimal(ball, 1) for ball in upper),
         tuple(curve.exact and (planned.evaluated is None or at in planned.evaluated) for at in points),
         rules=curve.rules,
-        assumed=_taken(claim, curve.assumed),
+        assumed=_taken(claim, (*curve.assumed, *curve.below)),
     )
 
 
@@ -239,7 +240,7 @@ def trade_off_band(claim: Claim, alphas: Iterable[Fraction | int | str] | None =
         tuple(_decimal(ball, 1) for ball in upper),
         (curve.exact and planned.evaluated is None,) * len(points),
         rules=curve.rules,
-        assumed=_taken(claim, curve.assumed),
+        assumed=_taken(claim, (*curve.assumed, *curve.below)),
     )
 
 
@@ -270,7 +271,7 @@ def composition_band(claim: Claim, counts: Iterable[int] | None = None, *, plann
         tuple(known),
         at={"delta": _short(composer.delta)},
         rules=tuple(dict.fromkeys(rule for curve in curves for rule in curve.rules)),
-        assumed=_taken(claim, [text for curve in curves for text in curve.assumed]),
+        assumed=_taken(claim, [text for curve in curves for text in (*curve.assumed, *curve.below)]),
     )
 
 
@@ -324,9 +325,13 @@ def plan(claim: Claim, evidence: Mapping[str, Any] | None = None) -> Planned:
         raise Undecided("curves want a value for every parameter; claim one value at a time.")
     check_adjacencies(claim)
     found = _searched(claim) if evidence is None else evidence
-    runs = merged(Part(claim.mechanism, claim.sensitivity, claim.query, claim.adjacency))
+    root = Part(claim.mechanism, claim.sensitivity, claim.query, claim.adjacency)
+    runs = merged(root)
     with precision(BITS):
-        curve = _built(runs, found)
+        whole = found.get("rule") == neighbours.NAME
+        curve = _remembering(tree.curve(root, dict(found), pure_epsilon)) if whole else _built(runs, found)
+        if neighbours.undecided(root) and found.get("rule") != gaussian_composition.NAME:
+            runs = (Run(root),)  # parts that share their neighbours are composed as one
         if not _is_slow(curve):
             return Planned(claim, runs, found, curve, _reach(curve, claim.epsilon), None)
     with precision(SLOW_BITS):

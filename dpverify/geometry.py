@@ -421,6 +421,11 @@ def _root_of_eigenvalue(matrix: fmpq_mat) -> Sensitivity:
     return Sensitivity(sqrt(upper), sqrt(lower))
 
 
+def largest_eigenvalue(gram: Matrix) -> tuple[Expr, Expr]:
+    """Upper and lower bound on the largest eigenvalue of a symmetric matrix that is positive semidefinite. Raises Undecided."""
+    return _largest_root(_mat(gram).charpoly())
+
+
 def _largest_root(polynomial: fmpq_poly) -> tuple[Expr, Expr]:
     """Upper and lower bound on the largest root of a polynomial whose roots are all real and not negative.
 

@@ -1,6 +1,8 @@
 """Claim files that put mechanisms together: every key, every fault at once, neighbours that do not match, scopes of parameters."""
 
 import tomllib
+from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -9,8 +11,9 @@ from dpverify import kernel
 from dpverify.catalogue import read_spec
 from dpverify.catalogue.reader import Spec
 from dpverify.certificate import Step
-from dpverify.curves.runs import merged
-from dpverify.errors import CertificateError, SpecError
+from dpverify.curves import post_processing
+from dpverify.curves.runs import ONE_RECORD, merged
+from dpverify.errors import CertificateError, Rejected, SpecError
 from dpverify.expr import ZERO, num, parse
 from dpverify.model import (
     L1,
@@ -21,6 +24,7 @@ from dpverify.model import (
     Parallel,
     Part,
     PostProcess,
+    Query,
     Radial,
     Staircase,
     Subsample,
@@ -430,3 +434,64 @@ def test_every_step_alone_shows_what_it_takes_for_granted(tmp_path, text):
         for side in {bound.side for bound in bounds if bound.value != ZERO}:
             needed = hypotheses[side] | {IDEAL}
             assert needed <= shown | {line.removeprefix(f"for the {side} bound: ") for line in shown}, step.rule
+
+
+# -- one data set ------------------------------------------------------------------------------------------
+
+ONE_COUNT = '{ kind = "builtin", name = "laplace", scale = 1, query = [[1, 0]], adjacency = "add-remove" }'
+THREE_KINDS = '{ kind = "builtin", name = "laplace", scale = 1, query = [[0, 1, 1]], adjacency = "add-remove" }'
+
+
+def test_queries_of_one_composition_have_one_number_of_columns(tmp_path):
+    with pytest.raises(SpecError, match=r"their queries have 2 and 3 columns\. Give every query a number for each kind of record"):
+        only(tmp_path, f'kind = "compose"\nparts = [{ONE_COUNT}, {THREE_KINDS}]', "\n[[claim]]\nepsilon = 2\n")
+    forged = replace(
+        only(tmp_path, f'kind = "compose"\nparts = [{ONE_COUNT}]', "\n[[claim]]\nepsilon = 2\n"),
+        mechanism=Compose((query_part([[1, 0]]), query_part([[0, 1, 1]]))),
+    )
+    with pytest.raises(Rejected, match="2 and 3 columns"):
+        kernel.bound(forged, Step("combination", {"side": "lower", "part": {"parts": ["nothing", "nothing"]}}), 128)
+    # data of its own: in parallel, or behind a map
+    only(tmp_path, f'kind = "parallel"\nparts = [{ONE_COUNT}, {THREE_KINDS}]', "\n[[claim]]\nepsilon = 2\n")
+
+
+def query_part(rows):
+    query = Query(tuple(tuple(map(Fraction, row)) for row in rows), "add-remove")
+    return Part(Radial(parse("exp(-r)"), L1, num(1)), None, query)
+
+
+@pytest.mark.parametrize(("adjacency", "profile"), [("l2", "exp(-r)"), ("l1", "exp(-sqrt(r))")])
+def test_real_differences_spread_over_parallel_parts_are_refused(tmp_path, adjacency, profile):
+    noise = f'{{ kind = "radial", profile = "{profile}", norm = "l1", dimension = 1, query = [[1, 0]], adjacency = "{adjacency}" }}'
+    with pytest.raises(SpecError, match=f"parallel under {adjacency} adjacency: a difference of histograms may be spread"):
+        only(tmp_path, f'kind = "parallel"\nparts = [{noise}, {noise}]', "\n[[claim]]\nepsilon = 2\n")
+
+
+def test_parallel_parts_without_a_stated_adjacency_assume_one_record_from_above_alone(tmp_path):
+    for delta in ("0", '"1/100"'):
+        claim = only(tmp_path, f'kind = "parallel"\nparts = [{LAPLACE}, {LAPLACE}]', f'\n[[claim]]\nepsilon = "1/8"\ndelta = {delta}\n')
+        for written in verify(claim).certificate["steps"]:
+            for found in kernel.bound(claim, Step(written["rule"], written["evidence"]), 128):
+                assert (ONE_RECORD in found.assumed) == (found.side == "upper"), (written["rule"], found.side)
+    stated = only(tmp_path, f'kind = "parallel"\nadjacency = "add-remove"\nparts = [{LAPLACE}, {LAPLACE}]', "\n[[claim]]\nepsilon = 2\n")
+    assert ONE_RECORD not in verify(stated).judgement.assumptions
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'kind = "compose"\nparts = [{ kind = "post_process", map = "rounding", part = PART }, PART]',
+        'kind = "compose"\nparts = [{ kind = "subsample", rate = "1/2", part = MAPPED }, PART]',
+        'kind = "post_process"\nmap = "rounding"\npart = { kind = "compose", parts = [PART, PART] }',
+    ],
+)
+def test_every_upper_bound_of_what_is_post_processed_says_so(tmp_path, text):
+    text = text.replace("MAPPED", '{ kind = "post_process", map = "rounding", part = PART }')
+    text = text.replace("PART", '{ kind = "builtin", name = "gaussian", sigma = 4 }')
+    claim = only(tmp_path, text, '\n[[claim]]\nepsilon = 2\ndelta = "1/100"\n')
+    names = set()
+    for written in verify(claim).certificate["steps"]:
+        for found in kernel.bound(claim, Step(written["rule"], written["evidence"]), 128):
+            names.add(written["rule"])
+            assert found.side == "upper" and set(post_processing.ASSUMED) <= set(found.assumed), written["rule"]
+    assert "basic-composition" in names

@@ -88,13 +88,14 @@ class Curve:
 
     upper: a pair that dominates the outputs on every two neighbours, in both orders, at every epsilon; None where none is proved.
     lower: a pair that some two neighbours have, up to post-processing; None where none is known. The same object as upper where
-    the curve is exact. rules, assumed: what this rests on.
+    the curve is exact. rules, assumed: what this rests on. below: what the lower pair takes for granted beside.
     """
 
     upper: Pair | None
     lower: Pair | None
     rules: tuple[str, ...]
     assumed: tuple[str, ...] = ()
+    below: tuple[str, ...] = ()
 
     @property
     def exact(self) -> bool:

@@ -19,12 +19,11 @@ from dpverify.curves import (
     stated_guarantee,
 )
 from dpverify.curves.base import Curve, Evidence
+from dpverify.curves.neighbours import OnePair
 from dpverify.curves.runs import Run, leaf, occurs, reach
 from dpverify.errors import CertificateError, Rejected
 from dpverify.expr import Expr, call, div, num
 from dpverify.model import Guarantee, Table
-
-JOINT: Final = "the neighbours that are worst for one part are worst for all"
 
 
 def gaussian(runs: Sequence[Run], _: Evidence) -> Curve:
@@ -43,7 +42,7 @@ def laplacian(runs: Sequence[Run], _: Evidence) -> Curve:
             raise Rejected(name, "the parts", "the shift of one of them is not known exactly")
         groups.append((ratio, run.times))
     pair = laplace_sums.pair_of(groups)
-    return Curve(pair, pair, (name,), (*laplace_sums.ASSUMED, JOINT))
+    return Curve(pair, pair, (name,), laplace_sums.ASSUMED)
 
 
 def disjoint(runs: Sequence[Run], _: Evidence) -> Curve:
@@ -69,7 +68,7 @@ def responses(runs: Sequence[Run], _: Evidence) -> Curve:
     pair = pure.composed(parts)
     if stated:
         return Curve(pair, None, (pure.NAME,), (*finite.ASSUMED, *stated_guarantee.ASSUMED))
-    return Curve(pair, pair, (pure.NAME,), (*finite.ASSUMED, JOINT))
+    return Curve(pair, pair, (pure.NAME,), finite.ASSUMED)
 
 
 def finites(runs: Sequence[Run], evidence: Evidence) -> Curve:
@@ -86,7 +85,8 @@ def finites(runs: Sequence[Run], evidence: Evidence) -> Curve:
         mechanism, sensitivity, query = leaf(run)
         if query is not None:
             raise Rejected(finite_composition.NAME, "query", "a finite mechanism answers none")
-        parts.append(finite_composition.Part(mechanism, sensitivity, run.times))
+        facing = run.part.pair if isinstance(run.part, OnePair) else None
+        parts.append(finite_composition.Part(mechanism, sensitivity, run.times, facing))
     return finite_composition.curve(parts, finite.point(evidence), all(map(occurs, runs)), most)
 
 

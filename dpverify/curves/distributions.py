@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Final
 
 from flint import arb
 
@@ -14,8 +13,6 @@ from dpverify.curves.base import Curve, Event, Evidence, Pair, Rest
 from dpverify.curves.evaluate import falling
 from dpverify.curves.grid import Grid
 from dpverify.errors import CertificateError
-
-JOINT: Final = "the neighbours that are worst for one part are worst for all"
 
 _Sums = Callable[[Sequence[tuple[Pair, int]], Grid], losses.Sums]
 
@@ -33,9 +30,8 @@ def curve(parts: Sequence[Curve], times: Sequence[int], evidence: Evidence) -> C
     upper = None if above is None else above.pair(_as_it_is, None, None)
     lower = None if below is None else below.pair(losses.completed, _rests(lowers, times), None if above is None else _event(above, below))
     rules = tuple(dict.fromkeys((losses.NAME, *(rule for part in parts for rule in part.rules))))
-    joint = (JOINT,) if lower is not None and len(parts) > 1 else ()
-    assumed = tuple(dict.fromkeys((*losses.ASSUMED, *joint, *(line for part in parts for line in part.assumed))))
-    return Curve(upper, lower, rules, assumed)
+    assumed = tuple(dict.fromkeys((*losses.ASSUMED, *(line for part in parts for line in part.assumed))))
+    return Curve(upper, lower, rules, assumed, tuple(dict.fromkeys(line for part in parts for line in part.below)))
 
 
 def _grid(evidence: Evidence, key: str) -> Grid:

@@ -234,6 +234,14 @@ class Faces:
         """The face of q against p."""
         return self.all[_other_way(face.cells)]
 
+    def facing(self, a: int, b: int) -> Face:
+        """The face of input a against input b."""
+        return self.all[_cells(self.rows, a, b)]
+
+
+def _cells(rows: Mapping[int, tuple[int, ...]], a: int, b: int) -> Cells:
+    return tuple(sorted(Counter(zip(rows[a], rows[b], strict=True)).items()))
+
 
 def _other_way(cells: Cells) -> Cells:
     return tuple(sorted(((j, i), times) for (i, j), times in cells))
@@ -257,7 +265,7 @@ def faces_of(noise: Mechanism, sensitivity: Expr | None) -> Faces:
         raise Rejected(NAME, "the pairs", "no two inputs are adjacent; name a pair")
     faces: dict[Cells, Face] = {}
     for a, b in pairs:
-        cells = tuple(sorted(Counter(zip(rows[a], rows[b], strict=True)).items()))
+        cells = _cells(rows, a, b)
         if cells not in faces:
             faces[cells] = Face(weights, (a, b), cells)
     return Faces(weights, rows, faces)
@@ -288,16 +296,21 @@ def _selection(noise: Selection, weights: Weights) -> tuple[dict[int, tuple[int,
 # -- curves --------------------------------------------------------------------------------------------
 
 
-def curve(noise: Mechanism, epsilon: arb | None = None, sensitivity: Expr | None = None) -> Curve:
+def curve(noise: Mechanism, epsilon: arb | None = None, sensitivity: Expr | None = None, facing: tuple[int, int] | None = None) -> Curve:
     """The curve of a finite mechanism without free parameters, its inputs' adjacency its own.
 
     epsilon: where the pair for the lower bound is to be the worst one, where no single pair is worst everywhere; 0 without it.
     sensitivity: of an exponential mechanism's scores, or the distance within which its points are neighbours.
+    facing: two inputs, the first of which has the record, where these alone are spoken of.
     Raises Rejected as `tables.finite` does, and for another kind of mechanism.
     """
     faces = faces_of(noise, sensitivity)
     every = tuple(faces.all.values())
     point = arb(0) if epsilon is None else epsilon
+    if facing is not None:
+        face, other = faces.facing(*facing), faces.facing(*reversed(facing))
+        alone = Pair(face.profile, other.profile, _event(faces, (face, other)), rests=(face.rest, other.rest))
+        return Curve(alone, alone, (NAME,), ASSUMED)
     if len(every) == 1:
         only = Pair(every[0].profile, every[0].profile, _event(faces, every), rests=(every[0].rest, every[0].rest))
         return Curve(only, only, (NAME,), ASSUMED)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import accumulate, product, repeat
 from math import gcd, lcm, prod
@@ -44,10 +44,7 @@ CHECKED: Final = (
     "the number of states is within reach",
 )
 ASSUMED: Final = ("the sampler is ideal",)
-SOURCE: Final = Source("THEORY", "T1, T8, T13; Zhu, Dong and Wang 2022, on which functions are profiles")
-
-TOGETHER: Final = "any neighbours of one part may be neighbours of the others at the same time, in either order"
-"""What a lower bound for several parts assumes."""
+SOURCE: Final = Source("THEORY", "T1, T8, T13, T34; Zhu, Dong and Wang 2022, on which functions are profiles")
 
 MOST_WORK: Final = 60_000
 """The most products of a probability and a value for one epsilon, where there are choices."""
@@ -63,11 +60,12 @@ Numbers = tuple[tuple[int, int], ...]
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """`times` copies of a finite mechanism without free parameters. sensitivity: as `finite.curve` takes it."""
+    """`times` copies of a finite mechanism without free parameters. sensitivity, facing: as `finite.curve` takes them."""
 
     mechanism: Mechanism
     sensitivity: Expr | None = None
     times: int = 1
+    facing: tuple[int, int] | None = None
 
 
 # -- products of ratios ------------------------------------------------------------------------------
@@ -394,23 +392,36 @@ def curve(parts: Sequence[Part], epsilon: arb | None = None, occur: bool = True,
         _Run(faces, tuple(_move(faces, face, ratios) for face in faces.all.values()), part.times)
         for faces, part in zip(every, parts, strict=True)
     ]
-    assumed = (*ASSUMED, TOGETHER) if occur and len(runs) > 1 else ASSUMED
+    if all(part.facing or len(run.moves) == 1 for part, run in zip(parts, runs, strict=True)):
+        faces = [run.faces.facing(*part.facing) if part.facing else run.moves[0].face for part, run in zip(parts, runs, strict=True)]
+        moves = [next(move for move in run.moves if move.face is face) for run, face in zip(runs, faces, strict=True)]
+        if any(run.swapped(move) is not move for run, move in zip(runs, moves, strict=True)):
+            alone = _both_orders(runs, moves, ratios)
+            return Curve(alone, alone if occur else None, (NAME,), ASSUMED)
     if all(len(run.moves) == 1 for run in runs):
         only = _Product(runs, [run.moves[0] for run in runs], ratios)
         pair = Pair(only.profile, only.profile, only.event, rests=(only.rest, only.rest))
-        return Curve(pair, pair if occur else None, (NAME,), assumed)
+        return Curve(pair, pair if occur else None, (NAME,), ASSUMED)
     upper = symmetric(_Adaptive(runs, ratios, most).profile)
-    return Curve(upper, _lower(runs, ratios, arb(0) if epsilon is None else epsilon) if occur else None, (NAME,), assumed)
+    occur = occur and not any(part.facing for part in parts)  # the others choose their rows, and these must not
+    return Curve(upper, _lower(runs, ratios, arb(0) if epsilon is None else epsilon) if occur else None, (NAME,), ASSUMED)
 
 
 def _lower(runs: Sequence[_Run], ratios: _Ratios, epsilon: arb) -> Pair:
     """The product of one face for each run, and of the same faces swapped."""
     with precision(_CHOICE_BITS):
         moves = _best_moves(runs, ratios, epsilon)
+    found = _both_orders(runs, moves, ratios)
+    assert found.rests is not None
+    forward, backward = found.rests
+    if found.forward(epsilon).overlaps(found.backward(epsilon)) and backward() > forward():
+        return replace(found.reversed, event=found.event)  # a sample keeps what the first of the two alone has
+    return found
+
+
+def _both_orders(runs: Sequence[_Run], moves: Sequence[_Move], ratios: _Ratios) -> Pair:
     forward = _Product(runs, moves, ratios)
     backward = _Product(runs, [run.swapped(move) for run, move in zip(runs, moves, strict=True)], ratios)
-    if forward.profile(epsilon).overlaps(backward.profile(epsilon)) and backward.rest() > forward.rest():
-        forward, backward = backward, forward  # a sample keeps what the first of the two alone has
 
     def event(at: arb) -> Mapping[str, str]:
         return (backward if backward.profile(at) > forward.profile(at) else forward).event(at)

@@ -17,11 +17,12 @@ from flint import arb, ctx
 
 from dpverify.balls import constant, rational
 from dpverify.compare import certainly_le, certainly_lt
-from dpverify.curves import finite, finite_composition, poisson_subsampling
+from dpverify.curves import finite, poisson_subsampling
 from dpverify.curves.base import Curve, Event, Pair, Profile
 from dpverify.curves.evaluate import accurately, decimals, divergence, falling
 from dpverify.curves.finite import Face, Faces, Steps, faces_of, steps_of
 from dpverify.curves.finite_composition import factors
+from dpverify.curves.neighbours import OnePair
 from dpverify.curves.runs import Run, leaf, merged, occurs
 from dpverify.errors import Rejected, Undecided
 from dpverify.expr import ONE, ZERO, Expr, Num, div, symbols
@@ -295,6 +296,8 @@ def laws_of(run: Run) -> tuple[Law, ...]:
     if query is not None:
         raise Rejected(NAME, "query", "a finite mechanism answers none")
     faces = faces_of(noise, sensitivity)
+    if isinstance(run.part, OnePair):
+        return (of_face(faces, faces.facing(*run.part.pair)),)
     return tuple(of_face(faces, face) for face in faces.all.values())
 
 
@@ -314,11 +317,11 @@ def curve(runs: Sequence[Run], epsilon: arb | None = None) -> Curve:
     every = [laws_of(run) for run in runs]
     fixed = [(laws[0], run.times) for laws, run in zip(every, runs, strict=True) if len(laws) == 1]
     open_ = [(laws, run.times) for laws, run in zip(every, runs, strict=True) if len(laws) > 1]
-    assumed = (*ASSUMED, poisson_subsampling.LOWER, *((finite_composition.TOGETHER,) if len(runs) > 1 else ()))
+    below = (poisson_subsampling.LOWER,)
     first = _all(fixed)
     if not open_:
         only = _pair(first)
-        return Curve(only, only if all(map(occurs, runs)) else None, (NAME,), assumed)
+        return Curve(only, only if all(map(occurs, runs)) else None, (NAME,), ASSUMED, below)
     if len(open_) > 1:
         raise Undecided(f"{NAME}: several parts have several pairs of rows; use a loss distribution.")
     (laws, times), at = open_[0], arb(0) if epsilon is None else epsilon
@@ -326,7 +329,7 @@ def curve(runs: Sequence[Run], epsilon: arb | None = None) -> Curve:
     upper = Pair(_Chosen(first, laws, times).profile, backward.profile)
     found = [_pair(product([first, *[law] * times])) for law in laws]
     lower = max(found, key=lambda pair: pair.worst(at).mid())
-    return Curve(upper, lower if all(map(occurs, runs)) else None, (NAME,), assumed)
+    return Curve(upper, lower if all(map(occurs, runs)) else None, (NAME,), ASSUMED, below)
 
 
 def _pair(law: Law) -> Pair:

@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
 from typing import Final
 
+from flint import arb
+
 from dpverify.compare import certainly_equal
-from dpverify.curves import normal, stated_guarantee
-from dpverify.curves.base import Curve
+from dpverify.curves import neighbours, normal, stated_guarantee
+from dpverify.curves.base import Curve, Pair
 from dpverify.curves.runs import Run, leaf, reach
 from dpverify.errors import Rejected
-from dpverify.expr import Expr, add, mul, num, power, sqrt
-from dpverify.model import Guarantee, Product, Source
+from dpverify.expr import Expr, Num, add, mul, num, power, sqrt
+from dpverify.geometry import largest_eigenvalue
+from dpverify.model import Guarantee, Matrix, Product, Query, Radial, Source
 
 NAME: Final = "gaussian-composition"
 STATEMENT: Final = (
     "Gaussian mechanisms whose answers move by D_i at standard deviations s_i compose, adaptively, to the pair of N(0, 1) and N(mu, 1) "
-    "with mu = sqrt(sum of (D_i / s_i)^2): the likelihood ratio of all answers is that of one."
+    "with mu = sqrt(sum of (D_i / s_i)^2): the likelihood ratio of all answers is that of one. Where they answer queries on the same "
+    "records, D_i = ||F_i v|| for one v: mu is the greatest over v, for l2 adjacency by the largest eigenvalue of the stacked queries."
 )
 CHECKED: Final = ("every part adds Gaussian noise in a Euclidean norm, or is mu-GDP by what is stated of it",)
-ASSUMED: Final = (*normal.ASSUMED, "the neighbours that are worst for one part are worst for all")
-SOURCE: Final = Source("THEORY", "T13, T17; Dong, Roth & Su 2022, Corollary 3.3")
+ASSUMED: Final = normal.ASSUMED
+SOURCE: Final = Source("THEORY", "T13, T17, T34; Dong, Roth & Su 2022, Corollary 3.3")
 
 
 def curve(runs: Sequence[Run]) -> Curve:
@@ -32,26 +38,106 @@ def curve(runs: Sequence[Run]) -> Curve:
         return Curve(dominating, None, (NAME,), stated_guarantee.ASSUMED)
     if lower is None:
         return Curve(dominating, None, (NAME,), ASSUMED)
-    return Curve(dominating, dominating if certainly_equal(upper, lower) else normal.pair(lower), (NAME,), ASSUMED)
+    attained = _shown(dominating if certainly_equal(upper, lower) else normal.pair(lower), runs)
+    return Curve(attained if certainly_equal(upper, lower) else dominating, attained, (NAME,), ASSUMED)
+
+
+def _shown(pair: Pair, runs: Sequence[Run]) -> Pair:
+    """The pair with the neighbours named in its event where several runs query one histogram."""
+    described = pair.event
+    texts = [] if len(runs) == 1 else [text for _, _, text in _shared(runs, attained=True) if text]
+    if described is None or not texts:
+        return pair
+
+    def event(epsilon: arb) -> Mapping[str, str]:
+        found = described(epsilon)
+        return {**found, "pair": f"{'; '.join(texts)} ({found['pair']})"}
+
+    return replace(pair, event=event)
 
 
 def total(runs: Sequence[Run], attained: bool = False) -> Expr | None:
     """mu of the composition, at most; with `attained` one that some neighbours have, None where none is known."""
     squares = []
-    for run in runs:
-        found, noise = reach(run), run.part.mechanism
+    shared = [] if len(runs) == 1 else _shared(runs, attained)
+    for found in shared:
+        if found[1] is None:
+            return None
+        squares.append(found[1])
+    taken = {i for indices, _, _ in shared for i in indices}
+    for run in (run for i, run in enumerate(runs) if i not in taken):
+        moved, noise = reach(run), run.part.mechanism
         if isinstance(noise, Guarantee):
             if attained:
                 return None
             mu = _stated(run)
         else:
-            mu = normal.mu(noise, found.lower if attained else found.upper)
+            mu = normal.mu(noise, moved.lower if attained else moved.upper)
         if mu is None:
             raise Rejected(NAME, "the parts", "one of them is not Gaussian noise in a Euclidean norm")
         if attained and run.part.query is not None and isinstance(noise, Product):
             return None  # which coordinates move together is not known
         squares.append(mul(num(run.times), power(mu, num(2))))
     return sqrt(add(*squares))
+
+
+def _shared(runs: Sequence[Run], attained: bool) -> list[tuple[list[int], Expr | None, str]]:
+    """For each histogram that several runs query: these, mu^2 of all of them together, None where it is not known, and where it is met."""
+    spaces: dict[object, list[int]] = {}
+    for i, run in enumerate(runs):
+        space = neighbours.space_of(run.part)
+        if run.part.query is not None and space is not None and (attained or not run.own):
+            spaces.setdefault(space, []).append(i)
+    found: list[tuple[list[int], Expr | None, str]] = []
+    for indices in spaces.values():
+        if len(indices) > 1:
+            square, text = _largest([runs[i] for i in indices])
+            if square is not None or attained:
+                found.append((indices, square, text))
+    return found
+
+
+_UNKNOWN: Final = None, ""
+
+
+def _largest(runs: Sequence[Run]) -> tuple[Expr | None, str]:
+    """The largest mu^2 of runs with queries on one histogram, over all neighbours, None where it is not known; and the neighbours."""
+    queries = [run.part.query for run in runs if run.part.query is not None]
+    n, adjacency = len(queries[0].rows[0]), queries[0].adjacency
+    scales: list[Fraction] = []
+    for run, query in zip(runs, queries, strict=True):
+        known = normal.rate_and_square(run.part.mechanism, (Fraction(0),) * len(query.rows))
+        if known is None:
+            return _UNKNOWN
+        scale = mul(num(run.times), power(mul(run.factor, known[0]), num(2)))
+        if not isinstance(scale, Num):
+            return _UNKNOWN
+        scales.append(scale.value)
+    if adjacency == "l2":
+        if any(run.part.mechanism.norm.kind == "ellipsoid" for run in runs if isinstance(run.part.mechanism, Radial)):
+            return _UNKNOWN
+        upper, lower = largest_eigenvalue(_gram(queries, scales))
+        return (upper, "") if upper == lower else _UNKNOWN
+    best: tuple[Fraction, neighbours.Vector] | None = None
+    for v in neighbours.vertices(n, adjacency):
+        total = Fraction(0)
+        for run, query, factor in zip(runs, queries, scales, strict=True):
+            known = normal.rate_and_square(run.part.mechanism, neighbours.image(query, v))
+            if known is None:
+                return _UNKNOWN
+            total += factor * known[1]
+        if best is None or total > best[0]:
+            best = total, v
+    if best is None:
+        return num(0), ""
+    return Num(best[0]), neighbours.named(("records", n, adjacency), best[1], queries)
+
+
+def _gram(queries: Sequence[Query], scales: Sequence[Fraction]) -> Matrix:
+    """The sum of the scales times F'F."""
+    columns = range(len(queries[0].rows[0]))
+    rows = [(scale, row) for query, scale in zip(queries, scales, strict=True) for row in query.rows]
+    return tuple(tuple(sum((scale * row[i] * row[j] for scale, row in rows), Fraction(0)) for j in columns) for i in columns)
 
 
 def _stated(run: Run) -> Expr | None:

@@ -28,4 +28,4 @@ def curve(part: Curve, size: int, epsilon: Fraction) -> Curve:
         raise Rejected(NAME, "the part", "it wants an upper bound on its delta at an epsilon above 0")
     one, many = rational(epsilon), rational(size * epsilon)
     delta = (part.upper.worst(one) * many.expm1() / one.expm1()).upper().min(rational(Fraction(1)))
-    return Curve(pure.guarantee(Num(size * epsilon), Num(exact(delta))), part.lower, (NAME, *part.rules), part.assumed)
+    return Curve(pure.guarantee(Num(size * epsilon), Num(exact(delta))), part.lower, (NAME, *part.rules), part.assumed, part.below)

@@ -52,6 +52,11 @@ def scale_ratio(noise: Mechanism, reach: Expr) -> Expr | None:
     return mul(found[1], reach)
 
 
+def is_laplace(noise: Mechanism) -> bool:
+    """Whether the noise is certainly Laplace on a line or in independent coordinates. Raises Rejected as `scale_ratio` does."""
+    return _read(noise) is not None
+
+
 @lru_cache(maxsize=256)
 def _read(noise: Mechanism) -> tuple[Exponent, Expr] | None:
     """The exponent and 1/b of Laplace noise, b in the units of its reach."""

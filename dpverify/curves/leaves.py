@@ -26,6 +26,7 @@ from dpverify.curves import (
     uniform_ball,
 )
 from dpverify.curves.base import Curve, Evidence, Pair, Profile
+from dpverify.curves.neighbours import OnePair
 from dpverify.curves.orientation import oriented
 from dpverify.curves.runs import Run, leaf, reach
 from dpverify.errors import CertificateError, Rejected
@@ -62,7 +63,8 @@ def _finite(run: Run, evidence: Evidence) -> Curve:
     mechanism, sensitivity, query = leaf(run)
     if query is not None:
         raise Rejected(finite.NAME, "query", "a finite mechanism answers none")
-    return finite.curve(mechanism, finite.point(evidence), sensitivity)
+    facing = run.part.pair if isinstance(run.part, OnePair) else None
+    return finite.curve(mechanism, finite.point(evidence), sensitivity, facing)
 
 
 def disjoint(runs: Sequence[Run]) -> Curve | None:
@@ -89,7 +91,11 @@ def curve(run: Run, evidence: Evidence) -> Curve:
     rule = LEAVES.get(str(evidence.get("rule")))
     if rule is None:
         raise CertificateError(f"{str(evidence.get('rule'))[:60]!r} is no rule for the curve of a single mechanism.")
-    found = oriented(rule(run, evidence), run)
+    found = rule(run, evidence)
+    if not isinstance(run.part, OnePair):
+        found = oriented(found, run)
+    elif rule in _ORIENTED and found.lower is not None and reach(run).exact:
+        found = replace(found, upper=found.lower)  # the one shift, in the one direction
     if "prec" not in evidence:
         return found
     bits = evidence["prec"]
@@ -136,3 +142,6 @@ LEAVES: Final[Mapping[str, Leaf]] = {
     **{rule.NAME: _additive(rule) for rule in (line, caps, uniform_ball, scale_mixture, elliptical_process)},
 }
 """Every rule for the curve of a single mechanism."""
+
+_ORIENTED: Final = (LEAVES[line.NAME], LEAVES[lattice.NAME])
+"""Those whose lower bound is the pair at the shift, one way, and whose upper bound is for both directions."""

@@ -49,6 +49,25 @@ def mu(noise: Mechanism, reach: Expr) -> Expr | None:
     return mul(rate, stretch(shape, _TWO)[1], reach)
 
 
+def is_gaussian(noise: Mechanism) -> bool:
+    """Whether the noise is certainly Gaussian. Raises Rejected as `mu` does."""
+    return _read(noise) is not None
+
+
+def rate_and_square(noise: Mechanism, shift: tuple[Fraction, ...]) -> tuple[Expr, Fraction] | None:
+    """1/sigma and the square of the length of a shift in units of its covariance; None where the noise is not Gaussian. Raises Rejected."""
+    found = _read(noise)
+    if found is None:
+        return None
+    shape, rate = found
+    if shape.norm.kind != "ellipsoid" or shape.independent:
+        if not shape.independent and shape.norm.kind != "lp":
+            return None
+        return rate, sum((x * x for x in shift), Fraction(0))
+    square = power(norm_value(shape.norm, shift), num(2))
+    return (rate, square.value) if isinstance(square, Num) else None
+
+
 @lru_cache(maxsize=256)
 def _read(noise: Mechanism) -> tuple[Exponent, Expr] | None:
     """The exponent and 1/sigma of Gaussian noise, sigma in the units of its reach."""

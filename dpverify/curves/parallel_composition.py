@@ -18,6 +18,7 @@ STATEMENT: Final = (
 )
 CHECKED: Final = ("no part speaks of replacing records, which can change two parts",)
 ASSUMED: Final = ("the parts see disjoint parts of the data, and which part a record belongs to depends on the record alone",)
+LOWER: Final = "a record that is worst for a part can be in its data"
 SOURCE: Final = Source("THEORY", "T13; McSherry 2009, Theorem 4")
 
 
@@ -28,15 +29,18 @@ def curve(parts: Sequence[Curve], index: int) -> Curve:
     rules = tuple(dict.fromkeys((NAME, *(rule for part in parts for rule in part.rules))))
     assumed = tuple(dict.fromkeys((*ASSUMED, *(line for part in parts for line in part.assumed))))
     uppers = [part.upper for part in parts if part.upper is not None]
-    if len(parts) == 1:
-        return Curve(parts[0].upper, parts[0].lower, rules, assumed)
-    upper = None
-    if len(uppers) == len(parts):
-        same = all(pair.forward is pair.backward for pair in uppers)
-        forward = _greatest([pair.forward for pair in uppers])
-        backward = forward if same else _greatest([pair.backward for pair in uppers])
-        upper = Pair(forward, backward, everywhere=all(pair.everywhere for pair in uppers))
-    return Curve(upper, parts[index].lower, rules, assumed)
+    upper = greatest(uppers) if len(uppers) == len(parts) else None
+    return Curve(upper, parts[index].lower, rules, assumed, (LOWER, *parts[index].below))
+
+
+def greatest(pairs: Sequence[Pair]) -> Pair:
+    """The pair of the greatest profiles in each order."""
+    if len(pairs) == 1:
+        return pairs[0]
+    same = all(pair.forward is pair.backward for pair in pairs)
+    forward = _greatest([pair.forward for pair in pairs])
+    backward = forward if same else _greatest([pair.backward for pair in pairs])
+    return Pair(forward, backward, everywhere=all(pair.everywhere for pair in pairs))
 
 
 def _greatest(profiles: Sequence[Profile]) -> Profile:

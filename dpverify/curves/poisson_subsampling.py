@@ -38,8 +38,7 @@ def curve(part: Curve, rate: Expr) -> Curve:
         lower = None if rate != ZERO else upper
     else:
         lower = upper if part.exact else sampled(part.lower, rate)
-    assumed = ASSUMED if lower is None else (*ASSUMED, LOWER)
-    return Curve(upper, lower, (NAME, *part.rules), (*assumed, *part.assumed))
+    return Curve(upper, lower, (NAME, *part.rules), (*ASSUMED, *part.assumed), (LOWER, *part.below))
 
 
 def sampled(pair: Pair, rate: Expr) -> Pair:

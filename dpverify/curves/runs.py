@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Any, Final
 
 from dpverify.compare import certainly_le
-from dpverify.curves import stated_guarantee
+from dpverify.curves import neighbours, stated_guarantee
 from dpverify.curves.stated_guarantee import NONE
 from dpverify.errors import Rejected, Undecided
 from dpverify.expr import ONE, Expr, Mul, Num, Sym, mul, num, symbols
@@ -39,6 +39,7 @@ from dpverify.model import (
     Table,
     Translation,
     all_parts,
+    parts_of,
 )
 from dpverify.sensitivity import further, is_whole, off_the_integers, on_integers, sensitivity_bounds
 
@@ -51,30 +52,31 @@ MOST_RUNS: Final = 20_000
 class Run:
     """A mechanism that is run `times` times on the data, on neighbours `factor` times as far apart as its part says.
 
-    processed: its output is seen only after post-processing.
+    processed: its output is seen only after post-processing. own: it is in a group, or behind a map, that other parts are not in.
     """
 
     part: Part
     factor: Expr = ONE
     times: int = 1
     processed: bool = False
+    own: bool = False
 
 
-def runs(part: Part, factor: Expr = ONE, times: int = 1, processed: bool = False) -> Iterator[Run]:
+def runs(part: Part, factor: Expr = ONE, times: int = 1, processed: bool = False, own: bool = False, top: bool = True) -> Iterator[Run]:
     """The runs that a part comes to. Raises Rejected for a count that is not a number."""
     times *= _count(part.times)
     mechanism = part.mechanism
     if isinstance(mechanism, Compose):
         for inner in mechanism.parts:
-            yield from runs(inner, factor, times, processed)
+            yield from runs(inner, factor, times, processed, own, False)
     elif isinstance(mechanism, PostProcess):
-        yield from runs(mechanism.part, factor, times, True)
+        yield from runs(mechanism.part, factor, times, True, own, top)
     elif isinstance(mechanism, Lipschitz):
-        yield from runs(mechanism.part, mul(factor, mechanism.constant), times, processed)
+        yield from runs(mechanism.part, mul(factor, mechanism.constant), times, processed, own or not top, top)
     elif isinstance(mechanism, Group):
-        yield from runs(mechanism.part, mul(factor, mechanism.size), times, processed)
+        yield from runs(mechanism.part, mul(factor, mechanism.size), times, processed, own or not top, top)
     else:
-        yield Run(replace(part, times=ONE), factor, times, processed)
+        yield Run(replace(part, times=ONE), factor, times, processed, own)
 
 
 def merged(part: Part, factor: Expr = ONE) -> tuple[Run, ...]:
@@ -105,12 +107,19 @@ def check_adjacencies(claim: Claim) -> str:
     return next(iter(stated), "")
 
 
-def neighbours_assumed(claim: Claim) -> tuple[str, ...]:
-    """What a claim about several parts takes for granted of its neighbours."""
-    if len(list(all_parts(claim.mechanism))) < 2:
+ONE_RECORD: Final = "neighbours differ by one record that is added or removed"
+"""What an upper bound for parts in parallel takes for granted where no adjacency is stated."""
+
+
+def neighbours_assumed(claim: Claim, side: str = "upper") -> tuple[str, ...]:
+    """What a bound for several parts takes for granted of their neighbours."""
+    parts = list(all_parts(claim.mechanism))
+    if len(parts) < 2:
         return ()
     stated = next(iter(stated_adjacencies(claim.mechanism, claim.adjacency)), "")
-    return (f"the sensitivities of all parts speak of the same neighbours{f' ({stated})' if stated else ''}",)
+    same = f"the sensitivities of all parts speak of the same neighbours{f' ({stated})' if stated else ''}"
+    parallel = isinstance(claim.mechanism, Parallel) or any(isinstance(part.mechanism, Parallel) for part in parts)
+    return (same, ONE_RECORD) if side == "upper" and parallel and not stated else (same,)
 
 
 def stated_adjacencies(mechanism: Mechanism, stated: str = "") -> dict[str, str]:
@@ -147,6 +156,36 @@ def adjacency_faults(mechanism: Mechanism, stated: str = "") -> Iterator[str]:
             "parallel under replace adjacency: a replaced record may leave one part of the data and enter another, so two parts change. "
             "State the adjacency add-remove, or compose the parts."
         )
+    for name in ("l1", "l2"):
+        # half of a difference in one part and half in another is as far apart, and may be worse: not where losses are convex in it
+        if parallel and name in found and not (name == "l1" and neighbours.all_log_concave(Part(mechanism))):
+            yield (
+                f"parallel under {name} adjacency: a difference of histograms may be spread over several parts, so that all change. "
+                "State the adjacency add-remove, or compose the parts."
+            )
+    yield from _column_faults(mechanism)
+
+
+def _column_faults(mechanism: Mechanism) -> Iterator[str]:
+    """Queries of parts of one composition that cannot be about one histogram."""
+    if isinstance(mechanism, Compose):
+        counts = sorted(set().union(*(_columns(part) for part in mechanism.parts)))
+        if len(counts) > 1:
+            yield (
+                f"query: parts of one composition answer about the same records, but their queries have {' and '.join(map(str, counts))} "
+                "columns. Give every query a number for each kind of record, 0 where a kind does not count."
+            )
+    for part in parts_of(mechanism):
+        yield from _column_faults(part.mechanism)
+
+
+def _columns(part: Part) -> set[int]:
+    """The numbers of columns of the queries about a part's own data; what is in parallel, or behind a map, has data of its own."""
+    if part.query is not None:
+        return {len(row) for row in part.query.rows}
+    if isinstance(part.mechanism, Parallel | Lipschitz):
+        return set()
+    return set().union(*map(_columns, parts_of(part.mechanism)))
 
 
 # -- how far a run's answer moves --------------------------------------------------------------------

@@ -41,5 +41,4 @@ def curve(part: Curve, rate: Expr) -> Curve:
         return p * pair.worst((epsilon.expm1() / p).log1p())
 
     lower = None if part.lower is None else poisson_subsampling.sampled(part.lower, rate)
-    assumed = ASSUMED if lower is None else (*ASSUMED, LOWER)
-    return Curve(symmetric(profile), lower, (NAME, *part.rules), (*assumed, *part.assumed))
+    return Curve(symmetric(profile), lower, (NAME, *part.rules), (*ASSUMED, *part.assumed), (LOWER, *part.below))

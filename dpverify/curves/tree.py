@@ -7,20 +7,24 @@ runs that `runs.merged` gives, and the rest is what that rule needs.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Final
 
-from flint import ctx
+from flint import arb, ctx
 
 from dpverify.compare import certainly_le
 from dpverify.curves import (
     distributions,
+    event,
+    gaussian_composition,
     group_privacy,
+    lattice,
     leaves,
     losses,
+    neighbours,
     parallel_composition,
     poisson_subsampling,
     post_processing,
@@ -28,12 +32,12 @@ from dpverify.curves import (
     renyi_composition,
     sampling_without_replacement,
 )
-from dpverify.curves.base import Curve, Evidence, Pure
+from dpverify.curves.base import Curve, Evidence, Pair, Pure, symmetric
 from dpverify.curves.compositions import COMPOSITIONS
 from dpverify.curves.runs import Run, leaf, merged, occurs
 from dpverify.errors import CertificateError, Rejected
 from dpverify.expr import ONE, Expr, Num
-from dpverify.model import Claim, Parallel, Part, Subsample, exact_fraction
+from dpverify.model import Claim, Compose, Parallel, Part, Subsample, exact_fraction
 
 Premise = Callable[[Claim, Evidence], Pure]
 """Proves an upper bound on the pure epsilon of a claim's mechanism from evidence, by the rules about densities."""
@@ -45,14 +49,95 @@ def curve(part: Part, evidence: Evidence, premise: Premise, factor: Expr = ONE) 
     """The curve of a part on neighbours `factor` times as far apart. Raises Rejected, Undecided, CertificateError."""
     key = json.dumps(evidence, sort_keys=True)
     if len(key) > _LONGEST_KEY:
-        return combine(merged(part, factor), evidence, premise)
+        return _derived(part, evidence, premise, factor)
     return _remembered(part, key, premise, factor, ctx.prec)
+
+
+def _derived(part: Part, evidence: Evidence, premise: Premise, factor: Expr) -> Curve:
+    if isinstance(evidence, dict) and evidence.get("rule") == neighbours.NAME:
+        if factor != ONE:
+            raise Rejected(neighbours.NAME, "the part", "it wants neighbours as far apart as the part says")
+        return _joint(part, evidence, premise)
+    found = combine(merged(part, factor), evidence, premise)
+    return replace(found, below=tuple(dict.fromkeys((*found.below, *neighbours.apart(part)))))
+
+
+def _joint(part: Part, evidence: Evidence, premise: Premise) -> Curve:
+    """The curve of a part by one pair of neighbours at a time.
+
+    evidence: "above", the "plans" of the curves at every choice of neighbours with "of", the number of each one's plan; or the "curve"
+    of parts that are each at neighbours of their own. "below", if given: the "choice" of these that the lower bound is for, by number; or
+    its neighbours under "at" with their "curve".
+    """
+    above, below = evidence.get("above"), evidence.get("below", {})
+    if not isinstance(above, dict) or not isinstance(below, dict):
+        raise CertificateError(f"{neighbours.NAME}: the evidence wants 'above', and 'below' if it is there, as objects.")
+    rows = neighbours.rows_assumed(part)
+    if "plans" not in above:
+        curves, listed = [curve(part, above.get("curve", {}), premise)], list[neighbours.Choice]()
+    else:
+        listed = list(neighbours.choices(part))
+        curves = [
+            _at(neighbours.at(part, choice), plan, premise) for choice, plan in zip(listed, plans_of(above, len(listed)), strict=True)
+        ]
+    number, lower = below.get("choice"), None
+    if number is not None:
+        if type(number) is not int or not 0 <= number < len(listed):
+            raise CertificateError(f"{neighbours.NAME}: 'choice' names no pair of neighbours.")
+        choice, lower = neighbours.read(part, neighbours.written(listed[number])), curves[number]
+        if neighbours.at(part, choice) != neighbours.at(part, choice, lower=True):
+            raise Rejected(neighbours.NAME, "choice", "some part is at neighbours of its own there")
+    elif "at" in below:
+        choice = neighbours.read(part, below["at"])
+        lower = _at(neighbours.at(part, choice, lower=True), below.get("curve", {}), premise)
+    uppers = [found.upper for found in curves if found.upper is not None]
+    upper = parallel_composition.greatest(uppers) if len(uppers) == len(curves) else None
+    rules = tuple(dict.fromkeys((neighbours.NAME, *(name for found in (*curves, *filter(None, [lower])) for name in found.rules))))
+    assumed = tuple(dict.fromkeys((*rows, *(line for found in curves for line in found.assumed))))
+    if lower is None or lower.lower is None:
+        return Curve(upper, None, rules, assumed)
+    shown = _shown(lower.lower, neighbours.described(part, choice))
+    exactly = len(curves) == 1 and upper is lower.lower
+    told = neighbours.apart(neighbours.at(part, choice, lower=True) or part, part)
+    return Curve(shown if exactly else upper, shown, rules, assumed, tuple(dict.fromkeys((*lower.assumed, *lower.below, *told))))
+
+
+def plans_of(evidence: Evidence, count: int) -> list[Evidence]:
+    """The plan of each of so many choices: "plans", and "of", the number of each one's."""
+    plans, numbers = evidence.get("plans"), evidence.get("of")
+    if not isinstance(plans, list) or not isinstance(numbers, list) or len(numbers) != count:
+        raise CertificateError(f"{neighbours.NAME}: the evidence wants 'plans', and 'of', a list of {count} numbers of them.")
+    if not all(type(number) is int and 0 <= number < len(plans) for number in numbers):
+        raise CertificateError(f"{neighbours.NAME}: 'of' names no plan.")
+    return [plans[number] for number in numbers]
+
+
+def _at(part: Part | None, evidence: Evidence, premise: Premise) -> Curve:
+    """The curve at one choice, where nothing at all may be revealed."""
+    if part is None:
+        pair = symmetric(_nothing)
+        return Curve(pair, pair, ())
+    return curve(part, evidence, premise)
+
+
+def _nothing(_: arb) -> arb:
+    return arb(0)
+
+
+def _shown(pair: Pair, neighbours_shown: str) -> Pair:
+    """The pair with its neighbours named in the event."""
+
+    def describe(epsilon: arb) -> Mapping[str, str]:
+        found = event.describe(pair, epsilon)
+        return {**found, "pair": f"{neighbours_shown} ({found['pair']})"}
+
+    return replace(pair, event=describe)
 
 
 @lru_cache(maxsize=64)
 def _remembered(part: Part, key: str, premise: Premise, factor: Expr, prec: int) -> Curve:
     """The curve of equal evidence at equal precision is derived once: compositions take long."""
-    return combine(merged(part, factor), json.loads(key), premise)
+    return _derived(part, json.loads(key), premise, factor)
 
 
 def combine(runs: Sequence[Run], evidence: Evidence, premise: Premise) -> Curve:
@@ -73,7 +158,13 @@ def combine(runs: Sequence[Run], evidence: Evidence, premise: Premise) -> Curve:
         raise CertificateError(f"{str(name)[:60]!r} is no rule for a composition of parts.")
     if any(run.processed for run in runs):
         return Curve(found.upper, None, (*found.rules, post_processing.NAME), (*found.assumed, *post_processing.ASSUMED))
-    return found if all(map(occurs, runs)) else replace(found, lower=None)
+    if len(runs) > 1:
+        neighbours.require_one_adjacency(Part(Compose(tuple(run.part for run in runs if not run.own))))
+    # of parts that share their neighbours, each would be at its own worst ones; Gaussian noise looks at all of them
+    # together, and answers that are no integers at one part alone
+    whole = Part(Compose(tuple(run.part for run in runs)))
+    scattered = name not in (gaussian_composition.NAME, lattice.NAME) and neighbours.undecided(whole)
+    return replace(found, lower=None) if scattered or not all(map(occurs, runs)) else found
 
 
 def _each(items: Sequence[Any], evidence: Evidence) -> list[tuple[Any, Evidence]]:
@@ -94,7 +185,7 @@ def _one(run: Run, evidence: Evidence, premise: Premise) -> Curve:
         raise CertificateError("the evidence of a curve is not an object.")
     name, mechanism = evidence.get("rule"), run.part.mechanism
     if name == group_privacy.NAME:
-        below = _single(Run(run.part), evidence.get("part", {}), premise)
+        below = curve(run.part, evidence.get("part", {}), premise)
         found = group_privacy.curve(below, whole(run.factor), _fraction(evidence, "epsilon"))
         # neighbours one step apart are among those of a group, and not among those that a contraction leaves
         return found if certainly_le(ONE, run.factor) else replace(found, lower=None)

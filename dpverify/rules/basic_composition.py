@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from dpverify.balls import rational
 from dpverify.compare import certainly_le, decimal_bounds
-from dpverify.curves import post_processing, tree
+from dpverify.curves import neighbours, post_processing, tree
 from dpverify.curves.base import Curve, Pure
 from dpverify.curves.runs import Run, check_adjacencies, leaf, merged, neighbours_assumed
 from dpverify.errors import CertificateError, Rejected
@@ -40,6 +40,7 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> tuple[Bound, ...]:
     if claim.domains or not isinstance(claim.mechanism, Combinator):
         raise Rejected(NAME, "the claim", "it wants a combinator, and a value for every parameter")
     check_adjacencies(claim)
+    neighbours.require_one_adjacency(Part(claim.mechanism))
     runs = merged(Part(claim.mechanism))
     listed = evidence.get("parts")
     if not isinstance(listed, list) or len(listed) != len(runs):
@@ -50,7 +51,7 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> tuple[Bound, ...]:
     through = tuple(dict.fromkeys(name for share in spent for name in share[2].rules))
     assumed = tuple(dict.fromkeys(line for share in spent for line in share[2].assumed))
     if any(run.processed for run in runs):
-        assumed = (*assumed, *post_processing.ASSUMED)
+        through, assumed = (*through, post_processing.NAME), (*assumed, *post_processing.ASSUMED)
     shown = _budget(runs, spent, epsilon, delta)
     bounds = [
         replace(bound, through=through, assumed=(*assumed, *neighbours_assumed(claim)))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from dpverify.curves import finite, gaussian_composition, laplace, normal, post_processing, pure
-from dpverify.curves.compositions import JOINT, randomized_response
+from dpverify.curves import finite, gaussian_composition, laplace, neighbours, normal, post_processing, pure
+from dpverify.curves.compositions import randomized_response
 from dpverify.curves.runs import Run, check_adjacencies, leaf, merged, neighbours_assumed, occurs, reach
 from dpverify.errors import Rejected
 from dpverify.expr import Expr
@@ -21,7 +21,7 @@ STATEMENT: Final = (
 )
 CHECKED: Final = ("the mechanism is one of these", "every sign on which the closed form depends")
 ASSUMED: Final = ()
-SOURCE: Final = Source("THEORY", "T13, T17")
+SOURCE: Final = Source("THEORY", "T13, T17, T34")
 
 
 def check(claim: Claim, evidence: Mapping[str, Any]) -> tuple[Bound, ...]:
@@ -29,17 +29,19 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> tuple[Bound, ...]:
     if claim.domains or claim.epsilon is None:
         raise Rejected(NAME, "the claim", "it wants a value for every parameter, and an epsilon")
     check_adjacencies(claim)
-    runs = merged(Part(claim.mechanism, claim.sensitivity, claim.query, claim.adjacency))
+    root = Part(claim.mechanism, claim.sensitivity, claim.query, claim.adjacency)
+    runs = merged(root)
     for run in runs:
         if run.part.query is not None and not reach(run).exact:
             raise Rejected(NAME, "sensitivity", "it is not known exactly")
     value, through = _delta(runs, claim.epsilon)
-    assumed = (*(JOINT,) * (len(runs) > 1), *_hypotheses(through, runs), *neighbours_assumed(claim))
-    upper = Bound("upper", value, quantity="delta", through=through, assumed=assumed)
+    assumed = _hypotheses(through, runs)
+    upper = Bound("upper", value, quantity="delta", through=through, assumed=(*assumed, *neighbours_assumed(claim)))
     if any(run.processed or not occurs(run) for run in runs):
         return (upper,)
     witness = refutation(claim, value, evidence)
-    return upper, Bound("lower", value, quantity="delta", through=through, assumed=assumed, witness=witness)
+    below = (*assumed, *neighbours_assumed(claim, "lower"), *neighbours.apart(root))
+    return upper, Bound("lower", value, quantity="delta", through=through, assumed=below, witness=witness)
 
 
 def _hypotheses(through: tuple[str, ...], runs: tuple[Run, ...]) -> tuple[str, ...]:
@@ -67,6 +69,6 @@ def _delta(runs: tuple[Run, ...], epsilon: Expr) -> tuple[Expr, tuple[str, ...]]
         if found is not None:
             return found, (pure.NAME,)
     attained = gaussian_composition.total(runs, attained=True)
-    if attained is None:
-        raise Rejected(NAME, "the parts", "which coordinates move together is not known")
+    if attained is None or (len(runs) > 1 and attained != gaussian_composition.total(runs)):
+        raise Rejected(NAME, "the parts", "which coordinates, or which parts, move together is not known")
     return normal.delta_expr(attained, epsilon), (gaussian_composition.NAME if len(runs) > 1 else normal.NAME,)

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from dpverify.compare import certainly_le, certainly_lt
-from dpverify.curves import post_processing
+from dpverify.curves import neighbours, parallel_composition, poisson_subsampling, post_processing, sampling_without_replacement, tree
+from dpverify.curves.neighbours import OnePair
 from dpverify.curves.orientation import is_told
 from dpverify.curves.runs import Run, check_adjacencies, leaf, neighbours_assumed, occurs
 from dpverify.errors import CertificateError, Rejected
@@ -27,15 +28,18 @@ from dpverify.model import (
     all_parts,
     kind_of,
 )
+from dpverify.rules import finite as finite_rule
 from dpverify.rules.base import INFINITE, Bound, Infinite, Side
 from dpverify.rules.parameters import fixed
 from dpverify.rules.premises import RULES, premise
+from dpverify.tables import finite
 
 NAME: Final = "combination"
 STATEMENT: Final = (
     "Pure epsilons add under adaptive composition, and the greatest counts for parts in parallel; post-processing keeps them; k neighbours "
     "in a row, or a map that moves neighbours k times as far, multiply the sensitivity of additive noise by k and other epsilons by at "
-    "most the next integer; on a sample at rate p an eps-DP part is log(1 + p (e^eps - 1))-DP."
+    "most the next integer; on a sample at rate p an eps-DP part is log(1 + p (e^eps - 1))-DP. Parts that share their neighbours have the "
+    "greatest sum over one pair of them; from below any one pair will do."
 )
 CHECKED: Final = (
     "the epsilon of every part, by a rule about it",
@@ -43,21 +47,30 @@ CHECKED: Final = (
     "rates are between 0 and 1, sizes and constants at least 0",
 )
 ASSUMED: Final = ()
-SOURCE: Final = Source("THEORY", "T11-T15")
+SOURCE: Final = Source("THEORY", "T11-T15, T34")
 
-JOINT: Final = "the neighbours that are worst for one part are worst for all, with no other, or no different, records in a sample"
+MOST_SHOWN: Final = 8
+NOTHING: Final = "nothing"
+"""What stands in place of the evidence of a part that a lower bound does not look at."""
 DISJOINT: Final = "parts in parallel see disjoint data, and which part a record belongs to depends on the record alone"
 SECRET: Final = "samples are drawn as declared and not seen"
 
 
 @dataclass(slots=True)
 class _Facts:
-    """What the parts' bounds rest on."""
+    """What the parts' bounds rest on.
+
+    backward: two inputs that face each other are looked at in the other order. turned: parts at one pair whose loss is not the same in
+    both orders, as far as is known. points: of a lower bound, where each part loses that much.
+    """
 
     domains: tuple[tuple[str, Domain], ...]
     side: Side
     assumed: list[str] = field(default_factory=list)
     through: list[str] = field(default_factory=list)
+    backward: bool = False
+    turned: set[object] = field(default_factory=set)
+    points: list[str] = field(default_factory=list)
 
 
 def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
@@ -71,17 +84,69 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     if claim.sensitivity is not None or claim.query is not None:
         raise Rejected(NAME, "sensitivity", "every part has its own")
     check_adjacencies(claim)
-    facts = _Facts(claim.domains, side)
-    facts.assumed += neighbours_assumed(claim)
-    value = _value(Part(claim.mechanism), ONE, evidence.get("part"), facts)
+    root, facts = Part(claim.mechanism), _Facts(claim.domains, side)
+    facts.assumed += neighbours_assumed(claim, side)
     if side == "lower":
-        facts.assumed.append(JOINT)
-    also = {} if isinstance(value, Infinite) or side == "lower" else _budget(claim.mechanism, evidence.get("part"), claim)
-    witness = None
-    if side == "lower":
-        loss = "unbounded" if isinstance(value, Infinite) else format_expr(value)
-        witness = {"pair": "the worst neighbours of the parts", "point": "the worst outputs of all parts", "loss": loss}
-    return Bound(side, value, witness=witness, at=at, assumed=tuple(dict.fromkeys(facts.assumed)), also=also, through=tuple(facts.through))
+        return _lower(root, claim, evidence, facts, at)
+    if "neighbours" in evidence:
+        value, also = _over_neighbours(root, evidence["neighbours"], facts)
+    else:
+        neighbours.require_one_adjacency(root)
+        value = _value(root, ONE, evidence.get("part"), facts)
+        also = {} if isinstance(value, Infinite) else _budget(claim.mechanism, evidence.get("part"), claim)
+    return Bound(side, value, assumed=tuple(dict.fromkeys(facts.assumed)), also=also, through=tuple(facts.through))
+
+
+def _over_neighbours(root: Part, evidence: Any, facts: _Facts) -> tuple[Expr | Infinite, dict[str, str]]:
+    """The greatest value over all pairs of neighbours. evidence: "plans" and "of", as of curves."""
+    if not isinstance(evidence, Mapping):
+        raise CertificateError(f"{NAME}: 'neighbours' is not an object.")
+    choices, domains, order = neighbours.choices(root), dict(facts.domains), facts.backward
+    facts.through.append(neighbours.NAME)
+    facts.assumed += neighbours.rows_assumed(root)
+    values: list[tuple[Expr, neighbours.Choice]] = []
+    for choice, plan in zip(choices, tree.plans_of(evidence, len(choices)), strict=True):
+        part = neighbours.at(root, choice)
+        if part is None:
+            values.append((ZERO, choice))
+            continue
+        for facts.backward in (False, True):
+            found = _value(part, ONE, plan, facts)
+            if isinstance(found, Infinite):
+                return INFINITE, {}
+            values.append((found, choice))
+            if not _has_inputs(part):
+                break
+    facts.backward = order
+    greatest = _greatest([value for value, _ in values], domains)
+    worst = next((choice for value, choice in values if value == greatest), None)
+    return greatest, {} if worst is None else {"worst neighbours": neighbours.described(root, worst)}
+
+
+def _has_inputs(part: Part) -> bool:
+    """Whether two inputs of a finite mechanism face each other in a part, so that the two orders differ."""
+    return any(isinstance(leaf.part, OnePair) and leaf.part.query is None for leaf in neighbours.leaves(part))
+
+
+def _lower(root: Part, claim: Claim, evidence: Mapping[str, Any], facts: _Facts, at: Mapping[str, Expr]) -> Bound:
+    """The value at one pair of neighbours where parts share them, else at the worst of each part."""
+    part: Part | None = root
+    pair = "for every part its own worst neighbours, of which nothing in the file says that they are not the same"
+    if "neighbours" in evidence:
+        choice = neighbours.read(root, evidence["neighbours"])
+        part = neighbours.at(root, choice, lower=True)
+        facts.assumed += neighbours.rows_assumed(root)
+        facts.through.append(neighbours.NAME)
+        pair = neighbours.described(root, choice)
+    elif neighbours.undecided(root):
+        raise Rejected(NAME, "the neighbours", "parts that share them want one pair of neighbours for a lower bound")
+    value = ZERO if part is None else _value(part, ONE, evidence.get("part"), facts)
+    if len(facts.turned) > 1:
+        raise Rejected(NAME, "the order", "it is not known of two parts that they lose the most in the same order of the neighbours")
+    facts.assumed += neighbours.apart(part or root, root)
+    loss = "unbounded" if isinstance(value, Infinite) else format_expr(value)
+    witness = {"pair": pair, "point": "; ".join(facts.points[:MOST_SHOWN]) or "any output", "loss": loss}
+    return Bound("lower", value, witness=witness, at=at, assumed=tuple(dict.fromkeys(facts.assumed)), through=tuple(facts.through))
 
 
 def _budget(mechanism: Combinator, evidence: Any, claim: Claim) -> dict[str, str]:
@@ -121,6 +186,8 @@ def _value(part: Part, factor: Expr, evidence: Any, facts: _Facts) -> Expr | Inf
 
 def _once(part: Part, factor: Expr, evidence: Any, facts: _Facts) -> Expr | Infinite:
     mechanism, domains = part.mechanism, dict(facts.domains)
+    if evidence == NOTHING and facts.side == "lower":
+        return ZERO  # whoever does not look at a part loses nothing by it
     if isinstance(mechanism, Compose):
         values = [_value(inner, factor, e, facts) for inner, e in _each(mechanism.parts, evidence)]
         exprs = [value for value in values if not isinstance(value, Infinite)]
@@ -139,6 +206,8 @@ def _once(part: Part, factor: Expr, evidence: Any, facts: _Facts) -> Expr | Infi
         return _value(mechanism.part, mul(factor, times), evidence, facts)
     if isinstance(mechanism, Subsample):
         return _sampled(mechanism, factor, evidence, facts)
+    if isinstance(part, OnePair) and part.query is None:
+        return _facing(part, facts)
     run = Run(part, factor)
     if facts.side == "lower" and not occurs(run, domains):
         raise Rejected(NAME, "a part", "no lower bound is known at a number of steps between neighbours that is not whole")
@@ -146,7 +215,40 @@ def _once(part: Part, factor: Expr, evidence: Any, facts: _Facts) -> Expr | Infi
     found = premise(Claim(noise, None, sensitivity=sensitivity, query=query, domains=facts.domains), evidence, facts.side)
     facts.through.append(str(evidence["rule"]))
     facts.assumed += (*RULES[evidence["rule"]].ASSUMED, *found.assumed)
+    if facts.side == "lower":
+        facts.points.append(_told(kind_of(mechanism), found))
+        if isinstance(part, OnePair) and not neighbours.even(mechanism):
+            facts.turned.add(part)
     return found.value
+
+
+def _told(kind: str, found: Bound) -> str:
+    witness = found.witness or {}
+    where = witness.get("point") or witness.get("event") or "the worst output"
+    loss = "unbounded" if isinstance(found.value, Infinite) else format_expr(found.value)
+    return f"{kind}: {where}, loss {witness.get('loss', loss)}"
+
+
+def _facing(part: OnePair, facts: _Facts) -> Expr | Infinite:
+    """The greatest log-ratio of one row over another, in one order."""
+    table = finite(Claim(part.mechanism, None, sensitivity=part.sensitivity, domains=facts.domains))
+    a, b = reversed(part.pair) if facts.backward else part.pair
+    losses: list[tuple[Expr, int]] = []
+    facts.through.append(finite_rule.NAME)
+    facts.assumed += finite_rule.ASSUMED
+    if facts.side == "lower":
+        facts.turned.add("inputs")
+    for y in range(len(table.weights[a])):
+        if table.is_zero(a, y):
+            continue
+        if table.is_zero(b, y):
+            facts.points.append(f"{kind_of(part.mechanism)}: output {y}, loss unbounded")
+            return INFINITE
+        losses.append((table.loss((a, b, y)), y))
+    value = _greatest(list(dict.fromkeys(loss for loss, _ in losses)), table.domains)
+    output = next((y for loss, y in losses if loss == value), 0)
+    facts.points.append(f"{kind_of(part.mechanism)}: output {output}, loss {format_expr(value)}")
+    return value
 
 
 def _parallel(mechanism: Parallel, factor: Expr, evidence: Any, facts: _Facts) -> Expr | Infinite:
@@ -156,6 +258,8 @@ def _parallel(mechanism: Parallel, factor: Expr, evidence: Any, facts: _Facts) -
     if facts.side == "lower" and not near and not certainly_le(ONE, factor, domains):
         raise Rejected(NAME, "parallel", "it is not certain whether its neighbours are one record apart")
     facts.assumed.append(DISJOINT)
+    if facts.side == "lower":
+        facts.assumed.append(parallel_composition.LOWER)
     values = [_value(inner, factor if near else ONE, e, facts) for inner, e in _each(mechanism.parts, evidence)]
     exprs = [value for value in values if not isinstance(value, Infinite)]
     if len(exprs) < len(values):
@@ -178,9 +282,11 @@ def _sampled(mechanism: Subsample, factor: Expr, evidence: Any, facts: _Facts) -
     facts.assumed.append(SECRET)
     if rate == ZERO:
         return ZERO
-    found = _value(mechanism.part, ONE, evidence, facts)
-    if facts.side == "lower" and mechanism.scheme == "poisson" and any(map(is_told, all_parts(mechanism))):
-        return _either_order(found, rate)
+    found = _inside(mechanism, evidence, facts)
+    if facts.side == "lower":
+        facts.assumed.append((poisson_subsampling if mechanism.scheme == "poisson" else sampling_without_replacement).LOWER)
+        if mechanism.scheme == "poisson" and any(map(is_told, all_parts(mechanism))):
+            return _either_order(found, rate)
     if isinstance(found, Infinite):
         if facts.side == "lower" and not certainly_lt(ZERO, rate, domains):
             raise Rejected(NAME, "rate", "it is not certainly positive")
@@ -195,6 +301,28 @@ def _either_order(found: Expr | Infinite, rate: Expr) -> Expr | Infinite:
         return found
     kept = ZERO if isinstance(found, Infinite) else mul(rate, call("exp", neg(found)))
     return neg(call("log", add(ONE, neg(rate), kept)))
+
+
+def _inside(mechanism: Subsample, evidence: Any, facts: _Facts) -> Expr | Infinite:
+    """The value of a sampled part: from above in the worse order, from below in the one that has the record first, where that is told.
+
+    evidence: that of the part, or under "sampled" that of all pairs of neighbours of the part.
+    """
+    part = mechanism.part
+    if facts.side == "lower":
+        before = set(facts.turned)
+        found = _value(part, ONE, evidence, facts)
+        if mechanism.scheme != "poisson" and any(turned != "inputs" for turned in facts.turned - before):
+            raise Rejected(NAME, "subsample", "it is not known in which order of the neighbours a part that is not even loses the most")
+        return found
+    if isinstance(evidence, Mapping) and "sampled" in evidence:
+        return _over_neighbours(part, evidence["sampled"], facts)[0]
+    values, order = list[Expr | Infinite](), facts.backward
+    for facts.backward in (False, True) if _has_inputs(part) else (order,):
+        values.append(_value(part, ONE, evidence, facts))
+    facts.backward = order
+    exprs = [value for value in values if not isinstance(value, Infinite)]
+    return _greatest(list(dict.fromkeys(exprs)), dict(facts.domains)) if len(exprs) == len(values) else INFINITE
 
 
 def _greatest(values: Sequence[Expr], domains: Mapping[str, Domain]) -> Expr:

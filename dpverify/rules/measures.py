@@ -8,8 +8,8 @@ from fractions import Fraction
 from typing import Any, Final
 
 from dpverify.compare import certainly_equal, decimal_bounds
-from dpverify.curves import finite, gaussian_composition, laplace, measures, normal, stated_guarantee
-from dpverify.curves.compositions import JOINT, randomized_response
+from dpverify.curves import finite, gaussian_composition, laplace, measures, neighbours, normal, post_processing, stated_guarantee
+from dpverify.curves.compositions import randomized_response
 from dpverify.curves.runs import Run, check_adjacencies, leaf, merged, neighbours_assumed, occurs, reach
 from dpverify.errors import CertificateError, Rejected
 from dpverify.expr import ONE, Expr, Num, format_expr, mul, sub, symbols
@@ -67,13 +67,17 @@ def facts_of(claim: Claim, premise: Any = None) -> Facts:
     if claim.domains:
         raise Rejected(NAME, "the parameters", "it wants a value for each; claim one value at a time")
     check_adjacencies(claim)
-    runs = merged(Part(claim.mechanism, claim.sensitivity, claim.query, claim.adjacency))
+    root = Part(claim.mechanism, claim.sensitivity, claim.query, claim.adjacency)
+    runs = merged(root)
     try:
-        return _gaussian(runs)
+        facts = _gaussian(runs)
     except Rejected:
         if len(runs) > 1 or runs[0].times > 1 or isinstance(runs[0].part.mechanism, Combinator):
             raise
-    return _single(runs[0], premise)
+        facts = _single(runs[0], premise)
+    apart = neighbours.apart(root) if facts.exact else ()
+    facts.assumed = (*facts.assumed, *apart, *(post_processing.ASSUMED if any(run.processed for run in runs) else ()))
+    return facts
 
 
 def _gaussian(runs: tuple[Run, ...]) -> Facts:
@@ -88,7 +92,7 @@ def _gaussian(runs: tuple[Run, ...]) -> Facts:
         facts.assumed = (*normal.ASSUMED, *stated_guarantee.ASSUMED)
     elif facts.exact:
         occur = (OCCUR,) if any(run.part.query is None for run in runs) else ()
-        facts.assumed = (*normal.ASSUMED, *occur, JOINT) if len(runs) > 1 else (*normal.ASSUMED, *occur)
+        facts.assumed = (*normal.ASSUMED, *occur)
     else:
         facts.assumed = normal.ASSUMED
     return facts

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Final
 
@@ -19,7 +18,7 @@ from dpverify.curves.runs import check_adjacencies, neighbours_assumed
 from dpverify.errors import CertificateError, Rejected
 from dpverify.expr import ZERO, Expr, Num
 from dpverify.model import Claim, Part, Source
-from dpverify.rules.base import INFINITE, Bound, read_fraction
+from dpverify.rules.base import INFINITE, Bound, Infinite, Quantity, Side, read_fraction
 from dpverify.rules.premises import pure_epsilon
 
 NAME: Final = "privacy-profile"
@@ -62,8 +61,13 @@ def curve_of(claim: Claim, evidence: Any) -> Curve:
     if claim.domains:
         raise Rejected(NAME, "the parameters", "it wants a value for each; claim one value at a time")
     check_adjacencies(claim)
-    found = tree.curve(Part(claim.mechanism, claim.sensitivity, claim.query, claim.adjacency), evidence, pure_epsilon)
-    return replace(found, assumed=(*found.assumed, *neighbours_assumed(claim)))
+    return tree.curve(Part(claim.mechanism, claim.sensitivity, claim.query, claim.adjacency), evidence, pure_epsilon)
+
+
+def _bound(claim: Claim, curve: Curve, side: Side, value: Expr | Infinite, quantity: Quantity, witness: Any = None) -> Bound:
+    """A bound that rests on a side of a curve."""
+    assumed = dict.fromkeys((*curve.assumed, *(curve.below if side == "lower" else ()), *neighbours_assumed(claim, side)))
+    return Bound(side, value, witness=witness, quantity=quantity, through=curve.rules, assumed=tuple(assumed))
 
 
 def _deltas(claim: Claim, curve: Curve, evidence: Mapping[str, Any]) -> Iterator[Bound]:
@@ -75,14 +79,14 @@ def _deltas(claim: Claim, curve: Curve, evidence: Mapping[str, Any]) -> Iterator
     above = None if curve.upper is None else finite(curve.upper.worst(epsilon))
     if above is not None:
         value = min(exact(above.upper()), Fraction(1))
-        yield Bound("upper", Num(max(value, Fraction(0))), quantity="delta", through=curve.rules, assumed=curve.assumed)
+        yield _bound(claim, curve, "upper", Num(max(value, Fraction(0))), "delta")
     if curve.lower is not None:
         below = above if curve.exact and above is not None else finite(_certain(curve, epsilon))
         value = max(exact(below.lower()), Fraction(0))
         witness = None
         if claim.delta is not None and rational(value) > constant(claim.delta):
             witness = describe(curve.lower, epsilon)
-        yield Bound("lower", Num(value), witness=witness, quantity="delta", through=curve.rules, assumed=curve.assumed)
+        yield _bound(claim, curve, "lower", Num(value), "delta", witness)
 
 
 def _epsilons(claim: Claim, curve: Curve, evidence: Mapping[str, Any]) -> Iterator[Bound]:
@@ -97,18 +101,18 @@ def _epsilons(claim: Claim, curve: Curve, evidence: Mapping[str, Any]) -> Iterat
         trivial = delta >= 1  # no divergence is greater
         if not trivial and (curve.upper is None or not curve.upper.worst(at) <= delta):
             raise Rejected(NAME, "upper", "the divergence there is not certainly at most delta")
-        yield Bound("upper", Num(value), quantity="epsilon", through=curve.rules, assumed=curve.assumed)
+        yield _bound(claim, curve, "upper", Num(value), "epsilon")
     if evidence.get("lower") == "inf":
         lower = curve.lower
         if lower is None or lower.rest is None or not lower.rest() > delta:
             raise Rejected(NAME, "lower", "the mass that only one of the two distributions has is not certainly above delta")
         nothing_facing = {
-            "pair": "the worst neighbours",
+            "pair": "the worst neighbours" if lower.event is None else lower.event(rational(Fraction(1)))["pair"],
             "event": "S = {outputs that one of them cannot give}",
             "P": f"at least {decimal_bounds(Num(exact(lower.rest().lower())), 9)[0]}",
             "Q": "0",
         }
-        yield Bound("lower", INFINITE, witness=nothing_facing, quantity="epsilon", through=curve.rules, assumed=curve.assumed)
+        yield _bound(claim, curve, "lower", INFINITE, "epsilon", nothing_facing)
     elif "lower" in evidence:
         value = read_fraction(evidence, "lower", NAME)
         if value == 0:
@@ -119,7 +123,7 @@ def _epsilons(claim: Claim, curve: Curve, evidence: Mapping[str, Any]) -> Iterat
         witness = None
         if claim.epsilon is not None and rational(value) > constant(claim.epsilon):
             witness = describe(curve.lower, rational(value))
-        yield Bound("lower", Num(value), witness=witness, quantity="epsilon", through=curve.rules, assumed=curve.assumed)
+        yield _bound(claim, curve, "lower", Num(value), "epsilon", witness)
 
 
 def _certain(curve: Curve, epsilon: arb) -> arb:

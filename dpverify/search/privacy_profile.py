@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from statistics import NormalDist
@@ -20,11 +21,13 @@ from dpverify.curves import (
     finite_composition,
     finite_losses,
     gauge,
+    gaussian_composition,
     group_privacy,
     laplace,
     lattice,
     line,
     losses,
+    neighbours,
     normal,
     parallel_composition,
     poisson_subsampling,
@@ -62,8 +65,9 @@ from dpverify.model import (
 from dpverify.rules import closed_profile
 from dpverify.rules import privacy_profile as rule
 from dpverify.rules.premises import pure_epsilon
-from dpverify.search import basic_composition, stated_guarantee
+from dpverify.search import basic_composition, combination, stated_guarantee
 from dpverify.search import losses as grids
+from dpverify.search.combination import shared
 
 Plan = dict[str, Any]
 Premises = Callable[[Claim], Plan | None]
@@ -103,6 +107,7 @@ _GUESSES = (1e-12, 1e-24, 1e-48, 1e-96)
 _SLOW = 1000
 _HIGH = 300
 """A dimension from which a curve by caps is tried out first."""
+_MOST_LONG = 12
 _LARGEST = 10**4
 """An epsilon beyond which no delta is looked for."""
 
@@ -133,7 +138,7 @@ def propose(claim: Claim, digits: int, premises: Premises) -> list[Plan]:
     bits = max(_FIRST_BITS, int(3.33 * digits) + _GUARD_BITS)
     with precision(bits):
         root = Part(claim.mechanism, claim.sensitivity, claim.query, claim.adjacency)
-        plan = _plan(merged(root), target)
+        plan = _of(root, target)
         if delta is None and _is_nested(plan):
             plan = _sharpened(root, plan, target)
         evidence: Plan = {"curve": plan, "prec": bits}
@@ -184,7 +189,11 @@ def _other(run: Run, target: Target) -> Plan | None:
 def _is_nested(plan: Plan, inside: bool = False) -> bool:
     """Whether a composition by privacy-loss distributions lies inside another rule."""
     below = [*plan.get("parts", []), *([plan["part"]] if "part" in plan else [])]
-    return (inside and plan["rule"] == losses.NAME) or any(_is_nested(part, True) for part in below)
+    if plan.get("rule") == neighbours.NAME:
+        above, lower = plan["above"], plan.get("below", {})
+        same = [*above.get("plans", []), *([above["curve"]] if "curve" in above else []), *([lower["curve"]] if "curve" in lower else [])]
+        return any(_is_nested(part, inside) for part in same)
+    return (inside and plan.get("rule") == losses.NAME) or any(_is_nested(part, True) for part in below)
 
 
 def _sharpened(root: Part, plan: Plan, target: Target) -> Plan:
@@ -197,7 +206,7 @@ def _sharpened(root: Part, plan: Plan, target: Target) -> Plan:
         except DpverifyError:
             pass
         target = replace(target, guess=guess)
-        plan = _plan(merged(root), target)
+        plan = _of(root, target)
     return plan
 
 
@@ -210,6 +219,78 @@ def _accepts(found: Any, claim: Claim, evidence: Plan) -> bool:
 
 
 # -- a rule for every node ---------------------------------------------------------------------------
+
+
+def _of(part: Part, target: Target) -> Plan:
+    """Evidence for the curve of a part: at one pair of neighbours at a time where several parts share them. Raises Undecided."""
+    if not neighbours.together(part, linked=False):
+        return _plan(merged(part), target)
+    for name in COMPOSITIONS:
+        with suppress(DpverifyError):
+            return _accepted(part, {"rule": name}, both=name == gaussian_composition.NAME)
+    choices: tuple[neighbours.Choice, ...] = ()
+    plans: list[Plan] = []
+    try:
+        choices = neighbours.choices(part)
+        plans = _plans([neighbours.at(part, choice) for choice in choices], target)
+        found: Plan = {"rule": neighbours.NAME, "above": shared(plans)}
+        upper = tree.curve(part, found, pure_epsilon)
+    except DpverifyError:
+        choices = ()
+        found = {"rule": neighbours.NAME, "above": {"curve": _plan(merged(part), target)}}
+        upper = tree.curve(part, found, pure_epsilon)
+    at = _worst_at(upper, target)
+    best: tuple[float, Plan] | None = None
+    for below in _belows(part, choices, target):
+        try:
+            lower = tree.curve(part, {**found, "below": below}, pure_epsilon).lower
+            height = -1.0 if lower is None else float(lower.worst(at).mid())
+        except DpverifyError:
+            continue
+        if lower is not None and (best is None or height > best[0]):
+            best = height, below
+    return found if best is None else {**found, "below": best[1]}
+
+
+def _accepted(part: Part, plan: Plan, both: bool) -> Plan:
+    """The plan, where its two bounds are one, or where it gives both and that is enough. Raises Undecided where it does not."""
+    found = tree.curve(part, plan, pure_epsilon)
+    if not found.exact and not (both and found.lower is not None):
+        raise Undecided("its bounds are not one.")
+    return plan
+
+
+def _plans(parts: Sequence[Part | None], target: Target) -> list[Plan]:
+    """Evidence for the curve at every choice. Raises Undecided where there are many that each take long."""
+    plans: list[Plan] = []
+    for part in parts:
+        plan: Plan = {} if part is None else _plan(merged(part), target)
+        if len(parts) > _MOST_LONG and _is_nested(plan, inside=True):
+            raise Undecided("there are many pairs of neighbours, and the curve of each takes long.")
+        plans.append(plan)
+    return plans
+
+
+def _worst_at(curve: Curve, target: Target) -> arb:
+    """The epsilon at which the pair of neighbours for the lower bound is to be the worst one."""
+    if target.epsilon is not None:
+        return rational(Fraction(target.epsilon))
+    with suppress(DpverifyError), precision(_FIRST_BITS):
+        found = None if curve.upper is None else _passes(curve.upper, rational(Fraction(target.delta or target.guess)), 4, 1)
+        return rational(found or Fraction(0))
+    return arb(0)
+
+
+def _belows(part: Part, choices: Sequence[neighbours.Choice], target: Target) -> Iterator[Plan]:
+    """Evidence for lower bounds: at each of the pairs that the upper bound looks at, or at others."""
+    same = [neighbours.at(part, choice) == neighbours.at(part, choice, lower=True) for choice in choices]
+    if choices and all(same):
+        yield from ({"choice": number} for number in range(len(choices)))
+        return
+    for choice in combination.candidates(part)[:_MOST_LONG]:
+        with suppress(DpverifyError):
+            one = neighbours.at(part, choice, lower=True)
+            yield {"at": neighbours.written(choice), "curve": {} if one is None else _plan(merged(one), target)}
 
 
 def _plan(runs: Sequence[Run], target: Target) -> Plan:
@@ -306,7 +387,7 @@ def _single(run: Run, target: Target) -> Plan:
         if not certainly_le(run.factor, ONE):
             return _group(run, target)
         inner = merged(mechanism.part)
-        below = _plan(inner, _below_sample(mechanism, inner, target))
+        below = _of(mechanism.part, _below_sample(mechanism, inner, target))
         name = poisson_subsampling.NAME if mechanism.scheme == "poisson" else sampling_without_replacement.NAME
         return {"rule": name, "part": below}
     if isinstance(mechanism, Parallel):
@@ -361,7 +442,7 @@ def _below_sample(mechanism: Subsample, inner: Sequence[Run], target: Target) ->
 
 
 def _parallel(run: Run, mechanism: Parallel, target: Target) -> Plan:
-    plans = [_plan(merged(part, run.factor), target) for part in mechanism.parts]
+    plans = [_of(part, target) if run.factor == ONE else _plan(merged(part, run.factor), target) for part in mechanism.parts]
     curves = [tree.curve(part, plan, pure_epsilon, run.factor) for part, plan in zip(mechanism.parts, plans, strict=True)]
     at = rational(Fraction(0 if target.epsilon is None else target.epsilon))
     heights = [arb(-1) if curve.lower is None else curve.lower.worst(at) for curve in curves]

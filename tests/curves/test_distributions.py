@@ -1,5 +1,6 @@
 """Compositions on a grid from the curves of their parts: both sides enclose sums over all outputs."""
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 
@@ -74,12 +75,11 @@ def test_the_sum_over_all_outputs_lies_between_the_bounds(tables, times):
         assert found.upper.worst(at) - found.lower.worst(at) < arb(1) / 20
 
 
-def test_what_the_parts_rest_on_is_kept_and_several_parts_must_be_worst_together():
-    parts = [exact(ONE, assumed=("a",)), exact(OTHER, assumed=("b",))]
+def test_what_the_parts_rest_on_is_kept():
+    parts = [replace(exact(ONE, assumed=("a",)), below=("c",)), exact(OTHER, assumed=("b",))]
     with precision(64):
         found = distributions.curve(parts, (1, 1), evidence(parts, (1, 1), 0.5))
-        alone = distributions.curve(parts[:1], (2,), evidence(parts[:1], (2,), 0.5))
-    assert {"a", "b", distributions.JOINT} <= set(found.assumed) and distributions.JOINT not in alone.assumed
+    assert {"a", "b"} <= set(found.assumed) and found.below == ("c",)
     assert found.rules == ("loss-distribution", "finite-curve")
 
 

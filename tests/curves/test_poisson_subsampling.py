@@ -101,6 +101,5 @@ def test_bounds_stay_on_their_side_and_exact_curves_exact():
         exact = poisson_subsampling.curve(Curve(both, both, ()), parse("1/3"))
         half = poisson_subsampling.curve(Curve(both, None, ()), parse("1/3"))
     assert not apart.exact and apart.lower is not None and apart.rules == (poisson_subsampling.NAME, "x") and "y" in apart.assumed
-    assert exact.exact and poisson_subsampling.LOWER in exact.assumed
-    assert half.lower is None and poisson_subsampling.LOWER not in half.assumed
+    assert exact.exact and exact.below == (poisson_subsampling.LOWER,) and half.lower is None
     assert set(poisson_subsampling.ASSUMED) <= set(half.assumed)

@@ -62,7 +62,7 @@ def test_where_all_other_records_are_equal_the_lower_bound_is_met():
         one, other = on_samples((1, 0, 0, 0), 1), on_samples((0, 0, 0, 0), 1)
         at = constant(parse("1/4"))
         assert found.lower.forward(at).overlaps(profile(one, other)(at)) and found.lower.backward(at).overlaps(profile(other, one)(at))
-        assert rule.LOWER in found.assumed and not found.lower.worst(at) > found.upper.worst(at)
+        assert found.below == (rule.LOWER,) and rule.LOWER not in found.assumed and not found.lower.worst(at) > found.upper.worst(at)
         assert rule.curve(Curve(part, None, ()), parse("1/4")).lower is None
 
 

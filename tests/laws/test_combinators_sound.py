@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise, permutations
+from itertools import product as cartesian
 from typing import Any
 
 import pytest
@@ -86,31 +87,81 @@ def product(left: list[Pair], right: list[Pair]) -> list[Pair]:
     return list(dict.fromkeys(pair((p * x, q * y) for p, q in a for x, y in b) for a in left for b in right))
 
 
+Pairs = dict[int, tuple[int, int]]
+"""For tables by their number of rows, the one pair of inputs that all of them are run on."""
+
+
 def neighbours(part: Part, steps: int = 1) -> list[Pair]:
-    """The outputs on all neighbours `steps` steps apart; of a sample some of them, where it is more than one step."""
+    """The outputs on all neighbours `steps` steps apart: one pair of inputs for all tables with as many rows.
+
+    But what is in a group or behind a map that other parts are not in, or in parallel, is at neighbours of its own.
+    """
+    linked: dict[int, list[Any]] = {}
+    top = collect(part, linked, steps, True)
+    spaces = sorted(linked)
+    options = []
+    for count in spaces:
+        near = beside(count, tuple(pair for mechanism in linked[count] for pair in listed(mechanism)[1]))
+        reached = within(near, top)
+        options.append([(a, b) for a in near for b in reached[a]])
+    ways = [dict(zip(spaces, chosen, strict=True)) for chosen in cartesian(*options)]
+    assume(len(ways) <= 40)
+    return list(dict.fromkeys(one for pairs in ways for one in outputs(part, steps, pairs, True)))
+
+
+def within(near: dict[int, set[int]], steps: int) -> dict[int, set[int]]:
+    reached = {a: {a} for a in near}
+    for _ in range(steps):
+        reached = {a: set().union(*(near[b] for b in found)) for a, found in reached.items()}
+    return reached
+
+
+def collect(part: Part, linked: dict[int, list[Any]], steps: int, top: bool) -> int:
+    """The tables that share their inputs, and how many steps apart these are."""
+    mechanism = part.mechanism
+    if isinstance(mechanism, Compose):
+        for inner in mechanism.parts:
+            collect(inner, linked, steps, False)
+    elif isinstance(mechanism, Group | Lipschitz) and top:
+        return collect(mechanism.part, linked, steps * size_of(mechanism), True)
+    elif isinstance(mechanism, PostProcess):
+        return collect(mechanism.part, linked, steps, top)
+    elif isinstance(mechanism, Subsample):
+        collect(mechanism.part, linked, steps, False)
+    elif isinstance(mechanism, Table):
+        linked.setdefault(len(mechanism.rows), []).append(mechanism)
+    return steps
+
+
+def size_of(mechanism: Any) -> int:
+    return int(exact(enclose(mechanism.size if isinstance(mechanism, Group) else mechanism.constant, 64)))
+
+
+def outputs(part: Part, steps: int, pairs: Pairs | None, top: bool) -> list[Pair]:
+    """The outputs at a pair of inputs; on all neighbours where no pair is given."""
     mechanism, found = part.mechanism, [SAME]
     if isinstance(mechanism, Compose):
         for inner in mechanism.parts:
-            found = product(found, neighbours(inner, steps))
+            found = product(found, outputs(inner, steps, pairs, False))
     elif isinstance(mechanism, Parallel):
         found = splits(mechanism.parts, steps)
     elif isinstance(mechanism, Group | Lipschitz):
-        factor = mechanism.size if isinstance(mechanism, Group) else mechanism.constant
-        found = neighbours(mechanism.part, steps * int(exact(enclose(factor, 64))))
+        found = outputs(mechanism.part, steps * size_of(mechanism), pairs if top else None, top)
     elif isinstance(mechanism, PostProcess):
-        found = neighbours(mechanism.part, steps)
+        found = outputs(mechanism.part, steps, pairs, top)
     elif isinstance(mechanism, Subsample):
-        rate = mechanism.rate.value
-        found = [pair(((1 - rate) * q + rate * p, q) for p, q in one) for one in neighbours(mechanism.part)]
+        rate, inside = mechanism.rate.value, outputs(mechanism.part, 1, pairs if steps == 1 else None, False)
+        found = [pair(((1 - rate) * q + rate * p, q) for p, q in one) for one in inside]
         if steps > 1 and not isinstance(mechanism.part.mechanism, Combinator):
             found += two_records(mechanism.part.mechanism, rate)
     else:
         rows, adjacent = listed(mechanism)
-        near = beside(len(rows), adjacent)
-        reached = {a: {a} for a in near}
-        for _ in range(steps):
-            reached = {a: set().union(*(near[b] for b in found)) for a, found in reached.items()}
-        found = list(dict.fromkeys(pair(zip(rows[a], rows[b], strict=True)) for a in near for b in reached[a]))
+        if pairs is not None and isinstance(mechanism, Table):
+            a, b = pairs[len(rows)]
+            found = [pair(zip(rows[a], rows[b], strict=True))]
+        else:
+            reached = within(beside(len(rows), adjacent), steps)
+            found = list(dict.fromkeys(pair(zip(rows[a], rows[b], strict=True)) for a in reached for b in reached[a]))
     once = found
     for _ in range(int(exact(enclose(part.times, 64))) - 1):
         found = product(found, once)
@@ -136,7 +187,7 @@ def splits(parts: tuple[Part, ...], steps: int) -> list[Pair]:
     """Of records in several parts at once, every way to share them out."""
     if not parts:
         return [SAME]
-    found = [product(neighbours(parts[0], k) if k else [SAME], splits(parts[1:], steps - k)) for k in range(steps + 1)]
+    found = [product(outputs(parts[0], k, None, False) if k else [SAME], splits(parts[1:], steps - k)) for k in range(steps + 1)]
     return list(dict.fromkeys(one for some in found for one in some))
 
 

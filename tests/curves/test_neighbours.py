@@ -1,0 +1,258 @@
+"""One pair of neighbours for all parts: which pairs there are, what evidence may name, and what is refused."""
+
+import math
+from fractions import Fraction
+
+import pytest
+
+from dpverify import kernel
+from dpverify.balls import precision, rational
+from dpverify.certificate import Step
+from dpverify.curves import neighbours, tree
+from dpverify.errors import CertificateError, Rejected, Undecided
+from dpverify.expr import num, parse
+from dpverify.model import (
+    L1,
+    Claim,
+    Compose,
+    Group,
+    Lipschitz,
+    Mixture,
+    Parallel,
+    Part,
+    PostProcess,
+    Product,
+    Query,
+    Radial,
+    Selection,
+    Subsample,
+    Table,
+    Translation,
+)
+from dpverify.rules.premises import pure_epsilon
+from dpverify.verify import verify
+
+F = Fraction
+LAPLACE = Radial(parse("exp(-r)"), L1, num(1))
+BENT = Translation(parse("exp(-max(z, -2*z))"))
+BARE = Part(LAPLACE, num(1))
+
+
+def asks(*row, noise=LAPLACE, adjacency="add-remove"):
+    return Part(noise, None, Query((tuple(map(F, row)),), adjacency))
+
+
+def both(adjacency="add-remove"):
+    return Compose((asks(1, 0, adjacency=adjacency), asks(0, 1, adjacency=adjacency)))
+
+
+def table(*rows, adjacent=None):
+    return Part(Table(tuple(tuple(map(parse, row)) for row in rows), adjacent))
+
+
+def step(mechanism, evidence, **claimed):
+    return kernel.bound(Claim(mechanism, **{"epsilon": None, **claimed}), Step("combination", evidence), 128)
+
+
+PREMISE = {side: {"rule": "concave-exponent", "evidence": {"side": side}} for side in ("upper", "lower")}
+
+
+def lower(at, *plans):
+    return {"side": "lower", "neighbours": at, "part": {"parts": list(plans)}}
+
+
+def difference(*v, adjacency="add-remove"):
+    return [{"columns": len(v), "adjacency": adjacency, "difference": list(v)}]
+
+
+# -- what evidence may name ----------------------------------------------------------------------------
+
+
+def test_one_real_pair_of_neighbours_is_a_lower_bound():
+    (found,) = step(both(), lower(difference("1", "0"), PREMISE["lower"]))
+    assert found.value == num(1) and "one record of kind 1 more" in found.witness["pair"] and "part 2 by 0" in found.witness["pair"]
+
+
+@pytest.mark.parametrize(
+    ("adjacency", "v"),
+    [
+        ("add-remove", ("1", "1")), ("add-remove", ("2", "0")), ("add-remove", ("1/2", "0")), ("add-remove", ("-1", "0")),
+        ("replace", ("1", "0")), ("replace", ("2", "-2")), ("l1", ("1", "1/2")), ("l2", ("1", "1/2")), ("add-remove", ("1", "0", "0")),
+    ],
+)  # fmt: skip
+def test_what_are_no_neighbours_is_refused(adjacency, v):
+    forged = [{"columns": 2, "adjacency": adjacency, "difference": list(v)}]
+    with pytest.raises(Rejected, match="not of neighbours as far apart"):
+        step(both(adjacency), lower(forged, PREMISE["lower"], PREMISE["lower"]))
+
+
+def test_neighbours_of_something_else_are_refused():
+    with pytest.raises(Rejected, match="says nothing of what some parts share"):
+        step(both(), lower([], PREMISE["lower"], PREMISE["lower"]))
+    with pytest.raises(Rejected, match="says nothing of what some parts share"):
+        step(both(), lower(difference("1", "0", adjacency="l1"), PREMISE["lower"], PREMISE["lower"]))
+    nought = [{"columns": 2, "adjacency": "add-remove", "difference": ["1/0", "0"]}]
+    for forged in ("1", [1], [{"columns": 2}], nought, [{"inputs": 2, "pair": "01"}]):
+        with pytest.raises((CertificateError, Rejected)):
+            step(both(), lower(forged, PREMISE["lower"]))
+
+
+def test_a_lower_bound_at_the_worst_of_every_part_is_refused_where_they_share_their_neighbours():
+    with pytest.raises(Rejected, match="want one pair of neighbours"):
+        step(both(), {"side": "lower", "part": {"parts": [PREMISE["lower"]] * 2}})
+    inside = Parallel((Part(Compose((asks(1, 0), Part(Subsample(asks(0, 1), parse("1/2")))))), BARE))
+    assert neighbours.undecided(Part(inside)) and not neighbours.undecided(Part(Parallel((asks(1, 0), asks(0, 1)))))
+
+
+def test_the_old_upper_bound_is_still_one_and_every_pair_wants_its_plan():
+    (found,) = step(both(), {"side": "upper", "part": {"parts": [PREMISE["upper"]] * 2}})
+    assert found.value == num(2)
+    one = {"parts": [PREMISE["upper"]]}
+    for wrong in ({"plans": [one], "of": [0]}, {"plans": [one], "of": [0, 1]}, {"plans": [], "of": [0, 0]}, {"plans": [one]}, [], None):
+        with pytest.raises(CertificateError):
+            step(both(), {"side": "upper", "neighbours": wrong})
+    (found,) = step(both(), {"side": "upper", "neighbours": {"plans": [one], "of": [0, 0]}})
+    assert found.value == num(1)
+
+
+def test_a_part_may_be_left_out_from_below_alone():
+    (found,) = step(both("replace"), lower(difference("1", "-1", adjacency="replace"), "nothing", PREMISE["lower"]))
+    assert found.value == num(1)
+    with pytest.raises(CertificateError):
+        step(both(), {"side": "upper", "part": {"parts": ["nothing", PREMISE["upper"]]}})
+
+
+def test_densities_that_are_not_even_are_not_both_worst_in_one_order():
+    parts = Compose((asks(1, noise=BENT), asks(-1, noise=BENT)))
+    two = {"rule": "convex-exponent", "evidence": {"side": "lower"}}
+    (found,) = step(parts, lower(difference("1"), two, "nothing"))
+    assert found.value == num(2)
+    with pytest.raises(Rejected, match="in the same order of the neighbours"):
+        step(parts, lower(difference("1"), two, two))
+    with pytest.raises(Rejected, match="a part that is not even"):
+        sampled = Compose((Part(Subsample(asks(1, noise=BENT), parse("1/2"))), asks(0)))
+        step(sampled, lower(difference("1"), two))
+
+
+# -- curves ----------------------------------------------------------------------------------------------
+
+
+def curve(mechanism, evidence):
+    with precision(80):
+        return tree.curve(Part(mechanism), evidence, pure_epsilon)
+
+
+def test_a_curve_of_parts_that_share_their_neighbours_has_no_lower_bound_of_its_own():
+    found = curve(both(), {"rule": "laplace-sums"})
+    assert found.upper is not None and found.lower is None
+    above = {"plans": [{"rule": "laplace"}], "of": [0, 0]}
+    joint = curve(both(), {"rule": "joint-neighbours", "above": above, "below": {"choice": 1}})
+    with precision(80):
+        at = rational(F(1, 2))
+        assert joint.upper.worst(at).overlaps(1 - ((at - 1) / 2).exp()) and joint.lower.worst(at).overlaps(joint.upper.worst(at))
+        assert found.upper.worst(at) > joint.upper.worst(at)
+    assert neighbours.APART not in joint.below
+
+
+@pytest.mark.parametrize("below", [{"choice": 2}, {"choice": -1}, {"choice": True}, {"choice": "0"}, 3])
+def test_a_choice_that_is_none_is_refused(below):
+    above = {"plans": [{"rule": "laplace"}], "of": [0, 0]}
+    with pytest.raises(CertificateError):
+        curve(both(), {"rule": "joint-neighbours", "above": above, "below": below})
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_the_first_distribution_is_the_one_with_the_record(sign):
+    # one record more moves the answer by `sign`: P is the density about it, Q the one about 0
+    part = neighbours.at(Part(Compose((asks(sign, noise=BENT), asks(0)))), (((("records", 1, "add-remove")), (F(1),)),))
+    with precision(64):
+        found = tree.curve(part, {"rule": "line"}, pure_epsilon)
+        forward, backward = (float(profile(rational(F(1, 2))).mid()) for profile in (found.upper.forward, found.upper.backward))
+
+    def density(z):
+        return math.exp(-max(z, -2 * z)) * 2 / 3
+
+    width, total = 1e-4, [0.0, 0.0]
+    for k in range(-150_000, 250_000):
+        z = (k + 0.5) * width
+        p, q = density(z - sign), density(z)
+        total[0] += max(0.0, p - math.exp(0.5) * q) * width
+        total[1] += max(0.0, q - math.exp(0.5) * p) * width
+    assert forward == pytest.approx(total[0], abs=1e-6) and backward == pytest.approx(total[1], abs=1e-6)
+    assert abs(forward - backward) > 1e-3 and found.exact
+
+
+# -- which pairs there are -------------------------------------------------------------------------------
+
+
+def test_pairs_that_are_as_bad_as_another_are_looked_at_once():
+    many = Compose(tuple(asks(*(int(j <= i) for j in range(30)), adjacency="replace") for i in range(0, 30, 6)))
+    assert len(neighbours.choices(Part(many))) == 1
+    assert len(neighbours.choices(Part(both()))) == 2
+    assert len(neighbours.choices(Part(Compose((asks(1, 1, noise=BENT), asks(1, 1, noise=BENT, adjacency="add-remove"), asks(2, 1)))))) == 1
+
+
+def test_real_histograms_want_log_concave_densities():
+    concave = Radial(parse("exp(-sqrt(r))"), L1, num(1))
+    spread = Compose((asks(1, 0, noise=concave, adjacency="l1"), asks(0, 1, noise=concave, adjacency="l1")))
+    with pytest.raises(Undecided, match="on real histograms"):
+        neighbours.choices(Part(spread))
+    with pytest.raises(Undecided, match="on real histograms"):
+        neighbours.choices(Part(both("l2")))
+    assert len(neighbours.choices(Part(both("l1")))) == 2
+
+
+def test_only_log_concave_densities_are_taken_for_such():
+    good = [LAPLACE, BENT, Product(parse("exp(-z**2)"), num(3)), Translation(parse("exp(-z)"), (num(0), None))]
+    bad = [Radial(parse("exp(-sqrt(r))"), L1, num(1)), Radial(parse("r*exp(-r)"), L1, num(2)), Translation(parse("1/(1 + z**2)"))]
+    bad += [Translation(parse("exp(-abs(z))"), integers=True), Mixture(parse("exp(-r/v)"), parse("exp(-v)"), (num(0), None), L1, num(1))]
+    assert [neighbours.log_concave(noise) for noise in (*good, *bad)] == [True] * len(good) + [False] * len(bad)
+
+
+def test_only_even_densities_are_taken_for_such():
+    good = [LAPLACE, Translation(parse("exp(-(z - 1)**2)")), Product(parse("1/(1 + z**2)"), num(2))]
+    good.append(Translation(parse("1"), (num(-1), num(1))))
+    bad = [BENT, Translation(parse("1"), (num(0), num(1))), Translation(parse("exp(-z - exp(-z))")), Selection(num(2), parse("3/4"))]
+    assert [neighbours.even(noise) for noise in (*good, *bad)] == [True] * len(good) + [False] * len(bad)
+
+
+def test_tables_that_name_different_neighbours_are_looked_at_together_alone():
+    near = table(["3/4", "1/4"], ["1/4", "3/4"], ["1/4", "3/4"], adjacent=((0, 1),))
+    far = table(["1/2", "1/2"], ["1/2", "1/2"], ["1/3", "2/3"], adjacent=((1, 2),))
+    parts = Compose((near, far))
+    cells = [{"rule": "finite-table", "evidence": {"cells": those}} for those in ([[0, 1, 0], [1, 0, 1]], [[1, 2, 0]])]
+    with pytest.raises(Rejected, match="name different neighbours"):
+        step(parts, {"side": "upper", "part": {"parts": cells}})
+    assert verify(Claim(parts, parse("log(3)"))).judgement.verdict == "PROVED"
+
+
+# -- what nothing in the file connects -------------------------------------------------------------------
+
+
+def test_parts_that_nothing_connects_are_taken_to_be_worst_together_from_below_alone():
+    for parts in ((asks(1, 0), BARE), (table(["3/4", "1/4"], ["1/4", "3/4"]), BARE), (asks(1), Part(Lipschitz(asks(1), num(2))))):
+        judged = verify(Claim(Compose(parts), num(1))).judgement
+        assert judged.verdict == "REFUTED" and neighbours.APART in judged.assumptions
+        for written in verify(Claim(Compose(parts), num(1))).certificate["steps"]:
+            (found,) = kernel.bound(Claim(Compose(parts), num(1)), Step(written["rule"], written["evidence"]), 128)
+            assert (neighbours.APART in found.assumed) == (found.side == "lower")
+
+
+def test_parts_that_share_their_neighbours_assume_nothing_of_them():
+    judged = verify(Claim(both(), parse("1/2"))).judgement
+    assert judged.verdict == "REFUTED" and neighbours.APART not in judged.assumptions
+
+
+def test_a_group_inside_is_at_its_own_neighbours_from_above_and_at_the_same_from_below():
+    parts = Compose((Part(Group(asks(1, 0), num(2))), asks(0, 1), asks(1, 0)))
+    judged = verify(Claim(parts, None)).judgement
+    # from above 2 and the greater of 1 and 1; from below the one record of kind 1, twice and once
+    assert judged.upper == num(3) and judged.lower == num(3)
+    apart = Compose((Part(Group(asks(1, 0), num(2))), asks(0, 1)))
+    judged = verify(Claim(apart, None)).judgement
+    assert judged.upper == num(3) and judged.lower == num(2)
+
+
+def test_a_map_of_the_outputs_keeps_the_upper_bound_alone():
+    judged = verify(Claim(PostProcess(Part(both())), None)).judgement
+    assert judged.upper == num(1) and judged.lower is None

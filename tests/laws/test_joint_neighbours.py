@@ -1,0 +1,286 @@
+"""Parts on the same data are judged at one pair of neighbours: against enumeration of all pairs, and against products."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+from itertools import combinations, pairwise, permutations
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from scipy import integrate
+
+from dpverify.compare import enclose
+from dpverify.expr import num, parse
+from dpverify.model import (
+    L1,
+    L2,
+    Claim,
+    Compose,
+    Group,
+    Lipschitz,
+    Part,
+    PostProcess,
+    Product,
+    Query,
+    Radial,
+    Subsample,
+    Table,
+    Translation,
+)
+from dpverify.rules.base import Infinite
+from dpverify.verify import verify
+
+QUICK = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+SOME = settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+
+
+def laplace(rows: Any, scale: Any, adjacency: str = "add-remove") -> Part:
+    rows = tuple(tuple(map(Fraction, row)) for row in rows)
+    if len(rows) == 1:
+        return Part(Radial(parse("exp(-r)"), L1, num(1), num(Fraction(scale))), None, Query(rows, adjacency))
+    return Part(Product(parse(f"exp(-abs(z)/({scale}))"), num(len(rows))), None, Query(rows, adjacency))
+
+
+def gaussian(rows: Any, sigma: Any, adjacency: str = "add-remove") -> Part:
+    rows = tuple(tuple(map(Fraction, row)) for row in rows)
+    return Part(Radial(parse("exp(-r**2/2)"), L2, num(len(rows)), num(Fraction(sigma))), None, Query(rows, adjacency))
+
+
+def table(*rows: Any, adjacent: Any = None) -> Part:
+    return Part(Table(tuple(tuple(num(Fraction(entry)) for entry in row) for row in rows), adjacent))
+
+
+def differences(n: int, adjacency: str) -> list[tuple[int, ...]]:
+    units = [tuple(int(i == j) for j in range(n)) for i in range(n)]
+    if adjacency in ("add-remove", "l1"):
+        return [tuple(sign * x for x in unit) for unit in units for sign in (1, -1)]
+    return [tuple(a - b for a, b in zip(x, y, strict=True)) for x, y in permutations(units, 2)]
+
+
+def bounds(mechanism: Any) -> tuple[float, float]:
+    found = verify(Claim(mechanism, None), digits=12).judgement
+    lower = -math.inf if found.lower is None else found.lower
+    return number(lower), number(found.upper)
+
+
+def number(end: Any) -> float:
+    return end if isinstance(end, float) else math.inf if isinstance(end, Infinite) else float(enclose(end, 80).mid())
+
+
+def deltas(mechanism: Any, epsilon: Any) -> tuple[float, float]:
+    found = verify(Claim(mechanism, num(Fraction(epsilon)), None), digits=12).judgement
+    return float(enclose(found.delta_lower, 80).mid()), float(enclose(found.delta_upper, 80).mid())
+
+
+def is_tight(mechanism: Any, truth: float) -> None:
+    lower, upper = bounds(mechanism)
+    assert lower == pytest.approx(truth, abs=1e-9) and upper == pytest.approx(truth, abs=1e-9)
+
+
+# -- pure epsilon, against all pairs of neighbours ------------------------------------------------------
+
+widths = st.integers(2, 3)
+entries = st.integers(-2, 2)
+scales = st.sampled_from([Fraction(1, 2), Fraction(1), Fraction(2), Fraction(3)])
+adjacencies = st.sampled_from(["add-remove", "replace", "l1"])
+
+
+@st.composite
+def queries(draw: Any, n: int, adjacency: str) -> tuple[Part, Any]:
+    """Laplace answers with what they lose at a difference."""
+    rows = draw(st.lists(st.lists(entries, min_size=n, max_size=n), min_size=1, max_size=2))
+    scale = draw(scales)
+    times = draw(st.sampled_from([1, 1, 3]))
+    part = replace(laplace(rows, scale, adjacency), times=num(times))
+    return part, lambda v: float(times * sum(abs(sum(a * x for a, x in zip(row, v, strict=True))) for row in rows) / scale)
+
+
+@st.composite
+def histograms(draw: Any) -> tuple[int, str, list[tuple[Part, Any]]]:
+    n, adjacency = draw(widths), draw(adjacencies)
+    return n, adjacency, draw(st.lists(queries(n, adjacency), min_size=2, max_size=3))
+
+
+@QUICK
+@given(histograms())
+def test_the_epsilon_of_laplace_answers_is_the_greatest_sum_at_one_difference(drawn):
+    n, adjacency, parts = drawn
+    truth = max(sum(loss(v) for _, loss in parts) for v in differences(n, adjacency))
+    is_tight(Compose(tuple(part for part, _ in parts)), truth)
+
+
+@QUICK
+@given(histograms(), st.sampled_from(["group", "lipschitz", "nested", "post"]))
+def test_it_is_so_at_every_depth(drawn, how):
+    n, adjacency, parts = drawn
+    of = [part for part, _ in parts]
+    truth = max(sum(loss(v) for _, loss in parts) for v in differences(n, adjacency))
+    inside = Part(Compose(tuple(of)))
+    if how == "group":
+        is_tight(Group(inside, num(2)), 2 * truth)
+    elif how == "lipschitz":
+        is_tight(Lipschitz(inside, num(Fraction(1, 2))), truth / 2)
+    elif how == "nested":
+        is_tight(Compose((Part(Compose((of[0],))), *of[1:])), truth)
+    else:
+        assert bounds(PostProcess(inside))[1] == pytest.approx(truth, abs=1e-9)
+
+
+@QUICK
+@given(histograms(), st.sampled_from([Fraction(1, 4), Fraction(1, 2)]))
+def test_a_sample_sees_one_record_in_all_of_its_parts(drawn, rate):
+    n, _, parts = drawn
+    parts = [(replace(part, query=replace(part.query, adjacency="add-remove")), loss) for part, loss in parts]
+    first, *rest = parts
+    amplified = [math.log1p(float(rate) * math.expm1(sum(loss(v) for _, loss in rest))) for v in differences(n, "add-remove")]
+    truth = max(inner + first[1](v) for inner, v in zip(amplified, differences(n, "add-remove"), strict=True))
+    sampled = Part(Subsample(Part(Compose(tuple(part for part, _ in rest))), num(rate)))
+    is_tight(Compose((sampled, first[0])), truth)
+
+
+@st.composite
+def rows_of_tables(draw: Any) -> tuple[list[Part], list[list[list[Fraction]]]]:
+    count = draw(st.integers(2, 3))
+    weights = st.lists(st.integers(1, 5), min_size=2, max_size=3)
+    found = []
+    for _ in range(2):
+        first = draw(weights)
+        rows = [first, *(draw(st.lists(st.integers(1, 5), min_size=len(first), max_size=len(first))) for _ in range(count - 1))]
+        found.append([[Fraction(w, sum(row)) for w in row] for row in rows])
+    return [table(*rows) for rows in found], found
+
+
+@QUICK
+@given(rows_of_tables())
+def test_tables_of_the_same_inputs_are_at_one_pair_of_them_in_one_order(drawn):
+    parts, listed = drawn
+    truth = 0.0
+    for a, b in permutations(range(len(listed[0])), 2):
+        truth = max(truth, sum(math.log(max(p / q for p, q in zip(rows[a], rows[b], strict=True))) for rows in listed))
+    is_tight(Compose(tuple(parts)), truth)
+
+
+@QUICK
+@given(rows_of_tables(), st.integers(10, 40).map(lambda tenths: Fraction(tenths, 10)))
+def test_so_is_the_delta_of_tables(drawn, factor):
+    parts, listed = drawn
+    truth = Fraction(0)
+    for a, b in permutations(range(len(listed[0])), 2):
+        first, second = (list(zip(rows[a], rows[b], strict=True)) for rows in listed)
+        cells = [(p * r, q * s) for p, q in first for r, s in second]
+        truth = max(truth, sum((max(Fraction(0), p - factor * q) for p, q in cells), Fraction(0)))
+    epsilon = parse(f"log({factor})") if factor != 1 else num(0)
+    found = verify(Claim(Compose(tuple(parts)), epsilon, None), digits=12).judgement
+    for end in (found.delta_lower, found.delta_upper):
+        assert float(enclose(end, 80).mid()) == pytest.approx(float(truth), abs=1e-12)
+
+
+def test_neighbours_of_one_table_are_neighbours_of_all():
+    near = table(["3/4", "1/4"], ["1/4", "3/4"], ["1/4", "3/4"], adjacent=((0, 1),))
+    far = table(["1/2", "1/2"], ["1/2", "1/2"], ["1/3", "2/3"], adjacent=((1, 2),))
+    # at (0, 1) the first alone, at (1, 2) the second alone
+    is_tight(Compose((near, far)), math.log(3))
+
+
+# -- against products ------------------------------------------------------------------------------------
+
+
+@QUICK
+@given(st.integers(2, 3), st.data(), st.sampled_from(["add-remove", "replace", "l1"]))
+def test_a_composition_of_rows_is_one_product_that_answers_all_of_them(n, data, adjacency):
+    rows = data.draw(st.lists(st.lists(entries, min_size=n, max_size=n), min_size=2, max_size=3))
+    stacked = Product(parse("exp(-abs(z))"), num(len(rows)))
+    query = Query(tuple(tuple(map(Fraction, row)) for row in rows), adjacency)
+    one = verify(Claim(stacked, None, query=query), digits=12).judgement
+    is_tight(Compose(tuple(laplace([row], 1, adjacency) for row in rows)), float(enclose(one.upper, 80).mid()))
+
+
+@QUICK
+@given(st.integers(2, 3), st.data(), st.sampled_from(["add-remove", "replace", "l1", "l2"]))
+def test_a_composition_of_gaussian_rows_is_gaussian_noise_on_all_of_them(n, data, adjacency):
+    rows = data.draw(st.lists(st.lists(entries, min_size=n, max_size=n), min_size=2, max_size=3))
+    matrix = np.array(rows, dtype=float)
+    vectors = [np.array(v) for v in differences(n, "replace" if adjacency == "replace" else "l1")]
+    mu = np.linalg.norm(matrix, 2) if adjacency == "l2" else max(np.linalg.norm(matrix @ v) for v in vectors)
+    lower, upper = deltas(Compose(tuple(gaussian([row], 1, adjacency) for row in rows)), 1)
+    truth = delta_of_gaussian(mu, 1.0) if mu else 0.0
+    assert lower == pytest.approx(truth, abs=1e-9) and upper == pytest.approx(truth, abs=1e-9)
+
+
+def delta_of_gaussian(mu: float, epsilon: float) -> float:
+    return float(normal(mu / 2 - epsilon / mu) - math.exp(epsilon) * normal(-mu / 2 - epsilon / mu))
+
+
+def normal(x: float) -> float:
+    return math.erfc(-x / math.sqrt(2)) / 2
+
+
+# -- curves, against enumeration and integrals -----------------------------------------------------------
+
+
+def delta_of_losses(shifts: Any, epsilon: float) -> float:
+    """delta of a Laplace answer (scale 1) beside a Gaussian one (sigma 1), moved by two shifts, by an integral over the first."""
+    s, mu = abs(shifts[0]), abs(shifts[1])
+
+    def rest(loss: float) -> float:
+        left = epsilon - loss
+        if mu == 0:
+            return max(0.0, 1 - math.exp(left))
+        return normal(mu / 2 - left / mu) - math.exp(left) * normal(-mu / 2 - left / mu)
+
+    def integrand(z: float) -> float:
+        return math.exp(-abs(z)) / 2 * rest(abs(z - s) - abs(z))
+
+    pieces = sorted({-40.0, 0.0, float(s), 40.0})
+    return sum(integrate.quad(integrand, a, b, epsabs=1e-11)[0] for a, b in pairwise(pieces))
+
+
+@SOME
+@given(st.integers(2, 3), st.data(), st.sampled_from(["add-remove", "replace"]))
+def test_the_delta_of_laplace_and_gaussian_answers_is_the_greatest_at_one_difference(n, data, adjacency):
+    first, second = (data.draw(st.lists(st.integers(-1, 2), min_size=n, max_size=n)) for _ in range(2))
+    shifts = [[sum(a * x for a, x in zip(row, v, strict=True)) for row in (first, second)] for v in differences(n, adjacency)]
+    truth = max(delta_of_losses(shift, 0.5) for shift in shifts)
+    lower, upper = deltas(Compose((laplace([first], 1, adjacency), gaussian([second], 1, adjacency))), Fraction(1, 2))
+    assert lower - 1e-9 <= truth <= upper + 1e-9 and upper - lower < 2e-3
+
+
+@pytest.mark.parametrize("signs", [(1, 1), (1, -1)])
+def test_densities_that_are_not_even_are_moved_the_way_that_the_records_move_them(signs):
+    # h rises by 2 a unit before the mode, by 1 after it: moving the answer up costs 2, moving it down costs 1
+    noise = Translation(parse("exp(-max(z, -2*z))"))
+    other = Translation(parse("exp(-max(z, -2*z)/3)"))
+    parts = tuple(Part(one, None, Query(((Fraction(sign),),), "add-remove")) for one, sign in zip((noise, other), signs, strict=True))
+    lower, upper = bounds(Compose(parts))
+    truth = 2 + 2 / 3 if signs == (1, 1) else max(2 + 1 / 3, 1 + 2 / 3)
+    assert lower <= truth + 1e-9 and upper >= truth - 1e-9 and lower >= 2 - 1e-9
+
+
+def test_real_histograms_of_noise_that_is_not_log_concave_keep_the_sum_from_above_and_one_difference_from_below():
+    rows = [((Fraction(1), Fraction(0)),), ((Fraction(0), Fraction(1)),)]
+    noise = Radial(parse("exp(-sqrt(r))"), L1, num(1))
+    lower, upper = bounds(Compose(tuple(Part(noise, None, Query(row, "l1")) for row in rows)))
+    # a half in each count loses 2 sqrt(1/2), more than 1 at a vertex and less than the sum of the worst
+    assert lower <= math.sqrt(2) <= upper and lower == pytest.approx(1)
+
+
+@pytest.mark.parametrize(("size", "truth"), [(2, 2.0), (3, 1 + math.sqrt(2))])
+def test_groups_of_noise_that_is_not_log_concave_are_spread_over_the_parts(size, truth):
+    rows = [((Fraction(1), Fraction(0)),), ((Fraction(0), Fraction(1)),)]
+    noise = Radial(parse("exp(-sqrt(r))"), L1, num(1))
+    inside = Part(Compose(tuple(Part(noise, None, Query(row, "add-remove")) for row in rows)))
+    lower, upper = bounds(Group(inside, num(size)))
+    best = max(math.sqrt(k) + math.sqrt(size - k) for k in range(size + 1))
+    assert best == pytest.approx(truth) and upper == pytest.approx(truth, abs=1e-9) and lower <= truth + 1e-9
+
+
+def test_a_hundred_kinds_of_records_take_no_time():
+    n = 100
+    rows = [[int(j <= i) for j in range(n)] for i in range(0, n, 10)]
+    is_tight(Compose(tuple(laplace([row], 10, "replace") for row in rows)), 10 / 10)
+    assert len(list(combinations(range(n), 2))) == 4950
