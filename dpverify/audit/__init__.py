@@ -19,6 +19,7 @@ from typing import Any, Final
 import numpy as np
 
 from dpverify import __version__
+from dpverify.audit.aside import stdout_aside
 from dpverify.audit.conclusion import findings as concluded
 from dpverify.audit.declared import declared
 from dpverify.audit.engine import Checkpoint, Engine
@@ -39,6 +40,7 @@ SAMPLES: Final = 1_000_000
 CONFIDENCE: Final = 1 - 1e-6
 
 
+@stdout_aside()
 def audit(
     sampler: Callable[..., Any] | str,
     claim: Claim | None = None,
@@ -124,6 +126,7 @@ def _audit(
     return concluded(state, claim, target, confidence, root if target.reproducible else None, replay)
 
 
+@stdout_aside()
 def audit_query(
     query: Callable[[Any], Any],
     claim: Claim,
@@ -154,6 +157,7 @@ def audit_query(
     )
 
 
+@stdout_aside()
 def audit_spec(
     spec: Spec,
     *,

@@ -322,6 +322,7 @@ class Conformance:
 
     centre: (width,), subtracted from every output. transform: (width, width), applied to the rows that are left; None: none.
     sorters: each sorts noise into the cells of the view at its place. shares: sum to 1. draws: in how many cells an output is counted.
+    cells: where the cells of the views end, as far as that depends on the input.
     """
 
     centre: FloatArray
@@ -330,6 +331,11 @@ class Conformance:
     shares: tuple[float, ...] = (1.0,)
     draws: tuple[int, ...] = (1,)
     transform: FloatArray | None = None
+    cells: tuple[bytes, ...] = ()
+
+    def pools_with(self, other: Conformance) -> bool:
+        """Whether the counts of both may be added up: they are of the same cells. Floats far from 0 allow coarser cells only."""
+        return self.cells == other.cells and [view.size for view in self.views] == [view.size for view in other.views]
 
     def statistics(self, outputs: Outputs) -> Counts:
         """The counts of all views, one after the other. They add up over batches of independent outputs.
@@ -375,7 +381,9 @@ def conformance(declared: Declared, x: Array) -> Conformance:
     builders = {"line": _additive, "product": _additive, "integers": _integers, "radial": _radial, "kernel": _kernel, "finite": _finite}
     if declared.kind not in builders:
         raise AuditError(f"no conformance test for declarations of kind {declared.kind!r}: audit without a declaration.")
-    return builders[declared.kind](declared, np.atleast_1d(np.asarray(x, dtype=float)))
+    built = builders[declared.kind](declared, np.atleast_1d(np.asarray(x, dtype=float)))
+    ends = (sorter.keywords.get("edges") for sorter in built.sorters if isinstance(sorter, partial))
+    return replace(built, cells=tuple(edges.tobytes() for edges in ends if edges is not None))
 
 
 def _integers(declared: Declared, x: FloatArray) -> Conformance:

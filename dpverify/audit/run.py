@@ -123,12 +123,14 @@ class Test:
 class _Conforming:
     """Conformance on one input: its additive statistics, how many outputs they are of, and the values that were repeated.
 
+    pool: what its statistics are added up in with those of other inputs, where the noise is the same on all of them.
     trail, tied: what the e-processes of the statistics and of the repeated values looked like on the way.
     """
 
     tester: Conformance
     ties: Ties | None
     share: float
+    pool: _Conforming | None = None
     total: Counts | None = None
     count: int = 0
     trail: list[Look] = field(default_factory=list)
@@ -191,7 +193,7 @@ class Run:
     alive: list[int] = field(default_factory=list)
     tests: list[Test] = field(default_factory=list)
     conforming: list[tuple[_Conforming, _Conforming] | None] = field(default_factory=list)
-    pooled: _Conforming | None = None
+    pools: list[_Conforming] = field(default_factory=list)
     kept: dict[int, tuple[list[Outputs], list[Outputs]]] = field(default_factory=dict)
     crossings: dict[str, Crossing] = field(default_factory=dict)
     started: float = field(default_factory=time.perf_counter)
@@ -212,6 +214,7 @@ class Run:
             self.learned_share, self.float_share = LEARNED / GENERATIONS, FLOATING
         for index, pair in enumerate(self.plan.pairs):
             self._declare(index, pair)
+        self._pool()
 
     # -- testers
 
@@ -228,11 +231,27 @@ class Run:
             same = declared.kind in SAME_NOISE
             share = CONFORMING * (1 - POOLED if same else 1) / (2 * pairs)
             checked = (self._checked(declared, left, share), self._checked(declared, right, share))
-            if same and self.pooled is None:  # by the answer where floats are coarsest: its cells allow for the rounding of all
-                answers = [answer for other in self.plan.pairs for answer in other.answers or ()]
-                coarsest = max(answers, key=lambda answer: float(np.abs(answer).max()))
-                self.pooled = _Conforming(conformance(declared, coarsest), None, CONFORMING * POOLED)
         self.conforming.append(checked)
+
+    def _pool(self) -> None:
+        """Where the noise is the same on all inputs: its outputs on all of them together, as far as they are sorted into the same cells.
+
+        Of the answers in a pool, the one where floats are coarsest has the say: its cells allow for the rounding of all.
+        """
+        if self.plan.declared is None or self.plan.declared.kind not in SAME_NOISE:
+            return
+        pools: list[list[_Conforming]] = []
+        for each in (side for checked in self.conforming if checked is not None for side in checked):
+            mine = next((pool for pool in pools if pool[0].tester.pools_with(each.tester)), None)
+            if mine is None:
+                pools.append([each])
+            else:
+                mine.append(each)
+        for pool in pools:
+            coarsest = max((each.tester for each in pool), key=lambda tester: float(np.abs(tester.centre).max()))
+            self.pools.append(_Conforming(coarsest, None, CONFORMING * POOLED / len(pools)))
+            for each in pool:
+                each.pool = self.pools[-1]
 
     @staticmethod
     def _checked(declared: Declared, answer: Array, share: float) -> _Conforming:
@@ -395,12 +414,12 @@ class Run:
         for test, counts in zip(stretch.tests, result.counts, strict=True):
             self._count(stretch, test, counts, size, marked, quiet=quiet)
         for checked, statistics in zip(stretch.conforming, result.statistics, strict=True):
-            for each in (checked, self.pooled):
-                if checked is not None and each is not None and statistics is not None:
+            for each in () if checked is None or statistics is None else (checked, checked.pool):
+                if each is not None:
                     each.total = statistics if each.total is None else each.total + statistics
                     each.count += size
                     if not quiet:
-                        share = each.share * (1 if each is self.pooled else 1 - TIES)
+                        share = each.share * (1 if each is not checked else 1 - TIES)
                         log_wealth, meaning = each.tester.log_wealth(each.total, each.count)
                         look = Look(self.done + size, log_wealth)
                         self._suspect(MODEL, share, look, f"{meaning} ({each.count} outputs)", each.trail, bool(marked))

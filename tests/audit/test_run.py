@@ -499,5 +499,5 @@ def test_the_capital_that_is_handed_out_is_at_most_one(samples, pairs, white):
     with Engine(target, root=3) as engine:
         state = run(make_plan(claim, pairs=given), settings, engine, Journal())
     sides = [each.share for checked in state.conforming if checked for each in checked]
-    spent = sum(test.share for test in state.tests) + sum(sides) + (state.pooled.share if state.pooled else 0.0)
+    spent = sum(test.share for test in state.tests) + sum(sides) + sum(pool.share for pool in state.pools)
     assert 0 < spent <= 1 + 1e-12
