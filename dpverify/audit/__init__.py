@@ -237,7 +237,7 @@ def _largest(answer: Any) -> float:
 
 def _key(claim: Claim, target: Target, plan: Plan, settings: Settings, root: int) -> str:
     """What a checkpoint must be of to go on from it."""
-    pairs = [plain((pair.left, pair.right, pair.answers)) for pair in plan.pairs]
+    pairs = [plain((pair.left, pair.right, pair.answers, pair.origin)) for pair in plan.pairs]
     return repr((__version__, claim_hash(to_json(claim)), target.name, target.vectorised, pairs, settings, root))
 
 

@@ -24,6 +24,7 @@ from scipy.special import betainc, eval_legendre, gammaln, logsumexp
 
 from dpverify.audit.declared import Declared
 from dpverify.audit.outputs import Outputs
+from dpverify.audit.places import moved
 from dpverify.errors import AuditError
 
 Array = np.ndarray[Any, Any]
@@ -323,6 +324,7 @@ class Conformance:
     centre: (width,), subtracted from every output. transform: (width, width), applied to the rows that are left; None: none.
     sorters: each sorts noise into the cells of the view at its place. shares: sum to 1. draws: in how many cells an output is counted.
     cells: where the cells of the views end, as far as that depends on the input.
+    origin: an exact point that all outputs are counted from, the centre too; None for 0.
     """
 
     centre: FloatArray
@@ -332,6 +334,7 @@ class Conformance:
     draws: tuple[int, ...] = (1,)
     transform: FloatArray | None = None
     cells: tuple[bytes, ...] = ()
+    origin: Array | None = None
 
     def pools_with(self, other: Conformance) -> bool:
         """Whether the counts of both may be added up: they are of the same cells. Floats far from 0 allow coarser cells only."""
@@ -342,7 +345,7 @@ class Conformance:
 
         Raises AuditError for outputs that are not numbers of the declared shape.
         """
-        width = len(self.centre)
+        width, outputs = len(self.centre), moved(outputs, self.origin)
         if outputs.shapes is not None or outputs.numbers.shape[1:] != (width,):
             raise AuditError(
                 f"the declaration speaks of {width} number{'s' * (width > 1)} an output, the sampler gave {', '.join(outputs.names)} "
@@ -370,11 +373,12 @@ class Conformance:
         return float(logsumexp(wealth)), each[int(np.argmax(wealth))][1]
 
 
-def conformance(declared: Declared, x: Array) -> Conformance:
+def conformance(declared: Declared, x: Array, origin: Array | None = None) -> Conformance:
     """The views of a declared law, for outputs on the true answer x (row index, theta: what dpverify.audit.declared says for each kind).
 
     line, integers, kernel: the number itself. product: all coordinates in the same cells, sides of the median, the largest coordinate.
     radial: the norm; signs, and the largest coordinate and one coordinate's share as far as the norm is symmetric. finite: the column.
+    origin: an exact point that x and the outputs are counted from; None for 0.
     The declared loss of a single number is a function of the number, so it has no view of its own.
     Raises AuditError for a kind that has no distribution function.
     """
@@ -383,7 +387,7 @@ def conformance(declared: Declared, x: Array) -> Conformance:
         raise AuditError(f"no conformance test for declarations of kind {declared.kind!r}: audit without a declaration.")
     built = builders[declared.kind](declared, np.atleast_1d(np.asarray(x, dtype=float)))
     ends = (sorter.keywords.get("edges") for sorter in built.sorters if isinstance(sorter, partial))
-    return replace(built, cells=tuple(edges.tobytes() for edges in ends if edges is not None))
+    return replace(built, origin=origin, cells=tuple(edges.tobytes() for edges in ends if edges is not None))
 
 
 def _integers(declared: Declared, x: FloatArray) -> Conformance:
@@ -545,10 +549,11 @@ class Ties:
     seen: int = 0
     binary: float = math.inf
     decimals: int = 0
+    origin: Array | None = None
 
     def merge(self, outputs: Outputs) -> Ties:
         """With more outputs of the same input."""
-        fresh = outputs.numbers[: max(LIMIT - self.seen, 0), 0].astype(float)
+        fresh = moved(outputs, self.origin).numbers[: max(LIMIT - self.seen, 0), 0].astype(float)
         if not len(fresh):
             return self
         values = np.union1d(self.values, fresh)
@@ -570,7 +575,7 @@ class Ties:
         return float(wealth), f"{repeats} of {self.seen} outputs repeat an earlier one, where at most {expected:.2g} would{grid}"
 
 
-def ties(declared: Declared, x: Array) -> Ties | None:
+def ties(declared: Declared, x: Array, origin: Array | None = None) -> Ties | None:
     """The test for repeated values of outputs on x; None for laws on integers and finite sets, whose outputs do repeat."""
     x = np.atleast_1d(np.asarray(x, dtype=float))
     match declared.kind:
@@ -592,7 +597,7 @@ def ties(declared: Declared, x: Array) -> Ties | None:
         width = float(np.subtract(*np.interp([0.75, 0.25], law(edges), edges)))
         far = float(np.max(np.abs(np.interp([0.01, 0.99], law(edges), edges))))
     single = max(density * float(np.spacing(abs(centre) + far)), 2.0**-50)
-    return Ties(density, single, width * 2.0**-16, np.empty(0))
+    return Ties(density, single, width * 2.0**-16, np.empty(0), origin=origin)
 
 
 def _binary_step(values: FloatArray) -> float:

@@ -29,6 +29,7 @@ from dpverify.audit.journal import Journal
 from dpverify.audit.learn import Intervals, Scored, learn, reordered
 from dpverify.audit.outputs import Outputs, concatenate
 from dpverify.audit.partition import Counts, Partition
+from dpverify.audit.places import Moved, Placed
 from dpverify.audit.plan import Pair, Plan
 from dpverify.audit.schedule import Decision, Schedule
 from dpverify.audit.trail import Look, marks
@@ -224,13 +225,14 @@ class Run:
         checked = None
         if declared is not None and pair.answers is not None:
             left, right = pair.answers
+            origin = pair.origin
             alternatives = [found for scale in SCALES if (found := declared.law(left, right, scale)) is not None]
             partition = declared.partition(left, right)
             bets = mixture(partition.size, self.plan.curve, alternatives=alternatives)
-            self._add(MODEL, index, partition, DECLARED / pairs, bets)
+            self._add(MODEL, index, partition if origin is None else Moved(partition, origin), DECLARED / pairs, bets)
             same = declared.kind in SAME_NOISE
             share = CONFORMING * (1 - POOLED if same else 1) / (2 * pairs)
-            checked = (self._checked(declared, left, share), self._checked(declared, right, share))
+            checked = (self._checked(declared, left, share, origin), self._checked(declared, right, share, origin))
         self.conforming.append(checked)
 
     def _pool(self) -> None:
@@ -254,8 +256,8 @@ class Run:
                 each.pool = self.pools[-1]
 
     @staticmethod
-    def _checked(declared: Declared, answer: Array, share: float) -> _Conforming:
-        return _Conforming(conformance(declared, answer), ties(declared, answer), share)
+    def _checked(declared: Declared, answer: Array, share: float, origin: Array | None) -> _Conforming:
+        return _Conforming(conformance(declared, answer, origin), ties(declared, answer, origin), share)
 
     def _add(self, level: str, pair: int, partition: Partition, share: float, bets: Bets | None = None) -> Test:
         empty = np.zeros((partition.size, partition.size), dtype=np.int64)
@@ -265,9 +267,9 @@ class Run:
 
     def _add_floats(self, index: int) -> None:
         """The floating-point testers of a pair: half of the share of their level, the other half is learned."""
-        answers = self.pair(index).answers
-        dtype = next(iter(self.kept.values()))[0][0].numbers.dtype  # what kind of numbers the outputs are is known from the first round
-        partitions = () if answers is None else float_partitions(*answers, dtype)
+        answers, origin = self.pair(index).answers, self.pair(index).origin
+        seen = next(iter(self.kept.values()))[0][0]  # what kind of numbers the outputs are is known from the first round
+        partitions = () if answers is None or origin is not None or seen.exact is not None else float_partitions(*answers, seen.numbers.dtype)
         share = self.float_share / 2 / (len(self.plan.pairs) + len(self.plan.float_pairs))
         for partition in partitions:
             self._add(FLOAT, index, partition, share / len(partitions))
@@ -287,7 +289,7 @@ class Run:
     def _reorder(self, index: int) -> None:
         """A generation with the cells of the partition that was learned before, in the order that their counts say."""
         for test in reversed(self.tests):
-            if test.pair == index and isinstance(test.partition, Intervals | Scored) and test.pairs_seen:
+            if test.pair == index and isinstance(test.partition, Intervals | Scored | Placed) and test.pairs_seen:
                 partition = reordered(test.partition, *(test.counts.sum(axis=axis) for axis in (1, 0)))
                 self._add(MODEL, index, partition, self.learned_share).expected = partition.expected
                 return
