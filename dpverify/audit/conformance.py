@@ -324,7 +324,7 @@ class Conformance:
     centre: (width,), subtracted from every output. transform: (width, width), applied to the rows that are left; None: none.
     sorters: each sorts noise into the cells of the view at its place. shares: sum to 1. draws: in how many cells an output is counted.
     cells: where the cells of the views end, as far as that depends on the input.
-    origin: an exact point that all outputs are counted from, the centre too; None for 0.
+    origin: an exact point that all outputs are counted from, the centre too; None for 0. whole: the declared law lives on the integers.
     """
 
     centre: FloatArray
@@ -335,6 +335,7 @@ class Conformance:
     transform: FloatArray | None = None
     cells: tuple[bytes, ...] = ()
     origin: Array | None = None
+    whole: bool = False
 
     def pools_with(self, other: Conformance) -> bool:
         """Whether the counts of both may be added up: they are of the same cells. Floats far from 0 allow coarser cells only."""
@@ -345,7 +346,7 @@ class Conformance:
 
         Raises AuditError for outputs that are not numbers of the declared shape.
         """
-        width, outputs = len(self.centre), moved(outputs, self.origin)
+        width, outputs = len(self.centre), moved(outputs, self.origin, whole=self.whole)
         if outputs.shapes is not None or outputs.numbers.shape[1:] != (width,):
             raise AuditError(
                 f"the declaration speaks of {width} number{'s' * (width > 1)} an output, the sampler gave {', '.join(outputs.names)} "
@@ -401,7 +402,7 @@ def _integers(declared: Declared, x: FloatArray) -> Conformance:
         return np.asarray(below + (z + 0.5 - atom) * (steps(atom) - below))
 
     edges = quantile_edges(steps, integers=True, centre=0.0)
-    return Conformance(x, (partial(_by_integer, edges=edges),), (_with_impossible(real_view("noise", smooth, edges)),))
+    return Conformance(x, (partial(_by_integer, edges=edges),), (_with_impossible(real_view("noise", smooth, edges)),), whole=True)
 
 
 def _kernel(declared: Declared, x: FloatArray) -> Conformance:

@@ -60,16 +60,16 @@ class Outputs:
         """The numbers of one column as they are: int64, floats, or int and Fraction."""
         return (self.numbers if self.exact is None else self.exact)[:, index]
 
-    def less(self, origin: Array) -> Outputs:
+    def less(self, origin: Array, *, whole: bool = False) -> Outputs:
         """The numbers less an exact point (width,): the difference is exact, and the float nearest to it is kept.
 
-        But where that float is an integer and the difference is none, it is an integer and a half: a law on integers must see that.
+        whole: for a law on integers. Where that float is an integer and the difference is none, 1/2 takes its place.
         """
         fits = all(isinstance(value, int) and abs(value) < 2**62 for value in origin.tolist())
         if self.numbers.dtype == np.int64 and fits and (not self.numbers.size or -(2**62) < self.numbers.min() <= self.numbers.max() < 2**62):
             return Outputs((self.numbers - origin.astype(np.int64)).astype(np.float64), self.shapes, self.names)
         rows = self.numbers.tolist() if self.exact is None else self.exact.tolist()
-        moved = [[_nearest(_difference(value, start)) for value, start in zip(row, origin.tolist(), strict=True)] for row in rows]
+        moved = [[_difference(value, start, whole) for value, start in zip(row, origin.tolist(), strict=True)] for row in rows]
         return Outputs(np.array(moved, np.float64).reshape(self.numbers.shape), self.shapes, self.names)
 
     def measured(self) -> Outputs:
@@ -428,15 +428,13 @@ def _nearest(value: Exact) -> float:
         return math.inf if value > 0 else -math.inf
 
 
-def _difference(value: Any, start: Any) -> Exact:
-    """value - start, exactly; but what is no integer and would become one as a float is an integer and a half."""
+def _difference(value: Any, start: Any, whole: bool) -> float:
+    """The float nearest to value - start; 1/2 for what is no integer and should be one."""
     value, start = exact_number(value), exact_number(start)
     if isinstance(value, float) or isinstance(start, float):
         return float(value) - float(start) if isinstance(start, float) else value
     found = Fraction(value) - start
-    if found.denominator != 1 and _nearest(found).is_integer():
-        return math.floor(found) + Fraction(1, 2) if abs(found) < 2**51 else found
-    return _whole(found)
+    return 0.5 if whole and found.denominator != 1 else _nearest(found)
 
 
 def _objects(values: Sequence[Exact]) -> Array:

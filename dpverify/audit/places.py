@@ -109,10 +109,10 @@ class Moved:
         return f"{self.partition.describe(low, high)}, where y is the output less {origin if len(self.origin) == 1 else f'[{origin}]'}"
 
 
-def moved(outputs: Outputs, origin: Array | None) -> Outputs:
+def moved(outputs: Outputs, origin: Array | None, *, whole: bool = False) -> Outputs:
     """The outputs less the origin, if there is one; as they are where they have another width: whoever takes them will say so."""
     outputs = outputs.measured()
-    return outputs if origin is None or outputs.numbers.shape[1] != len(origin) else outputs.less(origin)
+    return outputs if origin is None or outputs.numbers.shape[1] != len(origin) else outputs.less(origin, whole=whole)
 
 
 def shown_exactly(value: Any) -> str:

@@ -16,7 +16,7 @@ def largest(v):
 
 def search(query, **options):
     settings = {"sensitivity": 1.0, "norm": largest, "adjacency": "add-remove", "length": 5, "seed": 0, "examples": 200}
-    return search_sensitivity(query, **{**settings, **options})
+    return search_sensitivity(query, **{**settings, **options}).finding
 
 
 def clipped_sum(data):
