@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
 from fractions import Fraction
+from math import log
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
@@ -20,6 +21,7 @@ import numpy as np
 
 from dpverify import __version__
 from dpverify.audit.aside import stdout_aside
+from dpverify.audit.batches import Batches, dependence, one_by_one
 from dpverify.audit.conclusion import findings as concluded
 from dpverify.audit.declared import declared
 from dpverify.audit.engine import Checkpoint, Engine
@@ -28,12 +30,12 @@ from dpverify.audit.neighbours import plain, usual_patterns
 from dpverify.audit.plan import Plan, make_plan, number_up
 from dpverify.audit.query import QueryFinding, Searched, search_sensitivity
 from dpverify.audit.replay import Replay, command_line, python_line
-from dpverify.audit.run import Settings, run
+from dpverify.audit.run import Run, Settings, run
 from dpverify.audit.target import Target, load, show
 from dpverify.catalogue import Spec, Stated
 from dpverify.errors import AuditError
 from dpverify.expr import Num
-from dpverify.finding import NONCONFORMING, VIOLATION, Finding
+from dpverify.finding import MODEL, NONCONFORMING, VIOLATION, Finding
 from dpverify.model import Claim, Sampled, claim_hash, to_json
 
 SAMPLES: Final = 1_000_000
@@ -136,7 +138,39 @@ def _audit(
     journal = Journal(None if kept is None else Checkpoint(kept, _key(claim, target, plan, settings, root)), root)
     with Engine(target, root=root, executor=executor, workers=workers, dask=dask, timeout=timeout) as engine:
         state = run(plan, settings, engine, journal, progress)
-    return concluded(state, claim, target, confidence, root if target.reproducible else None, replay)
+        shared = _shared(state, target, engine, journal)
+    known = root if target.reproducible else None
+    if shared is None:
+        return concluded(state, claim, target, confidence, known, replay)
+    alone = one_by_one(target)
+    with Engine(alone, root=root, executor=executor, workers=workers, dask=dask, timeout=timeout) as engine:
+        again = run(plan, settings, engine, Journal(None, root), progress)
+    found = concluded(again, claim, alone, confidence, known, lambda seed, _: replay(seed, samples))  # no fewer: this run comes second
+    return _dependent(found, shared, replay(root, samples) if target.reproducible else "")
+
+
+def _shared(state: Run, target: Target, engine: Engine, journal: Journal) -> Batches | None:
+    """What shows that outputs of one call of the sampler are not independent, if something does."""
+    if not target.vectorised:
+        return None
+    first = next(iter(state.crossings.values())).test.pair if state.crossings else state.alive[0]
+    pair, doubtful = state.pair(first), state.largest if MODEL in state.crossings or state.nonconforming else 0
+    kept = [calls for sides in state.kept.values() for calls in sides]
+    left = state.settings.samples - state.done
+    found = dependence(kept, (pair.left, pair.right), doubtful, left, -log(state.settings.batches), engine, journal)
+    journal.save()
+    return found
+
+
+def _dependent(found: Finding, shared: Batches, replay: str) -> Finding:
+    """The findings of a run with one output a call, and why that was needed."""
+    note = "sampled with one output a call, for outputs within a batch are not independent"
+    found, *also = (replace(one, also=(), notes=(*one.notes, note)) for one in (found, *found.also))
+    fault = replace(
+        found, finding=NONCONFORMING, level=MODEL, epsilon_lower=0.0, samples=shared.looked_at, event=shared.text(), detectable_epsilon=None,
+        replay=replay, notes=(), path=None,
+    )  # fmt: skip
+    return replace(found, also=(*also, fault)) if found.finding == VIOLATION else replace(fault, also=(found, *also))
 
 
 @stdout_aside()

@@ -82,12 +82,17 @@ class Settings:
     @property
     def path(self) -> float:
         """The part of alpha for the bounds on epsilon over samples, all of them together."""
-        return self.alpha * 0.01
+        return self.alpha * 0.005
+
+    @property
+    def batches(self) -> float:
+        """The part of alpha for saying that the outputs of one call are not independent."""
+        return self.alpha * 0.005
 
     @property
     def fixed(self) -> float:
         """The rest, for the fixed-sample bound."""
-        return self.alpha - self.sequential - self.anytime - self.path
+        return self.alpha - self.sequential - self.anytime - self.path - self.batches
 
 
 @dataclass(slots=True, eq=False)
@@ -188,6 +193,7 @@ class Run:
     settings: Settings
     done: int = 0
     seen: dict[int, int] = field(default_factory=dict)  # pairs of runs of each pair of inputs
+    largest: int = 0  # block so far
     looks: int = 0  # on trails, in all
     decisions: list[Decision] = field(default_factory=list)
     rounds: int = 0
@@ -436,6 +442,7 @@ class Run:
                     if self._suspect(FLOAT, checked.share * TIES, look, meaning, checked.tied, bool(marked)):
                         self.tied = stretch.pair, number
         self.done += size
+        self.largest = max(self.largest, stretch.job.size or 0)
         self.seen[stretch.pair] = seen + size
         return before != (self.crossings, self.nonconforming, self.looks)
 
