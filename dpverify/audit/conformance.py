@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import partial
 from typing import Any, Final
 
@@ -426,25 +427,41 @@ def _finite(declared: Declared, x: FloatArray) -> Conformance:
     return Conformance(np.zeros(1), (partial(_by_column, columns=len(row)),), (_with_impossible(finite_view("column", row, others)),))
 
 
-def _additive(declared: Declared, x: FloatArray) -> Conformance:
+def _additive(declared: Declared, x: FloatArray, step: float = 0.0) -> Conformance:
+    """step: by how much outputs may have been rounded on purpose."""
     law, d = declared.noise_cdf(), len(x)
     assert law is not None
     coarse, spacing = quantile_edges(law), np.spacing(np.abs(x).max())
     fine = quantile_edges(law, centre=0.0)
     edges = np.union1d(coarse, fine[np.abs(fine) >= 8 * spacing])  # narrower cells would be nothing but rounding
-    main = real_view("noise", law, edges, np.spacing(np.abs(x).max() + np.abs(edges)))
+    edges = _apart(edges, step)
+    main = real_view("noise", law, edges, step + np.spacing(np.abs(x).max() + np.abs(edges)))
     if d == 1:
         return Conformance(x, (partial(_by_value, edges=edges),), (main,))
     low, high = np.interp([0.25, 0.75], law(edges), edges)
-    rounding = float(_MARGIN * np.spacing(np.abs(x).max()) / (high - low))
+    rounding = float(_MARGIN * (step + np.spacing(np.abs(x).max())) / (high - low))
     return _joined(x, partial(_by_value, edges=edges), main, d, _directions(d, _median(law), rounding))
 
 
-def _radial(declared: Declared, x: FloatArray) -> Conformance:
+def _apart(edges: FloatArray, step: float) -> FloatArray:
+    """Some of the edges, so far apart that a rounding by `step` matters little to the cells between them."""
+    if not step:
+        return edges
+    kept = [edges[0]]
+    for edge in edges[1:].tolist():
+        if edge - kept[-1] >= 16 * step:
+            kept.append(edge)
+    return np.array(kept)
+
+
+def _radial(declared: Declared, x: FloatArray, step: float = 0.0) -> Conformance:
+    """step: by how much each coordinate of the outputs may have been rounded on purpose."""
     law, d = declared.radius_cdf(), len(x)
     assert law is not None
-    edges = quantile_edges(law)
-    moved = float(_norm(declared, np.spacing(np.abs(x))[None, :])[0])
+    signs = np.array([[1.0] * d, [(-1.0) ** i for i in range(d)]])
+    off = float(max(_norm(declared, signs * step).max(), d * _norm(declared, np.eye(d) * step).max())) if step else 0.0
+    edges = _apart(quantile_edges(law), off)
+    moved = off + float(_norm(declared, np.spacing(np.abs(x))[None, :])[0])
     main = real_view("norm of the noise", law, edges, moved + 4 * d * np.spacing(np.abs(edges)))
     rounding = _MARGIN * d * moved / _median(law)
     shape = _shape(partial(_norm, declared), d)
@@ -526,6 +543,120 @@ def _shape(norm: Callable[[FloatArray], FloatArray], d: int) -> _Shape:
     if np.allclose(np.einsum("ni,ij,nj->n", points, gram, points), sizes**2, rtol=1e-9, atol=0):
         return _Shape(2.0, 1.0, True, np.asarray(np.linalg.cholesky(gram), dtype=float))
     return _Shape(None, unit, bool(np.allclose(norm(np.sort(np.abs(points), axis=1)), sizes, rtol=1e-9, atol=0)))
+
+
+# -- rounded outputs -------------------------------------------------------------------------------------------------------
+
+COARSEST: Final = 0.5  # of the noise's interquartile range: beyond, a grid is another law
+FINEST: Final = 2.0**-16  # of it: finer grids are the business of floats
+DISTINCT: Final = 8  # values, at least, that a grid is read from
+
+
+@dataclass(frozen=True, slots=True)
+class Rounded:
+    """Conformance of outputs on a grid: is the sampler the declared density, rounded by one of the usual rules?
+
+    rules: their names, each with a Conformance whose cells have the probabilities of that rule; the cells are the same for all. The wealth
+    is the least of all, so its mean is at most 1 under each of them, and a sampler is at odds with the declaration if it is with every one.
+    """
+
+    rules: tuple[tuple[str, Conformance], ...]
+
+    @property
+    def centre(self) -> FloatArray:
+        """Of the outputs."""
+        return self.rules[0][1].centre
+
+    def pools_with(self, other: Conformance | Rounded) -> bool:
+        """Never: what a rule does to a cell depends on the true answer."""
+        return False
+
+    def statistics(self, outputs: Outputs) -> Counts:
+        """The counts of all cells."""
+        return self.rules[0][1].statistics(outputs)
+
+    def log_wealth(self, total: Counts, n: int) -> tuple[float, str]:
+        """The logarithm (nats) of the least wealth, and its leading bet in words."""
+        return min(conformance.log_wealth(total, n) for _, conformance in self.rules)
+
+
+def width_of(declared: Declared, x: FloatArray) -> float:
+    """About the interquartile range of the noise in one coordinate; of outputs, where there is no noise. 0 for laws without a density."""
+    if declared.kind == "radial":
+        law = declared.radius_cdf()
+        return 0.0 if law is None else _median(law) / float(_norm(declared, np.eye(len(x))[:1])[0])
+    law = declared.output_cdf(x) if declared.kind == "kernel" else declared.noise_cdf() if declared.kind in ("line", "product") else None
+    if law is None:
+        return 0.0
+    edges = quantile_edges(law)
+    return float(np.subtract(*np.interp([0.75, 0.25], law(edges), edges)))
+
+
+def rounded(declared: Declared, x: Array, step: Fraction) -> Conformance | Rounded:
+    """The views of a declared law that was rounded to multiples of `step`, for outputs on the true answer x.
+
+    Numbers, and vectors whose answers are on the grid: exactly, by each rule. Else a rounding of unknown rule is allowed for.
+    """
+    x, size = np.atleast_1d(np.asarray(x, dtype=float)), float(step)
+    if declared.kind == "radial":
+        return _radial(declared, x, size)
+    on_grid = bool((np.rint(x / size) * size == x).all()) if len(x) > 1 else True
+    if not on_grid:
+        return _additive(declared, x, size)
+    law = declared.output_cdf(x) if declared.kind == "kernel" else declared.noise_cdf()
+    assert law is not None
+    start = float(x[0]) if declared.kind == "line" else 0.0  # of vectors, noise is on the grid too
+    cells = np.unique(np.floor((quantile_edges(law, centre=None if declared.kind == "kernel" else 0.0) + start) / size))
+    ends = {
+        "to the nearest": cells + 0.5,
+        "down": cells + 1,
+        "up": cells,
+        "towards 0": np.where(cells >= 0, cells + 1, cells),
+    }
+    sorter = partial(_by_value, edges=(cells + 0.5) * size)
+    made = []
+    for rule, end in ends.items():
+        spacing = 2 * np.spacing(np.abs(x).max() + np.abs(end * size))
+        view = real_view(f"noise, rounded {rule}", law, end * size - start, spacing, scaled=declared.kind != "kernel")
+        made.append((rule, Conformance(x if len(x) > 1 else np.zeros(1), (sorter,), (view,), draws=(len(x),))))
+    return Rounded(tuple(made))
+
+
+def grid_of(outputs: Outputs) -> Fraction | None:
+    """The coarsest grid through 0 that all numbers of some outputs lie on, in decimals or in powers of two; None where there is none."""
+    values = np.unique(outputs.numbers.astype(np.float64))
+    if outputs.shapes is not None or len(values) < DISTINCT or not np.isfinite(values).all():
+        return None
+    found = []
+    decimals = _decimals(values, 0)
+    for unit in (Fraction(1, 10**decimals) if decimals <= MAX_DECIMALS else None, Fraction(_binary_step(values))):
+        whole = None if unit is None else np.rint(values / float(unit))
+        if unit is not None and whole is not None and np.abs(whole).max() < 2.0**52:
+            found.append(unit * int(np.gcd.reduce(whole.astype(np.int64))))
+    return max(found, default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class OnGrid:
+    """Cell 1 for outputs of which the first number is a multiple of the step, cell 0 for others."""
+
+    step: Fraction
+
+    @property
+    def size(self) -> int:
+        """Two."""
+        return 2
+
+    def codes(self, outputs: Outputs) -> Array:
+        """The cell of each output."""
+        if not outputs.numbers.shape[1]:
+            return np.zeros(len(outputs), np.uint8)
+        first, step = outputs.numbers[:, 0].astype(np.float64), float(self.step)
+        return (np.abs(np.rint(first / step) * step - first) <= 1e-6 * step).astype(np.uint8)
+
+    def describe(self, low: int, high: int) -> str:
+        """The event in words."""
+        return f"output {'is' if low else 'is no'} multiple of {float(self.step):.10g}, so the grid of the rounding moves with the data"
 
 
 # -- repeated values -------------------------------------------------------------------------------------------------------
