@@ -84,7 +84,8 @@ def audit(
     """
     again = {
         "claim": claim, "epsilon": epsilon, "delta": delta or None, "sensitivity": sensitivity, "pairs": pairs, "patterns": patterns,
-        "length": length, "query": query, "adjacency": adjacency, "confidence": confidence, "stop": None if stop else False, "vectorised": vectorised,
+        "length": length, "query": query, "adjacency": adjacency,
+        "confidence": confidence, "stop": None if stop else False, "vectorised": vectorised,
         "folder": folder,
     }  # fmt: skip
     claimed, replay = _black_box(epsilon, delta, sensitivity) if claim is None else claim, python_line(sampler, again)
@@ -167,8 +168,8 @@ def _dependent(found: Finding, shared: Batches, replay: str) -> Finding:
     note = "sampled with one output a call, for outputs within a batch are not independent"
     found, *also = (replace(one, also=(), notes=(*one.notes, note)) for one in (found, *found.also))
     fault = replace(
-        found, finding=NONCONFORMING, level=MODEL, epsilon_lower=0.0, samples=shared.looked_at, event=shared.text(), detectable_epsilon=None,
-        replay=replay, notes=(), path=None,
+        found, finding=NONCONFORMING, level=MODEL, epsilon_lower=0.0, samples=shared.looked_at, event=shared.text(),
+        detectable_epsilon=None, replay=replay, notes=(), path=None,
     )  # fmt: skip
     return replace(found, also=(*also, fault)) if found.finding == VIOLATION else replace(fault, also=(found, *also))
 

@@ -18,7 +18,7 @@ _saved: tuple[TextIO, int | None] | None = None
 @contextlib.contextmanager
 def stdout_aside() -> Iterator[None]:
     """Within, sys.stdout is sys.stderr, and file descriptor 1 is 2: also for code in C, and for processes that are started here."""
-    global _inside, _saved  # noqa: PLW0603 (there is one stdout in a process, whatever its threads do)
+    global _inside, _saved
     with _lock:
         if not _inside:
             _saved = _turned_away()

@@ -1,9 +1,9 @@
 """Are the outputs of one call independent? A sampler that gives many a call may share noise among them, and no count is honest then.
 
 Outputs of two calls on one input are, if all are independent draws of one law, exchangeable. So an output is as likely nearer to the one
-after it as to the one in that place of the other call; of two equal outputs, the chance that they are of the same call is known; and the
-mean rank of a call among both is a mean of draws without replacement, of which Hoeffding (1963) bounds the exponential moments. All are bets
-at known odds, whatever the law: an e-process, with a share of the false-alarm budget of its own.
+after it as to the one in that place of the other call; of two equal outputs, the chance that they are of the same call is known; and
+the mean rank of a call among both is a mean of draws without replacement, of which Hoeffding (1963) bounds the exponential moments. All are
+bets at known odds, whatever the law: an e-process, with a share of the false-alarm budget of its own.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ Array = np.ndarray[Any, Any]
 
 MOST: Final = 8192  # outputs of a call that are looked at,
 CALLS: Final = 32  # of so many calls on each input
-ENOUGH: Final = 64  # comparisons, below which a finding waits for more calls:
-MORE_CALLS: Final = 4
-MORE_OUTPUTS: Final = 128
+ENOUGH: Final = 64  # comparisons, below which a finding waits for more calls whatever they cost
+MORE_CALLS: Final = 6
+MORE_OUTPUTS: Final = 96
 FIRST_BLOCK: Final = 1 << 30  # their blocks, beyond those of any run
 OFF: Final = (0.02, 0.05, 0.1, 0.2, 0.4)  # by how much the mean rank of a call is bet to be off 1/2
 CLEAR: Final = 40.0  # nats
@@ -109,7 +109,7 @@ class Batches:
         elif repeats >= min(together, CLEAR):
             seen = f"{self.same} of {self.same + self.apart} pairs of equal outputs are of the same call, where about half of them would be"
         else:
-            seen = "the outputs of a call are great or small, or far out, together, and differ from those of other calls more than by chance"
+            seen = "the outputs of a call are great or small, or far out, together, and differ from those of others more than by chance"
         return f"outputs within a batch are not independent: {seen}. Draw noise of its own for each of the `size` outputs of a call"
 
 
@@ -133,17 +133,18 @@ def dependence(
     """What shows that outputs of a call are not independent; None where nothing does.
 
     kept: the calls on each input that are remembered. doubtful: how many outputs the largest call gave where something was found, else 0:
-    then a few more calls on the pair are made if these were few or shorter. left: how many more outputs on each input the run may ask for,
-    where it has seen a few calls. threshold: of the log wealth.
+    then a few more calls on the pair are made, for what was found supposes independence. left: how many more outputs on each input the run
+    may ask for, unless it has seen next to nothing. threshold: of the log wealth.
     """
     seen = Batches()
     for each in kept:
         seen.see(each)
     longest = max((len(part) for calls in kept for part in calls[1:]), default=0)
-    size = min(doubtful, MOST)
-    if seen.log_wealth() < threshold and doubtful and (seen.comparisons < ENOUGH or longest < size <= left // 2):
+    size, calls = min(doubtful, MOST), 2
+    if size < MORE_CALLS * MORE_OUTPUTS or longest >= size:
+        size, calls = MORE_OUTPUTS, MORE_CALLS
+    if seen.log_wealth() < threshold and doubtful and (seen.comparisons < ENOUGH or size * calls <= left):
         sides: tuple[list[Outputs], list[Outputs]] = ([], [])
-        size, calls = (size, 2) if seen.comparisons >= ENOUGH else (MORE_OUTPUTS, MORE_CALLS)
         job = Job(pair, (), keep=size, size=size, segments=1)
         for index in range(FIRST_BLOCK, FIRST_BLOCK + calls):
             entry = journal.replay(index)
@@ -177,4 +178,3 @@ class _OneOutput:
 def one_by_one(target: Target) -> Target:
     """The same sampler with a call for every output."""
     return Target(_OneOutput(target), target.name, ("data", "rng") if target.reproducible else ("data",), ())
-

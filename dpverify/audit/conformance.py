@@ -338,8 +338,10 @@ class Conformance:
     origin: Array | None = None
     whole: bool = False
 
-    def pools_with(self, other: Conformance) -> bool:
+    def pools_with(self, other: Conformance | Rounded) -> bool:
         """Whether the counts of both may be added up: they are of the same cells. Floats far from 0 allow coarser cells only."""
+        if isinstance(other, Rounded):
+            return False
         return self.cells == other.cells and [view.size for view in self.views] == [view.size for view in other.views]
 
     def statistics(self, outputs: Outputs) -> Counts:
@@ -623,17 +625,29 @@ def rounded(declared: Declared, x: Array, step: Fraction) -> Conformance | Round
 
 
 def grid_of(outputs: Outputs) -> Fraction | None:
-    """The coarsest grid through 0 that all numbers of some outputs lie on, in decimals or in powers of two; None where there is none."""
+    """The coarsest grid through 0 that all numbers of some outputs lie on, up to their last bits; None where there is none.
+
+    Candidates are the powers of ten, of two, and the least distance of two outputs: of many outputs on a grid, two are neighbours.
+    """
     values = np.unique(outputs.numbers.astype(np.float64))
     if outputs.shapes is not None or len(values) < DISTINCT or not np.isfinite(values).all():
         return None
+    largest = float(np.abs(values).max())
+    candidates = [Fraction(1, 10**decimals) for decimals in range(MAX_DECIMALS)]
+    least = float(np.diff(values).min())
+    candidates += [Fraction(_binary_step(values)), Fraction(largest / max(round(largest / least), 1))]
     found = []
-    decimals = _decimals(values, 0)
-    for unit in (Fraction(1, 10**decimals) if decimals <= MAX_DECIMALS else None, Fraction(_binary_step(values))):
-        whole = None if unit is None else np.rint(values / float(unit))
-        if unit is not None and whole is not None and np.abs(whole).max() < 2.0**52:
-            found.append(unit * int(np.gcd.reduce(whole.astype(np.int64))))
-    return max(found, default=None)
+    for unit in candidates:
+        step = float(unit)
+        if step > 2**10 * np.spacing(largest):  # else all floats are on it
+            whole = np.rint(values / step)
+            if (np.abs(whole * step - values) <= 4 * np.spacing(np.abs(values))).all():
+                found.append(unit * int(np.gcd.reduce(whole.astype(np.int64))))
+    if not found:
+        return None
+    coarsest = max(found)
+    plain = [unit for unit in (*found, coarsest.limit_denominator(10**6)) if math.isclose(unit, coarsest, rel_tol=1e-12)]
+    return min(plain, key=lambda unit: unit.denominator)
 
 
 @dataclass(frozen=True, slots=True)

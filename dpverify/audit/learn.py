@@ -22,8 +22,8 @@ from scipy.special import expit, ndtri
 from scipy.stats import beta
 
 from dpverify.audit.outputs import Outputs, concatenate, kinds, size, words
-from dpverify.audit.places import Placed, places_of
 from dpverify.audit.partition import MAX_CELLS, Codes
+from dpverify.audit.places import Placed, places_of
 
 Array = np.ndarray[Any, Any]
 Floats = np.ndarray[Any, np.dtype[np.float64]]

@@ -66,7 +66,7 @@ class Outputs:
         whole: for a law on integers. Where that float is an integer and the difference is none, 1/2 takes its place.
         """
         fits = all(isinstance(value, int) and abs(value) < 2**62 for value in origin.tolist())
-        if self.numbers.dtype == np.int64 and fits and (not self.numbers.size or -(2**62) < self.numbers.min() <= self.numbers.max() < 2**62):
+        if self.numbers.dtype == np.int64 and fits and np.all((self.numbers > -(2**62)) & (self.numbers < 2**62)):
             return Outputs((self.numbers - origin.astype(np.int64)).astype(np.float64), self.shapes, self.names)
         rows = self.numbers.tolist() if self.exact is None else self.exact.tolist()
         moved = [[_difference(value, start, whole) for value, start in zip(row, origin.tolist(), strict=True)] for row in rows]
@@ -139,7 +139,10 @@ _DTYPES: Final[Mapping[str, str]] = {
     "f": "number", "i": "number", "u": "number", "b": "bool", "U": "str", "S": "bytes", "c": "complex",
 }  # fmt: skip
 # Names of classes and keys stand in quotes, so that none of them is taken for a kind.
-_TOKEN: Final = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|(?P<kind>number|bool|str|bytes|complex|None|numeral|decimal)(?: x (?P<count>\d+))?")
+_TOKEN: Final = re.compile(
+    r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|(?P<kind>number|bool|str|bytes|complex|None|numeral|decimal)"
+    r"(?: x (?P<count>\d+))?"
+)
 _NUMERAL: Final = re.compile(r"\s*[+-]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,4})?|\d+/0*[1-9]\d*)\s*", re.ASCII)
 _LONGEST_NUMERAL: Final = 1000  # characters: beyond, and past the exponent below, a text is a text, a decimal infinite or 0
 _LARGEST_EXPONENT: Final = 5000
@@ -306,11 +309,11 @@ def _read(key: Any, places: list[int], rows: Sequence[Any]) -> Iterator[tuple[st
         for place, row in zip(places, rows, strict=True):
             values = row if isinstance(key, tuple) else (row,)
             found = tuple("numeral" if kind == "str" and _is_numeral(v) else kind for kind, v in zip(known, values, strict=True))
-            inside, chosen = alike.setdefault(found, ([], []))
-            inside.append(place)
+            here, chosen = alike.setdefault(found, ([], []))
+            here.append(place)
             chosen.append(values)
-        for found, (inside, chosen) in alike.items():
-            yield _bracket(found) if isinstance(key, tuple) else found[0], inside, zip(found, zip(*chosen, strict=True), strict=True)
+        for found, (here, chosen) in alike.items():
+            yield _bracket(found) if isinstance(key, tuple) else found[0], here, zip(found, zip(*chosen, strict=True), strict=True)
         return
     groups: dict[tuple[str, tuple[str, ...]], tuple[list[int], list[list[Any]]]] = {}
     for place, row in zip(places, rows, strict=True):
@@ -335,11 +338,12 @@ def _column(kind: str, values: Sequence[Any]) -> tuple[Array, Array | None]:
         true = list(map(exact_number, values))
         column = np.array(list(map(_nearest, true)), np.float64)[:, None]
         short = all(sum(map(str.isdigit, text)) <= _DIGITS_IN_FLOATS and "/" not in text for text in codes)
-        if short and np.isfinite(column).all() and all(number or not value for number, value in zip(column[:, 0].tolist(), true, strict=True)):
+        vanished = any(value and not near for near, value in zip(column[:, 0].tolist(), true, strict=True))
+        if short and np.isfinite(column).all() and not vanished:
             return np.hstack([code, column]), None
         return np.hstack([code, column]), np.hstack([_exactly(code), _objects(true)])
     types = set(map(type, values))
-    if types <= _FLOATS or kind in ("bool", "complex") and types <= _PLAIN:
+    if types <= _FLOATS or (kind in ("bool", "complex") and types <= _PLAIN):
         return _numbers(kind, np.array(values)[:, None]), None
     if kind == "complex":
         return _complex(values)
@@ -399,7 +403,7 @@ def exact_number(value: Any) -> Exact:
         return _whole(value)
     if isinstance(value, Real):
         try:
-            return _whole(Fraction(value))  # type: ignore[arg-type]
+            return _whole(Fraction(*value.as_integer_ratio()) if hasattr(value, "as_integer_ratio") else Fraction(str(value)))
         except (TypeError, ValueError):
             return exact_number(float(value))
     raise TypeError(f"a {type(value).__name__} is no number")

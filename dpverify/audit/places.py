@@ -1,7 +1,6 @@
 """Exact numbers of any size for testers that compute in floats: as differences from a true answer, or as places among those seen before.
 
-Both are fixed maps of an output, so a partition of what they give is a partition of the outputs; neither tells fewer numbers apart near what
-matters than the outputs do.
+Both are fixed maps of an output, so a partition of what they give is a partition of the outputs.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ SHOWN: Final = 6
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Places:
-    """For some columns, the place of a number among sorted ones: i for the i-th (from 0), i - 1/2 for what is between it and the one before."""
+    """For some columns, the place of a number among sorted ones: i for the i-th (from 0), i - 1/2 for what lies just before it."""
 
     columns: tuple[tuple[int, Array], ...]
 
@@ -118,6 +117,6 @@ def moved(outputs: Outputs, origin: Array | None, *, whole: bool = False) -> Out
 def shown_exactly(value: Any) -> str:
     """An exact number for people: as it is, shortened where it is very long."""
     if isinstance(value, (int, np.integer)) and abs(int(value)).bit_length() > 400:
-        return f"about {'-' * (value < 0)}2^{abs(int(value)).bit_length() - 1}"
+        return f"about {'-' if value < 0 else ''}2^{abs(int(value)).bit_length() - 1}"
     text = str(value) if not hasattr(value, "denominator") or int(value.denominator).bit_length() < 400 else f"about {float(value)!r}"
     return text if len(text) <= 130 else f"{text[:60]}...{text[-60:]}"

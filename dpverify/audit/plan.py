@@ -220,7 +220,8 @@ def _answers(
 
 def _far(density: Declared, a: Array, b: Array) -> bool:
     """Whether integers near these answers need more than floats."""
-    return density.kind == "integers" and max(np.abs(a).max(), np.abs(b).max()) > FAR and bool((a == np.rint(a)).all() and (b == np.rint(b)).all())
+    both = np.concatenate([a, b])
+    return density.kind == "integers" and bool(np.abs(both).max() > FAR and (both == np.rint(both)).all())
 
 
 def _known(pair: tuple[Array, Array], found: Sequence[Pair]) -> bool:

@@ -207,7 +207,7 @@ def _judge(
     exactly = [exact_answers(query, copy.deepcopy(datum)) for datum in pair]
     one, two = (None if answers is None else np.array(answers, object) for answers in exactly)
     known = one is not None and two is not None and one.shape == two.shape == answer.shape
-    if known and float(norm(_less(one, two))) <= sensitivity * (1 + RELATIVE):
+    if known and one is not None and two is not None and float(norm(_less(one, two))) <= sensitivity * (1 + RELATIVE):
         if _rounded_once(one, answer) and _rounded_once(two, other):
             return None, moved
         text += (

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import accumulate
-from math import log, sqrt
+from math import isclose, log, sqrt
 from typing import Any, Final
 
 import numpy as np
@@ -293,7 +293,8 @@ class Run:
         """The floating-point testers of a pair: half of the share of their level, the other half is learned."""
         answers, origin = self.pair(index).answers, self.pair(index).origin
         seen = next(iter(self.kept.values()))[0][0]  # what kind of numbers the outputs are is known from the first round
-        partitions = () if answers is None or origin is not None or seen.exact is not None else float_partitions(*answers, seen.numbers.dtype)
+        exact = origin is not None or seen.exact is not None
+        partitions = () if answers is None or exact else float_partitions(*answers, seen.numbers.dtype)
         share = self.float_share / 2 / (len(self.plan.pairs) + len(self.plan.float_pairs))
         for partition in partitions:
             self._add(FLOAT, index, partition, share / len(partitions))
@@ -317,11 +318,13 @@ class Run:
         it stays where it is when the data move is tested on an input between two of its points, if the data are the answers themselves.
         """
         declared, first = self.plan.declared, self.plan.pairs[0]
-        if declared is None or declared.kind not in ROUNDABLE or first.answers is None or any(pair.origin is not None for pair in self.plan.pairs):
+        if declared is None or declared.kind not in ROUNDABLE or first.answers is None:
+            return
+        if any(pair.origin is not None for pair in self.plan.pairs):
             return
         left, right = (grid_of(outputs.measured()) for outputs in kept)
         width = width_of(declared, first.answers[0])
-        if left is None or left != right or left <= FINEST * width:
+        if left is None or right is None or not isclose(left, right, rel_tol=1e-9) or left <= FINEST * width:
             return
         self.grid = left
         if left > COARSEST * width:
@@ -480,7 +483,9 @@ class Run:
         for test, counts in zip(stretch.tests, result.counts, strict=True):
             self._count(stretch, test, counts, size, marked, quiet=quiet)
         for checked, statistics in zip(stretch.conforming, result.statistics, strict=True):
-            for each in () if checked is None or statistics is None or checked.retired else (checked, checked.pool):
+            if checked is None or statistics is None or checked.retired:
+                continue
+            for each in (checked, checked.pool):
                 if each is not None:
                     each.total = statistics if each.total is None else each.total + statistics
                     each.count += size

@@ -102,7 +102,7 @@ class Traced:
     def __mod__(self, other: Any) -> Any:
         return self._with(other, lambda a, b: a % b)
 
-    def __pow__(self, power: int) -> Any:
+    def __pow__(self, power: Any) -> Any:
         return self._new(self.value**power) if isinstance(power, int) and abs(power) <= 64 else NotImplemented
 
     def __neg__(self) -> Self:
@@ -128,7 +128,7 @@ class Traced:
 
 
 def exact_answers(query: Callable[[Any], Any], data: Any) -> list[Fraction] | None:
-    """The query's answers on the data in exact arithmetic; None where it cannot be followed: it computes with floats of its own, or fails."""
+    """The query's answers on the data in exact arithmetic; None where it cannot be followed: it has floats of its own, or fails."""
     for kinds in (PLAIN, (float, np.floating)):  # integers as they are where a query wants them so
         log: list[tuple[float, Fraction]] = []
         try:
@@ -147,7 +147,7 @@ def _traced(data: Any, kinds: tuple[type, ...], log: list[tuple[float, Fraction]
     """The data with numbers of these kinds traced."""
     if isinstance(data, (bool, np.bool_)):
         return data
-    if isinstance(data, kinds) and np.isfinite(data):
+    if isinstance(data, kinds) and math.isfinite(data):  # type: ignore[arg-type]
         return Traced(Fraction(exact_number(data)), log)
     if isinstance(data, np.ndarray):
         changed = np.empty(data.shape, object)

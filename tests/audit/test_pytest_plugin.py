@@ -384,7 +384,10 @@ def test_a_sampler_that_cannot_be_found_fails_without_a_traceback(run):
         ("def test_it():\n    pass", "does not take the fixture dp_audit"),
         ("def test_it(dp_audit):\n    pass", "takes the fixture dp_audit, but did not call it"),
         ("class TestIt:\n    def test_it(self):\n        pass", "does not take the fixture dp_audit"),
-        ("import unittest\n@pytest.mark.dp_claim(epsilon=1)\nclass TestIt(unittest.TestCase):\n    def test_it(self):\n        pass", "audited"),
+        (
+            "import unittest\n@pytest.mark.dp_claim(epsilon=1)\nclass TestIt(unittest.TestCase):\n    def test_it(self):\n        pass",
+            "does not take the fixture dp_audit",
+        ),
     ],
 )
 def test_a_test_with_the_marker_that_audits_nothing_fails_and_says_what_to_do(run, body, said):
