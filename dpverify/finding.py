@@ -48,6 +48,7 @@ class Finding:
     confidence: 1 - the probability that this run says VIOLATION or NONCONFORMING of a sampler that deserves neither.
     samples: runs on each side. event: what was seen, in words, and how often on each side. pair: the two inputs, shortened.
     detectable_epsilon: the smallest epsilon that a run like this finds nine times in ten, inf if there is none; None after a violation.
+    It is that of alternatives which show on the inputs that were run, in an event that the run looked at, as often on one side as was seen.
     seed: None where the sampler takes no generator, so that the run cannot be repeated.
     also: what else the same run found: a fault of another level, nonconformance, or that no violation of the model was seen.
     replay: one line that finds it again, of the command line or of Python; empty where the sampler takes no generator.
@@ -100,7 +101,8 @@ class Finding:
             head = f"NONCONFORMING ({self.level} level): not the declared density, {sure}{shown}"
         else:
             seen = self.detectable_epsilon
-            power = "" if seen is None else f"; would have seen eps >= {seen:.4g} nine times in ten"
+            where = "in an event it looked at on these inputs"
+            power = "" if seen is None else f"; would have seen eps >= {seen:.4g} nine times in ten, {where}"
             power = "; too few samples to see any eps" if seen == inf else power
             head = f"NO VIOLATION SEEN of {claim}, {sure}{power}{shown}"
         seed = "" if self.seed is None else f"; seed {self.seed}"

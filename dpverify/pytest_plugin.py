@@ -55,6 +55,7 @@ MAX_BYTES: Final = 1 << 20
 """Of a claim file, as the catalogue has it."""
 SETTINGS: Final = pytest.StashKey[Settings]()
 PROFILED: Final = pytest.StashKey["Profiled"]()
+AUDITED: Final = pytest.StashKey[bool]()
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +104,12 @@ def pytest_configure(config: pytest.Config) -> None:
     limits = {key: value for key, value in {"samples": samples, "confidence": confidence}.items() if value is not None}
     given: list[str] | None = config.getoption("dp_specs")
     globs, base = (config.getini("dp_specs"), config.rootpath) if given is None else (given, config.invocation_params.dir)
-    found = (path for pattern in globs for path in glob.glob(pattern, root_dir=base, recursive=True))  # noqa: PTH207 (may be absolute)
-    specs = frozenset((base / path).resolve() for path in found)
+    found = {pattern: glob.glob(pattern, root_dir=base, recursive=True) for pattern in globs}  # noqa: PTH207 (may be absolute)
+    nothing = [pattern for pattern, paths in found.items() if not paths]
+    if nothing:
+        text = f"dp_specs: no file matches {', '.join(nothing)} in {base}, so no claim file is a test by it. Correct the pattern."
+        config.issue_config_time_warning(pytest.PytestConfigWarning(text), stacklevel=2)
+    specs = frozenset((base / path).resolve() for paths in found.values() for path in paths)
     config.stash[SETTINGS] = Settings(limits, seed or 0, specs, tuple(_again(config)))
 
 
@@ -160,7 +165,24 @@ def _arguments(item: pytest.Item, given: dict[str, Any]) -> dict[str, Any]:
     return arguments
 
 
-# -- the fixture ---------------------------------------------------------------------------------------------
+# -- the marker and the fixture ------------------------------------------------------------------------------
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    """A test with the marker that passes without an audit has tested nothing: it fails, and says what to do."""
+    passed = yield
+    reported = getattr(item, "_excinfo", None)  # what unittest keeps instead of raising it
+    if item.get_closest_marker("dp_claim") is not None and not item.stash.get(AUDITED, False) and not reported:
+        taken = "dp_audit" in getattr(item, "fixturenames", ())
+        pytest.fail(
+            f"{item.name} has the marker dp_claim, and nothing was audited: it "
+            + ("takes the fixture dp_audit, but did not call it." if taken else "does not take the fixture dp_audit.")
+            + " Call dp_audit(sampler) in the test, with dp_audit among its parameters, or take the marker away.",
+            pytrace=False,
+        )
+    return passed
+
 
 
 @pytest.fixture
@@ -175,6 +197,7 @@ def dp_audit(request: pytest.FixtureRequest) -> Callable[..., Finding]:
 
     def run(sampler: Callable[..., Any] | str, **overrides: Any) -> Finding:
         __tracebackhide__ = True
+        item.stash[AUDITED] = True
         try:
             finding = _finding(item, sampler, overrides)
         except DpverifyError as error:

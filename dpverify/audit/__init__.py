@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
 from fractions import Fraction
+from math import log
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
@@ -19,15 +20,17 @@ from typing import Any, Final
 import numpy as np
 
 from dpverify import __version__
+from dpverify.audit.aside import stdout_aside
+from dpverify.audit.batches import Batches, dependence, one_by_one
 from dpverify.audit.conclusion import findings as concluded
 from dpverify.audit.declared import declared
 from dpverify.audit.engine import Checkpoint, Engine
 from dpverify.audit.journal import Journal, seed_of
-from dpverify.audit.neighbours import plain
+from dpverify.audit.neighbours import plain, usual_patterns
 from dpverify.audit.plan import Plan, make_plan, number_up
-from dpverify.audit.query import QueryFinding, search_sensitivity
+from dpverify.audit.query import QueryFinding, Searched, search_sensitivity
 from dpverify.audit.replay import Replay, command_line, python_line
-from dpverify.audit.run import Settings, run
+from dpverify.audit.run import Run, Settings, run
 from dpverify.audit.target import Target, load, show
 from dpverify.catalogue import Spec, Stated
 from dpverify.errors import AuditError
@@ -39,6 +42,7 @@ SAMPLES: Final = 1_000_000
 CONFIDENCE: Final = 1 - 1e-6
 
 
+@stdout_aside()
 def audit(
     sampler: Callable[..., Any] | str,
     claim: Claim | None = None,
@@ -50,6 +54,7 @@ def audit(
     patterns: Any = None,
     length: int | None = None,
     query: Callable[[Any], Any] | None = None,
+    adjacency: str | None = None,
     samples: int = SAMPLES,
     confidence: float = CONFIDENCE,
     seed: int | None = None,
@@ -68,7 +73,9 @@ def audit(
     sampler: callable(data, rng) -> output, callable(data, size, rng) -> size outputs, the same without rng (then the run cannot be
     repeated), or "module:name" of one. claim: what is claimed, and of which density (white box); without it, epsilon (nats), delta and
     sensitivity state a claim about the sampler alone (black box). pairs: neighbouring inputs (data, data'). patterns: "usual" with
-    length, or a Hypothesis strategy of data. query: from data to the true answer; without it, data is the vector of true answers.
+    length, or a Hypothesis strategy of data. query: from data to the true answer; without it, data is the vector of true answers. A
+    query is searched for neighbours that move it by more than the sensitivity. adjacency: which data are neighbours then: "add-remove" or
+    "replace" of a record, "l1", "l2", "linf" of vectors; where none is stated, `notes` of the finding says which was taken.
     samples: runs on each side in all. confidence: 1 - the false-alarm budget of the whole run. stop: at the first violation; else
     all samples go into the lower bound on epsilon. workers: processes, 0 for this one; executor: any of concurrent.futures; dask: a
     scheduler's address. checkpoint: a file from which a run that was stopped goes on, with its own seed where none is given.
@@ -77,15 +84,26 @@ def audit(
     """
     again = {
         "claim": claim, "epsilon": epsilon, "delta": delta or None, "sensitivity": sensitivity, "pairs": pairs, "patterns": patterns,
-        "length": length, "query": query, "confidence": confidence, "stop": None if stop else False, "vectorised": vectorised,
+        "length": length, "query": query, "adjacency": adjacency,
+        "confidence": confidence, "stop": None if stop else False, "vectorised": vectorised,
         "folder": folder,
     }  # fmt: skip
-    return _audit(
-        sampler, _black_box(epsilon, delta, sensitivity) if claim is None else claim, replay=python_line(sampler, again), pairs=pairs,
+    claimed, replay = _black_box(epsilon, delta, sensitivity) if claim is None else claim, python_line(sampler, again)
+    inputs: dict[str, Any] = {"pairs": pairs, "patterns": patterns, "length": length}
+    name = str(getattr(query, "__qualname__", "the query"))
+    moved, note = _queried(query, name, claimed, confidence, replay, **inputs, adjacency=adjacency, seed=seed or 0)
+    found = _audit(
+        sampler, claimed, replay=replay, pairs=pairs,
         patterns=patterns, length=length, query=query, samples=samples, confidence=confidence, seed=seed, workers=workers,
         executor=executor, dask=dask, stop=stop, checkpoint=checkpoint, timeout=timeout, vectorised=vectorised, folder=folder,
         progress=progress,
     )  # fmt: skip
+    found = _noted(found, note)
+    return found if moved is None else replace(moved, also=(replace(found, also=()), *found.also))
+
+
+def _noted(found: Finding, note: str) -> Finding:
+    return replace(found, notes=(*found.notes, note)) if note else found
 
 
 def _audit(
@@ -121,9 +139,42 @@ def _audit(
     journal = Journal(None if kept is None else Checkpoint(kept, _key(claim, target, plan, settings, root)), root)
     with Engine(target, root=root, executor=executor, workers=workers, dask=dask, timeout=timeout) as engine:
         state = run(plan, settings, engine, journal, progress)
-    return concluded(state, claim, target, confidence, root if target.reproducible else None, replay)
+        shared = _shared(state, target, engine, journal)
+    known = root if target.reproducible else None
+    if shared is None:
+        return concluded(state, claim, target, confidence, known, replay)
+    alone = one_by_one(target)
+    with Engine(alone, root=root, executor=executor, workers=workers, dask=dask, timeout=timeout) as engine:
+        again = run(plan, settings, engine, Journal(None, root), progress)
+    found = concluded(again, claim, alone, confidence, known, lambda seed, _: replay(seed, samples))  # no fewer: this run comes second
+    return _dependent(found, shared, replay(root, samples) if target.reproducible else "")
 
 
+def _shared(state: Run, target: Target, engine: Engine, journal: Journal) -> Batches | None:
+    """What shows that outputs of one call of the sampler are not independent, if something does."""
+    if not target.vectorised:
+        return None
+    first = next(iter(state.crossings.values())).test.pair if state.crossings else state.alive[0]
+    pair, doubtful = state.pair(first), state.largest if MODEL in state.crossings or state.nonconforming else 0
+    kept = [calls for sides in state.kept.values() for calls in sides]
+    left = state.settings.samples - state.done
+    found = dependence(kept, (pair.left, pair.right), doubtful, left, -log(state.settings.batches), engine, journal)
+    journal.save()
+    return found
+
+
+def _dependent(found: Finding, shared: Batches, replay: str) -> Finding:
+    """The findings of a run with one output a call, and why that was needed."""
+    note = "sampled with one output a call, for outputs within a batch are not independent"
+    found, *also = (replace(one, also=(), notes=(*one.notes, note)) for one in (found, *found.also))
+    fault = replace(
+        found, finding=NONCONFORMING, level=MODEL, epsilon_lower=0.0, samples=shared.looked_at, event=shared.text(),
+        detectable_epsilon=None, replay=replay, notes=(), path=None,
+    )  # fmt: skip
+    return replace(found, also=(*also, fault)) if found.finding == VIOLATION else replace(fault, also=(found, *also))
+
+
+@stdout_aside()
 def audit_query(
     query: Callable[[Any], Any],
     claim: Claim,
@@ -135,6 +186,21 @@ def audit_query(
     seed: int = 0,
 ) -> QueryFinding | None:
     """Search for neighbours that move the true answer by more than the claim's sensitivity, shrunk to a minimal pair. None: none found."""
+    searched = _searched(query, claim, pairs=pairs, patterns=patterns, length=length, adjacency=adjacency, seed=seed)
+    return None if searched is None else searched.finding
+
+
+def _searched(
+    query: Callable[[Any], Any],
+    claim: Claim,
+    *,
+    pairs: Sequence[Sequence[Any]] | None,
+    patterns: Any,
+    length: int | None,
+    adjacency: str | None,
+    seed: int,
+) -> Searched | None:
+    """What a search for neighbours that move the true answer too far has seen; None where the claim does not say how far that is."""
     density = declared(claim)
     if claim.sensitivity is not None:
         sensitivity = number_up(claim.sensitivity)
@@ -142,10 +208,14 @@ def audit_query(
         sensitivity = max((density.distance(b - a) for a, b in density.worst_pairs()), default=0.0)
     else:
         return None
+    adjacency = adjacency or (claim.query.adjacency if claim.query is not None else None) or claim.adjacency or None
+    given = [tuple(pair) for pair in pairs or ()]
+    if patterns == "usual" and adjacency is None and length is not None:
+        given += [(pair.left, pair.right) for pair in usual_patterns(length, sensitivity)]
     return search_sensitivity(
         query,
-        strategy=None if patterns == "usual" else patterns,
-        pairs=tuple(tuple(pair) for pair in pairs or ()),
+        strategy=None if isinstance(patterns, str) and patterns == "usual" else patterns,
+        pairs=tuple(given),
         sensitivity=sensitivity,
         norm=_largest if density is None else density.distance,
         adjacency=adjacency,
@@ -154,6 +224,21 @@ def audit_query(
     )
 
 
+def _queried(
+    query: Callable[[Any], Any] | None, name: str, claim: Claim, confidence: float, replay: Replay, **inputs: Any
+) -> tuple[Finding | None, str]:
+    """The finding of a query's search, if it found something, and what was searched in words, empty where there is no query."""
+    if query is None:
+        return None, ""
+    searched = _searched(query, claim, **inputs)
+    if searched is None:
+        return None, "query: no search for neighbours that move it too far, for the claim states no sensitivity"
+    if searched.finding is None:
+        return None, searched.text()
+    return replace(_of_query(searched.finding, claim, confidence, inputs["seed"], name, replay), notes=(searched.text(),)), searched.text()
+
+
+@stdout_aside()
 def audit_spec(
     spec: Spec,
     *,
@@ -184,15 +269,14 @@ def audit_spec(
     for stated in spec.claims if claims is None else claims:
         labels: dict[str, Any] = {"file": spec.file, "name": stated.claim.name, "expected": stated.expect}
         again = command_line(spec.file, stated.claim.name, confidence, stop=stop)
-        adjacency = stated.adjacency or None
-        if query is not None:
-            moved = audit_query(query, stated.claim, **inputs, adjacency=adjacency, seed=seed or 0)
-            if moved is not None:
-                findings.append(replace(_of_query(moved, stated.claim, confidence, seed or 0, table["query"], again), **labels))
+        searching = {**inputs, "adjacency": stated.adjacency or None, "seed": seed or 0}
+        moved, note = _queried(query, table.get("query", ""), stated.claim, confidence, again, **searching)
+        findings += [] if moved is None else [replace(moved, **labels)]
         found = _audit(
             table["sampler"], stated.claim, **inputs, replay=again, query=query, samples=samples, confidence=confidence, seed=seed,
             workers=workers, dask=dask, stop=stop, checkpoint=checkpoint, timeout=timeout, folder=folder, progress=progress,
         )  # fmt: skip
+        found = _noted(found, note)
         findings += [replace(one, **labels) for one in (found, *found.also)]
     return findings
 
@@ -233,7 +317,7 @@ def _largest(answer: Any) -> float:
 
 def _key(claim: Claim, target: Target, plan: Plan, settings: Settings, root: int) -> str:
     """What a checkpoint must be of to go on from it."""
-    pairs = [plain((pair.left, pair.right, pair.answers)) for pair in plan.pairs]
+    pairs = [plain((pair.left, pair.right, pair.answers, pair.origin)) for pair in plan.pairs]
     return repr((__version__, claim_hash(to_json(claim)), target.name, target.vectorised, pairs, settings, root))
 
 
@@ -241,7 +325,7 @@ def _of_query(moved: QueryFinding, claim: Claim, confidence: float, seed: int, n
     """What is wrong with the query itself: no statistics, two inputs that anyone can try."""
     epsilon = None if claim.epsilon is None else number_up(claim.epsilon)
     return Finding(
-        finding=VIOLATION if moved.kind in ("moved", "length") else NONCONFORMING, level=MODEL, epsilon=epsilon,
+        finding=VIOLATION if moved.kind in ("moved", "length") else NONCONFORMING, level=moved.level, epsilon=epsilon,
         delta=0.0 if claim.delta is None else number_up(claim.delta), epsilon_lower=0.0,
         confidence=confidence, samples=0, event=moved.message, pair=f"{show(moved.x)} and {show(moved.x_prime)}", detectable_epsilon=None,
         seed=seed, seconds=0.0, sampler=name, replay=replay(seed, 1),

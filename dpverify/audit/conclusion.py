@@ -114,12 +114,13 @@ class _Conclusion:
         """decisions: those on the way to the finding; all of the run's where it speaks of the whole run."""
         state, plan = self.state, self.state.plan
         shown = None if pair is None else state.pair(pair)
+        unrepeatable = "" if self.target.reproducible else "the sampler draws its own randomness: this run cannot be repeated"
         samples = fewest(state.schedule, state.decisions if decisions is None else decisions)
         said: dict[str, Any] = {"samples": state.done, "seconds": time.perf_counter() - state.started, "detectable_epsilon": None, **rest}
         return Finding(
             finding=what, level=level, epsilon=plan.epsilon, delta=plan.delta, epsilon_lower=lower, confidence=self.confidence, event=event,
             pair="" if shown is None else f"{show(shown.left)} and {show(shown.right)}", seed=self.seed, sampler=self.target.name,
-            notes=() if self.target.reproducible else ("the sampler draws its own randomness: this run cannot be repeated",),
+            notes=tuple(note for note in (unrepeatable, state.said_of_the_grid) if note),
             name=self.claim.name, replay="" if self.seed is None else self.replay(self.seed, samples),
             outputs_seen=outputs_seen(state, state.alive[0] if pair is None else pair), **said,
         )  # fmt: skip

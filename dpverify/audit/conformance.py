@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import partial
 from typing import Any, Final
 
@@ -24,6 +25,7 @@ from scipy.special import betainc, eval_legendre, gammaln, logsumexp
 
 from dpverify.audit.declared import Declared
 from dpverify.audit.outputs import Outputs
+from dpverify.audit.places import moved
 from dpverify.errors import AuditError
 
 Array = np.ndarray[Any, Any]
@@ -322,6 +324,8 @@ class Conformance:
 
     centre: (width,), subtracted from every output. transform: (width, width), applied to the rows that are left; None: none.
     sorters: each sorts noise into the cells of the view at its place. shares: sum to 1. draws: in how many cells an output is counted.
+    cells: where the cells of the views end, as far as that depends on the input.
+    origin: an exact point that all outputs are counted from, the centre too; None for 0. whole: the declared law lives on the integers.
     """
 
     centre: FloatArray
@@ -330,13 +334,22 @@ class Conformance:
     shares: tuple[float, ...] = (1.0,)
     draws: tuple[int, ...] = (1,)
     transform: FloatArray | None = None
+    cells: tuple[bytes, ...] = ()
+    origin: Array | None = None
+    whole: bool = False
+
+    def pools_with(self, other: Conformance | Rounded) -> bool:
+        """Whether the counts of both may be added up: they are of the same cells. Floats far from 0 allow coarser cells only."""
+        if isinstance(other, Rounded):
+            return False
+        return self.cells == other.cells and [view.size for view in self.views] == [view.size for view in other.views]
 
     def statistics(self, outputs: Outputs) -> Counts:
         """The counts of all views, one after the other. They add up over batches of independent outputs.
 
         Raises AuditError for outputs that are not numbers of the declared shape.
         """
-        width = len(self.centre)
+        width, outputs = len(self.centre), moved(outputs, self.origin, whole=self.whole)
         if outputs.shapes is not None or outputs.numbers.shape[1:] != (width,):
             raise AuditError(
                 f"the declaration speaks of {width} number{'s' * (width > 1)} an output, the sampler gave {', '.join(outputs.names)} "
@@ -364,18 +377,21 @@ class Conformance:
         return float(logsumexp(wealth)), each[int(np.argmax(wealth))][1]
 
 
-def conformance(declared: Declared, x: Array) -> Conformance:
+def conformance(declared: Declared, x: Array, origin: Array | None = None) -> Conformance:
     """The views of a declared law, for outputs on the true answer x (row index, theta: what dpverify.audit.declared says for each kind).
 
     line, integers, kernel: the number itself. product: all coordinates in the same cells, sides of the median, the largest coordinate.
     radial: the norm; signs, and the largest coordinate and one coordinate's share as far as the norm is symmetric. finite: the column.
+    origin: an exact point that x and the outputs are counted from; None for 0.
     The declared loss of a single number is a function of the number, so it has no view of its own.
     Raises AuditError for a kind that has no distribution function.
     """
     builders = {"line": _additive, "product": _additive, "integers": _integers, "radial": _radial, "kernel": _kernel, "finite": _finite}
     if declared.kind not in builders:
         raise AuditError(f"no conformance test for declarations of kind {declared.kind!r}: audit without a declaration.")
-    return builders[declared.kind](declared, np.atleast_1d(np.asarray(x, dtype=float)))
+    built = builders[declared.kind](declared, np.atleast_1d(np.asarray(x, dtype=float)))
+    ends = (sorter.keywords.get("edges") for sorter in built.sorters if isinstance(sorter, partial))
+    return replace(built, origin=origin, cells=tuple(edges.tobytes() for edges in ends if edges is not None))
 
 
 def _integers(declared: Declared, x: FloatArray) -> Conformance:
@@ -389,7 +405,7 @@ def _integers(declared: Declared, x: FloatArray) -> Conformance:
         return np.asarray(below + (z + 0.5 - atom) * (steps(atom) - below))
 
     edges = quantile_edges(steps, integers=True, centre=0.0)
-    return Conformance(x, (partial(_by_integer, edges=edges),), (_with_impossible(real_view("noise", smooth, edges)),))
+    return Conformance(x, (partial(_by_integer, edges=edges),), (_with_impossible(real_view("noise", smooth, edges)),), whole=True)
 
 
 def _kernel(declared: Declared, x: FloatArray) -> Conformance:
@@ -413,25 +429,41 @@ def _finite(declared: Declared, x: FloatArray) -> Conformance:
     return Conformance(np.zeros(1), (partial(_by_column, columns=len(row)),), (_with_impossible(finite_view("column", row, others)),))
 
 
-def _additive(declared: Declared, x: FloatArray) -> Conformance:
+def _additive(declared: Declared, x: FloatArray, step: float = 0.0) -> Conformance:
+    """step: by how much outputs may have been rounded on purpose."""
     law, d = declared.noise_cdf(), len(x)
     assert law is not None
     coarse, spacing = quantile_edges(law), np.spacing(np.abs(x).max())
     fine = quantile_edges(law, centre=0.0)
     edges = np.union1d(coarse, fine[np.abs(fine) >= 8 * spacing])  # narrower cells would be nothing but rounding
-    main = real_view("noise", law, edges, np.spacing(np.abs(x).max() + np.abs(edges)))
+    edges = _apart(edges, step)
+    main = real_view("noise", law, edges, step + np.spacing(np.abs(x).max() + np.abs(edges)))
     if d == 1:
         return Conformance(x, (partial(_by_value, edges=edges),), (main,))
     low, high = np.interp([0.25, 0.75], law(edges), edges)
-    rounding = float(_MARGIN * np.spacing(np.abs(x).max()) / (high - low))
+    rounding = float(_MARGIN * (step + np.spacing(np.abs(x).max())) / (high - low))
     return _joined(x, partial(_by_value, edges=edges), main, d, _directions(d, _median(law), rounding))
 
 
-def _radial(declared: Declared, x: FloatArray) -> Conformance:
+def _apart(edges: FloatArray, step: float) -> FloatArray:
+    """Some of the edges, so far apart that a rounding by `step` matters little to the cells between them."""
+    if not step:
+        return edges
+    kept = [edges[0]]
+    for edge in edges[1:].tolist():
+        if edge - kept[-1] >= 16 * step:
+            kept.append(edge)
+    return np.array(kept)
+
+
+def _radial(declared: Declared, x: FloatArray, step: float = 0.0) -> Conformance:
+    """step: by how much each coordinate of the outputs may have been rounded on purpose."""
     law, d = declared.radius_cdf(), len(x)
     assert law is not None
-    edges = quantile_edges(law)
-    moved = float(_norm(declared, np.spacing(np.abs(x))[None, :])[0])
+    signs = np.array([[1.0] * d, [(-1.0) ** i for i in range(d)]])
+    off = float(max(_norm(declared, signs * step).max(), d * _norm(declared, np.eye(d) * step).max())) if step else 0.0
+    edges = _apart(quantile_edges(law), off)
+    moved = off + float(_norm(declared, np.spacing(np.abs(x))[None, :])[0])
     main = real_view("norm of the noise", law, edges, moved + 4 * d * np.spacing(np.abs(edges)))
     rounding = _MARGIN * d * moved / _median(law)
     shape = _shape(partial(_norm, declared), d)
@@ -515,6 +547,132 @@ def _shape(norm: Callable[[FloatArray], FloatArray], d: int) -> _Shape:
     return _Shape(None, unit, bool(np.allclose(norm(np.sort(np.abs(points), axis=1)), sizes, rtol=1e-9, atol=0)))
 
 
+# -- rounded outputs -------------------------------------------------------------------------------------------------------
+
+COARSEST: Final = 0.5  # of the noise's interquartile range: beyond, a grid is another law
+FINEST: Final = 2.0**-16  # of it: finer grids are the business of floats
+DISTINCT: Final = 8  # values, at least, that a grid is read from
+
+
+@dataclass(frozen=True, slots=True)
+class Rounded:
+    """Conformance of outputs on a grid: is the sampler the declared density, rounded by one of the usual rules?
+
+    rules: their names, each with a Conformance whose cells have the probabilities of that rule; the cells are the same for all. The wealth
+    is the least of all, so its mean is at most 1 under each of them, and a sampler is at odds with the declaration if it is with every one.
+    """
+
+    rules: tuple[tuple[str, Conformance], ...]
+
+    @property
+    def centre(self) -> FloatArray:
+        """Of the outputs."""
+        return self.rules[0][1].centre
+
+    def pools_with(self, other: Conformance | Rounded) -> bool:
+        """Never: what a rule does to a cell depends on the true answer."""
+        return False
+
+    def statistics(self, outputs: Outputs) -> Counts:
+        """The counts of all cells."""
+        return self.rules[0][1].statistics(outputs)
+
+    def log_wealth(self, total: Counts, n: int) -> tuple[float, str]:
+        """The logarithm (nats) of the least wealth, and its leading bet in words."""
+        return min(conformance.log_wealth(total, n) for _, conformance in self.rules)
+
+
+def width_of(declared: Declared, x: FloatArray) -> float:
+    """About the interquartile range of the noise in one coordinate; of outputs, where there is no noise. 0 for laws without a density."""
+    if declared.kind == "radial":
+        law = declared.radius_cdf()
+        return 0.0 if law is None else _median(law) / float(_norm(declared, np.eye(len(x))[:1])[0])
+    law = declared.output_cdf(x) if declared.kind == "kernel" else declared.noise_cdf() if declared.kind in ("line", "product") else None
+    if law is None:
+        return 0.0
+    edges = quantile_edges(law)
+    return float(np.subtract(*np.interp([0.75, 0.25], law(edges), edges)))
+
+
+def rounded(declared: Declared, x: Array, step: Fraction) -> Conformance | Rounded:
+    """The views of a declared law that was rounded to multiples of `step`, for outputs on the true answer x.
+
+    Numbers, and vectors whose answers are on the grid: exactly, by each rule. Else a rounding of unknown rule is allowed for.
+    """
+    x, size = np.atleast_1d(np.asarray(x, dtype=float)), float(step)
+    if declared.kind == "radial":
+        return _radial(declared, x, size)
+    on_grid = bool((np.rint(x / size) * size == x).all()) if len(x) > 1 else True
+    if not on_grid:
+        return _additive(declared, x, size)
+    law = declared.output_cdf(x) if declared.kind == "kernel" else declared.noise_cdf()
+    assert law is not None
+    start = float(x[0]) if declared.kind == "line" else 0.0  # of vectors, noise is on the grid too
+    cells = np.unique(np.floor((quantile_edges(law, centre=None if declared.kind == "kernel" else 0.0) + start) / size))
+    ends = {
+        "to the nearest": cells + 0.5,
+        "down": cells + 1,
+        "up": cells,
+        "towards 0": np.where(cells >= 0, cells + 1, cells),
+    }
+    sorter = partial(_by_value, edges=(cells + 0.5) * size)
+    made = []
+    for rule, end in ends.items():
+        spacing = 2 * np.spacing(np.abs(x).max() + np.abs(end * size))
+        view = real_view(f"noise, rounded {rule}", law, end * size - start, spacing, scaled=declared.kind != "kernel")
+        made.append((rule, Conformance(x if len(x) > 1 else np.zeros(1), (sorter,), (view,), draws=(len(x),))))
+    return Rounded(tuple(made))
+
+
+def grid_of(outputs: Outputs) -> Fraction | None:
+    """The coarsest grid through 0 that all numbers of some outputs lie on, up to their last bits; None where there is none.
+
+    Candidates are the powers of ten, of two, and the least distance of two outputs: of many outputs on a grid, two are neighbours.
+    """
+    values = np.unique(outputs.numbers.astype(np.float64))
+    if outputs.shapes is not None or len(values) < DISTINCT or not np.isfinite(values).all():
+        return None
+    largest = float(np.abs(values).max())
+    candidates = [Fraction(1, 10**decimals) for decimals in range(MAX_DECIMALS)]
+    least = float(np.diff(values).min())
+    candidates += [Fraction(_binary_step(values)), Fraction(largest / max(round(largest / least), 1))]
+    found = []
+    for unit in candidates:
+        step = float(unit)
+        if step > 2**10 * np.spacing(largest):  # else all floats are on it
+            whole = np.rint(values / step)
+            if (np.abs(whole * step - values) <= 4 * np.spacing(np.abs(values))).all():
+                found.append(unit * int(np.gcd.reduce(whole.astype(np.int64))))
+    if not found:
+        return None
+    coarsest = max(found)
+    plain = [unit for unit in (*found, coarsest.limit_denominator(10**6)) if math.isclose(unit, coarsest, rel_tol=1e-12)]
+    return min(plain, key=lambda unit: unit.denominator)
+
+
+@dataclass(frozen=True, slots=True)
+class OnGrid:
+    """Cell 1 for outputs of which the first number is a multiple of the step, cell 0 for others."""
+
+    step: Fraction
+
+    @property
+    def size(self) -> int:
+        """Two."""
+        return 2
+
+    def codes(self, outputs: Outputs) -> Array:
+        """The cell of each output."""
+        if not outputs.numbers.shape[1]:
+            return np.zeros(len(outputs), np.uint8)
+        first, step = outputs.numbers[:, 0].astype(np.float64), float(self.step)
+        return (np.abs(np.rint(first / step) * step - first) <= 1e-6 * step).astype(np.uint8)
+
+    def describe(self, low: int, high: int) -> str:
+        """The event in words."""
+        return f"output {'is' if low else 'is no'} multiple of {float(self.step):.10g}, so the grid of the rounding moves with the data"
+
+
 # -- repeated values -------------------------------------------------------------------------------------------------------
 
 
@@ -537,10 +695,11 @@ class Ties:
     seen: int = 0
     binary: float = math.inf
     decimals: int = 0
+    origin: Array | None = None
 
     def merge(self, outputs: Outputs) -> Ties:
         """With more outputs of the same input."""
-        fresh = outputs.numbers[: max(LIMIT - self.seen, 0), 0].astype(float)
+        fresh = moved(outputs, self.origin).numbers[: max(LIMIT - self.seen, 0), 0].astype(float)
         if not len(fresh):
             return self
         values = np.union1d(self.values, fresh)
@@ -562,7 +721,7 @@ class Ties:
         return float(wealth), f"{repeats} of {self.seen} outputs repeat an earlier one, where at most {expected:.2g} would{grid}"
 
 
-def ties(declared: Declared, x: Array) -> Ties | None:
+def ties(declared: Declared, x: Array, origin: Array | None = None) -> Ties | None:
     """The test for repeated values of outputs on x; None for laws on integers and finite sets, whose outputs do repeat."""
     x = np.atleast_1d(np.asarray(x, dtype=float))
     match declared.kind:
@@ -584,7 +743,7 @@ def ties(declared: Declared, x: Array) -> Ties | None:
         width = float(np.subtract(*np.interp([0.75, 0.25], law(edges), edges)))
         far = float(np.max(np.abs(np.interp([0.01, 0.99], law(edges), edges))))
     single = max(density * float(np.spacing(abs(centre) + far)), 2.0**-50)
-    return Ties(density, single, width * 2.0**-16, np.empty(0))
+    return Ties(density, single, width * 2.0**-16, np.empty(0), origin=origin)
 
 
 def _binary_step(values: FloatArray) -> float:

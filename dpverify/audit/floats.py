@@ -240,6 +240,8 @@ def learn_float(left: Outputs, right: Outputs) -> Partition | None:
 
     Bits are compared within a binade, so that another law on the model level gives no score. To be used on outputs to come only.
     """
+    if left.exact is not None or right.exact is not None:
+        return None
     if left.numbers.dtype.kind != "f" or left.numbers.shape[1] != right.numbers.shape[1] or not left.numbers.shape[1]:
         return None
     found = [p for p in (_learn_bits(left.numbers, right.numbers), _learn_repeats(left.numbers, right.numbers)) if p is not None]

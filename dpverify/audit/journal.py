@@ -12,13 +12,14 @@ import io
 import json
 import time
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
 from dpverify.audit.engine import BlockResult, Checkpoint
-from dpverify.audit.outputs import Outputs
+from dpverify.audit.outputs import Exact, Outputs
 
 SECONDS_BETWEEN_SAVES: Final = 10.0
 
@@ -114,12 +115,31 @@ def _decoded(data: dict[str, Any]) -> Entry:
 
 def _packed_outputs(outputs: Outputs) -> dict[str, Any]:
     shapes = None if outputs.shapes is None else _packed(outputs.shapes)
-    return {"numbers": _packed(outputs.numbers), "shapes": shapes, "names": list(outputs.names)}
+    exact = None if outputs.exact is None else [[_written(value) for value in row] for row in outputs.exact.tolist()]
+    return {"numbers": _packed(outputs.numbers), "shapes": shapes, "names": list(outputs.names), "exact": exact}
 
 
 def _unpacked_outputs(data: dict[str, Any]) -> Outputs:
     shapes = None if data["shapes"] is None else _unpacked(data["shapes"])
-    return Outputs(_unpacked(data["numbers"]), shapes, tuple(data["names"]))
+    numbers, exact = _unpacked(data["numbers"]), None
+    if data["exact"] is not None:
+        exact = np.empty(numbers.shape, object)
+        for index, row in enumerate(data["exact"]):
+            exact[index] = list(map(_read, row))
+    return Outputs(numbers, shapes, tuple(data["names"]), exact)
+
+
+def _written(value: Exact) -> str:
+    """An exact number as text, which may be of any size in base 16."""
+    return value.hex() if isinstance(value, float) else f"{value.numerator:x}/{value.denominator:x}"
+
+
+def _read(text: str) -> Exact:
+    numerator, slash, denominator = text.partition("/")
+    if not slash:
+        return float.fromhex(text)
+    found = Fraction(int(numerator, 16), int(denominator, 16))
+    return found.numerator if found.denominator == 1 else found
 
 
 def _packed(array: np.ndarray[Any, Any]) -> str:

@@ -23,6 +23,7 @@ from scipy.stats import beta
 
 from dpverify.audit.outputs import Outputs, concatenate, kinds, size, words
 from dpverify.audit.partition import MAX_CELLS, Codes
+from dpverify.audit.places import Placed, places_of
 
 Array = np.ndarray[Any, Any]
 Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -256,7 +257,7 @@ class Intervals:
 class Reordered:
     """A partition with its cells in another order. order: the old cells, in the new one."""
 
-    partition: Intervals | Scored
+    partition: Intervals | Scored | Placed
     order: tuple[int, ...]
 
     @property
@@ -281,7 +282,7 @@ class Reordered:
         return " or ".join(self.partition.describe(start, stop) for start, stop in zip(starts, stops, strict=True))
 
 
-def reordered(partition: Intervals | Scored, left: Array, right: Array) -> Reordered:
+def reordered(partition: Intervals | Scored | Placed, left: Array, right: Array) -> Reordered:
     """The cells in the order of their own past counts, (K,) on x and (K,) on x', instead of the order that was learned."""
     return Reordered(partition, tuple(np.argsort(np.log((left + 0.5) / (right + 0.5)), kind="stable").tolist()))
 
@@ -297,20 +298,30 @@ def _interval(low: float, high: float) -> str:
     return f"output > {low:.10g}" if high == np.inf else f"{low:.10g} < output <= {high:.10g}"
 
 
-def learn(left: Outputs, right: Outputs, *, cells: int = MAX_CELLS, seed: int) -> Intervals | Scored | None:
+def learn(left: Outputs, right: Outputs, *, cells: int = MAX_CELLS, seed: int) -> Intervals | Scored | Placed | None:
     """A partition into at most `cells` cells, ordered by the estimated log likelihood ratio of x to x'; None where all outputs look alike.
 
     left, right: past outputs on x and on x'. The seed decides which of them fit the score and which choose its cuts.
+    Numbers that floats would not tell apart are known by their places among those that were seen.
     """
     past = concatenate([left, right])
-    label = np.repeat([1.0, 0.0], [len(left), len(right)])
+    places = places_of(past)
+    if places is None:
+        return _learned(past, len(left), cells, seed)
+    found = _learned(places.of(past), len(left), cells, seed)
+    return None if found is None else Placed(found, places, found.expected)
+
+
+def _learned(past: Outputs, count: int, cells: int, seed: int) -> Intervals | Scored | None:
+    """`learn`, of outputs of which the first `count` are on x, and which floats tell apart."""
+    label = np.repeat([1.0, 0.0], [count, len(past) - count])
     order = np.random.default_rng(seed).permutation(len(past))
     past, label = past[order], label[order]
     names = _frequent_names(past)
     split = int(0.6 * len(past))
     score = _fit(past, label, names, split)
     scores = score.values(past)
-    cuts = _cuts(scores[split:], label[split:] == 1, scores, max(len(left), 1), cells)
+    cuts = _cuts(scores[split:], label[split:] == 1, scores, max(count, 1), cells)
     if not len(cuts):
         return None
     atomic = _known(score, past[split:]) > ATOMIC

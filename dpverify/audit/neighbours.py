@@ -130,9 +130,17 @@ def _neighbours(datum: Any, data: Sequence[Any], adjacency: str | None, sensitiv
                     yield datum, replaced(datum, middle, changed)
         return
     for sign in (1, -1):
-        yield datum, _like(datum, numbers + sign * sensitivity * (np.arange(len(numbers)) == len(numbers) // 2))
+        yield datum, _like(datum, _stepped(numbers, sign * sensitivity, np.arange(len(numbers)) == len(numbers) // 2))
         if len(numbers) > 1 and adjacency in (None, "linf"):
-            yield datum, _like(datum, numbers + sign * sensitivity)
+            yield datum, _like(datum, _stepped(numbers, sign * sensitivity, np.ones(len(numbers), bool)))
+
+
+def _stepped(numbers: np.ndarray[Any, Any], step: float, where: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """The numbers with some of them moved by a step; integers that floats cannot hold stay exact under a whole step."""
+    values = numbers.tolist()
+    if numbers.dtype.kind in "iuO" and float(step).is_integer() and max(map(abs, values)) > 2**53:
+        return np.array([value + int(step) * int(moved) for value, moved in zip(values, where, strict=True)], object)
+    return np.asarray(numbers.astype(np.float64) + step * where)
 
 
 def without(data: Any, place: int) -> Any:
@@ -159,7 +167,8 @@ def _numbers(datum: Any) -> np.ndarray[Any, Any] | None:
         array = np.atleast_1d(np.asarray(datum))
     except ValueError:  # ragged
         return None
-    return array if array.dtype.kind in "iuf" and array.ndim == 1 and len(array) else None
+    whole = array.dtype.kind == "O" and all(isinstance(value, int) for value in array.ravel().tolist())  # past int64
+    return array if (array.dtype.kind in "iuf" or whole) and array.ndim == 1 and len(array) else None
 
 
 def _like(datum: Any, numbers: np.ndarray[Any, Any]) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import enum
 import hashlib
 import inspect
@@ -9,6 +10,8 @@ import math
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
+from decimal import Decimal
+from fractions import Fraction
 from functools import cache
 from itertools import groupby
 from numbers import Complex, Real
@@ -23,6 +26,12 @@ class NotAnOutput(ValueError):
     """What a sampler gave back is no output: "nan in output 3", "3 outputs instead of 100", "a generator"."""
 
 
+Exact = int | Fraction | float
+"""A real number as it is: a float only where it is infinite, or nan."""
+
+EXACT_IN_FLOATS: Final = 2**53  # integers up to here are floats
+
+
 @dataclass(frozen=True, slots=True)
 class Outputs:
     """n outputs: what shape each has, and its numbers.
@@ -30,11 +39,13 @@ class Outputs:
     numbers: (n, width), float64, or float32, int64 where all outputs are that; entries that a shape does not have are 0.
     shapes: (n,) index into `names`; None where all have one shape.
     names: each shape in words, such as "number", "[str, None, number]", "[bool x 10]", "None"; the identity of a shape in every batch.
+    exact: (n, width), the numbers as they are (int, Fraction), where `numbers` has only the floats nearest to them; None where it has all.
     """
 
     numbers: Array
     shapes: np.ndarray[Any, np.dtype[np.int64]] | None = None
     names: tuple[str, ...] = ("number",)
+    exact: Array | None = None
 
     def __len__(self) -> int:
         """How many outputs there are."""
@@ -42,13 +53,41 @@ class Outputs:
 
     def __getitem__(self, part: slice | np.ndarray[Any, Any]) -> Outputs:
         """Some of the outputs."""
-        return Outputs(self.numbers[part], None if self.shapes is None else self.shapes[part], self.names)
+        shapes, exact = (None if each is None else each[part] for each in (self.shapes, self.exact))
+        return Outputs(self.numbers[part], shapes, self.names, exact)
+
+    def column(self, index: int) -> Array:
+        """The numbers of one column as they are: int64, floats, or int and Fraction."""
+        return (self.numbers if self.exact is None else self.exact)[:, index]
+
+    def less(self, origin: Array, *, whole: bool = False) -> Outputs:
+        """The numbers less an exact point (width,): the difference is exact, and the float nearest to it is kept.
+
+        whole: for a law on integers. Where that float is an integer and the difference is none, 1/2 takes its place.
+        """
+        fits = all(isinstance(value, int) and abs(value) < 2**62 for value in origin.tolist())
+        if self.numbers.dtype == np.int64 and fits and np.all((self.numbers > -(2**62)) & (self.numbers < 2**62)):
+            return Outputs((self.numbers - origin.astype(np.int64)).astype(np.float64), self.shapes, self.names)
+        rows = self.numbers.tolist() if self.exact is None else self.exact.tolist()
+        moved = [[_difference(value, start, whole) for value, start in zip(row, origin.tolist(), strict=True)] for row in rows]
+        return Outputs(np.array(moved, np.float64).reshape(self.numbers.shape), self.shapes, self.names)
+
+    def measured(self) -> Outputs:
+        """Decimals and texts of numbers as the numbers that they are; all else as it is."""
+        if len(self.names) != 1 or not re.search("numeral|decimal", self.names[0]):
+            return self
+        keep = np.flatnonzero([kind != "str" for kind in kinds(self.names[0])])
+        name = _TOKEN.sub(lambda match: "number" if match["kind"] in _WRITTEN else match[0], self.names[0])
+        if "str" in kinds(name):
+            return self
+        return Outputs(self.numbers[:, keep], self.shapes, (name,), None if self.exact is None else self.exact[:, keep])
 
 
 def encode(raw: object, n: int) -> Outputs:
     """What a sampler returned for n outputs: an array with n rows, or a sequence of n outputs of any kind.
 
-    Integers, floats, fractions and numpy numbers are "number"; bool, str, bytes, complex (two numbers) and None are themselves;
+    Integers, floats, fractions and numpy numbers are "number"; bool, str, bytes, complex (two numbers) and None are themselves.
+    Numbers keep their exact value, of any size. A decimal, and a text that is a number ("numeral"), are the text and the number;
     lists, tuples, arrays, series, mappings, sets and dataclasses are structure. A nan, a masked value, a generator, a coroutine,
     another length than n, or an object that equals nothing but itself raises NotAnOutput. Infinite numbers are outputs.
     """
@@ -57,7 +96,7 @@ def encode(raw: object, n: int) -> Outputs:
         raise NotAnOutput(f"{len(rows)} outputs instead of {n}")
     if not isinstance(rows, np.ndarray) and set(map(type, rows)) == {np.ndarray} and len({(row.shape, row.dtype) for row in rows}) == 1:
         rows = np.stack(rows)
-    if isinstance(rows, np.ndarray) and rows.dtype.kind in _DTYPES:
+    if isinstance(rows, np.ndarray) and rows.dtype.kind in _DTYPES and not _needs_care(rows):
         kind, inner = _DTYPES[rows.dtype.kind], rows.shape[1:]
         outputs = Outputs(_numbers(kind, rows.reshape(n, math.prod(inner))), None, (_array_name(kind, inner),))
     else:
@@ -72,7 +111,7 @@ def encode(raw: object, n: int) -> Outputs:
 def kinds(name: str) -> tuple[str, ...]:
     """The kind of each number of an output of the shape `name`."""
     leaves = [(match["kind"], int(match["count"] or 1)) for match in _TOKEN.finditer(name) if match["kind"]]
-    return tuple(kind for kind, count in leaves for _ in range(_WIDTHS[kind] * count))
+    return tuple(part for kind, count in leaves for part in _WRITTEN.get(kind, (kind,) * _WIDTHS[kind]) * count)
 
 
 @cache
@@ -94,12 +133,29 @@ def words(name: str, numbers: Iterable[float]) -> str:
     return _TOKEN.sub(fill, name)
 
 
-_WIDTHS: Final[Mapping[str, int]] = {"number": 1, "bool": 1, "str": 1, "bytes": 1, "complex": 2, "None": 0}
+_WRITTEN: Final = {"numeral": ("str", "number"), "decimal": ("str", "number")}
+_WIDTHS: Final[Mapping[str, int]] = {"number": 1, "bool": 1, "str": 1, "bytes": 1, "complex": 2, "None": 0, "numeral": 2, "decimal": 2}
 _DTYPES: Final[Mapping[str, str]] = {
     "f": "number", "i": "number", "u": "number", "b": "bool", "U": "str", "S": "bytes", "c": "complex",
 }  # fmt: skip
 # Names of classes and keys stand in quotes, so that none of them is taken for a kind.
-_TOKEN: Final = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|(?P<kind>number|bool|str|bytes|complex|None)(?: x (?P<count>\d+))?")
+_TOKEN: Final = re.compile(
+    r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|(?P<kind>number|bool|str|bytes|complex|None|numeral|decimal)"
+    r"(?: x (?P<count>\d+))?"
+)
+_NUMERAL: Final = re.compile(r"\s*[+-]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,4})?|\d+/0*[1-9]\d*)\s*", re.ASCII)
+_LONGEST_NUMERAL: Final = 1000  # characters: beyond, and past the exponent below, a text is a text, a decimal infinite or 0
+_LARGEST_EXPONENT: Final = 5000
+_DIGITS_IN_FLOATS: Final = 15  # decimals of so few digits are told apart, and are in their order, as floats
+
+
+def _needs_care(rows: Array) -> bool:
+    """Whether an array holds what numpy's own types cannot say: texts of numbers, integers past int64, long floats that are no doubles."""
+    if rows.dtype.kind == "U":
+        return any(map(_is_numeral, np.unique(rows).tolist()))
+    if rows.dtype.kind == "u":
+        return bool(rows.size) and int(rows.max()) >= 2**63
+    return rows.dtype.kind in "fc" and rows.dtype.itemsize > (8 if rows.dtype.kind == "f" else 16)
 
 
 def _sequence(raw: object) -> Sequence[Any] | Array:
@@ -138,7 +194,7 @@ def _numbers(kind: str, values: Array) -> Array:
     if values.dtype.kind in "bi":
         return values.astype(np.int64, copy=False)
     if values.dtype.kind == "u":
-        return values.astype(np.int64 if not values.size or values.max() < 2**63 else np.float64)
+        return values.astype(np.int64)
     return values.astype(np.float32 if values.dtype.itemsize <= 4 else np.float64, copy=False)
 
 
@@ -164,6 +220,8 @@ def _word(kind: str, values: Sequence[float]) -> str:
         return str(bool(values[0]))
     if kind == "None":
         return "None"
+    if kind in _WRITTEN:
+        return _word("str" if values[0] < 2**52 else "number", values if values[0] < 2**52 else values[1:])
     return str(int(values[0])) if float(values[0]).is_integer() else repr(float(values[0]))
 
 
@@ -180,7 +238,7 @@ def _kind(type_: Any) -> str | None:
 
 _KINDS: Final[tuple[tuple[str, tuple[type, ...]], ...]] = (
     ("None", (type(None),)), ("bool", (bool, np.bool_)), ("str", (str,)), ("bytes", (bytes,)),
-    ("number", (Real,)), ("complex", (Complex,)),
+    ("decimal", (Decimal,)), ("number", (Real,)), ("complex", (Complex,)),
 )  # fmt: skip
 
 
@@ -208,25 +266,29 @@ def _collect(rows: list[Any]) -> Outputs:
             groups.setdefault(key, []).append(index)
 
     names: dict[str, int] = {}
-    parts: list[tuple[list[int], int, list[Array]]] = []
+    parts: list[tuple[list[int], int, list[tuple[Array, Array | None]]]] = []
     for key, places in groups.items():
         chosen = rows if len(groups) == 1 else [rows[place] for place in places]
         for name, inside, leaves in _read(key, places, chosen):
             columns = [_column(kind, values) for kind, values in leaves if kind != "None"]
             parts.append((inside, names.setdefault(name, len(names)), columns))
 
-    size = max((sum(column.shape[1] for column in columns) for _, _, columns in parts), default=0)
-    exact = all(column.dtype == np.int64 for _, _, columns in parts for column in columns)
-    numbers = np.zeros((len(rows), size), np.int64 if exact else np.float64)
+    size = max((sum(column.shape[1] for column, _ in columns) for _, _, columns in parts), default=0)
+    whole = all(column.dtype == np.int64 for _, _, columns in parts for column, _ in columns)
+    rough = any(true is not None or (not whole and _past_floats(column)) for _, _, columns in parts for column, true in columns)
+    numbers = np.zeros((len(rows), size), np.int64 if whole else np.float64)
+    exact = np.zeros((len(rows), size), object) if rough else None
     shapes = np.zeros(len(rows), np.int64)
     for places, shape, columns in parts:
         where: slice | Array = slice(None) if len(parts) == 1 else np.array(places)
         shapes[where] = shape
         start = 0
-        for column in columns:
+        for column, true in columns:
             numbers[where, start : start + column.shape[1]] = column
+            if exact is not None:
+                exact[where, start : start + column.shape[1]] = _exactly(column) if true is None else true
             start += column.shape[1]
-    return Outputs(numbers, shapes if len(names) > 1 else None, tuple(names) or ("number",))
+    return Outputs(numbers, shapes if len(names) > 1 else None, tuple(names) or ("number",), exact)
 
 
 Leaves = Iterable[tuple[str, Sequence[Any]]]
@@ -236,11 +298,22 @@ def _read(key: Any, places: list[int], rows: Sequence[Any]) -> Iterator[tuple[st
     """The name, places and leaves (kind, values) of outputs that have one type, or are lists of leaves of the same types."""
     kinds = [_kind(type_) for type_ in (key if isinstance(key, tuple) else (key,))]
     known = [kind for kind in kinds if kind is not None]
-    if len(known) == len(kinds):
+    if len(known) == len(kinds) and "str" not in known:
         if isinstance(key, tuple):
             yield _bracket(known), places, zip(known, zip(*rows, strict=True), strict=True)
         else:
             yield known[0], places, [(known[0], rows)]
+        return
+    if len(known) == len(kinds):  # texts that are numbers are of another shape than those that are not
+        alike: dict[tuple[str, ...], tuple[list[int], list[Any]]] = {}
+        for place, row in zip(places, rows, strict=True):
+            values = row if isinstance(key, tuple) else (row,)
+            found = tuple("numeral" if kind == "str" and _is_numeral(v) else kind for kind, v in zip(known, values, strict=True))
+            here, chosen = alike.setdefault(found, ([], []))
+            here.append(place)
+            chosen.append(values)
+        for found, (here, chosen) in alike.items():
+            yield _bracket(found) if isinstance(key, tuple) else found[0], here, zip(found, zip(*chosen, strict=True), strict=True)
         return
     groups: dict[tuple[str, tuple[str, ...]], tuple[list[int], list[list[Any]]]] = {}
     for place, row in zip(places, rows, strict=True):
@@ -253,26 +326,140 @@ def _read(key: Any, places: list[int], rows: Sequence[Any]) -> Iterator[tuple[st
         yield name, where, zip(inside, zip(*values, strict=True), strict=True)
 
 
-def _column(kind: str, values: Sequence[Any]) -> Array:
-    """One leaf of many outputs of one shape: (n, 1), or (n, 2) for complex."""
+def _column(kind: str, values: Sequence[Any]) -> tuple[Array, Array | None]:
+    """One leaf of many outputs of one shape: (n, 1), or (n, 2) for complex and texts of numbers; and what it is where floats cannot say."""
     if kind in ("str", "bytes"):
         codes = {value: _text(value) for value in set(values)}
-        return np.array([codes[value] for value in values], np.float64)[:, None]
-    try:
-        array = np.array(values)
-    except (OverflowError, ValueError):
-        array = np.array(values, object)
-    if array.dtype.kind not in "biufc":
-        array = np.array([_float(value) for value in values])
-    return _numbers(kind, array[:, None])
+        return np.array([codes[value] for value in values], np.float64)[:, None], None
+    if kind in _WRITTEN:
+        texts = list(map(str, values))
+        codes = {text: _text(text) for text in set(texts)}
+        code = np.array([codes[text] for text in texts], np.float64)[:, None]
+        true = list(map(exact_number, values))
+        column = np.array(list(map(_nearest, true)), np.float64)[:, None]
+        short = all(sum(map(str.isdigit, text)) <= _DIGITS_IN_FLOATS and "/" not in text for text in codes)
+        vanished = any(value and not near for near, value in zip(column[:, 0].tolist(), true, strict=True))
+        if short and np.isfinite(column).all() and not vanished:
+            return np.hstack([code, column]), None
+        return np.hstack([code, column]), np.hstack([_exactly(code), _objects(true)])
+    types = set(map(type, values))
+    if types <= _FLOATS or (kind in ("bool", "complex") and types <= _PLAIN):
+        return _numbers(kind, np.array(values)[:, None]), None
+    if kind == "complex":
+        return _complex(values)
+    if types <= _INTEGERS:
+        try:
+            return np.array(values, np.int64)[:, None], None
+        except OverflowError:
+            pass
+    if types <= _FLOATS | _INTEGERS:
+        with contextlib.suppress(OverflowError):
+            mixed = np.array(values, np.float64)
+            whole = [int(value) for value in values if type(value) in _INTEGERS]
+            if max(max(whole), -min(whole)) <= EXACT_IN_FLOATS:
+                return mixed[:, None], None
+    true = list(map(exact_number, values))
+    column = np.array(list(map(_nearest, true)), np.float64)
+    same = all(near == value or value != value for near, value in zip(column.tolist(), true, strict=True))
+    return column[:, None], None if same else _objects(true)
 
 
-def _float(value: Any) -> float:
-    """Any real number; an integer beyond all floats is infinite."""
+def _complex(values: Sequence[Any]) -> tuple[Array, Array | None]:
+    """Complex numbers of any type: real and imaginary parts."""
+    parts = [_column("number", [getattr(value, side) for value in values]) for side in ("real", "imag")]
+    column = np.hstack([part.astype(np.float64) for part, _ in parts])
+    if all(true is None for _, true in parts):
+        return column, None
+    return column, np.hstack([_exactly(part) if true is None else true for part, true in parts])
+
+
+_INTEGERS: Final = {int, *(np.dtype(code).type for code in "bBhHiIlLqQ")}
+_FLOATS: Final = {float, np.float16, np.float32, np.float64}
+_PLAIN: Final = {bool, np.bool_, complex, np.complex64, np.complex128}
+
+
+def _is_numeral(text: str) -> bool:
+    """Whether a text is a number, in digits."""
+    return len(text) <= _LONGEST_NUMERAL and _NUMERAL.fullmatch(text) is not None
+
+
+def exact_number(value: Any) -> Exact:
+    """A real number as it is, from any type: int, Fraction, or a float that is infinite or nan. TypeError for what is no number."""
+    if isinstance(value, (int, np.integer, np.bool_)):
+        return int(value)
+    if isinstance(value, Decimal):
+        if value.is_nan():
+            return math.nan
+        if value.is_finite() and value and abs(value.adjusted()) > _LARGEST_EXPONENT:
+            return math.copysign(math.inf, value) if value.adjusted() > 0 else 0
+        return _whole(Fraction(value)) if value.is_finite() else math.copysign(math.inf, value)
+    if isinstance(value, str):
+        if not _is_numeral(value):
+            raise TypeError(f"{value!r} is no number")
+        return _whole(Fraction(value.strip()))
+    if isinstance(value, (float, np.floating)):
+        return _whole(Fraction(*value.as_integer_ratio())) if np.isfinite(value) else float(value)
+    if isinstance(value, Fraction):
+        return _whole(value)
+    if isinstance(value, Real):
+        try:
+            return _whole(Fraction(*value.as_integer_ratio()) if hasattr(value, "as_integer_ratio") else Fraction(str(value)))
+        except (TypeError, ValueError):
+            return exact_number(float(value))
+    raise TypeError(f"a {type(value).__name__} is no number")
+
+
+def exact_vector(value: Any) -> Array:
+    """Numbers, however nested, as a vector: of floats where these say all, else of int and Fraction. TypeError for what are none."""
+    array = _unmasked(value)
+    if array.dtype.kind in "biuf" and isinstance(value, (np.ndarray, np.generic)) and array.dtype.itemsize <= 8 and not _past_floats(array):
+        return np.asarray(array, np.float64).reshape(-1)
+    flat = np.asarray(value, object).reshape(-1).tolist()
+    true = [exact_number(each.item() if isinstance(each, np.ndarray) and each.ndim == 0 else each) for each in flat]
+    near = np.array(list(map(_nearest, true)), np.float64)
+    return near if near.tolist() == true or any(each != each for each in true) else _objects(true)[:, 0]
+
+
+def _whole(value: Fraction) -> int | Fraction:
+    return value.numerator if value.denominator == 1 else value
+
+
+def _nearest(value: Exact) -> float:
+    """The float nearest to a number; what is beyond all floats is infinite."""
     try:
         return float(value)
     except OverflowError:
         return math.inf if value > 0 else -math.inf
+
+
+def _difference(value: Any, start: Any, whole: bool) -> float:
+    """The float nearest to value - start; 1/2 for what is no integer and should be one."""
+    value, start = exact_number(value), exact_number(start)
+    if isinstance(value, float) or isinstance(start, float):
+        return float(value) - float(start) if isinstance(start, float) else value
+    found = Fraction(value) - start
+    return 0.5 if whole and found.denominator != 1 else _nearest(found)
+
+
+def _objects(values: Sequence[Exact]) -> Array:
+    """A column of exact numbers: (n, 1)."""
+    column = np.empty((len(values), 1), object)
+    column[:, 0] = values
+    return column
+
+
+def _exactly(column: Array) -> Array:
+    """Numbers of numpy as exact ones, in the same shape."""
+    if column.dtype.kind in "iu":
+        return column.astype(object)
+    true = np.empty(column.size, object)
+    true[:] = [exact_number(value) for value in column.ravel().tolist()]
+    return true.reshape(column.shape)
+
+
+def _past_floats(column: Array) -> bool:
+    """Whether integers are so large that floats may not tell them apart."""
+    return column.dtype.kind in "iu" and bool(column.size) and (int(column.max()) > EXACT_IN_FLOATS or int(column.min()) < -EXACT_IN_FLOATS)
 
 
 def _walk(value: Any, leaves: list[tuple[str, Any]]) -> str:
@@ -280,6 +467,7 @@ def _walk(value: Any, leaves: list[tuple[str, Any]]) -> str:
     type_: Any = type(value)
     kind = _kind(type_)
     if kind is not None:
+        kind = "numeral" if kind == "str" and _is_numeral(value) else kind
         leaves.append((kind, value))
         return kind
     if isinstance(value, enum.Enum):
@@ -292,8 +480,8 @@ def _walk(value: Any, leaves: list[tuple[str, Any]]) -> str:
     if isinstance(value, (set, frozenset)):
         return "set" + _bracket([_walk(item, leaves) for item in sorted(value, key=_set_order)])
     if hasattr(value, "__array__"):
-        value = _unmasked(value).tolist()
-        return _walk(value, leaves)
+        array = _unmasked(value)
+        return _walk(array.tolist() if array.dtype.char not in "gG" or not array.ndim else list(array), leaves)
     if inspect.isgenerator(value) or inspect.isawaitable(value) or callable(value):
         raise NotAnOutput(f"a {type(value).__name__} inside an output")
     if isinstance(value, Collection):
@@ -315,11 +503,15 @@ def concatenate(parts: Sequence[Outputs]) -> Outputs:
     numbers = np.zeros(
         (sum(map(len, parts)), max(part.numbers.shape[1] for part in parts)), np.result_type(*(part.numbers for part in parts))
     )
+    rough = any(part.exact is not None or (numbers.dtype.kind == "f" and _past_floats(part.numbers)) for part in parts)
+    exact = np.zeros(numbers.shape, object) if rough else None
     shapes = np.empty(len(numbers), np.int64)
     start = 0
     for part in parts:
         rows = slice(start, start + len(part))
         numbers[rows, : part.numbers.shape[1]] = part.numbers
+        if exact is not None:
+            exact[rows, : part.numbers.shape[1]] = _exactly(part.numbers) if part.exact is None else part.exact
         shapes[rows] = np.array([names[name] for name in part.names])[0 if part.shapes is None else part.shapes]
         start += len(part)
-    return Outputs(numbers, shapes if len(names) > 1 else None, tuple(names))
+    return Outputs(numbers, shapes if len(names) > 1 else None, tuple(names), exact)

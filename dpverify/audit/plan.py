@@ -12,6 +12,7 @@ from dpverify.audit.declared import Declared, declared
 from dpverify.audit.declared.curves import float_up, proved_curve
 from dpverify.audit.floats import float_pairs
 from dpverify.audit.neighbours import plain, strategy_pairs, usual_patterns
+from dpverify.audit.outputs import Outputs, exact_number, exact_vector
 from dpverify.audit.partition import CurvePoint
 from dpverify.audit.target import show
 from dpverify.compare import decimal_bounds
@@ -23,18 +24,25 @@ from dpverify.verify import verify
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 CONTINUOUS = ("line", "radial", "product")
+ADDITIVE = ("integers", *CONTINUOUS)
+FAR = 2.0**40  # integers beyond it are counted from the true answer
 STRATEGY_PAIRS = 16
 MOST_EPSILON = 700  # its exponential is about the largest float
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Neighbouring inputs. answers: the true answers on them, where they are known and differ."""
+    """Neighbouring inputs.
+
+    answers: the true answers on them, where they are known and differ. origin: an exact point that the answers, and outputs, are counted
+    from, where floats do not tell the answers apart; None for 0.
+    """
 
     name: str
     left: Any
     right: Any
     answers: tuple[Array, Array] | None = None
+    origin: np.ndarray[Any, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +171,7 @@ def _given(
         raw += [(pair.name, pair.left, pair.right) for pair in strategy_pairs(patterns, None, step, seed, STRATEGY_PAIRS)]
     found = []
     for name, left, right in raw:
-        answers = _answers(left, right, density, query)
+        answers, origin = _answers(left, right, density, query)
         if answers is not None and density is not None and not density.neighbours(*answers):
             if query is None and patterns is not None:
                 continue  # the patterns move all coordinates; only those within the sensitivity are neighbours here
@@ -175,7 +183,7 @@ def _given(
                 )
                 raise AuditError(f"{_named(claim)}, {name}: {show(left)} and {show(right)} {wrong}. Give neighbours.")
             answers = None  # the query moves by more than was declared: that is a finding of its own, and the pair is run as it is
-        found.append(Pair(name, left, right, answers))
+        found.append(Pair(name, left, right, answers, None if answers is None else origin))
     if raw and not found:
         wanted = "" if density is None else f" of {density.dimension} answers"
         raise AuditError(f"{_named(claim)}: none of the patterns is a pair of neighbours{wanted} at this sensitivity. Give pairs.")
@@ -188,18 +196,33 @@ def _two(claim: Claim, pair: Any) -> tuple[Any, Any]:
     return pair[0], pair[1]
 
 
-def _answers(left: Any, right: Any, density: Declared | None, query: Callable[[Any], Any] | None) -> tuple[Array, Array] | None:
-    """The true answers on both inputs as vectors; None where they are not vectors of numbers, or equal."""
+def _answers(
+    left: Any, right: Any, density: Declared | None, query: Callable[[Any], Any] | None
+) -> tuple[tuple[Array, Array] | None, np.ndarray[Any, Any] | None]:
+    """The true answers on both inputs as vectors, and what they are counted from; None where they are not vectors of numbers, or equal."""
     try:
-        a, b = (np.asarray(query(data) if query else data, dtype=float).reshape(-1) for data in (left, right))
+        a, b = (exact_vector(query(data) if query else data) for data in (left, right))
     except (TypeError, ValueError) as error:
         if density is None:
-            return None
+            return None, None
         raise AuditError(f"the true answers on {left!r} and {right!r} are not vectors of numbers: {error}. State the query.") from error
-    if a.shape != b.shape or not (np.isfinite(a).all() and np.isfinite(b).all()) or (a == b).all():
-        return None
-    return a, b
+    if a.shape != b.shape or (a == b).all():
+        return None, None
+    if density is not None and density.kind in ADDITIVE and (a.dtype == b.dtype == object or a.dtype != b.dtype or _far(density, a, b)):
+        start, end = (np.array([exact_number(value) for value in side.tolist()], object) for side in (a, b))
+        if any(isinstance(value, float) for value in (*start, *end)):
+            return None, None
+        change = Outputs(np.zeros((1, len(end))), exact=end[None, :]).less(start).numbers[0]
+        return (np.zeros(len(end)), change), start
+    a, b = a.astype(np.float64), b.astype(np.float64)
+    return (None if not (np.isfinite(a).all() and np.isfinite(b).all()) or (a == b).all() else (a, b)), None
+
+
+def _far(density: Declared, a: Array, b: Array) -> bool:
+    """Whether integers near these answers need more than floats."""
+    both = np.concatenate([a, b])
+    return density.kind == "integers" and bool(np.abs(both).max() > FAR and (both == np.rint(both)).all())
 
 
 def _known(pair: tuple[Array, Array], found: Sequence[Pair]) -> bool:
-    return any(other.answers is not None and all(np.array_equal(a, b) for a, b in zip(pair, other.answers, strict=True)) for other in found)
+    return any(other.answers is not None and other.origin is None and all(map(np.array_equal, pair, other.answers)) for other in found)

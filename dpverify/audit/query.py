@@ -1,26 +1,39 @@
 """Does the true answer move by no more than was declared, and does the query behave? A search for inputs that show it does not.
 
 What is found are two inputs, shrunk by Hypothesis, that anyone can try: no statistics. What is not found is not proved absent.
+
+A move beyond the sensitivity by less than a billionth of it is left alone: it changes epsilon by no more than that. Of a greater one, exact
+arithmetic on the same data says whose it is. Where the exact answers keep to the sensitivity and each answer is the float nearest to the
+exact one, that is one rounding, and no fault. Where they keep to it and an answer is another float, the query's own sums round, which is a
+violation of level float: sensitivities of sums in floats are greater than those of sums (Casacuberta, Shoemate, Vadhan & Wagaman 2022).
 """
 
 from __future__ import annotations
 
 import copy
+import math
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any, Final
 
 import numpy as np
 
-from dpverify.audit.neighbours import RECORDS, need_hypothesis, replaced, strategy_of, without
+from dpverify.audit.neighbours import RECORDS, draw, need_hypothesis, plain, replaced, strategy_of, without
+from dpverify.audit.outputs import Outputs, exact_number, exact_vector
+from dpverify.audit.places import shown_exactly
+from dpverify.audit.traced import exact_answers
 from dpverify.errors import AuditError
+from dpverify.finding import FLOAT, MODEL
 
-Array = np.ndarray[Any, np.dtype[np.float64]]
+Array = np.ndarray[Any, np.dtype[Any]]
 Pair = tuple[Any, Any]
 
-RELATIVE: Final = 1e-9  # how far above the sensitivity a move is beyond rounding
-ROUNDING: Final = 1e-12  # likewise, of the answers themselves
+RELATIVE: Final = 1e-9  # of the sensitivity: a move beyond it by less does no harm
+NEIGHBOURLY: Final = 1e-12  # how far vectors that are made to be neighbours may be apart beyond 1, for rounding
+SUMS: Final = 1e-12  # of the answers: about what sums round by where exact arithmetic cannot tell
+EXAMPLES: Final = 32  # of a strategy, from which the adjacency is read where it is not stated
 LARGE: Final = 1e15
 TELLING: Final = (0.0, 1.0, -1.0, 0.5, 1e-300, 1e3, -1e9, 1e15)
 SEQUENCES: Final = (list, tuple, np.ndarray)
@@ -32,6 +45,7 @@ class QueryFinding:
 
     kind: "moved" (further than the sensitivity), "exception", "not finite", "length" (of the answer changes), "no numbers", "mutation"
     (of its input) or "nondeterministic". moved: the norm of the change, for "moved" alone. message: all of it in words.
+    level: "float" where the move is one of rounding, "model" else.
     """
 
     kind: str
@@ -40,6 +54,36 @@ class QueryFinding:
     moved: float | None
     sensitivity: float
     message: str
+    level: str = MODEL
+
+
+@dataclass(frozen=True, slots=True)
+class Searched:
+    """What was searched: how many pairs of different data, of which adjacency, and the greatest move of the true answer among them.
+
+    adjacency: None where only given pairs were tried. assumed: why it was taken, where it is not stated.
+    """
+
+    finding: QueryFinding | None
+    pairs: int
+    adjacency: str | None
+    assumed: str
+    largest: float
+    sensitivity: float
+
+    def text(self) -> str:
+        """All of it in words."""
+        if not self.pairs:
+            return (
+                "query: no neighbours could be made of these data, so only the query's conduct was looked at. "
+                "Give pairs, or let the strategy give pairs (data, data')."
+            )
+        how = f"of adjacency {self.adjacency}" if self.adjacency else "as given"
+        assumed = f" ({self.assumed})" if self.assumed else ""
+        return (
+            f"query: {self.pairs} pair{'s' * (self.pairs > 1)} of neighbours {how}{assumed} tried; "
+            f"the true answer moved by at most {self.largest:.6g}, declared {self.sensitivity:.6g}"
+        )
 
 
 def search_sensitivity(
@@ -53,50 +97,86 @@ def search_sensitivity(
     length: int,
     seed: int,
     examples: int = 500,
-) -> QueryFinding | None:
-    """Neighbouring data on which the query's answers differ by more than the sensitivity in `norm`, or on which it misbehaves; else None.
+) -> Searched:
+    """Neighbouring data on which the query's answers differ by more than the sensitivity in `norm`, or on which it misbehaves, if any.
 
     strategy: a Hypothesis strategy of data or of pairs (data, data') (tuples of length 2). pairs: neighbours known to the user; without a
     strategy they also show what data look like, else lists of numbers are tried. adjacency: "add-remove" or "replace" of a record in a list
     or in the rows of an array (or of a count, where `pairs` show histograms), or "l1", "l2", "linf" for vectors at distance at most 1;
-    None: only the given pairs are neighbours, other data show conduct alone. length: of the longest data tried, and of all data for
+    None: with a strategy, "replace" where all its data have one length, else "add-remove"; without one, only the given pairs are
+    neighbours, and other data show conduct alone. length: of the longest data tried, and of all data for
     "replace", whose size is public. No data without records are tried. The same answer for the same seed.
     Raises AuditError for an unknown adjacency, and where no data can be made on which the query runs.
     """
     if adjacency not in (None, *RECORDS, "l1", "l2", "linf"):
         raise AuditError(f'adjacency = {adjacency!r}: not one of "add-remove", "replace", "l1", "l2", "linf".')
 
-    def judge(pair: Pair) -> QueryFinding | None:
-        return _judge(query, pair, sensitivity, norm)
+    assumed = ""
+    if adjacency is None and strategy is not None:
+        adjacency, assumed = _assumed(strategy, seed)
+    elif adjacency is None and pairs:
+        assumed = "no others, for no adjacency is stated"
+    tried: set[str] = set()
+    largest = 0.0
+    floating = False
 
-    shown: list[QueryFinding] = []
+    def judge(pair: Pair, level: str) -> QueryFinding | None:
+        nonlocal largest, floating
+        key = tuple(map(repr, map(plain, pair)))
+        found, moved = _judge(query, pair, sensitivity, norm)
+        if key[0] != key[1]:
+            tried.add(str(key))
+            largest = max(largest, moved)
+        floating |= found is not None and found.level == FLOAT
+        return found if found is not None and found.level == level else None
 
-    def faulty(pair: Pair) -> bool:
-        """Whether a pair shows a fault, once one has been found: the same fault, so that shrinking keeps to it."""
-        found = judge(pair)
-        if found is None or (shown and found.kind != shown[0].kind):
-            return False
-        shown.append(found)
-        return True
+    def hunted(level: str) -> QueryFinding | None:
+        shown: list[QueryFinding] = []
+
+        def faulty(pair: Pair) -> bool:
+            """Whether a pair shows a fault, once one has been found: the same fault, so that shrinking keeps to it."""
+            found = judge(pair, level)
+            if found is None or (shown and found.kind != shown[0].kind):
+                return False
+            shown.append(found)
+            return True
+
+        if searched is not None:
+            from hypothesis import HealthCheck, Phase, errors, find, settings
+
+            quiet = settings(
+                max_examples=examples,
+                database=None,
+                deadline=None,
+                phases=[Phase.generate, Phase.shrink],
+                suppress_health_check=list(HealthCheck),
+            )
+            try:
+                return judge(find(searched, faulty, settings=quiet, random=random.Random(seed)), level) or shown[-1]
+            except errors.NoSuchExample:
+                pass
+            except errors.Flaky:  # the query answers differently from call to call
+                return shown[-1]
+        return next((found for pair in pairs if (found := judge(pair, level)) is not None), None)
 
     searched = _strategy(query, strategy, pairs, adjacency, length)
-    if searched is not None:
-        from hypothesis import HealthCheck, Phase, errors, find, settings
+    found = hunted(MODEL)
+    if found is None and floating:
+        found = hunted(FLOAT)
+    if found is not None and found.kind == "moved" and assumed and strategy is not None:
+        found = replace(found, message=f"{found.message} They are neighbours by adjacency {adjacency}, {assumed}.")
+    return Searched(found, len(tried), adjacency if searched is not None else None, assumed, largest, sensitivity)
 
-        quiet = settings(
-            max_examples=examples,
-            database=None,
-            deadline=None,
-            phases=[Phase.generate, Phase.shrink],
-            suppress_health_check=list(HealthCheck),
-        )
-        try:
-            return judge(find(searched, faulty, settings=quiet, random=random.Random(seed))) or shown[-1]
-        except errors.NoSuchExample:
-            pass
-        except errors.Flaky:  # the query answers differently from call to call
-            return shown[-1]
-    return next((found for pair in pairs if (found := judge(pair)) is not None), None)
+
+def _assumed(strategy: Any, seed: int) -> tuple[str | None, str]:
+    """The adjacency of data of a strategy where none is stated, and why; None where the strategy gives pairs, or no records."""
+    data = draw(strategy_of(strategy), seed, EXAMPLES)
+    if any(isinstance(datum, tuple) and len(datum) == 2 for datum in data) or not all(isinstance(datum, SEQUENCES) for datum in data):
+        return None, ""
+    way_out = 'State adjacency = "add-remove", "replace", "l1", "l2" or "linf" if others are meant'
+    if len({len(datum) for datum in data}) == 1:
+        return "replace", f"taken because none is stated and all data have the same size. {way_out}"
+    return "add-remove", f"taken because none is stated and data differ in size. {way_out}"
 
 
 # -- judging a pair --------------------------------------------------------------------------------
@@ -106,8 +186,10 @@ class _Fault(Exception):
     """A fault of conduct: its kind, and what happened on which data."""
 
 
-def _judge(query: Callable[[Any], Any], pair: Pair, sensitivity: float, norm: Callable[[Array], float]) -> QueryFinding | None:
-    """What is wrong on a pair, None for nothing."""
+def _judge(
+    query: Callable[[Any], Any], pair: Pair, sensitivity: float, norm: Callable[[Array], float]
+) -> tuple[QueryFinding | None, float]:
+    """What is wrong on a pair, None for nothing; and how far the true answer moves."""
     x, x_prime = pair
     try:
         answer, other = _answer(query, x), _answer(query, x_prime)
@@ -116,17 +198,49 @@ def _judge(query: Callable[[Any], Any], pair: Pair, sensitivity: float, norm: Ca
             raise _Fault("length", text)
     except _Fault as fault:
         kind, text = fault.args
-        return QueryFinding(kind, x, x_prime, None, sensitivity, f"The query {text}")
-    moved = float(norm(answer - other))
-    rounding = ROUNDING * float(np.abs(np.concatenate([answer, other])).max(initial=0.0))
-    if moved <= sensitivity * (1 + RELATIVE) + rounding:
-        return None
+        return QueryFinding(kind, x, x_prime, None, sensitivity, f"The query {text}"), 0.0
+    moved = float(norm(_less(answer, other)))
+    if moved <= sensitivity * (1 + RELATIVE):
+        return None, moved
     text = f"The query answers {_show(answer)} on {x!r} and {_show(other)} on its neighbour {x_prime!r}"
-    return QueryFinding("moved", x, x_prime, moved, sensitivity, f"{text}: a move of {moved:.10g}, declared {sensitivity:.10g}.")
+    text += f": a move of {moved:.10g}, declared {sensitivity:.10g}."
+    exactly = [exact_answers(query, copy.deepcopy(datum)) for datum in pair]
+    one, two = (None if answers is None else np.array(answers, object) for answers in exactly)
+    known = one is not None and two is not None and one.shape == two.shape == answer.shape
+    if known and one is not None and two is not None and float(norm(_less(one, two))) <= sensitivity * (1 + RELATIVE):
+        if _rounded_once(one, answer) and _rounded_once(two, other):
+            return None, moved
+        text += (
+            f" In exact arithmetic the same data move it by {float(norm(_less(one, two))):.10g}: the rest is rounding of its sums. "
+            "Add integers, or take math.fsum, or declare how far the sum of floats moves."
+        )
+        return QueryFinding("moved", x, x_prime, moved, sensitivity, text, FLOAT), moved
+    level, near = MODEL, SUMS * float(np.abs(np.concatenate([answer, other]).astype(np.float64)).max(initial=0.0))
+    if moved <= sensitivity + near and _in_floats(query, x):
+        level = FLOAT
+        text += " So little may be rounding: the query computes with floats in a way that exact arithmetic could not follow."
+    return QueryFinding("moved", x, x_prime, moved, sensitivity, text, level), moved
+
+
+def _in_floats(query: Callable[[Any], Any], data: Any) -> bool:
+    """Whether the query answers in floats, which may have been rounded on the way; integers have not."""
+    leaves = np.asarray(query(copy.deepcopy(data)), object).reshape(-1).tolist()
+    return any(isinstance(leaf, (float, np.floating)) for leaf in leaves)
+
+
+def _less(answer: Array, other: Array) -> Array:
+    """The difference, each number of it the float that is nearest."""
+    exact, start = (np.array([exact_number(value) for value in side.tolist()], object) for side in (answer, other))
+    return np.asarray(Outputs(np.zeros((1, len(exact))), exact=exact[None, :]).less(start).numbers[0], np.float64)
+
+
+def _rounded_once(exact: Array, answer: Array) -> bool:
+    """Whether each answer is the float nearest to the exact one."""
+    return all(float(value) == float(given) for value, given in zip(exact, answer.tolist(), strict=True))
 
 
 def _answer(query: Callable[[Any], Any], data: Any) -> Array:
-    """The query's answer as a vector. Raises _Fault for any misconduct."""
+    """The query's answer as a vector of exact numbers. Raises _Fault for any misconduct."""
     kept = copy.deepcopy(data)
     try:
         first = copy.deepcopy(query(data))
@@ -144,10 +258,10 @@ def _answer(query: Callable[[Any], Any], data: Any) -> Array:
     if not _same(first, second):
         raise _Fault("nondeterministic", f"answers {first!r} and then {second!r} on the same data {kept!r}: a true answer has no noise.")
     try:
-        numbers = np.asarray(first, dtype=np.float64).reshape(-1)
+        numbers = exact_vector(first)
     except (TypeError, ValueError) as error:
         raise _Fault("no numbers", f"answers {first!r} on {kept!r}, which is no number and no vector of numbers.") from error
-    if not np.isfinite(numbers).all():
+    if not all(isinstance(value, Fraction) or math.isfinite(value) for value in numbers.tolist() if not isinstance(value, int)):
         raise _Fault("not finite", f"answers {first!r} on {kept!r}: not a finite number.")
     return numbers
 
@@ -175,7 +289,8 @@ def _restore(data: Any, kept: Any) -> None:
 
 
 def _show(answer: Array) -> str:
-    return repr(answer[0].item() if answer.size == 1 else answer.tolist())
+    shown = [repr(value) if isinstance(value, float) else shown_exactly(value) for value in answer.tolist()]
+    return shown[0] if len(shown) == 1 else f"[{', '.join(shown)}]"
 
 
 # -- what to try -----------------------------------------------------------------------------------
@@ -232,7 +347,7 @@ def _neighbours(pick: Any, datum: Any, data: Any, kind: str | None) -> Pair:
         moved = vector + move
     else:
         moved = vector + move / np.linalg.norm(move, order)
-    assume(np.linalg.norm(moved - vector, order) <= 1 + ROUNDING)
+    assume(np.linalg.norm(moved - vector, order) <= 1 + NEIGHBOURLY)
     return datum, moved if isinstance(datum, np.ndarray) else type(datum)(moved.tolist())
 
 
@@ -280,6 +395,9 @@ def _container(form: Any, records: Any, shortest: int, longest: int) -> Any:
     """Lists, tuples or arrays of records, as `form` is."""
     from hypothesis import strategies as st
 
+    if isinstance(form, np.ndarray) and form.dtype.kind in "iu":
+        low, high = int(np.iinfo(form.dtype).min), int(np.iinfo(form.dtype).max)
+        records = records.filter(lambda record: all(low <= value <= high for value in np.ravel(record).tolist()))
     lists = st.lists(records, min_size=shortest, max_size=longest)
     if isinstance(form, np.ndarray):
         return lists.map(lambda values: np.array(values, dtype=form.dtype))

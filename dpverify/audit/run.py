@@ -12,8 +12,9 @@ import time
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from fractions import Fraction
 from itertools import accumulate
-from math import log, sqrt
+from math import isclose, log, sqrt
 from typing import Any, Final
 
 import numpy as np
@@ -21,7 +22,19 @@ from scipy.special import ndtri
 
 from dpverify.audit import bounds
 from dpverify.audit.bets import Bets, mixture
-from dpverify.audit.conformance import Conformance, Ties, conformance, ties
+from dpverify.audit.conformance import (
+    COARSEST,
+    FINEST,
+    Conformance,
+    OnGrid,
+    Rounded,
+    Ties,
+    conformance,
+    grid_of,
+    rounded,
+    ties,
+    width_of,
+)
 from dpverify.audit.declared import Declared
 from dpverify.audit.engine import MAX_BLOCK, SEGMENTS, BlockResult, Engine, Job
 from dpverify.audit.floats import Reach, float_partitions, learn_float, log_evidence
@@ -29,7 +42,8 @@ from dpverify.audit.journal import Journal
 from dpverify.audit.learn import Intervals, Scored, learn, reordered
 from dpverify.audit.outputs import Outputs, concatenate
 from dpverify.audit.partition import Counts, Partition
-from dpverify.audit.plan import Pair, Plan
+from dpverify.audit.places import Moved, Placed
+from dpverify.audit.plan import CONTINUOUS, Pair, Plan
 from dpverify.audit.schedule import Decision, Schedule
 from dpverify.audit.trail import Look, marks
 from dpverify.finding import FLOAT, MODEL
@@ -55,6 +69,7 @@ DECLARED, LEARNED, FLOATING, CONFORMING = 0.55, 0.15, 0.1, 0.2
 LEARNED_ALONE, FLOATING_ALONE = 0.85, 0.15
 TIES: Final = 0.2  # of the share of conformance
 POOLED: Final = 0.8  # of it, where the noise is the same on all inputs: for its outputs on all of them together
+ROUNDABLE: Final = ("line", "product", "radial", "kernel")
 SAME_NOISE: Final = ("line", "integers", "radial", "product")
 ATOMS: Final = 3  # so many values, the most frequent at least so often again, are atoms if they are nearly all that repeats
 GENERATIONS: Final = len(LEARNING_ROUNDS) + 2
@@ -81,12 +96,17 @@ class Settings:
     @property
     def path(self) -> float:
         """The part of alpha for the bounds on epsilon over samples, all of them together."""
-        return self.alpha * 0.01
+        return self.alpha * 0.005
+
+    @property
+    def batches(self) -> float:
+        """The part of alpha for saying that the outputs of one call are not independent."""
+        return self.alpha * 0.005
 
     @property
     def fixed(self) -> float:
         """The rest, for the fixed-sample bound."""
-        return self.alpha - self.sequential - self.anytime - self.path
+        return self.alpha - self.sequential - self.anytime - self.path - self.batches
 
 
 @dataclass(slots=True, eq=False)
@@ -123,14 +143,17 @@ class Test:
 class _Conforming:
     """Conformance on one input: its additive statistics, how many outputs they are of, and the values that were repeated.
 
+    pool: what its statistics are added up in with those of other inputs, where the noise is the same on all of them.
     trail, tied: what the e-processes of the statistics and of the repeated values looked like on the way.
     """
 
-    tester: Conformance
+    tester: Conformance | Rounded
     ties: Ties | None
     share: float
+    pool: _Conforming | None = None
     total: Counts | None = None
     count: int = 0
+    retired: bool = False  # another tester has taken its place
     trail: list[Look] = field(default_factory=list)
     tied: list[Look] = field(default_factory=list)
 
@@ -185,13 +208,14 @@ class Run:
     settings: Settings
     done: int = 0
     seen: dict[int, int] = field(default_factory=dict)  # pairs of runs of each pair of inputs
+    largest: int = 0  # block so far
     looks: int = 0  # on trails, in all
     decisions: list[Decision] = field(default_factory=list)
     rounds: int = 0
     alive: list[int] = field(default_factory=list)
     tests: list[Test] = field(default_factory=list)
     conforming: list[tuple[_Conforming, _Conforming] | None] = field(default_factory=list)
-    pooled: _Conforming | None = None
+    pools: list[_Conforming] = field(default_factory=list)
     kept: dict[int, tuple[list[Outputs], list[Outputs]]] = field(default_factory=dict)
     crossings: dict[str, Crossing] = field(default_factory=dict)
     started: float = field(default_factory=time.perf_counter)
@@ -200,6 +224,9 @@ class Run:
     nonconforming_share: float = 0.0
     nonconforming_trail: tuple[Look, ...] = ()
     tied: tuple[int, int] | None = None  # the pair and the side on which values were found to repeat
+    grid: Fraction | None = None  # that all outputs of the first block lie on
+    rounding: bool = False  # whether that is taken for rounding of the noisy output, and tested as such
+    grid_pairs: list[Pair] = field(default_factory=list)
     event: Event | None = None
     final: bool = False
     complete: bool = False  # all that was planned has been sampled
@@ -212,6 +239,7 @@ class Run:
             self.learned_share, self.float_share = LEARNED / GENERATIONS, FLOATING
         for index, pair in enumerate(self.plan.pairs):
             self._declare(index, pair)
+        self._pool()
 
     # -- testers
 
@@ -221,22 +249,39 @@ class Run:
         checked = None
         if declared is not None and pair.answers is not None:
             left, right = pair.answers
+            origin = pair.origin
             alternatives = [found for scale in SCALES if (found := declared.law(left, right, scale)) is not None]
             partition = declared.partition(left, right)
             bets = mixture(partition.size, self.plan.curve, alternatives=alternatives)
-            self._add(MODEL, index, partition, DECLARED / pairs, bets)
+            self._add(MODEL, index, partition if origin is None else Moved(partition, origin), DECLARED / pairs, bets)
             same = declared.kind in SAME_NOISE
             share = CONFORMING * (1 - POOLED if same else 1) / (2 * pairs)
-            checked = (self._checked(declared, left, share), self._checked(declared, right, share))
-            if same and self.pooled is None:  # by the answer where floats are coarsest: its cells allow for the rounding of all
-                answers = [answer for other in self.plan.pairs for answer in other.answers or ()]
-                coarsest = max(answers, key=lambda answer: float(np.abs(answer).max()))
-                self.pooled = _Conforming(conformance(declared, coarsest), None, CONFORMING * POOLED)
+            checked = (self._checked(declared, left, share, origin), self._checked(declared, right, share, origin))
         self.conforming.append(checked)
 
+    def _pool(self) -> None:
+        """Where the noise is the same on all inputs: its outputs on all of them together, as far as they are sorted into the same cells.
+
+        Of the answers in a pool, the one where floats are coarsest has the say: its cells allow for the rounding of all.
+        """
+        if self.plan.declared is None or self.plan.declared.kind not in SAME_NOISE:
+            return
+        pools: list[list[_Conforming]] = []
+        for each in (side for checked in self.conforming if checked is not None for side in checked):
+            mine = next((pool for pool in pools if pool[0].tester.pools_with(each.tester)), None)
+            if mine is None:
+                pools.append([each])
+            else:
+                mine.append(each)
+        for pool in pools:
+            coarsest = max((each.tester for each in pool), key=lambda tester: float(np.abs(tester.centre).max()))
+            self.pools.append(_Conforming(coarsest, None, CONFORMING * POOLED / len(pools)))
+            for each in pool:
+                each.pool = self.pools[-1]
+
     @staticmethod
-    def _checked(declared: Declared, answer: Array, share: float) -> _Conforming:
-        return _Conforming(conformance(declared, answer), ties(declared, answer), share)
+    def _checked(declared: Declared, answer: Array, share: float, origin: Array | None) -> _Conforming:
+        return _Conforming(conformance(declared, answer, origin), ties(declared, answer, origin), share)
 
     def _add(self, level: str, pair: int, partition: Partition, share: float, bets: Bets | None = None) -> Test:
         empty = np.zeros((partition.size, partition.size), dtype=np.int64)
@@ -246,9 +291,10 @@ class Run:
 
     def _add_floats(self, index: int) -> None:
         """The floating-point testers of a pair: half of the share of their level, the other half is learned."""
-        answers = self.pair(index).answers
-        dtype = next(iter(self.kept.values()))[0][0].numbers.dtype  # what kind of numbers the outputs are is known from the first round
-        partitions = () if answers is None else float_partitions(*answers, dtype)
+        answers, origin = self.pair(index).answers, self.pair(index).origin
+        seen = next(iter(self.kept.values()))[0][0]  # what kind of numbers the outputs are is known from the first round
+        exact = origin is not None or seen.exact is not None
+        partitions = () if answers is None or exact else float_partitions(*answers, seen.numbers.dtype)
         share = self.float_share / 2 / (len(self.plan.pairs) + len(self.plan.float_pairs))
         for partition in partitions:
             self._add(FLOAT, index, partition, share / len(partitions))
@@ -265,10 +311,49 @@ class Run:
             if floats is not None:
                 self._add(FLOAT, index, floats, self.float_share / 2 / GENERATIONS / len(self.alive))
 
+    def _find_grid(self, kept: tuple[Outputs, Outputs]) -> None:
+        """Read off the first block whether outputs are rounded, before anything of it is compared with the declared density.
+
+        A grid that is the same on both inputs and not too coarse is public: the law is tested as rounded to it, on outputs to come. Whether
+        it stays where it is when the data move is tested on an input between two of its points, if the data are the answers themselves.
+        """
+        declared, first = self.plan.declared, self.plan.pairs[0]
+        if declared is None or declared.kind not in ROUNDABLE or first.answers is None:
+            return
+        if any(pair.origin is not None for pair in self.plan.pairs):
+            return
+        left, right = (grid_of(outputs.measured()) for outputs in kept)
+        width = width_of(declared, first.answers[0])
+        if left is None or right is None or not isclose(left, right, rel_tol=1e-9) or left <= FINEST * width:
+            return
+        self.grid = left
+        if left > COARSEST * width:
+            return
+        self.rounding = True
+        share = CONFORMING * (1 - TIES) / (2 * len(self.plan.pairs))
+        for index, (pair, checked) in enumerate(zip(self.plan.pairs, self.conforming, strict=True)):
+            if checked is not None and pair.answers is not None:
+                for each in checked:
+                    each.retired = True
+                one, other = (_Conforming(rounded(declared, answer, left), None, share) for answer in pair.answers)
+                self.conforming[index] = one, other
+        self.pools = []
+        if declared.kind in CONTINUOUS and first.left is first.answers[0]:
+            off = first.answers[0] + np.eye(len(first.answers[0]))[0] * float(left / 3)
+            self.grid_pairs.append(Pair("between two points of the grid", first.answers[0], off, (first.answers[0], off)))
+
+    def _grid_excursion(self) -> Iterator[list[_Stretch]]:
+        """The pair that tells whether the grid of the outputs moves with the data, once."""
+        for offset, pair in enumerate(self.grid_pairs, len(self.plan.pairs) + len(self.plan.float_pairs)):
+            each = min(self._decide("float_each", self.done, len(self.grid_pairs)), FIRST)
+            if self.grid is not None and each >= SEGMENTS:
+                test = self._add(MODEL, offset, OnGrid(self.grid), CONFORMING * TIES / len(self.grid_pairs))
+                yield [self._blocks(pair, offset, each, (test,), (None, None), 0)]
+
     def _reorder(self, index: int) -> None:
         """A generation with the cells of the partition that was learned before, in the order that their counts say."""
         for test in reversed(self.tests):
-            if test.pair == index and isinstance(test.partition, Intervals | Scored) and test.pairs_seen:
+            if test.pair == index and isinstance(test.partition, Intervals | Scored | Placed) and test.pairs_seen:
                 partition = reordered(test.partition, *(test.counts.sum(axis=axis) for axis in (1, 0)))
                 self._add(MODEL, index, partition, self.learned_share).expected = partition.expected
                 return
@@ -297,6 +382,7 @@ class Run:
             if self.rounds == 0:
                 for index in self.alive:
                     self._add_floats(index)
+                yield from self._grid_excursion()
             if self.rounds == FLOAT_ROUND:
                 yield from self._float_excursions()
             self.rounds += 1
@@ -390,17 +476,21 @@ class Run:
         quiet: these are sums of blocks in which there was nothing to note: they are added without a look.
         """
         size, before = result.size, (dict(self.crossings), self.nonconforming, self.looks)
+        if not self.done and result.kept is not None:
+            self._find_grid(result.kept)
         seen = self.seen.get(stretch.pair, 0)
         marked = [] if quiet else marks(seen, size, stretch.job.segments)  # sums of quiet blocks have no order in them
         for test, counts in zip(stretch.tests, result.counts, strict=True):
             self._count(stretch, test, counts, size, marked, quiet=quiet)
         for checked, statistics in zip(stretch.conforming, result.statistics, strict=True):
-            for each in (checked, self.pooled):
-                if checked is not None and each is not None and statistics is not None:
+            if checked is None or statistics is None or checked.retired:
+                continue
+            for each in (checked, checked.pool):
+                if each is not None:
                     each.total = statistics if each.total is None else each.total + statistics
                     each.count += size
                     if not quiet:
-                        share = each.share * (1 if each is self.pooled else 1 - TIES)
+                        share = each.share * (1 if each is not checked or self.rounding else 1 - TIES)
                         log_wealth, meaning = each.tester.log_wealth(each.total, each.count)
                         look = Look(self.done + size, log_wealth)
                         self._suspect(MODEL, share, look, f"{meaning} ({each.count} outputs)", each.trail, bool(marked))
@@ -408,13 +498,14 @@ class Run:
             for side, outputs in zip(self.kept.setdefault(stretch.pair, ([], [])), result.kept, strict=True):
                 side.append(outputs)
             for number, (checked, outputs) in enumerate(zip(stretch.conforming, result.kept, strict=True)):
-                if checked is not None and checked.ties is not None:
+                if checked is not None and checked.ties is not None and not checked.retired:
                     checked.ties = checked.ties.merge(outputs)
                     log_wealth, meaning = checked.ties.log_wealth()
                     look, meaning = Look(self.done + size, log_wealth), f"{meaning} ({checked.ties.seen} outputs)"
                     if self._suspect(FLOAT, checked.share * TIES, look, meaning, checked.tied, bool(marked)):
                         self.tied = stretch.pair, number
         self.done += size
+        self.largest = max(self.largest, stretch.job.size or 0)
         self.seen[stretch.pair] = seen + size
         return before != (self.crossings, self.nonconforming, self.looks)
 
@@ -460,7 +551,17 @@ class Run:
 
     def pair(self, index: int) -> Pair:
         """The pair of a number: those of the plan first, then those that only floating-point testers run."""
-        return (*self.plan.pairs, *self.plan.float_pairs)[index]
+        return (*self.plan.pairs, *self.plan.float_pairs, *self.grid_pairs)[index]
+
+    @property
+    def said_of_the_grid(self) -> str:
+        """That the outputs are rounded, in words; empty where they are not."""
+        if self.grid is None:
+            return ""
+        seen = f"the outputs are multiples of {float(self.grid):.10g}"
+        if self.rounding:
+            return f"{seen}: taken for rounding of the noisy output to a public grid, and tested on that grid"
+        return f"{seen}, which is too coarse beside the declared noise to be tested as its rounding"
 
     def level_of_nonconformance(self) -> str:
         """Values that repeat are a coarse representation's, but for a few that come again and again: those are atoms of the law."""

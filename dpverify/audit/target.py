@@ -342,9 +342,15 @@ def prepare(data: Any) -> Any:
             array = np.asarray(data)
         except (ValueError, OverflowError):
             return data
-        if array.dtype.kind in "biuf":
+        if array.dtype.kind in "biu" or (array.dtype.kind == "f" and _as_given(data)):
             return array
     return data
+
+
+def _as_given(data: list[Any]) -> bool:
+    """Whether all integers among these numbers are floats too: an array of floats would give the sampler other data."""
+    whole = (value for value in np.asarray(data, object).ravel().tolist() if isinstance(value, (int, np.integer)))
+    return all(abs(value) <= 2**53 or int(float(value)) == value for value in map(int, whole))
 
 
 def show(data: Any) -> str:

@@ -90,3 +90,9 @@ def test_what_is_no_strategy_or_has_no_neighbours_is_an_error():
         strategy_pairs(3, None, 1.0, 0, 5)
     with pytest.raises(AuditError, match="has a neighbour"):
         strategy_pairs(st.just("text"), None, 1.0, 0, 5)
+
+
+@pytest.mark.parametrize("large", [2**60 + 1, 2**80 + 1])
+def test_neighbours_of_integers_past_floats_are_exact(large):
+    pairs = strategy_pairs(st.just([large, 5]), "l1", 1.0, 0, 2)
+    assert all(sum(abs(int(a) - int(b)) for a, b in zip(pair.left, pair.right, strict=True)) == 1 for pair in pairs)

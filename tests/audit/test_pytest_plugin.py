@@ -373,3 +373,40 @@ def test_a_sampler_that_cannot_be_found_fails_without_a_traceback(run):
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["AuditError: *nosuchmodule*"])
     result.stdout.no_fnmatch_line("*Traceback*")
+
+
+# -- nothing passes for having tested nothing ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("def test_it():\n    pass", "does not take the fixture dp_audit"),
+        ("def test_it(dp_audit):\n    pass", "takes the fixture dp_audit, but did not call it"),
+        ("class TestIt:\n    def test_it(self):\n        pass", "does not take the fixture dp_audit"),
+        (
+            "import unittest\n@pytest.mark.dp_claim(epsilon=1)\nclass TestIt(unittest.TestCase):\n    def test_it(self):\n        pass",
+            "does not take the fixture dp_audit",
+        ),
+    ],
+)
+def test_a_test_with_the_marker_that_audits_nothing_fails_and_says_what_to_do(run, body, said):
+    lines = "import pytest\n@pytest.mark.dp_claim(epsilon=1, pairs=[([0], [1])])\n" if "unittest" not in body else "import pytest\n"
+    result = run(test_noise_py=lines + body)
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines([f"*{said}*"])
+
+
+def test_a_marked_test_that_is_skipped_or_fails_by_itself_is_told_as_it_is(run):
+    skipped = "import pytest\n@pytest.mark.dp_claim(epsilon=1)\ndef test_it():\n    pytest.skip('not here')"
+    unittest = (
+        "import pytest, unittest\n@pytest.mark.dp_claim(epsilon=1)\nclass TestIt(unittest.TestCase):\n"
+        "    def test_it(self):\n        self.skipTest('not here')"
+    )
+    result = run(test_one_py=skipped, test_two_py=unittest)
+    result.assert_outcomes(skipped=2)
+    result.stdout.no_fnmatch_line("*nothing was audited*")
+
+
+def test_a_pattern_of_dp_specs_that_matches_no_file_is_told(run):
+    run(ini="dp_specs = claims/*.toml").stdout.fnmatch_lines(["*no file matches claims/[*].toml*"])

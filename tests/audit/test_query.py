@@ -16,7 +16,7 @@ def largest(v):
 
 def search(query, **options):
     settings = {"sensitivity": 1.0, "norm": largest, "adjacency": "add-remove", "length": 5, "seed": 0, "examples": 200}
-    return search_sensitivity(query, **{**settings, **options})
+    return search_sensitivity(query, **{**settings, **options}).finding
 
 
 def clipped_sum(data):
@@ -183,3 +183,65 @@ def test_without_hypothesis_given_pairs_are_judged_and_a_search_says_what_is_mis
     assert search(plain_sum, adjacency=None, pairs=[([0.0], [1.5])]).moved == 1.5
     with pytest.raises(AuditError, match="pip install hypothesis"):
         search(plain_sum)
+
+
+# -- rounding, and what is said of a search ----------------------------------------------------------------------
+
+
+def added_up_in_floats(start, bound):
+    def query(data):
+        total = start
+        for value in data:
+            total += min(max(value, 0.0), bound)
+        return total
+
+    return query
+
+
+@pytest.mark.parametrize("start", [2.0**53, 1e16, -(2.0**54)])
+def test_a_sum_whose_rounding_moves_it_too_far_is_a_violation_of_level_float(start):
+    found = search(added_up_in_floats(start, 1.5), sensitivity=1.5)
+    assert (found.kind, found.level) == ("moved", "float")
+    assert found.moved == 2.0
+
+
+def test_a_difference_of_large_sums_is_told_by_exact_arithmetic():
+    found = search(lambda data: (sum(data) + 1e16) - 1e16, strategy=st.lists(st.floats(0, 1), min_size=1))
+    assert (found.kind, found.level) == ("moved", "float") and "In exact arithmetic the same data move it by" in found.message
+
+
+@pytest.mark.parametrize(
+    "query", [lambda data: float(2.0**60 + sum(data)), lambda data: 2**60 + len(data), lambda data: 1e300 * 0 + len(data)]
+)
+def test_one_rounding_of_the_exact_answer_and_exact_integers_are_left_alone(query):
+    assert search(query, strategy=st.lists(st.floats(0, 1), min_size=1), adjacency="add-remove") is None
+
+
+def test_large_integers_that_move_too_far_are_found_by_their_exact_difference():
+    found = search(lambda data: 2**60 + 3 * len(data))
+    assert (found.kind, found.level, found.moved) == ("moved", "model", 3.0)
+
+
+def test_a_strategy_without_an_adjacency_is_searched_and_says_which_was_taken():
+    settings = {"sensitivity": 1.0, "norm": largest, "adjacency": None, "length": 5, "seed": 0, "examples": 100}
+    differ = search_sensitivity(plain_sum, strategy=st.lists(st.floats(0, 2), min_size=1), **settings)
+    alike = search_sensitivity(plain_sum, strategy=st.lists(st.floats(0, 2), min_size=3, max_size=3), **settings)
+    for found, adjacency in ((differ, "add-remove"), (alike, "replace")):
+        assert found.finding.kind == "moved" and found.adjacency == adjacency
+        assert f"adjacency {adjacency}" in found.finding.message and "none is stated" in found.finding.message
+        assert f"adjacency {adjacency} (taken because none is stated" in found.text() and found.largest > 1
+
+
+def test_what_was_searched_is_told_with_its_number_and_the_greatest_move():
+    settings = {"sensitivity": 1.0, "norm": largest, "length": 5, "seed": 0, "examples": 100}
+    found = search_sensitivity(clipped_sum, adjacency="replace", **settings)
+    assert found.finding is None and found.pairs > 20 and 0 < found.largest <= 1
+    assert f"{found.pairs} pairs of neighbours of adjacency replace tried" in found.text()
+    given = search_sensitivity(clipped_sum, adjacency=None, pairs=[([0.0], [1.0])], **settings)
+    assert given.pairs == 1 and "as given (no others, for no adjacency is stated)" in given.text()
+    none = search_sensitivity(lambda value: value, strategy=st.floats(0, 1), adjacency=None, **settings)
+    assert none.pairs == 0 and "no neighbours could be made" in none.text()
+
+
+def test_arrays_of_short_integers_are_searched_within_their_type():
+    assert search(lambda data: int(np.clip(data, 0, 1).sum()), pairs=[(np.array([3, 5], np.int8), np.array([3], np.int8))]) is None

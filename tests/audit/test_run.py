@@ -1,6 +1,8 @@
 """One audit from the first block to the finding: what it says of right and wrong samplers, with how many samples, and always the same."""
 
 import math
+import subprocess
+import sys
 from dataclasses import replace
 from fractions import Fraction
 
@@ -362,7 +364,7 @@ def test_with_stop_a_violation_ends_the_sampling_and_without_it_all_samples_boun
 def test_the_parts_of_the_false_alarm_budget_are_no_more_than_all_of_it():
     for stop in (True, False):
         parts = Settings(1, 0.01, stop)
-        each = (parts.sequential, parts.anytime, parts.path, parts.fixed)
+        each = (parts.sequential, parts.anytime, parts.path, parts.batches, parts.fixed)
         assert min(each) > 0 and sum(each) == pytest.approx(0.01)
 
 
@@ -499,5 +501,48 @@ def test_the_capital_that_is_handed_out_is_at_most_one(samples, pairs, white):
     with Engine(target, root=3) as engine:
         state = run(make_plan(claim, pairs=given), settings, engine, Journal())
     sides = [each.share for checked in state.conforming if checked for each in checked]
-    spent = sum(test.share for test in state.tests) + sum(sides) + (state.pooled.share if state.pooled else 0.0)
+    spent = sum(test.share for test in state.tests) + sum(sides) + sum(pool.share for pool in state.pools)
     assert 0 < spent <= 1 + 1e-12
+
+
+@pytest.mark.parametrize("far", [1e9, 1e12, 1e15])
+def test_pairs_of_very_different_magnitude_are_audited_together(far):
+    pairs = [([0.0], [1.0]), ([far], [far + 1])]
+    assert audit(laplace, CLAIM, pairs=pairs, samples=3000, seed=1).finding != VIOLATION
+    assert audit(half, CLAIM, pairs=pairs, samples=3000, seed=1).finding == VIOLATION
+
+
+def test_the_python_call_searches_the_query_and_says_what_it_searched():
+    found = audit(laplace, CLAIM, pairs=[([0.0], [1.0])], query=lambda data: [3 * data[0]], adjacency="l1", samples=500, seed=1)
+    assert (found.finding, found.samples) == (VIOLATION, 0) and "a move of 3, declared 1" in found.event
+    right = audit(laplace, CLAIM, pairs=[([0.0], [1.0])], query=lambda data: [data[0]], adjacency="l1", samples=500, seed=1)
+    assert right.finding == NO_VIOLATION_SEEN and any("adjacency l1 tried" in note for note in right.notes)
+
+
+NOISY = """
+import ctypes, os, sys
+import dpverify.audit
+from hypothesis import strategies as st
+print("mine")
+
+def sampler(data, size, rng):
+    print("python")
+    print("kept name", file=sys.__stdout__)
+    os.write(1, b"descriptor\\n")
+    ctypes.CDLL(None).puts(b"C")
+    return data[0] + rng.laplace(size=size)
+
+def query(data):
+    print("query")
+    return [data[0]]
+
+for workers in (0, 1):
+    dpverify.audit(sampler, epsilon=1, sensitivity=1, pairs=[([0.0], [1.0])], query=query, samples=300, seed=1, workers=workers)
+print("answer")
+"""
+
+
+def test_what_samplers_and_queries_write_to_stdout_goes_to_stderr():
+    done = subprocess.run([sys.executable, "-c", NOISY], capture_output=True, text=True, check=True)
+    assert done.stdout == "mine\nanswer\n"
+    assert all(word in done.stderr for word in ("python", "kept name", "descriptor", "C", "query"))

@@ -24,6 +24,7 @@ MOST_THRESHOLDS: Final = 7
 
 def _vectors(outputs: Outputs, dimension: int, what: str) -> np.ndarray[Any, Any]:
     """The numbers of outputs that are all vectors of the dimension."""
+    outputs = outputs.measured()
     if outputs.shapes is not None:
         raise AuditError(
             f"the sampler's outputs have several shapes ({', '.join(outputs.names)}); the declaration wants {what}. Audit it black box."

@@ -39,7 +39,8 @@ def found(finding: Finding) -> list[Block]:
     sure = f"confidence {confidence_text(finding.confidence)}"
     rows.append(("epsilon is above", f"{finding.epsilon_lower:.6g}, at {sure}") if finding.epsilon_lower > 0 else ("said at", sure))
     if finding.detectable_epsilon is not None:
-        rows.append(("would have seen", f"epsilon of at least {finding.detectable_epsilon:.4g}, nine times in ten"))
+        where = "nine times in ten, in an event it looked at on these inputs"
+        rows.append(("would have seen", f"epsilon of at least {finding.detectable_epsilon:.4g}, {where}"))
     rows += [(name, said) for name, said in (("event", finding.event), ("inputs", finding.pair)) if said]
     rows += [("sampler", Code(finding.sampler)), ("samples", f"{finding.samples} on each input")]
     rows += [("seed", "none: the sampler draws its own randomness" if finding.seed is None else str(finding.seed))]
