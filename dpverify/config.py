@@ -6,6 +6,9 @@
     cache = ".cache/dpverify"           # a folder, or false
     profile = "dev"
     workers = 2                         # processes that sample
+    timeout = 60                        # seconds that judging one claim may take, 0 for any time
+    memory = 4096                       # MiB that judging one claim may take
+    code = true                         # whether claim files may run code of theirs (use, [audit])
 
     [tool.dpverify.profiles.ci]         # over what is built in; another name is another profile
     samples = 100000
@@ -26,11 +29,13 @@ from typing import Any, Final
 from dpverify.catalogue.toml import Decimal, Fault, Fields, meant, show
 from dpverify.errors import SpecError
 from dpverify.outside import read_regular
+from dpverify.processes import MEMORY, TIMEOUT
 
 FILE: Final = "pyproject.toml"
 VARIABLE: Final = "DPVERIFY_PROFILE"
 DRAWN: Final = "drawn"
 MAX_DIGITS: Final = 1000
+LEAST_MEMORY: Final = 64  # MiB
 MAX_BYTES: Final = 16 << 20
 """Of a pyproject.toml, which may hold much that is not dpverify's."""
 
@@ -69,6 +74,7 @@ class Config:
     """What a project has set. file: its pyproject.toml, None without one; paths of files and folders are absolute.
 
     paths: claim files, folders of them, or names on the shelf. cache: a folder, False for none, None where nothing is said.
+    timeout: seconds for each claim, 0 for any time. memory: MiB for each. code: whether code that claim files name may be run.
     """
 
     file: Path | None = None
@@ -77,6 +83,9 @@ class Config:
     baseline: Path | None = None
     cache: Path | bool | None = None
     workers: int | None = None
+    timeout: float = TIMEOUT
+    memory: int = MEMORY
+    code: bool = True
     profiles: Mapping[str, Profile] = field(default_factory=lambda: dict(PROFILES))
 
     def chosen(self, named: str | None = None, environment: Mapping[str, str] | None = None) -> Profile:
@@ -129,6 +138,9 @@ def _config(file: Path, data: Mapping[str, Any]) -> Config:
         baseline=table.may("baseline", lambda value: file.parent / _inside(file, _text(value)), None),
         cache=table.may("cache", lambda value: False if value is False else file.parent / _below(file, _folder(value)), None),
         workers=table.may("workers", _integer(0), None),
+        timeout=table.may("timeout", lambda value: 0.0 if value == 0 and value is not False else _seconds(value), TIMEOUT),
+        memory=table.may("memory", _integer(LEAST_MEMORY, 1 << 30), MEMORY),
+        code=table.may("code", _truth, True),
         profiles=_profiles(file, table.may("profiles", _table, {}), faults),
     )
     table.done()
@@ -214,6 +226,12 @@ def leads_inside(root: Path, path: str) -> bool:
         return relative and (root / path).resolve().is_relative_to(root.resolve())
     except (OSError, RuntimeError, ValueError):  # no path at all, or links that lead round in a circle
         return False
+
+
+def _truth(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise Fault("is neither true nor false.")
+    return value
 
 
 def _folder(value: Any) -> str:

@@ -26,6 +26,7 @@ from dpverify.expr import ONE, ZERO, Add, Call, Expr, Mul, Num, Pow, Sym, add, c
 
 LEAST_START: Final = Fraction(16)  # log log s / log s falls past exp(e) = 15.15...
 VARIABLE: Final = "s>0"  # no claim can name a symbol so
+_MOST_FACTORS: Final = 10_000
 Side = Literal["+inf", "-inf", "right", "left"]
 
 
@@ -201,6 +202,8 @@ class Germ:
         if low > 0:
             ends = (low**exponent, high**exponent)
             return self._like(Range(*(ends if e > 0 else ends[::-1])), *scales)
+        if e > _MOST_FACTORS:
+            raise Undecided(f"a power beyond {_MOST_FACTORS} of a function that is not certainly positive at the end of the interval.")
         if e.denominator == 1 and e > 0:
             result = self
             for _ in range(int(e) - 1):

@@ -37,6 +37,10 @@ class SpecError(DpverifyError):
         super().__init__("\n".join(self.faults))
 
 
+class CodeForbidden(SpecError):
+    """A claim file whose mechanism is code, where none may be run."""
+
+
 class CertificateError(DpverifyError):
     """A certificate that the kernel cannot take for what it says it is."""
 

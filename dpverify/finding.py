@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
 from importlib import import_module
 from math import inf
-from typing import Final
+from typing import Any, Final
 
 VIOLATION: Final = "VIOLATION"
 NONCONFORMING: Final = "NONCONFORMING"
@@ -112,6 +113,58 @@ class Finding:
         replay = "not reproducible, for the sampler takes no generator" if self.seed is None else self.replay
         lines += [f"  replay: {replay}"] if replay else []
         return "\n".join(line for line in lines if line)
+
+
+def as_data(finding: Finding) -> dict[str, Any]:
+    """A finding as JSON data, infinite numbers as JSON in Python writes them."""
+    return asdict(finding)
+
+
+def of_data(data: Any) -> Finding:
+    """The finding that `as_data` wrote. Raises LookupError, TypeError or ValueError for what it could not have written."""
+    if not isinstance(data, dict) or data.keys() != {one.name for one in fields(Finding)}:
+        raise ValueError("not a finding")
+    plain = {key: _exactly(key, data[key], kinds) for key, kinds in _PLAIN.items()}
+    if plain["finding"] not in (VIOLATION, NONCONFORMING, NO_VIOLATION_SEEN) or plain["level"] not in (MODEL, FLOAT):
+        raise ValueError("not a finding")
+    path, seen = data["path"], data["outputs_seen"]
+    notes = tuple(_exactly("notes", note, (str,)) for note in data["notes"])
+    known = None if path is None else tuple(Known(**_exactly_all(one, _KNOWN)) for one in path["known"])
+    return Finding(
+        **plain,
+        also=tuple(map(of_data, data["also"])),
+        notes=notes,
+        path=None if known is None else Path(_exactly("threshold", path["threshold"], (float, int)), known),
+        outputs_seen=None if seen is None else (_side(seen[0]), _side(seen[1])),
+    )
+
+
+def _exactly(key: str, value: Any, kinds: tuple[type, ...]) -> Any:
+    if type(value) not in kinds:
+        raise ValueError(f"{key} is not what a finding has there")
+    return value
+
+
+def _exactly_all(data: Any, kinds: Mapping[str, tuple[type, ...]]) -> dict[str, Any]:
+    if data.keys() != kinds.keys():
+        raise ValueError("not what a path has")
+    return {key: _exactly(key, data[key], of) for key, of in kinds.items()}
+
+
+def _side(data: Any) -> tuple[tuple[float, ...], ...]:
+    return tuple(tuple(_exactly("outputs_seen", number, _NUMBER) for number in output) for output in data)
+
+
+_NUMBER: Final = (float, int)
+_NONE: Final = type(None)
+_KNOWN: Final[Mapping[str, tuple[type, ...]]] = {"samples": (int,), "log10_evidence": _NUMBER, "epsilon_lower": (*_NUMBER, _NONE)}
+_PLAIN: Final[Mapping[str, tuple[type, ...]]] = {
+    **dict.fromkeys(("finding", "level", "event", "pair", "sampler", "file", "name", "expected", "replay"), (str,)),
+    **dict.fromkeys(("delta", "epsilon_lower", "confidence", "seconds"), _NUMBER),
+    **dict.fromkeys(("epsilon", "detectable_epsilon"), (*_NUMBER, _NONE)),
+    "samples": (int,),
+    "seed": (int, _NONE),
+}
 
 
 def confidence_text(confidence: float) -> str:

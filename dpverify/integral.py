@@ -59,6 +59,7 @@ _LADDER: Final = (4, 5, 6, 7, 8, 10, 12, 14, 17, 20, 25, 30, 40, 60, 80, 120, 20
 _SMALL_POWERS: Final = tuple(num(n) for n in range(2, 9))
 _ARCS: Final = 64
 _MOST_TERMS: Final = 20_000
+_MOST_ORDER: Final = 1_000
 _MOST_STEPS: Final = 2_000
 _WORKING: Final = 80
 """Bits for quadrature; ends of the order of 2^-1000 need no more, exponents are unbounded."""
@@ -430,7 +431,7 @@ def _disc(density: Expr, name: str, point: Fraction) -> Disc | None:
     factors = density.args if isinstance(density, Mul) else (density,)
     poles = [f for f in factors if isinstance(f, Pow) and f.base == distance and isinstance(f.exponent, Num)]
     order = -sum((f.exponent.value for f in poles if isinstance(f.exponent, Num)), Fraction(0))
-    if order <= 0 or order.denominator != 1:
+    if not 0 < order <= _MOST_ORDER or order.denominator != 1:
         return None
     numerator = mul(*(f for f in factors if f not in poles))
     try:

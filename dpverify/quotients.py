@@ -60,7 +60,8 @@ def _polynomial(expr: Expr, name: str) -> fmpq_poly | None:
     if isinstance(expr, Pow) and isinstance(expr.exponent, Num) and expr.exponent.value.denominator == 1:
         n = int(expr.exponent.value)
         base = _polynomial(expr.base, name)
-        return base**n if base is not None and n > 0 and base.degree() * n <= MAX_DEGREE else None
+        # a constant to a power that was not multiplied out is a number too long to write
+        return base**n if base is not None and 0 < n <= MAX_DEGREE and base.degree() * n <= MAX_DEGREE else None
     return None
 
 

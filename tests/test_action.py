@@ -74,11 +74,11 @@ def runner(project, tmp_path, monkeypatch):
     code: that a stand-in of dpverify ends with; dpverify itself runs without it.
     """
 
-    def make(pull_request=True, code=None, **inputs):
+    def make(pull_request=True, code=None, head="somebody/project", **inputs):
         defaults = {name: str(given.get("default", "")) for name, given in ACTION["inputs"].items()}
         assert inputs.keys() <= {name.replace("-", "_") for name in defaults}
         given = {**defaults, **{name.replace("_", "-"): value for name, value in inputs.items()}}
-        event = {"pull_request": {"number": 7, "head": {"repo": {"full_name": "somebody/project"}}}} if pull_request else {}
+        event = {"pull_request": {"number": 7, "head": {"repo": {"full_name": head}}}} if pull_request else {}
         github = {"event": event, "repository": "somebody/project", "token": "t"}
         scratch = tmp_path / "scratch"
         scratch.mkdir(exist_ok=True)
@@ -184,7 +184,7 @@ def test_a_pull_request_from_a_fork_gets_no_comment(runner):
 @pytest.mark.parametrize("name", [name for name in ACTION["inputs"] if name != "python-version"])
 def test_an_input_is_a_value_and_never_a_command(name, runner, project):
     text = '"; touch pwned; echo $(touch pwned) `touch pwned`'
-    done = runner(code=0, **{name: text})
+    done = runner(code=0, **{name.replace("-", "_"): text})
     done.run(STEPS)
     assert not [path for path in project.rglob("pwned*") if path.is_file()]
 
@@ -228,11 +228,27 @@ def test_a_version_that_is_no_version_is_refused(version, runner):
     assert not (done.scratch / "python.log").exists()
 
 
-@pytest.mark.parametrize(("name", "value"), [("audit", "yes"), ("fail", "no"), ("report", ""), ("report", "a\nexit-code=0")])
+@pytest.mark.parametrize(
+    ("head", "pull_request", "run_code", "forbidden"),
+    [
+        ("somebody/project", True, "auto", False), ("anybody/project", True, "auto", True), ("", True, "auto", True),
+        ("somebody/project", False, "auto", False), ("anybody/project", True, "true", False), ("somebody/project", True, "false", True),
+    ],
+)  # fmt: skip
+def test_a_pull_request_from_a_fork_runs_no_code_and_installs_none(runner, head, pull_request, run_code, forbidden):
+    done = runner(code=0, head=head, pull_request=pull_request, run_code=run_code, install=".")
+    assert done.run(STEPS) == 0
+    assert ("--no-code" in (done.scratch / "dpverify.log").read_text().split("\0")) is forbidden
+    assert ("." not in (done.scratch / "python.log").read_text().splitlines()) is forbidden
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("audit", "yes"), ("run_code", "yes"), ("fail", "no"), ("report", ""), ("report", "a\nexit-code=0")]
+)
 def test_a_wrong_input_is_an_error_with_the_way_out(name, value, runner):
     done = runner(code=0, **{name: value})
     assert done.run(STEPS) == 2
-    assert any(f"::error::{name}: " in said for said in done.said.values())
+    assert any(f"::error::{name.replace('_', '-')}: " in said for said in done.said.values())
 
 
 def test_values_reach_scripts_by_the_environment_alone():

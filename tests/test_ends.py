@@ -1,5 +1,6 @@
 """Germs are enclosures on the whole end: every sampled value of f, f' and f'' lies in them, near the start and far beyond."""
 
+import time
 from fractions import Fraction
 
 import pytest
@@ -263,3 +264,11 @@ def test_ranges_round_outward():
     assert LEAST_START == 16
     assert germ("0*x + 2").bounds().ball().overlaps(arb(2))
     assert Num(F(2)) == parse("2")
+
+
+def test_a_power_that_nobody_multiplies_out_is_left_undecided_at_once():
+    around_zero = Germ(arb(64), Range(arb(-1), arb(1)))
+    started = time.monotonic()
+    with precision(BITS), pytest.raises(Undecided, match="a power beyond"):
+        around_zero.power(F(10**12))
+    assert time.monotonic() - started < 1

@@ -31,7 +31,7 @@ from dpverify.audit.plan import Plan, make_plan, number_up
 from dpverify.audit.query import QueryFinding, Searched, search_sensitivity
 from dpverify.audit.replay import Replay, command_line, python_line
 from dpverify.audit.run import Run, Settings, run
-from dpverify.audit.target import Target, load, show
+from dpverify.audit.target import Target, load, show, timed
 from dpverify.catalogue import Spec, Stated
 from dpverify.errors import AuditError
 from dpverify.expr import Num
@@ -138,6 +138,7 @@ def _audit(
     settings = Settings(samples, 1 - confidence, stop)
     journal = Journal(None if kept is None else Checkpoint(kept, _key(claim, target, plan, settings, root)), root)
     with Engine(target, root=root, executor=executor, workers=workers, dask=dask, timeout=timeout) as engine:
+        progress(0)  # from here on the engine watches over what is called
         state = run(plan, settings, engine, journal, progress)
         shared = _shared(state, target, engine, journal)
     known = root if target.reproducible else None
@@ -260,7 +261,7 @@ def audit_spec(
     if spec.audit is None:
         raise AuditError(f"{spec.file}: no [audit] table. Add one that names the sampler.")
     table, folder = spec.audit, Path(spec.file).resolve().parent
-    query = _callable(table["query"], folder) if "query" in table else None
+    query = timed(_callable(table["query"], folder), table["query"], timeout) if "query" in table else None
     patterns = table.get("patterns")
     if isinstance(patterns, str) and patterns.startswith("strategy:"):
         patterns = load(patterns.removeprefix("strategy:"), folder)

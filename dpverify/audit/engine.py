@@ -38,6 +38,7 @@ from dpverify.audit.partition import Counts, Partition, code_counts
 from dpverify.audit.target import TIMEOUT, Beat, Target, overdue, show
 from dpverify.errors import AuditError, SamplerError
 from dpverify.outside import printable
+from dpverify.processes import die_with_parent
 
 SEGMENTS: Final = 16
 FIRST_BLOCK: Final = 256
@@ -367,7 +368,8 @@ def _worker(target: Target, root: int, timeout: float, others: list[Connection])
     forks = "fork" in multiprocessing.get_all_start_methods()
     context: Any = multiprocessing.get_context("fork" if forks else "spawn")
     ours, theirs = context.Pipe()
-    process = context.Process(target=_serve, args=(target, root, timeout, theirs, [ours, *others] if forks else []), daemon=True)
+    given = (target, root, timeout, theirs, os.getpid(), [ours, *others] if forks else [])
+    process = context.Process(target=_serve, args=given, daemon=True)
     try:
         with warnings.catch_warnings():  # of forks beside threads: the worker uses none of the parent's
             warnings.simplefilter("ignore", DeprecationWarning)
@@ -378,11 +380,13 @@ def _worker(target: Target, root: int, timeout: float, others: list[Connection])
     return _Worker(process, ours)
 
 
-def _serve(target: Target, root: int, timeout: float, connection: Connection, inherited: list[Connection]) -> None:
+def _serve(target: Target, root: int, timeout: float, connection: Connection, parent: int, inherited: list[Connection]) -> None:
     """What a worker does: blocks, one after the other, until its engine is gone."""
     for other in inherited:  # or the workers would keep each other's pipes open, and outlive the engine
         other.close()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the engine ends its workers
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    die_with_parent(parent)
 
     def alive(side: int, calling: bool) -> None:
         connection.send((side, calling))

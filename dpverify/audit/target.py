@@ -271,6 +271,23 @@ def overdue(timeout: float) -> str:
     return f"did not return within {timeout:g} s. If it is only slow, allow more time (timeout)."
 
 
+def timed(call: Callable[[Any], Any], name: str, timeout: float) -> Callable[[Any], Any]:
+    """A query whose calls must return within `timeout` seconds: they raise AuditError where they do not, or where they end the process."""
+
+    @functools.wraps(call)
+    def watched(data: Any) -> Any:
+        answers: list[Any] = []
+        try:
+            _watched(lambda: answers.append(call(data)), answers, timeout, None)
+        except _Hanging:
+            raise AuditError(f"the query {name} on input {show(data)} {overdue(timeout)}") from None
+        except SystemExit as error:
+            raise AuditError(f"the query {name} on input {show(data)} ends its process: SystemExit({error.code!r}).") from error
+        return answers[0]
+
+    return watched
+
+
 def _name(sampler: object) -> str:
     """A callable in words."""
     while isinstance(sampler, functools.partial):

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
-import sys
 import tomllib
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -23,6 +21,7 @@ from dpverify.catalogue.checks import (
     substituted,
     why_not,
 )
+from dpverify.catalogue.declared import declaration
 from dpverify.catalogue.kinds import BUILTINS, COMBINATORS, POSITIVE, READERS, close_pairs, read_kind
 from dpverify.catalogue.toml import Decimal, Fault, Fields, bound_nesting, long_integers, meant, read_text, shorten, show
 from dpverify.catalogue.values import (
@@ -48,8 +47,7 @@ from dpverify.catalogue.values import (
 )
 from dpverify.certificate import PRECISIONS, pack, unpack
 from dpverify.curves.runs import adjacency_faults
-from dpverify.declare import Mechanism as Declaration
-from dpverify.errors import CertificateError, DpverifyError, ExprError, SpecError
+from dpverify.errors import CertificateError, CodeForbidden, ExprError, SpecError
 from dpverify.expr import (
     FUNCTIONS,
     ONE,
@@ -94,7 +92,7 @@ from dpverify.model import (
     all_parts,
     kind_of,
 )
-from dpverify.outside import printable
+from dpverify.processes import Bounds
 from dpverify.search import sanity
 
 MAX_PARAMETERS: Final = 1000
@@ -160,8 +158,12 @@ def resolve(name: str) -> list[Path]:
 # -- reading ----------------------------------------------------------------------------------------
 
 
-def read_spec(path: str | Path) -> Spec:
-    """The claims of a file. Raises SpecError listing all that is wrong with it."""
+def read_spec(path: str | Path, *, code: bool = True, bounds: Bounds | None = None) -> Spec:
+    """The claims of a file. Raises SpecError listing all that is wrong with it.
+
+    code: whether a declaration in Python, which `use` names, may be run; where not, such a file is CodeForbidden. bounds: of that run,
+    which has a process of its own.
+    """
     file = str(path)
     try:
         text = read_text(Path(path))
@@ -169,7 +171,7 @@ def read_spec(path: str | Path) -> Spec:
         data = tomllib.loads(text, parse_float=Decimal)
         if long := list(long_integers(data, file)):
             raise SpecError(long)
-        return _Reader(file, text, data).spec()
+        return _Reader(file, text, data, code, bounds).spec()
     except OSError as error:
         raise SpecError(f"{file}: cannot be read: {error.strerror or error}.") from error
     except RecursionError as error:
@@ -185,8 +187,8 @@ def read_spec(path: str | Path) -> Spec:
 class _Reader:
     """One file: the mechanism first, then each claim against it."""
 
-    def __init__(self, file: str, text: str, data: Mapping[str, Any]) -> None:
-        self.file, self.data = file, data
+    def __init__(self, file: str, text: str, data: Mapping[str, Any], code: bool = True, bounds: Bounds | None = None) -> None:
+        self.file, self.data, self.code, self.bounds = file, data, code, bounds
         self.faults: list[str] = []
         self.lines = [text.count("\n", 0, m.start(1)) + 1 for m in re.finditer(r"^[ \t]*(\[\[)[ \t]*claim[ \t]*\]\]", text, re.MULTILINE)]
         self.values: dict[str, Expr] = {}
@@ -472,23 +474,22 @@ class _Reader:
         return mechanism
 
     def _used(self, table: Fields) -> Mechanism | None:
-        """A declaration in Python: the one place where reading a file runs code, said on stderr."""
+        """A declaration in Python: the one place where reading a file runs code, apart from this process, said on stderr."""
         use = table.need("use", read_string, None)
         parameters = table.may("parameters", read_table, {})
         if use is None:
             return None
+        if not self.code:
+            why = "--no-code, or code = false in [tool.dpverify], forbids code."
+            raise CodeForbidden(f"{table.where}: use = {show(use)} was not run: {why}")
         try:
-            declared = _declaration(use, Path(self.file).parent)
-            mechanism, domains = declared.model(), declared.domains()
+            declared = declaration(use, (Path(self.file).parent, Path(), shelf()), self.bounds)
         except Fault as error:
             table.fault(f"use = {show(use)} {error}")
             return None
-        except SpecError as error:
-            for fault in error.faults:
-                table.fault(f"use = {show(use)}: {fault}")
-            return None
+        mechanism, domains = declared.mechanism, dict(declared.domains)
         kind = kind_of(mechanism)
-        self.source = str(declared.source or "")
+        self.source = declared.source
         self._parameters(table, parameters, VARIABLES.get(kind, {}))
         for name, domain in domains.items():
             if name in self.values:
@@ -665,36 +666,3 @@ class _Reader:
             table.fault('patterns = "usual" needs length, the number of answers.')
         table.done()
         return {key: value for key, value in audit.items() if value is not None}
-
-
-# -- declarations in Python ----------------------------------------------------------------------------------
-
-
-def _declaration(use: str, folder: Path) -> Declaration:
-    """The declaration that `use` names: "path.py:name", or a name on the shelf."""
-    file, mark, name = use.partition(":")
-    if not mark:
-        if not re.fullmatch(r"\w+", use):
-            raise Fault('is neither "path.py:name" nor a name of the shelf.')
-        file, name = f"mechanisms/{use}.py", use
-    if not file.endswith(".py") or not name.isidentifier():
-        raise Fault('is not of the form "path.py:name".')
-    tried = [base / file for base in (folder, Path(), shelf())]
-    path = next((candidate for candidate in tried if candidate.is_file()), None)
-    if path is None:
-        raise Fault(f"names no file. Looked for {', '.join(map(str, tried))}.")
-    print(printable(f"running {path} (use = {use})"), file=sys.stderr)  # noqa: T201
-    module_spec = importlib.util.spec_from_file_location(f"_dpverify_declaration_{path.stem}", path)
-    assert module_spec is not None and module_spec.loader is not None
-    module = importlib.util.module_from_spec(module_spec)
-    try:
-        module_spec.loader.exec_module(module)
-    except DpverifyError as error:
-        raise Fault(f"fails: {error}") from error
-    except Exception as error:
-        raise Fault(f"fails: {type(error).__name__}: {error}") from error
-    declared = getattr(module, name, None)
-    if not isinstance(declared, Declaration):
-        known = [key for key, value in vars(module).items() if isinstance(value, Declaration)]
-        raise Fault(f"names no dpverify.declare.Mechanism.{meant(name, known)}")
-    return declared

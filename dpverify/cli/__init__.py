@@ -5,9 +5,13 @@ One verb a file. Heavy modules are imported by the verb that needs them, so that
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
+import signal
 import sys
+import threading
+from collections.abc import Iterator
 from typing import Any, Final
 
 import click
@@ -47,7 +51,8 @@ class _Verbs(click.Group):
         kwargs["standalone_mode"] = False
         show_all(sys.stdout, sys.stderr)
         try:
-            sys.exit(super().main(*args, **kwargs) or 0)
+            with _ended_in_order():
+                sys.exit(super().main(*args, **kwargs) or 0)
         except click.Abort:
             click.echo("interrupted; no file is left half-written.", err=True)
             sys.exit(INTERRUPTED)
@@ -73,6 +78,21 @@ def _show(error: click.ClickException) -> None:
     said = io.StringIO()
     error.show(said)
     say(*said.getvalue().rstrip("\n").split("\n"), err=True)
+
+
+@contextlib.contextmanager
+def _ended_in_order() -> Iterator[None]:
+    """See that a signal that ends this process lets it end its own processes first, as an exit does."""
+    numbers = [number for name in ("SIGTERM", "SIGHUP") if (number := getattr(signal, name, None)) is not None]
+    here = threading.current_thread() is threading.main_thread()
+    mine = [number for number in numbers if here and signal.getsignal(number) is signal.SIG_DFL]
+    for number in mine:
+        signal.signal(number, lambda number, _: sys.exit(128 + number))
+    try:
+        yield
+    finally:
+        for number in mine:
+            signal.signal(number, signal.SIG_DFL)
 
 
 @click.group(cls=_Verbs, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120})

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from dpverify.cli.output import FORMATS, rendered
-from dpverify.cli.settings import Settings, configured
+from dpverify.cli.settings import Settings, codeless, configured
 
 Command = Callable[..., Any]
 
@@ -35,6 +35,7 @@ def sampling(command: Command) -> Command:
 @click.option("--dask", metavar="ADDRESS", help="Sample on the workers of a Dask scheduler.")
 @click.option("--timeout", type=float, help="Seconds that one call of the sampler may take; the profile's without it: 60.")
 @click.option("--checkpoint", type=click.Path(dir_okay=False, path_type=Path), help="Go on from this file; one claim file only.")
+@codeless
 @click.option("--no-stop", is_flag=True, help="Spend all samples, for the best lower bound on epsilon.")
 @click.option("--format", "style", type=click.Choice(list(FORMATS)), default="text", show_default=True)
 def audit(
@@ -48,7 +49,9 @@ def audit(
     from dpverify.cli.claims import audited, selected, specs_of
 
     paths = settings.paths(paths)
-    specs = [spec for spec in specs_of(paths) if spec.audit is not None]
+    if not settings.code:
+        raise click.UsageError("an audit runs code, which --no-code (or code = false in [tool.dpverify]) forbids.")
+    specs = [spec for spec in specs_of(paths, settings.bounds) if spec.audit is not None]
     if not specs:
         raise click.UsageError(f"{', '.join(paths)}: no file has an [audit] table. Add one that names the sampler.")
     specs = selected(specs, claims)

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from dpverify.cli import output
 from dpverify.cli.output import say
+from dpverify.cli.settings import bounds_of, timed
 
 if TYPE_CHECKING:
     from dpverify.catalogue import Spec, Stated
@@ -23,18 +25,27 @@ if TYPE_CHECKING:
     "--against", multiple=True, metavar="PATH|NAME",
     help="Demand a certificate of exactly each claim of these claim files, with the verdict that it expects; may be given several times.",
 )  # fmt: skip
-def check(certificates: tuple[Path, ...], against: tuple[str, ...]) -> int:
+@timed
+def check(certificates: tuple[Path, ...], against: tuple[str, ...], claim_timeout: float | None) -> int:
     """Re-check certificates (files, or directories of *.cert.json) with the kernel alone, and tell what each of them states.
 
     Of the directory of a report, all that its page lists has to be there, as it was when the page was written, and nothing else.
     Exit code 1 where a certificate is missing, is another than was meant, or is refused.
     """
-    from dpverify.kernel import recheck
+    from dpverify.config import read_config
+    from dpverify.kernel import Rechecked
+    from dpverify.outside import printable
+    from dpverify.processes import Ended, in_order, worthwhile
 
     expected = _expected(against)  # before long work is done for them
     found: dict[Path, Rechecked] = {}
-    for file in dict.fromkeys(file for path in certificates for file in _files(path)):
-        found[file] = recheck(file)
+    files = list(dict.fromkeys(file for path in certificates for file in _files(path)))
+    bounds = bounds_of(read_config(Path.cwd()), claim_timeout)
+    for file, answer in zip(files, in_order(_rechecked, [[file] for file in files], worthwhile(len(files), 0), bounds), strict=True):
+        if isinstance(answer, Ended):
+            told = printable(f"{file}: refused: {output.ended('checking the certificate', answer, bounds)}")
+            answer = Rechecked(2, (told,))
+        found[file] = answer
         say(*_told(found[file]), err=found[file].code != 0)
     wrong = [line for path in certificates if path.is_dir() for line in _beside_page(path, found)]
     wrong += _beside_claims(expected, found) if against else []
@@ -44,6 +55,19 @@ def check(certificates: tuple[Path, ...], against: tuple[str, ...]) -> int:
     told = f"{len(found)} certificate{'' if len(found) == 1 else 's'}, {held} hold"
     say(told + (f"; {len(wrong)} missing, extra or other" if wrong else ""))
     return max([1 if wrong else 0, *(one.code for one in found.values())])
+
+
+def _rechecked(file: Path) -> Rechecked:
+    """What the kernel says of a file; a fault of dpverify is an answer too, and takes no other away."""
+    from dpverify.kernel import Rechecked, recheck
+    from dpverify.outside import printable
+
+    try:
+        return recheck(file)
+    except MemoryError:
+        raise
+    except Exception as error:
+        return Rechecked(3, (printable(f"{file}: {output.fault(error)}"),))
 
 
 def _files(path: Path) -> list[Path]:

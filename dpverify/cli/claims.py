@@ -8,7 +8,7 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import groupby
 from pathlib import Path
@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from dpverify.cli import output
-from dpverify.errors import DpverifyError, SpecError
+from dpverify.errors import CodeForbidden, DpverifyError, SpecError
 
 if TYPE_CHECKING:
     from dpverify.cache import Cache
     from dpverify.catalogue import Spec, Stated
-    from dpverify.cli.jobs import Died
     from dpverify.cli.judging import Outcome
     from dpverify.finding import Finding
+    from dpverify.processes import Bounds, Ended
     from dpverify.report import Entry
     from dpverify.report.results import Fault, Results
 
@@ -32,28 +32,62 @@ LONGEST: Final = 120
 """Bytes of a claim file's name that names of other files begin with; a file system takes 255 in all."""
 
 
-def specs_of(paths: Sequence[str]) -> list[Spec]:
-    """Every claim file meant, read; all faults of all files in one SpecError, before anything is done."""
-    from dpverify.catalogue import read_spec, resolve
+def specs_of(paths: Sequence[str], bounds: Bounds | None = None, *, forbidden: list[Fault] | None = None) -> list[Spec]:
+    """Every claim file meant, read; all faults of all files in one SpecError, before anything is done.
 
-    specs: list[Spec] = []
-    faults: list[str] = []
+    bounds: of the reading of each, which is done in processes that can be ended: it looks at densities too. forbidden: where it is given,
+    no code is run, and it gets the files whose mechanism is code.
+    """
+    from dpverify.catalogue import Spec, resolve
+    from dpverify.processes import Bounds, Ended, in_order, worthwhile
+    from dpverify.report.results import Fault
+
+    bounds = bounds or Bounds()
+    files: list[Path] = []
+    found: list[tuple[str, ...] | None] = []
     for path in paths:
         try:
-            files = resolve(path)
+            meant = [file for file in resolve(path) if file.name != "pyproject.toml" or file == Path(path)]  # not a project's own
         except SpecError as error:
-            faults.extend(error.faults)
+            found.append(error.faults)
             continue
-        for file in files:
-            if file.name == "pyproject.toml" and file != Path(path):
-                continue  # a project's own, in a folder of claim files
-            try:
-                specs.append(read_spec(file))
-            except SpecError as error:
-                faults.extend(error.faults)
+        files += meant
+        found += [None] * len(meant)
+    read = in_order(_Reading(forbidden is None, bounds), [[file] for file in files], worthwhile(len(files), 0), bounds.twice())
+    answers = iter(zip(files, read, strict=True))
+    specs: list[Spec] = []
+    faults: list[str] = []
+    for said in found:
+        file, answer = (Path(), said) if said is not None else next(answers)
+        if isinstance(answer, Spec):
+            specs.append(answer)
+        elif isinstance(answer, CodeForbidden):
+            if forbidden is not None:
+                forbidden.append(Fault(str(file), "mechanism", str(answer), what="not run"))
+                output.say(str(answer), err=True)
+        else:
+            faults += [f"{file}: {output.ended('reading the file', answer, bounds)}"] if isinstance(answer, Ended) else answer or ()
     if faults:
         raise SpecError(faults)
     return specs
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """Reads a claim file: its claims, or what is wrong with it."""
+
+    code: bool
+    bounds: Bounds
+
+    def __call__(self, file: Path) -> Spec | CodeForbidden | tuple[str, ...]:
+        from dpverify.catalogue import read_spec
+
+        try:
+            return read_spec(file, code=self.code, bounds=self.bounds)
+        except CodeForbidden as error:
+            return error
+        except SpecError as error:
+            return error.faults
 
 
 def selected(specs: Sequence[Spec], names: Sequence[str]) -> list[Spec]:
@@ -85,17 +119,20 @@ def _listed(names: Sequence[str], most: int = 8) -> str:
 
 def verified(
     specs: Sequence[Spec], certificates: Path | None, digits: int, *, cache: Cache | None = None, jobs: int | None = 1,
-    names: Sequence[str] = (), force: bool = False,
+    names: Sequence[str] = (), force: bool = False, bounds: Bounds | None = None,
 ) -> list[Entry]:  # fmt: skip
-    """The outcome of every claim, with certificates written as they come.
+    """The outcome of every claim, with certificates written as they come. Each is judged in a process that can be ended.
 
     cache: what was found before; a folder of certificates is one too. jobs: processes, None for as many as are worth it.
-    names: of the claims that are meant, where not all are. force: whether foreign files in the folder are replaced too. Raises SpecError
-    for names that no claim has, and for files in the way.
+    names: of the claims that are meant, where not all are. force: whether foreign files in the folder are replaced too. bounds: of each
+    claim's judging. Raises SpecError for names that no claim has, and for files in the way.
     """
+    import dpverify.search  # noqa: F401  # before the processes are forked, which need it
     from dpverify.cli.found import NAME, found_in, refuse
-    from dpverify.cli.jobs import in_order, worthwhile
     from dpverify.cli.judging import Judge, Outcome, Task
+    from dpverify.processes import Bounds, in_order, worthwhile
+
+    bounds = bounds or Bounds()
 
     stems = unique(_certificate_stem(spec, stated) for spec in specs for stated in spec.claims)
     files = {(spec.file, stated.claim.name): f"{next(stems)}.cert.json" for spec in specs for stated in spec.claims}
@@ -110,13 +147,13 @@ def verified(
     if jobs is None:
         hits = sum(map(judge.has, tasks))
         jobs = worthwhile(hits, len(tasks) - hits)
-    outcomes = in_order(judge, [list(group) for _, group in groupby(tasks, key=lambda task: task.file)], jobs)
+    outcomes = in_order(judge, [list(group) for _, group in groupby(tasks, key=lambda task: task.file)], jobs, bounds)
     entries: list[Entry] = []
     searched = False
     with contextlib.closing(outcomes), click.progressbar(work, label="verifying", file=sys.stderr, hidden=not output.watched()) as steps:
         for (spec, stated), outcome in zip(steps, outcomes, strict=True):
             certificate = None if certificates is None else certificates / files[spec.file, stated.claim.name]
-            entries.append(_entry(spec, stated, digits, outcome, certificate))
+            entries.append(_entry(spec, stated, digits, outcome, certificate, bounds))
             searched |= isinstance(outcome, Outcome) and outcome.searched
     if found is not None:
         found.add([Path(entry.certificate).name for entry in entries if entry.certificate], digits)
@@ -125,20 +162,23 @@ def verified(
     return entries
 
 
-def _entry(spec: Spec, stated: Stated, digits: int, outcome: Outcome | Died, certificate: Path | None) -> Entry:
+def _entry(
+    spec: Spec, stated: Stated, digits: int, outcome: Outcome | Ended, certificate: Path | None, bounds: Bounds
+) -> Entry:
     """The entry of a claim, with its certificate written."""
     from dpverify.certificate import encode
-    from dpverify.cli.jobs import Died
+    from dpverify.processes import Ended
     from dpverify.report import Entry
 
     common: dict[str, Any] = {
         "file": spec.file, "mechanism": spec.mechanism, "claim": stated.claim, "expected": stated.expect, "line": stated.line,
         "digits": digits, "utility": stated.utility,
     }  # fmt: skip
-    if isinstance(outcome, Died) or outcome.verified is None:
-        fault, seconds = (output.died(outcome.how), 0.0) if isinstance(outcome, Died) else (outcome.fault, outcome.seconds)
-        output.say(*f"{spec.file}, {stated.claim.name}: {fault}".split("\n"), err=True)
-        return Entry(**common, fault=fault, seconds=seconds)
+    if isinstance(outcome, Ended):
+        return Entry(**common, reasons=(output.ended("judging the claim", outcome, bounds),), seconds=outcome.seconds)
+    if outcome.verified is None:
+        output.say(*f"{spec.file}, {stated.claim.name}: {outcome.fault}".split("\n"), err=True)
+        return Entry(**common, fault=outcome.fault, seconds=outcome.seconds)
     verified = outcome.verified
     decided = certificate is not None and verified.judgement.verdict != "UNKNOWN"
     if certificate is not None and decided:
@@ -178,7 +218,8 @@ def unique(names: Iterable[str]) -> Iterator[str]:
 
 def audited(specs: Sequence[Spec], checkpoint: Path | None = None, **settings: Any) -> Results:
     """The findings of every claim of files with an [audit] table, and the audits that could not be made."""
-    from dpverify.audit import audit_spec
+    from dpverify.audit.apart import audit_apart
+    from dpverify.processes import Failed
     from dpverify.report.results import Fault, Results
 
     work = [(spec, stated) for spec in specs for stated in spec.claims]
@@ -193,9 +234,9 @@ def audited(specs: Sequence[Spec], checkpoint: Path | None = None, **settings: A
                 bar.update(done - bar.pos)
 
             try:
-                findings += audit_spec(spec, claims=[stated], checkpoint=file, progress=progress, **settings)
+                findings += audit_apart(spec, stated, progress, {**settings, "checkpoint": file})
             except Exception as error:  # one claim's fault must not take the other findings away
-                if os.environ.get("DPVERIFY_DEBUG") and not isinstance(error, DpverifyError | OSError):
+                if os.environ.get("DPVERIFY_DEBUG") and not isinstance(error, DpverifyError | OSError | Failed):
                     raise
                 known = f"{type(error).__name__}: {error}" if isinstance(error, DpverifyError) else None
                 known = output.unwritten(error) if isinstance(error, OSError) else known
@@ -204,6 +245,17 @@ def audited(specs: Sequence[Spec], checkpoint: Path | None = None, **settings: A
     lines = {(spec.file, stated.claim.name): stated.line for spec, stated in work}
     said = {(spec.file, stated.claim.name): _audit_digest(spec, stated) for spec, stated in work}
     return Results(findings=findings, faults=faults, lines=lines, audited=said)
+
+
+def not_audited(specs: Sequence[Spec]) -> list[Fault]:
+    """Of every claim that would be audited, that it was not, since no code may be run."""
+    from dpverify.report.results import Fault
+
+    why = "not audited: --no-code, or code = false in [tool.dpverify], forbids code."
+    faults = [Fault(spec.file, stated.claim.name, why, 0) for spec in specs if spec.audit is not None for stated in spec.claims]
+    for fault in faults:
+        output.say(f"{fault.file}, {fault.name}: {fault.error}", err=True)
+    return faults
 
 
 def _audit_digest(spec: Spec, stated: Stated) -> str:

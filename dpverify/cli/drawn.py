@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from hashlib import sha256
 from itertools import pairwise
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from dpverify.bands import Band, Bands
     from dpverify.cache import Cache
     from dpverify.model import Claim
+    from dpverify.processes import Bounds
     from dpverify.report import Entry
     from dpverify.report.page.subject import Pictures, Plane
 
@@ -37,20 +39,52 @@ _AXES: Final = {"delta": ("delta", "epsilon"), "trade_off": ("type II error", "t
 """What each kind of band bounds, and as a function of what."""
 
 
-def curves_and_pictures(groups: Mapping[str, Sequence[Entry]], cache: Cache) -> dict[str, tuple[list[Bands], list[Pictures]]]:
-    """Of every claim file, by its stem, the bands and the pictures; claims that differ only in what they claim share theirs."""
-    drawn: dict[str, tuple[list[Bands], list[Pictures]]] = {}
-    with click.progressbar(groups.items(), label="drawing", file=sys.stderr, hidden=not output.watched()) as steps:
-        for stem, entries in steps:
-            alike: dict[Claim, list[Entry]] = {}
-            for entry in entries:
-                alike.setdefault(replace(entry.claim, epsilon=None, delta=None, name=""), []).append(entry)
-            found = [_bands(group, cache) for group in alike.values()]
-            drawn[stem] = ([bands for bands in found if bands is not None], [_pictures(group) for group in alike.values()])
+def curves_and_pictures(
+    groups: Mapping[str, Sequence[Entry]], cache: Cache, bounds: Bounds | None = None
+) -> dict[str, tuple[list[Bands], list[Pictures]]]:
+    """Of every claim file, by its stem, the bands and the pictures; claims that differ only in what they claim share theirs.
+
+    bounds: of what is drawn of one mechanism, in a process that can be ended.
+    """
+    import dpverify.bands
+    import dpverify.figures  # noqa: F401  # before the processes are forked, which need them
+    from dpverify.processes import Bounds, Ended, in_order
+
+    bounds = bounds or Bounds()
+    tasks: list[tuple[str, list[Entry]]] = []
+    for stem, entries in groups.items():
+        alike: dict[Claim, list[Entry]] = {}
+        for entry in entries:
+            alike.setdefault(replace(entry.claim, epsilon=None, delta=None, name=""), []).append(entry)
+        tasks += [(stem, group) for group in alike.values()]
+    drawn: dict[str, tuple[list[Bands], list[Pictures]]] = {stem: ([], []) for stem in groups}
+    results = in_order(_Drawing(cache), [[group] for _, group in tasks], 1, bounds)
+    with contextlib.closing(results), click.progressbar(tasks, label="drawing", file=sys.stderr, hidden=not output.watched()) as steps:
+        for (stem, group), found in zip(steps, results, strict=True):
+            if isinstance(found, Ended):
+                click.echo(f"{group[0].file}, {group[0].claim.name}: {output.ended('drawing the pictures', found, bounds)}", err=True)
+                continue
+            told, bands, pictures = found
+            for line in told:
+                click.echo(line, err=True)
+            drawn[stem][0].extend(bands)
+            drawn[stem][1].append(pictures)
     return drawn
 
 
-def _bands(entries: Sequence[Entry], cache: Cache) -> Bands | None:
+@dataclass(frozen=True, slots=True)
+class _Drawing:
+    """Draws what belongs to claims of one mechanism, and tells what fails."""
+
+    cache: Cache
+
+    def __call__(self, entries: Sequence[Entry]) -> tuple[list[str], list[Bands], Pictures]:
+        told: list[str] = []
+        bands = _bands(entries, self.cache, told)
+        return told, [] if bands is None else [bands], _pictures(entries, told)
+
+
+def _bands(entries: Sequence[Entry], cache: Cache, told: list[str]) -> Bands | None:
     """The bands of claims. They take long: those that the same code made from the same claims before are taken from the cache.
 
     No verdict rests on them, and they may not contradict what the kernel says now.
@@ -64,7 +98,7 @@ def _bands(entries: Sequence[Entry], cache: Cache) -> Bands | None:
     kept = _kept(cache.recall(name), claims)
     if kept is not None and not any(_contradicts(kept, entry) for entry in entries):
         return kept
-    found = _tried(entries[0], "its curves", lambda: bands.bands(claims, evidence))
+    found = _tried(entries[0], told, "its curves", lambda: bands.bands(claims, evidence))
     if found is not None:
         cache.remember(name, found.to_json())
     return found
@@ -120,18 +154,18 @@ def _contradicts(bands: Bands, entry: Entry) -> bool:
     return above or (high is not None and lower is not None and Fraction(lower) > Fraction(high))
 
 
-def _pictures(entries: Sequence[Entry]) -> Pictures:
+def _pictures(entries: Sequence[Entry], told: list[str]) -> Pictures:
     from dpverify.figures import loss, noise_error
     from dpverify.report.page.subject import Pictures
 
     claim = entries[0].claim
-    drawn = _tried(entries[0], "its loss", lambda: loss(claim))
+    drawn = _tried(entries[0], told, "its loss", lambda: loss(claim))
     apart = 1.0 if drawn is None or drawn.answers is None else drawn.answers[1] - drawn.answers[0]
     return Pictures(
         tuple(entry.claim.name for entry in entries),
         loss=drawn,
-        plane=_tried(entries[0], "its noise in the plane", lambda: _plane(claim, apart)),
-        error=_tried(entries[0], "its error", lambda: noise_error(claim)),
+        plane=_tried(entries[0], told, "its noise in the plane", lambda: _plane(claim, apart)),
+        error=_tried(entries[0], told, "its error", lambda: noise_error(claim)),
     )
 
 
@@ -147,13 +181,15 @@ def _plane(claim: Claim, apart: float) -> Plane | None:
     return Plane(unit_ball(norm, apart), level_sets(claim.mechanism), [(float(x), float(y)) for x, y in draws])
 
 
-def _tried(entry: Entry, what: str, draw: Callable[[], T]) -> T | None:
+def _tried(entry: Entry, told: list[str], what: str, draw: Callable[[], T]) -> T | None:
     try:
         return draw()
+    except MemoryError:
+        raise
     except Exception as error:
         if os.environ.get("DPVERIFY_DEBUG"):
             raise
-        output.say(f"{entry.file}, {entry.claim.name}, {what}: {output.fault(error)}", err=True)
+        told.append(f"{entry.file}, {entry.claim.name}, {what}: {output.fault(error)}")
         return None
 
 

@@ -55,6 +55,8 @@ class Judge:
         try:
             before = self._before(task)
             verified = before or self._anew(task.claim)
+        except MemoryError:
+            raise  # the end of a worker, not a fault
         except Exception as error:
             if os.environ.get("DPVERIFY_DEBUG"):
                 traceback.print_exc()

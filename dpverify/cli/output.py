@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from dpverify.outside import printable
+from dpverify.processes import Failed
 
 if TYPE_CHECKING:
+    from dpverify.processes import Bounds, Ended
     from dpverify.report.results import Results
 
 FORMATS: Final = {"text": "text", "json": "record", "sarif": "sarif", "junit": "junit", "github": "github", "markdown": "markdown"}
@@ -93,15 +95,18 @@ def unwritten(error: OSError) -> str:
 
 def fault(error: Exception) -> str:
     """A fault of dpverify itself, in a sentence with the way out."""
+    said = str(error) if isinstance(error, Failed) else f"{type(error).__name__}: {error}"
     return (
-        f"dpverify itself failed: {type(error).__name__}: {error}. This is a bug: please report it with the claim file "
+        f"dpverify itself failed: {said}. This is a bug: please report it with the claim file "
         "and the traceback that DPVERIFY_DEBUG=1 shows."
     )
 
 
-def died(how: str) -> str:
-    """A process that ended while it judged a claim, in a sentence with the way out."""
-    return (
-        f"the process that judged it was ended by {how}. Where memory ran out, ask for fewer --jobs; otherwise this is a bug: please "
-        "report it with the claim file."
-    )
+def ended(what: str, end: Ended, bounds: Bounds) -> str:
+    """A process that ended before its task was done, in a sentence with the way out. what: it was to do, such as "judging the claim"."""
+    if end.overdue:
+        return f"{what} took more than {bounds.timeout:g} s. Allow more with --timeout SECONDS, or any time with --timeout 0."
+    if end.full:
+        return f"{what} took more than {bounds.memory} MiB of memory. Allow more with memory = MIB in [tool.dpverify] of pyproject.toml."
+    memory = " Where the machine's memory ran out, ask for fewer --jobs." if "signal 9" in end.how else ""
+    return f"the process that was {what} was {end.how}.{memory}"

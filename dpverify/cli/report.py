@@ -20,7 +20,7 @@ from dpverify.outside import read_regular
 
 if TYPE_CHECKING:
     from dpverify.report.page.subject import Run
-    from dpverify.report.results import Results
+    from dpverify.report.results import Fault, Results
 
 EXTENSIONS: Final = {"json": "json", "sarif": "sarif", "junit": "xml", "github": "txt", "markdown": "md", "text": "txt"}
 
@@ -44,7 +44,7 @@ def report(
     The directory may be new, empty, or that of an earlier report, whose files are replaced. A file of somebody else that is in the way is
     an error, unless --force is given.
     """
-    from dpverify.cli.claims import audited, specs_of, verified
+    from dpverify.cli.claims import audited, not_audited, specs_of, verified
     from dpverify.cli.found import found_in, refuse
     from dpverify.report.curves import data_name
     from dpverify.report.page import pages
@@ -52,14 +52,16 @@ def report(
     from dpverify.report.results import Results
 
     program = pdf.browser() if printed else None
-    specs = specs_of(settings.paths(paths))
+    forbidden: list[Fault] = []
+    specs = specs_of(settings.paths(paths), settings.bounds, forbidden=None if settings.code else forbidden)
     if not force:
         own = [PAGE, "index.md", *(["index.pdf"] if printed else []), *(f"results.{EXTENSIONS[style]}" for style in styles)]
         refuse(output, [*own, *(data_name(stem) for stem in _stems(spec.file for spec in specs).values())])
-    entries = verified(specs, output, settings.digits, cache=settings.cache, jobs=settings.jobs, force=force)
-    sampled = [spec for spec in specs if spec.audit is not None] if audits else []
+    entries = verified(specs, output, settings.digits, cache=settings.cache, jobs=settings.jobs, force=force, bounds=settings.bounds)
+    sampled = [spec for spec in specs if spec.audit is not None] if audits and settings.code else []
     found = audited(sampled, **settings.sampling(samples, confidence, seed, workers)) if sampled else Results()
-    results = settings.marked(replace(found, entries=entries))
+    unrun = [*forbidden, *(not_audited(specs) if audits and not settings.code else [])]
+    results = settings.marked(replace(found, entries=entries, faults=[*found.faults, *unrun]))
     run = _run(results, settings)
     for name, content in {**_curves(run), **pages(run)}.items():
         write(output / name, content)
@@ -82,7 +84,7 @@ def _run(results: Results, settings: Settings) -> Run:
 
     groups = {file: list(group) for file, group in groupby(results.entries, key=lambda entry: entry.file)}
     stems = _stems(groups)
-    drawn = curves_and_pictures({stems[file]: group for file, group in groups.items()}, settings.cache)
+    drawn = curves_and_pictures({stems[file]: group for file, group in groups.items()}, settings.cache, settings.bounds)
     settings.cache.prune()
     files = []
     for file, group in groups.items():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -13,6 +13,7 @@ import click
 
 from dpverify.cli.output import say, watched
 from dpverify.errors import SpecError
+from dpverify.processes import Bounds
 
 if TYPE_CHECKING:
     from dpverify.cache import Cache
@@ -27,7 +28,10 @@ CACHE_VARIABLE: Final = "DPVERIFY_CACHE_DIR"
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What one run goes by. digits: of the tight epsilon; jobs: processes that judge, None for as many as are worth it."""
+    """What one run goes by. digits: of the tight epsilon; jobs: processes that judge, None for as many as are worth it.
+
+    bounds: of each claim's judging. code: whether code that claim files name may be run.
+    """
 
     config: Config
     profile: Profile
@@ -35,6 +39,8 @@ class Settings:
     digits: int
     cache: Cache
     jobs: int | None = None
+    bounds: Bounds = field(default_factory=Bounds)
+    code: bool = True
 
     def paths(self, given: Sequence[str]) -> tuple[str, ...]:
         """The claim files that are meant: those given, else those of the configuration. Raises UsageError where there are neither."""
@@ -93,7 +99,7 @@ def _settled(command: Command, *, accepting: bool) -> Command:
     @wraps(command)
     def settled(
         *args: Any, profile: str | None, baseline: Path | None = None, digits: int | None = None, no_cache: bool = False,
-        jobs: int | None = None, **kwargs: Any,
+        jobs: int | None = None, claim_timeout: float | None = None, no_code: bool = False, **kwargs: Any,
     ) -> Any:  # fmt: skip
         from dpverify.config import read_config
 
@@ -102,18 +108,33 @@ def _settled(command: Command, *, accepting: bool) -> Command:
         if chosen.name != "dev" and watched():
             say(f"profile {chosen.name}", err=True)
         accepted = _baseline((baseline or config.baseline) if accepting else None)
-        settings = Settings(config, chosen, accepted, digits or chosen.digits, cache_of(config, off=no_cache), jobs)
+        settings = Settings(config, chosen, accepted, digits or chosen.digits, cache_of(config, off=no_cache), jobs,
+                            bounds_of(config, claim_timeout), config.code and not no_code)  # fmt: skip
         return command(*args, settings=settings, **kwargs)
 
     return settled
 
 
+timed = click.option(
+    "--timeout", "claim_timeout", type=click.FloatRange(0), metavar="SECONDS", help="For each claim; 60 without it, 0 for any time."
+)
+codeless = click.option("--no-code", is_flag=True, help="Run no code that claim files name: no declarations by use, no samplers.")
+
+
+def bounds_of(config: Config, timeout: float | None) -> Bounds:
+    """What a claim or a certificate may take: the flag that is given, over the project's settings."""
+    seconds = config.timeout if timeout is None else timeout
+    return Bounds(seconds or None, config.memory)
+
+
 def judging(command: Command) -> Command:
-    """--digits, --jobs and --no-cache, for what `configured` wraps."""
+    """--digits, --jobs, --timeout, --no-cache and --no-code, for what `configured` wraps."""
     options = (
         click.option("--digits", type=click.IntRange(1, 1000), help="Digits of the tight epsilon; the profile's without it: 20."),
         click.option("-j", "--jobs", type=click.IntRange(1), help="Processes that judge; as many as are worth it, without it."),
+        timed,
         click.option("--no-cache", is_flag=True, help="Search anew, and keep nothing."),
+        codeless,
     )
     for option in reversed(options):
         command = option(command)

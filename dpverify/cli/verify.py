@@ -20,10 +20,11 @@ from dpverify.cli.settings import Settings, configured, judging
 def verify(paths: tuple[str, ...], claims: tuple[str, ...], certificates: Path | None, settings: Settings, style: str) -> int:
     """Prove or refute every claim of the files, directories or named mechanisms; without any, of those that pyproject.toml names."""
     from dpverify.cli.claims import specs_of, verified
-    from dpverify.report.results import Results
+    from dpverify.report.results import Fault, Results
 
-    specs = specs_of(settings.paths(paths))
-    entries = verified(specs, certificates, settings.digits, cache=settings.cache, jobs=settings.jobs, names=claims)
-    results = settings.marked(Results(entries=entries), whole=not claims)
+    forbidden: list[Fault] = []
+    specs = specs_of(settings.paths(paths), settings.bounds, forbidden=None if settings.code else forbidden)
+    entries = verified(specs, certificates, settings.digits, cache=settings.cache, jobs=settings.jobs, names=claims, bounds=settings.bounds)
+    results = settings.marked(Results(entries=entries, faults=forbidden), whole=not claims)
     click.echo(rendered(results, style))
     return results.exit_code

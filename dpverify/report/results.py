@@ -32,12 +32,16 @@ RULES: Final[Mapping[str, str]] = {**CLAIM_RULES, **AUDIT_RULES}
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """An audit that could not be made, which is never a pass: of which claim, why, and the exit code (3 for a fault of dpverify itself)."""
+    """An audit that could not be made, or a mechanism that could not be run, which is never a pass: of which claim, why, the exit code.
+
+    The code is 3 for a fault of dpverify itself, and 0 for an audit that was not to be made, since no code may be run.
+    """
 
     file: str
     name: str
     error: str
     code: int = 2
+    what: str = "not audited"
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,14 +139,16 @@ class Results:
         for fault in self.faults:
             mark = _fingerprint(self.place(fault.file), fault.name, "FAULT", "")
             line = self.lines.get((fault.file, fault.name), 1)
-            yield Surprise("audit", "FAULT", "error", fault.file, line, fault.name, "not audited", f"{fault.name}: {fault.error}", mark)
+            level = "error" if fault.code else "warning"
+            yield Surprise("audit", "FAULT", level, fault.file, line, fault.name, fault.what, f"{fault.name}: {fault.error}", mark)
 
 
 def audits_summary(findings: Sequence[Finding], faults: Sequence[Fault] = ()) -> str:
     """How many claims were audited, and what was found."""
     found = [finding.finding for finding in findings]
     counts = [f"{found.count(name)} {name}" for name in (VIOLATION, NONCONFORMING, NO_VIOLATION_SEEN) if name in found]
-    counts += [f"{len(faults)} not audited"] if faults else []
+    said = [fault.what for fault in faults]
+    counts += [f"{said.count(what)} {what}" for what in dict.fromkeys(said)]
     claims = len({(finding.file, finding.name) for finding in findings} | {(fault.file, fault.name) for fault in faults})
     return f"{claims} claim{'' if claims == 1 else 's'}: {', '.join(counts)}"
 

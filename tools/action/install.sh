@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Install dpverify and whatever else is asked for. Reads VERSION, ALSO (one argument of pip a line) and GITHUB_ACTION_PATH.
+# Install dpverify and whatever else is asked for. Reads VERSION, ALSO (one argument of pip a line),
+# GITHUB_ACTION_PATH and what code.sh reads.
 set -euo pipefail
 
 case $VERSION in
@@ -11,6 +12,8 @@ case $VERSION in
         ;;
     *) wanted=("dpverify==$VERSION") ;;
 esac
+source "$GITHUB_ACTION_PATH/tools/action/code.sh"
+if [ "$CODE" = false ]; then ALSO=; fi # to install a project runs its code
 while IFS= read -r argument; do
     if [ -n "$argument" ]; then wanted+=("$argument"); fi
 done <<<"$ALSO"

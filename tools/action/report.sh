@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Verify, audit and report. dpverify's exit code becomes an output, so that what it found is told before the run fails with it.
-# Reads PATHS (one a line), PROFILE, BASELINE, AUDIT and REPORT; writes exit-code, report, sarif-file and markdown-file to GITHUB_OUTPUT.
+# Reads PATHS (one a line), PROFILE, BASELINE, AUDIT, REPORT and what code.sh reads; writes exit-code, report, sarif-file and markdown-file to
+# GITHUB_OUTPUT.
 set -euo pipefail
 
 case $AUDIT in
@@ -11,6 +12,8 @@ case $AUDIT in
         exit 2
         ;;
 esac
+source "$GITHUB_ACTION_PATH/tools/action/code.sh"
+if [ "$CODE" = false ]; then arguments+=(--no-code); fi
 case $REPORT in
     "" | *$'\n'*)
         echo "::error::report: give the name of a folder, on one line." >&2

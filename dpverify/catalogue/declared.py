@@ -1,0 +1,85 @@
+"""Declarations in Python that claim files name by `use`: run in a process of their own, which gives them back as data."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dpverify.catalogue.toml import Fault, meant
+from dpverify.declare import Mechanism as Declaration
+from dpverify.errors import CertificateError, DpverifyError
+from dpverify.model import Claim, Domain, Mechanism, from_json, to_json
+from dpverify.outside import printable
+from dpverify.processes import Bounds, Ended, Failed, apart
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """What a declaration says. domains: of its parameters, by name; source: where it says the mechanism comes from."""
+
+    mechanism: Mechanism
+    domains: tuple[tuple[str, Domain], ...]
+    source: str
+
+
+def declaration(use: str, folders: Sequence[Path], bounds: Bounds | None = None) -> Declared:
+    """The declaration that `use` names: "path.py:name", or a name on the shelf. Looked for in the folders, in their order.
+
+    Its code runs in a process of its own; what comes back is a claim in canonical form and is read like any other. Raises Fault.
+    """
+    file, mark, name = use.partition(":")
+    if not mark:
+        if not re.fullmatch(r"\w+", use):
+            raise Fault('is neither "path.py:name" nor a name of the shelf.')
+        file, name = f"mechanisms/{use}.py", use
+    if not file.endswith(".py") or not name.isidentifier():
+        raise Fault('is not of the form "path.py:name".')
+    tried = [base / file for base in folders]
+    path = next((candidate for candidate in tried if candidate.is_file()), None)
+    if path is None:
+        raise Fault(f"names no file. Looked for {', '.join(map(str, tried))}.")
+    print(printable(f"running {path} (use = {use})"), file=sys.stderr)  # noqa: T201
+    bounds = bounds or Bounds()
+    try:
+        found = apart(_declared, (str(path), name), bounds=bounds)
+    except Failed as error:
+        raise Fault(_shown(f"fails: {error}")) from error
+    if isinstance(found, Ended):
+        longer = " Allow more with --timeout." if found.overdue else ""
+        raise Fault(_shown(f"fails: {path} did not come to its end: its process was {found.how}.{longer}"))
+    try:
+        if "fault" in found:
+            raise Fault(_shown(str(found["fault"])))
+        claim = from_json(found["claim"])
+        return Declared(claim.mechanism, claim.domains, _shown(str(found["source"])))
+    except (CertificateError, LookupError, TypeError) as error:
+        raise Fault(_shown(f"fails: what {path} declares cannot be read: {error}")) from error
+
+
+def _shown(text: str) -> str:
+    """A text of foreign code on one line, without what a terminal would obey."""
+    text = "".join(mark if mark.isprintable() else " " for mark in text)
+    return text if len(text) <= 2000 else text[:1997] + "..."
+
+
+def _declared(file: str, name: str, say: object) -> dict[str, Any]:
+    """Run the file; what it declares under the name, as JSON data, or what is wrong with that."""
+    path = Path(file)
+    module_spec = importlib.util.spec_from_file_location(f"_dpverify_declaration_{path.stem}", path)
+    assert module_spec is not None and module_spec.loader is not None
+    module = importlib.util.module_from_spec(module_spec)
+    try:
+        module_spec.loader.exec_module(module)
+        declared = getattr(module, name, None)
+        if not isinstance(declared, Declaration):
+            known = [key for key, value in vars(module).items() if isinstance(value, Declaration)]
+            return {"fault": f"names no dpverify.declare.Mechanism.{meant(name, known)}"}
+        domains = tuple(sorted(declared.domains().items()))
+        return {"claim": to_json(Claim(declared.model(), None, domains=domains)), "source": str(declared.source or "")}
+    except DpverifyError as error:
+        return {"fault": f"fails: {error}"}

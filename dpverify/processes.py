@@ -1,0 +1,389 @@
+"""Work in processes that can be ended: the only place where work is bounded in time and in memory, and where foreign code runs apart.
+
+There are two kinds. `in_order` spreads this program's own work over workers, which do one task after the other; a worker that takes too
+long, needs too much memory or dies costs its own task alone, and another takes its place. `apart` runs foreign code in a process of its
+own: what it prints goes to stderr, what it changes stays there, and only JSON comes back, never a pickle that it could have made.
+
+A process of either kind leads a group of its own, which is ended with it, and on Linux the system ends it when this process ends,
+however that happens. This keeps runs whole; it is no wall against an attacker, who has the user's rights.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import ctypes
+import json
+import multiprocessing
+import os
+import signal
+import sys
+import time
+import warnings
+import weakref
+from collections import deque
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+from typing import Any, Final, Generic, TypeVar
+
+T = TypeVar("T")
+R = TypeVar("R")
+Say = Callable[[Any], None]
+
+TIMEOUT: Final = 60.0
+"""Seconds that one task may take, where nobody says otherwise."""
+MEMORY: Final = 4096
+"""MiB that one process may use beyond what it starts with, where nobody says otherwise."""
+MOST_BYTES: Final = 64 << 20
+"""Of one answer of foreign code."""
+_MISS: Final = 8  # a search takes about as long as so many re-checks
+_ENOUGH: Final = 64  # re-checks that are worth a process
+_LONGEST_WAIT: Final = 1e6
+_GRACE: Final = 2.0  # seconds
+_DEATH_OF_PARENT: Final = 1  # PR_SET_PDEATHSIG of Linux
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A process that ended before its task was done. how: by what, as a sentence goes on after "it was"; seconds: that it had.
+
+    overdue: it was ended for taking too long; full: it ran out of the memory that it may use.
+    """
+
+    how: str
+    seconds: float = 0.0
+    overdue: bool = False
+    full: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What a task may take. timeout: seconds, None for any time; memory: MiB, None for any."""
+
+    timeout: float | None = TIMEOUT
+    memory: int | None = MEMORY
+
+    def twice(self) -> Bounds:
+        """For a task that itself waits for a process that may take as much."""
+        return Bounds(None if self.timeout is None else 2 * self.timeout + 1, self.memory)
+
+
+def cores() -> int:
+    """The processors that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def worthwhile(hits: int, misses: int) -> int:
+    """How many processes are worth starting for so many re-checks and searches."""
+    return max(1, min(cores(), (hits + _MISS * misses) // _ENOUGH))
+
+
+# -- a process, from both of its ends ------------------------------------------------------------------------
+
+_LIVING: Final[weakref.WeakSet[BaseProcess]] = weakref.WeakSet()
+
+
+def _start(target: Callable[..., None], arguments: tuple[Any, ...]) -> tuple[BaseProcess, Connection]:
+    """A process that runs `target(*arguments, connection)`, and this end of the connection. Forked where that can be."""
+    context: Any = multiprocessing.get_context("fork" if _forks() else "spawn")
+    ours, theirs = context.Pipe()
+    process = context.Process(target=_run, args=(target, arguments, theirs, os.getpid()))
+    with warnings.catch_warnings():  # of forks beside threads: the process uses none of its parent's
+        warnings.simplefilter("ignore", DeprecationWarning)
+        process.start()
+    theirs.close()
+    _LIVING.add(process)
+    return process, ours
+
+
+def _forks() -> bool:
+    return "fork" in multiprocessing.get_all_start_methods()
+
+
+def _run(target: Callable[..., None], arguments: tuple[Any, ...], connection: Connection, parent: int) -> None:
+    """What a process does first: it ties its life to its parent's, and lets go of what it inherited."""
+    if hasattr(os, "setpgid"):
+        with contextlib.suppress(OSError):
+            os.setpgid(0, 0)
+    die_with_parent(parent)
+    for number in (signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)):
+        signal.signal(number, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
+    if _forks():  # other ends of its parent's pipes: they would keep them open, and foreign code could write to them
+        kept = connection.fileno()
+        os.closerange(3, kept)
+        os.closerange(kept + 1, 1 << 16)
+    target(*arguments, connection)
+
+
+def die_with_parent(parent: int) -> None:
+    """See that the system ends this process when its parent, of this number, is gone. Linux alone offers that."""
+    if sys.platform != "linux":
+        return
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(_DEATH_OF_PARENT, signal.SIGKILL)
+    if os.getppid() != parent:  # it was gone before that was asked for
+        os._exit(1)
+
+
+def bound_memory(memory: int | None) -> None:
+    """Let this process use so many MiB more than it does, and leave no core dumps. What is beyond is refused to it."""
+    try:
+        import resource
+    except ImportError:  # not on Windows
+        return
+    with contextlib.suppress(OSError, ValueError):
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if memory is None or sys.platform != "linux":
+        return
+    with contextlib.suppress(OSError, ValueError), open("/proc/self/statm", encoding="ascii") as file:  # noqa: PTH123
+        most = int(file.read().split()[0]) * resource.getpagesize() + (memory << 20)
+        _, hard = resource.getrlimit(resource.RLIMIT_AS)
+        resource.setrlimit(resource.RLIMIT_AS, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
+
+
+def end(process: BaseProcess) -> None:
+    """End a process and its group, whatever they do."""
+    if process.pid is not None and hasattr(os, "killpg"):
+        with contextlib.suppress(OSError):
+            os.killpg(process.pid, signal.SIGKILL)
+    with contextlib.suppress(OSError):
+        process.kill()
+    process.join()
+    _LIVING.discard(process)
+
+
+def _how(process: BaseProcess) -> str:
+    """How a process ended that ends by itself, or has; what is left of its group is ended."""
+    process.join(1)
+    code = process.exitcode
+    end(process)
+    code = process.exitcode if code is None else code
+    return f"signal {-code} ({signal.strsignal(-code)})" if code is not None and code < 0 else f"exit code {code}"
+
+
+@atexit.register
+def _end_all() -> None:
+    """Before this process waits for its children, as it does at its end."""
+    for process in list(_LIVING):
+        end(process)
+
+
+# -- work of this program's own ------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Worker:
+    process: BaseProcess
+    pipe: Connection
+    group: deque[int]
+    task: int = -1
+    since: float = 0.0
+
+
+def in_order(
+    work: Callable[[T], R], groups: Sequence[Sequence[T]], count: int, bounds: Bounds | None = None
+) -> Generator[R | Ended, None, None]:
+    """The results of all tasks of all groups, in their order, each task done in one of `count` processes.
+
+    Tasks of one group share a process as far as may be. What `work` raises ends the process that it is raised in.
+    """
+    pool = _Pool(work, groups, bounds or Bounds())
+    try:
+        pool.start(min(count, len(pool.tasks)))
+        for index in range(len(pool.tasks)):
+            while index not in pool.done:
+                pool.collect()
+            yield pool.done.pop(index)
+    finally:
+        pool.stop()
+
+
+class _Pool(Generic[T, R]):
+    """Processes that each do one task after the other."""
+
+    def __init__(self, work: Callable[[T], R], groups: Sequence[Sequence[T]], bounds: Bounds) -> None:
+        self.work, self.tasks, self.bounds = work, [task for group in groups for task in group], bounds
+        numbers = iter(range(len(self.tasks)))
+        self.groups = deque(deque(next(numbers) for _ in group) for group in groups)
+        self.fresh = deque(self.groups)
+        self.workers: list[_Worker] = []
+        self.done: dict[int, R | Ended] = {}
+
+    def start(self, count: int) -> None:
+        """Start processes, each with a task. A forked one has the tasks without their being sent."""
+        for _ in range(count):
+            if not any(self.groups):
+                return
+            worker = _Worker(*_start(_serve, (self.work, self.tasks, self.bounds.memory)), deque())
+            self.workers.append(worker)
+            self._assign(worker)
+
+    def collect(self) -> None:
+        """Wait for a process to finish its task, to die or to be overdue, and see that it or its successor has another."""
+        timeout = self.bounds.timeout
+        first = min((worker.since for worker in self.workers), default=0.0)
+        left = None if timeout is None else max(0.0, min(first + timeout - time.monotonic(), _LONGEST_WAIT))
+        ready = wait([worker.pipe for worker in self.workers], left)
+        for worker in list(self.workers):
+            seconds = time.monotonic() - worker.since
+            if worker.pipe in ready:
+                self._hear(worker, seconds)
+            elif timeout is not None and seconds >= timeout:
+                self._bury(worker, Ended(f"ended after {timeout:g} s", seconds, overdue=True))
+
+    def stop(self) -> None:
+        """End all processes, whatever they do."""
+        for worker in self.workers:
+            end(worker.process)
+            worker.pipe.close()
+        self.workers = []
+
+    def _hear(self, worker: _Worker, seconds: float) -> None:
+        try:
+            said, result = worker.pipe.recv()
+        except (EOFError, OSError):
+            self._bury(worker, Ended(f"ended by {_how(worker.process)}", seconds))
+            return
+        if said == "full":
+            self._bury(worker, Ended("ended by a lack of memory", seconds, full=True))
+            return
+        # what cannot be sent from one process to the other, and was done there in time, is done in this one
+        self.done[worker.task] = result if said == "done" else self.work(self.tasks[worker.task])
+        self._assign(worker)
+
+    def _assign(self, worker: _Worker) -> None:
+        """Give a process the next task of its group, of a group that nobody has begun, or of the group with the most left."""
+        if not worker.group and self.fresh:
+            worker.group = self.fresh.popleft()
+        left = worker.group or max(self.groups, key=len)
+        if not left:
+            self.workers.remove(worker)
+            worker.pipe.close()
+            end(worker.process)
+            return
+        worker.task = left.popleft() if left is worker.group else left.pop()
+        worker.since = time.monotonic()
+        with contextlib.suppress(OSError):  # it died meanwhile: reading from it will tell
+            worker.pipe.send(worker.task)
+
+    def _bury(self, worker: _Worker, ended: Ended) -> None:
+        end(worker.process)
+        self.done[worker.task] = ended
+        worker.pipe.close()
+        self.workers.remove(worker)
+        self.start(1)
+
+
+def _serve(work: Callable[[T], R], tasks: Sequence[T], memory: int | None, pipe: Connection) -> None:
+    """Do the tasks whose numbers come through the pipe, until it is closed."""
+    bound_memory(memory)
+    with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
+        while True:
+            number = pipe.recv()
+            try:
+                result = work(tasks[number])
+            except MemoryError:
+                pipe.send(("full", None))
+                return
+            try:
+                pipe.send(("done", result))
+            except (RecursionError, TypeError, ValueError, AttributeError):
+                pipe.send(("unsendable", None))
+
+
+# -- foreign code --------------------------------------------------------------------------------------------
+
+
+class Failed(Exception):
+    """What foreign code, or what was done around it, raised in a process of its own: the exception's name and its text."""
+
+    def __init__(self, name: str, text: str) -> None:
+        self.name, self.text = name, text
+        super().__init__(f"{name}: {text}")
+
+
+def apart(
+    work: Callable[..., Any], arguments: tuple[Any, ...], *, bounds: Bounds | None = None, told: Callable[[Any], float | None] | None = None
+) -> Any | Ended:
+    """The JSON value that `work(*arguments, say)` gives in a process of its own, or how that ended before.
+
+    say: sends a JSON value on the way, which `told` gets here; what that returns is how many seconds may pass until the next word, None
+    for any time. Whatever leads to the end of the process there, SystemExit too, is an end here. Raises Failed for what was raised there.
+    """
+    bounds = bounds or Bounds()
+    process, pipe = _start(_obey, (work, arguments, bounds.memory))
+    started = time.monotonic()
+    patience = bounds.timeout
+    try:
+        since = started
+        while True:
+            left = None if patience is None else max(0.0, min(since + patience - time.monotonic(), _LONGEST_WAIT))
+            if not pipe.poll(left):
+                return Ended(f"ended after {patience:g} s", time.monotonic() - started, overdue=True)
+            try:
+                kind, value = _word(pipe.recv_bytes(MOST_BYTES))
+            except (EOFError, OSError, ValueError):
+                return Ended(f"ended by {_how(process)}", time.monotonic() - started)
+            since = time.monotonic()
+            if kind == "done":
+                return value
+            if kind == "said":
+                patience = bounds.timeout if told is None else told(value)
+            elif kind == "failed":
+                raise Failed(*value)
+            else:
+                full = kind == "full"
+                return Ended("ended by a lack of memory" if full else value[0], since - started, full=full)
+    except (KeyboardInterrupt, SystemExit):  # it may keep what it has come to
+        process.terminate()
+        process.join(_GRACE)
+        raise
+    finally:
+        end(process)
+        pipe.close()
+
+
+def _word(text: bytes) -> tuple[str, Any]:
+    """What foreign code's process says: it may have been made by that code, so nothing about it is taken for granted."""
+    try:
+        kind, value = json.loads(text)
+    except (RecursionError, TypeError) as error:
+        raise ValueError("not a word") from error
+    good = {
+        "done": True, "said": True, "full": True,
+        "failed": isinstance(value, list) and len(value) == 2 and all(isinstance(part, str) for part in value),
+        "ended": isinstance(value, list) and len(value) == 1 and isinstance(value[0], str),
+    }  # fmt: skip
+    if not isinstance(kind, str) or not good.get(kind, False):
+        raise ValueError("not a word")
+    return kind, value
+
+
+def _obey(work: Callable[..., Any], arguments: tuple[Any, ...], memory: int | None, pipe: Connection) -> None:
+    """Do the work, with stdout sent to stderr, and say what came of it."""
+    bound_memory(memory)
+    with contextlib.suppress(OSError):
+        os.dup2(2, 1)
+    sys.stdout = sys.stderr
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    send = pipe.send_bytes  # what the work does to json or to pipes is no matter of what is said afterwards
+    encode = json.JSONEncoder(allow_nan=True).encode
+
+    def say(value: Any) -> None:
+        send(encode(["said", value]).encode())
+
+    try:
+        word = ["done", work(*arguments, say)]
+    except MemoryError:
+        word = ["full", None]
+    except Exception as error:
+        word = ["failed", [type(error).__name__, str(error)]]
+    except BaseException as error:
+        word = ["ended", [f"ended by {type(error).__name__}({', '.join(map(repr, error.args))})"]]
+    try:
+        send(encode(word).encode())
+    finally:
+        os._exit(0)  # no hooks, and no waiting for threads, of what ran here
