@@ -28,13 +28,13 @@ def _quotient(expr: Mul | Pow, name: str) -> Expr | None:
     bottom: list[Expr] = []
     for factor in expr.args if isinstance(expr, Mul) else (expr,):
         if isinstance(factor, Pow) and isinstance(factor.exponent, Num) and factor.exponent.value < 0:
-            inverse = _polynomial(power(factor.base, Num(-factor.exponent.value)), name)
+            inverse = polynomial(power(factor.base, Num(-factor.exponent.value)), name)
             if inverse is None or factor.exponent.value.denominator != 1:
                 return None
             below *= inverse
             bottom.append(factor)
             continue
-        top = _polynomial(factor, name)
+        top = polynomial(factor, name)
         if top is None:
             return None
         above *= top
@@ -44,13 +44,14 @@ def _quotient(expr: Mul | Pow, name: str) -> Expr | None:
     return add(_tree(whole, name), mul(_tree(rest, name), *bottom))
 
 
-def _polynomial(expr: Expr, name: str) -> fmpq_poly | None:
+def polynomial(expr: Expr, name: str) -> fmpq_poly | None:
+    """The expression as a polynomial in `name` with rational coefficients; None where it is none, or of a high degree."""
     if isinstance(expr, Num):
         return fmpq_poly([fmpq(expr.value.numerator, expr.value.denominator)])
     if expr == Sym(name):
         return fmpq_poly([0, 1])
     if isinstance(expr, Add | Mul):
-        parts = [_polynomial(part, name) for part in expr.args]
+        parts = [polynomial(part, name) for part in expr.args]
         total = fmpq_poly([0 if isinstance(expr, Add) else 1])
         for part in parts:
             if part is None:
@@ -59,7 +60,7 @@ def _polynomial(expr: Expr, name: str) -> fmpq_poly | None:
         return total if total.degree() <= MAX_DEGREE else None
     if isinstance(expr, Pow) and isinstance(expr.exponent, Num) and expr.exponent.value.denominator == 1:
         n = int(expr.exponent.value)
-        base = _polynomial(expr.base, name)
+        base = polynomial(expr.base, name)
         # a constant to a power that was not multiplied out is a number too long to write
         return base**n if base is not None and 0 < n <= MAX_DEGREE and base.degree() * n <= MAX_DEGREE else None
     return None

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import product
 from typing import Any
 
-import numpy as np
 from flint import arb
 
+from dpverify import quotients
 from dpverify.balls import Jet, constant, precision
 from dpverify.ends import End, end_jet
 from dpverify.errors import DpverifyError
@@ -20,7 +19,6 @@ from dpverify.expr import (
     Num,
     add,
     children,
-    derivative,
     div,
     format_expr,
     mul,
@@ -30,7 +28,6 @@ from dpverify.expr import (
     parse,
     sqrt,
     sub,
-    substitute,
     symbols,
 )
 from dpverify.integral import Additive, breaks, domain, variable
@@ -39,7 +36,6 @@ from dpverify.rules import divergence as rule
 from dpverify.search import point_witness, sensitivity
 
 _MOST_DEGREE = 12
-_NEARLY = 1e-4
 _STARTS = (16, 2**6, 2**10, 2**20, 2**40, 2**100)
 
 
@@ -110,34 +106,20 @@ def _parts(expr: Expr, name: str) -> Iterator[Expr]:
 
 
 def _roots(expr: Expr, name: str) -> Iterator[Expr]:
-    """The roots of a linear or quadratic polynomial; of others those that are fractions with small denominators."""
-    coefficients, slope = [], expr
-    try:
-        for n in range(_MOST_DEGREE + 1):
-            coefficients.append(div(substitute(slope, {name: num(0)}), num(math.factorial(n))))
-            slope = derivative(slope, name)
-            if name not in symbols(slope):
-                break
-        else:
-            return
-        if slope != ZERO:
-            coefficients.append(div(slope, num(math.factorial(len(coefficients)))))
-        sizes = [float(constant(c)) for c in coefficients]
-    except (DpverifyError, ValueError, OverflowError):
+    """The roots of the linear and quadratic factors of a polynomial with rational coefficients."""
+    polynomial = quotients.polynomial(expr, name)
+    if polynomial is None or not 1 <= polynomial.degree() <= _MOST_DEGREE:
         return
-    if not all(map(math.isfinite, sizes)) or len(sizes) < 2 or sizes[-1] == 0:
-        return
-    if len(sizes) == 3:
-        c, b, a = coefficients
-        square = sub(mul(b, b), mul(num(4), a, c))
-        if constant(square) > 0:
-            for sign in (1, -1):
-                yield div(add(neg(b), mul(num(sign), sqrt(square))), mul(num(2), a))
-            return
-    for root in np.roots(sizes[::-1]):
-        near = Num(Fraction(float(root.real)).limit_denominator(1000))
-        if abs(root.imag) < _NEARLY and constant(substitute(expr, {name: near})) == 0:
-            yield near
+    for factor, _ in polynomial.factor()[1]:
+        if factor.degree() <= 2:
+            c, b, a = (Num(Fraction(str(factor[i]))) for i in range(3))
+            if a == ZERO:
+                yield neg(div(c, b))
+                continue
+            square = sub(mul(b, b), mul(num(4), a, c))
+            if constant(square) > 0:
+                for sign in (1, -1):
+                    yield div(add(neg(b), mul(num(sign), sqrt(square))), mul(num(2), a))
 
 
 def _first(expr: Expr, name: str, side: Any, point: Fraction) -> tuple[int, Jet] | None:
