@@ -84,12 +84,11 @@ def _profile(points: Sequence[arb], here: Sequence[arb], other: Sequence[arb]) -
         alpha, above = epsilon.exp(), heights[i].upper()
         bounds = [arb(0)]
         if i + 1 < len(places):
-            above = _on_line(alphas, heights, i, i + 1, alpha).upper()
+            chord = _on_line(alphas, heights, i, i + 1, alpha)
+            above = chord.upper() if chord.is_finite() else above
             bounds.append(heights[i + 1].lower())
-        if i > 0:
-            bounds.append(_on_line(alphas, heights, i - 1, i, alpha).lower())
-        if i + 2 < len(places):
-            bounds.append(_on_line(alphas, heights, i + 1, i + 2, alpha).lower())
+        lines = [_on_line(alphas, heights, j, j + 1, alpha) for j in (i - 1, i + 1) if j >= 0 and j + 1 < len(places)]
+        bounds += [line.lower() for line in lines if line.is_finite()]  # none through points that this precision does not tell apart
         below = bounds[0]
         for bound in bounds[1:]:
             below = below.max(bound)

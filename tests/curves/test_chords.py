@@ -119,3 +119,13 @@ def test_beyond_the_last_epsilon_a_cut_pair_is_between_0_and_its_value_there_and
     across = short.forward(arb(1).union(arb(5)))
     assert across.contains(normal.pair(ONE).forward(arb(1))) and across.contains(arb(str(gaussian(5))))
     assert all(epsilon <= 2 for epsilon in asked)
+
+
+def test_points_that_a_precision_does_not_tell_apart_leave_a_sketch_finite():
+    with precision(400):
+        close = [arb(1), arb(1) + arb(2) ** -300, arb(2)]
+        known = sketch(symmetric(lambda epsilon: (-epsilon).exp() / 2), close)
+    with precision(64):
+        found = known.forward(arb(3) / 2)
+    assert found.is_finite()
+    assert found.contains((-arb(3) / 2).exp() / 2)
