@@ -91,7 +91,7 @@ def _shared(runs: Sequence[Run], attained: bool) -> list[tuple[list[int], Expr |
     found: list[tuple[list[int], Expr | None, str]] = []
     for indices in spaces.values():
         if len(indices) > 1:
-            square, text = _largest([runs[i] for i in indices])
+            square, text = _largest([runs[i] for i in indices], attained)
             if square is not None or attained:
                 found.append((indices, square, text))
     return found
@@ -100,8 +100,11 @@ def _shared(runs: Sequence[Run], attained: bool) -> list[tuple[list[int], Expr |
 _UNKNOWN: Final = None, ""
 
 
-def _largest(runs: Sequence[Run]) -> tuple[Expr | None, str]:
-    """The largest mu^2 of runs with queries on one histogram, over all neighbours, None where it is not known; and the neighbours."""
+def _largest(runs: Sequence[Run], attained: bool) -> tuple[Expr | None, str]:
+    """The largest mu^2 of runs with queries on one histogram, over all neighbours, None where it is not known; and the neighbours.
+
+    A bound from above, or with `attained` from below, where it is a root that is only enclosed.
+    """
     queries = [run.part.query for run in runs if run.part.query is not None]
     n, adjacency = len(queries[0].rows[0]), queries[0].adjacency
     scales: list[Fraction] = []
@@ -117,7 +120,7 @@ def _largest(runs: Sequence[Run]) -> tuple[Expr | None, str]:
         if any(run.part.mechanism.norm.kind == "ellipsoid" for run in runs if isinstance(run.part.mechanism, Radial)):
             return _UNKNOWN
         upper, lower = largest_eigenvalue(_gram(queries, scales))
-        return (upper, "") if upper == lower else _UNKNOWN
+        return lower if attained else upper, ""
     best: tuple[Fraction, neighbours.Vector] | None = None
     for v in neighbours.vertices(n, adjacency):
         total = Fraction(0)

@@ -9,6 +9,7 @@ from typing import Any
 
 from dpverify.balls import precision
 from dpverify.compare import certainly_lt
+from dpverify.curves.orientation import is_told
 from dpverify.errors import DpverifyError
 from dpverify.expr import ZERO
 from dpverify.model import (
@@ -18,14 +19,17 @@ from dpverify.model import (
     Exponential,
     Guarantee,
     Kernel,
+    Mechanism,
     Mixture,
     Product,
     Radial,
     Sampled,
     Selection,
     Staircase,
+    Subsample,
     Table,
     Translation,
+    all_parts,
 )
 from dpverify.rules.base import Bound, Infinite
 
@@ -66,6 +70,8 @@ def propose(claim: Claim, digits: int = 20) -> Proposal:
     mixed = claim.delta != ZERO and not isinstance(claim.mechanism, Sampled) and extend_with_curve(proposal, claim, digits)
     if not mixed or isinstance(claim.mechanism, Combinator):  # what is proved at delta = 0 holds at every other
         _pure(proposal, claim, digits)
+    if claim.delta == ZERO and claim.epsilon is not None and not claim.domains and _sampled_in_one_order(claim.mechanism):
+        extend_with_curve(proposal, claim, digits)  # a delta above 0 at the claimed epsilon is what refutes here
     if claim.delta != ZERO and not claim.domains:
         from dpverify.search import measures
 
@@ -79,6 +85,12 @@ def propose(claim: Claim, digits: int = 20) -> Proposal:
     if not proposal.steps and not proposal.reasons:
         proposal.reasons.append("no rule covers this mechanism; `dpverify explain` lists what each rule wants.")
     return proposal
+
+
+def _sampled_in_one_order(mechanism: Mechanism) -> bool:
+    """Whether a sample is taken of noise of which a query tells which order is worse: pure lower bounds are those of either order."""
+    sampled = isinstance(mechanism, Subsample) or any(isinstance(part.mechanism, Subsample) for part in all_parts(mechanism))
+    return sampled and any(map(is_told, all_parts(mechanism)))
 
 
 def extend_with_curve(proposal: Proposal, claim: Claim, digits: int) -> bool:
@@ -127,6 +139,11 @@ def _better(bound: Bound, best: Bound, side: str) -> bool:
 def _pure(proposal: Proposal, claim: Claim, digits: int) -> None:
     """Evidence for bounds on the tight epsilon at delta = 0."""
     noise = claim.mechanism
+    if isinstance(noise, Radial | Translation | Product | Staircase | EllipticalProcess):
+        from dpverify.search import equal_answers
+
+        if proposal.extend(equal_answers.propose, claim, digits):
+            return  # nothing is less than 0
     if isinstance(noise, Combinator):
         from dpverify.search import combination
 

@@ -17,6 +17,7 @@ from dpverify.curves.runs import Run
 from dpverify.expr import Num, parse
 from dpverify.model import Claim, Part, Product, Query, Subsample, Translation
 from dpverify.rules import combination
+from dpverify.verify import verify
 
 F = Fraction
 ONE_SIDED = Translation(parse("exp(-z)"), (Num(F(0)), None))
@@ -96,3 +97,20 @@ def test_the_whole_data_as_the_sample_keep_the_part_s_epsilon():
 def _number(expr):
     with precision(100):
         return float(constant(expr).mid())
+
+
+LEANING = Translation(parse("exp(-max(3*z, -z))"))
+
+
+@pytest.mark.parametrize(
+    ("columns", "rate", "losses"),
+    [((2,), "1/10", (6, -2)), ((-2,), "1/10", (2, -6)), ((2, -1), "1/10", (6, -2)), ((1,), "1/2", (3, -1)), ((-1,), "1/2", (1, -3))],
+)
+def test_a_pure_claim_about_a_sample_is_refuted_below_the_order_that_occurs_and_never_above(columns, rate, losses):
+    # the loss of the output with the record over the one without it is between these two, and both are met on half-lines
+    p = mpmath.mpf(F(rate).numerator) / F(rate).denominator
+    truth = max(abs(mpmath.log(1 - p + p * mpmath.exp(loss))) for loss in losses)
+    mechanism = Subsample(asked(*columns, noise=LEANING), parse(rate))
+    for share, wanted in ((F(98, 100), ("REFUTED",)), (F(102, 100), ("PROVED", "UNKNOWN"))):
+        epsilon = Num(F(mpmath.nstr(truth, 30)) * share)
+        assert verify(Claim(mechanism, epsilon)).judgement.verdict in wanted

@@ -212,6 +212,23 @@ def test_a_composition_of_gaussian_rows_is_gaussian_noise_on_all_of_them(n, data
     assert lower == pytest.approx(truth, abs=1e-9) and upper == pytest.approx(truth, abs=1e-9)
 
 
+@pytest.mark.parametrize(
+    ("rows", "sigmas"),
+    [
+        (((0, 1, 0), (1, -2, -2), (1, 0, 1)), (2, 2, 1)),
+        (((1, 2, 3), (0, 1, 1), (2, 0, -1)), (1, 3, 2)),
+        (((1, 1, 0), (0, 1, 1), (1, 1, 1)), (1, 1, 1)),
+    ],
+)
+def test_real_histograms_move_gaussian_answers_by_the_norm_of_the_stack_whatever_numbers_it_has(rows, sigmas):
+    # the largest eigenvalue is a root of a cubic here, which is enclosed and has no form of its own
+    mu = np.linalg.norm(np.array(rows) / np.array(sigmas)[:, None], 2)
+    parts = tuple(gaussian([row], sigma, "l2") for row, sigma in zip(rows, sigmas, strict=True))
+    lower, upper = deltas(Compose(parts), 1)
+    truth = delta_of_gaussian(float(mu), 1.0)
+    assert lower == pytest.approx(truth, abs=1e-9) and upper == pytest.approx(truth, abs=1e-9)
+
+
 def delta_of_gaussian(mu: float, epsilon: float) -> float:
     return float(normal(mu / 2 - epsilon / mu) - math.exp(epsilon) * normal(-mu / 2 - epsilon / mu))
 
