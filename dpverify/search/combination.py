@@ -12,7 +12,7 @@ from typing import Any
 from dpverify.balls import constant
 from dpverify.compare import certainly_le
 from dpverify.curves import neighbours
-from dpverify.curves.neighbours import Choice, OnePair
+from dpverify.curves.neighbours import Choice, OnePair, Space, Vector
 from dpverify.curves.runs import Run, leaf
 from dpverify.errors import DpverifyError
 from dpverify.expr import ONE, ZERO, Expr, mul
@@ -25,6 +25,9 @@ Premises = Callable[[Claim, str], Plan | None]
 """Evidence for a bound on one side of the pure epsilon of a single mechanism, where one is found."""
 
 _MOST_TRIED = 200
+_MOST_ROWS = 3
+_MOST_SPREAD = 12
+_FINE = 2**20
 
 
 def propose(claim: Claim, premises: Premises) -> list[Plan]:
@@ -88,6 +91,30 @@ def _ways(root: Part) -> Iterator[tuple[Choice, Part | None, frozenset[Part]]]:
                 yield choice, part, left_out
 
 
+def _spread(root: Part, space: Space) -> list[Vector]:
+    """Differences of real histograms in several kinds of records at once: along the queries, and alike in some kinds."""
+    _, size, adjacency = space
+    queries = [leaf.part.query for leaf in neighbours.leaves(root) if neighbours.space_of(leaf.part) == space]
+    rows = list(dict.fromkeys(row for query in queries if query is not None for row in query.rows))[:_MOST_ROWS]
+    signs = product((1, -1), repeat=len(rows) - 1) if rows else ()
+    along = [tuple(sum(s * x for s, x in zip((1, *sign), column, strict=True)) for column in zip(*rows, strict=True)) for sign in signs]
+    alike = product((1, 0, -1), repeat=size) if size <= _MOST_ROWS else ()
+    found = (_to_the_edge(w, adjacency) for w in (*along, *rows, *alike) if sum(map(bool, w)) > 1)
+    different = dict.fromkeys(v for v in found if next(filter(None, v)) > 0)
+    return list(islice(different, _MOST_SPREAD))
+
+
+def _to_the_edge(w: Sequence[Fraction | int], adjacency: str) -> Vector:
+    """A multiple of w of about length 1, never more."""
+    if adjacency == "l1":
+        return tuple(Fraction(x) / sum(abs(Fraction(y)) for y in w) for x in w)
+    square = sum((Fraction(x) ** 2 for x in w), Fraction(0))
+    length = Fraction(math.isqrt(square.numerator * square.denominator), square.denominator)
+    if length**2 != square:
+        length = Fraction(math.isqrt(square.numerator * _FINE**2 // square.denominator) + 1, _FINE)
+    return tuple(x / length for x in w)
+
+
 def shared(plans: Sequence[Any]) -> Plan:
     """Plans with equal ones given once."""
     different: list[Any] = []
@@ -111,7 +138,8 @@ def candidates(root: Part) -> list[Choice]:
     for kind, size, adjacency in spaces:
         if kind == "records":
             units = neighbours.vertices(size, "add-remove" if adjacency in ("l1", "l2") else adjacency)
-            listed.append([tuple(factor * x for x in v) for v in islice(units, _MOST_TRIED)])
+            spread = _spread(root, (kind, size, adjacency)) if adjacency in ("l1", "l2") else []
+            listed.append([tuple(factor * x for x in v) for v in (*islice(units, _MOST_TRIED), *spread)])
         else:
             listed.append([(Fraction(a), Fraction(b)) for a, b in islice(permutations(range(size), 2), _MOST_TRIED)])
     return [tuple(zip(spaces, values, strict=True)) for values in islice(product(*listed), _MOST_TRIED)]
