@@ -7,10 +7,13 @@ from flint import arb
 from mpmath import mp
 
 from dpverify.balls import constant, precision, rational
-from dpverify.curves import poisson_subsampling
+from dpverify.curves import poisson_subsampling, tree
 from dpverify.curves.base import Curve, Pair
+from dpverify.curves.runs import Run
 from dpverify.errors import Rejected
-from dpverify.expr import num, parse
+from dpverify.expr import Num, num, parse
+from dpverify.model import Compose, Part, Subsample, Table
+from dpverify.rules.premises import pure_epsilon
 
 F = Fraction
 P, Q = (F(1, 2), F(1, 3), F(1, 6)), (F(1, 5), F(1, 5), F(3, 5))
@@ -103,3 +106,17 @@ def test_bounds_stay_on_their_side_and_exact_curves_exact():
     assert not apart.exact and apart.lower is not None and apart.rules == (poisson_subsampling.NAME, "x") and "y" in apart.assumed
     assert exact.exact and exact.below == (poisson_subsampling.LOWER,) and half.lower is None
     assert set(poisson_subsampling.ASSUMED) <= set(half.assumed)
+
+
+@pytest.mark.parametrize(
+    "rows", [((F(1, 2), F(1, 2), F(0)), (F(1, 5), F(1, 5), F(3, 5))), ((F(1, 5), F(1, 5), F(3, 5)), (F(1, 2), F(1, 2), F(0)))]
+)
+def test_either_of_two_inputs_may_have_the_record_whatever_the_evidence_says_of_their_order(rows):
+    # three answers, of which 1 - (2/5)^3 can be given with the record alone if it is the second input that has it
+    rate = F(1, 5)
+    inner = Part(Compose((Part(Table(tuple(tuple(map(Num, row)) for row in rows)), times=Num(F(3))),)))
+    joint = {"rule": "joint-neighbours", "above": {"plans": [{"rule": "finite-composition", "at": "0"}], "of": [0]}}
+    with precision(100):
+        found = tree.combine([Run(Part(Subsample(inner, Num(rate))))], {"rule": "poisson-subsampling", "part": joint}, pure_epsilon)
+        for epsilon in (F(0), F(1, 10), F(1), F(3)):
+            assert float(found.upper.worst(rational(epsilon)).upper()) >= float(rate) * (1 - 0.4**3) - 1e-12
