@@ -41,6 +41,10 @@ class CodeForbidden(SpecError):
     """A claim file whose mechanism is code, where none may be run."""
 
 
+class CodeFailed(SpecError):
+    """A claim file with nothing wrong but that the code of its mechanism raised, ended its process or did not return."""
+
+
 class CertificateError(DpverifyError):
     """A certificate that the kernel cannot take for what it says it is."""
 

@@ -1,8 +1,8 @@
 """Work in processes that can be ended: the only place where work is bounded in time and in memory, and where foreign code runs apart.
 
-There are two kinds. `in_order` spreads this program's own work over workers, which do one task after the other; a worker that takes too
-long, needs too much memory or dies costs its own task alone, and another takes its place. `apart` runs foreign code in a process of its
-own: what it prints goes to stderr, what it changes stays there, and only JSON comes back, never a pickle that it could have made.
+There are two kinds, and what either prints goes to stderr. `in_order` spreads this program's own work over workers, which do one task
+after the other; a worker that takes too long, needs too much memory or dies costs its own task alone, and another takes its place. `apart`
+runs foreign code in a process of its own: what it changes stays there, and only JSON comes back, never a pickle that it could have made.
 
 A process of either kind leads a group of its own, which is ended with it, and on Linux the system ends it when this process ends,
 however that happens. This keeps runs whole; it is no wall against an attacker, who has the user's rights.
@@ -115,7 +115,18 @@ def _run(target: Callable[..., None], arguments: tuple[Any, ...], connection: Co
         kept = connection.fileno()
         os.closerange(3, kept)
         os.closerange(kept + 1, 1 << 16)
+    _say_nothing_on_stdout()
     target(*arguments, connection)
+
+
+def _say_nothing_on_stdout() -> None:
+    """Send what foreign code prints, and what libraries in C say before they end a process, to stderr: stdout is the answer's."""
+    with contextlib.suppress(OSError):
+        try:
+            os.dup2(2, 1)
+        except OSError:  # no stderr either
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    sys.stdout = sys.stderr
 
 
 def die_with_parent(parent: int) -> None:
@@ -155,9 +166,16 @@ def end(process: BaseProcess) -> None:
     _LIVING.discard(process)
 
 
+def _leave(process: BaseProcess, seconds: float) -> None:
+    """Let a process end by itself, for so long. `join` would wait for ever for one that closed its pipes and goes on."""
+    until = time.monotonic() + seconds
+    while process.exitcode is None and time.monotonic() < until:
+        time.sleep(0.01)
+
+
 def _how(process: BaseProcess) -> str:
     """How a process ended that ends by itself, or has; what is left of its group is ended."""
-    process.join(1)
+    _leave(process, 1.0)
     code = process.exitcode
     end(process)
     code = process.exitcode if code is None else code
@@ -297,6 +315,14 @@ def _serve(work: Callable[[T], R], tasks: Sequence[T], memory: int | None, pipe:
 # -- foreign code --------------------------------------------------------------------------------------------
 
 
+def _text(error: BaseException, *, whole: bool = False) -> str:
+    """What an exception of foreign code says, or its arguments; foreign code makes that text too, and may fail."""
+    try:
+        return ", ".join(map(repr, error.args)) if whole else str(error)
+    except BaseException as failure:
+        return f"a text that cannot be made: {type(failure).__name__}"
+
+
 class Failed(Exception):
     """What foreign code, or what was done around it, raised in a process of its own: the exception's name and its text."""
 
@@ -320,11 +346,10 @@ def apart(
     try:
         since = started
         while True:
-            left = None if patience is None else max(0.0, min(since + patience - time.monotonic(), _LONGEST_WAIT))
-            if not pipe.poll(left):
-                return Ended(f"ended after {patience:g} s", time.monotonic() - started, overdue=True)
             try:
-                kind, value = _word(pipe.recv_bytes(MOST_BYTES))
+                kind, value = _word(_heard(pipe, None if patience is None else since + patience))
+            except TimeoutError:
+                return Ended(f"ended after {patience:g} s", time.monotonic() - started, overdue=True)
             except (EOFError, OSError, ValueError):
                 return Ended(f"ended by {_how(process)}", time.monotonic() - started)
             since = time.monotonic()
@@ -339,11 +364,41 @@ def apart(
                 return Ended("ended by a lack of memory" if full else value[0], since - started, full=full)
     except (KeyboardInterrupt, SystemExit):  # it may keep what it has come to
         process.terminate()
-        process.join(_GRACE)
+        _leave(process, _GRACE)
         raise
     finally:
         end(process)
         pipe.close()
+
+
+def _heard(pipe: Connection, until: float | None) -> bytes:
+    """The next word that a process sends, in the form that connections have. Raises TimeoutError where it is not whole by then."""
+    if sys.platform == "win32":  # there a word comes whole or not at all
+        _await(pipe, until)
+        return pipe.recv_bytes(MOST_BYTES)
+    size = int.from_bytes(_bytes(pipe, 4, until), "big", signed=True)
+    if not 0 <= size <= MOST_BYTES:
+        raise ValueError("not a word")
+    return _bytes(pipe, size, until)
+
+
+def _bytes(pipe: Connection, size: int, until: float | None) -> bytes:
+    """So many bytes, in however many pieces they come."""
+    pieces: list[bytes] = []
+    while size > 0:
+        _await(pipe, until)
+        pieces.append(os.read(pipe.fileno(), size))
+        size -= len(pieces[-1])
+        if not pieces[-1]:
+            raise EOFError
+    return b"".join(pieces)
+
+
+def _await(pipe: Connection, until: float | None) -> None:
+    """Wait until there is something to read."""
+    while not wait([pipe], _LONGEST_WAIT if until is None else max(0.0, min(until - time.monotonic(), _LONGEST_WAIT))):
+        if until is not None and time.monotonic() >= until:
+            raise TimeoutError
 
 
 def _word(text: bytes) -> tuple[str, Any]:
@@ -363,11 +418,8 @@ def _word(text: bytes) -> tuple[str, Any]:
 
 
 def _obey(work: Callable[..., Any], arguments: tuple[Any, ...], memory: int | None, pipe: Connection) -> None:
-    """Do the work, with stdout sent to stderr, and say what came of it."""
+    """Do the work and say what came of it."""
     bound_memory(memory)
-    with contextlib.suppress(OSError):
-        os.dup2(2, 1)
-    sys.stdout = sys.stderr
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     send = pipe.send_bytes  # what the work does to json or to pipes is no matter of what is said afterwards
     encode = json.JSONEncoder(allow_nan=True).encode
@@ -380,9 +432,9 @@ def _obey(work: Callable[..., Any], arguments: tuple[Any, ...], memory: int | No
     except MemoryError:
         word = ["full", None]
     except Exception as error:
-        word = ["failed", [type(error).__name__, str(error)]]
+        word = ["failed", [type(error).__name__, _text(error)]]
     except BaseException as error:
-        word = ["ended", [f"ended by {type(error).__name__}({', '.join(map(repr, error.args))})"]]
+        word = ["ended", [f"ended by {type(error).__name__}({_text(error, whole=True)})"]]
     try:
         send(encode(word).encode())
     finally:

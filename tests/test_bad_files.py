@@ -106,6 +106,20 @@ def test_a_density_with_steps_beyond_all_floats_is_read(tmp_path):
     assert len(read_spec(file).claims) == 1
 
 
+@pytest.mark.parametrize("mark", ["\u00a0", "\u202e", "\ue000"])
+def test_a_character_that_a_name_may_not_have_is_told_by_its_number(mark, tmp_path):
+    assert f"U+{ord(mark):04X}" in faults(tmp_path, f'[mechanism]\nkind = "sampled"\n[[claim]]\nname = "a{mark}b"\nepsilon = 1\n')
+
+
+@pytest.mark.parametrize("ends", ["\n", "\r\n"])
+@pytest.mark.parametrize("front", ["", "\ufeff"])
+def test_a_file_is_read_as_editors_of_every_system_write_it(front, ends, tmp_path):
+    file = tmp_path / "claims.toml"
+    text = '[mechanism]\nkind = "builtin"\nname = "laplace"\nscale = 1\n[[claim]]\nsensitivity = 1\nepsilon = 1\n'
+    file.write_bytes((front + text.replace("\n", ends)).encode())
+    assert [stated.line for stated in read_spec(file).claims] == [5]
+
+
 def test_an_empty_name_is_not_the_working_directory():
     with pytest.raises(SpecError, match="no such file"):
         resolve("")

@@ -281,6 +281,62 @@ def test_however_foreign_code_ends_its_process_this_one_says_how(work, how):
     assert isinstance(ended, Ended) and ended.how.startswith(how)
 
 
+@pytest.mark.parametrize("pieces", [[b"\0"], [b"\0\0\3\xe8", b"[", b'"'], [b"\0\0\0\2"] * 3])
+@linux
+def test_half_a_word_of_foreign_code_is_not_waited_for_longer_than_a_word(pieces):
+    def work(say) -> None:
+        for piece in pieces:
+            for number in range(3, 200):
+                try:
+                    os.write(number, piece)
+                except OSError:
+                    continue
+            time.sleep(0.1)
+        time.sleep(60)
+
+    started = time.monotonic()
+    assert isinstance(apart(work, (), bounds=Bounds(1.0)), Ended) and time.monotonic() - started < 10
+
+
+@pytest.mark.parametrize("ignoring", [False, True])
+def test_foreign_code_that_closes_its_pipes_and_goes_on_is_not_waited_for(ignoring):
+    def work(say) -> None:
+        if ignoring:
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        os.closerange(3, 200)
+        time.sleep(60)
+
+    started = time.monotonic()
+    assert isinstance(apart(work, ()), Ended) and time.monotonic() - started < 10
+
+
+def test_what_a_library_in_c_prints_is_no_part_of_the_answer(capfd):
+    def work(task: int) -> int:
+        os.write(1, b"in C\n")
+        return task
+
+    assert list(in_order(work, [[1], [2]], 2)) == [1, 2]
+    assert apart(lambda say: work(3), ()) == 3
+    said = capfd.readouterr()
+    assert said.out == "" and said.err.count("in C") == 3
+
+
+def test_an_exception_whose_text_cannot_be_made_still_has_its_name():
+    class Unspeakable(Exception):
+        def __str__(self) -> str:
+            sys.exit(0)
+
+    class Unspeakably(BaseException):
+        args = property(lambda _: 1 / 0)
+
+    def work(error: type[BaseException], _say: object) -> None:
+        raise error
+
+    with pytest.raises(Failed, match="Unspeakable: a text that cannot be made: SystemExit"):
+        apart(work, (Unspeakable,))
+    assert apart(work, (Unspeakably,)).how == "ended by Unspeakably(a text that cannot be made: ZeroDivisionError)"
+
+
 def test_what_foreign_code_writes_in_place_of_an_answer_is_not_unpickled():
     import pickle
 
@@ -351,6 +407,44 @@ def test_a_declaration_that_ends_its_process_is_an_error_with_its_name(folder, e
     Path("evil.toml").write_text(USE)
     said = run("verify", "evil.toml", "good.toml", code=2).stderr
     assert 'SpecError: evil.toml, mechanism: use = "evil.py:m" fails: ' in said and ENDS[end] in said
+
+
+@pytest.mark.parametrize("end", ["sys.exit(0)", "os.abort()", "raise ValueError('no')", "while True: pass"])
+def test_a_declaration_that_fails_takes_no_other_files_answer_away(folder, end):
+    Path("evil.py").write_text(f"import os, sys\n{end}\n")
+    Path("evil.toml").write_text(USE)
+    result = run("verify", "evil.toml", "good.toml", "--format", "json", "--timeout", "3", code=2)
+    answer = json.loads(result.stdout)
+    assert [(claim["file"], claim["verdict"]) for claim in answer["claims"]] == [("good.toml", "PROVED")]
+    assert [(one["file"], 'use = "evil.py:m" fails: ' in one["error"]) for one in answer["errors"]] == [("evil.toml", True)]
+    assert result.stderr.count("SpecError: evil.toml, mechanism: use = ") == 1
+
+
+@pytest.mark.parametrize("verb", ["report", "baseline", "audit"])
+def test_no_verb_loses_an_answer_to_a_declaration_that_fails(folder, verb):
+    Path("evil.py").write_text("import sys\nsys.exit(0)\n")
+    Path("evil.toml").write_text(USE)
+    Path("sampled.py").write_text("def sampler(data, size, rng):\n    return rng.laplace(data[0], 1.0, size)\n")
+    Path("good.toml").write_text(AUDIT.replace("evil", "sampled"))
+    options = {"report": ["-o", "out", "--format", "json", "--no-audit"], "audit": ["--samples", "2000", "--format", "json"]}
+    result = run(verb, "evil.toml", "good.toml", *options.get(verb, []), code=2)
+    if verb == "baseline":
+        assert "0 accepted" in result.stdout
+        return
+    answer = json.loads(Path("out/results.json").read_text() if verb == "report" else result.stdout)
+    assert {one["file"] for one in answer["audits" if verb == "audit" else "claims"]} == {"good.toml"}
+    assert [one["file"] for one in answer["errors"]] == ["evil.toml"]
+
+
+def test_beside_a_file_that_is_wrong_nothing_is_judged_and_a_failing_declaration_is_listed_too(folder):
+    Path("evil.py").write_text("import sys\nsys.exit(0)\n")
+    Path("evil.toml").write_text(USE)
+    Path("wrong.toml").write_text(GOOD + "colour = 1\n")
+    result = run("verify", "good.toml", "evil.toml", "wrong.toml", code=2)
+    assert result.stdout == "" and [line.split(",")[0] for line in result.stderr.splitlines() if line.startswith("Spec")] == [
+        "SpecError: evil.toml",
+        "SpecError: wrong.toml",
+    ]
 
 
 def test_a_declaration_that_does_not_return_is_an_error_with_its_name(folder):
@@ -493,6 +587,35 @@ def test_without_code_there_is_no_audit(folder):
     trap()
     Path("evil.toml").write_text(AUDIT)
     assert "an audit runs code" in run("audit", "evil.toml", "--no-code", code=2).stderr and not Path("ran").exists()
+
+
+@pytest.mark.parametrize("how", ["flag", "setting"])
+@pytest.mark.parametrize(
+    "verb",
+    [
+        ["check", "certs", "--against", "evil.toml"],
+        ["explain", "evil.toml"],
+        ["explain", "evil"],
+        ["explain", "evil.toml", "--claim", "hard"],
+    ],
+)
+def test_without_code_no_verb_runs_a_declaration(folder, verb, how):
+    run("verify", "good.toml", "--certificates", "certs", code=0)
+    trap()
+    Path("evil.toml").write_text(USE)
+    Path("evil").mkdir()
+    Path("evil/evil.toml").write_text(USE)
+    if how == "setting":
+        Path("pyproject.toml").write_text("[tool.dpverify]\ncode = false\n")
+    result = run(*verb, *(["--no-code"] if how == "flag" else []), code=2)
+    assert 'use = "evil.py:m" was not run: --no-code' in result.stderr and not Path("ran").exists()
+
+
+def test_claim_files_to_check_against_are_read_in_the_time_that_is_given(folder):
+    run("verify", "good.toml", "--certificates", "certs", code=0)
+    Path("evil.py").write_text("while True: pass\n")
+    Path("evil.toml").write_text(USE)
+    assert "was ended after 1 s" in run("check", "certs", "--against", "evil.toml", "--timeout", "1", code=2).stderr
 
 
 def test_a_file_whose_mechanism_is_code_is_told_from_a_bad_one(folder):

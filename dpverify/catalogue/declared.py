@@ -27,10 +27,15 @@ class Declared:
     source: str
 
 
+class Failure(Fault):
+    """Of code: it raised, ended its process or did not return."""
+
+
 def declaration(use: str, folders: Sequence[Path], bounds: Bounds | None = None) -> Declared:
     """The declaration that `use` names: "path.py:name", or a name on the shelf. Looked for in the folders, in their order.
 
-    Its code runs in a process of its own; what comes back is a claim in canonical form and is read like any other. Raises Fault.
+    Its code runs in a process of its own; what comes back is a claim in canonical form and is read like any other.
+    Raises Fault, and Failure where the code itself fails.
     """
     file, mark, name = use.partition(":")
     if not mark:
@@ -48,10 +53,10 @@ def declaration(use: str, folders: Sequence[Path], bounds: Bounds | None = None)
     try:
         found = apart(_declared, (str(path), name), bounds=bounds)
     except Failed as error:
-        raise Fault(_shown(f"fails: {error}")) from error
+        raise Failure(_shown(f"fails: {error}")) from error
     if isinstance(found, Ended):
         longer = " Allow more with --timeout." if found.overdue else ""
-        raise Fault(_shown(f"fails: {path} did not come to its end: its process was {found.how}.{longer}"))
+        raise Failure(_shown(f"fails: {path} did not come to its end: its process was {found.how}.{longer}"))
     try:
         if "fault" in found:
             raise Fault(_shown(str(found["fault"])))

@@ -21,7 +21,7 @@ from dpverify.catalogue.checks import (
     substituted,
     why_not,
 )
-from dpverify.catalogue.declared import declaration
+from dpverify.catalogue.declared import Failure, declaration
 from dpverify.catalogue.kinds import BUILTINS, COMBINATORS, POSITIVE, READERS, close_pairs, read_kind
 from dpverify.catalogue.toml import Decimal, Fault, Fields, bound_nesting, long_integers, meant, read_text, shorten, show
 from dpverify.catalogue.values import (
@@ -47,7 +47,7 @@ from dpverify.catalogue.values import (
 )
 from dpverify.certificate import PRECISIONS, pack, unpack
 from dpverify.curves.runs import adjacency_faults
-from dpverify.errors import CertificateError, CodeForbidden, ExprError, SpecError
+from dpverify.errors import CertificateError, CodeFailed, CodeForbidden, ExprError, SpecError
 from dpverify.expr import (
     FUNCTIONS,
     ONE,
@@ -162,7 +162,7 @@ def read_spec(path: str | Path, *, code: bool = True, bounds: Bounds | None = No
     """The claims of a file. Raises SpecError listing all that is wrong with it.
 
     code: whether a declaration in Python, which `use` names, may be run; where not, such a file is CodeForbidden. bounds: of that run,
-    which has a process of its own.
+    which has a process of its own; where nothing else is wrong than that it fails, the error is CodeFailed.
     """
     file = str(path)
     try:
@@ -199,6 +199,7 @@ class _Reader:
         self.words: list[str] = []
         self.source = ""
         self.adjacency = ""
+        self.failed = False
 
     def spec(self) -> Spec:
         top = Fields(self.data, self.file, self.faults)
@@ -221,7 +222,7 @@ class _Reader:
         if not self.faults:
             self._sane(claims)
         if self.faults:
-            raise SpecError(self.faults)
+            raise (CodeFailed if self.failed and len(self.faults) == 1 else SpecError)(self.faults)
         return Spec(self.file, name, tuple(claim for claim in claims if claim is not None), audit, self.source)
 
     def _at(self, place: str) -> str:
@@ -486,6 +487,7 @@ class _Reader:
             declared = declaration(use, (Path(self.file).parent, Path(), shelf()), self.bounds)
         except Fault as error:
             table.fault(f"use = {show(use)} {error}")
+            self.failed = isinstance(error, Failure)
             return None
         mechanism, domains = declared.mechanism, dict(declared.domains)
         kind = kind_of(mechanism)

@@ -38,12 +38,12 @@ D = TypeVar("D")
 
 
 def read_text(path: Path) -> str:
-    """The text of a file of bounded size. Raises Fault or OSError."""
+    """The text of a file of bounded size, without the mark that some editors put in front. Raises Fault or OSError."""
     raw = read_regular(path, MAX_BYTES + 1)
     if len(raw) > MAX_BYTES:
         raise Fault(f"more than {MAX_BYTES} bytes; that is too large for a claim file.")
     try:
-        return raw.decode("utf-8")
+        return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise Fault(f"not UTF-8 at byte {error.start}. Save it as UTF-8.") from error
 

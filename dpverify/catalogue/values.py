@@ -79,7 +79,8 @@ def read_string(value: Any) -> str:
     if not isinstance(value, str) or not value.strip() or len(value) > 500:
         raise Fault("is not a short text in quotes.")
     if not value.isprintable():
-        raise Fault("holds a line break or another character that cannot be seen. Leave it out.")
+        unseen = ", ".join(dict.fromkeys(f"U+{ord(mark):04X}" for mark in value if not mark.isprintable()))
+        raise Fault(f"holds a line break or another character that cannot be seen, or told from others: {unseen}. Leave it out.")
     return value
 
 

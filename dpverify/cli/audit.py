@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -47,17 +48,20 @@ def audit(
     Runs the code that the tables name. An audit never proves: it says VIOLATION, NONCONFORMING or what it would have seen.
     """
     from dpverify.cli.claims import audited, selected, specs_of
+    from dpverify.report.results import Fault
 
     paths = settings.paths(paths)
     if not settings.code:
         raise click.UsageError("an audit runs code, which --no-code (or code = false in [tool.dpverify]) forbids.")
-    specs = [spec for spec in specs_of(paths, settings.bounds) if spec.audit is not None]
+    unread: list[Fault] = []
+    specs = [spec for spec in specs_of(paths, settings.bounds, unread=unread) if spec.audit is not None]
     if not specs:
         raise click.UsageError(f"{', '.join(paths)}: no file has an [audit] table. Add one that names the sampler.")
     specs = selected(specs, claims)
     if checkpoint is not None and len(specs) > 1:
         raise click.UsageError(f"--checkpoint keeps one file's audits, and {len(specs)} files are meant. Audit them one by one.")
     how = settings.sampling(samples, confidence, seed, workers, timeout)
-    results = settings.marked(audited(specs, checkpoint, dask=dask, stop=not no_stop, **how), whole=not claims)
+    found = audited(specs, checkpoint, dask=dask, stop=not no_stop, **how)
+    results = settings.marked(replace(found, faults=[*found.faults, *unread]), whole=not claims)
     click.echo(rendered(results, style))
     return results.exit_code

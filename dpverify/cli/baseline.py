@@ -34,12 +34,12 @@ def baseline(paths: tuple[str, ...], output: Path | None, audits: bool, settings
     file = output or settings.config.baseline or Path(NAME)
     before = _before(file)
     writable(file.absolute().parent)
-    forbidden: list[Fault] = []
-    specs = specs_of(settings.paths(paths), settings.bounds, forbidden=None if settings.code else forbidden)
+    unread: list[Fault] = []
+    specs = specs_of(settings.paths(paths), settings.bounds, code=settings.code, unread=unread)
     entries = verified(specs, None, settings.digits, cache=settings.cache, jobs=settings.jobs, bounds=settings.bounds)
     sampled = [spec for spec in specs if spec.audit is not None] if audits and settings.code else []
     found = audited(sampled, **settings.sampling()) if sampled else Results()
-    results = replace(found, entries=entries, faults=[*found.faults, *forbidden], root=root_of(file))
+    results = replace(found, entries=entries, faults=[*found.faults, *unread], root=root_of(file))
     known, gone = accepted(results, before), before.gone(results)
     write(file, render(known))
     marks = {one.fingerprint for one in known}

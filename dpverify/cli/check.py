@@ -11,12 +11,13 @@ import click
 
 from dpverify.cli import output
 from dpverify.cli.output import say
-from dpverify.cli.settings import bounds_of, timed
+from dpverify.cli.settings import bounds_of, codeless, timed
 
 if TYPE_CHECKING:
     from dpverify.catalogue import Spec, Stated
     from dpverify.kernel import Rechecked
     from dpverify.model import Claim
+    from dpverify.processes import Bounds
 
 
 @click.command()
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
     help="Demand a certificate of exactly each claim of these claim files, with the verdict that it expects; may be given several times.",
 )  # fmt: skip
 @timed
-def check(certificates: tuple[Path, ...], against: tuple[str, ...], claim_timeout: float | None) -> int:
+@codeless
+def check(certificates: tuple[Path, ...], against: tuple[str, ...], claim_timeout: float | None, no_code: bool) -> int:
     """Re-check certificates (files, or directories of *.cert.json) with the kernel alone, and tell what each of them states.
 
     Of the directory of a report, all that its page lists has to be there, as it was when the page was written, and nothing else.
@@ -37,10 +39,11 @@ def check(certificates: tuple[Path, ...], against: tuple[str, ...], claim_timeou
     from dpverify.outside import printable
     from dpverify.processes import Ended, in_order, worthwhile
 
-    expected = _expected(against)  # before long work is done for them
+    config = read_config(Path.cwd())
+    bounds = bounds_of(config, claim_timeout)
+    expected = _expected(against, bounds, code=config.code and not no_code)  # before long work is done for them
     found: dict[Path, Rechecked] = {}
     files = list(dict.fromkeys(file for path in certificates for file in _files(path)))
-    bounds = bounds_of(read_config(Path.cwd()), claim_timeout)
     for file, answer in zip(files, in_order(_rechecked, [[file] for file in files], worthwhile(len(files), 0), bounds), strict=True):
         if isinstance(answer, Ended):
             told = printable(f"{file}: refused: {output.ended('checking the certificate', answer, bounds)}")
@@ -118,10 +121,10 @@ def _beside_page(folder: Path, found: Mapping[Path, Rechecked]) -> Iterator[str]
             yield f"other: {file}: its SHA-256 is not the one in {folder / PAGE}: it was replaced since, or the page was."
 
 
-def _expected(paths: Sequence[str]) -> list[tuple[Spec, Stated]]:
+def _expected(paths: Sequence[str], bounds: Bounds, *, code: bool) -> list[tuple[Spec, Stated]]:
     from dpverify.cli.claims import specs_of
 
-    return [(spec, stated) for spec in specs_of(paths) for stated in spec.claims] if paths else []
+    return [(spec, stated) for spec in specs_of(paths, bounds, code=code) for stated in spec.claims] if paths else []
 
 
 def _beside_claims(expected: Sequence[tuple[Spec, Stated]], found: Mapping[Path, Rechecked]) -> Iterator[str]:

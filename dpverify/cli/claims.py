@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from dpverify.cli import output
-from dpverify.errors import CodeForbidden, DpverifyError, SpecError
+from dpverify.errors import CodeFailed, CodeForbidden, DpverifyError, SpecError
 
 if TYPE_CHECKING:
     from dpverify.cache import Cache
@@ -32,11 +32,12 @@ LONGEST: Final = 120
 """Bytes of a claim file's name that names of other files begin with; a file system takes 255 in all."""
 
 
-def specs_of(paths: Sequence[str], bounds: Bounds | None = None, *, forbidden: list[Fault] | None = None) -> list[Spec]:
+def specs_of(paths: Sequence[str], bounds: Bounds | None = None, *, code: bool = True, unread: list[Fault] | None = None) -> list[Spec]:
     """Every claim file meant, read; all faults of all files in one SpecError, before anything is done.
 
-    bounds: of the reading of each, which is done in processes that can be ended: it looks at densities too. forbidden: where it is given,
-    no code is run, and it gets the files whose mechanism is code.
+    bounds: of the reading of each, which is done in processes that can be ended: it looks at densities too. code: whether code may be run.
+    unread: where it is given, it gets the files with nothing wrong in them but that their code was not run or failed, or that reading took
+    too long: they take no other file's answer away.
     """
     from dpverify.catalogue import Spec, resolve
     from dpverify.processes import Bounds, Ended, in_order, worthwhile
@@ -53,22 +54,27 @@ def specs_of(paths: Sequence[str], bounds: Bounds | None = None, *, forbidden: l
             continue
         files += meant
         found += [None] * len(meant)
-    read = in_order(_Reading(forbidden is None, bounds), [[file] for file in files], worthwhile(len(files), 0), bounds.twice())
+    read = in_order(_Reading(code, bounds), [[file] for file in files], worthwhile(len(files), 0), bounds.twice())
     answers = iter(zip(files, read, strict=True))
     specs: list[Spec] = []
     faults: list[str] = []
+    failed: list[Fault] = []
     for said in found:
         file, answer = (Path(), said) if said is not None else next(answers)
         if isinstance(answer, Spec):
             specs.append(answer)
-        elif isinstance(answer, CodeForbidden):
-            if forbidden is not None:
-                forbidden.append(Fault(str(file), "mechanism", str(answer), what="not run"))
-                output.say(str(answer), err=True)
-        else:
-            faults += [f"{file}: {output.ended('reading the file', answer, bounds)}"] if isinstance(answer, Ended) else answer or ()
-    if faults:
+            continue
+        if isinstance(answer, Ended):
+            answer = CodeFailed(f"{file}: {output.ended('reading the file', answer, bounds)}")
+        if isinstance(answer, SpecError):
+            failed.append(Fault(str(file), "mechanism", str(answer), what="not run" if isinstance(answer, CodeForbidden) else "not read"))
+        faults += answer.faults if isinstance(answer, SpecError) else answer
+    forbidden = any(one.what == "not run" for one in failed)
+    if faults and (unread is None or len(faults) > len(failed) or not (specs or forbidden)):
         raise SpecError(faults)
+    if unread is not None and failed:
+        unread += failed
+        output.say(*(one.error if one.what == "not run" else f"SpecError: {one.error}" for one in failed), err=True)
     return specs
 
 
@@ -79,12 +85,12 @@ class _Reading:
     code: bool
     bounds: Bounds
 
-    def __call__(self, file: Path) -> Spec | CodeForbidden | tuple[str, ...]:
+    def __call__(self, file: Path) -> Spec | CodeForbidden | CodeFailed | tuple[str, ...]:
         from dpverify.catalogue import read_spec
 
         try:
             return read_spec(file, code=self.code, bounds=self.bounds)
-        except CodeForbidden as error:
+        except (CodeForbidden, CodeFailed) as error:
             return error
         except SpecError as error:
             return error.faults

@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from dpverify.cli.output import say
+from dpverify.cli.settings import codeless
 from dpverify.errors import CertificateError, Rejected, SpecError
 from dpverify.outside import read_regular
 
@@ -17,20 +18,23 @@ from dpverify.outside import read_regular
 @click.argument("name", metavar="RULE|NAME|CERT|FILE")
 @click.option("--claim", "claims", multiple=True, metavar="NAME", help="Of a mechanism or a claim file: draw the proof of this claim.")
 @click.option("--digits", type=click.IntRange(1, 1000), default=20, show_default=True, help="Digits of the tight epsilon.")
-def explain(name: str, claims: tuple[str, ...], digits: int) -> int:
+@codeless
+def explain(name: str, claims: tuple[str, ...], digits: int, no_code: bool) -> int:
     """What a rule states, checks and assumes; what a named mechanism is; the proof in a certificate or of a claim, as a tree."""
+    from dpverify.config import read_config
     from dpverify.rules.table import EXPLAINED
 
+    code = read_config(Path.cwd()).code and not no_code
     said: Iterable[str]
     if Path(name).suffix == ".json":
         said = _certificate_lines(Path(name))
     elif claims or Path(name).is_file():
-        said = _proof_lines(name, claims, digits)
+        said = _proof_lines(name, claims, digits, code=code)
     elif name in EXPLAINED:
-        mechanisms = _mechanism_lines(name) if _is_mechanism(name) else ()  # some theorems are called as their mechanism is
+        mechanisms = _mechanism_lines(name, code=code) if _is_mechanism(name) else ()  # some theorems are called as their mechanism is
         said = chain(_rule_lines(name), mechanisms)
     else:
-        said = _mechanism_lines(name)
+        said = _mechanism_lines(name, code=code)
     say(*said)
     return 0
 
@@ -61,12 +65,12 @@ def _certificate_lines(path: Path) -> Iterator[str]:
     yield from proof.lines(proof.tree(entry))
 
 
-def _proof_lines(name: str, claims: Sequence[str], digits: int) -> Iterator[str]:
+def _proof_lines(name: str, claims: Sequence[str], digits: int, *, code: bool) -> Iterator[str]:
     """The proofs of a file's claims, or of some of them, found anew."""
     from dpverify.cli.claims import selected, specs_of, verified
     from dpverify.report import proof
 
-    for entry in verified(selected(specs_of((name,)), claims), None, digits):
+    for entry in verified(selected(specs_of((name,), code=code), claims), None, digits):
         yield from proof.lines(proof.tree(entry))
 
 
@@ -82,7 +86,7 @@ def _rule_lines(name: str) -> Iterator[str]:
     yield f"used by: {', '.join(users) if users else 'no certificate in reports/'}"
 
 
-def _mechanism_lines(name: str) -> Iterator[str]:
+def _mechanism_lines(name: str, *, code: bool) -> Iterator[str]:
     from dpverify.catalogue import read_spec, resolve
     from dpverify.report import short, understood
     from dpverify.rules.table import EXPLAINED
@@ -93,7 +97,7 @@ def _mechanism_lines(name: str) -> Iterator[str]:
         known = f" Rules: {', '.join(sorted(EXPLAINED))}." if EXPLAINED else ""
         raise SpecError(f"{error.faults[0]}{known}") from error
     for file in files:
-        spec = read_spec(file)
+        spec = read_spec(file, code=code)
         yield f"{spec.mechanism}: {spec.file}"
         yield from (f"  {key}: {value}" for key, value in understood(spec.claims[0].claim))
         if spec.source:

@@ -52,15 +52,15 @@ def report(
     from dpverify.report.results import Results
 
     program = pdf.browser() if printed else None
-    forbidden: list[Fault] = []
-    specs = specs_of(settings.paths(paths), settings.bounds, forbidden=None if settings.code else forbidden)
+    unread: list[Fault] = []
+    specs = specs_of(settings.paths(paths), settings.bounds, code=settings.code, unread=unread)
     if not force:
         own = [PAGE, "index.md", *(["index.pdf"] if printed else []), *(f"results.{EXTENSIONS[style]}" for style in styles)]
         refuse(output, [*own, *(data_name(stem) for stem in _stems(spec.file for spec in specs).values())])
     entries = verified(specs, output, settings.digits, cache=settings.cache, jobs=settings.jobs, force=force, bounds=settings.bounds)
     sampled = [spec for spec in specs if spec.audit is not None] if audits and settings.code else []
     found = audited(sampled, **settings.sampling(samples, confidence, seed, workers)) if sampled else Results()
-    unrun = [*forbidden, *(not_audited(specs) if audits and not settings.code else [])]
+    unrun = [*unread, *(not_audited(specs) if audits and not settings.code else [])]
     results = settings.marked(replace(found, entries=entries, faults=[*found.faults, *unrun]))
     run = _run(results, settings)
     for name, content in {**_curves(run), **pages(run)}.items():

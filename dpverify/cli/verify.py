@@ -22,9 +22,9 @@ def verify(paths: tuple[str, ...], claims: tuple[str, ...], certificates: Path |
     from dpverify.cli.claims import specs_of, verified
     from dpverify.report.results import Fault, Results
 
-    forbidden: list[Fault] = []
-    specs = specs_of(settings.paths(paths), settings.bounds, forbidden=None if settings.code else forbidden)
+    unread: list[Fault] = []
+    specs = specs_of(settings.paths(paths), settings.bounds, code=settings.code, unread=unread)
     entries = verified(specs, certificates, settings.digits, cache=settings.cache, jobs=settings.jobs, names=claims, bounds=settings.bounds)
-    results = settings.marked(Results(entries=entries, faults=forbidden), whole=not claims)
+    results = settings.marked(Results(entries=entries, faults=unread), whole=not claims)
     click.echo(rendered(results, style))
     return results.exit_code

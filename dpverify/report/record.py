@@ -10,7 +10,7 @@ from dpverify.report.results import Results
 
 
 def render(results: Results) -> str:
-    """The answer as one JSON object; under "errors" the audits that could not be made, where there are some."""
+    """The answer as one JSON object; under "errors" what could not be audited or read, where there is some."""
     answer: dict[str, Any] = {
         "schema": "dpverify/1",
         "claims": [record(entry) for entry in results.entries],
