@@ -36,6 +36,7 @@ from dpverify.audit.conformance import (
     width_of,
 )
 from dpverify.audit.declared import Declared
+from dpverify.audit.digits import learn_digits
 from dpverify.audit.engine import MAX_BLOCK, SEGMENTS, BlockResult, Engine, Job
 from dpverify.audit.floats import Reach, float_partitions, learn_float, log_evidence
 from dpverify.audit.journal import Journal
@@ -307,9 +308,11 @@ class Run:
             if learned is not None:
                 test = self._add(MODEL, index, learned, self.learned_share / len(self.alive))
                 test.expected = learned.expected
-            floats = learn_float(left, right)
-            if floats is not None:
-                self._add(FLOAT, index, floats, self.float_share / 2 / GENERATIONS / len(self.alive))
+            digits = learn_digits(left, right, min(point.epsilon for point in self.plan.curve))
+            seldom = [(FLOAT, learn_float(left, right)), (MODEL, digits)]
+            found = [(level, partition) for level, partition in seldom if partition is not None]
+            for level, partition in found:
+                self._add(level, index, partition, self.float_share / 2 / GENERATIONS / len(self.alive) / len(found))
 
     def _find_grid(self, kept: tuple[Outputs, Outputs]) -> None:
         """Read off the first block whether outputs are rounded, before anything of it is compared with the declared density.
