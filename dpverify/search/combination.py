@@ -122,14 +122,14 @@ def candidates(root: Part) -> list[Choice]:
 def _left_out(part: Part) -> list[frozenset[Part]]:
     """What a lower bound is not to look at, so that all the rest loses the most in one order of the neighbours, in every way there is."""
     turned, first, inputs = set[Part](), set[Part](), False
-    for leaf in neighbours.leaves(part):
-        at_inputs = isinstance(leaf.part, OnePair) and leaf.part.query is None
+    for one in (found.part for found in neighbours.leaves(part)):
+        at_inputs = isinstance(one, OnePair) and one.query is None
         inputs = inputs or at_inputs
-        if is_told(leaf.part) or (isinstance(leaf.part, OnePair) and not at_inputs and not neighbours.even(leaf.part.mechanism)):
-            turned.add(leaf.part)
+        if is_told(one) or (isinstance(one, OnePair) and not at_inputs and not neighbours.even(one.mechanism)):
+            turned.add(one)
     for inner in _all(part):
         sample = isinstance(inner.mechanism, Subsample) and inner.mechanism.rate != ONE
-        if sample and turned.isdisjoint(leaf.part for leaf in neighbours.leaves(inner)):
+        if sample and turned.isdisjoint(found.part for found in neighbours.leaves(inner)):
             first.add(inner)
     if not turned:
         return [frozenset()]
