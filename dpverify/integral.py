@@ -61,6 +61,8 @@ _ARCS: Final = 64
 _MOST_TERMS: Final = 20_000
 _MOST_ORDER: Final = 1_000
 _MOST_STEPS: Final = 2_000
+_MOST_DEGREE: Final = 100
+"""The greatest degree of a polynomial that is summed over infinitely many periods: the sums grow with its square."""
 _WORKING: Final = 80
 """Bits for quadrature; ends of the order of 2^-1000 need no more, exponents are unbounded."""
 
@@ -223,7 +225,7 @@ def _over_periods(density: Expr, name: str, step: Fraction) -> Expr | None:
         (others if rise is None else repeating).append(factor)
         rises.append(ZERO if rise is None else rise)
     rise, polynomial = add(*rises), _expanded(mul(*others))
-    if symbols(rise) or not constant(rise) > 0 or not _is_polynomial(polynomial, name):
+    if symbols(rise) or not constant(rise) > 0 or not _is_polynomial(polynomial, name) or _degree(polynomial, name) > _MOST_DEGREE:
         return None
     terms: list[Expr] = []
     factorial = 1
@@ -233,6 +235,17 @@ def _over_periods(density: Expr, name: str, step: Fraction) -> Expr | None:
         if polynomial == ZERO:
             break
     return mul(*repeating, add(*terms))
+
+
+def _degree(polynomial: Expr, name: str) -> Fraction:
+    """The degree in a symbol that a polynomial, multiplied out, is written with."""
+    if isinstance(polynomial, Add):
+        return max(_degree(part, name) for part in polynomial.args)
+    if isinstance(polynomial, Mul):
+        return sum((_degree(part, name) for part in polynomial.args), Fraction(0))
+    if isinstance(polynomial, Pow) and isinstance(polynomial.exponent, Num):
+        return polynomial.exponent.value * _degree(polynomial.base, name)
+    return Fraction(polynomial == Sym(name))
 
 
 def _power_sums(q: Expr) -> Iterator[Expr]:

@@ -29,12 +29,8 @@ def noise_norm(claim: Claim) -> tuple[Norm, int | None]:
     raise Rejected("sensitivity", "the mechanism", "this kind has no norm to measure a sensitivity in")
 
 
-def sensitivity_bounds(claim: Claim, evidence: Mapping[str, Any] | None) -> Sensitivity:
-    """Bounds on the claim's sensitivity, before scale; both the stated expression where one is stated.
-
-    evidence: the gauge certificate that a query in a norm by columns needs. Raises Rejected for a norm that is none,
-    where neither a sensitivity nor a query is given, and for noise on the integers under answers that do not differ by integers.
-    """
+def require_answers(claim: Claim) -> tuple[Norm, int | None]:
+    """What `noise_norm` tells. Raises Rejected for a norm that is none, and for a query whose answers are not of the noise's dimension."""
     norm, dimension = noise_norm(claim)
     if dimension is None and norm.kind != "lp":
         raise Rejected("sensitivity", "the norm", "a norm by a matrix needs its dimension as a number")
@@ -44,6 +40,21 @@ def sensitivity_bounds(claim: Claim, evidence: Mapping[str, Any] | None) -> Sens
     if claim.query is not None:
         if dimension is None:
             raise Rejected("sensitivity", "the query", "it needs the dimension as a number")
+        faults = query_faults(claim.query, dimension)
+        if faults:
+            raise Rejected("sensitivity", "the query", " ".join(faults))
+    return norm, dimension
+
+
+def sensitivity_bounds(claim: Claim, evidence: Mapping[str, Any] | None) -> Sensitivity:
+    """Bounds on the claim's sensitivity, before scale; both the stated expression where one is stated.
+
+    evidence: the gauge certificate that a query in a norm by columns needs. Raises Rejected for a norm that is none,
+    where neither a sensitivity nor a query is given, and for noise on the integers under answers that do not differ by integers.
+    """
+    norm, dimension = require_answers(claim)
+    if claim.query is not None:
+        assert dimension is not None
         broken = off_the_integers(claim.mechanism, claim.query)
         if broken is not None:
             why = f"answers of neighbours differ by {broken.moved}, and noise on the integers leaves no output that both can give"

@@ -166,6 +166,13 @@ def test_infinitely_many_steps_are_summed_in_every_dimension(rise, d):
     assert contains(normaliser(noise), staircase_integral(exact, mpmath.mpf(1) / 3, d - 1))
 
 
+def test_steps_in_a_dimension_without_bound_are_given_up_at_once():
+    noise = radial("exp(-floor(r))", 100)
+    assert contains(normaliser(noise), staircase_integral(mpmath.mpf(1), mpmath.mpf(0), 99) * mpmath.e)
+    for d in (1000, 10**9):
+        assert has_normaliser(radial("exp(-floor(r))", d)) is not True
+
+
 @pytest.mark.parametrize(
     ("density", "expected"),
     [

@@ -118,6 +118,20 @@ def test_bounds_that_contradict_each_other_are_a_fault_and_no_verdict():
         judged("9", upper("a"), lower("2", a="1"), domains=(("a", Domain(Fraction(0))),))
 
 
+def test_nothing_at_delta_zero_speaks_of_a_delta_below():
+    # no epsilon meets a delta below 0, whatever is pure
+    assert judged("1", upper("1/2"), Bound("lower", INFINITE, quantity="epsilon"), delta="-1").verdict == "REFUTED"
+
+
+def test_a_certificate_whose_steps_contradict_each_other_is_refused(monkeypatch):
+    def judge(*_):
+        raise RuntimeError("the rules contradict each other")
+
+    monkeypatch.setattr(kernel, "judge", judge)
+    with pytest.raises(CertificateError, match="cannot be judged together: the rules contradict"):
+        kernel.check(certified("2", "PROVED"))
+
+
 # -- certificates -----------------------------------------------------------------------------------------
 
 

@@ -117,6 +117,8 @@ def randomized_response(run: Run) -> Expr | None:
     table = run.part.mechanism
     if not isinstance(table, Table) or len(table.rows) != 2 or len(table.rows[0]) != 2:
         return None
+    if table.adjacent is not None and not {(0, 1), (1, 0)} & set(table.adjacent):
+        return None
     (a, b), (c, d) = table.rows
     if not (certainly_equal(a, d) and certainly_equal(b, c)):
         return None

@@ -314,6 +314,8 @@ def curve(runs: Sequence[Run], epsilon: arb | None = None) -> Curve:
     """
     if not any(isinstance(run.part.mechanism, Subsample) for run in runs):
         raise Rejected(NAME, "the parts", "none of them is a sample")
+    if any(run.mapped for run in runs) and any(run.own or not run.mapped for run in runs):
+        raise Rejected(NAME, "the parts", "a map of the data may exchange the neighbours of some of them")
     every = [laws_of(run) for run in runs]
     fixed = [(laws[0], run.times) for laws, run in zip(every, runs, strict=True) if len(laws) == 1]
     open_ = [(laws, run.times) for laws, run in zip(every, runs, strict=True) if len(laws) > 1]

@@ -247,7 +247,8 @@ def choices(part: Part) -> tuple[Choice, ...]:
     if not spaces:
         raise Undecided(f"{NAME}: no two parts share their neighbours.")
     linked = [leaf for leaf in leaves(part) if leaf.linked and leaf.space in spaces]
-    oriented = sampled or len(spaces) > 1 or not all(leaf.part.query is None or even(leaf.part.mechanism) for leaf in linked)
+    # what has an order of its own may have it with the inputs of tables in the one order and in the other
+    oriented = sampled or len(spaces) > 1 or not all(leaf.part.query is None or even(leaf.part.mechanism) for leaf in leaves(part))
     convex = all_log_concave(part)
     if len([space for space in spaces if space[0] == "records"]) > 1 and any(space[2] in ("replace", "l1") for space in spaces):
         raise Undecided(f"{NAME}: how differences of several histograms go together is not known.")

@@ -39,8 +39,8 @@ def oriented(found: Curve, run: Run) -> Curve:
     answer the same way, and one of them by the whole sensitivity, that pair bounds from above too: in each order a shorter move does less.
     """
     lower, query = found.lower, run.part.query
-    if lower is None or query is None or lower.forward is lower.backward or not is_told(run.part):
-        return found
+    if lower is None or query is None or lower.forward is lower.backward or run.mapped or not is_told(run.part):
+        return found  # behind a map of the data a record may move the answer either way
     reached = reach(Run(run.part))
     at = reached.at
     if at is None or len(at) != len(query.rows):

@@ -41,7 +41,7 @@ from dpverify.model import (
     all_parts,
     parts_of,
 )
-from dpverify.sensitivity import further, is_whole, off_the_integers, on_integers, sensitivity_bounds
+from dpverify.sensitivity import further, is_whole, off_the_integers, on_integers, require_answers, sensitivity_bounds
 
 WHAT: Final = "the parts"
 MOST_TIMES: Final = 10**6
@@ -53,6 +53,7 @@ class Run:
     """A mechanism that is run `times` times on the data, on neighbours `factor` times as far apart as its part says.
 
     processed: its output is seen only after post-processing. own: it is in a group, or behind a map, that other parts are not in.
+    mapped: it is behind a map of the data, which may exchange the neighbour with the record and the one without.
     """
 
     part: Part
@@ -60,29 +61,30 @@ class Run:
     times: int = 1
     processed: bool = False
     own: bool = False
+    mapped: bool = False
 
 
-def runs(part: Part, factor: Expr = ONE, times: int = 1, processed: bool = False, own: bool = False, top: bool = True) -> Iterator[Run]:
-    """The runs that a part comes to. Raises Rejected for a count that is not a number."""
-    times *= _count(part.times)
+def runs(part: Part, run: Run, top: bool = True) -> Iterator[Run]:
+    """The runs that a part comes to. run: what all of them have from above. Raises Rejected for a count that is not a number."""
+    run = replace(run, times=run.times * _count(part.times))
     mechanism = part.mechanism
     if isinstance(mechanism, Compose):
         for inner in mechanism.parts:
-            yield from runs(inner, factor, times, processed, own, False)
+            yield from runs(inner, run, False)
     elif isinstance(mechanism, PostProcess):
-        yield from runs(mechanism.part, factor, times, True, own, top)
+        yield from runs(mechanism.part, replace(run, processed=True), top)
     elif isinstance(mechanism, Lipschitz):
-        yield from runs(mechanism.part, mul(factor, mechanism.constant), times, processed, own or not top, top)
+        yield from runs(mechanism.part, replace(run, factor=mul(run.factor, mechanism.constant), own=run.own or not top, mapped=True), top)
     elif isinstance(mechanism, Group):
-        yield from runs(mechanism.part, mul(factor, mechanism.size), times, processed, own or not top, top)
+        yield from runs(mechanism.part, replace(run, factor=mul(run.factor, mechanism.size), own=run.own or not top), top)
     else:
-        yield Run(replace(part, times=ONE), factor, times, processed, own)
+        yield replace(run, part=replace(part, times=ONE))
 
 
 def merged(part: Part, factor: Expr = ONE) -> tuple[Run, ...]:
     """The runs of a part, equal ones counted together. Raises Rejected for too many."""
     counts: dict[Run, int] = {}
-    for number, run in enumerate(runs(part, factor)):
+    for number, run in enumerate(runs(part, Run(part, factor))):
         if number >= MOST_RUNS:
             raise Rejected(WHAT, "parts", f"more than {MOST_RUNS} of them; give equal parts once, with times")
         key = replace(run, times=1)
@@ -100,7 +102,13 @@ def _count(times: Expr) -> int:
 
 
 def check_adjacencies(claim: Claim) -> str:
-    """The one relation of neighbours that all parts speak of, "" where none is stated. Raises Rejected where they differ."""
+    """The one relation of neighbours that all parts speak of, "" where none is stated.
+
+    Raises Rejected where they differ, and for a part whose query does not fit its noise: parts at one pair of neighbours have none left.
+    """
+    for part in all_parts(claim.mechanism):
+        if part.query is not None:
+            require_answers(Claim(part.mechanism, None, query=part.query))
     for fault in adjacency_faults(claim.mechanism, claim.adjacency):
         raise Rejected(WHAT, "adjacency", fault)
     stated = stated_adjacencies(claim.mechanism, claim.adjacency)

@@ -23,6 +23,7 @@ from dpverify.curves import (
     group_privacy,
     lattice,
     leaves,
+    line,
     losses,
     neighbours,
     parallel_composition,
@@ -155,6 +156,8 @@ def combine(runs: Sequence[Run], evidence: Evidence, premise: Premise) -> Curve:
         found = _single(runs[0], evidence, premise)
     elif name in COMPOSITIONS:
         found = COMPOSITIONS[name](runs, evidence)
+        if any(run.mapped for run in runs):
+            found = _in_either_order(found)
     elif name == losses.NAME:
         parts = [_single(replace(run, times=1), below, premise) for run, below in _each(runs, evidence)]
         found = distributions.curve(parts, [run.times for run in runs], evidence)
@@ -181,7 +184,16 @@ def _each(items: Sequence[Any], evidence: Evidence) -> list[tuple[Any, Evidence]
 def _single(run: Run, evidence: Evidence, premise: Premise) -> Curve:
     """The curve of one run of one mechanism, without a lower bound where neighbours so far apart may not occur."""
     found = _one(run, evidence, premise)
+    if run.mapped:
+        found = _in_either_order(found)
     return found if occurs(run) else replace(found, lower=None)
+
+
+def _in_either_order(found: Curve) -> Curve:
+    """The curve of what is behind a map of the data, which may exchange the neighbours: its upper pair dominates both orders."""
+    if found.upper is None or found.upper.forward is found.upper.backward:
+        return found
+    return replace(found, upper=line.dominating(found.upper))
 
 
 def _one(run: Run, evidence: Evidence, premise: Premise) -> Curve:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from dpverify.compare import certainly_le, certainly_lt
@@ -32,6 +32,7 @@ from dpverify.rules import finite as finite_rule
 from dpverify.rules.base import INFINITE, Bound, Infinite, Side
 from dpverify.rules.parameters import fixed
 from dpverify.rules.premises import RULES, premise
+from dpverify.sensitivity import is_whole
 from dpverify.tables import finite
 
 NAME: Final = "combination"
@@ -50,6 +51,8 @@ ASSUMED: Final = ()
 SOURCE: Final = Source("THEORY", "T11-T15, T34")
 
 MOST_SHOWN: Final = 8
+FIRST: Final = "first"
+"""What stands for all that lose the most where the output with the record comes first: inputs of tables as they are named, and samples."""
 NOTHING: Final = "nothing"
 """What stands in place of the evidence of a part that a lower bound does not look at."""
 DISJOINT: Final = "parts in parallel see disjoint data, and which part a record belongs to depends on the record alone"
@@ -60,8 +63,8 @@ SECRET: Final = "samples are drawn as declared and not seen"
 class _Facts:
     """What the parts' bounds rest on.
 
-    backward: two inputs that face each other are looked at in the other order. turned: parts at one pair whose loss is not the same in
-    both orders, as far as is known. points: of a lower bound, where each part loses that much.
+    backward: two inputs that face each other are looked at in the other order. turned: of a lower bound, what loses that much in one order
+    of the neighbours alone: the parts of which it is not known which, and FIRST. points: where each part loses that much.
     """
 
     domains: tuple[tuple[str, Domain], ...]
@@ -69,7 +72,7 @@ class _Facts:
     assumed: list[str] = field(default_factory=list)
     through: list[str] = field(default_factory=list)
     backward: bool = False
-    turned: set[object] = field(default_factory=set)
+    turned: set[Part | str] = field(default_factory=set)
     points: list[str] = field(default_factory=list)
 
 
@@ -179,8 +182,8 @@ def _value(part: Part, factor: Expr, evidence: Any, facts: _Facts) -> Expr | Inf
     found = _once(part, factor, evidence, facts)
     if part.times == ONE or isinstance(found, Infinite):
         return found
-    if not certainly_le(ONE, part.times, dict(facts.domains)):
-        raise Rejected(NAME, "times", "it is not certainly at least 1")
+    if not is_whole(part.times, dict(facts.domains)) or not certainly_le(ONE, part.times, dict(facts.domains)):
+        raise Rejected(NAME, "times", "it is not certainly an integer of at least 1")
     return mul(part.times, found)
 
 
@@ -217,8 +220,8 @@ def _once(part: Part, factor: Expr, evidence: Any, facts: _Facts) -> Expr | Infi
     facts.assumed += (*RULES[evidence["rule"]].ASSUMED, *found.assumed)
     if facts.side == "lower":
         facts.points.append(_told(kind_of(mechanism), found))
-        if isinstance(part, OnePair) and not neighbours.even(mechanism):
-            facts.turned.add(part)
+        if is_told(part) or (isinstance(part, OnePair) and not neighbours.even(mechanism)):
+            facts.turned.add(replace(part, times=ONE))
     return found.value
 
 
@@ -237,7 +240,7 @@ def _facing(part: OnePair, facts: _Facts) -> Expr | Infinite:
     facts.through.append(finite_rule.NAME)
     facts.assumed += finite_rule.ASSUMED
     if facts.side == "lower":
-        facts.turned.add("inputs")
+        facts.turned.add(FIRST)
     for y in range(len(table.weights[a])):
         if table.is_zero(a, y):
             continue
@@ -287,6 +290,8 @@ def _sampled(mechanism: Subsample, factor: Expr, evidence: Any, facts: _Facts) -
         facts.assumed.append((poisson_subsampling if mechanism.scheme == "poisson" else sampling_without_replacement).LOWER)
         if mechanism.scheme == "poisson" and any(map(is_told, all_parts(mechanism))):
             return _either_order(found, rate)
+        if rate != ONE:
+            facts.turned.add(FIRST)
     if isinstance(found, Infinite):
         if facts.side == "lower" and not certainly_lt(ZERO, rate, domains):
             raise Rejected(NAME, "rate", "it is not certainly positive")
@@ -312,7 +317,7 @@ def _inside(mechanism: Subsample, evidence: Any, facts: _Facts) -> Expr | Infini
     if facts.side == "lower":
         before = set(facts.turned)
         found = _value(part, ONE, evidence, facts)
-        if mechanism.scheme != "poisson" and any(turned != "inputs" for turned in facts.turned - before):
+        if mechanism.scheme != "poisson" and facts.turned - before - {FIRST}:
             raise Rejected(NAME, "subsample", "it is not known in which order of the neighbours a part that is not even loses the most")
         return found
     if isinstance(evidence, Mapping) and "sampled" in evidence:

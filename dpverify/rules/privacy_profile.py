@@ -10,7 +10,7 @@ from flint import arb, ctx
 
 from dpverify.balls import constant, exact, finite, precision, rational
 from dpverify.certificate import PRECISIONS
-from dpverify.compare import decimal_bounds
+from dpverify.compare import certainly_le, decimal_bounds
 from dpverify.curves import tree
 from dpverify.curves.base import Curve
 from dpverify.curves.event import describe
@@ -75,6 +75,8 @@ def _deltas(claim: Claim, curve: Curve, evidence: Mapping[str, Any]) -> Iterator
         return
     if claim.epsilon is None:
         raise Rejected(NAME, "delta", "no epsilon is claimed")
+    if not certainly_le(ZERO, claim.epsilon):  # below it no profile is made to end
+        raise Rejected(NAME, "epsilon", "a tight delta is spoken of at epsilons that are certainly at least 0 alone")
     epsilon = constant(claim.epsilon)
     above = None if curve.upper is None else finite(curve.upper.worst(epsilon))
     if above is not None:

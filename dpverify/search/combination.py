@@ -13,10 +13,11 @@ from dpverify.balls import constant
 from dpverify.compare import certainly_le
 from dpverify.curves import neighbours
 from dpverify.curves.neighbours import Choice, OnePair, Space, Vector
+from dpverify.curves.orientation import is_told
 from dpverify.curves.runs import Run, leaf
 from dpverify.errors import DpverifyError
 from dpverify.expr import ONE, ZERO, Expr, mul
-from dpverify.model import Claim, Combinator, Compose, Domain, Group, Lipschitz, Parallel, Part, PostProcess, Subsample
+from dpverify.model import Claim, Combinator, Compose, Domain, Group, Lipschitz, Parallel, Part, PostProcess, Subsample, parts_of
 from dpverify.rules import combination as rule
 from dpverify.rules.base import Infinite
 
@@ -43,9 +44,10 @@ def propose(claim: Claim, premises: Premises) -> list[Plan]:
         steps.append(one)
     for side, found in (("upper", every), ("lower", one)):
         if found is None and not (side == "lower" and neighbours.undecided(root)):
-            plan = _plan(root, ONE, side, claim.domains, premises)
-            if plan is not None:
-                steps.append({"rule": rule.NAME, "evidence": {"side": side, "part": plan}})
+            for left_out in _left_out(root) if side == "lower" else [frozenset[Part]()]:
+                plan = _plan(root, ONE, side, claim.domains, premises, left_out)
+                if plan is not None:
+                    steps.append({"rule": rule.NAME, "evidence": {"side": side, "part": plan}})
     return steps
 
 
@@ -146,11 +148,27 @@ def candidates(root: Part) -> list[Choice]:
 
 
 def _left_out(part: Part) -> list[frozenset[Part]]:
-    """Parts of which it is not known that they lose the most in the same order as the others: all but one of them, or of the rest."""
-    turned = {leaf.part for leaf in neighbours.leaves(part) if isinstance(leaf.part, OnePair) and leaf.part.query is not None}
-    turned = {one for one in turned if not neighbours.even(one.mechanism)}
-    inputs = any(isinstance(leaf.part, OnePair) and leaf.part.query is None for leaf in neighbours.leaves(part))
-    return [frozenset(turned)] if inputs or not turned else [frozenset(turned - {one}) for one in turned]
+    """What a lower bound is not to look at, so that all the rest loses the most in one order of the neighbours, in every way there is."""
+    turned, first, inputs = set[Part](), set[Part](), False
+    for one in (found.part for found in neighbours.leaves(part)):
+        at_inputs = isinstance(one, OnePair) and one.query is None
+        inputs = inputs or at_inputs
+        if is_told(one) or (isinstance(one, OnePair) and not at_inputs and not neighbours.even(one.mechanism)):
+            turned.add(one)
+    for inner in _all(part):
+        sample = isinstance(inner.mechanism, Subsample) and inner.mechanism.rate != ONE
+        if sample and turned.isdisjoint(found.part for found in neighbours.leaves(inner)):
+            first.add(inner)
+    if not turned:
+        return [frozenset()]
+    alone = [] if inputs else [frozenset((turned | first) - {one}) for one in turned]
+    return [*alone, frozenset(turned)] if inputs or first else alone
+
+
+def _all(part: Part) -> Iterator[Part]:
+    yield part
+    for inner in parts_of(part.mechanism):
+        yield from _all(inner)
 
 
 def _about(value: Expr) -> float:

@@ -13,11 +13,13 @@ from dpverify.errors import CertificateError, Rejected, Undecided
 from dpverify.expr import num, parse
 from dpverify.model import (
     L1,
+    L2,
     Claim,
     Compose,
     Group,
     Lipschitz,
     Mixture,
+    Norm,
     Parallel,
     Part,
     PostProcess,
@@ -130,8 +132,63 @@ def test_densities_that_are_not_even_are_not_both_worst_in_one_order():
     with pytest.raises(Rejected, match="in the same order of the neighbours"):
         step(parts, lower(difference("1"), two, two))
     with pytest.raises(Rejected, match="a part that is not even"):
-        sampled = Compose((Part(Subsample(asks(1, noise=BENT), parse("1/2"))), asks(0)))
-        step(sampled, lower(difference("1"), two))
+        noises = (asks(1, 0, noise=BENT, adjacency="replace"), asks(0, 0, adjacency="replace"))
+        sampled = Compose((Part(Subsample(noises[0], parse("1/2"), "without_replacement")), noises[1]))
+        step(sampled, lower(difference("1", "-1", adjacency="replace"), two))
+
+
+@pytest.mark.parametrize("known", [{"query": Query(((F(1),),), "add-remove")}, {"sensitivity": num(1)}])
+@pytest.mark.parametrize("up", [1, -1])
+def test_a_sample_loses_the_most_with_the_record_first_and_is_not_added_to_what_does_with_it_second(up, known):
+    # log p/q of BENT is from -2 to 1 where a record moves the answer up, and from -1 to 2 where down; that of the sample is as below
+    forward, backward = math.log(1 + (math.e - 1) / 10), -math.log(0.9 + 0.1 / math.e)
+    truth = max(forward + (1 if up == 1 else 2), backward + (2 if up == 1 else 1))
+    parts = Compose((Part(Subsample(Part(LAPLACE, **known), parse("1/10"))), asks(up, noise=BENT)))
+    judgement = verify(Claim(parts, parse("21/10"))).judgement
+    assert judgement.verdict != "REFUTED" or truth > 2.1
+    with precision(64):
+        assert float(rational(judgement.lower.value).mid()) <= truth
+    assert verify(Claim(parts, parse("1/4"))).judgement.verdict == "REFUTED"
+    if "query" in known:
+        steps = {"rule": "convex-exponent", "evidence": {"side": "lower"}}
+        with pytest.raises(Rejected, match="in the same order of the neighbours"):
+            step(parts, lower(difference("1"), PREMISE["lower"], steps))
+
+
+@pytest.mark.parametrize("up", [1, -1])
+def test_inputs_of_tables_meet_a_record_that_moves_another_answer_one_way_in_both_orders(up):
+    # exp(-z) on z > 0: with a record that moves it up, p/q is e (of q 1/e) or 0. Two answers of the table, by enumeration
+    rows, others = ((0.5, 0.5), (0.9, 0.1)), [(1.0, 1 / math.e), (0.0, 1 - 1 / math.e)]
+    truth = 0.0
+    for a, b in ((0, 1), (1, 0)):
+        facing = list(zip(rows[a], rows[b], strict=True))
+        cells = [(p * r * s, q * t * u) for p, q in others for r, t in facing for s, u in facing]
+        for order in (cells, [(y, x) for x, y in cells]):
+            truth = max(truth, sum(max(x - math.e * y, 0) for x, y in order))
+    assert 0.69 < truth < 0.7
+    twice = Part(Table(tuple(tuple(parse(str(x)) for x in row) for row in (("1/2", "1/2"), ("9/10", "1/10")))), times=num(2))
+    parts = Compose((twice, asks(up, noise=Translation(parse("exp(-z)"), (num(0), None)))))
+    assert verify(Claim(parts, num(1), parse("2/3")), 6).judgement.verdict != "PROVED"
+    assert verify(Claim(parts, num(1), parse("3/4")), 6).judgement.verdict == "PROVED"
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        Part(Product(parse("exp(-abs(z))"), num(2)), None, Query(((F(1), F(0)), (F(0), F(1), F(100))), "add-remove")),
+        Part(Product(parse("exp(-abs(z))"), num(5)), None, Query(((F(1), F(0)),), "add-remove")),
+        Part(Product(parse("exp(-abs(z))"), parse("1/2")), None, Query(((F(1), F(0)),), "add-remove")),
+        Part(Product(parse("exp(-abs(z))"), num(1), Norm("lp", F(1, 2))), None, Query(((F(1), F(0)),), "add-remove")),
+        Part(Radial(parse("exp(-r**2/2)"), L2, num(3)), None, Query(((F(1), F(0)),), "add-remove")),
+    ],
+)
+@pytest.mark.parametrize("join", [Compose, Parallel])
+def test_a_query_that_does_not_fit_its_noise_is_refused_although_one_pair_of_neighbours_has_none(bad, join):
+    claim = Claim(join((bad, asks(1, 1))), num(50), parse("1/2"))
+    for evidence in ({"side": "upper", "neighbours": {"plans": [{}], "of": [0, 0]}}, lower(difference("1", "0"), {}, {})):
+        with pytest.raises(Rejected, match=r"the norm|the query"):
+            kernel.bound(claim, Step("combination", evidence), 64)
+    assert verify(claim, 6).judgement.verdict == "UNKNOWN"
 
 
 # -- curves ----------------------------------------------------------------------------------------------

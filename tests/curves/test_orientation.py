@@ -11,12 +11,14 @@ import mpmath
 import pytest
 
 from dpverify.balls import constant, precision, rational
-from dpverify.curves import leaves, poisson_subsampling
+from dpverify.curves import finite_losses, leaves, poisson_subsampling, tree
 from dpverify.curves.orientation import is_told
 from dpverify.curves.runs import Run
+from dpverify.errors import Rejected
 from dpverify.expr import Num, parse
-from dpverify.model import Claim, Part, Product, Query, Subsample, Translation
+from dpverify.model import Claim, Lipschitz, Part, Product, Query, Subsample, Translation
 from dpverify.rules import combination
+from dpverify.rules.premises import pure_epsilon
 from dpverify.verify import verify
 
 F = Fraction
@@ -62,6 +64,30 @@ def test_records_that_move_the_answer_both_ways_leave_the_upper_bound_for_either
         again = leaves.curve(Run(asked(1), factor=Num(F(2))), {"rule": "line"})
     assert one.exact and not both.exact and both.upper.forward is both.upper.backward
     assert again.upper.forward is again.upper.backward  # of two records one may come and one go
+
+
+def test_a_map_of_the_data_may_exchange_the_neighbours():
+    # a map that takes a record away where one is added is 1-Lipschitz: by hand, a sample of what it feeds is of the other order
+    moved, rate = Part(Lipschitz(asked(1), Num(F(1)))), Num(RATE)
+    for epsilon in (F(1, 10), F(1), F(3)):
+        with precision(100):
+            plan = {"rule": "poisson-subsampling", "part": {"rule": "line"}}
+            found = tree.curve(Part(Subsample(moved, rate)), plan, pure_epsilon)
+            assert float(found.upper.worst(rational(epsilon)).mid()) >= float(sampled_delta(False, epsilon)) - 1e-12
+            for part, times in ((asked(1), 1), (moved, 1), (moved, 2)):
+                with pytest.raises(Rejected, match="exchange the neighbours"):
+                    several = [Run(Part(Subsample(part, rate)), times=times), Run(Part(Subsample(asked(1), rate)), own=True, mapped=True)]
+                    finite_losses.curve(several)
+
+
+def test_the_upper_bound_behind_a_map_is_for_both_orders():
+    claim = Part(Lipschitz(Part(Subsample(Part(Translation(parse("exp(-abs(z))")), Num(F(1))), Num(RATE))), Num(F(1))))
+    with precision(100):
+        found = tree.curve(claim, {"rule": "poisson-subsampling", "part": {"rule": "laplace"}}, pure_epsilon)
+        alone = tree.curve(claim.mechanism.part, {"rule": "poisson-subsampling", "part": {"rule": "laplace"}}, pure_epsilon)
+        at = rational(F(1, 3))
+        assert found.upper.forward is found.upper.backward and alone.upper.forward is not alone.upper.backward
+        assert found.upper.forward(at) >= alone.upper.worst(at).lower()
 
 
 def test_only_noise_that_is_not_symmetric_under_a_query_by_records_of_one_sign_is_told():

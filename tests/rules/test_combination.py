@@ -4,7 +4,9 @@ from fractions import Fraction
 
 import pytest
 
+from dpverify import kernel
 from dpverify.balls import precision
+from dpverify.certificate import Step
 from dpverify.compare import certainly_equal
 from dpverify.errors import CertificateError, Rejected, Undecided
 from dpverify.expr import Num, add, num, parse
@@ -117,3 +119,21 @@ def test_a_group_of_a_table_goes_by_its_neighbours(offset):
     chain = Table(tuple((parse(f"{4 - i}/5"), parse(f"{1 + i}/5")) for i in range(4)), ((0, 1), (1, 2), (2, 3)))
     claim = Claim(Group(Part(chain), num(2)), add(parse("log(3)"), Num(offset)))
     assert verify(claim).judgement.verdict == ("PROVED" if offset > 0 else "REFUTED")
+
+
+@pytest.mark.parametrize("times", ["3/2", "1/2", "0", "-1", "t"])
+def test_a_part_runs_a_whole_number_of_times(times):
+    with pytest.raises(Rejected, match="not certainly an integer of at least 1"):
+        check(Compose((laplace(times=times),)), {"parts": [UPPER]}, t=Domain(Fraction(1), None, False))
+    whole = check(Compose((laplace(times="t"),)), {"parts": [UPPER]}, t=Domain(Fraction(1), None, False, integer=True))
+    assert whole.value == parse("t")
+
+
+@pytest.mark.parametrize("adjacent", [(), ((0, 0),), ((1, 1), (0, 0))])
+def test_randomized_response_without_neighbours_reveals_nothing(adjacent):
+    alone = Part(Table(WARNER.mechanism.rows, adjacent), times=num(2))
+    claim = Claim(Compose((alone,)), parse("1/10"), parse("1/100"))
+    assert verify(claim, 6).judgement.verdict != "REFUTED"
+    evidence = {"curve": {"rule": "optimal-composition"}, "delta": True}
+    with pytest.raises((Rejected, CertificateError)):
+        kernel.bound(claim, Step("privacy-profile", evidence), 64)

@@ -130,3 +130,15 @@ def test_claims_about_one_composition_at_one_delta_rest_on_one_curve():
     curves = [step["evidence"]["curve"] for plan in plans for step in plan if "curve" in step["evidence"]]
     assert len(curves) >= 3
     assert all(curve == curves[0] and curve["rule"] == "loss-distribution" for curve in curves)
+
+
+def test_no_profile_is_made_at_an_epsilon_below_zero(monkeypatch):
+    def never(*_):
+        raise AssertionError("a profile was asked for")
+
+    monkeypatch.setattr("dpverify.curves.base.Pair.worst", never)
+    for epsilon in ("-1", "log(1/2)"):
+        with pytest.raises(Rejected, match="certainly at least 0"):
+            run({"delta": True}, epsilon=epsilon)
+    with pytest.raises(AssertionError):
+        run({"delta": True}, epsilon="0")
