@@ -3,13 +3,13 @@
 Let ||y|| = max <a, y> over facets a, v a shift, and q(y) = p(y - v). Then min(p, e^epsilon q) is exp(-max over a of (<a, y> - c_a)) with
 c_a = min(0, <a, v> + epsilon). Its integral over y is that of exp(-t) over the (y, t) with <a, y> <= t + c_a for all a. By the divergence
 theorem, in the direction of t, the integral of exp(-t) over a polyhedron is that over its facets, each times its normal's share of t; and
-so on down to single intervals of t. Volumes, where t is constant on a facet, are sums over facets too (Lasserre). All of it is done for many
-epsilons at once: numbers are linear in epsilon, and the epsilons are noted up to which every comparison comes out as it does.
+so on down to single intervals of t. Volumes, where t is constant on a facet, are sums over facets too (Lasserre). All of it is done for
+many epsilons at once: numbers are linear in epsilon, and the epsilons are noted up to which every comparison comes out as it does.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from fractions import Fraction
 from typing import Final
 

@@ -16,8 +16,9 @@ from dpverify.curves.neighbours import Choice, OnePair
 from dpverify.curves.runs import Run, leaf
 from dpverify.errors import DpverifyError
 from dpverify.expr import ONE, ZERO, Expr, mul
-from dpverify.model import Claim, Combinator, Compose, Domain, Group, Lipschitz, Parallel, Part, PostProcess, Subsample
+from dpverify.model import Claim, Combinator, Compose, Domain, Group, Lipschitz, Parallel, Part, PostProcess, Subsample, Translation
 from dpverify.rules import combination as rule
+from dpverify.rules import convex_exponent
 from dpverify.rules.base import Infinite
 
 Plan = dict[str, Any]
@@ -60,12 +61,12 @@ def _at_one_pair(claim: Claim, root: Part, premises: Premises) -> Plan | None:
     """A step for a lower bound, from about the worst pair of neighbours."""
     side = "lower"
     best: tuple[float, Plan] | None = None
-    for choice, part, left_out in _ways(root):
+    for choice, part, left_out, backward in _ways(root, claim.domains):
         try:
             plan = {} if part is None else _plan(part, ONE, side, claim.domains, premises, left_out)
             if plan is None:
                 continue
-            evidence = {"side": side, "neighbours": neighbours.written(choice), "part": plan}
+            evidence = {"side": side, "neighbours": neighbours.written(choice), "part": plan} | ({"backward": True} if backward else {})
             found = rule.check(claim, evidence)
             height = math.inf if isinstance(found.value, Infinite) else _about(found.value)
         except DpverifyError:
@@ -75,8 +76,8 @@ def _at_one_pair(claim: Claim, root: Part, premises: Premises) -> Plan | None:
     return None if best is None else best[1]
 
 
-def _ways(root: Part) -> Iterator[tuple[Choice, Part | None, frozenset[Part]]]:
-    """Pairs of neighbours, in both orders where they are inputs, with what a lower bound is not to look at."""
+def _ways(root: Part, domains: tuple[tuple[str, Domain], ...]) -> Iterator[tuple[Choice, Part | None, frozenset[Part], bool]]:
+    """Pairs of neighbours, in both orders where they differ, with what a lower bound is not to look at."""
     for found in candidates(root):
         turned = tuple((space, (*reversed(value),) if space[0] == "inputs" else value) for space, value in found)
         for choice in dict.fromkeys((found, turned)):
@@ -84,8 +85,10 @@ def _ways(root: Part) -> Iterator[tuple[Choice, Part | None, frozenset[Part]]]:
                 part = neighbours.at(root, choice, lower=True)
             except DpverifyError:
                 continue
-            for left_out in [frozenset[Part]()] if part is None else _left_out(part):
-                yield choice, part, left_out
+            for left_out in [frozenset[Part]()] if part is None else _left_out(part, domains):
+                yield choice, part, left_out, False
+                if part is not None and any(_is_one_way(leaf.part, domains) for leaf in neighbours.leaves(part)):
+                    yield choice, part, left_out, True
 
 
 def shared(plans: Sequence[Any]) -> Plan:
@@ -117,12 +120,23 @@ def candidates(root: Part) -> list[Choice]:
     return [tuple(zip(spaces, values, strict=True)) for values in islice(product(*listed), _MOST_TRIED)]
 
 
-def _left_out(part: Part) -> list[frozenset[Part]]:
+def _is_one_way(part: Part, domains: tuple[tuple[str, Domain], ...]) -> bool:
+    """Whether the kernel knows by itself what a part at one pair of neighbours loses in each order."""
+    noise = part.mechanism
+    if not (isinstance(part, OnePair) and part.query is not None and isinstance(noise, Translation)) or neighbours.even(noise):
+        return False
+    return convex_exponent.one_way(noise, part.query.rows[0][0], dict(domains)) is not None
+
+
+def _left_out(part: Part, domains: tuple[tuple[str, Domain], ...]) -> list[frozenset[Part]]:
     """Parts of which it is not known that they lose the most in the same order as the others: all but one of them, or of the rest."""
-    turned = {leaf.part for leaf in neighbours.leaves(part) if isinstance(leaf.part, OnePair) and leaf.part.query is not None}
-    turned = {one for one in turned if not neighbours.even(one.mechanism)}
-    inputs = any(isinstance(leaf.part, OnePair) and leaf.part.query is None for leaf in neighbours.leaves(part))
-    return [frozenset(turned)] if inputs or not turned else [frozenset(turned - {one}) for one in turned]
+    those = [leaf.part for leaf in neighbours.leaves(part) if isinstance(leaf.part, OnePair)]
+    inputs = any(one.query is None for one in those)
+    uneven: set[Part] = {one for one in those if one.query is not None and not neighbours.even(one.mechanism)}
+    ordered = {one for one in uneven if _is_one_way(one, domains)}
+    turned = uneven - ordered
+    alone = [] if inputs else [frozenset(uneven - {one}) for one in turned]
+    return [frozenset(turned), *alone] if inputs or ordered or not turned else alone
 
 
 def _about(value: Expr) -> float:
@@ -165,5 +179,7 @@ def _plan(
         return _plan(mechanism.part, ONE, side, domains, premises, left_out)
     if isinstance(part, OnePair) and part.query is None:
         return {}  # two rows: nothing is to be found
+    if factor == ONE and _is_one_way(part, domains):
+        return {}
     noise, sensitivity, query = leaf(Run(part, factor), dict(domains))
     return premises(Claim(noise, None, sensitivity=sensitivity, query=query, domains=domains), side)
