@@ -213,7 +213,7 @@ def _once(part: Part, factor: Expr, evidence: Any, facts: _Facts) -> Expr | Infi
         return _sampled(mechanism, factor, evidence, facts)
     if isinstance(part, OnePair) and part.query is None:
         return _facing(part, facts)
-    known = _ways(part, facts) if factor == ONE else None
+    known = _ways(part, facts) if factor == ONE and evidence == {} else None
     if known is not None:
         facts.turned.add(ORDERED)
         facts.through.append(convex_exponent.NAME)
@@ -302,11 +302,13 @@ def _sampled(mechanism: Subsample, factor: Expr, evidence: Any, facts: _Facts) -
     facts.assumed.append(SECRET)
     if rate == ZERO:
         return ZERO
-    found = _inside(mechanism, evidence, facts)
+    before, facts.turned = facts.turned, set()
+    found, inside = _inside(mechanism, evidence, facts), facts.turned
+    facts.turned = before | inside
     if facts.side == "lower":
         facts.assumed.append((poisson_subsampling if mechanism.scheme == "poisson" else sampling_without_replacement).LOWER)
-        told = [leaf.part for leaf in neighbours.leaves(mechanism.part) if is_told(leaf.part) and _ways(leaf.part, facts) is None]
-        if mechanism.scheme == "poisson" and told:
+        told = any(is_told(leaf.part) for leaf in neighbours.leaves(mechanism.part) if not isinstance(leaf.part, OnePair))
+        if mechanism.scheme == "poisson" and (told or inside - {ORDERED}):
             return _either_order(found, rate)
     if mechanism.scheme == "poisson" and facts.backward and not _has_inputs(mechanism.part):
         return _either_order(found, rate)
@@ -333,9 +335,8 @@ def _inside(mechanism: Subsample, evidence: Any, facts: _Facts) -> Expr | Infini
     """
     part = mechanism.part
     if facts.side == "lower":
-        before = set(facts.turned)
         found = _value(part, ONE, evidence, facts)
-        if mechanism.scheme != "poisson" and any(turned != ORDERED for turned in facts.turned - before):
+        if mechanism.scheme != "poisson" and facts.turned - {ORDERED}:
             raise Rejected(NAME, "subsample", "it is not known in which order of the neighbours a part that is not even loses the most")
         return found
     if isinstance(evidence, Mapping) and "sampled" in evidence:

@@ -8,6 +8,7 @@ import pytest
 from dpverify import kernel
 from dpverify.balls import precision, rational
 from dpverify.certificate import Step
+from dpverify.compare import certainly_equal
 from dpverify.curves import neighbours, tree
 from dpverify.errors import CertificateError, Rejected, Undecided
 from dpverify.expr import num, parse
@@ -129,9 +130,13 @@ def test_densities_that_are_not_even_are_not_both_worst_in_one_order():
     assert found.value == num(2)
     with pytest.raises(Rejected, match="in the same order of the neighbours"):
         step(parts, lower(difference("1"), two, two))
+    sampled = Compose((Part(Subsample(asks(1, noise=BENT), parse("1/2"))), asks(0)))
+    (found,) = step(sampled, lower(difference("1"), two))
+    assert certainly_equal(found.value, parse("-log(1/2 + exp(-2)/2)"))
     with pytest.raises(Rejected, match="a part that is not even"):
-        sampled = Compose((Part(Subsample(asks(1, noise=BENT), parse("1/2"))), asks(0)))
-        step(sampled, lower(difference("1"), two))
+        replaced = asks(1, 0, noise=BENT, adjacency="replace"), asks(0, 0, adjacency="replace")
+        sampled = Compose((Part(Subsample(replaced[0], parse("1/2"), "without_replacement")), replaced[1]))
+        step(sampled, lower(difference("1", "-1", adjacency="replace"), two))
 
 
 # -- curves ----------------------------------------------------------------------------------------------
