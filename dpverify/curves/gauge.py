@@ -14,26 +14,32 @@ L t <= epsilon. So 1 - H >= exp((epsilon - L t)/2).
 Attained. Let h = L ||.|| with ||y|| = max |<a_i, y>| over facets a_i, and |<a_i, v>| = D for all of them. Along v, ||y + s v/D|| is
 max |s + x_i| = |s - m| + n with m and n free of s: on every line, p is Laplace about m. Which line it is does not change with the
 shift, so that the pair is the Laplace pair. This holds for the vertices of the ball of l1, and of linf, and of their linear images.
-In other polytopes, a reader who only looks whether y is in the cone over the facets F with <a_F, v> = -D, or in the opposite cone moved
-by v, or in neither, sees a loss of L D, -L D or 0: a pair of three outcomes, P of the first the cone's share of the volume.
+
+Other polytopes. Where h = L ||.||, min(p, e^epsilon q) is log-concave in y and v together, and its integral over y in v (Prekopa). So
+over the ball of radius D the divergence is greatest at a vertex, where it is an exact integral (see `polyhedra`), and it does not fall
+along a ray. Where there are too many facets for that, a reader who only looks whether y is in the cone over the facets F with
+<a_F, v> = -D, or in the opposite cone moved by v, or in neither, sees a loss of L D, -L D or 0: a pair of three outcomes, P of the
+first the cone's share of the volume.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from functools import reduce
 from itertools import product
 from typing import Final
 
 from flint import arb, fmpq, fmpq_mat
 
-from dpverify.balls import exact, hull, jet, precision, rational
+from dpverify.balls import constant, exact, hull, jet, precision, rational
 from dpverify.compare import AT_LEAST_ZERO, certainly_equal, certainly_le
 from dpverify.curves import laplace, pure
 from dpverify.curves.base import Curve, Pair, symmetric
 from dpverify.curves.cones import Cones, dot, matrix, up_to_sign, vertices
 from dpverify.curves.evaluate import Known, accurately, decimals, divergence
 from dpverify.curves.exponents import Exponent, exponent
+from dpverify.curves.polyhedra import Shift
 from dpverify.ends import End, end_jet
 from dpverify.errors import ExprError, Rejected, Undecided
 from dpverify.expr import ZERO, Expr, Num, derivative, div, format_expr, linear_part, mul, sub, substitute, symbols
@@ -46,7 +52,8 @@ NAME: Final = "lipschitz-exponent"
 STATEMENT: Final = (
     "Noise of density exp(-h(||y||)) in any norm, h with slopes of at most L, at distance D is dominated by Laplace noise on the line "
     "moved by L D scales: delta(epsilon) <= (1 - exp((epsilon - L D)/2))_+. For h = L r this is met along a vector that lies in every "
-    "facet of the ball of radius D up to sign, such as the vertices of l1 and linf. Where h is concave, the pure epsilon h(D) - h(0) "
+    "facet of the ball of radius D up to sign, such as the vertices of l1 and linf. For other polytopes of few facets the greatest "
+    "divergence is at a vertex, and the pair of each vertex is integrated exactly. Where h is concave, the pure epsilon h(D) - h(0) "
     "gives the pair of randomized response, and the smaller of the two is taken."
 )
 CHECKED: Final = (
@@ -63,6 +70,9 @@ _MOST_CELLS: Final = 4_000
 _ENDS: Final = range(1, 12)
 _SHARP: Final = 20
 """Bits to which the greatest slope is found, where it is not known exactly."""
+_SHOWN: Final = 256
+_STEP: Final = 60
+"""Bits of the numbers of an event that is shown, and of the step by which slopes are found for it."""
 MAX_TRIED: Final = 10
 """Greatest dimension whose sign vectors are tried for a vertex in every facet."""
 
@@ -83,14 +93,16 @@ def curve(noise: Mechanism, reach: Sensitivity, stated: bool = False) -> Curve:
     if "r" in symbols(rest) or not shapes.positive(slope):
         return Curve(_dominating(h, shapes, distance), None, (NAME,), ASSUMED)
     upper, found = laplacian(mul(slope, distance)), _witness(shape, reach, stated)
-    if found is None:
+    length, weight = (None, Fraction(0)) if found is None else found
+    ratio = ZERO if length is None else div(mul(slope, length), shape.scale)
+    if weight == 1 and certainly_equal(ratio, mul(slope, distance)):
+        return Curve(upper, upper, (NAME,), ASSUMED)
+    at_vertices = _polytope(shape, div(slope, shape.scale), reach, stated)
+    if at_vertices is not None:
+        return Curve(*at_vertices, (NAME,), ASSUMED)
+    if length is None:
         return Curve(upper, None, (NAME,), ASSUMED)
-    length, weight = found
-    ratio = div(mul(slope, length), shape.scale)
-    if weight != 1:
-        return Curve(upper, _cones(ratio, weight), (NAME,), ASSUMED)
-    lower = upper if certainly_equal(ratio, mul(slope, distance)) else laplacian(ratio)
-    return Curve(upper, lower, (NAME,), ASSUMED)
+    return Curve(upper, laplacian(ratio) if weight == 1 else _cones(ratio, weight), (NAME,), ASSUMED)
 
 
 def require_sensible(noise: Radial | Product, reach: Sensitivity) -> None:
@@ -233,14 +245,74 @@ def _witness(shape: Exponent, reach: Sensitivity, stated: bool) -> tuple[Expr, F
 
 def _cones_of(norm: Norm) -> Cones | None:
     """The cones of a ball that is a polytope by a matrix, None for other norms and where there are too many."""
+    found = _polar(norm)
     try:
-        other = vertices(norm.matrix) if norm.kind in ("columns", "facets") else None
-        if other is None:
-            return None
-        own = vertices(other)  # without the rows that are no vertices or facets
-        return Cones(own, other) if norm.kind == "columns" else Cones(other, own)
+        return None if found is None else Cones(*found)
     except Undecided:
         return None
+
+
+def _polar(norm: Norm) -> tuple[Matrix, Matrix] | None:
+    """The vertices of a ball that is a polytope by a matrix and the normals of its facets, with their opposites."""
+    if norm.kind not in ("columns", "facets"):
+        return None
+    try:
+        other = vertices(norm.matrix)
+        own = vertices(other)  # without the rows that are no vertices or facets
+    except Undecided:
+        return None
+    return (own, other) if norm.kind == "columns" else (other, own)
+
+
+def _polytope(shape: Exponent, slope: Expr, reach: Sensitivity, stated: bool) -> tuple[Pair, Pair | None] | None:
+    """The worst vertices and a vector that occurs, for the noise exp(-slope ||y||); None where the ball has too many facets."""
+    found = _polar(shape.norm)
+    if found is None:
+        return None
+    corners, normals = found
+    at = reach.at if reach.at is not None and len(reach.at) == shape.dimension else None
+    try:
+        shifts = [Shift(normals, corner) for corner in up_to_sign(corners)]
+        moved = None if at is None or stated else Shift(normals, at)
+    except Undecided:
+        return None
+    upper = _greatest(shifts, mul(slope, reach.upper))
+    if stated:
+        length = mul(slope, reach.lower)
+        rough = exact(constant(length).mid())
+        return upper, _greatest([max(shifts, key=lambda shift: shift.divergence(rough, Fraction(0)).mid())], length)
+    return upper, None if moved is None else _greatest([moved], slope)
+
+
+def _greatest(shifts: Sequence[Shift], ratio: Expr) -> Pair:
+    """The greatest divergence of noise moved by `ratio` times one of some vectors."""
+    times = Known(ratio)
+
+    def exactly(t: Fraction, epsilon: Fraction) -> arb:
+        values = [shift.divergence(t, epsilon) for shift in shifts]
+        return reduce(arb.max, values)
+
+    def enclosed(epsilon: arb) -> arb:
+        t = times()
+        ends = {exact(t.lower()), exact(t.upper())}
+        return reduce(arb.union, [exactly(end, exact(epsilon)) for end in ends])
+
+    def at(epsilon: arb) -> arb:
+        return accurately(lambda: enclosed(epsilon))
+
+    def describe(epsilon: arb) -> Mapping[str, str]:
+        with precision(_SHOWN):
+            here, step = epsilon.mid(), arb(2) ** -_STEP
+            delta, before, after = (at((here + k * step).mid()) for k in (0, -1, 1))
+            q = ((delta - after) / step.expm1()).union((before - delta) / -(-step).expm1()) / here.exp()
+            return {
+                "pair": f"two answers of which one is the other moved by {format_expr(ratio)} times a vertex of the ball of the noise",
+                "event": f"the outputs y whose distance from the other answer exceeds that from their own by {decimals(here)} and more",
+                "P": decimals(delta + here.exp() * q),
+                "Q": decimals(q),
+            }
+
+    return Pair(*(divergence(at),) * 2, describe, everywhere=True)
 
 
 def _forms(norm: Norm, dimension: int) -> tuple[bool, Matrix] | None:

@@ -411,7 +411,8 @@ def _positive(shift: Vector) -> Vector:
 def at(part: Part, choice: Choice, lower: bool = False) -> Part | None:
     """A combinator at one pair of neighbours, groups and maps that hold it all taken in; None where that pair reveals nothing.
 
-    lower: parts in groups of their own, and tables in parallel, are at that pair too; from above they are at neighbours of their own.
+    lower: parts in groups of their own, tables in parallel, and samples without replacement are at that pair too; from above they are at
+    neighbours of their own.
     Raises Undecided, Rejected.
     """
     return _Specialised(dict(choice), lower, _number(num(root_factor(part)))).of(part, ONE, ONE, top=True)
@@ -439,6 +440,8 @@ class _Specialised:
             return None if inner is None else replace(part, mechanism=replace(mechanism, part=inner))
         if isinstance(mechanism, Subsample | Parallel) and factor != ONE:
             raise Undecided(f"{NAME}: samples and parts in parallel want neighbours one step apart.")
+        if isinstance(mechanism, Subsample) and mechanism.scheme != "poisson" and not self.lower:
+            return part  # samples without a record have another one in its place: the part is at all its pairs, not at this one alone
         if isinstance(mechanism, Subsample):
             inner = self.of(mechanism.part, ONE, ONE)
             return None if inner is None else replace(part, mechanism=replace(mechanism, part=inner))

@@ -2,7 +2,9 @@
 
 The exponent of the whole noise is the sum of h(z_i), so that it changes by at most L ||y - y'||_1 where |h'| <= L. A shift within the
 sensitivity has at most the l1 length that the unit ball's radius in l1 gives. Laplace noise on the line, moved by L times that length,
-dominates (the theorem in `gauge`). From below, a reader may look at one coordinate alone.
+dominates (the theorem in `gauge`). Where h is convex, less is needed: min(p, e^epsilon q) is log-concave in the outputs and the shift
+together, so that its integral is in the shift (Prekopa), and over a ball of l1 the divergence is greatest at a vertex: one coordinate is
+moved by the whole length and the others reveal nothing. From below, a reader may look at one coordinate alone.
 """
 
 from __future__ import annotations
@@ -13,6 +15,8 @@ from typing import Final
 from dpverify.curves import gauge, line
 from dpverify.curves.base import Curve, Pair
 from dpverify.curves.exponents import Exponent, exponent
+from dpverify.curves.line import dominating
+from dpverify.curves.neighbours import log_concave
 from dpverify.errors import ExprError, Rejected, Undecided
 from dpverify.expr import ZERO, Expr, Num, div, mul
 from dpverify.geometry import Sensitivity, l1_radius, largest_in
@@ -22,7 +26,8 @@ from dpverify.shapes import Shapes
 NAME: Final = "independent-coordinates"
 STATEMENT: Final = (
     "Independent coordinates of density exp(-h), |h'| <= L, under shifts of l1 length at most D are dominated by Laplace noise on the line "
-    "moved by L D scales. The pair of one coordinate, moved as far as it is for some two neighbours, is a lower bound."
+    "moved by L D scales; where h is convex, by one coordinate alone moved by D. The pair of one coordinate, moved as far as it is for "
+    "some two neighbours, is a lower bound."
 )
 CHECKED: Final = (
     "h is continuous, and its slope is within L everywhere",
@@ -31,7 +36,7 @@ CHECKED: Final = (
     "the sensitivity is at least 0",
 )
 ASSUMED: Final = ("the sampler is ideal",)
-SOURCE: Final = Source("THEORY", "T6, T11, T17; the theorem is proved in the module of lipschitz-exponent")
+SOURCE: Final = Source("THEORY", "T6, T11, T17; Prekopa 1973; the theorem about slopes is proved in the module of lipschitz-exponent")
 
 
 def curve(noise: Mechanism, reach: Sensitivity, stated: bool = False) -> Curve:
@@ -43,33 +48,44 @@ def curve(noise: Mechanism, reach: Sensitivity, stated: bool = False) -> Curve:
     if shape is None or not isinstance(noise, Product):
         raise Rejected(NAME, "the noise", "it is not a product with a positive density and values for all parameters")
     gauge.require_sensible(noise, reach)
-    upper, lower = _dominating(shape, reach), _one_coordinate(noise, shape, reach, stated)
+    length, moved = _l1_length(shape, reach), _moved(shape, reach, stated)
+    vertex = _one_coordinate(noise, length) if length is not None and log_concave(noise) else None
+    if vertex is not None and moved == length:
+        return Curve(dominating(vertex), vertex, (NAME,), ASSUMED)
+    upper = dominating(vertex) if vertex is not None else None if length is None else _dominating(shape, length)
+    lower = None if moved is None or moved == ZERO else _one_coordinate(noise, moved)
     if upper is None and lower is None:
         raise Undecided(f"{NAME}: the slope of the exponent is not certainly bounded, and the profile of one coordinate is not found.")
     return Curve(upper, lower, (NAME,), ASSUMED)
 
 
-def _dominating(shape: Exponent, reach: Sensitivity) -> Pair | None:
+def _l1_length(shape: Exponent, reach: Sensitivity) -> Expr | None:
+    """The greatest l1 length of a shift, None where it is too much to find."""
+    try:
+        return mul(l1_radius(shape.norm, shape.dimension), reach.upper)
+    except Undecided:
+        return None
+
+
+def _dominating(shape: Exponent, length: Expr) -> Pair | None:
     shapes = Shapes("z", False, {})
     try:
         slope = gauge.greatest_slope(shapes.tidy(shape.h), shapes)
     except (ExprError, Undecided):
         return None
-    return None if slope is None else gauge.laplacian(mul(slope, l1_radius(shape.norm, shape.dimension), reach.upper))
+    return None if slope is None else gauge.laplacian(mul(slope, length))
 
 
-def _one_coordinate(noise: Product, shape: Exponent, reach: Sensitivity, stated: bool) -> Pair | None:
-    """The pair of a coordinate as it certainly moves between some two neighbours, None where that or its profile is not known."""
-    moved = _moved(shape, reach, stated)
-    if moved is None or moved == ZERO:
-        return None
+def _one_coordinate(noise: Product, length: Expr) -> Pair | None:
+    """The pair of a coordinate that moves by a length, None where its profile is not known."""
     try:
-        return line.curve(Translation(noise.density), Sensitivity(moved, moved)).lower
+        return line.curve(Translation(noise.density), Sensitivity(length, length)).lower
     except (Rejected, Undecided, ExprError):
         return None
 
 
 def _moved(shape: Exponent, reach: Sensitivity, stated: bool) -> Expr | None:
+    """How far one coordinate certainly moves between some two neighbours, None where that is not known."""
     if stated and shape.norm.kind == "lp":
         return reach.lower  # an axis has length 1 in every lp norm
     if stated:

@@ -25,9 +25,10 @@ from dpverify.model import (
     PostProcess,
     Source,
     Subsample,
-    all_parts,
+    Translation,
     kind_of,
 )
+from dpverify.rules import convex_exponent
 from dpverify.rules import finite as finite_rule
 from dpverify.rules.base import INFINITE, Bound, Infinite, Side
 from dpverify.rules.parameters import fixed
@@ -51,10 +52,10 @@ ASSUMED: Final = ()
 SOURCE: Final = Source("THEORY", "T11-T15, T34")
 
 MOST_SHOWN: Final = 8
-FIRST: Final = "first"
-"""What stands for all that lose the most where the output with the record comes first: inputs of tables as they are named, and samples."""
 NOTHING: Final = "nothing"
 """What stands in place of the evidence of a part that a lower bound does not look at."""
+ORDERED: Final = "this order"
+"""What stands for all that are looked at in one order of the neighbours: parts, inputs of tables as they are named, and samples."""
 DISJOINT: Final = "parts in parallel see disjoint data, and which part a record belongs to depends on the record alone"
 SECRET: Final = "samples are drawn as declared and not seen"
 
@@ -63,8 +64,9 @@ SECRET: Final = "samples are drawn as declared and not seen"
 class _Facts:
     """What the parts' bounds rest on.
 
-    backward: two inputs that face each other are looked at in the other order. turned: of a lower bound, what loses that much in one order
-    of the neighbours alone: the parts of which it is not known which, and FIRST. points: where each part loses that much.
+    backward: the two outputs of one pair of neighbours are looked at in the other order, that with the record second. turned: of a lower
+    bound, what loses that much in one order of the neighbours alone: the parts of which it is not known which, and ORDERED. points: where
+    each part loses that much.
     """
 
     domains: tuple[tuple[str, Domain], ...]
@@ -118,7 +120,7 @@ def _over_neighbours(root: Part, evidence: Any, facts: _Facts) -> tuple[Expr | I
             if isinstance(found, Infinite):
                 return INFINITE, {}
             values.append((found, choice))
-            if not _has_inputs(part):
+            if not (_has_inputs(part) or any(_ways(leaf.part, facts) for leaf in neighbours.leaves(part))):
                 break
     facts.backward = order
     greatest = _greatest([value for value, _ in values], domains)
@@ -140,7 +142,8 @@ def _lower(root: Part, claim: Claim, evidence: Mapping[str, Any], facts: _Facts,
         part = neighbours.at(root, choice, lower=True)
         facts.assumed += neighbours.rows_assumed(root)
         facts.through.append(neighbours.NAME)
-        pair = neighbours.described(root, choice)
+        facts.backward = evidence.get("backward") is True
+        pair = neighbours.described(root, choice) + ("; the output on x' against that on x" if facts.backward else "")
     elif neighbours.undecided(root):
         raise Rejected(NAME, "the neighbours", "parts that share them want one pair of neighbours for a lower bound")
     value = ZERO if part is None else _value(part, ONE, evidence.get("part"), facts)
@@ -206,11 +209,23 @@ def _once(part: Part, factor: Expr, evidence: Any, facts: _Facts) -> Expr | Infi
         times = mechanism.size if isinstance(mechanism, Group) else mechanism.constant
         if not certainly_le(ZERO, times, domains):
             raise Rejected(NAME, "size or constant", "it is not certainly at least 0")
-        return _value(mechanism.part, mul(factor, times), evidence, facts)
+        order = facts.backward
+        # behind a map the record may be in the other one of two neighbours: a sample is bounded in its worse order, the first
+        facts.backward = order and facts.side == "lower"
+        moved = _value(mechanism.part, mul(factor, times), evidence, facts)
+        facts.backward = order
+        return moved
     if isinstance(mechanism, Subsample):
         return _sampled(mechanism, factor, evidence, facts)
     if isinstance(part, OnePair) and part.query is None:
         return _facing(part, facts)
+    known = _ways(part, facts) if factor == ONE and evidence == {} else None
+    if known is not None:
+        facts.turned.add(ORDERED)
+        facts.through.append(convex_exponent.NAME)
+        facts.assumed += convex_exponent.ASSUMED
+        facts.points.append(f"{kind_of(mechanism)}: far from both answers, on the side of the first, in the limit")
+        return known[facts.backward]
     run = Run(part, factor)
     if facts.side == "lower" and not occurs(run, domains):
         raise Rejected(NAME, "a part", "no lower bound is known at a number of steps between neighbours that is not whole")
@@ -223,6 +238,14 @@ def _once(part: Part, factor: Expr, evidence: Any, facts: _Facts) -> Expr | Infi
         if is_told(part) or (isinstance(part, OnePair) and not neighbours.even(mechanism)):
             facts.turned.add(replace(part, times=ONE))
     return found.value
+
+
+def _ways(part: Part, facts: _Facts) -> tuple[Expr | Infinite, Expr | Infinite] | None:
+    """What noise that is not even loses at one pair of neighbours, in both orders; None where it is even, or that is not known."""
+    noise = part.mechanism
+    if not (isinstance(part, OnePair) and part.query is not None and isinstance(noise, Translation)) or neighbours.even(noise):
+        return None
+    return convex_exponent.one_way(noise, part.query.rows[0][0], dict(facts.domains))
 
 
 def _told(kind: str, found: Bound) -> str:
@@ -240,7 +263,7 @@ def _facing(part: OnePair, facts: _Facts) -> Expr | Infinite:
     facts.through.append(finite_rule.NAME)
     facts.assumed += finite_rule.ASSUMED
     if facts.side == "lower":
-        facts.turned.add(FIRST)
+        facts.turned.add(ORDERED)
     for y in range(len(table.weights[a])):
         if table.is_zero(a, y):
             continue
@@ -285,13 +308,20 @@ def _sampled(mechanism: Subsample, factor: Expr, evidence: Any, facts: _Facts) -
     facts.assumed.append(SECRET)
     if rate == ZERO:
         return ZERO
-    found = _inside(mechanism, evidence, facts)
+    before, facts.turned = facts.turned, set()
+    found, inside = _inside(mechanism, evidence, facts), facts.turned
+    facts.turned = before | inside
     if facts.side == "lower":
         facts.assumed.append((poisson_subsampling if mechanism.scheme == "poisson" else sampling_without_replacement).LOWER)
-        if mechanism.scheme == "poisson" and any(map(is_told, all_parts(mechanism))):
+        told = any(is_told(leaf.part) for leaf in neighbours.leaves(mechanism.part) if not isinstance(leaf.part, OnePair))
+        if mechanism.scheme == "poisson" and (told or inside - {ORDERED}):
             return _either_order(found, rate)
         if rate != ONE:
-            facts.turned.add(FIRST)
+            facts.turned.add(ORDERED)
+        if mechanism.scheme == "poisson" and facts.backward:
+            return _either_order(found, rate)
+    elif mechanism.scheme == "poisson" and facts.backward and factor == ONE and not _has_inputs(mechanism.part):
+        return _either_order(found, rate)
     if isinstance(found, Infinite):
         if facts.side == "lower" and not certainly_lt(ZERO, rate, domains):
             raise Rejected(NAME, "rate", "it is not certainly positive")
@@ -301,7 +331,7 @@ def _sampled(mechanism: Subsample, factor: Expr, evidence: Any, facts: _Facts) -
 
 
 def _either_order(found: Expr | Infinite, rate: Expr) -> Expr | Infinite:
-    """What a sample has whichever order of outputs reaches the epsilon of its part: at least -log(1 - p + p e^-epsilon) (THEORY T42)."""
+    """-log(1 - p + p e^-epsilon): what a sample has in the order with the record second, and at least in either (THEORY T42)."""
     if rate == ONE:
         return found
     kept = ZERO if isinstance(found, Infinite) else mul(rate, call("exp", neg(found)))
@@ -315,15 +345,14 @@ def _inside(mechanism: Subsample, evidence: Any, facts: _Facts) -> Expr | Infini
     """
     part = mechanism.part
     if facts.side == "lower":
-        before = set(facts.turned)
         found = _value(part, ONE, evidence, facts)
-        if mechanism.scheme != "poisson" and facts.turned - before - {FIRST}:
+        if mechanism.scheme != "poisson" and facts.turned - {ORDERED}:
             raise Rejected(NAME, "subsample", "it is not known in which order of the neighbours a part that is not even loses the most")
         return found
     if isinstance(evidence, Mapping) and "sampled" in evidence:
         return _over_neighbours(part, evidence["sampled"], facts)[0]
     values, order = list[Expr | Infinite](), facts.backward
-    for facts.backward in (False, True) if _has_inputs(part) else (order,):
+    for facts.backward in (False, True) if _has_inputs(part) or mechanism.scheme != "poisson" else (order,):
         values.append(_value(part, ONE, evidence, facts))
     facts.backward = order
     exprs = [value for value in values if not isinstance(value, Infinite)]

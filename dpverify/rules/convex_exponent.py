@@ -8,14 +8,17 @@ infinite. Covers exp(-alpha r), the logistic and hyperbolic secant densities, ex
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import Any, Final
 
 from dpverify.compare import AT_LEAST_ZERO
 from dpverify.errors import ExprError, Rejected, Undecided
-from dpverify.expr import ONE, Expr, derivative, sub
-from dpverify.model import Claim, Source
+from dpverify.expr import ONE, Expr, Num, derivative, mul, sub
+from dpverify.model import Claim, Domain, Source, Translation, neg_log_profile
+from dpverify.quotients import divided
 from dpverify.rules.additive import Additive, additive
-from dpverify.rules.base import INFINITE, Bound
+from dpverify.rules.base import INFINITE, Bound, Infinite
+from dpverify.shapes import Shapes
 
 NAME: Final = "convex-exponent"
 STATEMENT: Final = (
@@ -41,7 +44,7 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     if shapes.half and not _rises(noise):
         raise Rejected(NAME, "h", "it is not certainly non-decreasing in the distance")
     ends = [h] if shapes.half else [h, shapes.tidy(shapes.mirrored(h))]
-    limits = [_limit(noise, end) for end in ends]
+    limits = [_limit(shapes, end) for end in ends]
     if None in limits:
         if noise.side == "upper" or not shapes.positive(noise.shift):
             raise Rejected(NAME, "infinity", "the slope of h grows without bound: epsilon is infinite")
@@ -62,12 +65,32 @@ def _rises(noise: Additive) -> bool:
     return start is not None and noise.shapes.sign(start) <= AT_LEAST_ZERO
 
 
-def _limit(noise: Additive, end: Expr) -> Expr | None:
+def one_way(noise: Translation, shift: Fraction, domains: Mapping[str, Domain]) -> tuple[Expr | Infinite, Expr | Infinite] | None:
+    """The suprema of h(z) - h(z + s) and of h(z + s) - h(z), s > 0: of an answer over one that is s above it, and of that one over it.
+
+    As h is convex, the first is s times the limit of -h' at minus infinity, the second s times that of h' at plus infinity. None where h
+    is not certainly convex on the whole line, or its limits are not known.
+    """
+    if noise.support != (None, None) or (noise.integers and shift.denominator != 1):
+        return None
+    shapes = Shapes("z", False, domains)
+    try:
+        h = shapes.tidy(divided(neg_log_profile(noise), "z"))
+        if not shapes.shape(h).convex:
+            return None
+        left, right = (_limit(shapes, end) for end in (shapes.tidy(shapes.mirrored(h)), h))
+    except (Rejected, Undecided, ExprError):
+        return None
+    up, down = (INFINITE if limit is None else mul(limit, Num(shift)) for limit in (left, right))
+    return up, down
+
+
+def _limit(shapes: Shapes, end: Expr) -> Expr | None:
     """The certainly positive limit of the slope at plus infinity, None where it is certainly infinite."""
-    limit = noise.shapes.slope_limit(end)
-    if limit is not None and noise.shapes.positive(limit):
+    limit = shapes.slope_limit(end)
+    if limit is not None and shapes.positive(limit):
         return limit
-    lead = noise.shapes.leading(end)
-    if lead is not None and noise.shapes.positive(sub(lead[1], ONE)):
+    lead = shapes.leading(end)
+    if lead is not None and shapes.positive(sub(lead[1], ONE)):
         return None
     raise Rejected(NAME, "infinity", "the limit of the slope of h is not certainly positive")

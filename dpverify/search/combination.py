@@ -17,8 +17,22 @@ from dpverify.curves.orientation import is_told
 from dpverify.curves.runs import Run, leaf
 from dpverify.errors import DpverifyError
 from dpverify.expr import ONE, ZERO, Expr, mul
-from dpverify.model import Claim, Combinator, Compose, Domain, Group, Lipschitz, Parallel, Part, PostProcess, Subsample, parts_of
+from dpverify.model import (
+    Claim,
+    Combinator,
+    Compose,
+    Domain,
+    Group,
+    Lipschitz,
+    Parallel,
+    Part,
+    PostProcess,
+    Subsample,
+    Translation,
+    parts_of,
+)
 from dpverify.rules import combination as rule
+from dpverify.rules import convex_exponent
 from dpverify.rules.base import Infinite
 
 Plan = dict[str, Any]
@@ -44,7 +58,7 @@ def propose(claim: Claim, premises: Premises) -> list[Plan]:
         steps.append(one)
     for side, found in (("upper", every), ("lower", one)):
         if found is None and not (side == "lower" and neighbours.undecided(root)):
-            for left_out in _left_out(root) if side == "lower" else [frozenset[Part]()]:
+            for left_out in _left_out(root, claim.domains) if side == "lower" else [frozenset[Part]()]:
                 plan = _plan(root, ONE, side, claim.domains, premises, left_out)
                 if plan is not None:
                     steps.append({"rule": rule.NAME, "evidence": {"side": side, "part": plan}})
@@ -65,12 +79,12 @@ def _at_one_pair(claim: Claim, root: Part, premises: Premises) -> Plan | None:
     """A step for a lower bound, from about the worst pair of neighbours."""
     side = "lower"
     best: tuple[float, Plan] | None = None
-    for choice, part, left_out in _ways(root):
+    for choice, part, left_out, backward in _ways(root, claim.domains):
         try:
             plan = {} if part is None else _plan(part, ONE, side, claim.domains, premises, left_out)
             if plan is None:
                 continue
-            evidence = {"side": side, "neighbours": neighbours.written(choice), "part": plan}
+            evidence = {"side": side, "neighbours": neighbours.written(choice), "part": plan} | ({"backward": True} if backward else {})
             found = rule.check(claim, evidence)
             height = math.inf if isinstance(found.value, Infinite) else _about(found.value)
         except DpverifyError:
@@ -80,8 +94,8 @@ def _at_one_pair(claim: Claim, root: Part, premises: Premises) -> Plan | None:
     return None if best is None else best[1]
 
 
-def _ways(root: Part) -> Iterator[tuple[Choice, Part | None, frozenset[Part]]]:
-    """Pairs of neighbours, in both orders where they are inputs, with what a lower bound is not to look at."""
+def _ways(root: Part, domains: tuple[tuple[str, Domain], ...]) -> Iterator[tuple[Choice, Part | None, frozenset[Part], bool]]:
+    """Pairs of neighbours, in both orders where they differ, with what a lower bound is not to look at."""
     for found in candidates(root):
         turned = tuple((space, (*reversed(value),) if space[0] == "inputs" else value) for space, value in found)
         for choice in dict.fromkeys((found, turned)):
@@ -89,8 +103,10 @@ def _ways(root: Part) -> Iterator[tuple[Choice, Part | None, frozenset[Part]]]:
                 part = neighbours.at(root, choice, lower=True)
             except DpverifyError:
                 continue
-            for left_out in [frozenset[Part]()] if part is None else _left_out(part):
-                yield choice, part, left_out
+            for left_out in [frozenset[Part]()] if part is None else _left_out(part, domains):
+                yield choice, part, left_out, False
+                if part is not None and any(_is_one_way(leaf.part, domains) for leaf in neighbours.leaves(part)):
+                    yield choice, part, left_out, True
 
 
 def _spread(root: Part, space: Space) -> list[Vector]:
@@ -147,22 +163,33 @@ def candidates(root: Part) -> list[Choice]:
     return [tuple(zip(spaces, values, strict=True)) for values in islice(product(*listed), _MOST_TRIED)]
 
 
-def _left_out(part: Part) -> list[frozenset[Part]]:
-    """What a lower bound is not to look at, so that all the rest loses the most in one order of the neighbours, in every way there is."""
-    turned, first, inputs = set[Part](), set[Part](), False
+def _is_one_way(part: Part, domains: tuple[tuple[str, Domain], ...]) -> bool:
+    """Whether the kernel knows by itself what a part at one pair of neighbours loses in each order."""
+    noise = part.mechanism
+    if not (isinstance(part, OnePair) and part.query is not None and isinstance(noise, Translation)) or neighbours.even(noise):
+        return False
+    return convex_exponent.one_way(noise, part.query.rows[0][0], dict(domains)) is not None
+
+
+def _left_out(part: Part, domains: tuple[tuple[str, Domain], ...]) -> list[frozenset[Part]]:
+    """What a lower bound is not to look at, so that all the rest loses the most in one order of the neighbours, in every way there is.
+
+    Of parts whose order is not known one alone can be looked at, and then nothing whose order is.
+    """
+    turned, ordered, inputs = set[Part](), set[Part](), False
     for one in (found.part for found in neighbours.leaves(part)):
         at_inputs = isinstance(one, OnePair) and one.query is None
         inputs = inputs or at_inputs
-        if is_told(one) or (isinstance(one, OnePair) and not at_inputs and not neighbours.even(one.mechanism)):
+        if _is_one_way(one, domains):
+            ordered.add(one)
+        elif is_told(one) or (isinstance(one, OnePair) and not at_inputs and not neighbours.even(one.mechanism)):
             turned.add(one)
     for inner in _all(part):
         sample = isinstance(inner.mechanism, Subsample) and inner.mechanism.rate != ONE
         if sample and turned.isdisjoint(found.part for found in neighbours.leaves(inner)):
-            first.add(inner)
-    if not turned:
-        return [frozenset()]
-    alone = [] if inputs else [frozenset((turned | first) - {one}) for one in turned]
-    return [*alone, frozenset(turned)] if inputs or first else alone
+            ordered.add(inner)
+    alone = [] if inputs else [frozenset((turned | ordered) - {one}) for one in turned]
+    return [frozenset(turned), *alone] if inputs or ordered or not turned else alone
 
 
 def _all(part: Part) -> Iterator[Part]:
@@ -211,5 +238,7 @@ def _plan(
         return _plan(mechanism.part, ONE, side, domains, premises, left_out)
     if isinstance(part, OnePair) and part.query is None:
         return {}  # two rows: nothing is to be found
+    if factor == ONE and _is_one_way(part, domains):
+        return {}
     noise, sensitivity, query = leaf(Run(part, factor), dict(domains))
     return premises(Claim(noise, None, sensitivity=sensitivity, query=query, domains=domains), side)

@@ -8,6 +8,7 @@ import pytest
 from flint import arb
 
 from dpverify.balls import constant, precision, rational
+from dpverify.curves.cones import vertices
 from dpverify.curves.gauge import curve, greatest_slope
 from dpverify.errors import Rejected, Undecided
 from dpverify.expr import ONE, num, parse
@@ -115,14 +116,73 @@ def test_two_of_four_coordinates_at_the_maximum_are_a_quarter_of_the_cones():
     assert lower.forward(arb(2)) == 0
 
 
-def test_in_the_plane_of_a_hexagon_two_of_its_six_sides_meet_in_a_vertex():
-    """The affine image of the regular one: each side has a sixth of the area."""
-    for norm in (HEXAGON, Norm("columns", None, ((F(1), F(-1)), (F(1), F(0)), (F(0), F(1)), (F(1, 2), F(0))))):
-        for found in (curve(radial("exp(-r)", norm), UNIT, stated=True), curve(radial("exp(-r)", norm), moved(1, 0))):
-            assert found.lower.forward(arb(0)).overlaps((1 - arb(-1).exp()) / 3)
-            assert midpoint(found.lower.forward(arb("0.25"))) < divergence(HEXAGON, lambda r: r, (1, 0), 0.25)
-    inside = curve(radial("exp(-r)", HEXAGON), moved(F(1, 2), F(1, 2))).lower
-    assert inside.forward(arb(0)).overlaps((1 - arb(-1).exp()) / 6)
+OCTAGON = Norm("facets", None, ((F(1), F(0)), (F(0), F(1)), (F(2, 3), F(2, 3)), (F(2, 3), F(-2, 3))))
+SKEW_HEXAGON = Norm("columns", None, ((F(1), F(0)), (F(0), F(2)), (F(1), F(1, 2))))
+
+
+def by_facets(norm):
+    """A norm by columns in the plane as one by facets: of the hull, by all edges."""
+    points = [np.array(p, float) * s for p in norm.matrix for s in (1, -1)]
+    normals = [np.linalg.solve(np.array([p, q]), np.ones(2)) for p in points for q in points if abs(np.linalg.det([p, q])) > 1e-9]
+    kept = [n for n in normals if max(n @ p for p in points) < 1 + 1e-9]
+    return Norm("facets", None, tuple(tuple(n) for n in kept))
+
+
+def corners(norm):
+    """One of each vertex and its opposite."""
+    return norm.matrix if norm.kind == "columns" else [c for c in vertices(norm.matrix) if c > (0, 0)]
+
+
+@pytest.mark.parametrize("norm", [HEXAGON, OCTAGON, SKEW_HEXAGON])
+def test_for_a_polygon_the_worst_vertex_is_the_bound_and_is_met(norm):
+    shape = norm if norm.kind == "facets" else by_facets(norm)
+    found = curve(radial("exp(-2*r)", norm, scale="4"), Sensitivity(num(2), num(2)), stated=True)
+    for epsilon in (0.0, 0.25, 0.75):
+        worst = max(divergence(shape, lambda r: r, np.array(c, float), epsilon, 16, 400) for c in corners(norm))
+        assert midpoint(found.upper.forward(arb(epsilon))) == pytest.approx(worst, abs=2e-3)
+    assert found.lower.forward(arb(0)).overlaps(found.upper.forward(arb(0)))
+    assert found.upper.forward(arb(1)) == 0
+
+
+@pytest.mark.parametrize("norm", [HEXAGON, OCTAGON])
+def test_inside_a_side_of_a_polygon_the_divergence_is_smaller_and_exact(norm):
+    rng = np.random.default_rng(3)
+    top = curve(radial("exp(-r)", norm), UNIT).upper
+    for _ in range(3):
+        v = tuple(F(int(x), 8) for x in rng.integers(-8, 9, 2))
+        at = F(float(size(norm, np.array([v], float))[0])).limit_denominator(1000)
+        if not any(v):
+            continue
+        v = tuple(x / at for x in v)
+        found = curve(radial("exp(-r)", norm), moved(*v))
+        for epsilon in (0.0, 0.375):
+            below = midpoint(found.lower.forward(arb(epsilon)))
+            assert below == pytest.approx(divergence(norm, lambda r: r, v, epsilon, 16, 400), abs=2e-3)
+            assert below <= midpoint(top.forward(arb(epsilon))) + 1e-12
+
+
+def test_below_zero_the_profile_is_that_of_the_pair_in_the_other_order():
+    """H(epsilon) = 1 - e^epsilon + e^epsilon H(-epsilon) where the two orders have the same profile."""
+    pair = curve(radial("exp(-r)", HEXAGON), UNIT).upper
+    for epsilon in (F(1, 4), F(1), F(5, 4)):
+        at = rational(epsilon)
+        assert pair.forward(-at).overlaps(1 - (-at).exp() + (-at).exp() * pair.forward(at))
+
+
+def test_the_event_that_is_shown_attains_the_divergence():
+    pair = curve(radial("exp(-r)", HEXAGON), UNIT, stated=True).lower
+    shown = pair.event(arb("0.25"))
+    p, q = (float(shown[name].strip("[]").split(",")[0]) for name in "PQ")
+    assert p - np.exp(0.25) * q == pytest.approx(midpoint(pair.forward(arb("0.25"))), abs=1e-9)
+    assert 0 < q < p < 1
+
+
+def test_where_a_ball_has_too_many_facets_the_cones_are_a_lower_bound():
+    """The hull of 7 points of a moment curve and their opposites has at least 24 facets; 24^3 chains are too many."""
+    norm = Norm("columns", None, tuple((F(1), F(k), F(k * k)) for k in range(-3, 4)))
+    found = curve(radial("exp(-r)", norm, 3), UNIT, stated=True)
+    assert midpoint(found.upper.forward(arb(0))) == pytest.approx(1 - np.exp(-0.5), abs=1e-12)
+    assert 0 < found.lower.forward(arb(0)) < found.upper.forward(arb(0))
 
 
 @pytest.mark.parametrize("norm", [CUBIC, Norm("ellipsoid", None, ((F(2), F(1)), (F(1), F(2))))])

@@ -1,18 +1,36 @@
 """Pure epsilons of combinators: exact where the parts are, and refused where a hypothesis fails (THEORY T11-T15)."""
 
+import math
 from fractions import Fraction
 
 import pytest
 
 from dpverify import kernel
-from dpverify.balls import precision
+from dpverify.balls import constant, precision
 from dpverify.certificate import Step
 from dpverify.compare import certainly_equal
 from dpverify.errors import CertificateError, Rejected, Undecided
 from dpverify.expr import Num, add, num, parse
-from dpverify.model import L1, L2, Claim, Compose, Domain, Group, Lipschitz, Parallel, Part, PostProcess, Radial, Subsample, Table
+from dpverify.model import (
+    L1,
+    L2,
+    Claim,
+    Compose,
+    Domain,
+    Group,
+    Lipschitz,
+    Parallel,
+    Part,
+    PostProcess,
+    Query,
+    Radial,
+    Subsample,
+    Table,
+    Translation,
+)
 from dpverify.rules import combination
 from dpverify.rules.base import INFINITE
+from dpverify.rules.convex_exponent import one_way
 from dpverify.verify import verify
 
 HALF = parse("1/2")
@@ -137,3 +155,90 @@ def test_randomized_response_without_neighbours_reveals_nothing(adjacent):
     evidence = {"curve": {"rule": "optimal-composition"}, "delta": True}
     with pytest.raises((Rejected, CertificateError)):
         kernel.bound(claim, Step("privacy-profile", evidence), 64)
+
+
+# -- noise that is not even ------------------------------------------------------------------------
+
+
+def uneven(a, b, row, adjacency="add-remove", density=None):
+    """Density exp(-max(a z, -b z)): an answer over one that is s above loses b s, and that one over it a s."""
+    return Part(Translation(parse(density or f"exp(-max({a}*z, -{b}*z))")), None, Query((tuple(map(Fraction, row)),), adjacency))
+
+
+def loses(a, b, move):
+    """In the order that has the record first, where it moves the answer by `move`."""
+    return -b * move if move < 0 else a * move
+
+
+def pure(mechanism):
+    found = verify(Claim(mechanism, None)).judgement
+    return [float(constant(bound).mid()) for bound in (found.lower, found.upper)]
+
+
+@pytest.mark.parametrize("shift", [Fraction(1), Fraction(3, 4)])
+@pytest.mark.parametrize("density", ["exp(-max(2*z, -3*z))", "exp(-abs(z) - max(z, 0))", "exp(-2*z)/(1 + exp(-3*z))"])
+def test_each_order_loses_by_the_slope_of_its_own_tail(density, shift):
+    h = lambda z: -float(constant(parse(f"log({density})".replace("z", f"({z})"))).mid())  # noqa: E731
+    far, s = 40, float(shift)
+    up, down = one_way(Translation(parse(density)), shift, {})
+    assert float(constant(up).mid()) == pytest.approx(max(h(z) - h(z + s) for z in (-far, -5, 0, 5, far - 1)), abs=1e-6)
+    assert float(constant(down).mid()) == pytest.approx(max(h(z + s) - h(z) for z in (-far, -5, 0, 5, far - 1)), abs=1e-6)
+
+
+def test_of_other_noise_the_orders_are_not_told_apart():
+    assert one_way(Translation(parse("1/(1 + z**2) + exp(-z**2)*max(z, 0)")), Fraction(1), {}) is None
+    assert one_way(Translation(parse("exp(-2*z)"), support=(parse("0"), None)), Fraction(1), {}) is None
+    assert one_way(Translation(parse("exp(-max(2*z, -z))"), integers=True), Fraction(1, 2), {}) is None
+    assert one_way(Translation(parse("exp(-z)")), Fraction(1), {}) is None
+    assert one_way(Translation(parse("exp(-z**2 + z)")), Fraction(2), {}) == (INFINITE, INFINITE)
+
+
+ROWS = [((1, -1), (1, 0)), ((2, 1), (-1, 2)), ((1, -2), (2, 1)), ((1, 1), (1, -1))]
+
+
+@pytest.mark.parametrize("rows", ROWS)
+def test_parts_that_are_not_even_lose_in_one_order_of_the_neighbours(rows):
+    """T34: the greatest over neighbours and both orders of the sum of what the parts lose in that order."""
+    parts = tuple(uneven(a, b, row) for (a, b), row in zip(((2, 1), (3, 1)), rows, strict=True))
+    moves = [[row[i] * sign for row in rows] for i in range(2) for sign in (1, -1)]
+    truth = max(loses(2, 1, u) + loses(3, 1, v) for u, v in moves)
+    assert pure(Compose(parts)) == pytest.approx([truth, truth], abs=1e-12)
+    nested = Compose((parts[0], Part(Compose((parts[1],)))))
+    assert pure(nested) == pytest.approx([truth, truth], abs=1e-12)
+
+
+@pytest.mark.parametrize("rows", ROWS)
+def test_a_sample_of_them_mixes_the_output_with_the_record_into_the_one_without(rows):
+    """T42: log(1 + p (e^w - 1)) for the order with the record first, -log(1 - p + p e^-w) for the other."""
+    parts = tuple(uneven(a, b, row) for (a, b), row in zip(((2, 1), (3, 1)), rows, strict=True))
+    first = max(loses(2, 1, rows[0][i]) + loses(3, 1, rows[1][i]) for i in range(2))
+    second = max(loses(2, 1, -rows[0][i]) + loses(3, 1, -rows[1][i]) for i in range(2))
+    truth = max(math.log(1 + (math.exp(first) - 1) / 3), -math.log(2 / 3 + math.exp(-second) / 3))
+    beside = Part(Compose((Part(Subsample(Part(Compose(parts)), parse("1/3"))), uneven(1, 1, (0, 0)))))
+    assert pure(Subsample(Part(Compose(parts)), parse("1/3"))) == pytest.approx([truth, truth], abs=1e-12)
+    assert pure(beside.mechanism) == pytest.approx([truth, truth], abs=1e-12)
+
+
+def test_a_lower_bound_names_the_order_and_cannot_mix_two():
+    parts = (uneven(2, 1, (1,)), uneven(3, 1, (-1,)))
+    claim = Claim(Compose(parts), None)
+    pair = [{"columns": 1, "adjacency": "add-remove", "difference": ["1"]}]
+    evidence = {"side": "lower", "neighbours": pair, "part": {"parts": [{}, {}]}}
+    assert combination.check(claim, evidence).value == num(3)
+    found = combination.check(claim, {**evidence, "backward": True})
+    assert found.value == num(4)
+    assert found.witness["pair"].endswith("the output on x' against that on x")
+    odd = uneven(0, 0, (1,), density="1/(1 + (z - 1)**2)**2 + 1/(2 + (z + 1)**2)")
+    with pytest.raises((Rejected, CertificateError)):
+        combination.check(Claim(Compose((*parts, odd)), None), {**evidence, "part": {"parts": [{}, {}, {}]}})
+
+
+def test_what_is_sampled_without_replacement_is_not_at_the_pair_of_the_others():
+    """Samples without the record have another one instead: with all others of kind 3 the loss is log((1 + e^3)/(1 + e^2)) + 10."""
+    alone, beside = (Part(laplace().mechanism, None, Query((tuple(map(Fraction, row)),), "replace")) for row in ((1, 0, 3), (0, 10, 5)))
+    sampled = Part(Subsample(alone, HALF, "without_replacement"))
+    lower, upper = pure(Compose((sampled, beside)))
+    truth = 10 + math.log((1 + math.exp(3)) / (1 + math.exp(2)))
+    assert lower < truth < upper <= 10 + math.log((1 + math.exp(3)) / 2) + 1e-9
+    claim = Claim(Compose((sampled, beside)), parse("107/10"), delta=parse("1e-30"))
+    assert verify(claim).judgement.verdict != "PROVED"
