@@ -50,6 +50,8 @@ REPORT = ROOT / "reports" / "mutants.md"
 FOLDERS = ("curves", "rules", "laws", "mutants")
 ALSO = ("combinators", "sanity", "stated_guarantees", "numeric", "trust_line", "bad_files", "mechanisms")
 """Tests about what is below the line that have the name of no file there."""
+SLOW = ("tests/laws/test_additive_sound.py",)
+"""Tests that take longer than all others together and see what those see."""
 READERS = ("tests/test_docs.py::test_the_reference_says_what_the_code_says",)
 """Tests that read what is said outside functions: hypotheses, tables of rules."""
 SLACK = 5.0
@@ -77,7 +79,7 @@ def tests_of(files: Sequence[str]) -> list[str]:
     stems = {Path(file).stem for file in files} | set(ALSO)
     found = [path for folder in FOLDERS for path in (ROOT / "tests" / folder).glob("test_*.py")]
     found += [path for path in (ROOT / "tests").glob("test_*.py") if path.stem.removeprefix("test_") in stems]
-    return sorted(str(path.relative_to(ROOT)) for path in found) + list(READERS)
+    return sorted({str(path.relative_to(ROOT)) for path in found} - set(SLOW)) + list(READERS)
 
 
 def chosen(found: Sequence[Mutant], count: int, seed: int) -> list[Mutant]:
