@@ -78,7 +78,8 @@ def proved(claim: Claim, step: Step, prec: int) -> tuple[Bound, ...]:
 
 def told(bounds: tuple[Bound, ...]) -> str:
     """Bounds in one line."""
-    return shortened("; ".join(f"{b.side} {b.quantity} {text(b.value)}" + (f" at {sorted(map(str, b.at))}" if b.at else "") for b in bounds))
+    parts = (f"{b.side} {b.quantity} {text(b.value)}" + (f" at {sorted(b.at)}" if b.at else "") for b in bounds)
+    return shortened("; ".join(parts))
 
 
 def shortened(line: str) -> str:

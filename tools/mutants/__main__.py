@@ -501,7 +501,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes at a time (default: one a core)")
     parser.add_argument("--file", action="append", default=[], help="only this file; may be given again")
     parser.add_argument("--operator", action="append", default=[], help="only this operator; may be given again")
-    parser.add_argument("--match", default="", help="only changes whose line or change holds this text")
+    parser.add_argument("--match", action="append", default=[], help="only changes whose line or change holds this; may be given again")
     parser.add_argument("--record", action="store_true", help="record again which tests run which lines")
     parser.add_argument("--list", action="store_true", help="print the sample, run nothing")
     parser.add_argument("-o", "--output", type=Path, default=REPORT, help="where the report goes (default reports/mutants.md)")
@@ -520,7 +520,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         for mutant in every
         if (not options.file or mutant.file in options.file)
         and (not options.operator or mutant.operator in options.operator)
-        and (options.match in mutant.text or options.match in mutant.change)
+        and (not options.match or any(match in mutant.text or match in mutant.change for match in options.match))
     ]
     sample = chosen(wanted, options.mutants, options.seed)
     for mutant in sample if options.list else ():
