@@ -1,5 +1,6 @@
 """What rules about combinators rest on: each hypothesis broken alone is refused, and each that cannot be checked is shown."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -164,3 +165,13 @@ def test_a_mechanism_runs_a_whole_number_of_times(times, rule, evidence):
     noise = GAUSSIAN if rule in ("closed-profile", "privacy-profile") else LAPLACE
     with pytest.raises((Rejected, CertificateError), match="integer from 1 to"):
         bound(Compose((Part(noise.mechanism, num(1), times=parse(times)),)), rule, evidence, epsilon="1", delta="1/10")
+
+
+@pytest.mark.parametrize("side", ["upper", "lower"])
+@pytest.mark.parametrize("times", ["3/2", "0", "-1", "1001/1000", "sqrt(2)", "k"])
+def test_a_part_of_a_combination_runs_a_whole_number_of_times(times, side):
+    whole = Subsample(Part(LAPLACE.mechanism, num(1), times=parse(times)), HALF)
+    evidence = {"side": side, "part": UPPER if side == "upper" else LOWER}
+    with pytest.raises(Rejected, match="integer of at least 1"):
+        bound(whole, "combination", evidence, k=Domain(Fraction(1)))
+    assert bound(replace(whole, part=replace(whole.part, times=parse("k"))), "combination", evidence, k=COUNT)[0].side == side
