@@ -148,6 +148,17 @@ def test_the_sensitivity_of_a_query_is_no_move_of_one_coordinate():
     assert kernel.bound(Claim(noise, num(1), sensitivity=num(2)), Step("divergence", evidence), 128)[0].value is INFINITE
 
 
+@pytest.mark.parametrize("times", [1, 2])
+def test_what_a_query_moves_independent_gaussian_coordinates_by_in_l1_is_no_euclidean_distance(times):
+    # both answers move by 1: 2 in the l1 norm, sqrt(2) in the Euclidean one that decides
+    noise = Product(parse("exp(-z**2/2)"), num(2), L1)
+    asked = Part(noise, query=Query(((Fraction(1),), (Fraction(1),)), "add-remove"), times=num(times))
+    stated = Part(noise, num(2), times=num(times))
+    assert {each.side for each in bound(Compose((stated,)), "closed-profile", {}, delta="1/10")} == {"upper", "lower"}
+    with pytest.raises(Rejected, match="move together"):
+        bound(Compose((asked,)), "closed-profile", {}, delta="1/10")
+
+
 # -- counts ----------------------------------------------------------------------------------------------
 
 
