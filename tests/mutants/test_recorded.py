@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from dpverify import kernel
-from dpverify.certificate import unpack
+from dpverify.certificate import Step, unpack
 from dpverify.compare import certainly_lt
 from dpverify.errors import CertificateError, Rejected
 from dpverify.expr import Num, symbols
@@ -75,6 +75,17 @@ def test_a_claim_beside_what_is_proved_is_never_judged_the_other_way(name):
             continue
         beside = replace(certificate.claim, **{key: Num(value * (1 + TINY if side == "upper" else 1 - TINY))})
         assert verdict(beside, certificate) != ("REFUTED" if side == "upper" else "PROVED")
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if certificates()[name]["claim"]["domains"]])
+def test_an_upper_bound_is_the_same_whatever_value_of_a_parameter_its_evidence_names(name):
+    certificate = unpack(certificates()[name])
+    for step in certificate.steps:
+        honest = [bound.value for bound in kernel.bound(certificate.claim, step, certificate.prec) if bound.side == "upper"]
+        for value in ("1", "2", "1/2"):
+            forged = Step(step.rule, {**step.evidence, "at": {parameter: value for parameter, _ in certificate.claim.domains}})
+            for bound in judgements.proved(certificate.claim, forged, certificate.prec):
+                assert bound.side == "lower" or (not bound.at and bound.value in honest)
 
 
 def contradict(upper, lower):

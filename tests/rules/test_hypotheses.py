@@ -118,6 +118,8 @@ PROCESSED = PostProcess(LAPLACE)
         (PROCESSED, "basic-composition", {"parts": [PREMISE]}),
         (Compose((Part(PROCESSED), LAPLACE)), "basic-composition", {"parts": [PREMISE, PREMISE]}),
         (PROCESSED, "closed-profile", {}),
+        (Compose((Part(PostProcess(GAUSSIAN)), GAUSSIAN)), "closed-profile", {}),
+        (Compose((Part(PostProcess(GAUSSIAN)), GAUSSIAN)), "other-measures", {"parts": [{}, {}], "order": "2"}),
     ],
 )
 def test_a_bound_of_what_is_seen_after_a_map_rests_on_the_map(mechanism, rule, evidence):
