@@ -51,6 +51,17 @@ def test_it_is_the_lower_hull(points, epsilon):
         assert ball.rad() < arb(2) ** -70
 
 
+@pytest.mark.parametrize("epsilon", ["0", "1/4", "1/2", "1", "2", "7"])
+@pytest.mark.parametrize("points", [POINTS, POINTS[:1], [("0", "1/3"), ("1", "0")], [("1", "1")], [("1", "1"), ("2", "1/2")]])
+def test_where_no_chain_of_corners_is_certain_the_least_of_all_chords_is_the_same_hull(monkeypatch, points, epsilon):
+    monkeypatch.setattr(guarantees, "_vertices", lambda corners: None)
+    with mp.workdps(50):
+        expected = hull(points, mpf(Fraction(epsilon).numerator) / Fraction(epsilon).denominator)
+        with precision(96):
+            ball = built(points).forward(rational(Fraction(epsilon)))
+        assert abs(mpf(ball.mid().str(40, radius=False)) - expected) < mpf(10) ** -20
+
+
 @pytest.mark.parametrize("epsilon", ["0", "1/2", "1", "2"])
 def test_one_guarantee_is_that_of_its_worst_mechanism(epsilon):
     with precision(96):

@@ -1,8 +1,10 @@
 """Claimed epsilons above a proved bound by an identity of squares and constraints."""
 
 from copy import deepcopy
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given, settings
@@ -150,6 +152,17 @@ def test_another_rule_must_prove_the_bound(evidence):
         check(CLAIM, {**evidence, "evidence": None})
     with pytest.raises(Rejected, match="finite upper bound"):
         check(CLAIM, {**evidence, "evidence": {**evidence["evidence"], "side": "lower"}})
+
+
+def test_a_bound_at_one_value_of_a_parameter_is_relaxed_to_none_for_all(evidence, monkeypatch):
+    rule = relaxation.RULES[evidence["rule"]]
+
+    def at_one_value(claim, given):
+        return replace(rule.check(claim, given), at={"a": num(1)})
+
+    monkeypatch.setattr(relaxation, "RULES", {evidence["rule"]: SimpleNamespace(NAME=rule.NAME, ASSUMED=rule.ASSUMED, check=at_one_value)})
+    with pytest.raises(Rejected, match="for all parameters"):
+        check(CLAIM, evidence)
 
 
 def test_denominators_have_one_sign():
