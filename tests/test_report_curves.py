@@ -67,7 +67,7 @@ def test_the_data_of_a_file_has_all_bands_of_every_sensitivity(folder):
 def test_pages_link_the_data_and_show_a_few_points(folder):
     report(GAUSSIAN + CLAIMS)
     markdown, html = (Path(f"out/index.{kind}").read_text() for kind in ("md", "html"))
-    assert 'href="claims0.curves.json"' in html
+    assert 'href="./claims0.curves.json"' in html
     for said in ("The least delta at each epsilon", "type II error", "compositions of known with itself at delta 0.127"):
         assert said in markdown and said in html
     table = html.partition(">delta, claims0</caption>")[2].partition("</table>")[0]
