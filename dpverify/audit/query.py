@@ -153,7 +153,7 @@ def search_sensitivity(
             )
             try:
                 return judge(find(searched, faulty, settings=quiet, random=random.Random(seed)), level) or shown[-1]
-            except errors.NoSuchExample:
+            except (errors.NoSuchExample, errors.Unsatisfiable):  # none, or a strategy that gave no pair: how many it gave is told
                 pass
             except errors.Flaky:  # the query answers differently from call to call
                 return shown[-1]

@@ -245,3 +245,10 @@ def test_what_was_searched_is_told_with_its_number_and_the_greatest_move():
 
 def test_arrays_of_short_integers_are_searched_within_their_type():
     assert search(lambda data: int(np.clip(data, 0, 1).sum()), pairs=[(np.array([3, 5], np.int8), np.array([3], np.int8))]) is None
+
+
+def test_a_strategy_that_gives_nothing_is_told_as_no_pairs_tried():
+    never = st.lists(st.floats(0, 1), min_size=1).filter(lambda _: False)
+    settings = {"sensitivity": 1.0, "norm": largest, "adjacency": "add-remove", "length": 5, "seed": 0}
+    found = search_sensitivity(clipped_sum, strategy=never, **settings)
+    assert found.finding is None and found.pairs == 0
