@@ -163,10 +163,10 @@ def combine(runs: Sequence[Run], evidence: Evidence, premise: Premise) -> Curve:
         found = distributions.curve(parts, [run.times for run in runs], evidence)
     else:
         raise CertificateError(f"{str(name)[:60]!r} is no rule for a composition of parts.")
-    if any(run.processed for run in runs):
-        return Curve(found.upper, None, (*found.rules, post_processing.NAME), (*found.assumed, *post_processing.ASSUMED))
     if len(runs) > 1:
         neighbours.require_one_adjacency(Part(Compose(tuple(run.part for run in runs if not run.own))))
+    if any(run.processed for run in runs):
+        return Curve(found.upper, None, (*found.rules, post_processing.NAME), (*found.assumed, *post_processing.ASSUMED))
     # of parts that share their neighbours, each would be at its own worst ones; Gaussian noise looks at all of them
     # together, and answers that are no integers at one part alone
     whole = Part(Compose(tuple(run.part for run in runs)))

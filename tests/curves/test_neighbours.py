@@ -57,6 +57,7 @@ def step(mechanism, evidence, **claimed):
     return kernel.bound(Claim(mechanism, **{"epsilon": None, **claimed}), Step("combination", evidence), 128)
 
 
+GRID = {"spacing": "1/64", "nudge": "1/4096", "bits": 64, "tail": 40, "ranges": [[-200, 200], [-200, 200]]}
 PREMISE = {side: {"rule": "concave-exponent", "evidence": {"side": side}} for side in ("upper", "lower")}
 
 
@@ -201,6 +202,18 @@ def test_a_query_that_does_not_fit_its_noise_is_refused_although_one_pair_of_nei
 def curve(mechanism, evidence):
     with precision(80):
         return tree.curve(Part(mechanism), evidence, pure_epsilon)
+
+
+@pytest.mark.parametrize("seen", ["as it is", "after a map of all", "after a map of one"])
+def test_tables_that_name_different_neighbours_have_no_curve_by_the_neighbours_of_each(seen):
+    # inputs 0 and 1 are told apart by the second table alone, which names 1 and 2: each by itself loses nothing, together delta(0) is 2/5
+    first = table(["1/2", "1/2"], ["1/2", "1/2"], ["9/10", "1/10"], adjacent=((0, 1),))
+    second = table(["9/10", "1/10"], ["1/2", "1/2"], ["1/2", "1/2"], adjacent=((1, 2),))
+    together = Compose((Part(PostProcess(first)) if seen == "after a map of one" else first, second))
+    mechanism = PostProcess(Part(together)) if seen == "after a map of all" else together
+    for evidence in ({"rule": "finite-composition"}, {"rule": "loss-distribution", "parts": [{"rule": "finite-curve"}] * 2, "grid": GRID}):
+        with pytest.raises(Rejected, match="name different neighbours"):
+            curve(mechanism, evidence)
 
 
 def test_a_curve_of_parts_that_share_their_neighbours_has_no_lower_bound_of_its_own():
