@@ -69,7 +69,7 @@ def propose(
     pairs in the reversed order only if they have the same profiles. evaluated: the most cells of one part; each takes about three
     evaluations of its profile. stand_ins: pairs that are like the given ones and quicker to evaluate, for a first look at them.
     lowers: the pairs of the lower bound, where they are others, whose losses are to be on the grid too.
-    Raises ValueError unless just one of epsilon and delta is given.
+    Raises ValueError unless just one of epsilon and delta is given, and Undecided where losses reach too far for any grid.
     """
     if (epsilon is None) == (delta is None):
         raise ValueError("give either an epsilon or a delta.")
@@ -93,13 +93,15 @@ def propose(
         ranges = tuple(_joint_range(both, spacing, 2.0**-tail) for both in zip(pairs, lowers or pairs, strict=True))
         longest = max(high - low for low, high in ranges)
         if longest > MOST_CELLS:
-            wanted = float(spacing) * 1.05 * longest / MOST_CELLS
+            wanted, spread = max(wanted, float(spacing)) * 1.05 * longest / MOST_CELLS, max(spread, float(spacing) * longest)
             continue
         strides = tuple(_strides(shape, tilt, spacing, ends) for shape, ends in zip(placed, ranges, strict=True))
         counts = [len(Grid(spacing, spacing / 8, bits, tail, ranges, None, strides).places(part)) for part in range(len(pairs))]
         if max(counts) <= evaluated:
             break
         wanted = float(spacing) * 1.05 * max(counts) / evaluated
+    if longest > MOST_CELLS:
+        raise Undecided("the losses of a part reach too far for a grid.")
     nudge = spacing / 2 ** _nudge_bits(pairs, spacing, bits)
     found = {"spacing": str(spacing), "nudge": str(nudge), "bits": bits, "tail": tail, "ranges": [list(ends) for ends in ranges]}
     if any(strides):
