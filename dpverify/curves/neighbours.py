@@ -293,6 +293,14 @@ def root_factor(part: Part) -> Fraction:
     return _number(factor)
 
 
+def in_either_order(part: Part) -> bool:
+    """Whether what holds all of a part may exchange the neighbour with the record and the one without: a map, or several steps."""
+    mechanism = part.mechanism
+    if isinstance(mechanism, Lipschitz) or (isinstance(mechanism, Group) and mechanism.size != ONE):
+        return True
+    return isinstance(mechanism, Group | PostProcess) and in_either_order(mechanism.part)
+
+
 def _number(factor: Expr) -> Fraction:
     if not isinstance(factor, Num) or factor.value < 0:
         raise Undecided(f"{NAME}: how many steps apart neighbours are is not a rational number.")

@@ -93,8 +93,9 @@ def _joint(part: Part, evidence: Evidence, premise: Premise) -> Curve:
         lower = _at(neighbours.at(part, choice, lower=True), below.get("curve", {}), premise)
     uppers = [found.upper for found in curves if found.upper is not None]
     complete = len(uppers) == len(curves)
-    if any(neighbours.space_of(leaf.part) is not None and leaf.part.query is None for leaf in neighbours.leaves(part)):
-        # which of two inputs has the record nothing says, and a sample of the records asks
+    inputs = any(neighbours.space_of(leaf.part) is not None and leaf.part.query is None for leaf in neighbours.leaves(part))
+    if inputs or neighbours.in_either_order(part):
+        # which of the two has the record nothing says, and a sample of the records asks
         uppers += [pair.reversed for pair in uppers if pair.forward is not pair.backward]
     upper = parallel_composition.greatest(uppers) if complete else None
     rules = tuple(dict.fromkeys((neighbours.NAME, *(name for found in (*curves, *filter(None, [lower])) for name in found.rules))))

@@ -16,7 +16,7 @@ from dpverify.curves.orientation import is_told
 from dpverify.curves.runs import Run
 from dpverify.errors import Rejected
 from dpverify.expr import Num, parse
-from dpverify.model import Claim, Lipschitz, Part, Product, Query, Subsample, Translation
+from dpverify.model import Claim, Compose, Group, Lipschitz, Part, PostProcess, Product, Query, Subsample, Translation
 from dpverify.rules import combination
 from dpverify.rules.premises import pure_epsilon
 from dpverify.verify import verify
@@ -31,9 +31,9 @@ def asked(*columns, noise=ONE_SIDED, adjacency="add-remove"):
     return Part(noise, None, Query((tuple(map(F, columns)),), adjacency))
 
 
-def sampled_delta(up, epsilon):
-    """By hand, the worse order, for a record that moves the answer up by 1, or down."""
-    e, p, x = mpmath.e, mpmath.mpf(RATE.numerator) / RATE.denominator, mpmath.exp(mpmath.mpf(epsilon.numerator) / epsilon.denominator)
+def sampled_delta(up, epsilon, steps=1):
+    """By hand, the worse order, for a record that moves the answer up by 1, or down; or for so many records."""
+    e, p, x = mpmath.e**steps, mpmath.mpf(RATE.numerator) / RATE.denominator, mpmath.exp(mpmath.mpf(epsilon.numerator) / epsilon.denominator)
     low = 1 - 1 / e  # of Q below 1 if up, of P else
     if up:
         atoms = [((1 - p) * low, low), ((1 - p) / e + p, 1 / e)]
@@ -78,6 +78,37 @@ def test_a_map_of_the_data_may_exchange_the_neighbours():
                 with pytest.raises(Rejected, match="exchange the neighbours"):
                     several = [Run(Part(Subsample(part, rate)), times=times), Run(Part(Subsample(asked(1), rate)), own=True, mapped=True)]
                     finite_losses.curve(several)
+
+
+BESIDE_NOTHING = Part(Compose((asked(1), asked(0))))
+"""Two parts that share their neighbours, so that these are looked at together."""
+
+
+@pytest.mark.parametrize(
+    ("moved", "steps"),
+    [
+        (Lipschitz(BESIDE_NOTHING, Num(F(1))), 1),
+        (PostProcess(Part(Lipschitz(BESIDE_NOTHING, Num(F(1))))), 1),
+        (Lipschitz(Part(PostProcess(BESIDE_NOTHING)), Num(F(2))), 2),
+        (Group(BESIDE_NOTHING, Num(F(2))), 2),
+        (Group(Part(Lipschitz(BESIDE_NOTHING, Num(F(1)))), Num(F(1))), 1),
+    ],
+)
+@pytest.mark.parametrize("epsilon", [F(1, 10), F(1)])
+def test_a_map_or_several_steps_round_parts_that_share_their_neighbours_may_exchange_them(moved, steps, epsilon):
+    # as of one part: what a sample of it bounds is the order that is worst, whichever the query's own is
+    plan = {"rule": "poisson-subsampling", "part": {"rule": "joint-neighbours", "above": {"plans": [{"rule": "line"}], "of": [0]}}}
+    with precision(100):
+        found = tree.curve(Part(Subsample(Part(moved), Num(RATE))), plan, pure_epsilon)
+        assert float(found.upper.worst(rational(epsilon)).mid()) >= float(sampled_delta(False, epsilon, steps)) - 1e-12
+
+
+def test_one_step_that_is_no_map_leaves_the_order_of_parts_that_share_their_neighbours():
+    plan = {"rule": "poisson-subsampling", "part": {"rule": "joint-neighbours", "above": {"plans": [{"rule": "line"}], "of": [0]}}}
+    for part in (BESIDE_NOTHING, Part(Group(BESIDE_NOTHING, Num(F(1)))), Part(PostProcess(BESIDE_NOTHING))):
+        with precision(100):
+            found = tree.curve(Part(Subsample(part, Num(RATE))), plan, pure_epsilon)
+            assert abs(float(found.upper.worst(rational(F(1, 10))).mid()) - float(sampled_delta(True, F(1, 10)))) < 1e-12
 
 
 def test_the_upper_bound_behind_a_map_is_for_both_orders():
