@@ -87,13 +87,22 @@ def learn_digits(left: Outputs, right: Outputs, least: float) -> Partition | Non
     significant = False
     for row, column in enumerate(columns):
         a, b = (np.bincount(_ends(side[:EXAMPLES].column(column)), minlength=CLASSES) for side in (left, right))
-        ratio = np.log((a + 0.5) * (b.sum() + 0.5) / ((b + 0.5) * (a.sum() + 0.5)))
-        scores[row] = np.sign(ratio) * np.maximum(np.abs(ratio) - 2.0 * np.sqrt(1.0 / (a + 0.5) + 1.0 / (b + 0.5)), 0.0)
-        asked = np.abs(scores[row]) > least
-        law = hypergeom(a.sum() + b.sum(), (a + b)[asked], a.sum())
-        tails = np.minimum(law.cdf(a[asked]), law.sf(a[asked] - 1))
-        significant |= bool(np.any(tails * 2 * scores.size < SIGNIFICANT))
+        scores[row], telling = class_scores(a, b, least, scores.size)
+        significant |= telling
     return LastDigits(columns, scores, left.numbers.shape[1]) if significant else None
+
+
+def class_scores(a: Array, b: Array, least: float, classes: int) -> tuple[Array, bool]:
+    """The log ratio of each class of outputs, from counts on x and on x', drawn two standard errors towards 0.
+
+    And whether one of them is beyond `least` for more than luck among so many classes.
+    """
+    ratio = np.log((a + 0.5) * (b.sum() + 0.5) / ((b + 0.5) * (a.sum() + 0.5)))
+    scores = np.sign(ratio) * np.maximum(np.abs(ratio) - 2.0 * np.sqrt(1.0 / (a + 0.5) + 1.0 / (b + 0.5)), 0.0)
+    asked = np.abs(scores) > least
+    law = hypergeom(a.sum() + b.sum(), (a + b)[asked], a.sum())
+    tails = np.minimum(law.cdf(a[asked]), law.sf(a[asked] - 1))
+    return scores, bool(np.any(tails * 2 * classes < SIGNIFICANT))
 
 
 def _ends(values: Array) -> Array:

@@ -45,7 +45,7 @@ FIRST_BLOCK: Final = 256
 MAX_BLOCK: Final = 65_536
 RETRIES: Final = 2  # how often a block is tried again whose process died
 DASK_PATIENCE: Final = 10  # seconds for a scheduler to answer, and for a first worker
-CHECKPOINT: Final = "dpverify-checkpoint/1"
+CHECKPOINT: Final = "dpverify-checkpoint/2"
 
 Statistics = np.ndarray[Any, Any]
 

@@ -116,7 +116,9 @@ def _decoded(data: dict[str, Any]) -> Entry:
 def _packed_outputs(outputs: Outputs) -> dict[str, Any]:
     shapes = None if outputs.shapes is None else _packed(outputs.shapes)
     exact = None if outputs.exact is None else [[_written(value) for value in row] for row in outputs.exact.tolist()]
-    return {"numbers": _packed(outputs.numbers), "shapes": shapes, "names": list(outputs.names), "exact": exact}
+    forms = None if outputs.forms is None else _packed(outputs.forms)
+    said = {"numbers": _packed(outputs.numbers), "shapes": shapes, "names": list(outputs.names), "exact": exact}
+    return {**said, "forms": forms, "written": list(outputs.written)}
 
 
 def _unpacked_outputs(data: dict[str, Any]) -> Outputs:
@@ -126,7 +128,8 @@ def _unpacked_outputs(data: dict[str, Any]) -> Outputs:
         exact = np.empty(numbers.shape, object)
         for index, row in enumerate(data["exact"]):
             exact[index] = list(map(_read, row))
-    return Outputs(numbers, shapes, tuple(data["names"]), exact)
+    forms = None if data["forms"] is None else _unpacked(data["forms"])
+    return Outputs(numbers, shapes, tuple(data["names"]), exact, forms, tuple(data["written"]))
 
 
 def _written(value: Exact) -> str:

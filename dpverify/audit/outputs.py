@@ -40,12 +40,16 @@ class Outputs:
     shapes: (n,) index into `names`; None where all have one shape.
     names: each shape in words, such as "number", "[str, None, number]", "[bool x 10]", "None"; the identity of a shape in every batch.
     exact: (n, width), the numbers as they are (int, Fraction), where `numbers` has only the floats nearest to them; None where it has all.
+    forms: (n,) index into `written`; None where all have one form.
+    written: what numbers and shapes do not say of an output: of which types its numbers are, and its keys in their order.
     """
 
     numbers: Array
     shapes: np.ndarray[Any, np.dtype[np.int64]] | None = None
     names: tuple[str, ...] = ("number",)
     exact: Array | None = None
+    forms: np.ndarray[Any, np.dtype[np.int64]] | None = None
+    written: tuple[str, ...] = ("",)
 
     def __len__(self) -> int:
         """How many outputs there are."""
@@ -53,8 +57,8 @@ class Outputs:
 
     def __getitem__(self, part: slice | np.ndarray[Any, Any]) -> Outputs:
         """Some of the outputs."""
-        shapes, exact = (None if each is None else each[part] for each in (self.shapes, self.exact))
-        return Outputs(self.numbers[part], shapes, self.names, exact)
+        shapes, exact, forms = (None if each is None else each[part] for each in (self.shapes, self.exact, self.forms))
+        return Outputs(self.numbers[part], shapes, self.names, exact, forms, self.written)
 
     def column(self, index: int) -> Array:
         """The numbers of one column as they are: int64, floats, or int and Fraction."""
@@ -98,7 +102,8 @@ def encode(raw: object, n: int) -> Outputs:
         rows = np.stack(rows)
     if isinstance(rows, np.ndarray) and rows.dtype.kind in _DTYPES and not _needs_care(rows):
         kind, inner = _DTYPES[rows.dtype.kind], rows.shape[1:]
-        outputs = Outputs(_numbers(kind, rows.reshape(n, math.prod(inner))), None, (_array_name(kind, inner),))
+        written = _form([_type_name(rows.dtype.type)] * math.prod(inner) if kind == "number" else [])
+        outputs = Outputs(_numbers(kind, rows.reshape(n, math.prod(inner))), None, (_array_name(kind, inner),), written=(written,))
     else:
         outputs = _collect(list(rows))
     numbers = outputs.numbers
@@ -146,6 +151,7 @@ _TOKEN: Final = re.compile(
 _NUMERAL: Final = re.compile(r"\s*[+-]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,4})?|\d+/0*[1-9]\d*)\s*", re.ASCII)
 _LONGEST_NUMERAL: Final = 1000  # characters: beyond, and past the exponent below, a text is a text, a decimal infinite or 0
 _LARGEST_EXPONENT: Final = 5000
+_LONGEST_FORM: Final = 120  # characters
 _DIGITS_IN_FLOATS: Final = 15  # decimals of so few digits are told apart, and are in their order, as floats
 
 
@@ -267,8 +273,11 @@ def _collect(rows: list[Any]) -> Outputs:
 
     names: dict[str, int] = {}
     parts: list[tuple[list[int], int, list[tuple[Array, Array | None]]]] = []
+    written: dict[str, int] = {}
+    forms = np.zeros(len(rows), np.int64)
     for key, places in groups.items():
         chosen = rows if len(groups) == 1 else [rows[place] for place in places]
+        forms[places] = [written.setdefault(form, len(written)) for form in _forms(key, chosen)]
         for name, inside, leaves in _read(key, places, chosen):
             columns = [_column(kind, values) for kind, values in leaves if kind != "None"]
             parts.append((inside, names.setdefault(name, len(names)), columns))
@@ -288,7 +297,49 @@ def _collect(rows: list[Any]) -> Outputs:
             if exact is not None:
                 exact[where, start : start + column.shape[1]] = _exactly(column) if true is None else true
             start += column.shape[1]
-    return Outputs(numbers, shapes if len(names) > 1 else None, tuple(names) or ("number",), exact)
+    told = forms if len(written) > 1 else None
+    return Outputs(numbers, shapes if len(names) > 1 else None, tuple(names) or ("number",), exact, told, tuple(written) or ("",))
+
+
+def _forms(key: Any, rows: Sequence[Any]) -> Iterable[str]:
+    """The form of each of some outputs that have one type, or are lists of leaves of the same types."""
+    types = key if isinstance(key, tuple) else (key,)
+    if all(_kind(type_) is not None for type_ in types):
+        return [_form([_type_name(type_) for type_ in types if _kind(type_) == "number"])] * len(rows)
+    return (_form(_written(row)) for row in rows)
+
+
+def _form(parts: Sequence[str]) -> str:
+    """Names of types and keys as one text, of a bounded length."""
+    text = ", ".join(f"{name} x {n}" if n > 1 else name for name, n in ((name, len(list(run))) for name, run in groupby(parts)))
+    if len(text) <= _LONGEST_FORM:
+        return text
+    return f"{text[:_LONGEST_FORM]}... (hash {hashlib.blake2b(text.encode(errors='surrogatepass'), digest_size=8).hexdigest()})"
+
+
+def _written(value: Any) -> list[str]:
+    """The types of the numbers of an output, and its keys, in their order."""
+    type_: Any = type(value)
+    kind = _kind(type_)
+    if kind is not None:
+        return [_type_name(type_)] if kind == "number" else []
+    if isinstance(value, Mapping):
+        return [part for key, inner in value.items() for part in (f"key {str(key)!r}", *_written(inner))]
+    if is_dataclass(value) and not isinstance(value, type):
+        return [part for field in fields(value) for part in _written(getattr(value, field.name))]
+    if hasattr(value, "__array__"):
+        array = _unmasked(value)
+        return [_type_name(array.dtype.type)] * array.size if array.dtype.kind in "iuf" else []
+    if isinstance(value, (list, tuple)):
+        return [part for inner in value for part in _written(inner)]
+    return []
+
+
+@cache
+def _type_name(type_: Any) -> str:
+    """int, float, or the name of another type of numbers; those of numpy are the same."""
+    known = (("int", (int, np.integer)), ("float", (float, np.floating)))
+    return next((name for name, types in known if issubclass(type_, types)), str(type_.__name__))
 
 
 Leaves = Iterable[tuple[str, Sequence[Any]]]
@@ -505,7 +556,8 @@ def concatenate(parts: Sequence[Outputs]) -> Outputs:
     )
     rough = any(part.exact is not None or (numbers.dtype.kind == "f" and _past_floats(part.numbers)) for part in parts)
     exact = np.zeros(numbers.shape, object) if rough else None
-    shapes = np.empty(len(numbers), np.int64)
+    shapes, forms = np.empty((2, len(numbers)), np.int64)
+    written = {form: index for index, form in enumerate(dict.fromkeys(form for part in parts for form in part.written))}
     start = 0
     for part in parts:
         rows = slice(start, start + len(part))
@@ -513,5 +565,7 @@ def concatenate(parts: Sequence[Outputs]) -> Outputs:
         if exact is not None:
             exact[rows, : part.numbers.shape[1]] = _exactly(part.numbers) if part.exact is None else part.exact
         shapes[rows] = np.array([names[name] for name in part.names])[0 if part.shapes is None else part.shapes]
+        forms[rows] = np.array([written[form] for form in part.written])[0 if part.forms is None else part.forms]
         start += len(part)
-    return Outputs(numbers, shapes if len(names) > 1 else None, tuple(names), exact)
+    told = forms if len(written) > 1 else None
+    return Outputs(numbers, shapes if len(names) > 1 else None, tuple(names), exact, told, tuple(written))

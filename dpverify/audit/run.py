@@ -39,6 +39,7 @@ from dpverify.audit.declared import Declared
 from dpverify.audit.digits import learn_digits
 from dpverify.audit.engine import MAX_BLOCK, SEGMENTS, BlockResult, Engine, Job
 from dpverify.audit.floats import Reach, float_partitions, learn_float, log_evidence
+from dpverify.audit.forms import learn_forms, learn_zeros
 from dpverify.audit.journal import Journal
 from dpverify.audit.learn import Intervals, Scored, learn, reordered
 from dpverify.audit.outputs import Outputs, concatenate
@@ -308,8 +309,10 @@ class Run:
             if learned is not None:
                 test = self._add(MODEL, index, learned, self.learned_share / len(self.alive))
                 test.expected = learned.expected
-            digits = learn_digits(left, right, min(point.epsilon for point in self.plan.curve))
-            seldom = [(FLOAT, learn_float(left, right)), (MODEL, digits)]
+            least = min(point.epsilon for point in self.plan.curve)
+            seldom = [(FLOAT, learn_float(left, right))]
+            seldom += [(MODEL, learner(left, right, least)) for learner in (learn_digits, learn_forms)]
+            seldom += [(FLOAT, learn_zeros(left, right, least))]
             found = [(level, partition) for level, partition in seldom if partition is not None]
             for level, partition in found:
                 self._add(level, index, partition, self.float_share / 2 / GENERATIONS / len(self.alive) / len(found))

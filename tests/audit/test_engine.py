@@ -371,7 +371,7 @@ def test_a_checkpoint_of_another_run_is_refused_with_the_way_out(tmp_path):
         lambda text: text[:-20],
         lambda text: text.replace("[5, 7]", "[5, 8]"),
         lambda text: text.replace('"key": "key"', '"key": "other"'),
-        lambda text: text.replace("checkpoint/1", "checkpoint/9"),
+        lambda text: text.replace("checkpoint/2", "checkpoint/9"),
         lambda text: "",
         lambda text: "[]",
         lambda text: "\xff\x00",

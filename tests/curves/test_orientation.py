@@ -33,7 +33,8 @@ def asked(*columns, noise=ONE_SIDED, adjacency="add-remove"):
 
 def sampled_delta(up, epsilon, steps=1):
     """By hand, the worse order, for a record that moves the answer up by 1, or down; or for so many records."""
-    e, p, x = mpmath.e**steps, mpmath.mpf(RATE.numerator) / RATE.denominator, mpmath.exp(mpmath.mpf(epsilon.numerator) / epsilon.denominator)
+    e, p = mpmath.e**steps, mpmath.mpf(RATE.numerator) / RATE.denominator
+    x = mpmath.exp(mpmath.mpf(epsilon.numerator) / epsilon.denominator)
     low = 1 - 1 / e  # of Q below 1 if up, of P else
     if up:
         atoms = [((1 - p) * low, low), ((1 - p) / e + p, 1 / e)]
