@@ -14,6 +14,7 @@ import atexit
 import contextlib
 import ctypes
 import json
+import math
 import multiprocessing
 import os
 import signal
@@ -41,6 +42,8 @@ MOST_BYTES: Final = 64 << 20
 _MISS: Final = 8  # a search takes about as long as so many re-checks
 _ENOUGH: Final = 64  # re-checks that are worth a process
 _LONGEST_WAIT: Final = 1e6
+_REST: Final = 10.0  # seconds for the rest of a word that has begun: what takes longer is none
+_PIECE: Final = 1 << 20  # bytes that are read at once: a length that nobody meant is not room to be made
 _GRACE: Final = 2.0  # seconds
 _DEATH_OF_PARENT: Final = 1  # PR_SET_PDEATHSIG of Linux
 
@@ -347,10 +350,12 @@ def apart(
         since = started
         while True:
             try:
-                kind, value = _word(_heard(pipe, None if patience is None else since + patience))
+                kind, value = _word(heard(pipe, None if patience is None else since + patience))
             except TimeoutError:
                 return Ended(f"ended after {patience:g} s", time.monotonic() - started, overdue=True)
-            except (EOFError, OSError, ValueError):
+            except ValueError:
+                return Ended("ended after something else was written into the pipe through which it answers", time.monotonic() - started)
+            except (EOFError, OSError):
                 return Ended(f"ended by {_how(process)}", time.monotonic() - started)
             since = time.monotonic()
             if kind == "done":
@@ -371,15 +376,23 @@ def apart(
         pipe.close()
 
 
-def _heard(pipe: Connection, until: float | None) -> bytes:
-    """The next word that a process sends, in the form that connections have. Raises TimeoutError where it is not whole by then."""
+def heard(pipe: Connection, until: float | None, most: int = MOST_BYTES) -> bytes:
+    """The next word that a process sends, in the form that connections have.
+
+    Raises TimeoutError where none has begun by then, and ValueError for what is none: too long, or never whole.
+    """
     if sys.platform == "win32":  # there a word comes whole or not at all
         _await(pipe, until)
-        return pipe.recv_bytes(MOST_BYTES)
-    size = int.from_bytes(_bytes(pipe, 4, until), "big", signed=True)
-    if not 0 <= size <= MOST_BYTES:
-        raise ValueError("not a word")
-    return _bytes(pipe, size, until)
+        return pipe.recv_bytes(most)
+    start = _bytes(pipe, 1, until)
+    rest = min(time.monotonic() + _REST, math.inf if until is None else until)
+    try:
+        size = int.from_bytes(start + _bytes(pipe, 3, rest), "big", signed=True)
+        if not 0 <= size <= most:
+            raise ValueError("not a word")
+        return _bytes(pipe, size, rest)
+    except TimeoutError as error:
+        raise ValueError("not a whole word") from error
 
 
 def _bytes(pipe: Connection, size: int, until: float | None) -> bytes:
@@ -387,7 +400,7 @@ def _bytes(pipe: Connection, size: int, until: float | None) -> bytes:
     pieces: list[bytes] = []
     while size > 0:
         _await(pipe, until)
-        pieces.append(os.read(pipe.fileno(), size))
+        pieces.append(os.read(pipe.fileno(), min(size, _PIECE)))
         size -= len(pieces[-1])
         if not pieces[-1]:
             raise EOFError
@@ -417,9 +430,20 @@ def _word(text: bytes) -> tuple[str, Any]:
     return kind, value
 
 
+_answering: list[Connection] = []
+
+
+def let_go() -> None:
+    """In a process that was forked here: close the pipe through which this process answers, so that only this one writes to it."""
+    while _answering:
+        with contextlib.suppress(OSError):
+            _answering.pop().close()
+
+
 def _obey(work: Callable[..., Any], arguments: tuple[Any, ...], memory: int | None, pipe: Connection) -> None:
     """Do the work and say what came of it."""
     bound_memory(memory)
+    _answering[:] = [pipe]
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     send = pipe.send_bytes  # what the work does to json or to pipes is no matter of what is said afterwards
     encode = json.JSONEncoder(allow_nan=True).encode

@@ -514,6 +514,33 @@ def test_a_query_that_ends_or_hangs_is_an_error_with_its_name(folder, body, said
     assert said in json.loads(result.stdout)["errors"][0]["error"].replace("array([0.])", "[0]").replace("[0.0]", "[0]")
 
 
+REPLACES = {
+    "when it is imported": "import numpy\nnumpy.bincount = lambda *_, **__: 1 / 0\n" + SAMPLER.format(body="pass"),
+    "when it is called": SAMPLER.format(body="import numpy; numpy.bincount = lambda *_, **__: 1 / 0"),
+}
+
+
+@pytest.mark.parametrize("when", REPLACES)
+@pytest.mark.parametrize("workers", [0, 1])
+def test_a_sampler_that_replaces_what_it_is_judged_with_is_an_error_with_its_name(folder, when, workers):
+    Path("evil.py").write_text(REPLACES[when])
+    Path("evil.toml").write_text(AUDIT)
+    result = run("audit", "evil.toml", "--samples", 500, "--workers", workers, "--format", "json", code=2)
+    said = json.loads(result.stdout)["errors"][0]["error"]
+    assert "sampler evil:sampler" in said and "replaces numpy.bincount, which the audit itself uses: change only what is yours." in said
+
+
+@linux
+@pytest.mark.parametrize("workers", [0, 1])
+def test_a_sampler_that_writes_into_every_descriptor_is_an_error_with_its_name(folder, workers):
+    body = "import os; [os.write(number, b'some words') for number in range(3, 99) if os.path.exists(f'/proc/self/fd/{number}')]"
+    Path("evil.py").write_text(SAMPLER.format(body=body))
+    Path("evil.toml").write_text(AUDIT)
+    result = real("audit", "evil.toml", "--samples", 500, "--workers", workers, "--format", "json", code=2)
+    said = json.loads(result.stdout)["errors"][0]["error"]
+    assert "sampler evil:sampler" in said and "something else was written into the pipe through which it" in said
+
+
 def test_a_sampler_that_prints_and_patches_leaves_the_answer_alone(folder):
     Path("evil.py").write_text(
         "import dpverify.cli.output, dpverify.report.results as results\ndpverify.cli.output.rendered = results.Results.exit_code = None\n"

@@ -11,7 +11,7 @@ import traceback
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from dpverify.audit import audit_spec
+from dpverify.audit import audit_spec, intact
 from dpverify.catalogue import Spec, Stated
 from dpverify.errors import AuditError, DpverifyError, SamplerError
 from dpverify.finding import Finding, as_data, of_data
@@ -62,13 +62,27 @@ def _named(table: Mapping[str, Any]) -> str:
 
 def _audited(spec: Spec, stated: Stated, settings: Mapping[str, Any], say: Callable[[Any], None]) -> dict[str, Any]:
     """The findings as JSON data, or the error that stands in their place."""
+    intact.remember(keep=True)  # before the code that is audited is imported
     try:
-        return {"findings": [as_data(one) for one in audit_spec(spec, claims=[stated], progress=say, **settings)]}
+        findings = [as_data(one) for one in audit_spec(spec, claims=[stated], progress=say, **settings)]
+        return _replaced(spec) or {"findings": findings}
+    except SamplerError as error:
+        return {"error": ["SamplerError", str(error)]}
     except DpverifyError as error:
-        return {"error": ["SamplerError" if isinstance(error, SamplerError) else "AuditError", str(error)]}
+        return _replaced(spec) or {"error": ["AuditError", str(error)]}
     except OSError as error:
         return {"error": ["OSError", error.errno, error.strerror or str(error), error.filename]}
     except Exception:
         if os.environ.get("DPVERIFY_DEBUG"):
             traceback.print_exc()
+        if (said := _replaced(spec)) is not None:
+            return said
         raise
+
+
+def _replaced(spec: Spec) -> dict[str, Any] | None:
+    """The error that the code replaced something that the audit uses, if it did: then nothing else that was found is to be believed."""
+    name = intact.changed()
+    if name is None:
+        return None
+    return {"error": ["AuditError", f"{_named(spec.audit or {})} replaces {name}, which the audit itself uses: change only what is yours."]}

@@ -12,6 +12,7 @@ import importlib
 import json
 import multiprocessing
 import os
+import pickle
 import re
 import signal
 import sys
@@ -33,17 +34,20 @@ from typing import Any, Final, Protocol, Self
 
 import numpy as np
 
+from dpverify.audit import intact
 from dpverify.audit.outputs import Outputs
 from dpverify.audit.partition import Counts, Partition, code_counts
 from dpverify.audit.target import TIMEOUT, Beat, Target, overdue, show
 from dpverify.errors import AuditError, SamplerError
 from dpverify.outside import printable
-from dpverify.processes import die_with_parent
+from dpverify.processes import die_with_parent, heard, let_go
 
 SEGMENTS: Final = 16
 FIRST_BLOCK: Final = 256
 MAX_BLOCK: Final = 65_536
 RETRIES: Final = 2  # how often a block is tried again whose process died
+_LONGEST_ANSWER: Final = 1 << 30  # bytes of one block's result
+_GARBLED: Final = "something else was written into the pipe through which it answers: write to what you opened alone."
 DASK_PATIENCE: Final = 10  # seconds for a scheduler to answer, and for a first worker
 CHECKPOINT: Final = "dpverify-checkpoint/2"
 
@@ -107,6 +111,26 @@ def run_block(
 
     Raises SamplerError where the sampler is at fault.
     """
+    try:
+        found = _counted(target, job, index, root, timeout, alive)
+    except Exception as error:
+        _require_intact(target, job, index, root, error)
+        raise
+    if intact.is_due():
+        _require_intact(target, job, index, root)
+    return found
+
+
+def _require_intact(target: Target, job: Job, index: int, root: int, cause: Exception | None = None) -> None:
+    """Raises SamplerError where something that a block is counted with was replaced: its counts say nothing, nor does the error it made."""
+    replaced = intact.changed()
+    if replaced is not None:
+        what = f"replaces {replaced}, which the audit itself uses: change only what is yours."
+        raise target.fault(job.pair[0], f"or {show(job.pair[1])}; seed {root}, block {index}", what) from cause
+
+
+def _counted(target: Target, job: Job, index: int, root: int, timeout: float, alive: Callable[[int, bool], None] | None) -> BlockResult:
+    """The counts of a block."""
     started = time.perf_counter()
     size = block_size(index) if job.size is None else job.size
     part = np.arange(min(job.keep, size))
@@ -160,6 +184,7 @@ class Engine:
             raise AuditError(f"timeout = {timeout}: not a time. Give seconds, such as 60.")
         self.target, self.root, self.timeout = target, root, timeout
         self.executor, self.workers, self.dask = executor, workers, dask
+        intact.remember()
         self._client: Any = None
         self._pool: list[_Worker] = []
         self.retries = RETRIES if target.reproducible else 0
@@ -254,7 +279,9 @@ class Engine:
                             done[block] = answer
                             continue
                         deaths[block] += 1
-                        if answer.overdue:
+                        if answer.garbled:
+                            done[block] = self._fault(block, given[block], answer.side, _GARBLED)
+                        elif answer.overdue:
                             done[block] = self._fault(block, given[block], answer.side, f"a call {overdue(self.timeout)}")
                         elif deaths[block] > self.retries:
                             done[block] = self._died(block, given[block], answer.side, answer.how)
@@ -309,11 +336,15 @@ class Engine:
 
 @dataclass(frozen=True, slots=True)
 class _Death:
-    """A worker's process ended before its block did. side: the input that it was on; overdue: the engine ended it."""
+    """A worker's process ended before its block did. side: the input that it was on.
+
+    overdue: the engine ended it for taking too long; garbled: for what came through its pipe.
+    """
 
     side: int | None
     how: str
     overdue: bool = False
+    garbled: bool = False
 
 
 @dataclass(slots=True, eq=False)
@@ -341,20 +372,30 @@ class _Worker:
     def hear(self) -> BlockResult | Exception | _Death | None:
         """What it said: the block's result, its fault, or only a sign of life."""
         try:
-            said = self.connection.recv()
+            word = heard(self.connection, None, _LONGEST_ANSWER)
+        except ValueError:
+            return self._garbled()
         except (EOFError, OSError):
             self.process.join(1)  # one that is ending by itself is to tell how
             self.kill()
             code = self.process.exitcode or 0
             how = f"signal {-code}, {signal.strsignal(-code)}" if code < 0 else f"exit code {code}"
             return _Death(self.side, how)
+        try:
+            said = pickle.loads(word)
+            side, calling = (None, False) if isinstance(said, (BlockResult, Exception)) else said
+        except Exception:  # whatever pickle makes of bytes that nobody pickled
+            return self._garbled()
         self.heard = time.monotonic()
         if isinstance(said, (BlockResult, Exception)):
             self.block = self.side = None
             return said
-        side, calling = said
         self.side = side if calling else None
         return None
+
+    def _garbled(self) -> _Death:
+        self.kill()
+        return _Death(self.side, "killed", garbled=True)
 
     def kill(self) -> None:
         """End it, whatever it does."""
@@ -382,6 +423,7 @@ def _worker(target: Target, root: int, timeout: float, others: list[Connection])
 
 def _serve(target: Target, root: int, timeout: float, connection: Connection, parent: int, inherited: list[Connection]) -> None:
     """What a worker does: blocks, one after the other, until its engine is gone."""
+    let_go()
     for other in inherited:  # or the workers would keep each other's pipes open, and outlive the engine
         other.close()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the engine ends its workers

@@ -1,9 +1,13 @@
 """Laws of the engine: what a run finds depends on the seed alone, not on where its blocks run or what befalls the workers."""
 
+import builtins
+import contextlib
 import errno
 import os
+import re
 import resource
 import signal
+import stat
 import sys
 import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
@@ -13,7 +17,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dpverify.audit import engine
+from dpverify import processes
+from dpverify.audit import engine, learn
 from dpverify.audit.engine import MAX_BLOCK, SEGMENTS, BlockResult, Checkpoint, Engine, Job, block_size, run_block
 from dpverify.audit.target import Target
 from dpverify.errors import AuditError, SamplerError
@@ -251,6 +256,69 @@ def test_a_hanging_sampler_is_an_error_wherever_it_runs(workers):
     with pytest.raises(SamplerError, match="did not return within 1 s"):
         run(hangs, workers=workers, timeout=1)
     assert time.monotonic() - started < 5
+
+
+WRITTEN = {
+    "text": b"some words",
+    "a long word": b"\x7f\xff\xff\xff",
+    "half a word": b"\x00\x00\x10\x00ab",
+    "no pickle": b"\x00\x00\x00\x02ab",
+}
+
+
+@forked
+@pytest.mark.parametrize("what", WRITTEN)
+def test_a_sampler_that_writes_into_descriptors_that_are_not_its_own_is_an_error_at_once(what, monkeypatch):
+    monkeypatch.setattr(processes, "_REST", 0.5)
+
+    def writes(data, rng):
+        for number in range(3, 256):
+            with contextlib.suppress(OSError):
+                if stat.S_ISSOCK(os.fstat(number).st_mode):
+                    os.write(number, WRITTEN[what])
+        return rng.laplace()
+
+    started = time.monotonic()
+    with pytest.raises(SamplerError, match="something else was written into the pipe through which it answers"):
+        run(writes, workers=1)
+    assert time.monotonic() - started < 10
+
+
+def broken(*_, **__):
+    raise RuntimeError("replaced")
+
+
+REPLACED = {
+    "numpy.bincount": lambda: setattr(np, "bincount", broken),
+    "numpy.asarray": lambda: setattr(np, "asarray", lambda *_, **__: np.zeros(3)),
+    "dpverify.audit.engine.code_counts": lambda: setattr(engine, "code_counts", broken),
+    "dpverify.audit.learn.Intervals.codes": lambda: setattr(learn.Intervals, "codes", broken),
+    "builtins.sorted": lambda: setattr(builtins, "sorted", broken),
+}
+
+
+@forked
+@pytest.mark.parametrize("what", REPLACED)
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_sampler_that_replaces_what_its_outputs_are_counted_with_is_an_error_that_names_it(what, fails):
+    def replaces(data, rng):
+        REPLACED[what]()
+        return 1 / 0 if fails else rng.laplace()
+
+    with pytest.raises(SamplerError, match=rf"replaces {re.escape(what)}, which the audit itself uses"):
+        run(replaces, workers=1)
+
+
+@forked
+def test_names_that_are_added_and_what_was_replaced_before_the_audit_are_no_fault(monkeypatch):
+    counted = np.bincount
+    monkeypatch.setattr(np, "bincount", lambda *args, **rest: counted(*args, **rest))
+
+    def adds(data, rng):
+        np.an_old_name = float  # as packages do that were written for another numpy
+        return rng.laplace()
+
+    assert len(run(adds, workers=1)) == LAST
 
 
 @forked
