@@ -1,9 +1,9 @@
 """Whether code that is audited has changed what the audit itself counts with.
 
 A sampler that sets numpy.bincount to something else, on purpose or to mend an old library, would count its own outputs. What the judging
-uses is compared, after blocks and errors, with what it was before any of that code ran: functions and classes of the builtins, of numpy and of
-the audit, what it has of other packages among them, and the methods of its classes. This finds what was replaced and left so; it is no
-wall against code that wants to deceive, which has the user's rights.
+uses is compared, after blocks and errors, with what it was before any of that code ran: functions and classes of the builtins, of numpy
+and of the audit, what it has of other packages among them, and the methods of its classes. This finds what was replaced and left so; it
+is no wall against code that wants to deceive, which has the user's rights.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any, Final
 _PACKAGE: Final = "dpverify.audit"
 _MODULES: Final = ("builtins", "numpy")
 
-_SELDOM: Final = 0.05  # seconds
+_SELDOM: Final = 0.25  # seconds
 
 _known: list[tuple[str, Any, tuple[str, ...], tuple[Any, ...]]] = []
 _looked = [0.0]
