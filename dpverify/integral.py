@@ -902,7 +902,7 @@ def lattice_sum(density: Expr, name: str, lower: int | None, upper: int | None, 
 
 def _half_sum(density: Expr, name: str, start: int, bits: int) -> arb:
     """The sum from `start` on: terms, then a tail."""
-    total, n = arb(0), start
+    total, n, tail = arb(0), start, None
     for k in _LADDER:
         end = End("+inf", Fraction(2) ** k)
         while n < end.start:

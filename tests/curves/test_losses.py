@@ -630,3 +630,13 @@ def test_strides_step_over_places_and_keep_the_ends():
 def test_the_search_wants_one_target():
     with pytest.raises(ValueError, match="either an epsilon or a delta"):
         propose([gaussian(F(2))], [1], None, None, 6)
+
+
+def test_losses_that_reach_too_far_for_one_grid_get_a_coarser_one_and_are_given_up_where_there_is_none(monkeypatch):
+    pair = symmetric(lambda epsilon: (-epsilon).exp() / 4)
+    monkeypatch.setattr("dpverify.search.losses.MOST_CELLS", 2)
+    with pytest.raises(Undecided, match="reach too far for a grid"):
+        propose([pair], [1], 1.0, None, 3)
+    monkeypatch.setattr("dpverify.search.losses.MOST_CELLS", 64)
+    found = propose([pair], [1], 1.0, None, 3)
+    assert all(high - low <= 64 for low, high in found["ranges"])
