@@ -8,8 +8,7 @@ from typing import Any, Final
 
 from dpverify.compare import certainly_le, certainly_lt
 from dpverify.curves import neighbours, parallel_composition, poisson_subsampling, post_processing, sampling_without_replacement, tree
-from dpverify.curves.neighbours import OnePair
-from dpverify.curves.orientation import is_told
+from dpverify.curves.neighbours import OnePair, is_told
 from dpverify.curves.runs import Run, check_adjacencies, leaf, neighbours_assumed, occurs
 from dpverify.errors import CertificateError, Rejected
 from dpverify.expr import ONE, ZERO, Expr, add, call, format_expr, mul, neg, sub
@@ -224,7 +223,8 @@ def _once(part: Part, factor: Expr, evidence: Any, facts: _Facts) -> Expr | Infi
         facts.turned.add(ORDERED)
         facts.through.append(convex_exponent.NAME)
         facts.assumed += convex_exponent.ASSUMED
-        facts.points.append(f"{kind_of(mechanism)}: far from both answers, on the side of the first, in the limit")
+        infinite = "outputs that the second answer cannot give, or far from both" if isinstance(known[facts.backward], Infinite) else ""
+        facts.points.append(f"{kind_of(mechanism)}: {infinite or 'far from both answers, on the side of the first, in the limit'}")
         return known[facts.backward]
     run = Run(part, factor)
     if facts.side == "lower" and not occurs(run, domains):

@@ -9,7 +9,7 @@ from typing import Any
 
 from dpverify.balls import precision
 from dpverify.compare import certainly_lt
-from dpverify.curves.orientation import is_told
+from dpverify.curves.neighbours import is_told
 from dpverify.errors import DpverifyError
 from dpverify.expr import ZERO
 from dpverify.model import (

@@ -12,8 +12,7 @@ from typing import Any
 from dpverify.balls import constant
 from dpverify.compare import certainly_le
 from dpverify.curves import neighbours
-from dpverify.curves.neighbours import Choice, OnePair, Space, Vector
-from dpverify.curves.orientation import is_told
+from dpverify.curves.neighbours import Choice, OnePair, Space, Vector, is_told
 from dpverify.curves.runs import Run, leaf
 from dpverify.errors import DpverifyError
 from dpverify.expr import ONE, ZERO, Expr, mul
