@@ -242,12 +242,11 @@ def log_concave(noise: Mechanism) -> bool:
     """Whether additive noise on the reals certainly has a log-concave density, as a function on its whole space."""
     try:
         if isinstance(noise, Radial):
-            shapes = Shapes("r", True, {})
-            shape = shapes.shape(shapes.tidy(neg_log(noise.profile)))
-            return shape.convex and shape.slope <= AT_LEAST_ZERO
+            half = Shapes("r", True, {})
+            return half.rises_convexly(half.tidy(neg_log(noise.profile)))
         if isinstance(noise, Product) or (isinstance(noise, Translation) and not noise.integers):
-            shapes = Shapes("z", False, {})
-            return shapes.shape(shapes.tidy(neg_log(noise.density))).convex
+            line, half, h = Shapes("z", False, {}), Shapes("z", True, {}), neg_log(noise.density)
+            return line.shape(line.tidy(h)).convex or (even(noise) and half.rises_convexly(half.tidy(h)))
     except (DpverifyError, ExprError):
         return False
     return False

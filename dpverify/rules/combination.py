@@ -208,6 +208,8 @@ def _once(part: Part, factor: Expr, evidence: Any, facts: _Facts) -> Expr | Infi
         times = mechanism.size if isinstance(mechanism, Group) else mechanism.constant
         if not certainly_le(ZERO, times, domains):
             raise Rejected(NAME, "size or constant", "it is not certainly at least 0")
+        if certainly_le(times, ZERO, domains):
+            return ZERO  # neighbours are one database
         order = facts.backward
         # behind a map the record may be in the other one of two neighbours: a sample is bounded in its worse order, the first
         facts.backward = order and facts.side == "lower"

@@ -11,12 +11,11 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any, Final
 
-from dpverify.compare import AT_LEAST_ZERO
 from dpverify.errors import ExprError, Rejected, Undecided
-from dpverify.expr import ONE, ZERO, Expr, Num, Sym, add, derivative, mul, neg, sub, substitute
+from dpverify.expr import ONE, ZERO, Expr, Num, Sym, add, mul, neg, sub, substitute
 from dpverify.model import Claim, Domain, Source, Translation, neg_log_profile
 from dpverify.quotients import divided
-from dpverify.rules.additive import Additive, additive
+from dpverify.rules.additive import additive
 from dpverify.rules.base import INFINITE, Bound, Infinite
 from dpverify.shapes import Shapes
 
@@ -41,7 +40,7 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     shapes, h = noise.shapes, noise.h
     if not noise.shape.convex:
         raise Rejected(NAME, "h", "it is not certainly convex")
-    if shapes.half and not _rises(noise):
+    if shapes.half and not shapes.rises_convexly(h):
         raise Rejected(NAME, "h", "it is not certainly non-decreasing in the distance")
     ends = [h] if shapes.half else [h, shapes.tidy(shapes.mirrored(h))]
     limits = [_limit(shapes, end) for end in ends]
@@ -52,17 +51,6 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     steepest = shapes.extreme("max", [limit for limit in limits if limit is not None])
     total = noise.linear_total(steepest, even=limits[0] == limits[-1])
     return noise.bound(total, "far from both answers, along their line, in the limit")
-
-
-def _rises(noise: Additive) -> bool:
-    """Whether h never falls on [0, inf): by its shape, or because a convex h has its least slope at 0."""
-    if noise.shape.slope <= AT_LEAST_ZERO:
-        return True
-    try:
-        start = noise.shapes.at_zero(noise.shapes.tidy(derivative(noise.h, noise.shapes.name)))
-    except (ExprError, Undecided):
-        return False
-    return start is not None and noise.shapes.sign(start) <= AT_LEAST_ZERO
 
 
 def one_way(noise: Translation, shift: Fraction, domains: Mapping[str, Domain]) -> tuple[Expr | Infinite, Expr | Infinite] | None:

@@ -224,6 +224,8 @@ def _plan(
         return None if side == "lower" else _plan(mechanism.part, factor, side, domains, premises, left_out)
     if isinstance(mechanism, Group | Lipschitz):
         times = mechanism.size if isinstance(mechanism, Group) else mechanism.constant
+        if certainly_le(times, ZERO, dict(domains)):
+            return {}
         return _plan(mechanism.part, mul(factor, times), side, domains, premises, left_out)
     if isinstance(mechanism, Subsample):
         if side == "lower" and factor != ONE:
