@@ -39,7 +39,7 @@ _COARSER: Final = 5
 _WIDEST: Final = 256
 _RARE: Final = 8
 """Cells stay as they are where losses are at least 2^-_RARE as dense, tilted, as where they are densest."""
-_NEAR: Final = Fraction(1, 2**60)
+_NEAR: Final = Fraction(1, 2**48)
 """About how far from an atom the lines on either side of it meet."""
 _MISSED: Final = 1e-12
 """Of the mass, where atoms are all."""
