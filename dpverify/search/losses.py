@@ -75,7 +75,7 @@ def propose(
         raise ValueError("give either an epsilon or a delta.")
     shapes = [_explore(pair) for pair in stand_ins or pairs]
     if stand_ins:
-        shapes = [replace(shape, rest=max(shape.rest, _far_out(pair))) for shape, pair in zip(shapes, pairs, strict=True)]
+        shapes = [replace(shape, rest=max(shape.rest, _left_over(pair, _NOTHING))) for shape, pair in zip(shapes, pairs, strict=True)]
     placed = [_with_lower(shape, pair, lower) for shape, pair, lower in zip(shapes, pairs, lowers or pairs, strict=True)]
     total = _Total(shapes, times)
     tilt, log_delta = total.at_epsilon(epsilon) if epsilon is not None else total.at_delta(float(delta or 0))
@@ -269,10 +269,6 @@ def _with_lower(shape: _Shape, pair: Pair, lower: Pair) -> _Shape:
     other = _explore(lower)
     atoms = {**dict(other.atoms), **dict(shape.atoms)}
     return replace(shape, atoms=tuple(atoms.items()), lattice=shape.lattice if shape.lattice == other.lattice else None)
-
-
-def _far_out(pair: Pair) -> float:
-    return max(0.0, _height(pair, arb(LARGEST_LOSS)))
 
 
 def _mass(pair: Pair, left: Fraction, right: Fraction) -> float:
