@@ -389,13 +389,13 @@ def _common(places: Sequence[Fraction]) -> Fraction:
 
 
 def _range(pair: Pair, spacing: Fraction, tail: float) -> tuple[int, int]:
-    """The multiples of the spacing between which all but the tail lies, and one more below."""
+    """The multiples of the spacing between which all but the tail lies, and two more below: the lowest loss is above the first cell."""
     with precision(EXPLORING_BITS):
         h = rational(spacing)
         rest, rest_below = (_left_over(order, tail) for order in (pair, pair.reversed))
         high = _first(lambda n: _height(pair, n * h) - rest <= tail)
         low = _first(lambda n: _float((-n * h).exp() * (pair.reversed.delta(n * h) - rest_below)) <= tail)
-    return -low - 1, high
+    return -low - 2, high
 
 
 def _left_over(pair: Pair, tail: float) -> float:
