@@ -105,7 +105,7 @@ def propose(
     if any(strides):
         found["strides"] = [[list(step) for step in steps] for steps in strides]
     if any(shape.rest > 2.0**-tail for shape in shapes):
-        found["far"] = str(math.ceil(FAR + max(high for _, high in ranges) * spacing))
+        found["far"] = str(_far(lowers or pairs, max(high for _, high in ranges) * spacing, 2.0**-tail))
     return found
 
 
@@ -269,6 +269,15 @@ def _with_lower(shape: _Shape, pair: Pair, lower: Pair) -> _Shape:
     other = _explore(lower)
     atoms = {**dict(other.atoms), **dict(shape.atoms)}
     return replace(shape, atoms=tuple(atoms.items()), lattice=shape.lattice if shape.lattice == other.lattice else None)
+
+
+def _far(lowers: Sequence[Pair], end: Fraction, tail: float) -> int:
+    """A loss so far out that only infinite ones matter beyond it; nearer where a composition inside has put its own infinite ones."""
+    near, far = math.ceil(end), FAR
+    least = [_height(pair, arb(near)) - tail for pair in lowers]
+    while far > 1 and any(_height(pair, arb(near + far)) < height for pair, height in zip(lowers, least, strict=True)):
+        far //= 2
+    return near + far
 
 
 def _mass(pair: Pair, left: Fraction, right: Fraction) -> float:
