@@ -21,7 +21,7 @@ from functools import lru_cache
 from itertools import combinations, product
 from typing import Any, Final
 
-from dpverify.compare import AT_LEAST_ZERO, certainly_equal
+from dpverify.compare import certainly_equal
 from dpverify.curves import laplace, normal
 from dpverify.errors import CertificateError, DpverifyError, ExprError, Rejected, Undecided
 from dpverify.expr import ONE, Expr, Num, Sym, mul, neg, neg_log, num, substitute, symbols

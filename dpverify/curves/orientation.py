@@ -14,6 +14,7 @@ from dpverify.curves.runs import Run, reach
 from dpverify.expr import ONE
 from dpverify.model import Translation
 
+
 def oriented(found: Curve, run: Run) -> Curve:
     """The curve with its lower pair in the order in which the output with the record comes first; without it where that is not known.
 
