@@ -263,7 +263,7 @@ def all_log_concave(part: Part) -> bool:
 def choices(part: Part) -> tuple[Choice, ...]:
     """Pairs of neighbours one of which is certainly worst. Raises Undecided where there are too many, or they are not known."""
     spaces, factor = together(part, linked=True), root_factor(part)
-    sampled = any(isinstance(inner, Subsample) for inner in _mechanisms(part))
+    sampled = any(isinstance(inner, Subsample) for inner in mechanisms(part))
     if not spaces:
         raise Undecided(f"{NAME}: no parts share their neighbours.")
     linked = [leaf for leaf in leaves(part) if leaf.linked and leaf.space in spaces]
@@ -294,10 +294,11 @@ def choices(part: Part) -> tuple[Choice, ...]:
     return tuple(choice for _, choice in kept)
 
 
-def _mechanisms(part: Part) -> Iterator[Mechanism]:
+def mechanisms(part: Part) -> Iterator[Mechanism]:
+    """The mechanism of a part and of all that it is made of."""
     yield part.mechanism
     for inner in parts_of(part.mechanism):
-        yield from _mechanisms(inner)
+        yield from mechanisms(inner)
 
 
 def root_factor(part: Part) -> Fraction:

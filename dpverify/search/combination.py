@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from fractions import Fraction
-from itertools import islice, permutations, product
+from itertools import combinations, islice, permutations, product
 from typing import Any
 
 from dpverify.balls import constant
@@ -42,6 +42,7 @@ _MOST_TRIED = 200
 _MOST_ROWS = 3
 _MOST_SPREAD = 12
 _FINE = 2**20
+_ASCENTS = 12
 
 
 def propose(claim: Claim, premises: Premises) -> list[Plan]:
@@ -52,6 +53,11 @@ def propose(claim: Claim, premises: Premises) -> list[Plan]:
     every = _at_every_pair(root, claim.domains, premises) if neighbours.together(root, linked=True) else None
     if every is not None:
         steps.append({"rule": rule.NAME, "evidence": {"side": "upper", "neighbours": every}})
+    elif neighbours.together(root, linked=True):
+        slopes = {"side": "upper", "slopes": True}
+        with suppress(DpverifyError):
+            rule.check(claim, slopes)
+            steps.append({"rule": rule.NAME, "evidence": slopes})
     one = _at_one_pair(claim, root, premises) if neighbours.together(root, linked=False) else None
     if one is not None:
         steps.append(one)
@@ -116,9 +122,27 @@ def _spread(root: Part, space: Space) -> list[Vector]:
     signs = product((1, -1), repeat=len(rows) - 1) if rows else ()
     along = [tuple(sum(s * x for s, x in zip((1, *sign), column, strict=True)) for column in zip(*rows, strict=True)) for sign in signs]
     alike = product((1, 0, -1), repeat=size) if size <= _MOST_ROWS else ()
-    found = (_to_the_edge(w, adjacency) for w in (*along, *rows, *alike) if sum(map(bool, w)) > 1)
-    different = dict.fromkeys(v for v in found if next(filter(None, v)) > 0)
+    found = (_to_the_edge(w, adjacency) for w in (*_steepest(root), *along, *rows, *alike) if sum(map(bool, w)) > 1)
+    different = dict.fromkeys(v if next(filter(None, v)) > 0 else tuple(-x for x in v) for v in found)
     return list(islice(different, _MOST_SPREAD))
+
+
+def _steepest(root: Part) -> list[Vector]:
+    """About the difference of length 1 that moves most, where parts lose in proportion to what their answers move by."""
+    try:
+        rows = rule.stacked(root, ()).rows
+    except DpverifyError:
+        return []
+    best: tuple[Fraction, Vector] | None = None
+    turned = [tuple(x + s * y for x, y in zip(a, b, strict=True)) for a, b in islice(combinations(rows, 2), _MOST_TRIED) for s in (1, -1)]
+    for v in (*rows, *turned):
+        for _ in range(_ASCENTS):  # each sign of an answer is worth a step along its row
+            signs = [1 if sum(x * y for x, y in zip(row, v, strict=True)) >= 0 else -1 for row in rows]
+            v = tuple(sum((s * x for s, x in zip(signs, column, strict=True)), Fraction(0)) for column in zip(*rows, strict=True))
+        length = sum((x * x for x in v), Fraction(0))
+        if best is None or length > best[0]:
+            best = length, v
+    return [] if best is None else [best[1]]
 
 
 def _to_the_edge(w: Sequence[Fraction | int], adjacency: str) -> Vector:
