@@ -146,10 +146,10 @@ def leaves(part: Part, top: bool = True, at: Leaf | None = None) -> Iterator[Lea
         yield from leaves(inner, top and isinstance(mechanism, Group | Lipschitz | PostProcess), here)
 
 
-def together(part: Part, linked: bool) -> tuple[Space, ...]:
-    """The spaces that several parts share, or one table that is run several times, and those of samples of which a query tells the order.
+def together(part: Part, linked: bool, alone: bool = False) -> tuple[Space, ...]:
+    """The spaces that several parts share, or one table that is run several times.
 
-    linked: counting the parts that certainly share them alone.
+    linked: counting the parts that certainly do alone. alone: and those of one part on a sample, of which a query tells the order.
     """
     found: dict[Space, list[Leaf]] = {}
     for leaf in leaves(part):
@@ -160,7 +160,7 @@ def together(part: Part, linked: bool) -> tuple[Space, ...]:
         for space, those in found.items()
         if len({leaf.part for leaf in those}) > 1
         or (space[0] == "inputs" and (len(those) > 1 or those[0].repeated))
-        or any(leaf.one_way for leaf in those)
+        or (alone and any(leaf.one_way for leaf in those))
     )
 
 
@@ -262,7 +262,7 @@ def all_log_concave(part: Part) -> bool:
 
 def choices(part: Part) -> tuple[Choice, ...]:
     """Pairs of neighbours one of which is certainly worst. Raises Undecided where there are too many, or they are not known."""
-    spaces, factor = together(part, linked=True), root_factor(part)
+    spaces, factor = together(part, linked=True, alone=True), root_factor(part)
     sampled = any(isinstance(inner, Subsample) for inner in mechanisms(part))
     if not spaces:
         raise Undecided(f"{NAME}: no parts share their neighbours.")

@@ -50,15 +50,15 @@ def propose(claim: Claim, premises: Premises) -> list[Plan]:
     assert isinstance(claim.mechanism, Combinator)
     root = Part(claim.mechanism)
     steps: list[Plan] = []
-    every = _at_every_pair(root, claim.domains, premises) if neighbours.together(root, linked=True) else None
+    every = _at_every_pair(root, claim.domains, premises) if neighbours.together(root, linked=True, alone=True) else None
     if every is not None:
         steps.append({"rule": rule.NAME, "evidence": {"side": "upper", "neighbours": every}})
-    elif neighbours.together(root, linked=True):
+    elif neighbours.together(root, linked=True, alone=True):
         slopes = {"side": "upper", "slopes": True}
         with suppress(DpverifyError):
             rule.check(claim, slopes)
             steps.append({"rule": rule.NAME, "evidence": slopes})
-    one = _at_one_pair(claim, root, premises) if neighbours.together(root, linked=False) else None
+    one = _at_one_pair(claim, root, premises) if neighbours.together(root, linked=False, alone=True) else None
     if one is not None:
         steps.append(one)
     for side, found in (("upper", every), ("lower", one)):
@@ -171,10 +171,10 @@ def candidates(root: Part) -> list[Choice]:
     """Pairs of neighbours that may be worst: those that matter, else the first ones at the ends of what differs."""
     found: list[Choice] = []
     with suppress(DpverifyError):
-        found = [choice for choice in neighbours.choices(root) if len(choice) == len(neighbours.together(root, linked=False))]
+        found = [choice for choice in neighbours.choices(root) if len(choice) == len(neighbours.together(root, linked=False, alone=True))]
     if found:
         return found
-    factor, spaces = neighbours.root_factor(root), neighbours.together(root, linked=False)
+    factor, spaces = neighbours.root_factor(root), neighbours.together(root, linked=False, alone=True)
     listed: list[list[tuple[Fraction, ...]]] = []
     for kind, size, adjacency in spaces:
         if kind == "records":
@@ -256,7 +256,7 @@ def _plan(
             return None
         if mechanism.rate == ZERO:
             return {}
-        if side == "upper" and neighbours.together(mechanism.part, linked=True):
+        if side == "upper" and neighbours.together(mechanism.part, linked=True, alone=True):
             found = _at_every_pair(mechanism.part, domains, premises)
             if found is not None:
                 return {"sampled": found}

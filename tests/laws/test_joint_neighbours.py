@@ -310,6 +310,20 @@ def test_the_sum_by_slopes_wants_parts_that_lose_in_proportion(parts, why):
         combination.check(Claim(Compose((UNIT, UNIT)), None), {"side": "lower", "slopes": True})
 
 
+def test_the_sum_by_slopes_is_of_one_run_of_what_a_group_holds_and_of_one_adjacency():
+    twice = Group(Part(Compose((UNIT, UNIT)), times=num(2)), num(2))
+    with pytest.raises(DpverifyError, match="is run once"):
+        combination.check(Claim(twice, None), {"side": "upper", "slopes": True})
+    with pytest.raises(DpverifyError, match="do not speak of the same neighbours"):
+        combination.stacked(Part(Compose((UNIT, laplace([(1, 0)], 1, "l1")))), ())
+
+
+def test_a_map_of_the_outputs_is_assumed_not_to_look_at_the_data_where_there_is_one():
+    for mechanism, there in ((Compose((UNIT, UNIT)), False), (PostProcess(Part(Compose((UNIT, UNIT))), "rounding"), True)):
+        found = combination.check(Claim(mechanism, None), {"side": "upper", "slopes": True})
+        assert found.value == num(2) and any("does not look at the data" in line for line in found.assumed) == there
+
+
 def delta_of_gaussian(mu: float, epsilon: float) -> float:
     return float(normal(mu / 2 - epsilon / mu) - math.exp(epsilon) * normal(-mu / 2 - epsilon / mu))
 
