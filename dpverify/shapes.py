@@ -21,7 +21,7 @@ from typing import Final
 
 from dpverify.balls import constant
 from dpverify.compare import ANY, AT_LEAST_ZERO, AT_MOST_ZERO, NEGATIVE, NULL, POSITIVE, Sign, certainly_le, certainly_lt
-from dpverify.errors import Undecided
+from dpverify.errors import ExprError, Undecided
 from dpverify.expr import (
     ONE,
     PI,
@@ -35,6 +35,7 @@ from dpverify.expr import (
     Sym,
     add,
     call,
+    derivative,
     div,
     format_expr,
     linear_part,
@@ -330,6 +331,17 @@ class Shapes:
         if isinstance(u, Call) and u.name in ("min", "max") and all(self._value(arg) == POSITIVE for arg in u.args):
             return call(u.name, *map(self._apart, u.args))
         return call("log", u)
+
+    def rises_convexly(self, expr: Expr) -> bool:
+        """Whether f is convex and never falls on (0, inf): by its shape, or because a convex f has its least slope at 0."""
+        shape = self.shape(expr)
+        if not self.half or not shape.convex or shape.slope <= AT_LEAST_ZERO:
+            return self.half and shape.convex
+        try:
+            start = self.at_zero(self.tidy(derivative(expr, self.name)))
+        except (ExprError, Undecided):
+            return False
+        return start is not None and self.sign(start) <= AT_LEAST_ZERO
 
     # -- the value at 0 ------------------------------------------------------------------------------
 

@@ -113,6 +113,7 @@ class Law:
         self.total = self._left.beyond(1) + self._right.beyond(0)
         self._past = (self._past_mode(low, high) if mode is None else mode) + shift  # p <= q from here on
         self._steepest: dict[int | None, arb] = {}
+        self._found = self._past - 1  # where the last search for a threshold ended: the next one is likely to be close
 
     def _past_mode(self, low: int | None, high: int | None) -> int:
         n = 0 if low is None else max(0, low)
@@ -157,22 +158,24 @@ class Law:
         The first is None where no such integer is found: then all below the second is in doubt.
         """
         factor, outside = epsilon.exp(), self._past
-        inside, step = outside - 1, 1
+        inside, step = self._found, 1
         while not self._gap(inside, factor) >= 0:
             if self._gap(inside, factor) < 0:
                 outside = inside
             if self._most_below(None) <= epsilon or step > _FARTHEST:
                 return None, outside
             inside, step = inside - step, 2 * step
+        step = 1
         while outside - inside > 1:
-            middle = (inside + outside) // 2
+            middle = inside + min(step, (outside - inside) // 2)
             gap = self._gap(middle, factor)
             if gap >= 0:
-                inside = middle
+                inside, step = middle, 2 * step
             elif gap < 0:
                 outside = middle
             else:
                 break  # a tie as far as the balls show
+        self._found = inside
         return inside, outside
 
     def _gap(self, n: int, factor: arb) -> arb:

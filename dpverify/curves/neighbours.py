@@ -21,7 +21,7 @@ from functools import lru_cache
 from itertools import combinations, product
 from typing import Any, Final
 
-from dpverify.compare import AT_LEAST_ZERO, certainly_equal
+from dpverify.compare import certainly_equal
 from dpverify.curves import laplace, normal
 from dpverify.errors import CertificateError, DpverifyError, ExprError, Rejected, Undecided
 from dpverify.expr import ONE, Expr, Num, Sym, mul, neg, neg_log, num, substitute, symbols
@@ -95,13 +95,14 @@ class OnePair(Part):
 class Leaf:
     """A part without parts. own: in a group or behind a map that the others are not in. parallel: in one of several parts of the data.
 
-    repeated: run more than once.
+    repeated: run more than once. sampled: run on a Poisson sample.
     """
 
     part: Part
     own: bool = False
     parallel: bool = False
     repeated: bool = False
+    sampled: bool = False
 
     @property
     def space(self) -> Space | None:
@@ -111,6 +112,11 @@ class Leaf:
     def linked(self) -> bool:
         """Whether its neighbours are certainly those of the others in its space."""
         return not self.own and not (self.parallel and self.part.query is None)
+
+    @property
+    def one_way(self) -> bool:
+        """Whether it loses different amounts in the two orders of a pair of which a sample has only one."""
+        return self.sampled and self.linked and is_told(self.part)
 
 
 def space_of(part: Part) -> Space | None:
@@ -134,13 +140,17 @@ def leaves(part: Part, top: bool = True, at: Leaf | None = None) -> Iterator[Lea
         return
     if isinstance(mechanism, Group | Lipschitz):
         here = replace(here, own=here.own or not top)
-    here = replace(here, parallel=here.parallel or isinstance(mechanism, Parallel))
+    sampled = here.sampled or (isinstance(mechanism, Subsample) and mechanism.scheme == "poisson")
+    here = replace(here, parallel=here.parallel or isinstance(mechanism, Parallel), sampled=sampled)
     for inner in inside:
         yield from leaves(inner, top and isinstance(mechanism, Group | Lipschitz | PostProcess), here)
 
 
-def together(part: Part, linked: bool) -> tuple[Space, ...]:
-    """The spaces that several parts share, or one table that is run several times. linked: counting the parts that certainly do alone."""
+def together(part: Part, linked: bool, alone: bool = False) -> tuple[Space, ...]:
+    """The spaces that several parts share, or one table that is run several times.
+
+    linked: counting the parts that certainly do alone. alone: and those of one part on a sample, of which a query tells the order.
+    """
     found: dict[Space, list[Leaf]] = {}
     for leaf in leaves(part):
         if leaf.space is not None and (leaf.linked or not linked):
@@ -148,7 +158,9 @@ def together(part: Part, linked: bool) -> tuple[Space, ...]:
     return tuple(
         space
         for space, those in found.items()
-        if len({leaf.part for leaf in those}) > 1 or (space[0] == "inputs" and (len(those) > 1 or those[0].repeated))
+        if len({leaf.part for leaf in those}) > 1
+        or (space[0] == "inputs" and (len(those) > 1 or those[0].repeated))
+        or (alone and any(leaf.one_way for leaf in those))
     )
 
 
@@ -216,17 +228,25 @@ def even(noise: Mechanism) -> bool:
     return laplace.is_laplace(noise) or normal.is_gaussian(noise)
 
 
+def is_told(part: Part) -> bool:
+    """Whether the order of a part's worst pair matters and the part's query tells it, or may."""
+    noise, query = part.mechanism, part.query
+    if not isinstance(noise, Translation | Product) or query is None or query.adjacency != "add-remove":
+        return False
+    columns = set(zip(*query.rows, strict=True))
+    return not all(tuple(-x for x in column) in columns for column in columns) and not even(noise)
+
+
 @lru_cache(maxsize=256)
 def log_concave(noise: Mechanism) -> bool:
     """Whether additive noise on the reals certainly has a log-concave density, as a function on its whole space."""
     try:
         if isinstance(noise, Radial):
-            shapes = Shapes("r", True, {})
-            shape = shapes.shape(shapes.tidy(neg_log(noise.profile)))
-            return shape.convex and shape.slope <= AT_LEAST_ZERO
+            half = Shapes("r", True, {})
+            return half.rises_convexly(half.tidy(neg_log(noise.profile)))
         if isinstance(noise, Product) or (isinstance(noise, Translation) and not noise.integers):
-            shapes = Shapes("z", False, {})
-            return shapes.shape(shapes.tidy(neg_log(noise.density))).convex
+            line, half, h = Shapes("z", False, {}), Shapes("z", True, {}), neg_log(noise.density)
+            return line.shape(line.tidy(h)).convex or (even(noise) and half.rises_convexly(half.tidy(h)))
     except (DpverifyError, ExprError):
         return False
     return False
@@ -242,10 +262,10 @@ def all_log_concave(part: Part) -> bool:
 
 def choices(part: Part) -> tuple[Choice, ...]:
     """Pairs of neighbours one of which is certainly worst. Raises Undecided where there are too many, or they are not known."""
-    spaces, factor = together(part, linked=True), root_factor(part)
-    sampled = any(isinstance(inner, Subsample) for inner in _mechanisms(part))
+    spaces, factor = together(part, linked=True, alone=True), root_factor(part)
+    sampled = any(isinstance(inner, Subsample) for inner in mechanisms(part))
     if not spaces:
-        raise Undecided(f"{NAME}: no two parts share their neighbours.")
+        raise Undecided(f"{NAME}: no parts share their neighbours.")
     linked = [leaf for leaf in leaves(part) if leaf.linked and leaf.space in spaces]
     # what has an order of its own may have it with the inputs of tables in the one order and in the other
     oriented = sampled or len(spaces) > 1 or not all(leaf.part.query is None or even(leaf.part.mechanism) for leaf in leaves(part))
@@ -274,10 +294,11 @@ def choices(part: Part) -> tuple[Choice, ...]:
     return tuple(choice for _, choice in kept)
 
 
-def _mechanisms(part: Part) -> Iterator[Mechanism]:
+def mechanisms(part: Part) -> Iterator[Mechanism]:
+    """The mechanism of a part and of all that it is made of."""
     yield part.mechanism
     for inner in parts_of(part.mechanism):
-        yield from _mechanisms(inner)
+        yield from mechanisms(inner)
 
 
 def root_factor(part: Part) -> Fraction:

@@ -8,28 +8,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from dpverify.compare import certainly_equal
 from dpverify.curves.base import Curve
+from dpverify.curves.neighbours import is_told
 from dpverify.curves.runs import Run, reach
-from dpverify.curves.unimodal import REALS
-from dpverify.expr import ONE, Sym, neg, substitute
-from dpverify.model import Part, Product, Translation
-
-_Z = Sym("z")
-
-
-def is_told(part: Part) -> bool:
-    """Whether the order of a part's worst pair matters and the part's query tells it, or may."""
-    noise, query = part.mechanism, part.query
-    if not isinstance(noise, Translation | Product) or query is None or query.adjacency != "add-remove":
-        return False
-    columns = set(zip(*query.rows, strict=True))
-    if all(tuple(-x for x in column) in columns for column in columns):
-        return False
-    mirrored = certainly_equal(noise.density, substitute(noise.density, {"z": neg(_Z)}), REALS)
-    lower, upper = noise.support if isinstance(noise, Translation) else (None, None)
-    ends = lower is upper is None or (lower is not None and upper is not None and certainly_equal(lower, neg(upper)))
-    return not (mirrored and ends)
+from dpverify.expr import ONE
+from dpverify.model import Translation
 
 
 def oriented(found: Curve, run: Run) -> Curve:

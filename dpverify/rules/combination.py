@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import Any, Final
 
 from dpverify.compare import certainly_le, certainly_lt
 from dpverify.curves import neighbours, parallel_composition, poisson_subsampling, post_processing, sampling_without_replacement, tree
-from dpverify.curves.neighbours import OnePair
-from dpverify.curves.orientation import is_told
+from dpverify.curves.neighbours import OnePair, is_told
 from dpverify.curves.runs import Run, check_adjacencies, leaf, neighbours_assumed, occurs
 from dpverify.errors import CertificateError, Rejected
-from dpverify.expr import ONE, ZERO, Expr, add, call, format_expr, mul, neg, sub
+from dpverify.expr import ONE, ZERO, Expr, Num, add, call, format_expr, mul, neg, sub
+from dpverify.geometry import sensitivity
 from dpverify.model import (
+    L1,
     Claim,
     Combinator,
     Compose,
@@ -23,6 +25,9 @@ from dpverify.model import (
     Parallel,
     Part,
     PostProcess,
+    Product,
+    Query,
+    Radial,
     Source,
     Subsample,
     Translation,
@@ -41,7 +46,8 @@ STATEMENT: Final = (
     "Pure epsilons add under adaptive composition, and the greatest counts for parts in parallel; post-processing keeps them; k neighbours "
     "in a row, or a map that moves neighbours k times as far, multiply the sensitivity of additive noise by k and other epsilons by at "
     "most the next integer; on a sample at rate p an eps-DP part is log(1 + p (e^eps - 1))-DP. Parts that share their neighbours have the "
-    "greatest sum over one pair of them; from below any one pair will do."
+    "greatest sum over one pair of them; from below any one pair will do. Where every part loses a multiple of what its answer moves by, "
+    "that sum is the l1 sensitivity of all their queries in one, on real histograms too."
 )
 CHECKED: Final = (
     "the epsilon of every part, by a rule about it",
@@ -95,6 +101,8 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
         return _lower(root, claim, evidence, facts, at)
     if "neighbours" in evidence:
         value, also = _over_neighbours(root, evidence["neighbours"], facts)
+    elif evidence.get("slopes") is True:
+        value, also = _by_slopes(root, facts), {}
     else:
         neighbours.require_one_adjacency(root)
         value = _value(root, ONE, evidence.get("part"), facts)
@@ -126,6 +134,60 @@ def _over_neighbours(root: Part, evidence: Any, facts: _Facts) -> tuple[Expr | I
     greatest = _greatest([value for value, _ in values], domains)
     worst = next((choice for value, choice in values if value == greatest), None)
     return greatest, {} if worst is None else {"worst neighbours": neighbours.described(root, worst)}
+
+
+def _by_slopes(root: Part, facts: _Facts) -> Expr:
+    """The greatest sum over all differences v of histograms, real ones too, for parts that lose L_j |u| where an answer moves by u.
+
+    That is the l1 sensitivity of all queries in one, each row times the L_j of its part.
+    """
+    query = stacked(root, facts.domains)
+    facts.through += [neighbours.NAME, convex_exponent.NAME]
+    facts.assumed += convex_exponent.ASSUMED
+    facts.assumed += post_processing.ASSUMED if any(isinstance(each, PostProcess) for each in neighbours.mechanisms(root)) else ()
+    return mul(Num(neighbours.root_factor(root)), sensitivity(query, L1, len(query.rows)).upper)
+
+
+def stacked(root: Part, domains: tuple[tuple[str, Domain], ...]) -> Query:
+    """All queries of a composition in one, each row times what its part loses in units of what the row moves by. Raises Rejected."""
+    part = root
+    while isinstance(part.mechanism, Group | Lipschitz | PostProcess):
+        part = part.mechanism.part
+        if part.times != ONE:
+            raise Rejected(NAME, "times", "what a group or a map holds is run once")
+    rows: list[tuple[Fraction, ...]] = []
+    adjacencies = set[str]()
+    for one, times in _runs(part, ONE, domains):
+        noise = Translation(one.mechanism.density) if isinstance(one.mechanism, Product) else one.mechanism
+        on_the_line = isinstance(noise, Radial) and noise.dimension == ONE and noise.norm.kind == "lp"
+        if one.query is None or not (on_the_line or (isinstance(noise, Translation) and not noise.integers)):
+            raise Rejected(NAME, "a part", "it is no noise on real numbers, in one coordinate or independent ones, under a query")
+        slope = convex_exponent.check(Claim(noise, None, sensitivity=ONE, domains=domains), {"side": "upper"}).value
+        weight = slope if isinstance(slope, Infinite) else mul(times, slope)
+        if not isinstance(weight, Num):
+            raise Rejected(NAME, "a part", "how fast its loss grows is not a rational number")
+        rows += [tuple(weight.value * x for x in row) for row in one.query.rows]
+        adjacencies.add(one.query.adjacency)
+    if len(adjacencies) != 1:
+        raise Rejected(NAME, "adjacency", "the parts do not speak of the same neighbours")
+    return Query(tuple(rows), adjacencies.pop())
+
+
+def _runs(part: Part, times: Expr, domains: tuple[tuple[str, Domain], ...]) -> Iterator[tuple[Part, Expr]]:
+    """The parts of nested compositions, with how often each is run."""
+    times = mul(times, _times(part, domains))
+    if not isinstance(part.mechanism, Compose):
+        yield part, times
+        return
+    for inner in part.mechanism.parts:
+        yield from _runs(inner, times, domains)
+
+
+def _times(part: Part, domains: tuple[tuple[str, Domain], ...]) -> Expr:
+    """How often a part is run. Raises Rejected unless that is certainly an integer of at least 1."""
+    if part.times != ONE and not (is_whole(part.times, dict(domains)) and certainly_le(ONE, part.times, dict(domains))):
+        raise Rejected(NAME, "times", "it is not certainly an integer of at least 1")
+    return part.times
 
 
 def _has_inputs(part: Part) -> bool:
@@ -183,11 +245,7 @@ def _each(parts: Sequence[Part], evidence: Any) -> Iterator[tuple[Part, Any]]:
 
 def _value(part: Part, factor: Expr, evidence: Any, facts: _Facts) -> Expr | Infinite:
     found = _once(part, factor, evidence, facts)
-    if part.times == ONE or isinstance(found, Infinite):
-        return found
-    if not is_whole(part.times, dict(facts.domains)) or not certainly_le(ONE, part.times, dict(facts.domains)):
-        raise Rejected(NAME, "times", "it is not certainly an integer of at least 1")
-    return mul(part.times, found)
+    return found if isinstance(found, Infinite) else mul(_times(part, facts.domains), found)
 
 
 def _once(part: Part, factor: Expr, evidence: Any, facts: _Facts) -> Expr | Infinite:
@@ -209,6 +267,8 @@ def _once(part: Part, factor: Expr, evidence: Any, facts: _Facts) -> Expr | Infi
         times = mechanism.size if isinstance(mechanism, Group) else mechanism.constant
         if not certainly_le(ZERO, times, domains):
             raise Rejected(NAME, "size or constant", "it is not certainly at least 0")
+        if certainly_le(times, ZERO, domains):
+            return ZERO  # neighbours are one database
         order = facts.backward
         # behind a map the record may be in the other one of two neighbours: a sample is bounded in its worse order, the first
         facts.backward = order and facts.side == "lower"
@@ -224,7 +284,8 @@ def _once(part: Part, factor: Expr, evidence: Any, facts: _Facts) -> Expr | Infi
         facts.turned.add(ORDERED)
         facts.through.append(convex_exponent.NAME)
         facts.assumed += convex_exponent.ASSUMED
-        facts.points.append(f"{kind_of(mechanism)}: far from both answers, on the side of the first, in the limit")
+        infinite = "outputs that the second answer cannot give, or far from both" if isinstance(known[facts.backward], Infinite) else ""
+        facts.points.append(f"{kind_of(mechanism)}: {infinite or 'far from both answers, on the side of the first, in the limit'}")
         return known[facts.backward]
     run = Run(part, factor)
     if facts.side == "lower" and not occurs(run, domains):

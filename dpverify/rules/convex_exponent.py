@@ -11,12 +11,11 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any, Final
 
-from dpverify.compare import AT_LEAST_ZERO
 from dpverify.errors import ExprError, Rejected, Undecided
-from dpverify.expr import ONE, Expr, Num, derivative, mul, sub
+from dpverify.expr import ONE, ZERO, Expr, Num, Sym, add, mul, neg, sub, substitute
 from dpverify.model import Claim, Domain, Source, Translation, neg_log_profile
 from dpverify.quotients import divided
-from dpverify.rules.additive import Additive, additive
+from dpverify.rules.additive import additive
 from dpverify.rules.base import INFINITE, Bound, Infinite
 from dpverify.shapes import Shapes
 
@@ -41,7 +40,7 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     shapes, h = noise.shapes, noise.h
     if not noise.shape.convex:
         raise Rejected(NAME, "h", "it is not certainly convex")
-    if shapes.half and not _rises(noise):
+    if shapes.half and not shapes.rises_convexly(h):
         raise Rejected(NAME, "h", "it is not certainly non-decreasing in the distance")
     ends = [h] if shapes.half else [h, shapes.tidy(shapes.mirrored(h))]
     limits = [_limit(shapes, end) for end in ends]
@@ -54,35 +53,31 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     return noise.bound(total, "far from both answers, along their line, in the limit")
 
 
-def _rises(noise: Additive) -> bool:
-    """Whether h never falls on [0, inf): by its shape, or because a convex h has its least slope at 0."""
-    if noise.shape.slope <= AT_LEAST_ZERO:
-        return True
-    try:
-        start = noise.shapes.at_zero(noise.shapes.tidy(derivative(noise.h, noise.shapes.name)))
-    except (ExprError, Undecided):
-        return False
-    return start is not None and noise.shapes.sign(start) <= AT_LEAST_ZERO
-
-
 def one_way(noise: Translation, shift: Fraction, domains: Mapping[str, Domain]) -> tuple[Expr | Infinite, Expr | Infinite] | None:
     """The suprema of h(z) - h(z + s) and of h(z + s) - h(z), s > 0: of an answer over one that is s above it, and of that one over it.
 
-    As h is convex, the first is s times the limit of -h' at minus infinity, the second s times that of h' at plus infinity. None where h
-    is not certainly convex on the whole line, or its limits are not known.
+    As h is convex, the first is s times the limit of -h' at minus infinity, the second s times that of h' at plus infinity; at a finite
+    end of the support one of the two answers has outputs that the other has not. None where h is not certainly convex on the support, the
+    support has two ends, or the limits are not known.
     """
-    if noise.support != (None, None) or (noise.integers and shift.denominator != 1):
+    low, high = noise.support
+    if (low is not None and high is not None) or (noise.integers and shift.denominator != 1):
         return None
-    shapes = Shapes("z", False, domains)
+    line, shapes = Shapes("z", False, domains), Shapes("z", noise.support != (None, None), domains)
+    h, ends = neg_log_profile(noise), list[Expr | Infinite]()
     try:
-        h = shapes.tidy(divided(neg_log_profile(noise), "z"))
-        if not shapes.shape(h).convex:
-            return None
-        left, right = (_limit(shapes, end) for end in (shapes.tidy(shapes.mirrored(h)), h))
+        for outward, end, start in ((line.tidy(line.mirrored(h)), low, neg(high or ZERO)), (h, high, low or ZERO)):
+            if end is not None:
+                ends.append(INFINITE)
+                continue
+            moved = shapes.tidy(divided(substitute(outward, {"z": add(start, Sym("z"))}), "z"))
+            if not shapes.shape(moved).convex:
+                return None
+            limit = _limit(shapes, moved)
+            ends.append(INFINITE if limit is None else mul(limit, Num(shift)))
     except (Rejected, Undecided, ExprError):
         return None
-    up, down = (INFINITE if limit is None else mul(limit, Num(shift)) for limit in (left, right))
-    return up, down
+    return ends[0], ends[1]
 
 
 def _limit(shapes: Shapes, end: Expr) -> Expr | None:

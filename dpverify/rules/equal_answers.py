@@ -1,4 +1,4 @@
-"""Noise under a query whose answers never move: the outputs on two neighbours have one law."""
+"""Noise under a query whose answers never move, and kernels whose inputs never differ: the outputs on two neighbours have one law."""
 
 from __future__ import annotations
 
@@ -9,18 +9,19 @@ from dpverify.compare import certainly_le, certainly_lt
 from dpverify.curves import elliptical_process
 from dpverify.curves.runs import Run, reach
 from dpverify.errors import CertificateError, Rejected
-from dpverify.expr import ONE, ZERO
+from dpverify.expr import ONE, ZERO, sub
 from dpverify.geometry import Sensitivity
-from dpverify.model import Claim, EllipticalProcess, Part, Source, Staircase
+from dpverify.model import Claim, EllipticalProcess, Kernel, Part, Source, Staircase
 from dpverify.rules.additive import additive
 from dpverify.rules.base import Bound
+from dpverify.rules.normaliser import check_normaliser
 from dpverify.rules.point_witness import noise_of
 from dpverify.sensitivity import on_integers, sensitivity_bounds
 
 NAME: Final = "equal-answers"
 STATEMENT: Final = (
-    "Noise added to equal answers gives equal outputs. Where the answers of no two neighbours differ, the tight epsilon is 0, whatever the "
-    "noise is."
+    "Noise added to equal answers gives equal outputs. Where the answers (the inputs of a kernel) of no two neighbours differ, the tight "
+    "epsilon is 0, whatever the noise is."
 )
 CHECKED: Final = (
     "the sensitivity is 0, or for noise on the integers below 1",
@@ -31,16 +32,17 @@ SOURCE: Final = Source("THEORY", "T1, T2")
 
 
 def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
-    """The bound 0, upper or lower as "side" asks for. evidence: "sensitivity" as in `geometry`. Raises Rejected, Undecided."""
+    """The bound 0, upper or lower as "side" asks for. Raises Rejected, Undecided.
+
+    evidence: "sensitivity" as in `geometry`; "normaliser" of a kernel, as in `normaliser`.
+    """
     side = evidence.get("side")
     if side not in ("upper", "lower"):
         raise CertificateError(f"{NAME}: 'side' is {side!r}, not upper or lower.")
     noise, domains = claim.mechanism, dict(claim.domains)
-    found = _reach(claim, evidence.get("sensitivity"))
-    moved = found.upper
-    still = certainly_le(moved, ZERO, domains) or (on_integers(noise) and certainly_lt(moved, ONE, domains))
-    if not (still and certainly_le(ZERO, moved, domains)):
-        raise Rejected(NAME, "the sensitivity", "it is not certain that the answers of neighbours are equal")
+    found = still(claim, evidence.get("sensitivity"))
+    if isinstance(noise, Kernel):
+        return Bound(side, ZERO, assumed=check_normaliser(claim, evidence.get("normaliser")))
     if isinstance(noise, EllipticalProcess):
         elliptical_process.curve(noise, found)
     elif isinstance(noise, Staircase):
@@ -55,8 +57,21 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     return Bound(side, ZERO)
 
 
+def still(claim: Claim, evidence: Mapping[str, Any] | None) -> Sensitivity:
+    """Bounds on what answers move by, all of which are certainly 0 (for noise on the integers below 1). Raises Rejected for others."""
+    found, domains = _reach(claim, evidence), dict(claim.domains)
+    equal = certainly_le(found.upper, ZERO, domains) or (on_integers(claim.mechanism) and certainly_lt(found.upper, ONE, domains))
+    if not (equal and certainly_le(ZERO, found.upper, domains)):
+        raise Rejected(NAME, "the sensitivity", "it is not certain that the answers of neighbours are equal")
+    return found
+
+
 def _reach(claim: Claim, evidence: Mapping[str, Any] | None) -> Sensitivity:
     """Bounds on what answers move by. Raises Rejected for a mechanism that adds no noise to an answer."""
+    if isinstance(claim.mechanism, Kernel):
+        low, high = claim.mechanism.input
+        moved = sub(high, low) if claim.sensitivity is None else claim.sensitivity
+        return Sensitivity(moved, moved)
     if not isinstance(claim.mechanism, Staircase | EllipticalProcess):
         return sensitivity_bounds(claim, evidence)
     if claim.query is not None:

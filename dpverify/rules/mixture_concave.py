@@ -17,7 +17,7 @@ from dpverify.balls import exact, precision
 from dpverify.compare import AT_LEAST_ZERO
 from dpverify.curves import scale_family
 from dpverify.errors import CertificateError, ExprError, Rejected
-from dpverify.expr import Expr, Num, div, format_expr, mul, neg_log, parse, substitute
+from dpverify.expr import ZERO, Expr, Num, div, format_expr, mul, neg_log, parse, substitute
 from dpverify.integral import integrable, integral
 from dpverify.model import Claim, Domain, Mixture, Source
 from dpverify.rules.additive import is_natural
@@ -80,7 +80,7 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
         loss = (at_zero / at_shift).log()
         if not loss.is_finite():
             raise Rejected(NAME, "the integrals", "their ratio has no finite enclosure; ask for more bits")
-        value = Num(exact(loss.upper() if side == "upper" else loss.lower()))
+        value = ZERO if moved == ZERO else Num(exact(loss.upper() if side == "upper" else loss.lower()))
     if side == "upper":
         return Bound("upper", value)
     witness = {"pair": f"two answers {format_expr(moved)} apart, in units of the scale", "point": "near the answer of the first input"}

@@ -9,7 +9,7 @@ from typing import Any
 
 from dpverify.balls import precision
 from dpverify.compare import certainly_lt
-from dpverify.curves.orientation import is_told
+from dpverify.curves.neighbours import is_told
 from dpverify.errors import DpverifyError
 from dpverify.expr import ZERO
 from dpverify.model import (
@@ -139,7 +139,7 @@ def _better(bound: Bound, best: Bound, side: str) -> bool:
 def _pure(proposal: Proposal, claim: Claim, digits: int) -> None:
     """Evidence for bounds on the tight epsilon at delta = 0."""
     noise = claim.mechanism
-    if isinstance(noise, Radial | Translation | Product | Staircase | EllipticalProcess):
+    if isinstance(noise, Radial | Translation | Product | Kernel | Staircase | EllipticalProcess):
         from dpverify.search import equal_answers
 
         if proposal.extend(equal_answers.propose, claim, digits):

@@ -6,14 +6,13 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from fractions import Fraction
-from itertools import islice, permutations, product
+from itertools import combinations, islice, permutations, product
 from typing import Any
 
 from dpverify.balls import constant
 from dpverify.compare import certainly_le
 from dpverify.curves import neighbours
-from dpverify.curves.neighbours import Choice, OnePair, Space, Vector
-from dpverify.curves.orientation import is_told
+from dpverify.curves.neighbours import Choice, OnePair, Space, Vector, is_told
 from dpverify.curves.runs import Run, leaf
 from dpverify.errors import DpverifyError
 from dpverify.expr import ONE, ZERO, Expr, mul
@@ -43,6 +42,7 @@ _MOST_TRIED = 200
 _MOST_ROWS = 3
 _MOST_SPREAD = 12
 _FINE = 2**20
+_ASCENTS = 12
 
 
 def propose(claim: Claim, premises: Premises) -> list[Plan]:
@@ -50,10 +50,15 @@ def propose(claim: Claim, premises: Premises) -> list[Plan]:
     assert isinstance(claim.mechanism, Combinator)
     root = Part(claim.mechanism)
     steps: list[Plan] = []
-    every = _at_every_pair(root, claim.domains, premises) if neighbours.together(root, linked=True) else None
+    every = _at_every_pair(root, claim.domains, premises) if neighbours.together(root, linked=True, alone=True) else None
     if every is not None:
         steps.append({"rule": rule.NAME, "evidence": {"side": "upper", "neighbours": every}})
-    one = _at_one_pair(claim, root, premises) if neighbours.together(root, linked=False) else None
+    elif neighbours.together(root, linked=True, alone=True):
+        slopes = {"side": "upper", "slopes": True}
+        with suppress(DpverifyError):
+            rule.check(claim, slopes)
+            steps.append({"rule": rule.NAME, "evidence": slopes})
+    one = _at_one_pair(claim, root, premises) if neighbours.together(root, linked=False, alone=True) else None
     if one is not None:
         steps.append(one)
     for side, found in (("upper", every), ("lower", one)):
@@ -117,9 +122,27 @@ def _spread(root: Part, space: Space) -> list[Vector]:
     signs = product((1, -1), repeat=len(rows) - 1) if rows else ()
     along = [tuple(sum(s * x for s, x in zip((1, *sign), column, strict=True)) for column in zip(*rows, strict=True)) for sign in signs]
     alike = product((1, 0, -1), repeat=size) if size <= _MOST_ROWS else ()
-    found = (_to_the_edge(w, adjacency) for w in (*along, *rows, *alike) if sum(map(bool, w)) > 1)
-    different = dict.fromkeys(v for v in found if next(filter(None, v)) > 0)
+    found = (_to_the_edge(w, adjacency) for w in (*_steepest(root), *along, *rows, *alike) if sum(map(bool, w)) > 1)
+    different = dict.fromkeys(v if next(filter(None, v)) > 0 else tuple(-x for x in v) for v in found)
     return list(islice(different, _MOST_SPREAD))
+
+
+def _steepest(root: Part) -> list[Vector]:
+    """About the difference of length 1 that moves most, where parts lose in proportion to what their answers move by."""
+    try:
+        rows = rule.stacked(root, ()).rows
+    except DpverifyError:
+        return []
+    best: tuple[Fraction, Vector] | None = None
+    turned = [tuple(x + s * y for x, y in zip(a, b, strict=True)) for a, b in islice(combinations(rows, 2), _MOST_TRIED) for s in (1, -1)]
+    for v in (*rows, *turned):
+        for _ in range(_ASCENTS):  # each sign of an answer is worth a step along its row
+            signs = [1 if sum(x * y for x, y in zip(row, v, strict=True)) >= 0 else -1 for row in rows]
+            v = tuple(sum((s * x for s, x in zip(signs, column, strict=True)), Fraction(0)) for column in zip(*rows, strict=True))
+        length = sum((x * x for x in v), Fraction(0))
+        if best is None or length > best[0]:
+            best = length, v
+    return [] if best is None else [best[1]]
 
 
 def _to_the_edge(w: Sequence[Fraction | int], adjacency: str) -> Vector:
@@ -148,10 +171,10 @@ def candidates(root: Part) -> list[Choice]:
     """Pairs of neighbours that may be worst: those that matter, else the first ones at the ends of what differs."""
     found: list[Choice] = []
     with suppress(DpverifyError):
-        found = [choice for choice in neighbours.choices(root) if len(choice) == len(neighbours.together(root, linked=False))]
+        found = [choice for choice in neighbours.choices(root) if len(choice) == len(neighbours.together(root, linked=False, alone=True))]
     if found:
         return found
-    factor, spaces = neighbours.root_factor(root), neighbours.together(root, linked=False)
+    factor, spaces = neighbours.root_factor(root), neighbours.together(root, linked=False, alone=True)
     listed: list[list[tuple[Fraction, ...]]] = []
     for kind, size, adjacency in spaces:
         if kind == "records":
@@ -225,13 +248,15 @@ def _plan(
         return None if side == "lower" else _plan(mechanism.part, factor, side, domains, premises, left_out)
     if isinstance(mechanism, Group | Lipschitz):
         times = mechanism.size if isinstance(mechanism, Group) else mechanism.constant
+        if certainly_le(times, ZERO, dict(domains)):
+            return {}
         return _plan(mechanism.part, mul(factor, times), side, domains, premises, left_out)
     if isinstance(mechanism, Subsample):
         if side == "lower" and factor != ONE:
             return None
         if mechanism.rate == ZERO:
             return {}
-        if side == "upper" and neighbours.together(mechanism.part, linked=True):
+        if side == "upper" and neighbours.together(mechanism.part, linked=True, alone=True):
             found = _at_every_pair(mechanism.part, domains, premises)
             if found is not None:
                 return {"sampled": found}

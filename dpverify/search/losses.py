@@ -39,7 +39,7 @@ _COARSER: Final = 5
 _WIDEST: Final = 256
 _RARE: Final = 8
 """Cells stay as they are where losses are at least 2^-_RARE as dense, tilted, as where they are densest."""
-_NEAR: Final = Fraction(1, 2**60)
+_NEAR: Final = Fraction(1, 2**48)
 """About how far from an atom the lines on either side of it meet."""
 _MISSED: Final = 1e-12
 """Of the mass, where atoms are all."""
@@ -75,7 +75,7 @@ def propose(
         raise ValueError("give either an epsilon or a delta.")
     shapes = [_explore(pair) for pair in stand_ins or pairs]
     if stand_ins:
-        shapes = [replace(shape, rest=max(shape.rest, _far_out(pair))) for shape, pair in zip(shapes, pairs, strict=True)]
+        shapes = [replace(shape, rest=max(shape.rest, _left_over(pair, _NOTHING))) for shape, pair in zip(shapes, pairs, strict=True)]
     placed = [_with_lower(shape, pair, lower) for shape, pair, lower in zip(shapes, pairs, lowers or pairs, strict=True)]
     total = _Total(shapes, times)
     tilt, log_delta = total.at_epsilon(epsilon) if epsilon is not None else total.at_delta(float(delta or 0))
@@ -107,7 +107,7 @@ def propose(
     if any(strides):
         found["strides"] = [[list(step) for step in steps] for steps in strides]
     if any(shape.rest > 2.0**-tail for shape in shapes):
-        found["far"] = str(math.ceil(FAR + max(high for _, high in ranges) * spacing))
+        found["far"] = str(_far(lowers or pairs, max(high for _, high in ranges) * spacing, 2.0**-tail))
     return found
 
 
@@ -273,8 +273,13 @@ def _with_lower(shape: _Shape, pair: Pair, lower: Pair) -> _Shape:
     return replace(shape, atoms=tuple(atoms.items()), lattice=shape.lattice if shape.lattice == other.lattice else None)
 
 
-def _far_out(pair: Pair) -> float:
-    return max(0.0, _height(pair, arb(LARGEST_LOSS)))
+def _far(lowers: Sequence[Pair], end: Fraction, tail: float) -> int:
+    """A loss so far out that only infinite ones matter beyond it; nearer where a composition inside has put its own infinite ones."""
+    near, far = math.ceil(end), FAR
+    least = [_height(pair, arb(near)) - tail for pair in lowers]
+    while far > 1 and any(_height(pair, arb(near + far)) < height for pair, height in zip(lowers, least, strict=True)):
+        far //= 2
+    return near + far
 
 
 def _mass(pair: Pair, left: Fraction, right: Fraction) -> float:
@@ -395,13 +400,13 @@ def _common(places: Sequence[Fraction]) -> Fraction:
 
 
 def _range(pair: Pair, spacing: Fraction, tail: float) -> tuple[int, int]:
-    """The multiples of the spacing between which all but the tail lies, and one more below."""
+    """The multiples of the spacing between which all but the tail lies, and two more below: the lowest loss is above the first cell."""
     with precision(EXPLORING_BITS):
         h = rational(spacing)
         rest, rest_below = (_left_over(order, tail) for order in (pair, pair.reversed))
         high = _first(lambda n: _height(pair, n * h) - rest <= tail)
         low = _first(lambda n: _float((-n * h).exp() * (pair.reversed.delta(n * h) - rest_below)) <= tail)
-    return -low - 1, high
+    return -low - 2, high
 
 
 def _left_over(pair: Pair, tail: float) -> float:

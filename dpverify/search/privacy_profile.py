@@ -366,8 +366,13 @@ def _cells(curve: Curve) -> int:
 
 
 def _stand_in(run: Run, plan: Plan, curve: Curve, pair: Pair) -> Pair:
-    """For a pair that is slow to evaluate a Gaussian one with the same total variation: enough to choose a grid by."""
-    if _cells(curve) == _MOST_EVALUATED:
+    """For a pair that is slow to evaluate a Gaussian one with the same total variation: enough to choose a grid by.
+
+    Not where noise has an end, which puts much mass at single losses: the grid is to have them.
+    """
+    noises = [leaf.part.mechanism for leaf in neighbours.leaves(run.part)]
+    ended = any(isinstance(noise, Translation) and noise.support != (None, None) for noise in noises)
+    if ended or _cells(curve) == _MOST_EVALUATED:
         return pair
     mechanism = run.part.mechanism
     if isinstance(mechanism, Subsample) and mechanism.scheme == "poisson" and plan["rule"] == poisson_subsampling.NAME:

@@ -278,8 +278,10 @@ def test_real_histograms_want_log_concave_densities():
 
 def test_only_log_concave_densities_are_taken_for_such():
     good = [LAPLACE, BENT, Product(parse("exp(-z**2)"), num(3)), Translation(parse("exp(-z)"), (num(0), None))]
+    good += [Product(parse("1/cosh(z)"), num(2)), Translation(parse("exp(-z**2)/cosh(z)**2"), (num(-1), num(1)))]
     bad = [Radial(parse("exp(-sqrt(r))"), L1, num(1)), Radial(parse("r*exp(-r)"), L1, num(2)), Translation(parse("1/(1 + z**2)"))]
     bad += [Translation(parse("exp(-abs(z))"), integers=True), Mixture(parse("exp(-r/v)"), parse("exp(-v)"), (num(0), None), L1, num(1))]
+    bad += [Translation(parse("exp(-(abs(z) - 1)**2)")), Translation(parse("cosh(z)*exp(-z**2/4)"))]  # even, and convex beyond 0 alone
     assert [neighbours.log_concave(noise) for noise in (*good, *bad)] == [True] * len(good) + [False] * len(bad)
 
 

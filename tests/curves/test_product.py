@@ -54,7 +54,10 @@ def test_log_concave_coordinates_are_dominated_by_one_of_them_moved_by_the_great
     assert found.exact == (norm == L1)
 
 
-@pytest.mark.parametrize(("text", "density"), [(LOGISTIC, lambda t: 1 / (4 * np.cosh(t / 2) ** 2)), ("exp(-max(2*z, -z))", None)])
+@pytest.mark.parametrize(
+    ("text", "density"),
+    [(LOGISTIC, lambda t: 1 / (4 * np.cosh(t / 2) ** 2)), ("exp(-max(2*z, -z))", None), ("1/cosh(z)", lambda t: 1 / np.cosh(t))],
+)
 def test_over_a_ball_of_l1_a_vertex_is_the_worst_shift_of_log_concave_coordinates(text, density):
     density = density or (lambda t: np.exp(-np.maximum(2 * t, -t)))
     found = curve(product(text, L1), UNIT, stated=True)

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from scipy import integrate
 
 from dpverify.compare import enclose
+from dpverify.errors import DpverifyError
 from dpverify.expr import num, parse
 from dpverify.model import (
     L1,
@@ -32,6 +33,7 @@ from dpverify.model import (
     Table,
     Translation,
 )
+from dpverify.rules import combination
 from dpverify.rules.base import Infinite
 from dpverify.verify import verify
 
@@ -254,6 +256,72 @@ def test_a_lower_bound_on_real_histograms_sees_that_several_kinds_of_records_cha
         truth = float(loss(moved).sum(axis=0).max())
         lower, upper = bounds(Compose(tuple(part(row) for row in rows)))
         assert 0.95 * truth <= lower <= truth * (1 + 1e-6) and upper >= truth * (1 - 1e-6)
+
+
+def bent(rows: Any, adjacency: str) -> Part:
+    """Coordinates that lose 2 times what they move by: log-concave, neither Laplace nor of a kink."""
+    rows = tuple(tuple(map(Fraction, row)) for row in rows)
+    return Part(Product(parse("exp(-2*z)/(1 + exp(-2*z))**2"), num(len(rows))), None, Query(rows, adjacency))
+
+
+@pytest.mark.parametrize("rows", [((1, 0), (0, 1)), ((-1, 2), (1, 0)), ((1, 1), (1, -1)), ((2, 1), (0, 1))])
+@pytest.mark.parametrize(("times", "size"), [(1, 1), (3, 2)])
+def test_parts_that_lose_in_proportion_are_bounded_by_the_l1_length_of_all_their_answers_together(rows, times, size):
+    """On real histograms in l2 too: against all directions of the plane."""
+    angles = np.linspace(0, np.pi, 40001)
+    one, other = np.abs(np.array(rows, dtype=float) @ np.stack([np.cos(angles), np.sin(angles)]))
+    truth = size * float((times * one / 2 + 2 * other + 2 * one).max())
+    parts = (replace(laplace(rows[:1], 2, "l2"), times=num(times)), Part(Compose((bent(rows[::-1], "l2"),))))
+    mechanism = Compose(parts) if size == 1 else Group(Part(Compose(parts)), num(size))
+    lower, upper = bounds(mechanism)
+    assert upper == pytest.approx(truth, abs=1e-6) and 0.99999 * truth <= lower <= upper
+
+
+def test_the_sum_by_slopes_is_that_of_the_worst_record_where_records_are_whole():
+    rows = ((1, 2), (3, -1), (0, 1))
+    for adjacency, vectors in (("add-remove", [(1, 0), (0, 1)]), ("replace", [(1, -1)]), ("l1", [(1, 0), (0, 1)])):
+        claim = Claim(Compose(tuple(laplace([row], 2, adjacency) for row in rows)), None)
+        truth = max(sum(abs(row[0] * v[0] + row[1] * v[1]) for row in rows) / 2 for v in vectors)
+        assert combination.check(claim, {"side": "upper", "slopes": True}).value == num(Fraction(truth))
+
+
+UNIT = laplace([(1, 0)], 1, "l2")
+
+
+@pytest.mark.parametrize(
+    ("parts", "why"),
+    [
+        ((UNIT, root_noise((0, 1), "l2")), "convex"),
+        ((UNIT, table([1, 0], [0, 1])), "no noise on real numbers"),
+        ((UNIT, Part(Lipschitz(UNIT, parse("1/2")))), "no noise on real numbers"),
+        ((UNIT, Part(Translation(parse("exp(-abs(z))"), integers=True), None, UNIT.query)), "no noise on real numbers"),
+        ((UNIT, Part(UNIT.mechanism, num(1))), "no noise on real numbers"),
+        ((UNIT, gaussian([(0, 1)], 1, "l2")), "without bound"),
+        ((UNIT, Part(Radial(parse("exp(-sqrt(2)*r)"), L1, num(1)), None, UNIT.query)), "rational"),
+        ((UNIT, replace(UNIT, times=parse("1/2"))), "integer of at least 1"),
+        ((Part(Compose((UNIT,)), times=parse("1/2")), UNIT), "integer of at least 1"),
+    ],
+)
+def test_the_sum_by_slopes_wants_parts_that_lose_in_proportion(parts, why):
+    with pytest.raises(DpverifyError, match=why):
+        combination.check(Claim(Compose(parts), None), {"side": "upper", "slopes": True})
+    # a lower bound has no such form
+    with pytest.raises(DpverifyError):
+        combination.check(Claim(Compose((UNIT, UNIT)), None), {"side": "lower", "slopes": True})
+
+
+def test_the_sum_by_slopes_is_of_one_run_of_what_a_group_holds_and_of_one_adjacency():
+    twice = Group(Part(Compose((UNIT, UNIT)), times=num(2)), num(2))
+    with pytest.raises(DpverifyError, match="is run once"):
+        combination.check(Claim(twice, None), {"side": "upper", "slopes": True})
+    with pytest.raises(DpverifyError, match="do not speak of the same neighbours"):
+        combination.stacked(Part(Compose((UNIT, laplace([(1, 0)], 1, "l1")))), ())
+
+
+def test_a_map_of_the_outputs_is_assumed_not_to_look_at_the_data_where_there_is_one():
+    for mechanism, there in ((Compose((UNIT, UNIT)), False), (PostProcess(Part(Compose((UNIT, UNIT))), "rounding"), True)):
+        found = combination.check(Claim(mechanism, None), {"side": "upper", "slopes": True})
+        assert found.value == num(2) and any("does not look at the data" in line for line in found.assumed) == there
 
 
 def delta_of_gaussian(mu: float, epsilon: float) -> float:

@@ -187,10 +187,23 @@ def test_each_order_loses_by_the_slope_of_its_own_tail(density, shift):
 
 def test_of_other_noise_the_orders_are_not_told_apart():
     assert one_way(Translation(parse("1/(1 + z**2) + exp(-z**2)*max(z, 0)")), Fraction(1), {}) is None
-    assert one_way(Translation(parse("exp(-2*z)"), support=(parse("0"), None)), Fraction(1), {}) is None
+    assert one_way(Translation(parse("exp(-2*z)"), support=(parse("0"), parse("1"))), Fraction(1), {}) is None
+    assert one_way(Translation(parse("z**(-1/2)*exp(-z)"), support=(parse("0"), None)), Fraction(1), {}) is None
     assert one_way(Translation(parse("exp(-max(2*z, -z))"), integers=True), Fraction(1, 2), {}) is None
     assert one_way(Translation(parse("exp(-z)")), Fraction(1), {}) is None
     assert one_way(Translation(parse("exp(-z**2 + z)")), Fraction(2), {}) == (INFINITE, INFINITE)
+
+
+@pytest.mark.parametrize("integers", [False, True])
+@pytest.mark.parametrize(
+    ("density", "low", "slope"), [("exp(-2*z)", "0", 2), ("z*exp(-z)", "0", 1), ("(z - 1)*exp(-3*z)", "1", 3), ("exp(-z**2)", "1/2", None)]
+)
+def test_an_end_of_the_support_betrays_one_of_the_two_answers(density, low, slope, integers):
+    """Above the end h(z + 2) - h(z) tends to 2 h'(inf), which it never exceeds, for h is convex there; below it one density is 0."""
+    other = INFINITE if slope is None else num(2 * slope)
+    assert one_way(Translation(parse(density), (parse(low), None), integers), Fraction(2), {}) == (INFINITE, other)
+    mirrored = parse(density.replace("z", "(-z)"))
+    assert one_way(Translation(mirrored, (None, parse(f"-({low})")), integers), Fraction(2), {}) == (other, INFINITE)
 
 
 ROWS = [((1, -1), (1, 0)), ((2, 1), (-1, 2)), ((1, -2), (2, 1)), ((1, 1), (1, -1))]

@@ -1,6 +1,7 @@
 """Noise on answers that never move hides everything: epsilon and delta are 0, for every additive noise.
 
-The class: whatever the noise (also one that has no finite epsilon at any other sensitivity), and however it is said that answers are equal.
+The class: whatever the noise (also one that has no finite epsilon at any other sensitivity), however it is said that answers are equal; and
+whatever else does not look at what neighbours differ in.
 """
 
 from fractions import Fraction
@@ -17,12 +18,17 @@ from dpverify.model import (
     Compose,
     Domain,
     EllipticalProcess,
+    Guarantee,
+    Kernel,
+    Lipschitz,
+    Mixture,
     Part,
     Product,
     Query,
     Radial,
     Staircase,
     Subsample,
+    Table,
     Translation,
 )
 from dpverify.rules import equal_answers as rule
@@ -47,6 +53,14 @@ NOISES = {
 }
 
 
+BOUNDED = Kernel(parse("exp(-abs(y - theta))/(2 - exp(-theta) - exp(theta - 1))"), (ZERO, ONE), (ZERO, ONE))
+KERNELS = {
+    "bounded laplace": BOUNDED,
+    "linear": Kernel(parse("1 + (y - 1/2)*theta"), (ZERO, ONE), (ZERO, ONE)),
+    "disjoint": Kernel(parse("max(0, 1 - abs(y - theta))"), (None, None), (ZERO, num(5))),
+}
+
+
 def still(*rows, adjacency="add-remove"):
     return Query(tuple(tuple(map(Fraction, row)) for row in rows), adjacency)
 
@@ -67,6 +81,51 @@ def test_a_part_whose_answers_never_move_costs_a_composition_nothing(noise):
     assert (found.verdict, found.lower, found.upper) == ("PROVED", ONE, ONE)
     sampled = verify(Claim(Subsample(Part(noise, ZERO), parse("1/2")), ZERO)).judgement
     assert sampled.verdict == "PROVED"
+
+
+@pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
+def test_a_kernel_on_equal_inputs_has_epsilon_0_alone_and_among_others(kernel):
+    for epsilon in (ZERO, None):
+        found = verify(Claim(kernel, epsilon, sensitivity=ZERO)).judgement
+        assert (found.verdict, found.lower, found.upper) == ("PROVED", ZERO, ZERO)
+    found = verify(Claim(Compose((Part(kernel, ZERO), Part(LAPLACE, ONE))), None)).judgement
+    assert (found.lower, found.upper) == (ONE, ONE)
+    assert verify(Claim(kernel, ZERO, sensitivity=parse("1e-9"))).judgement.verdict != "PROVED"
+
+
+def test_a_kernel_that_is_no_density_is_none_on_equal_inputs_either():
+    wrong = Kernel(parse("1 + (y - 1/3)*theta"), (ZERO, ONE), (ZERO, ONE))
+    with precision(128), pytest.raises(DpverifyError, match="integrate"):
+        rule.check(Claim(wrong, ZERO, sensitivity=ZERO), {"side": "upper"})
+    with precision(128):
+        shown = rule.check(Claim(BOUNDED, ZERO, sensitivity=ZERO), {"side": "upper"}).assumed
+    assert any("integrates to 1" in line for line in shown)  # without evidence it is taken for granted
+
+
+@pytest.mark.parametrize("size", ["0", "2"])
+@pytest.mark.parametrize(
+    "part",
+    [
+        Part(Table(((parse("1/2"), parse("1/2")), (parse("1/4"), parse("3/4")))), None),
+        Part(LAPLACE, ONE),
+        Part(Subsample(Part(LAPLACE, ONE), parse("1/2"))),
+        Part(Guarantee("approximate", ((ONE, parse("1/10")),))),
+        Part(Translation(parse("exp(-z)"), (ZERO, None)), ONE),
+    ],
+    ids=["table", "laplace", "sample", "guarantee", "one-sided"],
+)
+def test_behind_a_map_that_makes_neighbours_equal_nothing_is_lost(part, size):
+    found = verify(Claim(Lipschitz(part, parse(size)), ZERO)).judgement
+    assert (found.verdict == "PROVED") == (size == "0")
+    if size == "0":
+        beside = verify(Claim(Compose((Part(Lipschitz(part, ZERO)), Part(LAPLACE, ONE))), ONE)).judgement
+        assert beside.verdict == "PROVED" and beside.upper == ONE
+
+
+def test_a_mixture_on_equal_answers_has_epsilon_0():
+    for mixing in ("exp(-v)", "exp(-log(v)**2)"):
+        noise = Mixture(parse("exp(-r/v)/v"), parse(mixing), (ZERO, None), L1, ONE)
+        assert verify(Claim(noise, ZERO, sensitivity=ZERO)).judgement.verdict == "PROVED"
 
 
 @pytest.mark.parametrize("size", ["0", "1/2", "999/1000", "sqrt(2)/2"])
