@@ -71,6 +71,14 @@ def test_links_within_the_theory_lead_to_chapters_and_sections_that_exist(page):
         assert "/" in chapter or not anchor or (chapter, anchor) in PLACES, f"{target}#{anchor}"
 
 
+def test_what_the_code_says_of_the_theory_leads_to_a_section():
+    places = {anchor for _, anchor in PLACES}
+    for file in (ROOT / "dpverify").rglob("*.py"):
+        text = file.read_text(encoding="utf-8")
+        for chapter, anchor in re.findall(r"\btheory(?:/(\w+\.md))?#([\w-]+)", text):
+            assert (chapter, anchor) in PLACES if chapter else anchor in places, f"{file}: {chapter}#{anchor}"
+
+
 def test_every_contribution_that_a_section_claims_is_listed_for_citation():
     listed = set(re.findall(r"\]\((\w+\.md)#([\w-]+)\)", dict(sections(THEORY / "index.md"))["contributions"]))
     claimed = {(page.name, anchor) for page, anchor, text in EVERY if CONTRIBUTION in text and page.name != "index.md"}
