@@ -163,6 +163,7 @@ POSITIVE = (("a", Domain(Fraction(0))),)
     [
         (Radial(parse("exp(-a*r)/r**5"), L2, num(3)), "at 0"),
         (Radial(parse("exp(-a*r)/r**3"), L2, num(3)), "at 0"),
+        (Radial(parse("exp(1/r - a*r)"), L2, num(3)), "at 0"),
         (Translation(parse("exp(-a*abs(z))/abs(z)")), "at 0"),
         (Translation(parse("exp(-a*abs(z))/abs(z)**(1/2)"), integers=True), "at 0"),
         (Translation(parse("exp(-a*z)")), "not certainly integrable"),
@@ -184,6 +185,8 @@ def test_a_density_over_parameters_without_a_finite_integral_at_either_end_is_no
         Radial(parse("exp(-a*r)"), L2, num(3)),
         Radial(parse("exp(-a*r)/r**2"), L2, num(3)),
         Radial(parse("exp(-a*r)*r**2"), L2, num(3)),
+        Radial(parse("exp(-a*r - 1/r)"), L2, num(3)),
+        Radial(parse("exp(-r - a*asinh(r))"), L2, num(3)),
         Translation(parse("exp(-a*abs(z))/abs(z)**(1/2)")),
         Translation(parse("1/(exp(a*z) + exp(-z))")),
         Translation(parse("exp(-a*abs(z))"), integers=True),
