@@ -280,6 +280,8 @@ def test_a_density_that_may_be_negative_elsewhere_bears_a_witness_by_assumption(
         Translation(parse("1/(exp(z) + exp(-z))")),
         Translation(parse("z*exp(-z)"), (num(0), None)),
         Translation(parse("max(0, 1 - abs(z)/4)"), (num(-4), num(4))),
+        radial("1 - min(1, floor(r))", 2),
+        radial("3 - 2*min(3/2, floor(r), 4)", 2),
         Product(parse("exp(-z**2)"), num(2)),
     ],
 )
@@ -287,5 +289,16 @@ def test_a_density_that_is_non_negative_by_its_form_or_has_a_logarithm_needs_no_
     assert sign_of(noise) == ()
 
 
-def test_a_density_with_a_zero_on_a_support_with_negative_points_is_not_seen_to_be_non_negative():
-    assert sign_of(Translation(parse("z*exp(-z**2)"), (num(-1), None))) == (NEGATIVE,)
+@pytest.mark.parametrize(
+    "noise",
+    [
+        Translation(parse("z*exp(-z**2)"), (num(-1), None)),
+        radial("1 - min(2, floor(r))", 2),
+        radial("1 - max(1, floor(r))", 2),
+        radial("1 + min(1, floor(r) - 3)", 2),
+        radial("1 - floor(r)*min(1, floor(r))", 2),
+        radial("1 - floor(r)", 2),
+    ],
+)
+def test_what_may_be_negative_is_not_seen_to_be_non_negative(noise):
+    assert sign_of(noise) == (NEGATIVE,)
