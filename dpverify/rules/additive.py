@@ -16,7 +16,7 @@ from typing import Any
 
 from dpverify.compare import AT_LEAST_ZERO, certainly_le
 from dpverify.errors import CertificateError, Rejected
-from dpverify.expr import ONE, Expr, Num, Sym, add, div, format_expr, mul, power, substitute
+from dpverify.expr import ONE, Expr, Num, Sym, add, div, format_expr, mul, num, power, substitute
 from dpverify.geometry import l1_radius
 from dpverify.model import L1, Claim, Domain, Norm, Product, Radial, Translation, neg_log_profile
 from dpverify.quotients import divided
@@ -83,6 +83,17 @@ class Additive:
         """Raises Rejected unless exp(-h) is certainly integrable (summable) at plus infinity."""
         if not self.shapes.integrable(h, self.dimension):
             raise Rejected(self.rule, "infinity", f"exp(-h) is not certainly integrable in dimension {format_expr(self.dimension)}")
+
+    def integrable_everywhere(self) -> None:
+        """Raises Rejected unless exp(-h) is certainly integrable (summable) at both ends of the line, or at infinity and at 0."""
+        shapes, h = self.shapes, self.h
+        self.integrable(h)
+        if not shapes.half:
+            self.integrable(shapes.tidy(shapes.mirrored(h)))
+        elif shapes.at_zero(h) is None and not self.shape.convex:  # a convex h is bounded from below, the density from above
+            towards = shapes.log_slope(shapes.tidy(substitute(h, {shapes.name: power(Sym(shapes.name), num(-1))})))
+            if self.whole or towards is None or not shapes.positive(add(towards, self.dimension)):
+                raise Rejected(self.rule, "0", "exp(-h) is not certainly integrable at 0")
 
     def bound(self, value: Expr | Infinite, point: str) -> Bound:
         """The bound, with the point that attains it (or tends to do so) where it is a lower one."""

@@ -11,7 +11,7 @@ from dpverify.expr import ONE
 from dpverify.model import Claim, Source
 from dpverify.rules.base import INFINITE, Bound
 from dpverify.rules.parameters import fixed
-from dpverify.rules.point_witness import noise_of
+from dpverify.rules.point_witness import noise_of, sign_of
 from dpverify.sensitivity import off_the_integers
 
 NAME: Final = "cosets"
@@ -19,7 +19,10 @@ STATEMENT: Final = (
     "Noise on the integers moves an answer q to q + n, n an integer. Where the answers of two neighbours do not differ by an integer, "
     "S = {q + n : n an integer} has probability 1 on the one and 0 on the other: no epsilon is met at any delta below 1."
 )
-CHECKED: Final = ("the difference of the query's answers is no integer", "the probabilities are summable")
+CHECKED: Final = (
+    "the difference of the query's answers is no integer",
+    "the probabilities are summable, and non-negative where no assumption says otherwise",
+)
 ASSUMED: Final = ("the sampler is ideal",)
 SOURCE: Final = Source("THEORY", "T34a")
 
@@ -38,11 +41,11 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     found = off_the_integers(claim.mechanism, claim.query)
     if found is None:
         raise Rejected(NAME, "the query", "it is not certain that noise on the integers meets answers that do not differ by integers")
-    noise_of(claim, NAME)
+    noise = noise_of(claim, NAME)
     witness = {
         "pair": f"histograms {found.histograms}: answers q and q' whose difference is {found.moved}",
         "event": "S = {q + n : n an integer}",
         "P": "1",
         "Q": "0",
     }
-    return Bound("lower", ONE if quantity == "delta" else INFINITE, witness=witness, at=at, quantity=quantity)
+    return Bound("lower", ONE if quantity == "delta" else INFINITE, witness=witness, at=at, quantity=quantity, assumed=sign_of(noise))

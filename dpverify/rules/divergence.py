@@ -19,7 +19,7 @@ from dpverify.model import Claim, Product, Radial, Source, Translation
 from dpverify.rules.assumptions import EVERY
 from dpverify.rules.base import INFINITE, Bound, read_fraction
 from dpverify.rules.parameters import fixed
-from dpverify.rules.point_witness import noise_of, read_point, shown, within
+from dpverify.rules.point_witness import noise_of, read_point, shown, sign_of, within
 from dpverify.sensitivity import sensitivity_bounds
 
 NAME: Final = "divergence"
@@ -29,7 +29,7 @@ STATEMENT: Final = (
     "of it, the loss is unbounded too. No finite epsilon holds."
 )
 CHECKED: Final = (
-    "the density is integrable",
+    "the density is integrable, and non-negative where no assumption says otherwise",
     "the sensitivity is positive (at least 1 on the integers)",
     "h' certainly diverges, or the density does or vanishes, at the end, or at a point about which it or its inverse is continuous",
     "the density is bounded, or away from zero, round the other point",
@@ -54,7 +54,7 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
         raise CertificateError(f"{NAME}: side must be '+inf', '-inf', 'right', 'left', 'zero' or 'pole'.")
     shows = evidence.get("witness")
     witness = _limit(claim, evidence) if shows is None else shown(claim, noise, shows)
-    return Bound("lower", INFINITE, witness=witness, at=at, assumed=assumed)
+    return Bound("lower", INFINITE, witness=witness, at=at, assumed=(*assumed, *sign_of(noise)))
 
 
 def _limit(claim: Claim, evidence: Mapping[str, Any]) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from dpverify.model import Claim, EllipticalProcess, Kernel, Part, Source, Stair
 from dpverify.rules.additive import additive
 from dpverify.rules.base import Bound
 from dpverify.rules.normaliser import check_normaliser
-from dpverify.rules.point_witness import noise_of
+from dpverify.rules.point_witness import noise_of, sign_of
 from dpverify.sensitivity import on_integers, sensitivity_bounds
 
 NAME: Final = "equal-answers"
@@ -25,7 +25,8 @@ STATEMENT: Final = (
 )
 CHECKED: Final = (
     "the sensitivity is 0, or for noise on the integers below 1",
-    "the density is integrable (summable on the integers), or the noise's parameters are in order",
+    "the density is integrable (summable on the integers), and non-negative where no assumption says otherwise, or the noise's parameters "
+    "are in order",
 )
 ASSUMED: Final = ("the sampler is ideal",)
 SOURCE: Final = Source("THEORY", "T1, T2")
@@ -50,10 +51,9 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
         if not (certainly_lt(ZERO, epsilon, domains) and certainly_le(ZERO, gamma, domains) and certainly_le(gamma, ONE, domains)):
             raise Rejected(NAME, "the noise", "its epsilon is not certainly positive, or its gamma not certainly in [0, 1]")
     elif claim.domains:
-        whole = additive(claim, {"sensitivity": evidence.get("sensitivity")}, NAME)
-        whole.integrable(whole.h)
+        additive(claim, {"sensitivity": evidence.get("sensitivity")}, NAME).integrable_everywhere()
     else:
-        noise_of(claim, NAME)
+        return Bound(side, ZERO, assumed=sign_of(noise_of(claim, NAME)))
     return Bound(side, ZERO)
 
 

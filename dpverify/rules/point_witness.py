@@ -19,8 +19,10 @@ from dpverify.model import Claim, Norm, Product, Radial, Source, Translation
 from dpverify.rules.additive import is_natural
 from dpverify.rules.assumptions import EVERY, REAL
 from dpverify.rules.base import INFINITE, Bound, Infinite, read_fraction, to_fraction
+from dpverify.rules.normaliser import NEGATIVE, plainly_non_negative
 from dpverify.rules.parameters import fixed
 from dpverify.sensitivity import on_integers, sensitivity_bounds, whole_part
+from dpverify.shapes import Shapes
 
 NAME: Final = "point-witness"
 STATEMENT: Final = (
@@ -29,7 +31,7 @@ STATEMENT: Final = (
     "the tight epsilon is at least v; it is infinite where the density of Q vanishes on S."
 )
 CHECKED: Final = (
-    "the density is integrable",
+    "the density is integrable, and non-negative where no assumption says otherwise",
     "the points are within the sensitivity of each other, and their pair occurs",
     "the loss is at least the bound on the whole neighbourhood",
     "the density of P is positive there",
@@ -71,6 +73,20 @@ def noise_of(claim: Claim, rule: str) -> Additive:
     return noise
 
 
+def sign_of(noise: Additive) -> tuple[str, ...]:
+    """The hypothesis that the density is nowhere negative, where neither its form nor its logarithm shows that."""
+    name = variable(noise)
+    lower = noise.support[0] if isinstance(noise, Translation) else None
+    positive = isinstance(noise, Radial) or (isinstance(lower, Num) and lower.value >= 0)
+    if plainly_non_negative(_profile(noise), (name,) if positive else ()):
+        return ()
+    try:
+        Shapes(name, isinstance(noise, Radial), {}).shape(neg_log(_profile(noise)))
+    except (Undecided, ExprError):
+        return (NEGATIVE,)
+    return ()
+
+
 def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     """The lower bound of the evidence: its value, or infinity. Raises Rejected, CertificateError."""
     claim, at = fixed(claim, evidence, NAME)
@@ -82,7 +98,8 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
         assumed = check_pair(claim, noise, points, evidence)
         certify(noise, points, radius, claimed)
         witness = describe(claim, noise, points, evidence) if "event" in evidence else None
-    return Bound("lower", claimed if isinstance(claimed, Infinite) else Num(claimed), witness=witness, at=at, assumed=assumed)
+    value = claimed if isinstance(claimed, Infinite) else Num(claimed)
+    return Bound("lower", value, witness=witness, at=at, assumed=(*assumed, *sign_of(noise)))
 
 
 def shown(claim: Claim, noise: Additive, evidence: Mapping[str, Any]) -> dict[str, Any]:

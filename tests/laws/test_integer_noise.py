@@ -321,7 +321,12 @@ def test_every_rule_about_additive_noise_refuses_such_a_query():
 
 def test_an_infinite_bound_is_what_the_rule_proves():
     found = cosets.check(Claim(LAPLACE, ONE, query=HALF), {})
-    assert (found.side, found.value, found.quantity) == ("lower", INFINITE, "pure")
+    assert (found.side, found.value, found.quantity, found.assumed) == ("lower", INFINITE, "pure", ())
+
+
+def test_answers_off_the_integers_have_nothing_in_common_where_the_probabilities_are_taken_for_non_negative():
+    signed = Translation(parse("exp(-abs(z))*(1 - 2*exp(-(10*(z - 237))**2))"), integers=True)
+    assert cosets.check(Claim(signed, ONE, query=HALF), {}).assumed == ("the density is non-negative",)
 
 
 def test_whole_numbers_are_told_by_their_form():

@@ -171,3 +171,11 @@ def test_evidence_of_the_wrong_form_is_refused(evidence):
 def test_an_end_that_starts_too_early_is_undecided():
     with pytest.raises(DpverifyError):
         check(claim(radial("exp(-r**2/2)")), {**TAIL, "start": "1"})
+
+
+def test_a_zero_where_the_sign_may_change_refutes_by_assumption():
+    noise = Translation(parse("(z**2 - 1)*exp(-abs(z))"))
+    evidence = {"side": "zero", "point": "1", "other": "2", "radius": "1/100"}
+    assert check(claim(noise, "1"), evidence).assumed == ("the density is non-negative",)
+    square = Translation(parse("(z**2 - 1)**2*exp(-abs(z))"))
+    assert check(claim(square, "1"), evidence).assumed == ()

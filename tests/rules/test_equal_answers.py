@@ -212,3 +212,50 @@ def test_equal_answers_are_equal_for_all_parameters():
     whole = (("n", Domain(Fraction(1), lower_open=False, integer=True)),)
     claim = Claim(Product(parse("exp(-z**2)"), parse("n")), ZERO, sensitivity=ZERO, domains=whole)
     assert verify(claim).judgement.verdict == "PROVED"
+
+
+POSITIVE = (("a", Domain(Fraction(0))),)
+
+
+@pytest.mark.parametrize(
+    ("noise", "says"),
+    [
+        (Radial(parse("exp(-a*r)/r**5"), L2, num(3)), "at 0"),
+        (Radial(parse("exp(-a*r)/r**3"), L2, num(3)), "at 0"),
+        (Radial(parse("exp(1/r - a*r)"), L2, num(3)), "at 0"),
+        (Translation(parse("exp(-a*abs(z))/abs(z)")), "at 0"),
+        (Translation(parse("exp(-a*abs(z))/abs(z)**(1/2)"), integers=True), "at 0"),
+        (Translation(parse("exp(-a*z)")), "not certainly integrable"),
+        (Translation(parse("exp(-a*z)"), integers=True), "not certainly integrable"),
+        (Translation(parse("exp(a*z)")), "not certainly integrable"),
+        (Product(parse("exp(-a*z)"), num(2)), "not certainly integrable"),
+    ],
+)
+def test_a_density_over_parameters_without_a_finite_integral_at_either_end_is_no_noise(noise, says):
+    goal = Claim(noise, ZERO, sensitivity=ZERO, domains=POSITIVE)
+    with precision(128), pytest.raises(DpverifyError, match=says):
+        rule.check(goal, {"side": "upper"})
+    assert verify(goal).judgement.verdict == "UNKNOWN"
+
+
+@pytest.mark.parametrize(
+    "noise",
+    [
+        Radial(parse("exp(-a*r)"), L2, num(3)),
+        Radial(parse("exp(-a*r)/r**2"), L2, num(3)),
+        Radial(parse("exp(-a*r)*r**2"), L2, num(3)),
+        Radial(parse("exp(-a*r - 1/r)"), L2, num(3)),
+        Radial(parse("exp(-r - a*asinh(r))"), L2, num(3)),
+        Translation(parse("exp(-a*abs(z))/abs(z)**(1/2)")),
+        Translation(parse("1/(exp(a*z) + exp(-z))")),
+        Translation(parse("exp(-a*abs(z))"), integers=True),
+    ],
+)
+def test_a_density_over_parameters_may_have_a_pole_or_a_zero_that_it_is_integrable_at(noise):
+    assert verify(Claim(noise, ZERO, sensitivity=ZERO, domains=POSITIVE)).judgement.verdict == "PROVED"
+
+
+def test_noise_whose_density_is_not_seen_to_be_non_negative_is_taken_for_noise_by_assumption():
+    signed = Translation(parse("(1 - 2*exp(-(1000000*(z - 29/7))**2))*exp(-abs(z))"))
+    found = verify(Claim(signed, ZERO, query=still([1, 1], adjacency="replace"))).judgement
+    assert (found.verdict, found.assumptions) == ("PROVED", ("the sampler is ideal", "the density is non-negative"))

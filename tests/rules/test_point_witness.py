@@ -9,7 +9,7 @@ from dpverify.errors import CertificateError, DpverifyError, Rejected
 from dpverify.expr import Num, num, parse
 from dpverify.model import L1, L2, LINF, Claim, Domain, Product, Query, Radial, Selection, Translation
 from dpverify.rules.base import INFINITE
-from dpverify.rules.point_witness import check
+from dpverify.rules.point_witness import check, sign_of
 from dpverify.search.point_witness import propose
 
 mpmath.mp.dps = 60
@@ -246,3 +246,59 @@ def test_a_lower_bound_is_never_above_the_loss_of_the_pair():
     assert check(goal, evidence).value.value < 1  # the supremum, at infinity only
     with pytest.raises(DpverifyError):
         check(goal, {**evidence, "value": "1"})
+
+
+# -- densities that are negative somewhere ---------------------------------------------------------
+
+NEAR_0 = {"a": ["0"], "b": ["1"], "radius": "1/1000", "value": "1/2"}
+NEGATIVE = "the density is non-negative"
+
+
+@pytest.mark.parametrize(
+    "noise",
+    [
+        Translation(parse("(1 - 2*exp(-(1000000*(z - 29/7))**2))*exp(-abs(z))")),
+        radial("(1 - 2*exp(-(1000000*(r - 29/7))**2))*exp(-r)", 3),
+        Product(parse("(1 - 2*exp(-(1000000*(z - 29/7))**2))*exp(-abs(z))"), num(2)),
+        Translation(parse("exp(-abs(z))*(1 - 2*exp(-(10*(z - 237))**2))"), integers=True),
+    ],
+    ids=["line", "radial", "product", "integers"],
+)
+def test_a_density_that_may_be_negative_elsewhere_bears_a_witness_by_assumption(noise):
+    assert check(claim(noise), NEAR_0).assumed == (NEGATIVE,)
+
+
+@pytest.mark.parametrize(
+    "noise",
+    [
+        T3,
+        GAUSS,
+        radial("r**2*exp(-r)", 3),
+        radial("(1 - exp(-r**2/2))/r**2"),
+        radial("sqrt(r)*besselk(1/2, r)", 3),
+        Translation(parse("exp(-abs(z))"), integers=True),
+        Translation(parse("1/(exp(z) + exp(-z))")),
+        Translation(parse("z*exp(-z)"), (num(0), None)),
+        Translation(parse("max(0, 1 - abs(z)/4)"), (num(-4), num(4))),
+        radial("1 - min(1, floor(r))", 2),
+        radial("3 - 2*min(3/2, floor(r), 4)", 2),
+        Product(parse("exp(-z**2)"), num(2)),
+    ],
+)
+def test_a_density_that_is_non_negative_by_its_form_or_has_a_logarithm_needs_no_assumption(noise):
+    assert sign_of(noise) == ()
+
+
+@pytest.mark.parametrize(
+    "noise",
+    [
+        Translation(parse("z*exp(-z**2)"), (num(-1), None)),
+        radial("1 - min(2, floor(r))", 2),
+        radial("1 - max(1, floor(r))", 2),
+        radial("1 + min(1, floor(r) - 3)", 2),
+        radial("1 - floor(r)*min(1, floor(r))", 2),
+        radial("1 - floor(r)", 2),
+    ],
+)
+def test_what_may_be_negative_is_not_seen_to_be_non_negative(noise):
+    assert sign_of(noise) == (NEGATIVE,)

@@ -1,0 +1,93 @@
+"""The theory is complete: what a rule states has a section with its proof, named as the rule is, and every link in it leads somewhere."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+import dpverify.curves
+import dpverify.rules
+from dpverify.curves.table import CURVES
+from dpverify.rules.table import EXPLAINED, TABLE
+
+ROOT = Path(__file__).resolve().parents[1]
+THEORY = ROOT / "docs" / "theory"
+CHAPTERS = sorted(THEORY.glob("*.md"))
+CONTRIBUTION = "**Contribution of this project"
+
+
+def slug(heading):
+    """The anchor that hosts of Markdown and the built pages give a heading."""
+    return re.sub(r"\s+", "-", re.sub(r"[^\w\s-]", "", heading).strip().lower())
+
+
+def sections(page):
+    """The text of a page under each of its headings, by anchor; one that is doubled comes twice."""
+    parts = re.split(r"^#+ (.+)$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return [(slug(heading), text) for heading, text in zip(parts[1::2], parts[2::2], strict=True)]
+
+
+EVERY = [(page, anchor, text) for page in CHAPTERS for anchor, text in sections(page)]
+PLACES = {(page.name, anchor) for page, anchor, _ in EVERY}
+
+
+def theorems():
+    """The names of all modules that state a theorem, listed in a table or not."""
+    for package in (dpverify.rules, dpverify.curves):
+        for found in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
+            module = importlib.import_module(found.name)
+            if hasattr(module, "STATEMENT"):
+                yield module.NAME
+
+
+STATED = sorted({*theorems(), *TABLE, *CURVES})
+
+
+def test_every_theorem_that_can_be_explained_is_among_those_looked_for():
+    assert set(EXPLAINED) <= set(STATED)
+
+
+@pytest.mark.parametrize("name", STATED)
+def test_what_a_rule_states_has_a_section_of_its_name_with_a_proof(name):
+    found = [text for _, anchor, text in EVERY if anchor == name]
+    assert len(found) == 1
+    assert re.search(r"\bProof\b", found[0])
+
+
+def test_an_anchor_names_one_section_of_the_whole_theory():
+    assert [anchor for anchor, count in Counter(anchor for _, anchor, _ in EVERY).items() if count > 1] == []
+
+
+@pytest.mark.parametrize("page", CHAPTERS, ids=lambda page: page.name)
+def test_links_within_the_theory_lead_to_chapters_and_sections_that_exist(page):
+    prose = re.sub(r"^ {4}.*$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE)  # formulas are set in
+    for target, anchor in re.findall(r"\]\((?!https?:)([^)#]*)#?([^)]*)\)", prose):
+        chapter = target or page.name
+        assert (page.parent / chapter).is_file(), target
+        assert "/" in chapter or not anchor or (chapter, anchor) in PLACES, f"{target}#{anchor}"
+
+
+def test_what_the_code_says_of_the_theory_leads_to_a_section():
+    places = {anchor for _, anchor in PLACES}
+    for file in (ROOT / "dpverify").rglob("*.py"):
+        text = file.read_text(encoding="utf-8")
+        for chapter, anchor in re.findall(r"\btheory(?:/(\w+\.md))?#([\w-]+)", text):
+            assert (chapter, anchor) in PLACES if chapter else anchor in places, f"{file}: {chapter}#{anchor}"
+
+
+def test_every_contribution_that_a_section_claims_is_listed_for_citation():
+    listed = set(re.findall(r"\]\((\w+\.md)#([\w-]+)\)", dict(sections(THEORY / "index.md"))["contributions"]))
+    claimed = {(page.name, anchor) for page, anchor, text in EVERY if CONTRIBUTION in text and page.name != "index.md"}
+    assert claimed == listed
+
+
+@pytest.mark.parametrize("page", CHAPTERS, ids=lambda page: page.name)
+def test_chapters_are_listed_in_the_overview_and_proofs_come_to_an_end(page):
+    assert page.name == "index.md" or f"]({page.name})" in (THEORY / "index.md").read_text(encoding="utf-8")
+    for anchor, text in sections(page):
+        assert len(re.findall(r"\*Proof\b", text)) <= len(re.findall(r"\bQED\b", text)), anchor
