@@ -467,6 +467,17 @@ def test_real_differences_spread_over_parallel_parts_are_refused(tmp_path, adjac
         only(tmp_path, f'kind = "parallel"\nparts = [{noise}, {noise}]', "\n[[claim]]\nepsilon = 2\n")
 
 
+def test_half_of_a_real_difference_may_move_an_answer_that_is_no_query_by_its_whole_sensitivity(tmp_path):
+    """A threshold at 1/2 has sensitivity 1; two of them, on data that differ by 1/2 each, both move: epsilon is 2, not 1."""
+    stated = '{ kind = "builtin", name = "laplace", scale = 1, sensitivity = 1, adjacency = "l1" }'
+    linear = '{ kind = "builtin", name = "laplace", scale = 1, query = [[1]], adjacency = "l1" }'
+    for one, other in ((stated, stated), (stated, linear)):
+        with pytest.raises(SpecError, match="parallel under l1 adjacency: a difference of histograms may be spread"):
+            only(tmp_path, f'kind = "parallel"\nparts = [{one}, {other}]', "\n[[claim]]\nepsilon = 1\n")
+    both = only(tmp_path, f'kind = "parallel"\nparts = [{linear}, {linear}]', "\n[[claim]]\nepsilon = 1\n")
+    assert verify(both).judgement.verdict == "PROVED"
+
+
 def test_parallel_parts_without_a_stated_adjacency_assume_one_record_from_above_alone(tmp_path):
     for delta in ("0", '"1/100"'):
         claim = only(tmp_path, f'kind = "parallel"\nparts = [{LAPLACE}, {LAPLACE}]', f'\n[[claim]]\nepsilon = "1/8"\ndelta = {delta}\n')

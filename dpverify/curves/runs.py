@@ -165,13 +165,19 @@ def adjacency_faults(mechanism: Mechanism, stated: str = "") -> Iterator[str]:
             "State the adjacency add-remove, or compose the parts."
         )
     for name in ("l1", "l2"):
-        # half of a difference in one part and half in another is as far apart, and may be worse: not where losses are convex in it
-        if parallel and name in found and not (name == "l1" and neighbours.all_log_concave(Part(mechanism))):
+        # half of a difference in one part and half in another is as far apart, and may be worse: not where losses are convex in it, as
+        # those of linear queries are; of a sensitivity that is stated nothing says that half of the difference moves half as far
+        if parallel and name in found and not (name == "l1" and _all_linear(Part(mechanism))):
             yield (
                 f"parallel under {name} adjacency: a difference of histograms may be spread over several parts, so that all change. "
                 "State the adjacency add-remove, or compose the parts."
             )
     yield from _column_faults(mechanism)
+
+
+def _all_linear(part: Part) -> bool:
+    """Whether every part answers a query with log-concave noise."""
+    return neighbours.all_log_concave(part) and all(leaf.part.query is not None for leaf in neighbours.leaves(part))
 
 
 def _column_faults(mechanism: Mechanism) -> Iterator[str]:

@@ -38,7 +38,7 @@ from dpverify.curves.compositions import COMPOSITIONS
 from dpverify.curves.runs import Run, leaf, merged, occurs
 from dpverify.errors import CertificateError, Rejected
 from dpverify.expr import ONE, Expr, Num
-from dpverify.model import Claim, Compose, Parallel, Part, Subsample, exact_fraction
+from dpverify.model import Claim, Compose, Group, Lipschitz, Mechanism, Parallel, Part, PostProcess, Subsample, exact_fraction
 
 Premise = Callable[[Claim, Evidence], Pure]
 """Proves an upper bound on the pure epsilon of a claim's mechanism from evidence, by the rules about densities."""
@@ -58,9 +58,18 @@ def _derived(part: Part, evidence: Evidence, premise: Premise, factor: Expr) -> 
     if isinstance(evidence, dict) and evidence.get("rule") == neighbours.NAME:
         if factor != ONE:
             raise Rejected(neighbours.NAME, "the part", "it wants neighbours as far apart as the part says")
-        return _joint(part, evidence, premise)
+        found = _joint(part, evidence, premise)
+        return _in_either_order(found) if isinstance(_root(part), Group | Lipschitz) else found
     found = combine(merged(part, factor), evidence, premise)
     return replace(found, below=tuple(dict.fromkeys((*found.below, *neighbours.apart(part)))))
+
+
+def _root(part: Part) -> Mechanism:
+    """The mechanism of a part, without maps of its output."""
+    mechanism = part.mechanism
+    while isinstance(mechanism, PostProcess):
+        mechanism = mechanism.part.mechanism
+    return mechanism
 
 
 def _joint(part: Part, evidence: Evidence, premise: Premise) -> Curve:
@@ -191,7 +200,10 @@ def _single(run: Run, evidence: Evidence, premise: Premise) -> Curve:
 
 
 def _in_either_order(found: Curve) -> Curve:
-    """The curve of what is behind a map of the data, which may exchange the neighbours: its upper pair dominates both orders."""
+    """The curve of what is behind a map of the data, or of neighbours of neighbours: its upper pair dominates both orders.
+
+    A map may exchange the neighbour with the record and the one without it, and steps between neighbours may add records and remove them.
+    """
     if found.upper is None or found.upper.forward is found.upper.backward:
         return found
     return replace(found, upper=line.dominating(found.upper))

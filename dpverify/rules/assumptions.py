@@ -10,11 +10,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from dpverify.compare import decimal_bounds
+from dpverify.curves.runs import stated_adjacencies
 from dpverify.errors import DpverifyError
 from dpverify.expr import ONE, ZERO, Expr, Num, format_expr, symbols
 from dpverify.model import (
     L2,
     Claim,
+    Domain,
     EllipticalProcess,
     Exponential,
     Group,
@@ -35,7 +37,7 @@ from dpverify.model import (
     parts_of,
 )
 from dpverify.rules.base import Bound, Side
-from dpverify.sensitivity import off_the_integers, on_integers, sensitivity_bounds
+from dpverify.sensitivity import is_whole, off_the_integers, on_integers, sensitivity_bounds
 
 IDEAL: Final = "the sampler is ideal"
 MOVES: Final = "the query moves by at most the stated sensitivity in the noise's norm"
@@ -44,6 +46,7 @@ ATTAINED: Final = "some pair of inputs is exactly the sensitivity apart"
 TURNED: Final = "some pair of inputs is exactly the sensitivity apart, in the direction that is worst"
 WHOLE_ATTAINED: Final = "some pair of inputs is apart by the greatest integer within the sensitivity"
 ONWARD: Final = "neighbours of neighbours move the answer on in the same direction"
+RATIO: Final = "the query moves in proportion to the distance of inputs, by at most the stated sensitivity at distance 1"
 STRETCHED: Final = "a Lipschitz map of the data moves some neighbours apart by its whole constant, in the direction that is worst"
 PAIRS: Final = "the adjacent pairs are those of the claim"
 ANY: Final = "any two inputs are adjacent"
@@ -54,6 +57,7 @@ REAL: Final = "histograms are real-valued"
 
 SIDES: Final[tuple[Side, ...]] = ("upper", "lower")
 _SHOWN: Final = 12
+_ADDITIVE: Final = (Radial, Translation, Product, Mixture, Staircase, EllipticalProcess)
 
 
 def of_a_bound(claim: Claim, bound: Bound, own: Iterable[str]) -> tuple[str, ...]:
@@ -61,7 +65,8 @@ def of_a_bound(claim: Claim, bound: Bound, own: Iterable[str]) -> tuple[str, ...
     if (bound.side, bound.value) == ("lower", ZERO) or (bound.side, bound.quantity, bound.value) == ("upper", "delta", ONE):
         return ()  # every mechanism has these
     part = Part(claim.mechanism, claim.sensitivity, claim.query)
-    return tuple(dict.fromkeys((*_of_part(part, bound, onward=False), *own, *bound.assumed)))
+    found = (*_of_part(part, bound, onward=False), *_between_steps(claim, bound), *own, *bound.assumed)
+    return tuple(dict.fromkeys(found))
 
 
 def of_a_verdict(verdict: str, bounds: Sequence[tuple[Side, Sequence[str]]]) -> tuple[str, ...]:
@@ -80,6 +85,25 @@ def marked(line: str, side: Side) -> str:
     return line if line.startswith("for the ") else f"for the {side} bound: {line}"
 
 
+def _between_steps(claim: Claim, bound: Bound) -> tuple[str, ...]:
+    """What an upper bound says of a stated sensitivity at distances that are no whole number of steps between neighbours.
+
+    Records are added, removed and replaced in whole steps: there no distance lies between.
+    """
+    steps = {"add-remove", "replace"} & stated_adjacencies(claim.mechanism, claim.adjacency).keys()
+    return (RATIO,) if bound.side == "upper" and not steps and _moves_between(claim.mechanism, claim.domains, False) else ()
+
+
+def _moves_between(mechanism: Mechanism, domains: Sequence[tuple[str, Domain]], between: bool) -> bool:
+    """Whether some stated sensitivity is behind a map whose constant is not certainly whole. between: whether the mechanism is."""
+    if isinstance(mechanism, Lipschitz):
+        between = between or not is_whole(mechanism.constant, dict(domains))
+    return any(
+        _moves_between(inner.mechanism, domains, between) or (between and inner.query is None and isinstance(inner.mechanism, _ADDITIVE))
+        for inner in parts_of(mechanism)
+    )
+
+
 def _of_part(part: Part, bound: Bound, onward: bool) -> Iterator[str]:
     """onward: whether neighbours are several steps apart."""
     mechanism = part.mechanism
@@ -90,7 +114,7 @@ def _of_part(part: Part, bound: Bound, onward: bool) -> Iterator[str]:
         yield from _of_part(inner, bound, onward or (isinstance(mechanism, Group) and mechanism.size != ONE))
     if below or isinstance(mechanism, Guarantee | Sampled):
         return
-    if isinstance(mechanism, Radial | Translation | Product | Mixture | Staircase | EllipticalProcess):
+    if isinstance(mechanism, _ADDITIVE):
         if part.query is not None:
             yield from (REAL,) if bound.side == "lower" and _takes_fractions(mechanism, part.query) else ()
         elif bound.side == "upper":

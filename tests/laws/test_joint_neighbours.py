@@ -14,7 +14,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy import integrate
 
+from dpverify.balls import rational
 from dpverify.compare import enclose
+from dpverify.curves import tree
 from dpverify.errors import DpverifyError
 from dpverify.expr import num, parse
 from dpverify.model import (
@@ -35,6 +37,7 @@ from dpverify.model import (
 )
 from dpverify.rules import combination
 from dpverify.rules.base import Infinite
+from dpverify.rules.premises import pure_epsilon
 from dpverify.verify import verify
 
 QUICK = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
@@ -396,3 +399,29 @@ def test_a_hundred_kinds_of_records_take_no_time():
     rows = [[int(j <= i) for j in range(n)] for i in range(0, n, 10)]
     is_tight(Compose(tuple(laplace([row], 10, "replace") for row in rows)), 10 / 10)
     assert len(list(combinations(range(n), 2))) == 4950
+
+
+# -- behind maps -----------------------------------------------------------------------------------
+
+
+def sampled_hinge(move: int, rate: float, epsilon: float) -> float:
+    """The greater delta of the two orders of a sample whose record moves one answer, by sums over a fine grid: noise exp(-max(z, -4 z))."""
+    at = np.linspace(-12, 40, 2_000_001)
+    without, shifted = (np.exp(-np.maximum(z, -4 * z)) / 1.25 for z in (at, at - move))
+    mixed, factor, step = rate * shifted + (1 - rate) * without, math.exp(epsilon), at[1] - at[0]
+    return float(max(np.maximum(p - factor * q, 0).sum() * step for p, q in ((mixed, without), (without, mixed))))
+
+
+@pytest.mark.parametrize("move", [1, -1])
+@pytest.mark.parametrize("holder", [None, Lipschitz, Group])
+def test_a_sample_takes_what_is_behind_a_map_or_some_steps_away_in_its_worse_order(move, holder):
+    """The records of a fixed set that are NOT in x are a map that exchanges the neighbours; steps may add a record and remove two."""
+    hinge = parse("exp(-max(z, -4*z))")
+    inner = Compose(tuple(Part(Translation(hinge), None, Query(((Fraction(k),),), "add-remove")) for k in (move, 0)))
+    held = inner if holder is None else PostProcess(Part(holder(Part(inner), num(1))))
+    plan: Any = {"rule": "joint-neighbours", "above": {"plans": [{"rule": "line"}], "of": [0]}}
+    found = tree.curve(Part(Subsample(Part(held), parse("1/2"), "poisson")), {"rule": "poisson-subsampling", "part": plan}, pure_epsilon)
+    orders = (move,) if holder is None else (1, -1)
+    truth = max(sampled_hinge(way, 0.5, 0.25) for way in orders)
+    assert found.upper is not None
+    assert float(found.upper.worst(rational(Fraction(1, 4))).mid()) == pytest.approx(truth, abs=1e-5)

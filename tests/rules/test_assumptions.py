@@ -17,6 +17,8 @@ from dpverify.model import (
     L2,
     LINF,
     Claim,
+    Compose,
+    Domain,
     EllipticalProcess,
     Exponential,
     Group,
@@ -209,6 +211,24 @@ def test_groups_and_maps_say_how_neighbours_of_neighbours_move(name):
     claim = Claim(mechanism, ONE)
     assert set(of_a_bound(claim, Bound("upper", ONE), ())) == upper
     assert set(of_a_bound(claim, Bound("lower", ONE), ())) == lower
+
+
+@pytest.mark.parametrize(
+    ("constant", "adjacency", "inner", "assumed"),
+    [
+        ("1/2", "", Part(LINE, ONE), True),  # a threshold at 1/2 moves by 1 between histograms 1/2 apart
+        ("1/2", "l1", Part(LINE, ONE), True),
+        ("c", "l2", Part(Compose((Part(Group(Part(LINE, ONE), num(2))),))), True),
+        ("1/2", "", Part(LINE, query=query((1, 0))), False),  # linear
+        ("1/2", "add-remove", Part(LINE, ONE), False),  # steps are whole
+        ("2", "l1", Part(LINE, ONE), False),  # two steps in a row
+        ("1/2", "", Part(Guarantee("zcdp", numbers((1,)))), False),
+    ],
+)
+def test_a_stated_sensitivity_at_a_part_of_a_step_is_taken_for_a_rate(constant, adjacency, inner, assumed):
+    claim = Claim(Lipschitz(inner, parse(constant)), ONE, domains=(("c", Domain(Fraction(0))),), adjacency=adjacency)
+    assert (assumptions.RATIO in of_a_bound(claim, Bound("upper", ONE), ())) == assumed
+    assert assumptions.RATIO not in of_a_bound(claim, Bound("lower", ONE), ())
 
 
 def test_what_holds_of_every_mechanism_rests_on_nothing():
