@@ -15,7 +15,7 @@ import copy
 import json
 import random
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from hashlib import sha256
 from pathlib import Path
@@ -87,18 +87,21 @@ def shortened(line: str) -> str:
     return line if len(line) <= LONGEST else f"{line[:LONGEST]}... {sha256(line.encode()).hexdigest()[:8]}"
 
 
-def accepted(kind: str, name: str, certificates: Mapping[str, Any]) -> dict[str, str]:
-    """What is proved after each change of one kind, where anything is."""
-    found = {}
+def tried(kind: str, name: str, certificates: Mapping[str, Any]) -> list[tuple[str, tuple[Bound, ...]]]:
+    """The changes of one kind and what is proved after each, nothing where it is refused."""
+    found = []
     for what, data, step in changes(kind, name, certificates):
         try:
             claim = from_json(data)
         except DpverifyError:
             continue
-        bounds = proved(claim, step, certificates[name]["prec"])
-        if bounds:
-            found[shortened(what)] = told(bounds)
+        found.append((what, proved(claim, step, certificates[name]["prec"])))
     return found
+
+
+def accepted(found: Iterable[tuple[str, tuple[Bound, ...]]]) -> dict[str, str]:
+    """What is proved after each change, where anything is, as texts."""
+    return {shortened(what): told(bounds) for what, bounds in found if bounds}
 
 
 # -- what is changed ----------------------------------------------------------------------------------
@@ -176,7 +179,7 @@ def main() -> int:
     certificates = read()
     record = {}
     for name, data in certificates.items():
-        changed = {kind: accepted(kind, name, certificates) for kind in KINDS}
+        changed = {kind: accepted(tried(kind, name, certificates)) for kind in KINDS}
         record[name] = judged(kernel.check(data)) | {kind: found for kind, found in changed.items() if found}
     (REPORTS / "judgements.json").write_text(json.dumps(record, indent=1, sort_keys=True) + "\n", encoding="utf-8")
     print(f"{len(record)} judgements")

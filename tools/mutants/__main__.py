@@ -27,7 +27,7 @@ import sys
 import time
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -48,7 +48,7 @@ SCRATCH = BUILD / "scratch"
 ARGUED = ROOT / "tests" / "mutants" / "survivors.toml"
 REPORT = ROOT / "reports" / "mutants.md"
 FOLDERS = ("curves", "rules", "laws", "mutants")
-ALSO = ("combinators", "sanity", "stated_guarantees", "numeric", "trust_line", "bad_files", "mechanisms")
+ALSO = ("combinators", "sanity", "stated_guarantees", "numeric", "known_values", "trust_line", "bad_files", "mechanisms")
 """Tests about what is below the line that have the name of no file there."""
 SLOW = ("tests/laws/test_additive_sound.py",)
 """Tests that take longer than all others together and see what those see."""
@@ -58,6 +58,8 @@ SLACK = 5.0
 """Seconds of CPU that any test may take; above that ten times what it took when it was recorded."""
 WARM = 0.75
 """The part of the time for changes inside functions; the rest is for trying again what survived."""
+SHARE = 0.2
+"""The part of a mutant's time above which a test comes after all others."""
 BOUND = 0.05
 """What may survive."""
 
@@ -244,11 +246,12 @@ def own_folder() -> Iterator[None]:
 
 
 class Cold:
-    """A plugin of pytest that runs the named tests in their order until one fails."""
+    """A plugin of pytest that runs the named tests in their order, until one fails where only the first failure matters."""
 
-    def __init__(self, tests: Sequence[touched.Ran], out: TextIO) -> None:
+    def __init__(self, tests: Sequence[touched.Ran], out: TextIO, first: bool = True) -> None:
         self.order = {ran.name: ran for ran in tests}
         self.out = out
+        self.first = first
         self.tried = 0
 
     def pytest_collection_modifyitems(self, items: list[Any]) -> None:
@@ -270,7 +273,8 @@ class Cold:
 
     def _killed(self, by: str) -> None:
         print(json.dumps({"killed": True, "test": by, "tried": self.tried}), file=self.out, flush=True)
-        os._exit(0)
+        if self.first:
+            os._exit(0)
 
 
 class _Served(importlib.abc.MetaPathFinder):
@@ -293,11 +297,13 @@ class _Served(importlib.abc.MetaPathFinder):
         return importlib.util.spec_from_file_location(fullname, self.path, loader=Loader(fullname, str(self.path)))
 
 
-def _cold(task: tuple[Mutant, list[touched.Ran]], out: TextIO) -> None:
+def _cold(task: tuple[Mutant | None, list[touched.Ran]], out: TextIO) -> None:
+    """Run the tests of a mutant until one fails; those of no mutant all, as they are."""
     mutant, tests = task
     forks.limit_cpu(120)
-    sys.meta_path.insert(0, _Served(mutant))
-    plugin = Cold(tests, out)
+    if mutant is not None:
+        sys.meta_path.insert(0, _Served(mutant))
+    plugin = Cold(tests, out, mutant is not None)
     files = list(dict.fromkeys(ran.name.partition("::")[0] for ran in tests))
     with own_folder():
         code = pytest.main([*ARGUMENTS, f"--basetemp={SCRATCH / f'tmp{os.getpid()}'}", *files], plugins=[plugin, NoShrinking()])
@@ -345,7 +351,7 @@ class Plan:
     def tests(self, mutant: Mutant) -> list[touched.Ran]:
         """As many of the tests that run a mutant as its time allows."""
         left, taken = self.each, []
-        for ran in self.lookup.of(mutant):
+        for ran in sorted(self.lookup.of(mutant), key=lambda ran: ran.seconds > SHARE * self.each):
             if not taken or ran.seconds <= left:
                 taken.append(ran)
                 left -= ran.seconds
@@ -422,8 +428,26 @@ def run(plan: Plan, mutants: Sequence[Mutant]) -> list[Result]:
             keep(Result(mutant, "survived"))
     for (mutant, _), ended in forks.forked([task for task in tasks if task[1]], _cold, plan.jobs, plan.patience, start + plan.seconds):
         keep(_judged(mutant, ended))
+    red = _red(plan, found.values())
     shutil.rmtree(SCRATCH, ignore_errors=True)
-    return [found[mutant.key] for mutant in mutants if mutant.key in found and found[mutant.key].outcome != "outside"]
+    tried = [found[mutant.key] for mutant in mutants if mutant.key in found]
+    return [result for result in tried if result.outcome != "outside" and result.by not in red]
+
+
+def _red(plan: Plan, results: Iterable[Result]) -> set[str]:
+    """The tests that have killed mutants and fail without any change: what they say counts for nothing."""
+    named = {result.by for result in results}
+    killers = sorted((ran for ran in plan.lookup.tests if ran.name in named), key=lambda ran: ran.name)
+    parts = [(None, killers[at :: plan.jobs]) for at in range(plan.jobs) if killers[at :: plan.jobs]]
+    red: set[str] = set()
+    for _, ended in forks.forked(parts, _cold, plan.jobs, plan.patience, float("inf")):
+        lines = [json.loads(line) for line in ended.lines]
+        red |= {line["test"] for line in lines if line.get("killed")} & named
+        if ended.killed_by is not None:
+            red |= {line["test"] for line in lines[-1:]}
+    for name in sorted(red):
+        print(f"fails without any change, so that what it killed is left out: {name}")
+    return red
 
 
 # -- what is said of it -------------------------------------------------------------------------------------

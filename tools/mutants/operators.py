@@ -45,7 +45,9 @@ SHOWN = 160
 
 @dataclass(frozen=True)
 class Mutant:
-    """One change. number tells it from equal changes of equal lines of the same function, from 1 on."""
+    """One change. number tells it from equal changes of equal lines of the same function, from 1 on.
+
+    lines, around, beyond: those of the change, of its statement, and of what the condition that it changes refuses with."""
 
     file: str
     function: str
@@ -56,6 +58,7 @@ class Mutant:
     number: int
     lines: tuple[int, ...]
     around: tuple[int, ...]
+    beyond: tuple[int, ...]
     place: int
     variant: int
 
@@ -86,7 +89,7 @@ def mutants(path: Path, file: str) -> list[Mutant]:
             seen[function, text, change] += 1
             number = seen[function, text, change]
             own, around = _lines(node, parents)
-            found.append(Mutant(file, function, line, operator, text, change, number, own, around, place, variant))
+            found.append(Mutant(file, function, line, operator, text, change, number, own, around, _beyond(node, parents), place, variant))
     return found
 
 
@@ -170,6 +173,15 @@ def _lines(node: ast.AST, parents: Sequence[ast.AST]) -> tuple[tuple[int, ...], 
     if node is statement:
         return tuple(around), tuple(around)
     return tuple(range(node.lineno, (node.end_lineno or node.lineno) + 1)), tuple(around)
+
+
+def _beyond(node: ast.AST, parents: Sequence[ast.AST]) -> tuple[int, ...]:
+    """The lines that run only where a condition refuses, for a change of that condition: a test that runs them may notice."""
+    chain = [*parents, node]
+    for at, parent in enumerate(chain):
+        if isinstance(parent, ast.If) and _refuses(parent.body) and (parent is node or parent.test is chain[at + 1]):
+            return tuple(range(parent.body[0].lineno, (parent.body[0].end_lineno or 0) + 1))
+    return tuple(range(node.lineno, (node.end_lineno or 0) + 1)) if isinstance(node, ast.Raise) else ()
 
 
 def _put(parent: ast.AST, node: ast.AST, made: Replacement) -> None:
