@@ -40,6 +40,8 @@ OTHER = {
 }  # fmt: skip
 SIGNS = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult}
 FOR_READERS = {"NAME", "STATEMENT", "CHECKED", "SOURCE", "WHAT", "__all__"}
+LARGEST = 12
+"""Whole numbers above it bound effort or say how many bits and digits: one more or less decides when there is an answer, not which."""
 SHOWN = 160
 
 
@@ -290,11 +292,17 @@ def _of_statement(node: ast.stmt, parents: Sequence[ast.AST]) -> Iterator[Varian
 def _of_constant(node: ast.Constant, parents: Sequence[ast.AST]) -> Iterator[Variant]:
     if isinstance(node.value, bool):
         yield "constant", *_told(node, ast.Constant(not node.value))
-    elif isinstance(node.value, int):
+    elif isinstance(node.value, int) and node.value <= LARGEST and not _is_limit(parents):
         yield "constant", *_told(node, ast.Constant(node.value + 1))
         yield "constant", *_told(node, ast.Constant(node.value - 1))
     elif isinstance(node.value, str) and node.value in ("upper", "lower") and not isinstance(parents[-1], ast.Expr):
         yield "side", *_told(node, ast.Constant(SWAPPED[node.value][1]))
+
+
+def _is_limit(parents: Sequence[ast.AST]) -> bool:
+    """Whether a number is all that a name outside functions stands for, like `MAX_DEPTH = 5`: a limit of effort."""
+    outside = len(parents) > 1 and isinstance(parents[1], ast.Assign | ast.AnnAssign)
+    return outside and all(isinstance(parent, ast.Tuple) for parent in parents[2:])
 
 
 def _refuses(body: Sequence[ast.stmt]) -> bool:
