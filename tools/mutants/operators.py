@@ -290,6 +290,8 @@ def _of_statement(node: ast.stmt, parents: Sequence[ast.AST]) -> Iterator[Varian
 
 
 def _of_constant(node: ast.Constant, parents: Sequence[ast.AST]) -> Iterator[Variant]:
+    if isinstance(parents[-1], ast.keyword) and parents[-1].arg == "strict":
+        return  # of `zip`, which then says what the code around it already makes sure of
     if isinstance(node.value, bool):
         yield "constant", *_told(node, ast.Constant(not node.value))
     elif isinstance(node.value, int) and node.value <= LARGEST and not _is_limit(parents):
@@ -306,12 +308,12 @@ def _is_limit(parents: Sequence[ast.AST]) -> bool:
 
 
 def _refuses(body: Sequence[ast.stmt]) -> bool:
-    """Whether a branch only refuses: it raises, gives up with an empty answer, or passes on to the next."""
+    """Whether a branch only refuses: it raises, gives up with an empty answer or False, or passes on to the next."""
     if len(body) != 1:
         return False
     only = body[0]
     if isinstance(only, ast.Return):
-        return only.value is None or isinstance(only.value, ast.Constant) or ast.unparse(only.value) in ("()", "[]", "{}", "NotImplemented")
+        return only.value is None or ast.unparse(only.value) in ("None", "False", "()", "[]", "{}", "NotImplemented")
     return isinstance(only, ast.Raise | ast.Continue | ast.Break)
 
 

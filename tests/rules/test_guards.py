@@ -1,0 +1,251 @@
+"""Guards of rules, each broken alone: what a rule refuses when one of its conditions does not hold, and what it proves where all do.
+
+The class: a condition that may be deleted without any test failing is one that the next change may delete.
+"""
+
+import importlib
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from dpverify import curves, kernel, rules
+from dpverify.balls import precision, rational
+from dpverify.certificate import Step
+from dpverify.curves import finite_losses, neighbours, runs, scale_mixture
+from dpverify.curves.runs import merged
+from dpverify.errors import CertificateError, ProjectError, Rejected, Undecided
+from dpverify.expr import ZERO, num, parse
+from dpverify.geometry import Sensitivity
+from dpverify.model import (
+    L1,
+    L2,
+    Claim,
+    Compose,
+    Domain,
+    Exponential,
+    Group,
+    Kernel,
+    Lipschitz,
+    Norm,
+    Parallel,
+    Part,
+    Product,
+    Radial,
+    Selection,
+    Subsample,
+    Table,
+)
+from dpverify.rules import equal_answers, kernel_box, kernel_point
+from dpverify.rules.polytopes import box
+
+HALF = parse("1/2")
+T_NOISE = Radial(parse("(1 + r**2)**(-3)"), L2, num(1))
+LAPLACE = Radial(parse("exp(-r)"), L1, num(1))
+
+
+# -- what cannot be checked is shown -------------------------------------------------------------------
+
+IDEAL = ("the sampler is ideal",)
+INDEPENDENT = ("the parts draw independent noise",)
+STATED = ("the mechanism has the guarantee that is stated of it, for all neighbours and in both orders",)
+KEPT = ("every record is kept independently, and the sample is not seen",)
+HYPOTHESES = {
+    **dict.fromkeys(
+        (
+            "rules.cameron_martin", "rules.concave_exponent", "rules.convex_exponent", "rules.cosets", "rules.divergence",
+            "rules.equal_answers", "rules.exponential_general", "rules.finite", "rules.kernel_box", "rules.kernel_point",
+            "rules.mixture_concave", "rules.modulus", "rules.point_witness", "rules.power_identity", "rules.product_lipschitz",
+            "rules.selection", "rules.staircase", "curves.caps", "curves.finite", "curves.finite_composition", "curves.gauge",
+            "curves.gaussian_composition", "curves.laplace", "curves.lattice", "curves.line", "curves.normal", "curves.product",
+            "curves.scale_mixture", "curves.t_noise", "curves.uniform_ball",
+        ),
+        IDEAL,
+    ),
+    "curves.laplace_sums": INDEPENDENT,
+    "curves.losses": INDEPENDENT,
+    "rules.stated_epsilon": STATED,
+    "curves.stated_guarantee": STATED,
+    "curves.poisson_subsampling": KEPT,
+    "curves.finite_losses": IDEAL + KEPT,
+    "curves.sampling_without_replacement": ("every subset of that size is equally likely, and the sample is not seen",),
+    "curves.parallel_composition": (
+        "the parts see disjoint parts of the data, and which part a record belongs to depends on the record alone",
+    ),
+    "curves.post_processing": ("the map does not look at the data again",),
+    "curves.bounded_range": ("the scores move by at most their sensitivity",),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("package", [rules, curves], ids=["rules", "curves"])
+def test_every_rule_shows_the_hypotheses_that_it_rests_on_and_no_others(package):
+    name = package.__name__.partition(".")[2]
+    for path in sorted(Path(package.__path__[0]).glob("*.py")):
+        module = importlib.import_module(f"{package.__name__}.{path.stem}")
+        shown = vars(module).get("ASSUMED")
+        known = HYPOTHESES.get(f"{name}.{path.stem}", ())
+        if path.stem == "elliptical_process":
+            assert len(shown) == 3 and all(shown)
+        elif isinstance(shown, tuple):
+            assert shown == known, path.stem
+        else:
+            assert not known, path.stem
+
+
+# -- additive noise ----------------------------------------------------------------------------------------
+
+
+SQUARE = Norm("facets", matrix=((Fraction(1), Fraction(0)), (Fraction(0), Fraction(1))))
+
+
+@pytest.mark.parametrize(("norm", "told"), [(SQUARE, False), (L2, True)])
+def test_noise_that_is_not_even_wants_a_shift_with_signs_of_its_own(norm, told):
+    # h falls faster on one side: the worst shift of the maximum norm's cube is a corner, but of which signs the norm must allow
+    claim = Claim(Product(parse("exp(-max(z, -2*z))"), num(2), norm), None, sensitivity=num(1))
+    step = Step("convex-exponent", {"side": "lower"})
+    if told:
+        assert kernel.bound(claim, step, 128)[0].side == "lower"
+    else:
+        with pytest.raises(Rejected, match="need not occur"):
+            kernel.bound(claim, step, 128)
+
+
+def test_what_counts_for_equal_answers_is_the_most_that_they_may_move_by(monkeypatch):
+    claim = Claim(LAPLACE, None, sensitivity=num(1))
+    for upper, refused in ((ZERO, False), (num(1), True)):
+        monkeypatch.setattr(equal_answers, "_reach", lambda claim, evidence, upper=upper: Sensitivity(upper, ZERO))
+        if refused:
+            with pytest.raises(Rejected, match="certain that the answers of neighbours are equal"):
+                equal_answers.check(claim, {"side": "upper"})
+        else:
+            assert equal_answers.check(claim, {"side": "upper"}).value == ZERO
+
+
+@pytest.mark.parametrize(("scale", "moved"), [("-1", "1"), ("1", "-1"), ("1", "-1/10**9")])
+def test_a_mixture_of_gaussians_wants_a_positive_scale_and_a_sensitivity_of_at_least_0(scale, moved):
+    noise = Radial(parse("exp(-r)"), L2, num(2), parse(scale))
+    with pytest.raises(Rejected, match="not certainly"):
+        scale_mixture.law_and_shift(noise, Sensitivity(parse(moved), parse(moved)))
+
+
+# -- neighbours ------------------------------------------------------------------------------------------------
+
+
+def test_a_difference_spread_over_parts_in_parallel_is_no_worse_for_log_concave_noise_alone():
+    for noise, faults in ((LAPLACE, 0), (T_NOISE, 1)):
+        parts = tuple(Part(noise, num(1)) for _ in range(2))
+        assert len(list(runs.adjacency_faults(Parallel(parts), "l1"))) == faults
+    assert len(list(runs.adjacency_faults(Parallel((Part(LAPLACE, num(1)),) * 2), "l2"))) == 1
+
+
+@pytest.mark.parametrize(("constant", "steps"), [("1/2", Fraction(1, 2)), ("3", Fraction(3)), ("0", Fraction(0))])
+def test_maps_and_groups_say_how_many_steps_apart_neighbours_are(constant, steps):
+    inner = Part(LAPLACE, num(1))
+    assert neighbours.root_factor(Part(Lipschitz(inner, parse(constant)))) == steps
+    assert neighbours.root_factor(Part(Lipschitz(Part(Group(inner, num(2))), parse(constant)))) == 2 * steps
+    with pytest.raises(Undecided):
+        neighbours.root_factor(Part(Lipschitz(inner, parse("sqrt(2)"))))
+
+
+def test_scores_at_points_of_a_metric_list_no_neighbours():
+    one = Exponential(((num(0), num(1)), (num(1), num(0))), HALF, points=((num(0),), (num(1),)), metric="l1")
+    table = Table(((parse("3/4"), parse("1/4")), (parse("1/4"), parse("3/4"))))
+    with pytest.raises((Rejected, Undecided)):
+        neighbours.choices(Part(Compose((Part(one), Part(table)))))
+
+
+# -- samples ------------------------------------------------------------------------------------------------------
+
+ANSWERS = [(2, Fraction(3, 4)), (3, Fraction(1, 2)), (4, Fraction(1, 10))]
+"""Of randomized response: how many answers there are, and how often the true one is given."""
+
+
+@pytest.mark.parametrize("inside", [(0,), (1, 0), (0, 1), (0, 2), (1, 2), (0, 1, 2), (0, 0)])
+@pytest.mark.parametrize("rate", ["1/3", "1"])
+def test_a_sample_of_several_responses_is_that_of_their_product(inside, rate):
+    # the total variation of q P + (1 - q) Q from Q is q times that of P from Q, over all answers together
+    parts = tuple(Part(Selection(num(ANSWERS[i][0]), num(ANSWERS[i][1]))) for i in inside)
+    found = finite_losses.curve(merged(Part(Subsample(Part(Compose(parts)), parse(rate)))))
+    outputs = [(Fraction(1), Fraction(1))]
+    for count, truth in (ANSWERS[i] for i in inside):
+        other = (1 - truth) / (count - 1)
+        outputs = [(p * x, q * y) for p, q in outputs for x, y in [(truth, other), (other, truth), *[(other, other)] * (count - 2)]]
+    distance = Fraction(rate) * sum(max(p - q, 0) for p, q in outputs)
+    with precision(100):
+        assert found.upper.worst(rational(0)).overlaps(rational(distance))
+        assert abs(found.upper.worst(rational(0)) - rational(distance)) < 1e-20
+    assert set(found.assumed) == set(IDEAL + KEPT)
+
+
+def test_of_a_sample_with_several_pairs_of_rows_the_hypotheses_are_shown():
+    three = Subsample(Part(Table(tuple(tuple(map(num, row)) for row in THREE))), HALF)
+    found = finite_losses.curve(merged(Part(Compose((Part(three), Part(Selection(num(3), HALF)))))))
+    assert set(found.assumed) == set(IDEAL + KEPT)
+
+
+THREE = [[Fraction(x, 6) for x in row] for row in ((3, 2, 1), (1, 3, 2), (2, 1, 3))]
+
+
+# -- kernels ---------------------------------------------------------------------------------------------------------
+
+
+UNIT = [(Fraction(0), Fraction(1))]
+CUBE = box(UNIT * 3)
+EDGE = box([*UNIT, (Fraction(0), Fraction(0)), (Fraction(0), Fraction(0))])
+
+
+@pytest.mark.parametrize(
+    ("loss", "point", "target", "taken"),
+    [
+        ("y", "0", "11/10", True),
+        ("y", "0", "1/2", False),  # it rises away from the point
+        ("y - y**2", "1/2", "3/10", True),
+        ("y - y**2", "1/2", "1/5", False),
+        ("y - y**2", "0", "1/4", False),
+        ("y**2", "0", "0", False),  # convex: the tangent lies below
+        ("2*max(0, y - 1/2)", "1/4", "0", False),  # a kink: so does this one
+        ("-abs(y - 1/2)", "1/4", "1/2", False),
+        ("1", "0", "11/10", True),
+        ("1", "0", "1/2", False),
+    ],
+)
+def test_a_tangent_bounds_a_concave_loss_alone(loss, point, target, taken):
+    with precision(128):
+        tree = kernel_box._Tree(parse(target))
+        assert tree.tangent(EDGE, parse(loss), (Fraction(point), Fraction(0), Fraction(0))) is taken
+
+
+@pytest.mark.parametrize("point", [("-1", "0", "0"), ("0", "2", "0"), ("0", "0", "-1/100")])
+def test_a_tangent_touches_in_the_box_where_the_loss_is_concave(point):
+    # -y^3 is concave right of 0 alone: its tangent at -1 lies below it there
+    with precision(128), pytest.raises(CertificateError, match="point of tangency"):
+        kernel_box._Tree(num(-2)).tangent(CUBE, parse("-y**3"), tuple(map(Fraction, point)))
+
+
+@pytest.mark.parametrize("index", range(8))
+def test_the_mean_value_bound_counts_the_steepest_way_to_another_vertex(index):
+    loss = parse("y**2 + theta")
+    with precision(128):
+        assert kernel_box._Tree(parse("51/10")).corner(CUBE, loss, index)
+        assert not kernel_box._Tree(parse("19/10")).corner(CUBE, loss, index)
+
+
+def test_a_point_of_a_kernel_wants_a_value_for_every_symbol():
+    density = Kernel(parse("1 + a*(theta - 1/2)*(2*y - 1)"), (num(0), num(1)), (num(0), num(1)))
+    evidence = {"theta": "1", "other": "0", "event": ["3/4", "1"]}
+    with pytest.raises(Rejected, match="a value for every parameter"):
+        kernel_point.check(Claim(density, None), evidence)
+    for domains in ((), (("b", Domain(Fraction(0))),)):
+        claim = Claim(Kernel(parse("1 + (theta - 1/2)*(2*y - 1)"), (num(0), num(1)), (num(0), num(1))), None, domains=domains)
+        with precision(128):
+            if domains:
+                with pytest.raises(Rejected, match="a value for every parameter"):
+                    kernel_point.check(claim, evidence)
+            else:
+                assert kernel_point.check(claim, evidence).side == "lower"
+
+
+def test_faults_of_a_project_are_said_a_line_each():
+    assert str(ProjectError("a: wrong.")) == "a: wrong."
+    error = ProjectError(["a: wrong.", "b: too."])
+    assert (str(error), error.faults) == ("a: wrong.\nb: too.", ("a: wrong.", "b: too."))
