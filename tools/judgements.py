@@ -6,7 +6,8 @@ A certificate states its verdict alone. The enclosures, the rules, the assumptio
 of the kernel may change what readers have signed while every verdict stays, or take evidence that it refused before.
 tests/mutants/test_recorded.py compares with this record. Of each certificate it holds the judgement, and the bounds that are proved
 where one thing is changed: a value of its evidence ("evidence"), its steps for ones of other certificates ("steps"), a value of the
-claim ("claims"), or the epsilon at which its privacy curve is read ("asked"). What is not listed there is refused. The changes are drawn by the names of the certificates, equal on every machine.
+claim ("claims"), or the epsilon at which its privacy curve is read ("asked"). What is not listed there is refused. The changes are
+drawn by the names of the certificates, equal on every machine.
 """
 
 from __future__ import annotations

@@ -4,6 +4,7 @@ The class: a condition that may be deleted without any test failing is one that 
 """
 
 import importlib
+import math
 from fractions import Fraction
 from pathlib import Path
 
@@ -31,10 +32,12 @@ from dpverify.model import (
     Parallel,
     Part,
     Product,
+    Query,
     Radial,
     Selection,
     Subsample,
     Table,
+    Translation,
 )
 from dpverify.rules import equal_answers, kernel_box, kernel_point
 from dpverify.rules.polytopes import box
@@ -249,3 +252,90 @@ def test_faults_of_a_project_are_said_a_line_each():
     assert str(ProjectError("a: wrong.")) == "a: wrong."
     error = ProjectError(["a: wrong.", "b: too."])
     assert (str(error), error.faults) == ("a: wrong.\nb: too.", ("a: wrong.", "b: too."))
+
+
+def test_histograms_as_far_apart_as_said_are_neighbours_and_others_are_not():
+    # the l1 length of whole differences counts steps; of real ones a single record moves by all of it
+    far = {
+        ("add-remove", 1): [(1, 0), (0, 1)],
+        ("add-remove", 2): [(1, 0), (0, 1), (1, 1), (1, -1), (-1, 1), (2, 0), (-2, 0), (-1, 0)],
+        ("replace", 1): [(1, -1), (-1, 1)],
+        ("replace", 2): [(1, -1), (-1, 1), (2, -2)],
+        ("l1", 1): [(1, 0), (0, 1), (Fraction(1, 2), Fraction(1, 2)), (0, 0), (-1, 0)],
+        ("l2", 1): [(1, 0), (0, 1), (Fraction(3, 5), Fraction(4, 5)), (Fraction(1, 2), Fraction(1, 2)), (0, 0), (-1, 0)],
+    }
+    every = {v for those in far.values() for v in those} | {(1, 1), (3, 0), (2, -1), (Fraction(1, 2), 0), (Fraction(1, 2), Fraction(-1, 2))}
+    for (adjacency, factor), those in far.items():
+        for v in every:
+            if adjacency in ("l1", "l2"):
+                length = sum(map(abs, v)) if adjacency == "l1" else math.hypot(*v)
+                wanted = length <= factor
+            else:
+                wanted = v in those
+            assert neighbours._occurs(tuple(map(Fraction, v)), adjacency, Fraction(factor)) == wanted, (adjacency, factor, v)
+
+
+TWO = ((parse("3/4"), parse("1/4")), (parse("1/4"), parse("3/4")))
+
+
+@pytest.mark.parametrize(
+    ("evidence", "why"),
+    [
+        (None, "not a list"),
+        ([{"inputs": 2}], "cannot be read"),
+        ([{"inputs": 2, "pair": [2, 0]}], "as far apart"),
+        ([{"inputs": 2, "pair": [0, 1, 1]}], "as far apart"),
+        ([{"inputs": 2, "pair": [0, 2]}], "as far apart"),
+        ([{"inputs": 2, "pair": [-1, 0]}], "as far apart"),
+        ([{"inputs": 3, "pair": [0, 1]}], "as far apart|share"),
+        ([], "share"),
+        ([{"columns": 1, "adjacency": "add-remove", "difference": ["1"]}], "share"),
+    ],
+)
+def test_a_pair_that_evidence_names_is_one_of_neighbours(evidence, why):
+    part = Part(Compose((Part(Table(TWO)), Part(Table(TWO)))))
+    assert neighbours.read(part, [{"inputs": 2, "pair": [1, 0]}])
+    with pytest.raises((Rejected, CertificateError), match=why):
+        neighbours.read(part, evidence)
+
+
+@pytest.mark.parametrize("listed", [((0, 1),), ((0, 1), (1, 2))])
+def test_inputs_are_neighbours_that_every_part_lists(listed):
+    rows = tuple(tuple(num(Fraction(x, 6)) for x in row) for row in ((3, 2, 1), (1, 3, 2), (2, 1, 3)))
+    part = Part(Compose((Part(Table(rows, listed)), Part(Table(rows, listed)))))
+    steps = {frozenset(pair) for pair in listed}
+    for a in range(3):
+        for b in range(3):
+            named = [{"inputs": 3, "pair": [a, b]}]
+            if a == b or frozenset((a, b)) in steps:  # an input is no steps from itself
+                assert neighbours.read(part, named)
+            else:
+                with pytest.raises(Rejected):
+                    neighbours.read(part, named)
+
+
+@pytest.mark.parametrize(
+    ("density", "support", "even"),
+    [
+        ("exp(-abs(z))", (None, None), True),
+        ("exp(-max(z, -2*z))", (None, None), False),
+        ("exp(-abs(z - 1))", (None, None), True),  # about 1
+        ("exp(-(z - 1)**2)/(1 + z**2)", (None, None), False),
+        ("1/cosh(z)", (None, None), True),
+        ("1", (num(-1), num(1)), True),
+        ("1", (num(0), num(1)), False),
+        ("exp(-abs(z))", (num(0), None), False),
+        ("exp(-z**2 + z**3 - z*z**2)", (None, None), True),
+        ("exp(-abs(z))*(2 + tanh(z) + tanh(-z))", (None, None), True),
+    ],
+)
+def test_noise_is_even_where_its_density_and_its_support_are(density, support, even):
+    assert neighbours.even(Translation(parse(density), support)) is even
+
+
+def test_a_lower_bound_of_several_parts_says_that_one_pair_is_worst_for_all():
+    noise, other = Part(LAPLACE, num(1)), Part(Table(TWO))
+    query = Query(((Fraction(1), Fraction(0)),), "add-remove")
+    asked = Part(LAPLACE, None, query)
+    for part, said in ((noise, False), (other, False), (Part(Compose((noise, other))), True), (Part(Compose((asked, asked))), False)):
+        assert bool(neighbours.apart(part)) is said
