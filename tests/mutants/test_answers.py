@@ -25,5 +25,5 @@ def test_a_question_has_the_answer_that_is_recorded(name, at):
 
 def test_the_record_asks_about_every_rule_and_curve_and_what_they_stand_on():
     asked = {name.rpartition(".")[0] for name in RECORD}
-    assert {"kernel", "compare", "shapes.Shapes", "ends", "integral", "balls", "expr", "geometry", "curves.tree", "curves.neighbours"} <= asked
+    assert {"kernel", "compare", "shapes.Shapes", "ends", "integral", "balls", "expr", "geometry", "curves.tree"} <= asked
     assert asked <= {name.rpartition(".")[0] for name in answers.asked()}

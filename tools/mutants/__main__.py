@@ -53,6 +53,8 @@ SLOW = ("tests/laws/test_additive_sound.py",)
 """Tests that take longer than all others together and see what those see."""
 READERS = ("tests/test_docs.py::test_the_reference_says_what_the_code_says",)
 """Tests that read what is said outside functions: hypotheses, tables of rules."""
+READ = {"tests/mutants/test_recorded.py": "reports/judgements.json", "tests/mutants/test_answers.py": "tests/golden/answers.json"}
+"""What tests compare with: they are recorded again where it changes."""
 SLACK = 5.0
 """Seconds of CPU that any test may take; above that ten times what it took when it was recorded."""
 WARM = 0.75
@@ -154,7 +156,7 @@ class Warm:
         by_file: dict[str, list[Any]] = {}
         for item in session.items:
             by_file.setdefault(item.nodeid.partition("::")[0], []).append(item)
-        texts = {name: (ROOT / name).read_text(encoding="utf-8") for name in by_file}
+        texts = {name: "".join((ROOT / path).read_text(encoding="utf-8") for path in (name, READ.get(name)) if path) for name in by_file}
         stale = [name for name in by_file if self.plan.again or not self.plan.record.is_of(name, texts[name])]
 
         def work(name: str, out: TextIO) -> None:
