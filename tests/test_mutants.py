@@ -83,9 +83,15 @@ def test_imports_annotations_and_texts_for_people_are_left_alone(tmp_path, sourc
     assert {each.operator for each, _ in changes(tmp_path, source)} <= {"guard", "return at once"}
 
 
-@pytest.mark.parametrize("source", ["MAX_DEPTH: Final = 5", "LADDER = (1, 2, 4)", "x = f(4096)"])
-def test_limits_of_effort_are_left_alone(tmp_path, source):
-    assert not [each for each, _ in changes(tmp_path, source) if each.operator == "constant"]
+@pytest.mark.parametrize("source", ["MAX_DEPTH: Final = 5", "LADDER = (1, 2, 4)", "x = f(4096)", "x = precision(a + 2)", "bits = 2 * a"])
+def test_limits_of_effort_and_of_width_are_left_alone(tmp_path, source):
+    assert not changes(tmp_path, source)
+
+
+@pytest.mark.parametrize("source", ["def f(x):\n    if x:\n        return True\n    return g(x)", "x = list(zip(a, b, strict=True))"])
+def test_what_gives_more_answers_is_no_guard(tmp_path, source):
+    assert {each.operator for each, _ in changes(tmp_path, source)} <= {"constant"}
+    assert "strict=False" not in "".join(code for _, code in changes(tmp_path, source))
 
 
 SOURCE = "def f(a, b):\n    if a and b:\n        raise E\n    return a + 1 + 1\n\n\nclass C:\n    def g(self):\n        return [0, 0]\n"

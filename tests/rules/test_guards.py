@@ -9,12 +9,15 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from flint import acb, arb
 
-from dpverify import curves, kernel, rules
-from dpverify.balls import precision, rational
+from dpverify import compare, curves, integral, kernel, rules
+from dpverify.balls import constant, precision, rational
 from dpverify.certificate import Step
-from dpverify.curves import finite_losses, neighbours, runs, scale_mixture
+from dpverify.curves import caps, finite_losses, gaussian_composition, lattice, neighbours, normal, runs, scale_mixture, tree
+from dpverify.curves.base import Curve, Pair
 from dpverify.curves.runs import merged
+from dpverify.ends import End, end_jet
 from dpverify.errors import CertificateError, ProjectError, Rejected, Undecided
 from dpverify.expr import ZERO, num, parse
 from dpverify.geometry import Sensitivity
@@ -28,6 +31,7 @@ from dpverify.model import (
     Group,
     Kernel,
     Lipschitz,
+    Mixture,
     Norm,
     Parallel,
     Part,
@@ -39,6 +43,7 @@ from dpverify.model import (
     Table,
     Translation,
 )
+from dpverify.periods import quasi_period
 from dpverify.rules import equal_answers, kernel_box, kernel_point
 from dpverify.rules.polytopes import box
 
@@ -164,7 +169,7 @@ ANSWERS = [(2, Fraction(3, 4)), (3, Fraction(1, 2)), (4, Fraction(1, 10))]
 
 
 @pytest.mark.parametrize("inside", [(0,), (1, 0), (0, 1), (0, 2), (1, 2), (0, 1, 2), (0, 0)])
-@pytest.mark.parametrize("rate", ["1/3", "1"])
+@pytest.mark.parametrize("rate", ["1/3", "1", "sqrt(1/2)"])
 def test_a_sample_of_several_responses_is_that_of_their_product(inside, rate):
     # the total variation of q P + (1 - q) Q from Q is q times that of P from Q, over all answers together
     parts = tuple(Part(Selection(num(ANSWERS[i][0]), num(ANSWERS[i][1]))) for i in inside)
@@ -173,10 +178,10 @@ def test_a_sample_of_several_responses_is_that_of_their_product(inside, rate):
     for count, truth in (ANSWERS[i] for i in inside):
         other = (1 - truth) / (count - 1)
         outputs = [(p * x, q * y) for p, q in outputs for x, y in [(truth, other), (other, truth), *[(other, other)] * (count - 2)]]
-    distance = Fraction(rate) * sum(max(p - q, 0) for p, q in outputs)
     with precision(100):
-        assert found.upper.worst(rational(0)).overlaps(rational(distance))
-        assert abs(found.upper.worst(rational(0)) - rational(distance)) < 1e-20
+        distance = constant(parse(rate)) * rational(sum(max(p - q, 0) for p, q in outputs))
+        assert found.upper.worst(rational(0)).overlaps(distance)
+        assert abs(found.upper.worst(rational(0)) - distance) < 1e-20
     assert set(found.assumed) == set(IDEAL + KEPT)
 
 
@@ -341,3 +346,139 @@ def test_a_lower_bound_of_several_parts_says_that_one_pair_is_worst_for_all():
     asked = Part(LAPLACE, None, query)
     for part, said in ((noise, False), (other, False), (Part(Compose((noise, other))), True), (Part(Compose((asked, asked))), False)):
         assert bool(neighbours.apart(part)) is said
+
+
+# -- what is not certain is taken the safe way ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("moved", "up", "down"),
+    [
+        ("5/2", 2, 2),
+        ("3", 3, 3),
+        ("sqrt(10)", 3, 3),
+        ("3 - exp(-2000)", 2, 2),
+        ("3 + exp(-2000)", 3, 3),
+        ("2 + besselk(1/2, 1)*sqrt(2/pi)*exp(1)", 3, 2),  # 3, which no enclosure shows
+    ],
+)
+def test_whole_steps_of_a_sensitivity_are_counted_up_where_they_bound_from_above(moved, up, down):
+    assert (lattice.whole(parse(moved), True), lattice.whole(parse(moved), False)) == (up, down)
+
+
+def test_behind_a_map_that_may_exchange_the_neighbours_both_orders_are_bounded():
+    def level(value):
+        return lambda epsilon: rational(Fraction(value))
+
+    one_sided = Pair(level("1/2"), level("1/4"))
+    found = tree._in_either_order(Curve(one_sided, Pair(level("1/8"), level("1/16")), ("x",)))
+    with precision(64):
+        assert found.upper.forward(rational(0)) >= 0.5 and found.upper.backward(rational(0)) >= 0.5
+    assert tree._in_either_order(Curve(None, one_sided, ("x",))).upper is None
+
+
+@pytest.mark.parametrize("delta", ["0", "1/100"])
+def test_a_part_may_spend_a_delta_of_0_and_none_below(delta):
+    part = {"epsilon": "2", "delta": delta, "curve": {"rule": "laplace"}}
+    claim = Claim(Compose((Part(LAPLACE, num(1)),)), num(2), HALF)
+    spent = {bound.quantity: bound.value for bound in kernel.bound(claim, Step("basic-composition", {"parts": [part]}), 128)}
+    assert spent == {"epsilon": num(2), "delta": num(Fraction(delta))}
+    for change in ({"delta": "-1/100"}, {"epsilon": "-1"}, {"epsilon": "99/100", "delta": "0"}):
+        with pytest.raises(Rejected, match="not certainly at most"):
+            kernel.bound(claim, Step("basic-composition", {"parts": [part | change]}), 128)
+
+
+@pytest.mark.parametrize("support", [(parse("log(2)"), None), (num(-1), None), (num(0), parse("log(2)"))])
+def test_a_law_on_ends_that_are_no_rationals_is_not_read_as_a_mixture_of_gaussians(support):
+    profile, mixing = parse("exp(-r**2/(2*v))*v**(-1/2)"), parse("exp(-v)")
+    assert scale_mixture.mixing_of(Mixture(profile, mixing, (num(0), None), L2, num(1))) is not None
+    assert scale_mixture.mixing_of(Mixture(profile, mixing, support, L2, num(1))) is None
+
+
+@pytest.mark.parametrize(("side", "sign"), [("-inf", -1), ("+inf", 1)])
+@pytest.mark.parametrize(("root", "far"), [("sqrt(1 + z**2)", 1), ("sqrt(4 + 9*z**2)", 3)])
+def test_the_slope_of_a_rounded_modulus_is_enclosed_on_both_sides(side, sign, root, far):
+    with precision(128):
+        slope = end_jet(parse(root), "z", End(side, Fraction(16))).d1.bounds()
+        for z in (16, 17, 100, 10**6):
+            x = rational(z)
+            true = sign * (x / (1 + x * x).sqrt() if far == 1 else 9 * x / (4 + 9 * x * x).sqrt())
+            assert not (true < slope.lo or true > slope.hi)
+        assert abs(slope.hi - slope.lo) < 0.01
+
+
+@pytest.mark.parametrize(("profile", "falls"), [("exp(-r)", True), ("exp(-r*exp(-r) - r/100)", False), ("1 + r", False)])
+def test_a_profile_falls_everywhere_and_not_at_0_alone(profile, falls):
+    if falls:
+        assert caps._falling(parse(profile))
+    else:
+        with pytest.raises(Undecided):
+            caps._falling(parse(profile))
+
+
+@pytest.mark.parametrize(("low_open", "high_open"), [(False, False), (True, False), (False, True), (True, True)])
+def test_an_end_is_in_a_domain_where_it_is_closed(low_open, high_open):
+    domain = Domain(Fraction(0), Fraction(1), low_open, high_open)
+    inside = [x for x in (-1, 0, Fraction(1, 2), 1, 2) if compare._contains(domain, Fraction(x))]
+    assert inside == [*([] if low_open else [0]), Fraction(1, 2), *([] if high_open else [1])]
+    assert compare._contains(Domain(), Fraction(-5)) and not compare._contains(Domain(None, Fraction(0)), Fraction(1))
+
+
+def test_differences_of_histograms_some_steps_apart():
+    half = Fraction(1, 2)
+    records, exchanged = ("records", 2, "add-remove"), ("records", 2, "replace")
+    # where losses are convex in the difference the extreme ones are the worst, whole or not
+    assert neighbours._differences(records, 3 * half, True) == [(3 * half, 0), (0, 3 * half)]
+    assert neighbours._differences(exchanged, 3 * half, True) == [(3 * half, -3 * half)]
+    assert neighbours._differences(("records", 2, "l1"), Fraction(2), True) == [(2, 0), (0, 2)]
+    assert neighbours._differences(records, Fraction(1), False) == [(1, 0), (0, 1)]
+    # else all whole ones count, one of each v and -v, and none but whole numbers of steps are listed
+    assert set(neighbours._differences(records, Fraction(2), False)) == {(0, 0), (1, 0), (0, 1), (1, 1), (1, -1), (2, 0), (0, 2)}
+    assert set(neighbours._differences(exchanged, Fraction(2), False)) == {(0, 0), (1, -1), (2, -2)}
+    for space, factor in ((records, 3 * half), (records, Fraction(neighbours.MOST_STEPS + 1)), (("records", 2, "l1"), Fraction(1))):
+        with pytest.raises(Undecided):
+            neighbours._differences(space, factor, False)
+    with pytest.raises(Undecided):
+        neighbours._differences(("records", 2, "l2"), Fraction(1), True)
+
+
+def test_what_a_part_of_a_whole_takes_for_granted_is_told_by_the_whole():
+    own = Part(Group(Part(LAPLACE, num(1)), num(2)))
+    other = Part(LAPLACE, None, Query(((Fraction(1),),), "add-remove"))
+    assert not neighbours.apart(own)
+    assert neighbours.apart(own, Part(Compose((own, other))))
+
+
+def test_a_shift_of_independent_gaussian_coordinates_has_its_length_in_every_norm():
+    for norm in (L1, L2, SQUARE):
+        rate, square = normal.rate_and_square(Product(parse("exp(-z**2/2)"), num(2), norm), (Fraction(3), Fraction(4)))
+        assert (rate, square) == (num(1), 25)
+    assert normal.rate_and_square(Radial(parse("exp(-r**2/2)"), SQUARE, num(2)), (Fraction(3), Fraction(4))) is None
+
+
+def test_what_is_attained_by_gaussian_parts_is_no_more_than_what_is_proved_below(monkeypatch):
+    part = Part(Radial(parse("exp(-r**2/2)"), L2, num(1)), num(1))
+    monkeypatch.setattr(gaussian_composition, "total", lambda runs, attained=False: num(1 if attained else 2))
+    found = gaussian_composition.curve(merged(Part(Compose((part, part)))))
+    with precision(64):
+        low, high = (pair.forward(rational(0)) for pair in (found.lower, found.upper))
+        assert low < high and abs(low - normal.pair(num(1)).forward(rational(0))) < 1e-15
+
+
+@pytest.mark.parametrize("u", ["1", "-3", "1/10", "-1/10", "20"])
+def test_the_log_of_a_mean_of_exponentials_is_enclosed_in_the_plane(u):
+    x = Fraction(u)
+    with precision(128):
+        found = integral._logexprel(acb(rational(x)), True)
+        assert abs(found.real - (rational(x).expm1() / rational(x)).log()) < 1e-30
+        # round 0 it is at most the greatest real part
+        near = integral._logexprel(acb(arb(0, 0.01)), True)
+        assert near.real.abs_upper() < 0.0102 and near.real.contains(0)
+
+
+@pytest.mark.parametrize(
+    ("expr", "rise"),
+    [("abs(x - floor(x) - 1/2)", ZERO), ("exp(x - floor(x))", ZERO), ("2*floor(x)", num(2)), ("x", num(1)), ("floor(x)*x", None)],
+)
+def test_what_repeats_with_each_step_is_told_with_its_rise(expr, rise):
+    assert quasi_period(parse(expr), "x", Fraction(1)) == rise

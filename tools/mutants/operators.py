@@ -42,6 +42,8 @@ SIGNS = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mul
 FOR_READERS = {"NAME", "STATEMENT", "CHECKED", "SOURCE", "WHAT", "__all__"}
 LARGEST = 12
 """Whole numbers above it bound effort or say how many bits and digits: one more or less decides when there is an answer, not which."""
+WIDTHS = {"precision", "workprec", "bits", "prec", "tolerance", "rel_tol", "abs_tol", "eval_limit", "depth_limit"}
+"""Calls, names and arguments that say how exactly balls are computed: more or less makes enclosures wider, and never wrong."""
 SHOWN = 160
 
 
@@ -204,7 +206,7 @@ Variant = tuple[str, str, Callable[[], Replacement]]
 
 
 def _variants(node: ast.AST, parents: Sequence[ast.AST]) -> Iterator[Variant]:
-    if any(isinstance(parent, ast.Raise) for parent in parents):
+    if any(isinstance(parent, ast.Raise) or _is_width(parent) for parent in parents):
         return
     if isinstance(node, ast.stmt):
         yield from _of_statement(node, parents)
@@ -299,6 +301,15 @@ def _of_constant(node: ast.Constant, parents: Sequence[ast.AST]) -> Iterator[Var
         yield "constant", *_told(node, ast.Constant(node.value - 1))
     elif isinstance(node.value, str) and node.value in ("upper", "lower") and not isinstance(parents[-1], ast.Expr):
         yield "side", *_told(node, ast.Constant(SWAPPED[node.value][1]))
+
+
+def _is_width(node: ast.AST) -> bool:
+    """Whether all that is inside says how exactly balls are computed."""
+    if isinstance(node, ast.Call):
+        return getattr(node.func, "id", getattr(node.func, "attr", "")) in WIDTHS
+    if isinstance(node, ast.keyword):
+        return node.arg in WIDTHS
+    return any(isinstance(target, ast.Name) and target.id in WIDTHS for target in _targets(node))
 
 
 def _is_limit(parents: Sequence[ast.AST]) -> bool:
