@@ -4,7 +4,9 @@ The class: a condition that may be deleted without any test failing is one that 
 """
 
 import importlib
+import json
 import math
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -13,8 +15,21 @@ from flint import acb, arb
 
 from dpverify import compare, curves, integral, kernel, rules
 from dpverify.balls import constant, precision, rational
-from dpverify.certificate import Step
-from dpverify.curves import caps, finite_losses, gaussian_composition, lattice, neighbours, normal, runs, scale_mixture, student, tree
+from dpverify.certificate import Step, unpack
+from dpverify.curves import (
+    caps,
+    finite_losses,
+    gaussian_composition,
+    lattice,
+    measures,
+    neighbours,
+    normal,
+    pure,
+    runs,
+    scale_mixture,
+    student,
+    tree,
+)
 from dpverify.curves.base import Curve, Pair
 from dpverify.curves.runs import merged
 from dpverify.ends import End, end_jet
@@ -44,11 +59,12 @@ from dpverify.model import (
     Translation,
 )
 from dpverify.periods import quasi_period
-from dpverify.rules import combination, equal_answers, kernel_box, kernel_point, modulus
+from dpverify.rules import combination, equal_answers, kernel_box, kernel_point, mixture_closed, modulus, normaliser, relaxation
 from dpverify.rules.polytopes import box
 from dpverify.verify import verify
 
 HALF = parse("1/2")
+REPORTS = Path(__file__).parents[2] / "reports"
 T_NOISE = Radial(parse("(1 + r**2)**(-3)"), L2, num(1))
 LAPLACE = Radial(parse("exp(-r)"), L1, num(1))
 
@@ -545,3 +561,92 @@ def test_an_output_that_neither_input_gives_has_no_loss(rows):
         lost = combination._facing(neighbours.OnePair(part.mechanism, pair=order), combination._Facts((), "lower"))
         wanted = parse("log(2)")
         assert compare.certainly_le(lost, wanted)
+
+
+@pytest.mark.parametrize(
+    ("expr", "settled"),
+    [
+        ("max(y, theta)", "max(y, theta)"),  # either may be the greater on the unit square
+        ("min(y, theta)", "min(y, theta)"),
+        ("abs(y - theta)", "abs(y - theta)"),
+        ("max(y, 2, theta)", "2"),
+        ("max(y, y + theta)", "y + theta"),
+        ("min(y, y + theta)", "y"),
+        ("min(y + theta, y)", "y"),
+        ("max(-1, y)", "y"),
+        ("abs(y + theta)", "y + theta"),
+        ("abs(-1 - y)", "1 + y"),
+    ],
+)
+def test_a_kink_is_decided_where_its_sides_are_certain_alone(expr, settled):
+    piece = normaliser.Piece(num(0), num(1), num(0), num(1))
+    assert compare.certainly_equal(piece.settled(parse(expr)), parse(settled), {"y": UNIT_DOMAIN, "theta": UNIT_DOMAIN})
+    assert (piece.settled(parse(expr)) == parse(expr)) is (expr == settled)
+
+
+UNIT_DOMAIN = Domain(Fraction(0), Fraction(1), False, False)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "expr", "holds"),
+    [
+        ("0", "1", "y + theta", True),
+        ("0", "1", "y - theta", False),
+        ("theta", "1", "y - theta", True),
+        ("0", None, "y", True),
+        ("0", None, "1 - y", False),
+        (None, "1", "1 - y", True),
+        (None, "1", "y + 1", False),
+        ("0", "1", "y*theta", False),  # not linear: nothing is said
+    ],
+)
+def test_a_linear_expression_is_at_least_0_where_it_is_at_every_corner_and_outward(low, high, expr, holds):
+    ends = [None if end is None else parse(end) for end in (low, high)]
+    assert normaliser.Piece(*ends, num(0), num(1)).at_least_zero(parse(expr)) is holds
+
+
+def test_a_piece_lies_between_two_lines_that_do_not_cross():
+    assert normaliser.Piece(parse("theta"), num(1), num(0), num(1))
+    for low, high in ((parse("theta"), HALF), (None, None), (num(1), num(0))):
+        with pytest.raises(Rejected):
+            normaliser.Piece(low, high, num(0), num(1))
+
+
+@pytest.mark.parametrize(("rule", "module"), [("mixture-closed-form", mixture_closed), ("relaxation", relaxation)])
+def test_a_bound_by_another_rule_rests_on_what_both_rest_on(monkeypatch, rule, module):
+    for path in sorted(REPORTS.glob("*.cert.json")):
+        certificate = unpack(json.loads(path.read_text(encoding="utf-8")))
+        for step in certificate.steps:
+            if step.rule != rule or certificate.claim.epsilon is None:
+                continue
+            inner = step.evidence["rule"]
+            real = module.RULES[inner]
+            bounds = kernel.bound(certificate.claim, step, certificate.prec)
+
+            class Stub:
+                NAME, ASSUMED = inner, ("of the rule",)
+
+                @staticmethod
+                def check(claim, evidence, real=real):
+                    return replace(real.check(claim, evidence), assumed=("of this use",))
+
+            kernel._remembered.cache_clear()
+            with monkeypatch.context() as changed:
+                changed.setitem(module.RULES, inner, Stub)
+                found = module.check(certificate.claim, step.evidence)
+                assert found.assumed == ("of the rule", "of this use")
+            kernel._remembered.cache_clear()
+            assert bounds
+            return
+    raise LookupError(rule)
+
+
+@pytest.mark.parametrize(("epsilon", "closed"), [("1", True), ("a", False), ("-1", False)])
+def test_the_delta_of_pure_parts_is_written_out_at_an_epsilon_that_is_a_number_of_at_least_0(epsilon, closed):
+    assert (pure.delta_expr(num(1), 3, parse(epsilon)) is not None) is closed
+
+
+@pytest.mark.parametrize(("value", "shown"), [("1", "1"), ("100", "100"), ("1/4", "0.25"), ("10**9", "1000000000")])
+def test_a_decimal_above_is_no_smaller(value, shown):
+    text = measures.decimal_above(parse(value), 12)
+    assert Fraction(text) >= parse(value).value and text == shown
