@@ -34,7 +34,7 @@ from dpverify.curves.base import Curve, Pair
 from dpverify.curves.runs import merged
 from dpverify.ends import End, end_jet
 from dpverify.errors import CertificateError, ProjectError, Rejected, Undecided
-from dpverify.expr import ZERO, call, neg, num, parse, substitute
+from dpverify.expr import ZERO, call, mul, neg, num, parse, substitute
 from dpverify.geometry import Sensitivity
 from dpverify.model import (
     L1,
@@ -650,3 +650,18 @@ def test_the_delta_of_pure_parts_is_written_out_at_an_epsilon_that_is_a_number_o
 def test_a_decimal_above_is_no_smaller(value, shown):
     text = measures.decimal_above(parse(value), 12)
     assert Fraction(text) >= parse(value).value and text == shown
+
+
+@pytest.mark.parametrize("removable", ["(exp(-r) - 1)/r", "sinh(r)/r"])
+@pytest.mark.parametrize(("pole", "upper", "bounded"), [("", 5, True), ("/(r - 3)**2", 1, True), ("/(r - 3)**2", 5, False)])
+def test_a_density_is_finite_near_a_removable_point_and_not_beyond_a_pole(removable, pole, upper, bounded):
+    with precision(64):
+        assert integral._bounded(parse(removable + pole), "r", Fraction(0), Fraction(upper)) is bounded
+
+
+@pytest.mark.parametrize("density", ["exp(-abs(log(v)))", "exp(-max(log(v), -2*log(v)))", "exp(-v)"])
+def test_a_hidden_variance_is_weighed_by_its_density_on_both_sides_of_1(density):
+    mean = scale_mixture._Mean(scale_mixture.Law(parse(density)), num(1))
+    for u in ("-2", "-1/3", "0", "1/2", "3"):
+        true = mul(call("exp", parse(u)), substitute(parse(density), {"v": call("exp", parse(u))}))
+        assert compare.certainly_equal(substitute(mean.weight, {"u": parse(u)}), true)
