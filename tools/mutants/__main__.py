@@ -51,7 +51,8 @@ ALSO = ("combinators", "sanity", "stated_guarantees", "numeric", "known_values",
 """Tests about what is below the line that have the name of no file there."""
 SLOW = ("tests/laws/test_additive_sound.py",)
 """Tests that take longer than all others together and see what those see."""
-READERS = ("tests/test_docs.py::test_the_reference_says_what_the_code_says",)
+HYPOTHESES = "tests/rules/test_guards.py::test_every_rule_shows_the_hypotheses_that_it_rests_on_and_no_others"
+READERS = ("tests/test_docs.py::test_the_reference_says_what_the_code_says", f"{HYPOTHESES}[rules]", f"{HYPOTHESES}[curves]")
 """Tests that read what is said outside functions: hypotheses, tables of rules."""
 READ = {"tests/mutants/test_recorded.py": "reports/judgements.json", "tests/mutants/test_answers.py": "tests/golden/answers.json"}
 """What tests compare with: they are recorded again where it changes."""
@@ -82,7 +83,8 @@ def tests_of(files: Sequence[str]) -> list[str]:
     stems = {Path(file).stem for file in files} | set(ALSO)
     found = [path for folder in FOLDERS for path in (ROOT / "tests" / folder).glob("test_*.py")]
     found += [path for path in (ROOT / "tests").glob("test_*.py") if path.stem.removeprefix("test_") in stems]
-    return sorted({str(path.relative_to(ROOT)) for path in found} - set(SLOW)) + list(READERS)
+    names = {str(path.relative_to(ROOT)) for path in found} - set(SLOW)
+    return sorted(names) + [name for name in READERS if name.partition("::")[0] not in names]
 
 
 def chosen(found: Iterable[Mutant], count: int, seed: int) -> list[Mutant]:
