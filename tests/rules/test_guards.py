@@ -665,3 +665,18 @@ def test_a_hidden_variance_is_weighed_by_its_density_on_both_sides_of_1(density)
     for u in ("-2", "-1/3", "0", "1/2", "3"):
         true = mul(call("exp", parse(u)), substitute(parse(density), {"v": call("exp", parse(u))}))
         assert compare.certainly_equal(substitute(mean.weight, {"u": parse(u)}), true)
+
+
+@pytest.mark.parametrize("rows", [(("9/10", "1/10"), ("1/2", "1/2")), (("1/2", "1/2"), ("9/10", "1/10"))])
+def test_a_sample_of_parts_at_one_pair_of_inputs_is_bounded_whichever_of_them_has_the_record(rows):
+    # the evidence of the parts alone, put under the sample by hand: the answers of the tables do not say which input has the record
+    one = Part(Table(tuple(tuple(map(parse, row)) for row in rows)))
+    parts = Part(Compose((one, one, Part(LAPLACE, num(1)))))
+    epsilon = parse("1/4")
+    steps = verify(Claim(parts.mechanism, epsilon, None)).certificate["steps"]
+    inner = next(step["evidence"]["curve"] for step in steps if "curve" in step["evidence"])
+    lower = verify(Claim(Subsample(parts, HALF), epsilon, None)).judgement.delta_lower
+    curve = {"rule": "poisson-subsampling", "part": {key: value for key, value in inner.items() if key != "below"}}
+    step = Step("privacy-profile", {"curve": curve, "prec": 128, "delta": True})
+    (bound,) = kernel.bound(Claim(Subsample(parts, HALF), epsilon, None), step, 128)
+    assert bound.side == "upper" and compare.certainly_le(lower, bound.value)
