@@ -680,3 +680,24 @@ def test_a_sample_of_parts_at_one_pair_of_inputs_is_bounded_whichever_of_them_ha
     step = Step("privacy-profile", {"curve": curve, "prec": 128, "delta": True})
     (bound,) = kernel.bound(Claim(Subsample(parts, HALF), epsilon, None), step, 128)
     assert bound.side == "upper" and compare.certainly_le(lower, bound.value)
+
+
+@pytest.mark.parametrize(
+    ("direction", "slopes", "climbs"),
+    [
+        ((1, 0, 0), (1, 0, 0), True),
+        ((1, 0, 0), (0, 0, 0), True),
+        ((-1, 0, 0), (-2, 0, 0), True),
+        ((1, 0, 0), (-1, 0, 0), False),
+        ((0, 0, 0), (1, 1, 1), False),
+        ((0, 1, 0), (1, 1, 1), False),  # out of the edge, which has no face there
+        ((1, 1, 0), (1, 1, 1), False),
+    ],
+)
+def test_a_part_is_left_by_a_face_where_the_loss_climbs_along_it(direction, slopes, climbs):
+    with precision(64):
+        faces = kernel_box.slide(EDGE, [arb(x) for x in slopes], tuple(map(Fraction, direction)))
+        assert (faces is not None) is climbs
+        for face in faces or ():
+            assert [v[0] for v in face.vertices] == [1 if direction[0] > 0 else 0]
+        assert faces is None or len(faces) == 1
