@@ -646,10 +646,13 @@ def test_the_delta_of_pure_parts_is_written_out_at_an_epsilon_that_is_a_number_o
     assert (pure.delta_expr(num(1), 3, parse(epsilon)) is not None) is closed
 
 
-@pytest.mark.parametrize(("value", "shown"), [("1", "1"), ("100", "100"), ("1/4", "0.25"), ("10**9", "1000000000")])
-def test_a_decimal_above_is_no_smaller(value, shown):
-    text = measures.decimal_above(parse(value), 12)
-    assert Fraction(text) >= parse(value).value and text == shown
+SHOWN = [("1", 12, "1"), ("100", 12, "100"), ("100", 3, "100"), ("0", 3, "0"), ("1/4", 12, "0.25")]
+
+
+@pytest.mark.parametrize(("value", "digits", "shown"), SHOWN)
+def test_a_decimal_above_is_no_smaller_and_keeps_the_zeros_that_count(value, digits, shown):
+    assert measures.decimal_above(parse(value), digits) == shown
+    assert Fraction(measures.decimal_above(parse("1/3"), digits)) >= Fraction(1, 3)
 
 
 @pytest.mark.parametrize("removable", ["(exp(-r) - 1)/r", "sinh(r)/r"])
