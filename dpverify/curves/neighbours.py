@@ -133,7 +133,7 @@ def leaves(part: Part, top: bool = True, at: Leaf | None = None) -> Iterator[Lea
         yield here
         return
     if isinstance(mechanism, Group | Lipschitz):
-        here = replace(here, own=here.own or not top)
+        here = replace(here, own=not top)
     here = replace(here, parallel=here.parallel or isinstance(mechanism, Parallel))
     for inner in inside:
         yield from leaves(inner, top and isinstance(mechanism, Group | Lipschitz | PostProcess), here)

@@ -14,11 +14,12 @@ import pytest
 from flint import acb, arb
 
 from dpverify import compare, curves, integral, kernel, rules
-from dpverify.balls import constant, precision, rational
+from dpverify.balls import constant, hull, precision, rational
 from dpverify.certificate import Step, unpack
 from dpverify.curves import (
     caps,
     finite_losses,
+    gauge,
     gaussian_composition,
     lattice,
     measures,
@@ -59,8 +60,20 @@ from dpverify.model import (
     Translation,
 )
 from dpverify.periods import quasi_period
-from dpverify.rules import combination, equal_answers, kernel_box, kernel_point, mixture_closed, modulus, normaliser, relaxation
+from dpverify.rules import (
+    combination,
+    equal_answers,
+    kernel_box,
+    kernel_point,
+    mixture_closed,
+    modulus,
+    normaliser,
+    point_witness,
+    relaxation,
+)
+from dpverify.rules.base import Bound
 from dpverify.rules.polytopes import box
+from dpverify.shapes import Shapes
 from dpverify.verify import verify
 
 HALF = parse("1/2")
@@ -400,6 +413,9 @@ def test_a_part_may_spend_a_delta_of_0_and_none_below(delta):
     claim = Claim(Compose((Part(LAPLACE, num(1)),)), num(2), HALF)
     spent = {bound.quantity: bound.value for bound in kernel.bound(claim, Step("basic-composition", {"parts": [part]}), 128)}
     assert spent == {"epsilon": num(2), "delta": num(Fraction(delta))}
+    for asked, kind in ((replace(claim, delta=None), "delta"), (replace(claim, epsilon=None), "epsilon")):
+        (bound,) = kernel.bound(asked, Step("basic-composition", {"parts": [part]}), 128)
+        assert bound.quantity == kind
     for change in ({"delta": "-1/100"}, {"epsilon": "-1"}, {"epsilon": "99/100", "delta": "0"}):
         with pytest.raises(Rejected, match="not certainly at most"):
             kernel.bound(claim, Step("basic-composition", {"parts": [part | change]}), 128)
@@ -526,6 +542,8 @@ CELLS = [
     ("r**3/9 - r**2/2", "(3*c**2 + 3*c + 1)/9 - (2*c + 1)/2", "0", "3"),
     ("-r**3/9 + r**2/2", "-(3*c**2 + 3*c + 1)/9 + (2*c + 1)/2", "0", "2"),
     ("r/3", "1/3", "0", "2"),
+    ("r/3 + r**2/6", "1/3 + (2*c + 1)/6", "0", "2"),
+    ("-2*r + r**2/6", "-2 + (2*c + 1)/6", "1", "2"),
 ]
 
 
@@ -540,6 +558,7 @@ def test_a_cell_holds_where_the_loss_is_nowhere_above_the_bound_and_nowhere_else
             bound = num(max(values) + over)
             found = modulus.cell_holds(line(h), low, high, bound, middle, sign)
             assert found is holds or holds is None
+            assert holds is not False or not modulus.slope_holds(line(h), low, high, bound, sign)
 
 
 @pytest.mark.parametrize(("nu", "distance"), [("-1/2", "1"), ("0", "1"), ("3", "0"), ("3", "-1")])
@@ -704,3 +723,102 @@ def test_a_part_is_left_by_a_face_where_the_loss_climbs_along_it(direction, slop
         for face in faces or ():
             assert [v[0] for v in face.vertices] == [1 if direction[0] > 0 else 0]
         assert faces is None or len(faces) == 1
+
+
+LINE, RIGHT, LEFT = Domain(), Domain(Fraction(0), None, False), Domain(None, Fraction(0), True, False)
+
+
+@pytest.mark.parametrize("rising", ["exp(x)", "exp(2*x/3)", "exp(x**3)", "exp(x + x*abs(x))", "exp(-x)"])
+def test_an_exponential_is_compared_with_1_by_the_sign_of_its_exponent(rising):
+    above, below = (LEFT, RIGHT) if rising == "exp(-x)" else (RIGHT, LEFT)
+    f, one = parse(rising), num(1)
+    for domain, low, high in ((LINE, False, False), (above, True, False), (below, False, True)):
+        at = {"x": domain}
+        assert compare.certainly_lt(ZERO, f, at)
+        assert (compare.certainly_le(one, f, at), compare.certainly_le(f, one, at)) == (low, high)
+        assert not compare.certainly_lt(one, f, at) and not compare.certainly_lt(f, one, at)
+
+
+@pytest.mark.parametrize(
+    ("expr", "low", "high", "settled"),
+    [
+        ("min(y, 1/2)", "1/5", "2/5", "y"),
+        ("min(y, 1/2)", "3/5", "9/10", "1/2"),
+        ("min(y, 1/2)", "2/5", "3/5", "min(y, 1/2)"),
+        ("min(1/2, y)", "2/5", "3/5", "min(1/2, y)"),
+        ("max(y, 1/2)", "1/5", "2/5", "1/2"),
+        ("max(y, 1/2)", "3/5", "9/10", "y"),
+        ("max(y, 1/2)", "2/5", "3/5", "max(y, 1/2)"),
+        ("abs(y - 1/2)", "3/5", "9/10", "y - 1/2"),
+        ("abs(y - 1/2)", "1/5", "2/5", "1/2 - y"),
+        ("abs(y - 1/2)", "2/5", "3/5", "abs(y - 1/2)"),
+        ("floor(3*y)", "2/5", "3/5", "1"),
+    ],
+)
+def test_a_kink_of_a_kernel_is_decided_over_an_event_where_it_is_certain(expr, low, high, settled):
+    with precision(64):
+        found = kernel_point._settled(parse(expr), {"y": hull(Fraction(low), Fraction(high))})
+    assert compare.certainly_equal(found, parse(settled), {"y": LINE}) and (found == parse(expr)) is (expr == settled)
+
+
+BITS = [(52, False), (53, True), (16384, True), (16385, False), (True, False), ("64", False), (64.0, False)]
+
+
+@pytest.mark.parametrize(("bits", "taken"), BITS)
+def test_the_precision_of_a_point_is_a_whole_number_within_limits(bits, taken):
+    if taken:
+        assert point_witness._precision({"prec": bits}) == bits
+    else:
+        with pytest.raises((CertificateError, Rejected)):
+            point_witness._precision({"prec": bits})
+
+
+@pytest.mark.parametrize("epsilon", ["1", "sqrt(2)", "log(3)"])
+def test_a_claim_of_exactly_what_is_proved_is_proved_and_one_of_exactly_what_is_attained_is_not_refuted(epsilon):
+    claim, value = Claim(LAPLACE, parse(epsilon), sensitivity=num(1)), parse(epsilon)
+    step = Step("concave-exponent", {})
+    assert kernel.judge(claim, [step], [(Bound("upper", value),)]).verdict == "PROVED"
+    assert kernel.judge(claim, [step], [(Bound("lower", value),)]).verdict == "UNKNOWN"
+    # a lower bound above an upper one is a fault of the rules, not a verdict
+    assert kernel.judge(claim, [step] * 2, [(Bound("upper", value),), (Bound("lower", value),)]).verdict == "PROVED"
+
+
+@pytest.mark.parametrize(
+    ("expr", "sign"),
+    [
+        ("log(2 + x**2)", 1),
+        ("log(1 + x) + log(1 + 2*x)", 1),
+        ("log(1 + x) - log(1 + 2*x)", -1),
+        ("log(2 + x) - log(1 + x)", 1),
+        ("log(1 + x) - log(1 + x**2)", 0),  # either, on both sides of 1
+        ("log(1/2 + x)", 0),
+        ("log(1 + x) - x", -1),
+        ("log(1 + x) - x/2", 0),
+    ],
+)
+def test_a_sum_of_logarithms_has_a_sign_where_it_is_certain(expr, sign):
+    f, at = parse(expr), {"x": Domain(Fraction(0))}
+    above, below = compare.certainly_le(ZERO, f, at), compare.certainly_le(f, ZERO, at)
+    assert not above or sign > 0
+    assert not below or sign < 0
+
+
+SLOPES = [(True, "-exp(-x)", "1"), (False, "-exp(-x)", None), (True, "x**2", None), (False, "abs(x)", "1")]
+
+
+@pytest.mark.parametrize(("half", "h", "slope"), SLOPES)
+def test_the_greatest_slope_of_a_concave_function_is_that_at_0_on_the_half_line_alone(half, h, slope):
+    found = gauge.greatest_slope(parse(h), Shapes("x", half, {}))
+    assert (found is None) if slope is None else compare.certainly_equal(found, parse(slope))
+
+
+@pytest.mark.parametrize(
+    ("expr", "apart"),
+    [("log(x*(x - 2))", False), ("log(x*(2 + x))", True), ("log((x - 2)**2)", False), ("log((2 + x)**3)", True), ("log(max(x, 1))", None)],
+)
+def test_a_logarithm_is_taken_apart_where_every_factor_is_positive(expr, apart):
+    tidied = Shapes("x", True, {}).tidy(parse(expr))
+    for x in ("5/2", "3", "7"):
+        at = {"x": parse(x)}
+        assert compare.certainly_equal(substitute(tidied, at), substitute(parse(expr), at))
+    assert apart is None or (tidied == parse(expr)) is not apart
