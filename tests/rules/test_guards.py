@@ -822,3 +822,17 @@ def test_a_logarithm_is_taken_apart_where_every_factor_is_positive(expr, apart):
         at = {"x": parse(x)}
         assert compare.certainly_equal(substitute(tidied, at), substitute(parse(expr), at))
     assert apart is None or (tidied == parse(expr)) is not apart
+
+
+@pytest.mark.parametrize(("density", "added"), [("exp(-abs(z))", True), ("exp(-max(z, -2*z))", False)])
+def test_from_below_a_table_in_one_order_is_not_added_to_noise_that_loses_more_in_the_other(density, added):
+    asked = Part(Product(parse(density), num(1)), None, Query(((Fraction(1),),), "add-remove"))
+    claim = Claim(Compose((Part(Table((TWO[0], (HALF, HALF)))), asked)), num(1))
+    pair = [{"inputs": 2, "pair": [0, 1]}, {"columns": 1, "adjacency": "add-remove", "difference": ["1"]}]
+    parts = [{}, {"parts": [{"rule": "convex-exponent", "evidence": {"side": "lower"}}]}]
+    step = Step("combination", {"side": "lower", "neighbours": pair, "part": {"parts": parts}})
+    if added:
+        assert compare.certainly_equal(kernel.bound(claim, step, 128)[0].value, parse("1 + log(3/2)"))
+    else:
+        with pytest.raises(Rejected, match="in the same order of the neighbours"):
+            kernel.bound(claim, step, 128)
