@@ -693,7 +693,7 @@ def test_a_hidden_variance_is_weighed_by_its_density_on_both_sides_of_1(density)
 def test_a_sample_of_parts_at_one_pair_of_inputs_is_bounded_whichever_of_them_has_the_record(rows):
     # the evidence of the parts alone, put under the sample by hand: the answers of the tables do not say which input has the record
     one = Part(Table(tuple(tuple(map(parse, row)) for row in rows)))
-    parts = Part(Compose((one, one, Part(LAPLACE, num(1)))))
+    parts = Part(Compose((one, one, Part(Selection(num(2), parse("3/4"))))))
     epsilon = parse("1/4")
     steps = verify(Claim(parts.mechanism, epsilon, None)).certificate["steps"]
     inner = next(step["evidence"]["curve"] for step in steps if "curve" in step["evidence"])
