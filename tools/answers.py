@@ -26,6 +26,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+import flint
 from flint import acb, arb, ctx
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -196,7 +197,12 @@ def answer(name: str, question: Any) -> str:
 
 def record() -> dict[str, list[list[Any]]]:
     """For each function its questions, each with its answer."""
-    return json.loads(RECORD.read_text(encoding="utf-8")) if RECORD.exists() else {}  # type: ignore[no-any-return]
+    return json.loads(RECORD.read_text(encoding="utf-8"))["answers"] if RECORD.exists() else {}  # type: ignore[no-any-return]
+
+
+def of_this_flint() -> bool:
+    """Whether the record is of the FLINT that is installed: another one may round elsewhere."""
+    return bool(json.loads(RECORD.read_text(encoding="utf-8"))["flint"] == flint.__FLINT_VERSION__)
 
 
 def write(answers: Mapping[str, list[list[Any]]]) -> None:
@@ -205,7 +211,8 @@ def write(answers: Mapping[str, list[list[Any]]]) -> None:
     for name, questions in sorted(answers.items()):
         lines = ",\n".join(json.dumps(each, ensure_ascii=True, separators=(",", ":")) for each in sorted(questions, key=str))
         kinds.append(f"{json.dumps(name)}: [\n{lines}\n]")
-    RECORD.write_text("{\n" + ",\n".join(kinds) + "\n}\n", encoding="utf-8")
+    head = f'{{"flint": {json.dumps(flint.__FLINT_VERSION__)}, "answers": {{\n'
+    RECORD.write_text(head + ",\n".join(kinds) + "\n}}\n", encoding="utf-8")
 
 
 def main() -> int:

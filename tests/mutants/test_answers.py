@@ -17,6 +17,7 @@ AT_ONCE = 8
 PARTS = [(name, at) for name, questions in sorted(RECORD.items()) for at in range(0, len(questions), AT_ONCE)]
 
 
+@pytest.mark.skipif(not answers.of_this_flint(), reason="the record is of another FLINT, which may round elsewhere")
 @pytest.mark.parametrize(("name", "at"), PARTS)
 def test_a_question_has_the_answer_that_is_recorded(name, at):
     for question, known in RECORD[name][at : at + AT_ONCE]:
