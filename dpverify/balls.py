@@ -334,7 +334,7 @@ class JetCompiler:
             if len(exponentials) > 1 or symbols(c) or not constant_ball(c) > 0:
                 return None
             parts.append((c, exponentials[0].args[0] if exponentials else ZERO))
-        if len(parts) > 6 or all(u == ZERO for _, u in parts):
+        if len(parts) > 6:
             return None
         programs = [self.compile(u) for _, u in parts]
         shares = [

@@ -83,6 +83,17 @@ def test_imports_annotations_and_texts_for_people_are_left_alone(tmp_path, sourc
     assert {each.operator for each, _ in changes(tmp_path, source)} <= {"guard", "return at once"}
 
 
+@pytest.mark.parametrize("source", ["MAX_DEPTH: Final = 5", "LADDER = (1, 2, 4)", "x = f(4096)", "x = precision(a + 2)", "bits = 2 * a"])
+def test_limits_of_effort_and_of_width_are_left_alone(tmp_path, source):
+    assert not changes(tmp_path, source)
+
+
+@pytest.mark.parametrize("source", ["def f(x):\n    if x:\n        return True\n    return g(x)", "x = list(zip(a, b, strict=True))"])
+def test_what_gives_more_answers_is_no_guard(tmp_path, source):
+    assert {each.operator for each, _ in changes(tmp_path, source)} <= {"constant"}
+    assert "strict=False" not in "".join(code for _, code in changes(tmp_path, source))
+
+
 SOURCE = "def f(a, b):\n    if a and b:\n        raise E\n    return a + 1 + 1\n\n\nclass C:\n    def g(self):\n        return [0, 0]\n"
 
 
@@ -107,6 +118,13 @@ def test_a_change_says_which_function_it_is_in_and_which_lines_tell_that_it_runs
     guard = next(each for each in found.values() if each.operator == "guard")
     assert (guard.function, guard.line, guard.lines) == ("f", 2, (2,))
     assert {each.function for each in found.values()} == {"f", "C.g"}
+
+
+def test_a_change_of_what_refuses_says_which_line_refuses(tmp_path):
+    beyond = {each.operator: each.beyond for each, _ in changes(tmp_path, SOURCE)}
+    assert (beyond["guard"], beyond["operand"], beyond["sign"]) == ((3,), (3,), ())
+    lone = next(each for each, _ in changes(tmp_path, "def f(x):\n    if x:\n        return x\n    raise E") if each.operator == "guard")
+    assert lone.beyond == (4,)
 
 
 # -- which tests run a line ----------------------------------------------------------------------------
@@ -136,6 +154,44 @@ def test_the_tests_of_a_line_are_those_that_passed_and_ran_it_its_own_first(tmp_
     assert names(tmp_path, SOURCE, "guard", "f") == ["test_own", "test_fast"]
     assert names(tmp_path, SOURCE, "sign", "f") == ["test_fast"]
     assert names(tmp_path, SOURCE, "constant", "C.g") == ["test_class"]
+
+
+def ordered(tmp_path, operator, ran):
+    path = tmp_path / "code.py"
+    path.write_text(SOURCE)
+    record = touched.Record()
+    tests = [touched.Ran(name, seconds, True, {"code.py": bits}) for name, seconds, bits in ran]
+    record.add("tests/test_x.py", "the tests", {"code.py": SOURCE}, tests)
+    mutant = next(each for each in operators.mutants(path, "code.py") if each.operator == operator and each.function == "f")
+    return [each.name.partition("::")[2] for each in touched.Touched(record, {"code.py": SOURCE}, ["tests/test_x.py"]).of(mutant)]
+
+
+def test_the_tests_that_a_guard_refuses_are_tried_before_the_others(tmp_path):
+    ran = [("x::accepted", 0.1, 1 << 2 | 1 << 4), ("x::refused", 9.0, 1 << 2 | 1 << 3)]
+    assert ordered(tmp_path, "guard", ran) == ordered(tmp_path, "operand", ran) == ["refused", "accepted"]
+
+
+def test_tests_of_many_mechanisms_and_functions_are_tried_before_many_of_one(tmp_path):
+    names = ["f[a.1]", "f[a.2]", "f[b.1]", "g[1]", "g[2]"]
+    ran = [(f"x::{name}", seconds, 1 << 4) for seconds, name in enumerate(names)]
+    assert ordered(tmp_path, "sign", ran) == ["f[a.1]", "f[b.1]", "g[1]", "f[a.2]", "g[2]"]
+
+
+class Item:
+    """What recording needs of a test of pytest."""
+
+    def __init__(self, name, run):
+        self.nodeid, self.run = name, run
+
+
+def test_a_test_that_takes_too_long_is_stopped_and_of_no_use(tmp_path, monkeypatch):
+    def forever():
+        while True:
+            sum(range(1000))
+
+    monkeypatch.setattr(touched, "LONGEST", 0.05)
+    ran = touched.record_items([Item("slow", forever), Item("fast", int)], [], tmp_path, lambda item, following: item.run() == 0)
+    assert [(each.name, each.passed) for each in ran] == [("slow", False), ("fast", True)]
 
 
 def test_a_line_that_has_moved_keeps_its_tests_and_a_new_one_has_those_of_its_function(tmp_path):

@@ -5,8 +5,9 @@
 A certificate states its verdict alone. The enclosures, the rules, the assumptions and the witness are the kernel's, so that a change
 of the kernel may change what readers have signed while every verdict stays, or take evidence that it refused before.
 tests/mutants/test_recorded.py compares with this record. Of each certificate it holds the judgement, and the bounds that are proved
-where one thing is changed: a value of its evidence ("evidence"), its steps for ones of other certificates ("steps"), or a value of the
-claim ("claims"). What is not listed there is refused. The changes are drawn by the names of the certificates, equal on every machine.
+where one thing is changed: a value of its evidence ("evidence"), its steps for ones of other certificates ("steps"), a value of the
+claim ("claims"), or the epsilon at which its privacy curve is read ("asked"). What is not listed there is refused. The changes are
+drawn by the names of the certificates, equal on every machine.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import copy
 import json
 import random
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from hashlib import sha256
 from pathlib import Path
@@ -32,8 +33,9 @@ from dpverify.expr import Expr, format_expr  # noqa: E402
 from dpverify.model import Claim, from_json  # noqa: E402
 from dpverify.rules.base import Bound, Infinite  # noqa: E402
 
-KINDS = {"evidence": 6, "steps": 5, "claims": 4}
+KINDS = {"evidence": 6, "steps": 5, "claims": 4, "asked": 2}
 """How many changes of each kind are tried."""
+EPSILONS = ("0", "1/100", "1/7", "1/2", "log(2)", "1", "2", "5", "20")
 LONGEST = 160
 """Longer texts are shortened, with a digest of the whole."""
 
@@ -77,9 +79,10 @@ def proved(claim: Claim, step: Step, prec: int) -> tuple[Bound, ...]:
 
 
 def told(bounds: tuple[Bound, ...]) -> str:
-    """Bounds in one line."""
+    """Bounds in one line, with a digest of the rules, assumptions and witnesses that they rest on."""
     parts = (f"{b.side} {b.quantity} {text(b.value)}" + (f" at {sorted(b.at)}" if b.at else "") for b in bounds)
-    return shortened("; ".join(parts))
+    rests = json.dumps([[list(b.through), list(b.assumed), b.witness and dict(b.witness), dict(b.also)] for b in bounds])
+    return f"{shortened('; '.join(parts))} [{sha256(rests.encode()).hexdigest()[:8]}]"
 
 
 def shortened(line: str) -> str:
@@ -87,18 +90,21 @@ def shortened(line: str) -> str:
     return line if len(line) <= LONGEST else f"{line[:LONGEST]}... {sha256(line.encode()).hexdigest()[:8]}"
 
 
-def accepted(kind: str, name: str, certificates: Mapping[str, Any]) -> dict[str, str]:
-    """What is proved after each change of one kind, where anything is."""
-    found = {}
+def tried(kind: str, name: str, certificates: Mapping[str, Any]) -> list[tuple[str, tuple[Bound, ...]]]:
+    """The changes of one kind and what is proved after each, nothing where it is refused."""
+    found = []
     for what, data, step in changes(kind, name, certificates):
         try:
             claim = from_json(data)
         except DpverifyError:
             continue
-        bounds = proved(claim, step, certificates[name]["prec"])
-        if bounds:
-            found[shortened(what)] = told(bounds)
+        found.append((what, proved(claim, step, certificates[name]["prec"])))
     return found
+
+
+def accepted(found: Iterable[tuple[str, tuple[Bound, ...]]]) -> dict[str, str]:
+    """What is proved after each change, where anything is, as texts."""
+    return {shortened(what): told(bounds) for what, bounds in found if bounds}
 
 
 # -- what is changed ----------------------------------------------------------------------------------
@@ -114,6 +120,12 @@ def changes(kind: str, name: str, certificates: Mapping[str, Any]) -> Iterator[C
         for other in sorted(certificates, key=lambda other: sha256(f"{name} {other}".encode()).digest())[: KINDS[kind]]:
             for step in certificates[other]["steps"][:1]:
                 yield f"{step['rule']} of {other}", claim, Step(step["rule"], step["evidence"])
+        return
+    if kind == "asked":
+        for step in steps:
+            for epsilon in rng.sample(EPSILONS, KINDS[kind]) if "curve" in step["evidence"] else ():
+                evidence = {key: value for key, value in step["evidence"].items() if key not in ("upper", "lower")}
+                yield f"at {epsilon}", claim | {"epsilon": epsilon}, Step(step["rule"], evidence | {"delta": True})
         return
     for _ in range(KINDS[kind]):
         step = copy.deepcopy(rng.choice(steps))
@@ -176,7 +188,7 @@ def main() -> int:
     certificates = read()
     record = {}
     for name, data in certificates.items():
-        changed = {kind: accepted(kind, name, certificates) for kind in KINDS}
+        changed = {kind: accepted(tried(kind, name, certificates)) for kind in KINDS}
         record[name] = judged(kernel.check(data)) | {kind: found for kind, found in changed.items() if found}
     (REPORTS / "judgements.json").write_text(json.dumps(record, indent=1, sort_keys=True) + "\n", encoding="utf-8")
     print(f"{len(record)} judgements")

@@ -312,7 +312,8 @@ def curve(noise: Mechanism, epsilon: arb | None = None, sensitivity: Expr | None
         alone = Pair(face.profile, other.profile, _event(faces, (face, other)), rests=(face.rest, other.rest))
         return Curve(alone, alone, (NAME,), ASSUMED)
     if len(every) == 1:
-        only = Pair(every[0].profile, every[0].profile, _event(faces, every), rests=(every[0].rest, every[0].rest))
+        (face,) = every
+        only = Pair(face.profile, face.profile, _event(faces, every), rests=(face.rest, face.rest))
         return Curve(only, only, (NAME,), ASSUMED)
     worst = _worst(every, point)
     other = faces.swapped(worst)

@@ -139,7 +139,7 @@ def leaves(part: Part, top: bool = True, at: Leaf | None = None) -> Iterator[Lea
         yield here
         return
     if isinstance(mechanism, Group | Lipschitz):
-        here = replace(here, own=here.own or not top)
+        here = replace(here, own=not top)
     sampled = here.sampled or (isinstance(mechanism, Subsample) and mechanism.scheme == "poisson")
     here = replace(here, parallel=here.parallel or isinstance(mechanism, Parallel), sampled=sampled)
     for inner in inside:
@@ -490,12 +490,9 @@ class _Specialised:
         if isinstance(mechanism, Table | Exponential):
             if further < 1 or further.denominator != 1:
                 raise Rejected(NAME, "a table", "no two inputs are certainly a number of steps apart that is not whole")
-            a, b = (int(x) for x in value)
-            size = len(mechanism.rows if isinstance(mechanism, Table) else mechanism.scores)
-            if not (0 <= a < size and 0 <= b < size):
-                raise Rejected(NAME, "the pair", f"it names an input outside 0 to {size - 1}")
             if isinstance(mechanism, Exponential) and mechanism.points:
                 raise Rejected(NAME, "points", "which of them are neighbours is not listed")
+            a, b = (int(x) for x in value)
             return OnePair(replace(mechanism, adjacent=((a, b),)), part.sensitivity, None, part.adjacency, part.times, (a, b), space)
         assert part.query is not None
         shift = tuple(further * x for x in image(part.query, value))

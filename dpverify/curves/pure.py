@@ -84,7 +84,7 @@ def delta_expr(eps0: Expr, k: int, epsilon: Expr) -> Expr | None:
     None where the sign of a term is uncertain, or there are too many terms. Raises Undecided where eps0 is not certainly at least 0.
     """
     _check([Part(eps0, ZERO, k)])
-    if k > MAX_TERMS or symbols(epsilon) or not certainly_le(ZERO, epsilon):
+    if k > MAX_TERMS or not certainly_le(ZERO, epsilon):
         return None
     terms: list[Expr] = []
     for i in range(k + 1):

@@ -38,7 +38,7 @@ from dpverify.curves.compositions import COMPOSITIONS
 from dpverify.curves.runs import Run, leaf, merged, occurs
 from dpverify.errors import CertificateError, Rejected
 from dpverify.expr import ONE, Expr, Num
-from dpverify.model import Claim, Compose, Group, Lipschitz, Mechanism, Parallel, Part, PostProcess, Subsample, exact_fraction
+from dpverify.model import Claim, Compose, Parallel, Part, Subsample, exact_fraction
 
 Premise = Callable[[Claim, Evidence], Pure]
 """Proves an upper bound on the pure epsilon of a claim's mechanism from evidence, by the rules about densities."""
@@ -58,18 +58,9 @@ def _derived(part: Part, evidence: Evidence, premise: Premise, factor: Expr) -> 
     if isinstance(evidence, dict) and evidence.get("rule") == neighbours.NAME:
         if factor != ONE:
             raise Rejected(neighbours.NAME, "the part", "it wants neighbours as far apart as the part says")
-        found = _joint(part, evidence, premise)
-        return _in_either_order(found) if isinstance(_root(part), Group | Lipschitz) else found
+        return _joint(part, evidence, premise)
     found = combine(merged(part, factor), evidence, premise)
     return replace(found, below=tuple(dict.fromkeys((*found.below, *neighbours.apart(part)))))
-
-
-def _root(part: Part) -> Mechanism:
-    """The mechanism of a part, without maps of its output."""
-    mechanism = part.mechanism
-    while isinstance(mechanism, PostProcess):
-        mechanism = mechanism.part.mechanism
-    return mechanism
 
 
 def _joint(part: Part, evidence: Evidence, premise: Premise) -> Curve:

@@ -296,7 +296,7 @@ def _once(part: Part, factor: Expr, evidence: Any, facts: _Facts) -> Expr | Infi
     facts.assumed += (*RULES[evidence["rule"]].ASSUMED, *found.assumed)
     if facts.side == "lower":
         facts.points.append(_told(kind_of(mechanism), found))
-        if is_told(part) or (isinstance(part, OnePair) and not neighbours.even(mechanism)):
+        if is_told(part):
             facts.turned.add(replace(part, times=ONE))
     return found.value
 

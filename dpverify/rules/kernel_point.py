@@ -40,9 +40,6 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     kernel = claim.mechanism
     if not isinstance(kernel, Kernel):
         raise Rejected(NAME, "mechanism", "only a density in y and theta is a kernel")
-    free = symbols(kernel.density) - {"y", "theta"}
-    if claim.domains or free:
-        raise Rejected(NAME, "parameters", "a kernel needs a value for every parameter")
     theta, other = (_constant(evidence.get(key), key) for key in ("theta", "other"))
     low, high = (_constant(text, "event") for text in evidence["event"])
     _check_inputs(claim, kernel, theta, other)

@@ -20,14 +20,13 @@ import importlib.machinery
 import importlib.util
 import json
 import os
-import random
 import shutil
 import signal
 import sys
 import time
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -48,16 +47,21 @@ SCRATCH = BUILD / "scratch"
 ARGUED = ROOT / "tests" / "mutants" / "survivors.toml"
 REPORT = ROOT / "reports" / "mutants.md"
 FOLDERS = ("curves", "rules", "laws", "mutants")
-ALSO = ("combinators", "sanity", "stated_guarantees", "numeric", "trust_line", "bad_files", "mechanisms")
+ALSO = ("combinators", "sanity", "stated_guarantees", "numeric", "known_values", "trust_line", "bad_files", "mechanisms")
 """Tests about what is below the line that have the name of no file there."""
 SLOW = ("tests/laws/test_additive_sound.py",)
 """Tests that take longer than all others together and see what those see."""
-READERS = ("tests/test_docs.py::test_the_reference_says_what_the_code_says",)
+HYPOTHESES = "tests/rules/test_guards.py::test_every_rule_shows_the_hypotheses_that_it_rests_on_and_no_others"
+READERS = ("tests/test_docs.py::test_the_reference_says_what_the_code_says", f"{HYPOTHESES}[rules]", f"{HYPOTHESES}[curves]")
 """Tests that read what is said outside functions: hypotheses, tables of rules."""
+READ = {"tests/mutants/test_recorded.py": "reports/judgements.json", "tests/mutants/test_answers.py": "tests/golden/answers.json"}
+"""What tests compare with: they are recorded again where it changes."""
 SLACK = 5.0
 """Seconds of CPU that any test may take; above that ten times what it took when it was recorded."""
 WARM = 0.75
 """The part of the time for changes inside functions; the rest is for trying again what survived."""
+SHARE = 0.2
+"""The part of a mutant's time above which a test comes after all others."""
 BOUND = 0.05
 """What may survive."""
 
@@ -79,16 +83,17 @@ def tests_of(files: Sequence[str]) -> list[str]:
     stems = {Path(file).stem for file in files} | set(ALSO)
     found = [path for folder in FOLDERS for path in (ROOT / "tests" / folder).glob("test_*.py")]
     found += [path for path in (ROOT / "tests").glob("test_*.py") if path.stem.removeprefix("test_") in stems]
-    return sorted({str(path.relative_to(ROOT)) for path in found} - set(SLOW)) + list(READERS)
+    names = {str(path.relative_to(ROOT)) for path in found} - set(SLOW)
+    return sorted(names) + [name for name in READERS if name.partition("::")[0] not in names]
 
 
-def chosen(found: Sequence[Mutant], count: int, seed: int) -> list[Mutant]:
-    """A sample in random order, alternately one that takes away a hypothesis and another one."""
-    rng = random.Random(seed)
-    guards = [mutant for mutant in found if mutant.operator in GUARDS]
-    others = [mutant for mutant in found if mutant.operator not in GUARDS]
-    rng.shuffle(guards)
-    rng.shuffle(others)
+def chosen(found: Iterable[Mutant], count: int, seed: int) -> list[Mutant]:
+    """A sample in random order, alternately one that takes away a hypothesis and another one.
+
+    The order is by a digest of each change, so that a change of the code leaves the rest of the sample as it is."""
+    order = sorted(found, key=lambda mutant: touched.digest(f"{seed} {mutant.key}"))
+    guards = [mutant for mutant in order if mutant.operator in GUARDS]
+    others = [mutant for mutant in order if mutant.operator not in GUARDS]
     mixed = [each for pair in zip(guards, others, strict=False) for each in pair]
     shared = min(len(guards), len(others))
     return (mixed + guards[shared:] + others[shared:])[:count]
@@ -153,7 +158,7 @@ class Warm:
         by_file: dict[str, list[Any]] = {}
         for item in session.items:
             by_file.setdefault(item.nodeid.partition("::")[0], []).append(item)
-        texts = {name: (ROOT / name).read_text(encoding="utf-8") for name in by_file}
+        texts = {name: "".join((ROOT / path).read_text(encoding="utf-8") for path in (name, READ.get(name)) if path) for name in by_file}
         stale = [name for name in by_file if self.plan.again or not self.plan.record.is_of(name, texts[name])]
 
         def work(name: str, out: TextIO) -> None:
@@ -244,11 +249,12 @@ def own_folder() -> Iterator[None]:
 
 
 class Cold:
-    """A plugin of pytest that runs the named tests in their order until one fails."""
+    """A plugin of pytest that runs the named tests in their order, until one fails where only the first failure matters."""
 
-    def __init__(self, tests: Sequence[touched.Ran], out: TextIO) -> None:
+    def __init__(self, tests: Sequence[touched.Ran], out: TextIO, first: bool = True) -> None:
         self.order = {ran.name: ran for ran in tests}
         self.out = out
+        self.first = first
         self.tried = 0
 
     def pytest_collection_modifyitems(self, items: list[Any]) -> None:
@@ -270,7 +276,8 @@ class Cold:
 
     def _killed(self, by: str) -> None:
         print(json.dumps({"killed": True, "test": by, "tried": self.tried}), file=self.out, flush=True)
-        os._exit(0)
+        if self.first:
+            os._exit(0)
 
 
 class _Served(importlib.abc.MetaPathFinder):
@@ -293,11 +300,13 @@ class _Served(importlib.abc.MetaPathFinder):
         return importlib.util.spec_from_file_location(fullname, self.path, loader=Loader(fullname, str(self.path)))
 
 
-def _cold(task: tuple[Mutant, list[touched.Ran]], out: TextIO) -> None:
+def _cold(task: tuple[Mutant | None, list[touched.Ran]], out: TextIO) -> None:
+    """Run the tests of a mutant until one fails; those of no mutant all, as they are."""
     mutant, tests = task
     forks.limit_cpu(120)
-    sys.meta_path.insert(0, _Served(mutant))
-    plugin = Cold(tests, out)
+    if mutant is not None:
+        sys.meta_path.insert(0, _Served(mutant))
+    plugin = Cold(tests, out, mutant is not None)
     files = list(dict.fromkeys(ran.name.partition("::")[0] for ran in tests))
     with own_folder():
         code = pytest.main([*ARGUMENTS, f"--basetemp={SCRATCH / f'tmp{os.getpid()}'}", *files], plugins=[plugin, NoShrinking()])
@@ -345,7 +354,7 @@ class Plan:
     def tests(self, mutant: Mutant) -> list[touched.Ran]:
         """As many of the tests that run a mutant as its time allows."""
         left, taken = self.each, []
-        for ran in self.lookup.of(mutant):
+        for ran in sorted(self.lookup.of(mutant), key=lambda ran: ran.seconds > SHARE * self.each):
             if not taken or ran.seconds <= left:
                 taken.append(ran)
                 left -= ran.seconds
@@ -422,8 +431,26 @@ def run(plan: Plan, mutants: Sequence[Mutant]) -> list[Result]:
             keep(Result(mutant, "survived"))
     for (mutant, _), ended in forks.forked([task for task in tasks if task[1]], _cold, plan.jobs, plan.patience, start + plan.seconds):
         keep(_judged(mutant, ended))
+    red = _red(plan, found.values())
     shutil.rmtree(SCRATCH, ignore_errors=True)
-    return [found[mutant.key] for mutant in mutants if mutant.key in found and found[mutant.key].outcome != "outside"]
+    tried = [found[mutant.key] for mutant in mutants if mutant.key in found]
+    return [result for result in tried if result.outcome != "outside" and result.by not in red]
+
+
+def _red(plan: Plan, results: Iterable[Result]) -> set[str]:
+    """The tests that have killed mutants and fail without any change: what they say counts for nothing."""
+    named = {result.by for result in results}
+    killers = sorted((ran for ran in plan.lookup.tests if ran.name in named), key=lambda ran: ran.name)
+    parts = [(None, killers[at :: plan.jobs]) for at in range(plan.jobs) if killers[at :: plan.jobs]]
+    red: set[str] = set()
+    for _, ended in forks.forked(parts, _cold, plan.jobs, plan.patience, float("inf")):
+        lines = [json.loads(line) for line in ended.lines]
+        red |= {line["test"] for line in lines if line.get("killed")} & named
+        if ended.killed_by is not None:
+            red |= {line["test"] for line in lines[-1:]}
+    for name in sorted(red):
+        print(f"fails without any change, so that what it killed is left out: {name}")
+    return red
 
 
 # -- what is said of it -------------------------------------------------------------------------------------

@@ -40,12 +40,18 @@ OTHER = {
 }  # fmt: skip
 SIGNS = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult}
 FOR_READERS = {"NAME", "STATEMENT", "CHECKED", "SOURCE", "WHAT", "__all__"}
+LARGEST = 12
+"""Whole numbers above it bound effort or say how many bits and digits: one more or less decides when there is an answer, not which."""
+WIDTHS = {"precision", "workprec", "bits", "prec", "tolerance", "rel_tol", "abs_tol", "eval_limit", "depth_limit"}
+"""Calls, names and arguments that say how exactly balls are computed: more or less makes enclosures wider, and never wrong."""
 SHOWN = 160
 
 
 @dataclass(frozen=True)
 class Mutant:
-    """One change. number tells it from equal changes of equal lines of the same function, from 1 on."""
+    """One change. number tells it from equal changes of equal lines of the same function, from 1 on.
+
+    lines, around, beyond: those of the change, of its statement, and of what the condition that it changes refuses with."""
 
     file: str
     function: str
@@ -56,6 +62,7 @@ class Mutant:
     number: int
     lines: tuple[int, ...]
     around: tuple[int, ...]
+    beyond: tuple[int, ...]
     place: int
     variant: int
 
@@ -86,7 +93,7 @@ def mutants(path: Path, file: str) -> list[Mutant]:
             seen[function, text, change] += 1
             number = seen[function, text, change]
             own, around = _lines(node, parents)
-            found.append(Mutant(file, function, line, operator, text, change, number, own, around, place, variant))
+            found.append(Mutant(file, function, line, operator, text, change, number, own, around, _beyond(node, parents), place, variant))
     return found
 
 
@@ -172,6 +179,15 @@ def _lines(node: ast.AST, parents: Sequence[ast.AST]) -> tuple[tuple[int, ...], 
     return tuple(range(node.lineno, (node.end_lineno or node.lineno) + 1)), tuple(around)
 
 
+def _beyond(node: ast.AST, parents: Sequence[ast.AST]) -> tuple[int, ...]:
+    """The lines that run only where a condition refuses, for a change of that condition: a test that runs them may notice."""
+    chain = [*parents, node]
+    for at, parent in enumerate(chain):
+        if isinstance(parent, ast.If) and _refuses(parent.body) and (parent is node or parent.test is chain[at + 1]):
+            return tuple(range(parent.body[0].lineno, (parent.body[0].end_lineno or 0) + 1))
+    return tuple(range(node.lineno, (node.end_lineno or 0) + 1)) if isinstance(node, ast.Raise) else ()
+
+
 def _put(parent: ast.AST, node: ast.AST, made: Replacement) -> None:
     for name, value in ast.iter_fields(parent):
         if value is node:
@@ -190,7 +206,7 @@ Variant = tuple[str, str, Callable[[], Replacement]]
 
 
 def _variants(node: ast.AST, parents: Sequence[ast.AST]) -> Iterator[Variant]:
-    if any(isinstance(parent, ast.Raise) for parent in parents):
+    if any(isinstance(parent, ast.Raise) or _is_width(parent) for parent in parents):
         return
     if isinstance(node, ast.stmt):
         yield from _of_statement(node, parents)
@@ -276,22 +292,39 @@ def _of_statement(node: ast.stmt, parents: Sequence[ast.AST]) -> Iterator[Varian
 
 
 def _of_constant(node: ast.Constant, parents: Sequence[ast.AST]) -> Iterator[Variant]:
+    if isinstance(parents[-1], ast.keyword) and parents[-1].arg == "strict":
+        return  # of `zip`, which then says what the code around it already makes sure of
     if isinstance(node.value, bool):
         yield "constant", *_told(node, ast.Constant(not node.value))
-    elif isinstance(node.value, int):
+    elif isinstance(node.value, int) and node.value <= LARGEST and not _is_limit(parents):
         yield "constant", *_told(node, ast.Constant(node.value + 1))
         yield "constant", *_told(node, ast.Constant(node.value - 1))
     elif isinstance(node.value, str) and node.value in ("upper", "lower") and not isinstance(parents[-1], ast.Expr):
         yield "side", *_told(node, ast.Constant(SWAPPED[node.value][1]))
 
 
+def _is_width(node: ast.AST) -> bool:
+    """Whether all that is inside says how exactly balls are computed."""
+    if isinstance(node, ast.Call):
+        return getattr(node.func, "id", getattr(node.func, "attr", "")) in WIDTHS
+    if isinstance(node, ast.keyword):
+        return node.arg in WIDTHS
+    return any(isinstance(target, ast.Name) and target.id in WIDTHS for target in _targets(node))
+
+
+def _is_limit(parents: Sequence[ast.AST]) -> bool:
+    """Whether a number is all that a name outside functions stands for, like `MAX_DEPTH = 5`: a limit of effort."""
+    outside = len(parents) > 1 and isinstance(parents[1], ast.Assign | ast.AnnAssign)
+    return outside and all(isinstance(parent, ast.Tuple) for parent in parents[2:])
+
+
 def _refuses(body: Sequence[ast.stmt]) -> bool:
-    """Whether a branch only refuses: it raises, gives up with an empty answer, or passes on to the next."""
+    """Whether a branch only refuses: it raises, gives up with an empty answer or False, or passes on to the next."""
     if len(body) != 1:
         return False
     only = body[0]
     if isinstance(only, ast.Return):
-        return only.value is None or isinstance(only.value, ast.Constant) or ast.unparse(only.value) in ("()", "[]", "{}", "NotImplemented")
+        return only.value is None or ast.unparse(only.value) in ("None", "False", "()", "[]", "{}", "NotImplemented")
     return isinstance(only, ast.Raise | ast.Continue | ast.Break)
 
 

@@ -10,6 +10,8 @@ import difflib
 import hashlib
 import os
 import pickle
+import signal
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -18,6 +20,13 @@ from typing import Any
 
 import coverage
 import operators
+
+LONGEST = 25.0
+"""Seconds of CPU under coverage after which a test is stopped: it is of no use for mutants, and counts as one that failed."""
+
+
+class TooSlow(BaseException):
+    """A test has used its time."""
 
 
 @dataclass
@@ -74,11 +83,21 @@ def record_items(items: Sequence[Any], files: Sequence[str], root: Path, passes:
 
     watch = coverage.Coverage(data_file=None, config_file=False, include=[str(root / file) for file in files], messages=False)
     outcomes: dict[str, tuple[float, bool]] = {}
+
+    def stop(*_: Any) -> None:
+        raise TooSlow
+
+    signal.signal(signal.SIGPROF, stop)
     watch.start()
     for item, following in zip(items, [*items[1:], None], strict=True):
         watch.switch_context(item.nodeid)
         before = os.times()
-        passed = passes(item, following)
+        signal.setitimer(signal.ITIMER_PROF, LONGEST, 1)  # again, where the first is lost in what ignores it
+        try:
+            passed = passes(item, following)
+        except TooSlow:
+            passed = False
+        signal.setitimer(signal.ITIMER_PROF, 0)
         outcomes[item.nodeid] = (sum(os.times()[:4]) - sum(before[:4]), passed)
     watch.stop()
     data = watch.get_data()
@@ -108,30 +127,41 @@ class Touched:
         return [ran for _, _, tests in self._kept for ran in tests if ran.passed]
 
     def of(self, mutant: operators.Mutant) -> list[Ran]:
-        """The tests that run the place of a mutant: the tests of the same name as its file first, the fastest first."""
+        """The tests that run the place of a mutant, those that are refused there before the others, those of its file's name before others.
+
+        Of equals, the fastest of each test function and mechanism before the second fastest of any."""
         found: list[Ran] = []
+        refused: set[str] = set()
         for _, digests, tests in self._kept:
             old = digests.get(mutant.file)
             if old is None:
                 continue
-            wanted, around, inside = self._bits(mutant, old)
+            wanted, around, beyond, inside = self._bits(mutant, old)
+            refused |= {ran.name for ran in tests if ran.lines.get(mutant.file, 0) & beyond}
             here = [ran for ran in tests if ran.passed and ran.lines.get(mutant.file, 0) & wanted]
             here = here or [ran for ran in tests if ran.passed and ran.lines.get(mutant.file, 0) & around]
             found += here or [ran for ran in tests if ran.passed and ran.lines.get(mutant.file, 0) & inside]
         if mutant.function == "<module>":
             found += [ran for _, _, tests in self._kept for ran in tests if ran.passed and ran.name in self._readers and ran not in found]
         stem = f"test_{Path(mutant.file).stem}.py::"
-        return sorted(found, key=lambda ran: (stem not in ran.name, ran.seconds, ran.name))
+        found.sort(key=lambda ran: (ran.seconds, ran.name))
+        seen: Counter[tuple[str, str]] = Counter()
+        ranks = {}
+        for ran in found:
+            ranks[ran.name] = seen[_kind(ran.name)]
+            seen[_kind(ran.name)] += 1
+        return sorted(found, key=lambda ran: (ran.name not in refused, stem not in ran.name, ranks[ran.name]))
 
-    def _bits(self, mutant: operators.Mutant, old: str) -> tuple[int, int, int]:
-        """The old lines of a mutant, those of its statement, and where neither is left those of its function."""
+    def _bits(self, mutant: operators.Mutant, old: str) -> tuple[int, int, int, int]:
+        """The old lines of a mutant, those of its statement, those where it refuses, and where none is left those of its function."""
         moved, functions, named = self._map(mutant.file, old)
         if mutant.function == "<module>":
             held = {name for name in named if name != "<module>" and named[name] & _bound(mutant)} or set(functions)
             lines = [line for name in held for line in functions.get(name, ())[1:]]
-            return 0, 0, _bits(lines)
-        wanted, around = (_bits(moved[line] for line in lines if line in moved) for lines in (mutant.lines, mutant.around))
-        return wanted, around, 0 if wanted or around else _bits(functions.get(mutant.function, ())[1:])
+            return 0, 0, 0, _bits(lines)
+        places = (mutant.lines, mutant.around, mutant.beyond)
+        wanted, around, beyond = (_bits(moved[line] for line in lines if line in moved) for lines in places)
+        return wanted, around, beyond, 0 if wanted or around else _bits(functions.get(mutant.function, ())[1:])
 
     def _map(self, file: str, old: str) -> tuple[dict[int, int], dict[str, range], dict[str, set[str]]]:
         """Of each line of a file the line that it was, and the functions and their names then."""
@@ -144,6 +174,13 @@ class Touched:
                 moved = {b + k + 1: a + k + 1 for a, b, size in match.get_matching_blocks() for k in range(size)}
             self._maps[file, old] = moved, operators.functions(before), operators.names(before)
         return self._maps[file, old]
+
+
+def _kind(name: str) -> tuple[str, str]:
+    """The function of a test, with the mechanism where its parameter is the name of a certificate."""
+    function, _, parameters = name.partition("[")
+    mechanism, dot, _ = parameters.partition(".")
+    return function, mechanism if dot else ""
 
 
 def _bound(mutant: operators.Mutant) -> set[str]:
