@@ -838,7 +838,11 @@ def test_from_below_a_table_in_one_order_is_not_added_to_noise_that_loses_more_i
             kernel.bound(claim, step, 128)
 
 
-ARGUMENTS = {1: "exp log sqrt abs floor cosh sinh tanh asinh atanh erf erfc gamma logerfc logexprel", 2: "besselk logbesselk", 3: "logratio"}
+ARGUMENTS = {
+    1: "exp log sqrt abs floor cosh sinh tanh asinh atanh erf erfc gamma logerfc logexprel",
+    2: "besselk logbesselk",
+    3: "logratio",
+}
 
 
 @pytest.mark.parametrize(("count", "name"), [(count, name) for count, names in ARGUMENTS.items() for name in names.split()])
