@@ -34,7 +34,7 @@ from dpverify.curves import (
 from dpverify.curves.base import Curve, Pair
 from dpverify.curves.runs import merged
 from dpverify.ends import End, end_jet
-from dpverify.errors import CertificateError, ProjectError, Rejected, Undecided
+from dpverify.errors import CertificateError, ExprError, ProjectError, Rejected, Undecided
 from dpverify.expr import ZERO, call, mul, neg, num, parse, substitute
 from dpverify.geometry import Sensitivity
 from dpverify.model import (
@@ -836,3 +836,21 @@ def test_from_below_a_table_in_one_order_is_not_added_to_noise_that_loses_more_i
     else:
         with pytest.raises(Rejected, match="in the same order of the neighbours"):
             kernel.bound(claim, step, 128)
+
+
+ARGUMENTS = {
+    1: "exp log sqrt abs floor cosh sinh tanh asinh atanh erf erfc gamma logerfc logexprel",
+    2: "besselk logbesselk",
+    3: "logratio",
+}
+
+
+@pytest.mark.parametrize(("count", "name"), [(count, name) for count, names in ARGUMENTS.items() for name in names.split()])
+def test_a_function_takes_its_number_of_arguments(count, name):
+    for given in range(5):
+        text = f"{name}({', '.join(['x'] * given)})"
+        if given == count:
+            assert parse(text)
+        else:
+            with pytest.raises(ExprError):
+                parse(text)
