@@ -413,15 +413,14 @@ def sampled_hinge(move: int, rate: float, epsilon: float) -> float:
 
 
 @pytest.mark.parametrize("move", [1, -1])
-@pytest.mark.parametrize("holder", [None, Lipschitz, Group])
-def test_a_sample_takes_what_is_behind_a_map_in_its_worse_order(move, holder):
-    """The records of a fixed set that are NOT in x are a map that exchanges the neighbours; one step between neighbours exchanges none."""
+@pytest.mark.parametrize(("holder", "steps", "exchanged"), [(None, 1, False), (Group, 1, False), (Lipschitz, 1, True), (Group, 2, True)])
+def test_a_sample_takes_what_is_behind_a_map_or_some_steps_away_in_its_worse_order(move, holder, steps, exchanged):
+    """The records of a fixed set that are NOT in x are a map that exchanges the neighbours; steps may add a record and remove two."""
     hinge = parse("exp(-max(z, -4*z))")
     inner = Compose(tuple(Part(Translation(hinge), None, Query(((Fraction(k),),), "add-remove")) for k in (move, 0)))
-    held = inner if holder is None else PostProcess(Part(holder(Part(inner), num(1))))
+    held = inner if holder is None else PostProcess(Part(holder(Part(inner), num(steps))))
     plan: Any = {"rule": "joint-neighbours", "above": {"plans": [{"rule": "line"}], "of": [0]}}
     found = tree.curve(Part(Subsample(Part(held), parse("1/2"), "poisson")), {"rule": "poisson-subsampling", "part": plan}, pure_epsilon)
-    orders = (1, -1) if holder is Lipschitz else (move,)
-    truth = max(sampled_hinge(way, 0.5, 0.25) for way in orders)
+    truth = max(sampled_hinge(steps * way, 0.5, 0.25) for way in ((1, -1) if exchanged else (move,)))
     assert found.upper is not None
     assert float(found.upper.worst(rational(Fraction(1, 4))).mid()) == pytest.approx(truth, abs=1e-5)
