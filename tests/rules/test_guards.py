@@ -169,11 +169,14 @@ def test_a_mixture_of_gaussians_wants_a_positive_scale_and_a_sensitivity_of_at_l
 # -- neighbours ------------------------------------------------------------------------------------------------
 
 
-def test_a_difference_spread_over_parts_in_parallel_is_no_worse_for_log_concave_noise_alone():
-    for noise, faults in ((LAPLACE, 0), (T_NOISE, 1)):
-        parts = tuple(Part(noise, num(1)) for _ in range(2))
-        assert len(list(runs.adjacency_faults(Parallel(parts), "l1"))) == faults
-    assert len(list(runs.adjacency_faults(Parallel((Part(LAPLACE, num(1)),) * 2), "l2"))) == 1
+def test_a_difference_spread_over_parts_in_parallel_is_no_worse_for_linear_queries_with_log_concave_noise_alone():
+    rows = ((Fraction(1), Fraction(0)),)
+    for adjacency, faults in (("l1", {LAPLACE: 0, T_NOISE: 1}), ("l2", {LAPLACE: 1, T_NOISE: 1})):
+        for noise, expected in faults.items():
+            asked = tuple(Part(noise, None, Query(rows, adjacency)) for _ in range(2))
+            assert len(list(runs.adjacency_faults(Parallel(asked)))) == expected
+            stated = tuple(Part(noise, num(1)) for _ in range(2))
+            assert len(list(runs.adjacency_faults(Parallel(stated), adjacency))) == 1
 
 
 @pytest.mark.parametrize(("constant", "steps"), [("1/2", Fraction(1, 2)), ("3", Fraction(3)), ("0", Fraction(0))])
