@@ -36,9 +36,9 @@ import numpy as np
 from dpverify.audit.outputs import Outputs
 from dpverify.audit.partition import Counts, Partition, code_counts
 from dpverify.audit.target import TIMEOUT, Beat, Target, overdue, show
-from dpverify.errors import AuditError, SamplerError
-from dpverify.outside import printable
 from dpverify.processes import die_with_parent
+from dpverify.trusted.language.errors import AuditError, SamplerError
+from dpverify.trusted.language.outside import printable
 
 SEGMENTS: Final = 16
 FIRST_BLOCK: Final = 256

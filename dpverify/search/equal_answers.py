@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from dpverify.errors import DpverifyError
-from dpverify.model import Claim
-from dpverify.rules import equal_answers as rule
+from dpverify.trusted.language.errors import DpverifyError
+from dpverify.trusted.language.model import Claim
+from dpverify.trusted.rules.additive import equal_answers as rule
 
 
 def propose(claim: Claim, digits: int) -> list[dict[str, Any]]:

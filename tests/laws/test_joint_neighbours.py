@@ -14,9 +14,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy import integrate
 
-from dpverify.compare import enclose
-from dpverify.expr import num, parse
-from dpverify.model import (
+from dpverify.trusted.facts.bounds import Infinite
+from dpverify.trusted.language.expr import num, parse
+from dpverify.trusted.language.model import (
     L1,
     L2,
     Claim,
@@ -32,7 +32,7 @@ from dpverify.model import (
     Table,
     Translation,
 )
-from dpverify.rules.base import Infinite
+from dpverify.trusted.order.compare import enclose
 from dpverify.verify import verify
 
 QUICK = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
