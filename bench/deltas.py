@@ -57,7 +57,7 @@ def claim(mechanism: str, epsilon: str, delta: str) -> Any:
 
 def width(judgement: Any) -> str:
     """The relative width of delta's enclosure, or the width of epsilon's."""
-    from dpverify.balls import constant, precision
+    from dpverify.trusted.numbers.balls import constant, precision
 
     relative = judgement.delta_upper is not None and judgement.delta_lower is not None
     low, high = (judgement.delta_lower, judgement.delta_upper) if relative else (judgement.lower, judgement.upper)
@@ -70,7 +70,7 @@ def width(judgement: Any) -> str:
 
 def searches() -> Iterator[Row]:
     """Every claim, proved, and its certificate checked again."""
-    from dpverify import kernel
+    from dpverify.trusted import kernel
     from dpverify.verify import verify
 
     work = [
@@ -93,15 +93,16 @@ def distributions() -> Iterator[Row]:
     """The two known compositions once more, by privacy-loss distributions alone."""
     from flint import arb
 
-    from dpverify.balls import precision
-    from dpverify.curves import laplace, losses, normal
-    from dpverify.curves.base import symmetric
-    from dpverify.expr import parse
     from dpverify.search.losses import propose
+    from dpverify.trusted.facts.pairs import symmetric
+    from dpverify.trusted.language.expr import parse
+    from dpverify.trusted.numbers.balls import precision
+    from dpverify.trusted.rules.composition import losses
+    from dpverify.trusted.rules.curves import gaussian, laplace
 
     cases = (
         ("100 x Laplace, eps0 = 0.1", symmetric(laplace.profile(parse("1/10"))), 100, 2.0, None, 6, "0.01857577269954975027676553", 1.0),
-        ("10^4 x Gaussian, sigma = 50", normal.pair(parse("1/50")), 10**4, None, 1e-12, 4, "1e-12", None),
+        ("10^4 x Gaussian, sigma = 50", gaussian.pair(parse("1/50")), 10**4, None, 1e-12, 4, "1e-12", None),
     )
     for name, pair, times, epsilon, delta, digits, truth, limit in cases:
 

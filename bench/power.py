@@ -43,9 +43,9 @@ from dpverify.audit.partition import CurvePoint, joint_counts
 from dpverify.audit.plan import Plan, make_plan, number_up
 from dpverify.audit.run import SCALES, Settings, run
 from dpverify.audit.target import Target
-from dpverify.expr import num, parse
 from dpverify.finding import FLOAT, MODEL, VIOLATION, Finding
-from dpverify.model import L2, Claim, Mechanism, Norm, Radial, Sampled, Table, Translation
+from dpverify.trusted.language.expr import num, parse
+from dpverify.trusted.language.model import L2, Claim, Mechanism, Norm, Radial, Sampled, Table, Translation
 
 ROOT = Path(__file__).resolve().parents[1]
 REPORT = ROOT / "reports" / "power.md"

@@ -107,7 +107,7 @@ def claims(stem: str, name: str = "") -> Iterator[tuple[str, Any]]:
 
 def numbers(certificate: Mapping[str, Any], judgement: Any) -> str:
     """Rules, cells, bytes and the width of the enclosure."""
-    from dpverify.certificate import encode
+    from dpverify.trusted.language.certificate import encode
 
     cells = sum(_cells(step["evidence"]) for step in certificate["steps"])
     size = len(encode(certificate).encode())
@@ -123,9 +123,9 @@ def _cells(evidence: Any) -> int:
 
 def width(judgement: Any) -> str:
     """How far apart the proved bounds on the tight epsilon are."""
-    from dpverify.balls import constant, precision
-    from dpverify.expr import sub, symbols
-    from dpverify.rules.base import Infinite
+    from dpverify.trusted.facts.bounds import Infinite
+    from dpverify.trusted.language.expr import sub, symbols
+    from dpverify.trusted.numbers.balls import constant, precision
 
     low, high = judgement.lower, judgement.upper
     if low is not None and low == high:
@@ -138,7 +138,7 @@ def width(judgement: Any) -> str:
 
 def searches(group: str, stems: Sequence[str], limit: Callable[[str], float], recheck: list[Row], name: str = "tight") -> Iterator[Row]:
     """Search, proof and judgement of each claim; the kernel's own time goes to `recheck`."""
-    from dpverify import kernel
+    from dpverify.trusted import kernel
     from dpverify.verify import verify
 
     for stem in stems:
@@ -153,9 +153,9 @@ def searches(group: str, stems: Sequence[str], limit: Callable[[str], float], re
 
 def gauges() -> Iterator[Row]:
     """Gauge certificates of a random polytope, d = 8 with 20 columns, none of whose facets is ever listed."""
-    from dpverify.geometry import norm_value
-    from dpverify.model import Norm
     from dpverify.search.sensitivity import gauges as propose
+    from dpverify.trusted.language.model import Norm
+    from dpverify.trusted.order.geometry import norm_value
 
     source = random.Random(8)
     points = tuple(tuple(Fraction(source.choice((-1, 1))) for _ in range(8)) for _ in range(20))

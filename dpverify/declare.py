@@ -19,10 +19,10 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Final
 
-from dpverify import model
-from dpverify.errors import ExprError, SpecError
-from dpverify.expr import ONE, PI, Expr, Num, Sym, add, call, div, mul, num, parse, power, substitute, symbols
-from dpverify.model import Domain, Source
+from dpverify.trusted.language import model
+from dpverify.trusted.language.errors import ExprError, SpecError
+from dpverify.trusted.language.expr import ONE, PI, Expr, Num, Sym, add, call, div, mul, num, parse, power, substitute, symbols
+from dpverify.trusted.language.model import Domain, Source
 
 __all__ = [
     "L1", "L2", "Columns", "Dimension", "Ellipsoid", "Exponential", "Facets", "Integer", "Interval", "Kernel", "LInf", "Lp",

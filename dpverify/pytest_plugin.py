@@ -24,13 +24,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from dpverify.errors import DpverifyError, SpecError
-from dpverify.outside import printable_lines, read_regular
+from dpverify.trusted.language.errors import DpverifyError, SpecError
+from dpverify.trusted.language.outside import printable_lines, read_regular
 
 if TYPE_CHECKING:
     from dpverify.catalogue import Spec, Stated
     from dpverify.finding import Finding
-    from dpverify.model import Claim
+    from dpverify.trusted.language.model import Claim
 
 MARKER: Final = (
     "dp_claim(spec=None, claim=None, **arguments): what the fixture dp_audit audits: a claim of a claim file "
@@ -115,7 +115,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def _profiled(config: pytest.Config) -> Profiled:
     """What the profile that is taken says; read once, at the first audit. Raises SpecError for what is wrong with pyproject.toml."""
-    from dpverify.config import read_config
+    from dpverify.project.config import read_config
 
     if PROFILED not in config.stash:
         project = read_config(config.rootpath)
@@ -182,7 +182,6 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
             pytrace=False,
         )
     return passed
-
 
 
 @pytest.fixture

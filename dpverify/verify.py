@@ -13,13 +13,14 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any, Final
 
-from dpverify import certificate, kernel
-from dpverify.certificate import Step
-from dpverify.errors import CertificateError, Rejected
-from dpverify.expr import ZERO
-from dpverify.model import Claim, Leaf, claim_hash, from_json, to_json
-from dpverify.rules.base import Bound, Infinite
 from dpverify.search import Proposal, extend_with_curve, propose
+from dpverify.trusted import kernel
+from dpverify.trusted.facts.bounds import Bound, Infinite
+from dpverify.trusted.language import certificate
+from dpverify.trusted.language.certificate import Step
+from dpverify.trusted.language.errors import CertificateError, Rejected
+from dpverify.trusted.language.expr import ZERO
+from dpverify.trusted.language.model import Claim, Leaf, claim_hash, from_json, to_json
 
 _ASIDE_DIGITS: Final = 9
 """Digits of what was not asked for."""

@@ -262,7 +262,7 @@ def test_the_scripts_have_no_fault_that_shellcheck_knows():
     shellcheck = shutil.which("shellcheck") or shutil.which("shellcheck", path=Path(sys.executable).parent)
     if shellcheck is None:
         pytest.skip("shellcheck is not installed")
-    scripts = [*(ROOT / "tools" / "action").glob("*.sh"), ROOT / "dpverify/scaffold/templates/project/comment.sh"]
+    scripts = [*(ROOT / "tools" / "action").glob("*.sh"), ROOT / "dpverify/project/templates/project/comment.sh"]
     done = subprocess.run([shellcheck, "--shell=bash", *scripts], capture_output=True, text=True, check=False)
     assert done.stdout == ""
 

@@ -7,9 +7,21 @@ from flint import arb, ctx
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from dpverify.balls import MAX_PRECISION, ball_power, finite, gradient, hull, jet, partials, precision, rational, resolve, value
-from dpverify.errors import ExprError, Undecided
-from dpverify.expr import Num, Sym, add, call, mul, num, parse, power, symbols
+from dpverify.trusted.language.errors import ExprError, Undecided
+from dpverify.trusted.language.expr import Num, Sym, add, call, mul, num, parse, power, symbols
+from dpverify.trusted.numbers.balls import (
+    MAX_PRECISION,
+    ball_power,
+    finite,
+    gradient,
+    hull,
+    jet,
+    partials,
+    precision,
+    rational,
+    resolve,
+    value,
+)
 from tests.reference import MP, by_mpmath, holds, to_mpf
 
 F = Fraction

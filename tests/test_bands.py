@@ -8,11 +8,24 @@ from itertools import pairwise
 import mpmath
 import pytest
 
-from dpverify import bands
-from dpverify.bands import composition_band, delta_band, plan, trade_off_band
-from dpverify.errors import DpverifyError, Undecided
-from dpverify.expr import Num, parse
-from dpverify.model import L2, Claim, Compose, Domain, Kernel, Part, PostProcess, Radial, Sampled, Subsample, Table, Translation
+from dpverify.pictures import bands
+from dpverify.pictures.bands import composition_band, delta_band, plan, trade_off_band
+from dpverify.trusted.language.errors import DpverifyError, Undecided
+from dpverify.trusted.language.expr import Num, parse
+from dpverify.trusted.language.model import (
+    L2,
+    Claim,
+    Compose,
+    Domain,
+    Kernel,
+    Part,
+    PostProcess,
+    Radial,
+    Sampled,
+    Subsample,
+    Table,
+    Translation,
+)
 
 mpmath.mp.dps = 60
 

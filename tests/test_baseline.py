@@ -11,9 +11,9 @@ from click.testing import CliRunner
 import dpverify
 from dpverify import cli
 from dpverify.catalogue import shelf
-from dpverify.errors import SpecError
 from dpverify.report.baseline import read
 from dpverify.report.results import Results
+from dpverify.trusted.language.errors import SpecError
 
 # Randomized response that tells the truth with probability 3/4: epsilon = log(3) = 1.0986... (THEORY T8)
 RESPONSE = '[mechanism]\nkind = "table"\nrows = [["3/4", "1/4"], ["1/4", "3/4"]]\n'
@@ -250,9 +250,10 @@ def test_all_that_is_wrong_with_entries_is_told_at_once(project):
 
 
 def test_a_baseline_that_is_not_there_says_how_to_make_it(project):
-    assert "no.json: no such baseline. `dpverify baseline PATH... -o no.json` writes it." in run(
-        "verify", "specs", "--baseline", "no.json", code=2
-    ).stderr
+    assert (
+        "no.json: no such baseline. `dpverify baseline PATH... -o no.json` writes it."
+        in run("verify", "specs", "--baseline", "no.json", code=2).stderr
+    )
 
 
 # -- faults and audits ----------------------------------------------------------------------------------------------

@@ -40,7 +40,7 @@ BAD = HEAD % (
     '<a class="bare" href="#twin">bare</a><div onclick="1" class="mouse">mouse only</div>'
     '<img src="https://example.invalid/a.png" alt="far">'
     '<input class="nameless"><svg viewBox="0 0 1 1" width="9"><path d="M0 0h1"/></svg><div class="far">'
-    'This does not fit into its box</div>'
+    "This does not fit into its box</div>"
     '<details class="fold"><summary>More</summary><div style="width:1500px">Folded and wide</div></details>'
     "<script>console.error('planted'); throw new Error('thrown')</script></main>",
 )

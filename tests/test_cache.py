@@ -15,16 +15,17 @@ import pytest
 from click.testing import CliRunner
 
 import dpverify
-from dpverify import cli, seal
-from dpverify.cache import _ABOVE, Cache, key, sources, user_folder
+from dpverify import cli
 from dpverify.catalogue import read_spec
-from dpverify.certificate import decode, encode
 from dpverify.cli.settings import cache_of
-from dpverify.config import Config
-from dpverify.errors import CertificateError
-from dpverify.kernel import check
-from dpverify.model import claim_hash
 from dpverify.processes import Ended, in_order, worthwhile
+from dpverify.project import seal
+from dpverify.project.cache import _ABOVE, Cache, key, sources, user_folder
+from dpverify.project.config import Config
+from dpverify.trusted.kernel import check
+from dpverify.trusted.language.certificate import decode, encode
+from dpverify.trusted.language.errors import CertificateError
+from dpverify.trusted.language.model import claim_hash
 from dpverify.verify import rejudged, verify
 
 ROOT = Path(__file__).parents[1]
@@ -165,13 +166,13 @@ def test_sources_of_search_and_kernel_are_in_the_key_and_no_others():
 
 def test_a_change_of_the_sources_makes_every_hit_a_miss(folder, searches, monkeypatch):
     answers()
-    monkeypatch.setattr("dpverify.cache.sources", lambda: "0" * 64)
+    monkeypatch.setattr("dpverify.project.cache.sources", lambda: "0" * 64)
     answers()
     assert searches == ["above", "below"] * 2
 
 
 def test_the_digest_of_the_sources_is_the_same_every_time():
-    command = [sys.executable, "-c", "from dpverify.cache import sources; print(sources())"]
+    command = [sys.executable, "-c", "from dpverify.project.cache import sources; print(sources())"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONHASHSEED": "7"}
     assert subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stdout.strip() == sources()
 
@@ -553,9 +554,11 @@ def test_several_processes_answer_as_one_does(folder):
     assert {file.name: file.read_bytes() for file in Path("one").iterdir()} == {
         file.name: file.read_bytes() for file in Path("three").iterdir()
     }
-    assert answers("response.toml", "other.toml", "-j", 3) == answers("response.toml", "other.toml", "-j", 3) == [
-        {**answer, "certificate": None} for answer in alone
-    ]
+    assert (
+        answers("response.toml", "other.toml", "-j", 3)
+        == answers("response.toml", "other.toml", "-j", 3)
+        == [{**answer, "certificate": None} for answer in alone]
+    )
 
 
 def test_results_come_in_order_whoever_is_slow():

@@ -18,7 +18,7 @@ import dpverify
 from dpverify import cli
 from dpverify.catalogue import read_spec
 from dpverify.cli import output
-from dpverify.rules.table import EXPLAINED, TABLE
+from dpverify.trusted.registry import EXPLAINED, TABLE
 
 # Randomized response that tells the truth with probability 3/4: epsilon = log(3) (THEORY T8; digits: OEIS A002391)
 RESPONSE = '[mechanism]\nkind = "table"\nrows = [["3/4", "1/4"], ["1/4", "3/4"]]\n'
@@ -434,7 +434,7 @@ def test_help_loads_nothing_heavy():
     probe = "import sys; from dpverify.cli import main\ntry: main(['--help'])\nexcept SystemExit: print(sorted(sys.modules))"
     out = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True, env=_environment()).stdout
     assert "Prove or refute" in out
-    assert not any(f"'{name}'" in out for name in ("flint", "sympy", "z3", "numpy", "scipy", "dpverify.kernel", "dpverify.search"))
+    assert not any(f"'{name}'" in out for name in ("flint", "sympy", "z3", "numpy", "scipy", "dpverify.trusted.kernel", "dpverify.search"))
 
 
 def test_from_python_one_function_reads_and_one_judges(spec):

@@ -7,15 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from dpverify import kernel
 from dpverify.catalogue import read_spec
 from dpverify.catalogue.reader import Spec
-from dpverify.certificate import Step
-from dpverify.curves import post_processing
-from dpverify.curves.runs import ONE_RECORD, merged
-from dpverify.errors import CertificateError, Rejected, SpecError
-from dpverify.expr import ZERO, num, parse
-from dpverify.model import (
+from dpverify.trusted import kernel
+from dpverify.trusted.facts.assumptions import ANY, ATTAINED, IDEAL, MOVES
+from dpverify.trusted.language.certificate import Step
+from dpverify.trusted.language.errors import CertificateError, Rejected, SpecError
+from dpverify.trusted.language.expr import ZERO, num, parse
+from dpverify.trusted.language.model import (
     L1,
     Claim,
     Compose,
@@ -32,7 +31,8 @@ from dpverify.model import (
     from_json,
     to_json,
 )
-from dpverify.rules.assumptions import ANY, ATTAINED, IDEAL, MOVES
+from dpverify.trusted.parts.runs import ONE_RECORD, merged
+from dpverify.trusted.rules.composition import post_processing
 from dpverify.verify import verify
 
 LAPLACE = '{ kind = "builtin", name = "laplace", scale = 2 }'

@@ -11,10 +11,29 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from dpverify.compare import certainly_equal, certainly_le, certainly_lt, decimal_bounds, enclose, find_counterexample, sign
-from dpverify.errors import DpverifyError, ExprError, Undecided
-from dpverify.expr import Add, Call, Expr, Mul, Num, Pow, Sym, add, call, div, mul, neg, num, parse, power, sqrt, sub, substitute
-from dpverify.model import Domain
+from dpverify.trusted.language.errors import DpverifyError, ExprError, Undecided
+from dpverify.trusted.language.expr import (
+    Add,
+    Call,
+    Expr,
+    Mul,
+    Num,
+    Pow,
+    Sym,
+    add,
+    call,
+    div,
+    mul,
+    neg,
+    num,
+    parse,
+    power,
+    sqrt,
+    sub,
+    substitute,
+)
+from dpverify.trusted.language.model import Domain
+from dpverify.trusted.order.compare import certainly_equal, certainly_le, certainly_lt, decimal_bounds, enclose, find_counterexample, sign
 
 MP = mpmath.MPContext()
 MP.dps = 80

@@ -7,8 +7,8 @@ import pytest
 from click.testing import CliRunner
 
 from dpverify import cli
-from dpverify.config import Config, read_config
-from dpverify.errors import SpecError
+from dpverify.project.config import Config, read_config
+from dpverify.trusted.language.errors import SpecError
 
 RESPONSE = '[mechanism]\nkind = "table"\nrows = [["3/4", "1/4"], ["1/4", "3/4"]]\n'
 TIGHT = '[[claim]]\nname = "tight"\nepsilon = "tight"\n'
@@ -131,7 +131,7 @@ def test_everything_that_is_wrong_is_told_at_once_with_the_key_that_was_meant(pr
         "[tool.dpverify.profiles]\nslow = 4\n"
     )
     assert faults(folder) == [
-        "FILE, [tool.dpverify]: paths = \"specs\" is not a list of claim files, such as [\"privacy\"].",
+        'FILE, [tool.dpverify]: paths = "specs" is not a list of claim files, such as ["privacy"].',
         "FILE, [tool.dpverify]: baseline = 3 is not a text.",
         "FILE, [tool.dpverify]: cache = true is neither a folder nor false.",
         "FILE, [tool.dpverify]: workers = -1 is not an integer of at least 0.",

@@ -8,10 +8,10 @@ from flint import arb
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from dpverify.balls import constant, jet, precision, rational, value
-from dpverify.ends import LEAST_START, VARIABLE, End, Germ, Range, end_jet
-from dpverify.errors import ExprError, Undecided
-from dpverify.expr import Num, Sym, add, call, mul, neg_log, num, parse, power, symbols
+from dpverify.trusted.language.errors import ExprError, Undecided
+from dpverify.trusted.language.expr import Num, Sym, add, call, mul, neg_log, num, parse, power, symbols
+from dpverify.trusted.numbers.asymptotics import LEAST_START, VARIABLE, End, Germ, Range, end_jet
+from dpverify.trusted.numbers.balls import constant, jet, precision, rational, value
 
 F = Fraction
 X = Sym("x")

@@ -5,8 +5,8 @@ from fractions import Fraction
 
 import pytest
 
-from dpverify.expr import parse
-from dpverify.model import L2, Claim, Domain, Group, Guarantee, Lipschitz, Part, Product, Radial, Selection, Table
+from dpverify.trusted.language.expr import parse
+from dpverify.trusted.language.model import L2, Claim, Domain, Group, Guarantee, Lipschitz, Part, Product, Radial, Selection, Table
 from dpverify.verify import verify
 
 COUNT = Domain(Fraction(1), lower_open=False, integer=True)

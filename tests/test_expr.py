@@ -7,10 +7,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from dpverify import expr as language
-from dpverify.balls import constant, precision, rational, value
-from dpverify.errors import ExprError
-from dpverify.expr import (
+from dpverify.trusted.language import expr as language
+from dpverify.trusted.language.errors import ExprError
+from dpverify.trusted.language.expr import (
     PI,
     Num,
     Pow,
@@ -31,6 +30,7 @@ from dpverify.expr import (
     substitute,
     symbols,
 )
+from dpverify.trusted.numbers.balls import constant, precision, rational, value
 
 SMALL = st.fractions(-6, 6, max_denominator=12)
 LEAVES = st.one_of(SMALL.map(Num), st.sampled_from([Sym("r"), Sym("z"), Sym("nu_2"), PI]))

@@ -20,10 +20,10 @@ from lxml import etree
 from sarif.loader import load_sarif_file
 
 from dpverify import cli
-from dpverify.expr import num
-from dpverify.model import Claim, Sampled
 from dpverify.report import Entry, sarif
 from dpverify.report.results import Results, Surprise
+from dpverify.trusted.language.expr import num
+from dpverify.trusted.language.model import Claim, Sampled
 from tests.consumers import check_jsonschema
 
 ROOT = Path(__file__).parents[1]
@@ -36,10 +36,7 @@ REFUTED = f"[[claim]]\nname = '{NAME}'\nepsilon = 1.098\n"
 PROVED = '[[claim]]\nname = "above"\nepsilon = 1.099\n'
 UNKNOWN = '[mechanism]\nkind = "sampled"\n[[claim]]\nepsilon = 1\n'
 LAPLACE = '[mechanism]\nkind = "builtin"\nname = "laplace"\nscale = 1\n[[claim]]\nsensitivity = 1\nepsilon = 1\n'
-SAMPLERS = (
-    "def half(data, rng):\n    return data + rng.laplace(scale=0.5, size=len(data))\n"
-    "def broken(data, rng):\n    raise ValueError\n"
-)
+SAMPLERS = "def half(data, rng):\n    return data + rng.laplace(scale=0.5, size=len(data))\ndef broken(data, rng):\n    raise ValueError\n"
 
 
 @pytest.fixture

@@ -9,9 +9,11 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.spatial import ConvexHull, QhullError
 
-from dpverify.errors import Rejected, Undecided
-from dpverify.expr import Expr, num, parse, power
-from dpverify.geometry import (
+from dpverify.search.sensitivity import gauges
+from dpverify.trusted.language.errors import Rejected, Undecided
+from dpverify.trusted.language.expr import Expr, num, parse, power
+from dpverify.trusted.language.model import L1, L2, LINF, Matrix, Norm, Query
+from dpverify.trusted.order.geometry import (
     differences,
     l1_radius,
     largest_in,
@@ -20,8 +22,6 @@ from dpverify.geometry import (
     query_faults,
     sensitivity,
 )
-from dpverify.model import L1, L2, LINF, Matrix, Norm, Query
-from dpverify.search.sensitivity import gauges
 
 
 def rational(rows) -> Matrix:
@@ -105,7 +105,7 @@ def test_the_norm_of_3_minus_4(norm, value):
 def float_of(expr: Expr) -> float:
     from sympy import N, sympify
 
-    from dpverify.expr import format_expr
+    from dpverify.trusted.language.expr import format_expr
 
     return float(N(sympify(format_expr(expr), locals={"max": sympify("Max")}, rational=True), 30))
 

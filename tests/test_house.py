@@ -15,9 +15,10 @@ from pkgutil import iter_modules
 import pytest
 
 import dpverify
-from dpverify import curves, model, rules
-from dpverify.curves.table import CURVES
-from dpverify.rules.table import TABLE
+from dpverify import curves, rules
+from dpverify.trusted.curve_registry import CURVES
+from dpverify.trusted.language import model
+from dpverify.trusted.registry import TABLE
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "dpverify"

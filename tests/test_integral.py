@@ -6,11 +6,11 @@ import mpmath
 import pytest
 from flint import arb
 
-from dpverify.ends import End
-from dpverify.errors import Undecided
-from dpverify.expr import Num, neg_log, num, parse
-from dpverify.integral import breaks, has_normaliser, infinite_ends, integrable_at, normaliser
-from dpverify.model import L1, L2, Product, Radial, Translation
+from dpverify.trusted.language.errors import Undecided
+from dpverify.trusted.language.expr import Num, neg_log, num, parse
+from dpverify.trusted.language.model import L1, L2, Product, Radial, Translation
+from dpverify.trusted.numbers.asymptotics import End
+from dpverify.trusted.numbers.integral import breaks, has_normaliser, infinite_ends, integrable_at, normaliser
 
 mpmath.mp.dps = 40
 

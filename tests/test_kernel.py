@@ -13,14 +13,15 @@ from flint import ctx
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpverify import certificate, kernel
-from dpverify.balls import precision
-from dpverify.certificate import Step, decode, encode, pack, unpack
-from dpverify.errors import CertificateError, Rejected
-from dpverify.expr import Num, num, parse
-from dpverify.model import L1, Claim, Domain, Radial, Sampled, Source, Table, claim_hash
-from dpverify.rules.base import INFINITE, Bound
-from dpverify.rules.table import OF_THE_MECHANISM, TABLE
+from dpverify.trusted import kernel
+from dpverify.trusted.facts.bounds import INFINITE, Bound
+from dpverify.trusted.language import certificate
+from dpverify.trusted.language.certificate import Step, decode, encode, pack, unpack
+from dpverify.trusted.language.errors import CertificateError, Rejected
+from dpverify.trusted.language.expr import Num, num, parse
+from dpverify.trusted.language.model import L1, Claim, Domain, Radial, Sampled, Source, Table, claim_hash
+from dpverify.trusted.numbers.balls import precision
+from dpverify.trusted.registry import OF_THE_MECHANISM, TABLE
 
 REPORTS = Path(__file__).parent.parent / "reports"
 QUARTER, THREE = Num(Fraction(1, 4)), Num(Fraction(3, 4))
@@ -359,7 +360,9 @@ def test_the_kernel_alone_rechecks_files(tmp_path):
     bad.write_text("{")
     forged.write_text(json.dumps(certified("1.1", "PROVED", Step("finite-table", {"cells": [[0, 1, 1]]}))))
     for files, code in (([good], 0), ([good, forged], 1), ([good, forged, bad], 2), ([tmp_path / "absent"], 2), ([], 2)):
-        run = subprocess.run([sys.executable, "-m", "dpverify.kernel", *map(str, files)], capture_output=True, text=True, check=False)
+        run = subprocess.run(
+            [sys.executable, "-m", "dpverify.trusted.kernel", *map(str, files)], capture_output=True, text=True, check=False
+        )
         assert run.returncode == code, run.stderr
     assert kernel.recheck(good).lines[0] == f"PROVED   {good}: rr, a claim, epsilon 11/10, delta 0"
 

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from dpverify.balls import constant, precision
 from dpverify.catalogue import read_spec
-from dpverify.rules.base import INFINITE
+from dpverify.trusted.facts.bounds import INFINITE
+from dpverify.trusted.numbers.balls import constant, precision
 from dpverify.verify import verify
 
 TABLE = tomllib.loads((Path(__file__).parent / "golden" / "known_values.toml").read_text())["value"]

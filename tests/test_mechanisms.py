@@ -14,8 +14,9 @@ import pytest
 from scipy import special, stats
 from scipy.spatial import ConvexHull
 
-from dpverify import declare, model
-from dpverify.expr import Add, Call, Expr, Mul, Num, Pow
+from dpverify import declare
+from dpverify.trusted.language import model
+from dpverify.trusted.language.expr import Add, Call, Expr, Mul, Num, Pow
 
 FOLDER = Path(__file__).parents[1] / "mechanisms"
 NAMES = sorted(path.stem for path in FOLDER.glob("*.py") if path.stem != "_template")

@@ -6,9 +6,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from dpverify.balls import precision, rational, value
-from dpverify.expr import FUNCTIONS, Sym, call, num, parse
 from dpverify.search.numeric import number, vectorised
+from dpverify.trusted.language.expr import FUNCTIONS, Sym, call, num, parse
+from dpverify.trusted.numbers.balls import precision, rational, value
 
 POINTS = [Fraction(1, 7), Fraction(1, 2), Fraction(9, 10)]
 

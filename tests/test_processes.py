@@ -12,10 +12,10 @@ import pytest
 from click.testing import CliRunner
 
 from dpverify import cli
-from dpverify.errors import CodeForbidden, SpecError
 from dpverify.finding import MODEL, NO_VIOLATION_SEEN, VIOLATION, Finding, Known, as_data, of_data
 from dpverify.finding import Path as Trail
 from dpverify.processes import Bounds, Ended, Failed, apart, in_order
+from dpverify.trusted.language.errors import CodeForbidden, SpecError
 
 ROOT = Path(__file__).parents[1]
 GOOD = '[mechanism]\nkind = "builtin"\nname = "laplace"\nscale = 1\n[[claim]]\nname = "good"\nsensitivity = 1\nepsilon = 1\n'
@@ -218,7 +218,7 @@ def test_settings_of_bounds_are_checked(folder, setting, fault):
 
 
 def test_a_certificate_that_takes_too_long_is_refused_and_the_others_are_checked(folder, monkeypatch):
-    from dpverify import kernel
+    from dpverify.trusted import kernel
 
     run("verify", "good.toml", "--certificates", "certs", code=0)
     Path("certs/a.cert.json").write_text("{}")
@@ -231,7 +231,7 @@ def test_a_certificate_that_takes_too_long_is_refused_and_the_others_are_checked
 
 @pytest.mark.parametrize("death", [os.abort, lambda: os._exit(0), lambda: os.kill(os.getpid(), 11)])
 def test_a_certificate_that_ends_the_process_is_refused_and_the_others_are_checked(folder, monkeypatch, death):
-    from dpverify import kernel
+    from dpverify.trusted import kernel
 
     run("verify", "good.toml", "--certificates", "certs", code=0)
     Path("certs/a.cert.json").write_text("{}")
@@ -352,20 +352,20 @@ def test_patches_threads_and_hooks_of_foreign_code_stay_in_its_process():
         import builtins
         import threading
 
-        import dpverify.kernel
+        import dpverify.trusted.kernel
 
-        dpverify.kernel.check = builtins.sorted = lambda *_: True
+        dpverify.trusted.kernel.check = builtins.sorted = lambda *_: True
         os.chdir("/")
         atexit.register(time.sleep, 60)
         threading.Thread(target=time.sleep, args=(60,)).start()
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         return "done"
 
-    import dpverify.kernel
+    import dpverify.trusted.kernel
 
-    before, here, started = dpverify.kernel.check, Path.cwd(), time.monotonic()
+    before, here, started = dpverify.trusted.kernel.check, Path.cwd(), time.monotonic()
     assert apart(work, ()) == "done" and time.monotonic() - started < 10
-    assert dpverify.kernel.check is before and Path.cwd() == here and sorted([2, 1]) == [1, 2]
+    assert dpverify.trusted.kernel.check is before and Path.cwd() == here and sorted([2, 1]) == [1, 2]
 
 
 def test_foreign_code_that_leaves_no_way_to_answer_has_ended_and_at_once():
@@ -447,10 +447,10 @@ def test_a_declaration_that_does_not_return_is_an_error_with_its_name(folder):
 
 def test_a_declaration_patches_and_prints_without_touching_the_answer(folder):
     Path("evil.py").write_text(
-        "import builtins, os, sys\nimport dpverify.kernel, dpverify.verify, dpverify.report.record\nfrom dpverify.declare import *\n"
+        "import builtins, os, sys\nimport dpverify.trusted.kernel, dpverify.verify, dpverify.report.record\nfrom dpverify.declare import *\n"
         "print('noise'); os.write(1, b'noise'); os.system('echo noise')\n"
         "m = Mechanism('m', Radial(L1(), 'exp(-r)', 1), {})\n"
-        "dpverify.kernel.judge = dpverify.kernel.check = dpverify.report.record.render = lambda *_: 'PROVED'\n"
+        "dpverify.trusted.kernel.judge = dpverify.trusted.kernel.check = dpverify.report.record.render = lambda *_: 'PROVED'\n"
         "builtins.min = builtins.max; os.chdir('/'); sys.modules.clear()\n"
     )
     Path("evil.toml").write_text(USE.replace("epsilon = 1", 'epsilon = "1/2"'))

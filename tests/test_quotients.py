@@ -5,9 +5,9 @@ from fractions import Fraction
 
 import pytest
 
-from dpverify.balls import rational, value
-from dpverify.expr import parse
-from dpverify.quotients import MAX_DEGREE, divided
+from dpverify.trusted.language.expr import parse
+from dpverify.trusted.numbers.balls import rational, value
+from dpverify.trusted.numbers.quotients import MAX_DEGREE, divided
 
 
 @pytest.mark.parametrize("text", ["r**2/(1 + r)", "(r**3 + 1)/(r + 2)**2", "(5*r)**4/(1 + r**2)", "r**40/(1 + r)"])

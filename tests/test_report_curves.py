@@ -9,8 +9,9 @@ import mpmath
 import pytest
 from click.testing import CliRunner
 
-from dpverify import bands, cli
-from dpverify.bands import Band, Bands
+from dpverify import cli
+from dpverify.pictures import bands
+from dpverify.pictures.bands import Band, Bands
 from dpverify.report.curves import SHOWN, points, render
 
 mpmath.mp.dps = 40

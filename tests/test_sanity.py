@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from dpverify.expr import num, parse
-from dpverify.model import L2, Claim, Domain, Radial, Selection, Translation
 from dpverify.search.sanity import faults
+from dpverify.trusted.language.expr import num, parse
+from dpverify.trusted.language.model import L2, Claim, Domain, Radial, Selection, Translation
 
 
 def radial(profile, dimension=1):

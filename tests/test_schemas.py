@@ -16,17 +16,18 @@ import tomli_w
 from click.testing import CliRunner
 from jsonschema import Draft7Validator
 
-from dpverify import cli, model
+from dpverify import cli
 from dpverify.catalogue import read_spec, reader
 from dpverify.catalogue.kinds import _METRICS, BUILTINS, COMBINATORS, MOST_ROWS, READERS
 from dpverify.catalogue.reader import MAX_PARAMETERS
 from dpverify.catalogue.toml import Fields
 from dpverify.catalogue.values import VERDICTS
-from dpverify.certificate import MAX_STEPS, PRECISIONS, unpack
-from dpverify.certificate import VERDICTS as VERDICT_WORDS
-from dpverify.errors import CertificateError, SpecError
-from dpverify.expr import FUNCTIONS
-from dpverify.geometry import ADJACENCIES
+from dpverify.trusted.language import model
+from dpverify.trusted.language.certificate import MAX_STEPS, PRECISIONS, unpack
+from dpverify.trusted.language.certificate import VERDICTS as VERDICT_WORDS
+from dpverify.trusted.language.errors import CertificateError, SpecError
+from dpverify.trusted.language.expr import FUNCTIONS
+from dpverify.trusted.order.geometry import ADJACENCIES
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "dpverify" / "schemas"

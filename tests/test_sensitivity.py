@@ -9,11 +9,11 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from dpverify.errors import Undecided
-from dpverify.expr import num, parse
-from dpverify.geometry import l1_radius, norm_value, sensitivity
-from dpverify.model import L1, Claim, Norm, Query, Radial, Sampled
 from dpverify.search import sensitivity as search
+from dpverify.trusted.language.errors import Undecided
+from dpverify.trusted.language.expr import num, parse
+from dpverify.trusted.language.model import L1, Claim, Norm, Query, Radial, Sampled
+from dpverify.trusted.order.geometry import l1_radius, norm_value, sensitivity
 
 entries = st.integers(-5, 5)
 

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from dpverify.balls import precision, rational, value
-from dpverify.compare import AT_LEAST_ZERO, POSITIVE
-from dpverify.errors import Undecided
-from dpverify.expr import Expr, Sym, add, call, mul, num, parse, power, symbols
-from dpverify.model import Domain
-from dpverify.shapes import Shapes, minus, plus, square, times
+from dpverify.trusted.language.errors import Undecided
+from dpverify.trusted.language.expr import Expr, Sym, add, call, mul, num, parse, power, symbols
+from dpverify.trusted.language.model import Domain
+from dpverify.trusted.numbers.balls import precision, rational, value
+from dpverify.trusted.order.compare import AT_LEAST_ZERO, POSITIVE
+from dpverify.trusted.order.convexity import Shapes, minus, plus, square, times
 
 X = Sym("x")
 CONSTANTS = st.sampled_from([num(Fraction(n, 2)) for n in (-4, -2, -1, 1, 2, 3, 6)])
@@ -29,8 +29,6 @@ def grow(trees: st.SearchStrategy[Expr]) -> st.SearchStrategy[Expr]:
         st.lists(trees, min_size=2, max_size=2).map(lambda parts: call("max", *parts)),
         st.lists(trees, min_size=2, max_size=2).map(lambda parts: call("min", *parts)),
     )
-
-
 
 
 TREES = st.recursive(st.one_of(st.just(X), st.just(X), CONSTANTS), grow, max_leaves=5)

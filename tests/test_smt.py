@@ -7,12 +7,12 @@ from fractions import Fraction
 
 import pytest
 
-from dpverify.compare import certainly_lt
-from dpverify.expr import Num, num, parse, substitute
-from dpverify.kernel import check, lies_in
-from dpverify.model import L2, Claim, Domain, Radial
 from dpverify.search import smt
 from dpverify.search.smt import counterexample
+from dpverify.trusted.kernel import check, lies_in
+from dpverify.trusted.language.expr import Num, num, parse, substitute
+from dpverify.trusted.language.model import L2, Claim, Domain, Radial
+from dpverify.trusted.order.compare import certainly_lt
 from dpverify.verify import verify
 
 POSITIVE = Domain(Fraction(0))

@@ -6,12 +6,12 @@ from pathlib import Path
 import mpmath
 import pytest
 
-from dpverify import kernel
 from dpverify.catalogue.reader import read_spec
-from dpverify.certificate import Step
-from dpverify.errors import Rejected, SpecError
-from dpverify.expr import ONE, ZERO, num, parse
-from dpverify.model import Claim, EllipticalProcess, Guarantee, from_json, to_json
+from dpverify.trusted import kernel
+from dpverify.trusted.language.certificate import Step
+from dpverify.trusted.language.errors import Rejected, SpecError
+from dpverify.trusted.language.expr import ONE, ZERO, num, parse
+from dpverify.trusted.language.model import Claim, EllipticalProcess, Guarantee, from_json, to_json
 from dpverify.verify import verify
 
 SPECS = sorted((Path(__file__).parents[1] / "specs").glob("guarantee*.toml"))

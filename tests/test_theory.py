@@ -8,12 +8,12 @@ import re
 from collections import Counter
 from pathlib import Path
 
-import pytest
-
 import dpverify.curves
 import dpverify.rules
-from dpverify.curves.table import CURVES
-from dpverify.rules.table import EXPLAINED, TABLE
+import pytest
+
+from dpverify.trusted.curve_registry import CURVES
+from dpverify.trusted.registry import EXPLAINED, TABLE
 
 ROOT = Path(__file__).resolve().parents[1]
 THEORY = ROOT / "docs" / "theory"

@@ -17,7 +17,7 @@ BELOW = sorted(path for path in PACKAGE.rglob("*.py") if path.relative_to(PACKAG
 LOAD_ALL = """
 import importlib, json, pkgutil, sys
 before = set(sys.modules)
-import dpverify.kernel, dpverify.rules
+import dpverify.trusted.kernel, dpverify.rules
 for module in pkgutil.iter_modules(dpverify.rules.__path__, "dpverify.rules."):
     importlib.import_module(module.name)
 # The compiled parts of flint put runtime modules there that come from no file and have no spec.

@@ -33,13 +33,13 @@ ROOT = Path(__file__).resolve().parents[1]
 RECORD = ROOT / "tests" / "golden" / "answers.json"
 sys.path.insert(0, str(ROOT))
 
-from dpverify import balls  # noqa: E402 (from this checkout, whatever is installed)
-from dpverify.curves.base import Pair  # noqa: E402
-from dpverify.curves.event import describe  # noqa: E402
-from dpverify.errors import DpverifyError, Rejected  # noqa: E402
-from dpverify.expr import Expr, format_expr, parse  # noqa: E402
-from dpverify.rules.premises import pure_epsilon  # noqa: E402
-from dpverify.shapes import Shapes  # noqa: E402
+from dpverify.trusted.facts.event import describe  # noqa: E402
+from dpverify.trusted.facts.pairs import Pair  # noqa: E402
+from dpverify.trusted.language.errors import DpverifyError, Rejected  # noqa: E402
+from dpverify.trusted.language.expr import Expr, format_expr, parse  # noqa: E402
+from dpverify.trusted.numbers import balls
+from dpverify.trusted.order.convexity import Shapes  # noqa: E402
+from dpverify.trusted.rules.composition.premises import pure_epsilon  # noqa: E402
 
 EPSILONS = ("0", "1/3", "2")
 """Where curves are compared."""
@@ -170,7 +170,7 @@ def asked() -> list[str]:
     contract.read(ROOT / ".importlinter", encoding="utf-8")
     modules = []
     for name in contract["importlinter:contract:trust-line"]["source_modules"].split():
-        if name == "dpverify.errors":
+        if name == "dpverify.trusted.language.errors":
             continue
         module = importlib.import_module(name)
         modules += [module]

@@ -26,12 +26,12 @@ ROOT = Path(__file__).resolve().parents[1]
 REPORTS = ROOT / "reports"
 sys.path.insert(0, str(ROOT))
 
-from dpverify import kernel  # noqa: E402 (from this checkout, whatever is installed)
-from dpverify.certificate import Step, decode  # noqa: E402
-from dpverify.errors import DpverifyError, Rejected  # noqa: E402
-from dpverify.expr import Expr, format_expr  # noqa: E402
-from dpverify.model import Claim, from_json  # noqa: E402
-from dpverify.rules.base import Bound, Infinite  # noqa: E402
+from dpverify.trusted import kernel  # noqa: E402
+from dpverify.trusted.facts.bounds import Bound, Infinite  # noqa: E402
+from dpverify.trusted.language.certificate import Step, decode  # noqa: E402
+from dpverify.trusted.language.errors import DpverifyError, Rejected  # noqa: E402
+from dpverify.trusted.language.expr import Expr, format_expr  # noqa: E402
+from dpverify.trusted.language.model import Claim, from_json  # noqa: E402
 
 KINDS = {"evidence": 6, "steps": 5, "claims": 4, "asked": 2}
 """How many changes of each kind are tried."""

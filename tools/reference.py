@@ -19,11 +19,13 @@ from typing import Any
 
 import click
 
-from dpverify import cli, config, declare, errors, pytest_plugin
+from dpverify import cli, declare, pytest_plugin
 from dpverify.catalogue.values import DOMAIN_HELP
-from dpverify.curves.table import CURVES
-from dpverify.expr import FUNCTIONS
-from dpverify.rules.table import TABLE
+from dpverify.project import config
+from dpverify.trusted.curve_registry import CURVES
+from dpverify.trusted.language import errors
+from dpverify.trusted.language.expr import FUNCTIONS
+from dpverify.trusted.registry import TABLE
 
 ROOT = Path(__file__).resolve().parents[1]
 SCHEMAS = ROOT / "dpverify" / "schemas"
@@ -33,10 +35,10 @@ WIDE = 100
 PYTHON = {
     "Claims": ("dpverify.catalogue", ("read_spec", "resolve", "Spec", "Stated")),
     "Proofs": ("dpverify.verify", ("verify", "Verified")),
-    "The kernel": ("dpverify.kernel", ("check", "Judgement")),
+    "The kernel": ("dpverify.trusted.kernel", ("check", "Judgement")),
     "Audits": ("dpverify.audit", ("audit", "audit_spec")),
     "Findings": ("dpverify.finding", ("Finding",)),
-    "Privacy curves": ("dpverify.bands", ("plan", "delta_band", "trade_off_band", "composition_band", "Band")),
+    "Privacy curves": ("dpverify.pictures.bands", ("plan", "delta_band", "trade_off_band", "composition_band", "Band")),
 }
 """What people use from Python: a module and its names under each heading."""
 
@@ -292,7 +294,7 @@ def python() -> Iterator[str]:
     yield "### dp_audit"
     yield from docstring(inspect.unwrap(getattr(pytest_plugin.dp_audit, "__wrapped__", pytest_plugin.dp_audit)))
     yield f"### dp_claim\n\n{plain(pytest_plugin.MARKER)}"
-    yield "## Errors\n\nIn `dpverify.errors`."
+    yield "## Errors\n\nIn `dpverify.trusted.language.errors`."
     yield from docstring(errors)
 
 

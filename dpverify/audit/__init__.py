@@ -33,10 +33,10 @@ from dpverify.audit.replay import Replay, command_line, python_line
 from dpverify.audit.run import Run, Settings, run
 from dpverify.audit.target import Target, load, show, timed
 from dpverify.catalogue import Spec, Stated
-from dpverify.errors import AuditError
-from dpverify.expr import Num
 from dpverify.finding import MODEL, NONCONFORMING, VIOLATION, Finding
-from dpverify.model import Claim, Sampled, claim_hash, to_json
+from dpverify.trusted.language.errors import AuditError
+from dpverify.trusted.language.expr import Num
+from dpverify.trusted.language.model import Claim, Sampled, claim_hash, to_json
 
 SAMPLES: Final = 1_000_000
 CONFIDENCE: Final = 1 - 1e-6

@@ -17,7 +17,7 @@ from dpverify.audit.schedule import Decision, fewest
 from dpverify.audit.target import Target, show
 from dpverify.audit.trail import bounded_path, path
 from dpverify.finding import FLOAT, MODEL, NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION, Finding, Path, Sides
-from dpverify.model import Claim
+from dpverify.trusted.language.model import Claim
 
 MOST_OUTPUTS: Final = 200  # of a side that a finding carries
 

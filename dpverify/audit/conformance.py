@@ -26,7 +26,7 @@ from scipy.special import betainc, eval_legendre, gammaln, logsumexp
 from dpverify.audit.declared import Declared
 from dpverify.audit.outputs import Outputs
 from dpverify.audit.places import moved
-from dpverify.errors import AuditError
+from dpverify.trusted.language.errors import AuditError
 
 Array = np.ndarray[Any, Any]
 FloatArray = np.ndarray[Any, np.dtype[np.float64]]

@@ -38,9 +38,9 @@ from dpverify.audit import intact
 from dpverify.audit.outputs import Outputs
 from dpverify.audit.partition import Counts, Partition, code_counts
 from dpverify.audit.target import TIMEOUT, Beat, Target, overdue, show
-from dpverify.errors import AuditError, SamplerError
-from dpverify.outside import printable
 from dpverify.processes import die_with_parent, heard, let_go
+from dpverify.trusted.language.errors import AuditError, SamplerError
+from dpverify.trusted.language.outside import printable
 
 SEGMENTS: Final = 16
 FIRST_BLOCK: Final = 256

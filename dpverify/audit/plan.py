@@ -15,11 +15,11 @@ from dpverify.audit.neighbours import plain, strategy_pairs, usual_patterns
 from dpverify.audit.outputs import Outputs, exact_number, exact_vector
 from dpverify.audit.partition import CurvePoint
 from dpverify.audit.target import show
-from dpverify.compare import decimal_bounds
-from dpverify.errors import AuditError, Undecided
-from dpverify.expr import Expr, symbols
-from dpverify.model import Claim
-from dpverify.rules.base import Infinite
+from dpverify.trusted.facts.bounds import Infinite
+from dpverify.trusted.language.errors import AuditError, Undecided
+from dpverify.trusted.language.expr import Expr, symbols
+from dpverify.trusted.language.model import Claim
+from dpverify.trusted.order.compare import decimal_bounds
 from dpverify.verify import verify
 
 Array = np.ndarray[Any, np.dtype[np.float64]]

@@ -24,8 +24,8 @@ from dpverify.audit.neighbours import RECORDS, draw, need_hypothesis, plain, rep
 from dpverify.audit.outputs import Outputs, exact_number, exact_vector
 from dpverify.audit.places import shown_exactly
 from dpverify.audit.traced import exact_answers
-from dpverify.errors import AuditError
 from dpverify.finding import FLOAT, MODEL
+from dpverify.trusted.language.errors import AuditError
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Pair = tuple[Any, Any]

@@ -10,9 +10,8 @@ from typing import Any, Final
 
 from dpverify.catalogue.toml import meant, shorten
 from dpverify.catalogue.values import within
-from dpverify.compare import certainly_equal, certainly_le, certainly_lt
-from dpverify.errors import ExprError
-from dpverify.expr import (
+from dpverify.trusted.language.errors import ExprError
+from dpverify.trusted.language.expr import (
     ONE,
     ZERO,
     Expr,
@@ -25,8 +24,7 @@ from dpverify.expr import (
     substitute,
     symbols,
 )
-from dpverify.geometry import norm_faults
-from dpverify.model import (
+from dpverify.trusted.language.model import (
     VARIABLES,
     Claim,
     Combinator,
@@ -47,6 +45,8 @@ from dpverify.model import (
     Translation,
     kind_of,
 )
+from dpverify.trusted.order.compare import certainly_equal, certainly_le, certainly_lt
+from dpverify.trusted.order.geometry import norm_faults
 
 MAX_NODES: Final = 20_000
 

@@ -18,8 +18,7 @@ from dpverify.catalogue.values import (
     read_points,
     read_rows,
 )
-from dpverify.compare import certainly_le, certainly_lt
-from dpverify.expr import (
+from dpverify.trusted.language.expr import (
     ONE,
     ZERO,
     Expr,
@@ -36,7 +35,7 @@ from dpverify.expr import (
     sub,
     symbols,
 )
-from dpverify.model import (
+from dpverify.trusted.language.model import (
     L1,
     L2,
     EllipticalProcess,
@@ -54,8 +53,11 @@ from dpverify.model import (
     Table,
     Translation,
 )
+from dpverify.trusted.order.compare import certainly_le, certainly_lt
 
 COMBINATORS: Final = ("compose", "subsample", "group", "post_process", "parallel", "lipschitz")
+
+
 def _density(table: Fields, name: str) -> Expr:
     """An expression given itself or by its logarithm."""
     key = table.one_of((name, f"log_{name}"))

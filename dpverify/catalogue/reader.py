@@ -45,10 +45,12 @@ from dpverify.catalogue.values import (
     read_value_or_domain,
     within,
 )
-from dpverify.certificate import PRECISIONS, pack, unpack
-from dpverify.curves.runs import adjacency_faults
-from dpverify.errors import CertificateError, CodeFailed, CodeForbidden, ExprError, SpecError
-from dpverify.expr import (
+from dpverify.processes import Bounds
+from dpverify.search import sanity
+from dpverify.trusted.kernel import lies_in
+from dpverify.trusted.language.certificate import PRECISIONS, pack, unpack
+from dpverify.trusted.language.errors import CertificateError, CodeFailed, CodeForbidden, ExprError, SpecError
+from dpverify.trusted.language.expr import (
     FUNCTIONS,
     ONE,
     ZERO,
@@ -60,9 +62,7 @@ from dpverify.expr import (
     sub,
     symbols,
 )
-from dpverify.geometry import ADJACENCIES, query_faults
-from dpverify.kernel import lies_in
-from dpverify.model import (
+from dpverify.trusted.language.model import (
     L2,
     TIGHT,
     VARIABLES,
@@ -92,8 +92,8 @@ from dpverify.model import (
     all_parts,
     kind_of,
 )
-from dpverify.processes import Bounds
-from dpverify.search import sanity
+from dpverify.trusted.order.geometry import ADJACENCIES, query_faults
+from dpverify.trusted.parts.runs import adjacency_faults
 
 MAX_PARAMETERS: Final = 1000
 

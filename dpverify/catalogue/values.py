@@ -8,15 +8,15 @@ from fractions import Fraction
 from typing import Any, Final
 
 from dpverify.catalogue.toml import Decimal, Fault, meant, show
-from dpverify.errors import ExprError
-from dpverify.expr import (
+from dpverify.trusted.language.errors import ExprError
+from dpverify.trusted.language.expr import (
     Expr,
     Num,
     num,
     parse,
     parse_number,
 )
-from dpverify.model import (
+from dpverify.trusted.language.model import (
     L1,
     L2,
     LINF,
@@ -32,7 +32,6 @@ NUMBER_HELP: Final = 'Write an integer, a decimal, a fraction "887/500" or an ex
 DOMAIN_HELP: Final = (
     'a domain: "positive", "nonnegative", "real", "positive integer", "integer >= 2", "in (0, 1)", "in [0, 1)", "> 1", ">= 1", "< 3"'
 )
-
 
 
 def read_number(value: Any) -> Expr:
@@ -93,6 +92,7 @@ def read_boolean(value: Any) -> bool:
 
 def read_choice(allowed: tuple[str, ...]) -> Callable[[Any], str]:
     """A reader of one of the allowed words."""
+
     def read(value: Any) -> str:
         if value not in allowed or not isinstance(value, str):
             near = meant(value, allowed) if isinstance(value, str) else ""
@@ -174,6 +174,7 @@ def _end(value: Any) -> Expr | None:
 
 def read_interval(infinite: bool) -> Callable[[Any], tuple[Expr | None, Expr | None]]:
     """A reader of intervals [lo, hi], with or without infinite ends."""
+
     def read(value: Any) -> tuple[Expr | None, Expr | None]:
         if not isinstance(value, list) or len(value) != 2:
             raise Fault("is not an interval [lo, hi].")
@@ -281,14 +282,14 @@ def read_value_or_domain(value: Any) -> Expr | Domain:
 
 
 def read_callable_name(value: Any) -> str:
-    """"module:name"."""
+    """ "module:name"."""
     if not isinstance(value, str) or not re.fullmatch(r"[\w./-]+:\w+(\.\w+)*", value):
         raise Fault('is not "module:name".')
     return value
 
 
 def read_patterns(value: Any) -> str:
-    """"usual", or "strategy:" and the name of a strategy."""
+    """ "usual", or "strategy:" and the name of a strategy."""
     if value == "usual":
         return "usual"
     if isinstance(value, str) and value.startswith("strategy:"):

@@ -10,7 +10,7 @@ import click
 from dpverify.cli.output import say
 
 if TYPE_CHECKING:
-    from dpverify.cache import Cache
+    from dpverify.project.cache import Cache
 
 
 @click.group(invoke_without_command=True)
@@ -43,7 +43,7 @@ def clear() -> int:
 
 def _cache() -> Cache:
     from dpverify.cli.settings import cache_of
-    from dpverify.config import read_config
+    from dpverify.project.config import read_config
 
     return cache_of(read_config(Path.cwd()))
 

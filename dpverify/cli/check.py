@@ -15,9 +15,9 @@ from dpverify.cli.settings import bounds_of, codeless, timed
 
 if TYPE_CHECKING:
     from dpverify.catalogue import Spec, Stated
-    from dpverify.kernel import Rechecked
-    from dpverify.model import Claim
     from dpverify.processes import Bounds
+    from dpverify.trusted.kernel import Rechecked
+    from dpverify.trusted.language.model import Claim
 
 
 @click.command()
@@ -34,10 +34,10 @@ def check(certificates: tuple[Path, ...], against: tuple[str, ...], claim_timeou
     Of the directory of a report, all that its page lists has to be there, as it was when the page was written, and nothing else.
     Exit code 1 where a certificate is missing, is another than was meant, or is refused.
     """
-    from dpverify.config import read_config
-    from dpverify.kernel import Rechecked
-    from dpverify.outside import printable
     from dpverify.processes import Ended, in_order, worthwhile
+    from dpverify.project.config import read_config
+    from dpverify.trusted.kernel import Rechecked
+    from dpverify.trusted.language.outside import printable
 
     config = read_config(Path.cwd())
     bounds = bounds_of(config, claim_timeout)
@@ -62,8 +62,8 @@ def check(certificates: tuple[Path, ...], against: tuple[str, ...], claim_timeou
 
 def _rechecked(file: Path) -> Rechecked:
     """What the kernel says of a file; a fault of dpverify is an answer too, and takes no other away."""
-    from dpverify.kernel import Rechecked, recheck
-    from dpverify.outside import printable
+    from dpverify.trusted.kernel import Rechecked, recheck
+    from dpverify.trusted.language.outside import printable
 
     try:
         return recheck(file)
@@ -132,7 +132,7 @@ def _beside_claims(expected: Sequence[tuple[Spec, Stated]], found: Mapping[Path,
 
     A claim that is expected to stay undecided has no certificate, and none is demanded of it.
     """
-    from dpverify.model import claim_hash, to_json
+    from dpverify.trusted.language.model import claim_hash, to_json
 
     left = {file: one.judgement for file, one in found.items() if one.judgement is not None}
     exact: dict[str, list[Path]] = {}
@@ -159,7 +159,7 @@ def _beside_claims(expected: Sequence[tuple[Spec, Stated]], found: Mapping[Path,
 
 def _difference(certified: Claim, meant: Claim) -> str:
     """Where two claims differ, in their canonical forms."""
-    from dpverify.model import to_json
+    from dpverify.trusted.language.model import to_json
 
     ours, theirs = to_json(certified), to_json(meant)
     keys = [key for key in dict.fromkeys([*ours, *theirs]) if ours.get(key) != theirs.get(key)]

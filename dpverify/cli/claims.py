@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from dpverify.cli import output
-from dpverify.errors import CodeFailed, CodeForbidden, DpverifyError, SpecError
+from dpverify.trusted.language.errors import CodeFailed, CodeForbidden, DpverifyError, SpecError
 
 if TYPE_CHECKING:
-    from dpverify.cache import Cache
     from dpverify.catalogue import Spec, Stated
     from dpverify.cli.judging import Outcome
     from dpverify.finding import Finding
     from dpverify.processes import Bounds, Ended
+    from dpverify.project.cache import Cache
     from dpverify.report import Entry
     from dpverify.report.results import Fault, Results
 
@@ -168,13 +168,11 @@ def verified(
     return entries
 
 
-def _entry(
-    spec: Spec, stated: Stated, digits: int, outcome: Outcome | Ended, certificate: Path | None, bounds: Bounds
-) -> Entry:
+def _entry(spec: Spec, stated: Stated, digits: int, outcome: Outcome | Ended, certificate: Path | None, bounds: Bounds) -> Entry:
     """The entry of a claim, with its certificate written."""
-    from dpverify.certificate import encode
     from dpverify.processes import Ended
     from dpverify.report import Entry
+    from dpverify.trusted.language.certificate import encode
 
     common: dict[str, Any] = {
         "file": spec.file, "mechanism": spec.mechanism, "claim": stated.claim, "expected": stated.expect, "line": stated.line,
@@ -266,6 +264,6 @@ def not_audited(specs: Sequence[Spec]) -> list[Fault]:
 
 def _audit_digest(spec: Spec, stated: Stated) -> str:
     """Of what a claim and its file's [audit] table say."""
-    from dpverify.model import to_json
+    from dpverify.trusted.language.model import to_json
 
     return sha256(json.dumps([to_json(stated.claim), spec.audit], sort_keys=True, default=str).encode()).hexdigest()

@@ -17,18 +17,18 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
-from dpverify.cache import sources
 from dpverify.cli import output
-from dpverify.model import to_json
+from dpverify.project.cache import sources
 from dpverify.report import delta_enclosure, short
+from dpverify.trusted.language.model import to_json
 
 if TYPE_CHECKING:
-    from dpverify.bands import Band, Bands
-    from dpverify.cache import Cache
-    from dpverify.model import Claim
+    from dpverify.pictures.bands import Band, Bands
     from dpverify.processes import Bounds
+    from dpverify.project.cache import Cache
     from dpverify.report import Entry
     from dpverify.report.page.subject import Pictures, Plane
+    from dpverify.trusted.language.model import Claim
 
 T = TypeVar("T")
 DRAWS: Final = 150
@@ -46,8 +46,6 @@ def curves_and_pictures(
 
     bounds: of what is drawn of one mechanism, in a process that can be ended.
     """
-    import dpverify.bands
-    import dpverify.figures  # noqa: F401  # before the processes are forked, which need them
     from dpverify.processes import Bounds, Ended, in_order
 
     bounds = bounds or Bounds()
@@ -89,7 +87,7 @@ def _bands(entries: Sequence[Entry], cache: Cache, told: list[str]) -> Bands | N
 
     No verdict rests on them, and they may not contradict what the kernel says now.
     """
-    from dpverify import bands
+    from dpverify.pictures import bands
 
     evidence = next(filter(None, map(_curve_evidence, entries)), None)
     claims = [entry.claim for entry in entries]
@@ -106,7 +104,7 @@ def _bands(entries: Sequence[Entry], cache: Cache, told: list[str]) -> Bands | N
 
 def _kept(data: Any, claims: Sequence[Claim]) -> Bands | None:
     """The bands of these claims in what was kept; None for what a page could not show, or is of other claims."""
-    from dpverify.bands import Bands
+    from dpverify.pictures.bands import Bands
 
     try:
         kept = Bands.from_json(data)
@@ -155,7 +153,7 @@ def _contradicts(bands: Bands, entry: Entry) -> bool:
 
 
 def _pictures(entries: Sequence[Entry], told: list[str]) -> Pictures:
-    from dpverify.figures import loss, noise_error
+    from dpverify.pictures import loss, noise_error
     from dpverify.report.page.subject import Pictures
 
     claim = entries[0].claim
@@ -171,7 +169,7 @@ def _pictures(entries: Sequence[Entry], told: list[str]) -> Pictures:
 
 def _plane(claim: Claim, apart: float) -> Plane | None:
     """Noise in the plane, and the ball that neighbouring answers are within, so far apart; None for other mechanisms."""
-    from dpverify.figures import level_sets, noise_samples, unit_ball
+    from dpverify.pictures import level_sets, noise_samples, unit_ball
     from dpverify.report.page.subject import Plane
 
     draws = noise_samples(claim.mechanism, DRAWS, SEED)

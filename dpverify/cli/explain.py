@@ -10,8 +10,8 @@ import click
 
 from dpverify.cli.output import say
 from dpverify.cli.settings import codeless
-from dpverify.errors import CertificateError, Rejected, SpecError
-from dpverify.outside import read_regular
+from dpverify.trusted.language.errors import CertificateError, Rejected, SpecError
+from dpverify.trusted.language.outside import read_regular
 
 
 @click.command()
@@ -21,8 +21,8 @@ from dpverify.outside import read_regular
 @codeless
 def explain(name: str, claims: tuple[str, ...], digits: int, no_code: bool) -> int:
     """What a rule states, checks and assumes; what a named mechanism is; the proof in a certificate or of a claim, as a tree."""
-    from dpverify.config import read_config
-    from dpverify.rules.table import EXPLAINED
+    from dpverify.project.config import read_config
+    from dpverify.trusted.registry import EXPLAINED
 
     code = read_config(Path.cwd()).code and not no_code
     said: Iterable[str]
@@ -50,8 +50,8 @@ def _is_mechanism(name: str) -> bool:
 
 def _certificate_lines(path: Path) -> Iterator[str]:
     """The proof in a certificate, as the kernel accepts it now."""
-    from dpverify.certificate import MAX_BYTES, decode, unpack
     from dpverify.report import Entry, proof
+    from dpverify.trusted.language.certificate import MAX_BYTES, decode, unpack
     from dpverify.verify import rejudged
 
     try:
@@ -75,7 +75,7 @@ def _proof_lines(name: str, claims: Sequence[str], digits: int, *, code: bool) -
 
 
 def _rule_lines(name: str) -> Iterator[str]:
-    from dpverify.rules.table import EXPLAINED
+    from dpverify.trusted.registry import EXPLAINED
 
     rule = EXPLAINED[name]
     yield f"{name}: {rule.STATEMENT}"
@@ -89,7 +89,7 @@ def _rule_lines(name: str) -> Iterator[str]:
 def _mechanism_lines(name: str, *, code: bool) -> Iterator[str]:
     from dpverify.catalogue import read_spec, resolve
     from dpverify.report import short, understood
-    from dpverify.rules.table import EXPLAINED
+    from dpverify.trusted.registry import EXPLAINED
 
     try:
         files = resolve(name)
@@ -110,7 +110,7 @@ def _mechanism_lines(name: str, *, code: bool) -> Iterator[str]:
 def _uses() -> Iterator[tuple[str, set[str]]]:
     """Of every readable certificate in reports/, here or beside the shelf, the mechanism and the rules it uses."""
     from dpverify.catalogue import shelf
-    from dpverify.certificate import MAX_BYTES, decode, unpack
+    from dpverify.trusted.language.certificate import MAX_BYTES, decode, unpack
 
     folders = dict.fromkeys(folder.resolve() for folder in (Path("reports"), shelf() / "reports") if folder.is_dir())
     for file in (file for folder in folders for file in sorted(folder.glob("*.cert.json"))):

@@ -15,12 +15,12 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, Final
 
 from dpverify.cli.output import write
-from dpverify.errors import SpecError
-from dpverify.outside import read_regular
 from dpverify.report.page.listed import PAGE, is_page
+from dpverify.trusted.language.errors import SpecError
+from dpverify.trusted.language.outside import read_regular
 
 if TYPE_CHECKING:
-    from dpverify.model import Claim
+    from dpverify.trusted.language.model import Claim
     from dpverify.verify import Verified
 
 NAME: Final = "certificates.json"
@@ -42,13 +42,13 @@ class Found:
 
     def has(self, name: str, digits: int) -> bool:
         """Whether today's search found the certificate of this name."""
-        from dpverify.cache import sources
+        from dpverify.project.cache import sources
 
         return self.searches.get(name) == (sources(), digits)
 
     def outcome(self, name: str, claim: Claim, digits: int) -> Verified | None:
         """What the kernel says today of the claim's certificate in the folder; None where a search could say more."""
-        from dpverify.certificate import decode
+        from dpverify.trusted.language.certificate import decode
         from dpverify.verify import rejudged
 
         if not self.has(name, digits) or not (self.folder / name).is_file():
@@ -61,7 +61,7 @@ class Found:
 
     def add(self, names: Iterable[str], digits: int) -> None:
         """Note that today's search found these, and write the list, without the certificates that are gone."""
-        from dpverify.cache import sources
+        from dpverify.project.cache import sources
 
         self.searches.update((name, (sources(), digits)) for name in names)
         there = sorted((search, name) for name, search in self.searches.items() if (self.folder / name).is_file())

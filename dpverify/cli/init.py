@@ -13,7 +13,7 @@ from dpverify.cli.output import say
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from dpverify.scaffold.files import Planned
+    from dpverify.project.files import Planned
 
 
 @click.command()
@@ -29,8 +29,8 @@ def init(folder: Path, ci: str, force: bool, dry_run: bool) -> int:
 
     All files are written, or none. Files that are there already are left, unless --force is given.
     """
-    from dpverify.scaffold.files import carry_out
-    from dpverify.scaffold.project import project_files
+    from dpverify.project.files import carry_out
+    from dpverify.project.starter import project_files
 
     files = project_files(folder, ci=ci, force=force)
     if not dry_run:
@@ -49,7 +49,7 @@ def beside_options(path: Path) -> str:
 
 def told(files: Sequence[Planned], dry_run: bool) -> list[str]:
     """What happened, or would happen, to every file: a line each."""
-    from dpverify.scaffold.files import Action
+    from dpverify.project.files import Action
 
     done = {Action.MAKE: "made", Action.REPLACE: "replaced", Action.EXTEND: "added to", Action.LEAVE: "left"}
     words = {action: f"would {action}" for action in Action} if dry_run else done

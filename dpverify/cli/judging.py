@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from dpverify.cli import output
 
 if TYPE_CHECKING:
-    from dpverify.cache import Cache
     from dpverify.cli.found import Found
-    from dpverify.model import Claim
+    from dpverify.project.cache import Cache
+    from dpverify.trusted.language.model import Claim
     from dpverify.verify import Verified
 
 

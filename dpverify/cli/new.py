@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from dpverify.cli.output import say
-from dpverify.scaffold.kinds import KINDS
+from dpverify.project.kinds import KINDS
 
 WIDTH = max(map(len, KINDS))
 EPILOG = "\b\nKinds:\n" + "\n".join(f"  {kind:{WIDTH}}  {what}" for kind, what in KINDS.items())
@@ -31,9 +31,9 @@ def new(name: str, kind: str, sampler: bool, folder: Path | None, force: bool, d
     Its claim asks for the tight epsilon. With --sampler there is an implementation beside it, which passes its audit.
     """
     from dpverify.cli.init import beside_options, told
-    from dpverify.scaffold.files import carry_out
-    from dpverify.scaffold.mechanism import mechanism_files
-    from dpverify.scaffold.project import SCHEMA, claim_folder, project_root
+    from dpverify.project.files import carry_out
+    from dpverify.project.mechanism import mechanism_files
+    from dpverify.project.starter import SCHEMA, claim_folder, project_root
 
     root = folder
     if folder is None:

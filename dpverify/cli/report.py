@@ -15,8 +15,8 @@ from dpverify.cli import pdf
 from dpverify.cli.audit import sampling
 from dpverify.cli.output import FORMATS, paint, rendered, say, write
 from dpverify.cli.settings import Settings, configured, judging
-from dpverify.errors import DpverifyError
-from dpverify.outside import read_regular
+from dpverify.trusted.language.errors import DpverifyError
+from dpverify.trusted.language.outside import read_regular
 
 if TYPE_CHECKING:
     from dpverify.report.page.subject import Run
@@ -127,7 +127,7 @@ def _clean(output: Path, run: Run) -> None:
 
 def _mechanism(file: Path) -> str | None:
     """The mechanism of a certificate; None for what is none."""
-    from dpverify.certificate import MAX_BYTES, decode, unpack
+    from dpverify.trusted.language.certificate import MAX_BYTES, decode, unpack
 
     try:
         return unpack(decode(read_regular(file, MAX_BYTES + 1))).claim.mechanism_name

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from dpverify.cli.output import say, watched
-from dpverify.errors import SpecError
 from dpverify.processes import Bounds
+from dpverify.trusted.language.errors import SpecError
 
 if TYPE_CHECKING:
-    from dpverify.cache import Cache
-    from dpverify.config import Config, Profile
+    from dpverify.project.cache import Cache
+    from dpverify.project.config import Config, Profile
     from dpverify.report.baseline import Baseline
     from dpverify.report.results import Results
 
@@ -101,7 +101,7 @@ def _settled(command: Command, *, accepting: bool) -> Command:
         *args: Any, profile: str | None, baseline: Path | None = None, digits: int | None = None, no_cache: bool = False,
         jobs: int | None = None, claim_timeout: float | None = None, no_code: bool = False, **kwargs: Any,
     ) -> Any:  # fmt: skip
-        from dpverify.config import read_config
+        from dpverify.project.config import read_config
 
         config = read_config(Path.cwd())
         chosen = config.chosen(profile)
@@ -143,7 +143,7 @@ def judging(command: Command) -> Command:
 
 def cache_of(config: Config, *, off: bool = False) -> Cache:
     """The cache of a run: the environment's folder, else the project's, else the user's. Raises SpecError for a folder of somebody else."""
-    from dpverify.cache import Cache, user_folder
+    from dpverify.project.cache import Cache, user_folder
 
     if off:
         return Cache(None)
@@ -165,7 +165,7 @@ def _own(cache: Cache, where: str) -> Cache:
 
 def root_of(file: Path) -> Path:
     """The folder that the files of a baseline are relative to: the project's that it lies in, else its own."""
-    from dpverify.config import project_file
+    from dpverify.project.config import project_file
 
     folder = file.absolute().parent
     found = project_file(folder)
@@ -173,7 +173,7 @@ def root_of(file: Path) -> Path:
 
 
 def _baseline(file: Path | None) -> Baseline:
-    from dpverify.config import project_file
+    from dpverify.project.config import project_file
     from dpverify.report.baseline import Baseline, read
 
     if file is not None:

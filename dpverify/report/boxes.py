@@ -191,7 +191,7 @@ def markup(box: Box) -> str:
             return f"<{kind}><mo>{sign}</mo>{markup(under)}{markup(over)}</{kind}>"
         case Matrix(rows):
             # brackets drawn as borders: signs that grow this high need a mathematical font
-            return f"<mtable style=\"{_BRACKETS}\">{_cells(rows)}</mtable>"
+            return f'<mtable style="{_BRACKETS}">{_cells(rows)}</mtable>'
         case Lines(rows):
             return f'<mtable displaystyle="true">{_cells(((line,) for line in rows), LEFT)}</mtable>'
         case Cases(rows):

@@ -2,7 +2,7 @@
 
 The JSON of one claim file, schema "dpverify-curves/1": its file, and for each mechanism and sensitivity in it the names of its
 claims (the first of them as "name" too), and the bands "delta" (of epsilon), "trade_off" (type II error of type I error) and
-"composition" (epsilon of the number of compositions), each an object of columns as `dpverify.bands.Band` describes them; "missing"
+"composition" (epsilon of the number of compositions), each an object of columns as `dpverify.pictures.bands.Band` describes them; "missing"
 says why a band is not there.
 """
 
@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Final
 
-from dpverify.bands import Band, Bands
+from dpverify.pictures.bands import Band, Bands
 from dpverify.report.text import common
 
 SCHEMA: Final = "dpverify-curves/1"

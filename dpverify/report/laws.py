@@ -8,34 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from dpverify.expr import ONE, ZERO, Expr, Num, Pow, Sym, add, call, children, div, mul, neg, num, power, rebuild, sqrt, sub, substitute
-from dpverify.model import (
-    Combinator,
-    Compose,
-    EllipticalProcess,
-    Exponential,
-    Group,
-    Guarantee,
-    Kernel,
-    Leaf,
-    Lipschitz,
-    Mechanism,
-    Mixture,
-    Norm,
-    Parallel,
-    Part,
-    PostProcess,
-    Product,
-    Radial,
-    Sampled,
-    Selection,
-    Staircase,
-    Subsample,
-    Table,
-    Translation,
-    kind_of,
-    parts_of,
-)
 from dpverify.report.boxes import (
     APPLY,
     DOT,
@@ -62,6 +34,53 @@ from dpverify.report.boxes import (
     row,
 )
 from dpverify.report.typeset import ATOM, SUM, Names, factor, raised, symbol, typeset
+from dpverify.trusted.language.expr import (
+    ONE,
+    ZERO,
+    Expr,
+    Num,
+    Pow,
+    Sym,
+    add,
+    call,
+    children,
+    div,
+    mul,
+    neg,
+    num,
+    power,
+    rebuild,
+    sqrt,
+    sub,
+    substitute,
+)
+from dpverify.trusted.language.model import (
+    Combinator,
+    Compose,
+    EllipticalProcess,
+    Exponential,
+    Group,
+    Guarantee,
+    Kernel,
+    Leaf,
+    Lipschitz,
+    Mechanism,
+    Mixture,
+    Norm,
+    Parallel,
+    Part,
+    PostProcess,
+    Product,
+    Radial,
+    Sampled,
+    Selection,
+    Staircase,
+    Subsample,
+    Table,
+    Translation,
+    kind_of,
+    parts_of,
+)
 
 MOST_ENTRIES: Final = 8
 """As many rows and columns of a matrix, parts in a formula and rows of a guarantee as are shown."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from html import escape
 
-from dpverify.expr import Expr
-from dpverify.model import Mechanism
 from dpverify.report.boxes import Box, linear, markup
 from dpverify.report.laws import law
 from dpverify.report.typeset import typeset
+from dpverify.trusted.language.expr import Expr
+from dpverify.trusted.language.model import Mechanism
 
 
 def mathml(expr: Expr, *, block: bool = False) -> str:

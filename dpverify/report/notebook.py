@@ -6,13 +6,13 @@ from dataclasses import replace
 from typing import Final
 
 from dpverify.finding import Finding
-from dpverify.kernel import Judgement
 from dpverify.report import Entry
 from dpverify.report.page.blocks import Badge, Block, Paragraph
 from dpverify.report.page.html import fragment
 from dpverify.report.page.sections import OF_CLAIM, audit
 from dpverify.report.page.sections import shown as shown_sections
 from dpverify.report.page.subject import Claimed, File
+from dpverify.trusted.kernel import Judgement
 from dpverify.verify import Verified
 
 _UNNAMED: Final = "claim"

@@ -10,15 +10,15 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
 
-from dpverify.compare import decimal_bounds
-from dpverify.errors import Undecided
-from dpverify.expr import Expr, Num, format_expr, symbols
-from dpverify.kernel import Judgement
 from dpverify.report import Entry, short
 from dpverify.report.text import delta_text, tight_text
-from dpverify.rules.assumptions import marked, of_a_bound
-from dpverify.rules.base import Bound, Infinite
-from dpverify.rules.table import EXPLAINED
+from dpverify.trusted.facts.assumptions import marked, of_a_bound
+from dpverify.trusted.facts.bounds import Bound, Infinite
+from dpverify.trusted.kernel import Judgement
+from dpverify.trusted.language.errors import Undecided
+from dpverify.trusted.language.expr import Expr, Num, format_expr, symbols
+from dpverify.trusted.order.compare import decimal_bounds
+from dpverify.trusted.registry import EXPLAINED
 
 _DIGITS: Final = 12
 _QUANTITIES: Final = {"pure": "tight epsilon at delta 0", "epsilon": "tight epsilon at the claimed delta", "delta": "tight delta"}

@@ -12,10 +12,10 @@ from typing import Final
 
 from dpverify.catalogue import shelf
 from dpverify.finding import NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION, Finding
-from dpverify.model import claim_hash, to_json
 from dpverify.report import Entry
 from dpverify.report import summary as claims_summary
 from dpverify.report.text import replay, surprise_text
+from dpverify.trusted.language.model import claim_hash, to_json
 
 CLAIM_RULES: Final[Mapping[str, str]] = {
     "REFUTED": "A claim that was expected to hold is refuted.",

@@ -7,8 +7,8 @@ from itertools import groupby
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
-from dpverify.outside import printable
 from dpverify.report import Entry, ceiling, delta_enclosure, enclosure, exact, findings, short
+from dpverify.trusted.language.outside import printable
 
 if TYPE_CHECKING:
     from dpverify.report.results import Results

@@ -7,7 +7,6 @@ from fractions import Fraction as Rational
 from itertools import pairwise
 from typing import Final
 
-from dpverify.expr import ONE, Add, Call, Expr, Mul, Num, Pow, Sym, children, mul, neg, num, symbols
 from dpverify.report.boxes import (
     APPLY,
     DOT,
@@ -29,6 +28,7 @@ from dpverify.report.boxes import (
     comma,
     row,
 )
+from dpverify.trusted.language.expr import ONE, Add, Call, Expr, Mul, Num, Pow, Sym, children, mul, neg, num, symbols
 
 SUM, PRODUCT, POWER, ATOM = 1, 2, 3, 4
 """How strongly a box holds together; a box that is weaker than its place needs gets brackets."""

@@ -5,11 +5,10 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Final
 
-from dpverify.compare import decimal_bounds
-from dpverify.curves.runs import stated_adjacencies
-from dpverify.errors import Undecided
-from dpverify.expr import ONE, ZERO, Expr, format_expr
-from dpverify.model import (
+from dpverify.report import Entry, delta_enclosure, enclosure, short
+from dpverify.trusted.language.errors import Undecided
+from dpverify.trusted.language.expr import ONE, ZERO, Expr, format_expr
+from dpverify.trusted.language.model import (
     Claim,
     Domain,
     EllipticalProcess,
@@ -27,7 +26,8 @@ from dpverify.model import (
     Table,
     Translation,
 )
-from dpverify.report import Entry, delta_enclosure, enclosure, short
+from dpverify.trusted.order.compare import decimal_bounds
+from dpverify.trusted.parts.runs import stated_adjacencies
 
 _DIGITS: Final = 17
 ADJACENCIES: Final = {

@@ -7,12 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from dpverify.balls import precision
-from dpverify.compare import certainly_lt
-from dpverify.curves.neighbours import is_told
-from dpverify.errors import DpverifyError
-from dpverify.expr import ZERO
-from dpverify.model import (
+from dpverify.trusted.facts.bounds import Bound, Infinite
+from dpverify.trusted.language.errors import DpverifyError
+from dpverify.trusted.language.expr import ZERO
+from dpverify.trusted.language.model import (
     Claim,
     Combinator,
     EllipticalProcess,
@@ -31,7 +29,9 @@ from dpverify.model import (
     Translation,
     all_parts,
 )
-from dpverify.rules.base import Bound, Infinite
+from dpverify.trusted.numbers.balls import precision
+from dpverify.trusted.order.compare import certainly_lt
+from dpverify.trusted.parts.neighbours import is_told
 
 Steps = list[dict[str, Any]]
 Search = Callable[[Claim, int], Steps]
@@ -110,7 +110,7 @@ def _premises(digits: int) -> Callable[[Claim, str], dict[str, Any] | None]:
     found: dict[Claim, Proposal] = {}
 
     def premise(claim: Claim, side: str) -> dict[str, Any] | None:
-        from dpverify.rules import premises
+        from dpverify.trusted.rules.composition import premises
 
         if claim not in found:
             found[claim] = Proposal(prec=precision_for(digits))

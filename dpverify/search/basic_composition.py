@@ -7,12 +7,12 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from typing import Any
 
-from dpverify.balls import rational
-from dpverify.curves import tree
-from dpverify.curves.base import Pair
-from dpverify.curves.runs import Run
-from dpverify.rules import basic_composition as rule
-from dpverify.rules.premises import pure_epsilon
+from dpverify.trusted.facts.pairs import Pair
+from dpverify.trusted.numbers.balls import rational
+from dpverify.trusted.parts.runs import Run
+from dpverify.trusted.rules.composition import basic_composition as rule
+from dpverify.trusted.rules.composition import tree
+from dpverify.trusted.rules.composition.premises import pure_epsilon
 
 _DIGITS = 6
 _LARGEST = Fraction(256)

@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
 
-from dpverify.balls import precision
-from dpverify.compare import certainly_le
-from dpverify.errors import DpverifyError
-from dpverify.expr import Add, Expr, Num, children, linear_part
-from dpverify.model import Claim, Norm, Product, Translation
-from dpverify.rules.base import Bound, Infinite
 from dpverify.search import counterexample, sensitivity
+from dpverify.trusted.facts.bounds import Bound, Infinite
+from dpverify.trusted.language.errors import DpverifyError
+from dpverify.trusted.language.expr import Add, Expr, Num, children, linear_part
+from dpverify.trusted.language.model import Claim, Norm, Product, Translation
+from dpverify.trusted.numbers.balls import precision
+from dpverify.trusted.order.compare import certainly_le
 
 BITS = 128
 Check = Callable[[Claim, Mapping[str, Any]], Bound]

@@ -9,14 +9,10 @@ from fractions import Fraction
 from itertools import combinations, islice, permutations, product
 from typing import Any
 
-from dpverify.balls import constant
-from dpverify.compare import certainly_le
-from dpverify.curves import neighbours
-from dpverify.curves.neighbours import Choice, OnePair, Space, Vector, is_told
-from dpverify.curves.runs import Run, leaf
-from dpverify.errors import DpverifyError
-from dpverify.expr import ONE, ZERO, Expr, mul
-from dpverify.model import (
+from dpverify.trusted.facts.bounds import Infinite
+from dpverify.trusted.language.errors import DpverifyError
+from dpverify.trusted.language.expr import ONE, ZERO, Expr, mul
+from dpverify.trusted.language.model import (
     Claim,
     Combinator,
     Compose,
@@ -30,9 +26,13 @@ from dpverify.model import (
     Translation,
     parts_of,
 )
-from dpverify.rules import combination as rule
-from dpverify.rules import convex_exponent
-from dpverify.rules.base import Infinite
+from dpverify.trusted.numbers.balls import constant
+from dpverify.trusted.order.compare import certainly_le
+from dpverify.trusted.parts import neighbours
+from dpverify.trusted.parts.neighbours import Choice, OnePair, Space, Vector, is_told
+from dpverify.trusted.parts.runs import Run, leaf
+from dpverify.trusted.rules.additive import convex_exponent
+from dpverify.trusted.rules.composition import combination as rule
 
 Plan = dict[str, Any]
 Premises = Callable[[Claim, str], Plan | None]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from dpverify.model import Claim
-from dpverify.rules import convex_exponent
 from dpverify.search import closed_form
+from dpverify.trusted.language.model import Claim
+from dpverify.trusted.rules.additive import convex_exponent
 
 
 def propose(claim: Claim, digits: int) -> list[dict[str, Any]]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from itertools import islice, product
 from typing import Any
 
-from dpverify.errors import DpverifyError
-from dpverify.expr import ONE, ZERO
-from dpverify.model import Claim
-from dpverify.rules import cosets as rule
 from dpverify.search.point_witness import simple_values
-from dpverify.sensitivity import off_the_integers
+from dpverify.trusted.language.errors import DpverifyError
+from dpverify.trusted.language.expr import ONE, ZERO
+from dpverify.trusted.language.model import Claim
+from dpverify.trusted.order.sensitivity import off_the_integers
+from dpverify.trusted.rules.additive import cosets as rule
 
 _MOST_TRIED = 24
 

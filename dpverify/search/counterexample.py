@@ -7,10 +7,10 @@ from fractions import Fraction
 from itertools import product
 from typing import Final
 
-from dpverify import compare
-from dpverify.errors import DpverifyError
-from dpverify.expr import Expr, Num, substitute, symbols
-from dpverify.model import Domain
+from dpverify.trusted.language.errors import DpverifyError
+from dpverify.trusted.language.expr import Expr, Num, substitute, symbols
+from dpverify.trusted.language.model import Domain
+from dpverify.trusted.order import compare
 
 FAR: Final = tuple(10**k for k in (4, 6, 9, 12, 15, 18, 24, 30, 45, 60, 100, 200))
 MOST_FAR: Final = 3

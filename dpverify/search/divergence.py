@@ -9,11 +9,9 @@ from typing import Any
 
 from flint import arb
 
-from dpverify import quotients
-from dpverify.balls import Jet, constant, precision
-from dpverify.ends import End, end_jet
-from dpverify.errors import DpverifyError
-from dpverify.expr import (
+from dpverify.search import point_witness, sensitivity
+from dpverify.trusted.language.errors import DpverifyError
+from dpverify.trusted.language.expr import (
     ZERO,
     Expr,
     Num,
@@ -30,10 +28,12 @@ from dpverify.expr import (
     sub,
     symbols,
 )
-from dpverify.integral import Additive, breaks, domain, variable
-from dpverify.model import Claim, Product, Radial, Translation
-from dpverify.rules import divergence as rule
-from dpverify.search import point_witness, sensitivity
+from dpverify.trusted.language.model import Claim, Product, Radial, Translation
+from dpverify.trusted.numbers import quotients
+from dpverify.trusted.numbers.asymptotics import End, end_jet
+from dpverify.trusted.numbers.balls import Jet, constant, precision
+from dpverify.trusted.numbers.integral import Additive, breaks, domain, variable
+from dpverify.trusted.rules.additive import divergence as rule
 
 _MOST_DEGREE = 12
 _STARTS = (16, 2**6, 2**10, 2**20, 2**40, 2**100)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from dpverify.model import Claim
-from dpverify.rules import elliptical_process as rule
+from dpverify.trusted.language.model import Claim
+from dpverify.trusted.rules.additive import elliptical_process as rule
 
 
 def propose(claim: Claim, digits: int) -> list[dict[str, Any]]:

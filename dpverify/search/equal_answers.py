@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from dpverify.errors import DpverifyError
-from dpverify.model import Claim, Kernel
-from dpverify.rules import equal_answers as rule
 from dpverify.search import normaliser
+from dpverify.trusted.language.errors import DpverifyError
+from dpverify.trusted.language.model import Claim, Kernel
+from dpverify.trusted.rules.additive import equal_answers as rule
 
 
 def propose(claim: Claim, digits: int) -> list[dict[str, Any]]:

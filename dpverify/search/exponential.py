@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from dpverify.model import Claim, Exponential
-from dpverify.rules import exponential_general as rule
+from dpverify.trusted.language.model import Claim, Exponential
+from dpverify.trusted.rules.finite import exponential_general as rule
 
 
 def propose(claim: Claim, digits: int) -> list[dict[str, Any]]:

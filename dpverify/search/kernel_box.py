@@ -9,17 +9,17 @@ from typing import Any, Final, NamedTuple
 
 from flint import arb
 
-from dpverify.balls import constant, precision, rational, value
-from dpverify.errors import DpverifyError, Rejected, Undecided
-from dpverify.expr import Call, Expr, Num, children, format_expr, sub, symbols
-from dpverify.model import Claim, Kernel
-from dpverify.rules import kernel_box, kernel_point
-from dpverify.rules.base import INFINITE
-from dpverify.rules.densities import NAMES, Losses, balls, constants, fraction, has_floor, has_kinks, linear, losses, resolve
-from dpverify.rules.kernel_box import along, at, concave, directional, directions, slide, slopes_over
-from dpverify.rules.normaliser import check_normaliser
-from dpverify.rules.polytopes import Polytope, Vector, dot, minus
 from dpverify.search import normaliser
+from dpverify.trusted.facts.bounds import INFINITE
+from dpverify.trusted.language.errors import DpverifyError, Rejected, Undecided
+from dpverify.trusted.language.expr import Call, Expr, Num, children, format_expr, sub, symbols
+from dpverify.trusted.language.model import Claim, Kernel
+from dpverify.trusted.numbers.balls import constant, precision, rational, value
+from dpverify.trusted.order.polytopes import Polytope, Vector, dot, minus
+from dpverify.trusted.rules.finite import kernel_box, kernel_point
+from dpverify.trusted.rules.finite.densities import NAMES, Losses, balls, constants, fraction, has_floor, has_kinks, linear, losses, resolve
+from dpverify.trusted.rules.finite.kernel_box import along, at, concave, directional, directions, slide, slopes_over
+from dpverify.trusted.rules.finite.normaliser import check_normaliser
 
 MOST_PARTS: Final = 4000
 MOST_CELLS: Final = 120

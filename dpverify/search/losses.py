@@ -13,10 +13,10 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
-from dpverify.balls import exact, precision, rational
-from dpverify.curves.base import Pair
-from dpverify.curves.grid import Grid
-from dpverify.errors import Undecided
+from dpverify.trusted.facts.pairs import Pair
+from dpverify.trusted.language.errors import Undecided
+from dpverify.trusted.numbers.balls import exact, precision, rational
+from dpverify.trusted.rules.composition.grid import Grid
 
 Floats = NDArray[np.float64]
 

@@ -7,15 +7,16 @@ from fractions import Fraction
 from math import exp, inf, isfinite, log, log1p, sqrt
 from typing import Any
 
-from dpverify.balls import constant
-from dpverify.curves import finite, gaussian_composition, laplace, normal
-from dpverify.curves.measures import Renyi, renyi_of_zcdp
-from dpverify.errors import DpverifyError
-from dpverify.expr import Expr, num
-from dpverify.model import Claim, EllipticalProcess, Mixture, Selection
-from dpverify.rules import cameron_martin
-from dpverify.rules import measures as rule
 from dpverify.search.numeric import number
+from dpverify.trusted.language.errors import DpverifyError
+from dpverify.trusted.language.expr import Expr, num
+from dpverify.trusted.language.model import Claim, EllipticalProcess, Mixture, Selection
+from dpverify.trusted.numbers.balls import constant
+from dpverify.trusted.rules.additive import cameron_martin
+from dpverify.trusted.rules.composition import gaussian_composition
+from dpverify.trusted.rules.composition import measures as rule
+from dpverify.trusted.rules.curves import finite, gaussian, laplace
+from dpverify.trusted.rules.guarantees.conversions import Renyi, renyi_of_zcdp
 
 LEAST, MOST = -30.0, 30.0
 """The range of log(order - 1) that is looked through."""
@@ -82,7 +83,7 @@ def _order(bound: Callable[[float], float]) -> Fraction:
 
 _ORDERS = [1 + Fraction(1, 2**k) for k in range(5, 0, -1)] + [1 + Fraction(2) ** k for k in range(11)]
 """Orders among which the one for a bound that is shown beside a sharper one is chosen."""
-_CLOSED = (normal.NAME, gaussian_composition.NAME, laplace.NAME, finite.NAME)
+_CLOSED = (gaussian.NAME, gaussian_composition.NAME, laplace.NAME, finite.NAME)
 """Rules about curves of mechanisms that are something in other measures too."""
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from dpverify.errors import DpverifyError
-from dpverify.expr import format_expr
-from dpverify.model import Claim, Mixture
-from dpverify.rules import mixture_closed
 from dpverify.search import concave_exponent, convex_exponent, divergence, mixtures, modulus, point_witness, power_identity
+from dpverify.trusted.language.errors import DpverifyError
+from dpverify.trusted.language.expr import format_expr
+from dpverify.trusted.language.model import Claim, Mixture
+from dpverify.trusted.rules.additive import mixture_closed
 
 
 def propose(claim: Claim, digits: int) -> list[dict[str, Any]]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from dpverify.errors import DpverifyError, Undecided
-from dpverify.expr import format_expr
-from dpverify.model import Claim, Mixture
-from dpverify.rules import mixture_concave
 from dpverify.search import mixtures, sensitivity
+from dpverify.trusted.language.errors import DpverifyError, Undecided
+from dpverify.trusted.language.expr import format_expr
+from dpverify.trusted.language.model import Claim, Mixture
+from dpverify.trusted.rules.additive import mixture_concave
 
 BITS_PER_DIGIT: Final = 4
 

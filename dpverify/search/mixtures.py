@@ -6,10 +6,8 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Final
 
-from dpverify.compare import find_counterexample
-from dpverify.curves import scale_family
-from dpverify.errors import DpverifyError, ExprError, Rejected, Undecided
-from dpverify.expr import (
+from dpverify.trusted.language.errors import DpverifyError, ExprError, Rejected, Undecided
+from dpverify.trusted.language.expr import (
     ONE,
     Add,
     Call,
@@ -29,9 +27,11 @@ from dpverify.expr import (
     substitute,
     symbols,
 )
-from dpverify.integral import integral, weighted
-from dpverify.model import Domain, Mixture
-from dpverify.shapes import Shapes
+from dpverify.trusted.language.model import Domain, Mixture
+from dpverify.trusted.numbers.integral import integral, weighted
+from dpverify.trusted.order.compare import find_counterexample
+from dpverify.trusted.order.convexity import Shapes
+from dpverify.trusted.rules.curves import scale_family
 
 SCALES: Final = ("v", "1/v", "sqrt(v)", "1/sqrt(v)", "1", "v**2", "1/v**2")
 

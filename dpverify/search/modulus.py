@@ -11,17 +11,32 @@ from typing import Any
 import numpy as np
 from flint import arb
 
-from dpverify.balls import constant, exact, precision, rational, resolve, value
-from dpverify.compare import certainly_le
-from dpverify.ends import End
-from dpverify.errors import DpverifyError, ExprError, Undecided
-from dpverify.expr import Add, Call, Expr, Mul, Num, add, children, format_expr, linear_part, mul, neg, sub, substitute, symbols
-from dpverify.model import Claim
-from dpverify.periods import step_period
-from dpverify.rules import modulus
-from dpverify.rules.modulus import Line, Period, Side
 from dpverify.search import sensitivity
 from dpverify.search.numeric import number, vectorised
+from dpverify.trusted.language.errors import DpverifyError, ExprError, Undecided
+from dpverify.trusted.language.expr import (
+    Add,
+    Call,
+    Expr,
+    Mul,
+    Num,
+    add,
+    children,
+    format_expr,
+    linear_part,
+    mul,
+    neg,
+    sub,
+    substitute,
+    symbols,
+)
+from dpverify.trusted.language.model import Claim
+from dpverify.trusted.numbers.asymptotics import End
+from dpverify.trusted.numbers.balls import constant, exact, precision, rational, resolve, value
+from dpverify.trusted.numbers.periods import step_period
+from dpverify.trusted.order.compare import certainly_le
+from dpverify.trusted.rules.additive import modulus
+from dpverify.trusted.rules.additive.modulus import Line, Period, Side
 
 STARTS = tuple(Fraction(2) ** k for k in (4, 6, 8, 10, 13, 16, 20, 26, 34, 50, 70, 90, 120, 160, 200, 260, 330))
 MOST_CELLS = 1500

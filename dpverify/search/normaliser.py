@@ -12,10 +12,8 @@ from typing import Any, Final
 
 from flint import arb
 
-from dpverify.balls import constant, precision, value
-from dpverify.compare import certainly_equal
-from dpverify.errors import DpverifyError, ExprError, Rejected
-from dpverify.expr import (
+from dpverify.trusted.language.errors import DpverifyError, ExprError, Rejected
+from dpverify.trusted.language.expr import (
     ONE,
     ZERO,
     Add,
@@ -41,9 +39,11 @@ from dpverify.expr import (
     substitute,
     symbols,
 )
-from dpverify.model import Claim, Domain, Kernel
-from dpverify.rules import normaliser
-from dpverify.rules.densities import KINKS, fraction
+from dpverify.trusted.language.model import Claim, Domain, Kernel
+from dpverify.trusted.numbers.balls import constant, precision, value
+from dpverify.trusted.order.compare import certainly_equal
+from dpverify.trusted.rules.finite import normaliser
+from dpverify.trusted.rules.finite.densities import KINKS, fraction
 
 MOST_LINES: Final = 24
 MOST_LEVELS: Final = 16

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from dpverify.expr import Add, Call, Expr, Mul, Num, Pow, Sym
+from dpverify.trusted.language.expr import Add, Call, Expr, Mul, Num, Pow, Sym
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 

@@ -13,19 +13,19 @@ from typing import Any
 import numpy as np
 from flint import arb, ctx
 
-from dpverify.balls import constant, jet, precision, rational, value
-from dpverify.compare import diagonally
-from dpverify.errors import DpverifyError, ExprError, Undecided
-from dpverify.expr import ZERO, Expr, Num, add, div, format_expr, mul, neg_log, num, power, substitute
-from dpverify.geometry import differences, norm_value
-from dpverify.integral import Additive, breaks, variable
-from dpverify.model import Claim, Domain, Product, Radial, Translation
-from dpverify.rules import point_witness as rule
-from dpverify.rules.base import INFINITE, MAX_EXPONENT, to_fraction
-from dpverify.rules.parameters import fixed
 from dpverify.search import sensitivity
 from dpverify.search.numeric import number, vectorised
-from dpverify.sensitivity import sensitivity_bounds
+from dpverify.trusted.facts.bounds import INFINITE, MAX_EXPONENT, to_fraction
+from dpverify.trusted.facts.parameters import fixed
+from dpverify.trusted.language.errors import DpverifyError, ExprError, Undecided
+from dpverify.trusted.language.expr import ZERO, Expr, Num, add, div, format_expr, mul, neg_log, num, power, substitute
+from dpverify.trusted.language.model import Claim, Domain, Product, Radial, Translation
+from dpverify.trusted.numbers.balls import constant, jet, precision, rational, value
+from dpverify.trusted.numbers.integral import Additive, breaks, variable
+from dpverify.trusted.order.compare import diagonally
+from dpverify.trusted.order.geometry import differences, norm_value
+from dpverify.trusted.order.sensitivity import sensitivity_bounds
+from dpverify.trusted.rules.additive import point_witness as rule
 
 _FINE = np.logspace(-4, 4, 1201)
 _POWERS = (*range(-100, -8, 4), *range(-8, 25), *range(28, 101, 4))

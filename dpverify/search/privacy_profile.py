@@ -12,38 +12,13 @@ from typing import Any
 
 from flint import arb
 
-from dpverify.balls import constant, exact, precision, rational
-from dpverify.compare import certainly_le
-from dpverify.curves import (
-    caps,
-    elliptical_process,
-    finite,
-    finite_composition,
-    finite_losses,
-    gauge,
-    gaussian_composition,
-    group_privacy,
-    laplace,
-    lattice,
-    line,
-    losses,
-    neighbours,
-    normal,
-    parallel_composition,
-    poisson_subsampling,
-    product,
-    pure_guarantee,
-    sampling_without_replacement,
-    scale_mixture,
-    tree,
-    uniform_ball,
-)
-from dpverify.curves.base import Curve, Pair
-from dpverify.curves.compositions import COMPOSITIONS
-from dpverify.curves.runs import Run, leaf, merged, reach
-from dpverify.errors import DpverifyError, Undecided
-from dpverify.expr import ONE, ZERO, Num
-from dpverify.model import (
+from dpverify.search import basic_composition, combination, stated_guarantee
+from dpverify.search import losses as grids
+from dpverify.search.combination import shared
+from dpverify.trusted.facts.pairs import Curve, Pair
+from dpverify.trusted.language.errors import DpverifyError, Undecided
+from dpverify.trusted.language.expr import ONE, ZERO, Num
+from dpverify.trusted.language.model import (
     Claim,
     Combinator,
     EllipticalProcess,
@@ -62,12 +37,39 @@ from dpverify.model import (
     Table,
     Translation,
 )
-from dpverify.rules import closed_profile
-from dpverify.rules import privacy_profile as rule
-from dpverify.rules.premises import pure_epsilon
-from dpverify.search import basic_composition, combination, stated_guarantee
-from dpverify.search import losses as grids
-from dpverify.search.combination import shared
+from dpverify.trusted.numbers.balls import constant, exact, precision, rational
+from dpverify.trusted.order.compare import certainly_le
+from dpverify.trusted.parts import neighbours
+from dpverify.trusted.parts.runs import Run, leaf, merged, reach
+from dpverify.trusted.rules.composition import (
+    closed_profile,
+    finite_composition,
+    finite_losses,
+    gaussian_composition,
+    group_privacy,
+    losses,
+    parallel_composition,
+    poisson_subsampling,
+    product,
+    sampling_without_replacement,
+    tree,
+)
+from dpverify.trusted.rules.composition import privacy_profile as rule
+from dpverify.trusted.rules.composition.compositions import COMPOSITIONS
+from dpverify.trusted.rules.composition.premises import pure_epsilon
+from dpverify.trusted.rules.curves import (
+    elliptical_process,
+    finite,
+    gauge,
+    gaussian,
+    laplace,
+    lattice,
+    line,
+    scale_mixture,
+    spherical_caps,
+    uniform_ball,
+)
+from dpverify.trusted.rules.guarantees import pure_guarantee
 
 Plan = dict[str, Any]
 Premises = Callable[[Claim], Plan | None]
@@ -80,9 +82,9 @@ _GUARD_BITS = 36
 _GRID_DIGITS = range(3, 9)
 """A grid has a fifth of the digits that are asked for: its length doubles with every three tenths of a digit."""
 _NAMES: dict[type, tuple[str, ...]] = {
-    Radial: (normal.NAME, laplace.NAME, line.NAME, caps.NAME, uniform_ball.NAME, gauge.NAME, scale_mixture.NAME),
-    Translation: (normal.NAME, laplace.NAME, lattice.NAME, line.NAME),
-    Product: (normal.NAME, laplace.NAME, product.NAME),
+    Radial: (gaussian.NAME, laplace.NAME, line.NAME, spherical_caps.NAME, uniform_ball.NAME, gauge.NAME, scale_mixture.NAME),
+    Translation: (gaussian.NAME, laplace.NAME, lattice.NAME, line.NAME),
+    Product: (gaussian.NAME, laplace.NAME, product.NAME),
     Mixture: (scale_mixture.NAME,),
     Staircase: (lattice.NAME,),
     EllipticalProcess: (elliptical_process.NAME,),
@@ -90,7 +92,7 @@ _NAMES: dict[type, tuple[str, ...]] = {
 """Rules for the curve of a single mechanism, the sharpest first."""
 _MOST_EVALUATED = 6000
 _EVALUATED = {
-    caps.NAME: 128,
+    spherical_caps.NAME: 128,
     losses.NAME: 1500,
     finite_composition.NAME: 1000,
     scale_mixture.NAME: 400,
@@ -181,7 +183,7 @@ def _premise(run: Run, target: Target) -> Plan | None:
 def _other(run: Run, target: Target) -> Plan | None:
     """Evidence for the pure epsilon of a part whose divergences are not known otherwise."""
     noise = run.part.mechanism
-    if isinstance(noise, Combinator | Guarantee) or normal.mu(noise, reach(run).upper) is not None:
+    if isinstance(noise, Combinator | Guarantee) or gaussian.mu(noise, reach(run).upper) is not None:
         return None
     return _premise(run, target)
 
@@ -383,7 +385,7 @@ def _stand_in(run: Run, plan: Plan, curve: Curve, pair: Pair) -> Pair:
                 return poisson_subsampling.sampled(_stand_in(below[0], plan["part"], inner, inner.upper), mechanism.rate)
     with precision(_FIRST_BITS):
         distance = min(max(float(pair.worst(arb(0)).mid()), 1e-9), 1 - 1e-9)
-    return normal.pair(Num(Fraction(2 * NormalDist().inv_cdf((1 + distance) / 2)).limit_denominator(10**12)))
+    return gaussian.pair(Num(Fraction(2 * NormalDist().inv_cdf((1 + distance) / 2)).limit_denominator(10**12)))
 
 
 def _single(run: Run, target: Target) -> Plan:
@@ -405,7 +407,7 @@ def _single(run: Run, target: Target) -> Plan:
     for plan in _leaf_plans(run, target):
         try:
             curve = tree.combine([run], plan, pure_epsilon)
-            high = plan["rule"] == caps.NAME and isinstance(mechanism, Radial) and bool(constant(mechanism.dimension) >= _HIGH)
+            high = plan["rule"] == spherical_caps.NAME and isinstance(mechanism, Radial) and bool(constant(mechanism.dimension) >= _HIGH)
             if high and curve.upper is not None:  # its integrals may have no enclosure
                 curve.upper.worst(rational(Fraction(target.epsilon or 0)))
         except DpverifyError as error:

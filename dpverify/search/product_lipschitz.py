@@ -5,14 +5,14 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any, Final
 
-from dpverify.balls import exact, jet, precision, rational, resolve
-from dpverify.ends import End
-from dpverify.errors import DpverifyError, Undecided
-from dpverify.expr import Expr, Num, format_expr, linear_part, neg, neg_log, symbols
-from dpverify.integral import breaks
-from dpverify.model import Claim, Product
-from dpverify.rules import product_lipschitz as rule
 from dpverify.search.closed_form import sensitivity_evidence
+from dpverify.trusted.language.errors import DpverifyError, Undecided
+from dpverify.trusted.language.expr import Expr, Num, format_expr, linear_part, neg, neg_log, symbols
+from dpverify.trusted.language.model import Claim, Product
+from dpverify.trusted.numbers.asymptotics import End
+from dpverify.trusted.numbers.balls import exact, jet, precision, rational, resolve
+from dpverify.trusted.numbers.integral import breaks
+from dpverify.trusted.rules.additive import product_lipschitz as rule
 
 BITS: Final = 96
 STARTS: Final = tuple(Fraction(2) ** k for k in (4, 5, 6, 8, 10, 12, 16, 20))

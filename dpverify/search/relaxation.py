@@ -18,16 +18,16 @@ from typing import Any
 import numpy as np
 from flint import fmpq, fmpq_mat
 
-from dpverify.balls import precision
-from dpverify.compare import certainly_le, certainly_lt
-from dpverify.errors import DpverifyError, Undecided
-from dpverify.expr import Expr, Sym, format_expr
-from dpverify.model import Claim, Domain
-from dpverify.rules.base import Bound, Infinite
-from dpverify.rules.relaxation import NAME, RULES, Gap
-from dpverify.rules.table import TABLE
 from dpverify.search.closed_form import BITS
 from dpverify.search.smt import counterexample
+from dpverify.trusted.facts.bounds import Bound, Infinite
+from dpverify.trusted.language.errors import DpverifyError, Undecided
+from dpverify.trusted.language.expr import Expr, Sym, format_expr
+from dpverify.trusted.language.model import Claim, Domain
+from dpverify.trusted.numbers.balls import precision
+from dpverify.trusted.order.compare import certainly_le, certainly_lt
+from dpverify.trusted.registry import TABLE
+from dpverify.trusted.rules.inequalities.positivstellensatz import NAME, RULES, Gap
 
 ROUNDS = 12
 MAX_MONOMIALS = 30

@@ -11,13 +11,13 @@ from typing import Final
 
 import numpy as np
 
-from dpverify.balls import precision, rational, value
-from dpverify.errors import DpverifyError
-from dpverify.expr import Call, Expr, Num, children, format_expr
-from dpverify.integral import Additive, breaks, domain, infinite_ends, pieces, variable, whole_density
-from dpverify.model import Claim, Domain, Kernel, Mixture, Product, Radial, Translation
 from dpverify.search import mixtures, normaliser
 from dpverify.search.numeric import SPECIAL, number, vectorised
+from dpverify.trusted.language.errors import DpverifyError
+from dpverify.trusted.language.expr import Call, Expr, Num, children, format_expr
+from dpverify.trusted.language.model import Claim, Domain, Kernel, Mixture, Product, Radial, Translation
+from dpverify.trusted.numbers.balls import precision, rational, value
+from dpverify.trusted.numbers.integral import Additive, breaks, domain, infinite_ends, pieces, variable, whole_density
 
 _ROUGH: Final = 53
 """Bits for densities that are only looked at."""

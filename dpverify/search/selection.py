@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from dpverify.errors import DpverifyError
-from dpverify.expr import Expr, Num, format_expr
-from dpverify.model import Claim, Selection
-from dpverify.rules import selection as rule
-from dpverify.rules.base import Infinite
 from dpverify.search import counterexample
 from dpverify.search.table import reached_ends
+from dpverify.trusted.facts.bounds import Infinite
+from dpverify.trusted.language.errors import DpverifyError
+from dpverify.trusted.language.expr import Expr, Num, format_expr
+from dpverify.trusted.language.model import Claim, Selection
+from dpverify.trusted.rules.finite import selection as rule
 
 
 def propose(claim: Claim, digits: int) -> list[dict[str, Any]]:

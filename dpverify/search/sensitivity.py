@@ -13,8 +13,8 @@ from typing import Any, Final
 
 from flint import fmpq, fmpq_mat
 
-from dpverify.geometry import Vector, differences, sign_vectors
-from dpverify.model import Claim, Matrix, Norm
+from dpverify.trusted.language.model import Claim, Matrix, Norm
+from dpverify.trusted.order.geometry import Vector, differences, sign_vectors
 
 LARGE: Final = 500
 """Coordinates of all points together from which a float solution saves more time than it takes."""
@@ -39,7 +39,7 @@ def propose_radius(norm: Norm, dimension: int) -> dict[str, Any]:
 def gauges(points: Matrix, vectors: Sequence[Vector]) -> dict[str, Any]:
     """The certificate of the largest gauge of `vectors` in the hull of + and - `points`, which must span the space.
 
-    Its form is that of `dpverify.geometry`; every number is exact.
+    Its form is that of `dpverify.trusted.order.geometry`; every number is exact.
     """
     simplex = _Simplex(points)
     primal: list[dict[str, str]] = []

@@ -13,12 +13,12 @@ from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
 
-from dpverify.compare import certainly_lt
-from dpverify.errors import DpverifyError, Undecided
-from dpverify.expr import Add, Call, Expr, Mul, Num, Pow, Sym, substitute, symbols
-from dpverify.kernel import lies_in
-from dpverify.model import Domain
-from dpverify.rules.relaxation import stripped
+from dpverify.trusted.kernel import lies_in
+from dpverify.trusted.language.errors import DpverifyError, Undecided
+from dpverify.trusted.language.expr import Add, Call, Expr, Mul, Num, Pow, Sym, substitute, symbols
+from dpverify.trusted.language.model import Domain
+from dpverify.trusted.order.compare import certainly_lt
+from dpverify.trusted.rules.inequalities.positivstellensatz import stripped
 
 SECONDS = 5.0
 MAX_POWER = 64

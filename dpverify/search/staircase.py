@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from dpverify.errors import DpverifyError
-from dpverify.expr import Num
-from dpverify.model import Claim, Staircase
-from dpverify.rules import staircase as rule
-from dpverify.rules.base import Infinite
 from dpverify.search import counterexample
+from dpverify.trusted.facts.bounds import Infinite
+from dpverify.trusted.language.errors import DpverifyError
+from dpverify.trusted.language.expr import Num
+from dpverify.trusted.language.model import Claim, Staircase
+from dpverify.trusted.rules.additive import staircase as rule
 
 
 def propose(claim: Claim, digits: int) -> list[dict[str, Any]]:

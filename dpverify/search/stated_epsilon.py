@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from dpverify.compare import certainly_le
-from dpverify.errors import DpverifyError, Undecided
-from dpverify.expr import ZERO
-from dpverify.model import Claim, Guarantee
-from dpverify.rules import stated_epsilon as rule
-from dpverify.rules.base import Infinite
+from dpverify.trusted.facts.bounds import Infinite
+from dpverify.trusted.language.errors import DpverifyError, Undecided
+from dpverify.trusted.language.expr import ZERO
+from dpverify.trusted.language.model import Claim, Guarantee
+from dpverify.trusted.order.compare import certainly_le
+from dpverify.trusted.rules.guarantees import stated_epsilon as rule
 
 
 def propose(claim: Claim, digits: int) -> list[dict[str, Any]]:

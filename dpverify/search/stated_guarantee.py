@@ -7,14 +7,15 @@ from fractions import Fraction
 from math import exp, log, log1p
 from typing import Any
 
-from dpverify.curves import renyi_composition, stated_guarantee
-from dpverify.curves.runs import Run, leaf
-from dpverify.errors import Rejected
-from dpverify.expr import Num
-from dpverify.model import Guarantee
-from dpverify.rules.premises import pure_epsilon
 from dpverify.search.measures import order_for_delta, order_for_epsilon
 from dpverify.search.numeric import number
+from dpverify.trusted.language.errors import Rejected
+from dpverify.trusted.language.expr import Num
+from dpverify.trusted.language.model import Guarantee
+from dpverify.trusted.parts.runs import Run, leaf
+from dpverify.trusted.rules.composition import renyi_composition
+from dpverify.trusted.rules.composition.premises import pure_epsilon
+from dpverify.trusted.rules.guarantees import stated_guarantee
 
 Plan = dict[str, Any]
 Divergence = Callable[[Fraction], Any]

@@ -9,15 +9,15 @@ from typing import Any
 
 from flint import arb
 
-from dpverify import compare
-from dpverify.balls import constant, precision
-from dpverify.errors import DpverifyError
-from dpverify.expr import Num, substitute, symbols
-from dpverify.model import Claim, Domain, Exponential, Table
-from dpverify.rules import finite as rule
-from dpverify.rules.parameters import fixed
 from dpverify.search import counterexample
-from dpverify.tables import Finite, LogBalls, finite
+from dpverify.trusted.facts.parameters import fixed
+from dpverify.trusted.language.errors import DpverifyError
+from dpverify.trusted.language.expr import Num, substitute, symbols
+from dpverify.trusted.language.model import Claim, Domain, Exponential, Table
+from dpverify.trusted.numbers.balls import constant, precision
+from dpverify.trusted.order import compare
+from dpverify.trusted.order.tables import Finite, LogBalls, finite
+from dpverify.trusted.rules.finite import finite as rule
 
 MOST_FORMS = 5
 """The most different log-ratios that are compared with each other for all parameters at once."""

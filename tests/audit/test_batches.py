@@ -9,9 +9,9 @@ import pytest
 from dpverify.audit import audit
 from dpverify.audit.batches import Batches
 from dpverify.audit.outputs import encode
-from dpverify.expr import Num, parse
 from dpverify.finding import NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION
-from dpverify.model import Claim, Norm, Radial
+from dpverify.trusted.language.expr import Num, parse
+from dpverify.trusted.language.model import Claim, Norm, Radial
 
 ONE = Num(Fraction(1))
 LAPLACE = Claim(Radial(parse("exp(-r)"), Norm("lp", Fraction(1)), ONE), ONE, sensitivity=ONE)

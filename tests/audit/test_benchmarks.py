@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 
 from dpverify.catalogue.reader import read_spec
-from dpverify.model import Sampled
+from dpverify.trusted.language.model import Sampled
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "specs" / "benchmarks"

@@ -11,7 +11,7 @@ from scipy.optimize import linprog
 from dpverify.audit.bets import mixture
 from dpverify.audit.bounds import kl_to_claim
 from dpverify.audit.partition import CurvePoint
-from dpverify.errors import AuditError
+from dpverify.trusted.language.errors import AuditError
 
 PURE = [CurvePoint(1.0)]
 CURVES = {

@@ -10,7 +10,7 @@ from scipy.special import betaincinv
 from dpverify.audit.bets import mixture
 from dpverify.audit.bounds import detectable_epsilon, epsilon_anytime, epsilon_lower_bound, kl_to_claim
 from dpverify.audit.partition import CurvePoint
-from dpverify.errors import AuditError
+from dpverify.trusted.language.errors import AuditError
 
 
 @pytest.mark.parametrize(("n_p", "n_q"), [(11, 11), (4, 16)])

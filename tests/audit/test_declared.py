@@ -15,9 +15,9 @@ from dpverify.audit.declared import Intervals, declared, gauge, quadrature, step
 from dpverify.audit.declared.curves import quadrature_curve, radial_curve
 from dpverify.audit.declared.laws import averaged
 from dpverify.audit.outputs import Outputs
-from dpverify.errors import AuditError
-from dpverify.expr import num, parse
-from dpverify.model import (
+from dpverify.trusted.language.errors import AuditError
+from dpverify.trusted.language.expr import num, parse
+from dpverify.trusted.language.model import (
     L1,
     L2,
     LINF,

@@ -21,7 +21,7 @@ from dpverify import processes
 from dpverify.audit import engine, learn
 from dpverify.audit.engine import MAX_BLOCK, SEGMENTS, BlockResult, Checkpoint, Engine, Job, block_size, run_block
 from dpverify.audit.target import Target
-from dpverify.errors import AuditError, SamplerError
+from dpverify.trusted.language.errors import AuditError, SamplerError
 
 forked = pytest.mark.skipif(not hasattr(os, "fork"), reason="samplers made here reach workers by a fork")
 

@@ -12,9 +12,9 @@ from dpverify.audit.journal import _packed_outputs, _unpacked_outputs
 from dpverify.audit.outputs import Outputs, concatenate, encode, exact_number, exact_vector
 from dpverify.audit.places import places_of
 from dpverify.audit.target import prepare
-from dpverify.expr import Num, parse
 from dpverify.finding import MODEL, NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION
-from dpverify.model import Claim, Norm, Radial, Translation
+from dpverify.trusted.language.expr import Num, parse
+from dpverify.trusted.language.model import Claim, Norm, Radial, Translation
 
 FAR = 2**60
 PAIR = [([0], [1])]

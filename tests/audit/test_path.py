@@ -17,10 +17,10 @@ from dpverify.audit.plan import make_plan
 from dpverify.audit.run import Settings, run
 from dpverify.audit.target import Target
 from dpverify.audit.trail import MOST, Look, bounded_path, marks, path
-from dpverify.expr import Num, parse
 from dpverify.finding import FLOAT, MODEL, NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION
-from dpverify.model import Claim, Norm, Radial, Sampled
 from dpverify.report.findings import record
+from dpverify.trusted.language.expr import Num, parse
+from dpverify.trusted.language.model import Claim, Norm, Radial, Sampled
 
 GRID = 2.0**20
 LAPLACE = Claim(Radial(parse("exp(-r)"), Norm("lp", Fraction(1)), Num(Fraction(1))), Num(Fraction(1)), sensitivity=Num(Fraction(1)))

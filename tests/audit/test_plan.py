@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from dpverify.audit import audit, audit_query
 from dpverify.audit.partition import CurvePoint
 from dpverify.audit.plan import make_plan, number_up
-from dpverify.errors import AuditError
-from dpverify.expr import Num, parse
-from dpverify.model import Claim, Domain, Norm, Query, Radial, Sampled, Table, Translation
+from dpverify.trusted.language.errors import AuditError
+from dpverify.trusted.language.expr import Num, parse
+from dpverify.trusted.language.model import Claim, Domain, Norm, Query, Radial, Sampled, Table, Translation
 
 
 def number(value):

@@ -11,10 +11,10 @@ from dpverify.audit import audit
 from dpverify.audit.declared.curves import proved_curve
 from dpverify.audit.partition import CurvePoint
 from dpverify.audit.plan import make_plan
-from dpverify.errors import AuditError
-from dpverify.expr import Num, parse
 from dpverify.finding import NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION
-from dpverify.model import L2, Claim, Compose, Kernel, Part, Radial, Sampled, Subsample
+from dpverify.trusted.language.errors import AuditError
+from dpverify.trusted.language.expr import Num, parse
+from dpverify.trusted.language.model import L2, Claim, Compose, Kernel, Part, Radial, Sampled, Subsample
 
 mpmath.mp.dps = 40
 GRID = 2.0**20

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import strategies as st
 
 from dpverify.audit.query import search_sensitivity
-from dpverify.errors import AuditError
+from dpverify.trusted.language.errors import AuditError
 
 
 def largest(v):

@@ -14,9 +14,9 @@ import dpverify
 from dpverify.audit import audit
 from dpverify.audit.replay import command_line, python_line
 from dpverify.audit.schedule import Decision, Schedule, fewest
-from dpverify.expr import Num, parse
 from dpverify.finding import FLOAT, MODEL, NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION
-from dpverify.model import Claim, Norm, Radial
+from dpverify.trusted.language.expr import Num, parse
+from dpverify.trusted.language.model import Claim, Norm, Radial
 
 GRID = 2.0**20
 ONE = Num(Fraction(1))

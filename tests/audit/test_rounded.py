@@ -8,9 +8,9 @@ import pytest
 from dpverify.audit import audit
 from dpverify.audit.conformance import grid_of
 from dpverify.audit.outputs import Outputs, encode
-from dpverify.expr import Num, parse
 from dpverify.finding import MODEL, NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION
-from dpverify.model import Claim, Norm, Product, Radial
+from dpverify.trusted.language.expr import Num, parse
+from dpverify.trusted.language.model import Claim, Norm, Product, Radial
 
 ONE = Num(Fraction(1))
 LINE = Claim(Radial(parse("exp(-r)"), Norm("lp", Fraction(1)), ONE), ONE, sensitivity=ONE)

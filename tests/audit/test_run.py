@@ -16,10 +16,10 @@ from dpverify.audit.journal import Journal
 from dpverify.audit.plan import make_plan
 from dpverify.audit.run import Settings, run
 from dpverify.audit.target import Target
-from dpverify.errors import AuditError, SamplerError
-from dpverify.expr import Num, parse
 from dpverify.finding import FLOAT, MODEL, NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION
-from dpverify.model import Claim, Norm, Product, Radial, Sampled, Selection, Table
+from dpverify.trusted.language.errors import AuditError, SamplerError
+from dpverify.trusted.language.expr import Num, parse
+from dpverify.trusted.language.model import Claim, Norm, Product, Radial, Sampled, Selection, Table
 
 GRID = 2.0**20
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from dpverify.audit.target import Target, load, prepare, show
-from dpverify.errors import AuditError, SamplerError
+from dpverify.trusted.language.errors import AuditError, SamplerError
 
 
 def rng():
@@ -350,5 +350,3 @@ def test_a_scalar_sampler_costs_little_over_the_bare_loop():
     generator = rng()
     bare = seconds(lambda: [laplace(data, generator) for _ in range(n)])
     assert seconds(lambda: target.draw(data, n, generator)) - bare < 1e-6 * n  # 0.1 to 0.4 us: `make bench` is where it is measured
-
-

@@ -8,10 +8,11 @@ import pytest
 from flint import arb
 from mpmath import mp, mpf
 
-from dpverify.balls import precision, rational
-from dpverify.curves import bounded_range, pure
-from dpverify.errors import Undecided
-from dpverify.expr import parse
+from dpverify.trusted.language.errors import Undecided
+from dpverify.trusted.language.expr import parse
+from dpverify.trusted.numbers.balls import precision, rational
+from dpverify.trusted.rules.curves import optimal_composition
+from dpverify.trusted.rules.guarantees import bounded_range
 
 
 def two_points(eta, t):
@@ -58,8 +59,8 @@ def test_it_is_zero_from_eta_on():
 
 def test_it_is_better_than_pure_of_the_same_epsilon_and_not_better_than_half():
     for epsilon in ("0", "1/5", "1/2"):
-        assert at(bounded_range.pair(parse("1")), epsilon) < at(pure.pair(parse("1")), epsilon)
-        assert at(bounded_range.pair(parse("1")), epsilon) >= at(pure.pair(parse("1/2")), epsilon) or epsilon == "0"
+        assert at(bounded_range.pair(parse("1")), epsilon) < at(optimal_composition.pair(parse("1")), epsilon)
+        assert at(bounded_range.pair(parse("1")), epsilon) >= at(optimal_composition.pair(parse("1/2")), epsilon) or epsilon == "0"
 
 
 @pytest.mark.parametrize(("eta", "epsilon"), [("1", "1/2"), ("2", "1"), ("1/2", "0")])
@@ -81,7 +82,7 @@ def test_one_copy_is_the_mechanism_itself():
 
 
 def test_many_copies_lie_between_half_and_full_pure_composition():
-    low, high = (pure.composed([pure.Part(parse(e), parse("0"), 50)]) for e in ("1/10", "1/5"))
+    low, high = (optimal_composition.composed([optimal_composition.Part(parse(e), parse("0"), 50)]) for e in ("1/10", "1/5"))
     found = bounded_range.fixed_copies(parse("1/5"), 50)
     for epsilon in ("1/2", "1"):
         assert at(low, epsilon) < at(found, epsilon) < at(high, epsilon)

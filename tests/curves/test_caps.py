@@ -12,14 +12,14 @@ import pytest
 from flint import acb, arb
 from mpmath import mp, mpf
 
-from dpverify.balls import constant, precision
-from dpverify.curves import caps
-from dpverify.curves.base import Curve
-from dpverify.errors import Rejected, Undecided
-from dpverify.expr import parse
-from dpverify.geometry import Sensitivity
-from dpverify.integral import LogBesselK
-from dpverify.model import L1, L2, Norm, Radial
+from dpverify.trusted.facts.pairs import Curve
+from dpverify.trusted.language.errors import Rejected, Undecided
+from dpverify.trusted.language.expr import parse
+from dpverify.trusted.language.model import L1, L2, Norm, Radial
+from dpverify.trusted.numbers.balls import constant, precision
+from dpverify.trusted.numbers.integral import LogBesselK
+from dpverify.trusted.order.geometry import Sensitivity
+from dpverify.trusted.rules.curves import spherical_caps
 
 UNIT = arb(-1).union(arb(1))
 STUDENT = "(1 + r**2/({nu}))**(-({nu} + {d})/2)"
@@ -27,7 +27,7 @@ STUDENT = "(1 + r**2/({nu}))**(-({nu} + {d})/2)"
 
 def made(profile: str, d: int | str, shift: str = "1", scale: str = "1", norm: Norm = L2) -> Curve:
     reach = parse(shift)
-    return caps.curve(Radial(parse(profile), norm, parse(str(d)), parse(scale)), Sensitivity(reach, reach))
+    return spherical_caps.curve(Radial(parse(profile), norm, parse(str(d)), parse(scale)), Sensitivity(reach, reach))
 
 
 def delta(curve: Curve, epsilon: str, bits: int = 96) -> arb:
@@ -229,7 +229,7 @@ def test_enclosures_at_two_precisions_meet_and_delta_falls(profile: str, d: int)
 
 def test_delta_rises_with_the_sensitivity_and_a_range_of_sensitivities_is_not_exact() -> None:
     noise = Radial(parse(STUDENT.format(nu=4, d=3)), L2, parse("3"))
-    curve = caps.curve(noise, Sensitivity(upper=parse("1"), lower=parse("7/8")))
+    curve = spherical_caps.curve(noise, Sensitivity(upper=parse("1"), lower=parse("7/8")))
     assert not curve.exact and curve.upper is not None and curve.lower is not None
     with precision(48):
         assert curve.lower.forward(arb(1) / 2) < curve.upper.forward(arb(1) / 2)

@@ -8,12 +8,13 @@ from flint import arb
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpverify.balls import precision, rational
-from dpverify.curves import normal, poisson_subsampling
-from dpverify.curves.base import Curve, Pair, symmetric
-from dpverify.curves.chords import cut, remembered, sketch
-from dpverify.errors import Undecided
-from dpverify.expr import ONE, num
+from dpverify.trusted.facts.chords import cut, remembered, sketch
+from dpverify.trusted.facts.pairs import Curve, Pair, symmetric
+from dpverify.trusted.language.errors import Undecided
+from dpverify.trusted.language.expr import ONE, num
+from dpverify.trusted.numbers.balls import precision, rational
+from dpverify.trusted.rules.composition import poisson_subsampling
+from dpverify.trusted.rules.curves import gaussian as normal
 
 POINTS = [arb(i) / 2 for i in range(7)]
 HALF = Fraction(1, 2)
@@ -44,7 +45,7 @@ def test_the_truth_is_between_the_chords(n):
     found = pair.forward(arb(n) / 64)
     truth = gaussian(n / 64)
     assert found.lower() <= arb(str(truth + mpmath.mpf(10) ** -12)) and arb(str(truth - mpmath.mpf(10) ** -12)) <= found.upper()
-    assert found.lower() >= -arb(2) ** -30 and found.upper() - found.lower() < 0.06
+    assert found.lower() >= -(arb(2) ** -30) and found.upper() - found.lower() < 0.06
 
 
 def test_at_its_points_a_sketch_is_what_was_evaluated():

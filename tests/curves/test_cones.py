@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.spatial import ConvexHull
 
-from dpverify.curves.cones import Cones, vertices
-from dpverify.errors import Undecided
+from dpverify.trusted.language.errors import Undecided
+from dpverify.trusted.order.cones import Cones, vertices
 
 
 def rows(*numbers):

@@ -8,12 +8,11 @@ import pytest
 from flint import arb
 from mpmath import mp
 
-from dpverify.balls import precision, rational
-from dpverify.curves import distributions, losses
-from dpverify.curves.base import Curve, Pair
-from dpverify.errors import CertificateError, DpverifyError
-from dpverify.rules import privacy_profile
 from dpverify.search.losses import propose
+from dpverify.trusted.facts.pairs import Curve, Pair
+from dpverify.trusted.language.errors import CertificateError, DpverifyError
+from dpverify.trusted.numbers.balls import precision, rational
+from dpverify.trusted.rules.composition import distributions, losses, privacy_profile
 
 F = Fraction
 ONE = ((F(3, 4), F(1, 4)), (F(1, 4), F(3, 4)))

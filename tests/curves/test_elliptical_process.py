@@ -4,11 +4,11 @@ import mpmath
 import pytest
 from flint import arb
 
-from dpverify.curves import elliptical_process
-from dpverify.errors import DpverifyError, Rejected
-from dpverify.expr import ONE, ZERO, num, parse
-from dpverify.geometry import Sensitivity
-from dpverify.model import L2, EllipticalProcess, Radial
+from dpverify.trusted.language.errors import DpverifyError, Rejected
+from dpverify.trusted.language.expr import ONE, ZERO, num, parse
+from dpverify.trusted.language.model import L2, EllipticalProcess, Radial
+from dpverify.trusted.order.geometry import Sensitivity
+from dpverify.trusted.rules.curves import elliptical_process
 
 mpmath.mp.dps = 30
 

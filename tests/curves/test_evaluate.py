@@ -3,10 +3,10 @@
 import pytest
 from flint import arb, ctx, fmpq
 
-from dpverify.balls import constant, precision
-from dpverify.curves.evaluate import Known, accurately, decimals, divergence, falling
-from dpverify.errors import Undecided
-from dpverify.expr import parse
+from dpverify.trusted.facts.evaluate import Known, accurately, decimals, divergence, falling
+from dpverify.trusted.language.errors import Undecided
+from dpverify.trusted.language.expr import parse
+from dpverify.trusted.numbers.balls import constant, precision
 
 
 def test_a_constant_is_known_at_the_precision_of_the_moment():

@@ -6,10 +6,11 @@ import pytest
 from flint import arb
 from mpmath import mp
 
-from dpverify.balls import precision, rational
-from dpverify.curves import event, normal
-from dpverify.curves.base import Pair, symmetric
-from dpverify.expr import parse
+from dpverify.trusted.facts import event
+from dpverify.trusted.facts.pairs import Pair, symmetric
+from dpverify.trusted.language.expr import parse
+from dpverify.trusted.numbers.balls import precision, rational
+from dpverify.trusted.rules.curves import gaussian
 
 F = Fraction
 
@@ -17,7 +18,7 @@ F = Fraction
 @pytest.mark.parametrize("epsilon", [F(0), F(1, 3), F(2)])
 @pytest.mark.parametrize("mu", [F(1, 2), F(2)])
 def test_the_probabilities_of_a_gaussian_half_line_are_enclosed(mu, epsilon):
-    pair = normal.pair(parse(str(mu)))
+    pair = gaussian.pair(parse(str(mu)))
     with precision(150), mp.workdps(40):
         p, q = event.probabilities(pair.forward, rational(epsilon))
         cut = mp.mpf(epsilon.numerator) / epsilon.denominator * mu.denominator / mu.numerator

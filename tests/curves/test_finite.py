@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mpmath import mp
 
-from dpverify.balls import constant, precision, rational
-from dpverify.compare import certainly_equal
-from dpverify.curves import finite
-from dpverify.errors import Rejected, Undecided
-from dpverify.expr import ONE, Num, num, parse
-from dpverify.model import L2, Exponential, Radial, Selection, Table
+from dpverify.trusted.language.errors import Rejected, Undecided
+from dpverify.trusted.language.expr import ONE, Num, num, parse
+from dpverify.trusted.language.model import L2, Exponential, Radial, Selection, Table
+from dpverify.trusted.numbers.balls import constant, precision, rational
+from dpverify.trusted.order.compare import certainly_equal
+from dpverify.trusted.rules.curves import finite
 
 
 def table(*rows, adjacent=None):

@@ -10,14 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mpmath import mp
 
-from dpverify.balls import precision, rational
-from dpverify.curves import finite, finite_composition, pure, tree
-from dpverify.curves.finite_composition import Part, coprime
-from dpverify.errors import CertificateError, DpverifyError, Rejected, Undecided
-from dpverify.expr import Num, num, parse
-from dpverify.model import L2, Compose, Exponential, Group, Lipschitz, Radial, Selection, Table
-from dpverify.model import Part as Piece
-from dpverify.rules.premises import pure_epsilon
+from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected, Undecided
+from dpverify.trusted.language.expr import Num, num, parse
+from dpverify.trusted.language.model import L2, Compose, Exponential, Group, Lipschitz, Radial, Selection, Table
+from dpverify.trusted.language.model import Part as Piece
+from dpverify.trusted.numbers.balls import precision, rational
+from dpverify.trusted.rules.composition import finite_composition, tree
+from dpverify.trusted.rules.composition.finite_composition import Part, coprime
+from dpverify.trusted.rules.composition.premises import pure_epsilon
+from dpverify.trusted.rules.curves import finite, optimal_composition
 
 LOPSIDED = [[Fraction(9, 10), Fraction(1, 10)], [Fraction(2, 5), Fraction(3, 5)]]
 RESPONSE = [[Fraction(3, 4), Fraction(1, 4)], [Fraction(1, 4), Fraction(3, 4)]]
@@ -172,7 +173,7 @@ def test_where_nothing_can_be_chosen_the_curve_is_exact(a):
 @pytest.mark.parametrize("k", [1, 2, 7, 40])
 def test_randomized_responses_are_those_of_the_theorem_about_pure_parts(k):
     with precision(96):
-        known = pure.composed([pure.Part(parse("log(3)"), times=k)])
+        known = optimal_composition.composed([optimal_composition.Part(parse("log(3)"), times=k)])
         found = finite_composition.curve([Part(table(RESPONSE), None, k)]).upper
         for epsilon in (arb(0), arb(1) / 3, arb(k) / 2):
             ours, theirs = found.worst(epsilon), known.worst(epsilon)
@@ -183,7 +184,7 @@ def test_answers_with_equal_exponentials_are_one_outcome():
     e = "exp(1)/(1 + exp(1))", "1/(1 + exp(1))"
     with precision(96):
         found = finite_composition.curve([Part(table([e, e[::-1]]), None, 200)]).upper
-        known = pure.composed([pure.Part(num(1), times=200)])
+        known = optimal_composition.composed([optimal_composition.Part(num(1), times=200)])
         assert found.worst(arb(120)).overlaps(known.worst(arb(120))) and found.worst(arb(120)).rel_accuracy_bits() > 80
 
 

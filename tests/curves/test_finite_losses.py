@@ -10,13 +10,13 @@ from flint import arb
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpverify.balls import constant, precision, rational
-from dpverify.curves import finite_losses
-from dpverify.curves.finite_losses import Ratio
-from dpverify.curves.runs import merged
-from dpverify.errors import Rejected, Undecided
-from dpverify.expr import Num, num, parse
-from dpverify.model import Compose, Group, Part, PostProcess, Query, Subsample, Table, Translation
+from dpverify.trusted.language.errors import Rejected, Undecided
+from dpverify.trusted.language.expr import Num, num, parse
+from dpverify.trusted.language.model import Compose, Group, Part, PostProcess, Query, Subsample, Table, Translation
+from dpverify.trusted.numbers.balls import constant, precision, rational
+from dpverify.trusted.parts.runs import merged
+from dpverify.trusted.rules.composition import finite_losses
+from dpverify.trusted.rules.composition.finite_losses import Ratio
 
 F = Fraction
 BITS = 128

@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 from flint import arb
 
-from dpverify.balls import constant, precision, rational
-from dpverify.curves.cones import vertices
-from dpverify.curves.gauge import curve, greatest_slope
-from dpverify.errors import Rejected, Undecided
-from dpverify.expr import ONE, num, parse
-from dpverify.geometry import Sensitivity
-from dpverify.model import L1, L2, LINF, Norm, Product, Radial
-from dpverify.shapes import Shapes
+from dpverify.trusted.language.errors import Rejected, Undecided
+from dpverify.trusted.language.expr import ONE, num, parse
+from dpverify.trusted.language.model import L1, L2, LINF, Norm, Product, Radial
+from dpverify.trusted.numbers.balls import constant, precision, rational
+from dpverify.trusted.order.cones import vertices
+from dpverify.trusted.order.convexity import Shapes
+from dpverify.trusted.order.geometry import Sensitivity
+from dpverify.trusted.rules.curves.gauge import curve, greatest_slope
 
 UNIT = Sensitivity(ONE, ONE)
 HEXAGON = Norm("facets", None, ((F(1), F(0)), (F(0), F(1)), (F(1), F(1))))

@@ -6,12 +6,12 @@ import pytest
 from flint import arb
 from mpmath import mp
 
-from dpverify.balls import precision, rational
-from dpverify.curves import gaussian_composition
-from dpverify.curves.runs import merged
-from dpverify.errors import Rejected
-from dpverify.expr import Num, num, parse
-from dpverify.model import L1, L2, Compose, Norm, Part, Product, Query, Radial
+from dpverify.trusted.language.errors import Rejected
+from dpverify.trusted.language.expr import Num, num, parse
+from dpverify.trusted.language.model import L1, L2, Compose, Norm, Part, Product, Query, Radial
+from dpverify.trusted.numbers.balls import precision, rational
+from dpverify.trusted.parts.runs import merged
+from dpverify.trusted.rules.composition import gaussian_composition
 
 F = Fraction
 

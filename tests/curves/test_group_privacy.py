@@ -6,11 +6,12 @@ import pytest
 from flint import arb
 from mpmath import mp
 
-from dpverify.balls import precision, rational
-from dpverify.curves import group_privacy, normal
-from dpverify.curves.base import Curve
-from dpverify.errors import Rejected
-from dpverify.expr import num, parse
+from dpverify.trusted.facts.pairs import Curve
+from dpverify.trusted.language.errors import Rejected
+from dpverify.trusted.language.expr import num, parse
+from dpverify.trusted.numbers.balls import precision, rational
+from dpverify.trusted.rules.composition import group_privacy
+from dpverify.trusted.rules.curves import gaussian as normal
 
 F = Fraction
 

@@ -9,10 +9,11 @@ import pytest
 from flint import arb
 from mpmath import mp, mpf
 
-from dpverify.balls import precision, rational
-from dpverify.curves import guarantees, normal, pure
-from dpverify.errors import Undecided
-from dpverify.expr import Num, num, parse
+from dpverify.trusted.language.errors import Undecided
+from dpverify.trusted.language.expr import Num, num, parse
+from dpverify.trusted.numbers.balls import precision, rational
+from dpverify.trusted.rules.curves import gaussian, optimal_composition
+from dpverify.trusted.rules.guarantees import guarantees
 
 POINTS = [("1/2", "1/4"), ("1", "1/10"), ("2", "1/100"), ("3", "1/100")]
 
@@ -67,7 +68,7 @@ def test_one_guarantee_is_that_of_its_worst_mechanism(epsilon):
     with precision(96):
         at = rational(Fraction(epsilon))
         ball = built([("1", "1/1000")]).forward(at)
-        assert ball.overlaps(pure.guarantee(parse("1"), parse("1/1000")).forward(at))
+        assert ball.overlaps(optimal_composition.guarantee(parse("1"), parse("1/1000")).forward(at))
         assert ball.rel_accuracy_bits() > 60
 
 
@@ -76,12 +77,12 @@ def test_it_keeps_every_guarantee_and_is_better_than_each():
         pair = built(POINTS)
         for epsilon, delta in POINTS:
             assert not pair.forward(rational(Fraction(epsilon))) > rational(Fraction(delta)) + arb(2) ** -80
-            assert not pair.forward(arb(1) / 4) > pure.guarantee(parse(epsilon), parse(delta)).forward(arb(1) / 4)
+            assert not pair.forward(arb(1) / 4) > optimal_composition.guarantee(parse(epsilon), parse(delta)).forward(arb(1) / 4)
 
 
 def test_points_of_a_true_curve_lie_above_it_everywhere():
     with precision(96):
-        curve = normal.profile(parse("1"))
+        curve = gaussian.profile(parse("1"))
         rounded = []
         for i in range(1, 9):
             mantissa = int((curve(arb(i) / 2) * 2**60).ceil().upper().unique_fmpz())

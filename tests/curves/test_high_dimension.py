@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from dpverify.expr import num, parse
-from dpverify.model import L2, Claim, Radial
+from dpverify.trusted.language.expr import num, parse
+from dpverify.trusted.language.model import L2, Claim, Radial
 from dpverify.verify import verify
 
 

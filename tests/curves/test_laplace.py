@@ -10,14 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mpmath import mp
 
-from dpverify.balls import constant, precision, rational
-from dpverify.compare import certainly_equal
-from dpverify.curves import laplace
-from dpverify.curves.base import Pair
-from dpverify.errors import Rejected, Undecided
-from dpverify.expr import Num, num, parse
-from dpverify.geometry import Sensitivity
-from dpverify.model import L1, L2, LINF, Norm, Product, Radial, Translation
+from dpverify.trusted.facts.pairs import Pair
+from dpverify.trusted.language.errors import Rejected, Undecided
+from dpverify.trusted.language.expr import Num, num, parse
+from dpverify.trusted.language.model import L1, L2, LINF, Norm, Product, Radial, Translation
+from dpverify.trusted.numbers.balls import constant, precision, rational
+from dpverify.trusted.order.compare import certainly_equal
+from dpverify.trusted.order.geometry import Sensitivity
+from dpverify.trusted.rules.curves import laplace
 
 
 def line(text):

@@ -8,10 +8,10 @@ import pytest
 from flint import arb
 from mpmath import mp, mpf
 
-from dpverify.balls import precision, rational
-from dpverify.curves import laplace_sums
-from dpverify.errors import Undecided
-from dpverify.expr import num, parse
+from dpverify.trusted.language.errors import Undecided
+from dpverify.trusted.language.expr import num, parse
+from dpverify.trusted.numbers.balls import precision, rational
+from dpverify.trusted.rules.composition import laplace_sums
 
 
 def irwin_hall(count, x):

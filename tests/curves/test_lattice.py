@@ -7,12 +7,12 @@ import mpmath
 import pytest
 from flint import arb
 
-from dpverify.balls import precision
-from dpverify.curves.lattice import curve, whole
-from dpverify.errors import Rejected, Undecided
-from dpverify.expr import ONE, ZERO, Num, num, parse
-from dpverify.geometry import Sensitivity
-from dpverify.model import L2, Radial, Staircase, Translation
+from dpverify.trusted.language.errors import Rejected, Undecided
+from dpverify.trusted.language.expr import ONE, ZERO, Num, num, parse
+from dpverify.trusted.language.model import L2, Radial, Staircase, Translation
+from dpverify.trusted.numbers.balls import precision
+from dpverify.trusted.order.geometry import Sensitivity
+from dpverify.trusted.rules.curves.lattice import curve, whole
 
 MP = mpmath.mp.clone()
 MP.dps = 60

@@ -7,12 +7,12 @@ import mpmath
 import pytest
 from flint import arb
 
-from dpverify.balls import precision
-from dpverify.curves.line import curve
-from dpverify.errors import Rejected, Undecided
-from dpverify.expr import ONE, ZERO, Num, parse
-from dpverify.geometry import Sensitivity
-from dpverify.model import L2, Norm, Radial, Staircase, Translation
+from dpverify.trusted.language.errors import Rejected, Undecided
+from dpverify.trusted.language.expr import ONE, ZERO, Num, parse
+from dpverify.trusted.language.model import L2, Norm, Radial, Staircase, Translation
+from dpverify.trusted.numbers.balls import precision
+from dpverify.trusted.order.geometry import Sensitivity
+from dpverify.trusted.rules.curves.line import curve
 
 MP = mpmath.mp.clone()
 MP.dps = 60

@@ -12,13 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from dpverify.balls import exact, precision, rational
-from dpverify.curves import grid as grids
-from dpverify.curves import losses
-from dpverify.curves.base import Pair, symmetric
-from dpverify.curves.grid import Grid
-from dpverify.errors import Rejected, Undecided
 from dpverify.search.losses import propose
+from dpverify.trusted.facts.pairs import Pair, symmetric
+from dpverify.trusted.language.errors import Rejected, Undecided
+from dpverify.trusted.numbers.balls import exact, precision, rational
+from dpverify.trusted.rules.composition import grid as grids
+from dpverify.trusted.rules.composition import losses
+from dpverify.trusted.rules.composition.grid import Grid
 
 F = Fraction
 

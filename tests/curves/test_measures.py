@@ -7,12 +7,14 @@ import pytest
 from flint import arb
 from mpmath import mp, mpf
 
-from dpverify.balls import constant, precision, rational
-from dpverify.curves import laplace_sums, measures, normal, pure
-from dpverify.curves.measures import Renyi
-from dpverify.errors import Rejected, Undecided
-from dpverify.expr import num, parse
 from dpverify.search import measures as search
+from dpverify.trusted.language.errors import Rejected, Undecided
+from dpverify.trusted.language.expr import num, parse
+from dpverify.trusted.numbers.balls import constant, precision, rational
+from dpverify.trusted.rules.composition import laplace_sums
+from dpverify.trusted.rules.curves import gaussian, optimal_composition
+from dpverify.trusted.rules.guarantees import conversions
+from dpverify.trusted.rules.guarantees.conversions import Renyi
 
 DIGITS = 40
 ORDERS = [Fraction(11, 10), Fraction(2), Fraction(13, 2), Fraction(40)]
@@ -43,7 +45,7 @@ def test_the_gaussian_divergence_is_the_integral(order):
         top = a * mu  # where p^a q^(1-a) is greatest, p at mu and q at 0
         whole = mpmath.quad(lambda x: mpmath.exp(-a * (x - mu) ** 2 / 2 - (1 - a) * x**2 / 2), [top - 20, top - 5, top, top + 5, top + 20])
         expected = mpmath.log(whole / mpmath.sqrt(2 * mpmath.pi)) / (a - 1)
-        assert near(number(measures.renyi_of_gaussian(parse("3/4"), order).divergence), expected)
+        assert near(number(conversions.renyi_of_gaussian(parse("3/4"), order).divergence), expected)
 
 
 @pytest.mark.parametrize("order", ORDERS)
@@ -55,7 +57,7 @@ def test_the_laplace_divergence_is_the_integral(order):
             return mpmath.exp(-a * abs(x) - (1 - a) * abs(x - shift)) / 2
 
         expected = mpmath.log(mpmath.quad(integrand, [-90, -20, -5, 0, shift, 5, 20, 90])) / (a - 1)
-        assert near(number(measures.renyi_of_laplace(parse("3/2"), order).divergence), expected)
+        assert near(number(conversions.renyi_of_laplace(parse("3/2"), order).divergence), expected)
 
 
 @pytest.mark.parametrize("order", ORDERS)
@@ -64,18 +66,18 @@ def test_the_pure_divergence_is_that_of_randomized_response_and_the_greatest(ord
         a, size = real(order), mpmath.log(3)
         p, q = [mpf(3) / 4, mpf(1) / 4], [mpf(1) / 4, mpf(3) / 4]
         expected = mpmath.log(mpmath.fsum(x**a * y ** (1 - a) for x, y in zip(p, q, strict=True))) / (a - 1)
-        found = number(measures.renyi_of_pure(parse("log(3)"), order).divergence)
+        found = number(conversions.renyi_of_pure(parse("log(3)"), order).divergence)
         assert near(found, expected)
-        assert number(measures.renyi_of_laplace(parse("log(3)"), order).divergence) < found < size
+        assert number(conversions.renyi_of_laplace(parse("log(3)"), order).divergence) < found < size
 
 
 def test_divergences_of_one_order_add_up():
     parts = [Renyi(Fraction(3), parse("1/2")), Renyi(Fraction(3), parse("1/3"))]
-    assert measures.renyi_composed(parts) == Renyi(Fraction(3), parse("5/6"))
+    assert conversions.renyi_composed(parts) == Renyi(Fraction(3), parse("5/6"))
     with pytest.raises(Undecided, match="one order"):
-        measures.renyi_composed([parts[0], Renyi(Fraction(2), parse("1"))])
+        conversions.renyi_composed([parts[0], Renyi(Fraction(2), parse("1"))])
     with pytest.raises(Undecided, match="one order"):
-        measures.renyi_composed([])
+        conversions.renyi_composed([])
 
 
 # -- to approximate differential privacy --------------------------------------------------------------
@@ -89,7 +91,7 @@ def test_the_constant_is_the_greatest_ratio(order, epsilon):
         best = level + mpmath.log(a / (a - 1))
         values = [(1 - mpmath.exp(level - x)) * mpmath.exp((a - 1) * (tau - x)) for x in (best, best - mpf("0.01"), best + mpf("0.01"))]
         assert values[0] > max(values[1:])
-        assert near(number(measures.renyi_delta_bound(Renyi(order, parse("1/4")), parse(epsilon))), values[0])
+        assert near(number(conversions.renyi_delta_bound(Renyi(order, parse("1/4")), parse(epsilon))), values[0])
 
 
 @pytest.mark.parametrize("epsilon", ["0", "1", "4"])
@@ -98,12 +100,12 @@ def test_the_bound_on_delta_is_never_below_a_mechanism(order, epsilon):
     with precision(96):
         at = rational(Fraction(epsilon))
         level = parse(epsilon)
-        gaussian = measures.renyi_delta_bound(measures.renyi_of_gaussian(parse("1"), order), level)
-        assert constant(gaussian) > normal.profile(parse("1"))(at)
-        laplace = measures.renyi_delta_bound(measures.renyi_of_laplace(parse("2"), order), level)
+        gaussian = conversions.renyi_delta_bound(conversions.renyi_of_gaussian(parse("1"), order), level)
+        assert constant(gaussian) > gaussian.profile(parse("1"))(at)
+        laplace = conversions.renyi_delta_bound(conversions.renyi_of_laplace(parse("2"), order), level)
         assert constant(laplace) > laplace_sums.profile(parse("2"), 1)(at)
-        response = measures.renyi_delta_bound(measures.renyi_of_pure(parse("2"), order), level)
-        assert constant(response) > pure.pair(parse("2")).forward(at)
+        response = conversions.renyi_delta_bound(conversions.renyi_of_pure(parse("2"), order), level)
+        assert constant(response) > optimal_composition.pair(parse("2")).forward(at)
 
 
 @pytest.mark.parametrize("delta", ["1/10", "1e-6", "1e-30"])
@@ -111,33 +113,33 @@ def test_the_bound_on_delta_is_never_below_a_mechanism(order, epsilon):
 def test_the_two_bounds_are_inverse_to_each_other(order, delta):
     renyi = Renyi(order, parse("2"))
     with mp.workdps(DIGITS):
-        back = number(measures.renyi_delta_bound(renyi, measures.renyi_epsilon_bound(renyi, parse(delta))))
+        back = number(conversions.renyi_delta_bound(renyi, conversions.renyi_epsilon_bound(renyi, parse(delta))))
         wanted = real(Fraction(parse(delta).value))
         assert abs(back - wanted) < wanted * mpf(10) ** -25
 
 
 def test_the_bound_on_epsilon_is_at_least_zero():
     with precision(96):
-        assert constant(measures.renyi_epsilon_bound(Renyi(Fraction(2), parse("1/1000")), parse("9/10"))).is_zero()
+        assert constant(conversions.renyi_epsilon_bound(Renyi(Fraction(2), parse("1/1000")), parse("9/10"))).is_zero()
 
 
 @pytest.mark.parametrize(("rho", "delta"), [("1/2", "1e-6"), ("1/100", "1e-10"), ("20", "1e-5")])
 def test_the_search_finds_the_best_order_for_epsilon(rho, delta):
     order = search.zcdp_order_for_epsilon(float(Fraction(rho)), float(delta))
-    best = number(measures.zcdp_epsilon_bound(parse(rho), parse(delta), order))
+    best = number(conversions.zcdp_epsilon_bound(parse(rho), parse(delta), order))
     with mp.workdps(DIGITS):
         for i in range(1, 200):
             other = 1 + (order - 1) * Fraction(i, 50)
-            assert number(measures.zcdp_epsilon_bound(parse(rho), parse(delta), other)) >= best * (1 - mpf(10) ** -9)
+            assert number(conversions.zcdp_epsilon_bound(parse(rho), parse(delta), other)) >= best * (1 - mpf(10) ** -9)
 
 
 @pytest.mark.parametrize(("rho", "epsilon"), [("1/2", "4"), ("1/100", "1"), ("2", "0")])
 def test_the_search_finds_the_best_order_for_delta(rho, epsilon):
     order = search.zcdp_order_for_delta(float(Fraction(rho)), float(epsilon))
-    best = number(measures.zcdp_delta_bound(parse(rho), parse(epsilon), order))
+    best = number(conversions.zcdp_delta_bound(parse(rho), parse(epsilon), order))
     for i in range(1, 200):
         other = 1 + (order - 1) * Fraction(i, 50)
-        assert number(measures.zcdp_delta_bound(parse(rho), parse(epsilon), other)) >= best * (1 - mpf(10) ** -9)
+        assert number(conversions.zcdp_delta_bound(parse(rho), parse(epsilon), other)) >= best * (1 - mpf(10) ** -9)
 
 
 def test_the_simple_conversion_of_zcdp_is_no_better():
@@ -145,24 +147,24 @@ def test_the_simple_conversion_of_zcdp_is_no_better():
     order = search.zcdp_order_for_epsilon(0.5, 1e-6)
     with mp.workdps(DIGITS):
         simple = mpf("0.5") + 2 * mpmath.sqrt(mpf("0.5") * mpmath.log(10**6))
-        assert number(measures.zcdp_epsilon_bound(parse("1/2"), parse("1e-6"), order)) < simple
+        assert number(conversions.zcdp_epsilon_bound(parse("1/2"), parse("1e-6"), order)) < simple
 
 
 def test_points_of_many_orders_make_a_pair_above_the_mechanism():
     points = search.zcdp_points(parse("1/2"), [Fraction(i, 2) for i in range(1, 13)])
-    pair = measures.renyi_pair(points)
+    pair = conversions.renyi_pair(points)
     with precision(96):
         for i in range(25):
-            assert pair.forward(arb(i) / 4) > normal.profile(parse("1"))(arb(i) / 4)
+            assert pair.forward(arb(i) / 4) > gaussian.profile(parse("1"))(arb(i) / 4)
         assert pair.forward(arb(4)) < constant(parse("2e-4"))
         for renyi, epsilon in points:
-            bound = constant(measures.renyi_delta_bound(renyi, epsilon))
+            bound = constant(conversions.renyi_delta_bound(renyi, epsilon))
             assert not pair.forward(constant(epsilon)) > bound * (1 + arb(2) ** -70)
 
 
 def test_a_pair_of_no_useful_point_is_undecided():
     with pytest.raises(Undecided, match="below 1"):
-        measures.renyi_pair([(Renyi(Fraction(2), parse("50")), parse("1"))])
+        conversions.renyi_pair([(Renyi(Fraction(2), parse("50")), parse("1"))])
 
 
 # -- concentrated -----------------------------------------------------------------------------------
@@ -170,19 +172,19 @@ def test_a_pair_of_no_useful_point_is_undecided():
 
 @pytest.mark.parametrize("eps0", ["1/10", "1", "5"])
 def test_pure_privacy_is_concentrated_and_no_less(eps0):
-    rho = number(measures.zcdp_of_pure(parse(eps0)))
+    rho = number(conversions.zcdp_of_pure(parse(eps0)))
     with mp.workdps(DIGITS):
         size = real(Fraction(eps0))
         assert rho <= size**2 / 2
         for order in (Fraction(1_000_001, 1_000_000), Fraction(3, 2), Fraction(2), Fraction(5), Fraction(100)):
-            assert number(measures.renyi_of_pure(parse(eps0), order).divergence) <= real(order) * rho
-        nearly = number(measures.renyi_of_pure(parse(eps0), Fraction(1_000_001, 1_000_000)).divergence)
+            assert number(conversions.renyi_of_pure(parse(eps0), order).divergence) <= real(order) * rho
+        nearly = number(conversions.renyi_of_pure(parse(eps0), Fraction(1_000_001, 1_000_000)).divergence)
         assert nearly > rho * (1 - mpf(10) ** -5)
 
 
 @pytest.mark.parametrize("eta", ["1/10", "1", "5"])
 def test_bounded_range_is_concentrated(eta):
-    rho = number(measures.zcdp_of_bounded_range(parse(eta)))
+    rho = number(conversions.zcdp_of_bounded_range(parse(eta)))
     with mp.workdps(DIGITS):
         size = real(Fraction(eta))
         for i in range(1, 20):
@@ -194,10 +196,10 @@ def test_bounded_range_is_concentrated(eta):
 
 
 def test_concentrated_parts_add_up_and_gaussian_ones_are_half_a_square():
-    assert measures.zcdp_composed([parse("1/2"), parse("1/3")]) == parse("5/6")
-    assert measures.zcdp_of_gaussian(parse("3")) == parse("9/2")
+    assert conversions.zcdp_composed([parse("1/2"), parse("1/3")]) == parse("5/6")
+    assert conversions.zcdp_of_gaussian(parse("3")) == parse("9/2")
     for order in ORDERS:
-        assert measures.renyi_of_zcdp(parse("9/2"), order) == measures.renyi_of_gaussian(parse("3"), order)
+        assert conversions.renyi_of_zcdp(parse("9/2"), order) == conversions.renyi_of_gaussian(parse("3"), order)
 
 
 # -- Gaussian ---------------------------------------------------------------------------------------
@@ -213,13 +215,13 @@ def test_gaussian_privacy_is_the_integral_over_the_better_side(epsilon):
             return (mpmath.exp(-(x**2) / 2) - mpmath.exp(level - (x - mu) ** 2 / 2)) / mpmath.sqrt(2 * mpmath.pi)
 
         expected = mpmath.quad(excess, [cut - 30, cut - 10, cut - 3, cut])
-        ball = measures.gdp_pair(parse("3/4")).forward(rational(Fraction(epsilon)))
+        ball = conversions.gdp_pair(parse("3/4")).forward(rational(Fraction(epsilon)))
         assert near(mpf(ball.mid().str(40, radius=False)) / expected, mpf(1), 20)
 
 
 def test_gaussian_parts_compose_by_squares():
-    assert measures.gdp_composed([parse("3"), parse("4")]) == parse("5")
-    assert measures.gdp_composed([parse("1/10")] * 100) == parse("1")
+    assert conversions.gdp_composed([parse("3"), parse("4")]) == parse("5")
+    assert conversions.gdp_composed([parse("1/10")] * 100) == parse("1")
 
 
 # -- hypotheses -------------------------------------------------------------------------------------
@@ -229,9 +231,9 @@ def test_gaussian_parts_compose_by_squares():
 def test_an_order_of_at_most_one_is_undecided(order):
     for ask in (
         lambda: Renyi(order, parse("1")),
-        lambda: measures.renyi_of_laplace(parse("1"), order),
-        lambda: measures.renyi_of_pure(parse("1"), order),
-        lambda: measures.zcdp_delta_bound(parse("1"), parse("1"), order),
+        lambda: conversions.renyi_of_laplace(parse("1"), order),
+        lambda: conversions.renyi_of_pure(parse("1"), order),
+        lambda: conversions.zcdp_delta_bound(parse("1"), parse("1"), order),
     ):
         with pytest.raises(Undecided, match="above 1"):
             ask()
@@ -242,16 +244,16 @@ def test_a_parameter_below_zero_or_open_is_undecided(value):
     bad = parse(value)
     for ask in (
         lambda: Renyi(Fraction(2), bad),
-        lambda: measures.renyi_of_laplace(bad, Fraction(2)),
-        lambda: measures.renyi_of_pure(bad, Fraction(2)),
-        lambda: measures.renyi_of_zcdp(bad, Fraction(2)),
-        lambda: measures.renyi_delta_bound(Renyi(Fraction(2), num(1)), bad),
-        lambda: measures.zcdp_of_pure(bad),
-        lambda: measures.zcdp_of_gaussian(bad),
-        lambda: measures.zcdp_of_bounded_range(bad),
-        lambda: measures.zcdp_composed([bad]),
-        lambda: measures.gdp_pair(bad),
-        lambda: measures.gdp_composed([bad]),
+        lambda: conversions.renyi_of_laplace(bad, Fraction(2)),
+        lambda: conversions.renyi_of_pure(bad, Fraction(2)),
+        lambda: conversions.renyi_of_zcdp(bad, Fraction(2)),
+        lambda: conversions.renyi_delta_bound(Renyi(Fraction(2), num(1)), bad),
+        lambda: conversions.zcdp_of_pure(bad),
+        lambda: conversions.zcdp_of_gaussian(bad),
+        lambda: conversions.zcdp_of_bounded_range(bad),
+        lambda: conversions.zcdp_composed([bad]),
+        lambda: conversions.gdp_pair(bad),
+        lambda: conversions.gdp_composed([bad]),
     ):
         with pytest.raises((Undecided, Rejected), match="at least 0"):
             ask()
@@ -260,4 +262,4 @@ def test_a_parameter_below_zero_or_open_is_undecided(value):
 @pytest.mark.parametrize("delta", ["0", "-1/2", "3/2", "d"])
 def test_an_epsilon_is_bounded_at_a_probability_only(delta):
     with pytest.raises(Undecided, match="delta"):
-        measures.renyi_epsilon_bound(Renyi(Fraction(2), num(1)), parse(delta))
+        conversions.renyi_epsilon_bound(Renyi(Fraction(2), num(1)), parse(delta))

@@ -5,14 +5,11 @@ from fractions import Fraction
 
 import pytest
 
-from dpverify import kernel
-from dpverify.balls import constant, precision, rational
-from dpverify.certificate import Step
-from dpverify.compare import certainly_equal
-from dpverify.curves import neighbours, tree
-from dpverify.errors import CertificateError, Rejected, Undecided
-from dpverify.expr import num, parse
-from dpverify.model import (
+from dpverify.trusted import kernel
+from dpverify.trusted.language.certificate import Step
+from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
+from dpverify.trusted.language.expr import num, parse
+from dpverify.trusted.language.model import (
     L1,
     L2,
     Claim,
@@ -32,7 +29,11 @@ from dpverify.model import (
     Table,
     Translation,
 )
-from dpverify.rules.premises import pure_epsilon
+from dpverify.trusted.numbers.balls import constant, precision, rational
+from dpverify.trusted.order.compare import certainly_equal
+from dpverify.trusted.parts import neighbours
+from dpverify.trusted.rules.composition import tree
+from dpverify.trusted.rules.composition.premises import pure_epsilon
 from dpverify.verify import verify
 
 F = Fraction

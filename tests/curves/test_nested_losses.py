@@ -12,12 +12,11 @@ from flint import arb
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpverify.balls import precision, rational
-from dpverify.curves import distributions, losses, poisson_subsampling
-from dpverify.curves.base import Curve, Pair
-from dpverify.expr import Num, num, parse
-from dpverify.model import L1, L2, Claim, Compose, Part, Radial, Subsample
-from dpverify.rules import privacy_profile
+from dpverify.trusted.facts.pairs import Curve, Pair
+from dpverify.trusted.language.expr import Num, num, parse
+from dpverify.trusted.language.model import L1, L2, Claim, Compose, Part, Radial, Subsample
+from dpverify.trusted.numbers.balls import precision, rational
+from dpverify.trusted.rules.composition import distributions, losses, poisson_subsampling, privacy_profile
 
 F = Fraction
 BITS = 160

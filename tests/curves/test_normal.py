@@ -8,14 +8,14 @@ import pytest
 from flint import arb, fmpq
 from mpmath import mp
 
-from dpverify.balls import constant, precision, rational
-from dpverify.compare import certainly_equal
-from dpverify.curves import normal
-from dpverify.curves.base import Pair
-from dpverify.errors import Rejected, Undecided
-from dpverify.expr import Num, call, num, parse, sub
-from dpverify.geometry import Sensitivity
-from dpverify.model import L1, L2, LINF, Norm, Product, Radial, Translation
+from dpverify.trusted.facts.pairs import Pair
+from dpverify.trusted.language.errors import Rejected, Undecided
+from dpverify.trusted.language.expr import Num, call, num, parse, sub
+from dpverify.trusted.language.model import L1, L2, LINF, Norm, Product, Radial, Translation
+from dpverify.trusted.numbers.balls import constant, precision, rational
+from dpverify.trusted.order.compare import certainly_equal
+from dpverify.trusted.order.geometry import Sensitivity
+from dpverify.trusted.rules.curves import gaussian
 
 ELLIPSOID = Norm("ellipsoid", matrix=((Fraction(2), Fraction(1)), (Fraction(1), Fraction(3))))
 
@@ -57,22 +57,22 @@ def test_the_closed_form_is_the_integral_and_keeps_its_digits_where_delta_is_tin
     value = by_integration(Fraction(mu), Fraction(epsilon))
     for bits, digits in ((64, 12), (100, 20)):
         with precision(bits):
-            assert agrees(normal.profile(parse(mu))(rational(Fraction(epsilon))), value, digits)
+            assert agrees(gaussian.profile(parse(mu))(rational(Fraction(epsilon))), value, digits)
     with precision(400):
-        exact = constant(normal.delta_expr(parse(mu), parse(epsilon)))
+        exact = constant(gaussian.delta_expr(parse(mu), parse(epsilon)))
     assert agrees(exact, value, 20)
 
 
 def test_below_zero_the_closed_form_is_that_of_the_exchanged_pair():
     with precision(100):
-        pair = normal.curve(radial("exp(-r**2/2)"), stated("1")).upper
+        pair = gaussian.curve(radial("exp(-r**2/2)"), stated("1")).upper
         dual = Pair(pair.forward, pair.backward)
         for epsilon in (arb(fmpq(1, 3)), arb(4), arb(0)):
             assert pair.delta(-epsilon).overlaps(dual.delta(-epsilon))
 
 
 def test_a_wide_epsilon_gets_all_values_within_and_a_shapeless_one_an_error():
-    profile = normal.profile(parse("3/2"))
+    profile = gaussian.profile(parse("3/2"))
     wide = profile(arb(1, "1/4"))
     assert all(wide.contains(profile(arb(fmpq(k, 8)))) for k in range(6, 11))
     with pytest.raises(Undecided, match="not enclosed"):
@@ -92,7 +92,7 @@ def test_a_wide_epsilon_gets_all_values_within_and_a_shapeless_one_an_error():
     ],
 )
 def test_one_gaussian_in_many_spellings(text, rate):
-    assert certainly_equal(normal.mu(radial(text, scale="2"), parse("3")), parse(f"3*({rate})/2"))
+    assert certainly_equal(gaussian.mu(radial(text, scale="2"), parse("3")), parse(f"3*({rate})/2"))
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def test_one_gaussian_in_many_spellings(text, rate):
     ],
 )
 def test_gaussians_by_location_on_a_line_in_an_ellipsoid_and_by_coordinates(noise, rate):
-    assert certainly_equal(normal.mu(noise, num(1)), parse(rate))
+    assert certainly_equal(gaussian.mu(noise, num(1)), parse(rate))
 
 
 @pytest.mark.parametrize(
@@ -129,9 +129,9 @@ def test_gaussians_by_location_on_a_line_in_an_ellipsoid_and_by_coordinates(nois
     ],
 )
 def test_what_is_not_certainly_gaussian_has_no_curve(noise):
-    assert normal.mu(noise, num(1)) is None
+    assert gaussian.mu(noise, num(1)) is None
     with pytest.raises(Rejected, match="not certainly exp"):
-        normal.curve(noise, stated("1"))
+        gaussian.curve(noise, stated("1"))
 
 
 @pytest.mark.parametrize(
@@ -145,22 +145,22 @@ def test_what_is_not_certainly_gaussian_has_no_curve(noise):
 )
 def test_a_norm_a_scale_or_a_dimension_that_is_none_is_refused(noise, why):
     with pytest.raises(Rejected, match=why):
-        normal.mu(noise, num(1))
+        gaussian.mu(noise, num(1))
 
 
 def test_a_negative_distance_is_refused_and_none_hides_everything():
     with pytest.raises(Rejected, match="at least 0"):
-        normal.profile(parse("-1"))
+        gaussian.profile(parse("-1"))
     with pytest.raises(Rejected, match="at least 0"):
-        normal.delta_expr(parse("-1"), num(1))
-    assert normal.delta_expr(parse("sqrt(2) - sqrt(2)"), num(1)) == call("max", sub(num(1), call("exp", num(1))), num(0))
-    assert normal.profile(parse("0"))(arb(0)) == 0
+        gaussian.delta_expr(parse("-1"), num(1))
+    assert gaussian.delta_expr(parse("sqrt(2) - sqrt(2)"), num(1)) == call("max", sub(num(1), call("exp", num(1))), num(0))
+    assert gaussian.profile(parse("0"))(arb(0)) == 0
 
 
 def test_the_curve_is_exact_where_the_distance_is_and_in_between_otherwise():
     noise = radial("exp(-r**2/2)")
-    assert normal.curve(noise, stated("2")).exact
-    curve = normal.curve(noise, Sensitivity(parse("2"), parse("3/2")))
+    assert gaussian.curve(noise, stated("2")).exact
+    curve = gaussian.curve(noise, Sensitivity(parse("2"), parse("3/2")))
     assert not curve.exact
     assert curve.lower.forward(arb(1)) < curve.upper.forward(arb(1))
 
@@ -170,15 +170,15 @@ def test_a_query_bounds_independent_coordinates_by_the_difference_it_has():
         Product(parse("exp(-z**2/2)"), num(4), L1),
         Sensitivity(num(1), num(1), (Fraction(1, 2), Fraction(1, 2), Fraction(0), Fraction(0))),
     )
-    assert normal.curve(noise, reach, stated=True).exact
-    met = normal.curve(noise, reach).lower.forward(arb(1))
-    assert met.overlaps(normal.profile(parse("1/sqrt(2)"))(arb(1)))
-    spread = normal.curve(noise, stated("1")).lower.forward(arb(1))
-    assert spread.overlaps(normal.profile(parse("1/2"))(arb(1)))
+    assert gaussian.curve(noise, reach, stated=True).exact
+    met = gaussian.curve(noise, reach).lower.forward(arb(1))
+    assert met.overlaps(gaussian.profile(parse("1/sqrt(2)"))(arb(1)))
+    spread = gaussian.curve(noise, stated("1")).lower.forward(arb(1))
+    assert spread.overlaps(gaussian.profile(parse("1/2"))(arb(1)))
 
 
 def test_the_event_has_the_divergence():
-    pair = normal.curve(radial("exp(-r**2/2)"), stated("3/2")).upper
+    pair = gaussian.curve(radial("exp(-r**2/2)"), stated("3/2")).upper
     shown = pair.event(arb(1))
     p, q = (arb(shown[name].strip("[]").split(",")[0]) for name in "PQ")
     assert abs(p - arb(1).exp() * q - pair.forward(arb(1))) < arb("1e-10")
@@ -190,11 +190,11 @@ def test_random_points_lie_on_the_curve_of_the_reference():
     for _ in range(6):
         mu, epsilon = Fraction(random.randint(1, 400), 100), Fraction(random.randint(0, 500), 100)
         with precision(64):
-            assert agrees(normal.profile(Num(mu))(rational(epsilon)), by_integration(mu, epsilon), 12)
+            assert agrees(gaussian.profile(Num(mu))(rational(epsilon)), by_integration(mu, epsilon), 12)
 
 
 def test_thousands_of_evaluations_are_cheap():
-    profile = normal.profile(parse("1/50"))
+    profile = gaussian.profile(parse("1/50"))
     start = perf_counter()
     for k in range(1000):
         profile(arb(fmpq(k, 500)))

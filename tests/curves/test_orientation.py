@@ -11,15 +11,14 @@ from fractions import Fraction
 import mpmath
 import pytest
 
-from dpverify.balls import constant, precision, rational
-from dpverify.curves import finite_losses, leaves, poisson_subsampling, tree
-from dpverify.curves.neighbours import is_told
-from dpverify.curves.runs import Run
-from dpverify.errors import Rejected
-from dpverify.expr import Num, parse
-from dpverify.model import Claim, Compose, Group, Lipschitz, Part, PostProcess, Product, Query, Subsample, Translation
-from dpverify.rules import combination
-from dpverify.rules.premises import pure_epsilon
+from dpverify.trusted.language.errors import Rejected
+from dpverify.trusted.language.expr import Num, parse
+from dpverify.trusted.language.model import Claim, Compose, Group, Lipschitz, Part, PostProcess, Product, Query, Subsample, Translation
+from dpverify.trusted.numbers.balls import constant, precision, rational
+from dpverify.trusted.parts.neighbours import is_told
+from dpverify.trusted.parts.runs import Run
+from dpverify.trusted.rules.composition import combination, finite_losses, leaves, poisson_subsampling, tree
+from dpverify.trusted.rules.composition.premises import pure_epsilon
 from dpverify.verify import verify
 
 F = Fraction

@@ -5,11 +5,12 @@ from fractions import Fraction
 import pytest
 from flint import arb
 
-from dpverify.balls import precision, rational
-from dpverify.curves import normal, parallel_composition
-from dpverify.curves.base import Curve, Pair, symmetric
-from dpverify.errors import Rejected
-from dpverify.expr import parse
+from dpverify.trusted.facts.pairs import Curve, Pair, symmetric
+from dpverify.trusted.language.errors import Rejected
+from dpverify.trusted.language.expr import parse
+from dpverify.trusted.numbers.balls import precision, rational
+from dpverify.trusted.rules.composition import parallel_composition
+from dpverify.trusted.rules.curves import gaussian
 
 
 def laplace(ratio):
@@ -21,7 +22,7 @@ def exact(pair, rule="x"):
 
 
 def test_the_upper_profile_is_the_greatest_at_each_epsilon():
-    one, other = laplace("1/2"), normal.pair(parse("1/2"))
+    one, other = laplace("1/2"), gaussian.pair(parse("1/2"))
     with precision(64):
         found = parallel_composition.curve([exact(one, "a"), exact(other, "b")], 1)
         for epsilon in ("0", "1/4", "1/2", "2"):

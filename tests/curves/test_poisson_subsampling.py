@@ -6,14 +6,14 @@ import pytest
 from flint import arb
 from mpmath import mp
 
-from dpverify.balls import constant, precision, rational
-from dpverify.curves import poisson_subsampling, tree
-from dpverify.curves.base import Curve, Pair
-from dpverify.curves.runs import Run
-from dpverify.errors import Rejected
-from dpverify.expr import Num, num, parse
-from dpverify.model import Compose, Part, Subsample, Table
-from dpverify.rules.premises import pure_epsilon
+from dpverify.trusted.facts.pairs import Curve, Pair
+from dpverify.trusted.language.errors import Rejected
+from dpverify.trusted.language.expr import Num, num, parse
+from dpverify.trusted.language.model import Compose, Part, Subsample, Table
+from dpverify.trusted.numbers.balls import constant, precision, rational
+from dpverify.trusted.parts.runs import Run
+from dpverify.trusted.rules.composition import poisson_subsampling, tree
+from dpverify.trusted.rules.composition.premises import pure_epsilon
 
 F = Fraction
 P, Q = (F(1, 2), F(1, 3), F(1, 6)), (F(1, 5), F(1, 5), F(3, 5))

@@ -9,8 +9,8 @@ import pytest
 from flint import fmpq
 from scipy.spatial import ConvexHull, HalfspaceIntersection
 
-from dpverify.curves.polyhedra import Polyhedra, Shift
-from dpverify.errors import Undecided
+from dpverify.trusted.language.errors import Undecided
+from dpverify.trusted.order.polyhedra import Polyhedra, Shift
 
 
 def rows(*numbers):

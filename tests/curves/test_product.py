@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from flint import arb
 
-from dpverify.curves.product import curve
-from dpverify.errors import Rejected, Undecided
-from dpverify.expr import ONE, num, parse
-from dpverify.geometry import Sensitivity
-from dpverify.model import L1, L2, LINF, Norm, Product, Radial
+from dpverify.trusted.language.errors import Rejected, Undecided
+from dpverify.trusted.language.expr import ONE, num, parse
+from dpverify.trusted.language.model import L1, L2, LINF, Norm, Product, Radial
+from dpverify.trusted.order.geometry import Sensitivity
+from dpverify.trusted.rules.composition.product import curve
 
 UNIT = Sensitivity(ONE, ONE)
 LOGISTIC = "exp(-z)/(1 + exp(-z))**2"

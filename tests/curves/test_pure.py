@@ -8,11 +8,11 @@ import pytest
 from flint import arb
 from mpmath import mp, mpf
 
-from dpverify.balls import constant, precision, rational
-from dpverify.curves import pure
-from dpverify.curves.pure import Part
-from dpverify.errors import Undecided
-from dpverify.expr import ONE, ZERO, num, parse
+from dpverify.trusted.language.errors import Undecided
+from dpverify.trusted.language.expr import ONE, ZERO, num, parse
+from dpverify.trusted.numbers.balls import constant, precision, rational
+from dpverify.trusted.rules.curves import optimal_composition
+from dpverify.trusted.rules.curves.optimal_composition import Part
 
 DIGITS = 60
 
@@ -40,7 +40,7 @@ def by_outcomes(parts, epsilon):
 
 
 def built(parts):
-    return pure.composed([Part(parse(e), parse(d), times) for e, d, times in parts])
+    return optimal_composition.composed([Part(parse(e), parse(d), times) for e, d, times in parts])
 
 
 def close(ball, expected, digits):
@@ -79,15 +79,15 @@ def test_ten_thousand_copies_agree_with_the_binomial_sum_at_sixty_digits():
             total += weight * (1 - mpmath.exp(epsilon - (k - 2 * i) * size))
             weight *= decay * (k - i) / (i + 1)
         with precision(96):
-            close(pure.composed([Part(parse("1/100"), ZERO, k)]).forward(arb(2)), total, 20)
+            close(optimal_composition.composed([Part(parse("1/100"), ZERO, k)]).forward(arb(2)), total, 20)
 
 
 def test_a_loss_that_ties_with_epsilon_is_no_trouble():
     with precision(64):
         for i in range(6):  # 10 losses of 1/10: the sums are the multiples of 1/5
-            ball = pure.composed([Part(parse("1/10"), ZERO, 10)]).forward(rational(Fraction(i, 5)))
+            ball = optimal_composition.composed([Part(parse("1/10"), ZERO, 10)]).forward(rational(Fraction(i, 5)))
             assert ball.rel_accuracy_bits() > 40 or i == 5
-        assert pure.pair(parse("log(3)")).forward(arb(3).log()).abs_upper() < arb(2) ** -60
+        assert optimal_composition.pair(parse("log(3)")).forward(arb(3).log()).abs_upper() < arb(2) ** -60
 
 
 def test_a_wide_epsilon_is_enclosed():
@@ -115,15 +115,15 @@ def test_what_reveals_the_input_stays_at_every_epsilon():
 
 def test_no_privacy_parameter_at_all_reveals_nothing():
     with precision(96):
-        assert pure.pair(ZERO).forward(arb(0)).is_zero()
+        assert optimal_composition.pair(ZERO).forward(arb(0)).is_zero()
 
 
 def test_the_closed_form_is_the_profile():
     with precision(110):
         for eps0, k, epsilon in (("1/2", 8, "2"), ("log(2)", 7, "log(2)"), ("1/3", 1, "1/4"), ("1/10", 40, "1")):
-            expr = pure.delta_expr(parse(eps0), k, parse(epsilon))
+            expr = optimal_composition.delta_expr(parse(eps0), k, parse(epsilon))
             assert expr is not None
-            profile = pure.composed([Part(parse(eps0), ZERO, k)]).forward
+            profile = optimal_composition.composed([Part(parse(eps0), ZERO, k)]).forward
             exact_ends = constant(parse(epsilon))
             assert constant(expr).overlaps(profile(exact_ends))
             with mp.workdps(DIGITS):
@@ -132,24 +132,24 @@ def test_the_closed_form_is_the_profile():
 
 
 def test_the_closed_form_of_one_is_randomized_response():
-    expr = pure.delta_expr(parse("log(3)"), 1, ZERO)
+    expr = optimal_composition.delta_expr(parse("log(3)"), 1, ZERO)
     with precision(96):
         assert constant(expr).overlaps(rational(Fraction(1, 2)))
-    assert pure.delta_expr(parse("1"), 3, parse("3")) == ZERO
+    assert optimal_composition.delta_expr(parse("1"), 3, parse("3")) == ZERO
 
 
 def test_no_closed_form_where_a_sign_is_uncertain_or_terms_are_many():
-    assert pure.delta_expr(parse("1"), 10_000, parse("1")) is None
-    assert pure.delta_expr(parse("1"), 3, parse("x")) is None
-    assert pure.delta_expr(parse("1"), 3, num(-1)) is None
+    assert optimal_composition.delta_expr(parse("1"), 10_000, parse("1")) is None
+    assert optimal_composition.delta_expr(parse("1"), 3, parse("x")) is None
+    assert optimal_composition.delta_expr(parse("1"), 3, num(-1)) is None
 
 
 def test_the_basic_bound_adds_up_and_is_never_better():
     parts = [Part(parse("1/2"), parse("1/1000"), 3), Part(parse("log(2)"), ZERO, 2)]
-    epsilon, delta = pure.basic(parts)
+    epsilon, delta = optimal_composition.basic(parts)
     assert (epsilon, delta) == (parse("3/2 + 2*log(2)"), parse("3/1000"))
     with precision(96):
-        assert pure.composed(parts).forward(constant(epsilon)) < constant(delta)
+        assert optimal_composition.composed(parts).forward(constant(epsilon)) < constant(delta)
 
 
 def test_it_is_convex_in_the_exponential_and_falls():
@@ -206,10 +206,10 @@ def test_an_event_at_a_wide_or_long_epsilon_is_one_of_its_middle():
 )
 def test_what_is_no_guarantee_or_out_of_reach_is_undecided(parts, why):
     with pytest.raises(Undecided, match=why):
-        pure.composed(parts)
+        optimal_composition.composed(parts)
 
 
 def test_many_parts_still_have_a_basic_bound():
-    assert pure.basic([Part(ONE, parse("1e-6"), 10**6)]) == (num(10**6), ONE)
+    assert optimal_composition.basic([Part(ONE, parse("1e-6"), 10**6)]) == (num(10**6), ONE)
     with pytest.raises(Undecided):
-        pure.basic([Part(num(-1))])
+        optimal_composition.basic([Part(num(-1))])

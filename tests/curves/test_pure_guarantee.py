@@ -7,10 +7,10 @@ from flint import arb
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpverify.balls import precision, rational
-from dpverify.curves import pure_guarantee
-from dpverify.curves.base import Pure
-from dpverify.expr import num, parse
+from dpverify.trusted.facts.pairs import Pure
+from dpverify.trusted.language.expr import num, parse
+from dpverify.trusted.numbers.balls import precision, rational
+from dpverify.trusted.rules.guarantees import pure_guarantee
 
 F = Fraction
 tables = st.lists(st.tuples(st.integers(1, 20), st.integers(1, 20)), min_size=2, max_size=4)

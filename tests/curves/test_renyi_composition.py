@@ -6,13 +6,13 @@ import mpmath
 import pytest
 from flint import arb
 
-from dpverify.curves import renyi_composition
-from dpverify.curves.base import Pure
-from dpverify.curves.runs import Run
-from dpverify.errors import CertificateError, DpverifyError, Rejected
-from dpverify.expr import ONE, num, parse
-from dpverify.model import L2, Compose, Guarantee, Part, Radial, Subsample
 from dpverify.search import stated_guarantee as search
+from dpverify.trusted.facts.pairs import Pure
+from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected
+from dpverify.trusted.language.expr import ONE, num, parse
+from dpverify.trusted.language.model import L2, Compose, Guarantee, Part, Radial, Subsample
+from dpverify.trusted.parts.runs import Run
+from dpverify.trusted.rules.composition import renyi_composition
 
 mpmath.mp.dps = 40
 

@@ -4,11 +4,9 @@ from fractions import Fraction
 
 import pytest
 
-from dpverify.balls import precision
-from dpverify.curves.runs import MOST_TIMES, Run, adjacency_faults, check_adjacencies, leaf, merged, reach
-from dpverify.errors import Rejected, Undecided
-from dpverify.expr import num, parse
-from dpverify.model import (
+from dpverify.trusted.language.errors import Rejected, Undecided
+from dpverify.trusted.language.expr import num, parse
+from dpverify.trusted.language.model import (
     L1,
     Claim,
     Compose,
@@ -25,6 +23,8 @@ from dpverify.model import (
     Subsample,
     Table,
 )
+from dpverify.trusted.numbers.balls import precision
+from dpverify.trusted.parts.runs import MOST_TIMES, Run, adjacency_faults, check_adjacencies, leaf, merged, reach
 
 NOISE = Radial(parse("exp(-r)"), L1, num(1))
 LAPLACE = Part(NOISE, num(1))

@@ -7,11 +7,11 @@ import pytest
 from flint import arb
 from mpmath import mp
 
-from dpverify.balls import constant, precision, rational
-from dpverify.curves import sampling_without_replacement as rule
-from dpverify.curves.base import Curve, Pair
-from dpverify.errors import Rejected
-from dpverify.expr import num, parse
+from dpverify.trusted.facts.pairs import Curve, Pair
+from dpverify.trusted.language.errors import Rejected
+from dpverify.trusted.language.expr import num, parse
+from dpverify.trusted.numbers.balls import constant, precision, rational
+from dpverify.trusted.rules.composition import sampling_without_replacement as rule
 
 F = Fraction
 

@@ -6,13 +6,13 @@ import mpmath
 import pytest
 from flint import arb
 
-from dpverify.balls import precision, rational
-from dpverify.curves import scale_mixture
-from dpverify.curves.scale_mixture import Law, curve, mixing_of, observed, theorem5
-from dpverify.errors import Rejected, Undecided
-from dpverify.expr import ONE, num, parse
-from dpverify.geometry import Sensitivity
-from dpverify.model import L1, L2, LINF, Mixture, Norm, Product, Radial, Translation
+from dpverify.trusted.language.errors import Rejected, Undecided
+from dpverify.trusted.language.expr import ONE, num, parse
+from dpverify.trusted.language.model import L1, L2, LINF, Mixture, Norm, Product, Radial, Translation
+from dpverify.trusted.numbers.balls import precision, rational
+from dpverify.trusted.order.geometry import Sensitivity
+from dpverify.trusted.rules.curves import scale_mixture
+from dpverify.trusted.rules.curves.scale_mixture import Law, curve, mixing_of, observed, theorem5
 
 UNIT = Sensitivity(ONE, ONE)
 

@@ -4,13 +4,13 @@ import mpmath
 import pytest
 from flint import arb
 
-from dpverify.balls import rational
-from dpverify.compare import certainly_equal
-from dpverify.curves import stated_guarantee
-from dpverify.errors import CertificateError, DpverifyError, Rejected, Undecided
-from dpverify.expr import ONE, ZERO, num, parse
-from dpverify.model import Guarantee
 from dpverify.search import stated_guarantee as search
+from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected, Undecided
+from dpverify.trusted.language.expr import ONE, ZERO, num, parse
+from dpverify.trusted.language.model import Guarantee
+from dpverify.trusted.numbers.balls import rational
+from dpverify.trusted.order.compare import certainly_equal
+from dpverify.trusted.rules.guarantees import stated_guarantee
 
 mpmath.mp.dps = 40
 

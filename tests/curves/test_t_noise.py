@@ -10,15 +10,15 @@ import pytest
 from flint import arb
 from mpmath import mp, mpf
 
-from dpverify.balls import constant, precision, rational
-from dpverify.curves import caps, t_noise
-from dpverify.curves.lunes import Lunes
-from dpverify.curves.student import Student
-from dpverify.errors import Rejected, Undecided
-from dpverify.expr import parse
-from dpverify.geometry import Sensitivity
-from dpverify.model import L2, Radial
-from dpverify.shapes import Shapes
+from dpverify.trusted.language.errors import Rejected, Undecided
+from dpverify.trusted.language.expr import parse
+from dpverify.trusted.language.model import L2, Radial
+from dpverify.trusted.numbers.balls import constant, precision, rational
+from dpverify.trusted.order.convexity import Shapes
+from dpverify.trusted.order.geometry import Sensitivity
+from dpverify.trusted.rules.curves import spherical_caps, t_noise
+from dpverify.trusted.rules.curves.lunes import Lunes
+from dpverify.trusted.rules.curves.student import Student
 
 SHAPES = Shapes("r", True, {})
 
@@ -108,7 +108,7 @@ def test_beyond_the_pure_epsilon_nothing_is_lost() -> None:
 def test_many_degrees_of_freedom_and_dimensions_are_close_to_gaussian_noise() -> None:
     """The density of t noise tends to the Gaussian's like 1/nu, and Phi(0) - e^(1/2) Phi(-1) is the Gaussian's H(1/2) at distance 1."""
     with precision(64):
-        found = caps.curve(Radial(parse(profile("400", 3)), L2, parse("3")), Sensitivity(parse("1"), parse("1"))).upper
+        found = spherical_caps.curve(Radial(parse(profile("400", 3)), L2, parse("3")), Sensitivity(parse("1"), parse("1"))).upper
         assert found is not None
         delta = found.forward(arb(1) / 2)
     gaussian = arb(1) / 2 - (arb(1) / 2).exp() * (1 / arb(2).sqrt()).erfc() / 2
@@ -117,7 +117,7 @@ def test_many_degrees_of_freedom_and_dimensions_are_close_to_gaussian_noise() ->
 
 def test_a_thousand_epsilons_share_their_polynomials() -> None:
     noise = Radial(parse(profile("5", 3)), L2, parse("3"))
-    pair = caps.curve(noise, Sensitivity(parse("1"), parse("1"))).upper
+    pair = spherical_caps.curve(noise, Sensitivity(parse("1"), parse("1"))).upper
     assert pair is not None
     with precision(64):
         values = [pair.forward(arb(n) / 600) for n in range(1000)]
@@ -126,7 +126,7 @@ def test_a_thousand_epsilons_share_their_polynomials() -> None:
 
 def test_the_event_is_the_ball_of_apollonius() -> None:
     noise = Radial(parse(profile("5", 3)), L2, parse("3"), parse("2"))
-    pair = caps.curve(noise, Sensitivity(parse("2"), parse("2"))).upper
+    pair = spherical_caps.curve(noise, Sensitivity(parse("2"), parse("2"))).upper
     assert pair is not None and pair.event is not None
     with precision(64):
         event = pair.event(arb(1))
@@ -169,4 +169,4 @@ def test_degrees_of_freedom_and_distances_have_to_be_positive() -> None:
         with pytest.raises(Undecided):
             Student(nu, 3, distance)
     with pytest.raises(Rejected, match="sensitivity"):
-        caps.curve(Radial(parse(profile("5", 3)), L2, parse("3")), Sensitivity(parse("-1"), parse("-1")))
+        spherical_caps.curve(Radial(parse(profile("5", 3)), L2, parse("3")), Sensitivity(parse("-1"), parse("-1")))

@@ -7,11 +7,13 @@ import pytest
 from flint import arb
 from mpmath import mp, mpf
 
-from dpverify.balls import constant, exact, precision, rational
-from dpverify.curves import laplace_sums, measures, pure, trade_offs
-from dpverify.curves.base import Pair
-from dpverify.errors import Undecided
-from dpverify.expr import ZERO, parse
+from dpverify.trusted.facts.pairs import Pair
+from dpverify.trusted.language.errors import Undecided
+from dpverify.trusted.language.expr import ZERO, parse
+from dpverify.trusted.numbers.balls import constant, exact, precision, rational
+from dpverify.trusted.rules.composition import laplace_sums
+from dpverify.trusted.rules.curves import optimal_composition
+from dpverify.trusted.rules.guarantees import conversions, trade_offs
 
 ERRORS = [Fraction(1, 10), Fraction(1, 2), Fraction(1, 1_000_000), Fraction(99, 100)]
 
@@ -26,10 +28,10 @@ def agree(ball, other, bits):
 def test_the_conjugate_is_the_closed_form(alpha, bits):
     with precision(bits):
         one = parse("1")
-        agree(trade_offs.trade_off(measures.gdp_pair(one), alpha), trade_offs.gaussian(one, alpha), bits - 8)
+        agree(trade_offs.trade_off(conversions.gdp_pair(one), alpha), trade_offs.gaussian(one, alpha), bits - 8)
         agree(trade_offs.trade_off(laplace_sums.pair(one, 1), alpha), trade_offs.laplace(one, alpha), bits - 8)
-        agree(trade_offs.trade_off(pure.pair(one), alpha), trade_offs.randomized_response(one, alpha), bits - 8)
-        found = trade_offs.trade_off(pure.guarantee(one, parse("1/100")), alpha)
+        agree(trade_offs.trade_off(optimal_composition.pair(one), alpha), trade_offs.randomized_response(one, alpha), bits - 8)
+        found = trade_offs.trade_off(optimal_composition.guarantee(one, parse("1/100")), alpha)
         agree(found, trade_offs.guarantee_lower(one, parse("1/100"), alpha), bits - 8)
 
 
@@ -74,10 +76,10 @@ def test_the_profile_comes_back_from_the_trade_off_function(epsilon):
     one = parse("1")
     with precision(80):
         at = rational(Fraction(epsilon))
-        agree(trade_offs.profile_at(lambda a: trade_offs.gaussian(one, exact(a)), at), measures.gdp_pair(one).forward(at), 66)
+        agree(trade_offs.profile_at(lambda a: trade_offs.gaussian(one, exact(a)), at), conversions.gdp_pair(one).forward(at), 66)
         agree(trade_offs.profile_at(lambda a: trade_offs.laplace(one, exact(a)), at), laplace_sums.pair(one, 1).forward(at), 66)
         response = trade_offs.profile_at(lambda a: trade_offs.guarantee_lower(one, parse("1/100"), exact(a)), at)
-        agree(response, pure.guarantee(one, parse("1/100")).forward(at), 66)
+        agree(response, optimal_composition.guarantee(one, parse("1/100")).forward(at), 66)
 
 
 def test_a_supremum_is_enclosed_for_tops_of_every_shape():
@@ -104,7 +106,7 @@ def test_a_function_that_is_not_enclosed_is_undecided():
 @pytest.mark.parametrize("alpha", [Fraction(1, 20), Fraction(1, 2), Fraction(9, 10)])
 def test_a_renyi_bound_is_below_the_mechanism_and_near_its_own_edge(alpha):
     with precision(96):
-        renyi = measures.renyi_of_gaussian(parse("1"), Fraction(3))
+        renyi = conversions.renyi_of_gaussian(parse("1"), Fraction(3))
         found = trade_offs.renyi_lower(renyi, alpha)
         assert 0 < found < 1 - alpha
         assert rational(found) < trade_offs.gaussian(parse("1"), alpha)
@@ -121,7 +123,7 @@ def test_a_renyi_bound_is_below_the_mechanism_and_near_its_own_edge(alpha):
 
 def test_a_renyi_bound_is_below_randomized_response_of_the_same_divergence():
     with precision(64):
-        renyi = measures.renyi_of_pure(parse("1"), Fraction(50))
+        renyi = conversions.renyi_of_pure(parse("1"), Fraction(50))
         for alpha in ERRORS:
             response = trade_offs.randomized_response(parse("1"), alpha)
             assert rational(trade_offs.renyi_lower(renyi, alpha)) < response.upper()
@@ -133,7 +135,7 @@ def test_at_the_ends_there_is_nothing_to_test():
         assert trade_offs.gaussian(parse("1"), Fraction(1)) == 0
         assert trade_offs.laplace(parse("1"), Fraction(0)) == 1
         assert trade_offs.laplace(parse("1"), Fraction(1)).is_zero()
-        assert trade_offs.trade_off(measures.gdp_pair(parse("1")), Fraction(1)).is_zero()
+        assert trade_offs.trade_off(conversions.gdp_pair(parse("1")), Fraction(1)).is_zero()
         agree(trade_offs.gaussian(ZERO, Fraction(1, 3)), constant(parse("2/3")), 50)
 
 
@@ -144,13 +146,13 @@ def test_what_is_no_error_or_no_parameter_is_undecided():
             with pytest.raises(Undecided, match="probability"):
                 ask(one, alpha)
         with pytest.raises(Undecided, match="probability"):
-            trade_offs.trade_off(pure.pair(one), alpha)
+            trade_offs.trade_off(optimal_composition.pair(one), alpha)
     for ask in (trade_offs.gaussian, trade_offs.laplace, trade_offs.randomized_response):
         with pytest.raises(Undecided, match="at least 0"):
             ask(parse("-1"), Fraction(1, 2))
     with pytest.raises(Undecided, match="unbounded"):
-        trade_offs.trade_off(pure.pair(one), Fraction(0))
+        trade_offs.trade_off(optimal_composition.pair(one), Fraction(0))
     with pytest.raises(Undecided, match="strictly"):
-        trade_offs.renyi_lower(measures.renyi_of_pure(one, Fraction(2)), Fraction(1))
+        trade_offs.renyi_lower(conversions.renyi_of_pure(one, Fraction(2)), Fraction(1))
     with pytest.raises(Undecided, match="at most 1"):
         trade_offs.guarantee_lower(one, parse("2"), Fraction(1, 2))

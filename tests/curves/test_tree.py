@@ -3,12 +3,12 @@
 import pytest
 from flint import arb
 
-from dpverify.balls import precision, rational
-from dpverify.curves import tree
-from dpverify.errors import CertificateError, DpverifyError, Rejected
-from dpverify.expr import num, parse
-from dpverify.model import L1, L2, Compose, Group, Lipschitz, Parallel, Part, PostProcess, Radial, Subsample
-from dpverify.rules.premises import pure_epsilon
+from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected
+from dpverify.trusted.language.expr import num, parse
+from dpverify.trusted.language.model import L1, L2, Compose, Group, Lipschitz, Parallel, Part, PostProcess, Radial, Subsample
+from dpverify.trusted.numbers.balls import precision, rational
+from dpverify.trusted.rules.composition import tree
+from dpverify.trusted.rules.composition.premises import pure_epsilon
 
 HALF = parse("1/2")
 GAUSSIAN = Part(Radial(parse("exp(-r**2/2)"), L2, num(1)), num(1))

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 from flint import arb
 
-from dpverify.balls import precision
-from dpverify.curves import uniform_ball
-from dpverify.curves.base import Curve
-from dpverify.errors import Rejected, Undecided
-from dpverify.expr import parse
-from dpverify.geometry import Sensitivity
-from dpverify.model import L1, L2, Norm, Radial
+from dpverify.trusted.facts.pairs import Curve
+from dpverify.trusted.language.errors import Rejected, Undecided
+from dpverify.trusted.language.expr import parse
+from dpverify.trusted.language.model import L1, L2, Norm, Radial
+from dpverify.trusted.numbers.balls import precision
+from dpverify.trusted.order.geometry import Sensitivity
+from dpverify.trusted.rules.curves import uniform_ball
 
 UNIT = "1 - min(1, floor(r))"
 

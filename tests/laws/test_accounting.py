@@ -11,10 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpverify import kernel
-from dpverify.balls import constant, exact, precision
-from dpverify.expr import Expr, Num, num, parse
-from dpverify.model import (
+from dpverify.trusted import kernel
+from dpverify.trusted.language.expr import Expr, Num, num, parse
+from dpverify.trusted.language.model import (
     L1,
     L2,
     Claim,
@@ -29,6 +28,7 @@ from dpverify.model import (
     Subsample,
     Table,
 )
+from dpverify.trusted.numbers.balls import constant, exact, precision
 from dpverify.verify import Verified, verify
 
 MP = mpmath.mp.clone()

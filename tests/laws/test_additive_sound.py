@@ -8,11 +8,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy.ndimage import minimum_filter1d
 
-from dpverify.balls import value
-from dpverify.expr import Sym, neg_log, num, parse, substitute
-from dpverify.model import L1, L2, LINF, Claim, Norm, Product, Radial, Translation
-from dpverify.rules.base import Infinite
 from dpverify.search.numeric import vectorised
+from dpverify.trusted.facts.bounds import Infinite
+from dpverify.trusted.language.expr import Sym, neg_log, num, parse, substitute
+from dpverify.trusted.language.model import L1, L2, LINF, Claim, Norm, Product, Radial, Translation
+from dpverify.trusted.numbers.balls import value
 from dpverify.verify import verify
 
 REACH, POINTS = 40, 40_001

@@ -15,15 +15,28 @@ from flint import arb
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from dpverify import kernel
-from dpverify.balls import exact
-from dpverify.certificate import Step
-from dpverify.compare import enclose
-from dpverify.curves.runs import Run, merged
-from dpverify.curves.table import CURVES
-from dpverify.errors import CertificateError, Rejected
-from dpverify.expr import ONE, Num, call, num
-from dpverify.model import Claim, Combinator, Compose, Group, Lipschitz, Parallel, Part, PostProcess, Selection, Subsample, Table, all_parts
+from dpverify.trusted import kernel
+from dpverify.trusted.curve_registry import CURVES
+from dpverify.trusted.language.certificate import Step
+from dpverify.trusted.language.errors import CertificateError, Rejected
+from dpverify.trusted.language.expr import ONE, Num, call, num
+from dpverify.trusted.language.model import (
+    Claim,
+    Combinator,
+    Compose,
+    Group,
+    Lipschitz,
+    Parallel,
+    Part,
+    PostProcess,
+    Selection,
+    Subsample,
+    Table,
+    all_parts,
+)
+from dpverify.trusted.numbers.balls import exact
+from dpverify.trusted.order.compare import enclose
+from dpverify.trusted.parts.runs import Run, merged
 from dpverify.verify import verify
 
 Pair = tuple[tuple[Fraction, Fraction], ...]

@@ -13,14 +13,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpverify import kernel
-from dpverify.balls import precision
-from dpverify.certificate import Step
-from dpverify.compare import enclose
-from dpverify.curves.runs import Run, leaf
-from dpverify.errors import CertificateError, DpverifyError, Rejected, Undecided
-from dpverify.expr import ONE, ZERO, Num, num, parse
-from dpverify.model import (
+from dpverify.trusted import kernel
+from dpverify.trusted.facts.assumptions import ATTAINED, EVERY, ONWARD, WHOLE_ATTAINED
+from dpverify.trusted.facts.bounds import INFINITE, Infinite
+from dpverify.trusted.language.certificate import Step
+from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected, Undecided
+from dpverify.trusted.language.expr import ONE, ZERO, Num, num, parse
+from dpverify.trusted.language.model import (
     L1,
     L2,
     Claim,
@@ -37,10 +36,11 @@ from dpverify.model import (
     Subsample,
     Translation,
 )
-from dpverify.rules import cosets
-from dpverify.rules.assumptions import ATTAINED, EVERY, ONWARD, WHOLE_ATTAINED
-from dpverify.rules.base import INFINITE, Infinite
-from dpverify.sensitivity import further, is_whole, off_the_integers, sensitivity_bounds
+from dpverify.trusted.numbers.balls import precision
+from dpverify.trusted.order.compare import enclose
+from dpverify.trusted.order.sensitivity import further, is_whole, off_the_integers, sensitivity_bounds
+from dpverify.trusted.parts.runs import Run, leaf
+from dpverify.trusted.rules.additive import cosets
 from dpverify.verify import verify
 
 MP = mpmath.mp.clone()

@@ -14,12 +14,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy import integrate
 
-from dpverify.balls import rational
-from dpverify.compare import enclose
-from dpverify.curves import tree
-from dpverify.errors import DpverifyError
-from dpverify.expr import num, parse
-from dpverify.model import (
+from dpverify.trusted.facts.bounds import Infinite
+from dpverify.trusted.language.errors import DpverifyError
+from dpverify.trusted.language.expr import num, parse
+from dpverify.trusted.language.model import (
     L1,
     L2,
     Claim,
@@ -35,9 +33,10 @@ from dpverify.model import (
     Table,
     Translation,
 )
-from dpverify.rules import combination
-from dpverify.rules.base import Infinite
-from dpverify.rules.premises import pure_epsilon
+from dpverify.trusted.numbers.balls import rational
+from dpverify.trusted.order.compare import enclose
+from dpverify.trusted.rules.composition import combination, tree
+from dpverify.trusted.rules.composition.premises import pure_epsilon
 from dpverify.verify import verify
 
 QUICK = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])

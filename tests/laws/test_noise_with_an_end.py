@@ -10,9 +10,9 @@ from fractions import Fraction as F
 
 import pytest
 
-from dpverify.balls import constant
-from dpverify.expr import ONE, ZERO, Num, num, parse
-from dpverify.model import Claim, Compose, Part, Query, Subsample, Translation
+from dpverify.trusted.language.expr import ONE, ZERO, Num, num, parse
+from dpverify.trusted.language.model import Claim, Compose, Part, Query, Subsample, Translation
+from dpverify.trusted.numbers.balls import constant
 from dpverify.verify import verify
 
 EXPONENTIAL = Translation(parse("exp(-z)"), (ZERO, None))

@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpverify import kernel
-from dpverify.compare import enclose
-from dpverify.expr import Expr, Num, neg, num, parse, substitute
-from dpverify.model import Claim, Domain, Exponential, Kernel, Mechanism, Selection, Staircase, Table
-from dpverify.rules.base import Infinite
-from dpverify.tables import distance
+from dpverify.trusted import kernel
+from dpverify.trusted.facts.bounds import Infinite
+from dpverify.trusted.language.expr import Expr, Num, neg, num, parse, substitute
+from dpverify.trusted.language.model import Claim, Domain, Exponential, Kernel, Mechanism, Selection, Staircase, Table
+from dpverify.trusted.order.compare import enclose
+from dpverify.trusted.order.tables import distance
 from dpverify.verify import verify
 
 MP = mpmath.MPContext()

@@ -5,15 +5,15 @@ from fractions import Fraction
 
 import pytest
 
-from dpverify import kernel
-from dpverify.balls import precision
-from dpverify.certificate import Step
-from dpverify.compare import certainly_equal, enclose
-from dpverify.ends import End, end_jet
-from dpverify.errors import DpverifyError, Rejected, Undecided
-from dpverify.expr import num, parse, sub
-from dpverify.model import L2, Claim, Domain, Norm, Product, Query, Radial, Translation
-from dpverify.rules import power_identity
+from dpverify.trusted import kernel
+from dpverify.trusted.language.certificate import Step
+from dpverify.trusted.language.errors import DpverifyError, Rejected, Undecided
+from dpverify.trusted.language.expr import num, parse, sub
+from dpverify.trusted.language.model import L2, Claim, Domain, Norm, Product, Query, Radial, Translation
+from dpverify.trusted.numbers.asymptotics import End, end_jet
+from dpverify.trusted.numbers.balls import precision
+from dpverify.trusted.order.compare import certainly_equal, enclose
+from dpverify.trusted.rules.additive import power_identity
 from dpverify.verify import verify
 
 POSITIVE = Domain(Fraction(0))

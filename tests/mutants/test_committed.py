@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from dpverify import kernel
-from dpverify.certificate import Step, unpack
-from dpverify.errors import CertificateError, Rejected
+from dpverify.trusted import kernel
+from dpverify.trusted.language.certificate import Step, unpack
+from dpverify.trusted.language.errors import CertificateError, Rejected
 
 REPORTS = Path(__file__).parents[2] / "reports"
 NAMES = sorted(path.name.removesuffix(".cert.json") for path in REPORTS.glob("*.cert.json"))

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from dpverify import kernel
-from dpverify.balls import constant, exact, precision
-from dpverify.certificate import Step
-from dpverify.errors import CertificateError, Rejected
-from dpverify.expr import Expr, Num, num, parse
-from dpverify.model import L1, L2, Claim, Compose, Group, Lipschitz, Parallel, Part, PostProcess, Radial, Subsample, Table
-from dpverify.rules.base import Infinite
+from dpverify.trusted import kernel
+from dpverify.trusted.facts.bounds import Infinite
+from dpverify.trusted.language.certificate import Step
+from dpverify.trusted.language.errors import CertificateError, Rejected
+from dpverify.trusted.language.expr import Expr, Num, num, parse
+from dpverify.trusted.language.model import L1, L2, Claim, Compose, Group, Lipschitz, Parallel, Part, PostProcess, Radial, Subsample, Table
+from dpverify.trusted.numbers.balls import constant, exact, precision
 from dpverify.verify import verify
 
 HALF = parse("1/2")

@@ -15,12 +15,12 @@ from typing import Any
 
 import pytest
 
-from dpverify import kernel
-from dpverify.certificate import Step, unpack
-from dpverify.compare import certainly_lt
-from dpverify.errors import CertificateError, Rejected
-from dpverify.expr import Num, symbols
-from dpverify.rules.base import Infinite
+from dpverify.trusted import kernel
+from dpverify.trusted.facts.bounds import Infinite
+from dpverify.trusted.language.certificate import Step, unpack
+from dpverify.trusted.language.errors import CertificateError, Rejected
+from dpverify.trusted.language.expr import Num, symbols
+from dpverify.trusted.order.compare import certainly_lt
 
 ROOT = Path(__file__).parents[2]
 SPEC = importlib.util.spec_from_file_location("judgements", ROOT / "tools" / "judgements.py")

@@ -12,10 +12,23 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from dpverify.catalogue import read_spec
-from dpverify.errors import ExprError
-from dpverify.expr import ONE, PI, Add, Call, Mul, Num, Pow, Sym, add, call, children, div, mul, num, parse, power, sub
-from dpverify.model import KINDS, LINF, Combinator, Compose, Exponential, Guarantee, Part, Product, Radial, Table, Translation, all_parts
 from dpverify.report.mathml import density, density_text, mathml, text
+from dpverify.trusted.language.errors import ExprError
+from dpverify.trusted.language.expr import ONE, PI, Add, Call, Mul, Num, Pow, Sym, add, call, children, div, mul, num, parse, power, sub
+from dpverify.trusted.language.model import (
+    KINDS,
+    LINF,
+    Combinator,
+    Compose,
+    Exponential,
+    Guarantee,
+    Part,
+    Product,
+    Radial,
+    Table,
+    Translation,
+    all_parts,
+)
 
 ROOT = Path(__file__).parents[2]
 SPECS = sorted((ROOT / "specs").rglob("*.toml"))

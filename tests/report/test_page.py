@@ -19,10 +19,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpverify import cli
-from dpverify.expr import parse
-from dpverify.figures.loss import LossCurve
-from dpverify.figures.supremum import Supremum
-from dpverify.model import Claim, Domain, Sampled
+from dpverify.pictures.loss import LossCurve
+from dpverify.pictures.supremum import Supremum
 from dpverify.report.page import claim as claim_fold
 from dpverify.report.page import html, markdown
 from dpverify.report.page.blocks import (
@@ -47,7 +45,9 @@ from dpverify.report.page.sections import loss, statement, witness
 from dpverify.report.page.sections import proof as proof_section
 from dpverify.report.page.sections.statement import plain_decimal
 from dpverify.report.page.subject import File
-from dpverify.rules.table import EXPLAINED
+from dpverify.trusted.language.expr import parse
+from dpverify.trusted.language.model import Claim, Domain, Sampled
+from dpverify.trusted.registry import EXPLAINED
 
 ROOT = Path(__file__).parents[2]
 VOID = {"meta", "link", "input", "br", "hr", "img"}
@@ -169,7 +169,7 @@ def test_each_certificate_is_named_with_the_digest_of_its_file(page, out):
     certificates = sorted(out.glob("*.cert.json"))
     assert len(certificates) == 4
     for file in certificates:
-        assert sha256(file.read_bytes()).hexdigest() in page.said and f"python -P -m dpverify.kernel {file.name}" in page.said
+        assert sha256(file.read_bytes()).hexdigest() in page.said and f"python -P -m dpverify.trusted.kernel {file.name}" in page.said
 
 
 def test_the_markdown_twin_says_the_same(page, out):

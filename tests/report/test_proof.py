@@ -10,9 +10,9 @@ from click.testing import CliRunner
 
 import dpverify
 from dpverify import cli
-from dpverify.certificate import decode
 from dpverify.report import Entry, proof
-from dpverify.rules.table import EXPLAINED
+from dpverify.trusted.language.certificate import decode
+from dpverify.trusted.registry import EXPLAINED
 from dpverify.verify import rejudged
 
 ROOT = Path(__file__).parents[2]
@@ -27,7 +27,7 @@ CERTIFICATES = {
 
 def entry_of(path):
     packed = decode(path.read_bytes())
-    found = rejudged(dpverify.certificate.unpack(packed).claim, packed)
+    found = rejudged(dpverify.trusted.language.certificate.unpack(packed).claim, packed)
     claim = found.judgement.claim
     return Entry("a.toml", claim.mechanism_name, claim, found.judgement.verdict, judgement=found.judgement, proved=found.proved)
 

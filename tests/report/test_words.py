@@ -4,10 +4,10 @@ from fractions import Fraction
 
 import pytest
 
-from dpverify.expr import num
-from dpverify.kernel import Judgement
-from dpverify.model import Claim, Sampled
 from dpverify.report import Entry, words
+from dpverify.trusted.kernel import Judgement
+from dpverify.trusted.language.expr import num
+from dpverify.trusted.language.model import Claim, Sampled
 
 
 def entry(epsilon, lower, upper, delta=0, deltas=(None, None)):

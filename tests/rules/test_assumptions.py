@@ -9,10 +9,33 @@ from fractions import Fraction
 
 import pytest
 
-from dpverify import kernel
-from dpverify.bands import delta_band
-from dpverify.expr import ONE, ZERO, num, parse
-from dpverify.model import (
+from dpverify.pictures.bands import delta_band
+from dpverify.report import Entry, proof, record, text
+from dpverify.report.results import Results
+from dpverify.trusted import kernel
+from dpverify.trusted.facts import assumptions
+from dpverify.trusted.facts.assumptions import (
+    ANY,
+    ATTAINED,
+    EVERY,
+    FAR,
+    IDEAL,
+    MOVES,
+    NEAR,
+    ONWARD,
+    PAIRS,
+    REAL,
+    STRETCHED,
+    TURNED,
+    WHOLE,
+    WHOLE_ATTAINED,
+    marked,
+    of_a_bound,
+    of_a_verdict,
+)
+from dpverify.trusted.facts.bounds import INFINITE, Bound
+from dpverify.trusted.language.expr import ONE, ZERO, num, parse
+from dpverify.trusted.language.model import (
     L1,
     L2,
     LINF,
@@ -37,29 +60,7 @@ from dpverify.model import (
     Table,
     Translation,
 )
-from dpverify.report import Entry, proof, record, text
-from dpverify.report.results import Results
-from dpverify.rules import assumptions, measures
-from dpverify.rules.assumptions import (
-    ANY,
-    ATTAINED,
-    EVERY,
-    FAR,
-    IDEAL,
-    MOVES,
-    NEAR,
-    ONWARD,
-    PAIRS,
-    REAL,
-    STRETCHED,
-    TURNED,
-    WHOLE,
-    WHOLE_ATTAINED,
-    marked,
-    of_a_bound,
-    of_a_verdict,
-)
-from dpverify.rules.base import INFINITE, Bound
+from dpverify.trusted.rules.composition import measures
 from dpverify.verify import verify
 
 POSITIVE, NORMALISED = "the density is non-negative", "the density integrates to 1 for every input"

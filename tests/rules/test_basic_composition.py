@@ -4,12 +4,12 @@ from fractions import Fraction
 
 import pytest
 
-from dpverify.balls import precision
-from dpverify.compare import certainly_equal
-from dpverify.errors import CertificateError, Rejected
-from dpverify.expr import Num, num, parse
-from dpverify.model import L1, L2, Claim, Compose, Part, Radial
-from dpverify.rules.basic_composition import check
+from dpverify.trusted.language.errors import CertificateError, Rejected
+from dpverify.trusted.language.expr import Num, num, parse
+from dpverify.trusted.language.model import L1, L2, Claim, Compose, Part, Radial
+from dpverify.trusted.numbers.balls import precision
+from dpverify.trusted.order.compare import certainly_equal
+from dpverify.trusted.rules.composition.basic_composition import check
 from dpverify.verify import verify
 
 LAPLACE = Part(Radial(parse("exp(-r/2)"), L1, num(1)), num(1))

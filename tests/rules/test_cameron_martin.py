@@ -3,10 +3,10 @@
 import mpmath
 import pytest
 
-from dpverify.errors import DpverifyError, Rejected
-from dpverify.expr import ONE, ZERO, num, parse
-from dpverify.model import L2, Claim, Domain, EllipticalProcess, Radial
-from dpverify.rules import cameron_martin as rule
+from dpverify.trusted.language.errors import DpverifyError, Rejected
+from dpverify.trusted.language.expr import ONE, ZERO, num, parse
+from dpverify.trusted.language.model import L2, Claim, Domain, EllipticalProcess, Radial
+from dpverify.trusted.rules.additive import cameron_martin as rule
 
 mpmath.mp.dps = 30
 GAMMA = EllipticalProcess(parse("v*exp(-v)"), scale=num(3))

@@ -4,11 +4,26 @@ from fractions import Fraction
 
 import pytest
 
-from dpverify.balls import constant, precision
-from dpverify.errors import DpverifyError, Rejected, Undecided
-from dpverify.expr import num, parse
-from dpverify.model import L1, L2, Claim, Compose, Domain, Group, Parallel, Part, PostProcess, Query, Radial, Selection, Subsample, Table
-from dpverify.rules.closed_profile import check
+from dpverify.trusted.language.errors import DpverifyError, Rejected, Undecided
+from dpverify.trusted.language.expr import num, parse
+from dpverify.trusted.language.model import (
+    L1,
+    L2,
+    Claim,
+    Compose,
+    Domain,
+    Group,
+    Parallel,
+    Part,
+    PostProcess,
+    Query,
+    Radial,
+    Selection,
+    Subsample,
+    Table,
+)
+from dpverify.trusted.numbers.balls import constant, precision
+from dpverify.trusted.rules.composition.closed_profile import check
 from tests.reference import MP, holds
 
 LAPLACE = Radial(parse("exp(-r)"), L1, num(1), parse("1/2"))

@@ -5,13 +5,12 @@ from fractions import Fraction
 
 import pytest
 
-from dpverify import kernel
-from dpverify.balls import constant, precision
-from dpverify.certificate import Step
-from dpverify.compare import certainly_equal
-from dpverify.errors import CertificateError, Rejected, Undecided
-from dpverify.expr import Num, add, num, parse
-from dpverify.model import (
+from dpverify.trusted import kernel
+from dpverify.trusted.facts.bounds import INFINITE
+from dpverify.trusted.language.certificate import Step
+from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
+from dpverify.trusted.language.expr import Num, add, num, parse
+from dpverify.trusted.language.model import (
     L1,
     L2,
     Claim,
@@ -28,9 +27,10 @@ from dpverify.model import (
     Table,
     Translation,
 )
-from dpverify.rules import combination
-from dpverify.rules.base import INFINITE
-from dpverify.rules.convex_exponent import one_way
+from dpverify.trusted.numbers.balls import constant, precision
+from dpverify.trusted.order.compare import certainly_equal
+from dpverify.trusted.rules.additive.convex_exponent import one_way
+from dpverify.trusted.rules.composition import combination
 from dpverify.verify import verify
 
 HALF = parse("1/2")

@@ -5,14 +5,14 @@ from fractions import Fraction
 
 import pytest
 
-from dpverify.balls import precision
-from dpverify.compare import certainly_equal
-from dpverify.errors import DpverifyError, Rejected
-from dpverify.expr import num, parse
-from dpverify.model import L1, L2, LINF, Claim, Domain, Norm, Product, Query, Radial, Translation
-from dpverify.rules import convex_exponent
-from dpverify.rules.base import INFINITE
 from dpverify.search import convex_exponent as search
+from dpverify.trusted.facts.bounds import INFINITE
+from dpverify.trusted.language.errors import DpverifyError, Rejected
+from dpverify.trusted.language.expr import num, parse
+from dpverify.trusted.language.model import L1, L2, LINF, Claim, Domain, Norm, Product, Query, Radial, Translation
+from dpverify.trusted.numbers.balls import precision
+from dpverify.trusted.order.compare import certainly_equal
+from dpverify.trusted.rules.additive import convex_exponent
 
 POSITIVE = Domain(Fraction(0))
 COUNT = Domain(Fraction(1), lower_open=False, integer=True)

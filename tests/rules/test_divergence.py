@@ -5,12 +5,12 @@ from fractions import Fraction
 import mpmath
 import pytest
 
-from dpverify.errors import CertificateError, DpverifyError, Rejected
-from dpverify.expr import num, parse
-from dpverify.model import L1, L2, Claim, Product, Query, Radial, Translation
-from dpverify.rules.base import INFINITE
-from dpverify.rules.divergence import check
 from dpverify.search.divergence import propose
+from dpverify.trusted.facts.bounds import INFINITE
+from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected
+from dpverify.trusted.language.expr import num, parse
+from dpverify.trusted.language.model import L1, L2, Claim, Product, Query, Radial, Translation
+from dpverify.trusted.rules.additive.divergence import check
 
 
 def radial(profile, dimension=1):

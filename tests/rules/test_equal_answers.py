@@ -8,10 +8,9 @@ from fractions import Fraction
 
 import pytest
 
-from dpverify.balls import precision
-from dpverify.errors import CertificateError, DpverifyError
-from dpverify.expr import ONE, ZERO, num, parse
-from dpverify.model import (
+from dpverify.trusted.language.errors import CertificateError, DpverifyError
+from dpverify.trusted.language.expr import ONE, ZERO, num, parse
+from dpverify.trusted.language.model import (
     L1,
     L2,
     Claim,
@@ -31,7 +30,8 @@ from dpverify.model import (
     Table,
     Translation,
 )
-from dpverify.rules import equal_answers as rule
+from dpverify.trusted.numbers.balls import precision
+from dpverify.trusted.rules.additive import equal_answers as rule
 from dpverify.verify import verify
 
 GAUSSIAN = Radial(parse("exp(-r**2/2)"), L2, num(3))

@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpverify.balls import precision
-from dpverify.compare import certainly_equal, certainly_le
-from dpverify.errors import Rejected
-from dpverify.expr import num, parse
-from dpverify.model import Claim, Domain, Exponential, Selection
-from dpverify.rules import exponential_general, finite
 from dpverify.search import exponential as search
 from dpverify.search import table
+from dpverify.trusted.language.errors import Rejected
+from dpverify.trusted.language.expr import num, parse
+from dpverify.trusted.language.model import Claim, Domain, Exponential, Selection
+from dpverify.trusted.numbers.balls import precision
+from dpverify.trusted.order.compare import certainly_equal, certainly_le
+from dpverify.trusted.rules.finite import exponential_general, finite
 
 
 def claim(scores, beta="1", adjacent=None, **fields):

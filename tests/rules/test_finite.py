@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpverify.balls import precision
-from dpverify.compare import certainly_equal
-from dpverify.errors import CertificateError, Rejected
-from dpverify.expr import num, parse
-from dpverify.model import Claim, Domain, Exponential, Table
-from dpverify.rules import finite
-from dpverify.rules.base import INFINITE
 from dpverify.search import table as search
+from dpverify.trusted.facts.bounds import INFINITE
+from dpverify.trusted.language.errors import CertificateError, Rejected
+from dpverify.trusted.language.expr import num, parse
+from dpverify.trusted.language.model import Claim, Domain, Exponential, Table
+from dpverify.trusted.numbers.balls import precision
+from dpverify.trusted.order.compare import certainly_equal
+from dpverify.trusted.rules.finite import finite
 
 
 def exprs(rows):

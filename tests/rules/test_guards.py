@@ -13,31 +13,14 @@ from pathlib import Path
 import pytest
 from flint import acb, arb
 
-from dpverify import compare, curves, integral, kernel, rules
-from dpverify.balls import constant, hull, precision, rational
-from dpverify.certificate import Step, unpack
-from dpverify.curves import (
-    caps,
-    finite_losses,
-    gauge,
-    gaussian_composition,
-    lattice,
-    measures,
-    neighbours,
-    normal,
-    pure,
-    runs,
-    scale_mixture,
-    student,
-    tree,
-)
-from dpverify.curves.base import Curve, Pair
-from dpverify.curves.runs import merged
-from dpverify.ends import End, end_jet
-from dpverify.errors import CertificateError, ExprError, ProjectError, Rejected, Undecided
-from dpverify.expr import ZERO, call, mul, neg, num, parse, substitute
-from dpverify.geometry import Sensitivity
-from dpverify.model import (
+from dpverify import curves, rules
+from dpverify.trusted import kernel
+from dpverify.trusted.facts.bounds import Bound
+from dpverify.trusted.facts.pairs import Curve, Pair
+from dpverify.trusted.language.certificate import Step, unpack
+from dpverify.trusted.language.errors import CertificateError, ExprError, ProjectError, Rejected, Undecided
+from dpverify.trusted.language.expr import ZERO, call, mul, neg, num, parse, substitute
+from dpverify.trusted.language.model import (
     L1,
     L2,
     Claim,
@@ -59,21 +42,22 @@ from dpverify.model import (
     Table,
     Translation,
 )
-from dpverify.periods import quasi_period
-from dpverify.rules import (
-    combination,
-    equal_answers,
-    kernel_box,
-    kernel_point,
-    mixture_closed,
-    modulus,
-    normaliser,
-    point_witness,
-    relaxation,
-)
-from dpverify.rules.base import Bound
-from dpverify.rules.polytopes import box
-from dpverify.shapes import Shapes
+from dpverify.trusted.numbers import integral
+from dpverify.trusted.numbers.asymptotics import End, end_jet
+from dpverify.trusted.numbers.balls import constant, hull, precision, rational
+from dpverify.trusted.numbers.periods import quasi_period
+from dpverify.trusted.order import compare
+from dpverify.trusted.order.convexity import Shapes
+from dpverify.trusted.order.geometry import Sensitivity
+from dpverify.trusted.order.polytopes import box
+from dpverify.trusted.parts import neighbours, runs
+from dpverify.trusted.parts.runs import merged
+from dpverify.trusted.rules.additive import equal_answers, mixture_closed, modulus, point_witness
+from dpverify.trusted.rules.composition import combination, finite_losses, gaussian_composition, tree
+from dpverify.trusted.rules.curves import gauge, gaussian, lattice, optimal_composition, scale_mixture, spherical_caps, student
+from dpverify.trusted.rules.finite import kernel_box, kernel_point, normaliser
+from dpverify.trusted.rules.guarantees import conversions
+from dpverify.trusted.rules.inequalities import positivstellensatz
 from dpverify.verify import verify
 
 HALF = parse("1/2")
@@ -447,10 +431,10 @@ def test_the_slope_of_a_rounded_modulus_is_enclosed_on_both_sides(side, sign, c,
 @pytest.mark.parametrize(("profile", "falls"), [("exp(-r)", True), ("exp(-r*exp(-r) - r/100)", False), ("1 + r", False)])
 def test_a_profile_falls_everywhere_and_not_at_0_alone(profile, falls):
     if falls:
-        assert caps._falling(parse(profile))
+        assert spherical_caps._falling(parse(profile))
     else:
         with pytest.raises(Undecided):
-            caps._falling(parse(profile))
+            spherical_caps._falling(parse(profile))
 
 
 @pytest.mark.parametrize(("low_open", "high_open"), [(False, False), (True, False), (False, True), (True, True)])
@@ -488,9 +472,9 @@ def test_what_a_part_of_a_whole_takes_for_granted_is_told_by_the_whole():
 
 def test_a_shift_of_independent_gaussian_coordinates_has_its_length_in_every_norm():
     for norm in (L1, L2, SQUARE):
-        rate, square = normal.rate_and_square(Product(parse("exp(-z**2/2)"), num(2), norm), (Fraction(3), Fraction(4)))
+        rate, square = gaussian.rate_and_square(Product(parse("exp(-z**2/2)"), num(2), norm), (Fraction(3), Fraction(4)))
         assert (rate, square) == (num(1), 25)
-    assert normal.rate_and_square(Radial(parse("exp(-r**2/2)"), SQUARE, num(2)), (Fraction(3), Fraction(4))) is None
+    assert gaussian.rate_and_square(Radial(parse("exp(-r**2/2)"), SQUARE, num(2)), (Fraction(3), Fraction(4))) is None
 
 
 def test_what_is_attained_by_gaussian_parts_is_no_more_than_what_is_proved_below(monkeypatch):
@@ -499,7 +483,7 @@ def test_what_is_attained_by_gaussian_parts_is_no_more_than_what_is_proved_below
     found = gaussian_composition.curve(merged(Part(Compose((part, part)))))
     with precision(64):
         low, high = (pair.forward(rational(0)) for pair in (found.lower, found.upper))
-        assert low < high and abs(low - normal.pair(num(1)).forward(rational(0))) < 1e-15
+        assert low < high and abs(low - gaussian.pair(num(1)).forward(rational(0))) < 1e-15
 
 
 @pytest.mark.parametrize("u", ["1", "-3", "1/10", "-1/10", "20"])
@@ -634,7 +618,7 @@ def test_a_piece_lies_between_two_lines_that_do_not_cross():
             normaliser.Piece(low, high, num(0), num(1))
 
 
-@pytest.mark.parametrize(("rule", "module"), [("mixture-closed-form", mixture_closed), ("relaxation", relaxation)])
+@pytest.mark.parametrize(("rule", "module"), [("mixture-closed-form", mixture_closed), ("relaxation", positivstellensatz)])
 def test_a_bound_by_another_rule_rests_on_what_both_rest_on(monkeypatch, rule, module):
     for path in sorted(REPORTS.glob("*.cert.json")):
         certificate = unpack(json.loads(path.read_text(encoding="utf-8")))
@@ -665,7 +649,7 @@ def test_a_bound_by_another_rule_rests_on_what_both_rest_on(monkeypatch, rule, m
 
 @pytest.mark.parametrize(("epsilon", "closed"), [("1", True), ("a", False), ("-1", False)])
 def test_the_delta_of_pure_parts_is_written_out_at_an_epsilon_that_is_a_number_of_at_least_0(epsilon, closed):
-    assert (pure.delta_expr(num(1), 3, parse(epsilon)) is not None) is closed
+    assert (optimal_composition.delta_expr(num(1), 3, parse(epsilon)) is not None) is closed
 
 
 SHOWN = [("1", 12, "1"), ("100", 12, "100"), ("100", 3, "100"), ("0", 3, "0"), ("1/4", 12, "0.25")]
@@ -673,8 +657,8 @@ SHOWN = [("1", 12, "1"), ("100", 12, "100"), ("100", 3, "100"), ("0", 3, "0"), (
 
 @pytest.mark.parametrize(("value", "digits", "shown"), SHOWN)
 def test_a_decimal_above_is_no_smaller_and_keeps_the_zeros_that_count(value, digits, shown):
-    assert measures.decimal_above(parse(value), digits) == shown
-    assert Fraction(measures.decimal_above(parse("1/3"), digits)) >= Fraction(1, 3)
+    assert conversions.decimal_above(parse(value), digits) == shown
+    assert Fraction(conversions.decimal_above(parse("1/3"), digits)) >= Fraction(1, 3)
 
 
 @pytest.mark.parametrize("removable", ["(exp(-r) - 1)/r", "sinh(r)/r"])

@@ -5,13 +5,28 @@ from fractions import Fraction
 
 import pytest
 
-from dpverify import kernel
-from dpverify.certificate import Step
-from dpverify.curves import post_processing
-from dpverify.errors import CertificateError, Rejected
-from dpverify.expr import Num, num, parse
-from dpverify.model import L1, L2, Claim, Compose, Domain, Group, Parallel, Part, PostProcess, Product, Query, Radial, Selection, Subsample
-from dpverify.rules.base import INFINITE, Bound
+from dpverify.trusted import kernel
+from dpverify.trusted.facts.bounds import INFINITE, Bound
+from dpverify.trusted.language.certificate import Step
+from dpverify.trusted.language.errors import CertificateError, Rejected
+from dpverify.trusted.language.expr import Num, num, parse
+from dpverify.trusted.language.model import (
+    L1,
+    L2,
+    Claim,
+    Compose,
+    Domain,
+    Group,
+    Parallel,
+    Part,
+    PostProcess,
+    Product,
+    Query,
+    Radial,
+    Selection,
+    Subsample,
+)
+from dpverify.trusted.rules.composition import post_processing
 from dpverify.verify import verify
 
 HALF = parse("1/2")

@@ -6,16 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpverify.balls import precision
-from dpverify.compare import certainly_equal, certainly_le, certainly_lt
-from dpverify.errors import CertificateError, Rejected
-from dpverify.expr import num, parse
-from dpverify.model import Claim, Domain, Kernel, Selection
-from dpverify.rules import kernel_box, kernel_point
-from dpverify.rules.base import INFINITE
-from dpverify.rules.polytopes import Polytope, box
 from dpverify.search import kernel_box as search
 from dpverify.search import normaliser
+from dpverify.trusted.facts.bounds import INFINITE
+from dpverify.trusted.language.errors import CertificateError, Rejected
+from dpverify.trusted.language.expr import num, parse
+from dpverify.trusted.language.model import Claim, Domain, Kernel, Selection
+from dpverify.trusted.numbers.balls import precision
+from dpverify.trusted.order.compare import certainly_equal, certainly_le, certainly_lt
+from dpverify.trusted.order.polytopes import Polytope, box
+from dpverify.trusted.rules.finite import kernel_box, kernel_point
 
 BOUNDED_LAPLACE = "exp(-abs(y - theta))/(2 - exp(-theta) - exp(theta - 1))"
 

@@ -2,13 +2,13 @@
 
 import pytest
 
-from dpverify.balls import precision
-from dpverify.compare import certainly_equal, certainly_le, certainly_lt
-from dpverify.errors import CertificateError, Rejected
-from dpverify.expr import num, parse
-from dpverify.model import Claim, Kernel, Selection
-from dpverify.rules import kernel_point
-from dpverify.rules.base import INFINITE
+from dpverify.trusted.facts.bounds import INFINITE
+from dpverify.trusted.language.errors import CertificateError, Rejected
+from dpverify.trusted.language.expr import num, parse
+from dpverify.trusted.language.model import Claim, Kernel, Selection
+from dpverify.trusted.numbers.balls import precision
+from dpverify.trusted.order.compare import certainly_equal, certainly_le, certainly_lt
+from dpverify.trusted.rules.finite import kernel_point
 
 LINE = Kernel(parse("1 + (theta - 1/2)*(2*y - 1)"), (num(0), num(1)), (num(0), num(1)))
 EVIDENCE = {"theta": "1", "other": "0", "event": ["9/10", "1"], "y": "1"}

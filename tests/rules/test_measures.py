@@ -5,10 +5,23 @@ from fractions import Fraction
 import mpmath
 import pytest
 
-from dpverify.errors import DpverifyError, Rejected
-from dpverify.expr import ONE, ZERO, num, parse
-from dpverify.model import L2, Claim, Compose, Domain, Exponential, Guarantee, Part, PostProcess, Product, Query, Radial, Table
-from dpverify.rules import measures as rule
+from dpverify.trusted.language.errors import DpverifyError, Rejected
+from dpverify.trusted.language.expr import ONE, ZERO, num, parse
+from dpverify.trusted.language.model import (
+    L2,
+    Claim,
+    Compose,
+    Domain,
+    Exponential,
+    Guarantee,
+    Part,
+    PostProcess,
+    Product,
+    Query,
+    Radial,
+    Table,
+)
+from dpverify.trusted.rules.composition import measures as rule
 
 mpmath.mp.dps = 40
 THIRD = parse("1/3")

@@ -4,12 +4,12 @@ from fractions import Fraction
 
 import pytest
 
-from dpverify.compare import certainly_equal
-from dpverify.errors import CertificateError, DpverifyError, Rejected
-from dpverify.expr import ZERO, num, parse, substitute
-from dpverify.model import L2, Claim, Domain, Mixture
-from dpverify.rules import mixture_closed
 from dpverify.search import mixture_closed as search
+from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected
+from dpverify.trusted.language.expr import ZERO, num, parse, substitute
+from dpverify.trusted.language.model import L2, Claim, Domain, Mixture
+from dpverify.trusted.order.compare import certainly_equal
+from dpverify.trusted.rules.additive import mixture_closed
 
 POSITIVE = Domain(Fraction(0))
 COUNT = Domain(Fraction(1), lower_open=False, integer=True)
@@ -26,9 +26,7 @@ def values(claim):
 
 
 def test_a_gaussian_of_inverse_gamma_variance_is_t_noise_for_all_parameters():
-    claim = mixture(
-        "exp(-r**2/(2*v))/v**(d/2)", "v**(-nu/2 - 1)*exp(-nu/(2*v))", "d", "Delta", nu=POSITIVE, d=COUNT, Delta=POSITIVE
-    )
+    claim = mixture("exp(-r**2/(2*v))/v**(d/2)", "v**(-nu/2 - 1)*exp(-nu/(2*v))", "d", "Delta", nu=POSITIVE, d=COUNT, Delta=POSITIVE)
     known = parse("(nu + d)*asinh(Delta/(2*sqrt(nu)))")  # THEORY T4
     assert values(claim) and all(certainly_equal(value, known, dict(claim.domains)) for value in values(claim))
 

@@ -5,12 +5,12 @@ from fractions import Fraction
 
 import pytest
 
-from dpverify.compare import certainly_le, certainly_lt
-from dpverify.errors import CertificateError, DpverifyError, Rejected
-from dpverify.expr import num, parse, sub
-from dpverify.model import L2, Claim, Domain, Mixture
-from dpverify.rules import mixture_concave
 from dpverify.search import mixture_concave as search
+from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected
+from dpverify.trusted.language.expr import num, parse, sub
+from dpverify.trusted.language.model import L2, Claim, Domain, Mixture
+from dpverify.trusted.order.compare import certainly_le, certainly_lt
+from dpverify.trusted.rules.additive import mixture_concave
 
 
 def mixture(profile, mixing, dimension="1", support=("0", None), sensitivity="1", scale="1"):

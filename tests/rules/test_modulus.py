@@ -7,13 +7,13 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from dpverify.balls import constant, precision, rational
-from dpverify.compare import certainly_equal, certainly_le, certainly_lt
-from dpverify.errors import CertificateError, DpverifyError, Rejected
-from dpverify.expr import Num, mul, neg_log, num, parse
-from dpverify.model import L1, L2, LINF, Claim, Domain, Product, Query, Radial, Translation
-from dpverify.rules import modulus
 from dpverify.search import modulus as search
+from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected
+from dpverify.trusted.language.expr import Num, mul, neg_log, num, parse
+from dpverify.trusted.language.model import L1, L2, LINF, Claim, Domain, Product, Query, Radial, Translation
+from dpverify.trusted.numbers.balls import constant, precision, rational
+from dpverify.trusted.order.compare import certainly_equal, certainly_le, certainly_lt
+from dpverify.trusted.rules.additive import modulus
 from tests.reference import MP, by_mpmath, holds, to_mpf
 
 F = Fraction

@@ -5,12 +5,12 @@ from fractions import Fraction
 import mpmath
 import pytest
 
-from dpverify.errors import CertificateError, DpverifyError, Rejected
-from dpverify.expr import Num, num, parse
-from dpverify.model import L1, L2, LINF, Claim, Domain, Product, Query, Radial, Selection, Translation
-from dpverify.rules.base import INFINITE
-from dpverify.rules.point_witness import check, sign_of
 from dpverify.search.point_witness import propose
+from dpverify.trusted.facts.bounds import INFINITE
+from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected
+from dpverify.trusted.language.expr import Num, num, parse
+from dpverify.trusted.language.model import L1, L2, LINF, Claim, Domain, Product, Query, Radial, Selection, Translation
+from dpverify.trusted.rules.additive.point_witness import check, sign_of
 
 mpmath.mp.dps = 60
 

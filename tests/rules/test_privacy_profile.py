@@ -2,12 +2,12 @@
 
 import pytest
 
-from dpverify.balls import constant, precision
-from dpverify.errors import CertificateError, DpverifyError, Rejected
-from dpverify.expr import num, parse
-from dpverify.model import L1, L2, Claim, Compose, Part, PostProcess, Radial, Subsample, Table
-from dpverify.rules.privacy_profile import check
 from dpverify.search.privacy_profile import propose
+from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected
+from dpverify.trusted.language.expr import num, parse
+from dpverify.trusted.language.model import L1, L2, Claim, Compose, Part, PostProcess, Radial, Subsample, Table
+from dpverify.trusted.numbers.balls import constant, precision
+from dpverify.trusted.rules.composition.privacy_profile import check
 from tests.reference import MP
 
 GAUSSIAN = Radial(parse("exp(-r**2/2)"), L2, num(1), num(2))
@@ -136,7 +136,7 @@ def test_no_profile_is_made_at_an_epsilon_below_zero(monkeypatch):
     def never(*_):
         raise AssertionError("a profile was asked for")
 
-    monkeypatch.setattr("dpverify.curves.base.Pair.worst", never)
+    monkeypatch.setattr("dpverify.trusted.facts.pairs.Pair.worst", never)
     for epsilon in ("-1", "log(1/2)"):
         with pytest.raises(Rejected, match="certainly at least 0"):
             run({"delta": True}, epsilon=epsilon)

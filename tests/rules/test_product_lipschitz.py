@@ -5,13 +5,13 @@ from fractions import Fraction
 
 import pytest
 
-from dpverify.balls import precision
-from dpverify.compare import certainly_equal, certainly_le
-from dpverify.errors import CertificateError, DpverifyError, Rejected
-from dpverify.expr import num, parse
-from dpverify.model import L1, L2, LINF, Claim, Domain, Product
-from dpverify.rules import product_lipschitz
 from dpverify.search import product_lipschitz as search
+from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected
+from dpverify.trusted.language.expr import num, parse
+from dpverify.trusted.language.model import L1, L2, LINF, Claim, Domain, Product
+from dpverify.trusted.numbers.balls import precision
+from dpverify.trusted.order.compare import certainly_equal, certainly_le
+from dpverify.trusted.rules.additive import product_lipschitz
 
 
 def product(density, dimension=3, norm=L1, sensitivity="1"):

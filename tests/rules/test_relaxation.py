@@ -10,15 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpverify.balls import precision
-from dpverify.compare import certainly_lt
-from dpverify.errors import CertificateError, Rejected, Undecided
-from dpverify.expr import num, parse, substitute
-from dpverify.kernel import check as recheck
-from dpverify.model import L2, Claim, Domain, Radial
-from dpverify.rules import relaxation
-from dpverify.rules.relaxation import Gap
 from dpverify.search.relaxation import summands
+from dpverify.trusted.kernel import check as recheck
+from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
+from dpverify.trusted.language.expr import num, parse, substitute
+from dpverify.trusted.language.model import L2, Claim, Domain, Radial
+from dpverify.trusted.numbers.balls import precision
+from dpverify.trusted.order.compare import certainly_lt
+from dpverify.trusted.rules.inequalities import positivstellensatz
+from dpverify.trusted.rules.inequalities.positivstellensatz import Gap
 from dpverify.verify import verify
 
 POSITIVE = Domain(Fraction(0))
@@ -102,7 +102,7 @@ def evidence():
 
 def check(claim, evidence):
     with precision(128):
-        return relaxation.check(claim, evidence)
+        return positivstellensatz.check(claim, evidence)
 
 
 def mutated(evidence, **changes):
@@ -155,12 +155,14 @@ def test_another_rule_must_prove_the_bound(evidence):
 
 
 def test_a_bound_at_one_value_of_a_parameter_is_relaxed_to_none_for_all(evidence, monkeypatch):
-    rule = relaxation.RULES[evidence["rule"]]
+    rule = positivstellensatz.RULES[evidence["rule"]]
 
     def at_one_value(claim, given):
         return replace(rule.check(claim, given), at={"a": num(1)})
 
-    monkeypatch.setattr(relaxation, "RULES", {evidence["rule"]: SimpleNamespace(NAME=rule.NAME, ASSUMED=rule.ASSUMED, check=at_one_value)})
+    monkeypatch.setattr(
+        positivstellensatz, "RULES", {evidence["rule"]: SimpleNamespace(NAME=rule.NAME, ASSUMED=rule.ASSUMED, check=at_one_value)}
+    )
     with pytest.raises(Rejected, match="for all parameters"):
         check(CLAIM, evidence)
 

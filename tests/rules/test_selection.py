@@ -4,15 +4,15 @@ from fractions import Fraction
 
 import pytest
 
-from dpverify.balls import precision
-from dpverify.compare import certainly_equal, certainly_lt
-from dpverify.errors import CertificateError, Rejected
-from dpverify.expr import num, parse, substitute
-from dpverify.model import Claim, Domain, Selection, Staircase, Table
-from dpverify.rules import finite, selection
-from dpverify.rules.base import INFINITE
 from dpverify.search import selection as search
 from dpverify.search import table
+from dpverify.trusted.facts.bounds import INFINITE
+from dpverify.trusted.language.errors import CertificateError, Rejected
+from dpverify.trusted.language.expr import num, parse, substitute
+from dpverify.trusted.language.model import Claim, Domain, Selection, Staircase, Table
+from dpverify.trusted.numbers.balls import precision
+from dpverify.trusted.order.compare import certainly_equal, certainly_lt
+from dpverify.trusted.rules.finite import finite, selection
 
 COUNT = Domain(Fraction(2), lower_open=False, integer=True)
 POSITIVE = Domain(Fraction(0))

@@ -2,10 +2,10 @@
 
 import pytest
 
-from dpverify.errors import CertificateError, Rejected
-from dpverify.expr import ONE, ZERO, num, parse
-from dpverify.model import L2, Claim, Domain, Guarantee, Query, Radial
-from dpverify.rules import stated_epsilon as rule
+from dpverify.trusted.language.errors import CertificateError, Rejected
+from dpverify.trusted.language.expr import ONE, ZERO, num, parse
+from dpverify.trusted.language.model import L2, Claim, Domain, Guarantee, Query, Radial
+from dpverify.trusted.rules.guarantees import stated_epsilon as rule
 
 
 def claim(known, epsilon="1", delta="0", **more):

@@ -31,7 +31,8 @@ from dpverify.audit.declared.laws import (
 )
 from dpverify.audit.declared.one_number import IntegerLaw, KernelLaw, LineLaw
 from dpverify.audit.declared.vectors import ProductLaw, RadialLaw
-from dpverify.model import (
+from dpverify.search.numeric import number
+from dpverify.trusted.language.model import (
     Claim,
     Exponential,
     Kernel,
@@ -44,7 +45,6 @@ from dpverify.model import (
     Table,
     Translation,
 )
-from dpverify.search.numeric import number
 
 __all__ = [
     "Cdf",

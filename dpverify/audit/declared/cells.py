@@ -13,9 +13,9 @@ from scipy import special
 from dpverify.audit.declared.base import Array, Function
 from dpverify.audit.outputs import Outputs
 from dpverify.audit.partition import Codes, CurvePoint
-from dpverify.errors import AuditError
-from dpverify.model import Claim
 from dpverify.search.numeric import number
+from dpverify.trusted.language.errors import AuditError
+from dpverify.trusted.language.model import Claim
 
 SCALES: Final = (0.9, 0.5, 0.8, 1.0)
 """The noise scales that a partition is to tell from the claim, the most important first; 1 for claims that the declaration breaks."""

@@ -16,9 +16,9 @@ from scipy import special
 from dpverify.audit.declared.base import Array, Cdf, Function
 from dpverify.audit.declared.laws import Quadrature, quadrature
 from dpverify.audit.partition import CurvePoint
-from dpverify.bands import delta_band
-from dpverify.errors import DpverifyError
-from dpverify.model import Claim
+from dpverify.pictures.bands import delta_band
+from dpverify.trusted.language.errors import DpverifyError
+from dpverify.trusted.language.model import Claim
 
 CURVE_POINTS: Final = 12
 SMALLEST_DELTA: Final = 1e-6

@@ -12,8 +12,8 @@ from dpverify.audit.declared.base import Array, Declared, difference
 from dpverify.audit.declared.cells import SCALES, Columns, cells_of, choose, levels, to_refute
 from dpverify.audit.declared.curves import CURVE_POINTS, rounded_up
 from dpverify.audit.partition import MAX_CELLS, CurvePoint
-from dpverify.model import Claim, Exponential, Selection, Table
 from dpverify.search.numeric import number
+from dpverify.trusted.language.model import Claim, Exponential, Selection, Table
 
 MOST_ROWS: Final = 2048
 

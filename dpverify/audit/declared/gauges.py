@@ -8,10 +8,10 @@ import numpy as np
 from scipy.spatial import ConvexHull, QhullError
 
 from dpverify.audit.declared.base import Array
-from dpverify.errors import AuditError
-from dpverify.geometry import differences
-from dpverify.model import Claim, Norm
 from dpverify.search.numeric import number
+from dpverify.trusted.language.errors import AuditError
+from dpverify.trusted.language.model import Claim, Norm
+from dpverify.trusted.order.geometry import differences
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -13,12 +13,12 @@ from scipy import special
 from scipy.interpolate import CubicSpline
 
 from dpverify.audit.declared.base import Array, Function
-from dpverify.errors import AuditError, DpverifyError
-from dpverify.expr import Expr, neg_log
-from dpverify.integral import breaks
-from dpverify.model import Mixture
 from dpverify.search.mixtures import scale_of
 from dpverify.search.numeric import number, vectorised
+from dpverify.trusted.language.errors import AuditError, DpverifyError
+from dpverify.trusted.language.expr import Expr, neg_log
+from dpverify.trusted.language.model import Mixture
+from dpverify.trusted.numbers.integral import breaks
 
 _NODES, _WEIGHTS = legendre.leggauss(16)
 _TO_SERIES: Final = (legendre.legvander(_NODES, 15) * _WEIGHTS[:, None]) * (np.arange(16) + 0.5)

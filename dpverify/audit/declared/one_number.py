@@ -14,9 +14,9 @@ from dpverify.audit.declared.cells import SCALES, Intervals, choose, levels, to_
 from dpverify.audit.declared.curves import gaussian_curve, gaussian_sigma, quadrature_curve
 from dpverify.audit.declared.laws import Quadrature, kinks_of, log_of, quadrature, scaled_log, steps, tempered_log
 from dpverify.audit.partition import CurvePoint
-from dpverify.expr import Num, substitute
-from dpverify.model import Claim, Kernel
 from dpverify.search.numeric import number
+from dpverify.trusted.language.expr import Num, substitute
+from dpverify.trusted.language.model import Claim, Kernel
 
 
 class _OneNumber(Declared):

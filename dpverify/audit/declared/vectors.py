@@ -14,7 +14,7 @@ from dpverify.audit.declared.curves import gaussian_curve, gaussian_sigma, radia
 from dpverify.audit.declared.gauges import Gauge, gauge
 from dpverify.audit.declared.laws import Quadrature
 from dpverify.audit.partition import CurvePoint
-from dpverify.model import Claim, Mixture, Product, Radial
+from dpverify.trusted.language.model import Claim, Mixture, Product, Radial
 
 DRAWS: Final = 1 << 15
 """Draws from the declared law that the thresholds for d > 1 are chosen by."""

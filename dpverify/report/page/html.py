@@ -11,8 +11,8 @@ from typing import Any, Final
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from dpverify import __version__
-from dpverify.outside import visible
 from dpverify.report.page.blocks import Badge, Block
+from dpverify.trusted.language.outside import visible
 
 WIDE: Final = 24
 """Letters of a formula that surely stand on a narrow screen; a longer one scrolls by itself."""

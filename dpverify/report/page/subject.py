@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from dpverify.bands import Bands
-    from dpverify.figures.loss import LossCurve
-    from dpverify.figures.noise_error import NoiseError
-    from dpverify.figures.unit_ball import LevelSet, Outline
     from dpverify.finding import Finding
+    from dpverify.pictures.bands import Bands
+    from dpverify.pictures.loss import LossCurve
+    from dpverify.pictures.noise_error import NoiseError
+    from dpverify.pictures.unit_ball import LevelSet, Outline
     from dpverify.report import Entry
     from dpverify.report.results import Fault, Results
 

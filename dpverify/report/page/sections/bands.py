@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 
-from dpverify.bands import Band
+from dpverify.pictures.bands import Band
 from dpverify.report.axes import Axis
 from dpverify.report.curves import data_name, points
 from dpverify.report.page.blocks import Block, Figure, Fold, Items, Link, Paragraph, Row, Table, beside

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from dpverify.expr import format_expr
 from dpverify.report import Entry, enclosure, short, words
 from dpverify.report.page.blocks import Badge, Block, Inline, Link, Table
 from dpverify.report.page.sections.statement import plain_decimal
 from dpverify.report.page.subject import Claimed, File
 from dpverify.report.text import common, delta_text, tight_text
+from dpverify.trusted.language.expr import format_expr
 
 TITLE = "Claims"
 MANY: Final = 12

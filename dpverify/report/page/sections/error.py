@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from dpverify.figures.noise_error import NoiseError
+from dpverify.pictures.noise_error import NoiseError
 from dpverify.report.axes import Axis
 from dpverify.report.page.blocks import Block, Figure, Fold, Row, Table
 from dpverify.report.page.sections.drawing import number

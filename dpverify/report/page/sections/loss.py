@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Final
 
-from dpverify.expr import ZERO
-from dpverify.figures.loss import LossCurve
+from dpverify.pictures.loss import LossCurve
 from dpverify.report import short
 from dpverify.report.axes import Axis
 from dpverify.report.page.blocks import Block, Figure, Row
@@ -16,6 +15,7 @@ from dpverify.report.page.sections.drawing import claimed, entries_of, few, numb
 from dpverify.report.page.subject import File
 from dpverify.report.strokes import Point
 from dpverify.report.svg import Band, Chart, Mark, Series
+from dpverify.trusted.language.expr import ZERO
 
 TITLE = "Privacy loss between the worst neighbours"
 _SEEN: Final = 0.01

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dpverify.expr import format_expr
-from dpverify.model import kind_of
 from dpverify.report import mathml, understood, words
 from dpverify.report.page.blocks import Block, Code, Facts, Fold, Inline, Math, Paragraph
 from dpverify.report.page.subject import File
+from dpverify.trusted.language.expr import format_expr
+from dpverify.trusted.language.model import kind_of
 
 TITLE = "What was understood"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from dpverify.bands import Band, Bands
+from dpverify.pictures.bands import Band, Bands
 from dpverify.report.axes import Axis
 from dpverify.report.page.blocks import Block, Figure
 from dpverify.report.page.sections.bands import picture, shown, value

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dpverify.report import proof
 from dpverify.report.page.blocks import Block, Facts, Fold, Inline, Link, Paragraph
 from dpverify.report.page.subject import Run
-from dpverify.rules.table import EXPLAINED
+from dpverify.trusted.registry import EXPLAINED
 
 TITLE = "Rules"
 

@@ -6,16 +6,16 @@ from collections.abc import Mapping, Sequence
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, localcontext
 from typing import Any, Final
 
-from dpverify.compare import decimal_bounds
-from dpverify.errors import DpverifyError
-from dpverify.expr import parse, substitute
-from dpverify.model import Claim
 from dpverify.report.axes import Axis
 from dpverify.report.number_line import NumberLine
 from dpverify.report.page.blocks import Block, Code, Facts, Figure, Paragraph, Row
 from dpverify.report.page.subject import Claimed
 from dpverify.report.svg import Chart, Series
 from dpverify.report.text import plain
+from dpverify.trusted.language.errors import DpverifyError
+from dpverify.trusted.language.expr import parse, substitute
+from dpverify.trusted.language.model import Claim
+from dpverify.trusted.order.compare import decimal_bounds
 
 TITLE = "What refutes it"
 _NUMBERS: Final = Context(prec=30, Emin=MIN_EMIN, Emax=MAX_EMAX)

@@ -1,0 +1,636 @@
+"""Three bands of numbers that a plot of a claim needs: delta(epsilon), the trade-off curve, epsilon after k compositions.
+
+The search plans one privacy curve of the claim's mechanism; the curve is built and evaluated by the code below the trust line, so that
+every number of a band is a bound that is proved: decimals rounded outward, None where a side is not known. What varies (epsilon in nats,
+the type I error, the number of compositions) is exact as written. Nothing depends on the time or the machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any, Final
+
+from flint import arb, ctx
+
+from dpverify.search import Proposal, extend_with_curve
+from dpverify.search import losses as grids
+from dpverify.trusted.facts.assumptions import SIDES, of_a_bound, of_a_verdict
+from dpverify.trusted.facts.bounds import Bound
+from dpverify.trusted.facts.chords import cut, remembered, sketch
+from dpverify.trusted.facts.pairs import Curve, Pair
+from dpverify.trusted.language.errors import DpverifyError, Undecided
+from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, format_expr
+from dpverify.trusted.language.model import Claim, Combinator, Part
+from dpverify.trusted.numbers.balls import constant, exact, precision, rational
+from dpverify.trusted.order.compare import decimal_bounds
+from dpverify.trusted.parts import neighbours
+from dpverify.trusted.parts.runs import Run, check_adjacencies, merged
+from dpverify.trusted.rules.composition import (
+    distributions,
+    gaussian_composition,
+    group_privacy,
+    laplace_sums,
+    losses,
+    parallel_composition,
+    poisson_subsampling,
+    post_processing,
+    renyi_composition,
+    sampling_without_replacement,
+    tree,
+)
+from dpverify.trusted.rules.composition.compositions import COMPOSITIONS
+from dpverify.trusted.rules.composition.premises import pure_epsilon
+from dpverify.trusted.rules.curves import finite, gauge, gaussian, laplace, lattice, line, optimal_composition
+from dpverify.trusted.rules.guarantees import bounded_range, guarantees, pure_guarantee, stated_guarantee
+from dpverify.trusted.rules.guarantees.trade_offs import trade_off
+
+DIGITS: Final = 10
+"""Significant digits of the bounds."""
+BITS: Final = 64
+"""Working precision of profiles."""
+PLAN_DIGITS: Final = 4
+USUAL_DELTA: Final = Num(Fraction(1, 10**6))
+"""The delta of a composition's epsilon where none above 0 is claimed."""
+STEPS: Final = 64
+"""About as many epsilons a band of delta has."""
+PROMPT: Final = frozenset(
+    rule.NAME
+    for rule in (
+        bounded_range, finite, gauge, gaussian_composition, group_privacy, guarantees, laplace, laplace_sums, lattice, losses, neighbours,
+        gaussian, parallel_composition, poisson_subsampling, post_processing, optimal_composition, pure_guarantee, renyi_composition,
+        sampling_without_replacement, stated_guarantee,
+    )
+)  # fmt: skip
+"""Rules whose curves take less than a millisecond a point. Others are evaluated at few points, and enclosed in between by chords."""
+FEW: Final = 16
+"""About how many points of a slow curve are evaluated; twice as many of noise on the line."""
+QUICK: Final = (gaussian.NAME, laplace.NAME, finite.NAME, lattice.NAME)
+"""Rules whose curves are closed forms or short sums."""
+CELLS: Final = 1 << 11
+"""Losses of a part on the grid of a composition; half as many, or a sixteenth, on the one for several numbers of compositions."""
+ALPHAS: Final = tuple(Fraction(n, 1000) for n in (1, 5, 10, 20, *range(50, 1001, 50)))
+"""Type I errors of a trade-off curve, every fourth of them where it takes long; at 0 it is not known."""
+MOST_COUNTS: Final = 1024
+"""Compositions of a mechanism by itself."""
+SLOW_BITS: Final = 40
+"""Working precision of curves that take long."""
+_FURTHEST: Final = 2**13
+_NEGLIGIBLE: Final = 40
+"""delta is negligible below 2^-40, or below 2^-20 where a curve is evaluated with few bits."""
+_NEAREST: Final = Fraction(1, 2**20)
+_SPACING_BITS: Final = 8
+_CLAIMED_DIGITS: Final = 12
+_GRID_DIGITS: Final = 2
+_FAR_OUT: Final = 16
+_NOTHING_BITS: Final = 200
+_MOST_LAPLACE: Final = 256
+_MOST_OF_MANY: Final = 16
+_MOST_PLACES: Final = 60
+_ROUNDS: Final = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """Bounds on one quantity at some values of another: lower[i] <= truth <= upper[i] at x[i].
+
+    quantity: what is bounded; variable: what x is. x: exact decimals (a fraction "a/b" only where it was given and no decimal is exact).
+    lower, upper: decimals rounded outward, None where a side is not known. exact: for each x whether both bounds enclose the tight value
+    by arithmetic alone, else they are bounds by different theorems or by a grid. at: what is held fixed, as text. rules, assumed: what
+    this rests on.
+    """
+
+    quantity: str
+    variable: str
+    x: tuple[str, ...]
+    lower: tuple[str | None, ...]
+    upper: tuple[str | None, ...]
+    exact: tuple[bool, ...]
+    at: Mapping[str, str] = field(default_factory=dict)
+    rules: tuple[str, ...] = ()
+    assumed: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON object with a list for each of the columns."""
+        return {
+            "quantity": self.quantity,
+            "variable": self.variable,
+            "at": dict(self.at),
+            "x": list(self.x),
+            "lower": list(self.lower),
+            "upper": list(self.upper),
+            "exact": list(self.exact),
+            "rules": list(self.rules),
+            "assumed": list(self.assumed),
+        }
+
+    @staticmethod
+    def from_json(data: Mapping[str, Any]) -> Band:
+        """The band that `to_json` gave. Raises KeyError, TypeError or ValueError where the data is something else."""
+        columns = [tuple(data[name]) for name in ("x", "lower", "upper", "exact", "rules", "assumed")]
+        if len({len(column) for column in columns[:4]}) != 1:
+            raise ValueError("the columns of a band are of different lengths.")
+        for side in columns[1:3]:
+            any(Fraction(value) for value in side if value not in (None, "inf"))
+        x, lower, upper, exact, rules, assumed = columns
+        return Band(str(data["quantity"]), str(data["variable"]), x, lower, upper, exact, dict(data["at"]), rules, assumed)
+
+
+@dataclass(frozen=True, slots=True)
+class Bands:
+    """The bands of claims that differ only in what they claim, by kind: "delta", "trade_off", "composition"; missing: why one is not there.
+
+    names: of the claims; those of a file have one each.
+    """
+
+    names: tuple[str, ...]
+    bands: Mapping[str, Band]
+    missing: Mapping[str, str] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON object that `from_json` reads."""
+        made = {kind: band.to_json() for kind, band in self.bands.items()}
+        return {"names": list(self.names), "bands": made, "missing": dict(self.missing)}
+
+    @staticmethod
+    def from_json(data: Mapping[str, Any]) -> Bands:
+        """The bands that `to_json` gave. Raises AttributeError, KeyError, TypeError or ValueError where the data is something else."""
+        made = {str(kind): Band.from_json(band) for kind, band in data["bands"].items()}
+        return Bands(tuple(data["names"]), made, {str(kind): str(why) for kind, why in data["missing"].items()})
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A claim with its curve. evidence: of the curve, a rule for every node; reach: an epsilon beyond which nothing much happens.
+
+    evaluated: the epsilons at which a slow curve was evaluated, None where it is at every one.
+    """
+
+    claim: Claim
+    runs: tuple[Run, ...]
+    evidence: Mapping[str, Any]
+    curve: Curve
+    reach: Fraction
+    evaluated: frozenset[Fraction] | None
+
+
+def delta_band(claim: Claim, epsilons: Iterable[Fraction | int | str] | None = None, *, planned: Planned | None = None) -> Band:
+    """delta(epsilon) at these epsilons, or at some fifty from 0 to where it is negligible, with the claimed one.
+
+    A claimed epsilon that no short decimal is exactly counts as the two decimals of 12 digits on either side of it. Raises Undecided
+    where the mechanism has no curve, or an epsilon is negative.
+    """
+    planned = planned or plan(claim)
+    stated = [claim.epsilon] if claim.epsilon is not None else []
+    points = _epsilons(planned, stated) if epsilons is None else sorted({Fraction(at) for at in epsilons})
+    if any(at < 0 for at in points):
+        raise Undecided("a negative epsilon; delta is asked for at epsilons of at least 0.")
+    curve = planned.curve
+    with precision(BITS):
+        upper = [_value(curve.upper, at) for at in points]
+        lower = upper if curve.exact else [_value(curve.lower, at) for at in points]
+    return Band(
+        "delta",
+        "epsilon",
+        tuple(map(_written, points)),
+        tuple(_decimal(ball, -1) for ball in lower),
+        tuple(_decimal(ball, 1) for ball in upper),
+        tuple(curve.exact and (planned.evaluated is None or at in planned.evaluated) for at in points),
+        rules=curve.rules,
+        assumed=_taken(claim, (*curve.assumed, *curve.below)),
+    )
+
+
+def _taken(claim: Claim, own: Sequence[str]) -> tuple[str, ...]:
+    """What a band takes for granted: its upper side, then its lower side. own: what its curves say themselves."""
+    lines = [(side, of_a_bound(claim, Bound(side, ONE, quantity="epsilon"), own)) for side in SIDES]
+    return of_a_verdict("PROVED", lines)
+
+
+def trade_off_band(claim: Claim, alphas: Iterable[Fraction | int | str] | None = None, *, planned: Planned | None = None) -> Band:
+    """The least type II error of any test between two neighbours, at these type I errors in (0, 1].
+
+    Below lower no test comes, for whichever neighbours; upper some test between some neighbours attains. Raises Undecided where the
+    mechanism has no curve or an error is not in (0, 1].
+    """
+    planned = planned or plan(claim)
+    usual = ALPHAS[::4] if laplace_sums.NAME in planned.curve.rules else ALPHAS
+    points = list(usual) if alphas is None else sorted({Fraction(at) for at in alphas})
+    if any(not 0 < at <= 1 for at in points):
+        raise Undecided("a type I error is a probability above 0.")
+    curve = planned.curve
+    with precision(BITS // 2):  # a supremum takes a guard of its own
+        lower = [_least_error(curve.upper, at) for at in points]
+        upper = [_least_error(curve.lower, at) for at in points]
+    return Band(
+        "type II error",
+        "type I error",
+        tuple(map(_written, points)),
+        tuple(_decimal(ball, -1) for ball in lower),
+        tuple(_decimal(ball, 1) for ball in upper),
+        (curve.exact and planned.evaluated is None,) * len(points),
+        rules=curve.rules,
+        assumed=_taken(claim, (*curve.assumed, *curve.below)),
+    )
+
+
+def composition_band(claim: Claim, counts: Iterable[int] | None = None, *, planned: Planned | None = None) -> Band:
+    """epsilon at the claimed delta (at 1e-6 where none above 0 is claimed) after k adaptive compositions.
+
+    Of a claim about one mechanism run `times` times, k counts single runs, up to twice as many; of all others it counts the claimed
+    mechanism as a whole. By the exact theorems where they apply, else by loss distributions on a coarse grid. Raises Undecided where the
+    mechanism has no curve.
+    """
+    planned = planned or plan(claim)
+    composer = _Composer.of(planned)
+    points = composer.counts() if counts is None else sorted(set(counts))
+    if any(count < 1 for count in points):
+        raise Undecided("fewer than one composition.")
+    with precision(BITS):
+        goal = constant(composer.delta)
+        curves = [composer.curve(count, max(points)) for count in points]
+        lower = [_epsilon(curve.lower, goal, -1) for curve in curves]
+        upper = [_epsilon(curve.upper, goal, 1) for curve in curves]
+        known = [curve.exact and not _is_slow(curve) for curve in curves]
+    return Band(
+        "epsilon",
+        "compositions",
+        tuple(map(str, points)),
+        tuple(lower),
+        tuple(upper),
+        tuple(known),
+        at={"delta": _short(composer.delta)},
+        rules=tuple(dict.fromkeys(rule for curve in curves for rule in curve.rules)),
+        assumed=_taken(claim, [text for curve in curves for text in (*curve.assumed, *curve.below)]),
+    )
+
+
+def bands(claims: Sequence[Claim], evidence: Mapping[str, Any] | None = None) -> Bands | None:
+    """What a report shows of claims about the same mechanism at the same sensitivity; None where that is nothing.
+
+    All three bands where a delta above 0 is claimed, or asked for, or the mechanism is made of parts, at the first such delta; delta alone
+    for other mechanisms whose curve is a closed form or a short sum. evidence: of the curve, where it is known.
+    """
+    names = tuple(claim.name for claim in claims)
+    claimed = [claim.epsilon for claim in claims if claim.epsilon is not None]
+    main = next((claim for claim in claims if claim.delta != ZERO), claims[0])
+    if main.delta == ZERO and not isinstance(main.mechanism, Combinator):
+        planned = _planned_quickly(main)
+        return None if planned is None else Bands(names, {"delta": delta_band(main, _epsilons(planned, claimed), planned=planned)})
+    try:
+        planned = plan(main, evidence)
+    except DpverifyError as error:
+        return Bands(names, {}, dict.fromkeys(("delta", "trade_off", "composition"), str(error)))
+    found: dict[str, Band] = {}
+    missing: dict[str, str] = {}
+    makers: dict[str, Callable[[], Band]] = {
+        "delta": lambda: delta_band(main, _epsilons(planned, claimed), planned=planned),
+        "trade_off": lambda: trade_off_band(main, planned=planned),
+        "composition": lambda: composition_band(main, planned=planned),
+    }
+    for kind, make in makers.items():
+        try:
+            found[kind] = make()
+        except DpverifyError as error:
+            missing[kind] = str(error)
+    return Bands(names, found, missing)
+
+
+def _planned_quickly(claim: Claim) -> Planned | None:
+    """A plan by the rules that take no search and no time; None where they do not apply."""
+    for name in QUICK:
+        try:
+            return plan(claim, {"rule": name})
+        except DpverifyError:
+            continue
+    return None
+
+
+def plan(claim: Claim, evidence: Mapping[str, Any] | None = None) -> Planned:
+    """The curve of a claim's mechanism at its sensitivity, built once for all bands.
+
+    evidence: of the curve, as in a certificate; by default the search looks for it. Raises Undecided or Rejected where there is none.
+    """
+    if claim.domains:
+        raise Undecided("curves want a value for every parameter; claim one value at a time.")
+    check_adjacencies(claim)
+    found = _searched(claim) if evidence is None else evidence
+    root = Part(claim.mechanism, claim.sensitivity, claim.query, claim.adjacency)
+    runs = merged(root)
+    with precision(BITS):
+        whole = found.get("rule") == neighbours.NAME
+        curve = _remembering(tree.curve(root, dict(found), pure_epsilon)) if whole else _built(runs, found)
+        if neighbours.undecided(root) and found.get("rule") != gaussian_composition.NAME:
+            runs = (Run(root),)  # parts that share their neighbours are composed as one
+        if not _is_slow(curve):
+            return Planned(claim, runs, found, curve, _reach(curve, claim.epsilon), None)
+    with precision(SLOW_BITS):
+        return _sketched(claim, runs, found, curve)
+
+
+def _searched(claim: Claim) -> Mapping[str, Any]:
+    """Evidence for the curve, aimed at what is claimed."""
+    open_pure = claim.epsilon is None and claim.delta in (None, ZERO)
+    aimed = replace(claim, delta=USUAL_DELTA) if open_pure else claim if claim.epsilon is None else replace(claim, delta=None)
+    proposal = Proposal()
+    extend_with_curve(proposal, aimed, PLAN_DIGITS)
+    for step in proposal.steps:
+        if "curve" in step["evidence"]:
+            return dict(step["evidence"]["curve"])
+    raise Undecided("; ".join(proposal.reasons) or "no rule gives the privacy curve of this mechanism.")
+
+
+def _built(runs: Sequence[Run], evidence: Mapping[str, Any]) -> Curve:
+    """The curve by its evidence, a composition by loss distributions on a grid of no more than CELLS cells a part."""
+    if evidence.get("rule") == losses.NAME:
+        evidence = {**evidence, **{key: _coarser(evidence[key], CELLS) for key in ("grid", "reverse") if key in evidence}}
+    return _remembering(tree.combine(runs, dict(evidence), pure_epsilon))
+
+
+def _coarser(grid: Mapping[str, Any], cells: int) -> dict[str, Any]:
+    """A grid of at most so many cells a part, dyadic, which balls are exact at: any grid gives true bounds."""
+    longest = max(high - low for low, high in grid["ranges"])
+    if longest <= cells:
+        return dict(grid)
+    spacing = Fraction(grid["spacing"])
+    unit = _power_of_two(spacing) / 2**_SPACING_BITS
+    wider = -(-spacing * longest // (cells * unit)) * unit
+    factor = wider / spacing
+    ranges = [[low // factor, -(-high // factor)] for low, high in grid["ranges"]]
+    return {**grid, "spacing": str(wider), "nudge": str(wider * Fraction(grid["nudge"]) / spacing), "ranges": ranges}
+
+
+def _power_of_two(value: Fraction) -> Fraction:
+    """One that is about as great."""
+    return Fraction(2) ** (value.numerator.bit_length() - value.denominator.bit_length())
+
+
+def _remembering(curve: Curve) -> Curve:
+    return _mapped(curve, remembered)
+
+
+def _mapped(curve: Curve, change: Callable[[Pair], Pair]) -> Curve:
+    """The curve with its pairs changed, still one pair where it was one."""
+    upper = None if curve.upper is None else change(curve.upper)
+    lower = upper if curve.exact else None if curve.lower is None else change(curve.lower)
+    return replace(curve, upper=upper, lower=lower)
+
+
+# -- where to evaluate ---------------------------------------------------------------------------------
+
+
+def _is_slow(curve: Curve) -> bool:
+    """Whether a curve takes so long that it is evaluated at few points; loss distributions are quick whatever their parts."""
+    return losses.NAME not in curve.rules and not PROMPT.issuperset(curve.rules)
+
+
+def _sketched(claim: Claim, runs: tuple[Run, ...], evidence: Mapping[str, Any], curve: Curve) -> Planned:
+    """The plan with a slow curve evaluated at few points once and for all."""
+    reach = _reach(curve, claim.epsilon)
+    points = set(_multiples(reach, 2 * FEW if set(curve.rules) <= PROMPT | {line.NAME} else FEW))
+    if claim.epsilon is not None:
+        points |= {exact(ball) for ball in (constant(claim.epsilon).lower(), constant(claim.epsilon).upper()) if ball >= 0}
+    balls = [rational(at) for at in points]
+    known = frozenset(exact(ball) for ball in balls if ball.is_exact())
+    return Planned(claim, runs, evidence, _mapped(curve, lambda pair: sketch(pair, balls)), reach, known)
+
+
+def _reach(curve: Curve, epsilon: Expr | None) -> Fraction:
+    """A power of two at which delta is as good as gone; about the claimed epsilon, or 8, where it never is."""
+    pair = curve.upper or curve.lower
+    if pair is None:
+        raise Undecided("nothing is known of the privacy curve.")
+    claimed = Fraction(0) if epsilon is None else exact(constant(epsilon).upper())
+    reach = max(_power_of_two(claimed), _NEAREST) if claimed > 0 else Fraction(1)
+    if _is_left(pair, Fraction(_FURTHEST)):
+        return max(Fraction(8), 2 * reach)
+    while _is_left(pair, reach):
+        reach *= 2
+    while reach > _NEAREST and not _is_left(pair, reach / 2):
+        reach /= 2
+    return reach
+
+
+def _is_left(pair: Pair, epsilon: Fraction) -> bool:
+    """Whether delta is not certainly negligible; not where it has no enclosure."""
+    try:
+        return not pair.worst(rational(epsilon)) <= arb(2) ** -(_NEGLIGIBLE if ctx.prec >= BITS else _NEGLIGIBLE // 2)
+    except Undecided:
+        return False
+
+
+def _multiples(reach: Fraction, steps: int) -> list[Fraction]:
+    return [i * reach / steps for i in range(steps + 1)]
+
+
+def _epsilons(planned: Planned, claimed: Iterable[Expr]) -> list[Fraction]:
+    points = set(_multiples(planned.reach, STEPS))
+    for epsilon in claimed:
+        points |= {max(Fraction(text), Fraction(0)) for text in decimal_bounds(epsilon, _CLAIMED_DIGITS)}
+    return sorted(points)
+
+
+# -- values --------------------------------------------------------------------------------------------
+
+
+def _value(pair: Pair | None, epsilon: Fraction) -> arb | None:
+    """delta of the worse order, within [0, 1]; None where it has no enclosure."""
+    if pair is None:
+        return None
+    try:
+        value = pair.worst(rational(epsilon))
+    except Undecided:
+        return None
+    return value.max(arb(0)).min(arb(1)) if value.is_finite() else None
+
+
+def _least_error(pair: Pair | None, alpha: Fraction) -> arb | None:
+    """The type II error of the best test between the two distributions of a pair, whichever is the null hypothesis."""
+    if pair is None:
+        return None
+    try:
+        found = trade_off(pair, alpha)
+        return found if pair.forward is pair.backward else found.min(trade_off(pair.reversed, alpha))
+    except Undecided:
+        return None
+
+
+# -- epsilon of a delta --------------------------------------------------------------------------------
+
+
+def _epsilon(pair: Pair | None, delta: arb, side: int) -> str | None:
+    """The decimal nearest to where the profile passes delta that is certainly on one side of it; None where there is none in reach."""
+    if pair is None:
+        return None
+
+    def holds(epsilon: Fraction) -> bool:
+        value = pair.worst(rational(epsilon))
+        return bool(value <= delta) if side > 0 else bool(value > delta)
+
+    def end(value: arb) -> arb:
+        return value.upper() if side > 0 else value.lower()
+
+    try:
+        if holds(Fraction(0)) == (side > 0):
+            return "0"
+        root = _crossing(lambda epsilon: float((end(pair.worst(rational(epsilon))) - delta).mid()))
+        for digits in range(DIGITS, 0, -1):
+            near = decimal_bounds(Num(root * (1 + side * Fraction(1, 10**digits))), digits)[side > 0]
+            if holds(Fraction(near)):
+                return near
+    except Undecided:
+        return None
+    return None if side > 0 else "0"
+
+
+def _crossing(excess: Callable[[Fraction], float]) -> Fraction:
+    """About where a falling function passes 0, by bracketing and the method of Illinois; _FURTHEST where it does not before."""
+    low, high = Fraction(0), Fraction(1, 64)
+    at_low, at_high = 1.0, excess(high)
+    while at_high > 0:
+        if high >= _FURTHEST:
+            return high
+        low, at_low, high = high, at_high, 2 * high
+        at_high = excess(high)
+    side = 0
+    for _ in range(_ROUNDS):
+        if high - low <= high / 10 ** (DIGITS + 1) or at_high == 0:
+            break
+        weight = min(max(at_low / (at_low - at_high), 1e-3), 1 - 1e-3)
+        middle = low + (high - low) * Fraction(round(weight * 2**32), 2**32)
+        value = excess(middle)
+        if value > 0:
+            low, at_low, at_high, side = middle, value, at_high / 2 if side == 1 else at_high, 1
+        else:
+            high, at_high, at_low, side = middle, value, at_low / 2 if side == -1 else at_low, -1
+    return high
+
+
+# -- compositions --------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Composer:
+    """Curves of a mechanism composed with itself. unit: what is counted; times: how often the claim runs it."""
+
+    planned: Planned
+    unit: tuple[Run, ...]
+    times: int
+    delta: Expr
+    _parts: list[Curve] | None = None
+    _grids: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, planned: Planned) -> _Composer:
+        runs, stated = planned.runs, planned.claim.delta
+        delta = stated if stated is not None and constant(stated) > 0 else USUAL_DELTA
+        if len(runs) == 1:
+            return cls(planned, (replace(runs[0], times=1),), runs[0].times, delta)
+        return cls(planned, runs, 1, delta)
+
+    def counts(self) -> list[int]:
+        """1, 2, 4, ... where a theorem gives the composition, else 1, 4, 16, ..."""
+        quick = _by_theorem(self.unit, 2) is not None
+        most = 2 * self.times if self.times > 1 else MOST_COUNTS if quick or len(self.unit) == 1 else _MOST_OF_MANY
+        powers = [2**i for i in range(0, most.bit_length(), 1 if quick else 2)]
+        return sorted({*powers, self.times, most})
+
+    def curve(self, count: int, most: int) -> Curve:
+        """After so many compositions; nothing where that is not known. most: the most that will be asked for."""
+        try:
+            if count == self.times:
+                return self.planned.curve
+            return _by_theorem(self.unit, count) or self._by_losses(count, most)
+        except (DpverifyError, ArithmeticError, ValueError):
+            return Curve(None, None, ())
+
+    def _by_losses(self, count: int, most: int) -> Curve:
+        parts = self._single_curves()
+        if count == 1 and len(parts) == 1:
+            return parts[0]
+        counts = [run.times * count for run in self.unit]
+        if not self._grids:
+            self._propose(parts, [run.times * most for run in self.unit])
+        found = distributions.curve(parts, counts, self._grids)
+        return replace(found, lower=None) if any(run.processed for run in self.unit) else found
+
+    def _single_curves(self) -> list[Curve]:
+        if self._parts is None:
+            evidence = self.planned.evidence
+            listed = evidence["parts"] if evidence.get("rule") == losses.NAME and "grid" in evidence else [evidence]
+            if len(self.unit) == 1 and self.times == 1:
+                self._parts = [self.planned.curve]
+            else:
+                runs = [replace(run, times=1) for run in self.unit]
+                built = [_built([run], below) for run, below in zip(runs, listed, strict=True)]
+                self._parts = [_sketched(self.planned.claim, (), {}, curve).curve if _is_slow(curve) else curve for curve in built]
+            self._parts = [_within_reach(part) for part in self._parts]
+        return self._parts
+
+    def _propose(self, parts: Sequence[Curve], counts: Sequence[int]) -> None:
+        """One grid for all counts, aimed at the last."""
+        pairs = [part.upper for part in parts if part.upper is not None]
+        if len(pairs) < len(parts):
+            raise Undecided("a part has no upper bound on its curve.")
+        orders = {"grid": pairs}
+        if not all(pair.forward is pair.backward for pair in pairs):
+            orders["reverse"] = [pair.reversed for pair in pairs]
+        dear = any(lattice.NAME in part.rules or not PROMPT.issuperset(part.rules) for part in parts)
+        cells = CELLS // 16 if dear else CELLS // 2
+        for key, ordered in orders.items():
+            self._grids[key] = _coarser(grids.propose(ordered, counts, None, float(constant(self.delta)), _GRID_DIGITS), cells)
+
+
+def _within_reach(curve: Curve) -> Curve:
+    """The curve, evaluated no further than where nothing that counts is left: sums over the integers become long out there."""
+    last = _FAR_OUT * rational(_reach(curve, None))
+
+    def change(pair: Pair) -> Pair:
+        return cut(pair, last) if pair.worst(last) <= arb(2) ** -_NOTHING_BITS else pair
+
+    return _mapped(curve, change)
+
+
+def _by_theorem(unit: Sequence[Run], count: int) -> Curve | None:
+    """The composition by a theorem about sums of losses, None where none applies."""
+    runs = [replace(run, times=run.times * count) for run in unit]
+    laplace_is_slow = sum(run.times for run in runs) > _MOST_LAPLACE
+    for name, compose in COMPOSITIONS.items():
+        if name == laplace_sums.NAME and laplace_is_slow:
+            continue
+        try:
+            found = _remembering(compose(runs, {}))
+        except DpverifyError:
+            continue
+        return replace(found, lower=None) if any(run.processed for run in unit) else found
+    return None
+
+
+# -- decimals ------------------------------------------------------------------------------------------
+
+
+def _decimal(ball: arb | None, side: int) -> str | None:
+    """One end of a ball, rounded outward."""
+    if ball is None:
+        return None
+    try:
+        end = exact(ball.upper() if side > 0 else ball.lower())
+    except Undecided:  # beyond what is written out
+        return None
+    return decimal_bounds(Num(max(end, Fraction(0))), DIGITS)[side > 0]
+
+
+def _written(value: Fraction) -> str:
+    """An exact decimal, or a fraction where there is none."""
+    places = 0
+    while 10**places % value.denominator and places < _MOST_PLACES:
+        places += 1
+    if 10**places % value.denominator:
+        return str(value)
+    digits = str(int(value * 10**places)).rjust(places + 1, "0")
+    return digits if places == 0 else f"{digits[:-places]}.{digits[-places:]}"
+
+
+def _short(value: Expr) -> str:
+    return _written(value.value) if isinstance(value, Num) else format_expr(value)

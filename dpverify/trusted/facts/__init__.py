@@ -1,0 +1,1 @@
+"""What rules prove: bounds, pairs of distributions, and what they take for granted."""

@@ -1,0 +1,196 @@
+"""What a bound takes for granted of the answers and of the sampler, by the side that needs it.
+
+A stated sensitivity is believed: from above, that no answer moves further; from below, that some pair is so far apart. What follows from
+a query is derived, and nothing of it is listed but what it takes for granted of the histograms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from dpverify.trusted.facts.bounds import Bound, Side
+from dpverify.trusted.language.errors import DpverifyError
+from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, format_expr, symbols
+from dpverify.trusted.language.model import (
+    L2,
+    Claim,
+    Domain,
+    EllipticalProcess,
+    Exponential,
+    Group,
+    Guarantee,
+    Kernel,
+    Lipschitz,
+    Mechanism,
+    Mixture,
+    Norm,
+    Part,
+    Product,
+    Query,
+    Radial,
+    Sampled,
+    Staircase,
+    Table,
+    Translation,
+    parts_of,
+)
+from dpverify.trusted.order.compare import decimal_bounds
+from dpverify.trusted.order.sensitivity import is_whole, off_the_integers, on_integers, sensitivity_bounds
+from dpverify.trusted.parts.runs import stated_adjacencies
+
+IDEAL: Final = "the sampler is ideal"
+MOVES: Final = "the query moves by at most the stated sensitivity in the noise's norm"
+WHOLE: Final = "answers are integers"
+ATTAINED: Final = "some pair of inputs is exactly the sensitivity apart"
+TURNED: Final = "some pair of inputs is exactly the sensitivity apart, in the direction that is worst"
+WHOLE_ATTAINED: Final = "some pair of inputs is apart by the greatest integer within the sensitivity"
+ONWARD: Final = "neighbours of neighbours move the answer on in the same direction"
+RATIO: Final = "the query moves in proportion to the distance of inputs, by at most the stated sensitivity at distance 1"
+STRETCHED: Final = "a Lipschitz map of the data moves some neighbours apart by its whole constant, in the direction that is worst"
+PAIRS: Final = "the adjacent pairs are those of the claim"
+ANY: Final = "any two inputs are adjacent"
+NEAR: Final = "the sensitivity bounds the distance of adjacent inputs"
+FAR: Final = "inputs as far apart as the sensitivity are adjacent"
+EVERY: Final = "answers at every distance up to the stated sensitivity occur, in every direction"
+REAL: Final = "histograms are real-valued"
+
+SIDES: Final[tuple[Side, ...]] = ("upper", "lower")
+_SHOWN: Final = 12
+_ADDITIVE: Final = (Radial, Translation, Product, Mixture, Staircase, EllipticalProcess)
+
+
+def of_a_bound(claim: Claim, bound: Bound, own: Iterable[str]) -> tuple[str, ...]:
+    """All that a bound rests on and no rule checks. own: what its rule always assumes."""
+    if (bound.side, bound.value) == ("lower", ZERO) or (bound.side, bound.quantity, bound.value) == ("upper", "delta", ONE):
+        return ()  # every mechanism has these
+    part = Part(claim.mechanism, claim.sensitivity, claim.query)
+    found = (*_of_part(part, bound, onward=False), *_between_steps(claim, bound), *own, *bound.assumed)
+    return tuple(dict.fromkeys(found))
+
+
+def of_a_verdict(verdict: str, bounds: Sequence[tuple[Side, Sequence[str]]]) -> tuple[str, ...]:
+    """What the verdict rests on, then what only the bound on the other side does, marked as such.
+
+    bounds: the side of each, and its lines.
+    """
+    upper, lower = (dict.fromkeys(line for side, lines in bounds if side == wanted for line in lines) for wanted in SIDES)
+    first = {"PROVED": upper, "REFUTED": lower}.get(verdict, [line for line in upper if line in lower])
+    others = [marked(line, side) for side, lines in zip(SIDES, (upper, lower), strict=True) for line in lines if line not in first]
+    return (*first, *others)
+
+
+def marked(line: str, side: Side) -> str:
+    """An assumption of the bound on one side, where it is not one of the verdict. Some say themselves what they are for."""
+    return line if line.startswith("for the ") else f"for the {side} bound: {line}"
+
+
+def _between_steps(claim: Claim, bound: Bound) -> tuple[str, ...]:
+    """What an upper bound says of a stated sensitivity at distances that are no whole number of steps between neighbours.
+
+    Records are added, removed and replaced in whole steps: there no distance lies between.
+    """
+    steps = {"add-remove", "replace"} & stated_adjacencies(claim.mechanism, claim.adjacency).keys()
+    return (RATIO,) if bound.side == "upper" and not steps and _moves_between(claim.mechanism, claim.domains, False) else ()
+
+
+def _moves_between(mechanism: Mechanism, domains: Sequence[tuple[str, Domain]], between: bool) -> bool:
+    """Whether some stated sensitivity is behind a map whose constant is not certainly whole. between: whether the mechanism is."""
+    if isinstance(mechanism, Lipschitz):
+        between = between or not is_whole(mechanism.constant, dict(domains))
+    return any(
+        _moves_between(inner.mechanism, domains, between) or (between and inner.query is None and isinstance(inner.mechanism, _ADDITIVE))
+        for inner in parts_of(mechanism)
+    )
+
+
+def _of_part(part: Part, bound: Bound, onward: bool) -> Iterator[str]:
+    """onward: whether neighbours are several steps apart."""
+    mechanism = part.mechanism
+    if isinstance(mechanism, Lipschitz) and bound.side == "lower":
+        yield STRETCHED
+    below = parts_of(mechanism)
+    for inner in below:
+        yield from _of_part(inner, bound, onward or (isinstance(mechanism, Group) and mechanism.size != ONE))
+    if below or isinstance(mechanism, Guarantee | Sampled):
+        return
+    if isinstance(mechanism, _ADDITIVE):
+        if part.query is not None:
+            yield from (REAL,) if bound.side == "lower" and _takes_fractions(mechanism, part.query) else ()
+        elif bound.side == "upper":
+            yield MOVES
+            yield from (WHOLE,) if on_integers(mechanism) else ()
+        else:
+            yield _attained(mechanism, bound)
+            yield from (ONWARD,) if onward else ()
+    elif isinstance(mechanism, Kernel):
+        if part.sensitivity is None:
+            yield from (ANY,) if bound.side == "lower" else ()
+        else:
+            yield NEAR if bound.side == "upper" else FAR
+    elif isinstance(mechanism, Table | Exponential) and (mechanism.adjacent is not None or part.sensitivity is not None):
+        yield PAIRS
+    else:
+        yield from (ANY,) if bound.side == "lower" else ()
+    yield IDEAL
+
+
+def _attained(noise: Mechanism, bound: Bound) -> str:
+    if on_integers(noise):
+        return WHOLE_ATTAINED
+    if not isinstance(noise, Radial | Mixture | Product) or noise.dimension == ONE:
+        return ATTAINED
+    # noise of a norm loses as much in every direction where single outputs count, noise of a Euclidean one always
+    round_ball = noise.norm == L2 or noise.norm.kind == "ellipsoid"
+    return ATTAINED if not isinstance(noise, Product) and (round_ball or bound.quantity == "pure") else TURNED
+
+
+def _takes_fractions(noise: Mechanism, query: Query) -> bool:
+    """Whether the pair that is worst under "l1" or "l2" may have counts that are no integers."""
+    if query.adjacency not in ("l1", "l2"):
+        return False
+    if on_integers(noise):
+        return all(x.denominator == 1 for row in query.rows for x in row)
+    return query.adjacency == "l2" and sum(any(column) for column in zip(*query.rows, strict=False)) > 1
+
+
+# -- what is derived -----------------------------------------------------------------------------------
+
+
+def derived(claim: Claim, evidence: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """The sensitivity that follows from a query, for readers. evidence: of the steps, which may hold the certificate of a gauge."""
+    if claim.query is None:
+        return {}
+    given = [one for step in evidence for one in (step, step.get("curve")) if isinstance(one, Mapping)]
+    for gauges in ({}, *(one["sensitivity"] for one in given if "sensitivity" in one)):
+        try:
+            return {"sensitivity": f"{_size(claim, claim.query, gauges)}, from the query under {claim.query.adjacency}"}
+        except (DpverifyError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+            continue  # evidence of a rule that does not look at it; what is only shown refuses nothing
+    return {}
+
+
+def _size(claim: Claim, query: Query, gauges: Mapping[str, Any]) -> str:
+    apart = off_the_integers(claim.mechanism, query)
+    if apart is not None:
+        return f"answers of neighbours differ by {apart.moved}, which is no integer"
+    found, norm = sensitivity_bounds(claim, gauges), getattr(claim.mechanism, "norm", None)
+    size = _exactly(found.upper) if found.exact else f"between {_digits(found.lower, 0)} and {_digits(found.upper, 1)}"
+    return size if norm is None else f"{size} in {_norm(norm)}"
+
+
+def _exactly(value: Expr) -> str:
+    text = format_expr(value)
+    if isinstance(value, Num) or symbols(value):
+        return text
+    return f"{text} = {_digits(value, 0)}..."
+
+
+def _digits(value: Expr, end: int) -> str:
+    return decimal_bounds(value, _SHOWN)[end]
+
+
+def _norm(norm: Norm) -> str:
+    if norm.kind != "lp":
+        return f"the norm by {norm.kind}"
+    return "linf" if norm.p is None else f"l{norm.p}"

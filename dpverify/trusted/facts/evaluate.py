@@ -1,0 +1,117 @@
+"""Profiles evaluated well: constants known at every precision, lost bits made up for, epsilons that are not points, decimals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Final
+
+from flint import arb, ctx
+
+from dpverify.trusted.facts.pairs import Profile
+from dpverify.trusted.language.errors import Undecided
+from dpverify.trusted.language.expr import Expr, Num
+from dpverify.trusted.numbers.balls import MAX_PRECISION, constant, exact
+from dpverify.trusted.order.compare import decimal_bounds
+
+STEP: Final = 64
+"""Working precisions are multiples of this many bits, so that what is prepared for one of them serves again."""
+SLACK: Final = 16
+"""Bits of relative accuracy that a profile may fall short of the working precision."""
+ROUNDS: Final = 3
+"""How many precisions are tried: a value that is exactly 0 in the end is never relatively accurate."""
+
+READABLE: Final = 64
+"""Bits for numbers that are only shown, with at most twelve digits."""
+
+_ZERO: Final = arb(0)
+_TWICE: Final = 2 * arb(0).union(arb(1))
+
+
+class Known:
+    """The ball of a constant at the precision of the moment, computed once for each."""
+
+    __slots__ = ("_balls", "_expr")
+
+    def __init__(self, expr: Expr) -> None:
+        self._expr, self._balls = expr, dict[int, arb]()
+
+    def __call__(self) -> arb:
+        if ctx.prec not in self._balls:
+            self._balls[ctx.prec] = constant(self._expr)
+        return self._balls[ctx.prec]
+
+
+def accurately(compute: Callable[[], arb]) -> arb:
+    """What `compute` encloses, at as much precision as cancellation makes necessary. Raises Undecided for a ball that is not finite."""
+    before = ctx.prec
+    wanted, bits = before - SLACK, _rounded(before + STEP // 2)
+    try:
+        for _ in range(ROUNDS):
+            ctx.prec = bits
+            ball = compute()
+            if not ball.is_finite():
+                raise Undecided("a privacy profile whose enclosure is not finite; raise the precision.")
+            missing = wanted - int(ball.rel_accuracy_bits())
+            if missing <= 0 or ball.is_exact():
+                break
+            bits = min(_rounded(bits + min(missing + SLACK, 3 * bits)), MAX_PRECISION)
+    finally:
+        ctx.prec = before
+    return ball
+
+
+def _rounded(bits: int) -> int:
+    return -(-bits // STEP) * STEP
+
+
+def falling(at: Callable[[arb], arb]) -> Profile:
+    """The profile of a function of exact epsilons that does not rise: on a ball, the hull of its values at the ends."""
+
+    def profile(epsilon: arb) -> arb:
+        if epsilon.is_exact() and epsilon.is_finite():
+            return at(epsilon)
+        if not epsilon.is_finite():
+            raise Undecided("a privacy profile at an epsilon that is not enclosed.")
+        return at(epsilon.lower()).union(at(epsilon.upper()))
+
+    return profile
+
+
+def divergence(at: Callable[[arb], arb]) -> Profile:
+    """The profile of two distributions from its values at exact epsilons.
+
+    Its slope is -e^epsilon Q(S), S the event that attains it, and e^epsilon Q(S) <= P(S) <= 1: on a ball it falls by at most
+    e^width - 1. Where that is not below the accuracy of its value, the hull of its values at the ends.
+    """
+    hull = falling(at)
+
+    def profile(epsilon: arb) -> arb:
+        if epsilon.is_exact() or not epsilon.is_finite():
+            return hull(epsilon)
+        low, high = epsilon.lower(), epsilon.upper()
+        found = at(low)
+        if found == 0:
+            return found
+        width = high - low
+        if width <= found * _accuracy(ctx.prec):
+            return (found - _TWICE * width).max(_ZERO)  # e^width - 1 <= 2 width
+        return found.union(at(high))
+
+    return profile
+
+
+@lru_cache(maxsize=64)
+def _accuracy(prec: int) -> arb:
+    """Half of the relative accuracy that a profile is wanted to."""
+    return arb(2) ** (SLACK - prec - 1)
+
+
+def decimals(ball: arb, digits: int = 12) -> str:
+    """The ball for readers: one decimal where both ends round to the same, else "[low, high]", rounded outward."""
+    try:
+        low = decimal_bounds(Num(exact(ball.lower())), digits)[0]
+        high = decimal_bounds(Num(exact(ball.upper())), digits)[1]
+    except Undecided:
+        return str(ball.str(digits))  # beyond what is written out digit by digit; arb rounds outward too
+    return low if low == high else f"[{low}, {high}]"

@@ -1,0 +1,114 @@
+"""Privacy profiles of pairs of distributions, and what a curve rule proves with them.
+
+The profile of a pair (P, Q) is the hockey-stick divergence H(epsilon) = sup over S of P(S) - e^epsilon Q(S), for every real epsilon.
+It determines the pair up to post-processing in both directions, which is all that composition and subsampling need.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from flint import arb
+
+from dpverify.trusted.language.errors import Undecided
+from dpverify.trusted.language.expr import Expr
+
+Profile = Callable[[arb], arb]
+"""Encloses H at an epsilon of at least 0 (a ball in nats; its lower end is at least 0), at the working precision."""
+
+Rest = Callable[[], arb]
+
+Event = Callable[[arb], Mapping[str, str]]
+"""Describes for readers the set S that attains H at an epsilon: "pair", "event", "P" and "Q" (S's two probabilities, enclosed)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two distributions, known by their profiles for epsilon >= 0: forward of (P, Q), backward of (Q, P).
+
+    Where the two differ by one record, P is the output with the record and Q the one without.
+    everywhere: both profiles take every real epsilon. A bound rather than a pair, they need not be each other's dual.
+    rests: enclose, or bound from below, what the two profiles tend to: the mass of outputs that only the first of the two has, for both
+    orders. None where it is not known; no finite epsilon meets a smaller delta.
+
+    What bounds another pair from below has profiles of two distributions, each by itself: convex in e^epsilon, non-increasing, 1 at
+    e^epsilon = 0 and at least 1 - e^epsilon. Tangents and chords of it are prolonged. What bounds from above need not be convex.
+    """
+
+    forward: Profile
+    backward: Profile
+    event: Event | None = None
+    everywhere: bool = False
+    rests: tuple[Rest, Rest] | None = None
+
+    @property
+    def reversed(self) -> Pair:
+        """The pair (Q, P)."""
+        return Pair(self.backward, self.forward, everywhere=self.everywhere, rests=None if self.rests is None else self.rests[::-1])
+
+    @property
+    def rest(self) -> Rest | None:
+        """What the profile of the worse order tends to, as `rests` tell."""
+        if self.rests is None:
+            return None
+        forward, backward = self.rests
+        return forward if forward is backward else lambda: forward().max(backward())
+
+    def delta(self, epsilon: arb) -> arb:
+        """H of (P, Q) at any real epsilon; below 0 by H(epsilon) = 1 - e^epsilon + e^epsilon H'(-epsilon), H' of (Q, P)."""
+        if self.everywhere or epsilon >= 0:
+            return self.forward(epsilon)
+        if epsilon <= 0:
+            factor = epsilon.exp()
+            return 1 - factor + factor * self.backward(-epsilon)
+        if not epsilon.is_finite():
+            raise Undecided("a privacy profile at an epsilon that is not enclosed.")
+        # a ball across 0: H falls and is 1-Lipschitz in e^epsilon
+        zero = self.forward(arb(0))
+        reach = (epsilon.abs_upper().exp() - 1).abs_upper()
+        return (zero - reach).union(zero + reach)
+
+    def worst(self, epsilon: arb) -> arb:
+        """The greater of H for both orders, at an epsilon of at least 0."""
+        if self.forward is self.backward:
+            return self.forward(epsilon)
+        return self.forward(epsilon).max(self.backward(epsilon))
+
+
+def symmetric(profile: Profile, event: Event | None = None) -> Pair:
+    """A pair whose two orders have the same profile."""
+    return Pair(profile, profile, event)
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """What is proved of a mechanism at its sensitivity.
+
+    upper: a pair that dominates the outputs on every two neighbours, in both orders, at every epsilon; None where none is proved.
+    lower: a pair that some two neighbours have, up to post-processing; None where none is known. The same object as upper where
+    the curve is exact. rules, assumed: what this rests on. below: what the lower pair takes for granted beside.
+    """
+
+    upper: Pair | None
+    lower: Pair | None
+    rules: tuple[str, ...]
+    assumed: tuple[str, ...] = ()
+    below: tuple[str, ...] = ()
+
+    @property
+    def exact(self) -> bool:
+        return self.upper is not None and self.upper is self.lower
+
+
+@dataclass(frozen=True, slots=True)
+class Pure:
+    """A finite upper bound on the pure epsilon of a single mechanism, the rules that prove it and what they take for granted."""
+
+    epsilon: Expr
+    rules: tuple[str, ...] = ()
+    assumed: tuple[str, ...] = ()
+
+
+Evidence = Mapping[str, Any]

@@ -1,0 +1,328 @@
+"""The kernel: the only maker of judgements.
+
+Each step of a certificate names a rule, which proves bounds on the tight epsilon or the tight delta from the
+claim and the step's evidence. The least upper and the greatest lower bound, compared exactly with what
+is claimed, give the verdict. `python -P -m dpverify.trusted.kernel FILE...` re-checks certificates with
+the standard library and flint alone; without -P Python would import modules from the working directory.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Final
+
+from flint import ctx
+
+from dpverify.trusted.facts.assumptions import derived, of_a_bound, of_a_verdict
+from dpverify.trusted.facts.bounds import Bound, Infinite
+from dpverify.trusted.language.certificate import MAX_BYTES, Certificate, Step, decode, unpack
+from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected, Undecided
+from dpverify.trusted.language.expr import ZERO, Expr, Num, format_expr, substitute, symbols
+from dpverify.trusted.language.model import Claim, Domain, to_json
+from dpverify.trusted.language.outside import printable, read_regular, show_all
+from dpverify.trusted.numbers.balls import precision
+from dpverify.trusted.order.compare import certainly_le, certainly_lt
+from dpverify.trusted.registry import OF_THE_MECHANISM, TABLE, Rule
+
+_LONGEST_KEY: Final = 1 << 16
+"""Evidence longer than so many characters is not remembered."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What has been proved of a claim.
+
+    lower, upper: the enclosure of the tight epsilon at the claimed delta (for every parameter of the claim's domains).
+    delta_lower, delta_upper: of the tight delta at the claimed epsilon. None where a side is not known. rules: what the bounds rest on.
+    assumptions: what the verdict rests on, then what only a bound on the other side does, which says so. witness: of the refutation, for
+    readers, with the values of the parameters under "at" where the claim ranges over some. also: further proved facts.
+    """
+
+    claim: Claim
+    verdict: str
+    lower: Expr | Infinite | None
+    upper: Expr | Infinite | None
+    rules: tuple[str, ...] = ()
+    assumptions: tuple[str, ...] = ()
+    witness: Mapping[str, Any] | None = None
+    also: Mapping[str, str] = field(default_factory=dict)
+    delta_lower: Expr | None = None
+    delta_upper: Expr | None = None
+
+
+def check(data: Any) -> Judgement:
+    """The judgement of a certificate's JSON value.
+
+    Raises CertificateError where the data is not a certificate or states another verdict than its steps give,
+    Rejected where a rule refuses its evidence.
+    """
+    certificate: Certificate = unpack(data)
+    bounds = []
+    for index, step in enumerate(certificate.steps, 1):
+        try:
+            bounds.append(bound(certificate.claim, step, certificate.prec))
+        except CertificateError as error:
+            raise CertificateError(f"step {index}: {error}") from error
+    try:
+        judgement = judge(certificate.claim, certificate.steps, bounds)
+    except (Undecided, RuntimeError) as error:
+        raise CertificateError(f"the steps cannot be judged together: {error}") from error
+    if judgement.verdict != certificate.verdict:
+        raise CertificateError(f"the certificate says {certificate.verdict}, its steps give {judgement.verdict}.")
+    return judgement
+
+
+def bound(claim: Claim, step: Step, prec: int) -> tuple[Bound, ...]:
+    """The bounds that one step proves, at `prec` bits. Raises Rejected, or CertificateError for evidence of the wrong form."""
+    rule = TABLE.get(step.rule)
+    if rule is None:
+        raise CertificateError(f"unknown rule {step.rule[:60]!r}; this version has {', '.join(sorted(TABLE))}.")
+    try:
+        with precision(prec):
+            bounds = _of_mechanism(rule, claim, step.evidence) if rule.NAME in OF_THE_MECHANISM else _checked(rule, claim, step.evidence)
+            if any(b.quantity == "delta" for b in bounds) and not _has_delta(claim):
+                raise Rejected(step.rule, "epsilon", "a tight delta is spoken of at epsilons that are certainly at least 0 alone")
+            return bounds
+    except Undecided as error:
+        raise Rejected(step.rule, "an enclosure", str(error)) from error
+    except (DpverifyError, LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError) as error:
+        if isinstance(error, Rejected | CertificateError):
+            raise
+        raise CertificateError(f"{step.rule}: the evidence cannot be used: {type(error).__name__}: {error}") from error
+
+
+def _checked(rule: Rule, claim: Claim, evidence: Mapping[str, Any]) -> tuple[Bound, ...]:
+    found = rule.check(claim, evidence)
+    return found if isinstance(found, tuple) else (found,)
+
+
+def _of_mechanism(rule: Rule, claim: Claim, evidence: Mapping[str, Any]) -> tuple[Bound, ...]:
+    """What a rule proves that speaks of the mechanism alone: it never sees what is claimed, so claims of one mechanism share it."""
+    question = replace(claim, epsilon=None, delta=None, mechanism_name="", name="")
+    text = json.dumps(evidence, sort_keys=True)
+    found = _remembered(rule.NAME, question, text, ctx.prec) if len(text) <= _LONGEST_KEY else _checked(rule, question, evidence)
+    if any(b.quantity != "pure" for b in found):
+        raise RuntimeError(f"{rule.NAME} speaks of more than the mechanism")
+    return found
+
+
+@lru_cache(maxsize=512)
+def _remembered(rule: str, question: Claim, evidence: str, prec: int) -> tuple[Bound, ...]:
+    """Equal questions with equal evidence at equal precision have one answer."""
+    return _checked(TABLE[rule], question, json.loads(evidence))
+
+
+def _has_delta(claim: Claim) -> bool:
+    """Whether the claim states an epsilon that is certainly at least 0: below it the two orders of a pair say different things."""
+    return claim.epsilon is not None and certainly_le(ZERO, claim.epsilon, dict(claim.domains))
+
+
+def judge(claim: Claim, steps: Sequence[Step], proved: Sequence[tuple[Bound, ...]]) -> Judgement:
+    """The verdict that bounds give. proved: those of each step.
+
+    PROVED: an upper bound on the tight epsilon, or on the tight delta, is at most what is claimed (exists, where it is "tight").
+    REFUTED: a lower bound on either is above what is claimed, at one value of the parameters at least.
+    """
+    bounds = [b for group in proved for b in group]
+    uppers = [b.value for b in bounds if b.side == "upper" and b.quantity != "delta"]
+    lowers = [b for b in bounds if b.side == "lower" and b.quantity != "delta" and _inside(b, claim) and _at_claimed_delta(b, claim)]
+    deltas = {side: [b for b in bounds if b.quantity == "delta" and b.side == side] for side in ("lower", "upper")}
+    upper = _best(uppers, _at_most)
+    lower = _best([b.value for b in lowers if not b.at], lambda a, b: _at_most(b, a))
+    # of bounds that refute, one with an event is what a reader can check
+    against = [b for b in lowers if _refutes(b, claim)] + [b for b in deltas["lower"] if _refutes_delta(b, claim)]
+    refutation = min(against, key=lambda b: "event" not in (b.witness or {}), default=None)
+    delta_uppers, delta_lowers = ([_delta_value(b) for b in deltas[side]] for side in ("upper", "lower"))
+    if _meaningful_delta(claim) and any(_contradict(above, below) for above in bounds for below in bounds):
+        raise RuntimeError("the rules contradict each other: an upper bound is below a lower bound")
+    # comparing closed forms over a domain can take long: not where refuted, and what is literally the claimed bound first
+    open_question = refutation is None and _meaningful_delta(claim)
+    pure = sorted((b.value for b in bounds if b.quantity == "pure" and b.side == "upper"), key=lambda value: value != claim.epsilon)
+    proved_pure = open_question and any(_proves(value, claim) for value in pure)
+    met = proved_pure or (
+        open_question
+        and (
+            any(_proves(b.value, claim) for b in bounds if b.quantity == "epsilon" and b.side == "upper")
+            or any(_proves_delta(value, claim) for value in delta_uppers)
+        )
+    )
+    if proved_pure and (claim.epsilon is not None or claim.delta == ZERO):  # at the pure epsilon and above, nothing is left to delta
+        delta_uppers, delta_lowers = [ZERO], [ZERO]
+    rules = [TABLE[step.rule] for step in steps]
+    assumed = [(b.side, of_a_bound(claim, b, rule.ASSUMED)) for rule, group in zip(rules, proved, strict=True) for b in group]
+    names = [name for rule, group in zip(rules, proved, strict=True) for b in group for name in (rule.NAME, *b.through)]
+    verdict = "PROVED" if met else "REFUTED" if refutation is not None else "UNKNOWN"
+    return Judgement(
+        claim=claim,
+        verdict=verdict,
+        lower=lower,
+        upper=upper,
+        rules=tuple(dict.fromkeys(names)),
+        assumptions=of_a_verdict(verdict, assumed),
+        witness=None if refutation is None else _witness(refutation),
+        also=derived(claim, [step.evidence for step in steps]) | {key: text for b in bounds for key, text in b.also.items()},
+        delta_lower=_delta(delta_lowers, lambda a, b: _at_most(b, a)),
+        delta_upper=_delta(delta_uppers, _at_most),
+    )
+
+
+def lies_in(value: Expr, domain: Domain, domains: Mapping[str, Domain] | None = None) -> bool:
+    """Whether a value certainly lies in a domain. domains: of the parameters it is an expression in, if any."""
+    if domain.integer and not (isinstance(value, Num) and value.value.denominator == 1):
+        return False
+    above = certainly_lt if domain.lower_open else certainly_le
+    below = certainly_lt if domain.upper_open else certainly_le
+    low, high = domain.lower, domain.upper
+    return (low is None or above(Num(low), value, domains or {})) and (high is None or below(value, Num(high), domains or {}))
+
+
+def _proves(upper: Expr | Infinite, claim: Claim) -> bool:
+    if isinstance(upper, Infinite):
+        return False
+    # an expression is certainly at most itself only where it certainly has a value
+    return certainly_le(upper, upper if claim.epsilon is None else claim.epsilon, dict(claim.domains))
+
+
+def _proves_delta(upper: Expr, claim: Claim) -> bool:
+    return certainly_le(upper, upper if claim.delta is None else claim.delta, dict(claim.domains))
+
+
+def _refutes_delta(lower: Bound, claim: Claim) -> bool:
+    return claim.delta is not None and certainly_lt(claim.delta, _delta_value(lower), dict(claim.domains))
+
+
+def _delta_value(b: Bound) -> Expr:
+    if isinstance(b.value, Infinite):
+        raise RuntimeError("a rule gave an infinite bound on delta")
+    return b.value
+
+
+def _delta(values: Sequence[Expr], better: Callable[[Expr | Infinite, Expr | Infinite], bool]) -> Expr | None:
+    best = _best(values, better)
+    return None if isinstance(best, Infinite) else best
+
+
+def _at_claimed_delta(lower: Bound, claim: Claim) -> bool:
+    """Whether a lower bound on the tight epsilon speaks of the claimed delta: the pure one only of delta = 0."""
+    return lower.quantity == "epsilon" or claim.delta == ZERO
+
+
+def _refutes(lower: Bound, claim: Claim) -> bool:
+    if isinstance(lower.value, Infinite):
+        return True
+    if claim.epsilon is None:
+        return False
+    claimed, value = substitute(claim.epsilon, lower.at), substitute(lower.value, lower.at)
+    return certainly_lt(claimed, value, dict(claim.domains))
+
+
+def _contradict(upper: Bound, lower: Bound) -> bool:
+    """Whether an upper bound is certainly below a lower bound on the same, at the parameters where that holds."""
+    # pure privacy implies every other: an upper bound at delta = 0 holds at the claimed delta too
+    same = upper.quantity == lower.quantity or (upper.quantity, lower.quantity) == ("pure", "epsilon")
+    if (upper.side, lower.side) != ("upper", "lower") or not same or isinstance(upper.value, Infinite):
+        return False
+    if isinstance(lower.value, Infinite):
+        return True
+    above, below = substitute(upper.value, lower.at), substitute(lower.value, lower.at)
+    return not symbols(above) | symbols(below) and certainly_lt(above, below)
+
+
+def _meaningful_delta(claim: Claim) -> bool:
+    """Pure privacy implies every delta >= 0, and none below."""
+    return claim.delta is None or certainly_le(ZERO, claim.delta, dict(claim.domains))
+
+
+def _inside(lower: Bound, claim: Claim) -> bool:
+    """Whether the parameters at which a lower bound is claimed are the claim's own and lie in their domains."""
+    domains = dict(claim.domains)
+    return not lower.at or all(name in domains and lies_in(value, domains[name]) for name, value in lower.at.items())
+
+
+def _at_most(left: Expr | Infinite, right: Expr | Infinite) -> bool:
+    """Order for the enclosure that is shown; of bounds with parameters in them the first stands."""
+    if isinstance(right, Infinite):
+        return True
+    return not isinstance(left, Infinite) and not symbols(left) | symbols(right) and certainly_le(left, right)
+
+
+def _best(values: Sequence[Expr | Infinite], better: Callable[[Expr | Infinite, Expr | Infinite], bool]) -> Expr | Infinite | None:
+    """The best of the values as far as the order between them is certain."""
+    best: Expr | Infinite | None = None
+    for value in values:
+        if best is None or better(value, best):
+            best = value
+    return best
+
+
+def _witness(lower: Bound) -> dict[str, Any]:
+    at = {"at": {name: format_expr(value) for name, value in lower.at.items()}} if lower.at else {}
+    return {**(lower.witness or {}), **at}
+
+
+@dataclass(frozen=True, slots=True)
+class Rechecked:
+    """What became of a certificate file. code: 0, 1 (a rule refused its evidence) or 2 (not a certificate); lines: for people.
+
+    digest: the SHA-256 of the file, as sha256sum gives it.
+    """
+
+    code: int
+    lines: tuple[str, ...]
+    judgement: Judgement | None = None
+    digest: str = ""
+
+
+def recheck(path: Path) -> Rechecked:
+    """Re-check one certificate file, and tell the whole statement that it proves or refutes."""
+    try:
+        raw = read_regular(path, MAX_BYTES + 1)
+        judgement = check(decode(raw))
+    except OSError as error:
+        return Rechecked(2, (printable(f"{path}: {error.strerror}"),))
+    except CertificateError as error:
+        return Rechecked(2, (printable(f"{path}: not a certificate that holds: {error}"),))
+    except Rejected as error:
+        return Rechecked(1, (printable(f"{path}: rejected by {error}"),))
+    digest = sha256(raw).hexdigest()
+    said = statement(judgement.claim)
+    lines = (f"{judgement.verdict:8} {path}: {said[0]}", *(f"         {line}" for line in (*said[1:], f"SHA-256 {digest}")))
+    return Rechecked(0, tuple(map(printable, lines)), judgement, digest)
+
+
+def statement(claim: Claim) -> list[str]:
+    """A claim's canonical form, whole, in a few lines."""
+    whole = to_json(claim)
+    named = [key for key in ("epsilon", "delta", "sensitivity") if whole.get(key) is not None]
+    others = [key for key in whole if key not in (*named, "name", "mechanism_name") and whole[key] not in (None, {})]
+    head = [whole["mechanism_name"], whole["name"], *(f"{key} {whole[key]}" for key in named)]
+    return [", ".join(head), *(f"{key} {json.dumps(whole[key])}" for key in others)]
+
+
+def main(argv: Sequence[str]) -> int:
+    """Re-check certificate files, a few lines each. 0: all hold; 1: a rule refused its evidence; 2: not a certificate, or no output."""
+    if not argv:
+        print("usage: python -P -m dpverify.trusted.kernel FILE...", file=sys.stderr)
+        return 2
+    code = 0
+    show_all(sys.stdout, sys.stderr)
+    try:
+        for name in argv:
+            found = recheck(Path(name))
+            print("\n".join(found.lines), file=sys.stderr if found.code else sys.stdout, flush=True)
+            code = max(code, found.code)
+    except OSError as error:
+        print(f"cannot write the output: {error.strerror}", file=sys.stderr)
+        sys.stdout = None  # nothing to flush at the end
+        return 2
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

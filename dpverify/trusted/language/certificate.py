@@ -1,0 +1,155 @@
+"""Certificates: a claim, its hash, a precision and steps, in JSON that only one reading fits.
+
+A certificate says nothing by itself; the kernel derives the verdict from the steps. Reading is
+strict: unknown or doubled keys, another version, a hash that is not the claim's, binary floats,
+and anything oversized or nested beyond need are refused with where and why.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, NoReturn
+
+from dpverify.trusted.language.errors import CertificateError
+from dpverify.trusted.language.model import Claim, claim_hash, from_json, to_json
+
+SCHEMA: Final = "dpverify-certificate/1"
+VERDICTS: Final = ("REFUTED", "UNKNOWN", "PROVED")
+MAX_BYTES: Final = 32 << 20
+MAX_DEPTH: Final = 64
+MAX_STEPS: Final = 256
+PRECISIONS: Final = range(53, 8193)
+_KEYS: Final = frozenset(("schema", "claim", "claim_sha256", "prec", "verdict", "steps"))
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One use of a rule: its name, and the evidence that the rule checks."""
+
+    rule: str
+    evidence: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """A claim with the steps that decide it and the verdict they are said to give. prec: working precision in bits."""
+
+    claim: Claim
+    prec: int
+    verdict: str
+    steps: tuple[Step, ...]
+
+
+def pack(claim: Claim, prec: int, verdict: str, steps: Iterable[Step]) -> dict[str, Any]:
+    """The JSON object of a certificate."""
+    canonical = to_json(claim)
+    return {
+        "schema": SCHEMA,
+        "claim": canonical,
+        "claim_sha256": claim_hash(canonical),
+        "prec": prec,
+        "verdict": verdict,
+        "steps": [{"rule": step.rule, "evidence": dict(step.evidence)} for step in steps],
+    }
+
+
+def encode(data: Mapping[str, Any]) -> str:
+    """The text of a packed certificate: stable, so that equal certificates are equal files."""
+    return json.dumps(data, indent=1, sort_keys=True, ensure_ascii=True, allow_nan=False) + "\n"
+
+
+def decode(text: bytes) -> Any:
+    """The JSON value of a certificate file. Raises CertificateError for anything but plain, exact, bounded JSON."""
+    if len(text) > MAX_BYTES:
+        raise CertificateError(f"{len(text)} bytes; a certificate has at most {MAX_BYTES}.")
+    try:
+        value = json.loads(text.decode("utf-8"), object_pairs_hook=_without_doubles, parse_float=_no_float, parse_constant=_no_float)
+    except UnicodeDecodeError as error:
+        raise CertificateError(f"not UTF-8 at byte {error.start}.") from error
+    except json.JSONDecodeError as error:
+        raise CertificateError(f"not JSON at line {error.lineno}, column {error.colno}: {error.msg}.") from error
+    except ValueError as error:  # an integer of more digits than Python reads
+        raise CertificateError(f"not a certificate: {error}.") from error
+    except RecursionError as error:
+        raise CertificateError(f"nested more than {MAX_DEPTH} deep.") from error
+    return value
+
+
+def unpack(data: Any) -> Certificate:
+    """The certificate of a JSON value. Raises CertificateError that says where it departs from the format."""
+    _bounded(data)
+    if not isinstance(data, dict):
+        raise CertificateError("not a JSON object.")
+    if data.get("schema") != SCHEMA:
+        raise CertificateError(f"schema is {_show(data.get('schema'))}; this version reads {SCHEMA!r}.")
+    _exactly(data, _KEYS, "the certificate")
+    if not isinstance(data["claim"], dict):
+        raise CertificateError("claim: not an object.")
+    claim = from_json(data["claim"])
+    if data["claim_sha256"] != claim_hash(data["claim"]):
+        raise CertificateError("claim_sha256 is not the hash of the claim: the certificate was made for another claim, or altered.")
+    prec = data["prec"]
+    if type(prec) is not int or prec not in PRECISIONS:
+        raise CertificateError(f"prec is {_show(prec)}, not a number of bits from {PRECISIONS[0]} to {PRECISIONS[-1]}.")
+    if data["verdict"] not in VERDICTS:
+        raise CertificateError(f"verdict is {_show(data['verdict'])}, not one of {', '.join(VERDICTS)}.")
+    steps = data["steps"]
+    if not isinstance(steps, list) or len(steps) > MAX_STEPS:
+        raise CertificateError(f"steps: not a list of at most {MAX_STEPS} steps.")
+    return Certificate(claim, prec, data["verdict"], tuple(_step(step, i) for i, step in enumerate(steps, 1)))
+
+
+def _step(data: Any, index: int) -> Step:
+    where = f"step {index}"
+    if not isinstance(data, dict):
+        raise CertificateError(f"{where}: not an object.")
+    _exactly(data, frozenset(("rule", "evidence")), where)
+    if not isinstance(data["rule"], str) or not isinstance(data["evidence"], dict):
+        raise CertificateError(f"{where}: rule must be a name and evidence an object.")
+    return Step(data["rule"], data["evidence"])
+
+
+def _exactly(data: Mapping[str, Any], keys: frozenset[str], where: str) -> None:
+    missing, unknown = sorted(keys - data.keys()), sorted(data.keys() - keys)
+    if missing:
+        raise CertificateError(f"{where}: {', '.join(missing)} missing.")
+    if unknown:
+        raise CertificateError(f"{where}: unknown key{'s' if len(unknown) > 1 else ''} {_show(', '.join(unknown))}.")
+
+
+def _bounded(data: Any) -> None:
+    """Refuse nesting beyond need and binary floats, without recursion."""
+    level, depth = [data], 0
+    while level:
+        depth += 1
+        if depth > MAX_DEPTH:
+            raise CertificateError(f"nested more than {MAX_DEPTH} deep.")
+        below: list[Any] = []
+        for value in level:
+            if isinstance(value, dict):
+                below.extend(value.values())
+            elif isinstance(value, list):
+                below.extend(value)
+            elif not (value is None or isinstance(value, str | int)):
+                raise CertificateError(f"{_show(value)} is a {type(value).__name__}; certificates hold exact values only.")
+        level = below
+
+
+def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    result: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in result:
+            raise CertificateError(f"the key {_show(key)} stands twice in one object.")
+        result[key] = value
+    return result
+
+
+def _no_float(text: str) -> NoReturn:
+    raise CertificateError(f"{_show(text)} is a binary float; certificates hold exact values only.")
+
+
+def _show(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."

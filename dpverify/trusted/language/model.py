@@ -1,0 +1,490 @@
+"""What a claim is made of: norm, noise, adjacency, guarantee. Frozen data without algorithms.
+
+A claim reads: this mechanism, on inputs whose answers differ by at most this sensitivity, is
+(epsilon, delta)-differentially private. Every number is an exact expression; epsilon is in nats.
+A claim has one canonical JSON form; its hash binds a certificate to it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from typing import Any, Final
+
+from dpverify.trusted.language.errors import CertificateError, ExprError
+from dpverify.trusted.language.expr import Expr, Num, format_expr, neg_log, parse
+
+Matrix = tuple[tuple[Fraction, ...], ...]
+TIGHT: Final = "tight"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a statement comes from: a text of the field and the place in it."""
+
+    text: str
+    place: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.text}, {self.place}" if self.place else self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Domain:
+    """The values an all-parameter claim ranges over: an interval of reals or of integers."""
+
+    lower: Fraction | None = None
+    upper: Fraction | None = None
+    lower_open: bool = True
+    upper_open: bool = True
+    integer: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Norm:
+    """A norm on R^d.
+
+    kind: "lp" (p >= 1, None for the maximum norm), "ellipsoid" (matrix Sigma, ||x||^2 = x' Sigma^-1 x),
+    "columns" (unit ball = hull of + and - each row of matrix) or "facets" (|<a, x>| <= 1 for each row a).
+    """
+
+    kind: str
+    p: Fraction | None = None
+    matrix: Matrix = ()
+
+
+L1: Final = Norm("lp", Fraction(1))
+L2: Final = Norm("lp", Fraction(2))
+LINF: Final = Norm("lp", None)
+
+
+@dataclass(frozen=True, slots=True)
+class Radial:
+    """Noise of density proportional to profile(||y - q(x)|| / scale), profile an expression in r >= 0 (THEORY T3)."""
+
+    profile: Expr
+    norm: Norm
+    dimension: Expr
+    scale: Expr = Num(Fraction(1))
+
+
+@dataclass(frozen=True, slots=True)
+class Translation:
+    """One-dimensional noise of density proportional to density(y - q(x)), an expression in z (THEORY T5).
+
+    support: ends of the interval where the density lives, None for an infinite end.
+    integers: the noise lives on the integers, and hides answers that differ by integers alone (THEORY T34a).
+    """
+
+    density: Expr
+    support: tuple[Expr | None, Expr | None] = (None, None)
+    integers: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """Independent noise, one density in z for every coordinate; sensitivity in `norm` (THEORY T6)."""
+
+    density: Expr
+    dimension: Expr
+    norm: Norm = L1
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Finite inputs and outputs: rows[x][y] is the probability of y on x (THEORY T8). adjacent: index pairs, None for all."""
+
+    rows: tuple[tuple[Expr, ...], ...]
+    adjacent: tuple[tuple[int, int], ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """A density in y and theta with its normaliser written out; output and input are intervals (THEORY T8)."""
+
+    density: Expr
+    output: tuple[Expr | None, Expr | None]
+    input: tuple[Expr, Expr]
+
+
+@dataclass(frozen=True, slots=True)
+class Exponential:
+    """Probabilities proportional to exp(beta * score), a row of scores per input (THEORY T9).
+
+    points and metric: the scores are minus the distances between points, kept to tell what was declared.
+    """
+
+    scores: tuple[tuple[Expr, ...], ...]
+    beta: Expr
+    adjacent: tuple[tuple[int, int], ...] | None = None
+    points: tuple[tuple[Expr, ...], ...] = ()
+    metric: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Mixture:
+    """Noise of density proportional to profile(., v), v drawn from the density `mixing` on (lower, upper) (RA Theorem 1; THEORY T34b).
+
+    The normaliser of the profile must not depend on v.
+    """
+
+    profile: Expr
+    mixing: Expr
+    support: tuple[Expr, Expr | None]
+    norm: Norm
+    dimension: Expr
+    scale: Expr = Num(Fraction(1))
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """k-ary randomized response for every k at once: truth with probability p, else one of the k - 1 others (THEORY T8)."""
+
+    k: Expr
+    p: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Staircase:
+    """Geng and Viswanath's staircase noise of sensitivity 1, with its two parameters possibly symbolic."""
+
+    epsilon: Expr
+    gamma: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class EllipticalProcess:
+    """Noise scale * sqrt(V) N on functions, N a centred Gaussian process of infinite rank; sensitivity in its Cameron-Martin norm (RA).
+
+    mixing: the density of V, an expression in v on `support`, up to a constant factor.
+    """
+
+    mixing: Expr
+    support: tuple[Expr, Expr | None] = (Num(Fraction(0)), None)
+    scale: Expr = Num(Fraction(1))
+
+
+@dataclass(frozen=True, slots=True)
+class Guarantee:
+    """A mechanism of which no more is known than a guarantee, for every two neighbours in both orders.
+
+    measure "approximate": rows (epsilon, delta), all of which hold. "renyi": rows (order, divergence). "zcdp": one row (rho).
+    "gdp": one row (mu). "bounded_range": one row (eta).
+    """
+
+    measure: str
+    rows: tuple[tuple[Expr, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Sampled:
+    """No declaration at all: only a sampled implementation, for the audit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """Linear queries on a histogram, one a row, with the adjacency that the sensitivity follows from (THEORY T2)."""
+
+    rows: Matrix
+    adjacency: str
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A mechanism inside a combinator, with what its answer moves by between neighbours.
+
+    sensitivity: as in a claim, None where a query gives it or the kind needs none. adjacency: as stated, empty where it is not.
+    times: how many times it is run.
+    """
+
+    mechanism: Mechanism
+    sensitivity: Expr | None = None
+    query: Query | None = None
+    adjacency: str = ""
+    times: Expr = Num(Fraction(1))
+
+
+@dataclass(frozen=True, slots=True)
+class Compose:
+    """All parts on the same data, each chosen after seeing the answers of those before (THEORY T13)."""
+
+    parts: tuple[Part, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Subsample:
+    """A part on a random sample of the records (THEORY T14).
+
+    scheme "poisson": each record is kept independently with probability `rate`; neighbours by adding or removing a record.
+    scheme "without_replacement": a sample of the fixed fraction `rate` of the records; neighbours by replacing a record.
+    """
+
+    part: Part
+    rate: Expr
+    scheme: str = "poisson"
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A part for neighbours that differ in `size` records (THEORY T12)."""
+
+    part: Part
+    size: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class PostProcess:
+    """A map of a part's output that does not look at the data again; `map` names it for people (THEORY T11)."""
+
+    part: Part
+    map: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Parallel:
+    """Parts on disjoint parts of the data (THEORY T13)."""
+
+    parts: tuple[Part, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Lipschitz:
+    """A part after a map of the data that moves neighbours apart by at most `constant` (THEORY T15)."""
+
+    part: Part
+    constant: Expr
+
+
+Noise = Radial | Translation | Product | Mixture | Staircase | EllipticalProcess
+Leaf = Noise | Table | Kernel | Exponential | Selection | Guarantee | Sampled
+Combinator = Compose | Subsample | Group | PostProcess | Parallel | Lipschitz
+Mechanism = Leaf | Combinator
+
+KINDS: Final[Mapping[str, type]] = {
+    "radial": Radial, "translation": Translation, "product": Product, "table": Table, "kernel": Kernel,
+    "exponential": Exponential, "mixture": Mixture, "selection": Selection, "staircase": Staircase,
+    "elliptical_process": EllipticalProcess, "guarantee": Guarantee, "sampled": Sampled,
+    "compose": Compose, "subsample": Subsample, "group": Group, "post_process": PostProcess, "parallel": Parallel,
+    "lipschitz": Lipschitz,
+}  # fmt: skip
+
+SCHEMES: Final = ("poisson", "without_replacement")
+MEASURES: Final[Mapping[str, int]] = {"approximate": 2, "renyi": 2, "zcdp": 1, "gdp": 1, "bounded_range": 1}
+"""The measures of privacy that a guarantee is in, with the numbers in each of its rows."""
+
+
+def kind_of(mechanism: Mechanism) -> str:
+    """The name of a mechanism's kind."""
+    return next(name for name, cls in KINDS.items() if cls is type(mechanism))
+
+
+def parts_of(mechanism: Mechanism) -> tuple[Part, ...]:
+    """The parts of a combinator; none for a mechanism by itself."""
+    if isinstance(mechanism, Compose | Parallel):
+        return mechanism.parts
+    return (mechanism.part,) if isinstance(mechanism, Combinator) else ()
+
+
+VARIABLES: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
+    "radial": {"profile": ("r",)},
+    "translation": {"density": ("z",)},
+    "product": {"density": ("z",)},
+    "kernel": {"density": ("y", "theta")},
+    "mixture": {"profile": ("r", "v"), "mixing": ("v",)},
+    "elliptical_process": {"mixing": ("v",)},
+}
+"""The variables of each kind's expressions: bound by the kind, so no parameter may take their names."""
+
+
+def all_parts(mechanism: Mechanism) -> Iterator[Part]:
+    """Every part in a combinator, at every depth."""
+    for part in parts_of(mechanism):
+        yield part
+        yield from all_parts(part.mechanism)
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A mechanism and the guarantee claimed of it.
+
+    sensitivity: in the mechanism's norm, before scale; None where a query gives it or the kind needs none.
+    epsilon, delta: exact expressions, or None for "tight" (compute it).
+    domains: the parameters that range over a domain; all other symbols have been given their values.
+    adjacency: as stated beside a combinator, empty where it is not; a query has its own.
+    """
+
+    mechanism: Mechanism
+    epsilon: Expr | None
+    delta: Expr | None = Num(Fraction(0))
+    sensitivity: Expr | None = None
+    query: Query | None = None
+    domains: tuple[tuple[str, Domain], ...] = ()
+    mechanism_name: str = ""
+    name: str = ""
+    adjacency: str = ""
+
+
+def neg_log_profile(mechanism: Radial | Translation | Product) -> Expr:
+    """h = -log(density) of additive noise, in r or z."""
+    return neg_log(mechanism.profile if isinstance(mechanism, Radial) else mechanism.density)
+
+
+# -- the canonical form ------------------------------------------------------------------------
+
+
+def to_json(claim: Claim) -> dict[str, Any]:
+    """The canonical form of a claim: names, strings, lists; every number exact."""
+    return {
+        "mechanism": _encode(claim.mechanism),
+        "mechanism_name": claim.mechanism_name,
+        "name": claim.name,
+        "epsilon": TIGHT if claim.epsilon is None else format_expr(claim.epsilon),
+        "delta": TIGHT if claim.delta is None else format_expr(claim.delta),
+        "sensitivity": _encode(claim.sensitivity),
+        "query": _encode(claim.query),
+        "domains": {name: _encode(domain) for name, domain in claim.domains},
+        **({"adjacency": claim.adjacency} if claim.adjacency else {}),
+    }
+
+
+def claim_hash(canonical: Mapping[str, Any]) -> str:
+    """The SHA-256 of a claim's canonical form."""
+    text = json.dumps(canonical, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def from_json(data: Any) -> Claim:
+    """The claim of a canonical form. Raises CertificateError for anything that `to_json` could not have written."""
+    try:
+        claim = Claim(
+            mechanism=_mechanism(data["mechanism"]),
+            epsilon=None if data["epsilon"] == TIGHT else parse(data["epsilon"]),
+            delta=None if data["delta"] == TIGHT else parse(data["delta"]),
+            sensitivity=_optional(data["sensitivity"]),
+            query=_query(data["query"]),
+            domains=tuple((str(name), _domain(value)) for name, value in data["domains"].items()),
+            mechanism_name=str(data["mechanism_name"]),
+            name=str(data["name"]),
+            adjacency=str(data.get("adjacency", "")),
+        )
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, ExprError, ZeroDivisionError) as error:
+        raise CertificateError(f"the claim cannot be read: {type(error).__name__}: {error}") from error
+    everything: tuple[Claim | Part, ...] = (claim, *all_parts(claim.mechanism))
+    for asked in everything:
+        if asked.query is not None and not isinstance(asked.mechanism, Radial | Translation | Product | Mixture):
+            raise CertificateError("only additive noise answers a query.")
+        if asked.query is not None and asked.sensitivity is not None:
+            raise CertificateError("the claim states a sensitivity beside the one that its query has.")
+    if not (claim.name + claim.mechanism_name).isprintable():
+        raise CertificateError("a name in the claim holds a line break or another character that cannot be seen.")
+    kinds = {kind_of(asked.mechanism) for asked in everything}
+    bound = {symbol for kind in kinds for symbols in VARIABLES.get(kind, {}).values() for symbol in symbols}
+    for name, _ in claim.domains:
+        if not name.isidentifier() or not name.isascii() or name in bound:
+            raise CertificateError(f"{name[:40]!r} cannot name a parameter of this mechanism.")
+    if claim_hash(to_json(claim)) != claim_hash(data):  # by their texts: in Python true == 1
+        raise CertificateError("the claim is not in canonical form.")
+    return claim
+
+
+def exact_fraction(text: Any) -> Fraction:
+    """The rational that "a" or "a/b" writes. Raises ValueError for other text, such as powers of ten that would be enormous."""
+    if not isinstance(text, str) or not _FRACTION.fullmatch(text):
+        raise ValueError(f"{str(text)[:40]!r} is not a fraction of integers")
+    return Fraction(text)
+
+
+_FRACTION: Final = re.compile(r"-?\d+(/\d+)?", re.ASCII)
+
+
+def _encode(value: Any) -> Any:
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, Fraction):
+        return str(value)
+    if isinstance(value, tuple):
+        return [_encode(item) for item in value]
+    if isinstance(value, Norm | Domain | Query | Part):
+        return {f.name: _encode(getattr(value, f.name)) for f in fields(value)}
+    if isinstance(value, Mechanism):
+        return {"kind": kind_of(value), **{f.name: _encode(getattr(value, f.name)) for f in fields(value)}}
+    return format_expr(value)
+
+
+def _mechanism(data: Mapping[str, Any]) -> Mechanism:
+    body = dict(data)
+    found: Mechanism = _READERS[body.pop("kind")](body)
+    return found
+
+
+def _query(data: Any) -> Query | None:
+    return None if data is None else Query(_matrix(data["rows"]), str(data["adjacency"]))
+
+
+def _part(data: Mapping[str, Any]) -> Part:
+    sensitivity, times = _optional(data["sensitivity"]), parse(data["times"])
+    return Part(_mechanism(data["mechanism"]), sensitivity, _query(data["query"]), str(data["adjacency"]), times)
+
+
+def _optional(value: Any) -> Expr | None:
+    return None if value is None else parse(value)
+
+
+def _matrix(rows: Sequence[Sequence[str]]) -> Matrix:
+    return tuple(tuple(exact_fraction(entry) for entry in row) for row in rows)
+
+
+def _domain(data: Mapping[str, Any]) -> Domain:
+    ends = [None if data[key] is None else exact_fraction(data[key]) for key in ("lower", "upper")]
+    return Domain(ends[0], ends[1], bool(data["lower_open"]), bool(data["upper_open"]), bool(data["integer"]))
+
+
+def _norm(data: Mapping[str, Any]) -> Norm:
+    return Norm(str(data["kind"]), None if data["p"] is None else exact_fraction(data["p"]), _matrix(data["matrix"]))
+
+
+def _rows(rows: Sequence[Sequence[str]]) -> tuple[tuple[Expr, ...], ...]:
+    return tuple(tuple(parse(entry) for entry in row) for row in rows)
+
+
+def _pairs(pairs: Sequence[Sequence[int]] | None) -> tuple[tuple[int, int], ...] | None:
+    return None if pairs is None else tuple((int(a), int(b)) for a, b in pairs)
+
+
+_READERS: Final[Mapping[str, Any]] = {
+    "radial": lambda m: Radial(parse(m["profile"]), _norm(m["norm"]), parse(m["dimension"]), parse(m["scale"])),
+    "translation": lambda m: Translation(
+        parse(m["density"]), (_optional(m["support"][0]), _optional(m["support"][1])), bool(m["integers"])
+    ),
+    "product": lambda m: Product(parse(m["density"]), parse(m["dimension"]), _norm(m["norm"])),
+    "table": lambda m: Table(_rows(m["rows"]), _pairs(m["adjacent"])),
+    "kernel": lambda m: Kernel(
+        parse(m["density"]), (_optional(m["output"][0]), _optional(m["output"][1])), (parse(m["input"][0]), parse(m["input"][1]))
+    ),
+    "exponential": lambda m: Exponential(_rows(m["scores"]), parse(m["beta"]), _pairs(m["adjacent"]), _rows(m["points"]), str(m["metric"])),
+    "mixture": lambda m: Mixture(
+        parse(m["profile"]),
+        parse(m["mixing"]),
+        (parse(m["support"][0]), _optional(m["support"][1])),
+        _norm(m["norm"]),
+        parse(m["dimension"]),
+        parse(m["scale"]),
+    ),
+    "selection": lambda m: Selection(parse(m["k"]), parse(m["p"])),
+    "staircase": lambda m: Staircase(parse(m["epsilon"]), parse(m["gamma"])),
+    "elliptical_process": lambda m: EllipticalProcess(
+        parse(m["mixing"]), (parse(m["support"][0]), _optional(m["support"][1])), parse(m["scale"])
+    ),
+    "guarantee": lambda m: Guarantee(str(m["measure"]), _rows(m["rows"])),
+    "sampled": lambda m: Sampled(),
+    "compose": lambda m: Compose(tuple(map(_part, m["parts"]))),
+    "subsample": lambda m: Subsample(_part(m["part"]), parse(m["rate"]), str(m["scheme"])),
+    "group": lambda m: Group(_part(m["part"]), parse(m["size"])),
+    "post_process": lambda m: PostProcess(_part(m["part"]), str(m["map"])),
+    "parallel": lambda m: Parallel(tuple(map(_part, m["parts"]))),
+    "lipschitz": lambda m: Lipschitz(_part(m["part"]), parse(m["constant"])),
+}

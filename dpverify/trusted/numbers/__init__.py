@@ -1,0 +1,1 @@
+"""Balls, series, integrals, behaviour at the ends of an interval."""

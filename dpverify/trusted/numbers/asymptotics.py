@@ -1,0 +1,566 @@
+"""How a function behaves at an end of an interval: enclosures by scales, valid on the whole end.
+
+Near an end (plus or minus infinity, or a finite point from one side) the variable becomes s >= X, with
+X >= 16. A germ encloses a function f on all of [X, inf) as
+
+    f(s) = exp(P(s)) * s^a * log(s)^b * k(s),   k(s) in [lo, hi],
+
+P a sum of c * s^p with p > 0 and exact constants c. Sums keep the dominant scale and bound the ratio
+of the others by its value at X, where that ratio certainly falls. The ends of [lo, hi] are rounded
+outward one by one, so that 1 - (something non-negative) stays <= 1: sharp at limits. This is the one
+tool for tails, poles and zeros; it has no symbolic limits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Final, Literal
+
+from flint import arb
+
+from dpverify.trusted.language.errors import Undecided
+from dpverify.trusted.language.expr import (
+    ONE,
+    ZERO,
+    Add,
+    Call,
+    Expr,
+    Mul,
+    Num,
+    Pow,
+    Sym,
+    add,
+    call,
+    div,
+    mul,
+    neg,
+    num,
+    power,
+    sub,
+    substitute,
+    symbols,
+)
+from dpverify.trusted.numbers.balls import SPECIAL, Jet, JetCompiler, Program, Scalars, _Constant, constant, hull, rational, resolve
+
+LEAST_START: Final = Fraction(16)  # log log s / log s falls past exp(e) = 15.15...
+VARIABLE: Final = "s>0"  # no claim can name a symbol so
+_MOST_FACTORS: Final = 10_000
+Side = Literal["+inf", "-inf", "right", "left"]
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """An end of an interval: r >= start, r <= -start, or the points within 1/start of `point` on one side."""
+
+    side: Side
+    start: Fraction
+    point: Fraction = Fraction(0)
+
+    def variable(self) -> Expr:
+        """The original variable as an expression in s >= start."""
+        s = Sym(VARIABLE)
+        if self.side == "+inf":
+            return s
+        if self.side == "-inf":
+            return neg(s)
+        return add(Num(self.point), power(s, num(-1)) if self.side == "right" else neg(power(s, num(-1))))
+
+    def boundary(self) -> Fraction:
+        """The point where the end meets the rest of the interval."""
+        if self.side == "+inf":
+            return self.start
+        if self.side == "-inf":
+            return -self.start
+        return self.point + (1 if self.side == "right" else -1) / self.start
+
+
+class Range:
+    """An interval with both ends rounded outward separately."""
+
+    __slots__ = ("hi", "lo")
+
+    def __init__(self, lo: arb, hi: arb) -> None:
+        if not (lo.is_finite() and hi.is_finite()):
+            raise Undecided("an enclosure at the end of the interval is not finite; start the end further out.")
+        self.lo, self.hi = lo.lower(), hi.upper()
+
+    @staticmethod
+    def of(ball: arb) -> Range:
+        return Range(ball, ball)
+
+    def __add__(self, other: Range) -> Range:
+        return Range(self.lo + other.lo, self.hi + other.hi)
+
+    def __mul__(self, other: Range) -> Range:
+        products = [x * y for x in (self.lo, self.hi) for y in (other.lo, other.hi)]
+        low, high = products[0].lower(), products[0].upper()
+        for product in products[1:]:
+            low, high = low.min(product.lower()), high.max(product.upper())
+        return Range(low, high)
+
+    def __neg__(self) -> Range:
+        return Range(-self.hi, -self.lo)
+
+    def union(self, other: Range) -> Range:
+        return Range(self.lo.min(other.lo), self.hi.max(other.hi))
+
+    def ball(self) -> arb:
+        return hull(self.lo, self.hi)
+
+    def is_zero(self) -> bool:
+        return bool(self.lo == 0) and bool(self.hi == 0)
+
+
+Growth = tuple[tuple[Fraction, Expr], ...]
+
+
+def _growth_sum(left: Growth, right: Growth, factor: Fraction = Fraction(1)) -> Growth:
+    """left + factor * right, by falling power, exact zeros dropped."""
+    terms = dict(left)
+    for p, c in right:
+        terms[p] = add(terms.get(p, ZERO), mul(Num(factor), c))
+    return tuple((p, terms[p]) for p in sorted(terms, reverse=True) if terms[p] != ZERO)
+
+
+class Germ:
+    """exp(P) * s^a * log(s)^b * k on s >= start."""
+
+    __slots__ = ("a", "b", "growth", "k", "start")
+
+    def __init__(self, start: arb, k: Range, a: Fraction = Fraction(0), b: Fraction = Fraction(0), growth: Growth = ()) -> None:
+        self.start, self.k, self.a, self.b, self.growth = start, k, a, b, growth
+
+    def _like(self, k: Range, a: Fraction = Fraction(0), b: Fraction = Fraction(0), growth: Growth = ()) -> Germ:
+        return Germ(self.start, k, a, b, growth)
+
+    def constant(self, ball: arb) -> Germ:
+        """The constant germ of a ball."""
+        return self._like(Range.of(ball))
+
+    # order of scales
+
+    def direction(self) -> int:
+        """1 where the scale tends to infinity, -1 where it tends to 0, 0 where it is constant."""
+        for _, coefficient in self.growth:
+            ball = constant(coefficient)
+            if ball > 0:
+                return 1
+            if ball < 0:
+                return -1
+            raise Undecided("the sign of a growth rate is not certain.")
+        scale = self.a if self.a != 0 else self.b
+        return (scale > 0) - (scale < 0)
+
+    def _fall(self) -> arb:
+        """An upper bound on the scale (without k) over s >= start, where it certainly falls."""
+        x, a, b = self.start, rational(self.a), rational(self.b)
+        log_x = x.log()
+        slack = (a if self.a > 0 else arb(0)) + (b / log_x if self.b > 0 else arb(0))
+        value = a * log_x + b * log_x.log()
+        if self.growth:
+            lead, rate = self.growth[0][0], arb(0)
+            for p, c in self.growth:
+                ball = constant(c)
+                value += ball * x ** rational(p)
+                if p == lead or not ball <= 0:
+                    rate += rational(p) * ball * x ** rational(p - lead)
+            falls = rate < 0 and rate * x ** rational(lead) + slack <= 0
+        elif self.a < 0:
+            falls = a + (b / log_x if self.b > 0 else arb(0)) <= 0
+        else:
+            falls = self.b <= 0
+        if not falls:
+            raise Undecided("a scale does not yet fall at the start of the end; start further out.")
+        return value.exp().upper()
+
+    def bounds(self) -> Range:
+        """The range of the function over the whole end. Raises Undecided where it is unbounded."""
+        direction = 0 if self.k.is_zero() else self.direction()
+        if direction == 0:
+            return self.k
+        if direction > 0:
+            raise Undecided("unbounded at the end of the interval.")
+        zero = arb(0)
+        return self.k * Range(zero, self._fall())
+
+    def diverges(self) -> int:
+        """1 or -1 where the function certainly tends to plus or minus infinity, else 0."""
+        if self.k.is_zero() or self.direction() <= 0:
+            return 0
+        return 1 if self.k.lo > 0 else -1 if self.k.hi < 0 else 0
+
+    # arithmetic
+
+    def __add__(self, other: Germ) -> Germ:
+        if other.k.is_zero():
+            return self
+        if self.k.is_zero():
+            return other
+        ratio = other._like(other.k, other.a - self.a, other.b - self.b, _growth_sum(other.growth, self.growth, Fraction(-1)))
+        direction = ratio.direction()
+        if direction > 0:
+            return other + self
+        k = self.k + (ratio.k if direction == 0 else ratio.k * Range(arb(0), ratio._fall()))
+        return self._like(k, self.a, self.b, self.growth)
+
+    def __mul__(self, other: Germ) -> Germ:
+        if self.k.is_zero() or other.k.is_zero():
+            return self._like(Range(arb(0), arb(0)))
+        return self._like(self.k * other.k, self.a + other.a, self.b + other.b, _growth_sum(self.growth, other.growth))
+
+    def __abs__(self) -> Germ:
+        low, high = self.k.lo, self.k.hi
+        return self._like(Range(arb(0), high.max(-low)), self.a, self.b, self.growth)
+
+    def power(self, e: Fraction) -> Germ:
+        """The germ of f**e; k must be positive unless e is a positive integer."""
+        low, high = self.k.lo, self.k.hi
+        scales = (self.a * e, self.b * e, tuple((p, mul(Num(e), c)) for p, c in self.growth))
+        exponent = rational(e)
+        if low > 0:
+            ends = (low**exponent, high**exponent)
+            return self._like(Range(*(ends if e > 0 else ends[::-1])), *scales)
+        if e > _MOST_FACTORS:
+            raise Undecided(f"a power beyond {_MOST_FACTORS} of a function that is not certainly positive at the end of the interval.")
+        if e.denominator == 1 and e > 0:
+            result = self
+            for _ in range(int(e) - 1):
+                result = result * self
+            return result
+        if e.denominator == 1 and high < 0:
+            flipped = self._like(-self.k, self.a, self.b, self.growth).power(e)
+            return flipped if e % 2 == 0 else flipped._like(-flipped.k, *scales)
+        raise Undecided("a power of a function that is not certainly positive at the end of the interval.")
+
+    def log(self) -> Germ:
+        """The germ of log f, for certainly positive f."""
+        if not self.k.lo > 0:
+            raise Undecided("the logarithm of a function that is not certainly positive at the end of the interval.")
+        result = self._like(Range(self.k.lo.log(), self.k.hi.log()))
+        for p, c in self.growth:
+            result = result + self._like(Range.of(constant(c)), p)
+        if self.a != 0:
+            result = result + self._like(Range.of(rational(self.a)), b=Fraction(1))
+        if self.b != 0:
+            log_x = self.start.log()
+            small = Range(arb(0), log_x.log() / log_x) * Range.of(rational(self.b))
+            result = result + self._like(small, b=Fraction(1))
+        return result
+
+
+class _GermCompiler(JetCompiler):
+    """The programs of `balls` with germs for scalars."""
+
+    def __init__(self, end: End) -> None:
+        if end.start < LEAST_START:
+            raise Undecided(f"an end must start at {LEAST_START} or further out in its chart.")
+        self.start = rational(end.start)
+        one = self.scalar(ONE)
+        s = Germ(self.start, one.k, Fraction(1))
+        first, second = {
+            "+inf": (one, self.zero()),
+            "-inf": (self.scalar(num(-1)), self.zero()),
+            "right": (self.scalar(num(-1)) * s * s, self.scalar(num(2)) * s * s * s),
+            "left": (s * s, self.scalar(num(2)) * s * s * s),
+        }[end.side]
+        self.env: Mapping[str, Scalars] = {VARIABLE: (s, first, second)}
+
+    def run(self, expr: Expr) -> Scalars:
+        """The jet of a tree in s."""
+        return self.compile(expr)(self.env)
+
+    def scalar(self, constant_expr: Expr) -> Germ:
+        return Germ(self.start, Range.of(constant(constant_expr)))
+
+    def zero(self) -> Germ:
+        return Germ(self.start, Range(arb(0), arb(0)))
+
+    def positive(self, x: Germ) -> bool:
+        return bool(x.k.lo >= 0)
+
+    def negative(self, x: Germ) -> bool:
+        return bool(x.k.hi <= 0)
+
+    def power(self, base: Germ, exponent: Fraction) -> Germ:
+        return base.power(exponent)
+
+    def times(self, x: Germ, y: Germ) -> Germ:
+        return x * y
+
+    def log(self, x: Germ) -> Germ:
+        return x.log()
+
+    def between(self, left: Germ, right: Germ) -> Germ:
+        return Germ(self.start, left.bounds().union(right.bounds()))
+
+    def undefined(self) -> Any:
+        raise Undecided("a kink at the end of the interval.")
+
+    def exp(self, x: Germ, source: Expr) -> Germ:
+        growth: dict[Fraction, Expr] = {}
+        rest: list[Expr] = []
+        logs: list[tuple[Expr, Fraction, Call]] = []
+        for term in _terms(source):
+            monomial = _monomial(term)
+            if monomial is not None and monomial[0] > 0:
+                growth[monomial[0]] = add(growth.get(monomial[0], ZERO), monomial[1])
+                continue
+            logarithm = _rational_log(term)
+            if logarithm is not None:
+                logs.append((term, *logarithm))
+                continue
+            rest.append(term)
+        remainder: Germ = self.run(add(*rest))[0] if rest else self.zero()
+        factor = self.scalar(ONE)
+        if logs and not remainder.k.is_zero() and remainder.direction() > 0:
+            remainder = self.run(add(*rest, *(term for term, _, _ in logs)))[0]  # the logarithms bow to what is left
+        else:
+            for _, power_of, logarithm_of in logs:
+                factor = factor * self._antilog(logarithm_of).power(power_of)
+        if not remainder.k.is_zero() and remainder.direction() > 0:
+            if not remainder.k.hi <= 0:
+                raise Undecided("an exponential that may grow beyond every scale at the end of the interval.")
+            bounded = Range(arb(0), _supremum_of_fall(remainder).exp())
+        else:
+            inside = remainder.bounds()
+            bounded = Range(inside.lo.exp(), inside.hi.exp())
+        exact = _growth_sum((), tuple(growth.items()))
+        return factor * Germ(self.start, bounded, growth=exact)
+
+    def _antilog(self, expr: Call) -> Germ:
+        """exp of a logarithm, without the detour where that would lose the scale."""
+        if expr.name == "log":
+            value: Germ = self.run(expr.args[0])[0]
+            return value
+        x: Germ = self.run(expr.args[1])[0]
+        if x.k.lo > 0 and x.direction() < 0:
+            return self._besselk_value_at_zero(expr.args[0], x)
+        if x.k.lo > 0 and x.direction() > 0:
+            decay = self.exp(self.scalar(num(-1)) * x, neg(expr.args[1]))
+            return decay * x.power(Fraction(-1, 2)) * Germ(self.start, self._besselk_scaled(abs(constant(expr.args[0])), x))
+        inside = self.run(expr)[0].bounds()
+        return Germ(self.start, Range(inside.lo.exp(), inside.hi.exp()))
+
+    def share(self, others: Sequence[tuple[Expr, Expr]]) -> Callable[[Mapping[str, Scalars]], tuple[Germ, Germ]]:
+        parts = [self.compile(mul(c, call("exp", u))) for c, u in others]
+
+        def run(env: Mapping[str, Scalars]) -> tuple[Germ, Germ]:
+            total = self.scalar(ONE)
+            for part in parts:
+                total = total + part(env)[0]
+            return total.power(Fraction(-1)), total.log()
+
+        return run
+
+    def hypot_slope(self, c: Germ, w: Germ) -> Germ:
+        if w.k.lo > 0:
+            inside = self.scalar(ONE) + c * w.power(Fraction(-2))
+            return inside.power(Fraction(-1, 2))
+        return w * (c + w * w).power(Fraction(-1, 2))
+
+    def _call(self, expr: Call, nodes: Sequence[Program | _Constant]) -> Program:
+        if expr.name == "logratio":
+            above, below, order = expr.args
+            return self.compile(sub(call("log", above), mul(order, call("log", below))))
+        if expr.name in ("cosh", "sinh", "tanh", "asinh", "erf", "erfc", "logerfc", "logexprel"):
+            u = expr.args[0]
+            inner: Germ = self.run(u)[0]
+            direction = 0 if inner.k.is_zero() else inner.direction()
+            if direction > 0 and (inner.k.lo > 0 or inner.k.hi < 0):
+                found = self._at_infinity(expr.name, u, bool(inner.k.lo > 0))
+                return lambda env: found
+        return super()._call(expr, nodes)
+
+    def _at_infinity(self, name: str, u: Expr, up: bool) -> Scalars:
+        """Functions of an argument that tends to infinity, by functions whose scales are known."""
+        minus = self.scalar(num(-1))
+        if not up and name in ("sinh", "tanh", "asinh", "erf"):  # odd
+            v, d1, d2 = self._at_infinity(name, neg(u), True)
+            return minus * v, minus * d1, minus * d2
+        if not up and name == "cosh":
+            return self._at_infinity(name, neg(u), True)
+        if name in ("cosh", "sinh"):
+            sign = num(1 if name == "cosh" else -1)
+            return self.run(div(add(call("exp", u), mul(sign, call("exp", neg(u)))), num(2)))
+        if name == "tanh":
+            small = call("exp", mul(num(-2), u))
+            return self.run(div(sub(ONE, small), add(ONE, small)))
+        if name == "asinh":
+            return self.run(call("log", add(u, power(add(power(u, num(2)), ONE), Num(Fraction(1, 2))))))
+        if name == "logexprel":
+            size = u if up else neg(u)
+            return self.run(add(u if up else ZERO, call("log", sub(ONE, call("exp", neg(size)))), neg(call("log", size))))
+        outward = u if up else neg(u)
+        tail = self.run(outward)
+        logarithm = self.chain(*self._logerfc_tail(tail[0]), tail)
+        if name == "logerfc" and up:
+            return logarithm
+        f = self._erfc_value(tail[0], outward)
+        v, d1, d2 = self.chain(f, f, f, logarithm)  # erfc of the argument that tends to +infinity
+        if name == "erfc" and up:
+            return v, d1, d2
+        whole = self.scalar(num(1 if name == "erf" else 2))
+        v, d1, d2 = whole + minus * v, minus * d1, minus * d2
+        if name != "logerfc":
+            return v, d1, d2
+        inverse = v.power(Fraction(-1))
+        return self.chain(v.log(), inverse, minus * inverse * inverse, (v, d1, d2))
+
+    def _mills(self, u: Germ) -> tuple[Germ, Germ]:
+        """Hazard rate of erfc and hazard - 2u: u + sqrt(u^2 + 4/pi) <= hazard <= u + sqrt(u^2 + 2) for u > 0."""
+        least = u.power(Fraction(-2)).bounds().hi
+        low, high = 4 / arb.pi(), arb(2)
+        two = Range(arb(2), 1 + (1 + high * least).sqrt())
+        # sqrt(u^2 + c) - u = c / (u + sqrt(u^2 + c)) = (c / u) / (1 + sqrt(1 + c/u^2))
+        gap = Range(low / (1 + (1 + low * least).sqrt()), high / 2)
+        return u * Germ(self.start, two), u.power(Fraction(-1)) * Germ(self.start, gap)
+
+    def _logerfc_tail(self, u: Germ) -> tuple[Germ, Germ, Germ]:
+        hazard, excess = self._mills(u)
+        minus = self.scalar(num(-1))
+        value = minus * u * u + (self.scalar(num(2)) * self._sqrt_pi_inverse() * hazard.power(Fraction(-1))).log()
+        return value, minus * hazard, minus * hazard * excess
+
+    def _erfc_value(self, u: Germ, source: Expr) -> Germ:
+        hazard, _ = self._mills(u)
+        scale = self.exp(u, neg(power(source, num(2))))
+        return scale * self.scalar(num(2)) * self._sqrt_pi_inverse() * hazard.power(Fraction(-1))
+
+    def _sqrt_pi_inverse(self) -> Germ:
+        return Germ(self.start, Range.of(1 / arb.pi().sqrt()))
+
+    def special(self, name: str, order: Expr | None, x: Germ) -> tuple[Germ, Germ, Germ]:
+        if order is not None:
+            v = abs(constant(order))
+            if x.k.lo > 0 and x.direction() > 0:
+                return self._besselk_at_infinity(v, x)
+            if x.k.lo > 0 and x.direction() < 0:
+                return self._besselk_at_zero(v, order, x)
+        if not x.k.is_zero() and x.direction() > 0:
+            raise Undecided(f"{name} has no enclosure at infinity.")
+        ball = x.bounds().ball()
+        if order is None:
+            found = SPECIAL[name](ball)
+        else:
+            found = super().special(name, order, ball)
+        return tuple(Germ(self.start, Range.of(f)) for f in found)  # type: ignore[return-value]
+
+    def _besselk_at_infinity(self, v: arb, x: Germ) -> tuple[Germ, Germ, Germ]:
+        """sqrt(x) e^x K_v(x) is monotone with limit sqrt(pi/2); 1 + v^2/x^2 <= (K'/K)^2; -K'/K obeys a Riccati equation."""
+        inverse = x.power(Fraction(-1))
+        small = inverse.bounds().hi
+        scaled = self._besselk_scaled(v, x)
+        k = Range(scaled.lo.log(), scaled.hi.log())
+        half = self.scalar(Num(Fraction(-1, 2)))
+        value = self.scalar(num(-1)) * x + half * x.log() + Germ(self.start, k)
+        top = small / 2 + (1 + small * small / 4 + v * v * small * small).sqrt()
+        ratio = Germ(self.start, Range(arb(1), top))
+        curvature = inverse * Germ(self.start, Range(arb(0), top))
+        return value, self.scalar(num(-1)) * ratio, curvature
+
+    def _besselk_scaled(self, v: arb, x: Germ) -> Range:
+        """sqrt(x) e^x K_v(x) over an end where x grows: between its value at the least x and its limit."""
+        least = _start_value(x)
+        scaled, limit = least.sqrt() * least.bessel_k(v, scaled=True), (arb.pi() / 2).sqrt()
+        return Range(scaled.min(limit), scaled.max(limit))
+
+    def _besselk_value_at_zero(self, order: Expr, x: Germ) -> Germ:
+        v, top = abs(constant(order)), x.bounds().hi
+        at = top.bessel_k(v)
+        if order == ZERO:
+            shift = Range(arb(2).log() - arb.const_euler(), at + top.log())
+            return x.power(Fraction(-1)).log() + Germ(self.start, shift)
+        exponent = order.value if isinstance(order, Num) else None
+        if exponent is None or not v > 0:
+            raise Undecided("besselk near zero needs a rational order.")
+        return x.power(-abs(exponent)) * Germ(self.start, Range(top**v * at, arb(2) ** (v - 1) * v.gamma()))
+
+    def _besselk_at_zero(self, v: arb, order: Expr, x: Germ) -> tuple[Germ, Germ, Germ]:
+        """x^v K_v(x) falls from 2^(v-1) Gamma(v); K_0(x) + log x rises from log 2 - euler; -x K'/K rises from v."""
+        top = x.bounds().hi
+        at = top.bessel_k(v)
+        slope = top * (top.bessel_k(v - 1) + top.bessel_k(v + 1)) / (2 * at)
+        inverse = x.power(Fraction(-1))
+        ratio = Range(v, slope)
+        value = self._besselk_value_at_zero(order, x).log()
+        d1 = self.scalar(num(-1)) * inverse * Germ(self.start, ratio)
+        # K'' / K = 1 + v^2/x^2 - K'/(x K), so (log K)'' = that - (K'/K)^2
+        squares = Range.of(v * v) + ratio + (-(ratio * ratio)) + Range(arb(0), top * top)
+        return value, d1, inverse * inverse * Germ(self.start, squares)
+
+
+def _start_value(x: Germ) -> arb:
+    """A lower bound of a function that grows to infinity with k > 0: its inverse falls from the start."""
+    return 1 / x.power(Fraction(-1)).bounds().hi
+
+
+def _supremum_of_fall(x: Germ) -> arb:
+    """The supremum of a germ with k <= 0 that grows: -1 / (the supremum of its inverse), or 0 when k may vanish."""
+    if not x.k.hi < 0:
+        return arb(0)
+    positive = Germ(x.start, -x.k, x.a, x.b, x.growth)
+    return -_start_value(positive)
+
+
+def _terms(source: Expr) -> Iterator[Expr]:
+    """The terms of an exponent, with products of sums and small powers of sums multiplied out."""
+    expanded = add(source)
+    for term in expanded.args if isinstance(expanded, Add) else (expanded,):
+        yield from _expanded(mul(*term.args) if isinstance(term, Mul) else term)
+
+
+def _expanded(term: Expr) -> Iterator[Expr]:
+    factors = term.args if isinstance(term, Mul) else (term,)
+    for i, factor in enumerate(factors):
+        others = factors[:i] + factors[i + 1 :]
+        if isinstance(factor, Add):
+            for inner in factor.args:
+                yield from _expanded(mul(inner, *others))
+            return
+        if isinstance(factor, Pow) and isinstance(factor.base, Add) and factor.exponent in _SMALL_POWERS:
+            lower = power(factor.base, sub(factor.exponent, ONE))
+            for inner in factor.base.args:
+                yield from _expanded(Mul((inner, lower, *others)))
+            return
+    yield mul(*factors)
+
+
+_SMALL_POWERS: Final = tuple(num(n) for n in range(2, 9))
+
+
+def _monomial(term: Expr) -> tuple[Fraction, Expr] | None:
+    """(p, c) where the term is c * s^p with a constant c, else None."""
+    p, constants = Fraction(0), []
+    for factor in term.args if isinstance(term, Mul) else (term,):
+        if not symbols(factor):
+            constants.append(factor)
+        elif factor == Sym(VARIABLE):
+            p += 1
+        elif isinstance(factor, Pow) and factor.base == Sym(VARIABLE) and isinstance(factor.exponent, Num):
+            p += factor.exponent.value
+        else:
+            return None
+    return p, mul(*constants)
+
+
+def _rational_log(term: Expr) -> tuple[Fraction, Call] | None:
+    """(c, u) where the term is c * u with rational c and u a log or logbesselk, else None."""
+    coefficient, rest = Fraction(1), term
+    if isinstance(term, Mul) and len(term.args) == 2 and isinstance(term.args[0], Num):
+        coefficient, rest = term.args[0].value, term.args[1]
+    if isinstance(rest, Call) and rest.name in ("log", "logbesselk"):
+        return coefficient, rest
+    return None
+
+
+def end_jet(expr: Expr, name: str, end: End) -> Jet:
+    """The germs of an expression and its two derivatives (by the original variable) on an end.
+
+    Raises Undecided where the form is outside what is covered or the end starts too early.
+    """
+    near = end.boundary()
+    low, high = {"+inf": (near, None), "-inf": (None, near), "right": (end.point, near), "left": (near, end.point)}[end.side]
+    smooth = resolve(expr, name, low, high)
+    return Jet(*_GermCompiler(end).run(substitute(smooth, {name: end.variable()})))

@@ -1,0 +1,1 @@
+"""Exact comparison, convexity, norms and gauges, finite tables."""

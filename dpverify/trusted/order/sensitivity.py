@@ -1,0 +1,139 @@
+"""The sensitivity that a claim speaks of: stated, or derived from its query and adjacency (THEORY T2).
+
+Noise on the integers hides integers alone (THEORY T34a). Where the answers of two neighbours differ by a number that is none, their
+outputs have none in common. Where all differ by integers, a step is at most the integer part of the sensitivity, and so many steps are
+at most so many times that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from dpverify.trusted.language.errors import Rejected
+from dpverify.trusted.language.expr import Add, Call, Expr, Mul, Num, Pow, Sym, call, mul
+from dpverify.trusted.language.model import L1, Claim, Domain, Mechanism, Mixture, Norm, Product, Query, Radial, Translation
+from dpverify.trusted.order.geometry import Sensitivity, norm_faults, query_faults, sensitivity
+
+
+def noise_norm(claim: Claim) -> tuple[Norm, int | None]:
+    """The norm in which the claim's sensitivity is measured, and the dimension where it is a number."""
+    noise = claim.mechanism
+    if isinstance(noise, Radial | Product | Mixture):
+        d = noise.dimension
+        return noise.norm, int(d.value) if isinstance(d, Num) and d.value.denominator == 1 else None
+    if isinstance(noise, Translation):
+        return L1, 1
+    raise Rejected("sensitivity", "the mechanism", "this kind has no norm to measure a sensitivity in")
+
+
+def require_answers(claim: Claim) -> tuple[Norm, int | None]:
+    """What `noise_norm` tells. Raises Rejected for a norm that is none, and for a query whose answers are not of the noise's dimension."""
+    norm, dimension = noise_norm(claim)
+    if dimension is None and norm.kind != "lp":
+        raise Rejected("sensitivity", "the norm", "a norm by a matrix needs its dimension as a number")
+    faults = norm_faults(norm, 1 if dimension is None else dimension)  # an lp norm is one in every dimension, or in none
+    if faults:
+        raise Rejected("sensitivity", "the norm", "; ".join(faults))
+    if claim.query is not None:
+        if dimension is None:
+            raise Rejected("sensitivity", "the query", "it needs the dimension as a number")
+        faults = query_faults(claim.query, dimension)
+        if faults:
+            raise Rejected("sensitivity", "the query", " ".join(faults))
+    return norm, dimension
+
+
+def sensitivity_bounds(claim: Claim, evidence: Mapping[str, Any] | None) -> Sensitivity:
+    """Bounds on the claim's sensitivity, before scale; both the stated expression where one is stated.
+
+    evidence: the gauge certificate that a query in a norm by columns needs. Raises Rejected for a norm that is none,
+    where neither a sensitivity nor a query is given, and for noise on the integers under answers that do not differ by integers.
+    """
+    norm, dimension = require_answers(claim)
+    if claim.query is not None:
+        assert dimension is not None
+        broken = off_the_integers(claim.mechanism, claim.query)
+        if broken is not None:
+            why = f"answers of neighbours differ by {broken.moved}, and noise on the integers leaves no output that both can give"
+            raise Rejected("sensitivity", "the query", why)
+        return sensitivity(claim.query, norm, dimension, evidence)
+    if claim.sensitivity is None:
+        raise Rejected("sensitivity", "the claim", "neither a sensitivity nor a query is given")
+    return Sensitivity(claim.sensitivity, claim.sensitivity)
+
+
+# -- noise on the integers -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Apart:
+    """Two neighbours whose answers differ by `moved`, which is no integer. histograms: the two, in words."""
+
+    moved: Fraction
+    histograms: str
+
+
+def on_integers(noise: Mechanism) -> bool:
+    """Whether a mechanism adds noise on the integers."""
+    return isinstance(noise, Translation) and noise.integers
+
+
+def off_the_integers(noise: Mechanism, query: Query | None) -> Apart | None:
+    """Neighbours whose answers do not differ by an integer, for noise on the integers; None where there are none.
+
+    Histograms under "l1" and "l2" are real-valued, so that every answer that moves at all moves by half of 1 or less too. Raises Rejected
+    for a query that is none.
+    """
+    if query is None or not on_integers(noise):
+        return None
+    faults = query_faults(query, 1)
+    if faults:
+        raise Rejected("sensitivity", "the query", " ".join(faults))
+    (row,) = query.rows
+    if query.adjacency == "replace":
+        broken = next((j for j, x in enumerate(row) if (x - row[0]).denominator != 1), None)
+        if broken is None:
+            return None
+        return Apart(row[broken] - row[0], f"that differ by a record of type {broken + 1} in the place of one of type 1")
+    broken = next((i for i, x in enumerate(row) if x.denominator != 1), None)
+    if broken is not None:
+        return Apart(row[broken], f"with and without a record of type {broken + 1}")
+    moving = next((i for i, x in enumerate(row) if x != 0), None)
+    if query.adjacency == "add-remove" or moving is None:
+        return None
+    half = 1 / (2 * abs(row[moving]))
+    return Apart(row[moving] * half, f"that differ by {half} at type {moving + 1}")
+
+
+def further(noise: Mechanism, moved: Expr, factor: Expr, domains: Mapping[str, Domain]) -> tuple[Expr, Expr]:
+    """The most that an answer moves by on neighbours `factor` times as far apart, and what whole steps move it by, from one step.
+
+    For noise on the integers answers are integers: a step is at most the integer part of `moved`, and whole numbers of steps are taken.
+    """
+    if not on_integers(noise):
+        return (mul(factor, moved),) * 2
+    step = whole_part(moved, domains)
+    if is_whole(factor, domains):
+        return (mul(factor, step),) * 2
+    return whole_part(mul(factor, moved), domains), mul(whole_part(factor, domains), step)
+
+
+def whole_part(expr: Expr, domains: Mapping[str, Domain]) -> Expr:
+    """The floor of an expression, itself where it is certainly an integer."""
+    return expr if is_whole(expr, domains) else call("floor", expr)
+
+
+def is_whole(expr: Expr, domains: Mapping[str, Domain]) -> bool:
+    """Whether an expression is an integer by its form: built from integers and integer parameters by +, *, powers and floor."""
+    if isinstance(expr, Num):
+        return expr.value.denominator == 1
+    if isinstance(expr, Sym):
+        return expr.name in domains and domains[expr.name].integer
+    if isinstance(expr, Add | Mul):
+        return all(is_whole(part, domains) for part in expr.args)
+    if isinstance(expr, Pow) and isinstance(expr.exponent, Num):
+        return expr.exponent.value > 0 and is_whole(expr.exponent, domains) and is_whole(expr.base, domains)
+    return isinstance(expr, Call) and expr.name == "floor"

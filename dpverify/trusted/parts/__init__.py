@@ -1,0 +1,1 @@
+"""What a combinator comes to: its parts, and the neighbours that they share."""

@@ -1,0 +1,1 @@
+"""Rules of inference, one theorem a file."""

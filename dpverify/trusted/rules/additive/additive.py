@@ -1,0 +1,172 @@
+"""Additive noise as the exact rules read it: h = -log(density) with its shape, the shift, and how coordinates add up.
+
+One-dimensional noise whose density is even is noise of a norm, |z|; so are its restriction to the integers and its independent
+copies. w(s) is the tight epsilon of one coordinate under a shift of at most s. For independent coordinates the loss is a sum
+(THEORY T6); for a concave w and a budget in l_p, p >= 1, it is greatest when all coordinates move alike: with t = s^p, w(t^(1/p)) is
+concave and non-decreasing in t, and the t sum to at most Delta^p (Jensen).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+from dpverify.trusted.facts.bounds import Bound, Infinite, Side, to_fraction
+from dpverify.trusted.facts.parameters import fixed
+from dpverify.trusted.language.errors import CertificateError, Rejected
+from dpverify.trusted.language.expr import ONE, Expr, Num, Sym, add, div, format_expr, mul, num, power, substitute
+from dpverify.trusted.language.model import L1, Claim, Domain, Norm, Product, Radial, Translation, neg_log_profile
+from dpverify.trusted.numbers.quotients import divided
+from dpverify.trusted.order.compare import AT_LEAST_ZERO, certainly_le
+from dpverify.trusted.order.convexity import Shape, Shapes
+from dpverify.trusted.order.geometry import l1_radius
+from dpverify.trusted.order.sensitivity import is_whole, on_integers, sensitivity_bounds, whole_part
+
+
+@dataclass(frozen=True, slots=True)
+class Additive:
+    """Noise of density exp(-h), on distances r >= 0 when shapes.half, else on the line.
+
+    shift: the sensitivity over the scale, an upper or a lower bound of it as `side` asks; at: the parameters fixed by the evidence.
+    dimension: of the space that h(r) is radial in. copies: independent coordinates, with the budget in `norm`
+    (a single one, too: an ellipsoid on the line has its own unit). whole: on the integers.
+    queried: the sensitivity comes from a query, whose answers need not move in every direction within it.
+    """
+
+    rule: str
+    side: Side
+    h: Expr
+    shape: Shape
+    shapes: Shapes
+    shift: Expr
+    dimension: Expr
+    copies: Expr
+    norm: Norm
+    whole: bool
+    queried: bool
+    at: Mapping[str, Expr]
+    radius: Any
+
+    def concave_total(self, w: Callable[[Expr], Expr]) -> Expr:
+        """The tight epsilon from a w that is concave, non-decreasing and 0 at 0."""
+        if self.copies == ONE:
+            return w(mul(self._longest(), self.shift))
+        if self.norm.kind != "lp":
+            raise Rejected(self.rule, "the norm", "independent coordinates want an lp norm here")
+        if self.queried and self.side == "lower":
+            raise Rejected(self.rule, "the query", "its answers need not move alike in all coordinates; this bounds from above only")
+        if self.norm.p is None:
+            return mul(self.copies, w(self.shift))
+        return mul(self.copies, w(mul(self.shift, power(self.copies, Num(-1 / self.norm.p)))))
+
+    def linear_total(self, slope: Expr, even: bool) -> Expr:
+        """The tight epsilon from w(s) = slope * s: slope times the greatest l1-length of the shift.
+
+        even: both directions of a coordinate have this slope; else one may have less, and the signs of the shift count.
+        """
+        uncertain = (self.queried and self.norm != L1) or (not even and (self.queried or self.norm.kind != "lp"))
+        if self.side == "lower" and self.copies != ONE and uncertain:
+            raise Rejected(self.rule, "the norm", "the worst shift need not occur; this bounds from above only")
+        return mul(slope, self._longest(), self.shift)
+
+    def _longest(self) -> Expr:
+        """The greatest l1-length of a shift of norm 1."""
+        if self.norm.kind == "lp":
+            return self.copies if self.norm.p is None else power(self.copies, Num(1 - 1 / self.norm.p))
+        assert isinstance(self.copies, Num)  # a norm by a matrix has a dimension
+        return l1_radius(self.norm, int(self.copies.value), self.radius)
+
+    def integrable(self, h: Expr) -> None:
+        """Raises Rejected unless exp(-h) is certainly integrable (summable) at plus infinity."""
+        if not self.shapes.integrable(h, self.dimension):
+            raise Rejected(self.rule, "infinity", f"exp(-h) is not certainly integrable in dimension {format_expr(self.dimension)}")
+
+    def integrable_everywhere(self) -> None:
+        """Raises Rejected unless exp(-h) is certainly integrable (summable) at both ends of the line, or at infinity and at 0."""
+        shapes, h = self.shapes, self.h
+        self.integrable(h)
+        if not shapes.half:
+            self.integrable(shapes.tidy(shapes.mirrored(h)))
+        elif shapes.at_zero(h) is None and not self.shape.convex:  # a convex h is bounded from below, the density from above
+            towards = shapes.log_slope(shapes.tidy(substitute(h, {shapes.name: power(Sym(shapes.name), num(-1))})))
+            if self.whole or towards is None or not shapes.positive(add(towards, self.dimension)):
+                raise Rejected(self.rule, "0", "exp(-h) is not certainly integrable at 0")
+
+    def bound(self, value: Expr | Infinite, point: str) -> Bound:
+        """The bound, with the point that attains it (or tends to do so) where it is a lower one."""
+        if self.side == "upper":
+            return Bound("upper", value)
+        loss = "unbounded" if isinstance(value, Infinite) else format_expr(value)
+        witness = {"pair": f"two answers {format_expr(self.shift)} apart, in units of the scale", "point": point, "loss": loss}
+        return Bound("lower", value, witness=witness, at=self.at)
+
+
+def additive(claim: Claim, evidence: Mapping[str, Any], rule: str) -> Additive:
+    """The noise of a claim, at the parameters that the evidence fixes.
+
+    evidence: "side" ("upper" by default), "at" for a lower side, "sensitivity" and "radius" for `geometry`. Raises Rejected for
+    another kind, a bounded support, or a sensitivity, scale or dimension that is not certainly in order; Undecided for an h whose
+    shape is not certain.
+    """
+    side = evidence.get("side", "upper")
+    if side not in ("upper", "lower"):
+        raise CertificateError(f"{rule}: 'side' is {side!r}, not upper or lower.")
+    if side == "upper" and "at" in evidence:
+        raise CertificateError(f"{rule}: an upper bound holds for all parameters; it has no 'at'.")
+    claim, at = fixed(claim, evidence, rule)
+    noise, domains = claim.mechanism, dict(claim.domains)
+    if not isinstance(noise, Radial | Translation | Product):
+        raise Rejected(rule, "the mechanism", "only radial, translation and product noise is additive")
+    if isinstance(noise, Translation) and noise.support != (None, None):
+        raise Rejected(rule, "the support", "noise on part of the line has outputs that one neighbour cannot give")
+    dimension = noise.dimension if isinstance(noise, Radial) else ONE
+    copies = noise.dimension if isinstance(noise, Product) else ONE
+    scale = noise.scale if isinstance(noise, Radial) else ONE
+    for name, count in (("dimension", dimension), ("coordinates", copies)):
+        if not is_natural(count, claim):
+            raise Rejected(rule, name, f"{format_expr(count)} is not certainly an integer of at least 1")
+    shapes = Shapes("r" if isinstance(noise, Radial) else "z", isinstance(noise, Radial), domains)
+    if not shapes.positive(scale):
+        raise Rejected(rule, "the scale", f"{format_expr(scale)} is not certainly positive")
+    found = sensitivity_bounds(claim, evidence.get("sensitivity"))
+    shift = div(found.upper if side == "upper" else found.lower, scale)
+    if not shapes.sign(shift) <= AT_LEAST_ZERO:  # exact
+        raise Rejected(rule, "the sensitivity", f"{format_expr(shift)} is not certainly at least 0")
+    whole = on_integers(noise)
+    shift = whole_part(shift, domains) if whole else shift
+    queried = claim.query is not None
+    centre = evidence.get("centre") if isinstance(noise, Translation) and not whole else None
+    h, shapes, shape = _read(noise, claim.domains, None if centre is None else to_fraction(centre, rule))
+    norm, radius = noise.norm if isinstance(noise, Product) else L1, evidence.get("radius")
+    return Additive(rule, side, h, shape, shapes, shift, dimension, copies, norm, whole, queried, at, radius)
+
+
+@lru_cache(maxsize=64)
+def _read(
+    noise: Radial | Translation | Product, domains: tuple[tuple[str, Domain], ...], centre: Fraction | None
+) -> tuple[Expr, Shapes, Shape]:
+    """h in its simplest form, about `centre` where one is given, with its shape."""
+    shapes = Shapes("r" if isinstance(noise, Radial) else "z", isinstance(noise, Radial), dict(domains))
+    h = neg_log_profile(noise)
+    if centre is not None:
+        h = substitute(h, {"z": add(Sym("z"), Num(centre))})  # noise moved by a constant hides as much
+    h, shapes = _half_if_even(shapes.tidy(divided(h, shapes.name)), shapes)
+    return h, shapes, shapes.shape(h)
+
+
+def _half_if_even(h: Expr, shapes: Shapes) -> tuple[Expr, Shapes]:
+    """h on [0, inf) where h(-z) and h(z) are the same tree there, else as it is."""
+    if shapes.half:
+        return h, shapes
+    half = Shapes(shapes.name, True, shapes.domains)
+    right, left = half.tidy(h), half.tidy(half.mirrored(h))
+    return (right, half) if right == left else (h, shapes)
+
+
+def is_natural(expr: Expr, claim: Claim) -> bool:
+    """Whether an expression is certainly an integer of at least 1."""
+    domains = dict(claim.domains)
+    return is_whole(expr, domains) and certainly_le(ONE, expr, domains)

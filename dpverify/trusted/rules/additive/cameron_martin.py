@@ -1,0 +1,59 @@
+"""Reimherr and Awan's Theorem 5 beside the sharper bound: elliptical noise calibrated as Gaussian noise would be."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any, Final
+
+from dpverify.trusted.facts.bounds import Bound
+from dpverify.trusted.language.errors import Rejected
+from dpverify.trusted.language.expr import ZERO, Num, call, div, mul, neg, num, power
+from dpverify.trusted.language.model import Claim, EllipticalProcess, Part, Source
+from dpverify.trusted.numbers.balls import constant, exact, finite, precision
+from dpverify.trusted.order.compare import certainly_lt, decimal_bounds
+from dpverify.trusted.parts.runs import Run, reach
+from dpverify.trusted.rules.curves import elliptical_process, scale_mixture
+from dpverify.trusted.rules.guarantees import conversions
+
+NAME: Final = "cameron-martin"
+STATEMENT: Final = (
+    "Noise s sqrt(V) N, N Gaussian, at distance D in its Cameron-Martin norm is (eps, 2 E[(delta/2)^V])-DP where 0 < eps <= 4 log 2 and "
+    "s^2 >= 2 log(2/delta) D^2/eps^2; the least delta that this allows is used. Beyond 4 log 2 the theorem does not hold in general."
+)
+CHECKED: Final = ("0 < eps <= 4 log 2", "the condition on the scale", "the law of V is one, and positive")
+ASSUMED: Final = ("the sampler is ideal",)
+SOURCE: Final = Source("THEORY", "T20; Reimherr & Awan 2019, Theorem 5")
+
+_SHOWN: Final = 9
+_BITS: Final = 64
+"""The bound is loose: more would only take time."""
+
+
+def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
+    """An upper bound on the tight delta at the claimed epsilon. No evidence. Raises Rejected, Undecided."""
+    if claim.domains or claim.epsilon is None:
+        raise Rejected(NAME, "the claim", "it wants a value for every parameter, and an epsilon")
+    noise, moved = claim.mechanism, reach(Run(Part(claim.mechanism, claim.sensitivity, claim.query)))
+    process = isinstance(noise, EllipticalProcess)
+    law, shift = (elliptical_process.law_and_shift if process else scale_mixture.law_and_shift)(noise, moved)
+    if not (certainly_lt(ZERO, shift) and certainly_lt(ZERO, claim.epsilon)):
+        raise Rejected(NAME, "the claim", "the sensitivity and epsilon are not certainly positive")
+    ratio = div(power(claim.epsilon, num(2)), mul(num(2), power(shift, num(2))))
+    with precision(_BITS):
+        base = Num(conversions.rounded_up(mul(num(2), call("exp", neg(ratio)))))
+        theorem = exact(scale_mixture.theorem5(law, shift, claim.epsilon, base).upper())
+        if theorem >= 1:
+            raise Rejected(NAME, "the bound", "it is no better than delta = 1; take a larger scale")
+        sharper = finite(scale_mixture.observed(law, shift).worst(constant(claim.epsilon)))
+    low, high = decimal_bounds(Num(exact(sharper.lower())), _SHOWN)[0], _above(exact(sharper.upper()))
+    also = {
+        "RA Theorem 5": f"delta <= {_above(theorem)}, from the base delta {_above(base.value)}",
+        "sharper, with V shown": f"delta in [{low}, {high}]" if process else f"delta <= {high}",
+    }
+    assumed = elliptical_process.ASSUMED if process else ()
+    return Bound("upper", Num(theorem), quantity="delta", also=also, assumed=assumed)
+
+
+def _above(value: Fraction) -> str:
+    return conversions.decimal_above(Num(value), _SHOWN)

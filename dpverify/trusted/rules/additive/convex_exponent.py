@@ -1,0 +1,91 @@
+"""Noise with a convex exponent: the worst outputs are far away.
+
+h convex: h(c + s) - h(c) does not fall in c, so its supremum is its limit s lim h'. On [0, inf) with h non-decreasing this is the
+whole loss; on the line both ends count, and the steeper one gives the supremum. A slope that grows without bound makes epsilon
+infinite. Covers exp(-alpha r), the logistic and hyperbolic secant densities, exp(-sqrt(1 + r^2)), (1 + r) exp(-r).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any, Final
+
+from dpverify.trusted.facts.bounds import INFINITE, Bound, Infinite
+from dpverify.trusted.language.errors import ExprError, Rejected, Undecided
+from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, Sym, add, mul, neg, sub, substitute
+from dpverify.trusted.language.model import Claim, Domain, Source, Translation, neg_log_profile
+from dpverify.trusted.numbers.quotients import divided
+from dpverify.trusted.order.convexity import Shapes
+from dpverify.trusted.rules.additive.additive import additive
+
+NAME: Final = "convex-exponent"
+STATEMENT: Final = (
+    "Noise of density exp(-h), h convex and non-decreasing in the distance (or convex on the line), has tight epsilon exactly D times "
+    "the limit of h' at infinity (the steeper of the two ends), in every norm and dimension, D the sensitivity over the scale."
+)
+CHECKED: Final = (
+    "h is convex, for all parameters",
+    "h is non-decreasing in the distance, where it is one",
+    "h' has a positive limit at each end, which makes exp(-h) integrable in every dimension (or infinity, for an infinite lower bound)",
+    "the scale is positive and the sensitivity at least 0",
+)
+ASSUMED: Final = ("the sampler is ideal",)
+SOURCE: Final = Source("THEORY", "T3, T4a, T5, T6")
+
+
+def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
+    """D lim h', as the upper or the lower bound that "side" asks for; a lower one may fix parameters under "at"."""
+    noise = additive(claim, evidence, NAME)
+    shapes, h = noise.shapes, noise.h
+    if not noise.shape.convex:
+        raise Rejected(NAME, "h", "it is not certainly convex")
+    if shapes.half and not shapes.rises_convexly(h):
+        raise Rejected(NAME, "h", "it is not certainly non-decreasing in the distance")
+    ends = [h] if shapes.half else [h, shapes.tidy(shapes.mirrored(h))]
+    limits = [_limit(shapes, end) for end in ends]
+    if None in limits:
+        if noise.side == "upper" or not shapes.positive(noise.shift):
+            raise Rejected(NAME, "infinity", "the slope of h grows without bound: epsilon is infinite")
+        return noise.bound(INFINITE, "far from both answers, along their line")
+    steepest = shapes.extreme("max", [limit for limit in limits if limit is not None])
+    total = noise.linear_total(steepest, even=limits[0] == limits[-1])
+    return noise.bound(total, "far from both answers, along their line, in the limit")
+
+
+def one_way(noise: Translation, shift: Fraction, domains: Mapping[str, Domain]) -> tuple[Expr | Infinite, Expr | Infinite] | None:
+    """The suprema of h(z) - h(z + s) and of h(z + s) - h(z), s > 0: of an answer over one that is s above it, and of that one over it.
+
+    As h is convex, the first is s times the limit of -h' at minus infinity, the second s times that of h' at plus infinity; at a finite
+    end of the support one of the two answers has outputs that the other has not. None where h is not certainly convex on the support, the
+    support has two ends, or the limits are not known.
+    """
+    low, high = noise.support
+    if (low is not None and high is not None) or (noise.integers and shift.denominator != 1):
+        return None
+    line, shapes = Shapes("z", False, domains), Shapes("z", noise.support != (None, None), domains)
+    h, ends = neg_log_profile(noise), list[Expr | Infinite]()
+    try:
+        for outward, end, start in ((line.tidy(line.mirrored(h)), low, neg(high or ZERO)), (h, high, low or ZERO)):
+            if end is not None:
+                ends.append(INFINITE)
+                continue
+            moved = shapes.tidy(divided(substitute(outward, {"z": add(start, Sym("z"))}), "z"))
+            if not shapes.shape(moved).convex:
+                return None
+            limit = _limit(shapes, moved)
+            ends.append(INFINITE if limit is None else mul(limit, Num(shift)))
+    except (Rejected, Undecided, ExprError):
+        return None
+    return ends[0], ends[1]
+
+
+def _limit(shapes: Shapes, end: Expr) -> Expr | None:
+    """The certainly positive limit of the slope at plus infinity, None where it is certainly infinite."""
+    limit = shapes.slope_limit(end)
+    if limit is not None and shapes.positive(limit):
+        return limit
+    lead = shapes.leading(end)
+    if lead is not None and shapes.positive(sub(lead[1], ONE)):
+        return None
+    raise Rejected(NAME, "infinity", "the limit of the slope of h is not certainly positive")

@@ -1,0 +1,51 @@
+"""Noise on the integers under answers that do not differ by integers: the outputs on two neighbours have nothing in common."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from dpverify.trusted.facts.bounds import INFINITE, Bound
+from dpverify.trusted.facts.parameters import fixed
+from dpverify.trusted.language.errors import CertificateError, Rejected
+from dpverify.trusted.language.expr import ONE
+from dpverify.trusted.language.model import Claim, Source
+from dpverify.trusted.order.compare import certainly_lt
+from dpverify.trusted.order.sensitivity import off_the_integers
+from dpverify.trusted.rules.additive.point_witness import noise_of, sign_of
+
+NAME: Final = "cosets"
+STATEMENT: Final = (
+    "Noise on the integers moves an answer q to q + n, n an integer. Where the answers of two neighbours do not differ by an integer, "
+    "S = {q + n : n an integer} has probability 1 on the one and 0 on the other: no epsilon is met at any delta below 1."
+)
+CHECKED: Final = (
+    "the difference of the query's answers is no integer",
+    "the probabilities are summable, and non-negative where no assumption says otherwise",
+)
+ASSUMED: Final = ("the sampler is ideal",)
+SOURCE: Final = Source("THEORY", "T34a")
+
+
+def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
+    """The tight epsilon is infinite and the tight delta 1. Raises Rejected, CertificateError.
+
+    evidence: "quantity", that of the bound, "pure" without it; values of the parameters under "at", for a pure one.
+    """
+    quantity = evidence.get("quantity", "pure")
+    if quantity not in ("pure", "epsilon", "delta") or (quantity != "pure" and "at" in evidence):
+        raise CertificateError(f"{NAME}: {str(quantity)[:40]!r} is no quantity that this evidence is for.")
+    if quantity == "epsilon" and (claim.delta is None or not certainly_lt(claim.delta, ONE, dict(claim.domains))):
+        raise Rejected(NAME, "delta", "it is not certainly below 1")
+    claim, at = fixed(claim, evidence, NAME)
+    found = off_the_integers(claim.mechanism, claim.query)
+    if found is None:
+        raise Rejected(NAME, "the query", "it is not certain that noise on the integers meets answers that do not differ by integers")
+    noise = noise_of(claim, NAME)
+    witness = {
+        "pair": f"histograms {found.histograms}: answers q and q' whose difference is {found.moved}",
+        "event": "S = {q + n : n an integer}",
+        "P": "1",
+        "Q": "0",
+    }
+    return Bound("lower", ONE if quantity == "delta" else INFINITE, witness=witness, at=at, quantity=quantity, assumed=sign_of(noise))

@@ -1,0 +1,38 @@
+"""Elliptical noise on functions is never purely private."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from dpverify.trusted.facts.bounds import INFINITE, Bound
+from dpverify.trusted.facts.event import describe
+from dpverify.trusted.language.errors import Rejected
+from dpverify.trusted.language.expr import ONE, ZERO
+from dpverify.trusted.language.model import Claim, Part, Source
+from dpverify.trusted.numbers.balls import constant
+from dpverify.trusted.order.compare import certainly_lt
+from dpverify.trusted.parts.runs import Run, reach
+from dpverify.trusted.rules.curves import elliptical_process, scale_mixture
+
+NAME: Final = "elliptical-process-unbounded"
+STATEMENT: Final = (
+    "Elliptical noise of infinite rank shows its variance V; given V the loss along a shift is Gaussian, so that no finite epsilon bounds "
+    "it, at any scale and for any law of V."
+)
+CHECKED: Final = ("the law of V is one, and positive", "the sensitivity is positive")
+ASSUMED: Final = elliptical_process.ASSUMED
+SOURCE: Final = Source("THEORY", "T22; Reimherr & Awan 2019, Theorem 4")
+
+
+def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
+    """The infinite lower bound at delta = 0, with the event at the claimed epsilon. No evidence. Raises Rejected, Undecided."""
+    if claim.domains or claim.query is not None:
+        raise Rejected(NAME, "the claim", "it wants a value for every parameter, and a sensitivity")
+    moved = reach(Run(Part(claim.mechanism, claim.sensitivity)))
+    law, shift = elliptical_process.law_and_shift(claim.mechanism, moved)
+    if not certainly_lt(ZERO, shift):
+        raise Rejected(NAME, "the sensitivity", "it is not certainly positive")
+    pair = scale_mixture.observed(law, shift)
+    witness = describe(pair, constant(ONE if claim.epsilon is None else claim.epsilon))
+    return Bound("lower", INFINITE, witness=witness)

@@ -1,0 +1,79 @@
+"""Noise under a query whose answers never move, and kernels whose inputs never differ: the outputs on two neighbours have one law."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from dpverify.trusted.facts.bounds import Bound
+from dpverify.trusted.language.errors import CertificateError, Rejected
+from dpverify.trusted.language.expr import ONE, ZERO, sub
+from dpverify.trusted.language.model import Claim, EllipticalProcess, Kernel, Part, Source, Staircase
+from dpverify.trusted.order.compare import certainly_le, certainly_lt
+from dpverify.trusted.order.geometry import Sensitivity
+from dpverify.trusted.order.sensitivity import on_integers, sensitivity_bounds
+from dpverify.trusted.parts.runs import Run, reach
+from dpverify.trusted.rules.additive.additive import additive
+from dpverify.trusted.rules.additive.point_witness import noise_of, sign_of
+from dpverify.trusted.rules.curves import elliptical_process
+from dpverify.trusted.rules.finite.normaliser import check_normaliser
+
+NAME: Final = "equal-answers"
+STATEMENT: Final = (
+    "Noise added to equal answers gives equal outputs. Where the answers (the inputs of a kernel) of no two neighbours differ, the tight "
+    "epsilon is 0, whatever the noise is."
+)
+CHECKED: Final = (
+    "the sensitivity is 0, or for noise on the integers below 1",
+    "the density is integrable (summable on the integers), and non-negative where no assumption says otherwise, or the noise's parameters "
+    "are in order",
+)
+ASSUMED: Final = ("the sampler is ideal",)
+SOURCE: Final = Source("THEORY", "T1, T2")
+
+
+def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
+    """The bound 0, upper or lower as "side" asks for. Raises Rejected, Undecided.
+
+    evidence: "sensitivity" as in `geometry`; "normaliser" of a kernel, as in `normaliser`.
+    """
+    side = evidence.get("side")
+    if side not in ("upper", "lower"):
+        raise CertificateError(f"{NAME}: 'side' is {side!r}, not upper or lower.")
+    noise, domains = claim.mechanism, dict(claim.domains)
+    found = still(claim, evidence.get("sensitivity"))
+    if isinstance(noise, Kernel):
+        return Bound(side, ZERO, assumed=check_normaliser(claim, evidence.get("normaliser")))
+    if isinstance(noise, EllipticalProcess):
+        elliptical_process.curve(noise, found)
+    elif isinstance(noise, Staircase):
+        epsilon, gamma = noise.epsilon, noise.gamma
+        if not (certainly_lt(ZERO, epsilon, domains) and certainly_le(ZERO, gamma, domains) and certainly_le(gamma, ONE, domains)):
+            raise Rejected(NAME, "the noise", "its epsilon is not certainly positive, or its gamma not certainly in [0, 1]")
+    elif claim.domains:
+        additive(claim, {"sensitivity": evidence.get("sensitivity")}, NAME).integrable_everywhere()
+    else:
+        return Bound(side, ZERO, assumed=sign_of(noise_of(claim, NAME)))
+    return Bound(side, ZERO)
+
+
+def still(claim: Claim, evidence: Mapping[str, Any] | None) -> Sensitivity:
+    """Bounds on what answers move by, all of which are certainly 0 (for noise on the integers below 1). Raises Rejected for others."""
+    found, domains = _reach(claim, evidence), dict(claim.domains)
+    equal = certainly_le(found.upper, ZERO, domains) or (on_integers(claim.mechanism) and certainly_lt(found.upper, ONE, domains))
+    if not (equal and certainly_le(ZERO, found.upper, domains)):
+        raise Rejected(NAME, "the sensitivity", "it is not certain that the answers of neighbours are equal")
+    return found
+
+
+def _reach(claim: Claim, evidence: Mapping[str, Any] | None) -> Sensitivity:
+    """Bounds on what answers move by. Raises Rejected for a mechanism that adds no noise to an answer."""
+    if isinstance(claim.mechanism, Kernel):
+        low, high = claim.mechanism.input
+        moved = sub(high, low) if claim.sensitivity is None else claim.sensitivity
+        return Sensitivity(moved, moved)
+    if not isinstance(claim.mechanism, Staircase | EllipticalProcess):
+        return sensitivity_bounds(claim, evidence)
+    if claim.query is not None:
+        raise Rejected(NAME, "the query", "this noise takes its sensitivity as a number; state it")
+    return reach(Run(Part(claim.mechanism, claim.sensitivity)))

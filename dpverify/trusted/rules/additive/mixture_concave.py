@@ -1,0 +1,98 @@
+"""Scale mixtures with concave conditional exponents: the mixture's exponent is concave too.
+
+Let every conditional exponent h_v be concave in r, finite at 0 and integrable, so that exp(-h_v) falls in r. Sums, and so integrals, of
+log-convex functions are log-convex: h = -log G, G(r) the integral of exp(-h_v(r)) over the mixing law, is concave. G falls, and tends
+to G(0) as r falls to 0 (monotone convergence). The conditionals are a scale family whose normaliser is free of v, so that G(||z||) is,
+up to a constant factor, the density of noise drawn from a conditional whose v is drawn from the mixing law (`curves.scale_family`),
+and integrable where the mixing law is. Then the tight epsilon is log G(0) - log G(D), as for any
+concave exponent. Both integrals are enclosed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from dpverify.trusted.facts.bounds import Bound
+from dpverify.trusted.language.errors import CertificateError, ExprError, Rejected
+from dpverify.trusted.language.expr import ZERO, Expr, Num, div, format_expr, mul, neg_log, parse, substitute
+from dpverify.trusted.language.model import Claim, Domain, Mixture, Source
+from dpverify.trusted.numbers.balls import exact, precision
+from dpverify.trusted.numbers.integral import integrable, integral
+from dpverify.trusted.order.compare import AT_LEAST_ZERO
+from dpverify.trusted.order.convexity import Shapes
+from dpverify.trusted.order.sensitivity import sensitivity_bounds
+from dpverify.trusted.rules.additive.additive import is_natural
+from dpverify.trusted.rules.curves import scale_family
+
+NAME: Final = "mixture-concave"
+STATEMENT: Final = (
+    "A scale mixture whose conditional exponents are concave in the distance and finite at 0 has tight epsilon exactly "
+    "log G(0) - log G(D), G its profile and D the sensitivity over the scale, in every norm."
+)
+CHECKED: Final = (
+    "the conditional exponent is concave, finite at 0 and integrable for every v in the support",
+    "the mixing density is positive on the support",
+    "the conditional is a scale family in s(v) whose normaliser does not depend on v, and the mixing density is integrable",
+    "the integrals G(0) and G(D) are finite, and enclosed",
+    "the scale is positive and the sensitivity at least 0",
+)
+ASSUMED: Final = ("the sampler is ideal",)
+SOURCE: Final = Source("THEORY", "T3, T4a; Reimherr & Awan 2019, Theorem 1")
+
+BITS: Final = range(20, 1025)
+
+
+def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
+    """One end of the enclosure of log G(0) - log G(D), at "bits" bits, as the bound that "side" asks for.
+
+    evidence: "scale", the text of s(v); "sensitivity" as in `geometry`. Raises Rejected, or Undecided from the integrals.
+    """
+    side, bits, noise = evidence.get("side"), evidence.get("bits"), claim.mechanism
+    if side not in ("upper", "lower") or type(bits) is not int or bits not in BITS:
+        raise CertificateError(f"{NAME}: 'side' must be upper or lower, and 'bits' from {BITS[0]} to {BITS[-1]}.")
+    if not isinstance(noise, Mixture) or claim.domains:
+        raise Rejected(NAME, "the mechanism", "only mixtures with a value for every parameter are covered")
+    lower, upper = scale_family.support(noise, NAME)
+    shapes = Shapes("r", True, {"v": Domain(lower, upper)})
+    if not is_natural(noise.dimension, claim):
+        raise Rejected(NAME, "the dimension", "it is not certainly an integer of at least 1")
+    found = sensitivity_bounds(claim, evidence.get("sensitivity"))
+    moved = div(found.upper if side == "upper" else found.lower, noise.scale)
+    if not shapes.positive(noise.scale) or not shapes.sign(moved) <= AT_LEAST_ZERO:  # exact
+        raise Rejected(NAME, "the sensitivity", "it is not certainly at least 0, or the scale not certainly positive")
+    if not shapes.positive(noise.mixing):
+        raise Rejected(NAME, "the mixing density", "it is not certainly positive on its support")
+    h = shapes.tidy(neg_log(noise.profile))
+    if not shapes.shape(h).concave:
+        raise Rejected(NAME, "the conditional exponent", "it is not certainly concave in r")
+    centre = shapes.at_zero(noise.profile)
+    if shapes.at_zero(h) is None or centre is None:
+        raise Rejected(NAME, "the conditional exponent", "it is not certainly finite at 0")
+    if not shapes.integrable(h, noise.dimension):
+        raise Rejected(NAME, "the conditional exponent", "exp(-h) is not certainly integrable")
+    scale_family.require_free_of_v(noise, read_scale(evidence, NAME), {}, NAME)
+    if integrable(noise.mixing, "v", lower, upper) is not True:
+        raise Rejected(NAME, "the mixing density", "its integral is not certainly finite")
+    with precision(bits + 32):
+        at_zero = integral(mul(centre, noise.mixing), "v", lower, upper, bits)
+        at_shift = integral(mul(substitute(noise.profile, {"r": moved}), noise.mixing), "v", lower, upper, bits)
+        loss = (at_zero / at_shift).log()
+        if not loss.is_finite():
+            raise Rejected(NAME, "the integrals", "their ratio has no finite enclosure; ask for more bits")
+        value = ZERO if moved == ZERO else Num(exact(loss.upper() if side == "upper" else loss.lower()))
+    if side == "upper":
+        return Bound("upper", value)
+    witness = {"pair": f"two answers {format_expr(moved)} apart, in units of the scale", "point": "near the answer of the first input"}
+    ratio = {"loss": f"log(G(0)/G(D)), G(0) in {at_zero.str(20)}, G(D) in {at_shift.str(20)} up to one factor"}
+    return Bound("lower", value, witness={**witness, **ratio})
+
+
+def read_scale(evidence: Mapping[str, Any], rule: str) -> Expr:
+    """The scale s(v) of the conditionals, as the evidence has it."""
+    if not isinstance(evidence.get("scale"), str):
+        raise CertificateError(f"{rule}: the evidence has no 'scale'.")
+    try:
+        return parse(evidence["scale"])
+    except ExprError as error:
+        raise CertificateError(f"{rule}: 'scale' cannot be read: {error}") from error

@@ -1,0 +1,427 @@
+"""A point with a neighbourhood that shows a loss: a lower bound on the tight epsilon, and the event behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Final
+
+from flint import arb, ctx
+
+from dpverify.trusted.facts.assumptions import EVERY, REAL
+from dpverify.trusted.facts.bounds import INFINITE, Bound, Infinite, read_fraction, to_fraction
+from dpverify.trusted.facts.parameters import fixed
+from dpverify.trusted.language.errors import CertificateError, ExprError, Rejected, Undecided
+from dpverify.trusted.language.expr import Expr, Num, add, call, div, format_expr, mul, neg, neg_log, num, parse, power, sub, symbols
+from dpverify.trusted.language.model import Claim, Norm, Product, Radial, Source, Translation
+from dpverify.trusted.numbers.balls import constant, finite, precision, rational, value
+from dpverify.trusted.numbers.integral import Additive, has_normaliser, normaliser, variable
+from dpverify.trusted.order.compare import certainly_equal, certainly_le
+from dpverify.trusted.order.convexity import Shapes
+from dpverify.trusted.order.geometry import differences, norm_value
+from dpverify.trusted.order.sensitivity import on_integers, sensitivity_bounds, whole_part
+from dpverify.trusted.rules.additive.additive import is_natural
+from dpverify.trusted.rules.finite.normaliser import NEGATIVE, plainly_non_negative
+
+NAME: Final = "point-witness"
+STATEMENT: Final = (
+    "If h(b) - h(a) >= v for h = -log(density), on a neighbourhood of an output y at distance a from q and b from q', where "
+    "|a - b| is at most the sensitivity over the scale, then the event S = that neighbourhood has P(S) >= exp(v) Q(S) > 0, so "
+    "the tight epsilon is at least v; it is infinite where the density of Q vanishes on S."
+)
+CHECKED: Final = (
+    "the density is integrable, and non-negative where no assumption says otherwise",
+    "the points are within the sensitivity of each other, and their pair occurs",
+    "the loss is at least the bound on the whole neighbourhood",
+    "the density of P is positive there",
+)
+ASSUMED: Final = ("the sampler is ideal",)
+SOURCE: Final = Source("THEORY", "T3, T5, T6")
+
+MOST_COORDINATES: Final = 1000
+_DIGITS: Final = 9
+
+
+@dataclass(frozen=True, slots=True)
+class Points:
+    """The output of the witness as it lies from q and from q', a coordinate each, in units of the scale."""
+
+    a: tuple[Expr, ...]
+    b: tuple[Expr, ...]
+
+    @property
+    def shifts(self) -> tuple[Expr, ...]:
+        """b - a, coordinate by coordinate."""
+        return tuple(sub(b, a) for a, b in zip(self.a, self.b, strict=True))
+
+
+def noise_of(claim: Claim, rule: str) -> Additive:
+    """The claim's mechanism, if it is additive noise with all parameters fixed and certainly integrable. Raises Rejected."""
+    noise = claim.mechanism
+    if not isinstance(noise, Radial | Translation | Product):
+        raise Rejected(rule, "the mechanism", "it wants additive noise: radial, translation or product")
+    if claim.domains:
+        names = ", ".join(name for name, _ in claim.domains)
+        raise Rejected(rule, "the parameters", f"it wants a value for {names}; name one under 'at'")
+    if not isinstance(noise, Translation) and not is_natural(noise.dimension, claim):
+        raise Rejected(rule, "the dimension", "it is not certainly an integer of at least 1")
+    if isinstance(noise, Radial) and not constant(noise.scale) > 0:
+        raise Rejected(rule, "the scale", "it is not certainly positive")
+    if has_normaliser(noise) is not True:
+        raise Rejected(rule, "the density", "it is not certainly integrable")
+    return noise
+
+
+def sign_of(noise: Additive) -> tuple[str, ...]:
+    """The hypothesis that the density is nowhere negative, where neither its form nor its logarithm shows that."""
+    name = variable(noise)
+    lower = noise.support[0] if isinstance(noise, Translation) else None
+    positive = isinstance(noise, Radial) or (isinstance(lower, Num) and lower.value >= 0)
+    if plainly_non_negative(_profile(noise), (name,) if positive else ()):
+        return ()
+    try:
+        Shapes(name, isinstance(noise, Radial), {}).shape(neg_log(_profile(noise)))
+    except (Undecided, ExprError):
+        return (NEGATIVE,)
+    return ()
+
+
+def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
+    """The lower bound of the evidence: its value, or infinity. Raises Rejected, CertificateError."""
+    claim, at = fixed(claim, evidence, NAME)
+    noise = noise_of(claim, NAME)
+    points = _points(evidence)
+    radius = _radius(noise, evidence, "radius")
+    claimed: Fraction | Infinite = INFINITE if evidence.get("value") == "inf" else read_fraction(evidence, "value", NAME)
+    with precision(_precision(evidence)):
+        assumed = check_pair(claim, noise, points, evidence)
+        certify(noise, points, radius, claimed)
+        witness = describe(claim, noise, points, evidence) if "event" in evidence else None
+    value = claimed if isinstance(claimed, Infinite) else Num(claimed)
+    return Bound("lower", value, witness=witness, at=at, assumed=(*assumed, *sign_of(noise)))
+
+
+def shown(claim: Claim, noise: Additive, evidence: Mapping[str, Any]) -> dict[str, Any]:
+    """The witness of an event, for readers: the pair, S, and P(S) and Q(S) enclosed. Raises Rejected for an impossible pair."""
+    points = _points(evidence)
+    with precision(_precision(evidence)):
+        check_pair(claim, noise, points, evidence)
+        return describe(claim, noise, points, evidence)
+
+
+# -- reading ---------------------------------------------------------------------------------------
+
+
+def _precision(evidence: Mapping[str, Any]) -> int:
+    bits = evidence.get("prec", ctx.prec)
+    if type(bits) is not int or not 53 <= bits <= 16384:  # exact
+        raise CertificateError(f"{NAME}: prec must be an integer between 53 and 16384.")
+    return max(bits, ctx.prec)
+
+
+def _points(evidence: Mapping[str, Any]) -> Points:
+    sides = []
+    for key in ("a", "b"):
+        listed = evidence.get(key)
+        if not isinstance(listed, list) or not 1 <= len(listed) <= MOST_COORDINATES:
+            raise CertificateError(f"{NAME}: {key!r} must be a list of 1 to {MOST_COORDINATES} expressions.")
+        sides.append(tuple(read_point(text) for text in listed))
+    if len(sides[0]) != len(sides[1]):
+        raise CertificateError(f"{NAME}: 'a' and 'b' differ in length.")
+    return Points(sides[0], sides[1])
+
+
+def read_point(text: Any) -> Expr:
+    """A constant of evidence: a dyadic "m*2^e" or a closed form. Raises CertificateError."""
+    if "^" in str(text):
+        return Num(to_fraction(text, NAME))
+    try:
+        point = parse(str(text))
+    except ExprError as error:
+        raise CertificateError(f"{NAME}: {error}") from error
+    if symbols(point):
+        raise CertificateError(f"{NAME}: the point {text!r} has free symbols.")
+    return point
+
+
+def _radius(noise: Additive, evidence: Mapping[str, Any], key: str) -> Fraction:
+    if isinstance(noise, Translation) and noise.integers:
+        return Fraction(0)
+    radius = read_fraction(evidence, key, NAME)
+    if radius <= 0:
+        raise Rejected(NAME, key, "it must be positive: a single point has probability 0")
+    return radius
+
+
+# -- the pair --------------------------------------------------------------------------------------
+
+
+def check_pair(claim: Claim, noise: Additive, points: Points, evidence: Mapping[str, Any]) -> tuple[str, ...]:
+    """Check that some pair of neighbours and some output realise the two points. Raises Rejected.
+
+    Returns what that takes for granted beyond that a pair is the sensitivity apart.
+    """
+    shifts = points.shifts
+    if isinstance(noise, Product):
+        if not (isinstance(noise.dimension, Num) and len(shifts) <= noise.dimension.value):
+            raise Rejected(NAME, "a", "it has more coordinates than the noise")
+    elif len(shifts) != 1:
+        raise Rejected(NAME, "a", "this noise wants one point")
+    if isinstance(noise, Translation) and noise.integers:
+        for point in (*points.a, *points.b):
+            if not (isinstance(point, Num) and point.value.denominator == 1):
+                raise Rejected(NAME, format_expr(point), "this noise lives on the integers")
+    if isinstance(noise, Radial):
+        for point in (*points.a, *points.b):
+            if not constant(point) >= 0:
+                raise Rejected(NAME, format_expr(point), "a distance is not certainly non-negative")
+    reach = sensitivity_bounds(claim, evidence.get("sensitivity")).lower
+    if isinstance(noise, Radial):
+        reach = div(reach, noise.scale)
+    if claim.query is not None:
+        return _check_difference(claim, noise, points, reach)
+    if not within(shifts, noise, reach):
+        raise Rejected(NAME, "b", "it is not certainly within the sensitivity of a")
+    whole = on_integers(noise)
+    return () if _spans(noise, points, whole_part(reach, {}) if whole else reach) else (EVERY,)
+
+
+def _spans(noise: Additive, points: Points, reach: Expr) -> bool:
+    """Whether two answers exactly `reach` apart have an output at the two points."""
+    if len(points.shifts) > 1:
+        return False
+    shift = points.shifts[0]
+    if certainly_equal(shift, reach) or certainly_equal(neg(shift), reach):
+        return True
+    # in the plane and above, on the sphere of radius a round q, the distance from q' takes every value from |a - reach| to a + reach
+    surrounded = isinstance(noise, Radial) and certainly_le(num(2), noise.dimension)
+    return surrounded and _absolute_within(shift, reach) and certainly_le(reach, add(points.a[0], points.b[0]))
+
+
+def within(shifts: Sequence[Expr], noise: Additive, reach: Expr) -> bool:
+    """Whether the norm of the shift, over the scale, is certainly at most the sensitivity."""
+    if not isinstance(noise, Product):
+        return _absolute_within(shifts[0], reach)
+    norm = noise.norm
+    if norm.kind == "lp" and norm.p is None:
+        return all(_absolute_within(shift, reach) for shift in shifts)
+    if norm.kind == "lp" and len(shifts) == 1:
+        return _absolute_within(shifts[0], reach)
+    if norm == Norm("lp", Fraction(1)):
+        return certainly_le(add(*(call("abs", shift) for shift in shifts)), reach)
+    if norm == Norm("lp", Fraction(2)):
+        return certainly_le(add(*(power(shift, num(2)) for shift in shifts)), power(reach, num(2)))
+    exact = [shift.value for shift in shifts if isinstance(shift, Num)]
+    if len(exact) < len(shifts) or not isinstance(noise.dimension, Num):
+        raise Rejected(NAME, "b", "in this norm the shifts must be rational")
+    return certainly_le(norm_value(norm, (*exact, *[Fraction(0)] * (int(noise.dimension.value) - len(exact)))), reach)
+
+
+def _absolute_within(shift: Expr, reach: Expr) -> bool:
+    return certainly_le(shift, reach) and certainly_le(neg(shift), reach)
+
+
+def _check_difference(claim: Claim, noise: Additive, points: Points, reach: Expr) -> tuple[str, ...]:
+    """A query realises only its own differences: in dimension 2 and above any triangle on one of them, on the line two points."""
+    assert claim.query is not None
+    if isinstance(noise, Product):
+        wanted = tuple(shift.value for shift in points.shifts if isinstance(shift, Num))
+        mirrored = tuple(-x for x in wanted)
+        if claim.query.adjacency == "l2" or not {wanted, mirrored} & set(differences(claim.query)):
+            raise Rejected(NAME, "b", "the shift is not one of the query's extreme differences, all coordinates listed")
+        return ()
+    if _spans(noise, points, reach):
+        return ()
+    if claim.query.adjacency in ("l1", "l2") and _absolute_within(points.shifts[0], reach):
+        return (REAL,)  # every smaller difference occurs too
+    raise Rejected(NAME, "b", "its distance from a is not the sensitivity that the query gives")
+
+
+# -- the neighbourhood -----------------------------------------------------------------------------
+
+
+def neighbourhood(noise: Additive, point: Expr, radius: Fraction) -> arb:
+    """The distances (or differences) from an answer to the outputs within `radius` of one at `point`."""
+    centre, reach = constant(point), rational(radius)
+    low, high = centre - reach, centre + reach
+    if isinstance(noise, Radial) and not low > 0:
+        return arb(0).union(high)
+    return low.union(high) if radius else centre
+
+
+def _profile(noise: Additive) -> Expr:
+    return noise.profile if isinstance(noise, Radial) else noise.density
+
+
+def _outside(noise: Additive, near: arb) -> bool | None:
+    """True where a neighbourhood lies certainly outside the support, False where certainly inside, else None."""
+    lower, upper = noise.support if isinstance(noise, Translation) else (None, None)
+    if (lower is not None and near < constant(lower)) or (upper is not None and near > constant(upper)):
+        return True
+    inside = (lower is None or near >= constant(lower)) and (upper is None or near <= constant(upper))
+    return False if inside else None
+
+
+def density_on(noise: Additive, near: arb) -> arb:
+    """The range of the density over a neighbourhood; zero outside the support. Raises Undecided across an edge."""
+    outside = _outside(noise, near)
+    if outside is None:
+        raise Undecided("the neighbourhood meets the edge of the support.")
+    return arb(0) if outside else value(_profile(noise), {variable(noise): near})
+
+
+def certify(noise: Additive, points: Points, radius: Fraction, claimed: Fraction | Infinite) -> None:
+    """Check that the loss is at least `claimed` on the whole neighbourhood. Raises Rejected."""
+    h = neg_log(_profile(noise))
+    loss, vanishes = arb(0), False
+    for a, b in zip(points.a, points.b, strict=True):
+        near_a, near_b = neighbourhood(noise, a, radius), neighbourhood(noise, b, radius)
+        at_a = value(h, {variable(noise): near_a}) if _outside(noise, near_a) is False else arb("nan")
+        if not at_a.is_finite():
+            raise Rejected(NAME, "a", "the density of P is not certainly positive and finite here; make the radius smaller")
+        if isinstance(claimed, Infinite):
+            vanishes = vanishes or bool(density_on(noise, near_b) == 0)
+        elif _outside(noise, near_b) is False:
+            loss += value(h, {variable(noise): near_b}) - at_a
+        else:
+            raise Rejected(NAME, "b", "the neighbourhood is not certainly inside the support")
+    if isinstance(claimed, Infinite):
+        if not vanishes:
+            raise Rejected(NAME, "b", "the density of Q does not certainly vanish on the neighbourhood")
+    elif not loss >= rational(claimed):
+        raise Rejected(NAME, "value", "the loss is not certainly at least this on the neighbourhood; make the radius smaller")
+
+
+# -- what a reader sees ----------------------------------------------------------------------------
+
+
+def describe(claim: Claim, noise: Additive, points: Points, evidence: Mapping[str, Any]) -> dict[str, Any]:
+    """The pair, the event S of radius `event`, P(S) and Q(S) enclosed, and the least loss on S, as text."""
+    radius = _radius(noise, evidence, "event")
+    single = not isinstance(noise, Product)
+    a, b = ((format_short(side[0]) if single else f"({', '.join(map(format_short, side))})") for side in (points.a, points.b))
+    unit = "" if not isinstance(noise, Radial) or noise.scale == num(1) else f" in units of {format_expr(noise.scale)}"
+    if isinstance(noise, Radial):
+        apart = f"|b - a| = {format_short(_gap(points))}"
+        place = f"y0 at distance a = {a} from q and b = {b} from q'{unit}; q' lies with y0 and q on a line where {apart}"
+        if claim.query is not None or certainly_le(add(points.a[0], points.b[0]), _reach(claim, noise, evidence)):
+            place = f"y0 at distance a = {a} from q and b = {b} from q'{unit}"
+        event = f"S = {{y : ||y - y0|| <= {format_short(Num(radius))}}}{unit}"
+    else:
+        place = f"y0 = q + a = q' + b with a = {a}, b = {b}"
+        if len(points.a) > 1 or isinstance(noise, Product):
+            place += " in the first coordinate" if len(points.a) == 1 else f" in the first {len(points.a)} coordinates"
+        event = "S = {y0}" if not radius else f"S = {{y : |y - y0| <= {format_short(Num(radius))}" + ("}" if single else " in those}")
+    witness: dict[str, Any] = {
+        "pair": f"answers q and q' at distance {format_expr(_distance(claim, noise, points, evidence))}",
+        "point": place,
+        "event": event,
+    }
+    masses = [_mass(noise, side, radius) for side in (points.a, points.b)]
+    for key, mass in zip(("P", "Q"), masses, strict=True):
+        if mass is not None:
+            witness[key] = [_rounded(mass[0].lower(), up=False), _rounded(mass[1].upper(), up=True)]
+    h, least = neg_log(_profile(noise)), arb(0)
+    for x, y in zip(points.a, points.b, strict=True):
+        near_x, near_y = neighbourhood(noise, x, radius), neighbourhood(noise, y, radius)
+        if density_on(noise, near_y) == 0:
+            return {**witness, "loss": "inf"}
+        least += value(h, {variable(noise): near_y}) - value(h, {variable(noise): near_x})
+    return {**witness, "loss": _rounded(finite(least).lower(), up=False)}
+
+
+def _reach(claim: Claim, noise: Additive, evidence: Mapping[str, Any]) -> Expr:
+    reach = sensitivity_bounds(claim, evidence.get("sensitivity")).lower
+    return div(reach, noise.scale) if isinstance(noise, Radial) else reach
+
+
+def _distance(claim: Claim, noise: Additive, points: Points, evidence: Mapping[str, Any]) -> Expr:
+    """The distance of the two answers, before scale."""
+    if claim.query is not None or isinstance(noise, Product):
+        return sensitivity_bounds(claim, evidence.get("sensitivity")).lower
+    apart = _gap(points)
+    return mul(apart, noise.scale) if isinstance(noise, Radial) else apart
+
+
+def _gap(points: Points) -> Expr:
+    """|b - a| of the first coordinate."""
+    shift = points.shifts[0]
+    return neg(shift) if constant(shift) < 0 else shift
+
+
+def _mass(noise: Additive, side: Sequence[Expr], radius: Fraction) -> tuple[arb, arb] | None:
+    """Bounds on the probability of S: density times volume over the normaliser, coordinate by coordinate; None where not finite.
+
+    Radial noise of dimension d: radius^d density / (d I), I the integral of profile(r) r^(d-1), free of any volume.
+    """
+    try:
+        total = normaliser(noise)
+    except (Undecided, ExprError):
+        return None
+    if isinstance(noise, Radial):
+        d = constant(noise.dimension)
+        volume = rational(radius) ** d / d
+    else:
+        volume = 2 * rational(radius) if radius else arb(1)
+    low, high = arb(1), arb(1)
+    for point in side:
+        near = neighbourhood(noise, point, radius)
+        if density_on(noise, near) == 0:
+            return arb(0), arb(0)
+        h = value(neg_log(_profile(noise)), {variable(noise): near})  # bounds of very different size keep their own exponents
+        low, high = low * (-h.upper()).exp() * volume / total, high * (-h.lower()).exp() * volume / total
+    return (low, high.min(arb(1))) if low.is_finite() and high.is_finite() else None
+
+
+def format_short(expr: Expr) -> str:
+    """A constant as text: large numbers as 2^k times an integer, anything else in the language of expressions."""
+    if isinstance(expr, Num):
+        top, bottom = expr.value.numerator, expr.value.denominator
+        twos = (top & -top).bit_length() - 1 if top else 0
+        if bottom & (bottom - 1) == 0 and max(bottom.bit_length(), twos) > 40:
+            exponent = twos - (bottom.bit_length() - 1)
+            mantissa = top >> twos
+            power_text = f"2^{exponent}"
+            return power_text if mantissa == 1 else f"{mantissa}*{power_text}"
+    return format_expr(expr)
+
+
+def _rounded(point: arb, *, up: bool) -> str:
+    """An exact point as a decimal, in scientific notation with an exponent of any size where needed, rounded up or down."""
+    if point == 0:
+        return "0"
+    if point < 0:
+        return "-" + _rounded(-point, up=not up)
+    with precision(max(ctx.prec, 64) + 64):
+        exponent = _integer((point.log() / arb(10).log()).mid().floor())
+        digits = _leading(point, exponent, up)
+        if digits < 10 ** (_DIGITS - 1):
+            exponent -= 1
+            digits = _leading(point, exponent, up)
+    if digits >= 10**_DIGITS:
+        digits, exponent = -(-digits // 10) if up else digits // 10, exponent + 1
+    text = str(digits)
+    return f"{text[0]}.{text[1:]}e{exponent}" if exponent < -4 or exponent > _DIGITS else _plain(text, exponent)
+
+
+def _leading(point: arb, exponent: int, up: bool) -> int:
+    """The leading digits of a positive point below 10^(exponent + 1), rounded."""
+    shift = _DIGITS - 1 - exponent
+    scaled = point * arb(10) ** shift if shift >= 0 else point / arb(10) ** -shift
+    return _integer(scaled.upper().ceil() if up else scaled.lower().floor())
+
+
+def _integer(ball: arb) -> int:
+    whole = ball.unique_fmpz()
+    if whole is None:
+        raise Undecided("an enclosure is too wide to be written as a decimal.")
+    return int(whole)
+
+
+def _plain(text: str, exponent: int) -> str:
+    if exponent < 0:
+        return f"0.{'0' * (-exponent - 1)}{text}"
+    if exponent + 1 >= len(text):
+        return text + "0" * (exponent + 1 - len(text))
+    return f"{text[: exponent + 1]}.{text[exponent + 1 :]}"

@@ -1,0 +1,126 @@
+"""Noise of density (A0 + A1 r^2)^-B: multivariate t, Cauchy and Pearson VII, by one polynomial identity.
+
+With nu = A0/A1, D the shift, s = sqrt(D^2 + 4 nu), for every c:
+
+    (s + D)(nu + (c - D)^2) - (s - D)(nu + c^2) = 2 D (c - (s + D)/2)^2 - (D/2)(s^2 - D^2 - 4 nu),
+
+and the last term is 0. So (nu + c^2)/(nu + (c - D)^2) <= (s + D)/(s - D) = exp(2 asinh(D/(2 sqrt nu))), with equality at
+c = (s + D)/2 >= D. The density falls in r, hence (THEORY T3) the tight epsilon is 2 B asinh(D/(2 sqrt nu)), concave in D.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any, Final
+
+from flint import fmpq_mpoly_ctx
+
+from dpverify.trusted.facts.bounds import Bound
+from dpverify.trusted.language.errors import Rejected
+from dpverify.trusted.language.expr import (
+    Add,
+    Call,
+    Expr,
+    Mul,
+    Pow,
+    Sym,
+    add,
+    call,
+    div,
+    linear_part,
+    mul,
+    num,
+    rebuild,
+    sqrt,
+    sub,
+    symbols,
+)
+from dpverify.trusted.language.model import Claim, Source
+from dpverify.trusted.order.compare import certainly_equal
+from dpverify.trusted.rules.additive.additive import Additive, additive
+
+NAME: Final = "power-identity"
+STATEMENT: Final = (
+    "Noise of density (A0 + A1 ||y - q||^2)^-B has tight epsilon exactly 2 B asinh(D/(2 sqrt(A0/A1))) in every norm, D the "
+    "sensitivity over the scale, for all parameters with A0, A1, B > 0 and 2 B above the dimension."
+)
+CHECKED: Final = (
+    "h is a sum of constants and B_i log(A0_i + A1_i r^2) with one ratio A0_i/A1_i",
+    "the ratio A0/A1 and the sum B are positive",
+    "the density is integrable: 2 B is above the dimension",
+    "the polynomial identity, exactly",
+    "the scale is positive and the sensitivity at least 0",
+)
+ASSUMED: Final = ("the sampler is ideal",)
+SOURCE: Final = Source("THEORY", "T4; Reimherr & Awan 2019, Example 6")
+
+_SQUARE: Final = "r^2"  # no claim can name a symbol so
+
+
+def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
+    """2 B asinh(D/(2 sqrt(A0/A1))), as the bound that "side" asks for; a lower one may fix parameters under "at"."""
+    noise = additive(claim, evidence, NAME)
+    if noise.side == "lower" and noise.whole:
+        raise Rejected(NAME, "the integers", "the maximiser (s + D)/2 is not certainly an integer")
+    exponent, ratio = _power(noise)
+    if not noise.shapes.positive(ratio):
+        raise Rejected(NAME, "A0/A1", "it is not certainly positive")
+    if not noise.shapes.positive(exponent):
+        raise Rejected(NAME, "B", "it is not certainly positive")
+    if not noise.shapes.positive(sub(mul(num(2), exponent), noise.dimension)):
+        raise Rejected(NAME, "infinity", "2 B is not certainly above the dimension, so the density is not certainly integrable")
+    if not identity_holds():
+        raise Rejected(NAME, "the identity", "it does not hold")
+
+    def loss(moved: Expr) -> Expr:
+        return mul(num(2), exponent, call("asinh", div(moved, mul(num(2), sqrt(ratio)))))
+
+    where = "beyond the first answer, at distance (D + sqrt(D^2 + 4 A0/A1))/2 from the second"
+    return noise.bound(noise.concave_total(loss), where)
+
+
+@lru_cache(maxsize=1)
+def identity_holds() -> bool:
+    """The identity of the module's docstring, as polynomials with rational coefficients."""
+    c, d, nu, s = fmpq_mpoly_ctx.get(["c", "d", "nu", "s"], "lex").gens()
+    left = (s + d) * (nu + (c - d) ** 2) - (s - d) * (nu + c**2)
+    right = 2 * d * (c - (s + d) / 2) ** 2 - d / 2 * (s**2 - d**2 - 4 * nu)
+    return bool(left == right)
+
+
+def _power(noise: Additive) -> tuple[Expr, Expr]:
+    """(B, A0/A1) of the exponent. Raises Rejected where h is of another form."""
+    exponents: list[Expr] = []
+    ratio: Expr | None = None
+    name = noise.shapes.name
+    if not noise.shapes.half:
+        raise Rejected(NAME, "the density", "it is not written as a function of |z|")
+    total = add(noise.h)
+    for term in total.args if isinstance(total, Add) else (total,):
+        if name not in symbols(term):
+            continue
+        factors = term.args if isinstance(term, Mul) else (term,)
+        moving = [factor for factor in factors if name in symbols(factor)]
+        if len(moving) != 1 or not isinstance(moving[0], Call) or moving[0].name != "log":
+            raise Rejected(NAME, "h", "a term is not a constant times a logarithm")
+        found = _ratio(moving[0].args[0], name)
+        if ratio is not None and not certainly_equal(ratio, found, noise.shapes.domains):
+            raise Rejected(NAME, "h", "its logarithms do not have one ratio A0/A1")
+        ratio = ratio if ratio is not None else found
+        exponents.append(mul(*(factor for factor in factors if name not in symbols(factor))))
+    if ratio is None:
+        raise Rejected(NAME, "h", "it has no logarithm of A0 + A1 r^2")
+    return add(*exponents), ratio
+
+
+def _ratio(quadratic: Expr, name: str) -> Expr:
+    slope, rest = linear_part(_in_square(quadratic, name), _SQUARE)
+    if name in symbols(slope) or {name, _SQUARE} & symbols(rest):
+        raise Rejected(NAME, "h", "a logarithm is not of the form log(A0 + A1 r^2)")
+    return div(rest, slope)
+
+
+def _in_square(expr: Expr, name: str) -> Expr:
+    """The tree with r^2 written as one symbol."""
+    return Sym(_SQUARE) if expr == Pow(Sym(name), num(2)) else rebuild(expr, lambda part: _in_square(part, name))

@@ -1,0 +1,1 @@
+"""Rules about mechanisms made of parts."""

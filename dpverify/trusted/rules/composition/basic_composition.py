@@ -1,0 +1,107 @@
+"""The sum of the parts: what adding epsilons and deltas by hand gives, beside the tight bound."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any, Final
+
+from dpverify.trusted.facts.bounds import Bound, read_fraction
+from dpverify.trusted.facts.pairs import Curve, Pure
+from dpverify.trusted.language.errors import CertificateError, Rejected
+from dpverify.trusted.language.expr import Expr, Num, add, mul, num
+from dpverify.trusted.language.model import Claim, Combinator, Part, Source, kind_of
+from dpverify.trusted.numbers.balls import rational
+from dpverify.trusted.order.compare import certainly_le, decimal_bounds
+from dpverify.trusted.parts import neighbours
+from dpverify.trusted.parts.runs import Run, check_adjacencies, leaf, merged, neighbours_assumed
+from dpverify.trusted.rules.composition import post_processing, tree
+from dpverify.trusted.rules.composition.premises import pure_epsilon
+
+NAME: Final = "basic-composition"
+STATEMENT: Final = "If the parts are (eps_i, delta_i)-DP, their adaptive composition is (sum of eps_i, sum of delta_i)-DP."
+CHECKED: Final = ("the delta of every part at its epsilon, by its curve", "the sums are within what is claimed")
+ASSUMED: Final = ()
+SOURCE: Final = Source("THEORY", "T13; Dwork & Roth 2014, Theorem 3.16")
+
+MOST_SHOWN: Final = 20
+_DIGITS: Final = 6
+
+Share = tuple[Expr, Fraction, Pure | Curve]
+"""An epsilon, a delta, and what proves them."""
+
+
+def check(claim: Claim, evidence: Mapping[str, Any]) -> tuple[Bound, ...]:
+    """Upper bounds on the tight epsilon, the tight delta or both. Raises Rejected, CertificateError.
+
+    evidence: "parts", for every run of the composition the "premise" of its pure epsilon, or its "curve" with the "epsilon" and "delta"
+    that it spends each time.
+    """
+    if claim.domains or not isinstance(claim.mechanism, Combinator):
+        raise Rejected(NAME, "the claim", "it wants a combinator, and a value for every parameter")
+    check_adjacencies(claim)
+    neighbours.require_one_adjacency(Part(claim.mechanism))
+    runs = merged(Part(claim.mechanism))
+    listed = evidence.get("parts")
+    if not isinstance(listed, list) or len(listed) != len(runs):
+        raise CertificateError(f"{NAME}: the evidence wants 'parts', a list of {len(runs)}.")
+    spent = [_spent(run, part) for run, part in zip(runs, listed, strict=True)]
+    epsilon = add(*(mul(num(run.times), share[0]) for run, share in zip(runs, spent, strict=True)))
+    delta = sum((run.times * share[1] for run, share in zip(runs, spent, strict=True)), Fraction(0))
+    through = tuple(dict.fromkeys(name for share in spent for name in share[2].rules))
+    assumed = tuple(dict.fromkeys(line for share in spent for line in share[2].assumed))
+    if any(run.processed for run in runs):
+        through, assumed = (*through, post_processing.NAME), (*assumed, *post_processing.ASSUMED)
+    shown = _budget(runs, spent, epsilon, delta)
+    bounds = [
+        replace(bound, through=through, assumed=(*assumed, *neighbours_assumed(claim)))
+        for bound in _bounds(claim, epsilon, Num(delta), shown)
+    ]
+    if not bounds:
+        raise Rejected(NAME, "the sums", "neither is within what is claimed")
+    return tuple(bounds)
+
+
+def _spent(run: Run, evidence: Any) -> Share:
+    """The epsilon and the delta of one run, checked, and what they rest on."""
+    if not isinstance(evidence, Mapping):
+        raise CertificateError(f"{NAME}: a part is not an object.")
+    if "premise" in evidence:
+        noise, sensitivity, query = leaf(run)
+        known = pure_epsilon(Claim(noise, None, sensitivity=sensitivity, query=query), evidence["premise"])
+        return known.epsilon, Fraction(0), known
+    epsilon, delta = read_fraction(evidence, "epsilon", NAME), read_fraction(evidence, "delta", NAME)
+    curve = tree.combine([Run(run.part, run.factor)], evidence.get("curve", {}), pure_epsilon)
+    if epsilon < 0 or delta < 0 or curve.upper is None or not curve.upper.worst(rational(epsilon)) <= rational(delta):
+        raise Rejected(NAME, "a part", "its divergence at its epsilon is not certainly at most its delta")
+    return Num(epsilon), delta, curve
+
+
+def _bounds(claim: Claim, epsilon: Expr, delta: Num, also: Mapping[str, str]) -> Iterator[Bound]:
+    if claim.delta is not None and certainly_le(delta, claim.delta):
+        yield Bound("upper", epsilon, quantity="epsilon", also=also)
+    if claim.epsilon is not None and certainly_le(epsilon, claim.epsilon):
+        yield Bound("upper", delta, quantity="delta", also=also)
+
+
+def _budget(runs: Sequence[Run], spent: Sequence[Share], epsilon: Expr, delta: Fraction) -> dict[str, str]:
+    """What every part spends and the total, as text."""
+    shown = {}
+    for number, (run, (one, other, _)) in enumerate(zip(runs, spent, strict=True), 1):
+        times = "" if run.times == 1 else f" x {run.times}"
+        shown[f"part {number} ({kind_of(run.part.mechanism)}{times})"] = _guarantee(one, other) + (" each" if times else "")
+    return {**(shown if len(runs) <= MOST_SHOWN else {}), "basic composition": f"{_guarantee(epsilon, delta)} (bound)"}
+
+
+def _guarantee(epsilon: Expr, delta: Fraction) -> str:
+    return f"epsilon {_decimal(epsilon)}, delta {_decimal(Num(delta))}"
+
+
+def _decimal(value: Expr) -> str:
+    """A decimal that is exact where it is short, else rounded up."""
+    for digits in (_DIGITS, 3 * _DIGITS):
+        low, high = decimal_bounds(value, digits)
+        if low == high:
+            break
+    return high.rstrip("0").removesuffix(".") if "." in high and "e" not in high else high

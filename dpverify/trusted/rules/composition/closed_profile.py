@@ -1,0 +1,76 @@
+"""The tight delta as a closed form, where the mechanism has one: bounds that may be equal to the claim."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from dpverify.trusted.facts.bounds import Bound
+from dpverify.trusted.language.errors import Rejected
+from dpverify.trusted.language.expr import Expr
+from dpverify.trusted.language.model import Claim, Exponential, Part, Selection, Source, Table
+from dpverify.trusted.parts import neighbours
+from dpverify.trusted.parts.runs import Run, check_adjacencies, leaf, merged, neighbours_assumed, occurs, reach
+from dpverify.trusted.rules.composition import gaussian_composition, post_processing
+from dpverify.trusted.rules.composition.compositions import randomized_response
+from dpverify.trusted.rules.composition.privacy_profile import refutation
+from dpverify.trusted.rules.curves import finite, gaussian, laplace, optimal_composition
+
+NAME: Final = "closed-profile"
+STATEMENT: Final = (
+    "Gaussian mechanisms and their compositions, Laplace noise, finite tables and compositions of equal randomized responses have a tight "
+    "delta in closed form at every epsilon."
+)
+CHECKED: Final = ("the mechanism is one of these", "every sign on which the closed form depends")
+ASSUMED: Final = ()
+SOURCE: Final = Source("THEORY", "T13, T17, T34")
+
+
+def check(claim: Claim, evidence: Mapping[str, Any]) -> tuple[Bound, ...]:
+    """Both bounds on the tight delta, equal; of post-processed parts the upper one. Raises Rejected, Undecided."""
+    if claim.domains or claim.epsilon is None:
+        raise Rejected(NAME, "the claim", "it wants a value for every parameter, and an epsilon")
+    check_adjacencies(claim)
+    root = Part(claim.mechanism, claim.sensitivity, claim.query, claim.adjacency)
+    runs = merged(root)
+    for run in runs:
+        if run.part.query is not None and not reach(run).exact:
+            raise Rejected(NAME, "sensitivity", "it is not known exactly")
+    value, through = _delta(runs, claim.epsilon)
+    assumed = _hypotheses(through, runs)
+    upper = Bound("upper", value, quantity="delta", through=through, assumed=(*assumed, *neighbours_assumed(claim)))
+    if any(run.processed or not occurs(run) for run in runs):
+        return (upper,)
+    witness = refutation(claim, value, evidence)
+    below = (*assumed, *neighbours_assumed(claim, "lower"), *neighbours.apart(root))
+    return upper, Bound("lower", value, quantity="delta", through=through, assumed=below, witness=witness)
+
+
+def _hypotheses(through: tuple[str, ...], runs: tuple[Run, ...]) -> tuple[str, ...]:
+    """What the closed forms take for granted."""
+    known = (finite, laplace, gaussian_composition, gaussian)
+    found = [line for rule in known if rule.NAME in through for line in rule.ASSUMED] or list(finite.ASSUMED)
+    return (*found, *post_processing.ASSUMED) if any(run.processed for run in runs) else tuple(found)
+
+
+def _delta(runs: tuple[Run, ...], epsilon: Expr) -> tuple[Expr, tuple[str, ...]]:
+    noises = [run.part.mechanism for run in runs]
+    if len(runs) == 1 and runs[0].times == 1:
+        run, noise = runs[0], noises[0]
+        if isinstance(noise, Table | Exponential | Selection):
+            mechanism, sensitivity, _ = leaf(run)
+            found = finite.delta_expr(mechanism, epsilon, sensitivity)
+            if found is not None:
+                return found, (finite.NAME,)
+            raise Rejected(NAME, "the table", "the sign of p - e^epsilon q is not certain somewhere")
+        ratio = laplace.scale_ratio(noise, reach(run).upper) if run.part.query is None else None
+        if ratio is not None:
+            return laplace.delta_expr(ratio, epsilon), (laplace.NAME,)
+    if len(runs) == 1 and (response := randomized_response(runs[0])) is not None:
+        found = optimal_composition.delta_expr(response, runs[0].times, epsilon)
+        if found is not None:
+            return found, (optimal_composition.NAME,)
+    attained = gaussian_composition.total(runs, attained=True)
+    if attained is None or (len(runs) > 1 and attained != gaussian_composition.total(runs)):
+        raise Rejected(NAME, "the parts", "which coordinates, or which parts, move together is not known")
+    return gaussian.delta_expr(attained, epsilon), (gaussian_composition.NAME if len(runs) > 1 else gaussian.NAME,)

@@ -1,0 +1,33 @@
+"""Neighbours of neighbours, for a part of which no more is known than its own curve."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Final
+
+from dpverify.trusted.facts.pairs import Curve
+from dpverify.trusted.language.errors import Rejected
+from dpverify.trusted.language.expr import Num
+from dpverify.trusted.language.model import Source
+from dpverify.trusted.numbers.balls import exact, rational
+from dpverify.trusted.rules.curves import optimal_composition
+
+NAME: Final = "group-privacy"
+STATEMENT: Final = (
+    "If a mechanism is (eps, delta)-DP, it is (k eps, delta (e^(k eps) - 1)/(e^eps - 1))-DP for inputs that are k steps between neighbours "
+    "apart."
+)
+CHECKED: Final = ("the part's delta at eps",)
+ASSUMED: Final = ()
+SOURCE: Final = Source("THEORY", "T12")
+
+
+def curve(part: Curve, size: int, epsilon: Fraction) -> Curve:
+    """The pair that dominates every mechanism with the group's guarantee. epsilon: of the part, above 0. Raises Rejected."""
+    if part.upper is None or epsilon <= 0 or size < 1:
+        raise Rejected(NAME, "the part", "it wants an upper bound on its delta at an epsilon above 0")
+    one, many = rational(epsilon), rational(size * epsilon)
+    delta = (part.upper.worst(one) * many.expm1() / one.expm1()).upper().min(rational(Fraction(1)))
+    return Curve(
+        optimal_composition.guarantee(Num(size * epsilon), Num(exact(delta))), part.lower, (NAME, *part.rules), part.assumed, part.below
+    )

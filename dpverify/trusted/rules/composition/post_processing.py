@@ -1,0 +1,16 @@
+"""Maps of an output that do not look at the data again."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from dpverify.trusted.language.model import Source
+
+NAME: Final = "post-processing"
+STATEMENT: Final = (
+    "A map of the output, random or not, that does not look at the data again keeps every bound from above: the event after the map is an "
+    "event before it. What it leaves to be seen is not known, so bounds from below are not kept."
+)
+CHECKED: Final = ("lower bounds are dropped",)
+ASSUMED: Final = ("the map does not look at the data again",)
+SOURCE: Final = Source("THEORY", "T11")

@@ -1,0 +1,146 @@
+"""Reads bounds off a privacy curve: the tight delta at the claimed epsilon, the tight epsilon at the claimed delta."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from typing import Any, Final
+
+from flint import arb, ctx
+
+from dpverify.trusted.facts.bounds import INFINITE, Bound, Infinite, Quantity, Side, read_fraction
+from dpverify.trusted.facts.event import describe
+from dpverify.trusted.facts.pairs import Curve
+from dpverify.trusted.language.certificate import PRECISIONS
+from dpverify.trusted.language.errors import CertificateError, Rejected
+from dpverify.trusted.language.expr import ZERO, Expr, Num
+from dpverify.trusted.language.model import Claim, Part, Source
+from dpverify.trusted.numbers.balls import constant, exact, finite, precision, rational
+from dpverify.trusted.order.compare import certainly_le, decimal_bounds
+from dpverify.trusted.parts.runs import check_adjacencies, neighbours_assumed
+from dpverify.trusted.rules.composition import tree
+from dpverify.trusted.rules.composition.premises import pure_epsilon
+
+NAME: Final = "privacy-profile"
+STATEMENT: Final = (
+    "A mechanism is (eps, delta)-DP exactly where its hockey-stick divergence at e^eps is at most delta for all neighbours, in both "
+    "orders. A pair that dominates all neighbours bounds it from above, the pair of some neighbours from below."
+)
+CHECKED: Final = ("the curve, by the rule of every node", "the divergence at the point in question")
+ASSUMED: Final = ()
+SOURCE: Final = Source("THEORY", "T1, T18; Zhu, Dong & Wang 2022")
+
+
+def check(claim: Claim, evidence: Mapping[str, Any]) -> tuple[Bound, ...]:
+    """The bounds that the evidence asks for. Raises Rejected, Undecided, CertificateError.
+
+    evidence: "curve", the evidence of the curve; "delta", true for both bounds on the tight delta at the claimed epsilon; "upper" and
+    "lower", rationals that the tight epsilon at the claimed delta is said to lie between, or "inf" as the lower one.
+    """
+    bits = evidence.get("prec", ctx.prec)
+    if type(bits) is not int or bits not in PRECISIONS:
+        raise CertificateError(f"{NAME}: prec must be an integer between {PRECISIONS[0]} and {PRECISIONS[-1]}.")
+    with precision(bits):
+        curve = curve_of(claim, evidence.get("curve"))
+        bounds = [*_deltas(claim, curve, evidence), *_epsilons(claim, curve, evidence)]
+    if not bounds:
+        raise CertificateError(f"{NAME}: the evidence asks for no bound, or for one that the curve has not.")
+    return tuple(bounds)
+
+
+def refutation(claim: Claim, value: Expr, evidence: Mapping[str, Any]) -> Mapping[str, str] | None:
+    """The event behind a lower bound on delta that refutes a claim; None where it does not, or no curve is given."""
+    if claim.delta is None or claim.epsilon is None or "curve" not in evidence or not constant(value) > constant(claim.delta):
+        return None
+    lower = curve_of(claim, evidence["curve"]).lower
+    return None if lower is None else describe(lower, constant(claim.epsilon))
+
+
+def curve_of(claim: Claim, evidence: Any) -> Curve:
+    """The curve of a claim's mechanism at its sensitivity. Raises Rejected where parameters are left open."""
+    if claim.domains:
+        raise Rejected(NAME, "the parameters", "it wants a value for each; claim one value at a time")
+    check_adjacencies(claim)
+    return tree.curve(Part(claim.mechanism, claim.sensitivity, claim.query, claim.adjacency), evidence, pure_epsilon)
+
+
+def _bound(claim: Claim, curve: Curve, side: Side, value: Expr | Infinite, quantity: Quantity, witness: Any = None) -> Bound:
+    """A bound that rests on a side of a curve."""
+    assumed = dict.fromkeys((*curve.assumed, *(curve.below if side == "lower" else ()), *neighbours_assumed(claim, side)))
+    return Bound(side, value, witness=witness, quantity=quantity, through=curve.rules, assumed=tuple(assumed))
+
+
+def _deltas(claim: Claim, curve: Curve, evidence: Mapping[str, Any]) -> Iterator[Bound]:
+    if evidence.get("delta") is not True:
+        return
+    if claim.epsilon is None:
+        raise Rejected(NAME, "delta", "no epsilon is claimed")
+    if not certainly_le(ZERO, claim.epsilon):  # below it no profile is made to end
+        raise Rejected(NAME, "epsilon", "a tight delta is spoken of at epsilons that are certainly at least 0 alone")
+    epsilon = constant(claim.epsilon)
+    above = None if curve.upper is None else finite(curve.upper.worst(epsilon))
+    if above is not None:
+        value = min(exact(above.upper()), Fraction(1))
+        yield _bound(claim, curve, "upper", Num(max(value, Fraction(0))), "delta")
+    if curve.lower is not None:
+        below = above if curve.exact and above is not None else finite(_certain(curve, epsilon))
+        value = max(exact(below.lower()), Fraction(0))
+        witness = None
+        if claim.delta is not None and rational(value) > constant(claim.delta):
+            witness = describe(curve.lower, epsilon)
+        yield _bound(claim, curve, "lower", Num(value), "delta", witness)
+
+
+def _epsilons(claim: Claim, curve: Curve, evidence: Mapping[str, Any]) -> Iterator[Bound]:
+    if "upper" not in evidence and "lower" not in evidence:
+        return
+    if claim.delta is None:
+        raise Rejected(NAME, "upper", "no delta is claimed")
+    delta = constant(claim.delta)
+    if "upper" in evidence:
+        value = read_fraction(evidence, "upper", NAME)
+        at = _not_negative(value)
+        trivial = delta >= 1  # no divergence is greater
+        if not trivial and (curve.upper is None or not curve.upper.worst(at) <= delta):
+            raise Rejected(NAME, "upper", "the divergence there is not certainly at most delta")
+        yield _bound(claim, curve, "upper", Num(value), "epsilon")
+    if evidence.get("lower") == "inf":
+        lower = curve.lower
+        if lower is None or lower.rest is None or not lower.rest() > delta:
+            raise Rejected(NAME, "lower", "the mass that only one of the two distributions has is not certainly above delta")
+        nothing_facing = {
+            "pair": "the worst neighbours" if lower.event is None else lower.event(rational(Fraction(1)))["pair"],
+            "event": "S = {outputs that one of them cannot give}",
+            "P": f"at least {decimal_bounds(Num(exact(lower.rest().lower())), 9)[0]}",
+            "Q": "0",
+        }
+        yield _bound(claim, curve, "lower", INFINITE, "epsilon", nothing_facing)
+    elif "lower" in evidence:
+        value = read_fraction(evidence, "lower", NAME)
+        if value == 0:
+            yield Bound("lower", ZERO, quantity="epsilon")  # no epsilon is below
+            return
+        if curve.lower is None or not _certain(curve, _not_negative(value)) > delta:
+            raise Rejected(NAME, "lower", "the divergence there is not certainly above delta")
+        witness = None
+        if claim.epsilon is not None and rational(value) > constant(claim.epsilon):
+            witness = describe(curve.lower, rational(value))
+        yield _bound(claim, curve, "lower", Num(value), "epsilon", witness)
+
+
+def _certain(curve: Curve, epsilon: arb) -> arb:
+    """What is certainly reached at an epsilon of at least 0: by either order, the other not looked at where it is certainly no greater."""
+    lower, upper = curve.lower, curve.upper
+    assert lower is not None
+    if lower.forward is lower.backward or upper is None:
+        return lower.worst(epsilon)
+    forward, backward = upper.forward(epsilon), upper.backward(epsilon)
+    first, other, most = (lower.backward, lower.forward, forward) if backward > forward else (lower.forward, lower.backward, backward)
+    found = first(epsilon)
+    return found if most <= found else found.max(other(epsilon))
+
+
+def _not_negative(epsilon: Fraction) -> arb:
+    if epsilon < 0:
+        raise Rejected(NAME, "epsilon", "it is negative")
+    return rational(epsilon)

@@ -1,0 +1,1 @@
+"""Rules about delta as a function of epsilon, for single mechanisms."""

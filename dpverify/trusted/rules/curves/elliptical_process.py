@@ -1,0 +1,52 @@
+"""Elliptical noise on functions, s sqrt(V) N with N a Gaussian process of infinite rank: V is seen, so that the curve is exact."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from dpverify.trusted.facts.pairs import Curve
+from dpverify.trusted.language.errors import Rejected
+from dpverify.trusted.language.expr import ZERO, Expr, Num, div, symbols
+from dpverify.trusted.language.model import EllipticalProcess, Mechanism, Source
+from dpverify.trusted.order.compare import certainly_le, certainly_lt
+from dpverify.trusted.order.geometry import Sensitivity
+from dpverify.trusted.rules.curves import scale_mixture
+from dpverify.trusted.rules.curves.scale_mixture import Law
+
+NAME: Final = "elliptical-process"
+STATEMENT: Final = (
+    "A release q + s sqrt(V) N, N a centred Gaussian process of infinite rank, shows V: the average of the squared standardised "
+    "coordinates tends to it. Along a shift of Cameron-Martin norm D it is then Gaussian with mu = D/(s sqrt(V)), so that delta(eps) is "
+    "exactly E[Phi(mu/2 - eps/mu) - e^eps Phi(-mu/2 - eps/mu)]."
+)
+CHECKED: Final = (
+    "the mixing density is at least 0 and integrable, with a positive integral",
+    "the scale is positive and the sensitivity at least 0",
+)
+ASSUMED: Final = (
+    "answers differ by functions of the noise's Cameron-Martin space",
+    "the covariance of the noise has infinite rank, and the whole function is released",
+    "the sampler is ideal",
+)
+SOURCE: Final = Source("THEORY", "T20-T22; Reimherr & Awan 2019, Theorems 2, 4 and 5")
+
+
+def curve(noise: Mechanism, reach: Sensitivity) -> Curve:
+    """The exact curve of an elliptical process. Raises Rejected, Undecided."""
+    law, most = law_and_shift(noise, reach)
+    pair = scale_mixture.observed(law, most)
+    return Curve(pair, pair if reach.exact else None, (NAME,), ASSUMED)
+
+
+def law_and_shift(noise: Mechanism, reach: Sensitivity) -> tuple[Law, Expr]:
+    """The law of V, and D over the scale. Raises Rejected for another mechanism, or parameters without a value."""
+    if not isinstance(noise, EllipticalProcess):
+        raise Rejected(NAME, "the mechanism", "it is no elliptical process")
+    low, high = noise.support
+    if not isinstance(low, Num) or not (high is None or isinstance(high, Num)):
+        raise Rejected(NAME, "support", "its ends are not rational numbers")
+    if symbols(noise.scale) or symbols(reach.upper):
+        raise Rejected(NAME, "the sensitivity", "it or the scale has parameters without a value")
+    if not (certainly_lt(ZERO, noise.scale) and certainly_le(ZERO, reach.upper)):
+        raise Rejected(NAME, "the sensitivity", "it is not certainly at least 0, or the scale not certainly positive")
+    return Law(noise.mixing, low.value, None if high is None else high.value), div(reach.upper, noise.scale)

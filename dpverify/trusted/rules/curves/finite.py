@@ -1,0 +1,413 @@
+"""Mechanisms with finitely many outputs: tables, finite exponential mechanisms, k-ary randomized response."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import Final
+
+from flint import arb, ctx, fmpq
+
+from dpverify.trusted.facts.evaluate import accurately, decimals, divergence, falling
+from dpverify.trusted.facts.pairs import Curve, Event, Evidence, Pair, Profile, symmetric
+from dpverify.trusted.language.errors import CertificateError, ExprError, Rejected
+from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, add, call, div, format_expr, mul, num, parse, sub, symbols
+from dpverify.trusted.language.model import Claim, Exponential, Mechanism, Selection, Source, Table
+from dpverify.trusted.numbers.balls import constant, precision
+from dpverify.trusted.order import compare
+from dpverify.trusted.order.tables import Finite, finite
+
+NAME: Final = "finite-curve"
+STATEMENT: Final = (
+    "Two rows p, q of a finite mechanism have delta(eps) = sum over outputs of (p - e^eps q)_+, where an output that q cannot give adds "
+    "all of p. The greatest over all ordered pairs of adjacent rows is a maximum of convex functions of x = e^eps that do not rise, are 1 "
+    "at x = 0 and at least (1 - x)_+, so it is such a function too and hence the profile of one pair of distributions; as every pair "
+    "counts in both orders, that pair's two orders have the same profile."
+)
+CHECKED: Final = (
+    "every row is a distribution, exactly",
+    "which probabilities are zero",
+    "scores differ, or points are apart, by at most the sensitivity where one is given",
+)
+ASSUMED: Final = ("the sampler is ideal",)
+SOURCE: Final = Source("THEORY", "T1, T8; Zhu, Dong and Wang 2022, on which functions are profiles")
+
+MOST_SHOWN: Final = 12
+"""The most outputs of an event that are named."""
+
+BITS: Final = 256
+"""Working precision where a closed form is put together."""
+FEW: Final = 4
+"""Up to so many pairs are all evaluated every time."""
+PARTS: Final = 8
+"""Epsilons are taken in intervals of this fraction of 1 when pairs are left out."""
+FAR: Final = 1000
+"""Epsilons from here on are evaluated for all pairs."""
+
+Cells = tuple[tuple[tuple[int, int], int], ...]
+"""For a pair of rows: which two probabilities face each other, and at how many outputs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Weight:
+    """A probability as numerator / denominator; a finite exponential mechanism has one denominator a row. times: of that many outputs."""
+
+    numerator: Expr
+    denominator: Expr = ONE
+    times: Expr = ONE
+
+    @property
+    def expr(self) -> Expr:
+        return mul(self.times, div(self.numerator, self.denominator))
+
+
+class Weights:
+    """All different probabilities of a mechanism, numbered, with their balls at the precision of the moment. Number 0 is zero."""
+
+    __slots__ = ("_balls", "_numbers", "all")
+
+    def __init__(self) -> None:
+        self.all = [Weight(ZERO)]
+        self._numbers = {self.all[0]: 0}
+        self._balls = dict[int, list[arb]]()
+
+    def number(self, weight: Weight) -> int:
+        """The number of a probability, new or known."""
+        if weight not in self._numbers:
+            self._numbers[weight] = len(self.all)
+            self.all.append(weight)
+        return self._numbers[weight]
+
+    def balls(self) -> list[arb]:
+        """The balls of all probabilities, by number."""
+        if ctx.prec not in self._balls:
+            sums = {bottom: constant(bottom) for bottom in {weight.denominator for weight in self.all}}
+            self._balls[ctx.prec] = [constant(w.times) * constant(w.numerator) / sums[w.denominator] for w in self.all]
+        return self._balls[ctx.prec]
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """The cells of a pair by falling lower end of p/q, with what bisection needs.
+
+    above, below: minus the lower end of each, and minus the greatest upper end from each on, both rising.
+    p_sum, q_sum: the mass of the cells before each, p_sum with the outputs that q cannot give.
+    """
+
+    cells: list[tuple[arb, arb]]
+    above: list[arb]
+    below: list[arb]
+    p_sum: list[arb]
+    q_sum: list[arb]
+
+    def excess(self, epsilon: arb) -> arb:
+        """The sum of (p - e^epsilon q)_+: prefix sums where the sign is certain, cell by cell where it is not."""
+        x = epsilon.exp()
+        start = bisect_left(self.above, -x.upper())
+        stop = bisect_left(self.below, -x.lower())
+        total = self.p_sum[start] - x * self.q_sum[start]
+        for p, q in self.cells[start:stop]:
+            total += (p - x * q).max(arb(0))
+        return total
+
+    def line(self, epsilon: arb) -> tuple[arb, arb]:
+        """P(S) and Q(S) of the event S of all outputs whose p/q is certainly above e^epsilon."""
+        start = bisect_left(self.above, -epsilon.exp().upper())
+        return self.p_sum[start], self.q_sum[start]
+
+
+class Face:
+    """Two rows that face each other: the profile of p against q."""
+
+    __slots__ = ("_steps", "_weights", "cells", "inputs", "profile")
+
+    def __init__(self, weights: Weights, inputs: tuple[int, int], cells: Cells) -> None:
+        self._weights, self.inputs, self.cells = weights, inputs, cells
+        self._steps = dict[int, Steps]()
+        self.profile: Profile = divergence(self.at)
+
+    def at(self, epsilon: arb) -> arb:
+        """The profile at an exact epsilon."""
+        return accurately(lambda: self.steps().excess(epsilon))
+
+    def rest(self) -> arb:
+        """The mass of the outputs that q cannot give."""
+        return self.steps().p_sum[0]
+
+    def steps(self) -> Steps:
+        """The sorted cells at the precision of the moment."""
+        if ctx.prec not in self._steps:
+            self._steps[ctx.prec] = _sorted(self._weights.balls(), self.cells)
+        return self._steps[ctx.prec]
+
+
+def _sorted(balls: list[arb], cells: Cells) -> Steps:
+    infinite, met = arb(0), []
+    for (i, j), times in cells:
+        p, q = balls[i] * times, balls[j] * times
+        if j == 0:
+            infinite += p
+        elif i != 0:
+            met.append((p, q))
+    return steps_of(infinite, met)
+
+
+def steps_of(infinite: arb, met: Iterable[tuple[arb, arb]]) -> Steps:
+    """The steps of two distributions. infinite: the mass of p where q has none; met: both probabilities where both have some."""
+    cells = []
+    for p, q in met:
+        ratio = p / q
+        # a q not told from 0 at this precision: the cell is always weighed by itself
+        low, high = (ratio.lower(), ratio.upper()) if ratio.is_finite() else (arb(0), arb("inf"))
+        cells.append((low, high, p, q))
+    cells.sort(key=lambda cell: -cell[0])
+    above, below = list[arb](), list[arb]()
+    p_sum, q_sum = [infinite], [arb(0)]
+    for low, _, p, q in cells:
+        above.append(-low)
+        p_sum.append(p_sum[-1] + p)
+        q_sum.append(q_sum[-1] + q)
+    for _, high, _, _ in reversed(cells):
+        below.append(-high if not below or -high <= below[-1] else below[-1])
+    return Steps([(p, q) for _, _, p, q in cells], above, below[::-1], p_sum, q_sum)
+
+
+class _Greatest:
+    """The greatest profile of many faces, with those left out that are certainly not the greatest near an epsilon.
+
+    On an interval of x = e^epsilon a profile lies below its chord, as it is convex, and the greatest one lies above the line
+    P(S) - x Q(S) of any event S: a face whose chord ends below such a line at both ends is not needed between them. Nor is one
+    that is 0 from the first end on.
+    """
+
+    __slots__ = ("_faces", "_near")
+
+    def __init__(self, faces: Sequence[Face]) -> None:
+        self._faces, self._near = tuple(faces), dict[int, tuple[Face, ...]]()
+
+    def at(self, epsilon: arb) -> arb:
+        """The greatest profile at an exact epsilon."""
+        values = [face.at(epsilon) for face in self._candidates(epsilon)]
+        return reduce(lambda a, b: a.max(b), values, arb(0))
+
+    def _candidates(self, epsilon: arb) -> tuple[Face, ...]:
+        if len(self._faces) <= FEW or not 0 <= epsilon < FAR:
+            return self._faces
+        whole = (epsilon * PARTS).floor().unique_fmpz()
+        if whole is None:
+            return self._faces
+        step = int(whole)
+        low, high = (arb(fmpq(k, PARTS)) for k in (step, step + 1))
+        if not low <= epsilon <= high:
+            return self._faces
+        if step not in self._near:
+            self._near[step] = self._needed(low, high)
+        return self._near[step]
+
+    def _needed(self, low: arb, high: arb) -> tuple[Face, ...]:
+        best = _worst(self._faces, (low + high) / 2).steps()
+        p, q = best.line((low + high) / 2)
+        left, right = p - low.exp() * q, p - high.exp() * q
+        kept = []
+        for face in self._faces:
+            first = face.steps().excess(low)
+            if not first.is_zero() and not (first < left and face.steps().excess(high) < right):
+                kept.append(face)
+        return tuple(kept)
+
+
+# -- from a mechanism to its pairs -------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Faces:
+    """The different pairs of rows, up to the order of outputs; each stands in `swapped` with the same rows in the other order."""
+
+    weights: Weights
+    rows: Mapping[int, tuple[int, ...]]
+    all: Mapping[Cells, Face]
+
+    def swapped(self, face: Face) -> Face:
+        """The face of q against p."""
+        return self.all[_other_way(face.cells)]
+
+    def facing(self, a: int, b: int) -> Face:
+        """The face of input a against input b."""
+        return self.all[_cells(self.rows, a, b)]
+
+
+def _cells(rows: Mapping[int, tuple[int, ...]], a: int, b: int) -> Cells:
+    return tuple(sorted(Counter(zip(rows[a], rows[b], strict=True)).items()))
+
+
+def _other_way(cells: Cells) -> Cells:
+    return tuple(sorted(((j, i), times) for (i, j), times in cells))
+
+
+def faces_of(noise: Mechanism, sensitivity: Expr | None) -> Faces:
+    """The pairs of a mechanism, checked. Raises Rejected for another kind, for free parameters and for rows that are none."""
+    weights = Weights()
+    if isinstance(noise, Selection):
+        rows, pairs = _selection(noise, weights)
+    elif isinstance(noise, Table | Exponential):
+        if isinstance(noise, Exponential) and noise.points and sensitivity is None:
+            why = "it says of every two points how alike their outputs are; give the distance within which points are neighbours"
+            raise Rejected(NAME, "the sensitivity", why)
+        table = finite(Claim(noise, epsilon=None, sensitivity=sensitivity))
+        rows = {x: tuple(weights.number(_weight(table, x, y)) for y in range(len(row))) for x, row in enumerate(table.weights)}
+        pairs = table.pairs
+    else:
+        raise Rejected(NAME, "the mechanism", "only tables, finite exponential mechanisms and k-ary randomized response are finite")
+    if not pairs:
+        raise Rejected(NAME, "the pairs", "no two inputs are adjacent; name a pair")
+    faces: dict[Cells, Face] = {}
+    for a, b in pairs:
+        cells = _cells(rows, a, b)
+        if cells not in faces:
+            faces[cells] = Face(weights, (a, b), cells)
+    return Faces(weights, rows, faces)
+
+
+def _weight(table: Finite, x: int, y: int) -> Weight:
+    weight = table.weights[x][y]
+    if symbols(weight) or symbols(table.sums[x]):
+        raise Rejected(NAME, f"row {x}, entry {y}", f"{format_expr(weight)} has a free parameter; give it a value")
+    if table.exponents:
+        return Weight(call("exp", weight), table.sums[x])
+    return Weight(ZERO if table.is_zero(x, y) else weight)
+
+
+def _selection(noise: Selection, weights: Weights) -> tuple[dict[int, tuple[int, ...]], tuple[tuple[int, int], ...]]:
+    """Truth against truth of another input: the two answers, and the k - 2 others together."""
+    k, p = noise.k, noise.p
+    if not isinstance(k, Num) or k.value.denominator != 1 or k.value < 2:
+        raise Rejected(NAME, "k", f"{format_expr(k)} is not an integer of at least 2")
+    if symbols(p) or not compare.certainly_le(ZERO, p) or not compare.certainly_le(p, ONE):
+        raise Rejected(NAME, "p", f"{format_expr(p)} is not certainly between 0 and 1")
+    lie = div(sub(ONE, p), sub(k, ONE))
+    chosen = [Weight(p), Weight(lie), Weight(lie, times=sub(k, num(2)))]
+    truth, other, rest = (0 if compare.certainly_equal(weight.expr, ZERO) else weights.number(weight) for weight in chosen)
+    return {0: (truth, other, rest), 1: (other, truth, rest)}, ((0, 1), (1, 0))
+
+
+# -- curves --------------------------------------------------------------------------------------------
+
+
+def curve(noise: Mechanism, epsilon: arb | None = None, sensitivity: Expr | None = None, facing: tuple[int, int] | None = None) -> Curve:
+    """The curve of a finite mechanism without free parameters, its inputs' adjacency its own.
+
+    epsilon: where the pair for the lower bound is to be the worst one, where no single pair is worst everywhere; 0 without it.
+    sensitivity: of an exponential mechanism's scores, or the distance within which its points are neighbours.
+    facing: two inputs, the first of which has the record, where these alone are spoken of.
+    Raises Rejected as `tables.finite` does, and for another kind of mechanism.
+    """
+    faces = faces_of(noise, sensitivity)
+    every = tuple(faces.all.values())
+    point = arb(0) if epsilon is None else epsilon
+    if facing is not None:
+        face, other = faces.facing(*facing), faces.facing(*reversed(facing))
+        alone = Pair(face.profile, other.profile, _event(faces, (face, other)), rests=(face.rest, other.rest))
+        return Curve(alone, alone, (NAME,), ASSUMED)
+    if len(every) == 1:
+        (face,) = every
+        only = Pair(face.profile, face.profile, _event(faces, every), rests=(face.rest, face.rest))
+        return Curve(only, only, (NAME,), ASSUMED)
+    worst = _worst(every, point)
+    other = faces.swapped(worst)
+    if worst.profile(point).overlaps(other.profile(point)) and other.rest() > worst.rest():
+        worst, other = other, worst  # a sample keeps what the first of the two alone has
+    lower = Pair(worst.profile, other.profile, _event(faces, (worst,)), rests=(worst.rest, other.rest))
+    return Curve(symmetric(falling(_Greatest(every).at), _event(faces, every)), lower, (NAME,), ASSUMED)
+
+
+def point(evidence: Evidence) -> arb | None:
+    """The epsilon that evidence gives as "at", an expression; None where it gives none. Raises CertificateError."""
+    at = evidence.get("at")
+    if at is None:
+        return None
+    try:
+        found = parse(str(at))
+    except ExprError as error:
+        raise CertificateError(f"{NAME}: {error}") from error
+    if symbols(found):
+        raise CertificateError(f"{NAME}: 'at' is not a number.")
+    return constant(found)
+
+
+def _worst(faces: Iterable[Face], epsilon: arb) -> Face:
+    """The face of the greatest profile at an epsilon, as far as balls tell."""
+    return max(((face.profile(epsilon).mid(), -i, face) for i, face in enumerate(faces)), key=lambda found: found[:2])[2]
+
+
+def delta_expr(noise: Mechanism, epsilon: Expr, sensitivity: Expr | None = None) -> Expr | None:
+    """delta(epsilon) in closed form, the greatest over the pairs; None where the sign of some p - e^epsilon q is not certain.
+
+    epsilon: a constant. Balls leave out what they can, exact comparison decides the rest. Raises Rejected as `curve` does.
+    """
+    faces = faces_of(noise, sensitivity)
+    with precision(BITS):
+        point, balls = constant(epsilon), faces.weights.balls()
+        values = [(face, face.profile(point)) for face in faces.all.values()]
+        least = reduce(lambda a, b: a.max(b), (value for _, value in values))
+        signs = _Signs(faces.weights, call("exp", epsilon), [point.exp() * ball for ball in balls])
+        totals = {_total(face, signs) for face, value in values if not value < least}
+    best: list[Expr] = []
+    for total in sorted(totals, key=lambda total: "" if total is None else format_expr(total)):
+        if total is None:
+            return None
+        if not any(compare.certainly_le(total, other) for other in best):
+            best = [other for other in best if not compare.certainly_le(other, total)] + [total]
+    return best[0] if len(best) == 1 else call("max", *best)
+
+
+class _Signs:
+    """Whether p exceeds e^epsilon q, for pairs of probabilities by number: by balls at the precision of the moment, or else exactly."""
+
+    __slots__ = ("_balls", "_factor", "_known", "_scaled", "_weights")
+
+    def __init__(self, weights: Weights, factor: Expr, scaled: list[arb]) -> None:
+        self._weights, self._factor, self._balls, self._scaled = weights, factor, weights.balls(), scaled
+        self._known = dict[tuple[int, int], bool | None]()
+
+    def excess(self, cell: tuple[int, int]) -> Expr:
+        """p - e^epsilon q."""
+        i, j = cell
+        return sub(self._weights.all[i].expr, mul(self._factor, self._weights.all[j].expr))
+
+    def exceeds(self, cell: tuple[int, int]) -> bool | None:
+        """True or False where it is certain that p - e^epsilon q is at least or at most 0."""
+        if cell not in self._known:
+            p, scaled = self._balls[cell[0]], self._scaled[cell[1]]
+            self._known[cell] = True if p > scaled else False if p < scaled else self._exactly(cell)
+        return self._known[cell]
+
+    def _exactly(self, cell: tuple[int, int]) -> bool | None:
+        p, scaled = self._weights.all[cell[0]].expr, mul(self._factor, self._weights.all[cell[1]].expr)
+        return False if compare.certainly_le(p, scaled) else True if compare.certainly_le(scaled, p) else None
+
+
+def _total(face: Face, signs: _Signs) -> Expr | None:
+    """The sum of what exceeds, None where a sign is not certain."""
+    if any(signs.exceeds(cell) is None for cell, _ in face.cells):
+        return None
+    return add(*(mul(num(times), signs.excess(cell)) for cell, times in face.cells if signs.exceeds(cell)))
+
+
+def _event(faces: Faces, candidates: tuple[Face, ...]) -> Event:
+    def describe(epsilon: arb) -> Mapping[str, str]:
+        face = _worst(candidates, epsilon)
+        a, b = face.inputs
+        x, balls = epsilon.exp(), faces.weights.balls()
+        inside = [y for y, (i, j) in enumerate(zip(faces.rows[a], faces.rows[b], strict=True)) if balls[i] > x * balls[j]]
+        shown = ", ".join(map(str, inside[:MOST_SHOWN]))
+        return {
+            "pair": f"inputs {a} and {b}",
+            "event": f"outputs {{{shown}}}" if len(inside) <= MOST_SHOWN else f"outputs {{{shown}, ...}}, {len(inside)} of them",
+            "P": decimals(sum((balls[faces.rows[a][y]] for y in inside), arb(0))),
+            "Q": decimals(sum((balls[faces.rows[b][y]] for y in inside), arb(0))),
+        }
+
+    return describe

@@ -1,0 +1,270 @@
+"""The gap s - r with h(s) = h(r) + epsilon, h increasing, on complex balls r: the analytic function that it is for real r.
+
+On narrow balls it is written out where h is an elementary function of one occurrence of its variable. Elsewhere it is enclosed by
+Newton's operator. Round a real gap g0, let B be a box symmetric about the real line, such that h is analytic on r + B and 0 is not
+in h'(r + B). If g0 - (h(r + g0) - h(r) - epsilon)/h'(r + B) lies in B, then every r in its ball has exactly one gap in B (existence
+by Brouwer; between two of them the mean of h' would vanish). It is analytic in r, and for a real r it is its own conjugate, hence
+real, hence the gap on the line.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import factorial, perm
+from typing import Final
+
+from flint import acb, arb, ctx
+
+from dpverify.trusted.language.errors import Undecided
+from dpverify.trusted.language.expr import (
+    ONE,
+    PI,
+    ZERO,
+    Add,
+    Call,
+    Expr,
+    Mul,
+    Num,
+    Pow,
+    Sym,
+    add,
+    call,
+    children,
+    derivative,
+    div,
+    linear_part,
+    mul,
+    num,
+    power,
+    rebuild,
+    sub,
+    symbols,
+)  # fmt: skip
+from dpverify.trusted.numbers.balls import constant, precision
+from dpverify.trusted.numbers.integral import Complex, LogBesselK, compiled
+
+_LEVEL: Final = Sym("t")
+_MOST_ORDER: Final = 50
+_STEPS: Final = 60
+_COARSE: Final = 40
+_GROWTH: Final = 6
+_NARROW: Final = arb(2) ** -20
+_NAN: Final = acb("nan")
+
+
+class Gap:
+    """The gap of an increasing h of r > 0, with h and its slope, at the working precision of the making.
+
+    Raises ExprError where h has no derivative in the language, Undecided for Bessel functions that stand inside other functions.
+    Values are non-finite where nothing is proved.
+    """
+
+    def __init__(self, h: Expr) -> None:
+        h = _elementary(h)
+        rest, self._bessels = _split(h)
+        slope = derivative(rest, "r")
+        self._plain = compiled(rest, "r"), compiled(slope, "r")
+        self.h = _plus(self._plain[0], [bessel.value for bessel in self._bessels])
+        self.slope = _plus(self._plain[1], [bessel.slope for bessel in self._bessels])
+        self._bend = _plus(compiled(derivative(slope, "r"), "r"), [bessel.bend for bessel in self._bessels])
+        inverse = _written_inverse(h, "r")
+        self._inverse = None if inverse is None else compiled(inverse, _LEVEL.name)
+        self._last: tuple[arb, arb, arb, arb] | None = None
+
+    def __call__(self, r: acb, epsilon: arb, analytic: bool) -> acb:
+        """s - r, epsilon an exact number of at least 0."""
+        if self._inverse is not None and r.rad() < abs(r) * _NARROW:
+            return self._inverse(self.h(r, analytic) + epsilon, analytic) - r
+        return self._enclosed(r, epsilon)
+
+    def turning(self, r: acb, gap: acb, analytic: bool) -> acb:
+        """The derivative of the gap: (h'(r) - h'(s))/h'(s)."""
+        return -self._steeper(r, gap) / self.slope(r + gap, analytic)
+
+    def _steeper(self, r: acb, gap: acb) -> acb:
+        """h'(r + gap) - h'(r), by the mean of h'' between them where that is narrower."""
+        s = r + gap
+        return _narrower(self.slope(s, True) - self.slope(r, True), self._bend(r.union(s), True) * gap)
+
+    def _enclosed(self, r: acb, epsilon: arb) -> acb:
+        middle = r.real.mid()
+        if not (0 in r.imag and middle > 0):
+            return _NAN
+        centre = self._near(middle, epsilon)
+        error = self.h(acb(middle + centre), True) - self.h(acb(middle), True) - epsilon
+        if not r.is_exact():
+            narrow = r.rad() < middle * _NARROW
+            steeper = self.slope(r + centre, True) - self.slope(r, True) if narrow else self._steeper(r, acb(centre))
+            error += steeper * (r - middle)
+        radius = 2 * (error / self.slope(acb(middle + centre), True)).abs_upper()
+        for _ in range(_GROWTH):
+            if not radius.is_finite():
+                break
+            sides = (-radius).union(radius)
+            box = acb(centre + sides, sides)
+            found = centre - error / self.slope(r + box, True)
+            if found.is_finite() and box.contains(found):
+                return found
+            radius = 2 * radius
+        return _NAN
+
+    def _near(self, r: arb, epsilon: arb) -> arb:
+        """About the gap at an exact r > 0, by Newton's iteration on midpoints."""
+        start, rise = self._about(r)
+        level = start + epsilon
+        if self._inverse is not None:
+            return (self._inverse(acb(level), False).real - r).mid()
+        gap = self._guess(r, epsilon, rise)
+        bits, least = _COARSE, None
+        for _ in range(_STEPS):
+            with precision(bits):
+                height, slope = self._about((r + gap).mid())
+                step = ((height - level) / slope).mid()
+            if not step.is_finite():
+                break
+            gap = (gap - step).mid() if step < gap else (gap / 2).mid()
+            if bits == ctx.prec and least is not None and 2 * abs(step) > least:
+                break
+            least = abs(step)
+            if least < (r + gap) * arb(2) ** (-bits // 4):
+                if bits == ctx.prec:
+                    break
+                bits = min(2 * bits, ctx.prec)
+        self._last = r, epsilon, gap, (rise / slope).mid()
+        return gap
+
+    def _about(self, r: arb) -> tuple[arb, arb]:
+        """About h and its slope at an exact r > 0."""
+        height, slope = self._plain[0](acb(r), False).real, self._plain[1](acb(r), False).real
+        for bessel in self._bessels:
+            more, steeper = bessel.about(r)
+            height, slope = height + more, slope + steeper
+        return height.mid(), slope.mid()
+
+    def _guess(self, r: arb, epsilon: arb, rise: arb) -> arb:
+        """Where to begin: on the tangent at the last gap that was found, if that was at the same epsilon and not too far."""
+        if self._last is not None and self._last[1] == epsilon:
+            before, _, gap, turn = self._last
+            moved = (gap + (turn - 1) * (r - before)).mid()
+            if 2 * moved > gap and moved < 2 * gap:
+                return moved
+        return (epsilon / rise).mid()
+
+
+def _elementary(expr: Expr) -> Expr:
+    """The same function with Bessel functions of half-integer order written out: finite sums, narrow on wide balls.
+
+    K_(n + 1/2)(x) = sqrt(pi/2) exp(-x) x^(-n - 1/2) * sum over k <= n of (n + k)!/(k! (n - k)! 2^k) x^(n - k), and K_(-v) = K_v.
+    """
+    done = rebuild(expr, _elementary)
+    if not (isinstance(done, Call) and done.name == "logbesselk" and isinstance(done.args[0], Num)):
+        return done
+    order, x = abs(done.args[0].value), done.args[1]
+    if order.denominator != 2 or order > _MOST_ORDER:
+        return done
+    n = int(order - Fraction(1, 2))
+    terms = [mul(Num(Fraction(perm(n + k, 2 * k), factorial(k) * 2**k)), power(x, num(n - k))) for k in range(n + 1)]
+    start = mul(Num(Fraction(1, 2)), sub(call("log", PI), call("log", num(2))))
+    return add(start, mul(Num(-order), call("log", x)), mul(num(-1), x), call("log", add(*terms)))
+
+
+def _split(h: Expr) -> tuple[Expr, list[_BesselTerm]]:
+    """h as a function without Bessel functions and terms with them."""
+    terms = h.args if isinstance(h, Add) else (h,)
+    bessels = [_bessel_term(term) for term in terms]
+    rest = add(*(term for term, bessel in zip(terms, bessels, strict=True) if bessel is None))
+    if _has_bessel(rest):
+        raise Undecided("lunes of noise whose log-density has a logarithm of a Bessel function inside another function are not covered.")
+    return rest, [bessel for bessel in bessels if bessel is not None]
+
+
+def _plus(first: Complex, others: list[Complex]) -> Complex:
+    if not others:
+        return first
+
+    def total(r: acb, a: bool) -> acb:
+        found = first(r, a)
+        for other in others:
+            found += other(r, a)
+        return found
+
+    return total
+
+
+def _has_bessel(expr: Expr) -> bool:
+    return (isinstance(expr, Call) and expr.name in ("besselk", "logbesselk")) or any(map(_has_bessel, children(expr)))
+
+
+def _bessel_term(term: Expr) -> _BesselTerm | None:
+    """A term that is a constant times log K_v(a r), a > 0; None for any other."""
+    factors = term.args if isinstance(term, Mul) else (term,)
+    found = [part for part in factors if isinstance(part, Call) and part.name == "logbesselk"]
+    others = mul(*(part for part in factors if part not in found))
+    if len(found) != 1 or symbols(others):
+        return None
+    order, x = found[0].args
+    scale, rest = linear_part(x, "r")
+    known = not symbols(order) and rest == ZERO and constant(scale) > 0
+    return _BesselTerm(constant(others), constant(scale), order) if known else None
+
+
+class _BesselTerm:
+    """factor * log K_v(scale r), with two derivatives."""
+
+    def __init__(self, factor: arb, scale: arb, order: Expr) -> None:
+        self._factor, self._scale, self._log = factor, scale, LogBesselK(order)
+
+    def value(self, r: acb, a: bool) -> acb:
+        return self._factor * self._log.value(self._scale * r)
+
+    def about(self, r: arb) -> tuple[arb, arb]:
+        """About the value and the slope at an exact r > 0."""
+        height, slope = self._log.about((self._scale * r).mid())
+        return self._factor * height, self._factor * self._scale * slope
+
+    def slope(self, r: acb, a: bool) -> acb:
+        return self._factor * self._scale * self._log.slope(self._scale * r)
+
+    def bend(self, r: acb, a: bool) -> acb:
+        return self._factor * self._scale**2 * self._log.bend(self._scale * r)
+
+
+def _narrower(known: acb, other: acb) -> acb:
+    """The narrower of two enclosures; the finite one where only one is."""
+    return other if other.is_finite() and not other.rad() >= known.rad() else known
+
+
+def _written_inverse(h: Expr, name: str) -> Expr | None:
+    """The inverse of h on its increasing branch over positive values, an expression in _LEVEL; None where h is of no such form."""
+    inverse: Expr = _LEVEL
+    while h != Sym(name):
+        inside = [part for part in _operands(h) if name in symbols(part)]
+        if len(inside) != 1:
+            return None
+        found = _undone(h, inside[0], inverse)
+        if found is None:
+            return None
+        h, inverse = inside[0], found
+    return inverse
+
+
+def _operands(expr: Expr) -> tuple[Expr, ...]:
+    if isinstance(expr, Add | Mul | Call):
+        return expr.args
+    return (expr.base, expr.exponent) if isinstance(expr, Pow) else ()
+
+
+def _undone(expr: Expr, inside: Expr, value: Expr) -> Expr | None:
+    """What `inside` is where `expr` is `value`."""
+    if isinstance(expr, Add):
+        return sub(value, add(*(part for part in expr.args if part is not inside)))
+    if isinstance(expr, Mul):
+        return div(value, mul(*(part for part in expr.args if part is not inside)))
+    if isinstance(expr, Pow):
+        return power(value, div(ONE, expr.exponent)) if inside is expr.base else None
+    if not isinstance(expr, Call):
+        return None
+    if expr.name == "cosh":
+        return call("log", add(value, power(sub(power(value, Num(Fraction(2))), ONE), Num(Fraction(1, 2)))))
+    opposite = {"log": "exp", "exp": "log", "sinh": "asinh", "asinh": "sinh", "tanh": "atanh", "atanh": "tanh"}.get(expr.name)
+    return None if opposite is None else call(opposite, value)

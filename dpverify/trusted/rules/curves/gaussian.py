@@ -1,0 +1,166 @@
+"""Gaussian noise in any dimension: one number, the distance over the standard deviation, gives the whole curve (THEORY T17)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from functools import lru_cache
+from typing import Final
+
+from flint import arb
+
+from dpverify.trusted.facts.evaluate import Known, accurately, decimals, divergence
+from dpverify.trusted.facts.pairs import Curve, Event, Pair, Profile
+from dpverify.trusted.language.errors import ExprError, Rejected
+from dpverify.trusted.language.expr import Expr, Num, Sym, add, call, div, format_expr, mul, num, power, sqrt, sub
+from dpverify.trusted.language.model import Mechanism, Norm, Source
+from dpverify.trusted.order import compare
+from dpverify.trusted.order.geometry import Sensitivity, norm_value
+from dpverify.trusted.rules.curves.exponents import Exponent, exponent, stretch
+
+NAME: Final = "gaussian"
+STATEMENT: Final = (
+    "Gaussian noise with covariance sigma^2 Sigma, and answers at distance D in the norm of Sigma: along the line through the two answers "
+    "the pair is N(0, 1) and N(mu, 1) with mu = D/sigma, and across it both are alike. So delta(eps) = Phi(mu/2 - eps/mu) - e^eps "
+    "Phi(-mu/2 - eps/mu) for every real eps; it grows with mu, so that the greatest distance dominates all others."
+)
+CHECKED: Final = (
+    "-log(density) is a quadratic polynomial with a certainly positive leading coefficient and, for a radius, without linear term",
+    "the norm is l2 or an ellipsoid's, or the noise lives on a line",
+    "the density is positive on the whole line or space",
+)
+ASSUMED: Final = ("the sampler is ideal",)
+SOURCE: Final = Source("THEORY", "T17; Balle and Wang 2018, Theorem 8")
+
+_HALF: Final = Num(Fraction(1, 2))
+_TWO: Final = Fraction(2)
+_L2: Final = Norm("lp", _TWO)
+
+
+def mu(noise: Mechanism, reach: Expr) -> Expr | None:
+    """D/sigma for the greatest Euclidean distance D of answers within `reach`, in the noise's norm; None where it is not Gaussian.
+
+    Independent Gaussian coordinates may have their reach in any lp norm. Raises Rejected for a norm, scale or dimension that is none.
+    """
+    found = _read(noise)
+    if found is None:
+        return None
+    shape, rate = found
+    return mul(rate, stretch(shape, _TWO)[1], reach)
+
+
+def is_gaussian(noise: Mechanism) -> bool:
+    """Whether the noise is certainly Gaussian. Raises Rejected as `mu` does."""
+    return _read(noise) is not None
+
+
+def rate_and_square(noise: Mechanism, shift: tuple[Fraction, ...]) -> tuple[Expr, Fraction] | None:
+    """1/sigma and the square of the length of a shift in units of its covariance; None where the noise is not Gaussian. Raises Rejected."""
+    found = _read(noise)
+    if found is None:
+        return None
+    shape, rate = found
+    if shape.norm.kind != "ellipsoid" or shape.independent:
+        if not shape.independent and shape.norm.kind != "lp":
+            return None
+        return rate, sum((x * x for x in shift), Fraction(0))
+    square = power(norm_value(shape.norm, shift), num(2))
+    return (rate, square.value) if isinstance(square, Num) else None
+
+
+@lru_cache(maxsize=256)
+def _read(noise: Mechanism) -> tuple[Exponent, Expr] | None:
+    """The exponent and 1/sigma of Gaussian noise, sigma in the units of its reach."""
+    shape = exponent(noise)
+    if shape is None or not (shape.independent or shape.dimension == 1 or shape.norm.kind == "ellipsoid" or shape.norm == _L2):
+        return None
+    x = Sym(shape.name)
+    try:
+        first, second, third = shape.at(num(0)), shape.at(num(1)), shape.at(num(2))
+        c = mul(_HALF, add(first, mul(num(-2), second), third))
+        b = sub(sub(second, first), c)
+        quadratic = shape.equals(add(mul(c, power(x, num(2))), mul(b, x), first))
+    except ExprError:
+        return None
+    if not quadratic or compare.sign(c) != 1 or (shape.name == "r" and compare.sign(b) != 0):
+        return None
+    return shape, div(sqrt(mul(num(2), c)), shape.scale)
+
+
+def profile(mu: Expr) -> Profile:
+    """The hockey-stick divergence of N(0, 1) and N(mu, 1), for every real epsilon. Raises Rejected unless mu is certainly at least 0."""
+    if _sign(mu) == 0:
+        return divergence(lambda epsilon: (-epsilon.expm1()).max(arb(0)))
+    shift, root = Known(mu), Known(sqrt(num(2)))
+
+    def at(epsilon: arb) -> arb:
+        return accurately(lambda: _difference(epsilon, shift(), root()))
+
+    return divergence(at)
+
+
+def _sign(mu: Expr) -> int:
+    sign = compare.sign(mu)
+    if sign is None or sign < 0:
+        raise Rejected(NAME, "the distance", f"mu = {format_expr(mu)} is not certainly at least 0")
+    return sign
+
+
+def _difference(epsilon: arb, shift: arb, root: arb) -> arb:
+    near, half = epsilon / shift, shift / 2
+    return (((near - half) / root).erfc() - epsilon.exp() * ((near + half) / root).erfc()) / 2
+
+
+def delta_expr(mu: Expr, epsilon: Expr) -> Expr:
+    """delta(epsilon) in closed form, for every real epsilon. Raises Rejected unless mu is certainly at least 0."""
+    if _sign(mu) == 0:
+        return call("max", sub(num(1), call("exp", epsilon)), num(0))
+    near, half, root = div(epsilon, mu), mul(_HALF, mu), sqrt(num(2))
+    first = call("erfc", div(sub(near, half), root))
+    second = mul(call("exp", epsilon), call("erfc", div(add(near, half), root)))
+    return mul(_HALF, sub(first, second))
+
+
+def curve(noise: Mechanism, reach: Sensitivity, stated: bool = False) -> Curve:
+    """The curve of Gaussian noise whose answers move by at most `reach`, in its norm and before its scale.
+
+    stated: shifts of this length occur in every direction, as where a claim states its sensitivity; it matters only for independent
+    coordinates whose reach is in another norm than l2. Raises Rejected where the noise is not Gaussian.
+    """
+    upper = mu(noise, reach.upper)
+    found = _read(noise)
+    if upper is None or found is None:
+        raise Rejected(NAME, "the noise", "its density is not certainly exp(-c r**2) in l2, in an ellipsoid's norm or on a line")
+    lower = mu(noise, reach.lower) if stated else _surely_moved(*found, reach)
+    assert lower is not None
+    dominating = pair(upper)
+    attained = dominating if lower == upper or compare.certainly_equal(lower, upper) else pair(lower)
+    return Curve(dominating, attained, (NAME,), ASSUMED)
+
+
+def _surely_moved(shape: Exponent, rate: Expr, reach: Sensitivity) -> Expr:
+    """D/sigma for a Euclidean distance D that some two neighbours certainly have, whatever the direction of the longest shift."""
+    if shape.independent and reach.at is not None and len(reach.at) == shape.dimension:
+        return mul(rate, norm_value(_L2, reach.at))
+    return mul(rate, stretch(shape, _TWO)[0], reach.lower)
+
+
+def pair(shift: Expr) -> Pair:
+    """The pair of N(0, 1) and N(shift, 1). Raises Rejected unless shift is certainly at least 0."""
+    curve = profile(shift)
+    return Pair(curve, curve, None if compare.sign(shift) == 0 else _event(shift), everywhere=True)
+
+
+def _event(mu: Expr) -> Event:
+    shift, root = Known(mu), Known(sqrt(num(2)))
+
+    def describe(epsilon: arb) -> Mapping[str, str]:
+        near, half = epsilon / shift(), shift() / 2
+        return {
+            "pair": f"two answers {format_expr(mu)} standard deviations apart",
+            "event": f"y - E[y] < {decimals(half - near)} standard deviations towards the other answer",
+            "P": decimals(((near - half) / root()).erfc() / 2),
+            "Q": decimals(((near + half) / root()).erfc() / 2),
+        }
+
+    return describe

@@ -1,0 +1,179 @@
+"""Laplace noise on the line and its independent copies (THEORY T17)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from functools import lru_cache
+from typing import Final
+
+from flint import arb
+
+from dpverify.trusted.facts.evaluate import Known, accurately, decimals, divergence
+from dpverify.trusted.facts.pairs import Curve, Event, Pair, Profile
+from dpverify.trusted.language.errors import ExprError, Rejected
+from dpverify.trusted.language.expr import (
+    ONE,
+    ZERO,
+    Call,
+    Expr,
+    Num,
+    Sym,
+    add,
+    call,
+    children,
+    div,
+    format_expr,
+    linear_part,
+    mul,
+    neg,
+    sub,
+    symbols,
+)
+from dpverify.trusted.language.model import Mechanism, Source
+from dpverify.trusted.order import compare
+from dpverify.trusted.order.geometry import Sensitivity
+from dpverify.trusted.rules.curves.exponents import Exponent, exponent, stretch
+
+NAME: Final = "laplace"
+STATEMENT: Final = (
+    "Laplace noise of scale b and answers D apart have delta(eps) = (1 - exp((eps - t)/2))_+ with t = D/b, for every eps >= -t; it grows "
+    "with t. Independent copies under an l1 sensitivity are dominated by the pair that has the whole shift in one coordinate. Proof: let "
+    "H_t be the profile above, and split t = r + s with r >= s > 0. The loss of the first coordinate is r with probability 1/2, -r with "
+    "probability e^-r/2, and has density e^((l - r)/2)/4 between. The mean of H_s(eps - l) over it is 1 - e^-u (1 + min(u, s)/2) for "
+    "u = (t - eps)/2 >= 0 and eps >= 0, which is at most 1 - e^-u = H_t(eps), and 0 past t; below 0 by H(-eps) = 1 - e^-eps + "
+    "e^-eps H(eps), as reflection exchanges the two distributions of either pair. A mean of profiles keeps their order, so more "
+    "coordinates follow by induction, one at a time. The bound is met where one coordinate moves alone."
+)
+CHECKED: Final = (
+    "-log(density) is c |z - m| + a, with c certainly positive",
+    "the noise lives on a line, or its coordinates are independent and the sensitivity is in an lp norm",
+)
+ASSUMED: Final = ("the sampler is ideal",)
+SOURCE: Final = Source("THEORY", "T17")
+
+_HALF: Final = Num(Fraction(1, 2))
+_ONE: Final = Fraction(1)
+_KINKS: Final = ("abs", "max", "min")
+
+
+def scale_ratio(noise: Mechanism, reach: Expr) -> Expr | None:
+    """D/b where answers D = `reach` apart, in the noise's norm, have the curve of `profile` at worst and some attain it.
+
+    None where the noise is not Laplace, and for independent coordinates whose reach is in another norm than l1: there a shift over
+    many coordinates is worse than one. Raises Rejected for a norm, scale or dimension that is none.
+    """
+    found = _read(noise)
+    if found is None or stretch(found[0], _ONE) != (ONE, ONE):
+        return None
+    return mul(found[1], reach)
+
+
+def is_laplace(noise: Mechanism) -> bool:
+    """Whether the noise is certainly Laplace on a line or in independent coordinates. Raises Rejected as `scale_ratio` does."""
+    return _read(noise) is not None
+
+
+@lru_cache(maxsize=256)
+def _read(noise: Mechanism) -> tuple[Exponent, Expr] | None:
+    """The exponent and 1/b of Laplace noise, b in the units of its reach."""
+    shape = exponent(noise)
+    if shape is None or not (shape.independent or shape.dimension == 1):
+        return None
+    x = Sym(shape.name)
+    for centre in (ZERO,) if shape.name == "r" else dict.fromkeys((ZERO, *_kinks(shape.h))):
+        try:
+            least = shape.at(centre)
+            c = sub(shape.at(add(centre, ONE)), least)
+            if compare.sign(c) == 1 and shape.equals(add(mul(c, call("abs", sub(x, centre))), least)):
+                return shape, div(c, shape.scale)
+        except ExprError:
+            continue
+    return None
+
+
+def _kinks(expr: Expr) -> Iterator[Expr]:
+    """Where linear arguments of abs vanish, and where those of min and max meet."""
+    if isinstance(expr, Call) and expr.name in _KINKS:
+        for other in expr.args[1:] or (ZERO,):
+            slope, rest = linear_part(sub(expr.args[0], other), "z")
+            if not symbols(slope) and not symbols(rest) and compare.sign(slope) not in (None, 0):
+                yield neg(div(rest, slope))
+    for part in children(expr):
+        yield from _kinks(part)
+
+
+def profile(ratio: Expr) -> Profile:
+    """(1 - exp((epsilon - ratio)/2))_+, and 1 - e^epsilon below -ratio. Raises Rejected unless the ratio is certainly at least 0."""
+    _check(ratio)
+    end = Known(ratio)
+
+    def at(epsilon: arb) -> arb:
+        return accurately(lambda: _excess(epsilon, end()))
+
+    return divergence(at)
+
+
+def _check(ratio: Expr) -> None:
+    if compare.sign(ratio) not in (0, 1):
+        raise Rejected(NAME, "the distance", f"D/b = {format_expr(ratio)} is not certainly at least 0")
+
+
+def _excess(epsilon: arb, end: arb) -> arb:
+    found = (-((epsilon - end) / 2).expm1()).max(arb(0))
+    return found.max(-epsilon.expm1()) if epsilon < 0 else found
+
+
+def delta_expr(ratio: Expr, epsilon: Expr) -> Expr:
+    """delta(epsilon) in closed form, for epsilon >= -ratio. Raises Rejected unless the ratio is certainly at least 0."""
+    _check(ratio)
+    return call("max", sub(ONE, call("exp", mul(_HALF, sub(epsilon, ratio)))), ZERO)
+
+
+def curve(noise: Mechanism, reach: Sensitivity, stated: bool = False) -> Curve:
+    """The curve of Laplace noise whose answers move by at most `reach`, in its norm and before its scale.
+
+    stated: shifts of this length occur in every direction, as where a claim states its sensitivity; without it, what is known of
+    independent coordinates is the one difference `reach.at`, or that the longest shift has a coordinate of at least its mean size.
+    Raises Rejected where the noise is not Laplace.
+    """
+    found = _read(noise)
+    if found is None:
+        raise Rejected(NAME, "the noise", "its density is not certainly exp(-c |z - m|) on a line or in independent coordinates")
+    shape, rate = found
+    upper = mul(rate, stretch(shape, _ONE)[1], reach.upper)
+    lower = mul(rate, _one_coordinate(shape, reach, stated))
+    dominating = _pair(upper)
+    attained = dominating if lower == upper or compare.certainly_equal(lower, upper) else _pair(lower)
+    return Curve(dominating, attained, (NAME,), ASSUMED)
+
+
+def _pair(ratio: Expr) -> Pair:
+    curve = profile(ratio)
+    return Pair(curve, curve, _event(ratio), everywhere=True)
+
+
+def _one_coordinate(shape: Exponent, reach: Sensitivity, stated: bool) -> Expr:
+    """How far one coordinate certainly moves between some two neighbours; to look at it alone is post-processing."""
+    if stated or not shape.independent:
+        return reach.lower  # an axis has length 1 in every lp norm
+    if reach.at is not None and len(reach.at) == shape.dimension:
+        return Num(max(map(abs, reach.at)))
+    return mul(stretch(shape, None)[0], reach.lower)
+
+
+def _event(ratio: Expr) -> Event:
+    end = Known(ratio)
+
+    def describe(epsilon: arb) -> Mapping[str, str]:
+        t, pair = end(), f"two answers {format_expr(ratio)} scales apart"
+        if not epsilon < t:
+            return {"pair": pair, "event": "none", "P": "0", "Q": "0"}
+        return {
+            "pair": pair,
+            "event": f"y - q(x) < {decimals((t - epsilon) / 2)} scales towards the other answer",
+            "P": decimals(1 - ((epsilon - t) / 2).exp() / 2),
+            "Q": decimals((-(epsilon + t) / 2).exp() / 2),
+        }
+
+    return describe

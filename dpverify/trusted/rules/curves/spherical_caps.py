@@ -1,0 +1,206 @@
+"""Noise of a falling profile in a Euclidean norm: its exact privacy curve, as one integral of volumes of lunes.
+
+The pair is p = c g(|y|) and q = c g(|y - D e|); h = -log g, rho = e^epsilon. The points with rho q < u < p are the ball of radius r
+round one centre, g(r) = u, without the ball of radius s round the other, h(s) = h(r) + epsilon. Hence (layer cake)
+
+    H(epsilon) = integral of (p - rho q)_+ = c * integral over r of -g'(r) Vol(B(0, r) minus B(D e, s(r))),
+
+where nothing cancels. The two spheres meet in the edge of the cap of THEORY T18. The lune is the whole ball where r + s <= D, and
+empty where s >= r + D, that is, where the loss l(r) = h(r + D) - h(r) is at most epsilon. With m = (d + 1)/2 and the incomplete
+beta function C(x) = x^m F(m, 1 - m; m + 1; x), and up to one constant, the lune is
+
+    r^d C((r + D - s)(r + D + s)/(4 r D)) - s^d C((r + D - s)(r + s - D)/(4 s D)).
+
+It is singular only in the powers (r + D - s)^m and (r + s - D)^m at the two kinds of ends. There r = end + k (cosh u - 1) leaves
+powers of sinh(u/2), and it turns algebraic tails into exponential ones. What lies beyond the last r is enclosed by its mass.
+S itself meets the sphere of radius r in the cap whose share is that of C with d - 2 for d: P(S) is the integral of these shares.
+
+Multivariate t noise needs no such integral: its loss has a density in closed form, see `t_noise` and `student`.
+
+H never falls with D: its derivative is rho * integral over {y : p(y + D e) > rho p(y)} of the slope of p along e, and there
+|y + D e| < |y|, so by convexity the norm falls along e at y, and p rises. So the pair at full distance is the worst.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import Final
+
+from flint import arb, ctx
+
+from dpverify.trusted.facts.evaluate import READABLE, accurately, decimals, divergence
+from dpverify.trusted.facts.pairs import Curve, Pair, symmetric
+from dpverify.trusted.language.errors import ExprError, Rejected, Undecided
+from dpverify.trusted.language.expr import ZERO, Expr, Num, derivative, div, format_expr, neg_log, num, substitute, symbols
+from dpverify.trusted.language.model import L2, Radial, Source
+from dpverify.trusted.numbers.balls import precision
+from dpverify.trusted.numbers.quotients import divided
+from dpverify.trusted.order.compare import AT_LEAST_ZERO, NULL, POSITIVE, certainly_equal
+from dpverify.trusted.order.convexity import Shapes
+from dpverify.trusted.order.geometry import Sensitivity, norm_faults
+from dpverify.trusted.rules.curves import t_noise
+from dpverify.trusted.rules.curves.lunes import Lunes
+
+NAME: Final = "radial-caps"
+STATEMENT: Final = (
+    "For noise of a positive, non-increasing profile g of a Euclidean norm in dimension at least 2, the pair of outputs at the full "
+    "sensitivity dominates every other, and its hockey-stick divergence is the integral over r of -g'(r) times the volume of the ball "
+    "of radius r without the ball of radius s round the other answer, g(s) = e^-epsilon g(r)."
+)
+CHECKED: Final = (
+    "the norm is l2 or an ellipsoid's, the dimension an integer of at least 2, the scale positive, the sensitivity at least 0",
+    "the profile is positive and does not rise",
+    "where the loss along the axis exceeds epsilon, from its monotone pieces",
+    "the density is integrable, and the mass beyond the last radius is enclosed",
+)
+ASSUMED: Final = ("the sampler is ideal",)
+SOURCE: Final = Source("THEORY", "T18")
+
+MAX_DIMENSION: Final = 1_000
+_SHAPES: Final = Shapes("r", True, {})
+_SPARE: Final = 6
+_EVENT_BITS: Final = 48
+_SHOWN_BITS: Final = 40
+"""Accuracy of the probability of an event that is tried for, and that twelve digits need."""
+_MOST_KNOWN: Final = 4_096
+_NUDGES: Final = (1, 2, 4, 8)
+
+
+def curve(noise: Radial, reach: Sensitivity) -> Curve:
+    """The curve of radial noise whose answers move by at most `reach`, in its norm and before its scale; exact where reach is.
+
+    Raises Rejected for another norm, dimension, scale or sensitivity than the theorem takes, Undecided where the profile is not
+    certainly positive and falling, or of a form whose integrals are not covered.
+    """
+    dimension = euclidean_dimension(noise)
+    h = _falling(noise.profile)
+    name = NAME if t_noise.law_of(h, dimension, _SHAPES) is None else t_noise.NAME
+    upper = _pair(noise, h, dimension, reach.upper)
+    exact = reach.lower == reach.upper or certainly_equal(reach.lower, reach.upper)
+    lower = upper if exact else _pair(noise, h, dimension, reach.lower)
+    return Curve(upper, lower, (name,), ASSUMED)
+
+
+def euclidean_dimension(noise: Radial) -> int:
+    """The dimension of noise in a norm that is Euclidean after a linear map. Raises Rejected for other noise, or on a line."""
+    d = noise.dimension
+    if not (isinstance(d, Num) and d.value.denominator == 1 and 2 <= d.value <= MAX_DIMENSION):
+        raise Rejected(NAME, "the dimension", f"{format_expr(d)} is not an integer from 2 to {MAX_DIMENSION}; give it a value")
+    dimension = int(d.value)
+    if noise.norm != L2 and noise.norm.kind != "ellipsoid":
+        raise Rejected(NAME, "the norm", "only l2 and ellipsoid norms are round after a linear map")
+    faults = norm_faults(noise.norm, dimension)
+    if faults:
+        raise Rejected(NAME, "the norm", "; ".join(faults))
+    return dimension
+
+
+def _falling(profile: Expr) -> Expr:
+    """h = -log(profile), certainly finite and non-decreasing for r > 0."""
+    if symbols(profile) - {"r"}:
+        raise Rejected(NAME, "the profile", f"the parameter {min(symbols(profile) - {'r'})!r} has no value")
+    try:
+        h = _SHAPES.tidy(divided(neg_log(profile), "r"))
+        shape = _SHAPES.shape(h)
+        falls = shape.slope <= AT_LEAST_ZERO
+        if not falls and shape.convex:
+            falls = _SHAPES.sign(substitute(derivative(h, "r"), {"r": num(0)})) <= AT_LEAST_ZERO
+    except ExprError as error:
+        raise Undecided(f"the shape of the profile {format_expr(profile)}: {error}") from error
+    if not falls:
+        raise Undecided(f"whether the profile {format_expr(profile)} is positive and never rises is not certain.")
+    return h
+
+
+def scaled_shift(noise: Radial, reach: Expr) -> Expr:
+    """The distance of the answers in units of the scale, certainly 0 (then ZERO) or positive. Raises Rejected."""
+    if not _SHAPES.positive(noise.scale):
+        raise Rejected(NAME, "the scale", f"{format_expr(noise.scale)} is not certainly positive")
+    shift = div(reach, noise.scale)
+    sign = _SHAPES.sign(shift)
+    if sign not in (NULL, POSITIVE):
+        raise Rejected(NAME, "the sensitivity", f"{format_expr(shift)} is not certainly 0 or positive")
+    return ZERO if sign == NULL else shift
+
+
+def _pair(noise: Radial, h: Expr, dimension: int, reach: Expr) -> Pair:
+    """The pair at a distance of `reach`."""
+    shift = scaled_shift(noise, reach)
+    if shift == ZERO:
+        return symmetric(lambda epsilon: arb(0))
+    law = t_noise.law_of(h, dimension, _SHAPES)
+    if law is not None:
+        return t_noise.pair(law, shift)
+    prepared = _prepared(noise, h, dimension, shift)
+    return symmetric(prepared.profile, prepared.event)
+
+
+@lru_cache(maxsize=32)
+def _prepared(noise: Radial, h: Expr, dimension: int, shift: Expr) -> _Prepared:
+    return _Prepared(noise, h, dimension, shift)
+
+
+class _Prepared:
+    """Lunes made ready once for every working precision, and their latest answers."""
+
+    def __init__(self, noise: Radial, h: Expr, dimension: int, shift: Expr) -> None:
+        self._noise, self._h, self._dimension, self._shift = noise, h, dimension, shift
+        self._lunes: dict[int, Lunes] = {}
+        self._known: dict[tuple[int, int, int], arb] = {}
+        self.profile = divergence(self.divergence)
+
+    def lunes(self) -> Lunes:
+        if ctx.prec not in self._lunes:
+            try:
+                self._lunes[ctx.prec] = Lunes(self._h, self._noise.profile, self._dimension, self._shift, _SHAPES)
+            except ExprError as error:
+                raise Undecided(f"lunes of the profile {format_expr(self._noise.profile)}: {error}") from error
+        return self._lunes[ctx.prec]
+
+    def divergence(self, epsilon: arb) -> arb:
+        """H at an exact epsilon >= 0."""
+        mantissa, exponent = epsilon.man_exp()
+        key = int(mantissa), int(exponent), ctx.prec
+        if key not in self._known:
+            wanted = ctx.prec - _SPARE
+            found = accurately(lambda: self._near(lambda at: self.lunes().divergence(at, wanted), epsilon)).max(arb(0)).min(arb(1))
+            if len(self._known) >= _MOST_KNOWN:
+                self._known.clear()
+            self._known[key] = found
+        return self._known[key]
+
+    @staticmethod
+    def _near(falling_at: Callable[[arb], arb], epsilon: arb) -> arb:
+        """A falling function, between its values on either side where epsilon is, or may be, a loss at which lunes change their form."""
+        try:
+            return falling_at(epsilon)
+        except Undecided as error:
+            reason = error
+        for part in _NUDGES:
+            step = (1 + epsilon) * arb(2) ** (-(ctx.prec // (2 * part)))
+            below = (epsilon - step).lower()
+            try:
+                above = falling_at((epsilon + step).upper())
+                return above.union(falling_at(below)) if below >= 0 else above.union(arb(1))
+            except Undecided:
+                continue
+        raise reason
+
+    def _probability(self, at: arb) -> arb:
+        """P(S) as it is shown, at the working precision. S shrinks as epsilon grows."""
+        return self._near(lambda near: self.lunes().probability(near, _EVENT_BITS), at)
+
+    def event(self, epsilon: arb) -> Mapping[str, str]:
+        """S for readers, with P(S) and Q(S)."""
+        at = epsilon.lower()
+        with precision(min(ctx.prec, READABLE)):
+            p = self._probability(at)
+            p = (p if p.rel_accuracy_bits() >= _SHOWN_BITS else accurately(lambda: self._probability(at))).max(arb(0)).min(arb(1))
+        q = ((p - self.divergence(at)) / at.exp()).max(arb(0))
+        return {
+            "pair": f"two answers {format_expr(self._shift)} apart, in units of the scale",
+            "event": f"the y with g(|y - a|) > e^{decimals(at)} g(|y - b|), a and b the answers, g = {format_expr(self._noise.profile)}",
+            "P": decimals(p),
+            "Q": decimals(q),
+        }

@@ -1,0 +1,137 @@
+"""Multivariate t noise, recognised by its profile: a power of a + b r^2. Its pairs have the closed form of `student`.
+
+The event is {|y - D e|^2 + 1 > l (|y|^2 + 1)} with l = e^(epsilon/k), in the units of `student`: the ball round -D e/(l - 1) of
+radius sqrt(D^2 l - (l - 1)^2)/(l - 1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final
+
+from flint import arb, ctx
+
+from dpverify.trusted.facts.evaluate import accurately, decimals, divergence
+from dpverify.trusted.facts.pairs import Pair, symmetric
+from dpverify.trusted.language.errors import Undecided
+from dpverify.trusted.language.expr import Add, Call, Expr, Mul, Num, Sym, div, format_expr, mul, num, power, sub, substitute, symbols
+from dpverify.trusted.language.model import Source
+from dpverify.trusted.numbers.balls import constant, exact, precision
+from dpverify.trusted.order.convexity import Shapes
+from dpverify.trusted.rules.curves.student import Student
+
+NAME: Final = "student-t"
+STATEMENT: Final = (
+    "In units in which multivariate t noise has the density c (1 + |y|^2)^-k, with answers D apart and E = e^(2 asinh(D/2)), the privacy "
+    "loss is k log((E + y)/(1 + E y)) for a y in (0, 1) of density C y^(d/2 - 1) F(y) (1 + E y)^-k under one answer and "
+    "C y^(d/2 - 1) F(y) (E + y)^-k under the other, F = 2F1((d - nu)/2, 1 - nu/2; d/2; y), for positive losses; negative ones by symmetry. "
+    "It grows with the distance, so the greatest dominates."
+)
+CHECKED: Final = ("the profile is a power of a + b r^2, certainly integrable", "the norm is l2 or an ellipsoid's", "the series' remainders")
+ASSUMED: Final = ("the sampler is ideal",)
+SOURCE: Final = Source("THEORY", "T18, for t noise; the derivation stands in dpverify/trusted/rules/curves/student.py")
+
+_R: Final = Sym("r")
+_MOST_POWER: Final = num(600)
+"""The largest power of 1/(a + b r^2) whose Taylor polynomials are not too long."""
+_LOW: Final = 300
+"""The least dimension in which greater powers have no useful enclosure by caps either."""
+
+
+@dataclass(frozen=True, slots=True)
+class Law:
+    """A density proportional to (1 + (r/unit)^2)^-power in `dimension` dimensions, nu = 2 power - dimension > 0."""
+
+    power: Expr
+    unit: Expr
+    dimension: int
+
+    @property
+    def nu(self) -> Expr:
+        return sub(mul(num(2), self.power), num(self.dimension))
+
+
+def law_of(h: Expr, dimension: int, shapes: Shapes) -> Law | None:
+    """Reads power log(a + b r^2) + a constant, h = -log(profile); None where h has no such form, or it is not certainly integrable.
+
+    Of powers too great for the closed form it is None in low dimensions; raises Undecided in high ones.
+    """
+    varying = [term for term in (h.args if isinstance(h, Add) else (h,)) if "r" in symbols(term)]
+    if len(varying) != 1:
+        return None
+    factors = varying[0].args if isinstance(varying[0], Mul) else (varying[0],)
+    inner = [part for part in factors if "r" in symbols(part)]
+    if len(inner) != 1 or not (isinstance(inner[0], Call) and inner[0].name == "log"):
+        return None
+    exponent = mul(*(part for part in factors if part is not inner[0]))
+    start = substitute(inner[0].args[0], {"r": num(0)})
+    growth = div(sub(inner[0].args[0], start), power(_R, num(2)))
+    if symbols(growth) or not (shapes.positive(start) and shapes.positive(growth)):
+        return None
+    if not shapes.positive(sub(_MOST_POWER, exponent)):
+        if dimension >= _LOW and shapes.positive(sub(exponent, _MOST_POWER)):
+            raise Undecided(f"{NAME}: the power {format_expr(exponent)} of t noise is too great for its closed form.")
+        return None
+    law = Law(exponent, power(div(start, growth), Num(Fraction(1, 2))), dimension)
+    return law if shapes.positive(law.nu) else None
+
+
+def pair(law: Law, shift: Expr) -> Pair:
+    """The pair at a distance `shift` > 0, in units of the scale."""
+    prepared = _Prepared(law, shift)
+    return symmetric(divergence(prepared.divergence), prepared.event)
+
+
+class _Prepared:
+    """The closed form made ready once for every working precision."""
+
+    def __init__(self, law: Law, shift: Expr) -> None:
+        self._law, self._shift = law, shift
+        self._known: dict[int, Student] = {}
+        # the Taylor terms of a k-th power are up to about 2^k times its values
+        self._guard = exact(constant(law.power).upper()).__ceil__()
+
+    def _student(self) -> Student:
+        if ctx.prec not in self._known:
+            distance = constant(self._shift) / constant(self._law.unit)
+            self._known[ctx.prec] = Student(constant(self._law.nu), self._law.dimension, distance)
+        return self._known[ctx.prec]
+
+    def _guarded(self, epsilon: arb) -> arb:
+        with precision(ctx.prec + self._guard):
+            return self._student().divergence(epsilon)
+
+    def divergence(self, epsilon: arb) -> arb:
+        """H at an exact epsilon >= 0."""
+        return accurately(lambda: self._guarded(epsilon)).max(arb(0)).min(arb(1))
+
+    def event(self, epsilon: arb) -> Mapping[str, str]:
+        """S for readers, with P(S) and Q(S)."""
+        at = epsilon.mid()
+        with precision(ctx.prec + self._guard):
+            p, q = self._student().probabilities(at)
+            event = self._words(at)
+        return {
+            "pair": f"two answers a and b, {format_expr(self._shift)} apart in units of the scale",
+            "event": event,
+            "P": decimals(p.max(arb(0)).min(arb(1))),
+            "Q": decimals(q.max(arb(0)).min(arb(1))),
+        }
+
+    def _words(self, epsilon: arb) -> str:
+        if epsilon == 0:
+            return "the y that are nearer to a than to b"
+        shift, unit = constant(self._shift), constant(self._law.unit)
+        grown = (epsilon / constant(self._law.power)).expm1()
+        distance = shift / unit
+        square = distance**2 * (1 + grown) - grown**2
+        if square < 0:
+            return "no y at all"
+        if not square > 0:
+            raise Undecided("whether any output has this loss is not certain; raise the precision.")
+        return (
+            f"the ball of radius {decimals(unit * square.sqrt() / grown)} whose centre lies {decimals(shift / grown)} beyond a, "
+            "on the line from b through a, in units of the scale"
+        )

@@ -1,0 +1,85 @@
+"""Uniform noise on a ball: no epsilon helps, delta is the share of one ball that lies outside the other.
+
+With D the distance of the centres and R the radius, the two balls of volume V share two caps of height R - D/2 each: at every epsilon
+S is the one ball without the other, P(S) = H = 1 - (their volume)/V, and Q(S) = 0. P(S) rises with D, so the pair at full distance
+is the worst.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Final
+
+from flint import acb, arb
+
+from dpverify.trusted.facts.evaluate import accurately, decimals
+from dpverify.trusted.facts.pairs import Curve, Pair
+from dpverify.trusted.language.errors import ExprError, Undecided
+from dpverify.trusted.language.expr import Expr, format_expr, symbols
+from dpverify.trusted.language.model import Radial, Source
+from dpverify.trusted.numbers.balls import constant, rational
+from dpverify.trusted.numbers.integral import pieces
+from dpverify.trusted.order.compare import certainly_equal, sign
+from dpverify.trusted.order.geometry import Sensitivity
+from dpverify.trusted.rules.curves.lunes import Cap
+from dpverify.trusted.rules.curves.spherical_caps import euclidean_dimension, scaled_shift
+
+NAME: Final = "uniform-ball"
+STATEMENT: Final = (
+    "For noise that is uniform on a ball of a Euclidean norm, delta is at every epsilon the share of the ball that lies outside the "
+    "ball round the other answer, at the full sensitivity."
+)
+CHECKED: Final = (
+    "the norm is l2 or an ellipsoid's, the dimension an integer of at least 2, the scale positive, the sensitivity at least 0",
+    "the profile is one positive constant up to a radius and zero beyond",
+)
+ASSUMED: Final = ("the sampler is ideal",)
+SOURCE: Final = Source("THEORY", "T18")
+
+
+def curve(noise: Radial, reach: Sensitivity) -> Curve:
+    """The curve of uniform noise on a ball; exact where reach is. Raises Rejected as `caps` does, Undecided for other profiles."""
+    dimension, radius = euclidean_dimension(noise), _radius(noise)
+    upper = _pair(dimension, radius, scaled_shift(noise, reach.upper))
+    exact = reach.lower == reach.upper or certainly_equal(reach.lower, reach.upper)
+    lower = upper if exact else _pair(dimension, radius, scaled_shift(noise, reach.lower))
+    return Curve(upper, lower, (NAME,), ASSUMED)
+
+
+def _radius(noise: Radial) -> Fraction:
+    try:
+        found = pieces(noise.profile, "r", Fraction(0), None)
+        flat = len(found) == 1 and found[0].lower == 0 and not symbols(found[0].density)
+        if flat and found[0].upper is not None and sign(found[0].density) == 1:
+            return found[0].upper
+    except ExprError as error:
+        raise Undecided(f"the pieces of the profile {format_expr(noise.profile)}: {error}") from error
+    raise Undecided(f"the profile {format_expr(noise.profile)} is not certainly a positive constant up to a radius and zero beyond.")
+
+
+def _pair(dimension: int, radius: Fraction, shift: Expr) -> Pair:
+    def outside() -> arb:
+        """The share of a ball outside the other."""
+        left = 1 - constant(shift) / rational(2 * radius)
+        if left <= 0:
+            return arb(1)
+        cap, x = Cap(dimension + 1), acb(left / 2)
+        share = 2 * (cap.power(x, False) * cap.factor(x, False)).real / cap.full
+        return (1 - share).max(arb(0)).min(arb(1))
+
+    def event(epsilon: arb) -> Mapping[str, str]:
+        return {
+            "pair": f"two answers {format_expr(shift)} apart, in units of the scale",
+            "event": f"the ball of radius {radius} round the one answer, without that round the other",
+            "P": decimals(accurately(outside)),
+            "Q": "0",
+        }
+
+    def profile(epsilon: arb) -> arb:
+        return accurately(outside)
+
+    def rest() -> arb:
+        return accurately(outside)
+
+    return Pair(profile, profile, event, rests=(rest, rest))

@@ -1,0 +1,1 @@
+"""Rules about finite mechanisms and bounded kernels."""

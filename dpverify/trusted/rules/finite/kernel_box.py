@@ -1,0 +1,249 @@
+"""One-parameter kernels: an upper bound on the loss over outputs and pairs of inputs, by a tree of exact cuts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any, Final
+
+from flint import arb, ctx
+
+from dpverify.trusted.facts.bounds import Bound, to_fraction
+from dpverify.trusted.language.errors import CertificateError, ExprError, Rejected
+from dpverify.trusted.language.expr import ZERO, Expr, Num, add, derivative, format_expr, mul, parse, substitute, symbols
+from dpverify.trusted.language.model import Claim, Source
+from dpverify.trusted.numbers.balls import Jet, JetCompiler, Program, constant, rational, value
+from dpverify.trusted.order import compare
+from dpverify.trusted.order.polytopes import Polytope, Vector, minus
+from dpverify.trusted.rules.finite.densities import NAMES, Losses, balls, constants, has_floor, has_kinks, losses, resolve
+from dpverify.trusted.rules.finite.normaliser import check_normaliser
+
+NAME: Final = "kernel-box"
+STATEMENT: Final = (
+    "For densities p(y; theta) on an interval the tight epsilon is the supremum of log p(y; theta) - log p(y; theta') over outputs y "
+    "and inputs at most the sensitivity apart: a polytope of dimension three. It is cut into parts, and each part is bounded by its "
+    "slopes from a corner, by a tangent plane where the loss is concave, by its finitely many values, or by the faces that a direction of "
+    "certain increase leads to."
+)
+CHECKED: Final = (
+    "the density is non-negative and integrates to 1 for every input, where no assumption says otherwise",
+    "the parts cover the region",
+    "the loss is at most the value on every part",
+    "past the reach of an infinite output the loss does not depend on y",
+)
+ASSUMED: Final = ("the sampler is ideal",)
+SOURCE: Final = Source("THEORY", "T8")
+
+MAX_DEPTH: Final = 90
+
+
+def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
+    """tight <= value, a constant expression.
+
+    evidence: "value"; "tree" of nodes ["cut", normal, offset, tree below, tree above], ["slide", direction, [a tree for each face]],
+    ["corner", index of a vertex], ["tangent", point], ["values"]; "reach", rational ends in the place of infinite ones; "normaliser" as in
+    `normaliser`. Raises Rejected.
+    """
+    target = parse(str(evidence.get("value")))
+    if symbols(target):
+        raise CertificateError(f"{NAME}: the value {format_expr(target)} is not a constant.")
+    reach = tuple(to_fraction(end, NAME) for end in evidence.get("reach", ("0", "1")))
+    if len(reach) != 2:
+        raise CertificateError(f"{NAME}: 'reach' is not a pair.")
+    space = losses(claim, (reach[0], reach[1]))
+    assumed = check_normaliser(claim, evidence.get("normaliser"))
+    check_tails(space)
+    _Tree(target).walk(evidence["tree"], space.region, space.loss, 0)
+    return Bound("upper", target, assumed=assumed)
+
+
+def check_tails(space: Losses) -> None:
+    """Raises Rejected unless the loss is free of y where an infinite output goes beyond the region."""
+    for ray in space.rays:
+        (end,) = (c for c in space.region.box[0] if c == (max if ray[0] > 0 else min)(space.region.box[0]))
+        tail = Polytope(tuple(v for v in space.region.vertices if v[0] == end), space.region.planes)
+        if "y" in symbols(resolve(space.loss, tail, (ray,))):
+            why = "the loss depends on y there; give the output finite ends, or declare noise added to theta as kind = translation"
+            raise Rejected(NAME, f"y beyond {end}", why)
+
+
+class _Tree:
+    """Walks a tree of cuts and accepts it where every leaf is certainly at most the target."""
+
+    def __init__(self, target: Expr) -> None:
+        self.target = target
+        self.ball = constant(target)
+
+    def walk(self, node: Any, part: Polytope, loss: Expr, depth: int) -> None:
+        """Raises Rejected where the loss is not certainly at most the target on the part."""
+        if depth > MAX_DEPTH:
+            raise Rejected(NAME, where(part), f"the tree is more than {MAX_DEPTH} deep")
+        if not isinstance(node, list | tuple) or not node:
+            raise CertificateError(f"{NAME}: {str(node)[:60]!r} is not a node of a tree.")
+        kind, *rest = node
+        loss = resolve(loss, part) if has_kinks(loss) else loss
+        if kind == "cut":
+            normal, offset, low, high = rest
+            normal, offset = vector(normal), to_fraction(offset, NAME)
+            for tree, n, c in ((low, normal, offset), (high, tuple(-x for x in normal), -offset)):
+                piece = part.below(n, c)
+                if piece is not None:
+                    self.walk(tree, piece, loss, depth + 1)
+        elif kind == "slide":
+            direction, trees = vector(rest[0]), rest[1]
+            faces = None if has_floor(loss) else slide(part, slopes_over(part, loss), direction)
+            if faces is None or len(faces) != len(trees):
+                raise Rejected(NAME, where(part), "the loss does not certainly rise along the direction")
+            for tree, face in zip(trees, faces, strict=True):
+                self.walk(tree, face, loss, depth + 1)
+        elif not self.leaf(node, part, loss):
+            raise Rejected(NAME, where(part), "the loss is not certainly below the value here; cut the part")
+
+    def leaf(self, node: Sequence[Any], part: Polytope, loss: Expr) -> bool:
+        """Whether the loss, resolved on the part, is certainly at most the target by the leaf's argument."""
+        kind, *rest = node
+        if kind == "corner":
+            return self.corner(part, loss, int(rest[0]))
+        if kind == "tangent":
+            return self.tangent(part, loss, vector(rest[0]))
+        if kind == "values":
+            found = constants(loss, balls(part))
+            return found is not None and all(map(self.at_most, found))
+        raise CertificateError(f"{NAME}: {kind!r} is not a kind of node.")
+
+    def corner(self, part: Polytope, loss: Expr, index: int) -> bool:
+        """The mean-value bound from a vertex: loss(v) plus the greatest slope towards another vertex."""
+        if has_floor(loss):
+            # no slopes: the range of the loss over the box itself
+            return bool(value(loss, balls(part)) <= self.ball)
+        start = part.vertices[index]
+        slopes = slopes_over(part, loss)
+        steps = [along(slopes, minus(v, start)) for v in part.vertices]
+        return self.rises_to(loss, start, steps)
+
+    def tangent(self, part: Polytope, loss: Expr, point: Vector) -> bool:
+        """The tangent plane at a point of the part's box, where the loss is certainly concave along the part."""
+        inside = all(low <= x <= high for x, (low, high) in zip(point, part.box, strict=True))
+        if not inside or not part.spans(minus(point, part.vertices[0])):
+            raise CertificateError(f"{NAME}: the point of tangency is not in the part's box and affine hull.")
+        if has_kinks(loss) or not concave(part, loss):
+            return False
+        slopes = slopes_over(spot(point), loss)
+        steps = []
+        for v in part.vertices:
+            way = minus(v, point)
+            step = along(slopes, way)
+            # a slope that is exactly zero or less has no enclosure that says so
+            settled = not step <= 0 and not step > 0 and compare.certainly_le(slope(loss, point, way), ZERO)
+            steps.append(arb(0) if settled else step)
+        return self.rises_to(loss, point, steps)
+
+    def rises_to(self, loss: Expr, start: Vector, steps: Sequence[arb]) -> bool:
+        """Whether loss(start) plus the greatest of 0 and the steps is at most the target: by balls, exactly where nothing rises."""
+        most = arb(0)
+        for step in steps:
+            if not step <= 0:
+                most = most.max(step)
+        ball = value(loss, balls(spot(start)))
+        if ball + most <= self.ball:
+            return True
+        return bool(most <= 0 and ball.overlaps(self.ball)) and self.at_most(at(loss, start))
+
+    def at_most(self, found: Expr) -> bool:
+        """Whether a constant is certainly at most the target."""
+        return found == self.target or constant(found) <= self.ball or compare.certainly_le(found, self.target)
+
+
+def spot(point: Vector) -> Polytope:
+    """A single point as a polytope."""
+    return Polytope((point,), ())
+
+
+def where(part: Polytope) -> str:
+    """A part by the ranges of its coordinates."""
+    return ", ".join(f"{name} in [{low}, {high}]" for name, (low, high) in zip(("y", "theta", "theta'"), part.box, strict=True))
+
+
+def vector(node: Any) -> Vector:
+    """A vector of three exact rationals from its text."""
+    if not isinstance(node, list | tuple) or len(node) != len(NAMES):
+        raise CertificateError(f"{NAME}: {str(node)[:60]!r} is not a vector of three numbers.")
+    return tuple(to_fraction(x, NAME) for x in node)
+
+
+def at(loss: Expr, point: Vector) -> Expr:
+    """The loss at a point, as a constant expression."""
+    return substitute(loss, {name: Num(x) for name, x in zip(NAMES, point, strict=True)})
+
+
+@lru_cache(maxsize=256)
+def _program(loss: Expr, prec: int) -> Program:
+    """The loss compiled for balls at the current precision, which is `prec`."""
+    return JetCompiler().compile(loss)
+
+
+def directional(part: Polytope, loss: Expr, direction: Vector) -> Jet:
+    """The loss and its two derivatives along a direction over the part's box; at a kink every slope between those of its sides."""
+    seeds = {name: (ball, rational(x), arb(0)) for (name, ball), x in zip(balls(part).items(), direction, strict=True)}
+    return Jet(*_program(loss, ctx.prec)(seeds))
+
+
+def slopes_over(part: Polytope, loss: Expr) -> tuple[arb, ...]:
+    """The partial derivatives of the loss over the part's box."""
+    program, seeds = _program(loss, ctx.prec), balls(part)
+    found = []
+    for axis in NAMES:
+        found.append(program({name: (ball, arb(int(name == axis)), arb(0)) for name, ball in seeds.items()})[1])
+    return tuple(found)
+
+
+def along(slopes: Sequence[arb], direction: Vector) -> arb:
+    """The derivative along a direction from the partial ones."""
+    return sum((s * rational(x) for s, x in zip(slopes, direction, strict=True) if x != 0), arb(0))
+
+
+def slide(part: Polytope, slopes: Sequence[arb], direction: Vector) -> list[Polytope] | None:
+    """The faces that hold the maximum where, by the slopes over the part, the loss never falls along the direction, else None."""
+    if not any(direction) or not along(slopes, direction) >= 0 or not part.spans(direction):
+        return None
+    return part.towards(direction)
+
+
+def concave(part: Polytope, loss: Expr) -> bool:
+    """Whether the loss is certainly concave along a part of at most two dimensions."""
+    basis = directions(part)
+    if not basis:
+        return True
+    first = directional(part, loss, basis[0]).d2
+    if len(basis) == 1:
+        return bool(first <= 0)
+    if len(basis) > 2:
+        return False
+    second = directional(part, loss, basis[1]).d2
+    both = tuple(a + b for a, b in zip(*basis, strict=True))
+    mixed = (directional(part, loss, both).d2 - first - second) / 2
+    return bool(first <= 0 and second <= 0 and first * second - mixed * mixed >= 0)
+
+
+def directions(part: Polytope) -> list[Vector]:
+    """Independent differences of vertices that span the part."""
+    basis: list[Vector] = []
+    reduced: list[Vector] = []
+    for v in part.vertices[1:]:
+        step = rest = minus(v, part.vertices[0])
+        for other in reduced:
+            pivot = next(i for i, x in enumerate(other) if x != 0)
+            rest = minus(rest, tuple(x * rest[pivot] / other[pivot] for x in other))
+        if any(rest):
+            basis.append(step)
+            reduced.append(rest)
+    return basis
+
+
+def slope(loss: Expr, point: Vector, direction: Vector) -> Expr:
+    """The derivative along a direction at a point, as a constant expression. Raises Rejected where a function has no rule."""
+    try:
+        partials = [mul(derivative(loss, name), Num(x)) for name, x in zip(NAMES, direction, strict=True) if x != 0]
+    except ExprError as error:
+        raise Rejected(NAME, "tangent", str(error)) from error
+    return at(add(*partials), point)

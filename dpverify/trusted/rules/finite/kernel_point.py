@@ -1,0 +1,146 @@
+"""One-parameter kernels: a lower bound on the loss from two inputs and an interval of outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from flint import arb
+
+from dpverify.trusted.facts.bounds import INFINITE, Bound
+from dpverify.trusted.language.errors import CertificateError, Rejected
+from dpverify.trusted.language.expr import (
+    Call,
+    Expr,
+    Num,
+    call,
+    children,
+    format_expr,
+    neg,
+    neg_log,
+    num,
+    parse,
+    rebuild,
+    sub,
+    substitute,
+    symbols,
+)
+from dpverify.trusted.language.model import Claim, Kernel, Source
+from dpverify.trusted.numbers.balls import constant, hull, value
+from dpverify.trusted.order import compare
+from dpverify.trusted.rules.finite.densities import KINKS, fraction
+from dpverify.trusted.rules.finite.normaliser import check_normaliser
+
+NAME: Final = "kernel-point"
+STATEMENT: Final = (
+    "An interval S of outputs, on which p(y; theta) is at least a and p(y; theta') at most b, bounds the tight epsilon below by log(a/b), "
+    "and where the two densities are continuous on S, by their log-ratio at every point of S. Where p(y; theta') vanishes on S and "
+    "p(y; theta) does not, it is infinite."
+)
+CHECKED: Final = (
+    "the density is non-negative and integrates to 1 for every input, where no assumption says otherwise",
+    "both inputs are in the input interval, at most the sensitivity apart",
+    "S is an interval of the output",
+    "the densities are enclosed on S, and continuous there for a bound at a point",
+)
+ASSUMED: Final = ("the sampler is ideal",)
+SOURCE: Final = Source("THEORY", "T8")
+
+
+def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
+    """tight >= the log-ratio of "theta" to "other" on the outputs "event" = [low, high], or at the output "y" of it.
+
+    Everything in the evidence is a constant expression, but "normaliser", as in `normaliser`. Raises Rejected.
+    """
+    kernel = claim.mechanism
+    if not isinstance(kernel, Kernel):
+        raise Rejected(NAME, "mechanism", "only a density in y and theta is a kernel")
+    theta, other = (_constant(evidence.get(key), key) for key in ("theta", "other"))
+    low, high = (_constant(text, "event") for text in evidence["event"])
+    _check_inputs(claim, kernel, theta, other)
+    for name, left, right in (("event", low, high), ("event", kernel.output[0], low), ("event", high, kernel.output[1])):
+        if left is not None and right is not None and not compare.certainly_le(left, right):
+            raise Rejected(NAME, name, f"{format_expr(left)} is not certainly at most {format_expr(right)}")
+    if not compare.certainly_lt(low, high):
+        raise Rejected(NAME, "event", "the interval holds no output but one")
+    assumed = check_normaliser(claim, evidence.get("normaliser"))
+    densities = [substitute(kernel.density, {"theta": x}) for x in (theta, other)]
+    outputs = {"y": hull(constant(low), constant(high))}
+    p, q = (value(density, outputs) for density in densities)
+    if not (p > 0 and q >= 0 and p.is_finite() and q.is_finite()):
+        raise Rejected(NAME, "event", "the densities have no finite enclosure there, p above 0; take a smaller interval")
+    width = constant(sub(high, low))
+    witness = {
+        "pair": [format_expr(theta), format_expr(other)],
+        "event": f"[{format_expr(low)}, {format_expr(high)}]",
+        "P": _decimals(p * width),
+        "Q": _decimals(q * width),
+    }
+    if q == 0:
+        return Bound("lower", INFINITE, witness=witness, assumed=assumed)
+    if "y" in evidence:
+        found = _at_point(densities, outputs, _constant(evidence["y"], "y"), low, high)
+    else:
+        found = Num(fraction((p.lower() / q.upper()).log().lower()))
+    return Bound("lower", found, witness=witness, assumed=assumed)
+
+
+def _constant(text: Any, key: str) -> Expr:
+    expr = parse(str(text))
+    if symbols(expr):
+        raise CertificateError(f"{NAME}: {key!r} is not a constant.")
+    return expr
+
+
+def _check_inputs(claim: Claim, kernel: Kernel, theta: Expr, other: Expr) -> None:
+    for x in (theta, other):
+        if not compare.certainly_le(kernel.input[0], x) or not compare.certainly_le(x, kernel.input[1]):
+            raise Rejected(NAME, "inputs", f"{format_expr(x)} is not certainly in the input interval")
+    if claim.sensitivity is not None:
+        for a, b in ((theta, other), (other, theta)):
+            if not compare.certainly_le(sub(a, b), claim.sensitivity):
+                raise Rejected(NAME, "inputs", f"they are not certainly within the sensitivity {format_expr(claim.sensitivity)}")
+
+
+def _at_point(densities: list[Expr], outputs: Mapping[str, arb], y: Expr, low: Expr, high: Expr) -> Expr:
+    """The log-ratio at a point of the interval, as an exact expression."""
+    if not compare.certainly_le(low, y) or not compare.certainly_le(y, high):
+        raise Rejected(NAME, "y", "the point is not certainly in the event")
+    if not all(_continuous(density, outputs) for density in densities):
+        raise Rejected(NAME, "event", "a density may jump there; take an interval on one side of the jump")
+    p, q = (substitute(neg_log(_settled(density, outputs)), {"y": y}) for density in densities)
+    found = sub(q, p)
+    if not constant(found).is_finite():
+        raise Rejected(NAME, "y", "the log-ratio has no finite value there")
+    return found
+
+
+def _continuous(expr: Expr, outputs: Mapping[str, arb]) -> bool:
+    """Whether the expression is continuous: everything is where it is finite, but floor, which must be constant."""
+    if isinstance(expr, Call) and expr.name == "floor":
+        return value(expr, outputs).is_exact()
+    return value(expr, outputs).is_finite() and all(_continuous(part, outputs) for part in children(expr))
+
+
+def _settled(expr: Expr, outputs: Mapping[str, arb]) -> Expr:
+    """The expression with floor, abs, min and max left out where enclosures over the event decide them."""
+    if not isinstance(expr, Call) or expr.name not in KINKS:
+        return rebuild(expr, lambda part: _settled(part, outputs))
+    if expr.name == "floor":
+        return num(int(fraction(value(expr, outputs))))
+    args = [_settled(arg, outputs) for arg in expr.args]
+    if expr.name == "abs":
+        ball = value(args[0], outputs)
+        return args[0] if ball >= 0 else neg(args[0]) if ball <= 0 else call("abs", args[0])
+    best = args[0]
+    for other in args[1:]:
+        difference = value(sub(best, other), outputs)
+        first, second = (difference <= 0, difference >= 0) if expr.name == "min" else (difference >= 0, difference <= 0)
+        best = best if first else other if second else call(expr.name, best, other)
+    return best
+
+
+def _decimals(ball: arb) -> list[str]:
+    """Two decimals that enclose a ball."""
+    low, high = (Num(fraction(end)) for end in (ball.lower(), ball.upper()))
+    return [compare.decimal_bounds(low, 12)[0], compare.decimal_bounds(high, 12)[1]]

@@ -1,0 +1,76 @@
+"""k-ary randomized response, for every number of answers and every probability of the truth at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from dpverify.trusted.facts.bounds import INFINITE, Bound
+from dpverify.trusted.facts.parameters import fixed
+from dpverify.trusted.language.errors import CertificateError, Rejected
+from dpverify.trusted.language.expr import ONE, Expr, Num, Sym, call, div, format_expr, mul, neg, num, parse, sub, symbols
+from dpverify.trusted.language.model import Claim, Selection, Source
+from dpverify.trusted.order import compare
+
+NAME: Final = "selection"
+STATEMENT: Final = (
+    "k-ary randomized response tells the truth with probability p and each of the k - 1 other answers with (1 - p)/(k - 1). Its "
+    "tight epsilon is |log r| with r = p (k - 1)/(1 - p), for every k >= 2 and 0 < p < 1: the ratios of two inputs are r, 1/r and 1."
+)
+CHECKED: Final = (
+    "k is an integer, at least 2",
+    "0 < p < 1, or p is 0 or 1 for an infinite lower bound",
+    "the sign of log r, or the named closed form of it",
+)
+ASSUMED: Final = ("the sampler is ideal",)
+SOURCE: Final = Source("THEORY", "T8")
+
+
+def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
+    """|log r| as the bound named by "side", "upper" or "lower".
+
+    "value" may name a closed form v >= 0, accepted where r = exp(v) exactly. A lower bound may fix parameters under "at".
+    Raises Rejected.
+    """
+    side = evidence.get("side")
+    if side not in ("upper", "lower"):
+        raise CertificateError(f"{NAME}: 'side' is {side!r}, not upper or lower.")
+    claim, at = fixed(claim, evidence, NAME) if side == "lower" else (claim, {})
+    mechanism, domains = claim.mechanism, dict(claim.domains)
+    if not isinstance(mechanism, Selection):
+        raise Rejected(NAME, "mechanism", "only k-ary randomized response is a selection")
+    k, p = mechanism.k, mechanism.p
+    if not _is_integer(claim, k) or not compare.certainly_le(num(2), k, domains):
+        raise Rejected(NAME, "k", f"{format_expr(k)} is not certainly an integer of at least 2")
+    others = sub(k, ONE)
+    other = div(sub(ONE, p), others)
+    witness = {"pair": [0, 1], "event": "{0}", "P": format_expr(p), "Q": format_expr(other)}
+    if side == "lower" and any(compare.certainly_equal(p, end, domains) for end in (num(0), ONE)):
+        return Bound("lower", INFINITE, witness=witness | ({} if p == ONE else {"pair": [1, 0], "P": format_expr(other), "Q": "0"}), at=at)
+    for low, high, end in ((num(0), p, "above 0"), (p, ONE, "below 1")):
+        if not compare.certainly_lt(low, high, domains):
+            raise Rejected(NAME, "p", f"{format_expr(p)} is not certainly {end}")
+    if "value" in evidence:
+        value = parse(str(evidence["value"]))
+        if not symbols(value) <= domains.keys() or not compare.certainly_le(num(0), value, domains):
+            raise Rejected(NAME, "value", f"{format_expr(value)} is not certainly at least 0")
+        if not compare.certainly_equal(mul(p, others), mul(call("exp", value), sub(ONE, p)), domains):
+            raise Rejected(NAME, "value", f"p (k - 1) is not certainly exp({format_expr(value)}) (1 - p)")
+        return Bound(side, value, witness=witness if side == "lower" else None, at=at)
+    logarithm = call("log", div(mul(p, others), sub(ONE, p)))
+    truth_is_likelier = compare.certainly_le(ONE, mul(p, k), domains)
+    lie_is_likelier = compare.certainly_le(mul(p, k), ONE, domains)
+    if truth_is_likelier:
+        value = logarithm
+    elif lie_is_likelier:
+        value = neg(logarithm)
+        witness = {"pair": [1, 0], "event": "{0}", "P": format_expr(other), "Q": format_expr(p)}
+    else:
+        value = call("max", logarithm, neg(logarithm))
+    return Bound(side, value, witness=witness if side == "lower" else None, at=at)
+
+
+def _is_integer(claim: Claim, k: Expr) -> bool:
+    if isinstance(k, Num):
+        return k.value.denominator == 1
+    return isinstance(k, Sym) and k.name in dict(claim.domains) and dict(claim.domains)[k.name].integer

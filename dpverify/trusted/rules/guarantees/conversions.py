@@ -1,0 +1,235 @@
+"""Conversions between Renyi, concentrated, Gaussian and approximate differential privacy, each a theorem.
+
+What comes out is said in the name: a `pair` is one pair of distributions that dominates the mechanism and so may be composed again; a
+`bound` on delta or epsilon holds at one point alone, for every order (any order is sound, a search looks for the best), and is no curve
+to compose with. `renyi_pair` makes a pair of several such points.
+
+epsilon and divergences are in nats; orders are rationals above 1; all other arguments are constants.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final
+
+from dpverify.trusted.facts.pairs import Pair, symmetric
+from dpverify.trusted.language.errors import Undecided
+from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, add, call, div, format_expr, mul, neg, num, power, sqrt, sub, symbols
+from dpverify.trusted.language.model import Source
+from dpverify.trusted.numbers.balls import exact, precision
+from dpverify.trusted.order.compare import certainly_le, certainly_lt, decimal_bounds, enclose
+from dpverify.trusted.rules.curves import gaussian
+from dpverify.trusted.rules.guarantees import guarantees
+
+NAME: Final = "privacy-measures"
+STATEMENT: Final = (
+    "If the Renyi divergence of order a > 1 between the outputs on every two neighbours is at most tau, the mechanism is (eps, delta)-DP "
+    "with delta = exp((a - 1)(tau - eps)) (1 - 1/a)^a/(a - 1) for every eps. rho-zCDP is tau = a rho at every order; eps-DP implies "
+    "(eps tanh(eps/2))-zCDP, bounded range eta implies (eta^2/8)-zCDP, and Renyi divergences and rho add up in adaptive composition. "
+    "mu-GDP is domination by N(0, 1) and N(mu, 1), and composes to the square root of the sum of squares."
+)
+CHECKED: Final = ("orders are above 1", "divergences, rho, mu and eps are at least 0", "delta is in (0, 1]")
+ASSUMED: Final = ()
+SOURCE: Final = Source(
+    "Canonne, Kamath & Steinke 2020, Proposition 12; Bun & Steinke 2016; Mironov 2017; Cesar & Rogers 2021; Dong, Roth & Su 2022"
+)
+
+ACCURACY: Final = 192
+"""Bits to which a bound on delta is enclosed before it is rounded up."""
+KEPT: Final = 80
+"""Bits of a rounded bound."""
+
+
+@dataclass(frozen=True, slots=True)
+class Renyi:
+    """Divergence of order `order` > 1 at most `divergence` between the outputs on every two neighbours, in both orders of the two."""
+
+    order: Fraction
+    divergence: Expr
+
+    def __post_init__(self) -> None:
+        """Raises Undecided where the order is not above 1 or the divergence is not certainly at least 0."""
+        _check_order(self.order)
+        _check_at_least_zero("the divergence", self.divergence)
+
+
+# -- Renyi ---------------------------------------------------------------------------------------
+
+
+def renyi_of_gaussian(mu: Expr, order: Fraction) -> Renyi:
+    """Exactly order mu^2/2, mu the distance over the standard deviation. Source: Mironov 2017, Proposition 7."""
+    return Renyi(order, mul(num(order / 2), power(mu, num(2))))
+
+
+def renyi_of_laplace(eps0: Expr, order: Fraction) -> Renyi:
+    """Exactly log(a/(2a - 1) e^((a - 1) eps0) + (a - 1)/(2a - 1) e^(-a eps0))/(a - 1), eps0 = sensitivity/scale.
+
+    Source: Mironov 2017, Proposition 6.
+    """
+    _check_order(order)
+    _check_at_least_zero("eps0", eps0)
+    rise = mul(num(order / (2 * order - 1)), call("exp", mul(num(order - 1), eps0)))
+    fall = mul(num((order - 1) / (2 * order - 1)), call("exp", mul(num(-order), eps0)))
+    return Renyi(order, mul(num(1 / (order - 1)), call("log", add(rise, fall))))
+
+
+def renyi_of_pure(eps0: Expr, order: Fraction) -> Renyi:
+    """log((e^(a eps0) + e^((1 - a) eps0))/(1 + e^eps0))/(a - 1): the divergence of randomized response, which dominates eps0-DP."""
+    _check_order(order)
+    _check_at_least_zero("eps0", eps0)
+    above = add(call("exp", mul(num(order), eps0)), call("exp", mul(num(1 - order), eps0)))
+    return Renyi(order, mul(num(1 / (order - 1)), call("log", div(above, add(ONE, call("exp", eps0))))))
+
+
+def renyi_of_zcdp(rho: Expr, order: Fraction) -> Renyi:
+    """order rho, by definition. Source: Bun & Steinke 2016, Definition 1.1."""
+    return Renyi(order, mul(num(order), rho))
+
+
+def renyi_composed(parts: Sequence[Renyi]) -> Renyi:
+    """The sum of the divergences, for adaptive composition. Raises Undecided unless there are parts, all of one order.
+
+    Source: Mironov 2017, Proposition 1.
+    """
+    orders = {part.order for part in parts}
+    if len(orders) != 1:
+        raise Undecided(f"{NAME}: Renyi divergences add up at one order; these are of {len(orders)}.")
+    return Renyi(orders.pop(), add(*(part.divergence for part in parts)))
+
+
+def renyi_delta_bound(renyi: Renyi, epsilon: Expr) -> Expr:
+    """A delta for which the mechanism is (epsilon, delta)-DP: a bound at this epsilon, not a curve to compose with.
+
+    E(1 - e^(eps - L))_+ <= c E e^((a - 1)(L - eps)) with c = max over x > 0 of (1 - 1/x) x^(1 - a) = (1 - 1/a)^a/(a - 1).
+    Source: Canonne, Kamath & Steinke 2020, Proposition 12.
+    """
+    _check_at_least_zero("epsilon", epsilon)
+    excess = renyi.order - 1
+    constant = call("exp", mul(num(renyi.order), call("log", num(excess / renyi.order))))  # a power would be expanded exactly
+    return mul(num(1 / excess), call("exp", mul(num(excess), sub(renyi.divergence, epsilon))), constant)
+
+
+def renyi_epsilon_bound(renyi: Renyi, delta: Expr) -> Expr:
+    """An epsilon for which the mechanism is (epsilon, delta)-DP, at least 0: a bound at this delta, not a curve to compose with.
+
+    tau + (log(1/delta) + (a - 1) log(1 - 1/a) - log a)/(a - 1). Raises Undecided unless delta is certainly in (0, 1].
+    Source: Canonne, Kamath & Steinke 2020, Proposition 12.
+    """
+    if symbols(delta) or not (certainly_lt(ZERO, delta) and certainly_le(delta, ONE)):
+        raise Undecided(f"{NAME}: delta = {format_expr(delta)} is not certainly a number in (0, 1].")
+    excess = renyi.order - 1
+    beyond = neg(add(call("log", delta), call("log", num(renyi.order))))
+    return call("max", ZERO, add(renyi.divergence, mul(num(1 / excess), beyond), call("log", num(excess / renyi.order))))
+
+
+def renyi_pair(points: Sequence[tuple[Renyi, Expr]]) -> Pair:
+    """The pair that dominates every mechanism with these Renyi divergences, as far as their bounds at the epsilons beside them tell.
+
+    Each bound on delta is rounded up to a short rational; bounds of 1 or more tell nothing and are left out. Raises Undecided where none
+    is left.
+    """
+    found: list[guarantees.Point] = []
+    for renyi, epsilon in points:
+        delta = rounded_up(renyi_delta_bound(renyi, epsilon))
+        if delta < 1:
+            found.append((epsilon, Num(delta)))
+    if not found:
+        raise Undecided(f"{NAME}: no order and epsilon with a delta below 1; take larger epsilons.")
+    return guarantees.pair(found)
+
+
+# -- concentrated --------------------------------------------------------------------------------
+
+
+def zcdp_of_gaussian(mu: Expr) -> Expr:
+    """rho = mu^2/2. Source: Bun & Steinke 2016, Proposition 1.6."""
+    _check_at_least_zero("mu", mu)
+    return mul(num(Fraction(1, 2)), power(mu, num(2)))
+
+
+def zcdp_of_pure(eps0: Expr) -> Expr:
+    """rho = eps0 tanh(eps0/2), the least that all eps0-DP mechanisms have; at most eps0^2/2, the form of Bun & Steinke 2016, Prop. 1.4.
+
+    Randomized response dominates them all; its divergence of order a = 1/2 + x is log(cosh(x eps0)/cosh(eps0/2))/(x^2 - 1/4), and
+    log cosh(eps0 sqrt(v)) is concave in v, so that it lies below its tangent at v = 1/4: the divergence is at most a eps0 tanh(eps0/2).
+    """
+    _check_at_least_zero("eps0", eps0)
+    return mul(eps0, call("tanh", mul(num(Fraction(1, 2)), eps0)))
+
+
+def zcdp_of_bounded_range(eta: Expr) -> Expr:
+    """rho = eta^2/8. Source: Cesar & Rogers 2021.
+
+    The loss L lies in an interval of length eta, so that log E e^(s (L - KL)) <= s^2 eta^2/8 (Hoeffding), KL its mean. At s = -1 the left
+    side is KL, since E e^-L = 1; at s = a - 1 it is (a - 1) (D_a - KL). Together D_a <= a eta^2/8.
+    """
+    _check_at_least_zero("eta", eta)
+    return mul(num(Fraction(1, 8)), power(eta, num(2)))
+
+
+def zcdp_composed(rhos: Sequence[Expr]) -> Expr:
+    """The sum of the rhos, for adaptive composition. Source: Bun & Steinke 2016, Lemma 1.7."""
+    for rho in rhos:
+        _check_at_least_zero("rho", rho)
+    return add(*rhos)
+
+
+def zcdp_delta_bound(rho: Expr, epsilon: Expr, order: Fraction) -> Expr:
+    """A delta at epsilon by the Renyi divergence of this order: a bound at one point, sound for every order above 1."""
+    return renyi_delta_bound(renyi_of_zcdp(rho, order), epsilon)
+
+
+def zcdp_epsilon_bound(rho: Expr, delta: Expr, order: Fraction) -> Expr:
+    """An epsilon at delta by the Renyi divergence of this order: a bound at one point, sound for every order above 1."""
+    return renyi_epsilon_bound(renyi_of_zcdp(rho, order), delta)
+
+
+# -- Gaussian ------------------------------------------------------------------------------------
+
+
+def gdp_pair(mu: Expr) -> Pair:
+    """N(0, 1) and N(mu, 1): mu-GDP says that they dominate the mechanism, and nothing else. Raises Undecided unless mu >= 0.
+
+    Source: Dong, Roth & Su 2022, Definition 2.6 and Corollary 2.13.
+    """
+    _check_at_least_zero("mu", mu)
+    return symmetric(gaussian.profile(mu))
+
+
+def gdp_composed(mus: Sequence[Expr]) -> Expr:
+    """sqrt(sum of mu^2), for adaptive composition. Source: Dong, Roth & Su 2022, Corollary 3.3."""
+    for mu in mus:
+        _check_at_least_zero("mu", mu)
+    return sqrt(add(*(power(mu, num(2)) for mu in mus)))
+
+
+# -- checks and rounding --------------------------------------------------------------------------
+
+
+def _check_order(order: Fraction) -> None:
+    if not order > 1:
+        raise Undecided(f"{NAME}: a Renyi divergence of order {order}; these conversions want an order above 1.")
+
+
+def _check_at_least_zero(name: str, value: Expr) -> None:
+    if symbols(value) or not certainly_le(ZERO, value):
+        raise Undecided(f"{NAME}: {name} = {format_expr(value)} is not certainly a number of at least 0.")
+
+
+def rounded_up(value: Expr) -> Fraction:
+    """A rational with few bits that is at least a constant, and at least 0."""
+    with precision(ACCURACY):
+        top = exact(enclose(value, ACCURACY).upper())
+    if top <= 0:
+        return Fraction(0)
+    shift = KEPT - (top.numerator.bit_length() - top.denominator.bit_length())
+    scaled = top * Fraction(2) ** shift
+    return Fraction(-(-scaled.numerator // scaled.denominator)) / Fraction(2) ** shift
+
+
+def decimal_above(value: Expr, digits: int) -> str:
+    """A decimal of a constant, rounded up, without needless zeros."""
+    high = decimal_bounds(value, digits)[1]
+    return high.rstrip("0").removesuffix(".") if "." in high and "e" not in high else high

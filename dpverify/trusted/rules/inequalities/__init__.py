@@ -1,0 +1,1 @@
+"""Rules about inequalities between expressions for all parameters."""

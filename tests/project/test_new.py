@@ -1,0 +1,160 @@
+"""A new claim file says what it is, and verifies at once to the epsilon that theory gives."""
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from scipy import integrate, optimize, stats
+
+from dpverify import cli
+from dpverify.catalogue.kinds import BUILTINS, COMBINATORS, READERS
+from dpverify.project.kinds import KINDS, UNSAMPLED
+from dpverify.project.render import templates
+
+
+def run(*args, code=0):
+    result = CliRunner().invoke(cli.main, [str(arg) for arg in args])
+    assert result.exit_code == code, result.output
+    return result
+
+
+def softmax_epsilon() -> float:
+    """Of the exponential mechanism with beta 1/2 on three rows of scores: the greatest ratio of two probabilities of one output."""
+    weights = np.exp(np.array([[3, 1, 0], [2, 2, 1], [3, 2, 1]]) / 2)
+    rows = weights / weights.sum(axis=1, keepdims=True)
+    return float(np.log(rows[:, None] / rows[None]).max())
+
+
+def process_epsilon() -> float:
+    """Of a t process with 5 degrees of freedom at scale 4 and delta 1/1000: the mean of Gaussian deltas over chi^2 = 5/V."""
+
+    def delta(epsilon: float) -> float:
+        def gaussian(chi: float) -> float:
+            mu = math.sqrt(chi / 5) / 4
+            return stats.norm.cdf(mu / 2 - epsilon / mu) - math.exp(epsilon) * stats.norm.cdf(-mu / 2 - epsilon / mu)
+
+        return integrate.quad(lambda chi: gaussian(chi) * stats.chi2.pdf(chi, 5), 0, 80, epsabs=1e-13, limit=200)[0]
+
+    return float(optimize.brentq(lambda epsilon: delta(epsilon) - 1e-3, 0.1, 2, xtol=1e-12))
+
+
+TIGHT = {
+    "radial": 1 / 2, "translation": 1 / 2, "product": 1 / 2, "kernel": 1 / 2, "builtin": 1 / 2,  # Laplace of scale 2 at sensitivity 1
+    "mixture": 8 * math.asinh(1 / (2 * math.sqrt(5))),  # multivariate t (THEORY T6)
+    "table": math.log(2), "exponential": softmax_epsilon(), "elliptical_process": process_epsilon(),
+    "guarantee": 1, "compose": 1 / 2 + 2 * 3 / 4, "subsample": math.log(1 + (math.e - 1) / 4), "group": 2 / 4, "post_process": 1 / 2,
+    "parallel": 1 / 2, "lipschitz": 2 / 4,
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A folder with a claim file and a sampler of every kind."""
+    folder = tmp_path_factory.mktemp("mechanisms")
+    for kind in KINDS:
+        run("new", f"my-{kind}", "--kind", kind, "--dir", folder, *([] if kind in UNSAMPLED else ["--sampler"]))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def claims(folder):
+    data = json.loads(run("verify", folder, "--format", "json", "--no-cache").stdout)
+    return {Path(claim["file"]).stem.removeprefix("my-"): claim for claim in data["claims"]}
+
+
+def test_there_is_a_template_for_every_kind_that_can_be_declared():
+    assert set(KINDS) == {*READERS, *COMBINATORS, "builtin"}
+    of_kinds = {f"claims/{kind}.toml" for kind in KINDS} | {f"samplers/{kind}.py" for kind in KINDS.keys() - UNSAMPLED}
+    assert {name for name in templates() if "/_" not in name and not name.startswith("project/")} == of_kinds
+
+
+@pytest.mark.parametrize("kind", TIGHT)
+def test_the_claim_of_a_new_file_is_proved_with_the_epsilon_of_theory(kind, claims):
+    claim = claims[kind]
+    assert (claim["verdict"], claim["as_expected"]) == ("PROVED", True)
+    lower, upper = claim["epsilon"]["lower"], claim["epsilon"]["upper"]
+    assert lower is None or float(lower) <= TIGHT[kind] + 1e-9
+    assert TIGHT[kind] - 1e-9 <= float(upper) <= TIGHT[kind] + 1e-9
+
+
+def test_an_implementation_that_declares_nothing_is_undecided_and_that_is_expected(claims):
+    assert (claims["sampled"]["verdict"], claims["sampled"]["as_expected"]) == ("UNKNOWN", True)
+    assert set(claims) == {*TIGHT, "sampled"}
+
+
+def test_the_names_that_a_builtin_file_lists_are_all_that_there_are(folder):
+    text = (folder / "my-builtin.toml").read_text()
+    assert {name for name in BUILTINS if f"{name} (" in text} == set(BUILTINS)
+
+
+def test_the_help_tells_every_kind_in_a_sentence():
+    said = run("new", "--help").stdout
+    assert all(f"  {kind} " in said and what in said for kind, what in KINDS.items())
+    assert "'radial', 'translation'" in run("new", "mine", "--kind", "radal", code=2).output
+
+
+# -- where it goes ---------------------------------------------------------------------------------
+
+
+def test_a_new_file_goes_where_the_other_claim_files_of_the_project_are(tmp_path, monkeypatch):
+    (tmp_path / "pyproject.toml").write_text('[tool.dpverify]\npaths = ["one.toml", "privacy/claims"]\n')
+    (tmp_path / "src").mkdir()
+    monkeypatch.chdir(tmp_path / "src")
+    said = run("new", "mine", "--kind", "table").stdout
+    assert (tmp_path / "privacy" / "claims" / "mine.toml").is_file()
+    assert "dpverify verify ../privacy/claims/mine.toml" in said
+
+
+def test_a_new_file_goes_to_specs_in_a_project_that_does_not_say_where(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    run("new", "mine", "--kind", "table")
+    assert [path.as_posix() for path in sorted(Path().rglob("*.*"))] == ["specs/mine.toml"]
+
+
+def test_a_new_file_names_the_schema_beside_it_for_editors(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    run("new", "before", "--kind", "table")
+    run("init")
+    run("new", "after", "--kind", "table")
+    assert Path("specs/after.toml").read_text().startswith("#:schema ./claim-file.schema.json\n")
+    assert "#:schema" not in Path("specs/before.toml").read_text()
+
+
+def test_a_file_that_is_there_is_refused_and_replaced_only_by_force(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("specs").mkdir()
+    Path("specs/mine.toml").write_text("# mine\n")
+    Path("specs/mine.py").write_text("# mine\n")
+    said = run("new", "mine", "--kind", "table", "--sampler", code=2).output
+    assert "mine.toml: it is there already" in said and "mine.py: it is there already" in said and "--force" in said
+    assert Path("specs/mine.toml").read_text() == Path("specs/mine.py").read_text() == "# mine\n"
+    run("new", "mine", "--kind", "table", "--sampler", "--force")
+    assert "[audit]" in Path("specs/mine.toml").read_text()
+
+
+def test_a_dry_run_makes_nothing(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert "would make" in run("new", "mine", "--kind", "table", "--sampler", "--dry-run").stdout
+    assert list(Path().iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["", "a/b", "../a", "9lives", "a b", "a.toml", "naïve"])
+def test_a_name_that_is_no_name_is_refused(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert "cannot name a mechanism" in run("new", "--kind", "table", "--", name, code=2).output
+    assert list(Path().iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["random", "class", "numbers"])
+def test_a_sampler_is_not_named_as_a_module_of_python(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert "Python has a word or a module of this name" in run("new", name, "--kind", "table", "--sampler", code=2).output
+    run("new", name, "--kind", "table")
+
+
+def test_a_kind_whose_outputs_are_functions_has_no_sampler(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert "its outputs are functions" in run("new", "mine", "--kind", "elliptical_process", "--sampler", code=2).output
