@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dpverify.trusted.facts.bounds import Bound, Infinite
+from dpverify.trusted.facts.orientation import is_told
 from dpverify.trusted.language.errors import DpverifyError
 from dpverify.trusted.language.expr import ZERO
 from dpverify.trusted.language.model import (
@@ -31,7 +32,6 @@ from dpverify.trusted.language.model import (
 )
 from dpverify.trusted.numbers.balls import precision
 from dpverify.trusted.order.compare import certainly_lt
-from dpverify.trusted.parts.orientation import is_told
 
 Steps = list[dict[str, Any]]
 Search = Callable[[Claim, int], Steps]

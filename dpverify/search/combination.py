@@ -10,6 +10,7 @@ from itertools import islice, permutations, product
 from typing import Any
 
 from dpverify.trusted.facts.bounds import Infinite
+from dpverify.trusted.facts.orientation import is_told
 from dpverify.trusted.language.errors import DpverifyError
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, mul
 from dpverify.trusted.language.model import (
@@ -30,7 +31,6 @@ from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.parts import neighbours
 from dpverify.trusted.parts.neighbours import Choice, OnePair, Space, Vector
-from dpverify.trusted.parts.orientation import is_told
 from dpverify.trusted.parts.runs import Run, leaf
 from dpverify.trusted.rules.additive import convex_exponent
 from dpverify.trusted.rules.composition import combination as rule

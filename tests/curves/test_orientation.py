@@ -10,11 +10,11 @@ from fractions import Fraction
 import mpmath
 import pytest
 
+from dpverify.trusted.facts.orientation import is_told
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import Num, parse
 from dpverify.trusted.language.model import Claim, Lipschitz, Part, Product, Query, Subsample, Translation
 from dpverify.trusted.numbers.balls import constant, precision, rational
-from dpverify.trusted.parts.orientation import is_told
 from dpverify.trusted.parts.runs import Run
 from dpverify.trusted.rules.composition import combination, finite_losses, leaves, poisson_subsampling, tree
 from dpverify.trusted.rules.composition.premises import pure_epsilon

@@ -46,7 +46,7 @@ from dpverify.trusted.language.model import (
 )
 from dpverify.trusted.order.compare import AT_LEAST_ZERO, certainly_equal
 from dpverify.trusted.order.convexity import Shapes
-from dpverify.trusted.rules.curves import gaussian, laplace
+from dpverify.trusted.parts.forms import gaussian_form, laplace_form
 
 NAME: Final = "joint-neighbours"
 STATEMENT: Final = (
@@ -213,7 +213,7 @@ def even(noise: Mechanism) -> bool:
         pass
     if symbols(noise.density) <= {"z"} and certainly_equal(noise.density, mirrored, {"z": Domain()}):
         return True
-    return laplace.is_laplace(noise) or gaussian.is_gaussian(noise)
+    return laplace_form(noise) is not None or gaussian_form(noise) is not None
 
 
 @lru_cache(maxsize=256)

@@ -40,9 +40,8 @@ from dpverify.trusted.language.model import (
 from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.order.geometry import Sensitivity
 from dpverify.trusted.order.sensitivity import further, is_whole, off_the_integers, on_integers, require_answers, sensitivity_bounds
-from dpverify.trusted.parts import neighbours
-from dpverify.trusted.rules.guarantees import stated_guarantee
-from dpverify.trusted.rules.guarantees.stated_guarantee import NONE
+from dpverify.trusted.parts import neighbours, stated
+from dpverify.trusted.parts.stated import NONE
 
 WHAT: Final = "the parts"
 MOST_TIMES: Final = 10**6
@@ -233,7 +232,7 @@ def leaf(run: Run, domains: Mapping[str, Domain] = NONE) -> tuple[Mechanism, Exp
     if isinstance(part.mechanism, Selection):
         return part.mechanism, part.sensitivity, None
     if isinstance(part.mechanism, Guarantee):
-        return stated_guarantee.at_distance(part.mechanism, _distance(factor, domains), domains), part.sensitivity, None
+        return stated.at_distance(part.mechanism, _distance(factor, domains), domains), part.sensitivity, None
     if isinstance(part.mechanism, Staircase):
         return part.mechanism, mul(factor, part.sensitivity or ONE), None
     if part.query is not None:

@@ -10,6 +10,7 @@ from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import Expr, call, div, num
 from dpverify.trusted.language.model import Guarantee, Table
 from dpverify.trusted.order.compare import certainly_equal
+from dpverify.trusted.parts import stated
 from dpverify.trusted.parts.neighbours import OnePair
 from dpverify.trusted.parts.runs import Run, leaf, occurs, reach
 from dpverify.trusted.rules.composition import finite_composition, finite_losses, gaussian_composition, laplace_sums, leaves
@@ -98,7 +99,7 @@ def _stated(run: Run) -> tuple[Expr, Expr] | None:
         return None
     if sensitivity is not None or query is not None:
         return None
-    stated_guarantee.check(found)
+    stated.check(found)
     epsilon, delta = found.rows[0]
     return epsilon, delta
 

@@ -15,7 +15,7 @@ from dpverify.trusted.language.expr import Expr, Num, add, mul, num, power, sqrt
 from dpverify.trusted.language.model import Guarantee, Matrix, Product, Query, Radial, Source
 from dpverify.trusted.order.compare import certainly_equal
 from dpverify.trusted.order.geometry import largest_eigenvalue
-from dpverify.trusted.parts import neighbours
+from dpverify.trusted.parts import neighbours, stated
 from dpverify.trusted.parts.runs import Run, leaf, reach
 from dpverify.trusted.rules.curves import gaussian
 from dpverify.trusted.rules.guarantees import stated_guarantee
@@ -150,5 +150,5 @@ def _stated(run: Run) -> Expr | None:
     found, sensitivity, query = leaf(run)
     if not isinstance(found, Guarantee) or found.measure != "gdp" or sensitivity is not None or query is not None:
         return None
-    stated_guarantee.check(found)
+    stated.check(found)
     return found.rows[0][0]

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from flint import arb, ctx
 
+from dpverify.trusted.facts.orientation import oriented
 from dpverify.trusted.facts.pairs import Curve, Evidence, Pair, Profile
 from dpverify.trusted.language.certificate import PRECISIONS
 from dpverify.trusted.language.errors import CertificateError, Rejected
@@ -17,7 +18,6 @@ from dpverify.trusted.numbers.balls import precision
 from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.order.sensitivity import off_the_integers
 from dpverify.trusted.parts.neighbours import OnePair
-from dpverify.trusted.parts.orientation import oriented
 from dpverify.trusted.parts.runs import Run, leaf, reach
 from dpverify.trusted.rules.composition import product
 from dpverify.trusted.rules.curves import (

@@ -45,8 +45,8 @@ from dpverify.trusted.order.cones import Cones, dot, matrix, up_to_sign, vertice
 from dpverify.trusted.order.convexity import Shapes
 from dpverify.trusted.order.geometry import Sensitivity, Vector
 from dpverify.trusted.order.polyhedra import Shift
+from dpverify.trusted.parts.exponents import Exponent, exponent
 from dpverify.trusted.rules.curves import laplace, optimal_composition
-from dpverify.trusted.rules.curves.exponents import Exponent, exponent
 
 NAME: Final = "lipschitz-exponent"
 STATEMENT: Final = (

@@ -10,10 +10,9 @@ from dataclasses import replace
 
 from dpverify.trusted.facts.pairs import Curve
 from dpverify.trusted.language.expr import ONE, Sym, neg, substitute
-from dpverify.trusted.language.model import Part, Product, Translation
+from dpverify.trusted.language.model import Domain, Part, Product, Translation
 from dpverify.trusted.order.compare import certainly_equal
 from dpverify.trusted.parts.runs import Run, reach
-from dpverify.trusted.rules.curves.unimodal import REALS
 
 _Z = Sym("z")
 
@@ -26,7 +25,7 @@ def is_told(part: Part) -> bool:
     columns = set(zip(*query.rows, strict=True))
     if all(tuple(-x for x in column) in columns for column in columns):
         return False
-    mirrored = certainly_equal(noise.density, substitute(noise.density, {"z": neg(_Z)}), REALS)
+    mirrored = certainly_equal(noise.density, substitute(noise.density, {"z": neg(_Z)}), {"z": Domain()})
     lower, upper = noise.support if isinstance(noise, Translation) else (None, None)
     ends = lower is upper is None or (lower is not None and upper is not None and certainly_equal(lower, neg(upper)))
     return not (mirrored and ends)
