@@ -73,24 +73,28 @@ _OF_CURVES: Final = {
     "gaussian-scale-mixture": "curves.scale_mixture",
     "group-privacy": "composition.group_privacy",
     "independent-coordinates": "composition.product",
+    "joint-neighbours": "composition.joint_neighbours",
     "laplace": "curves.laplace",
     "laplace-sums": "composition.laplace_sums",
     "lattice": "curves.lattice",
     "line": "curves.line",
     "lipschitz-exponent": "curves.gauge",
-    "loss-distribution": "composition.losses",
+    "loss-distribution": "composition.loss_distribution",
     "optimal-composition": "curves.optimal_composition",
     "parallel-composition": "composition.parallel_composition",
     "poisson-subsampling": "composition.poisson_subsampling",
-    "post-processing": "composition.post_processing",
     "pure-guarantee": "guarantees.pure_guarantee",
     "radial-caps": "curves.spherical_caps",
     "renyi-composition": "composition.renyi_composition",
     "sampling-without-replacement": "composition.sampling_without_replacement",
+    "single-part": "composition.single_part",
     "stated-guarantee": "guarantees.stated_guarantee",
-    "student-t": "curves.t_noise",
     "uniform-ball": "curves.uniform_ball",
 }
+
+
+_BESIDE: Final = {"post-processing": "composition.post_processing", "student-t": "curves.t_noise"}
+"""Theorems that others go through, which no line names."""
 
 
 class _Loaded(Mapping[str, Any]):
@@ -118,8 +122,14 @@ TABLE: Final[Mapping[str, Rule]] = _Loaded({**_OF_THE_MECHANISM, **_OF_THE_CLAIM
 OF_THE_MECHANISM: Final = frozenset(_OF_THE_MECHANISM)
 """The rules that speak of a mechanism at its sensitivity, whatever epsilon and delta are claimed: they are not shown these."""
 
-CURVES: Final[Mapping[str, Theorem]] = _Loaded(_OF_CURVES)
+OF_CURVES: Final = frozenset(_OF_CURVES)
+"""The rules that speak of a curve: of any part, not of what is claimed."""
+
+ANYWHERE: Final = OF_THE_MECHANISM - {"combination"} | {"cosets", "elliptical-process-unbounded", "stated-epsilon"}
+"""The rules about the pure epsilon of a single mechanism: of any part too."""
+
+CURVES: Final[Mapping[str, Theorem]] = _Loaded({**_OF_CURVES, **_BESIDE})
 """Every theorem about curves."""
 
-EXPLAINED: Final[Mapping[str, Theorem]] = _Loaded({**_OF_CURVES, **_OF_THE_MECHANISM, **_OF_THE_CLAIM})
+EXPLAINED: Final[Mapping[str, Theorem]] = _Loaded({**_OF_CURVES, **_BESIDE, **_OF_THE_MECHANISM, **_OF_THE_CLAIM})
 """Every theorem that a judgement may rest on: the rules, and those about curves that they go through."""

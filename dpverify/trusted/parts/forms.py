@@ -1,4 +1,4 @@
-"""Noise whose exponent has a known form: Gaussian, and Laplace."""
+"""Mechanisms of a known form: Gaussian noise, Laplace noise, randomized response."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from dpverify.trusted.language.expr import (
     sub,
     symbols,
 )
-from dpverify.trusted.language.model import Mechanism, Norm
+from dpverify.trusted.language.model import Mechanism, Norm, Table
 from dpverify.trusted.order import compare
 from dpverify.trusted.parts.exponents import Exponent, exponent
 
@@ -89,3 +89,18 @@ def _kinks(expr: Expr) -> Iterator[Expr]:
                 yield neg(div(rest, slope))
     for part in children(expr):
         yield from _kinks(part)
+
+
+def randomized_response(noise: Mechanism) -> Expr | None:
+    """The epsilon of binary randomized response: log(p/(1 - p)) with p >= 1/2; None for another mechanism."""
+    table = noise
+    if not isinstance(table, Table) or len(table.rows) != 2 or len(table.rows[0]) != 2:
+        return None
+    if table.adjacent is not None and not {(0, 1), (1, 0)} & set(table.adjacent):
+        return None
+    (a, b), (c, d) = table.rows
+    if not (compare.certainly_equal(a, d) and compare.certainly_equal(b, c)):
+        return None
+    if compare.certainly_equal(a, b):
+        return num(0)
+    return call("abs", call("log", div(a, b)))

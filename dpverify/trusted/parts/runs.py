@@ -64,6 +64,11 @@ class Run:
     mapped: bool = False
 
 
+def whole(claim: Claim) -> Run:
+    """The run that a claim is about."""
+    return Run(Part(claim.mechanism, claim.sensitivity, claim.query, claim.adjacency))
+
+
 def runs(part: Part, run: Run, top: bool = True) -> Iterator[Run]:
     """The runs that a part comes to. run: what all of them have from above. Raises Rejected for a count that is not a number."""
     run = replace(run, times=run.times * _count(part.times))

@@ -11,6 +11,7 @@ from dpverify.trusted.language.model import MEASURES, Domain, Guarantee
 from dpverify.trusted.order.compare import certainly_equal, certainly_le
 
 WHAT: Final = "stated-guarantee"
+STATED: Final = "the mechanism has the guarantee that is stated of it, for all neighbours and in both orders"
 NONE: Final[Mapping[str, Domain]] = {}
 
 

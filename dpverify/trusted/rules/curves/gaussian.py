@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Final
+from typing import Any, Final
 
 from flint import arb
 
+from dpverify.trusted.facts import settled
 from dpverify.trusted.facts.evaluate import Known, accurately, decimals, divergence
+from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve, Event, Pair, Profile
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import Expr, Num, add, call, div, format_expr, mul, num, power, sqrt, sub
@@ -17,6 +19,7 @@ from dpverify.trusted.order import compare
 from dpverify.trusted.order.geometry import Sensitivity, norm_value
 from dpverify.trusted.parts.exponents import Exponent, stretch
 from dpverify.trusted.parts.forms import gaussian_form
+from dpverify.trusted.parts.runs import Run, reach
 
 NAME: Final = "gaussian"
 STATEMENT: Final = (
@@ -95,6 +98,12 @@ def delta_expr(mu: Expr, epsilon: Expr) -> Expr:
     first = call("erfc", div(sub(near, half), root))
     second = mul(call("exp", epsilon), call("erfc", div(add(near, half), root)))
     return mul(_HALF, sub(first, second))
+
+
+def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
+    """The curve of one run. parameters: "sensitivity", if given, the certificate of a gauge; "prec". Raises Rejected, Undecided."""
+    found = curve(settled.additive(run, NAME), reach(run, parameters.get("sensitivity")), stated=run.part.query is None)
+    return settled.noise(run, found, parameters)
 
 
 def curve(noise: Mechanism, reach: Sensitivity, stated: bool = False) -> Curve:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Final
+from typing import Any, Final
 
+from dpverify.trusted.facts import settled
+from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve, Evidence, Pair
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ZERO, Expr, Num, num
 from dpverify.trusted.language.model import Domain, Guarantee, Source, exact_fraction
 from dpverify.trusted.order.compare import certainly_equal, certainly_le
-from dpverify.trusted.parts.stated import NONE, check
+from dpverify.trusted.parts.runs import Run, leaf
+from dpverify.trusted.parts.stated import NONE, STATED, check
 from dpverify.trusted.rules.curves import optimal_composition
 from dpverify.trusted.rules.guarantees import bounded_range, conversions, guarantees
 
@@ -22,10 +25,21 @@ STATEMENT: Final = (
     "(eps, delta) that they imply. For neighbours k steps apart pure eps, mu and eta are multiplied by k, rho by k^2."
 )
 CHECKED: Final = ("the numbers are in their ranges", "the orders asked for are those stated")
-ASSUMED: Final = ("the mechanism has the guarantee that is stated of it, for all neighbours and in both orders",)
+ASSUMED: Final = (STATED,)
 SOURCE: Final = Source("Dong, Roth & Su 2022", "Proposition 2.12, Theorem 2.14; Bun & Steinke 2016, Propositions 1.3 and 1.9")
 
 MOST_POINTS: Final = guarantees.MAX_POINTS
+
+
+def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
+    """The curve of one mechanism of which a guarantee is stated. parameters: as of `curve`.
+
+    Raises Rejected, Undecided, CertificateError.
+    """
+    mechanism, sensitivity, query = leaf(run)
+    if not isinstance(mechanism, Guarantee) or sensitivity is not None or query is not None:
+        raise Rejected(NAME, "the mechanism", "it is not a guarantee alone, without sensitivity or query")
+    return settled.noise(run, curve(mechanism, parameters), parameters)
 
 
 def curve(known: Guarantee, evidence: Evidence) -> Curve:
