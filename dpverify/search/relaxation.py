@@ -76,13 +76,24 @@ def propose(claim: Claim, steps: Steps) -> Steps:
             at = {name: str(number) for name, number in values.items()}
             below = [other for other in steps if other["rule"] == step["rule"] and other["evidence"].get("side") == "lower"]
             for found in (step, *below):
-                refuting = {**found, "evidence": {**found["evidence"], "side": "lower", "at": at}}
-                if _value(claim, refuting) is not None:
+                refuting = _at(claim, found, at)
+                if refuting is not None and _value(claim, refuting) is not None:
                     return [refuting]
     raise Undecided(
         "the claimed epsilon differs from the bound found by what is no sum of squares and constraints that was found, and z3 found no "
         "values where it is below: state the claim at fixed values of the parameters, or claim the bound."
     )
+
+
+def _at(claim: Claim, step: dict[str, Any], at: dict[str, str]) -> dict[str, Any] | None:
+    """A step, and its premises, for a lower bound at values of the parameters."""
+    try:
+        with precision(BITS):
+            proof = Proof(claim)
+            premises = [proof.infer(one.rule, ({"at": at}, *one.place), one.parameters) for one in step.get("premises", ())]
+    except DpverifyError:
+        return None
+    return {**step, "evidence": {**step["evidence"], "side": "lower", "at": at}, "premises": premises}
 
 
 def _value(claim: Claim, step: dict[str, Any]) -> Expr | None:

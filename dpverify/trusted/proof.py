@@ -11,6 +11,7 @@ from flint import ctx
 
 from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.facts.fact import Fact, Says, unasked
+from dpverify.trusted.facts.parameters import fixed
 from dpverify.trusted.language.certificate import Line
 from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected, Undecided
 from dpverify.trusted.language.model import Claim
@@ -20,6 +21,7 @@ from dpverify.trusted.registry import ANYWHERE, EXPLAINED, OF_CURVES, OF_THE_MEC
 
 Place = tuple[Any, ...]
 
+WHAT: Final = "the place"
 _REMEMBERED: Final = 2048
 
 
@@ -40,10 +42,15 @@ class Proof:
         return proof
 
     def run(self, place: Place) -> Run:
-        """The run at a place of the claim's mechanism. Raises CertificateError, Rejected, Undecided."""
+        """The run at a place of the claim's mechanism; a first step {"at": values} fixes parameters.
+
+        Raises CertificateError, Rejected, Undecided.
+        """
         key = json.dumps(list(place))
         if key not in self._runs:
-            if place:
+            if self._is_fixed(place):
+                self._runs[key] = whole(self._claim_of(place))
+            elif place:
                 self._runs[key] = run_at(self.run(place[:-1]), place[-1])
             else:
                 self._runs[key] = whole(self.claim)
@@ -53,8 +60,9 @@ class Proof:
         """What the rules about single mechanisms are asked of a place: its pure epsilon; of the whole, what is claimed."""
         if self._is_claim(place):
             return self.claim
-        noise, sensitivity, query = leaf(self.run(place), dict(self.claim.domains))
-        return Claim(noise, None, sensitivity=sensitivity, query=query, domains=self.claim.domains)
+        domains = self._claim_of(place).domains
+        noise, sensitivity, query = leaf(self.run(place), dict(domains))
+        return Claim(noise, None, sensitivity=sensitivity, query=query, domains=domains)
 
     def infer(self, rule: str, place: Place = (), parameters: Mapping[str, Any] | None = None, premises: Sequence[Fact] = ()) -> Fact:
         """What a rule proves of a place, at the working precision of the moment. Raises Rejected, or CertificateError for a misuse."""
@@ -73,6 +81,14 @@ class Proof:
             if isinstance(error, Rejected | CertificateError):
                 raise
             raise CertificateError(f"{rule}: what it is given cannot be used: {type(error).__name__}: {error}") from error
+
+    def _claim_of(self, place: Place) -> Claim:
+        """The claim, at the values of the parameters that the place begins with."""
+        return fixed(self.claim, place[0], WHAT)[0] if self._is_fixed(place[:1]) else self.claim
+
+    @staticmethod
+    def _is_fixed(place: Place) -> bool:
+        return len(place) == 1 and isinstance(place[0], dict) and place[0].keys() == {"at"}
 
     def _is_claim(self, place: Place) -> bool:
         return not place and not self._alone
