@@ -131,5 +131,8 @@ ANYWHERE: Final = OF_THE_MECHANISM - {"combination"} | {"cosets", "elliptical-pr
 CURVES: Final[Mapping[str, Theorem]] = _Loaded({**_OF_CURVES, **_BESIDE})
 """Every theorem about curves."""
 
-EXPLAINED: Final[Mapping[str, Theorem]] = _Loaded({**_OF_CURVES, **_BESIDE, **_OF_THE_MECHANISM, **_OF_THE_CLAIM})
+PLACES: Final[Mapping[str, str]] = {**_OF_CURVES, **_BESIDE, **_OF_THE_MECHANISM, **_OF_THE_CLAIM}
+"""The module of every theorem, in the folder of the rules."""
+
+EXPLAINED: Final[Mapping[str, Theorem]] = _Loaded(PLACES)
 """Every theorem that a judgement may rest on: the rules, and those about curves that they go through."""
