@@ -91,7 +91,7 @@ def _told(one: Rechecked, trust: bool) -> Sequence[str]:
     if one.judgement is None:
         return one.lines
     first, *rest = one.lines
-    last = [f"         rests on: {rests_on(one.rules).text()}"] if trust else []
+    last = [f"         rests on: {rests_on(one.rules, one.parts).text()}"] if trust else []
     return [first, f"         neighbours: {words.neighbours(one.judgement.claim)}", *rest, *last]
 
 

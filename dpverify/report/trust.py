@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from dpverify.trusted import kernel
-from dpverify.trusted.registry import PLACES
+from dpverify.trusted.registry import OF_CURVES, PARTS, PLACES
 
 TRUSTED: Final = "dpverify.trusted"
 _FOLDER: Final = Path(kernel.__file__).parent
@@ -37,10 +37,11 @@ class Trust:
         return f"{', '.join(self.rules) or 'no rule'}; {len(self.files)} files with {self.lines} lines of code below the trust line"
 
 
-def rests_on(rules: Iterable[str]) -> Trust:
-    """What a verdict rests on whose certificate names these rules; the kernel itself is always there."""
+def rests_on(rules: Iterable[str], parts: bool) -> Trust:
+    """What a verdict rests on whose certificate names these rules; the kernel itself is always there. parts: whether it speaks of any."""
     named = tuple(dict.fromkeys(rules))
     modules, left = set[str](), [kernel.__name__, *(f"{TRUSTED}.rules.{PLACES[name]}" for name in named)]
+    left += [f"{TRUSTED}.{PARTS}"] if parts or not OF_CURVES.isdisjoint(named) else []
     while left:
         module = left.pop()
         if module not in modules:
@@ -62,12 +63,18 @@ def _imported(module: str) -> tuple[str, ...]:
 
 
 def _imports(tree: ast.Module) -> Iterator[str]:
+    unseen = {id(inner) for node in ast.walk(tree) if _for_types(node) for inner in ast.walk(node)}
     for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and node.module is not None and node.module.startswith(TRUSTED):
+        if id(node) not in unseen and isinstance(node, ast.ImportFrom) and node.module is not None and node.module.startswith(TRUSTED):
             yield from _packages(node.module)
             for alias in node.names:
                 if _file(f"{node.module}.{alias.name}").exists():
                     yield f"{node.module}.{alias.name}"
+
+
+def _for_types(node: ast.AST) -> bool:
+    """Whether a type checker alone reads what is inside."""
+    return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
 
 
 def _packages(module: str) -> Iterator[str]:

@@ -241,7 +241,7 @@ def _witness(lower: Bound) -> dict[str, Any]:
 class Rechecked:
     """What became of a certificate file. code: 0, 1 (a rule refused its evidence) or 2 (not a certificate); lines: for people.
 
-    digest: the SHA-256 of the file, as sha256sum gives it. rules: that its lines name.
+    digest: the SHA-256 of the file, as sha256sum gives it. rules: that its lines name; parts: whether they speak of any.
     """
 
     code: int
@@ -249,6 +249,7 @@ class Rechecked:
     judgement: Judgement | None = None
     digest: str = ""
     rules: tuple[str, ...] = ()
+    parts: bool = False
 
 
 def recheck(path: Path) -> Rechecked:
@@ -266,7 +267,8 @@ def recheck(path: Path) -> Rechecked:
     digest = sha256(raw).hexdigest()
     said = statement(judgement.claim)
     lines = (f"{judgement.verdict:8} {path}: {said[0]}", *(f"         {line}" for line in (*said[1:], f"SHA-256 {digest}")))
-    return Rechecked(0, tuple(map(printable, lines)), judgement, digest, tuple(dict.fromkeys(line["rule"] for line in data["lines"])))
+    rules = tuple(dict.fromkeys(line["rule"] for line in data["lines"]))
+    return Rechecked(0, tuple(map(printable, lines)), judgement, digest, rules, any("place" in line for line in data["lines"]))
 
 
 def statement(claim: Claim) -> list[str]:

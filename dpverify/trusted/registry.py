@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from importlib import import_module
+from types import ModuleType
 from typing import Any, Final, Protocol
 
 from dpverify.trusted.facts.bounds import Bound
@@ -97,6 +98,15 @@ _BESIDE: Final = {"post-processing": "composition.post_processing", "student-t":
 """Theorems that others go through, which no line names."""
 
 
+PARTS: Final = "parts.places"
+"""The file that says what a place is."""
+
+
+def load(place: str) -> ModuleType:
+    """A module of the trusted folder, by its place there."""
+    return import_module(f"dpverify.trusted.{place}")
+
+
 class _Loaded(Mapping[str, Any]):
     """Modules of the folder of the rules by names of theorems, each imported when it is asked for."""
 
@@ -104,7 +114,7 @@ class _Loaded(Mapping[str, Any]):
         self._places = dict(places)
 
     def __getitem__(self, name: str) -> Any:
-        return import_module(f"dpverify.trusted.rules.{self._places[name]}")
+        return load(f"rules.{self._places[name]}")
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._places)
