@@ -5,34 +5,35 @@ The search may be wrong about anything; what it proposes is only kept where the 
 
 from __future__ import annotations
 
-import json
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from types import ModuleType
 from typing import Any, Final
 
-from dpverify.search import Proposal, extend_with_curve, propose
+from dpverify.search import extend_with_curve, propose
 from dpverify.trusted import kernel
 from dpverify.trusted.facts.bounds import Bound, Infinite
+from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.language import certificate
-from dpverify.trusted.language.certificate import Step
+from dpverify.trusted.language.certificate import Line
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ZERO
 from dpverify.trusted.language.model import Claim, Leaf, claim_hash, from_json, to_json
+from dpverify.trusted.proof import Proof, as_bounds, lines, record
 
 _ASIDE_DIGITS: Final = 9
 """Digits of what was not asked for."""
 
 
-Proved = tuple[tuple[Step, tuple[Bound, ...]], ...]
-"""The steps that the kernel accepted, each with the bounds that it proves."""
+Proved = tuple[tuple[Line, tuple[Bound, ...]], ...]
+"""The lines of the proof, each with the bounds on the claim's own epsilon or delta that it states."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """A judgement, the certificate that re-checks it, what stopped a stronger answer, for UNKNOWN, and what each step proves."""
+    """A judgement, the certificate that re-checks it, what stopped a stronger answer, for UNKNOWN, and what each line proves."""
 
     judgement: kernel.Judgement
     certificate: Mapping[str, Any]
@@ -58,12 +59,12 @@ def verify(claim: Claim, digits: int = 20) -> Verified:
     claim = from_json(to_json(claim))  # what is judged is what the certificate says
     proposal = propose(claim, digits)
     kept = _Kept(claim, proposal.prec)
-    judgement = kept.judged(_steps(proposal))
+    judgement = kept.judged(proposal.steps)
     alone = isinstance(claim.mechanism, Leaf)
     if alone and isinstance(judgement.lower, Infinite) and claim.delta == ZERO and claim.epsilon is not None:
         before = len(proposal.steps)
         extend_with_curve(proposal, claim, min(digits, _ASIDE_DIGITS))  # the delta that there is where no epsilon holds by itself
-        judgement = kept.judged(_steps(proposal, before))
+        judgement = kept.judged(proposal.steps[before:])
     reasons = [*proposal.reasons, *kept.reasons]
     if judgement.verdict == "UNKNOWN" and None not in (judgement.lower, judgement.upper):
         reasons.append("the claimed epsilon lies within the enclosure of the tight one: ask for more digits, or claim another.")
@@ -71,57 +72,54 @@ def verify(claim: Claim, digits: int = 20) -> Verified:
         reasons.append("the claimed delta lies within the enclosure of the tight one: ask for more digits, or claim another.")
     elif judgement.verdict == "UNKNOWN" and (judgement.upper is not None or judgement.delta_upper is not None):
         reasons.append("the claim is below the upper bound that is known, and no lower bound is: claim the bound, or audit a sampler.")
-    packed = certificate.pack(claim, proposal.prec, judgement.verdict, kept.steps)
-    return Verified(judgement, packed, tuple(dict.fromkeys(reasons)), kept.proved)
+    proved = kept.proved
+    packed = certificate.pack(claim, proposal.prec, judgement.verdict, [line for line, _ in proved])
+    return Verified(judgement, packed, tuple(dict.fromkeys(reasons)), proved)
 
 
 def rejudged(claim: Claim, packed: Any, reasons: tuple[str, ...] = ()) -> Verified:
     """What the kernel says today of a certificate (its JSON value) that was found for the claim before. Nothing is searched.
 
-    Raises CertificateError where it is none, is of another claim, has a step that is refused, or says another verdict than its steps give.
+    Raises CertificateError where it is none, is of another claim, or says another verdict than its lines give; Rejected for a line that is
+    refused.
     """
     found = certificate.unpack(packed)
     if packed["claim_sha256"] != claim_hash(to_json(claim)):
         raise CertificateError("the certificate is of another claim than the one asked about.")
-    kept = _Kept(found.claim, found.prec)
-    judgement = kept.judged(found.steps)
-    if kept.reasons:
-        raise CertificateError(kept.reasons[0])
+    facts = kernel.replay(found)
+    judgement = kernel.judge(found.claim, facts)
     if judgement.verdict != found.verdict:
-        raise CertificateError(f"the certificate says {found.verdict}, its steps give {judgement.verdict}.")
-    return Verified(judgement, packed, reasons, kept.proved)
-
-
-def _steps(proposal: Proposal, first: int = 0) -> Iterator[Step]:
-    """The proposed steps as a reader of the certificate has them."""
-    for proposed in proposal.steps[first:]:
-        yield Step(proposed["rule"], json.loads(json.dumps(proposed["evidence"], allow_nan=False)))
+        raise CertificateError(f"the certificate says {found.verdict}, its lines give {judgement.verdict}.")
+    bounds = [() if fact.place else as_bounds(fact.says) for fact in facts]
+    return Verified(judgement, packed, reasons, tuple(zip(found.lines, bounds, strict=True)))
 
 
 @dataclass(slots=True)
 class _Kept:
-    """The steps that the kernel accepts, with what they prove, and the reasons why it refused others."""
+    """The facts that rules prove of what is proposed, and the reasons why they refused others."""
 
     claim: Claim
     prec: int
-    steps: list[Step] = field(default_factory=list)
-    bounds: list[tuple[Bound, ...]] = field(default_factory=list)
+    facts: list[Fact] = field(default_factory=list)
     reasons: list[str] = field(default_factory=list)
 
-    def judged(self, steps: Iterable[Step]) -> kernel.Judgement:
-        """The judgement by these and all steps before; each is checked once."""
+    def judged(self, steps: Iterable[Mapping[str, Any]]) -> kernel.Judgement:
+        """The judgement by these and all steps before."""
+        proof = Proof(self.claim)
         for step in steps:
             try:
-                self.bounds.append(kernel.bound(self.claim, step, self.prec))
-                self.steps.append(step)
+                fact = kernel.infer(proof, step["rule"], step["evidence"], step.get("premises", ()), step.get("prec", self.prec))
             except (Rejected, CertificateError) as error:
                 self.reasons.append(str(error))
-        return kernel.judge(self.claim, self.steps, self.bounds)
+            else:
+                self.facts.append(fact)
+        return kernel.judge(self.claim, lines(self.facts))
 
     @property
     def proved(self) -> Proved:
-        """Each accepted step with its bounds."""
-        return tuple(zip(self.steps, self.bounds, strict=True))
+        """Each line of the proof with its bounds."""
+        bounds = [() if fact.place else as_bounds(fact.says) for fact in lines(self.facts)]
+        return tuple(zip(record(self.facts), bounds, strict=True))
 
 
 class _Callable(ModuleType):

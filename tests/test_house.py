@@ -10,25 +10,21 @@ import sys
 import tomllib
 from importlib import import_module
 from pathlib import Path
-from pkgutil import iter_modules
+from pkgutil import walk_packages
 
 import pytest
 
 import dpverify
-from dpverify import curves, rules
-from dpverify.trusted.curve_registry import CURVES
+from dpverify.trusted import rules
 from dpverify.trusted.language import model
-from dpverify.trusted.registry import TABLE
+from dpverify.trusted.registry import CURVES, TABLE
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "dpverify"
-FILES = {info.name: import_module(f"dpverify.rules.{info.name}") for info in iter_modules(rules.__path__)}
-RULES = {stem: module for stem, module in FILES.items() if hasattr(module, "NAME")}
-THEOREMS = {
-    info.name: module
-    for info in iter_modules(curves.__path__)
-    if hasattr(module := import_module(f"dpverify.curves.{info.name}"), "NAME") and hasattr(module, "STATEMENT")
-}
+MODULES = [import_module(info.name) for info in walk_packages(rules.__path__, f"{rules.__name__}.") if not info.ispkg]
+FILES = {module.__name__.removeprefix(f"{rules.__name__}."): module for module in MODULES if hasattr(module, "STATEMENT")}
+RULES = {place: module for place, module in FILES.items() if module.NAME in TABLE}
+THEOREMS = {place: module for place, module in FILES.items() if place not in RULES}
 SPECS = sorted((ROOT / "specs").rglob("*.toml"))
 CERTIFICATES = sorted((ROOT / "reports").glob("*.cert.json"))
 README = (ROOT / "README.md").read_text()
@@ -38,13 +34,13 @@ DESIGN = (ROOT / "docs" / "design.md").read_text()
 # -- rules -------------------------------------------------------------------------------------
 
 
-def test_the_table_lists_every_rule_file_under_its_own_name():
-    assert dict(TABLE) == {module.NAME: module for module in RULES.values()}
+def test_the_registry_lists_every_rule_file_under_its_own_name():
+    assert dict(TABLE) == {module.NAME: module for module in FILES.values() if hasattr(module, "check") and not hasattr(module, "curve")}
 
 
-@pytest.mark.parametrize("stem", sorted(RULES))
-def test_a_rule_states_its_theorem_its_hypotheses_and_its_source(stem):
-    module = RULES[stem]
+@pytest.mark.parametrize("place", sorted(RULES))
+def test_a_rule_states_its_theorem_its_hypotheses_and_its_source(place):
+    module = RULES[place]
     assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", module.NAME)
     assert len(module.STATEMENT) > 40
     assert module.CHECKED, "a rule that checks nothing proves nothing"
@@ -53,10 +49,11 @@ def test_a_rule_states_its_theorem_its_hypotheses_and_its_source(stem):
     assert list(inspect.signature(module.check).parameters) == ["claim", "evidence"]
 
 
-@pytest.mark.parametrize("stem", sorted(RULES))
-def test_a_rule_has_tests_of_its_own(stem):
+@pytest.mark.parametrize("place", sorted(RULES))
+def test_a_rule_has_tests_of_its_own(place):
     sources = [path.read_text() for path in (ROOT / "tests").rglob("test_*.py") if path != Path(__file__)]
-    used = re.compile(rf"\b{stem}\b|\b{re.escape(RULES[stem].NAME)}\b")
+    stem, name = place.rpartition(".")[2], RULES[place].NAME
+    used = re.compile(rf"\b{stem}\b|\b{re.escape(name)}\b")
     assert any(used.search(text) for text in sources)
 
 
@@ -68,25 +65,26 @@ def test_every_rule_proves_something_in_the_committed_reports():
 # -- theorems about curves -----------------------------------------------------------------------
 
 
-def test_the_table_of_curves_lists_every_theorem_file_under_its_own_name():
+def test_the_registry_lists_every_theorem_about_curves_under_its_own_name():
     named = {module.NAME: module for module in THEOREMS.values()}
     assert CURVES.items() <= named.items() and len(named) == len(THEOREMS)
     assert [name for name, module in named.items() if name not in CURVES and hasattr(module, "curve")] == []
     assert not CURVES.keys() & TABLE.keys(), "a name in a certificate means one thing"
 
 
-@pytest.mark.parametrize("stem", sorted(THEOREMS))
-def test_a_theorem_about_curves_states_its_hypotheses_and_its_source(stem):
-    module = THEOREMS[stem]
+@pytest.mark.parametrize("place", sorted(THEOREMS))
+def test_a_theorem_about_curves_states_its_hypotheses_and_its_source(place):
+    module = THEOREMS[place]
     assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", module.NAME)
     assert len(module.STATEMENT) > 40 and module.CHECKED and str(module.SOURCE)
     assert isinstance(module.CHECKED, tuple) and isinstance(module.ASSUMED, tuple)
 
 
-@pytest.mark.parametrize("stem", sorted(THEOREMS))
-def test_a_theorem_about_curves_has_tests_of_its_own(stem):
+@pytest.mark.parametrize("place", sorted(THEOREMS))
+def test_a_theorem_about_curves_has_tests_of_its_own(place):
     sources = [path.read_text() for path in (ROOT / "tests").rglob("test_*.py") if path != Path(__file__)]
-    used = re.compile(rf"\b{stem}\b|\b{re.escape(THEOREMS[stem].NAME)}\b")
+    stem, name = place.rpartition(".")[2], THEOREMS[place].NAME
+    used = re.compile(rf"\b{stem}\b|\b{re.escape(name)}\b")
     assert any(used.search(text) for text in sources)
 
 
@@ -118,6 +116,7 @@ def test_the_floors_of_the_design_stand_in_the_order_of_the_contract():
     contract.read(ROOT / ".importlinter")
     layers = [set(re.findall(r"\w+", line)) for line in contract["importlinter:contract:floors"]["layers"].strip().splitlines()]
     table = [line.split("|")[2] for line in DESIGN.splitlines() if re.match(r"\| \d+ \|", line)]
+    table = ["`trusted/`" if "trust line" in line else line for line in table]
     assert [set(re.findall(r"`(\w+)(?:\.py|/)`", cell)) for cell in table] == layers
 
 

@@ -447,7 +447,8 @@ def test_a_declaration_that_does_not_return_is_an_error_with_its_name(folder):
 
 def test_a_declaration_patches_and_prints_without_touching_the_answer(folder):
     Path("evil.py").write_text(
-        "import builtins, os, sys\nimport dpverify.trusted.kernel, dpverify.verify, dpverify.report.record\nfrom dpverify.declare import *\n"
+        "import builtins, os, sys\nimport dpverify.trusted.kernel, dpverify.verify, dpverify.report.record\n"
+        "from dpverify.declare import *\n"
         "print('noise'); os.write(1, b'noise'); os.system('echo noise')\n"
         "m = Mechanism('m', Radial(L1(), 'exp(-r)', 1), {})\n"
         "dpverify.trusted.kernel.judge = dpverify.trusted.kernel.check = dpverify.report.record.render = lambda *_: 'PROVED'\n"

@@ -2,7 +2,6 @@
 
 import ast
 import json
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -10,15 +9,16 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).parents[1] / "dpverify"
-CONTRACT = (PACKAGE.parent / ".importlinter").read_text(encoding="utf-8").partition("[importlinter:contract:trust-line]")[2]
-TRUSTED = set(re.findall(r"^    dpverify\.(\w+)$", CONTRACT, re.MULTILINE))
-BELOW = sorted(path for path in PACKAGE.rglob("*.py") if path.relative_to(PACKAGE).parts[0].removesuffix(".py") in TRUSTED)
+TRUSTED = PACKAGE / "trusted"
+BELOW = sorted(TRUSTED.rglob("*.py"))
+REGISTRY = TRUSTED / "registry.py"
+"""The one file below the line that imports by name: rules of its own list."""
 
 LOAD_ALL = """
 import importlib, json, pkgutil, sys
 before = set(sys.modules)
-import dpverify.trusted.kernel, dpverify.rules
-for module in pkgutil.iter_modules(dpverify.rules.__path__, "dpverify.rules."):
+import dpverify.trusted.kernel
+for module in pkgutil.walk_packages(dpverify.trusted.__path__, "dpverify.trusted."):
     importlib.import_module(module.name)
 # The compiled parts of flint put runtime modules there that come from no file and have no spec.
 found = [name for name in set(sys.modules) - before if getattr(sys.modules[name], "__spec__", None)]
@@ -39,8 +39,9 @@ def test_the_kernel_and_all_rules_load_only_the_standard_library_and_flint(loade
 
 
 def test_the_kernel_and_all_rules_load_nothing_from_above_the_line(loaded):
-    inside = {name.split(".")[1] for name in loaded if name.startswith("dpverify.")}
-    assert {"kernel", "rules", "certificate"} <= inside <= TRUSTED
+    inside = {name for name in loaded if name.startswith("dpverify.")}
+    assert {"dpverify.trusted.kernel", "dpverify.trusted.rules.additive.modulus"} <= inside
+    assert {name for name in inside if not name.startswith("dpverify.trusted")} == set()
 
 
 def calls(path: Path) -> set[str]:
@@ -57,9 +58,11 @@ def test_no_binary_float_is_written_below_the_trust_line(path):
 
 @pytest.mark.parametrize("path", BELOW, ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_nothing_below_the_trust_line_runs_text_or_unpickles(path):
-    assert calls(path).isdisjoint({"eval", "exec", "compile", "__import__", "pickle.load", "pickle.loads", "importlib.import_module"})
+    named = {"import_module"} if path == REGISTRY else set()
+    assert calls(path) & {"eval", "exec", "compile", "__import__", "pickle.load", "pickle.loads", "import_module"} == named
+    assert path == REGISTRY or "importlib" not in path.read_text()
 
 
 def test_only_the_kernel_makes_judgements():
     makers = [path for path in sorted(PACKAGE.rglob("*.py")) if any(name.split(".")[-1] == "Judgement" for name in calls(path))]
-    assert makers == [PACKAGE / "kernel.py"]
+    assert makers == [TRUSTED / "kernel.py"]

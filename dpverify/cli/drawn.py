@@ -20,7 +20,9 @@ import click
 from dpverify.cli import output
 from dpverify.project.cache import sources
 from dpverify.report import delta_enclosure, short
+from dpverify.search.plans import plan_of
 from dpverify.trusted.language.model import to_json
+from dpverify.trusted.rules.composition import privacy_profile
 
 if TYPE_CHECKING:
     from dpverify.pictures.bands import Band, Bands
@@ -192,5 +194,7 @@ def _tried(entry: Entry, told: list[str], what: str, draw: Callable[[], T]) -> T
 
 
 def _curve_evidence(entry: Entry) -> Mapping[str, Any] | None:
-    """The evidence of the privacy curve in the proof, if one is there."""
-    return next((step.evidence["curve"] for step, _ in entry.proved if "curve" in step.evidence), None)
+    """The plan of the privacy curve in the proof, if one is there."""
+    lines = [line for line, _ in entry.proved]
+    found = next((line.premises[0] for line in lines if line.rule == privacy_profile.NAME), None)
+    return None if found is None else plan_of(lines, found)

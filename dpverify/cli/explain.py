@@ -118,4 +118,4 @@ def _uses() -> Iterator[tuple[str, set[str]]]:
             certificate = unpack(decode(read_regular(file, MAX_BYTES + 1)))
         except (OSError, CertificateError):
             continue
-        yield certificate.claim.mechanism_name, {step.rule for step in certificate.steps}
+        yield certificate.claim.mechanism_name, {line.rule for line in certificate.lines}

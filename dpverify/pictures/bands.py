@@ -16,32 +16,31 @@ from flint import arb, ctx
 
 from dpverify.search import Proposal, extend_with_curve
 from dpverify.search import losses as grids
+from dpverify.search import plans as building
 from dpverify.trusted.facts.assumptions import SIDES, of_a_bound, of_a_verdict
 from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.facts.chords import cut, remembered, sketch
 from dpverify.trusted.facts.pairs import Curve, Pair
 from dpverify.trusted.language.errors import DpverifyError, Undecided
-from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, format_expr
-from dpverify.trusted.language.model import Claim, Combinator, Part
+from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, format_expr, num
+from dpverify.trusted.language.model import Claim, Combinator, Compose, Group, Lipschitz, Mechanism, Part, PostProcess
 from dpverify.trusted.numbers.balls import constant, exact, precision, rational
 from dpverify.trusted.order.compare import decimal_bounds
 from dpverify.trusted.parts import neighbours
 from dpverify.trusted.parts.runs import Run, check_adjacencies, merged
+from dpverify.trusted.proof import record
 from dpverify.trusted.rules.composition import (
-    distributions,
     gaussian_composition,
     group_privacy,
     laplace_sums,
-    losses,
+    loss_distribution,
     parallel_composition,
     poisson_subsampling,
     post_processing,
+    privacy_profile,
     renyi_composition,
     sampling_without_replacement,
-    tree,
 )
-from dpverify.trusted.rules.composition.compositions import COMPOSITIONS
-from dpverify.trusted.rules.composition.premises import pure_epsilon
 from dpverify.trusted.rules.curves import finite, gauge, gaussian, laplace, lattice, line, optimal_composition
 from dpverify.trusted.rules.guarantees import bounded_range, guarantees, pure_guarantee, stated_guarantee
 from dpverify.trusted.rules.guarantees.trade_offs import trade_off
@@ -58,7 +57,8 @@ STEPS: Final = 64
 PROMPT: Final = frozenset(
     rule.NAME
     for rule in (
-        bounded_range, finite, gauge, gaussian_composition, group_privacy, guarantees, laplace, laplace_sums, lattice, losses, neighbours,
+        bounded_range, finite, gauge, gaussian_composition, group_privacy, guarantees, laplace, laplace_sums, lattice, loss_distribution,
+        neighbours,
         gaussian, parallel_composition, poisson_subsampling, post_processing, optimal_composition, pure_guarantee, renyi_composition,
         sampling_without_replacement, stated_guarantee,
     )
@@ -320,7 +320,7 @@ def plan(claim: Claim, evidence: Mapping[str, Any] | None = None) -> Planned:
     runs = merged(root)
     with precision(BITS):
         whole = found.get("rule") == neighbours.NAME
-        curve = _remembering(tree.curve(root, dict(found), pure_epsilon)) if whole else _built(runs, found)
+        curve = _remembering(building.curve(Run(root), dict(found))) if whole else _built(Run(root), found)
         if neighbours.undecided(root) and found.get("rule") != gaussian_composition.NAME:
             runs = (Run(root),)  # parts that share their neighbours are composed as one
         if not _is_slow(curve):
@@ -336,16 +336,17 @@ def _searched(claim: Claim) -> Mapping[str, Any]:
     proposal = Proposal()
     extend_with_curve(proposal, aimed, PLAN_DIGITS)
     for step in proposal.steps:
-        if "curve" in step["evidence"]:
-            return dict(step["evidence"]["curve"])
+        if step["rule"] == privacy_profile.NAME:
+            lines = record(step["premises"])
+            return building.plan_of(lines, len(lines) - 1)
     raise Undecided("; ".join(proposal.reasons) or "no rule gives the privacy curve of this mechanism.")
 
 
-def _built(runs: Sequence[Run], evidence: Mapping[str, Any]) -> Curve:
+def _built(run: Run, evidence: Mapping[str, Any]) -> Curve:
     """The curve by its evidence, a composition by loss distributions on a grid of no more than CELLS cells a part."""
-    if evidence.get("rule") == losses.NAME:
+    if evidence.get("rule") == loss_distribution.NAME:
         evidence = {**evidence, **{key: _coarser(evidence[key], CELLS) for key in ("grid", "reverse") if key in evidence}}
-    return _remembering(tree.combine(runs, dict(evidence), pure_epsilon))
+    return _remembering(building.curve(run, dict(evidence)))
 
 
 def _coarser(grid: Mapping[str, Any], cells: int) -> dict[str, Any]:
@@ -382,7 +383,7 @@ def _mapped(curve: Curve, change: Callable[[Pair], Pair]) -> Curve:
 
 def _is_slow(curve: Curve) -> bool:
     """Whether a curve takes so long that it is evaluated at few points; loss distributions are quick whatever their parts."""
-    return losses.NAME not in curve.rules and not PROMPT.issuperset(curve.rules)
+    return loss_distribution.NAME not in curve.rules and not PROMPT.issuperset(curve.rules)
 
 
 def _sketched(claim: Claim, runs: tuple[Run, ...], evidence: Mapping[str, Any], curve: Curve) -> Planned:
@@ -552,18 +553,18 @@ class _Composer:
         counts = [run.times * count for run in self.unit]
         if not self._grids:
             self._propose(parts, [run.times * most for run in self.unit])
-        found = distributions.curve(parts, counts, self._grids)
+        found = loss_distribution.distributions(parts, counts, self._grids)
         return replace(found, lower=None) if any(run.processed for run in self.unit) else found
 
     def _single_curves(self) -> list[Curve]:
         if self._parts is None:
             evidence = self.planned.evidence
-            listed = evidence["parts"] if evidence.get("rule") == losses.NAME and "grid" in evidence else [evidence]
+            listed = evidence["parts"] if evidence.get("rule") == loss_distribution.NAME and "grid" in evidence else [evidence]
             if len(self.unit) == 1 and self.times == 1:
                 self._parts = [self.planned.curve]
             else:
                 runs = [replace(run, times=1) for run in self.unit]
-                built = [_built([run], below) for run, below in zip(runs, listed, strict=True)]
+                built = [_remembering(building.curve_of_one(run, dict(below))) for run, below in zip(runs, listed, strict=True)]
                 self._parts = [_sketched(self.planned.claim, (), {}, curve).curve if _is_slow(curve) else curve for curve in built]
             self._parts = [_within_reach(part) for part in self._parts]
         return self._parts
@@ -592,15 +593,30 @@ def _within_reach(curve: Curve) -> Curve:
     return _mapped(curve, change)
 
 
+def _together(runs: Sequence[Run]) -> Run:
+    """The composition of runs, as one."""
+    return Run(Part(Compose(tuple(Part(_behind_maps(run), times=num(run.times)) for run in runs))))
+
+
+def _behind_maps(run: Run) -> Mechanism:
+    """The mechanism of one run with the map, the group and the post-processing that it has."""
+    part = run.part
+    if run.mapped:
+        part = Part(Lipschitz(part, run.factor))
+    elif run.factor != ONE:
+        part = Part(Group(part, run.factor))
+    return PostProcess(part) if run.processed else part.mechanism
+
+
 def _by_theorem(unit: Sequence[Run], count: int) -> Curve | None:
     """The composition by a theorem about sums of losses, None where none applies."""
     runs = [replace(run, times=run.times * count) for run in unit]
     laplace_is_slow = sum(run.times for run in runs) > _MOST_LAPLACE
-    for name, compose in COMPOSITIONS.items():
+    for name in building.COMPOSITIONS:
         if name == laplace_sums.NAME and laplace_is_slow:
             continue
         try:
-            found = _remembering(compose(runs, {}))
+            found = _remembering(building.curve(_together(runs), {"rule": name}))
         except DpverifyError:
             continue
         return replace(found, lower=None) if any(run.processed for run in unit) else found

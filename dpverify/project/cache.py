@@ -33,11 +33,8 @@ SCHEMA: Final = "dpverify-cache/1"
 LIMIT: Final = 256 << 20
 """Bytes that a cache may hold; what was used longest ago goes first."""
 _KEPT: Final = 0.75  # of the limit after a pruning, so that the next is far
-_ABOVE: Final = frozenset(
-    ("audit", "bands.py", "cache.py", "catalogue", "cli", "config.py", "declare.py", "figures", "finding.py", "processes.py",
-     "pytest_plugin.py", "report", "scaffold", "schemas", "seal.py", "__init__.py")
-)  # fmt: skip
-"""What has no part in finding and checking certificates. A new floor that is not named here only makes certificates be found anew."""
+_FINDS: Final = ("search", "trusted", "verify.py")
+"""What has a part in finding and checking certificates: floors and files of the package."""
 TAG: Final = "CACHEDIR.TAG"
 """The file that marks the folder of a cache; backups leave such folders out."""
 _TAG: Final = "Signature: 8a477f597d28d172789f06886806bc55\n# Certificates that dpverify found before. They may be removed at any time.\n"
@@ -49,11 +46,11 @@ _NAMES: Final = re.compile(r"[0-9a-f]{64}(\.json|\.[a-z0-9_]{8}\.tmp)")
 @cache
 def sources() -> str:
     """The digest of the sources that find and check certificates: where they change, a search may find more."""
-    package = Path(__file__).parent
+    package = Path(__file__).parents[1]
     digest = sha256(__version__.encode())
     for file in sorted(package.rglob("*.py")):
         place = file.relative_to(package)
-        if place.parts[0] not in _ABOVE:
+        if place.parts[0] in _FINDS:
             digest.update(f"\n{place.as_posix()}\n".encode() + file.read_bytes())
     return digest.hexdigest()
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from dpverify.trusted.facts.bounds import Bound, Infinite
 from dpverify.trusted.kernel import Judgement
-from dpverify.trusted.language.certificate import Step
+from dpverify.trusted.language.certificate import Line
 from dpverify.trusted.language.errors import Undecided
 from dpverify.trusted.language.expr import Expr, Num, format_expr, symbols
 from dpverify.trusted.language.model import Claim, to_json
@@ -44,7 +44,7 @@ class Entry:
     seconds: float = 0.0
     digits: int = 20
     utility: bool = False
-    proved: tuple[tuple[Step, tuple[Bound, ...]], ...] = ()
+    proved: tuple[tuple[Line, tuple[Bound, ...]], ...] = ()
 
     @property
     def verdict(self) -> str:

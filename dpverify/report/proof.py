@@ -15,6 +15,7 @@ from dpverify.report.text import delta_text, tight_text
 from dpverify.trusted.facts.assumptions import marked, of_a_bound
 from dpverify.trusted.facts.bounds import Bound, Infinite
 from dpverify.trusted.kernel import Judgement
+from dpverify.trusted.language.certificate import Line
 from dpverify.trusted.language.errors import Undecided
 from dpverify.trusted.language.expr import Expr, Num, format_expr, symbols
 from dpverify.trusted.order.compare import decimal_bounds
@@ -45,15 +46,16 @@ def tree(entry: Entry) -> Step:
     if entry.judgement is None:
         return Step("claim", head, below=(Step("fact", entry.fault or ""),))
     told: set[str] = set()
-    below = [_step(step.rule, step.evidence, bounds, told, entry.judgement) for step, bounds in entry.proved]
+    lines = [line for line, _ in entry.proved]
+    below = [_step(lines, line, bounds, told, entry.judgement) for line, bounds in entry.proved if bounds]
     return Step("claim", head, below=(*_conclusion(entry), *below, *([Step("fact", f"undecided: {entry.reason}")] if entry.reason else [])))
 
 
 def rules(entry: Entry) -> Iterator[str]:
     """The names of the rules in the tree, as often as they are there."""
-    for step, _ in entry.proved:
-        yield step.rule
-        yield from _named(step.evidence)
+    for line, _ in entry.proved:
+        yield line.rule
+        yield from _named(line.parameters)
 
 
 def _named(evidence: Any) -> Iterator[str]:
@@ -70,24 +72,30 @@ def _conclusion(entry: Entry) -> Iterator[Step]:
         yield Step("fact", f"together: {'; '.join(known)}; compared exactly with what is claimed")
 
 
-def _step(name: str, evidence: Mapping[str, Any], bounds: Sequence[Bound], told: set[str], judgement: Judgement) -> Step:
-    """One step of a certificate: the bounds it proves, and the rule below them."""
+def _step(lines: Sequence[Line], line: Line, bounds: Sequence[Bound], told: set[str], judgement: Judgement) -> Step:
+    """One line of a proof: the bounds it proves, and the rule below them."""
     said = "; ".join(_bound(bound) for bound in bounds)
-    lines = [(line, bound.side) for bound in bounds for line in of_a_bound(judgement.claim, bound, EXPLAINED[name].ASSUMED)]
-    assumed = dict.fromkeys(line if line in judgement.assumptions else marked(line, side) for line, side in lines)
-    return Step("bound", said, below=(_rule(name, evidence, told, tuple(Step("assumed", line) for line in assumed)),))
+    needed = [(text, bound.side) for bound in bounds for text in of_a_bound(judgement.claim, bound, EXPLAINED[line.rule].ASSUMED)]
+    assumed = dict.fromkeys(text if text in judgement.assumptions else marked(text, side) for text, side in needed)
+    return Step("bound", said, below=(_line(lines, line, told, tuple(Step("assumed", text) for text in assumed)),))
 
 
-def _rule(name: str, evidence: Any, told: set[str], assumed: tuple[Step, ...] = ()) -> Step:
+def _line(lines: Sequence[Line], line: Line, told: set[str], assumed: tuple[Step, ...] = ()) -> Step:
+    """The rule of a line, with those of its premises below."""
+    below = [_line(lines, lines[number], told) for number in dict.fromkeys(line.premises)]
+    return _rule(line.rule, line.parameters, told, assumed, tuple(below))
+
+
+def _rule(name: str, evidence: Any, told: set[str], assumed: tuple[Step, ...] = (), premises: tuple[Step, ...] = ()) -> Step:
     rule = EXPLAINED.get(name)
-    below = tuple(_rules_below(evidence, told))
+    below = (*premises, *_rules_below(evidence, told))
     checked = () if rule is None or name in told else tuple(Step("checked", line) for line in rule.CHECKED)
     told.add(name)
     return Step("rule", f"{name} ({rule.SOURCE})" if rule is not None else name, name, (*below, *checked, *assumed))
 
 
 def _rules_below(evidence: Any, told: set[str]) -> Iterator[Step]:
-    """The rules that the evidence of a step names, each with those below it."""
+    """The rules that the parameters of a line name, each with those below it."""
     for name, below in _evidence_below(evidence):
         yield _rule(name, below, told)
 

@@ -27,7 +27,7 @@ from dpverify.trusted.language.model import (
     Translation,
 )
 from dpverify.trusted.order.compare import decimal_bounds
-from dpverify.trusted.parts.runs import stated_adjacencies
+from dpverify.trusted.parts.adjacencies import stated_adjacencies
 
 _DIGITS: Final = 17
 ADJACENCIES: Final = {

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dpverify.trusted.facts.bounds import Bound, Infinite
+from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.language.errors import DpverifyError
 from dpverify.trusted.language.expr import ZERO
 from dpverify.trusted.language.model import (
@@ -32,6 +33,8 @@ from dpverify.trusted.language.model import (
 from dpverify.trusted.numbers.balls import precision
 from dpverify.trusted.order.compare import certainly_lt
 from dpverify.trusted.parts.neighbours import is_told
+from dpverify.trusted.proof import Proof, as_bounds
+from dpverify.trusted.registry import ANYWHERE
 
 Steps = list[dict[str, Any]]
 Search = Callable[[Claim, int], Steps]
@@ -79,12 +82,19 @@ def propose(claim: Claim, digits: int = 20) -> Proposal:
             from dpverify.search import stated_epsilon
 
             proposal.extend(stated_epsilon.propose, claim, digits)
-        rules = [step["evidence"]["curve"]["rule"] for step in proposal.steps if "curve" in step["evidence"]]
+        rules = [
+            _curve_rule(premise) for step in proposal.steps for premise in step.get("premises", ())[:1] if step["rule"] == "privacy-profile"
+        ]
         if rules:
             proposal.extend(lambda claim, _: measures.propose(claim, rules[-1]), claim, digits)
     if not proposal.steps and not proposal.reasons:
         proposal.reasons.append("no rule covers this mechanism; `dpverify explain` lists what each rule wants.")
     return proposal
+
+
+def _curve_rule(known: Fact) -> str:
+    """The rule that gives a curve; that of its one part, where there is one."""
+    return _curve_rule(known.premises[0]) if known.rule == "single-part" else known.rule
 
 
 def _sampled_in_one_order(mechanism: Mechanism) -> bool:
@@ -110,20 +120,23 @@ def _premises(digits: int) -> Callable[[Claim, str], dict[str, Any] | None]:
     found: dict[Claim, Proposal] = {}
 
     def premise(claim: Claim, side: str) -> dict[str, Any] | None:
-        from dpverify.trusted.rules.composition import premises
-
         if claim not in found:
             found[claim] = Proposal(prec=precision_for(digits))
             _pure(found[claim], claim, digits)
         best = None
         with precision(precision_for(digits)):
+            proof = Proof(claim)
             for step in found[claim].steps:
+                if step["rule"] not in ANYWHERE:
+                    continue
                 try:
-                    bound = premises.premise(claim, step, side)
+                    says = as_bounds(proof.infer(step["rule"], (), step["evidence"]).says)
                 except DpverifyError:
                     continue
-                if best is None or _better(bound, best[0], side):
-                    best = bound, step
+                for bound in says:
+                    fits = (bound.quantity, bound.side) == ("pure", side) and not bound.at
+                    if fits and (best is None or _better(bound, best[0], side)):
+                        best = bound, step
         return None if best is None else best[1]
 
     return premise

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from typing import Any
 
+from dpverify.search.plans import single
+from dpverify.trusted.facts.fact import Fact, curve_of
 from dpverify.trusted.facts.pairs import Pair
 from dpverify.trusted.numbers.balls import rational
 from dpverify.trusted.parts.runs import Run
+from dpverify.trusted.proof import Proof
 from dpverify.trusted.rules.composition import basic_composition as rule
-from dpverify.trusted.rules.composition import tree
-from dpverify.trusted.rules.composition.premises import pure_epsilon
 
 _DIGITS = 6
 _LARGEST = Fraction(256)
@@ -22,26 +24,29 @@ _STEPS = 40
 Share = dict[str, Any]
 
 
-def propose(runs: Sequence[Run], plans: Sequence[Share], pure: Sequence[Share | None], delta: Fraction) -> list[Share]:
+def propose(proof: Proof, runs: Sequence[Run], plans: Sequence[Share], pure: Sequence[Share | None], delta: Fraction) -> list[Share]:
     """A step for the rule basic-composition at a delta above 0; none where a part has no share.
 
-    plans: the evidence of every run's curve. pure: that of its pure epsilon, where it has one. Equal shares of delta for the others.
+    plans: of every run's curve. pure: the step for its pure epsilon, where it has one. Equal shares of delta for the others.
     """
     if len(runs) > rule.MOST_SHOWN or sum(run.times for run in runs) < 2:
         return []
     count = sum(run.times for run, premise in zip(runs, pure, strict=True) if premise is None)
     share = _rounded(delta / count, ROUND_FLOOR) if count else Fraction(0)
-    parts: list[Share] = []
-    for run, plan, premise in zip(runs, plans, pure, strict=True):
+    spent: list[Share | None] = []
+    premises: list[Fact] = []
+    for number, (run, plan, premise) in enumerate(zip(runs, plans, pure, strict=True)):
         if premise is not None:
-            parts.append({"premise": premise})
+            premises.append(proof.infer(premise["rule"], (number,), premise["evidence"]))
+            spent.append(None)
             continue
-        upper = tree.combine([Run(run.part, run.factor)], plan, pure_epsilon).upper
+        premises.append(single(proof, (number,), plan))
+        upper = curve_of(premises[-1], replace(run, times=1), rule.NAME).upper
         epsilon = None if upper is None else _least(upper, share)
         if epsilon is None:
             return []
-        parts.append({"curve": plan, "epsilon": str(epsilon), "delta": str(share)})
-    return [{"rule": rule.NAME, "evidence": {"parts": parts}}]
+        spent.append({"epsilon": str(epsilon), "delta": str(share)})
+    return [{"rule": rule.NAME, "evidence": {"spent": spent}, "premises": premises}]
 
 
 def _least(pair: Pair, delta: Fraction) -> Fraction | None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, islice, permutations, product
 from typing import Any
 
 from dpverify.trusted.facts.bounds import Infinite
+from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.language.errors import DpverifyError
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, mul
 from dpverify.trusted.language.model import (
@@ -30,7 +32,9 @@ from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.parts import neighbours
 from dpverify.trusted.parts.neighbours import Choice, OnePair, Space, Vector, is_told
+from dpverify.trusted.parts.places import ONE_STEP
 from dpverify.trusted.parts.runs import Run, leaf
+from dpverify.trusted.proof import Place, Proof, as_bounds
 from dpverify.trusted.rules.additive import convex_exponent
 from dpverify.trusted.rules.composition import combination as rule
 
@@ -48,55 +52,43 @@ _ASCENTS = 12
 def propose(claim: Claim, premises: Premises) -> list[Plan]:
     """Steps for both sides, as far as every part has a bound there."""
     assert isinstance(claim.mechanism, Combinator)
+    search = _Search(Proof(claim), claim.domains, premises)
     root = Part(claim.mechanism)
     steps: list[Plan] = []
-    every = _at_every_pair(root, claim.domains, premises) if neighbours.together(root, linked=True, alone=True) else None
+    every = search.at_every_pair((), root) if neighbours.together(root, linked=True, alone=True) else None
     if every is not None:
-        steps.append({"rule": rule.NAME, "evidence": {"side": "upper", "neighbours": every}})
+        steps.append(_step({"side": "upper", "neighbours": every}))
     elif neighbours.together(root, linked=True, alone=True):
-        slopes = {"side": "upper", "slopes": True}
+        slopes = _step({"side": "upper", "slopes": True})
         with suppress(DpverifyError):
-            rule.check(claim, slopes)
-            steps.append({"rule": rule.NAME, "evidence": slopes})
-    one = _at_one_pair(claim, root, premises) if neighbours.together(root, linked=False, alone=True) else None
+            search.proof.infer(rule.NAME, (), slopes["evidence"])
+            steps.append(slopes)
+    one = search.at_one_pair(root) if neighbours.together(root, linked=False, alone=True) else None
     if one is not None:
         steps.append(one)
     for side, found in (("upper", every), ("lower", one)):
         if found is None and not (side == "lower" and neighbours.undecided(root)):
             for left_out in _left_out(root, claim.domains) if side == "lower" else [frozenset[Part]()]:
-                plan = _plan(root, ONE, side, claim.domains, premises, left_out)
+                plan = search.plan((), root, ONE, side, left_out)
                 if plan is not None:
-                    steps.append({"rule": rule.NAME, "evidence": {"side": side, "part": plan}})
+                    steps.append(_step({"side": side, "part": plan}))
     return steps
 
 
-def _at_every_pair(root: Part, domains: tuple[tuple[str, Domain], ...], premises: Premises) -> Plan | None:
-    """Evidence for an upper bound from all pairs of neighbours that several parts share."""
-    try:
-        parts = [neighbours.at(root, choice) for choice in neighbours.choices(root)]
-        plans = [{} if part is None else _plan(part, ONE, "upper", domains, premises) for part in parts]
-    except DpverifyError:
-        return None  # the sum of the parts' own bounds
-    return None if None in plans else shared(plans)
+def _step(evidence: Plan) -> Plan:
+    """A step whose parameters name the facts in some evidence by number."""
+    premises: list[Fact] = []
 
+    def numbered(value: Any) -> Any:
+        if isinstance(value, Fact):
+            if value not in premises:
+                premises.append(value)
+            return premises.index(value)
+        if isinstance(value, dict):
+            return {key: numbered(inner) for key, inner in value.items()}
+        return [numbered(inner) for inner in value] if isinstance(value, list) else value
 
-def _at_one_pair(claim: Claim, root: Part, premises: Premises) -> Plan | None:
-    """A step for a lower bound, from about the worst pair of neighbours."""
-    side = "lower"
-    best: tuple[float, Plan] | None = None
-    for choice, part, left_out, backward in _ways(root, claim.domains):
-        try:
-            plan = {} if part is None else _plan(part, ONE, side, claim.domains, premises, left_out)
-            if plan is None:
-                continue
-            evidence = {"side": side, "neighbours": neighbours.written(choice), "part": plan} | ({"backward": True} if backward else {})
-            found = rule.check(claim, evidence)
-            height = math.inf if isinstance(found.value, Infinite) else _about(found.value)
-        except DpverifyError:
-            continue
-        if best is None or height > best[0]:
-            best = height, {"rule": rule.NAME, "evidence": evidence}
-    return None if best is None else best[1]
+    return {"rule": rule.NAME, "evidence": numbered(evidence), "premises": premises}
 
 
 def _ways(root: Part, domains: tuple[tuple[str, Domain], ...]) -> Iterator[tuple[Choice, Part | None, frozenset[Part], bool]]:
@@ -228,42 +220,77 @@ def _about(value: Expr) -> float:
         return 0.0
 
 
-def _plan(
-    part: Part,
-    factor: Expr,
-    side: str,
-    domains: tuple[tuple[str, Domain], ...],
-    premises: Premises,
-    left_out: frozenset[Part] = frozenset(),
-) -> Any:
-    mechanism = part.mechanism
-    if part in left_out:
-        return rule.NOTHING
-    if isinstance(mechanism, Compose | Parallel):
-        if isinstance(mechanism, Parallel) and not certainly_le(factor, ONE, dict(domains)):
-            factor = ONE
-        plans = [_plan(inner, factor, side, domains, premises, left_out) for inner in mechanism.parts]
-        return None if None in plans else {"parts": plans}
-    if isinstance(mechanism, PostProcess):
-        return None if side == "lower" else _plan(mechanism.part, factor, side, domains, premises, left_out)
-    if isinstance(mechanism, Group | Lipschitz):
-        times = mechanism.size if isinstance(mechanism, Group) else mechanism.constant
-        if certainly_le(times, ZERO, dict(domains)):
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """Looks for bounds on the parts of one claim."""
+
+    proof: Proof
+    domains: tuple[tuple[str, Domain], ...]
+    premises: Premises
+
+    def at_every_pair(self, place: Place, root: Part) -> Plan | None:
+        """Evidence for an upper bound from all pairs of neighbours that several parts share."""
+        try:
+            parts = [neighbours.at(root, choice) for choice in neighbours.choices(root)]
+            plans = [
+                {} if part is None else self.plan((*place, {"choice": number}), part, ONE, "upper") for number, part in enumerate(parts)
+            ]
+        except DpverifyError:
+            return None  # the sum of the parts' own bounds
+        return None if None in plans else shared(plans)
+
+    def at_one_pair(self, root: Part) -> Plan | None:
+        """A step for a lower bound, from about the worst pair of neighbours."""
+        side = "lower"
+        best: tuple[float, Plan] | None = None
+        for choice, part, left_out, backward in _ways(root, self.domains):
+            pair = neighbours.written(choice)
+            try:
+                plan = {} if part is None else self.plan(({"pair": pair},), part, ONE, side, left_out)
+                if plan is None:
+                    continue
+                step = _step({"side": side, "neighbours": pair, "part": plan} | ({"backward": True} if backward else {}))
+                says = self.proof.infer(rule.NAME, (), step["evidence"], step["premises"]).says
+                found = next(bound for bound in as_bounds(says))
+                height = math.inf if isinstance(found.value, Infinite) else _about(found.value)
+            except DpverifyError:
+                continue
+            if best is None or height > best[0]:
+                best = height, step
+        return None if best is None else best[1]
+
+    def plan(self, place: Place, part: Part, factor: Expr, side: str, left_out: frozenset[Part] = frozenset()) -> Any:
+        """Evidence for a part: facts where its leaves are; None where there is none."""
+        mechanism = part.mechanism
+        if part in left_out:
+            return rule.NOTHING
+        if isinstance(mechanism, Compose | Parallel):
+            if isinstance(mechanism, Parallel) and not certainly_le(factor, ONE, dict(self.domains)):
+                factor, place = ONE, (*place, ONE_STEP)
+            plans = [self.plan((*place, {"part": i}), inner, factor, side, left_out) for i, inner in enumerate(mechanism.parts)]
+            return None if None in plans else {"parts": plans}
+        if isinstance(mechanism, PostProcess):
+            return None if side == "lower" else self.plan((*place, {"part": 0}), mechanism.part, factor, side, left_out)
+        if isinstance(mechanism, Group | Lipschitz):
+            times = mechanism.size if isinstance(mechanism, Group) else mechanism.constant
+            if certainly_le(times, ZERO, dict(self.domains)):
+                return {}
+            return self.plan((*place, {"part": 0}), mechanism.part, mul(factor, times), side, left_out)
+        if isinstance(mechanism, Subsample):
+            if side == "lower" and factor != ONE:
+                return None
+            if mechanism.rate == ZERO:
+                return {}
+            inside = (*place, {"part": 0})
+            if side == "upper" and neighbours.together(mechanism.part, linked=True, alone=True):
+                found = self.at_every_pair(inside, mechanism.part)
+                if found is not None:
+                    return {"sampled": found}
+            return self.plan(inside, mechanism.part, ONE, side, left_out)
+        if isinstance(part, OnePair) and part.query is None:
+            return {}  # two rows: nothing is to be found
+        if factor == ONE and _is_one_way(part, self.domains):
             return {}
-        return _plan(mechanism.part, mul(factor, times), side, domains, premises, left_out)
-    if isinstance(mechanism, Subsample):
-        if side == "lower" and factor != ONE:
-            return None
-        if mechanism.rate == ZERO:
-            return {}
-        if side == "upper" and neighbours.together(mechanism.part, linked=True, alone=True):
-            found = _at_every_pair(mechanism.part, domains, premises)
-            if found is not None:
-                return {"sampled": found}
-        return _plan(mechanism.part, ONE, side, domains, premises, left_out)
-    if isinstance(part, OnePair) and part.query is None:
-        return {}  # two rows: nothing is to be found
-    if factor == ONE and _is_one_way(part, domains):
-        return {}
-    noise, sensitivity, query = leaf(Run(part, factor), dict(domains))
-    return premises(Claim(noise, None, sensitivity=sensitivity, query=query, domains=domains), side)
+        noise, sensitivity, query = leaf(Run(part, factor), dict(self.domains))
+        step = self.premises(Claim(noise, None, sensitivity=sensitivity, query=query, domains=self.domains), side)
+        return None if step is None else self.proof.infer(step["rule"], place, step["evidence"])

@@ -12,6 +12,7 @@ from dpverify.trusted.language.errors import DpverifyError
 from dpverify.trusted.language.expr import Expr, num
 from dpverify.trusted.language.model import Claim, EllipticalProcess, Mixture, Selection
 from dpverify.trusted.numbers.balls import constant
+from dpverify.trusted.proof import Proof
 from dpverify.trusted.rules.additive import cameron_martin
 from dpverify.trusted.rules.composition import gaussian_composition
 from dpverify.trusted.rules.composition import measures as rule
@@ -95,10 +96,10 @@ def propose(claim: Claim, curve: str) -> list[dict[str, Any]]:
     try:
         if curve in _CLOSED and not isinstance(claim.mechanism, Selection):
             evidence = {"order": str(_order_for(claim))}
-            rule.check(claim, evidence)
+            Proof(claim).infer(rule.NAME, (), evidence)
             return [{"rule": rule.NAME, "evidence": evidence}]
         if isinstance(claim.mechanism, Mixture | EllipticalProcess) and claim.epsilon is not None:
-            cameron_martin.check(claim, {})
+            Proof(claim).infer(cameron_martin.NAME)
             return [{"rule": cameron_martin.NAME, "evidence": {}}]
     except DpverifyError:
         pass  # nothing is known of it in other measures

@@ -8,13 +8,14 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from statistics import NormalDist
-from typing import Any
 
 from flint import arb
 
 from dpverify.search import basic_composition, combination, stated_guarantee
 from dpverify.search import losses as grids
+from dpverify.search import plans as building
 from dpverify.search.combination import shared
+from dpverify.search.plans import COMPOSITIONS, Plan
 from dpverify.trusted.facts.pairs import Curve, Pair
 from dpverify.trusted.language.errors import DpverifyError, Undecided
 from dpverify.trusted.language.expr import ONE, ZERO, Num
@@ -41,22 +42,20 @@ from dpverify.trusted.numbers.balls import constant, exact, precision, rational
 from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.parts import neighbours
 from dpverify.trusted.parts.runs import Run, leaf, merged, reach
+from dpverify.trusted.proof import Proof
 from dpverify.trusted.rules.composition import (
     closed_profile,
     finite_composition,
     finite_losses,
     gaussian_composition,
     group_privacy,
-    losses,
+    loss_distribution,
     parallel_composition,
     poisson_subsampling,
     product,
     sampling_without_replacement,
-    tree,
 )
 from dpverify.trusted.rules.composition import privacy_profile as rule
-from dpverify.trusted.rules.composition.compositions import COMPOSITIONS
-from dpverify.trusted.rules.composition.premises import pure_epsilon
 from dpverify.trusted.rules.curves import (
     elliptical_process,
     finite,
@@ -71,7 +70,6 @@ from dpverify.trusted.rules.curves import (
 )
 from dpverify.trusted.rules.guarantees import pure_guarantee
 
-Plan = dict[str, Any]
 Premises = Callable[[Claim], Plan | None]
 """Evidence for an upper bound on the pure epsilon of a single mechanism, where one is found."""
 
@@ -93,7 +91,7 @@ _NAMES: dict[type, tuple[str, ...]] = {
 _MOST_EVALUATED = 6000
 _EVALUATED = {
     spherical_caps.NAME: 128,
-    losses.NAME: 1500,
+    loss_distribution.NAME: 1500,
     finite_composition.NAME: 1000,
     scale_mixture.NAME: 400,
     elliptical_process.NAME: 400,
@@ -143,18 +141,19 @@ def propose(claim: Claim, digits: int, premises: Premises) -> list[Plan]:
         plan = _of(root, target)
         if delta is None and _is_nested(plan):
             plan = _sharpened(root, plan, target)
-        evidence: Plan = {"curve": plan, "prec": bits}
+        proof = Proof(claim)
+        known = building.fact(proof, (), plan)
+        step: Plan = {"rule": rule.NAME, "premises": [known], "prec": bits}
         steps: list[Plan] = []
         if claim.epsilon is not None:
-            closed = {"rule": closed_profile.NAME, "evidence": {"curve": plan}}
-            steps += [closed] if _accepts(closed_profile, claim, {}) else []
-            steps.append({"rule": rule.NAME, "evidence": {**evidence, "delta": True}})
+            closed: Plan = {"rule": closed_profile.NAME, "evidence": {}, "premises": [known]}
+            steps += [closed] if _accepts(proof, closed_profile.NAME) else []
+            steps.append({**step, "evidence": {"delta": True}})
         if claim.delta not in (None, ZERO):
-            assert claim.delta is not None
-            curve = tree.curve(root, plan, pure_epsilon)
+            assert isinstance(known.says, Curve)
             # beside what is asked only where evaluations are quick
-            found = _inverse(curve, constant(claim.delta), digits) if claim.epsilon is None or _cells(curve) > _SLOW else {}
-            steps += [{"rule": rule.NAME, "evidence": {**evidence, **found}}] if found or claim.epsilon is None else []
+            found = _inverse(known.says, constant(claim.delta), digits) if claim.epsilon is None or _cells(known.says) > _SLOW else {}
+            steps += [{**step, "evidence": found}] if found or claim.epsilon is None else []
         return [*steps, *_budget(claim, root, target)]
 
 
@@ -169,7 +168,7 @@ def _budget(claim: Claim, root: Part, target: Target) -> list[Plan]:
         plans = [_single(replace(run, times=1), alone) for run in runs]
         pure = [None if isinstance(run.part.mechanism, Combinator) else _premise(run, target) for run in runs]
         with precision(_FIRST_BITS):
-            return basic_composition.propose(runs, plans, pure, exact(constant(claim.delta).lower()))
+            return basic_composition.propose(Proof(claim), runs, plans, pure, exact(constant(claim.delta).lower()))
     except DpverifyError:
         return []
 
@@ -195,14 +194,14 @@ def _is_nested(plan: Plan, inside: bool = False) -> bool:
         above, lower = plan["above"], plan.get("below", {})
         same = [*above.get("plans", []), *([above["curve"]] if "curve" in above else []), *([lower["curve"]] if "curve" in lower else [])]
         return any(_is_nested(part, inside) for part in same)
-    return (inside and plan.get("rule") == losses.NAME) or any(_is_nested(part, True) for part in below)
+    return (inside and plan.get("rule") == loss_distribution.NAME) or any(_is_nested(part, True) for part in below)
 
 
 def _sharpened(root: Part, plan: Plan, target: Target) -> Plan:
     """The plan with compositions inside sharp enough for the delta that there is at the claimed epsilon."""
     for guess in _GUESSES:
         try:
-            curve = tree.curve(root, plan, pure_epsilon)
+            curve = building.curve(Run(root), plan)
             if curve.upper is not None and curve.upper.worst(rational(Fraction(target.epsilon or 0))) > target.guess:
                 return plan
         except DpverifyError:
@@ -212,9 +211,9 @@ def _sharpened(root: Part, plan: Plan, target: Target) -> Plan:
     return plan
 
 
-def _accepts(found: Any, claim: Claim, evidence: Plan) -> bool:
+def _accepts(proof: Proof, name: str) -> bool:
     try:
-        found.check(claim, evidence)
+        proof.infer(name)
     except DpverifyError:
         return False
     return True
@@ -226,7 +225,7 @@ def _accepts(found: Any, claim: Claim, evidence: Plan) -> bool:
 def _of(part: Part, target: Target) -> Plan:
     """Evidence for the curve of a part: at one pair of neighbours at a time where several parts share them. Raises Undecided."""
     if not neighbours.together(part, linked=False):
-        return _plan(merged(part), target)
+        return _plan(Run(part), target)
     for name in COMPOSITIONS:
         with suppress(DpverifyError):
             return _accepted(part, {"rule": name}, both=name == gaussian_composition.NAME)
@@ -236,16 +235,16 @@ def _of(part: Part, target: Target) -> Plan:
         choices = neighbours.choices(part)
         plans = _plans([neighbours.at(part, choice) for choice in choices], target)
         found: Plan = {"rule": neighbours.NAME, "above": shared(plans)}
-        upper = tree.curve(part, found, pure_epsilon)
+        upper = building.curve(Run(part), found)
     except DpverifyError:
         choices = ()
-        found = {"rule": neighbours.NAME, "above": {"curve": _plan(merged(part), target)}}
-        upper = tree.curve(part, found, pure_epsilon)
+        found = {"rule": neighbours.NAME, "above": {"curve": _plan(Run(part), target)}}
+        upper = building.curve(Run(part), found)
     at = _worst_at(upper, target)
     best: tuple[float, Plan] | None = None
     for below in _belows(part, choices, target):
         try:
-            lower = tree.curve(part, {**found, "below": below}, pure_epsilon).lower
+            lower = building.curve(Run(part), {**found, "below": below}).lower
             height = -1.0 if lower is None else float(lower.worst(at).mid())
         except DpverifyError:
             continue
@@ -256,7 +255,7 @@ def _of(part: Part, target: Target) -> Plan:
 
 def _accepted(part: Part, plan: Plan, both: bool) -> Plan:
     """The plan, where its two bounds are one, or where it gives both and that is enough. Raises Undecided where it does not."""
-    found = tree.curve(part, plan, pure_epsilon)
+    found = building.curve(Run(part), plan)
     if not found.exact and not (both and found.lower is not None):
         raise Undecided("its bounds are not one.")
     return plan
@@ -266,7 +265,7 @@ def _plans(parts: Sequence[Part | None], target: Target) -> list[Plan]:
     """Evidence for the curve at every choice. Raises Undecided where there are many that each take long."""
     plans: list[Plan] = []
     for part in parts:
-        plan: Plan = {} if part is None else _plan(merged(part), target)
+        plan: Plan = {} if part is None else _plan(Run(part), target)
         if len(parts) > _MOST_LONG and _is_nested(plan, inside=True):
             raise Undecided("there are many pairs of neighbours, and the curve of each takes long.")
         plans.append(plan)
@@ -292,19 +291,20 @@ def _belows(part: Part, choices: Sequence[neighbours.Choice], target: Target) ->
     for choice in combination.candidates(part)[:_MOST_LONG]:
         with suppress(DpverifyError):
             one = neighbours.at(part, choice, lower=True)
-            yield {"at": neighbours.written(choice), "curve": {} if one is None else _plan(merged(one), target)}
+            yield {"at": neighbours.written(choice), "curve": {} if one is None else _plan(Run(one), target)}
 
 
-def _plan(runs: Sequence[Run], target: Target) -> Plan:
-    """Evidence for the curve of runs together. Raises Undecided with what stopped it."""
+def _plan(whole: Run, target: Target) -> Plan:
+    """A plan for the curve of all that a run comes to. Raises Undecided with what stopped it."""
+    runs = merged(whole.part, whole.factor)
     if len(runs) == 1 and runs[0].times == 1:
         return _single(runs[0], target)
-    for name, compose in COMPOSITIONS.items():
+    for name in COMPOSITIONS:
         plan: Plan = {"rule": name} | (_place(target) if name in (finite_composition.NAME, finite_losses.NAME) else {})
         if name == finite_composition.NAME and target.inside:
             plan["most"] = _MOST_WORK_INSIDE
         try:
-            compose(runs, plan)
+            building.curve(whole, plan)
         except DpverifyError:
             continue
         return plan
@@ -321,11 +321,11 @@ def _plan(runs: Sequence[Run], target: Target) -> Plan:
         inside=True,
     )
     plans = [_single(replace(run, times=1), share) for run in runs]
-    curves = [tree.combine([replace(run, times=1)], plan, pure_epsilon) for run, plan in zip(runs, plans, strict=True)]
+    curves = [building.curve_of_one(replace(run, times=1), plan) for run, plan in zip(runs, plans, strict=True)]
     for i, run in enumerate(runs):
         if _cells(curves[i]) < _MOST_EVALUATED:
             plans[i] = _coarse(plans[i])
-            curves[i] = tree.combine([replace(run, times=1)], plans[i], pure_epsilon)
+            curves[i] = building.curve_of_one(replace(run, times=1), plans[i])
     pairs = [curve.upper for curve in curves if curve.upper is not None]
     if len(pairs) < len(runs):
         raise Undecided("a part has no upper bound on its curve, so their composition has none.")
@@ -333,7 +333,7 @@ def _plan(runs: Sequence[Run], target: Target) -> Plan:
     stand_ins = [_stand_in(run, plan, curve, pair) for run, plan, curve, pair in zip(runs, plans, curves, pairs, strict=True)]
     evaluated = min(map(_cells, curves))
     lowers = [pair if curve.lower is None else curve.lower for curve, pair in zip(curves, pairs, strict=True)]
-    found: Plan = {"rule": losses.NAME, "grid": _grid(pairs, times, stand_ins, lowers, evaluated, target), "parts": plans}
+    found: Plan = {"rule": loss_distribution.NAME, "grid": _grid(pairs, times, stand_ins, lowers, evaluated, target), "parts": plans}
     if not all(pair.forward is pair.backward for pair in (*pairs, *lowers)):
         swapped = [pair.reversed for pair in pairs], times, [pair.reversed for pair in stand_ins], [pair.reversed for pair in lowers]
         found["reverse"] = _grid(*swapped, evaluated, target)
@@ -357,7 +357,7 @@ def _coarse(plan: Plan) -> Plan:
         changed["prec"] = _FIRST_BITS
     if "part" in plan:
         changed["part"] = _coarse(plan["part"])
-    if "parts" in plan and plan["rule"] != losses.NAME:
+    if "parts" in plan and plan["rule"] != loss_distribution.NAME:
         changed["parts"] = [_coarse(below) for below in plan["parts"]]
     return changed
 
@@ -380,7 +380,7 @@ def _stand_in(run: Run, plan: Plan, curve: Curve, pair: Pair) -> Pair:
     if isinstance(mechanism, Subsample) and mechanism.scheme == "poisson" and plan["rule"] == poisson_subsampling.NAME:
         below = merged(mechanism.part)
         if len(below) == 1 and below[0].times == 1:
-            inner = tree.combine(below, plan["part"], pure_epsilon)
+            inner = building.curve_of_one(below[0], plan["part"])
             if inner.upper is not None:
                 return poisson_subsampling.sampled(_stand_in(below[0], plan["part"], inner, inner.upper), mechanism.rate)
     with precision(_FIRST_BITS):
@@ -406,7 +406,7 @@ def _single(run: Run, target: Target) -> Plan:
     reasons = []
     for plan in _leaf_plans(run, target):
         try:
-            curve = tree.combine([run], plan, pure_epsilon)
+            curve = building.curve_of_one(run, plan)
             high = plan["rule"] == spherical_caps.NAME and isinstance(mechanism, Radial) and bool(constant(mechanism.dimension) >= _HIGH)
             if high and curve.upper is not None:  # its integrals may have no enclosure
                 curve.upper.worst(rational(Fraction(target.epsilon or 0)))
@@ -449,8 +449,8 @@ def _below_sample(mechanism: Subsample, inner: Sequence[Run], target: Target) ->
 
 
 def _parallel(run: Run, mechanism: Parallel, target: Target) -> Plan:
-    plans = [_of(part, target) if run.factor == ONE else _plan(merged(part, run.factor), target) for part in mechanism.parts]
-    curves = [tree.curve(part, plan, pure_epsilon, run.factor) for part, plan in zip(mechanism.parts, plans, strict=True)]
+    plans = [_of(part, target) if run.factor == ONE else _plan(Run(part, run.factor), target) for part in mechanism.parts]
+    curves = [building.curve(Run(part, run.factor), plan) for part, plan in zip(mechanism.parts, plans, strict=True)]
     at = rational(Fraction(0 if target.epsilon is None else target.epsilon))
     heights = [arb(-1) if curve.lower is None else curve.lower.worst(at) for curve in curves]
     index = max(range(len(curves)), key=lambda i: float(heights[i].mid()))
@@ -459,14 +459,14 @@ def _parallel(run: Run, mechanism: Parallel, target: Target) -> Plan:
 
 def _group(run: Run, target: Target) -> Plan:
     """The part's epsilon for which the group's guarantee is as wanted."""
-    size = tree.whole(run.factor)
+    size = group_privacy.steps(run.factor)
     alone = Run(run.part)
     below = _single(alone, replace(target, epsilon=None if target.epsilon is None else target.epsilon / size))
     if target.epsilon is not None:
         chosen = Fraction(target.epsilon / size).limit_denominator(10**9)
         chosen = chosen if chosen > 0 else Fraction(1, 10**9)
     else:
-        curve = tree.combine([alone], below, pure_epsilon)
+        curve = building.curve_of_one(alone, below)
         assert curve.upper is not None
         pair, wanted = curve.upper, rational(Fraction(target.delta or 1e-9))
 

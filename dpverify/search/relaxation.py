@@ -20,14 +20,16 @@ from flint import fmpq, fmpq_mat
 
 from dpverify.search.closed_form import BITS
 from dpverify.search.smt import counterexample
-from dpverify.trusted.facts.bounds import Bound, Infinite
+from dpverify.trusted.facts.bounds import Infinite
+from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.language.errors import DpverifyError, Undecided
 from dpverify.trusted.language.expr import Expr, Sym, format_expr
-from dpverify.trusted.language.model import Claim, Domain
+from dpverify.trusted.language.model import Claim
 from dpverify.trusted.numbers.balls import precision
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
-from dpverify.trusted.registry import TABLE
-from dpverify.trusted.rules.inequalities.positivstellensatz import NAME, RULES, Gap
+from dpverify.trusted.proof import Proof, as_bounds
+from dpverify.trusted.registry import OF_THE_MECHANISM
+from dpverify.trusted.rules.inequalities.positivstellensatz import NAME, Gap
 
 ROUNDS = 12
 MAX_MONOMIALS = 30
@@ -65,7 +67,7 @@ def propose(claim: Claim, steps: Steps) -> Steps:
     if not uppers:
         return []
     for step, value in uppers:
-        relaxed = _relaxation(step, value, claim.epsilon, domains) if step["rule"] in RULES else None
+        relaxed = _relaxation(claim, step, value) if step["rule"] in OF_THE_MECHANISM else None
         if relaxed is not None:
             return [relaxed]
     for step, value in uppers:
@@ -74,8 +76,8 @@ def propose(claim: Claim, steps: Steps) -> Steps:
             at = {name: str(number) for name, number in values.items()}
             below = [other for other in steps if other["rule"] == step["rule"] and other["evidence"].get("side") == "lower"]
             for found in (step, *below):
-                refuting = {"rule": step["rule"], "evidence": {**found["evidence"], "side": "lower", "at": at}}
-                if _value(claim, refuting) is not None:
+                refuting = _at(claim, found, at)
+                if refuting is not None and _value(claim, refuting) is not None:
                     return [refuting]
     raise Undecided(
         "the claimed epsilon differs from the bound found by what is no sum of squares and constraints that was found, and z3 found no "
@@ -83,23 +85,40 @@ def propose(claim: Claim, steps: Steps) -> Steps:
     )
 
 
+def _at(claim: Claim, step: dict[str, Any], at: dict[str, str]) -> dict[str, Any] | None:
+    """A step, and its premises, for a lower bound at values of the parameters."""
+    try:
+        with precision(BITS):
+            proof = Proof(claim)
+            premises = [proof.infer(one.rule, ({"at": at}, *one.place), one.parameters) for one in step.get("premises", ())]
+    except DpverifyError:
+        return None
+    return {**step, "evidence": {**step["evidence"], "side": "lower", "at": at}, "premises": premises}
+
+
 def _value(claim: Claim, step: dict[str, Any]) -> Expr | None:
     """The finite bound that a step proves, if any."""
     try:
-        with precision(BITS):
-            found = TABLE[step["rule"]].check(claim, step["evidence"])
+        bounds = as_bounds(_fact(claim, step).says)
     except DpverifyError:
         return None
-    assert isinstance(found, Bound)
-    return None if isinstance(found.value, Infinite) else found.value
+    return None if not bounds or isinstance(bounds[0].value, Infinite) else bounds[0].value
 
 
-def _relaxation(step: dict[str, Any], upper: Expr, claimed: Expr, domains: Mapping[str, Domain]) -> dict[str, Any] | None:
+def _fact(claim: Claim, step: dict[str, Any]) -> Fact:
+    with precision(BITS):
+        return Proof(claim).infer(step["rule"], (), step["evidence"], step.get("premises", ()))
+
+
+def _relaxation(claim: Claim, step: dict[str, Any], upper: Expr) -> dict[str, Any] | None:
+    assert claim.epsilon is not None
     try:
-        found = summands(Gap(upper, claimed, domains))
+        found = summands(Gap(upper, claim.epsilon, dict(claim.domains)))
     except DpverifyError:
         return None
-    return None if found is None else {"rule": NAME, "evidence": {**step, "terms": found[0], "multiplier": found[1]}}
+    if found is None:
+        return None
+    return {"rule": NAME, "evidence": {"terms": found[0], "multiplier": found[1]}, "premises": [_fact(claim, step)]}
 
 
 def summands(gap: Gap) -> tuple[list[dict[str, Any]], list[dict[str, Any]]] | None:

@@ -9,12 +9,13 @@ from typing import Any
 
 from dpverify.search.measures import order_for_delta, order_for_epsilon
 from dpverify.search.numeric import number
+from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import Num
 from dpverify.trusted.language.model import Guarantee
 from dpverify.trusted.parts.runs import Run, leaf
+from dpverify.trusted.proof import Proof
 from dpverify.trusted.rules.composition import renyi_composition
-from dpverify.trusted.rules.composition.premises import pure_epsilon
 from dpverify.trusted.rules.guarantees import stated_guarantee
 
 Plan = dict[str, Any]
@@ -38,13 +39,18 @@ def leaf_plan(run: Run, epsilon: float | None, delta: float | None) -> Plan:
 
 def composition_plan(runs: Sequence[Run], premises: Sequence[Plan | None], epsilon: float | None, delta: float | None) -> Plan:
     """Evidence for the sum of the divergences of runs. Raises Rejected where one has none, or where the stated orders are not the same."""
-    divergences = [renyi_composition.of(run, below, pure_epsilon)[0] for run, below in zip(runs, premises, strict=True)]
+    divergences = [renyi_composition.of(run, _known(run, step))[0] for run, step in zip(runs, premises, strict=True)]
     mechanisms = [leaf(run)[0] for run in runs]
     orders = _orders([known for known in mechanisms if isinstance(known, Guarantee)])
     found: Plan = {"rule": renyi_composition.NAME, "points": points(divergences, [run.times for run in runs], orders, epsilon, delta)}
-    if any(below is not None for below in premises):
+    if any(step is not None for step in premises):
         found["premises"] = list(premises)
     return found
+
+
+def _known(run: Run, step: Plan | None) -> Fact | None:
+    """The pure epsilon of a run, where a step proves it."""
+    return None if step is None else Proof.of_run(run).infer(step["rule"], (), step["evidence"])
 
 
 def _orders(parts: Sequence[Guarantee]) -> list[Fraction] | None:

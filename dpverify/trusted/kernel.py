@@ -1,9 +1,9 @@
 """The kernel: the only maker of judgements.
 
-Each step of a certificate names a rule, which proves bounds on the tight epsilon or the tight delta from the
-claim and the step's evidence. The least upper and the greatest lower bound, compared exactly with what
-is claimed, give the verdict. `python -P -m dpverify.trusted.kernel FILE...` re-checks certificates with
-the standard library and flint alone; without -P Python would import modules from the working directory.
+Each line of a certificate names a rule, which proves a fact from the line's parameters and from the facts of lines before it. The least
+upper and the greatest lower bound on the tight epsilon or the tight delta, compared exactly with what is claimed, give the verdict.
+`python -P -m dpverify.trusted.kernel FILE...` re-checks certificates with the standard library and flint alone; without -P Python would
+import modules from the working directory.
 """
 
 from __future__ import annotations
@@ -11,27 +11,22 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
-from flint import ctx
-
-from dpverify.trusted.facts.assumptions import derived, of_a_bound, of_a_verdict
+from dpverify.trusted.facts.assumptions import of_a_bound, of_a_verdict
 from dpverify.trusted.facts.bounds import Bound, Infinite
-from dpverify.trusted.language.certificate import MAX_BYTES, Certificate, Step, decode, unpack
-from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected, Undecided
+from dpverify.trusted.facts.fact import Fact
+from dpverify.trusted.language.certificate import MAX_BYTES, Certificate, decode, unpack
+from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
 from dpverify.trusted.language.expr import ZERO, Expr, Num, format_expr, substitute, symbols
 from dpverify.trusted.language.model import Claim, Domain, to_json
 from dpverify.trusted.language.outside import printable, read_regular, show_all
 from dpverify.trusted.numbers.balls import precision
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
-from dpverify.trusted.registry import OF_THE_MECHANISM, TABLE, Rule
-
-_LONGEST_KEY: Final = 1 << 16
-"""Evidence longer than so many characters is not remembered."""
+from dpverify.trusted.proof import Proof, as_bounds
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,59 +58,35 @@ def check(data: Any) -> Judgement:
     Rejected where a rule refuses its evidence.
     """
     certificate: Certificate = unpack(data)
-    bounds = []
-    for index, step in enumerate(certificate.steps, 1):
-        try:
-            bounds.append(bound(certificate.claim, step, certificate.prec))
-        except CertificateError as error:
-            raise CertificateError(f"step {index}: {error}") from error
+    facts = replay(certificate)
     try:
-        judgement = judge(certificate.claim, certificate.steps, bounds)
+        judgement = judge(certificate.claim, facts)
     except (Undecided, RuntimeError) as error:
-        raise CertificateError(f"the steps cannot be judged together: {error}") from error
+        raise CertificateError(f"the lines cannot be judged together: {error}") from error
     if judgement.verdict != certificate.verdict:
-        raise CertificateError(f"the certificate says {certificate.verdict}, its steps give {judgement.verdict}.")
+        raise CertificateError(f"the certificate says {certificate.verdict}, its lines give {judgement.verdict}.")
     return judgement
 
 
-def bound(claim: Claim, step: Step, prec: int) -> tuple[Bound, ...]:
-    """The bounds that one step proves, at `prec` bits. Raises Rejected, or CertificateError for evidence of the wrong form."""
-    rule = TABLE.get(step.rule)
-    if rule is None:
-        raise CertificateError(f"unknown rule {step.rule[:60]!r}; this version has {', '.join(sorted(TABLE))}.")
-    try:
-        with precision(prec):
-            bounds = _of_mechanism(rule, claim, step.evidence) if rule.NAME in OF_THE_MECHANISM else _checked(rule, claim, step.evidence)
-            if any(b.quantity == "delta" for b in bounds) and not _has_delta(claim):
-                raise Rejected(step.rule, "epsilon", "a tight delta is spoken of at epsilons that are certainly at least 0 alone")
-            return bounds
-    except Undecided as error:
-        raise Rejected(step.rule, "an enclosure", str(error)) from error
-    except (DpverifyError, LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError) as error:
-        if isinstance(error, Rejected | CertificateError):
-            raise
-        raise CertificateError(f"{step.rule}: the evidence cannot be used: {type(error).__name__}: {error}") from error
+def replay(certificate: Certificate) -> list[Fact]:
+    """The facts of a certificate, each made again by its rule. Raises Rejected, CertificateError."""
+    proof, facts = Proof(certificate.claim), list[Fact]()
+    for number, line in enumerate(certificate.lines):
+        try:
+            premises = [facts[premise] for premise in line.premises]
+            facts.append(infer(proof, line.rule, line.parameters, premises, line.prec, line.place))
+        except CertificateError as error:
+            raise CertificateError(f"line {number}: {error}") from error
+    return facts
 
 
-def _checked(rule: Rule, claim: Claim, evidence: Mapping[str, Any]) -> tuple[Bound, ...]:
-    found = rule.check(claim, evidence)
-    return found if isinstance(found, tuple) else (found,)
-
-
-def _of_mechanism(rule: Rule, claim: Claim, evidence: Mapping[str, Any]) -> tuple[Bound, ...]:
-    """What a rule proves that speaks of the mechanism alone: it never sees what is claimed, so claims of one mechanism share it."""
-    question = replace(claim, epsilon=None, delta=None, mechanism_name="", name="")
-    text = json.dumps(evidence, sort_keys=True)
-    found = _remembered(rule.NAME, question, text, ctx.prec) if len(text) <= _LONGEST_KEY else _checked(rule, question, evidence)
-    if any(b.quantity != "pure" for b in found):
-        raise RuntimeError(f"{rule.NAME} speaks of more than the mechanism")
-    return found
-
-
-@lru_cache(maxsize=512)
-def _remembered(rule: str, question: Claim, evidence: str, prec: int) -> tuple[Bound, ...]:
-    """Equal questions with equal evidence at equal precision have one answer."""
-    return _checked(TABLE[rule], question, json.loads(evidence))
+def infer(proof: Proof, rule: str, parameters: Mapping[str, Any], premises: Sequence[Fact], prec: int, place: tuple[Any, ...] = ()) -> Fact:
+    """What a rule proves at so many bits. Raises Rejected, or CertificateError for a misuse of the rule."""
+    with precision(prec):
+        fact = proof.infer(rule, place, parameters, premises)
+    if any(bound.quantity == "delta" for bound in as_bounds(fact.says)) and not _has_delta(proof.claim):
+        raise Rejected(rule, "epsilon", "a tight delta is spoken of at epsilons that are certainly at least 0 alone")
+    return fact
 
 
 def _has_delta(claim: Claim) -> bool:
@@ -123,13 +94,14 @@ def _has_delta(claim: Claim) -> bool:
     return claim.epsilon is not None and certainly_le(ZERO, claim.epsilon, dict(claim.domains))
 
 
-def judge(claim: Claim, steps: Sequence[Step], proved: Sequence[tuple[Bound, ...]]) -> Judgement:
-    """The verdict that bounds give. proved: those of each step.
+def judge(claim: Claim, facts: Sequence[Fact]) -> Judgement:
+    """The verdict that facts about a claim give; what they say of its parts counts only where others rest on it.
 
     PROVED: an upper bound on the tight epsilon, or on the tight delta, is at most what is claimed (exists, where it is "tight").
     REFUTED: a lower bound on either is above what is claimed, at one value of the parameters at least.
     """
-    bounds = [b for group in proved for b in group]
+    direct = [(fact, as_bounds(fact.says)) for fact in facts if not fact.place]
+    bounds = [b for _, group in direct for b in group]
     uppers = [b.value for b in bounds if b.side == "upper" and b.quantity != "delta"]
     lowers = [b for b in bounds if b.side == "lower" and b.quantity != "delta" and _inside(b, claim) and _at_claimed_delta(b, claim)]
     deltas = {side: [b for b in bounds if b.quantity == "delta" and b.side == side] for side in ("lower", "upper")}
@@ -154,9 +126,8 @@ def judge(claim: Claim, steps: Sequence[Step], proved: Sequence[tuple[Bound, ...
     )
     if proved_pure and (claim.epsilon is not None or claim.delta == ZERO):  # at the pure epsilon and above, nothing is left to delta
         delta_uppers, delta_lowers = [ZERO], [ZERO]
-    rules = [TABLE[step.rule] for step in steps]
-    assumed = [(b.side, of_a_bound(claim, b, rule.ASSUMED)) for rule, group in zip(rules, proved, strict=True) for b in group]
-    names = [name for rule, group in zip(rules, proved, strict=True) for b in group for name in (rule.NAME, *b.through)]
+    assumed = [(b.side, of_a_bound(claim, b, fact.assumed)) for fact, group in direct for b in group]
+    names = [name for fact, group in direct for b in group for name in (fact.rule, *b.through)]
     verdict = "PROVED" if met else "REFUTED" if refutation is not None else "UNKNOWN"
     return Judgement(
         claim=claim,
@@ -166,7 +137,7 @@ def judge(claim: Claim, steps: Sequence[Step], proved: Sequence[tuple[Bound, ...
         rules=tuple(dict.fromkeys(names)),
         assumptions=of_a_verdict(verdict, assumed),
         witness=None if refutation is None else _witness(refutation),
-        also=derived(claim, [step.evidence for step in steps]) | {key: text for b in bounds for key, text in b.also.items()},
+        also={key: text for b in bounds for key, text in b.also.items()},
         delta_lower=_delta(delta_lowers, lambda a, b: _at_most(b, a)),
         delta_upper=_delta(delta_uppers, _at_most),
     )
@@ -270,20 +241,23 @@ def _witness(lower: Bound) -> dict[str, Any]:
 class Rechecked:
     """What became of a certificate file. code: 0, 1 (a rule refused its evidence) or 2 (not a certificate); lines: for people.
 
-    digest: the SHA-256 of the file, as sha256sum gives it.
+    digest: the SHA-256 of the file, as sha256sum gives it. rules: that its lines name; parts: whether they speak of any.
     """
 
     code: int
     lines: tuple[str, ...]
     judgement: Judgement | None = None
     digest: str = ""
+    rules: tuple[str, ...] = ()
+    parts: bool = False
 
 
 def recheck(path: Path) -> Rechecked:
     """Re-check one certificate file, and tell the whole statement that it proves or refutes."""
     try:
         raw = read_regular(path, MAX_BYTES + 1)
-        judgement = check(decode(raw))
+        data = decode(raw)
+        judgement = check(data)
     except OSError as error:
         return Rechecked(2, (printable(f"{path}: {error.strerror}"),))
     except CertificateError as error:
@@ -293,7 +267,8 @@ def recheck(path: Path) -> Rechecked:
     digest = sha256(raw).hexdigest()
     said = statement(judgement.claim)
     lines = (f"{judgement.verdict:8} {path}: {said[0]}", *(f"         {line}" for line in (*said[1:], f"SHA-256 {digest}")))
-    return Rechecked(0, tuple(map(printable, lines)), judgement, digest)
+    rules = tuple(dict.fromkeys(line["rule"] for line in data["lines"]))
+    return Rechecked(0, tuple(map(printable, lines)), judgement, digest, rules, any("place" in line for line in data["lines"]))
 
 
 def statement(claim: Claim) -> list[str]:

@@ -1,37 +1,18 @@
-"""The one list of all rules: what the kernel accepts, and nothing else is ever looked up."""
+"""The one list of all rules by their names in certificates; a rule is loaded when its name is asked for."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from types import ModuleType
 from typing import Any, Final, Protocol
 
-from dpverify.trusted.curve_registry import CURVES, Theorem
 from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.language.model import Claim, Source
-from dpverify.trusted.rules.additive import (
-    cameron_martin,
-    concave_exponent,
-    convex_exponent,
-    cosets,
-    divergence,
-    elliptical_process,
-    equal_answers,
-    mixture_closed,
-    mixture_concave,
-    modulus,
-    point_witness,
-    power_identity,
-    product_lipschitz,
-    staircase,
-)
-from dpverify.trusted.rules.composition import basic_composition, closed_profile, combination, measures, privacy_profile
-from dpverify.trusted.rules.finite import exponential_general, finite, kernel_box, kernel_point, selection
-from dpverify.trusted.rules.guarantees import stated_epsilon
-from dpverify.trusted.rules.inequalities import positivstellensatz
 
 
-class Rule(Protocol):
-    """What every rule module holds; see the package's docstring."""
+class Theorem(Protocol):
+    """What every module about a theorem holds; see the package of the rules."""
 
     @property
     def NAME(self) -> str: ...
@@ -44,66 +25,124 @@ class Rule(Protocol):
     @property
     def SOURCE(self) -> Source: ...
 
+
+class Rule(Theorem, Protocol):
+    """A theorem that a step of a certificate may name."""
+
     def check(self, claim: Claim, evidence: Mapping[str, Any]) -> Bound | tuple[Bound, ...]:
         """The bounds that the rule proves for this claim from this evidence. Raises Rejected or Undecided."""
         ...
 
 
-_RULES: Final[tuple[Rule, ...]] = (
-    basic_composition,
-    cameron_martin,
-    closed_profile,
-    combination,
-    concave_exponent,
-    convex_exponent,
-    cosets,
-    divergence,
-    elliptical_process,
-    equal_answers,
-    exponential_general,
-    finite,
-    kernel_box,
-    kernel_point,
-    measures,
-    mixture_closed,
-    mixture_concave,
-    modulus,
-    point_witness,
-    power_identity,
-    privacy_profile,
-    product_lipschitz,
-    positivstellensatz,
-    selection,
-    staircase,
-    stated_epsilon,
-)
+_OF_THE_MECHANISM: Final = {
+    "combination": "composition.combination",
+    "concave-exponent": "additive.concave_exponent",
+    "convex-exponent": "additive.convex_exponent",
+    "divergence": "additive.divergence",
+    "equal-answers": "additive.equal_answers",
+    "exponential-general": "finite.exponential_general",
+    "finite-table": "finite.finite",
+    "kernel-box": "finite.kernel_box",
+    "kernel-point": "finite.kernel_point",
+    "mixture-closed-form": "additive.mixture_closed",
+    "mixture-concave": "additive.mixture_concave",
+    "modulus": "additive.modulus",
+    "point-witness": "additive.point_witness",
+    "power-identity": "additive.power_identity",
+    "product-lipschitz": "additive.product_lipschitz",
+    "selection": "finite.selection",
+    "staircase": "additive.staircase",
+}
+_OF_THE_CLAIM: Final = {
+    "basic-composition": "composition.basic_composition",
+    "cameron-martin": "additive.cameron_martin",
+    "closed-profile": "composition.closed_profile",
+    "cosets": "additive.cosets",
+    "elliptical-process-unbounded": "additive.elliptical_process",
+    "other-measures": "composition.measures",
+    "privacy-profile": "composition.privacy_profile",
+    "relaxation": "inequalities.positivstellensatz",
+    "stated-epsilon": "guarantees.stated_epsilon",
+}
+_OF_CURVES: Final = {
+    "elliptical-process": "curves.elliptical_process",
+    "finite-composition": "composition.finite_composition",
+    "finite-curve": "curves.finite",
+    "finite-losses": "composition.finite_losses",
+    "gaussian": "curves.gaussian",
+    "gaussian-composition": "composition.gaussian_composition",
+    "gaussian-scale-mixture": "curves.scale_mixture",
+    "group-privacy": "composition.group_privacy",
+    "independent-coordinates": "composition.product",
+    "joint-neighbours": "composition.joint_neighbours",
+    "laplace": "curves.laplace",
+    "laplace-sums": "composition.laplace_sums",
+    "lattice": "curves.lattice",
+    "line": "curves.line",
+    "lipschitz-exponent": "curves.gauge",
+    "loss-distribution": "composition.loss_distribution",
+    "optimal-composition": "curves.optimal_composition",
+    "parallel-composition": "composition.parallel_composition",
+    "poisson-subsampling": "composition.poisson_subsampling",
+    "pure-guarantee": "guarantees.pure_guarantee",
+    "radial-caps": "curves.spherical_caps",
+    "renyi-composition": "composition.renyi_composition",
+    "sampling-without-replacement": "composition.sampling_without_replacement",
+    "single-part": "composition.single_part",
+    "stated-guarantee": "guarantees.stated_guarantee",
+    "uniform-ball": "curves.uniform_ball",
+}
 
-TABLE: Final[Mapping[str, Rule]] = {rule.NAME: rule for rule in _RULES}
-"""Every rule by its name in certificates."""
 
-OF_THE_MECHANISM: Final = frozenset(
-    rule.NAME
-    for rule in (
-        combination,
-        concave_exponent,
-        convex_exponent,
-        divergence,
-        equal_answers,
-        exponential_general,
-        finite,
-        kernel_box,
-        kernel_point,
-        mixture_closed,
-        mixture_concave,
-        modulus,
-        point_witness,
-        power_identity,
-        product_lipschitz,
-        selection,
-        staircase,
-    )
-)
+_BESIDE: Final = {"post-processing": "composition.post_processing", "student-t": "curves.t_noise"}
+"""Theorems that others go through, which no line names."""
+
+
+PARTS: Final = "parts.places"
+"""The file that says what a place is."""
+
+
+def load(place: str) -> ModuleType:
+    """A module of the trusted folder, by its place there."""
+    return import_module(f"dpverify.trusted.{place}")
+
+
+class _Loaded(Mapping[str, Any]):
+    """Modules of the folder of the rules by names of theorems, each imported when it is asked for."""
+
+    def __init__(self, places: Mapping[str, str]) -> None:
+        self._places = dict(places)
+
+    def __getitem__(self, name: str) -> Any:
+        return load(f"rules.{self._places[name]}")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._places
+
+
+TABLE: Final[Mapping[str, Rule]] = _Loaded({**_OF_THE_MECHANISM, **_OF_THE_CLAIM})
+"""Every rule that a step may name."""
+
+OF_THE_MECHANISM: Final = frozenset(_OF_THE_MECHANISM)
 """The rules that speak of a mechanism at its sensitivity, whatever epsilon and delta are claimed: they are not shown these."""
 
-EXPLAINED: Final[Mapping[str, Theorem]] = {**CURVES, **TABLE}
+OF_CURVES: Final = frozenset(_OF_CURVES)
+"""The rules that speak of a curve: of any part, not of what is claimed."""
+
+ANYWHERE: Final = OF_THE_MECHANISM - {"combination"} | {"cosets", "elliptical-process-unbounded", "stated-epsilon"}
+"""The rules about the pure epsilon of a single mechanism: of any part too."""
+
+CURVES: Final[Mapping[str, Theorem]] = _Loaded({**_OF_CURVES, **_BESIDE})
+"""Every theorem about curves."""
+
+PLACES: Final[Mapping[str, str]] = {**_OF_CURVES, **_BESIDE, **_OF_THE_MECHANISM, **_OF_THE_CLAIM}
+"""The module of every theorem, in the folder of the rules."""
+
+EXPLAINED: Final[Mapping[str, Theorem]] = _Loaded(PLACES)
 """Every theorem that a judgement may rest on: the rules, and those about curves that they go through."""

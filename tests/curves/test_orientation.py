@@ -10,6 +10,7 @@ from fractions import Fraction
 
 import mpmath
 import pytest
+from dpverify.trusted.rules.composition.premises import pure_epsilon
 
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import Num, parse
@@ -18,7 +19,6 @@ from dpverify.trusted.numbers.balls import constant, precision, rational
 from dpverify.trusted.parts.neighbours import is_told
 from dpverify.trusted.parts.runs import Run
 from dpverify.trusted.rules.composition import combination, finite_losses, leaves, poisson_subsampling, tree
-from dpverify.trusted.rules.composition.premises import pure_epsilon
 from dpverify.verify import verify
 
 F = Fraction

@@ -10,6 +10,7 @@ from dpverify.trusted.language.expr import ONE, ZERO, num, parse
 from dpverify.trusted.language.model import Guarantee
 from dpverify.trusted.numbers.balls import rational
 from dpverify.trusted.order.compare import certainly_equal
+from dpverify.trusted.parts import stated
 from dpverify.trusted.rules.guarantees import stated_guarantee
 
 mpmath.mp.dps = 40
@@ -90,24 +91,24 @@ class TestPairs:
 class TestDistance:
     @pytest.mark.parametrize(("measure", "one", "three"), [("zcdp", "1/8", "9/8"), ("gdp", "1/2", "3/2"), ("bounded_range", "1/2", "3/2")])
     def test_the_numbers_grow_as_the_theorems_say(self, measure, one, three):
-        assert stated_guarantee.at_distance(known(measure, [one]), num(3)) == known(measure, [three])
+        assert stated.at_distance(known(measure, [one]), num(3)) == known(measure, [three])
 
     def test_epsilon_and_delta_grow_as_in_group_privacy(self):
-        found = stated_guarantee.at_distance(known("approximate", ["1/2", "1/1000"], [0, "1/8"], [1, 0]), num(3))
+        found = stated.at_distance(known("approximate", ["1/2", "1/1000"], [0, "1/8"], [1, 0]), num(3))
         expected = parse("(exp(3/2) - 1)/(exp(1/2) - 1)/1000")
         assert [row[0] for row in found.rows] == [parse("3/2"), ZERO, num(3)]
         assert certainly_equal(found.rows[0][1], expected) and found.rows[1][1] == parse("3/8") and found.rows[2][1] == ZERO
 
     def test_nothing_is_left_where_delta_passes_one(self):
         with pytest.raises(Rejected, match="above 1"):
-            stated_guarantee.at_distance(known("approximate", [1, "1/2"]), num(3))
+            stated.at_distance(known("approximate", [1, "1/2"]), num(3))
 
     def test_renyi_divergences_are_left_to_group_privacy(self):
         with pytest.raises(Rejected, match="group-privacy"):
-            stated_guarantee.at_distance(known("renyi", [2, 1]), num(2))
+            stated.at_distance(known("renyi", [2, 1]), num(2))
 
     def test_one_step_changes_nothing(self):
-        assert stated_guarantee.at_distance(known("renyi", [2, 1]), num(1)) == known("renyi", [2, 1])
+        assert stated.at_distance(known("renyi", [2, 1]), num(1)) == known("renyi", [2, 1])
 
 
 class TestPure:

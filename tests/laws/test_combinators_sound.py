@@ -16,7 +16,6 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from dpverify.trusted import kernel
-from dpverify.trusted.curve_registry import CURVES
 from dpverify.trusted.language.certificate import Step
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE, Num, call, num
@@ -37,6 +36,7 @@ from dpverify.trusted.language.model import (
 from dpverify.trusted.numbers.balls import exact
 from dpverify.trusted.order.compare import enclose
 from dpverify.trusted.parts.runs import Run, merged
+from dpverify.trusted.registry import CURVES
 from dpverify.verify import verify
 
 Pair = tuple[tuple[Fraction, Fraction], ...]

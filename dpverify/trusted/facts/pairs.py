@@ -6,14 +6,13 @@ It determines the pair up to post-processing in both directions, which is all th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from flint import arb
 
 from dpverify.trusted.language.errors import Undecided
-from dpverify.trusted.language.expr import Expr
 
 Profile = Callable[[arb], arb]
 """Encloses H at an epsilon of at least 0 (a ball in nats; its lower end is at least 0), at the working precision."""
@@ -82,6 +81,37 @@ def symmetric(profile: Profile, event: Event | None = None) -> Pair:
     return Pair(profile, profile, event)
 
 
+def dominating(pair: Pair) -> Pair:
+    """A symmetric pair that dominates both orders of a pair: the greater of two profiles is a profile."""
+    if pair.forward is pair.backward:
+        return pair
+
+    def profile(epsilon: arb) -> arb:
+        return pair.worst(epsilon)
+
+    return symmetric(profile, pair.event)
+
+
+def greatest(pairs: Sequence[Pair]) -> Pair:
+    """The pair of the greatest profiles in each order."""
+    if len(pairs) == 1:
+        return pairs[0]
+    same = all(pair.forward is pair.backward for pair in pairs)
+    forward = _greatest([pair.forward for pair in pairs])
+    backward = forward if same else _greatest([pair.backward for pair in pairs])
+    return Pair(forward, backward, everywhere=all(pair.everywhere for pair in pairs))
+
+
+def _greatest(profiles: Sequence[Profile]) -> Profile:
+    def profile(epsilon: arb) -> arb:
+        best = profiles[0](epsilon)
+        for other in profiles[1:]:
+            best = best.max(other(epsilon))
+        return best
+
+    return profile
+
+
 @dataclass(frozen=True, slots=True)
 class Curve:
     """What is proved of a mechanism at its sensitivity.
@@ -100,15 +130,6 @@ class Curve:
     @property
     def exact(self) -> bool:
         return self.upper is not None and self.upper is self.lower
-
-
-@dataclass(frozen=True, slots=True)
-class Pure:
-    """A finite upper bound on the pure epsilon of a single mechanism, the rules that prove it and what they take for granted."""
-
-    epsilon: Expr
-    rules: tuple[str, ...] = ()
-    assumed: tuple[str, ...] = ()
 
 
 Evidence = Mapping[str, Any]

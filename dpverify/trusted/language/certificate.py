@@ -1,6 +1,6 @@
-"""Certificates: a claim, its hash, a precision and steps, in JSON that only one reading fits.
+"""Certificates: a claim, its hash, a precision and the lines of a proof, in JSON that only one reading fits.
 
-A certificate says nothing by itself; the kernel derives the verdict from the steps. Reading is
+A certificate says nothing by itself; the kernel derives the verdict by following the lines. Reading is
 strict: unknown or doubled keys, another version, a hash that is not the claim's, binary floats,
 and anything oversized or nested beyond need are refused with where and why.
 """
@@ -15,35 +15,42 @@ from typing import Any, Final, NoReturn
 from dpverify.trusted.language.errors import CertificateError
 from dpverify.trusted.language.model import Claim, claim_hash, from_json, to_json
 
-SCHEMA: Final = "dpverify-certificate/1"
+SCHEMA: Final = "dpverify-certificate/2"
 VERDICTS: Final = ("REFUTED", "UNKNOWN", "PROVED")
 MAX_BYTES: Final = 32 << 20
 MAX_DEPTH: Final = 64
-MAX_STEPS: Final = 256
+MAX_LINES: Final = 8192
 PRECISIONS: Final = range(53, 8193)
-_KEYS: Final = frozenset(("schema", "claim", "claim_sha256", "prec", "verdict", "steps"))
+_KEYS: Final = frozenset(("schema", "claim", "claim_sha256", "prec", "verdict", "lines"))
+_LINE: Final = frozenset(("rule", "place", "parameters", "premises", "prec"))
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    """One use of a rule: its name, and the evidence that the rule checks."""
+class Line:
+    """One use of a rule: its name, the place of the claim's mechanism that it speaks of, its parameters, and its premises by number.
+
+    The lines are counted from 0, and premises stand before. prec: the working precision in bits.
+    """
 
     rule: str
-    evidence: Mapping[str, Any]
+    place: tuple[Any, ...]
+    parameters: Mapping[str, Any]
+    premises: tuple[int, ...]
+    prec: int
 
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """A claim with the steps that decide it and the verdict they are said to give. prec: working precision in bits."""
+    """A claim with the lines of the proof that decides it and the verdict they are said to give."""
 
     claim: Claim
     prec: int
     verdict: str
-    steps: tuple[Step, ...]
+    lines: tuple[Line, ...]
 
 
-def pack(claim: Claim, prec: int, verdict: str, steps: Iterable[Step]) -> dict[str, Any]:
-    """The JSON object of a certificate."""
+def pack(claim: Claim, prec: int, verdict: str, lines: Iterable[Line]) -> dict[str, Any]:
+    """The JSON object of a certificate. prec: of the lines that say no other."""
     canonical = to_json(claim)
     return {
         "schema": SCHEMA,
@@ -51,8 +58,17 @@ def pack(claim: Claim, prec: int, verdict: str, steps: Iterable[Step]) -> dict[s
         "claim_sha256": claim_hash(canonical),
         "prec": prec,
         "verdict": verdict,
-        "steps": [{"rule": step.rule, "evidence": dict(step.evidence)} for step in steps],
+        "lines": [_packed(line, prec) for line in lines],
     }
+
+
+def _packed(line: Line, prec: int) -> dict[str, Any]:
+    """What a line is, without what it need not say."""
+    found: dict[str, Any] = {"rule": line.rule}
+    found |= {"place": list(line.place)} if line.place else {}
+    found |= {"parameters": dict(line.parameters)} if line.parameters else {}
+    found |= {"premises": list(line.premises)} if line.premises else {}
+    return found | ({"prec": line.prec} if line.prec != prec else {})
 
 
 def encode(data: Mapping[str, Any]) -> str:
@@ -90,25 +106,32 @@ def unpack(data: Any) -> Certificate:
     claim = from_json(data["claim"])
     if data["claim_sha256"] != claim_hash(data["claim"]):
         raise CertificateError("claim_sha256 is not the hash of the claim: the certificate was made for another claim, or altered.")
-    prec = data["prec"]
-    if type(prec) is not int or prec not in PRECISIONS:
-        raise CertificateError(f"prec is {_show(prec)}, not a number of bits from {PRECISIONS[0]} to {PRECISIONS[-1]}.")
+    prec = _precision(data["prec"], "the certificate")
     if data["verdict"] not in VERDICTS:
         raise CertificateError(f"verdict is {_show(data['verdict'])}, not one of {', '.join(VERDICTS)}.")
-    steps = data["steps"]
-    if not isinstance(steps, list) or len(steps) > MAX_STEPS:
-        raise CertificateError(f"steps: not a list of at most {MAX_STEPS} steps.")
-    return Certificate(claim, prec, data["verdict"], tuple(_step(step, i) for i, step in enumerate(steps, 1)))
+    lines = data["lines"]
+    if not isinstance(lines, list) or len(lines) > MAX_LINES:
+        raise CertificateError(f"lines: not a list of at most {MAX_LINES} lines.")
+    return Certificate(claim, prec, data["verdict"], tuple(_line(line, number, prec) for number, line in enumerate(lines)))
 
 
-def _step(data: Any, index: int) -> Step:
-    where = f"step {index}"
+def _line(data: Any, number: int, prec: int) -> Line:
+    where = f"line {number}"
     if not isinstance(data, dict):
         raise CertificateError(f"{where}: not an object.")
-    _exactly(data, frozenset(("rule", "evidence")), where)
-    if not isinstance(data["rule"], str) or not isinstance(data["evidence"], dict):
-        raise CertificateError(f"{where}: rule must be a name and evidence an object.")
-    return Step(data["rule"], data["evidence"])
+    _exactly(data, frozenset({"rule"} | (data.keys() & _LINE)), where)
+    place, parameters, premises = data.get("place", []), data.get("parameters", {}), data.get("premises", [])
+    if not isinstance(data["rule"], str) or not isinstance(place, list) or not isinstance(parameters, dict):
+        raise CertificateError(f"{where}: rule must be a name, place a list and parameters an object.")
+    if not isinstance(premises, list) or not all(type(other) is int and 0 <= other < number for other in premises):
+        raise CertificateError(f"{where}: premises must be a list of numbers of lines before it.")
+    return Line(data["rule"], tuple(place), parameters, tuple(premises), _precision(data.get("prec", prec), where))
+
+
+def _precision(prec: Any, where: str) -> int:
+    if type(prec) is not int or prec not in PRECISIONS:
+        raise CertificateError(f"{where}: prec is {_show(prec)}, not a number of bits from {PRECISIONS[0]} to {PRECISIONS[-1]}.")
+    return prec
 
 
 def _exactly(data: Mapping[str, Any], keys: frozenset[str], where: str) -> None:

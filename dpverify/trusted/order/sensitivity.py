@@ -13,9 +13,10 @@ from fractions import Fraction
 from typing import Any
 
 from dpverify.trusted.language.errors import Rejected
-from dpverify.trusted.language.expr import Add, Call, Expr, Mul, Num, Pow, Sym, call, mul
-from dpverify.trusted.language.model import L1, Claim, Domain, Mechanism, Mixture, Norm, Product, Query, Radial, Translation
+from dpverify.trusted.language.expr import Expr, Num, call, mul
+from dpverify.trusted.language.model import L1, Claim, Domain, Mechanism, Mixture, Norm, Product, Query, Radial, Translation, on_integers
 from dpverify.trusted.order.geometry import Sensitivity, norm_faults, query_faults, sensitivity
+from dpverify.trusted.order.integers import is_whole
 
 
 def noise_norm(claim: Claim) -> tuple[Norm, int | None]:
@@ -76,11 +77,6 @@ class Apart:
     histograms: str
 
 
-def on_integers(noise: Mechanism) -> bool:
-    """Whether a mechanism adds noise on the integers."""
-    return isinstance(noise, Translation) and noise.integers
-
-
 def off_the_integers(noise: Mechanism, query: Query | None) -> Apart | None:
     """Neighbours whose answers do not differ by an integer, for noise on the integers; None where there are none.
 
@@ -124,16 +120,3 @@ def further(noise: Mechanism, moved: Expr, factor: Expr, domains: Mapping[str, D
 def whole_part(expr: Expr, domains: Mapping[str, Domain]) -> Expr:
     """The floor of an expression, itself where it is certainly an integer."""
     return expr if is_whole(expr, domains) else call("floor", expr)
-
-
-def is_whole(expr: Expr, domains: Mapping[str, Domain]) -> bool:
-    """Whether an expression is an integer by its form: built from integers and integer parameters by +, *, powers and floor."""
-    if isinstance(expr, Num):
-        return expr.value.denominator == 1
-    if isinstance(expr, Sym):
-        return expr.name in domains and domains[expr.name].integer
-    if isinstance(expr, Add | Mul):
-        return all(is_whole(part, domains) for part in expr.args)
-    if isinstance(expr, Pow) and isinstance(expr.exponent, Num):
-        return expr.exponent.value > 0 and is_whole(expr.exponent, domains) and is_whole(expr.base, domains)
-    return isinstance(expr, Call) and expr.name == "floor"

@@ -37,7 +37,6 @@ from dpverify.trusted.language.model import (
     Product,
     Query,
     Radial,
-    Source,
     Subsample,
     Table,
     Translation,
@@ -46,22 +45,9 @@ from dpverify.trusted.language.model import (
 )
 from dpverify.trusted.order.compare import certainly_equal
 from dpverify.trusted.order.convexity import Shapes
-from dpverify.trusted.rules.curves import gaussian, laplace
+from dpverify.trusted.parts.forms import gaussian_form, laplace_form
 
 NAME: Final = "joint-neighbours"
-STATEMENT: Final = (
-    "Parts with queries on the same records, or with tables of the same inputs, are run on the same two databases. For neighbours that "
-    "differ by v the output is the product of the parts' pairs at the differences F_j v, so that the whole is dominated by the greatest "
-    "over all v, and the pair at any one v is a lower bound. For adding or removing a record v runs over the unit vectors, for replacing "
-    "one over their differences; for several records, or real histograms, over the vertices where all densities are log-concave."
-)
-CHECKED: Final = (
-    "every pair of neighbours, up to symmetries, has its own bound",
-    "the pair of a lower bound differs by as many records as neighbours do",
-    "densities are log-concave where the vertices alone are looked at",
-)
-ASSUMED: Final = ()
-SOURCE: Final = Source("THEORY", "T34; Prekopa 1973")
 
 APART: Final = "the neighbours that are worst for one part are worst for all"
 """What a lower bound takes for granted of parts whose neighbours nothing connects."""
@@ -225,7 +211,7 @@ def even(noise: Mechanism) -> bool:
         pass
     if symbols(noise.density) <= {"z"} and certainly_equal(noise.density, mirrored, {"z": Domain()}):
         return True
-    return laplace.is_laplace(noise) or gaussian.is_gaussian(noise)
+    return laplace_form(noise) is not None or gaussian_form(noise) is not None
 
 
 def is_told(part: Part) -> bool:

@@ -35,14 +35,16 @@ from dpverify.trusted.language.model import (
     Table,
     Translation,
     all_parts,
+    on_integers,
     parts_of,
 )
 from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.order.geometry import Sensitivity
-from dpverify.trusted.order.sensitivity import further, is_whole, off_the_integers, on_integers, require_answers, sensitivity_bounds
-from dpverify.trusted.parts import neighbours
-from dpverify.trusted.rules.guarantees import stated_guarantee
-from dpverify.trusted.rules.guarantees.stated_guarantee import NONE
+from dpverify.trusted.order.integers import is_whole
+from dpverify.trusted.order.sensitivity import further, off_the_integers, require_answers, sensitivity_bounds
+from dpverify.trusted.parts import neighbours, stated
+from dpverify.trusted.parts.adjacencies import stated_adjacencies
+from dpverify.trusted.parts.stated import NONE
 
 WHAT: Final = "the parts"
 MOST_TIMES: Final = 10**6
@@ -63,6 +65,11 @@ class Run:
     processed: bool = False
     own: bool = False
     mapped: bool = False
+
+
+def whole(claim: Claim) -> Run:
+    """The run that a claim is about."""
+    return Run(Part(claim.mechanism, claim.sensitivity, claim.query, claim.adjacency))
 
 
 def runs(part: Part, run: Run, top: bool = True) -> Iterator[Run]:
@@ -129,25 +136,6 @@ def neighbours_assumed(claim: Claim, side: str = "upper") -> tuple[str, ...]:
     same = f"the sensitivities of all parts speak of the same neighbours{f' ({stated})' if stated else ''}"
     parallel = isinstance(claim.mechanism, Parallel) or any(isinstance(part.mechanism, Parallel) for part in parts)
     return (same, ONE_RECORD) if side == "upper" and parallel and not stated else (same,)
-
-
-def stated_adjacencies(mechanism: Mechanism, stated: str = "") -> dict[str, str]:
-    """Every adjacency that a combinator, its parts and its sampling speak of, with who does."""
-    found: dict[str, str] = {stated: "the claim"} if stated else {}
-    if isinstance(mechanism, Subsample):
-        found.setdefault(_NEIGHBOURS[mechanism.scheme], f"{_SCHEMES[mechanism.scheme]} sampling")
-    for part in all_parts(mechanism):
-        if part.adjacency:
-            found.setdefault(part.adjacency, "a part")
-        if part.query is not None:
-            found.setdefault(part.query.adjacency, "a part's query")
-        if isinstance(part.mechanism, Subsample):
-            found.setdefault(_NEIGHBOURS[part.mechanism.scheme], f"{_SCHEMES[part.mechanism.scheme]} sampling")
-    return found
-
-
-_NEIGHBOURS: Final = {"poisson": "add-remove", "without_replacement": "replace"}
-_SCHEMES: Final = {"poisson": "Poisson", "without_replacement": "without-replacement"}
 
 
 def adjacency_faults(mechanism: Mechanism, stated: str = "") -> Iterator[str]:
@@ -239,7 +227,7 @@ def leaf(run: Run, domains: Mapping[str, Domain] = NONE) -> tuple[Mechanism, Exp
     if isinstance(part.mechanism, Selection):
         return part.mechanism, part.sensitivity, None
     if isinstance(part.mechanism, Guarantee):
-        return stated_guarantee.at_distance(part.mechanism, _distance(factor, domains), domains), part.sensitivity, None
+        return stated.at_distance(part.mechanism, _distance(factor, domains), domains), part.sensitivity, None
     if isinstance(part.mechanism, Staircase):
         return part.mechanism, mul(factor, part.sensitivity or ONE), None
     if part.query is not None:

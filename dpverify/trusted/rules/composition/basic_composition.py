@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-from dpverify.trusted.facts.bounds import Bound, read_fraction
-from dpverify.trusted.facts.pairs import Curve, Pure
+from dpverify.trusted.facts.bounds import Bound
+from dpverify.trusted.facts.fact import Fact, curve_of, pure_of, through_of
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import Expr, Num, add, mul, num
 from dpverify.trusted.language.model import Claim, Combinator, Part, Source, kind_of
+from dpverify.trusted.language.rationals import read_fraction
 from dpverify.trusted.numbers.balls import rational
 from dpverify.trusted.order.compare import certainly_le, decimal_bounds
 from dpverify.trusted.parts import neighbours
 from dpverify.trusted.parts.runs import Run, check_adjacencies, leaf, merged, neighbours_assumed
-from dpverify.trusted.rules.composition import post_processing, tree
-from dpverify.trusted.rules.composition.premises import pure_epsilon
+from dpverify.trusted.rules.composition import post_processing
 
 NAME: Final = "basic-composition"
 STATEMENT: Final = "If the parts are (eps_i, delta_i)-DP, their adaptive composition is (sum of eps_i, sum of delta_i)-DP."
@@ -28,29 +28,35 @@ SOURCE: Final = Source("THEORY", "T13; Dwork & Roth 2014, Theorem 3.16")
 MOST_SHOWN: Final = 20
 _DIGITS: Final = 6
 
-Share = tuple[Expr, Fraction, Pure | Curve]
-"""An epsilon, a delta, and what proves them."""
+
+class Share(NamedTuple):
+    """An epsilon, a delta, and what proves them."""
+
+    epsilon: Expr
+    delta: Fraction
+    rules: tuple[str, ...]
+    assumed: tuple[str, ...]
 
 
-def check(claim: Claim, evidence: Mapping[str, Any]) -> tuple[Bound, ...]:
+def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> tuple[Bound, ...]:
     """Upper bounds on the tight epsilon, the tight delta or both. Raises Rejected, CertificateError.
 
-    evidence: "parts", for every run of the composition the "premise" of its pure epsilon, or its "curve" with the "epsilon" and "delta"
-    that it spends each time.
+    premises: for every run of the composition its pure epsilon, or its curve. parameters: "spent", for every run whose curve is given
+    the "epsilon" and the "delta" that it spends each time, else null.
     """
     if claim.domains or not isinstance(claim.mechanism, Combinator):
         raise Rejected(NAME, "the claim", "it wants a combinator, and a value for every parameter")
     check_adjacencies(claim)
     neighbours.require_one_adjacency(Part(claim.mechanism))
     runs = merged(Part(claim.mechanism))
-    listed = evidence.get("parts")
-    if not isinstance(listed, list) or len(listed) != len(runs):
-        raise CertificateError(f"{NAME}: the evidence wants 'parts', a list of {len(runs)}.")
-    spent = [_spent(run, part) for run, part in zip(runs, listed, strict=True)]
-    epsilon = add(*(mul(num(run.times), share[0]) for run, share in zip(runs, spent, strict=True)))
-    delta = sum((run.times * share[1] for run, share in zip(runs, spent, strict=True)), Fraction(0))
-    through = tuple(dict.fromkeys(name for share in spent for name in share[2].rules))
-    assumed = tuple(dict.fromkeys(line for share in spent for line in share[2].assumed))
+    listed = parameters.get("spent")
+    if not isinstance(listed, list) or not len(listed) == len(premises) == len(runs):
+        raise CertificateError(f"{NAME}: it wants 'spent', a list of {len(runs)}, and as many premises.")
+    spent = [_spent(run, part, premise) for run, part, premise in zip(runs, listed, premises, strict=True)]
+    epsilon = add(*(mul(num(run.times), share.epsilon) for run, share in zip(runs, spent, strict=True)))
+    delta = sum((run.times * share.delta for run, share in zip(runs, spent, strict=True)), Fraction(0))
+    through = tuple(dict.fromkeys(name for share in spent for name in share.rules))
+    assumed = tuple(dict.fromkeys(line for share in spent for line in share.assumed))
     if any(run.processed for run in runs):
         through, assumed = (*through, post_processing.NAME), (*assumed, *post_processing.ASSUMED)
     shown = _budget(runs, spent, epsilon, delta)
@@ -63,19 +69,19 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> tuple[Bound, ...]:
     return tuple(bounds)
 
 
-def _spent(run: Run, evidence: Any) -> Share:
+def _spent(run: Run, evidence: Any, premise: Fact) -> Share:
     """The epsilon and the delta of one run, checked, and what they rest on."""
-    if not isinstance(evidence, Mapping):
-        raise CertificateError(f"{NAME}: a part is not an object.")
-    if "premise" in evidence:
+    if evidence is None:
         noise, sensitivity, query = leaf(run)
-        known = pure_epsilon(Claim(noise, None, sensitivity=sensitivity, query=query), evidence["premise"])
-        return known.epsilon, Fraction(0), known
+        pure, assumed = pure_of(premise, Claim(noise, None, sensitivity=sensitivity, query=query), NAME)
+        return Share(pure, Fraction(0), through_of(premise), assumed)
+    if not isinstance(evidence, Mapping):
+        raise CertificateError(f"{NAME}: what a part spends is not an object.")
     epsilon, delta = read_fraction(evidence, "epsilon", NAME), read_fraction(evidence, "delta", NAME)
-    curve = tree.combine([Run(run.part, run.factor)], evidence.get("curve", {}), pure_epsilon)
+    curve = curve_of(premise, replace(run, times=1), NAME)
     if epsilon < 0 or delta < 0 or curve.upper is None or not curve.upper.worst(rational(epsilon)) <= rational(delta):
         raise Rejected(NAME, "a part", "its divergence at its epsilon is not certainly at most its delta")
-    return Num(epsilon), delta, curve
+    return Share(Num(epsilon), delta, curve.rules, curve.assumed)
 
 
 def _bounds(claim: Claim, epsilon: Expr, delta: Num, also: Mapping[str, str]) -> Iterator[Bound]:
@@ -88,7 +94,7 @@ def _bounds(claim: Claim, epsilon: Expr, delta: Num, also: Mapping[str, str]) ->
 def _budget(runs: Sequence[Run], spent: Sequence[Share], epsilon: Expr, delta: Fraction) -> dict[str, str]:
     """What every part spends and the total, as text."""
     shown = {}
-    for number, (run, (one, other, _)) in enumerate(zip(runs, spent, strict=True), 1):
+    for number, (run, (one, other, *_)) in enumerate(zip(runs, spent, strict=True), 1):
         times = "" if run.times == 1 else f" x {run.times}"
         shown[f"part {number} ({kind_of(run.part.mechanism)}{times})"] = _guarantee(one, other) + (" each" if times else "")
     return {**(shown if len(runs) <= MOST_SHOWN else {}), "basic composition": f"{_guarantee(epsilon, delta)} (bound)"}

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from dpverify.trusted.facts.bounds import Bound
+from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import Expr
-from dpverify.trusted.language.model import Claim, Exponential, Part, Selection, Source, Table
+from dpverify.trusted.language.model import Claim, Exponential, Selection, Source, Table
 from dpverify.trusted.parts import neighbours
-from dpverify.trusted.parts.runs import Run, check_adjacencies, leaf, merged, neighbours_assumed, occurs, reach
+from dpverify.trusted.parts.forms import randomized_response
+from dpverify.trusted.parts.runs import Run, check_adjacencies, leaf, merged, neighbours_assumed, occurs, reach, whole
 from dpverify.trusted.rules.composition import gaussian_composition, post_processing
-from dpverify.trusted.rules.composition.compositions import randomized_response
 from dpverify.trusted.rules.composition.privacy_profile import refutation
 from dpverify.trusted.rules.curves import finite, gaussian, laplace, optimal_composition
 
@@ -26,12 +27,15 @@ ASSUMED: Final = ()
 SOURCE: Final = Source("THEORY", "T13, T17, T34")
 
 
-def check(claim: Claim, evidence: Mapping[str, Any]) -> tuple[Bound, ...]:
-    """Both bounds on the tight delta, equal; of post-processed parts the upper one. Raises Rejected, Undecided."""
+def infer(claim: Claim, _: Mapping[str, Any], premises: Sequence[Fact]) -> tuple[Bound, ...]:
+    """Both bounds on the tight delta, equal; of post-processed parts the upper one. Raises Rejected, Undecided.
+
+    premises: the curve of the whole, if a refutation is to tell its event.
+    """
     if claim.domains or claim.epsilon is None:
         raise Rejected(NAME, "the claim", "it wants a value for every parameter, and an epsilon")
     check_adjacencies(claim)
-    root = Part(claim.mechanism, claim.sensitivity, claim.query, claim.adjacency)
+    root = whole(claim).part
     runs = merged(root)
     for run in runs:
         if run.part.query is not None and not reach(run).exact:
@@ -41,7 +45,7 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> tuple[Bound, ...]:
     upper = Bound("upper", value, quantity="delta", through=through, assumed=(*assumed, *neighbours_assumed(claim)))
     if any(run.processed or not occurs(run) for run in runs):
         return (upper,)
-    witness = refutation(claim, value, evidence)
+    witness = refutation(claim, value, premises)
     below = (*assumed, *neighbours_assumed(claim, "lower"), *neighbours.apart(root))
     return upper, Bound("lower", value, quantity="delta", through=through, assumed=below, witness=witness)
 
@@ -66,7 +70,7 @@ def _delta(runs: tuple[Run, ...], epsilon: Expr) -> tuple[Expr, tuple[str, ...]]
         ratio = laplace.scale_ratio(noise, reach(run).upper) if run.part.query is None else None
         if ratio is not None:
             return laplace.delta_expr(ratio, epsilon), (laplace.NAME,)
-    if len(runs) == 1 and (response := randomized_response(runs[0])) is not None:
+    if len(runs) == 1 and (response := randomized_response(runs[0].part.mechanism)) is not None:
         found = optimal_composition.delta_expr(response, runs[0].times, epsilon)
         if found is not None:
             return found, (optimal_composition.NAME,)

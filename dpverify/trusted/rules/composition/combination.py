@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any, Final
 
 from dpverify.trusted.facts.bounds import INFINITE, Bound, Infinite, Side
-from dpverify.trusted.facts.parameters import fixed
+from dpverify.trusted.facts.fact import Fact, bound_of, through_of
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, add, call, format_expr, mul, neg, sub
 from dpverify.trusted.language.model import (
@@ -32,10 +32,11 @@ from dpverify.trusted.language.model import (
 )
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
 from dpverify.trusted.order.geometry import sensitivity
-from dpverify.trusted.order.sensitivity import is_whole
+from dpverify.trusted.order.integers import is_whole
 from dpverify.trusted.order.tables import finite
 from dpverify.trusted.parts import neighbours
 from dpverify.trusted.parts.neighbours import OnePair, is_told
+from dpverify.trusted.parts.parameters import fixed
 from dpverify.trusted.parts.runs import Run, check_adjacencies, leaf, neighbours_assumed, occurs
 from dpverify.trusted.rules.additive import convex_exponent
 from dpverify.trusted.rules.composition import (
@@ -43,9 +44,7 @@ from dpverify.trusted.rules.composition import (
     poisson_subsampling,
     post_processing,
     sampling_without_replacement,
-    tree,
 )
-from dpverify.trusted.rules.composition.premises import RULES, premise
 from dpverify.trusted.rules.finite import finite as finite_rule
 
 NAME: Final = "combination"
@@ -84,6 +83,7 @@ class _Facts:
 
     domains: tuple[tuple[str, Domain], ...]
     side: Side
+    premises: tuple[Fact, ...]
     assumed: list[str] = field(default_factory=list)
     through: list[str] = field(default_factory=list)
     backward: bool = False
@@ -91,7 +91,7 @@ class _Facts:
     points: list[str] = field(default_factory=list)
 
 
-def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
+def infer(claim: Claim, evidence: Mapping[str, Any], premises: Sequence[Fact]) -> Bound:
     """The bound named by "side". "part": the evidence of the mechanism, a tree as deep as the mechanism's. Raises Rejected."""
     side = evidence.get("side")
     if side not in ("upper", "lower"):
@@ -102,7 +102,7 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     if claim.sensitivity is not None or claim.query is not None:
         raise Rejected(NAME, "sensitivity", "every part has its own")
     check_adjacencies(claim)
-    root, facts = Part(claim.mechanism), _Facts(claim.domains, side)
+    root, facts = Part(claim.mechanism), _Facts(claim.domains, side, tuple(premises))
     facts.assumed += neighbours_assumed(claim, side)
     if side == "lower":
         return _lower(root, claim, evidence, facts, at)
@@ -113,7 +113,7 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     else:
         neighbours.require_one_adjacency(root)
         value = _value(root, ONE, evidence.get("part"), facts)
-        also = {} if isinstance(value, Infinite) else _budget(claim.mechanism, evidence.get("part"), claim)
+        also = {} if isinstance(value, Infinite) else _budget(claim.mechanism, evidence.get("part"), claim, tuple(premises))
     return Bound(side, value, assumed=tuple(dict.fromkeys(facts.assumed)), also=also, through=tuple(facts.through))
 
 
@@ -125,7 +125,7 @@ def _over_neighbours(root: Part, evidence: Any, facts: _Facts) -> tuple[Expr | I
     facts.through.append(neighbours.NAME)
     facts.assumed += neighbours.rows_assumed(root)
     values: list[tuple[Expr, neighbours.Choice]] = []
-    for choice, plan in zip(choices, tree.plans_of(evidence, len(choices)), strict=True):
+    for choice, plan in zip(choices, _plans(evidence, len(choices)), strict=True):
         part = neighbours.at(root, choice)
         if part is None:
             values.append((ZERO, choice))
@@ -197,6 +197,16 @@ def _times(part: Part, domains: tuple[tuple[str, Domain], ...]) -> Expr:
     return part.times
 
 
+def _plans(evidence: Mapping[str, Any], count: int) -> list[Any]:
+    """The plan of each of so many choices: "plans", and "of", the number of each one's."""
+    plans, numbers = evidence.get("plans"), evidence.get("of")
+    if not isinstance(plans, list) or not isinstance(numbers, list) or len(numbers) != count:
+        raise CertificateError(f"{NAME}: 'neighbours' wants 'plans', and 'of', a list of {count} numbers of them.")
+    if not all(type(number) is int and 0 <= number < len(plans) for number in numbers):
+        raise CertificateError(f"{NAME}: 'of' names no plan.")
+    return [plans[number] for number in numbers]
+
+
 def _has_inputs(part: Part) -> bool:
     """Whether two inputs of a finite mechanism face each other in a part, so that the two orders differ."""
     return any(isinstance(leaf.part, OnePair) and leaf.part.query is None for leaf in neighbours.leaves(part))
@@ -224,11 +234,11 @@ def _lower(root: Part, claim: Claim, evidence: Mapping[str, Any], facts: _Facts,
     return Bound("lower", value, witness=witness, at=at, assumed=tuple(dict.fromkeys(facts.assumed)), through=tuple(facts.through))
 
 
-def _budget(mechanism: Combinator, evidence: Any, claim: Claim) -> dict[str, str]:
+def _budget(mechanism: Combinator, evidence: Any, claim: Claim, premises: tuple[Fact, ...]) -> dict[str, str]:
     """What each part of a composition spends, and the total."""
     if not isinstance(mechanism, Compose) or len(mechanism.parts) > 20:
         return {}
-    facts = _Facts(claim.domains, "upper")
+    facts = _Facts(claim.domains, "upper", premises)
     spent = [_value(part, ONE, e, facts) for part, e in _each(mechanism.parts, evidence)]
     shown = {
         f"part {number} ({_title(part)})": f"epsilon {format_expr(value)}"
@@ -298,14 +308,22 @@ def _once(part: Part, factor: Expr, evidence: Any, facts: _Facts) -> Expr | Infi
     if facts.side == "lower" and not occurs(run, domains):
         raise Rejected(NAME, "a part", "no lower bound is known at a number of steps between neighbours that is not whole")
     noise, sensitivity, query = leaf(run, domains)
-    found = premise(Claim(noise, None, sensitivity=sensitivity, query=query, domains=facts.domains), evidence, facts.side)
-    facts.through.append(str(evidence["rule"]))
-    facts.assumed += (*RULES[evidence["rule"]].ASSUMED, *found.assumed)
+    premise = _premise(evidence, facts)
+    found = bound_of(premise, Claim(noise, None, sensitivity=sensitivity, query=query, domains=facts.domains), facts.side, NAME)
+    facts.through += through_of(premise)
+    facts.assumed += (*premise.assumed, *found.assumed)
     if facts.side == "lower":
         facts.points.append(_told(kind_of(mechanism), found))
         if is_told(part):
             facts.turned.add(replace(part, times=ONE))
     return found.value
+
+
+def _premise(evidence: Any, facts: _Facts) -> Fact:
+    """The premise that stands for a part, by its number."""
+    if type(evidence) is not int or not 0 <= evidence < len(facts.premises):
+        raise CertificateError(f"{NAME}: a part wants the number of the premise that states its pure epsilon.")
+    return facts.premises[evidence]
 
 
 def _ways(part: Part, facts: _Facts) -> tuple[Expr | Infinite, Expr | Infinite] | None:

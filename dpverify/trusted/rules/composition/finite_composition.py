@@ -17,16 +17,21 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import accumulate, product, repeat
 from math import gcd, lcm, prod
-from typing import Final
+from typing import Any, Final
 
 from flint import arb, ctx
 
+from dpverify.trusted.facts import settled
 from dpverify.trusted.facts.evaluate import Known, accurately, decimals, divergence, falling
+from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve, Pair, symmetric
-from dpverify.trusted.language.errors import Undecided
+from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
 from dpverify.trusted.language.expr import ONE, Add, Call, Expr, Mul, Num, Pow, call, mul, num
 from dpverify.trusted.language.model import Mechanism, Source
 from dpverify.trusted.numbers.balls import precision
+from dpverify.trusted.parts.neighbours import OnePair
+from dpverify.trusted.parts.runs import Run, leaf, merged, occurs
+from dpverify.trusted.rules.curves import finite
 from dpverify.trusted.rules.curves.finite import Face, Faces, Steps, Weight, faces_of, steps_of
 
 NAME: Final = "finite-composition"
@@ -375,6 +380,26 @@ def _won(keys: Iterable[int], after: Sequence[tuple[dict[int, arb], list[tuple[a
 
 
 # -- curves ------------------------------------------------------------------------------------------
+
+
+def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
+    """The curve of a composition of finite mechanisms. Raises Rejected; Undecided where there are too many; CertificateError.
+
+    parameters: "at", the epsilon, an expression, where the rows for the lower bound are to be the worst ones; "most", of the work for one
+    epsilon, where less than usual is wanted.
+    """
+    most = parameters.get("most", MOST_WORK)
+    if type(most) is not int or not 1 <= most <= MOST_WORK:
+        raise CertificateError(f"{NAME}: 'most' must be an integer from 1 to {MOST_WORK}.")
+    parts, runs = [], merged(run.part, run.factor)
+    for inner in runs:
+        mechanism, sensitivity, query = leaf(inner)
+        if query is not None:
+            raise Rejected(NAME, "query", "a finite mechanism answers none")
+        facing = inner.part.pair if isinstance(inner.part, OnePair) else None
+        parts.append(Part(mechanism, sensitivity, inner.times, facing))
+    found = curve(parts, finite.point(parameters), all(map(occurs, runs)), most)
+    return settled.together(run, settled.several(runs, found))
 
 
 def curve(parts: Sequence[Part], epsilon: arb | None = None, occur: bool = True, most: int = MOST_WORK) -> Curve:

@@ -11,11 +11,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Final
+from typing import Any, Final
 
 from flint import arb, ctx
 
+from dpverify.trusted.facts import settled
 from dpverify.trusted.facts.evaluate import accurately, decimals, divergence, falling
+from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve, Event, Pair, Profile
 from dpverify.trusted.language.errors import Rejected, Undecided
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, div, symbols
@@ -306,6 +308,15 @@ def _all(parts: Sequence[tuple[Law, int]]) -> Law:
     if sum(times for _, times in parts) > MOST_COPIES:
         raise _too_many(f"{MOST_COPIES} copies")
     return product([law for law, times in parts for _ in range(times)])
+
+
+def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
+    """The curve of Poisson samples of finite mechanisms, and finite mechanisms. Raises Rejected, Undecided, CertificateError.
+
+    parameters: "at", the epsilon, an expression, where the rows for the lower bound are to be the worst ones.
+    """
+    runs = merged(run.part, run.factor)
+    return settled.together(run, settled.several(runs, curve(runs, finite.point(parameters))))
 
 
 def curve(runs: Sequence[Run], epsilon: arb | None = None) -> Curve:

@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import Final
+from typing import Any, Final
 
 from flint import arb
 
+from dpverify.trusted.facts import settled
+from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve, Pair
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import Expr, Num, add, mul, num, power, sqrt
 from dpverify.trusted.language.model import Guarantee, Matrix, Product, Query, Radial, Source
 from dpverify.trusted.order.compare import certainly_equal
 from dpverify.trusted.order.geometry import largest_eigenvalue
-from dpverify.trusted.parts import neighbours
-from dpverify.trusted.parts.runs import Run, leaf, reach
+from dpverify.trusted.parts import neighbours, stated
+from dpverify.trusted.parts.runs import Run, leaf, merged, reach
 from dpverify.trusted.rules.curves import gaussian
 from dpverify.trusted.rules.guarantees import stated_guarantee
 
@@ -29,6 +31,12 @@ STATEMENT: Final = (
 CHECKED: Final = ("every part adds Gaussian noise in a Euclidean norm, or is mu-GDP by what is stated of it",)
 ASSUMED: Final = gaussian.ASSUMED
 SOURCE: Final = Source("THEORY", "T13, T17, T34; Dong, Roth & Su 2022, Corollary 3.3")
+
+
+def infer(run: Run, _: Mapping[str, Any], __: Sequence[Fact]) -> Curve:
+    """The curve of a composition of Gaussian mechanisms. Raises Rejected."""
+    runs = merged(run.part, run.factor)
+    return settled.together(run, settled.several(runs, curve(runs)), jointly=True)
 
 
 def curve(runs: Sequence[Run]) -> Curve:
@@ -150,5 +158,5 @@ def _stated(run: Run) -> Expr | None:
     found, sensitivity, query = leaf(run)
     if not isinstance(found, Guarantee) or found.measure != "gdp" or sensitivity is not None or query is not None:
         return None
-    stated_guarantee.check(found)
+    stated.check(found)
     return found.rows[0][0]

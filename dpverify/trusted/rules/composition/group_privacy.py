@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
-from typing import Final
+from typing import Any, Final
 
+from dpverify.trusted.facts import settled
+from dpverify.trusted.facts.fact import Fact, curves_of
 from dpverify.trusted.facts.pairs import Curve
 from dpverify.trusted.language.errors import Rejected
-from dpverify.trusted.language.expr import Num
+from dpverify.trusted.language.expr import ONE, Expr, Num
 from dpverify.trusted.language.model import Source
+from dpverify.trusted.language.rationals import read_fraction
 from dpverify.trusted.numbers.balls import exact, rational
+from dpverify.trusted.order.compare import certainly_le
+from dpverify.trusted.parts.runs import Run
 from dpverify.trusted.rules.curves import optimal_composition
 
 NAME: Final = "group-privacy"
@@ -20,6 +27,24 @@ STATEMENT: Final = (
 CHECKED: Final = ("the part's delta at eps",)
 ASSUMED: Final = ()
 SOURCE: Final = Source("THEORY", "T12")
+
+
+def infer(run: Run, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> Curve:
+    """The curve of one run on neighbours of neighbours. premises: its curve on neighbours. parameters: "epsilon", a fraction of the part.
+
+    Raises Rejected, CertificateError.
+    """
+    (below,) = curves_of(premises, [Run(run.part)], NAME)
+    found = curve(below, steps(run.factor), read_fraction(parameters, "epsilon", NAME))
+    # neighbours one step apart are among those of a group, and not among those that a contraction leaves
+    return settled.single(run, found if certainly_le(ONE, run.factor) else replace(found, lower=None))
+
+
+def steps(factor: Expr) -> int:
+    """How many steps between neighbours a factor takes. Raises Rejected where it is not a number."""
+    if not isinstance(factor, Num):
+        raise Rejected(NAME, "size", "it is not a number")
+    return -int(-factor.value // 1)
 
 
 def curve(part: Curve, size: int, epsilon: Fraction) -> Curve:

@@ -18,17 +18,21 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import product
 from math import comb, prod
-from typing import Final
+from typing import Any, Final
 
 from flint import arb, arb_poly, ctx, fmpz, fmpz_poly
 
+from dpverify.trusted.facts import settled
 from dpverify.trusted.facts.evaluate import decimals, falling
-from dpverify.trusted.facts.pairs import Pair, Profile, symmetric
-from dpverify.trusted.language.errors import Undecided
+from dpverify.trusted.facts.fact import Fact
+from dpverify.trusted.facts.pairs import Curve, Pair, Profile, symmetric
+from dpverify.trusted.language.errors import Rejected, Undecided
 from dpverify.trusted.language.expr import ZERO, Expr, add, format_expr, mul, num, symbols
 from dpverify.trusted.language.model import Source
 from dpverify.trusted.numbers.balls import MAX_PRECISION, constant, exact, precision
 from dpverify.trusted.order.compare import certainly_lt, sign
+from dpverify.trusted.parts.runs import Run, merged, reach
+from dpverify.trusted.rules.curves import laplace
 
 NAME: Final = "laplace-sums"
 STATEMENT: Final = (
@@ -248,3 +252,17 @@ def _expansion(n: int, upper: int, lower: int) -> list[fmpz]:
         running -= coefficient
         sums.append(running)
     return sums
+
+
+def infer(run: Run, _: Mapping[str, Any], __: Sequence[Fact]) -> Curve:
+    """The curve of a composition of Laplace mechanisms. Raises Rejected; Undecided where there are too many."""
+    groups, runs = [], merged(run.part, run.factor)
+    for inner in runs:
+        found = reach(inner)
+        alone = laplace.curve(inner.part.mechanism, found, stated=inner.part.query is None)
+        ratio = laplace.scale_ratio(inner.part.mechanism, found.upper)
+        if ratio is None or not alone.exact:
+            raise Rejected(NAME, "the parts", "the shift of one of them is not known exactly")
+        groups.append((ratio, inner.times))
+    exactly = pair_of(groups)
+    return settled.together(run, settled.several(runs, Curve(exactly, exactly, (NAME,), ASSUMED)))

@@ -26,23 +26,9 @@ from flint import arb, arb_poly, fmpz_poly
 from dpverify.trusted.facts.evaluate import decimals
 from dpverify.trusted.facts.pairs import Pair
 from dpverify.trusted.language.errors import Rejected
-from dpverify.trusted.language.model import Source, exact_fraction
+from dpverify.trusted.language.model import exact_fraction
 from dpverify.trusted.numbers.balls import exact, finite, precision, rational
 from dpverify.trusted.rules.composition.grid import GUARD, MAX_CELLS, RULE, Grid, Masses, downward, upward
-
-NAME: Final = RULE
-STATEMENT: Final = (
-    "Convolving masses at equally spaced losses whose profile is nowhere below (above) that of each part gives a profile that is nowhere "
-    "below (above) that of the parts' composition."
-)
-CHECKED: Final = (
-    "the masses of every part bound its profile at every epsilon, from enclosures of it",
-    "every product is exact and rounded once in the safe direction",
-    "what leaves the range is moved in the safe direction, mass at infinity is kept",
-    "a bound from below is the profile of two distributions, whatever the masses",
-)
-ASSUMED: Final = ("the parts draw independent noise",)
-SOURCE: Final = Source("THEORY", "T19")
 
 MAX_TIMES: Final = 10**9
 """How often a part may occur."""
@@ -69,7 +55,7 @@ def read_grid(evidence: Mapping[str, Any]) -> Grid:
             tuple(tuple((_integer(start), _integer(k)) for start, k in steps) for steps in evidence.get("strides", ())),
         )
     except (KeyError, TypeError, ValueError, ZeroDivisionError) as error:
-        raise Rejected(NAME, "grid", f"{error}; it needs spacing, nudge, bits, tail and a range [low, high] for each part.") from error
+        raise Rejected(RULE, "grid", f"{error}; it needs spacing, nudge, bits, tail and a range [low, high] for each part.") from error
 
 
 def _integer(value: Any) -> int:
@@ -108,10 +94,10 @@ def lower_sums(parts: Sequence[tuple[Pair, int]], grid: Grid) -> Sums:
 
 def _check(parts: Sequence[tuple[Pair, int]], grid: Grid) -> None:
     if not parts or len(parts) != len(grid.ranges):
-        raise Rejected(NAME, "ranges", f"{len(grid.ranges)} ranges for {len(parts)} parts; each part needs one.")
+        raise Rejected(RULE, "ranges", f"{len(grid.ranges)} ranges for {len(parts)} parts; each part needs one.")
     for number, (_, times) in enumerate(parts):
         if not 1 <= times <= MAX_TIMES:
-            raise Rejected(NAME, f"part {number}", f"it occurs {times} times; between 1 and {MAX_TIMES} is allowed.")
+            raise Rejected(RULE, f"part {number}", f"it occurs {times} times; between 1 and {MAX_TIMES} is allowed.")
 
 
 # -- products --------------------------------------------------------------------------------------
@@ -152,7 +138,7 @@ class _Products:
     def times(self, left: Masses, right: Masses) -> Masses:
         """The convolution of two lists of masses."""
         if left.finite.length() + right.finite.length() > 2 * MAX_CELLS:
-            raise Rejected(NAME, "grid", f"more than {2 * MAX_CELLS} masses; a wider spacing or narrower ranges are needed.")
+            raise Rejected(RULE, "grid", f"more than {2 * MAX_CELLS} masses; a wider spacing or narrower ranges are needed.")
         infinite = left.infinite * (right.infinite + _total(right.finite)) + _total(left.finite) * right.infinite
         masses = Masses(left.low + right.low, self._rounded(left.finite * right.finite), int(self._rounded(fmpz_poly([infinite]))[0]))
         return self._trimmed(masses)

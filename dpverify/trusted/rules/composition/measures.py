@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Final
 
-from dpverify.trusted.facts.bounds import Bound, read_fraction
+from dpverify.trusted.facts.bounds import Bound
+from dpverify.trusted.facts.fact import Fact, pure_of
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE, Expr, Num, format_expr, mul, sub, symbols
 from dpverify.trusted.language.model import Claim, Combinator, Exponential, Guarantee, Part
+from dpverify.trusted.language.rationals import read_fraction
 from dpverify.trusted.order.compare import certainly_equal, decimal_bounds
 from dpverify.trusted.parts import neighbours
+from dpverify.trusted.parts.forms import randomized_response
 from dpverify.trusted.parts.runs import Run, check_adjacencies, leaf, merged, neighbours_assumed, occurs, reach
 from dpverify.trusted.rules.composition import gaussian_composition, post_processing
-from dpverify.trusted.rules.composition.compositions import randomized_response
-from dpverify.trusted.rules.composition.premises import pure_epsilon
 from dpverify.trusted.rules.curves import finite, gaussian, laplace
 from dpverify.trusted.rules.guarantees import conversions, stated_guarantee
 
@@ -47,14 +48,14 @@ class Facts:
     assumed: tuple[str, ...] = ()
 
 
-def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
+def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> Bound:
     """An upper bound on the tight delta at the claimed epsilon, else on the tight epsilon at the claimed delta. Raises Rejected, Undecided.
 
-    evidence: "order", a rational above 1; "premise", of the pure epsilon where that is what is known.
+    parameters: "order", a rational above 1. premises: the pure epsilon, where that is what is known.
     """
-    facts = facts_of(claim, evidence.get("premise"))
+    facts = facts_of(claim, premises[0] if premises else None)
     facts.assumed = tuple(dict.fromkeys((*facts.assumed, *neighbours_assumed(claim))))
-    order = read_fraction(evidence, "order", NAME)
+    order = read_fraction(parameters, "order", NAME)
     renyi = conversions.Renyi(order, facts.divergence(order))
     if claim.epsilon is not None:
         delta = conversions.rounded_up(conversions.renyi_delta_bound(renyi, claim.epsilon))
@@ -65,7 +66,7 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     return Bound("upper", Num(epsilon), quantity="epsilon", also=facts.shown, assumed=facts.assumed)
 
 
-def facts_of(claim: Claim, premise: Any = None) -> Facts:
+def facts_of(claim: Claim, premise: Fact | None = None) -> Facts:
     """What a claim's mechanism is in other measures. Raises Rejected where nothing is known."""
     if claim.domains:
         raise Rejected(NAME, "the parameters", "it wants a value for each; claim one value at a time")
@@ -101,7 +102,7 @@ def _gaussian(runs: tuple[Run, ...]) -> Facts:
     return facts
 
 
-def _single(run: Run, premise: Any) -> Facts:
+def _single(run: Run, premise: Fact | None) -> Facts:
     mechanism, sensitivity, query = leaf(run)
     attained = not run.processed and occurs(run)
     hypotheses: tuple[str, ...]
@@ -114,7 +115,7 @@ def _single(run: Run, premise: Any) -> Facts:
         facts.assumed = finite.ASSUMED
         return facts
     ratio = laplace.scale_ratio(mechanism, reach(run).upper) if run.part.query is None else None
-    response = randomized_response(run)
+    response = randomized_response(mechanism)
     if ratio is not None:
         facts, epsilon = Facts(lambda order: conversions.renyi_of_laplace(ratio, order).divergence, attained), ratio
         hypotheses = laplace.ASSUMED
@@ -122,8 +123,7 @@ def _single(run: Run, premise: Any) -> Facts:
         facts, epsilon = Facts(lambda order: conversions.renyi_of_pure(response, order).divergence, attained), response
         hypotheses = finite.ASSUMED
     elif premise is not None:
-        known = pure_epsilon(Claim(mechanism, None, sensitivity=sensitivity, query=query), premise)
-        epsilon, hypotheses = known.epsilon, known.assumed
+        epsilon, hypotheses = pure_of(premise, Claim(mechanism, None, sensitivity=sensitivity, query=query), NAME)
         facts = Facts(lambda order: conversions.renyi_of_pure(epsilon, order).divergence, False)
     else:
         raise Rejected(NAME, "the mechanism", "no bound on its divergences is known without its pure epsilon")

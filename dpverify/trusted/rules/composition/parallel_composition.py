@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
-from flint import arb
-
-from dpverify.trusted.facts.pairs import Curve, Pair, Profile
+from dpverify.trusted.facts import settled
+from dpverify.trusted.facts.fact import Fact, curves_of
+from dpverify.trusted.facts.pairs import Curve, greatest
 from dpverify.trusted.language.errors import Rejected
-from dpverify.trusted.language.model import Source
+from dpverify.trusted.language.expr import ONE
+from dpverify.trusted.language.model import Parallel, Source
+from dpverify.trusted.language.rationals import read_fraction
+from dpverify.trusted.order.compare import certainly_le
+from dpverify.trusted.parts.runs import Run
+from dpverify.trusted.rules.composition.group_privacy import NAME as GROUP
 
 NAME: Final = "parallel-composition"
 STATEMENT: Final = (
@@ -22,6 +27,20 @@ LOWER: Final = "a record that is worst for a part can be in its data"
 SOURCE: Final = Source("THEORY", "T13; McSherry 2009, Theorem 4")
 
 
+def infer(run: Run, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> Curve:
+    """The curve of parts in parallel, from those of the parts. parameters: "index", of the part that the lower bound is of.
+
+    Raises Rejected, CertificateError.
+    """
+    mechanism = run.part.mechanism
+    if not isinstance(mechanism, Parallel):
+        raise Rejected(NAME, "the part", "it is not of parts in parallel")
+    if not certainly_le(run.factor, ONE):  # several records may fall into several parts
+        raise Rejected(NAME, "the part", f"neighbours further apart than one record want the rule {GROUP}")
+    below = curves_of(premises, [Run(part, run.factor) for part in mechanism.parts], NAME)
+    return settled.single(run, curve(below, int(read_fraction(parameters, "index", NAME))))
+
+
 def curve(parts: Sequence[Curve], index: int) -> Curve:
     """The curve of parts in parallel; lower is that of the part at `index`. Raises Rejected for an index of no part."""
     if not 0 <= index < len(parts):
@@ -31,23 +50,3 @@ def curve(parts: Sequence[Curve], index: int) -> Curve:
     uppers = [part.upper for part in parts if part.upper is not None]
     upper = greatest(uppers) if len(uppers) == len(parts) else None
     return Curve(upper, parts[index].lower, rules, assumed, (LOWER, *parts[index].below))
-
-
-def greatest(pairs: Sequence[Pair]) -> Pair:
-    """The pair of the greatest profiles in each order."""
-    if len(pairs) == 1:
-        return pairs[0]
-    same = all(pair.forward is pair.backward for pair in pairs)
-    forward = _greatest([pair.forward for pair in pairs])
-    backward = forward if same else _greatest([pair.backward for pair in pairs])
-    return Pair(forward, backward, everywhere=all(pair.everywhere for pair in pairs))
-
-
-def _greatest(profiles: Sequence[Profile]) -> Profile:
-    def profile(epsilon: arb) -> arb:
-        best = profiles[0](epsilon)
-        for other in profiles[1:]:
-            best = best.max(other(epsilon))
-        return best
-
-    return profile

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
 from flint import arb
 
+from dpverify.trusted.facts import settled
+from dpverify.trusted.facts.fact import Fact, curves_of
 from dpverify.trusted.facts.pairs import Curve, Pair, Rest
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, symbols
-from dpverify.trusted.language.model import Source
+from dpverify.trusted.language.model import Source, Subsample
 from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.order.compare import certainly_le
+from dpverify.trusted.parts.runs import Run
+from dpverify.trusted.rules.composition.group_privacy import NAME as GROUP
 
 NAME: Final = "poisson-subsampling"
 STATEMENT: Final = (
@@ -27,6 +32,17 @@ CHECKED: Final = (
 ASSUMED: Final = ("every record is kept independently, and the sample is not seen",)
 LOWER: Final = "the worst neighbours of the sampled part are inputs of the whole, with no other records"
 SOURCE: Final = Source("THEORY", "T14; Zhu, Dong & Wang 2022, Theorem 11; Balle, Barthe & Gaboardi 2018, Theorem 8")
+
+
+def infer(run: Run, _: Mapping[str, Any], premises: Sequence[Fact]) -> Curve:
+    """The curve of a sample from that of what is sampled. Raises Rejected, CertificateError."""
+    mechanism = run.part.mechanism
+    if not isinstance(mechanism, Subsample) or mechanism.scheme != "poisson":
+        raise Rejected(NAME, "the part", "it is not a sample by this scheme")
+    if not certainly_le(run.factor, ONE):
+        raise Rejected(NAME, "the part", f"neighbours further apart than one record want the rule {GROUP}")
+    (below,) = curves_of(premises, [Run(mechanism.part)], NAME)
+    return settled.single(run, curve(below, mechanism.rate))
 
 
 def curve(part: Curve, rate: Expr) -> Curve:

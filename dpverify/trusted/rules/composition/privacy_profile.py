@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Final
 
-from flint import arb, ctx
+from flint import arb
 
-from dpverify.trusted.facts.bounds import INFINITE, Bound, Infinite, Quantity, Side, read_fraction
+from dpverify.trusted.facts.bounds import INFINITE, Bound, Infinite, Quantity, Side
 from dpverify.trusted.facts.event import describe
+from dpverify.trusted.facts.fact import Fact, curves_of
 from dpverify.trusted.facts.pairs import Curve
-from dpverify.trusted.language.certificate import PRECISIONS
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ZERO, Expr, Num
-from dpverify.trusted.language.model import Claim, Part, Source
-from dpverify.trusted.numbers.balls import constant, exact, finite, precision, rational
+from dpverify.trusted.language.model import Claim, Source
+from dpverify.trusted.language.rationals import read_fraction
+from dpverify.trusted.numbers.balls import constant, exact, finite, rational
 from dpverify.trusted.order.compare import certainly_le, decimal_bounds
-from dpverify.trusted.parts.runs import check_adjacencies, neighbours_assumed
-from dpverify.trusted.rules.composition import tree
-from dpverify.trusted.rules.composition.premises import pure_epsilon
+from dpverify.trusted.parts.runs import check_adjacencies, neighbours_assumed, whole
 
 NAME: Final = "privacy-profile"
 STATEMENT: Final = (
@@ -31,37 +30,34 @@ ASSUMED: Final = ()
 SOURCE: Final = Source("THEORY", "T1, T18; Zhu, Dong & Wang 2022")
 
 
-def check(claim: Claim, evidence: Mapping[str, Any]) -> tuple[Bound, ...]:
-    """The bounds that the evidence asks for. Raises Rejected, Undecided, CertificateError.
+def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> tuple[Bound, ...]:
+    """The bounds that are asked for. Raises Rejected, Undecided, CertificateError.
 
-    evidence: "curve", the evidence of the curve; "delta", true for both bounds on the tight delta at the claimed epsilon; "upper" and
+    premises: the curve of the whole. parameters: "delta", true for both bounds on the tight delta at the claimed epsilon; "upper" and
     "lower", rationals that the tight epsilon at the claimed delta is said to lie between, or "inf" as the lower one.
     """
-    bits = evidence.get("prec", ctx.prec)
-    if type(bits) is not int or bits not in PRECISIONS:
-        raise CertificateError(f"{NAME}: prec must be an integer between {PRECISIONS[0]} and {PRECISIONS[-1]}.")
-    with precision(bits):
-        curve = curve_of(claim, evidence.get("curve"))
-        bounds = [*_deltas(claim, curve, evidence), *_epsilons(claim, curve, evidence)]
+    curve = curve_of_claim(claim, premises)
+    bounds = [*_deltas(claim, curve, parameters), *_epsilons(claim, curve, parameters)]
     if not bounds:
-        raise CertificateError(f"{NAME}: the evidence asks for no bound, or for one that the curve has not.")
+        raise CertificateError(f"{NAME}: no bound is asked for, or one that the curve has not.")
     return tuple(bounds)
 
 
-def refutation(claim: Claim, value: Expr, evidence: Mapping[str, Any]) -> Mapping[str, str] | None:
-    """The event behind a lower bound on delta that refutes a claim; None where it does not, or no curve is given."""
-    if claim.delta is None or claim.epsilon is None or "curve" not in evidence or not constant(value) > constant(claim.delta):
+def refutation(claim: Claim, value: Expr, premises: Sequence[Fact]) -> Mapping[str, str] | None:
+    """The event behind a lower bound on delta that refutes a claim; None where it does not, or no premise gives the curve."""
+    if claim.delta is None or claim.epsilon is None or not premises or not constant(value) > constant(claim.delta):
         return None
-    lower = curve_of(claim, evidence["curve"]).lower
+    lower = curve_of_claim(claim, premises).lower
     return None if lower is None else describe(lower, constant(claim.epsilon))
 
 
-def curve_of(claim: Claim, evidence: Any) -> Curve:
-    """The curve of a claim's mechanism at its sensitivity. Raises Rejected where parameters are left open."""
+def curve_of_claim(claim: Claim, premises: Sequence[Fact]) -> Curve:
+    """The curve of a claim's mechanism at its sensitivity. Raises Rejected where parameters are left open, CertificateError."""
     if claim.domains:
         raise Rejected(NAME, "the parameters", "it wants a value for each; claim one value at a time")
     check_adjacencies(claim)
-    return tree.curve(Part(claim.mechanism, claim.sensitivity, claim.query, claim.adjacency), evidence, pure_epsilon)
+    (curve,) = curves_of(premises, [whole(claim)], NAME)
+    return curve
 
 
 def _bound(claim: Claim, curve: Curve, side: Side, value: Expr | Infinite, quantity: Quantity, witness: Any = None) -> Bound:

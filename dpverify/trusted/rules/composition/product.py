@@ -9,19 +9,22 @@ moved by the whole length and the others reveal nothing. From below, a reader ma
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Final
+from typing import Any, Final
 
-from dpverify.trusted.facts.pairs import Curve, Pair
+from dpverify.trusted.facts import settled
+from dpverify.trusted.facts.fact import Fact
+from dpverify.trusted.facts.pairs import Curve, Pair, dominating
 from dpverify.trusted.language.errors import ExprError, Rejected, Undecided
 from dpverify.trusted.language.expr import ZERO, Expr, Num, div, mul
 from dpverify.trusted.language.model import Mechanism, Product, Source, Translation
 from dpverify.trusted.order.convexity import Shapes
 from dpverify.trusted.order.geometry import Sensitivity, l1_radius, largest_in
+from dpverify.trusted.parts.exponents import Exponent, exponent
 from dpverify.trusted.parts.neighbours import log_concave
+from dpverify.trusted.parts.runs import Run, reach
 from dpverify.trusted.rules.curves import gauge, line
-from dpverify.trusted.rules.curves.exponents import Exponent, exponent
-from dpverify.trusted.rules.curves.line import dominating
 
 NAME: Final = "independent-coordinates"
 STATEMENT: Final = (
@@ -37,6 +40,12 @@ CHECKED: Final = (
 )
 ASSUMED: Final = ("the sampler is ideal",)
 SOURCE: Final = Source("THEORY", "T6, T11, T17; Prekopa 1973; the theorem about slopes is proved in the module of lipschitz-exponent")
+
+
+def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
+    """The curve of one run. parameters: "sensitivity", if given, the certificate of a gauge; "prec". Raises Rejected, Undecided."""
+    found = curve(settled.additive(run, NAME), reach(run, parameters.get("sensitivity")), stated=run.part.query is None)
+    return settled.noise(run, found, parameters)
 
 
 def curve(noise: Mechanism, reach: Sensitivity, stated: bool = False) -> Curve:

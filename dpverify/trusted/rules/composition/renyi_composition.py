@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
-from typing import Final
+from typing import Any, Final
 
-from dpverify.trusted.facts.pairs import Curve, Evidence, Pure
+from dpverify.trusted.facts import settled
+from dpverify.trusted.facts.fact import Fact, pure_of
+from dpverify.trusted.facts.pairs import Curve
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import Expr, Num, add, mul, num
 from dpverify.trusted.language.model import Claim, Combinator, Guarantee, Source
-from dpverify.trusted.parts.runs import Run, leaf, reach
+from dpverify.trusted.parts.runs import Run, leaf, merged, reach
 from dpverify.trusted.rules.curves import gaussian
 from dpverify.trusted.rules.guarantees import conversions, stated_guarantee
 
@@ -24,26 +26,25 @@ CHECKED: Final = ("every part's divergence at every order", "the bound on delta 
 ASSUMED: Final = ()
 SOURCE: Final = Source("Mironov 2017, Proposition 1; Bun & Steinke 2016, Lemma 1.7; Canonne, Kamath & Steinke 2020, Proposition 12")
 
-Premise = Callable[[Claim, Evidence], Pure]
 
-
-def curve(runs: Sequence[Run], evidence: Evidence, premise: Premise) -> Curve:
+def infer(run: Run, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> Curve:
     """The curve of a composition, an upper bound alone. Raises Rejected, Undecided, CertificateError.
 
-    evidence: "points", pairs of an order and an epsilon; "premises", for every run null or evidence for its pure epsilon.
+    parameters: "points", pairs of an order and an epsilon; "known", for every run null or which premise states its pure epsilon.
     """
-    listed = evidence.get("premises", [None] * len(runs))
-    if not isinstance(listed, list) or len(listed) != len(runs):
-        raise CertificateError(f"{NAME}: 'premises' is not a list of {len(runs)}.")
-    found = [of(run, below, premise) for run, below in zip(runs, listed, strict=True)]
+    runs = merged(run.part, run.factor)
+    known = parameters.get("known", [None] * len(runs))
+    if not isinstance(known, list) or len(known) != len(runs):
+        raise CertificateError(f"{NAME}: 'known' is not a list of {len(runs)}.")
+    found = [of(inner, None if number is None else premises[number]) for inner, number in zip(runs, known, strict=True)]
     divergences, assumed = [at for at, _ in found], dict.fromkeys(line for _, lines in found for line in lines)
-    points = stated_guarantee.read_points(evidence, NAME)
-    totals = {order: add(*(mul(num(run.times), at(order)) for run, at in zip(runs, divergences, strict=True))) for order, _ in points}
+    points = stated_guarantee.read_points(parameters, NAME)
+    totals = {order: add(*(mul(num(inner.times), at(order)) for inner, at in zip(runs, divergences, strict=True))) for order, _ in points}
     pair = conversions.renyi_pair([(conversions.Renyi(order, totals[order]), Num(epsilon)) for order, epsilon in points])
-    return Curve(pair, None, (NAME,), tuple(assumed))
+    return settled.together(run, Curve(pair, None, (NAME,), tuple(assumed)))
 
 
-def of(run: Run, evidence: Evidence | None, premise: Premise) -> tuple[Callable[[Fraction], Expr], tuple[str, ...]]:
+def of(run: Run, premise: Fact | None) -> tuple[Callable[[Fraction], Expr], tuple[str, ...]]:
     """The divergence, by order, of one run of a mechanism, and what it takes for granted. Raises Rejected where no bound on it is known."""
     if isinstance(run.part.mechanism, Combinator):
         raise Rejected(NAME, "the parts", "the divergence of a sample, or of parts in parallel, is not known here")
@@ -55,7 +56,7 @@ def of(run: Run, evidence: Evidence | None, premise: Premise) -> tuple[Callable[
     mu = gaussian.mu(mechanism, reach(run).upper)
     if mu is not None:
         return lambda order: conversions.renyi_of_gaussian(mu, order).divergence, gaussian.ASSUMED
-    if evidence is None:
-        raise Rejected(NAME, "the parts", "one is neither Gaussian nor a guarantee, and no evidence for its pure epsilon is given")
-    known = premise(Claim(mechanism, None, sensitivity=sensitivity, query=query), evidence)
-    return lambda order: conversions.renyi_of_pure(known.epsilon, order).divergence, known.assumed
+    if premise is None:
+        raise Rejected(NAME, "the parts", "one is neither Gaussian nor a guarantee, and no premise states its pure epsilon")
+    epsilon, assumed = pure_of(premise, Claim(mechanism, None, sensitivity=sensitivity, query=query), NAME)
+    return lambda order: conversions.renyi_of_pure(epsilon, order).divergence, assumed

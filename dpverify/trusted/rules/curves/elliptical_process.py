@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
+from dpverify.trusted.facts import settled
+from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import ZERO, Expr, Num, div, symbols
 from dpverify.trusted.language.model import EllipticalProcess, Mechanism, Source
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
 from dpverify.trusted.order.geometry import Sensitivity
+from dpverify.trusted.parts.runs import Run, reach
 from dpverify.trusted.rules.curves import scale_mixture
 from dpverify.trusted.rules.curves.scale_mixture import Law
 
@@ -29,6 +33,11 @@ ASSUMED: Final = (
     "the sampler is ideal",
 )
 SOURCE: Final = Source("THEORY", "T20-T22; Reimherr & Awan 2019, Theorems 2, 4 and 5")
+
+
+def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
+    """The curve of one run. parameters: "sensitivity", if given, the certificate of a gauge; "prec". Raises Rejected, Undecided."""
+    return settled.noise(run, curve(settled.additive(run, NAME), reach(run, parameters.get("sensitivity"))), parameters)
 
 
 def curve(noise: Mechanism, reach: Sensitivity) -> Curve:

@@ -7,11 +7,13 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import Final
+from typing import Any, Final
 
 from flint import arb, ctx, fmpq
 
+from dpverify.trusted.facts import settled
 from dpverify.trusted.facts.evaluate import accurately, decimals, divergence, falling
+from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve, Event, Evidence, Pair, Profile, symmetric
 from dpverify.trusted.language.errors import CertificateError, ExprError, Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, add, call, div, format_expr, mul, num, parse, sub, symbols
@@ -19,6 +21,8 @@ from dpverify.trusted.language.model import Claim, Exponential, Mechanism, Selec
 from dpverify.trusted.numbers.balls import constant, precision
 from dpverify.trusted.order import compare
 from dpverify.trusted.order.tables import Finite, finite
+from dpverify.trusted.parts.neighbours import OnePair
+from dpverify.trusted.parts.runs import Run, leaf
 
 NAME: Final = "finite-curve"
 STATEMENT: Final = (
@@ -294,6 +298,18 @@ def _selection(noise: Selection, weights: Weights) -> tuple[dict[int, tuple[int,
 
 
 # -- curves --------------------------------------------------------------------------------------------
+
+
+def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
+    """The curve of one run of a finite mechanism. parameters: "at", where the lower bound is to be sharp; "prec".
+
+    Raises Rejected, Undecided.
+    """
+    mechanism, sensitivity, query = leaf(run)
+    if query is not None:
+        raise Rejected(NAME, "query", "a finite mechanism answers none")
+    facing = run.part.pair if isinstance(run.part, OnePair) else None
+    return settled.noise(run, curve(mechanism, point(parameters), sensitivity, facing), parameters)
 
 
 def curve(noise: Mechanism, epsilon: arb | None = None, sensitivity: Expr | None = None, facing: tuple[int, int] | None = None) -> Curve:

@@ -28,11 +28,13 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import reduce
 from itertools import product
-from typing import Final
+from typing import Any, Final
 
 from flint import arb, fmpq, fmpq_mat
 
+from dpverify.trusted.facts import settled
 from dpverify.trusted.facts.evaluate import Known, accurately, decimals, divergence
+from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve, Pair, symmetric
 from dpverify.trusted.language.errors import ExprError, Rejected, Undecided
 from dpverify.trusted.language.expr import ZERO, Expr, Num, derivative, div, format_expr, linear_part, mul, sub, substitute, symbols
@@ -45,8 +47,9 @@ from dpverify.trusted.order.cones import Cones, dot, matrix, up_to_sign, vertice
 from dpverify.trusted.order.convexity import Shapes
 from dpverify.trusted.order.geometry import Sensitivity, Vector
 from dpverify.trusted.order.polyhedra import Shift
+from dpverify.trusted.parts.exponents import Exponent, exponent
+from dpverify.trusted.parts.runs import Run, reach
 from dpverify.trusted.rules.curves import laplace, optimal_composition
-from dpverify.trusted.rules.curves.exponents import Exponent, exponent
 
 NAME: Final = "lipschitz-exponent"
 STATEMENT: Final = (
@@ -75,6 +78,12 @@ _STEP: Final = 60
 """Bits of the numbers of an event that is shown, and of the step by which slopes are found for it."""
 MAX_TRIED: Final = 10
 """Greatest dimension whose sign vectors are tried for a vertex in every facet."""
+
+
+def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
+    """The curve of one run. parameters: "sensitivity", if given, the certificate of a gauge; "prec". Raises Rejected, Undecided."""
+    found = curve(settled.additive(run, NAME), reach(run, parameters.get("sensitivity")), stated=run.part.query is None)
+    return settled.noise(run, found, parameters)
 
 
 def curve(noise: Mechanism, reach: Sensitivity, stated: bool = False) -> Curve:

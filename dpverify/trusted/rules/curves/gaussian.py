@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from functools import lru_cache
-from typing import Final
+from typing import Any, Final
 
 from flint import arb
 
+from dpverify.trusted.facts import settled
 from dpverify.trusted.facts.evaluate import Known, accurately, decimals, divergence
+from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve, Event, Pair, Profile
-from dpverify.trusted.language.errors import ExprError, Rejected
-from dpverify.trusted.language.expr import Expr, Num, Sym, add, call, div, format_expr, mul, num, power, sqrt, sub
+from dpverify.trusted.language.errors import Rejected
+from dpverify.trusted.language.expr import Expr, Num, add, call, div, format_expr, mul, num, power, sqrt, sub
 from dpverify.trusted.language.model import Mechanism, Norm, Source
 from dpverify.trusted.order import compare
 from dpverify.trusted.order.geometry import Sensitivity, norm_value
-from dpverify.trusted.rules.curves.exponents import Exponent, exponent, stretch
+from dpverify.trusted.parts.exponents import Exponent, stretch
+from dpverify.trusted.parts.forms import gaussian_form
+from dpverify.trusted.parts.runs import Run, reach
 
 NAME: Final = "gaussian"
 STATEMENT: Final = (
@@ -42,21 +45,16 @@ def mu(noise: Mechanism, reach: Expr) -> Expr | None:
 
     Independent Gaussian coordinates may have their reach in any lp norm. Raises Rejected for a norm, scale or dimension that is none.
     """
-    found = _read(noise)
+    found = gaussian_form(noise)
     if found is None:
         return None
     shape, rate = found
     return mul(rate, stretch(shape, _TWO)[1], reach)
 
 
-def is_gaussian(noise: Mechanism) -> bool:
-    """Whether the noise is certainly Gaussian. Raises Rejected as `mu` does."""
-    return _read(noise) is not None
-
-
 def rate_and_square(noise: Mechanism, shift: tuple[Fraction, ...]) -> tuple[Expr, Fraction] | None:
     """1/sigma and the square of the length of a shift in units of its covariance; None where the noise is not Gaussian. Raises Rejected."""
-    found = _read(noise)
+    found = gaussian_form(noise)
     if found is None:
         return None
     shape, rate = found
@@ -66,25 +64,6 @@ def rate_and_square(noise: Mechanism, shift: tuple[Fraction, ...]) -> tuple[Expr
         return rate, sum((x * x for x in shift), Fraction(0))
     square = power(norm_value(shape.norm, shift), num(2))
     return (rate, square.value) if isinstance(square, Num) else None
-
-
-@lru_cache(maxsize=256)
-def _read(noise: Mechanism) -> tuple[Exponent, Expr] | None:
-    """The exponent and 1/sigma of Gaussian noise, sigma in the units of its reach."""
-    shape = exponent(noise)
-    if shape is None or not (shape.independent or shape.dimension == 1 or shape.norm.kind == "ellipsoid" or shape.norm == _L2):
-        return None
-    x = Sym(shape.name)
-    try:
-        first, second, third = shape.at(num(0)), shape.at(num(1)), shape.at(num(2))
-        c = mul(_HALF, add(first, mul(num(-2), second), third))
-        b = sub(sub(second, first), c)
-        quadratic = shape.equals(add(mul(c, power(x, num(2))), mul(b, x), first))
-    except ExprError:
-        return None
-    if not quadratic or compare.sign(c) != 1 or (shape.name == "r" and compare.sign(b) != 0):
-        return None
-    return shape, div(sqrt(mul(num(2), c)), shape.scale)
 
 
 def profile(mu: Expr) -> Profile:
@@ -121,6 +100,12 @@ def delta_expr(mu: Expr, epsilon: Expr) -> Expr:
     return mul(_HALF, sub(first, second))
 
 
+def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
+    """The curve of one run. parameters: "sensitivity", if given, the certificate of a gauge; "prec". Raises Rejected, Undecided."""
+    found = curve(settled.additive(run, NAME), reach(run, parameters.get("sensitivity")), stated=run.part.query is None)
+    return settled.noise(run, found, parameters)
+
+
 def curve(noise: Mechanism, reach: Sensitivity, stated: bool = False) -> Curve:
     """The curve of Gaussian noise whose answers move by at most `reach`, in its norm and before its scale.
 
@@ -128,7 +113,7 @@ def curve(noise: Mechanism, reach: Sensitivity, stated: bool = False) -> Curve:
     coordinates whose reach is in another norm than l2. Raises Rejected where the noise is not Gaussian.
     """
     upper = mu(noise, reach.upper)
-    found = _read(noise)
+    found = gaussian_form(noise)
     if upper is None or found is None:
         raise Rejected(NAME, "the noise", "its density is not certainly exp(-c r**2) in l2, in an ellipsoid's norm or on a line")
     lower = mu(noise, reach.lower) if stated else _surely_moved(*found, reach)

@@ -2,38 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from functools import lru_cache
-from typing import Final
+from typing import Any, Final
 
 from flint import arb
 
+from dpverify.trusted.facts import settled
 from dpverify.trusted.facts.evaluate import Known, accurately, decimals, divergence
+from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve, Event, Pair, Profile
-from dpverify.trusted.language.errors import ExprError, Rejected
+from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import (
     ONE,
     ZERO,
-    Call,
     Expr,
     Num,
-    Sym,
-    add,
     call,
-    children,
-    div,
     format_expr,
-    linear_part,
     mul,
-    neg,
     sub,
-    symbols,
 )
 from dpverify.trusted.language.model import Mechanism, Source
 from dpverify.trusted.order import compare
 from dpverify.trusted.order.geometry import Sensitivity
-from dpverify.trusted.rules.curves.exponents import Exponent, exponent, stretch
+from dpverify.trusted.parts.exponents import Exponent, stretch
+from dpverify.trusted.parts.forms import laplace_form
+from dpverify.trusted.parts.runs import Run, reach
 
 NAME: Final = "laplace"
 STATEMENT: Final = (
@@ -54,7 +49,6 @@ SOURCE: Final = Source("THEORY", "T17")
 
 _HALF: Final = Num(Fraction(1, 2))
 _ONE: Final = Fraction(1)
-_KINKS: Final = ("abs", "max", "min")
 
 
 def scale_ratio(noise: Mechanism, reach: Expr) -> Expr | None:
@@ -63,44 +57,10 @@ def scale_ratio(noise: Mechanism, reach: Expr) -> Expr | None:
     None where the noise is not Laplace, and for independent coordinates whose reach is in another norm than l1: there a shift over
     many coordinates is worse than one. Raises Rejected for a norm, scale or dimension that is none.
     """
-    found = _read(noise)
+    found = laplace_form(noise)
     if found is None or stretch(found[0], _ONE) != (ONE, ONE):
         return None
     return mul(found[1], reach)
-
-
-def is_laplace(noise: Mechanism) -> bool:
-    """Whether the noise is certainly Laplace on a line or in independent coordinates. Raises Rejected as `scale_ratio` does."""
-    return _read(noise) is not None
-
-
-@lru_cache(maxsize=256)
-def _read(noise: Mechanism) -> tuple[Exponent, Expr] | None:
-    """The exponent and 1/b of Laplace noise, b in the units of its reach."""
-    shape = exponent(noise)
-    if shape is None or not (shape.independent or shape.dimension == 1):
-        return None
-    x = Sym(shape.name)
-    for centre in (ZERO,) if shape.name == "r" else dict.fromkeys((ZERO, *_kinks(shape.h))):
-        try:
-            least = shape.at(centre)
-            c = sub(shape.at(add(centre, ONE)), least)
-            if compare.sign(c) == 1 and shape.equals(add(mul(c, call("abs", sub(x, centre))), least)):
-                return shape, div(c, shape.scale)
-        except ExprError:
-            continue
-    return None
-
-
-def _kinks(expr: Expr) -> Iterator[Expr]:
-    """Where linear arguments of abs vanish, and where those of min and max meet."""
-    if isinstance(expr, Call) and expr.name in _KINKS:
-        for other in expr.args[1:] or (ZERO,):
-            slope, rest = linear_part(sub(expr.args[0], other), "z")
-            if not symbols(slope) and not symbols(rest) and compare.sign(slope) not in (None, 0):
-                yield neg(div(rest, slope))
-    for part in children(expr):
-        yield from _kinks(part)
 
 
 def profile(ratio: Expr) -> Profile:
@@ -130,6 +90,12 @@ def delta_expr(ratio: Expr, epsilon: Expr) -> Expr:
     return call("max", sub(ONE, call("exp", mul(_HALF, sub(epsilon, ratio)))), ZERO)
 
 
+def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
+    """The curve of one run. parameters: "sensitivity", if given, the certificate of a gauge; "prec". Raises Rejected, Undecided."""
+    found = curve(settled.additive(run, NAME), reach(run, parameters.get("sensitivity")), stated=run.part.query is None)
+    return settled.noise(run, found, parameters)
+
+
 def curve(noise: Mechanism, reach: Sensitivity, stated: bool = False) -> Curve:
     """The curve of Laplace noise whose answers move by at most `reach`, in its norm and before its scale.
 
@@ -137,7 +103,7 @@ def curve(noise: Mechanism, reach: Sensitivity, stated: bool = False) -> Curve:
     independent coordinates is the one difference `reach.at`, or that the longest shift has a coordinate of at least its mean size.
     Raises Rejected where the noise is not Laplace.
     """
-    found = _read(noise)
+    found = laplace_form(noise)
     if found is None:
         raise Rejected(NAME, "the noise", "its density is not certainly exp(-c |z - m|) on a line or in independent coordinates")
     shape, rate = found

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from math import lcm
-from typing import Final
+from typing import Any, Final
 
 from flint import arb, ctx
 
+from dpverify.trusted.facts import settled
 from dpverify.trusted.facts.evaluate import falling
-from dpverify.trusted.facts.pairs import Curve, Pair, symmetric
+from dpverify.trusted.facts.fact import Fact
+from dpverify.trusted.facts.pairs import Curve, Pair, dominating, symmetric
 from dpverify.trusted.facts.refined import Refined
 from dpverify.trusted.language.errors import ExprError, Rejected, Undecided
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, format_expr, mul, neg, neg_log, num, substitute
@@ -20,8 +23,9 @@ from dpverify.trusted.numbers.balls import constant, precision, value
 from dpverify.trusted.numbers.integral import domain, lattice_sum
 from dpverify.trusted.order.compare import certainly_le, certainly_lt, enclose
 from dpverify.trusted.order.geometry import Sensitivity
-from dpverify.trusted.order.sensitivity import Apart
-from dpverify.trusted.rules.curves.line import dominating, nothing
+from dpverify.trusted.order.sensitivity import Apart, off_the_integers
+from dpverify.trusted.parts.runs import Run, merged, reach
+from dpverify.trusted.rules.curves.line import nothing
 from dpverify.trusted.rules.curves.unimodal import INFINITY, Z, far_ends, limit_of, read
 
 NAME: Final = "lattice"
@@ -301,6 +305,32 @@ class OnSteps(Refined[Stairs]):
 
 
 # -- the curve -------------------------------------------------------------------------------------
+
+
+def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
+    """The curve of noise on the integers, or of a composition of which one part answers off them. parameters: as of other noise.
+
+    Raises Rejected, Undecided.
+    """
+    runs = merged(run.part, run.factor)
+    alone = len(runs) == 1 and runs[0].times == 1
+    found = disjoint(runs)
+    if alone and runs[0] == run:
+        found = curve(settled.additive(run, NAME), reach(run, parameters.get("sensitivity"))) if found is None else found
+        return settled.noise(run, found, parameters, one_way=True)
+    if found is None or alone:
+        raise Rejected(NAME, "the parts", "the answers of all that add noise on the integers differ by integers")
+    return settled.together(run, settled.several(runs, found), jointly=True)
+
+
+def disjoint(runs: Sequence[Run]) -> Curve | None:
+    """The curve of runs of which one adds noise on the integers to answers that do not differ by integers; None for others."""
+    found = [(off_the_integers(run.part.mechanism, run.part.query), run.factor) for run in runs]
+    off = next((where for where, factor in found if where is not None and certainly_le(ONE, factor)), None)
+    if off is not None:
+        return apart(off)
+    # a contraction may leave no such neighbours
+    return replace(apart(None), lower=None) if any(where is not None for where, _ in found) else None
 
 
 def curve(noise: Mechanism, reach: Sensitivity) -> Curve:

@@ -11,11 +11,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise
-from typing import Final
+from typing import Any, Final
 
 from flint import arb, ctx
 
-from dpverify.trusted.facts.pairs import Curve, Pair, symmetric
+from dpverify.trusted.facts import settled
+from dpverify.trusted.facts.fact import Fact
+from dpverify.trusted.facts.pairs import Curve, Pair, dominating, symmetric
 from dpverify.trusted.facts.refined import Refined
 from dpverify.trusted.language.errors import ExprError, Rejected, Undecided
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, div, format_expr, mul, neg_log, sqrt
@@ -25,6 +27,7 @@ from dpverify.trusted.numbers.balls import BallProgram, Jet, constant, exact, hu
 from dpverify.trusted.numbers.integral import Piece
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
 from dpverify.trusted.order.geometry import Sensitivity
+from dpverify.trusted.parts.runs import Run, reach
 from dpverify.trusted.rules.curves.outward import Outward
 from dpverify.trusted.rules.curves.unimodal import INFINITY, Noise, Reading, far_ends, limit_of, read
 
@@ -428,6 +431,11 @@ def nothing(_: arb) -> arb:
     return arb(0)
 
 
+def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
+    """The curve of one run. parameters: "sensitivity", if given, the certificate of a gauge; "prec". Raises Rejected, Undecided."""
+    return settled.noise(run, curve(settled.additive(run, NAME), reach(run, parameters.get("sensitivity"))), parameters, one_way=True)
+
+
 def curve(noise: Mechanism, reach: Sensitivity) -> Curve:
     """The curve of one-dimensional noise at a sensitivity, in units of the noise's norm.
 
@@ -475,14 +483,3 @@ def _two_orders(density: Reading, shift: Expr) -> Pair:
         return symmetric(nothing)
     forward = Shifted(density, shift)
     return Pair(forward, Shifted(density.mirrored(), shift), forward.event)
-
-
-def dominating(pair: Pair) -> Pair:
-    """A symmetric pair that dominates both orders of a pair: the greater of two profiles is a profile."""
-    if pair.forward is pair.backward:
-        return pair
-
-    def profile(epsilon: arb) -> arb:
-        return pair.worst(epsilon)
-
-    return symmetric(profile, pair.event)

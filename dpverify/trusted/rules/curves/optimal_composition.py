@@ -11,17 +11,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import comb, prod
-from typing import Final
+from typing import Any, Final
 
 from flint import arb, ctx
 
+from dpverify.trusted.facts import settled
+from dpverify.trusted.facts.assumptions import IDEAL
 from dpverify.trusted.facts.evaluate import Known, accurately, decimals, divergence
-from dpverify.trusted.facts.pairs import Pair, symmetric
-from dpverify.trusted.language.errors import Undecided
+from dpverify.trusted.facts.fact import Fact
+from dpverify.trusted.facts.pairs import Curve, Pair, symmetric
+from dpverify.trusted.language.errors import Rejected, Undecided
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, add, call, div, format_expr, mul, neg, num, power, sub, symbols
-from dpverify.trusted.language.model import Source
+from dpverify.trusted.language.model import Guarantee, Source
 from dpverify.trusted.numbers.balls import exact
 from dpverify.trusted.order.compare import certainly_le, certainly_lt, sign
+from dpverify.trusted.parts import stated
+from dpverify.trusted.parts.forms import randomized_response
+from dpverify.trusted.parts.runs import Run, leaf, merged
 
 NAME: Final = "optimal-composition"
 STATEMENT: Final = (
@@ -236,3 +242,37 @@ def _split(table: _Table, epsilon: arb) -> tuple[int, list[_Outcome]]:
     while last < len(table.lower) and not table.lower[last] + table.width < epsilon:
         last += 1
     return low, table.outcomes[low:last]
+
+
+def infer(run: Run, _: Mapping[str, Any], __: Sequence[Fact]) -> Curve:
+    """The curve of a composition of binary randomized responses and of mechanisms with one stated (eps, delta).
+
+    Raises Rejected; Undecided where there are too many.
+    """
+    parts, known, runs = [], False, merged(run.part, run.factor)
+    for inner in runs:
+        if (guarantee := _approximate(inner)) is not None:
+            parts.append(Part(*guarantee, times=inner.times))
+            known = True
+            continue
+        epsilon = randomized_response(inner.part.mechanism)
+        if epsilon is None:
+            raise Rejected(NAME, "the parts", "one of them is not binary randomized response")
+        parts.append(Part(epsilon, times=inner.times))
+    both = composed(parts)
+    found = Curve(both, None, (NAME,), (IDEAL, stated.STATED)) if known else Curve(both, both, (NAME,), (IDEAL,))
+    return settled.together(run, settled.several(runs, found))
+
+
+def _approximate(run: Run) -> tuple[Expr, Expr] | None:
+    """Epsilon and delta of a guarantee with only these; None for all else."""
+    if not isinstance(run.part.mechanism, Guarantee):
+        return None
+    found, sensitivity, query = leaf(run)
+    if not isinstance(found, Guarantee) or found.measure != "approximate" or len(found.rows) != 1:
+        return None
+    if sensitivity is not None or query is not None:
+        return None
+    stated.check(found)
+    epsilon, delta = found.rows[0]
+    return epsilon, delta

@@ -17,16 +17,18 @@ condition on epsilon the theorem fails: V = 1, epsilon = 20 and delta = 2 exp(-2
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import accumulate
-from typing import Final
+from typing import Any, Final
 
 from flint import acb, arb, ctx, fmpz
 
+from dpverify.trusted.facts import settled
 from dpverify.trusted.facts.evaluate import READABLE, decimals, divergence
+from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve, Pair, symmetric
 from dpverify.trusted.language.errors import Rejected, Undecided
 from dpverify.trusted.language.expr import (
@@ -59,6 +61,7 @@ from dpverify.trusted.numbers.integral import Complex, compiled, integral
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
 from dpverify.trusted.order.convexity import Shapes
 from dpverify.trusted.order.geometry import Sensitivity
+from dpverify.trusted.parts.runs import Run, reach
 from dpverify.trusted.rules.curves import scale_family
 
 NAME: Final = "gaussian-scale-mixture"
@@ -107,6 +110,11 @@ class Law:
     def variance(self) -> Expr:
         """V as an expression in v."""
         return mul(self.factor, power(Sym("v"), Num(self.exponent)))
+
+
+def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
+    """The curve of one run. parameters: "sensitivity", if given, the certificate of a gauge; "prec". Raises Rejected, Undecided."""
+    return settled.noise(run, curve(settled.additive(run, NAME), reach(run, parameters.get("sensitivity"))), parameters)
 
 
 def curve(noise: Mechanism, reach: Sensitivity) -> Curve:

@@ -23,13 +23,15 @@ H never falls with D: its derivative is rho * integral over {y : p(y + D e) > rh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final
 
 from flint import arb, ctx
 
+from dpverify.trusted.facts import settled
 from dpverify.trusted.facts.evaluate import READABLE, accurately, decimals, divergence
+from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve, Pair, symmetric
 from dpverify.trusted.language.errors import ExprError, Rejected, Undecided
 from dpverify.trusted.language.expr import ZERO, Expr, Num, derivative, div, format_expr, neg_log, num, substitute, symbols
@@ -39,6 +41,7 @@ from dpverify.trusted.numbers.quotients import divided
 from dpverify.trusted.order.compare import AT_LEAST_ZERO, NULL, POSITIVE, certainly_equal
 from dpverify.trusted.order.convexity import Shapes
 from dpverify.trusted.order.geometry import Sensitivity, norm_faults
+from dpverify.trusted.parts.runs import Run, reach
 from dpverify.trusted.rules.curves import t_noise
 from dpverify.trusted.rules.curves.lunes import Lunes
 
@@ -65,6 +68,14 @@ _SHOWN_BITS: Final = 40
 """Accuracy of the probability of an event that is tried for, and that twelve digits need."""
 _MOST_KNOWN: Final = 4_096
 _NUDGES: Final = (1, 2, 4, 8)
+
+
+def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
+    """The curve of one run. parameters: "sensitivity", if given, the certificate of a gauge; "prec". Raises Rejected, Undecided."""
+    noise = settled.additive(run, NAME)
+    if not isinstance(noise, Radial):
+        raise Rejected(NAME, "the mechanism", "it is about radial noise")
+    return settled.noise(run, curve(noise, reach(run, parameters.get("sensitivity"))), parameters)
 
 
 def curve(noise: Radial, reach: Sensitivity) -> Curve:

@@ -7,21 +7,24 @@ is the worst.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Final
+from typing import Any, Final
 
 from flint import acb, arb
 
+from dpverify.trusted.facts import settled
 from dpverify.trusted.facts.evaluate import accurately, decimals
+from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve, Pair
-from dpverify.trusted.language.errors import ExprError, Undecided
+from dpverify.trusted.language.errors import ExprError, Rejected, Undecided
 from dpverify.trusted.language.expr import Expr, format_expr, symbols
 from dpverify.trusted.language.model import Radial, Source
 from dpverify.trusted.numbers.balls import constant, rational
 from dpverify.trusted.numbers.integral import pieces
 from dpverify.trusted.order.compare import certainly_equal, sign
 from dpverify.trusted.order.geometry import Sensitivity
+from dpverify.trusted.parts.runs import Run, reach
 from dpverify.trusted.rules.curves.lunes import Cap
 from dpverify.trusted.rules.curves.spherical_caps import euclidean_dimension, scaled_shift
 
@@ -36,6 +39,14 @@ CHECKED: Final = (
 )
 ASSUMED: Final = ("the sampler is ideal",)
 SOURCE: Final = Source("THEORY", "T18")
+
+
+def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
+    """The curve of one run. parameters: "sensitivity", if given, the certificate of a gauge; "prec". Raises Rejected, Undecided."""
+    noise = settled.additive(run, NAME)
+    if not isinstance(noise, Radial):
+        raise Rejected(NAME, "the mechanism", "it is about radial noise")
+    return settled.noise(run, curve(noise, reach(run, parameters.get("sensitivity"))), parameters)
 
 
 def curve(noise: Radial, reach: Sensitivity) -> Curve:

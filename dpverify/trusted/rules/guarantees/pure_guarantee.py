@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
-from dpverify.trusted.facts.pairs import Curve, Pure
-from dpverify.trusted.language.model import Source
+from dpverify.trusted.facts import settled
+from dpverify.trusted.facts.fact import Fact, pure_of, through_of
+from dpverify.trusted.facts.pairs import Curve
+from dpverify.trusted.language.errors import CertificateError
+from dpverify.trusted.language.model import Claim, Source
+from dpverify.trusted.parts.runs import Run, leaf
 from dpverify.trusted.rules.curves import optimal_composition
 
 NAME: Final = "pure-guarantee"
@@ -18,6 +23,15 @@ ASSUMED: Final = ()
 SOURCE: Final = Source("Kairouz, Oh & Viswanath 2015", "Theorem 2.1; THEORY T13")
 
 
-def curve(known: Pure) -> Curve:
+def infer(run: Run, _: Mapping[str, Any], premises: Sequence[Fact]) -> Curve:
+    """The curve of one run of a mechanism whose pure epsilon a premise bounds from above. Raises Rejected, CertificateError."""
+    noise, sensitivity, query = leaf(run)
+    if len(premises) != 1:
+        raise CertificateError(f"{NAME}: it wants one premise.")
+    return settled.single(run, curve(premises[0], Claim(noise, None, sensitivity=sensitivity, query=query)))
+
+
+def curve(premise: Fact, claim: Claim) -> Curve:
     """The curve of every mechanism with this pure epsilon: an upper bound alone."""
-    return Curve(optimal_composition.pair(known.epsilon), None, (NAME, *known.rules), known.assumed)
+    epsilon, assumed = pure_of(premise, claim, NAME)
+    return Curve(optimal_composition.pair(epsilon), None, (NAME, *through_of(premise)), assumed)

@@ -10,6 +10,7 @@ from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ZERO
 from dpverify.trusted.language.model import Claim, Guarantee, Source
 from dpverify.trusted.order.compare import certainly_le
+from dpverify.trusted.parts import stated
 from dpverify.trusted.rules.guarantees import stated_guarantee
 
 NAME: Final = "stated-epsilon"
@@ -41,7 +42,7 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
 
 
 def _stated(claim: Claim, known: Guarantee, row: Any) -> Bound:
-    stated_guarantee.check(known)
+    stated.check(known)
     if known.measure != "approximate" or type(row) is not int or not 0 <= row < len(known.rows):
         raise CertificateError(f"{NAME}: the guarantee has no such (epsilon, delta).")
     (epsilon, delta), domains = known.rows[row], dict(claim.domains)

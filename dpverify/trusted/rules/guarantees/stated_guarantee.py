@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Final
+from typing import Any, Final
 
+from dpverify.trusted.facts import settled
+from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve, Evidence, Pair
 from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, call, div, format_expr, mul, num, power, sub, symbols
-from dpverify.trusted.language.model import MEASURES, Domain, Guarantee, Source, exact_fraction
+from dpverify.trusted.language.expr import ZERO, Expr, Num, num
+from dpverify.trusted.language.model import Domain, Guarantee, Source, exact_fraction
 from dpverify.trusted.order.compare import certainly_equal, certainly_le
+from dpverify.trusted.parts.runs import Run, leaf
+from dpverify.trusted.parts.stated import NONE, STATED, check
 from dpverify.trusted.rules.curves import optimal_composition
 from dpverify.trusted.rules.guarantees import bounded_range, conversions, guarantees
 
@@ -21,11 +25,21 @@ STATEMENT: Final = (
     "(eps, delta) that they imply. For neighbours k steps apart pure eps, mu and eta are multiplied by k, rho by k^2."
 )
 CHECKED: Final = ("the numbers are in their ranges", "the orders asked for are those stated")
-ASSUMED: Final = ("the mechanism has the guarantee that is stated of it, for all neighbours and in both orders",)
+ASSUMED: Final = (STATED,)
 SOURCE: Final = Source("Dong, Roth & Su 2022", "Proposition 2.12, Theorem 2.14; Bun & Steinke 2016, Propositions 1.3 and 1.9")
 
-NONE: Final[Mapping[str, Domain]] = {}
 MOST_POINTS: Final = guarantees.MAX_POINTS
+
+
+def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
+    """The curve of one mechanism of which a guarantee is stated. parameters: as of `curve`.
+
+    Raises Rejected, Undecided, CertificateError.
+    """
+    mechanism, sensitivity, query = leaf(run)
+    if not isinstance(mechanism, Guarantee) or sensitivity is not None or query is not None:
+        raise Rejected(NAME, "the mechanism", "it is not a guarantee alone, without sensitivity or query")
+    return settled.noise(run, curve(mechanism, parameters), parameters)
 
 
 def curve(known: Guarantee, evidence: Evidence) -> Curve:
@@ -50,14 +64,6 @@ def _pair(known: Guarantee, evidence: Evidence) -> Pair:
     if known.measure == "bounded_range":
         return optimal_composition.pair(ZERO) if certainly_equal(only, ZERO) else bounded_range.pair(only)
     return conversions.renyi_pair([(conversions.Renyi(a, divergence(known, a)), Num(eps)) for a, eps in read_points(evidence, NAME)])
-
-
-def check(known: Guarantee) -> None:
-    """Raises Rejected for a guarantee of no known form. The ranges of its numbers are checked where they are used."""
-    width = MEASURES.get(known.measure)
-    single = width == 1
-    if width is None or not known.rows or any(len(row) != width for row in known.rows) or (single and len(known.rows) != 1):
-        raise Rejected(NAME, "the guarantee", f"it is not of the form of one of {', '.join(MEASURES)}")
 
 
 def read_points(evidence: Evidence, rule: str) -> list[tuple[Fraction, Fraction]]:
@@ -105,33 +111,3 @@ def pure_epsilon(known: Guarantee, domains: Mapping[str, Domain] = NONE) -> Expr
         if certainly_equal(delta, ZERO, domains) and (best is None or certainly_le(epsilon, best, domains)):
             best = epsilon
     return best
-
-
-def at_distance(known: Guarantee, k: Expr, domains: Mapping[str, Domain] = NONE) -> Guarantee:
-    """What a guarantee implies for inputs k steps between neighbours apart, k an integer of at least 1.
-
-    Bounded range: the loss over k steps is a sum of k losses, each within an interval of length eta. Raises Rejected for Renyi
-    divergences, and where nothing is left.
-    """
-    check(known)
-    if k == ONE:
-        return known
-    if known.measure == "renyi":
-        raise Rejected(NAME, "the guarantee", "Renyi divergences over several steps are not bounded here; take the rule group-privacy")
-    if known.measure == "approximate":
-        rows = [(mul(k, epsilon), _grown(epsilon, delta, k)) for epsilon, delta in known.rows]
-        kept = tuple(row for row in rows if certainly_le(row[1], ONE, domains))
-        if not kept:
-            raise Rejected(NAME, "the guarantee", f"over {format_expr(k)} steps its delta is above 1")
-        return Guarantee(known.measure, kept)
-    factor = power(k, num(2)) if known.measure == "zcdp" else k
-    return Guarantee(known.measure, ((mul(factor, known.rows[0][0]),),))
-
-
-def _grown(epsilon: Expr, delta: Expr, k: Expr) -> Expr:
-    """delta (e^(k eps) - 1)/(e^eps - 1) (THEORY T12)."""
-    if delta == ZERO:
-        return ZERO
-    if not symbols(epsilon) and certainly_equal(epsilon, ZERO):  # the quotient would be 0/0
-        return mul(k, delta)
-    return mul(delta, div(sub(call("exp", mul(k, epsilon)), ONE), sub(call("exp", epsilon), ONE)))

@@ -15,13 +15,13 @@ from typing import Any, Final
 
 from flint import fmpq, fmpq_mpoly_ctx
 
-from dpverify.trusted.facts.bounds import Bound, Infinite, to_fraction
+from dpverify.trusted.facts.bounds import Bound, Infinite
+from dpverify.trusted.facts.fact import Fact, bound_of, through_of, unasked
 from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
 from dpverify.trusted.language.expr import ZERO, Add, Call, Expr, Mul, Num, Pow, Sym, add, children, mul, num, parse, power, sub, symbols
 from dpverify.trusted.language.model import Claim, Domain, Source
+from dpverify.trusted.language.rationals import to_fraction
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
-from dpverify.trusted.rules.additive import concave_exponent, convex_exponent, mixture_closed, power_identity, staircase
-from dpverify.trusted.rules.finite import exponential_general, finite, selection
 
 NAME: Final = "relaxation"
 STATEMENT: Final = (
@@ -29,7 +29,7 @@ STATEMENT: Final = (
     "S - 1 are sums of weights >= 0 times squares times constraints of the domains, then tight epsilon <= V."
 )
 CHECKED: Final = (
-    "the named rule proves the upper bound U for all parameters",
+    "the premise is an upper bound U for all parameters",
     "the claimed epsilon V has a value at all parameters",
     "every denominator has one sign on the domains",
     "all weights are at least zero, and all constraints hold on the domains",
@@ -37,21 +37,6 @@ CHECKED: Final = (
 )
 ASSUMED: Final = ()
 SOURCE: Final = Source("Krivine 1964; Stengle 1974", "Positivstellensatz, the direction that multiplies out")
-
-RULES: Final = {
-    rule.NAME: rule
-    for rule in (
-        concave_exponent,
-        convex_exponent,
-        exponential_general,
-        finite,
-        mixture_closed,
-        power_identity,
-        selection,
-        staircase,
-    )
-}
-"""The rules whose upper bounds may be relaxed."""
 
 MAX_DEGREE: Final = 128
 MAX_PRODUCT: Final = 200_000
@@ -66,25 +51,24 @@ Poly = Any
 """A flint fmpq_mpoly."""
 
 
-def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
-    """The claimed epsilon as an upper bound.
+def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> Bound:
+    """The claimed epsilon as an upper bound. premises: the upper bound U.
 
-    evidence: "rule" and "evidence" of the rule that proves U; "terms" and "multiplier", the summands of T and of S - 1, each with
-    "weight" (a rational), "square" (the text of a polynomial, to be squared) and "constraints" (pairs of an expression and "lower" or
-    "upper"). Raises Rejected or Undecided, CertificateError for evidence of another form.
+    parameters: "terms" and "multiplier", the summands of T and of S - 1, each with "weight" (a rational), "square" (the text of a
+    polynomial, to be squared) and "constraints" (pairs of an expression and "lower" or "upper"). Raises Rejected or Undecided,
+    CertificateError for parameters of another form.
     """
-    inner = RULES.get(str(evidence.get("rule")))
-    if inner is None or not isinstance(evidence.get("evidence"), Mapping):
-        raise CertificateError(f"{NAME}: it names no rule of {', '.join(sorted(RULES))} with its evidence.")
     if claim.epsilon is None:
         raise Rejected(NAME, "the claim", "it claims no epsilon to relax the bound to")
-    found: Bound = inner.check(claim, evidence["evidence"])
-    if found.side != "upper" or found.at or isinstance(found.value, Infinite):
-        raise Rejected(NAME, inner.NAME, "it does not prove a finite upper bound for all parameters")
+    if len(premises) != 1:
+        raise CertificateError(f"{NAME}: it wants one premise.")
+    found = bound_of(premises[0], unasked(claim), "upper", NAME)
+    if isinstance(found.value, Infinite):
+        raise Rejected(NAME, premises[0].rule, "it does not prove a finite upper bound")
     gap = Gap(found.value, claim.epsilon, dict(claim.domains))
-    if gap.numerator * (1 + gap.total(evidence.get("multiplier", ()))) != gap.total(evidence.get("terms", ())):
+    if gap.numerator * (1 + gap.total(parameters.get("multiplier", ()))) != gap.total(parameters.get("terms", ())):
         raise Rejected(NAME, "the identity", "the two sides differ when multiplied out")
-    return replace(found, value=claim.epsilon, assumed=(*inner.ASSUMED, *found.assumed))
+    return replace(found, value=claim.epsilon, assumed=(*premises[0].assumed, *found.assumed), through=through_of(premises[0]))
 
 
 @dataclass(frozen=True, slots=True)

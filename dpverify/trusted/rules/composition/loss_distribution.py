@@ -3,24 +3,54 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
+from typing import Any, Final
 
 from flint import arb
 
+from dpverify.trusted.facts import settled
 from dpverify.trusted.facts.evaluate import falling
+from dpverify.trusted.facts.fact import Fact, curves_of
 from dpverify.trusted.facts.pairs import Curve, Event, Evidence, Pair, Rest
 from dpverify.trusted.language.errors import CertificateError
+from dpverify.trusted.language.model import Source
+from dpverify.trusted.parts.runs import Run, merged
 from dpverify.trusted.rules.composition import losses
-from dpverify.trusted.rules.composition.grid import Grid
+from dpverify.trusted.rules.composition.grid import RULE, Grid
+
+NAME: Final = RULE
+STATEMENT: Final = (
+    "Convolving masses at equally spaced losses whose profile is nowhere below (above) that of each part gives a profile that is nowhere "
+    "below (above) that of the parts' composition."
+)
+CHECKED: Final = (
+    "the masses of every part bound its profile at every epsilon, from enclosures of it",
+    "every product is exact and rounded once in the safe direction",
+    "what leaves the range is moved in the safe direction, mass at infinity is kept",
+    "a bound from below is the profile of two distributions, whatever the masses",
+)
+ASSUMED: Final = ("the parts draw independent noise",)
+SOURCE: Final = Source("THEORY", "T19")
+
 
 _Sums = Callable[[Sequence[tuple[Pair, int]], Grid], losses.Sums]
 
 
-def curve(parts: Sequence[Curve], times: Sequence[int], evidence: Evidence) -> Curve:
+def infer(run: Run, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> Curve:
+    """The curve of a composition from those of one run of each part. Raises Rejected, CertificateError.
+
+    parameters: "grid", and "reverse" where the parts' two orders differ: the grid of the second.
+    """
+    runs = merged(run.part, run.factor)
+    parts = curves_of(premises, [replace(inner, times=1) for inner in runs], NAME)
+    return settled.together(run, distributions(parts, [inner.times for inner in runs], parameters))
+
+
+def distributions(parts: Sequence[Curve], times: Sequence[int], evidence: Evidence) -> Curve:
     """Bounds on both sides, from the parts' upper pairs and from their lower pairs. Raises Rejected, CertificateError.
 
-    evidence: "grid", and "reverse" where the parts' two orders differ: the grid of the second.
+    parameters: "grid", and "reverse" where the parts' two orders differ: the grid of the second.
     """
     grids = [_grid(evidence, key) for key in (("grid", "reverse") if "reverse" in evidence else ("grid",))]
     uppers = [part.upper for part in parts if part.upper is not None]
@@ -29,15 +59,15 @@ def curve(parts: Sequence[Curve], times: Sequence[int], evidence: Evidence) -> C
     below = _orders(lowers, times, grids, losses.lower_sums) if len(lowers) == len(parts) else None
     upper = None if above is None else above.pair(_as_it_is, None, None)
     lower = None if below is None else below.pair(losses.completed, _rests(lowers, times), None if above is None else _event(above, below))
-    rules = tuple(dict.fromkeys((losses.NAME, *(rule for part in parts for rule in part.rules))))
-    assumed = tuple(dict.fromkeys((*losses.ASSUMED, *(line for part in parts for line in part.assumed))))
+    rules = tuple(dict.fromkeys((NAME, *(rule for part in parts for rule in part.rules))))
+    assumed = tuple(dict.fromkeys((*ASSUMED, *(line for part in parts for line in part.assumed))))
     return Curve(upper, lower, rules, assumed, tuple(dict.fromkeys(line for part in parts for line in part.below)))
 
 
 def _grid(evidence: Evidence, key: str) -> Grid:
     written = evidence.get(key)
     if not isinstance(written, dict):
-        raise CertificateError(f"{losses.NAME}: the evidence has no grid.")
+        raise CertificateError(f"{NAME}: the evidence has no grid.")
     return losses.read_grid(written)
 
 

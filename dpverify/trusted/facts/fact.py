@@ -1,0 +1,79 @@
+"""A fact: what one use of a rule has proved, of what, from which other facts. Only `proof.Proof` makes facts, by calling rules."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from dpverify.trusted.facts.bounds import Bound, Infinite, Side
+from dpverify.trusted.facts.pairs import Curve
+from dpverify.trusted.language.errors import CertificateError, Rejected
+from dpverify.trusted.language.expr import Expr
+from dpverify.trusted.language.model import Claim
+
+if TYPE_CHECKING:
+    from dpverify.trusted.parts.runs import Run
+
+Says = Curve | tuple[Bound, ...]
+"""The curve of a run, or bounds on the tight epsilon and the tight delta of a claim."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fact:
+    """What a rule has proved. Facts are equal only where they are one.
+
+    about: the run, or the claim, that it speaks of. place: how that is found from the claim of the proof. assumed: what its rule always
+    takes for granted. parameters: what the rule was given beside the premises. prec: the working precision in bits.
+    """
+
+    rule: str
+    about: Run | Claim
+    says: Says
+    assumed: tuple[str, ...]
+    place: tuple[Any, ...]
+    parameters: Mapping[str, Any]
+    premises: tuple[Fact, ...]
+    prec: int
+
+
+def unasked(claim: Claim) -> Claim:
+    """A claim without what is claimed: rules about a mechanism never see it, so that claims of one mechanism share their facts."""
+    return replace(claim, epsilon=None, delta=None, mechanism_name="", name="")
+
+
+def curve_of(premise: Fact, run: Run, rule: str) -> Curve:
+    """The curve that a premise states of a run. Raises CertificateError where it states something else."""
+    if not isinstance(premise.says, Curve) or premise.about != run:
+        raise CertificateError(f"{rule}: a premise is not about the curve of the part that it stands for.")
+    return premise.says
+
+
+def curves_of(premises: Sequence[Fact], runs: Sequence[Run], rule: str) -> list[Curve]:
+    """The curves that premises state of runs, one each. Raises CertificateError."""
+    if len(premises) != len(runs):
+        raise CertificateError(f"{rule}: it wants {len(runs)} premises, one for each part.")
+    return [curve_of(premise, run, rule) for premise, run in zip(premises, runs, strict=True)]
+
+
+def bound_of(premise: Fact, claim: Claim, side: Side, rule: str) -> Bound:
+    """The bound on one side of the pure epsilon that a premise states of a claim, for all parameters. Raises CertificateError, Rejected."""
+    if isinstance(premise.says, Curve) or premise.about != claim:
+        raise CertificateError(f"{rule}: a premise is not about the pure epsilon of the part that it stands for.")
+    found = [bound for bound in premise.says if bound.quantity == "pure" and bound.side == side and not bound.at]
+    if not found:
+        raise Rejected(rule, premise.rule, f"it does not prove {'an upper' if side == 'upper' else 'a lower'} bound for all parameters")
+    return found[0]
+
+
+def pure_of(premise: Fact, claim: Claim, rule: str) -> tuple[Expr, tuple[str, ...]]:
+    """A finite upper bound on the pure epsilon of a claim, and what it takes for granted. Raises CertificateError, Rejected."""
+    found = bound_of(premise, claim, "upper", rule)
+    if isinstance(found.value, Infinite):
+        raise Rejected(rule, "the part", "it has no finite epsilon")
+    return found.value, (*premise.assumed, *found.assumed)
+
+
+def through_of(premise: Fact) -> tuple[str, ...]:
+    """The names of the rules that a bound rests on, its own first."""
+    return (premise.rule, *(name for bound in (() if isinstance(premise.says, Curve) else premise.says) for name in bound.through))

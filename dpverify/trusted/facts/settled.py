@@ -1,0 +1,106 @@
+"""What is left of a curve once it is known where in a combinator it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from flint import arb, ctx
+
+from dpverify.trusted.facts.orientation import oriented
+from dpverify.trusted.facts.pairs import Curve, Pair, Profile, dominating
+from dpverify.trusted.language.certificate import PRECISIONS
+from dpverify.trusted.language.errors import CertificateError, Rejected
+from dpverify.trusted.language.model import Compose, Exponential, Guarantee, Kernel, Mechanism, Part, Sampled, Selection, Table
+from dpverify.trusted.numbers.balls import precision
+from dpverify.trusted.parts import neighbours
+from dpverify.trusted.parts.neighbours import OnePair
+from dpverify.trusted.parts.runs import Run, merged, occurs, reach
+
+POST_PROCESSED: Final = "post-processing"
+KEPT_APART: Final = "the map does not look at the data again"
+
+
+def additive(run: Run, rule: str) -> Mechanism:
+    """The noise of a run. Raises Rejected for what adds none."""
+    if isinstance(run.part.mechanism, Table | Exponential | Selection | Guarantee | Kernel | Sampled):
+        raise Rejected(rule, "the mechanism", "it is about additive noise")
+    return run.part.mechanism
+
+
+def single(run: Run, found: Curve) -> Curve:
+    """The curve of one run of one mechanism, without a lower bound where neighbours so far apart may not occur."""
+    if run.mapped:
+        found = in_either_order(found)
+    return found if occurs(run) else replace(found, lower=None)
+
+
+def noise(run: Run, found: Curve, parameters: Mapping[str, Any], one_way: bool = False) -> Curve:
+    """The curve of one run of additive noise or of a finite mechanism, in the order of its neighbours.
+
+    parameters: "prec", if given, is the precision at which its profiles are evaluated wherever less is not asked: compositions need many
+    values of few digits. one_way: its lower bound is the pair at the shift, and its upper bound is for both directions.
+    """
+    if not isinstance(run.part, OnePair):
+        found = oriented(found, run)
+    elif one_way and found.lower is not None and reach(run).exact:
+        found = replace(found, upper=found.lower)  # the one shift, in the one direction
+    if "prec" in parameters:
+        bits = parameters["prec"]
+        if type(bits) is not int or bits not in PRECISIONS:
+            raise CertificateError(f"the precision of a part must be an integer between {PRECISIONS[0]} and {PRECISIONS[-1]}.")
+        upper = None if found.upper is None else _limited(found.upper, bits)
+        lower = upper if found.exact else None if found.lower is None else _limited(found.lower, bits)
+        found = replace(found, upper=upper, lower=lower)
+    return single(run, found)
+
+
+def together(run: Run, found: Curve, jointly: bool = False) -> Curve:
+    """The curve of all that a run comes to. jointly: its lower bound looks at all parts at one pair of neighbours.
+
+    Raises Rejected where the parts speak of different neighbours.
+    """
+    runs = merged(run.part, run.factor)
+    if len(runs) > 1:
+        neighbours.require_one_adjacency(Part(Compose(tuple(inner.part for inner in runs if not inner.own))))
+    if any(inner.processed for inner in runs):
+        found = Curve(found.upper, None, (*found.rules, POST_PROCESSED), (*found.assumed, KEPT_APART))
+    # of parts that share their neighbours, each would be at its own worst ones
+    scattered = not jointly and neighbours.undecided(Part(Compose(tuple(inner.part for inner in runs))))
+    if scattered or not all(map(occurs, runs)):
+        found = replace(found, lower=None)
+    return replace(found, below=tuple(dict.fromkeys((*found.below, *neighbours.apart(run.part)))))
+
+
+def several(runs: Sequence[Run], found: Curve) -> Curve:
+    """The curve of a composition whose rule knows nothing of maps of the data."""
+    return in_either_order(found) if any(run.mapped for run in runs) else found
+
+
+def in_either_order(found: Curve) -> Curve:
+    """The curve of what is behind a map of the data, which may exchange the neighbours: its upper pair dominates both orders."""
+    if found.upper is None or found.upper.forward is found.upper.backward:
+        return found
+    return replace(found, upper=dominating(found.upper))
+
+
+def _limited(pair: Pair, bits: int) -> Pair:
+    """The pair with profiles that are evaluated at no more than a precision, each epsilon once."""
+
+    def limited(profile: Profile) -> Profile:
+        known: dict[Any, arb] = {}
+
+        def at(epsilon: arb) -> arb:
+            with precision(min(ctx.prec, bits)):
+                if not epsilon.is_exact():
+                    return profile(epsilon)
+                key = epsilon.man_exp(), ctx.prec
+                if key not in known:
+                    known[key] = profile(epsilon)
+                return known[key]
+
+        return at
+
+    forward = limited(pair.forward)
+    return replace(pair, forward=forward, backward=forward if pair.backward is pair.forward else limited(pair.backward))

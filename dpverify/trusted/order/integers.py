@@ -1,0 +1,21 @@
+"""Which expressions are integers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from dpverify.trusted.language.expr import Add, Call, Expr, Mul, Num, Pow, Sym
+from dpverify.trusted.language.model import Domain
+
+
+def is_whole(expr: Expr, domains: Mapping[str, Domain]) -> bool:
+    """Whether an expression is an integer by its form: built from integers and integer parameters by +, *, powers and floor."""
+    if isinstance(expr, Num):
+        return expr.value.denominator == 1
+    if isinstance(expr, Sym):
+        return expr.name in domains and domains[expr.name].integer
+    if isinstance(expr, Add | Mul):
+        return all(is_whole(part, domains) for part in expr.args)
+    if isinstance(expr, Pow) and isinstance(expr.exponent, Num):
+        return expr.exponent.value > 0 and is_whole(expr.exponent, domains) and is_whole(expr.base, domains)
+    return isinstance(expr, Call) and expr.name == "floor"

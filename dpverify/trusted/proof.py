@@ -1,0 +1,140 @@
+"""Proofs: facts about one claim, each made by calling a rule. A certificate records a proof; to check it is to make it again."""
+
+from __future__ import annotations
+
+import json
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final
+
+from flint import ctx
+
+from dpverify.trusted.facts.bounds import Bound
+from dpverify.trusted.facts.fact import Fact, Says, unasked
+from dpverify.trusted.language.certificate import Line
+from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected, Undecided
+from dpverify.trusted.language.model import Claim
+from dpverify.trusted.registry import ANYWHERE, EXPLAINED, OF_CURVES, OF_THE_MECHANISM, PARTS, TABLE, load
+
+if TYPE_CHECKING:
+    from dpverify.trusted.parts.places import Places
+    from dpverify.trusted.parts.runs import Run
+
+Place = tuple[Any, ...]
+
+_REMEMBERED: Final = 512
+
+
+class Proof:
+    """Facts about one claim. Equal uses of a rule are one fact; what they say is shared between proofs."""
+
+    def __init__(self, claim: Claim, alone: Run | None = None) -> None:
+        """alone: a run of the claim's mechanism to speak of as if it were all there is."""
+        self.claim = claim
+        self._alone = alone
+        self._facts: dict[Any, Fact] = {}
+
+    @classmethod
+    def of_run(cls, run: Run) -> Proof:
+        """A proof about a run alone."""
+        return cls(Claim(run.part.mechanism, None, sensitivity=run.part.sensitivity, query=run.part.query), run)
+
+    @cached_property
+    def places(self) -> Places:
+        """The parts of the claim's mechanism; loaded where a line speaks of one."""
+        found: Places = load(PARTS).Places(self.claim, self._alone)
+        return found
+
+    def infer(self, rule: str, place: Place = (), parameters: Mapping[str, Any] | None = None, premises: Sequence[Fact] = ()) -> Fact:
+        """What a rule proves of a place, at the working precision of the moment. Raises Rejected, or CertificateError for a misuse."""
+        text = json.dumps(parameters or {}, sort_keys=True, allow_nan=False)
+        try:
+            about = self._about(rule, place)
+            key = (rule, about, text, tuple(map(id, premises)), ctx.prec)
+            if key not in self._facts:
+                says = _said(rule, about, text, tuple(premises))
+                assumed = tuple(EXPLAINED[rule].ASSUMED)
+                self._facts[key] = Fact(rule, about, says, assumed, tuple(place), json.loads(text), tuple(premises), ctx.prec)
+            return self._facts[key]
+        except Undecided as error:
+            raise Rejected(rule, "an enclosure", str(error)) from error
+        except (DpverifyError, LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError) as error:
+            if isinstance(error, Rejected | CertificateError):
+                raise
+            raise CertificateError(f"{rule}: what it is given cannot be used: {type(error).__name__}: {error}") from error
+
+    def _about(self, rule: str, place: Place) -> Run | Claim:
+        """What a rule speaks of at a place: a run; of the whole, what is claimed; of a part, its pure epsilon."""
+        if rule in OF_CURVES:
+            return self.places.run(place)
+        if rule not in TABLE:
+            raise CertificateError(f"unknown rule {rule[:60]!r}; this version has {', '.join(sorted({*TABLE, *OF_CURVES}))}.")
+        if not place and self._alone is None:
+            return unasked(self.claim) if rule in OF_THE_MECHANISM else self.claim
+        if rule not in ANYWHERE:
+            raise CertificateError(f"{rule}: it speaks of the whole claim, not of a part.")
+        return self.places.question(place)
+
+
+def as_bounds(says: Says) -> tuple[Bound, ...]:
+    """The bounds that a fact states; none for a curve."""
+    return says if isinstance(says, tuple) else ()
+
+
+class _Remembered(OrderedDict[Any, tuple[Says, tuple[Any, ...]]]):
+    """What rules have said lately. The premises are kept beside, so that no other object takes their identity."""
+
+    def keep(self, key: Any, says: Says, premises: tuple[Any, ...]) -> Says:
+        self[key] = says, premises
+        if len(self) > _REMEMBERED:
+            self.popitem(last=False)
+        return says
+
+
+_known: Final = _Remembered()
+
+
+def _said(name: str, about: Run | Claim, text: str, premises: tuple[Fact, ...]) -> Says:
+    """What a rule says. Equal questions with equal parameters and premises that say the same have one answer."""
+    grounds = tuple(premise.says for premise in premises)
+    key = (name, about, text, tuple(map(id, grounds)), ctx.prec)
+    if key in _known:
+        _known.move_to_end(key)
+        return _known[key][0]
+    rule: Any = EXPLAINED[name]
+    given = json.loads(text)
+    if hasattr(rule, "infer"):
+        found = rule.infer(about, given, premises)
+    elif premises:
+        raise CertificateError(f"{name}: it has no premises.")
+    else:
+        found = rule.check(about, given)
+    says: Says = (found,) if isinstance(found, Bound) else found
+    if name in OF_THE_MECHANISM and any(bound.quantity != "pure" for bound in as_bounds(says)):
+        raise RuntimeError(f"{name} speaks of more than the mechanism")
+    return _known.keep(key, says, grounds)
+
+
+def lines(facts: Iterable[Fact]) -> list[Fact]:
+    """The facts with all their premises, each after its own."""
+    found: dict[int, Fact] = {}
+
+    def visit(fact: Fact) -> None:
+        if id(fact) not in found:
+            for premise in fact.premises:
+                visit(premise)
+            found[id(fact)] = fact
+
+    for fact in facts:
+        visit(fact)
+    return list(found.values())
+
+
+def record(facts: Iterable[Fact]) -> tuple[Line, ...]:
+    """The facts with all their premises, as the lines of a certificate."""
+    every = lines(facts)
+    number = {id(fact): index for index, fact in enumerate(every)}
+    return tuple(
+        Line(fact.rule, fact.place, fact.parameters, tuple(number[id(premise)] for premise in fact.premises), fact.prec) for fact in every
+    )

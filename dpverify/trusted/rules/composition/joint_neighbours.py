@@ -1,0 +1,127 @@
+"""Parts that share their neighbours, at one pair of these at a time (THEORY T34)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from flint import arb
+
+from dpverify.trusted.facts import event
+from dpverify.trusted.facts.fact import Fact, curve_of
+from dpverify.trusted.facts.pairs import Curve, Pair, greatest, symmetric
+from dpverify.trusted.language.errors import CertificateError, Rejected
+from dpverify.trusted.language.expr import ONE
+from dpverify.trusted.language.model import Part, Source
+from dpverify.trusted.parts import neighbours
+from dpverify.trusted.parts.neighbours import Choice
+from dpverify.trusted.parts.runs import Run
+
+NAME: Final = neighbours.NAME
+STATEMENT: Final = (
+    "Parts with queries on the same records, or with tables of the same inputs, are run on the same two databases. For neighbours that "
+    "differ by v the output is the product of the parts' pairs at the differences F_j v, so that the whole is dominated by the greatest "
+    "over all v, and the pair at any one v is a lower bound. For adding or removing a record v runs over the unit vectors, for replacing "
+    "one over their differences; for several records, or real histograms, over the vertices where all densities are log-concave."
+)
+CHECKED: Final = (
+    "every pair of neighbours, up to symmetries, has its own bound",
+    "the pair of a lower bound differs by as many records as neighbours do",
+    "densities are log-concave where the vertices alone are looked at",
+)
+ASSUMED: Final = ()
+SOURCE: Final = Source("THEORY", "T34; Prekopa 1973")
+
+
+def infer(run: Run, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> Curve:
+    """The curve of parts by one pair of neighbours at a time. Raises Rejected, Undecided, CertificateError.
+
+    parameters: "above", for every choice of neighbours the number of the premise with the curve there, null where nothing is revealed;
+    without it the first premise is about parts that are each at neighbours of their own. "below", if given: the "choice" of these that
+    the lower bound is for, by number; or its "pair" of neighbours, with the number of a "premise", null where nothing is revealed.
+    """
+    part, below = run.part, parameters.get("below", {})
+    if run.factor != ONE:
+        raise Rejected(NAME, "the part", "it wants neighbours as far apart as the part says")
+    if not isinstance(below, dict):
+        raise CertificateError(f"{NAME}: 'below' is not an object.")
+    if "above" in parameters:
+        listed = list(neighbours.choices(part))
+        curves = _listed(part, listed, parameters["above"], premises)
+    else:
+        listed, curves = [], [curve_of(premises[0], run, NAME)]
+    upper = _upper(part, curves)
+    found = _lower(part, listed, curves, below, premises)
+    rows = neighbours.rows_assumed(part)
+    used = [*curves, *([] if found is None else [found[1]])]
+    rules = tuple(dict.fromkeys((NAME, *(name for curve in used for name in curve.rules))))
+    assumed = tuple(dict.fromkeys((*rows, *(line for curve in curves for line in curve.assumed))))
+    if found is None or found[1].lower is None:
+        return Curve(upper, None, rules, assumed)
+    choice, lower = found
+    assert lower.lower is not None
+    shown = _shown(lower.lower, neighbours.described(part, choice))
+    exactly = len(curves) == 1 and upper is lower.lower
+    told = neighbours.apart(neighbours.at(part, choice, lower=True) or part, part)
+    return Curve(shown if exactly else upper, shown, rules, assumed, tuple(dict.fromkeys((*lower.assumed, *lower.below, *told))))
+
+
+def _listed(part: Part, choices: Sequence[Choice], numbers: Any, premises: Sequence[Fact]) -> list[Curve]:
+    """The curve at every choice, by the premises that are named for them."""
+    if not isinstance(numbers, list) or len(numbers) != len(choices):
+        raise CertificateError(f"{NAME}: 'above' is not a list of {len(choices)} numbers of premises.")
+    return [_at(neighbours.at(part, choice), number, premises) for choice, number in zip(choices, numbers, strict=True)]
+
+
+def _at(part: Part | None, number: Any, premises: Sequence[Fact]) -> Curve:
+    """The curve of parts at one pair of neighbours."""
+    if part is None:
+        pair = symmetric(_nothing)
+        return Curve(pair, pair, ())
+    if type(number) is not int or not 0 <= number < len(premises):
+        raise CertificateError(f"{NAME}: a number is that of no premise.")
+    return curve_of(premises[number], Run(part), NAME)
+
+
+def _nothing(_: arb) -> arb:
+    return arb(0)
+
+
+def _upper(part: Part, curves: Sequence[Curve]) -> Pair | None:
+    uppers = [found.upper for found in curves if found.upper is not None]
+    if len(uppers) < len(curves):
+        return None
+    inputs = any(neighbours.space_of(leaf.part) is not None and leaf.part.query is None for leaf in neighbours.leaves(part))
+    if inputs or neighbours.in_either_order(part):
+        # which of the two has the record nothing says, and a sample of the records asks
+        uppers += [pair.reversed for pair in uppers if pair.forward is not pair.backward]
+    return greatest(uppers)
+
+
+def _lower(
+    part: Part, choices: Sequence[Choice], curves: Sequence[Curve], below: Mapping[str, Any], premises: Sequence[Fact]
+) -> tuple[Choice, Curve] | None:
+    """The pair of neighbours that the lower bound is for, and the curve there."""
+    if "choice" in below:
+        number = below["choice"]
+        if type(number) is not int or not 0 <= number < len(choices):
+            raise CertificateError(f"{NAME}: 'choice' names no pair of neighbours.")
+        choice = neighbours.read(part, neighbours.written(choices[number]))
+        if neighbours.at(part, choice) != neighbours.at(part, choice, lower=True):
+            raise Rejected(NAME, "choice", "some part is at neighbours of its own there")
+        return choice, curves[number]
+    if "pair" in below:
+        choice = neighbours.read(part, below["pair"])
+        return choice, _at(neighbours.at(part, choice, lower=True), below.get("premise"), premises)
+    return None
+
+
+def _shown(pair: Pair, neighbours_shown: str) -> Pair:
+    """The pair with its neighbours named in the event."""
+
+    def describe(epsilon: arb) -> Mapping[str, str]:
+        found = event.describe(pair, epsilon)
+        return {**found, "pair": f"{neighbours_shown} ({found['pair']})"}
+
+    return replace(pair, event=describe)
