@@ -1,4 +1,7 @@
-"""What an audit says in the end. Never "proved": refuted, not the declared density, or what it had the power to see (THEORY T33)."""
+"""What an audit says in the end. Never "proved": refuted, not the declared density, or what it had the power to see.
+
+Source: theory#no-test-proves.
+"""
 
 from __future__ import annotations
 

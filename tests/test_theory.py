@@ -8,12 +8,10 @@ import re
 from collections import Counter
 from pathlib import Path
 
-import dpverify.curves
-import dpverify.rules
 import pytest
 
-from dpverify.trusted.curve_registry import CURVES
-from dpverify.trusted.registry import EXPLAINED, TABLE
+from dpverify.trusted import rules
+from dpverify.trusted.registry import CURVES, EXPLAINED, TABLE
 
 ROOT = Path(__file__).resolve().parents[1]
 THEORY = ROOT / "docs" / "theory"
@@ -38,11 +36,10 @@ PLACES = {(page.name, anchor) for page, anchor, _ in EVERY}
 
 def theorems():
     """The names of all modules that state a theorem, listed in a table or not."""
-    for package in (dpverify.rules, dpverify.curves):
-        for found in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
-            module = importlib.import_module(found.name)
-            if hasattr(module, "STATEMENT"):
-                yield module.NAME
+    for found in pkgutil.walk_packages(rules.__path__, f"{rules.__name__}."):
+        module = importlib.import_module(found.name)
+        if hasattr(module, "STATEMENT"):
+            yield module.NAME
 
 
 STATED = sorted({*theorems(), *TABLE, *CURVES})

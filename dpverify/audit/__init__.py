@@ -1,7 +1,7 @@
 """Audits of sampled implementations: `dpverify.audit(sampler, claim)`. How they are built: docs/audit.md.
 
 A proof speaks of a density; what ships is a sampler. An audit runs it on neighbouring inputs and says VIOLATION, NONCONFORMING or
-NO_VIOLATION_SEEN, with its confidence. It never says "proved" (THEORY T33).
+NO_VIOLATION_SEEN, with its confidence. It never says "proved" (theory#no-test-proves).
 """
 
 from __future__ import annotations

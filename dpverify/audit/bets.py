@@ -7,7 +7,8 @@ A round is a pair: one run on x falls into cell i, one on x' into cell j. For a 
 have mean at most 0 if the claim is true. Each is an *atom*; divided by its greatest loss e^epsilon + delta, an atom never falls below -1.
 A *bet* holds stakes u >= 0 on all atoms, with a sum below 1: its wealth is multiplied by 1 + sum of u * atom > 0 each round, whose mean is
 at most 1 under the claim, whatever the dependence between the two runs of a pair. A fixed mixture of such bets is the e-process: by Ville's
-inequality its wealth ever reaches 1/alpha with probability at most alpha. Source: THEORY T30; Kelly 1956 and Cover 1984 for the stakes.
+inequality its wealth ever reaches 1/alpha with probability at most alpha. Source: theory#betting-on-pairs; Kelly 1956 and Cover 1984
+for the stakes.
 """
 
 from __future__ import annotations

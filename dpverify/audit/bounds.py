@@ -28,7 +28,7 @@ ENDS: Final = (-110.0, 28.0)  # of t = log((p - delta) / (1 - p)); further out l
 def kl_to_claim(p: float, q: float, point: CurvePoint) -> float:
     """The information distance, in nats a pair, of an event of probability p on x and q on x' from all that the claim allows.
 
-    The least KL(p || p0) + KL(q || q0) over p0 <= e^epsilon q0 + delta; 0 where the claim allows (p, q). Source: THEORY T31.
+    The least KL(p || p0) + KL(q || q0) over p0 <= e^epsilon q0 + delta; 0 where the claim allows (p, q). Source: theory#information-limit.
     """
     odds, delta = exp(point.epsilon), point.delta
     if p <= odds * q + delta:

@@ -3,9 +3,10 @@
 Outputs on one input are sorted into cells by a few *views*: the noise itself, its norm, its signs, its largest coordinate, a column
 of a table. Under "the outputs are independent draws from the declared law" a view's counts are multinomial with known probabilities p,
 so for every rival row q the likelihood ratio prod (q/p)^counts has mean at most 1 at any stopping time: an e-process (Ville, as in
-THEORY T30). A view's wealth is a fixed mixture over rivals: scaled noise, shifted noise, tilts by Legendre polynomials (Neyman's smooth
-test), tails emptied or fattened on dyadic cells, outputs that are now and then too near the true answer, and Dirichlet mixtures that
-have no rival in mind. The wealth of the whole is a fixed mixture over views. What is kept are counts, which add up over batches.
+theory#betting-on-pairs). A view's wealth is a fixed mixture over rivals: scaled noise, shifted noise, tilts by Legendre polynomials
+(Neyman's smooth test), tails emptied or fattened on dyadic cells, outputs that are now and then too near the true answer, and Dirichlet
+mixtures that have no rival in mind. The wealth of the whole is a fixed mixture over views. What is kept are counts, which add up over
+batches.
 
 Rounding: p is rounded up, by CDF_ERROR for the error of a distribution function in floats and by the mass that one float spacing can
 carry over a cell's ends. So the mean of q/p stays at most 1 although p, and the outputs, are known to that accuracy only.

@@ -1,8 +1,8 @@
 """Black box: a partition of outputs of any kind, learned from past outputs alone.
 
-The best events are likelihood-ratio sets (THEORY T31), so all that is learned is a score, an estimate of the log likelihood ratio of x
-to x', and cuts on it. Which score and which cuts is guesswork, and may be: whatever is learned is fixed before the outputs that it is
-tested on, so the statement that a test then makes does not depend on how well it was learned.
+The best events are likelihood-ratio sets (theory#information-limit), so all that is learned is a score, an estimate of the log
+likelihood ratio of x to x', and cuts on it. Which score and which cuts is guesswork, and may be: whatever is learned is fixed before
+the outputs that it is tested on, so the statement that a test then makes does not depend on how well it was learned.
 
 The score is logistic in ramps of the numbers, which are exact for laws whose loss is a sum of piecewise linear functions (Laplace
 noise on a vector), and for whole outputs that repeat it leans on their own counts, the more so the more often they were seen.

@@ -2,7 +2,7 @@
 
 Rounds double. Early rounds go over all pairs with all testers, learning partitions from what has been seen; pairs that show
 least are dropped. When a tenth of the samples is spent, the pair, the partition and (a little later) the event are fixed,
-and the rest goes to them. All choices depend on past counts alone, so every test stays a fair game (THEORY T30), and the event
+and the rest goes to them. All choices depend on past counts alone, so every test stays a fair game (theory#betting-on-pairs), and the event
 of the fixed-sample bound is chosen on samples that the bound does not use.
 """
 

@@ -271,7 +271,7 @@ def _student_t(p: Parameters) -> Mechanism:
 
 
 def _knorm(p: Parameters) -> Mechanism:
-    """On the line, until the reader puts the body in (THEORY T7)."""
+    """On the line, until the reader puts the body in (theory#gauges)."""
     return Radial(call("exp", neg(mul(p["epsilon"], _R))), L1, ONE)
 
 

@@ -1,4 +1,4 @@
-"""Gauge certificates: linear programs solved in exact rational arithmetic (THEORY T7).
+"""Gauge certificates: linear programs solved in exact rational arithmetic (theory#gauges).
 
 The gauge of z in the hull of + and - points k_j is min sum |w_j| subject to sum w_j k_j = z. Floats only choose where to start:
 any d independent points are a feasible basis once their signs make the weights non-negative, and exact simplex steps from there

@@ -143,7 +143,8 @@ def cells_of(losses: Array, thresholds: Sequence[float]) -> Codes:
 
 
 def information(p: Array, q: Array, epsilon: Array, delta: Array) -> Array:
-    """The least KL(p || p0) + KL(q || q0), in nats a pair, over p0 <= e^epsilon q0 + delta (THEORY T31); 0 where p, q keep the claim."""
+    """The least KL(p || p0) + KL(q || q0), in nats a pair, over p0 <= e^epsilon q0 + delta (theory#information-limit); 0 where p, q
+    keep the claim."""
     p, q, epsilon, delta = np.broadcast_arrays(p, q, epsilon, delta)
     factor = np.exp(np.minimum(epsilon, 700))
     low, high = q.copy(), np.maximum(q, (p - delta) / factor)  # q0, on the boundary of the claim: convex between these

@@ -1,4 +1,4 @@
-"""Declared privacy curves: the hockey-stick divergence (THEORY T1) of the worst move, at up to 12 epsilons, rounded up.
+"""Declared privacy curves: the hockey-stick divergence (theory#notation) of the worst move, at up to 12 epsilons, rounded up.
 
 In floats where the declared law is known, and else, as for mechanisms made of parts, the upper bound that is proved.
 """
@@ -59,7 +59,7 @@ class OnTheLine(Protocol):
 
 
 def gaussian_curve(ratio: float) -> tuple[CurvePoint, ...]:
-    """The curve of Gaussian noise, sensitivity over sigma given (THEORY T17)."""
+    """The curve of Gaussian noise, sensitivity over sigma given (theory#gaussian)."""
 
     def delta(epsilon: Array) -> Array:
         loss = epsilon / ratio
@@ -118,7 +118,7 @@ def quadrature_curve(law: OnTheLine, moves: Sequence[float]) -> tuple[CurvePoint
 
 
 def _hockey_sticks(law: OnTheLine, move: float, epsilons: Array) -> Array:
-    """The larger of the two directions' hockey-stick divergences between the answers 0 and `move` (THEORY T1)."""
+    """The larger of the two directions' hockey-stick divergences between the answers 0 and `move` (theory#notation)."""
     grid, losses, _ = law.cells(0.0, move)
     thresholds = np.concatenate((epsilons, -epsilons))
     above = losses >= thresholds[:, None]
@@ -137,7 +137,7 @@ def _hockey_sticks(law: OnTheLine, move: float, epsilons: Array) -> Array:
 
 
 def radial_curve(log_profile: Function, radius: Quadrature, dimension: float, reach: float) -> tuple[CurvePoint, ...] | None:
-    """The curve of noise whose density falls with its Euclidean length (THEORY T18).
+    """The curve of noise whose density falls with its Euclidean length (theory#radial-caps).
 
     None where the density rises, or falls by no more than its rounding over the move.
     log_profile: of the length; radius: the law of the length; dimension: above 1. The longest move is the worst: 1 - delta is the integral

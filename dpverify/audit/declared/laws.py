@@ -191,7 +191,7 @@ def radial_log(log_profile: Function, factor: float, points: Array) -> Array:
 
 
 def weighted_log(log_profile: Function, dimension: int, scale: float, radii: Array) -> Array:
-    """The log-density of the radius (THEORY T7: the sphere of radius r of any norm grows as r^(d - 1))."""
+    """The log-density of the radius (theory#density-of-noise: the sphere of radius r of any norm grows as r^(d - 1))."""
     with np.errstate(all="ignore"):
         return (dimension - 1) * np.log(radii) + log_profile(radii / scale)
 

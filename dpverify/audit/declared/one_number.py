@@ -154,7 +154,7 @@ class LineLaw(_Additive):
         return self._pairs([self.reach * k / 8 for k in range(1, 8)], self.shifts)
 
     def curve(self) -> tuple[CurvePoint, ...] | None:
-        """Gaussian noise in closed form (THEORY T17), other by quadrature, where the greatest of four moves is the worst."""
+        """Gaussian noise in closed form (theory#gaussian), other by quadrature, where the greatest of four moves is the worst."""
         return self._curve
 
     @cached_property

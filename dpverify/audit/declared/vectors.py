@@ -113,7 +113,7 @@ class RadialLaw(_Vector):
         return [(np.zeros(self.dimension), shift) for shift in self.shifts]
 
     def curve(self) -> tuple[CurvePoint, ...] | None:
-        """Of a density that falls with a Euclidean length (THEORY T17, T18), an ellipsoid's being one in other coordinates."""
+        """Of a density that falls with a Euclidean length (theory#radial-caps), an ellipsoid's being one in other coordinates."""
         return self._curve
 
     @cached_property
@@ -158,7 +158,7 @@ class ProductLaw(_Vector):
         )
 
     def _modulus(self, shift: Array) -> float:
-        """The sum over coordinates of the greatest loss of their shifts, over the bulk of the noise (THEORY T6)."""
+        """The sum over coordinates of the greatest loss of their shifts, over the bulk of the noise (theory#product-noise)."""
         points = self.noise.grid()
         points = points[(self.noise(points) > 1e-6) & (self.noise(points) < 1 - 1e-6)]
         points = points[:-1] / 2 + points[1:] / 2
@@ -170,7 +170,7 @@ class ProductLaw(_Vector):
             )
 
     def worst_pairs(self) -> list[tuple[Array, Array]]:
-        """0 and the sensitivity, all on one coordinate unless an even split has a greater loss (THEORY T6)."""
+        """0 and the sensitivity, all on one coordinate unless an even split has a greater loss (theory#product-noise)."""
         if self.claim.query is None:
             candidates = np.stack([np.eye(self.dimension)[0], np.ones(self.dimension)])
             candidates *= (self.reach / self.size_of(candidates))[:, None]

@@ -64,7 +64,7 @@ LINF: Final = Norm("lp", None)
 
 @dataclass(frozen=True, slots=True)
 class Radial:
-    """Noise of density proportional to profile(||y - q(x)|| / scale), profile an expression in r >= 0 (THEORY T3)."""
+    """Noise of density proportional to profile(||y - q(x)|| / scale), profile an expression in r >= 0 (theory#two-argument-modulus)."""
 
     profile: Expr
     norm: Norm
@@ -74,10 +74,10 @@ class Radial:
 
 @dataclass(frozen=True, slots=True)
 class Translation:
-    """One-dimensional noise of density proportional to density(y - q(x)), an expression in z (THEORY T5).
+    """One-dimensional noise of density proportional to density(y - q(x)), an expression in z (theory#translation-on-the-line).
 
     support: ends of the interval where the density lives, None for an infinite end.
-    integers: the noise lives on the integers, and hides answers that differ by integers alone (THEORY T34a).
+    integers: the noise lives on the integers, and hides answers that differ by integers alone (theory#cosets).
     """
 
     density: Expr
@@ -87,7 +87,7 @@ class Translation:
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """Independent noise, one density in z for every coordinate; sensitivity in `norm` (THEORY T6)."""
+    """Independent noise, one density in z for every coordinate; sensitivity in `norm` (theory#product-noise)."""
 
     density: Expr
     dimension: Expr
@@ -96,7 +96,7 @@ class Product:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Finite inputs and outputs: rows[x][y] is the probability of y on x (THEORY T8). adjacent: index pairs, None for all."""
+    """Finite inputs and outputs: rows[x][y] is the probability of y on x (theory#finite-table). adjacent: index pairs, None for all."""
 
     rows: tuple[tuple[Expr, ...], ...]
     adjacent: tuple[tuple[int, int], ...] | None = None
@@ -104,7 +104,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """A density in y and theta with its normaliser written out; output and input are intervals (THEORY T8)."""
+    """A density in y and theta with its normaliser written out; output and input are intervals (theory#kernel)."""
 
     density: Expr
     output: tuple[Expr | None, Expr | None]
@@ -113,7 +113,7 @@ class Kernel:
 
 @dataclass(frozen=True, slots=True)
 class Exponential:
-    """Probabilities proportional to exp(beta * score), a row of scores per input (THEORY T9).
+    """Probabilities proportional to exp(beta * score), a row of scores per input (theory#exponential-general).
 
     points and metric: the scores are minus the distances between points, kept to tell what was declared.
     """
@@ -127,7 +127,7 @@ class Exponential:
 
 @dataclass(frozen=True, slots=True)
 class Mixture:
-    """Noise of density proportional to profile(., v), v drawn from the density `mixing` on (lower, upper) (RA Theorem 1; THEORY T34b).
+    """Noise of density proportional to profile(., v), v drawn from the density `mixing` on (lower, upper) (theory#scale-family).
 
     The normaliser of the profile must not depend on v.
     """
@@ -142,7 +142,7 @@ class Mixture:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """k-ary randomized response for every k at once: truth with probability p, else one of the k - 1 others (THEORY T8)."""
+    """k-ary randomized response for every k at once: truth with probability p, else one of the k - 1 others (theory#selection)."""
 
     k: Expr
     p: Expr
@@ -187,7 +187,10 @@ class Sampled:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """Linear queries on a histogram, one a row, with the adjacency that the sensitivity follows from (THEORY T2)."""
+    """Linear queries on a histogram, one a row, with the adjacency that the sensitivity follows from.
+
+    Source: theory#sensitivity-of-a-linear-query.
+    """
 
     rows: Matrix
     adjacency: str
@@ -210,14 +213,14 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Compose:
-    """All parts on the same data, each chosen after seeing the answers of those before (THEORY T13)."""
+    """All parts on the same data, each chosen after seeing the answers of those before (theory#dominating-pairs)."""
 
     parts: tuple[Part, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Subsample:
-    """A part on a random sample of the records (THEORY T14).
+    """A part on a random sample of the records (theory#poisson-subsampling).
 
     scheme "poisson": each record is kept independently with probability `rate`; neighbours by adding or removing a record.
     scheme "without_replacement": a sample of the fixed fraction `rate` of the records; neighbours by replacing a record.
@@ -230,7 +233,7 @@ class Subsample:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A part for neighbours that differ in `size` records (THEORY T12)."""
+    """A part for neighbours that differ in `size` records (theory#group-privacy)."""
 
     part: Part
     size: Expr
@@ -238,7 +241,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class PostProcess:
-    """A map of a part's output that does not look at the data again; `map` names it for people (THEORY T11)."""
+    """A map of a part's output that does not look at the data again; `map` names it for people (theory#post-processing)."""
 
     part: Part
     map: str = ""
@@ -246,14 +249,14 @@ class PostProcess:
 
 @dataclass(frozen=True, slots=True)
 class Parallel:
-    """Parts on disjoint parts of the data (THEORY T13)."""
+    """Parts on disjoint parts of the data (theory#parallel-composition)."""
 
     parts: tuple[Part, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Lipschitz:
-    """A part after a map of the data that moves neighbours apart by at most `constant` (THEORY T15)."""
+    """A part after a map of the data that moves neighbours apart by at most `constant` (theory#lipschitz-maps)."""
 
     part: Part
     constant: Expr

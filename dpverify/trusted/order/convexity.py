@@ -1,4 +1,4 @@
-"""Shape calculus: sign, direction and curvature of a function of one variable, read off its tree (THEORY T4a).
+"""Shape calculus: sign, direction and curvature of a function of one variable, read off its tree (theory#shape-calculus).
 
 The variable x ranges over (0, inf) or over the whole line; every other symbol is a parameter that
 ranges over its domain. A `Shape` holds the signs that f, f', f'' and (log f)'' may have; sums, products

@@ -1,4 +1,4 @@
-"""Norms, gauges and sensitivities, exact over the rationals (THEORY T2, T7).
+"""Norms, gauges and sensitivities, exact over the rationals (theory#gauges).
 
 Every value is an exact expression: a rational, a root of one, or the largest of several where their
 order is not rational arithmetic. Gauges of a hull of points are linear programs: their optimum comes
@@ -194,7 +194,7 @@ def _mahalanobis_squares(sigma: Matrix, vectors: Sequence[Vector]) -> list[Fract
 def _gauge(points: Matrix, vectors: Sequence[Vector], evidence: object) -> tuple[Fraction, int]:
     """The largest gauge of the vectors in the hull of + and - the points, and the index of a vector that has it.
 
-    Weak duality of linear programs (THEORY T7): weights w bound the gauge by the sum of |w|, and v bounds it from below by <v, z>.
+    Weak duality of linear programs (theory#gauges): weights w bound the gauge by the sum of |w|, and v bounds it from below by <v, z>.
     """
     if not evidence:
         raise Undecided("the norm by columns needs a gauge certificate: the optimum of a linear program, primal and dual.")
@@ -260,8 +260,8 @@ def _rational(text: object, where: str) -> fmpq:
 def differences(query: Query) -> tuple[Vector, ...]:
     """The extreme differences of answers on adjacent histograms, one of each pair v and -v, without 0.
 
-    Columns for "add-remove" and "l1" (the extreme points of the l1 ball), differences of two columns for "replace" (THEORY T2).
-    The order is that of the gauge evidence.
+    Columns for "add-remove" and "l1" (the extreme points of the l1 ball), differences of two columns for "replace"
+    (theory#sensitivity-of-a-linear-query). The order is that of the gauge evidence.
     """
     columns = list(dict.fromkeys(zip(*query.rows, strict=True)))
     if query.adjacency == "replace":
@@ -280,7 +280,7 @@ def _up_to_sign(vectors: Iterable[Vector]) -> tuple[Vector, ...]:
 
 
 def sensitivity(query: Query, norm: Norm, dimension: int, evidence: object = None) -> Sensitivity:
-    """The largest ||F(x - x')|| over adjacent histograms x, x' (THEORY T2, T7).
+    """The largest ||F(x - x')|| over adjacent histograms x, x' (theory#sensitivity-of-a-linear-query).
 
     "l2" means real histograms at Euclidean distance <= 1. evidence: a gauge certificate of `differences(query)`, for a norm by
     columns only. Raises Rejected for faults of query, norm or evidence; Undecided, saying what would help, where the form is not covered.
@@ -295,7 +295,7 @@ def sensitivity(query: Query, norm: Norm, dimension: int, evidence: object = Non
     if not vectors:
         return Sensitivity(ZERO, ZERO, (Fraction(0),) * dimension)
     if norm.kind == "columns" and set(vectors) == set(_up_to_sign(norm.matrix)):
-        # The query's own K: no generator has a gauge above 1, and the longest one is extreme, so its gauge is 1 (T7).
+        # The query's own K: no generator has a gauge above 1, and the longest one is extreme, so its gauge is 1 (theory#gauges).
         return Sensitivity(ONE, ONE, max(vectors, key=_square))
     value, at = _largest(norm, vectors, evidence)
     return Sensitivity(value, value, at)
@@ -329,7 +329,7 @@ def _euclidean(rows: Matrix, norm: Norm) -> Sensitivity:
 
 
 def l1_radius(norm: Norm, dimension: int, evidence: object = None) -> Expr:
-    """The largest ||s||_1 over the unit ball, which product noise needs (THEORY T6).
+    """The largest ||s||_1 over the unit ball, which product noise needs (theory#gauges).
 
     evidence: for facets too many to enumerate, a gauge certificate of `sign_vectors(dimension)` in the hull of + and - the facets
     (by duality the radius is the largest gauge of a sign vector in the polar ball). Raises as `sensitivity` does.

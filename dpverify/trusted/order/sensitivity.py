@@ -1,6 +1,6 @@
-"""The sensitivity that a claim speaks of: stated, or derived from its query and adjacency (THEORY T2).
+"""The sensitivity that a claim speaks of: stated, or derived from its query and adjacency (theory#sensitivity-of-a-linear-query).
 
-Noise on the integers hides integers alone (THEORY T34a). Where the answers of two neighbours differ by a number that is none, their
+Noise on the integers hides integers alone (theory#cosets). Where the answers of two neighbours differ by a number that is none, their
 outputs have none in common. Where all differ by integers, a step is at most the integer part of the sensitivity, and so many steps are
 at most so many times that.
 """

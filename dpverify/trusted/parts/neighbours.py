@@ -1,4 +1,4 @@
-"""One pair of neighbours for all parts: which pairs there are, and what a combinator comes to at one of them (THEORY T34).
+"""One pair of neighbours for all parts: which pairs there are, and what a combinator comes to at one of them (theory#joint-neighbours).
 
 Parts that state queries with as many columns and the same adjacency are run on the same two histograms; tables with as many rows name
 the same inputs by them. For one pair of neighbours, a choice, every query F becomes its one difference F v and every table its two rows,

@@ -1,7 +1,7 @@
 """What a combinator comes to: a list of runs, with maps of the data and of the outputs folded into each.
 
 Composition in composition is one composition; a Lipschitz map or a group of neighbours multiplies what the answer of additive
-noise moves by (THEORY T12, T15); post-processing keeps every upper bound (THEORY T11).
+noise moves by (theory#group-privacy, theory#lipschitz-maps); post-processing keeps every upper bound (theory#post-processing).
 """
 
 from __future__ import annotations

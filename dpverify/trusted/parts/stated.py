@@ -45,7 +45,7 @@ def at_distance(known: Guarantee, k: Expr, domains: Mapping[str, Domain] = NONE)
 
 
 def _grown(epsilon: Expr, delta: Expr, k: Expr) -> Expr:
-    """delta (e^(k eps) - 1)/(e^eps - 1) (THEORY T12)."""
+    """delta (e^(k eps) - 1)/(e^eps - 1) (theory#group-privacy)."""
     if delta == ZERO:
         return ZERO
     if not symbols(epsilon) and certainly_equal(epsilon, ZERO):  # the quotient would be 0/0

@@ -2,8 +2,8 @@
 
 One-dimensional noise whose density is even is noise of a norm, |z|; so are its restriction to the integers and its independent
 copies. w(s) is the tight epsilon of one coordinate under a shift of at most s. For independent coordinates the loss is a sum
-(THEORY T6); for a concave w and a budget in l_p, p >= 1, it is greatest when all coordinates move alike: with t = s^p, w(t^(1/p)) is
-concave and non-decreasing in t, and the t sum to at most Delta^p (Jensen).
+(theory#product-noise); for a concave w and a budget in l_p, p >= 1, it is greatest when all coordinates move alike: with t = s^p,
+w(t^(1/p)) is concave and non-decreasing in t, and the t sum to at most Delta^p (Jensen).
 """
 
 from __future__ import annotations

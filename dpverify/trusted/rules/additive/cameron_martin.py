@@ -23,7 +23,7 @@ STATEMENT: Final = (
 )
 CHECKED: Final = ("0 < eps <= 4 log 2", "the condition on the scale", "the law of V is one, and positive")
 ASSUMED: Final = ("the sampler is ideal",)
-SOURCE: Final = Source("THEORY", "T20; Reimherr & Awan 2019, Theorem 5")
+SOURCE: Final = Source("docs/theory/additive.md#cameron-martin", "Reimherr & Awan 2019, Theorem 5")
 
 _SHOWN: Final = 9
 _BITS: Final = 64

@@ -28,7 +28,7 @@ CHECKED: Final = (
     "the scale is positive and the sensitivity at least 0",
 )
 ASSUMED: Final = ("the sampler is ideal",)
-SOURCE: Final = Source("THEORY", "T3, T4a, T6; Hardt & Talwar 2010, Theorem 4.3")
+SOURCE: Final = Source("docs/theory/additive.md#concave-exponent", "Hardt & Talwar 2010, Theorem 4.3")
 
 
 def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:

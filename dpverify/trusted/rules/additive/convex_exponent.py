@@ -31,7 +31,7 @@ CHECKED: Final = (
     "the scale is positive and the sensitivity at least 0",
 )
 ASSUMED: Final = ("the sampler is ideal",)
-SOURCE: Final = Source("THEORY", "T3, T4a, T5, T6")
+SOURCE: Final = Source("docs/theory/additive.md#convex-exponent")
 
 
 def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:

@@ -24,7 +24,7 @@ CHECKED: Final = (
     "the probabilities are summable, and non-negative where no assumption says otherwise",
 )
 ASSUMED: Final = ("the sampler is ideal",)
-SOURCE: Final = Source("THEORY", "T34a")
+SOURCE: Final = Source("docs/theory/additive.md#cosets")
 
 
 def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:

@@ -54,7 +54,7 @@ CHECKED: Final = (
     "the density is bounded, or away from zero, round the other point",
 )
 ASSUMED: Final = ("the sampler is ideal",)
-SOURCE: Final = Source("THEORY", "T4, T4b (vi)")
+SOURCE: Final = Source("docs/theory/additive.md#divergence")
 
 
 def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:

@@ -22,7 +22,7 @@ STATEMENT: Final = (
 )
 CHECKED: Final = ("the law of V is one, and positive", "the sensitivity is positive")
 ASSUMED: Final = elliptical_process.ASSUMED
-SOURCE: Final = Source("THEORY", "T22; Reimherr & Awan 2019, Theorem 4")
+SOURCE: Final = Source("docs/theory/additive.md#elliptical-process-unbounded", "Reimherr & Awan 2019, Theorem 4")
 
 
 def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:

@@ -29,7 +29,7 @@ CHECKED: Final = (
     "are in order",
 )
 ASSUMED: Final = ("the sampler is ideal",)
-SOURCE: Final = Source("THEORY", "T1, T2")
+SOURCE: Final = Source("docs/theory/additive.md#equal-answers")
 
 
 def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:

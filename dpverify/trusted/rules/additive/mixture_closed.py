@@ -71,7 +71,7 @@ CHECKED: Final = (
     "the named rule accepts the radial noise",
 )
 ASSUMED: Final = ()
-SOURCE: Final = Source("THEORY", "T3; Reimherr & Awan 2019, Theorem 1")
+SOURCE: Final = Source("docs/theory/additive.md#mixture-closed-form", "Reimherr & Awan 2019, Theorem 1")
 
 MOST_PARTS: Final = 8
 

@@ -38,7 +38,7 @@ CHECKED: Final = (
     "the scale is positive and the sensitivity at least 0",
 )
 ASSUMED: Final = ("the sampler is ideal",)
-SOURCE: Final = Source("THEORY", "T3, T4a; Reimherr & Awan 2019, Theorem 1")
+SOURCE: Final = Source("docs/theory/additive.md#mixture-concave", "Reimherr & Awan 2019, Theorem 1")
 
 BITS: Final = range(20, 1025)
 

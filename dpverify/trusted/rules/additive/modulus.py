@@ -9,7 +9,7 @@ or until both stand in turns. So the supremum is at most the greatest of
 
 Each is proved on cells (balls, mean-value forms, tangents) and on the ends of the line (germs). For
 noise of density g(||y - q||) in any norm, a = ||y - q| and b = ||y - q'|| obey |a - b| <= D by the
-triangle inequality, and every such pair occurs: THEORY T3 in both forms, and T5.
+triangle inequality, and every such pair occurs: theory#two-argument-modulus.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ CHECKED: Final = (
     "the density is integrable at each end",
 )
 ASSUMED: Final = ("the sampler is ideal",)
-SOURCE: Final = Source("THEORY", "T3, T5; Reimherr & Awan 2019, Theorem 3; Hardt & Talwar 2010, Theorem 4.3")
+SOURCE: Final = Source("docs/theory/additive.md#modulus", "Reimherr & Awan 2019, Theorem 3; Hardt & Talwar 2010, Theorem 4.3")
 
 MAX_CELLS: Final = 20_000
 

@@ -38,7 +38,7 @@ CHECKED: Final = (
     "the density of P is positive there",
 )
 ASSUMED: Final = ("the sampler is ideal",)
-SOURCE: Final = Source("THEORY", "T3, T5, T6")
+SOURCE: Final = Source("docs/theory/additive.md#point-witness")
 
 MOST_COORDINATES: Final = 1000
 _DIGITS: Final = 9

@@ -5,7 +5,7 @@ With nu = A0/A1, D the shift, s = sqrt(D^2 + 4 nu), for every c:
     (s + D)(nu + (c - D)^2) - (s - D)(nu + c^2) = 2 D (c - (s + D)/2)^2 - (D/2)(s^2 - D^2 - 4 nu),
 
 and the last term is 0. So (nu + c^2)/(nu + (c - D)^2) <= (s + D)/(s - D) = exp(2 asinh(D/(2 sqrt nu))), with equality at
-c = (s + D)/2 >= D. The density falls in r, hence (THEORY T3) the tight epsilon is 2 B asinh(D/(2 sqrt nu)), concave in D.
+c = (s + D)/2 >= D. The density falls in r, hence (theory#radial-supremum) the tight epsilon is 2 B asinh(D/(2 sqrt nu)), concave in D.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ CHECKED: Final = (
     "the scale is positive and the sensitivity at least 0",
 )
 ASSUMED: Final = ("the sampler is ideal",)
-SOURCE: Final = Source("THEORY", "T4; Reimherr & Awan 2019, Example 6")
+SOURCE: Final = Source("docs/theory/additive.md#power-identity", "Reimherr & Awan 2019, Example 6")
 
 _SQUARE: Final = "r^2"  # no claim can name a symbol so
 

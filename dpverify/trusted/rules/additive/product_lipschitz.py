@@ -39,7 +39,7 @@ CHECKED: Final = (
     "the sensitivity is at least 0",
 )
 ASSUMED: Final = ("the sampler is ideal",)
-SOURCE: Final = Source("THEORY", "T5, T6")
+SOURCE: Final = Source("docs/theory/additive.md#product-lipschitz")
 
 MAX_CELLS: Final = 20_000
 _Z: Final = "z"

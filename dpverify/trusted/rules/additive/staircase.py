@@ -21,7 +21,7 @@ STATEMENT: Final = (
 )
 CHECKED: Final = ("epsilon > 0, so that the density integrates to 1", "0 <= gamma <= 1", "the sensitivity is positive")
 ASSUMED: Final = ("the sampler is ideal",)
-SOURCE: Final = Source("Geng & Viswanath, The Optimal Noise-Adding Mechanism in Differential Privacy (2016)", "Section III")
+SOURCE: Final = Source("docs/theory/additive.md#staircase", "Geng & Viswanath 2016, section III")
 
 
 def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:

@@ -23,7 +23,7 @@ NAME: Final = "basic-composition"
 STATEMENT: Final = "If the parts are (eps_i, delta_i)-DP, their adaptive composition is (sum of eps_i, sum of delta_i)-DP."
 CHECKED: Final = ("the delta of every part at its epsilon, by its curve", "the sums are within what is claimed")
 ASSUMED: Final = ()
-SOURCE: Final = Source("THEORY", "T13; Dwork & Roth 2014, Theorem 3.16")
+SOURCE: Final = Source("docs/theory/composition.md#basic-composition", "Dwork & Roth 2014, Theorem 3.16")
 
 MOST_SHOWN: Final = 20
 _DIGITS: Final = 6

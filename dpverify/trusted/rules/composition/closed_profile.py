@@ -24,7 +24,7 @@ STATEMENT: Final = (
 )
 CHECKED: Final = ("the mechanism is one of these", "every sign on which the closed form depends")
 ASSUMED: Final = ()
-SOURCE: Final = Source("THEORY", "T13, T17, T34")
+SOURCE: Final = Source("docs/theory/curves.md#closed-profile")
 
 
 def infer(claim: Claim, _: Mapping[str, Any], premises: Sequence[Fact]) -> tuple[Bound, ...]:

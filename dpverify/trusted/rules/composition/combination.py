@@ -61,7 +61,7 @@ CHECKED: Final = (
     "rates are between 0 and 1, sizes and constants at least 0",
 )
 ASSUMED: Final = ()
-SOURCE: Final = Source("THEORY", "T11-T15, T34")
+SOURCE: Final = Source("docs/theory/composition.md#combination")
 
 MOST_SHOWN: Final = 8
 NOTHING: Final = "nothing"
@@ -417,7 +417,7 @@ def _sampled(mechanism: Subsample, factor: Expr, evidence: Any, facts: _Facts) -
 
 
 def _either_order(found: Expr | Infinite, rate: Expr) -> Expr | Infinite:
-    """-log(1 - p + p e^-epsilon): what a sample has in the order with the record second, and at least in either (THEORY T42)."""
+    """-log(1 - p + p e^-epsilon): what a sample has in the order with the record second, and at least in either (theory#combination)."""
     if rate == ONE:
         return found
     kept = ZERO if isinstance(found, Infinite) else mul(rate, call("exp", neg(found)))

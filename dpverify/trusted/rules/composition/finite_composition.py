@@ -49,7 +49,7 @@ CHECKED: Final = (
     "the number of states is within reach",
 )
 ASSUMED: Final = ("the sampler is ideal",)
-SOURCE: Final = Source("THEORY", "T1, T8, T13, T34; Zhu, Dong and Wang 2022, on which functions are profiles")
+SOURCE: Final = Source("docs/theory/composition.md#finite-composition", "Zhu, Dong & Wang 2022, on which functions are profiles")
 
 MOST_WORK: Final = 60_000
 """The most products of a probability and a value for one epsilon, where there are choices."""

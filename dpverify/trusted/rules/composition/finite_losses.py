@@ -45,7 +45,7 @@ CHECKED: Final = (
     "the number of products is within reach",
 )
 ASSUMED: Final = (*finite.ASSUMED, *poisson_subsampling.ASSUMED)
-SOURCE: Final = Source("THEORY", "T1, T8, T13, T14; Zhu, Dong & Wang 2022, Theorem 11")
+SOURCE: Final = Source("docs/theory/composition.md#finite-losses", "Zhu, Dong & Wang 2022, Theorem 11")
 
 MOST_PRODUCTS: Final = 200_000
 """The most products of two probabilities to put the outcomes of a law together, or for one epsilon where there are choices."""

@@ -30,7 +30,7 @@ STATEMENT: Final = (
 )
 CHECKED: Final = ("every part adds Gaussian noise in a Euclidean norm, or is mu-GDP by what is stated of it",)
 ASSUMED: Final = gaussian.ASSUMED
-SOURCE: Final = Source("THEORY", "T13, T17, T34; Dong, Roth & Su 2022, Corollary 3.3")
+SOURCE: Final = Source("docs/theory/composition.md#gaussian-composition", "Dong, Roth & Su 2022, Corollary 3.3")
 
 
 def infer(run: Run, _: Mapping[str, Any], __: Sequence[Fact]) -> Curve:

@@ -1,4 +1,4 @@
-"""Privacy losses on a grid: bounds on one profile by masses at equally spaced losses (THEORY T19).
+"""Privacy losses on a grid: bounds on one profile by masses at equally spaced losses (theory#loss-distribution).
 
 Masses m_j >= 0 at the losses l_j = (low + j) h and m at +inf have the profile, in alpha = e^epsilon and with a_j = e^(l_j),
 

@@ -26,7 +26,7 @@ STATEMENT: Final = (
 )
 CHECKED: Final = ("the part's delta at eps",)
 ASSUMED: Final = ()
-SOURCE: Final = Source("THEORY", "T12")
+SOURCE: Final = Source("docs/theory/composition.md#group-privacy", "Dwork & Roth 2014, Theorem 2.2")
 
 
 def infer(run: Run, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> Curve:

@@ -1,4 +1,4 @@
-"""Parts that share their neighbours, at one pair of these at a time (THEORY T34)."""
+"""Parts that share their neighbours, at one pair of these at a time (theory#joint-neighbours)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ CHECKED: Final = (
     "densities are log-concave where the vertices alone are looked at",
 )
 ASSUMED: Final = ()
-SOURCE: Final = Source("THEORY", "T34; Prekopa 1973")
+SOURCE: Final = Source("docs/theory/composition.md#joint-neighbours")
 
 
 def infer(run: Run, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> Curve:

@@ -42,7 +42,7 @@ STATEMENT: Final = (
 )
 CHECKED: Final = ("every D_i/b_i is positive", "the number of sign patterns and mechanisms is within reach")
 ASSUMED: Final = ("the parts draw independent noise",)
-SOURCE: Final = Source("THEORY", "T13, T17 and T19; Irwin-Hall sums by residues of the loss's moment generating function")
+SOURCE: Final = Source("docs/theory/composition.md#laplace-sums", "Irwin-Hall sums by residues of the loss's moment generating function")
 
 MAX_MECHANISMS: Final = 2_000
 """The most mechanisms in one sum: the polynomials have this degree, and integer coefficients of about as many bits."""

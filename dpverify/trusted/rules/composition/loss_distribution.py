@@ -31,7 +31,7 @@ CHECKED: Final = (
     "a bound from below is the profile of two distributions, whatever the masses",
 )
 ASSUMED: Final = ("the parts draw independent noise",)
-SOURCE: Final = Source("THEORY", "T19")
+SOURCE: Final = Source("docs/theory/composition.md#loss-distribution", "Doroshenko, Ghazi, Kamath, Kumar & Manurangsi 2022")
 
 
 _Sums = Callable[[Sequence[tuple[Pair, int]], Grid], losses.Sums]

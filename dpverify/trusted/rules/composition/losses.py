@@ -1,4 +1,4 @@
-"""Composition by privacy loss distributions, rounded in both directions (THEORY T19).
+"""Composition by privacy loss distributions, rounded in both directions (theory#loss-distribution).
 
 A pair's losses log(p/q) under P have the profile D(alpha) of `grid.py`. Composing pairs convolves their losses, and
 
@@ -10,7 +10,7 @@ are integers: products of integer polynomials are exact, and each is rounded up 
 
 Masses below a profile need not be those of two distributions: a loss that is rounded down has more of Q. The greater of their profile
 and (1 - e^epsilon)+, which no pair is below, is one again: convex in e^epsilon, non-increasing, 1 at e^epsilon = 0. That is what is
-handed on, where tangents and samples of it want a pair (THEORY T34c).
+handed on, where tangents and samples of it want a pair (theory#loss-distribution).
 """
 
 from __future__ import annotations

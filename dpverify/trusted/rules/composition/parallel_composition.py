@@ -24,7 +24,7 @@ STATEMENT: Final = (
 CHECKED: Final = ("no part speaks of replacing records, which can change two parts",)
 ASSUMED: Final = ("the parts see disjoint parts of the data, and which part a record belongs to depends on the record alone",)
 LOWER: Final = "a record that is worst for a part can be in its data"
-SOURCE: Final = Source("THEORY", "T13; McSherry 2009, Theorem 4")
+SOURCE: Final = Source("docs/theory/composition.md#parallel-composition", "McSherry 2009, Theorem 4")
 
 
 def infer(run: Run, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> Curve:

@@ -31,7 +31,9 @@ CHECKED: Final = (
 )
 ASSUMED: Final = ("every record is kept independently, and the sample is not seen",)
 LOWER: Final = "the worst neighbours of the sampled part are inputs of the whole, with no other records"
-SOURCE: Final = Source("THEORY", "T14; Zhu, Dong & Wang 2022, Theorem 11; Balle, Barthe & Gaboardi 2018, Theorem 8")
+SOURCE: Final = Source(
+    "docs/theory/composition.md#poisson-subsampling", "Zhu, Dong & Wang 2022, Theorem 11; Balle, Barthe & Gaboardi 2018, Theorem 8"
+)
 
 
 def infer(run: Run, _: Mapping[str, Any], premises: Sequence[Fact]) -> Curve:

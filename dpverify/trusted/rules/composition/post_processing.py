@@ -14,4 +14,4 @@ STATEMENT: Final = (
 )
 CHECKED: Final = ("lower bounds are dropped",)
 ASSUMED: Final = (KEPT_APART,)
-SOURCE: Final = Source("THEORY", "T11")
+SOURCE: Final = Source("docs/theory/composition.md#post-processing")

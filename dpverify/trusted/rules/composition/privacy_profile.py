@@ -27,7 +27,7 @@ STATEMENT: Final = (
 )
 CHECKED: Final = ("the curve, by the rule of every node", "the divergence at the point in question")
 ASSUMED: Final = ()
-SOURCE: Final = Source("THEORY", "T1, T18; Zhu, Dong & Wang 2022")
+SOURCE: Final = Source("docs/theory/curves.md#privacy-profile", "Zhu, Dong & Wang 2022")
 
 
 def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> tuple[Bound, ...]:

@@ -1,4 +1,4 @@
-"""Independent coordinates of one density, with the sensitivity in a norm (THEORY T6).
+"""Independent coordinates of one density, with the sensitivity in a norm (theory#independent-coordinates).
 
 The exponent of the whole noise is the sum of h(z_i), so that it changes by at most L ||y - y'||_1 where |h'| <= L. A shift within the
 sensitivity has at most the l1 length that the unit ball's radius in l1 gives. Laplace noise on the line, moved by L times that length,
@@ -39,7 +39,7 @@ CHECKED: Final = (
     "the sensitivity is at least 0",
 )
 ASSUMED: Final = ("the sampler is ideal",)
-SOURCE: Final = Source("THEORY", "T6, T11, T17; Prekopa 1973; the theorem about slopes is proved in the module of lipschitz-exponent")
+SOURCE: Final = Source("docs/theory/curves.md#independent-coordinates", "Prekopa 1973")
 
 
 def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:

@@ -24,7 +24,10 @@ STATEMENT: Final = (
 )
 CHECKED: Final = ("every part's divergence at every order", "the bound on delta at every point")
 ASSUMED: Final = ()
-SOURCE: Final = Source("Mironov 2017, Proposition 1; Bun & Steinke 2016, Lemma 1.7; Canonne, Kamath & Steinke 2020, Proposition 12")
+SOURCE: Final = Source(
+    "docs/theory/composition.md#renyi-composition",
+    "Mironov 2017, Proposition 1; Bun & Steinke 2016, Lemma 1.7; Canonne, Kamath & Steinke 2020, Proposition 12",
+)
 
 
 def infer(run: Run, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> Curve:

@@ -28,7 +28,7 @@ STATEMENT: Final = (
 CHECKED: Final = ("0 < p <= 1", "no part speaks of other neighbours than by replacing a record")
 ASSUMED: Final = ("every subset of that size is equally likely, and the sample is not seen",)
 LOWER: Final = "all other records may be equal to the one that replaces"
-SOURCE: Final = Source("Balle, Barthe & Gaboardi 2018", "Theorem 9")
+SOURCE: Final = Source("docs/theory/composition.md#sampling-without-replacement", "Balle, Barthe & Gaboardi 2018, Theorem 9")
 
 
 def infer(run: Run, _: Mapping[str, Any], premises: Sequence[Fact]) -> Curve:

@@ -19,7 +19,7 @@ STATEMENT: Final = (
 )
 CHECKED: Final = ("there is one mechanism, and it is run once",)
 ASSUMED: Final = ()
-SOURCE: Final = Source("THEORY", "T11, T12, T15")
+SOURCE: Final = Source("docs/theory/composition.md#single-part")
 
 
 def infer(run: Run, _: Mapping[str, Any], premises: Sequence[Fact]) -> Curve:

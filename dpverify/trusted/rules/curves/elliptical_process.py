@@ -32,7 +32,7 @@ ASSUMED: Final = (
     "the covariance of the noise has infinite rank, and the whole function is released",
     "the sampler is ideal",
 )
-SOURCE: Final = Source("THEORY", "T20-T22; Reimherr & Awan 2019, Theorems 2, 4 and 5")
+SOURCE: Final = Source("docs/theory/curves.md#elliptical-process", "Reimherr & Awan 2019, Theorems 2, 4 and 5")
 
 
 def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:

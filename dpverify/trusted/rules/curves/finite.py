@@ -37,7 +37,7 @@ CHECKED: Final = (
     "scores differ, or points are apart, by at most the sensitivity where one is given",
 )
 ASSUMED: Final = ("the sampler is ideal",)
-SOURCE: Final = Source("THEORY", "T1, T8; Zhu, Dong and Wang 2022, on which functions are profiles")
+SOURCE: Final = Source("docs/theory/curves.md#finite-curve", "Zhu, Dong & Wang 2022, on which functions are profiles")
 
 MOST_SHOWN: Final = 12
 """The most outputs of an event that are named."""

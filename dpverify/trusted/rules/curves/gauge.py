@@ -66,7 +66,7 @@ CHECKED: Final = (
     "for the lower bound, that the shift lies in every facet up to sign, or by which part of the noise it is seen",
 )
 ASSUMED: Final = ("the sampler is ideal",)
-SOURCE: Final = Source("THEORY", "T3, T4a, T17; the theorem is proved in the module")
+SOURCE: Final = Source("docs/theory/curves.md#lipschitz-exponent")
 
 _ROUGH: Final = 64
 _MOST_CELLS: Final = 4_000

@@ -1,4 +1,4 @@
-"""Gaussian noise in any dimension: one number, the distance over the standard deviation, gives the whole curve (THEORY T17)."""
+"""Gaussian noise in any dimension: one number, the distance over the standard deviation, gives the whole curve (theory#gaussian)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ CHECKED: Final = (
     "the density is positive on the whole line or space",
 )
 ASSUMED: Final = ("the sampler is ideal",)
-SOURCE: Final = Source("THEORY", "T17; Balle and Wang 2018, Theorem 8")
+SOURCE: Final = Source("docs/theory/curves.md#gaussian", "Balle and Wang 2018, Theorem 8")
 
 _HALF: Final = Num(Fraction(1, 2))
 _TWO: Final = Fraction(2)

@@ -1,4 +1,4 @@
-"""Laplace noise on the line and its independent copies (THEORY T17)."""
+"""Laplace noise on the line and its independent copies (theory#laplace)."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ CHECKED: Final = (
     "the noise lives on a line, or its coordinates are independent and the sensitivity is in an lp norm",
 )
 ASSUMED: Final = ("the sampler is ideal",)
-SOURCE: Final = Source("THEORY", "T17")
+SOURCE: Final = Source("docs/theory/curves.md#laplace")
 
 _HALF: Final = Num(Fraction(1, 2))
 _ONE: Final = Fraction(1)

@@ -42,7 +42,7 @@ CHECKED: Final = (
     "a query's answers differ by integers, or the pair that does not is named",
 )
 ASSUMED: Final = ("the sampler is ideal",)
-SOURCE: Final = Source("THEORY", "T3, T17; staircase noise: Geng & Viswanath 2016")
+SOURCE: Final = Source("docs/theory/curves.md#lattice", "staircase noise: Geng & Viswanath 2016")
 
 _TABLE: Final = 256
 _LONGEST: Final = 1 << 15

@@ -39,7 +39,7 @@ STATEMENT: Final = (
 )
 CHECKED: Final = ("the density is unimodal", "it is integrable", "the loss is monotone between the cuts", "the shift is not negative")
 ASSUMED: Final = ("the sampler is ideal",)
-SOURCE: Final = Source("THEORY", "T3, T18")
+SOURCE: Final = Source("docs/theory/curves.md#line")
 
 _MOST_DEPTH: Final = 300
 _MOST_CELLS: Final = 4_000

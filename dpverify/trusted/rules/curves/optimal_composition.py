@@ -37,7 +37,10 @@ STATEMENT: Final = (
 )
 CHECKED: Final = ("every eps_i is at least 0", "every delta_i is in [0, 1]", "the number of outcomes is within reach")
 ASSUMED: Final = ()
-SOURCE: Final = Source("THEORY", "T13; Kairouz, Oh & Viswanath 2015, Theorems 3.2 to 3.5; Murtagh & Vadhan 2016, Theorem 1.5")
+SOURCE: Final = Source(
+    "docs/theory/composition.md#optimal-composition",
+    "Kairouz, Oh & Viswanath 2015, Theorems 3.2 to 3.5; Murtagh & Vadhan 2016, Theorem 1.5",
+)
 
 MAX_OUTCOMES: Final = 100_000
 """The most distinct sums of signed eps_i: the product of (times + 1)."""
@@ -75,7 +78,7 @@ def composed(parts: Sequence[Part]) -> Pair:
 
 
 def basic(parts: Sequence[Part]) -> tuple[Expr, Expr]:
-    """The sums of the epsilons and of the deltas (basic composition, THEORY T13): exact, and looser than `composed`.
+    """The sums of the epsilons and of the deltas (theory#basic-composition): exact, and looser than `composed`.
 
     Raises Undecided where a guarantee is none for certain.
     """
@@ -85,7 +88,7 @@ def basic(parts: Sequence[Part]) -> tuple[Expr, Expr]:
 
 
 def delta_expr(eps0: Expr, k: int, epsilon: Expr) -> Expr | None:
-    """delta(epsilon) of the composition of k eps0-DP mechanisms as a closed form (THEORY T13).
+    """delta(epsilon) of the composition of k eps0-DP mechanisms as a closed form (theory#closed-profile).
 
     None where the sign of a term is uncertain, or there are too many terms. Raises Undecided where eps0 is not certainly at least 0.
     """

@@ -1,4 +1,4 @@
-"""Whether the normaliser of a mixture's noise depends on the mixing variable (THEORY T34b).
+"""Whether the normaliser of a mixture's noise depends on the mixing variable (theory#scale-family).
 
 A mixture draws v from the mixing law and then noise of density profile(||z||, v)/Z(v), Z(v) the integral of profile(||z||, v) over R^d.
 What is written, profile times mixing, is the density of that up to a constant factor where Z is free of v, and another law elsewhere.

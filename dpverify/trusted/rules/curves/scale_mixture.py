@@ -76,7 +76,7 @@ CHECKED: Final = (
     "the scale is positive and the sensitivity at least 0",
 )
 ASSUMED: Final = ("the sampler is ideal",)
-SOURCE: Final = Source("THEORY", "T20, T22; Reimherr & Awan 2019, Theorems 1 and 5")
+SOURCE: Final = Source("docs/theory/curves.md#gaussian-scale-mixture", "Reimherr & Awan 2019, Theorems 1 and 5")
 
 _GUARDS: Final = (64, 256)
 """Bits beyond the working precision: small shifts cancel in H_Gauss."""

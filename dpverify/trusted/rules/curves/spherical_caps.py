@@ -5,7 +5,7 @@ round one centre, g(r) = u, without the ball of radius s round the other, h(s) =
 
     H(epsilon) = integral of (p - rho q)_+ = c * integral over r of -g'(r) Vol(B(0, r) minus B(D e, s(r))),
 
-where nothing cancels. The two spheres meet in the edge of the cap of THEORY T18. The lune is the whole ball where r + s <= D, and
+where nothing cancels. The two spheres meet in the edge of the cap of theory#radial-caps. The lune is the whole ball where r + s <= D, and
 empty where s >= r + D, that is, where the loss l(r) = h(r + D) - h(r) is at most epsilon. With m = (d + 1)/2 and the incomplete
 beta function C(x) = x^m F(m, 1 - m; m + 1; x), and up to one constant, the lune is
 
@@ -58,7 +58,7 @@ CHECKED: Final = (
     "the density is integrable, and the mass beyond the last radius is enclosed",
 )
 ASSUMED: Final = ("the sampler is ideal",)
-SOURCE: Final = Source("THEORY", "T18")
+SOURCE: Final = Source("docs/theory/curves.md#radial-caps")
 
 MAX_DIMENSION: Final = 1_000
 _SHAPES: Final = Shapes("r", True, {})

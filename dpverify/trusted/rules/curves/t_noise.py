@@ -31,7 +31,7 @@ STATEMENT: Final = (
 )
 CHECKED: Final = ("the profile is a power of a + b r^2, certainly integrable", "the norm is l2 or an ellipsoid's", "the series' remainders")
 ASSUMED: Final = ("the sampler is ideal",)
-SOURCE: Final = Source("THEORY", "T18, for t noise; the derivation stands in dpverify/trusted/rules/curves/student.py")
+SOURCE: Final = Source("docs/theory/curves.md#student-t")
 
 _R: Final = Sym("r")
 _MOST_POWER: Final = num(600)

@@ -38,7 +38,7 @@ CHECKED: Final = (
     "the profile is one positive constant up to a radius and zero beyond",
 )
 ASSUMED: Final = ("the sampler is ideal",)
-SOURCE: Final = Source("THEORY", "T18")
+SOURCE: Final = Source("docs/theory/curves.md#uniform-ball")
 
 
 def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:

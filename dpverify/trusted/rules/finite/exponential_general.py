@@ -24,7 +24,7 @@ CHECKED: Final = (
     "scores move by at most the claimed sensitivity; scores of points are minus their distances",
 )
 ASSUMED: Final = ("the sampler is ideal",)
-SOURCE: Final = Source("THEORY", "T9")
+SOURCE: Final = Source("docs/theory/finite.md#exponential-general", "McSherry & Talwar 2007; Kleinberg & Ligett 2010, Theorem 2.7")
 
 
 def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:

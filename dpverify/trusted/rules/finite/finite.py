@@ -26,7 +26,7 @@ CHECKED: Final = (
     "scores move by at most the claimed sensitivity; scores of points are minus their distances",
 )
 ASSUMED: Final = ("the sampler is ideal",)
-SOURCE: Final = Source("THEORY", "T8")
+SOURCE: Final = Source("docs/theory/finite.md#finite-table")
 
 
 def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:

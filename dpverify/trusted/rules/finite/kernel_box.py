@@ -33,7 +33,7 @@ CHECKED: Final = (
     "past the reach of an infinite output the loss does not depend on y",
 )
 ASSUMED: Final = ("the sampler is ideal",)
-SOURCE: Final = Source("THEORY", "T8")
+SOURCE: Final = Source("docs/theory/finite.md#kernel-box")
 
 MAX_DEPTH: Final = 90
 

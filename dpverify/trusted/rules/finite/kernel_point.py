@@ -44,7 +44,7 @@ CHECKED: Final = (
     "the densities are enclosed on S, and continuous there for a bound at a point",
 )
 ASSUMED: Final = ("the sampler is ideal",)
-SOURCE: Final = Source("THEORY", "T8")
+SOURCE: Final = Source("docs/theory/finite.md#kernel-point")
 
 
 def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:

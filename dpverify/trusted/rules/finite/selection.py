@@ -23,7 +23,7 @@ CHECKED: Final = (
     "the sign of log r, or the named closed form of it",
 )
 ASSUMED: Final = ("the sampler is ideal",)
-SOURCE: Final = Source("THEORY", "T8")
+SOURCE: Final = Source("docs/theory/finite.md#selection")
 
 
 def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:

@@ -28,9 +28,7 @@ STATEMENT: Final = (
 )
 CHECKED: Final = ("eta is positive",)
 ASSUMED: Final = ("the scores move by at most their sensitivity",)
-SOURCE: Final = Source(
-    "Dong, Durfee & Rogers 2020, Optimal Differential Privacy Composition for Exponential Mechanisms", "Sections 4 and 5"
-)
+SOURCE: Final = Source("docs/theory/composition.md#bounded-range", "Dong, Durfee & Rogers 2020, Sections 4 and 5")
 
 MAX_COPIES: Final = 400
 """The most copies of a non-adaptive composition: the work grows with their square."""

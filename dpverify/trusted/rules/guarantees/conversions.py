@@ -33,7 +33,8 @@ STATEMENT: Final = (
 CHECKED: Final = ("orders are above 1", "divergences, rho, mu and eps are at least 0", "delta is in (0, 1]")
 ASSUMED: Final = ()
 SOURCE: Final = Source(
-    "Canonne, Kamath & Steinke 2020, Proposition 12; Bun & Steinke 2016; Mironov 2017; Cesar & Rogers 2021; Dong, Roth & Su 2022"
+    "docs/theory/composition.md#privacy-measures",
+    "Canonne, Kamath & Steinke 2020, Proposition 12; Bun & Steinke 2016; Mironov 2017; Cesar & Rogers 2021; Dong, Roth & Su 2022",
 )
 
 ACCURACY: Final = 192

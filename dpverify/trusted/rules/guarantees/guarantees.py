@@ -29,7 +29,10 @@ STATEMENT: Final = (
 )
 CHECKED: Final = ("every eps_i is at least 0", "every delta_i is in [0, 1]")
 ASSUMED: Final = ()
-SOURCE: Final = Source("Dong, Roth & Su 2022, Proposition 2.12; Zhu, Dong & Wang 2022, Lemma 9; Kairouz, Oh & Viswanath 2015, Theorem 3.4")
+SOURCE: Final = Source(
+    "docs/theory/composition.md#several-guarantees",
+    "Dong, Roth & Su 2022, Proposition 2.12; Zhu, Dong & Wang 2022, Lemma 9; Kairouz, Oh & Viswanath 2015, Theorem 3.4",
+)
 
 MAX_POINTS: Final = 64
 """The most guarantees of one mechanism: the work grows with their square."""

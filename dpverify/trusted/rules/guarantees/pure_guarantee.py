@@ -20,7 +20,7 @@ STATEMENT: Final = (
 )
 CHECKED: Final = ("the pure epsilon, by a rule about the mechanism",)
 ASSUMED: Final = ()
-SOURCE: Final = Source("Kairouz, Oh & Viswanath 2015", "Theorem 2.1; THEORY T13")
+SOURCE: Final = Source("docs/theory/composition.md#pure-guarantee", "Kairouz, Oh & Viswanath 2015, Theorem 2.1")
 
 
 def infer(run: Run, _: Mapping[str, Any], premises: Sequence[Fact]) -> Curve:

@@ -19,7 +19,7 @@ STATEMENT: Final = (
 )
 CHECKED: Final = ("epsilon is at least 0", "the epsilon or the delta that is stated is within what is claimed")
 ASSUMED: Final = stated_guarantee.ASSUMED
-SOURCE: Final = Source("THEORY", "T1; Dong, Durfee & Rogers 2020")
+SOURCE: Final = Source("docs/theory/composition.md#stated-epsilon", "Dong, Durfee & Rogers 2020")
 
 
 def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:

@@ -26,7 +26,10 @@ STATEMENT: Final = (
 )
 CHECKED: Final = ("the numbers are in their ranges", "the orders asked for are those stated")
 ASSUMED: Final = (STATED,)
-SOURCE: Final = Source("Dong, Roth & Su 2022", "Proposition 2.12, Theorem 2.14; Bun & Steinke 2016, Propositions 1.3 and 1.9")
+SOURCE: Final = Source(
+    "docs/theory/composition.md#stated-guarantee",
+    "Dong, Roth & Su 2022, Proposition 2.12, Theorem 2.14; Bun & Steinke 2016, Propositions 1.3 and 1.9",
+)
 
 MOST_POINTS: Final = guarantees.MAX_POINTS
 

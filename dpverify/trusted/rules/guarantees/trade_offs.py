@@ -30,9 +30,7 @@ STATEMENT: Final = (
 )
 CHECKED: Final = ("the type I error is in [0, 1]", "parameters are at least 0")
 ASSUMED: Final = ()
-SOURCE: Final = Source(
-    "Dong, Roth & Su 2022", "Propositions 2.5 and 2.12, Definition 2.6; Balle et al. 2020, Hypothesis Testing Interpretations (Renyi)"
-)
+SOURCE: Final = Source("docs/theory/curves.md#trade-off", "Dong, Roth & Su 2022, Propositions 2.5 and 2.12; Balle et al. 2020")
 
 Concave = Callable[[arb], arb]
 
