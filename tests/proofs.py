@@ -101,7 +101,7 @@ def _combined(proof: Proof, claim: Claim, evidence: dict[str, Any]) -> tuple[dic
         part = neighbours.at(root, neighbours.read(root, found), lower=True)
         if part is not None:
             evidence["part"] = walk.of((*start, {"pair": found}), part, evidence.get("part"))
-    elif found is not None:
+    elif "neighbours" in evidence:
         evidence["neighbours"] = walk.at_every_pair(start, root, found)
     elif "part" in evidence:
         evidence["part"] = walk.of(start, root, evidence["part"])
@@ -140,13 +140,13 @@ class _Walk:
         return plan
 
     def at_every_pair(self, place: Place, root: Part, given: Any) -> Any:
-        """A plan for every choice of neighbours: "plans", and "of", the number of each one's."""
+        """A plan for every choice of neighbours: "plans", and "of", the number of each one's. What is of another form is left as it is."""
         found = []
-        for number, index in enumerate(given["of"]):
-            try:
-                part = neighbours.at(root, neighbours.choices(root)[number])
-            except (DpverifyError, IndexError):
-                return given
-            plan = given["plans"][index]
+        try:
+            listed = [(neighbours.choices(root)[number], given["plans"][index]) for number, index in enumerate(given["of"])]
+            parts = [(neighbours.at(root, choice), plan) for choice, plan in listed]
+        except (DpverifyError, LookupError, TypeError):
+            return given
+        for number, (part, plan) in enumerate(parts):
             found.append(plan if part is None else self.of((*place, {"choice": number}), part, plan))
         return {**given, "plans": found, "of": list(range(len(found)))}
