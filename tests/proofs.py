@@ -1,6 +1,6 @@
 """Proofs from plans: a rule with its evidence, in which plans of curves and steps about parts stand for the facts that it rests on."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,9 +49,9 @@ def certified(claim: Claim, verdict: str, *steps: Step, prec: int = 128) -> dict
     return pack(claim, prec, verdict, record(fact(claim, step, prec, proof) for step in steps))
 
 
-def line(rule: str, parameters: Mapping[str, Any] | None = None, premises: tuple[int, ...] = (), place: Place = (), prec: int = 128) -> Line:
+def line(rule: str, parameters: Mapping[str, Any] | None = None, premises: Sequence[int] = (), place: Place = (), prec: int = 128) -> Line:
     """One line, as it may be forged."""
-    return Line(rule, place, parameters or {}, premises, prec)
+    return Line(rule, place, parameters or {}, tuple(premises), prec)
 
 
 def forged(claim: Claim, verdict: str, *lines: Line, prec: int = 128) -> dict[str, Any]:
@@ -124,7 +124,8 @@ class _Walk:
             if isinstance(mechanism, Parallel) and not certainly_le(factor, ONE, self.domains):
                 place, factor = (*place, ONE_STEP), ONE
             given = plan["parts"]
-            listed = [self.of((*place, {"part": i}), one, below, factor) for i, (one, below) in enumerate(zip(mechanism.parts, given))]
+            pairs = enumerate(zip(mechanism.parts, given, strict=False))
+            listed = [self.of((*place, {"part": i}), one, below, factor) for i, (one, below) in pairs]
             return {**plan, "parts": [*listed, *given[len(listed) :]]}
         if isinstance(mechanism, PostProcess | Group | Lipschitz | Subsample):
             further = mechanism.size if isinstance(mechanism, Group) else mechanism.constant if isinstance(mechanism, Lipschitz) else ONE

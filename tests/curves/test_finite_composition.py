@@ -320,7 +320,7 @@ def test_a_limit_that_is_none_is_refused(most):
 
 
 def test_less_work_may_be_asked_for():
-    with pytest.raises(Undecided, match="more than 5 products"):
+    with pytest.raises(Rejected, match="more than 5 products"):
         derived(Compose((Piece(table(LOPSIDED), times=num(2)),)), most=5)
 
 

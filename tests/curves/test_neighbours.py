@@ -32,6 +32,7 @@ from dpverify.trusted.numbers.balls import constant, precision, rational
 from dpverify.trusted.order.compare import certainly_equal
 from dpverify.trusted.parts import neighbours
 from dpverify.trusted.parts.runs import Run
+from dpverify.trusted.proof import Proof
 from dpverify.verify import verify
 from tests.proofs import Step, bound
 
@@ -217,9 +218,27 @@ def test_a_curve_of_parts_that_share_their_neighbours_has_no_lower_bound_of_its_
 
 @pytest.mark.parametrize("below", [{"choice": 2}, {"choice": -1}, {"choice": True}, {"choice": "0"}, 3])
 def test_a_choice_that_is_none_is_refused(below):
-    above = {"plans": [{"rule": "laplace"}], "of": [0, 0]}
     with pytest.raises(CertificateError):
-        curve(both(), {"rule": "joint-neighbours", "above": above, "below": below})
+        joint({"above": [0, 1], "below": below})
+
+
+BOTH = both()
+
+
+def joint(parameters, parts=BOTH):
+    """The rule with the curves at both pairs of neighbours as its premises."""
+    proof = Proof.of_run(Run(Part(parts)))
+    with precision(80):
+        single = [plans.fact(proof, ({"choice": number},), {"rule": "laplace"}) for number in (0, 1)]
+        return proof.infer("joint-neighbours", (), parameters, single)
+
+
+@pytest.mark.parametrize("above", [[0], [0, 1, 1], [0, 2], [0, -1], [0, True], [0, "1"], [0, None], [0, 0], [1, 0], 3, {}, None])
+def test_every_pair_of_neighbours_wants_the_curve_there(above):
+    different = Compose((asks(1, 0), asks(0, 2)))
+    assert joint({"above": [0, 1]}, different).says.upper is not None
+    with pytest.raises(CertificateError):
+        joint({"above": above}, different)
 
 
 @pytest.mark.parametrize("sign", [1, -1])
