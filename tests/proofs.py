@@ -94,7 +94,7 @@ def _spent(share: Mapping[str, Any]) -> dict[str, Any] | None:
 def _combined(proof: Proof, claim: Claim, evidence: dict[str, Any]) -> tuple[dict[str, Any], list[Fact]]:
     """The evidence of a combination, with the numbers of premises where steps about parts stand."""
     start: Place = ({"at": evidence["at"]},) if "at" in evidence else ()
-    root = proof.run(start).part
+    root = proof.places.run(start).part
     walk = _Walk(proof, claim)
     found = evidence.get("neighbours")
     if evidence.get("side") == "lower" and found is not None:

@@ -26,9 +26,10 @@ if TYPE_CHECKING:
     "--against", multiple=True, metavar="PATH|NAME",
     help="Demand a certificate of exactly each claim of these claim files, with the verdict that it expects; may be given several times.",
 )  # fmt: skip
+@click.option("--trust", is_flag=True, help="Tell of each certificate which rules its verdict rests on, and how much code.")
 @timed
 @codeless
-def check(certificates: tuple[Path, ...], against: tuple[str, ...], claim_timeout: float | None, no_code: bool) -> int:
+def check(certificates: tuple[Path, ...], against: tuple[str, ...], trust: bool, claim_timeout: float | None, no_code: bool) -> int:
     """Re-check certificates (files, or directories of *.cert.json) with the kernel alone, and tell what each of them states.
 
     Of the directory of a report, all that its page lists has to be there, as it was when the page was written, and nothing else.
@@ -49,7 +50,7 @@ def check(certificates: tuple[Path, ...], against: tuple[str, ...], claim_timeou
             told = printable(f"{file}: refused: {output.ended('checking the certificate', answer, bounds)}")
             answer = Rechecked(2, (told,))
         found[file] = answer
-        say(*_told(found[file]), err=found[file].code != 0)
+        say(*_told(found[file], trust), err=found[file].code != 0)
     wrong = [line for path in certificates if path.is_dir() for line in _beside_page(path, found)]
     wrong += _beside_claims(expected, found) if against else []
     if wrong:
@@ -82,14 +83,16 @@ def _files(path: Path) -> list[Path]:
     return found
 
 
-def _told(one: Rechecked) -> Sequence[str]:
-    """The lines of the kernel, with the neighbours in words."""
+def _told(one: Rechecked, trust: bool) -> Sequence[str]:
+    """The lines of the kernel, with the neighbours in words, and with what the verdict rests on where that is asked for."""
     from dpverify.report import words
+    from dpverify.report.trust import rests_on
 
     if one.judgement is None:
         return one.lines
     first, *rest = one.lines
-    return [first, f"         neighbours: {words.neighbours(one.judgement.claim)}", *rest]
+    last = [f"         rests on: {rests_on(one.rules, one.parts).text()}"] if trust else []
+    return [first, f"         neighbours: {words.neighbours(one.judgement.claim)}", *rest, *last]
 
 
 # -- what should be there -------------------------------------------------------------------------------------

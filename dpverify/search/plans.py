@@ -64,7 +64,7 @@ def curve_of_one(run: Run, plan: Plan) -> Curve:
 
 def fact(proof: Proof, place: Place, plan: Plan) -> Fact:
     """The curve of all that the run at a place comes to, proved as planned. Raises Rejected, CertificateError."""
-    run, name = proof.run(place), plan.get("rule")
+    run, name = proof.places.run(place), plan.get("rule")
     if name == joint_neighbours.NAME:
         return _joint(proof, place, plan)
     runs = merged(run.part, run.factor)
@@ -88,7 +88,7 @@ def fact(proof: Proof, place: Place, plan: Plan) -> Fact:
 
 def single(proof: Proof, place: Place, plan: Plan) -> Fact:
     """The curve of the one run of one mechanism at a place, proved as planned. Raises Rejected, CertificateError."""
-    mechanism, name = proof.run(place).part.mechanism, _inside(plan, "rule")
+    mechanism, name = proof.places.run(place).part.mechanism, _inside(plan, "rule")
     own = {key: value for key, value in plan.items() if key not in _BELOW}
     if name == group_privacy.NAME:
         return proof.infer(name, place, own, [fact(proof, (*place, ONE_STEP), _inside(plan, "part"))])

@@ -15,16 +15,17 @@ from flint import arb, ctx
 
 from dpverify.search import sensitivity
 from dpverify.search.numeric import number, vectorised
-from dpverify.trusted.facts.bounds import INFINITE, MAX_EXPONENT, to_fraction
-from dpverify.trusted.facts.parameters import fixed
+from dpverify.trusted.facts.bounds import INFINITE
 from dpverify.trusted.language.errors import DpverifyError, ExprError, Undecided
 from dpverify.trusted.language.expr import ZERO, Expr, Num, add, div, format_expr, mul, neg_log, num, power, substitute
 from dpverify.trusted.language.model import Claim, Domain, Product, Radial, Translation
+from dpverify.trusted.language.rationals import MAX_EXPONENT, to_fraction
 from dpverify.trusted.numbers.balls import constant, jet, precision, rational, value
 from dpverify.trusted.numbers.integral import Additive, breaks, variable
 from dpverify.trusted.order.compare import diagonally
 from dpverify.trusted.order.geometry import differences, norm_value
 from dpverify.trusted.order.sensitivity import sensitivity_bounds
+from dpverify.trusted.parts.parameters import fixed
 from dpverify.trusted.rules.additive import point_witness as rule
 
 _FINE = np.logspace(-4, 4, 1201)

@@ -10,13 +10,13 @@ from typing import Any
 from flint import arb
 
 from dpverify.search import counterexample
-from dpverify.trusted.facts.parameters import fixed
 from dpverify.trusted.language.errors import DpverifyError
 from dpverify.trusted.language.expr import Num, substitute, symbols
 from dpverify.trusted.language.model import Claim, Domain, Exponential, Table
 from dpverify.trusted.numbers.balls import constant, precision
 from dpverify.trusted.order import compare
 from dpverify.trusted.order.tables import Finite, LogBalls, finite
+from dpverify.trusted.parts.parameters import fixed
 from dpverify.trusted.rules.finite import finite as rule
 
 MOST_FORMS = 5

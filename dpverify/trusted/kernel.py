@@ -241,20 +241,23 @@ def _witness(lower: Bound) -> dict[str, Any]:
 class Rechecked:
     """What became of a certificate file. code: 0, 1 (a rule refused its evidence) or 2 (not a certificate); lines: for people.
 
-    digest: the SHA-256 of the file, as sha256sum gives it.
+    digest: the SHA-256 of the file, as sha256sum gives it. rules: that its lines name; parts: whether they speak of any.
     """
 
     code: int
     lines: tuple[str, ...]
     judgement: Judgement | None = None
     digest: str = ""
+    rules: tuple[str, ...] = ()
+    parts: bool = False
 
 
 def recheck(path: Path) -> Rechecked:
     """Re-check one certificate file, and tell the whole statement that it proves or refutes."""
     try:
         raw = read_regular(path, MAX_BYTES + 1)
-        judgement = check(decode(raw))
+        data = decode(raw)
+        judgement = check(data)
     except OSError as error:
         return Rechecked(2, (printable(f"{path}: {error.strerror}"),))
     except CertificateError as error:
@@ -264,7 +267,8 @@ def recheck(path: Path) -> Rechecked:
     digest = sha256(raw).hexdigest()
     said = statement(judgement.claim)
     lines = (f"{judgement.verdict:8} {path}: {said[0]}", *(f"         {line}" for line in (*said[1:], f"SHA-256 {digest}")))
-    return Rechecked(0, tuple(map(printable, lines)), judgement, digest)
+    rules = tuple(dict.fromkeys(line["rule"] for line in data["lines"]))
+    return Rechecked(0, tuple(map(printable, lines)), judgement, digest, rules, any("place" in line for line in data["lines"]))
 
 
 def statement(claim: Claim) -> list[str]:

@@ -5,64 +5,46 @@ from __future__ import annotations
 import json
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final
 
 from flint import ctx
 
 from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.facts.fact import Fact, Says, unasked
-from dpverify.trusted.facts.parameters import fixed
 from dpverify.trusted.language.certificate import Line
 from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected, Undecided
 from dpverify.trusted.language.model import Claim
-from dpverify.trusted.parts.places import run_at
-from dpverify.trusted.parts.runs import Run, leaf, whole
-from dpverify.trusted.registry import ANYWHERE, EXPLAINED, OF_CURVES, OF_THE_MECHANISM, TABLE
+from dpverify.trusted.registry import ANYWHERE, EXPLAINED, OF_CURVES, OF_THE_MECHANISM, PARTS, TABLE, load
+
+if TYPE_CHECKING:
+    from dpverify.trusted.parts.places import Places
+    from dpverify.trusted.parts.runs import Run
 
 Place = tuple[Any, ...]
 
-WHAT: Final = "the place"
-_REMEMBERED: Final = 2048
+_REMEMBERED: Final = 512
 
 
 class Proof:
     """Facts about one claim. Equal uses of a rule are one fact; what they say is shared between proofs."""
 
-    def __init__(self, claim: Claim) -> None:
+    def __init__(self, claim: Claim, alone: Run | None = None) -> None:
+        """alone: a run of the claim's mechanism to speak of as if it were all there is."""
         self.claim = claim
-        self._alone = False
+        self._alone = alone
         self._facts: dict[Any, Fact] = {}
-        self._runs: dict[str, Run] = {}
 
     @classmethod
     def of_run(cls, run: Run) -> Proof:
-        """A proof about a run alone, as if it were all there is."""
-        proof = cls(Claim(run.part.mechanism, None, sensitivity=run.part.sensitivity, query=run.part.query))
-        proof._runs["[]"], proof._alone = run, True
-        return proof
+        """A proof about a run alone."""
+        return cls(Claim(run.part.mechanism, None, sensitivity=run.part.sensitivity, query=run.part.query), run)
 
-    def run(self, place: Place) -> Run:
-        """The run at a place of the claim's mechanism; a first step {"at": values} fixes parameters.
-
-        Raises CertificateError, Rejected, Undecided.
-        """
-        key = json.dumps(list(place))
-        if key not in self._runs:
-            if self._is_fixed(place):
-                self._runs[key] = whole(self._claim_of(place))
-            elif place:
-                self._runs[key] = run_at(self.run(place[:-1]), place[-1])
-            else:
-                self._runs[key] = whole(self.claim)
-        return self._runs[key]
-
-    def question(self, place: Place) -> Claim:
-        """What the rules about single mechanisms are asked of a place: its pure epsilon; of the whole, what is claimed."""
-        if self._is_claim(place):
-            return self.claim
-        domains = self._claim_of(place).domains
-        noise, sensitivity, query = leaf(self.run(place), dict(domains))
-        return Claim(noise, None, sensitivity=sensitivity, query=query, domains=domains)
+    @cached_property
+    def places(self) -> Places:
+        """The parts of the claim's mechanism; loaded where a line speaks of one."""
+        found: Places = load(PARTS).Places(self.claim, self._alone)
+        return found
 
     def infer(self, rule: str, place: Place = (), parameters: Mapping[str, Any] | None = None, premises: Sequence[Fact] = ()) -> Fact:
         """What a rule proves of a place, at the working precision of the moment. Raises Rejected, or CertificateError for a misuse."""
@@ -82,26 +64,17 @@ class Proof:
                 raise
             raise CertificateError(f"{rule}: what it is given cannot be used: {type(error).__name__}: {error}") from error
 
-    def _claim_of(self, place: Place) -> Claim:
-        """The claim, at the values of the parameters that the place begins with."""
-        return fixed(self.claim, place[0], WHAT)[0] if self._is_fixed(place[:1]) else self.claim
-
-    @staticmethod
-    def _is_fixed(place: Place) -> bool:
-        return len(place) == 1 and isinstance(place[0], dict) and place[0].keys() == {"at"}
-
-    def _is_claim(self, place: Place) -> bool:
-        return not place and not self._alone
-
     def _about(self, rule: str, place: Place) -> Run | Claim:
+        """What a rule speaks of at a place: a run; of the whole, what is claimed; of a part, its pure epsilon."""
         if rule in OF_CURVES:
-            return self.run(place)
+            return self.places.run(place)
         if rule not in TABLE:
             raise CertificateError(f"unknown rule {rule[:60]!r}; this version has {', '.join(sorted({*TABLE, *OF_CURVES}))}.")
-        if not self._is_claim(place) and rule not in ANYWHERE:
+        if not place and self._alone is None:
+            return unasked(self.claim) if rule in OF_THE_MECHANISM else self.claim
+        if rule not in ANYWHERE:
             raise CertificateError(f"{rule}: it speaks of the whole claim, not of a part.")
-        question = self.question(place)
-        return unasked(question) if rule in OF_THE_MECHANISM and self._is_claim(place) else question
+        return self.places.question(place)
 
 
 def as_bounds(says: Says) -> tuple[Bound, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from importlib import import_module
+from types import ModuleType
 from typing import Any, Final, Protocol
 
 from dpverify.trusted.facts.bounds import Bound
@@ -97,6 +98,15 @@ _BESIDE: Final = {"post-processing": "composition.post_processing", "student-t":
 """Theorems that others go through, which no line names."""
 
 
+PARTS: Final = "parts.places"
+"""The file that says what a place is."""
+
+
+def load(place: str) -> ModuleType:
+    """A module of the trusted folder, by its place there."""
+    return import_module(f"dpverify.trusted.{place}")
+
+
 class _Loaded(Mapping[str, Any]):
     """Modules of the folder of the rules by names of theorems, each imported when it is asked for."""
 
@@ -104,7 +114,7 @@ class _Loaded(Mapping[str, Any]):
         self._places = dict(places)
 
     def __getitem__(self, name: str) -> Any:
-        return import_module(f"dpverify.trusted.rules.{self._places[name]}")
+        return load(f"rules.{self._places[name]}")
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._places)
@@ -131,5 +141,8 @@ ANYWHERE: Final = OF_THE_MECHANISM - {"combination"} | {"cosets", "elliptical-pr
 CURVES: Final[Mapping[str, Theorem]] = _Loaded({**_OF_CURVES, **_BESIDE})
 """Every theorem about curves."""
 
-EXPLAINED: Final[Mapping[str, Theorem]] = _Loaded({**_OF_CURVES, **_BESIDE, **_OF_THE_MECHANISM, **_OF_THE_CLAIM})
+PLACES: Final[Mapping[str, str]] = {**_OF_CURVES, **_BESIDE, **_OF_THE_MECHANISM, **_OF_THE_CLAIM}
+"""The module of every theorem, in the folder of the rules."""
+
+EXPLAINED: Final[Mapping[str, Theorem]] = _Loaded(PLACES)
 """Every theorem that a judgement may rest on: the rules, and those about curves that they go through."""

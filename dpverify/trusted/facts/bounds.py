@@ -1,21 +1,15 @@
-"""What a rule returns, and the readers of evidence that all rules share."""
+"""Bounds: what rules prove of a tight epsilon or a tight delta."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from fractions import Fraction
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
-from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import Expr
-from dpverify.trusted.language.model import exact_fraction
 
 Side = Literal["upper", "lower"]
 Quantity = Literal["pure", "epsilon", "delta"]
-
-MAX_EXPONENT: Final = 1_000_000
-"""Greatest power of two in the dyadic rationals of evidence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,26 +43,3 @@ class Bound:
     also: Mapping[str, str] = field(default_factory=dict)
     quantity: Quantity = "pure"
     through: tuple[str, ...] = ()
-
-
-def read_fraction(evidence: Mapping[str, Any], key: str, rule: str) -> Fraction:
-    """The exact rational under `key`, written as an integer, a fraction "a/b", or a dyadic "m*2^e"."""
-    if key not in evidence:
-        raise CertificateError(f"{rule}: the evidence has no {key!r}.")
-    return to_fraction(evidence[key], rule)
-
-
-def to_fraction(text: Any, rule: str) -> Fraction:
-    """An exact rational from its text in evidence."""
-    try:
-        if isinstance(text, int) and not isinstance(text, bool):
-            return Fraction(text)
-        mantissa, mark, exponent = str(text).partition("*2^")
-        if not mark:
-            return exact_fraction(str(text))
-        shift = int(exponent)
-        if abs(shift) > MAX_EXPONENT:
-            raise Rejected(rule, text, "an exponent beyond a million")
-        return int(mantissa) * Fraction(2) ** shift
-    except (ValueError, ZeroDivisionError) as error:
-        raise CertificateError(f"{rule}: {text!r} is not an exact rational.") from error

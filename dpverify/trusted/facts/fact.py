@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dpverify.trusted.facts.bounds import Bound, Infinite, Side
 from dpverify.trusted.facts.pairs import Curve
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import Expr
 from dpverify.trusted.language.model import Claim
-from dpverify.trusted.parts.runs import Run
+
+if TYPE_CHECKING:
+    from dpverify.trusted.parts.runs import Run
 
 Says = Curve | tuple[Bound, ...]
 """The curve of a run, or bounds on the tight epsilon and the tight delta of a claim."""

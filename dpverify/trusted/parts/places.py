@@ -2,17 +2,52 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import Any, Final
 
 from dpverify.trusted.language.errors import CertificateError
 from dpverify.trusted.language.expr import Expr, mul
-from dpverify.trusted.language.model import Group, Lipschitz, Subsample, parts_of
+from dpverify.trusted.language.model import Claim, Group, Lipschitz, Subsample, parts_of
 from dpverify.trusted.parts import neighbours
-from dpverify.trusted.parts.runs import Run, merged
+from dpverify.trusted.parts.parameters import fixed
+from dpverify.trusted.parts.runs import Run, leaf, merged, whole
 
 ONE_STEP: Final = "one step"
 """The part itself, on neighbours one step apart."""
+
+
+WHAT: Final = "the place"
+
+
+class Places:
+    """The runs at the places of one claim. whole: of the claim, or a run alone as if it were all there is."""
+
+    def __init__(self, claim: Claim, alone: Run | None = None) -> None:
+        self._claim = claim
+        self._runs: dict[str, Run] = {"[]": whole(claim) if alone is None else alone}
+
+    def run(self, place: tuple[Any, ...]) -> Run:
+        """The run at a place; a first step {"at": values} fixes parameters. Raises CertificateError, Rejected, Undecided."""
+        key = json.dumps(list(place))
+        if key not in self._runs:
+            fixes = len(place) == 1 and _fixes(place)
+            self._runs[key] = whole(self._at_values(place)) if fixes else run_at(self.run(place[:-1]), place[-1])
+        return self._runs[key]
+
+    def question(self, place: tuple[Any, ...]) -> Claim:
+        """What the rules about single mechanisms are asked of a place: its pure epsilon."""
+        domains = self._at_values(place).domains
+        noise, sensitivity, query = leaf(self.run(place), dict(domains))
+        return Claim(noise, None, sensitivity=sensitivity, query=query, domains=domains)
+
+    def _at_values(self, place: tuple[Any, ...]) -> Claim:
+        """The claim, at the values of the parameters that the place begins with."""
+        return fixed(self._claim, place[0], WHAT)[0] if _fixes(place) else self._claim
+
+
+def _fixes(place: tuple[Any, ...]) -> bool:
+    return bool(place) and isinstance(place[0], dict) and place[0].keys() == {"at"}
 
 
 def run_at(run: Run, step: Any) -> Run:

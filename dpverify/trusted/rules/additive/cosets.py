@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from dpverify.trusted.facts.bounds import INFINITE, Bound
-from dpverify.trusted.facts.parameters import fixed
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE
 from dpverify.trusted.language.model import Claim, Source
 from dpverify.trusted.order.compare import certainly_lt
 from dpverify.trusted.order.sensitivity import off_the_integers
+from dpverify.trusted.parts.parameters import fixed
 from dpverify.trusted.rules.additive.point_witness import noise_of
 
 NAME: Final = "cosets"

@@ -10,8 +10,7 @@ from typing import Any, Final
 from flint import arb
 
 from dpverify.trusted.facts.assumptions import EVERY
-from dpverify.trusted.facts.bounds import INFINITE, Bound, read_fraction
-from dpverify.trusted.facts.parameters import fixed
+from dpverify.trusted.facts.bounds import INFINITE, Bound
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import (
     ONE,
@@ -33,11 +32,13 @@ from dpverify.trusted.language.expr import (
     substitute,
 )
 from dpverify.trusted.language.model import Claim, Product, Radial, Source, Translation
+from dpverify.trusted.language.rationals import read_fraction
 from dpverify.trusted.numbers.asymptotics import End, Germ, end_jet
 from dpverify.trusted.numbers.balls import constant, rational, value
 from dpverify.trusted.numbers.integral import Additive, domain, variable
 from dpverify.trusted.order.compare import certainly_equal
 from dpverify.trusted.order.sensitivity import sensitivity_bounds
+from dpverify.trusted.parts.parameters import fixed
 from dpverify.trusted.rules.additive.point_witness import noise_of, read_point, shown, within
 
 NAME: Final = "divergence"

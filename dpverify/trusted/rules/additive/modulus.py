@@ -22,7 +22,7 @@ from typing import Any, Final
 
 from flint import arb
 
-from dpverify.trusted.facts.bounds import Bound, to_fraction
+from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.language.errors import CertificateError, ExprError, Rejected, Undecided
 from dpverify.trusted.language.expr import (
     ONE,
@@ -43,6 +43,7 @@ from dpverify.trusted.language.expr import (
     symbols,
 )
 from dpverify.trusted.language.model import Claim, Radial, Source, Translation, neg_log_profile
+from dpverify.trusted.language.rationals import to_fraction
 from dpverify.trusted.numbers.asymptotics import End, Germ, end_jet
 from dpverify.trusted.numbers.balls import BallProgram, Jet, constant, exact, hull, rational, resolve, without_removable
 from dpverify.trusted.numbers.periods import quasi_period

@@ -13,10 +13,11 @@ from typing import Any, Final
 
 from flint import arb
 
-from dpverify.trusted.facts.bounds import Bound, to_fraction
+from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.language.errors import CertificateError, ExprError, Rejected
 from dpverify.trusted.language.expr import ZERO, Expr, Num, add, linear_part, mul, neg, neg_log, parse, substitute, symbols
 from dpverify.trusted.language.model import Claim, Product, Source, Translation
+from dpverify.trusted.language.rationals import to_fraction
 from dpverify.trusted.numbers.asymptotics import End, end_jet
 from dpverify.trusted.numbers.balls import exact, hull, jet, rational, resolve
 from dpverify.trusted.numbers.integral import has_normaliser

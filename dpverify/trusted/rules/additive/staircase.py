@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from dpverify.trusted.facts.bounds import Bound
-from dpverify.trusted.facts.parameters import fixed
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, add, call, div, format_expr, mul, neg, num, sub, symbols
 from dpverify.trusted.language.model import Claim, Source, Staircase
 from dpverify.trusted.order import compare
+from dpverify.trusted.parts.parameters import fixed
 from dpverify.trusted.rules.finite.densities import fraction
 
 NAME: Final = "staircase"

@@ -7,11 +7,12 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Final, NamedTuple
 
-from dpverify.trusted.facts.bounds import Bound, read_fraction
+from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.facts.fact import Fact, curve_of, pure_of, through_of
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import Expr, Num, add, mul, num
 from dpverify.trusted.language.model import Claim, Combinator, Part, Source, kind_of
+from dpverify.trusted.language.rationals import read_fraction
 from dpverify.trusted.numbers.balls import rational
 from dpverify.trusted.order.compare import certainly_le, decimal_bounds
 from dpverify.trusted.parts import neighbours

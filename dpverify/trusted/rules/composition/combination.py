@@ -9,7 +9,6 @@ from typing import Any, Final
 from dpverify.trusted.facts.bounds import INFINITE, Bound, Infinite, Side
 from dpverify.trusted.facts.fact import Fact, bound_of, through_of
 from dpverify.trusted.facts.orientation import is_told
-from dpverify.trusted.facts.parameters import fixed
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, add, call, format_expr, mul, neg, sub
 from dpverify.trusted.language.model import (
@@ -32,6 +31,7 @@ from dpverify.trusted.order.sensitivity import is_whole
 from dpverify.trusted.order.tables import finite
 from dpverify.trusted.parts import neighbours
 from dpverify.trusted.parts.neighbours import OnePair
+from dpverify.trusted.parts.parameters import fixed
 from dpverify.trusted.parts.runs import Run, check_adjacencies, leaf, neighbours_assumed, occurs
 from dpverify.trusted.rules.additive import convex_exponent
 from dpverify.trusted.rules.composition import (

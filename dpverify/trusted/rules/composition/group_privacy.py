@@ -8,12 +8,12 @@ from fractions import Fraction
 from typing import Any, Final
 
 from dpverify.trusted.facts import settled
-from dpverify.trusted.facts.bounds import read_fraction
 from dpverify.trusted.facts.fact import Fact, curves_of
 from dpverify.trusted.facts.pairs import Curve
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import ONE, Expr, Num
 from dpverify.trusted.language.model import Source
+from dpverify.trusted.language.rationals import read_fraction
 from dpverify.trusted.numbers.balls import exact, rational
 from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.parts.runs import Run

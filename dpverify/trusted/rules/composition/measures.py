@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Final
 
-from dpverify.trusted.facts.bounds import Bound, read_fraction
+from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.facts.fact import Fact, pure_of
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE, Expr, Num, format_expr, mul, sub, symbols
 from dpverify.trusted.language.model import Claim, Combinator, Exponential, Guarantee, Part
+from dpverify.trusted.language.rationals import read_fraction
 from dpverify.trusted.order.compare import certainly_equal, decimal_bounds
 from dpverify.trusted.parts import neighbours
 from dpverify.trusted.parts.forms import randomized_response

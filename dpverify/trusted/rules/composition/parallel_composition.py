@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from dpverify.trusted.facts import settled
-from dpverify.trusted.facts.bounds import read_fraction
 from dpverify.trusted.facts.fact import Fact, curves_of
 from dpverify.trusted.facts.pairs import Curve, greatest
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import ONE
 from dpverify.trusted.language.model import Parallel, Source
+from dpverify.trusted.language.rationals import read_fraction
 from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.parts.runs import Run
 from dpverify.trusted.rules.composition.group_privacy import NAME as GROUP

@@ -8,13 +8,14 @@ from typing import Any, Final
 
 from flint import arb
 
-from dpverify.trusted.facts.bounds import INFINITE, Bound, Infinite, Quantity, Side, read_fraction
+from dpverify.trusted.facts.bounds import INFINITE, Bound, Infinite, Quantity, Side
 from dpverify.trusted.facts.event import describe
 from dpverify.trusted.facts.fact import Fact, curves_of
 from dpverify.trusted.facts.pairs import Curve
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ZERO, Expr, Num
 from dpverify.trusted.language.model import Claim, Source
+from dpverify.trusted.language.rationals import read_fraction
 from dpverify.trusted.numbers.balls import constant, exact, finite, rational
 from dpverify.trusted.order.compare import certainly_le, decimal_bounds
 from dpverify.trusted.parts.runs import check_adjacencies, neighbours_assumed, whole

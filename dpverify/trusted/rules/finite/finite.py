@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from dpverify.trusted.facts.bounds import INFINITE, Bound
-from dpverify.trusted.facts.parameters import fixed
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ZERO, Expr, call, format_expr
 from dpverify.trusted.language.model import Claim, Source
 from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.order import compare
 from dpverify.trusted.order.tables import Finite, LogBalls, finite
+from dpverify.trusted.parts.parameters import fixed
 
 NAME: Final = "finite-table"
 STATEMENT: Final = (

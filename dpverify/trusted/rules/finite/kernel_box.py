@@ -8,10 +8,11 @@ from typing import Any, Final
 
 from flint import arb, ctx
 
-from dpverify.trusted.facts.bounds import Bound, to_fraction
+from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.language.errors import CertificateError, ExprError, Rejected
 from dpverify.trusted.language.expr import ZERO, Expr, Num, add, derivative, format_expr, mul, parse, substitute, symbols
 from dpverify.trusted.language.model import Claim, Source
+from dpverify.trusted.language.rationals import to_fraction
 from dpverify.trusted.numbers.balls import Jet, JetCompiler, Program, constant, rational, value
 from dpverify.trusted.order import compare
 from dpverify.trusted.order.polytopes import Polytope, Vector, minus

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from dpverify.trusted.facts.bounds import INFINITE, Bound
-from dpverify.trusted.facts.parameters import fixed
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE, Expr, Num, Sym, call, div, format_expr, mul, neg, num, parse, sub, symbols
 from dpverify.trusted.language.model import Claim, Selection, Source
 from dpverify.trusted.order import compare
+from dpverify.trusted.parts.parameters import fixed
 
 NAME: Final = "selection"
 STATEMENT: Final = (

@@ -15,11 +15,12 @@ from typing import Any, Final
 
 from flint import fmpq, fmpq_mpoly_ctx
 
-from dpverify.trusted.facts.bounds import Bound, Infinite, to_fraction
+from dpverify.trusted.facts.bounds import Bound, Infinite
 from dpverify.trusted.facts.fact import Fact, bound_of, through_of, unasked
 from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
 from dpverify.trusted.language.expr import ZERO, Add, Call, Expr, Mul, Num, Pow, Sym, add, children, mul, num, parse, power, sub, symbols
 from dpverify.trusted.language.model import Claim, Domain, Source
+from dpverify.trusted.language.rationals import to_fraction
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
 
 NAME: Final = "relaxation"

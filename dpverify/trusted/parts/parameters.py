@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
-from dpverify.trusted.facts.bounds import to_fraction
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import Add, Call, Expr, Mul, Num, Pow, Sym, substitute
 from dpverify.trusted.language.model import Claim, Domain
+from dpverify.trusted.language.rationals import to_fraction
 
 
 def fixed(claim: Claim, evidence: Mapping[str, Any], rule: str) -> tuple[Claim, dict[str, Expr]]:

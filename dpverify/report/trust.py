@@ -1,0 +1,97 @@
+"""What a verdict rests on: the rules that the lines of its certificate name, and the code that they load.
+
+The code is counted from the imports of the files below the trust line, without blank lines, comments and docstrings.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import tokenize
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from dpverify.trusted import kernel
+from dpverify.trusted.registry import OF_CURVES, PARTS, PLACES
+
+TRUSTED: Final = "dpverify.trusted"
+_FOLDER: Final = Path(kernel.__file__).parent
+_BESIDE: Final = frozenset(
+    (tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENCODING, tokenize.ENDMARKER)
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Trust:
+    """rules: the names in the certificate, without repetition; files: below the trust line, that these load; lines: of code in them."""
+
+    rules: tuple[str, ...]
+    files: tuple[Path, ...]
+    lines: int
+
+    def text(self) -> str:
+        """For people."""
+        return f"{', '.join(self.rules) or 'no rule'}; {len(self.files)} files with {self.lines} lines of code below the trust line"
+
+
+def rests_on(rules: Iterable[str], parts: bool) -> Trust:
+    """What a verdict rests on whose certificate names these rules; the kernel itself is always there. parts: whether it speaks of any."""
+    named = tuple(dict.fromkeys(rules))
+    modules, left = set[str](), [kernel.__name__, *(f"{TRUSTED}.rules.{PLACES[name]}" for name in named)]
+    left += [f"{TRUSTED}.{PARTS}"] if parts or not OF_CURVES.isdisjoint(named) else []
+    while left:
+        module = left.pop()
+        if module not in modules:
+            modules.add(module)
+            left += _imported(module)
+    files = tuple(sorted(map(_file, modules)))
+    return Trust(named, files, sum(map(lines_of_code, files)))
+
+
+def _file(module: str) -> Path:
+    place = _FOLDER.joinpath(*module.removeprefix(TRUSTED).split(".")[1:])
+    return place / "__init__.py" if place.is_dir() else place.with_suffix(".py")
+
+
+@cache
+def _imported(module: str) -> tuple[str, ...]:
+    """The modules below the line that a module imports, with the packages that hold them."""
+    return tuple(dict.fromkeys(_imports(ast.parse(_file(module).read_text(encoding="utf-8")))))
+
+
+def _imports(tree: ast.Module) -> Iterator[str]:
+    unseen = {id(inner) for node in ast.walk(tree) if _for_types(node) for inner in ast.walk(node)}
+    for node in ast.walk(tree):
+        if id(node) not in unseen and isinstance(node, ast.ImportFrom) and node.module is not None and node.module.startswith(TRUSTED):
+            yield from _packages(node.module)
+            for alias in node.names:
+                if _file(f"{node.module}.{alias.name}").exists():
+                    yield f"{node.module}.{alias.name}"
+
+
+def _for_types(node: ast.AST) -> bool:
+    """Whether a type checker alone reads what is inside."""
+    return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+
+
+def _packages(module: str) -> Iterator[str]:
+    parts = module.split(".")
+    yield from (".".join(parts[:length]) for length in range(2, len(parts) + 1))
+
+
+@cache
+def lines_of_code(file: Path) -> int:
+    """The lines of a file that hold code: no blank lines, comments or docstrings."""
+    text = file.read_text(encoding="utf-8")
+    found: set[int] = set()
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type not in _BESIDE:
+            found.update(range(token.start[0], token.end[0] + 1))
+    for node in ast.walk(ast.parse(text)):
+        for statement in getattr(node, "body", ()) if isinstance(getattr(node, "body", None), list) else ():
+            if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant) and isinstance(statement.value.value, str):
+                found.difference_update(range(statement.lineno, (statement.end_lineno or statement.lineno) + 1))
+    return len(found)

@@ -1,0 +1,36 @@
+"""Exact rationals as parameters write them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any, Final
+
+from dpverify.trusted.language.errors import CertificateError, Rejected
+from dpverify.trusted.language.model import exact_fraction
+
+MAX_EXPONENT: Final = 1_000_000
+"""Greatest power of two in the dyadic rationals of evidence."""
+
+
+def read_fraction(evidence: Mapping[str, Any], key: str, rule: str) -> Fraction:
+    """The exact rational under `key`, written as an integer, a fraction "a/b", or a dyadic "m*2^e"."""
+    if key not in evidence:
+        raise CertificateError(f"{rule}: the evidence has no {key!r}.")
+    return to_fraction(evidence[key], rule)
+
+
+def to_fraction(text: Any, rule: str) -> Fraction:
+    """An exact rational from its text in evidence."""
+    try:
+        if isinstance(text, int) and not isinstance(text, bool):
+            return Fraction(text)
+        mantissa, mark, exponent = str(text).partition("*2^")
+        if not mark:
+            return exact_fraction(str(text))
+        shift = int(exponent)
+        if abs(shift) > MAX_EXPONENT:
+            raise Rejected(rule, text, "an exponent beyond a million")
+        return int(mantissa) * Fraction(2) ** shift
+    except (ValueError, ZeroDivisionError) as error:
+        raise CertificateError(f"{rule}: {text!r} is not an exact rational.") from error
