@@ -17,6 +17,7 @@ from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.parts import neighbours
 from dpverify.trusted.parts.places import ONE_STEP
 from dpverify.trusted.proof import Place, Proof, as_bounds, record
+from dpverify.trusted.registry import EXPLAINED
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,11 @@ def certified(claim: Claim, verdict: str, *steps: Step, prec: int = 128) -> dict
     """The certificate of some steps, with whatever verdict it is to state."""
     proof = Proof(claim)
     return pack(claim, prec, verdict, record(fact(claim, step, prec, proof) for step in steps))
+
+
+def said(claim: Claim, rule: str, *bounds: Bound, place: Place = ()) -> Fact:
+    """A fact as if a rule had proved these bounds, to be judged."""
+    return Fact(rule, claim, bounds, tuple(EXPLAINED[rule].ASSUMED), place, {}, (), 128)
 
 
 def line(rule: str, parameters: Mapping[str, Any] | None = None, premises: Sequence[int] = (), place: Place = (), prec: int = 128) -> Line:

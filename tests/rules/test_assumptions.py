@@ -12,7 +12,6 @@ import pytest
 from dpverify.pictures.bands import delta_band
 from dpverify.report import Entry, proof, record, text
 from dpverify.report.results import Results
-from dpverify.trusted import kernel
 from dpverify.trusted.facts import assumptions
 from dpverify.trusted.facts.assumptions import (
     ANY,
@@ -60,6 +59,7 @@ from dpverify.trusted.language.model import (
 )
 from dpverify.trusted.rules.composition import measures
 from dpverify.verify import verify
+from tests.proofs import Step, bound
 
 POSITIVE, NORMALISED = "the density is non-negative", "the density integrates to 1 for every input"
 
@@ -184,7 +184,7 @@ def test_a_loss_that_is_worst_at_a_shorter_distance_needs_every_distance():
     point = {"a": ["1"], "b": ["3/2"], "radius": "1/1000000", "value": "1/10"}
     for sensitivity, needs in (("1/2", False), ("2", False), ("4", True)):
         # distances 1 and 3/2 from answers exactly D apart: a triangle where 1/2 <= D <= 5/2
-        (found,) = kernel.bound(Claim(ring, None, sensitivity=parse(sensitivity)), kernel.Step("point-witness", point), 128)
+        (found,) = bound(Claim(ring, None, sensitivity=parse(sensitivity)), Step("point-witness", point))
         assert (EVERY in found.assumed) == needs
 
 
@@ -192,7 +192,7 @@ def test_a_shorter_difference_of_a_query_needs_histograms_that_are_real_valued()
     point = {"a": ["1"], "b": ["3/2"], "radius": "1/1000000", "value": "1/10"}
     for adjacency, needs in (("l1", True), ("l2", True)):
         claim = Claim(LINE, None, query=query((1,), adjacency=adjacency))
-        (found,) = kernel.bound(claim, kernel.Step("point-witness", point), 128)
+        (found,) = bound(claim, Step("point-witness", point))
         assert (REAL in found.assumed) == needs
 
 
@@ -293,7 +293,7 @@ def test_what_is_only_shown_refuses_no_certificate(junk):
     points = ((Fraction(1), Fraction(0)), (Fraction(0), Fraction(2)))
     hull = Radial(parse("exp(-r)"), Norm("columns", matrix=points), num(2))
     claim = Claim(hull, num(9), query=query((1, 3), (5, 1)))
-    assert assumptions.derived(claim, [{"sensitivity": junk}, {"curve": {"sensitivity": junk}}, {"curve": junk}]) == {}
+    assert assumptions.derived(claim, [{"sensitivity": junk}, {"grid": {"sensitivity": junk}}, {"grid": junk}]) == {}
 
 
 def test_a_sensitivity_that_is_no_root_is_said_as_an_interval():
