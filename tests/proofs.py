@@ -50,7 +50,7 @@ def certified(claim: Claim, verdict: str, *steps: Step, prec: int = 128) -> dict
     return pack(claim, prec, verdict, record(fact(claim, step, prec, proof) for step in steps))
 
 
-def said(claim: Claim, rule: str, *bounds: Bound, place: Place = ()) -> Fact:
+def saying(claim: Claim, rule: str, *bounds: Bound, place: Place = ()) -> Fact:
     """A fact as if a rule had proved these bounds, to be judged."""
     return Fact(rule, claim, bounds, tuple(EXPLAINED[rule].ASSUMED), place, {}, (), 128)
 

@@ -28,7 +28,7 @@ from dpverify.trusted.language.model import (
 from dpverify.trusted.rules.composition import post_processing
 from dpverify.verify import verify
 from tests import proofs
-from tests.proofs import Step, said
+from tests.proofs import Step, saying
 
 HALF = parse("1/2")
 LAPLACE = Part(Radial(parse("exp(-r)"), L1, num(1)), num(1))
@@ -65,7 +65,7 @@ def test_a_lower_bound_counts_only_where_every_parameter_is_in_its_domain(outsid
     claim = Claim(LAPLACE.mechanism, HALF, sensitivity=num(1), domains=domains)
     at = {"a": HALF, "b": HALF}
     for values, verdict in ((at, "REFUTED"), ({**at, outside: Num(value)}, "UNKNOWN"), ({**at, "c": HALF}, "UNKNOWN")):
-        assert kernel.judge(claim, [said(claim, "concave-exponent", Bound("lower", num(1), at=values))]).verdict == verdict
+        assert kernel.judge(claim, [saying(claim, "concave-exponent", Bound("lower", num(1), at=values))]).verdict == verdict
 
 
 # -- samples ---------------------------------------------------------------------------------------
