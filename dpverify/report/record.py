@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from dpverify.report import Entry, ceiling, claimed, delta_enclosure, enclosure, exact, exact_delta, findings
+from dpverify.report.derived import also
 from dpverify.report.results import Results
 
 
@@ -26,11 +27,11 @@ def record(entry: Entry) -> dict[str, Any]:
     judgement = entry.judgement
     lower, upper = enclosure(judgement, entry.digits)
     delta_lower, delta_upper = delta_enclosure(judgement, entry.digits)
-    also = dict(judgement.also) if judgement else {}
+    beside = also(entry)
     formulas = (("exact epsilon", exact(judgement)), ("epsilon at most", ceiling(judgement)), ("exact delta", exact_delta(judgement)))
     for name, formula in formulas:
         if formula is not None:
-            also[name] = formula
+            beside[name] = formula
     data: dict[str, Any] = {
         "file": entry.file,
         "name": entry.claim.name,
@@ -46,7 +47,7 @@ def record(entry: Entry) -> dict[str, Any]:
         "certificate": entry.certificate,
         "seconds": round(entry.seconds, 4),
         "reason": entry.reason,
-        "also": also,
+        "also": beside,
     }
     if entry.utility:
         data["utility"] = None

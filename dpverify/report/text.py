@@ -8,6 +8,7 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from dpverify.report import Entry, ceiling, delta_enclosure, enclosure, exact, findings, short
+from dpverify.report.derived import also
 from dpverify.trusted.language.outside import printable
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def _below(entry: Entry) -> Iterator[str]:
     """What is said below a claim's line."""
     if entry.judgement is not None and entry.judgement.witness is not None:
         yield f"         witness: {witness_text(entry.judgement.witness)}"
-    for key, value in (entry.judgement.also if entry.judgement else {}).items():
+    for key, value in also(entry).items():
         yield f"         {key}: {value}"
     if entry.reason:
         yield f"         reason: {entry.reason}"

@@ -16,7 +16,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from dpverify.trusted.facts.assumptions import derived, of_a_bound, of_a_verdict
+from dpverify.trusted.facts.assumptions import of_a_bound, of_a_verdict
 from dpverify.trusted.facts.bounds import Bound, Infinite
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.language.certificate import MAX_BYTES, Certificate, decode, unpack
@@ -137,7 +137,7 @@ def judge(claim: Claim, facts: Sequence[Fact]) -> Judgement:
         rules=tuple(dict.fromkeys(names)),
         assumptions=of_a_verdict(verdict, assumed),
         witness=None if refutation is None else _witness(refutation),
-        also=derived(claim, [fact.parameters for fact in facts]) | {key: text for b in bounds for key, text in b.also.items()},
+        also={key: text for b in bounds for key, text in b.also.items()},
         delta_lower=_delta(delta_lowers, lambda a, b: _at_most(b, a)),
         delta_upper=_delta(delta_uppers, _at_most),
     )

@@ -6,12 +6,11 @@ a query is derived, and nothing of it is listed but what it takes for granted of
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
 
 from dpverify.trusted.facts.bounds import Bound, Side
-from dpverify.trusted.language.errors import DpverifyError
-from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, format_expr, symbols
+from dpverify.trusted.language.expr import ONE, ZERO
 from dpverify.trusted.language.model import (
     L2,
     Claim,
@@ -23,7 +22,6 @@ from dpverify.trusted.language.model import (
     Lipschitz,
     Mechanism,
     Mixture,
-    Norm,
     Part,
     Product,
     Query,
@@ -32,10 +30,9 @@ from dpverify.trusted.language.model import (
     Staircase,
     Table,
     Translation,
+    on_integers,
     parts_of,
 )
-from dpverify.trusted.order.compare import decimal_bounds
-from dpverify.trusted.order.sensitivity import off_the_integers, on_integers, sensitivity_bounds
 
 IDEAL: Final = "the sampler is ideal"
 MOVES: Final = "the query moves by at most the stated sensitivity in the noise's norm"
@@ -53,7 +50,6 @@ EVERY: Final = "answers at every distance up to the stated sensitivity occur, in
 REAL: Final = "histograms are real-valued"
 
 SIDES: Final[tuple[Side, ...]] = ("upper", "lower")
-_SHOWN: Final = 12
 
 
 def of_a_bound(claim: Claim, bound: Bound, own: Iterable[str]) -> tuple[str, ...]:
@@ -128,45 +124,3 @@ def _takes_fractions(noise: Mechanism, query: Query) -> bool:
     if on_integers(noise):
         return all(x.denominator == 1 for row in query.rows for x in row)
     return query.adjacency == "l2" and sum(any(column) for column in zip(*query.rows, strict=False)) > 1
-
-
-# -- what is derived -----------------------------------------------------------------------------------
-
-
-def derived(claim: Claim, evidence: Iterable[Mapping[str, Any]]) -> dict[str, str]:
-    """The sensitivity that follows from a query, for readers. evidence: of the steps, which may hold the certificate of a gauge."""
-    if claim.query is None:
-        return {}
-    given = [one for step in evidence for one in (step, step.get("curve")) if isinstance(one, Mapping)]
-    for gauges in ({}, *(one["sensitivity"] for one in given if "sensitivity" in one)):
-        try:
-            return {"sensitivity": f"{_size(claim, claim.query, gauges)}, from the query under {claim.query.adjacency}"}
-        except (DpverifyError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
-            continue  # evidence of a rule that does not look at it; what is only shown refuses nothing
-    return {}
-
-
-def _size(claim: Claim, query: Query, gauges: Mapping[str, Any]) -> str:
-    apart = off_the_integers(claim.mechanism, query)
-    if apart is not None:
-        return f"answers of neighbours differ by {apart.moved}, which is no integer"
-    found, norm = sensitivity_bounds(claim, gauges), getattr(claim.mechanism, "norm", None)
-    size = _exactly(found.upper) if found.exact else f"between {_digits(found.lower, 0)} and {_digits(found.upper, 1)}"
-    return size if norm is None else f"{size} in {_norm(norm)}"
-
-
-def _exactly(value: Expr) -> str:
-    text = format_expr(value)
-    if isinstance(value, Num) or symbols(value):
-        return text
-    return f"{text} = {_digits(value, 0)}..."
-
-
-def _digits(value: Expr, end: int) -> str:
-    return decimal_bounds(value, _SHOWN)[end]
-
-
-def _norm(norm: Norm) -> str:
-    if norm.kind != "lp":
-        return f"the norm by {norm.kind}"
-    return "linf" if norm.p is None else f"l{norm.p}"

@@ -328,6 +328,11 @@ class Claim:
     adjacency: str = ""
 
 
+def on_integers(noise: Mechanism) -> bool:
+    """Whether a mechanism adds noise on the integers."""
+    return isinstance(noise, Translation) and noise.integers
+
+
 def neg_log_profile(mechanism: Radial | Translation | Product) -> Expr:
     """h = -log(density) of additive noise, in r or z."""
     return neg_log(mechanism.profile if isinstance(mechanism, Radial) else mechanism.density)

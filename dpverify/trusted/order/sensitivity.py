@@ -14,7 +14,7 @@ from typing import Any
 
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import Add, Call, Expr, Mul, Num, Pow, Sym, call, mul
-from dpverify.trusted.language.model import L1, Claim, Domain, Mechanism, Mixture, Norm, Product, Query, Radial, Translation
+from dpverify.trusted.language.model import L1, Claim, Domain, Mechanism, Mixture, Norm, Product, Query, Radial, Translation, on_integers
 from dpverify.trusted.order.geometry import Sensitivity, norm_faults, query_faults, sensitivity
 
 
@@ -74,11 +74,6 @@ class Apart:
 
     moved: Fraction
     histograms: str
-
-
-def on_integers(noise: Mechanism) -> bool:
-    """Whether a mechanism adds noise on the integers."""
-    return isinstance(noise, Translation) and noise.integers
 
 
 def off_the_integers(noise: Mechanism, query: Query | None) -> Apart | None:

@@ -35,11 +35,12 @@ from dpverify.trusted.language.model import (
     Table,
     Translation,
     all_parts,
+    on_integers,
     parts_of,
 )
 from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.order.geometry import Sensitivity
-from dpverify.trusted.order.sensitivity import further, is_whole, off_the_integers, on_integers, require_answers, sensitivity_bounds
+from dpverify.trusted.order.sensitivity import further, is_whole, off_the_integers, require_answers, sensitivity_bounds
 from dpverify.trusted.parts import neighbours, stated
 from dpverify.trusted.parts.stated import NONE
 

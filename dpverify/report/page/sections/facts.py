@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from dpverify.report.derived import also
 from dpverify.report.page.blocks import Block, Code, Facts
 from dpverify.report.page.subject import Claimed
 
@@ -12,5 +13,5 @@ TITLE = "Also proved"
 
 def blocks(subject: Claimed) -> Sequence[Block]:
     """The further facts of a judgement."""
-    judgement = subject.entry.judgement
-    return [Facts([(key, Code(value)) for key, value in judgement.also.items()])] if judgement is not None and judgement.also else []
+    found = also(subject.entry)
+    return [Facts([(key, Code(value)) for key, value in found.items()])] if found else []

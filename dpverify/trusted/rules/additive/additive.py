@@ -17,13 +17,13 @@ from typing import Any
 from dpverify.trusted.facts.bounds import Bound, Infinite, Side
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE, Expr, Num, Sym, add, div, format_expr, mul, power, substitute
-from dpverify.trusted.language.model import L1, Claim, Domain, Norm, Product, Radial, Translation, neg_log_profile
+from dpverify.trusted.language.model import L1, Claim, Domain, Norm, Product, Radial, Translation, neg_log_profile, on_integers
 from dpverify.trusted.language.rationals import to_fraction
 from dpverify.trusted.numbers.quotients import divided
 from dpverify.trusted.order.compare import AT_LEAST_ZERO, certainly_le
 from dpverify.trusted.order.convexity import Shape, Shapes
 from dpverify.trusted.order.geometry import l1_radius
-from dpverify.trusted.order.sensitivity import is_whole, on_integers, sensitivity_bounds, whole_part
+from dpverify.trusted.order.sensitivity import is_whole, sensitivity_bounds, whole_part
 from dpverify.trusted.parts.parameters import fixed
 
 

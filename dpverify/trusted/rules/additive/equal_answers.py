@@ -8,10 +8,10 @@ from typing import Any, Final
 from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE, ZERO
-from dpverify.trusted.language.model import Claim, EllipticalProcess, Part, Source, Staircase
+from dpverify.trusted.language.model import Claim, EllipticalProcess, Part, Source, Staircase, on_integers
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
 from dpverify.trusted.order.geometry import Sensitivity
-from dpverify.trusted.order.sensitivity import on_integers, sensitivity_bounds
+from dpverify.trusted.order.sensitivity import sensitivity_bounds
 from dpverify.trusted.parts.runs import Run, reach
 from dpverify.trusted.rules.additive.additive import additive
 from dpverify.trusted.rules.additive.point_witness import noise_of

@@ -13,13 +13,13 @@ from dpverify.trusted.facts.assumptions import EVERY, REAL
 from dpverify.trusted.facts.bounds import INFINITE, Bound, Infinite
 from dpverify.trusted.language.errors import CertificateError, ExprError, Rejected, Undecided
 from dpverify.trusted.language.expr import Expr, Num, add, call, div, format_expr, mul, neg, neg_log, num, parse, power, sub, symbols
-from dpverify.trusted.language.model import Claim, Norm, Product, Radial, Source, Translation
+from dpverify.trusted.language.model import Claim, Norm, Product, Radial, Source, Translation, on_integers
 from dpverify.trusted.language.rationals import read_fraction, to_fraction
 from dpverify.trusted.numbers.balls import constant, finite, precision, rational, value
 from dpverify.trusted.numbers.integral import Additive, has_normaliser, normaliser, variable
 from dpverify.trusted.order.compare import certainly_equal, certainly_le
 from dpverify.trusted.order.geometry import differences, norm_value
-from dpverify.trusted.order.sensitivity import on_integers, sensitivity_bounds, whole_part
+from dpverify.trusted.order.sensitivity import sensitivity_bounds, whole_part
 from dpverify.trusted.parts.parameters import fixed
 from dpverify.trusted.rules.additive.additive import is_natural
 

@@ -1,0 +1,62 @@
+"""What is derived from a claim for readers, beside its bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from dpverify.trusted.language.errors import DpverifyError
+from dpverify.trusted.language.expr import Expr, Num, format_expr, symbols
+from dpverify.trusted.language.model import Claim, Norm, Query
+from dpverify.trusted.order.compare import decimal_bounds
+from dpverify.trusted.order.sensitivity import off_the_integers, sensitivity_bounds
+
+if TYPE_CHECKING:
+    from dpverify.report import Entry
+
+_SHOWN: Final = 12
+
+
+def also(entry: Entry) -> dict[str, str]:
+    """What is shown beside the bounds of a claim: the sensitivity that follows from its query, and further proved facts."""
+    if entry.judgement is None:
+        return {}
+    return _sensitivity(entry.claim, [line.parameters for line, _ in entry.proved]) | dict(entry.judgement.also)
+
+
+def _sensitivity(claim: Claim, parameters: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """The sensitivity that follows from a query. parameters: of the lines of the proof, which may hold the certificate of a gauge."""
+    if claim.query is None:
+        return {}
+    for gauges in ({}, *(one["sensitivity"] for one in parameters if "sensitivity" in one)):
+        try:
+            return {"sensitivity": f"{_size(claim, claim.query, gauges)}, from the query under {claim.query.adjacency}"}
+        except (DpverifyError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+            continue  # of a rule that does not look at it; what is only shown refuses nothing
+    return {}
+
+
+def _size(claim: Claim, query: Query, gauges: Mapping[str, Any]) -> str:
+    apart = off_the_integers(claim.mechanism, query)
+    if apart is not None:
+        return f"answers of neighbours differ by {apart.moved}, which is no integer"
+    found, norm = sensitivity_bounds(claim, gauges), getattr(claim.mechanism, "norm", None)
+    size = _exactly(found.upper) if found.exact else f"between {_digits(found.lower, 0)} and {_digits(found.upper, 1)}"
+    return size if norm is None else f"{size} in {_norm(norm)}"
+
+
+def _exactly(value: Expr) -> str:
+    text = format_expr(value)
+    if isinstance(value, Num) or symbols(value):
+        return text
+    return f"{text} = {_digits(value, 0)}..."
+
+
+def _digits(value: Expr, end: int) -> str:
+    return decimal_bounds(value, _SHOWN)[end]
+
+
+def _norm(norm: Norm) -> str:
+    if norm.kind != "lp":
+        return f"the norm by {norm.kind}"
+    return "linf" if norm.p is None else f"l{norm.p}"
