@@ -109,16 +109,16 @@ def numbers(certificate: Mapping[str, Any], judgement: Any) -> str:
     """Rules, cells, bytes and the width of the enclosure."""
     from dpverify.trusted.language.certificate import encode
 
-    cells = sum(_cells(step["evidence"]) for step in certificate["steps"])
+    cells = sum(_cells(line.get("parameters", {})) for line in certificate["lines"])
     size = len(encode(certificate).encode())
     return f"{', '.join(judgement.rules)}; {cells} cells; {size} bytes; width {width(judgement)}"
 
 
-def _cells(evidence: Any) -> int:
-    """Entries of all lists of evidence: cuts, pieces, points and weights."""
-    if isinstance(evidence, Mapping):
-        return sum(map(_cells, evidence.values()))
-    return len(evidence) if isinstance(evidence, list) else 0
+def _cells(parameters: Any) -> int:
+    """Entries of all lists of parameters: cuts, pieces, points and weights."""
+    if isinstance(parameters, Mapping):
+        return sum(map(_cells, parameters.values()))
+    return len(parameters) if isinstance(parameters, list) else 0
 
 
 def width(judgement: Any) -> str:

@@ -82,6 +82,6 @@ def test_every_problem_asks_for_one_number(table: Any, path: Path) -> None:
 
 
 def test_the_coarsest_grid_of_a_certificate_is_found(table: Any) -> None:
-    certificate = {"steps": [{"evidence": {"grid": {"spacing": "1/1024", "bits": 64}}}, {"evidence": [{"spacing": "1/512"}]}]}
+    certificate = {"lines": [{"parameters": {"grid": {"spacing": "1/1024", "bits": 64}}}, {"parameters": [{"spacing": "1/512"}]}]}
     assert max(table.spacings(certificate)) == Fraction(1, 512)
-    assert not list(table.spacings({"steps": []}))
+    assert not list(table.spacings({"lines": []}))

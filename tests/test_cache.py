@@ -119,7 +119,7 @@ def test_no_file_of_the_cache_hides_a_refutation_as_undecided(folder, searches):
     assert first["verdict"] == "REFUTED" and not first["as_expected"]
 
     def hide(data):
-        data["certificate"] |= {"verdict": "UNKNOWN", "steps": []}
+        data["certificate"] |= {"verdict": "UNKNOWN", "lines": []}
         data["reasons"] = ["nothing was found"]
         assert check(data["certificate"]).verdict == "UNKNOWN"
 
@@ -210,10 +210,10 @@ def _field(name, value):
     return change
 
 
-def _step(name, value):
+def _line(name, value):
     def change(data):
-        for step in data["certificate"]["steps"]:
-            step[name] = value
+        for line in data["certificate"]["lines"]:
+            line[name] = value
 
     return change
 
@@ -243,13 +243,17 @@ FORGERIES = {
     "no verdict": _field("verdict", None),
     "the precision": _field("prec", 10**9),
     "the certificate's schema": _field("schema", "dpverify-certificate/0"),
-    "no steps": _field("steps", []),
-    "steps that are none": _field("steps", [1, 2]),
-    "a rule that does not exist": _step("rule", "trust-me"),
-    "a rule of other mechanisms": _step("rule", "power-identity"),
-    "evidence of nothing": _step("evidence", {"pair": [0, 0]}),
-    "evidence out of range": _step("evidence", {"pair": [7, 9], "event": [-1]}),
-    "evidence that is no object": _step("evidence", []),
+    "no lines": _field("lines", []),
+    "lines that are none": _field("lines", [1, 2]),
+    "a rule that does not exist": _line("rule", "trust-me"),
+    "a rule of other mechanisms": _line("rule", "power-identity"),
+    "a curve that nothing reads": _line("rule", "finite-curve"),
+    "parameters of nothing": _line("parameters", {"pair": [0, 0]}),
+    "parameters out of range": _line("parameters", {"pair": [7, 9], "event": [-1]}),
+    "parameters that are no object": _line("parameters", []),
+    "a place that there is not": _line("place", [1]),
+    "a part that is all there is": _line("place", [0]),
+    "a line that rests on itself": _line("premises", [0]),
     "the schema": _schema,
     "a key more": _more,
     "reasons that are a text": _reasons,
@@ -377,7 +381,7 @@ def test_a_hit_is_what_the_kernel_says_and_every_step_with_its_bounds(folder):
     again = rejudged(claim, json.loads(json.dumps(found.certificate)))
     assert again.judgement == check(found.certificate) == found.judgement
     assert again.proved == found.proved
-    assert [step.rule for step, _ in again.proved] == [step["rule"] for step in found.certificate["steps"]]
+    assert [line.rule for line, _ in again.proved] == [line["rule"] for line in found.certificate["lines"]]
     assert all(bounds for _, bounds in again.proved)
 
 
@@ -386,7 +390,7 @@ def test_a_certificate_of_another_claim_is_refused_by_name(folder):
     with pytest.raises(CertificateError, match="of another claim than the one asked about"):
         rejudged(below, verify(above).certificate)
     altered = {**copy.deepcopy(dict(verify(below).certificate)), "verdict": "PROVED"}
-    with pytest.raises(CertificateError, match="says PROVED, its steps give REFUTED"):
+    with pytest.raises(CertificateError, match="says PROVED, its lines give REFUTED"):
         rejudged(below, altered)
 
 
@@ -431,7 +435,7 @@ def test_what_todays_search_did_not_find_is_searched(folder, searches, alter):
 def test_a_stored_certificate_of_unknown_is_searched_again(folder, searches):
     answers("response.toml", "--certificates", "out", "--no-cache")
     for file in Path("out").glob("*.cert.json"):
-        undecided = {**decode(file.read_bytes()), "verdict": "UNKNOWN", "steps": []}
+        undecided = {**decode(file.read_bytes()), "verdict": "UNKNOWN", "lines": []}
         assert check(undecided).verdict == "UNKNOWN"
         file.write_text(encode(undecided))
     assert [answer["verdict"] for answer in answers("response.toml", "--certificates", "out", "--no-cache")] == ["PROVED", "REFUTED"]

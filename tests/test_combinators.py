@@ -11,7 +11,6 @@ from dpverify.catalogue import read_spec
 from dpverify.catalogue.reader import Spec
 from dpverify.trusted import kernel
 from dpverify.trusted.facts.assumptions import ANY, ATTAINED, IDEAL, MOVES
-from dpverify.trusted.language.certificate import Step
 from dpverify.trusted.language.errors import CertificateError, Rejected, SpecError
 from dpverify.trusted.language.expr import ZERO, num, parse
 from dpverify.trusted.language.model import (
@@ -34,6 +33,7 @@ from dpverify.trusted.language.model import (
 from dpverify.trusted.parts.runs import ONE_RECORD, merged
 from dpverify.trusted.rules.composition import post_processing
 from dpverify.verify import verify
+from tests.proofs import Step, bound, saying
 
 LAPLACE = '{ kind = "builtin", name = "laplace", scale = 2 }'
 CLAIM = "\n[[claim]]\nepsilon = 1\n"
@@ -411,8 +411,9 @@ def test_group_privacy_gives_no_lower_bound_where_neighbours_come_closer():
     laplace = Radial(parse("exp(-r)"), L1, num(1), num(1))
     claim = Claim(Lipschitz(Part(laplace, num(1)), parse("1/2")), parse("1/10"), parse("1/4"))
     evidence = {"curve": {"rule": "group-privacy", "epsilon": "1/10", "part": {"rule": "laplace"}}, "delta": True}
-    bounds = kernel.bound(claim, Step("privacy-profile", evidence), 128)
-    assert [bound.side for bound in bounds] == ["upper"], "at half the distance delta is below 1 - exp(-1/5) = 0.18"
+    assert [found.side for found in bound(claim, Step("privacy-profile", evidence))] == ["upper"], (
+        "at half the distance delta is below 1 - exp(-1/5) = 0.18"
+    )
 
 
 @pytest.mark.parametrize(
@@ -427,13 +428,14 @@ def test_every_step_alone_shows_what_it_takes_for_granted(tmp_path, text):
     claim = only(tmp_path, text, '\n[[claim]]\nepsilon = 2\ndelta = "1/10"\n')
     response = "randomized_response" in text
     hypotheses = {"upper": set() if response else {MOVES}, "lower": {ANY if response else ATTAINED}}
-    for written in verify(claim).certificate["steps"]:
-        step = Step(written["rule"], written["evidence"])
-        bounds = kernel.bound(claim, step, 128)
-        shown = set(kernel.judge(claim, [step], [bounds]).assumptions)
-        for side in {bound.side for bound in bounds if bound.value != ZERO}:
+    sides = set()
+    for line, bounds in verify(claim).proved:
+        shown = set(kernel.judge(claim, [] if line.place else [saying(claim, line.rule, *bounds)]).assumptions)
+        for side in {found.side for found in bounds if found.value != ZERO}:
+            sides.add(side)
             needed = hypotheses[side] | {IDEAL}
-            assert needed <= shown | {line.removeprefix(f"for the {side} bound: ") for line in shown}, step.rule
+            assert needed <= shown | {told.removeprefix(f"for the {side} bound: ") for told in shown}, line.rule
+    assert "upper" in sides
 
 
 # -- one data set ------------------------------------------------------------------------------------------
@@ -450,7 +452,7 @@ def test_queries_of_one_composition_have_one_number_of_columns(tmp_path):
         mechanism=Compose((query_part([[1, 0]]), query_part([[0, 1, 1]]))),
     )
     with pytest.raises(Rejected, match="2 and 3 columns"):
-        kernel.bound(forged, Step("combination", {"side": "lower", "part": {"parts": ["nothing", "nothing"]}}), 128)
+        bound(forged, Step("combination", {"side": "lower", "part": {"parts": ["nothing", "nothing"]}}))
     # data of its own: in parallel, or behind a map
     only(tmp_path, f'kind = "parallel"\nparts = [{ONE_COUNT}, {THREE_KINDS}]', "\n[[claim]]\nepsilon = 2\n")
 
@@ -481,9 +483,10 @@ def test_half_of_a_real_difference_may_move_an_answer_that_is_no_query_by_its_wh
 def test_parallel_parts_without_a_stated_adjacency_assume_one_record_from_above_alone(tmp_path):
     for delta in ("0", '"1/100"'):
         claim = only(tmp_path, f'kind = "parallel"\nparts = [{LAPLACE}, {LAPLACE}]', f'\n[[claim]]\nepsilon = "1/8"\ndelta = {delta}\n')
-        for written in verify(claim).certificate["steps"]:
-            for found in kernel.bound(claim, Step(written["rule"], written["evidence"]), 128):
-                assert (ONE_RECORD in found.assumed) == (found.side == "upper"), (written["rule"], found.side)
+        stated = [(line.rule, found) for line, bounds in verify(claim).proved if not line.place for found in bounds]
+        assert {found.side for _, found in stated} == {"upper", "lower"}
+        for rule, found in stated:
+            assert (ONE_RECORD in found.assumed) == (found.side == "upper"), (rule, found.side)
     stated = only(tmp_path, f'kind = "parallel"\nadjacency = "add-remove"\nparts = [{LAPLACE}, {LAPLACE}]', "\n[[claim]]\nepsilon = 2\n")
     assert ONE_RECORD not in verify(stated).judgement.assumptions
 
@@ -501,8 +504,8 @@ def test_every_upper_bound_of_what_is_post_processed_says_so(tmp_path, text):
     text = text.replace("PART", '{ kind = "builtin", name = "gaussian", sigma = 4 }')
     claim = only(tmp_path, text, '\n[[claim]]\nepsilon = 2\ndelta = "1/100"\n')
     names = set()
-    for written in verify(claim).certificate["steps"]:
-        for found in kernel.bound(claim, Step(written["rule"], written["evidence"]), 128):
-            names.add(written["rule"])
-            assert found.side == "upper" and set(post_processing.ASSUMED) <= set(found.assumed), written["rule"]
+    for line, bounds in verify(claim).proved:
+        for found in bounds:
+            names.add(line.rule)
+            assert found.side == "upper" and set(post_processing.ASSUMED) <= set(found.assumed), line.rule
     assert "basic-composition" in names

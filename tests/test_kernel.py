@@ -1,4 +1,4 @@
-"""The kernel derives its verdict from the steps alone, and takes only certificates that are what they say."""
+"""The kernel derives its verdict from the lines alone, and takes only certificates that are what they say."""
 
 import json
 import subprocess
@@ -13,26 +13,28 @@ from flint import ctx
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpverify.trusted import kernel
+from dpverify.trusted import kernel, proof
 from dpverify.trusted.facts.bounds import INFINITE, Bound
 from dpverify.trusted.language import certificate
-from dpverify.trusted.language.certificate import Step, decode, encode, pack, unpack
+from dpverify.trusted.language.certificate import MAX_LINES, Line, decode, encode, pack, unpack
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import Num, num, parse
-from dpverify.trusted.language.model import L1, Claim, Domain, Radial, Sampled, Source, Table, claim_hash
+from dpverify.trusted.language.model import L1, Claim, Compose, Domain, Part, Radial, Sampled, Source, Table, claim_hash
 from dpverify.trusted.numbers.balls import precision
-from dpverify.trusted.registry import OF_THE_MECHANISM, TABLE
+from dpverify.trusted.proof import Proof, as_bounds
+from dpverify.trusted.registry import ANYWHERE, OF_CURVES, OF_THE_MECHANISM, TABLE
+from tests.proofs import Step, bound, line, saying
 
 REPORTS = Path(__file__).parent.parent / "reports"
 QUARTER, THREE = Num(Fraction(1, 4)), Num(Fraction(3, 4))
 RESPONSE = Table(((THREE, QUARTER), (QUARTER, THREE)))  # epsilon = log(3) exactly (THEORY T8)
-UPPER = Step("finite-table", {"cells": [[0, 1, 0]]})
-LOWER = Step("finite-table", {"cell": [0, 1, 0]})
+UPPER = line("finite-table", {"cells": [[0, 1, 0]]})
+LOWER = line("finite-table", {"cell": [0, 1, 0]})
 
 
 def judged(epsilon: str | None, *bounds: Bound, delta: str | None = "0", domains=()) -> kernel.Judgement:
     claim = Claim(RESPONSE, parse(epsilon) if epsilon else None, parse(delta) if delta else None, domains=domains)
-    return kernel.judge(claim, [UPPER] * len(bounds), [(b,) for b in bounds])
+    return kernel.judge(claim, [saying(claim, "finite-table", b) for b in bounds])
 
 
 def upper(text: str) -> Bound:
@@ -86,7 +88,7 @@ def test_a_negative_epsilon_has_no_tight_delta(epsilon):
     laplace = Claim(Radial(parse("exp(-r)"), L1, num(1), num(2)), parse(epsilon), parse("11/20"), sensitivity=num(1))
     for step in (Step("closed-profile", {}), Step("privacy-profile", {"curve": {"rule": "laplace"}, "delta": True})):
         with pytest.raises(Rejected, match="at least 0"):
-            kernel.bound(laplace, step, 128)
+            bound(laplace, step)
 
 
 def test_a_negative_delta_is_never_proved():
@@ -124,7 +126,7 @@ def test_nothing_at_delta_zero_speaks_of_a_delta_below():
     assert judged("1", upper("1/2"), Bound("lower", INFINITE, quantity="epsilon"), delta="-1").verdict == "REFUTED"
 
 
-def test_a_certificate_whose_steps_contradict_each_other_is_refused(monkeypatch):
+def test_a_certificate_whose_lines_contradict_each_other_is_refused(monkeypatch):
     def judge(*_):
         raise RuntimeError("the rules contradict each other")
 
@@ -136,8 +138,8 @@ def test_a_certificate_whose_steps_contradict_each_other_is_refused(monkeypatch)
 # -- certificates -----------------------------------------------------------------------------------------
 
 
-def certified(epsilon: str, verdict: str, *steps: Step, prec: int = 128) -> dict:
-    return pack(Claim(RESPONSE, parse(epsilon), mechanism_name="rr", name="a claim"), prec, verdict, steps)
+def certified(epsilon: str, verdict: str, *lines: Line, prec: int = 128) -> dict:
+    return pack(Claim(RESPONSE, parse(epsilon), mechanism_name="rr", name="a claim"), prec, verdict, lines)
 
 
 def test_a_certificate_checks_and_survives_its_text():
@@ -151,15 +153,15 @@ def test_a_certificate_checks_and_survives_its_text():
 
 def test_the_stated_verdict_must_be_the_derived_one():
     for stated in ("REFUTED", "UNKNOWN"):
-        with pytest.raises(CertificateError, match=f"says {stated}, its steps give PROVED"):
+        with pytest.raises(CertificateError, match=f"says {stated}, its lines give PROVED"):
             kernel.check(certified("1.1", stated, UPPER))
-    with pytest.raises(CertificateError, match="says PROVED, its steps give UNKNOWN"):
+    with pytest.raises(CertificateError, match="says PROVED, its lines give UNKNOWN"):
         kernel.check(certified("1.09", "PROVED", UPPER))
 
 
 def test_a_rule_that_refuses_its_evidence_is_named():
     with pytest.raises(Rejected, match="finite-table"):
-        kernel.check(certified("1.1", "PROVED", Step("finite-table", {"cells": [[0, 1, 1]]})))
+        kernel.check(certified("1.1", "PROVED", line("finite-table", {"cells": [[0, 1, 1]]})))
 
 
 def _set(path: tuple, value):
@@ -174,7 +176,8 @@ def _set(path: tuple, value):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (_set(("schema",), "dpverify-certificate/2"), "this version reads"),
+        (_set(("schema",), "dpverify-certificate/1"), "this version reads 'dpverify-certificate/2'"),
+        (_set(("schema",), "dpverify-certificate/3"), "this version reads 'dpverify-certificate/2'"),
         (_set(("claim", "epsilon"), "1/100"), "made for another claim"),
         (_set(("claim", "mechanism", "rows", 0, 0), "1/2"), "made for another claim"),
         (_set(("claim", "epsilon"), "2/2"), "not in canonical form"),
@@ -187,20 +190,39 @@ def _set(path: tuple, value):
         (_set(("prec",), "128"), "prec"),
         (_set(("verdict",), "proved"), "verdict"),
         (_set(("verdict",), ["PROVED"]), "verdict"),
-        (_set(("steps",), {}), "steps"),
-        (_set(("steps",), [{}] * 1000), "at most"),
-        (_set(("steps", 0), "trust me"), "step 1"),
-        (_set(("steps", 0, "rule"), "trust-me"), "step 1: unknown rule"),
-        (_set(("steps", 0, "note"), "hello"), "step 1: unknown key"),
-        (_set(("steps", 0, "evidence"), []), "step 1"),
-        (_set(("steps", 0, "evidence", "cells"), 7), "step 1"),
+        (_set(("lines",), {}), "lines: not a list"),
+        (_set(("lines",), [{}] * (MAX_LINES + 1)), "at most 8192 lines"),
+        (_set(("lines", 0), "trust me"), "line 0: not an object"),
+        (_set(("lines", 0), {}), "line 0: rule missing"),
+        (_set(("lines", 0, "rule"), "trust-me"), "line 0: unknown rule"),
+        (_set(("lines", 0, "rule"), 7), "line 0: rule must be a name"),
+        (_set(("lines", 0, "note"), "hello"), "line 0: unknown key"),
+        (_set(("lines", 0, "evidence"), {}), "line 0: unknown key"),
+        (_set(("lines", 0, "parameters"), []), "line 0: .* parameters an object"),
+        (_set(("lines", 0, "parameters", "cells"), 7), "line 0: finite-table: what it is given cannot be used"),
+        (_set(("lines", 0, "place"), 0), "line 0: .* place a list"),
+        (_set(("lines", 0, "place"), [1]), "line 0: the place '1' is none in this mechanism"),
+        (_set(("lines", 0, "place"), [[0]]), r"line 0: the place '\[0\]' is none in this mechanism"),
+        (_set(("lines", 0, "premises"), [0]), "line 0: premises must be a list of numbers of lines before it"),
+        (_set(("lines", 0, "premises"), {}), "line 0: premises must be a list"),
+        (_set(("lines", 1, "premises"), [0]), "line 1: finite-table: it has no premises"),
+        (_set(("lines", 1, "premises"), [1]), "line 1: premises must be a list of numbers of lines before it"),
+        (_set(("lines", 1, "premises"), [2]), "line 1: premises must be a list of numbers of lines before it"),
+        (_set(("lines", 1, "premises"), [-1]), "line 1: premises must be a list of numbers of lines before it"),
+        (_set(("lines", 1, "premises"), [False]), "line 1: premises must be a list of numbers of lines before it"),
+        (_set(("lines", 1, "premises"), ["0"]), "line 1: premises must be a list of numbers of lines before it"),
+        (_set(("lines", 0, "prec"), 10**9), "line 0: prec is 1000000000, not a number of bits"),
+        (_set(("lines", 0, "prec"), 52), "line 0: prec is 52, not a number of bits"),
+        (_set(("lines", 0, "prec"), True), "line 0: prec is True, not a number of bits"),
+        (_set(("lines", 0, "prec"), "128"), "line 0: prec is '128', not a number of bits"),
         (_set(("note",), "hello"), "unknown key"),
         (lambda data: data.pop("prec"), "prec missing"),
-        (_set(("steps", 0, "evidence", "cells"), 0.5), "exact values only"),
+        (_set(("lines", 0, "parameters", "cells"), 0.5), "exact values only"),
+        (_set(("lines", 0, "place"), [0.5]), "exact values only"),
     ],
 )
 def test_a_damaged_certificate_is_refused_with_where_and_why(change, said):
-    data = certified("1.1", "PROVED", UPPER)
+    data = certified("1.1", "PROVED", UPPER, LOWER)
     change(data)
     with pytest.raises(CertificateError, match=said):
         kernel.check(data)
@@ -264,12 +286,23 @@ def fake(check) -> SimpleNamespace:
     return SimpleNamespace(NAME="fake", STATEMENT="", CHECKED=(), ASSUMED=("the moon",), SOURCE=Source("nowhere"), check=check)
 
 
-def run_with(monkeypatch, check, prec: int = 200) -> Bound:
-    monkeypatch.setattr(kernel, "TABLE", {"fake": fake(check)})
-    return kernel.bound(Claim(RESPONSE, num(1)), Step("fake", {}), prec)
+def of_the_claim(monkeypatch, check) -> None:
+    proof._known.clear()
+    monkeypatch.setattr(proof, "TABLE", {"fake": fake(check)})
+    monkeypatch.setattr(proof, "EXPLAINED", {"fake": fake(check)})
 
 
-def test_a_rule_runs_at_the_certificates_precision_and_flint_gets_its_own_back(monkeypatch):
+def inferred(claim: Claim, prec: int = 200, **parameters) -> tuple[Bound, ...]:
+    """What a fake rule proves, in a proof of its own."""
+    return as_bounds(kernel.infer(Proof(claim), "fake", parameters, (), prec).says)
+
+
+def run_with(monkeypatch, check, prec: int = 200) -> tuple[Bound, ...]:
+    of_the_claim(monkeypatch, check)
+    return inferred(Claim(RESPONSE, num(1)), prec)
+
+
+def test_a_rule_runs_at_the_precision_of_its_line_and_flint_gets_its_own_back(monkeypatch):
     before, seen = ctx.prec, []
 
     def check(claim, evidence):
@@ -282,25 +315,24 @@ def test_a_rule_runs_at_the_certificates_precision_and_flint_gets_its_own_back(m
 
 
 @pytest.mark.parametrize("error", [KeyError("x"), TypeError("x"), ValueError("x"), ZeroDivisionError("x"), RecursionError("x")])
-def test_evidence_that_makes_a_rule_stumble_is_a_damaged_certificate(monkeypatch, error):
+def test_parameters_that_make_a_rule_stumble_are_a_damaged_certificate(monkeypatch, error):
     def check(claim, evidence):
         raise error
 
-    with pytest.raises(CertificateError, match="fake: the evidence cannot be used"):
+    with pytest.raises(CertificateError, match="fake: what it is given cannot be used"):
         run_with(monkeypatch, check)
 
 
 def test_every_judgement_shows_what_its_rules_assume(monkeypatch):
-    monkeypatch.setattr(kernel, "TABLE", {"fake": fake(None)})
-    bounds = [Bound("upper", num(1), assumed=("the sun",))]
-    judgement = kernel.judge(Claim(Sampled(), num(1)), [Step("fake", {})], [tuple(bounds)])
+    of_the_claim(monkeypatch, lambda claim, evidence: Bound("upper", num(1), assumed=("the sun",)))
+    claim = Claim(Sampled(), num(1))
+    judgement = kernel.judge(claim, [kernel.infer(Proof(claim), "fake", {}, (), 128)])
     assert judgement.assumptions == ("the moon", "the sun")
 
 
 def of_the_mechanism(monkeypatch, check) -> None:
-    kernel._remembered.cache_clear()
-    monkeypatch.setattr(kernel, "TABLE", {"fake": fake(check)})
-    monkeypatch.setattr(kernel, "OF_THE_MECHANISM", frozenset(("fake",)))
+    of_the_claim(monkeypatch, check)
+    monkeypatch.setattr(proof, "OF_THE_MECHANISM", frozenset(("fake",)))
 
 
 def test_a_rule_about_the_mechanism_is_asked_once_for_all_claims_of_it_and_never_shown_what_is_claimed(monkeypatch):
@@ -311,13 +343,13 @@ def test_a_rule_about_the_mechanism_is_asked_once_for_all_claims_of_it_and_never
         return Bound("upper", num(3))
 
     of_the_mechanism(monkeypatch, check)
-    evidence, one = {"cut": "1/2"}, Claim(RESPONSE, num(1), num(0), num(1), name="one", mechanism_name="response")
+    one = Claim(RESPONSE, num(1), num(0), num(1), name="one", mechanism_name="response")
     for claim in (one, Claim(RESPONSE, num(2), Num(Fraction(1, 9)), num(1), name="two"), Claim(RESPONSE, None, None, num(1))):
-        assert kernel.bound(claim, Step("fake", evidence), 200) == (Bound("upper", num(3)),)
-    assert seen == [(None, None, "", "", num(1), evidence, 200)]
-    kernel.bound(one, Step("fake", {"cut": "1/3"}), 200)
-    kernel.bound(one, Step("fake", evidence), 201)
-    kernel.bound(Claim(RESPONSE, num(1), num(0), num(2)), Step("fake", evidence), 200)
+        assert inferred(claim, cut="1/2") == (Bound("upper", num(3)),)
+    assert seen == [(None, num(0), "", "", num(1), {"cut": "1/2"}, 200)]
+    inferred(one, cut="1/3")
+    inferred(one, 201, cut="1/2")
+    inferred(Claim(RESPONSE, num(1), num(0), num(2)), cut="1/2")
     assert len(seen) == 4
 
 
@@ -328,27 +360,53 @@ def test_a_refusal_is_never_remembered_as_a_proof(monkeypatch):
     of_the_mechanism(monkeypatch, check)
     for _ in range(2):
         with pytest.raises(Rejected, match="not so"):
-            kernel.bound(Claim(RESPONSE, num(1)), Step("fake", {}), 200)
+            inferred(Claim(RESPONSE, num(1)))
 
 
 def test_a_rule_about_the_mechanism_that_speaks_of_what_is_claimed_is_a_fault(monkeypatch):
     of_the_mechanism(monkeypatch, lambda claim, evidence: Bound("upper", num(0), quantity="delta"))
     with pytest.raises(RuntimeError, match="more than the mechanism"):
-        kernel.bound(Claim(RESPONSE, num(1)), Step("fake", {}), 200)
+        inferred(Claim(RESPONSE, num(1)))
 
 
 @pytest.mark.parametrize("rule", sorted(OF_THE_MECHANISM))
 def test_rules_about_the_mechanism_prove_the_same_whatever_is_claimed(rule):
     certificates = sorted(REPORTS.glob("*.cert.json"), key=lambda path: path.stat().st_size)
-    steps = ((unpack(decode(path.read_bytes())), path) for path in certificates if f'"rule": "{rule}"' in path.read_text())
-    found = next(((c, step) for c, _ in steps for step in c.steps if step.rule == rule), None)
-    assert found is not None, f"no committed certificate uses {rule}"
-    certificate, step = found
-    with precision(certificate.prec):
-        direct = TABLE[rule].check(certificate.claim, step.evidence)
+    read = (unpack(decode(path.read_bytes())) for path in certificates if f'"rule": "{rule}"' in path.read_text())
+    found = next(((c, number) for c in read for number, one in enumerate(c.lines) if one.rule == rule and not one.place), None)
+    assert found is not None, f"no committed certificate uses {rule} of the whole"
+    certificate, number = found
+    given, module = certificate.lines[number], TABLE[rule]
+    premises = kernel.replay(certificate)
+    with precision(given.prec):
+        arguments = certificate.claim, given.parameters
+        direct = module.infer(*arguments, [premises[i] for i in given.premises]) if hasattr(module, "infer") else module.check(*arguments)
     for epsilon, delta in ((num(1), num(0)), (None, Num(Fraction(1, 3))), (num(10**6), None)):
         other = replace(certificate.claim, epsilon=epsilon, delta=delta, name="another")
-        assert kernel.bound(other, step, certificate.prec) == (direct if isinstance(direct, tuple) else (direct,))
+        facts = kernel.replay(replace(certificate, claim=other, lines=up_to(certificate.lines, number)))
+        assert as_bounds(facts[-1].says) == (direct if isinstance(direct, tuple) else (direct,))
+
+
+def up_to(lines: tuple[Line, ...], number: int) -> tuple[Line, ...]:
+    """A line with those that it rests on, whichever way, and no others."""
+    kept, left = set(), [number]
+    while left:
+        kept.add(at := left.pop())
+        left += lines[at].premises
+    order = sorted(kept)
+    return tuple(replace(lines[at], premises=tuple(map(order.index, lines[at].premises))) for at in order)
+
+
+@pytest.mark.parametrize("rule", sorted({*TABLE, *OF_CURVES}))
+def test_a_rule_speaks_of_parts_where_the_registry_says_so_alone(rule):
+    parts = Compose((Part(RESPONSE), Part(RESPONSE, times=num(2))))
+    try:
+        Proof(Claim(parts, num(1))).infer(rule, (0,))
+    except (Rejected, CertificateError) as error:
+        refused = "it speaks of the whole claim, not of a part" in str(error)
+    else:
+        refused = False
+    assert refused == (rule not in ANYWHERE | OF_CURVES)
 
 
 # -- the command --------------------------------------------------------------------------------------------
@@ -358,7 +416,7 @@ def test_the_kernel_alone_rechecks_files(tmp_path):
     good, bad, forged = tmp_path / "good.cert.json", tmp_path / "bad.cert.json", tmp_path / "forged.cert.json"
     good.write_text(encode(certified("1.1", "PROVED", UPPER)))
     bad.write_text("{")
-    forged.write_text(json.dumps(certified("1.1", "PROVED", Step("finite-table", {"cells": [[0, 1, 1]]}))))
+    forged.write_text(json.dumps(certified("1.1", "PROVED", line("finite-table", {"cells": [[0, 1, 1]]}))))
     for files, code in (([good], 0), ([good, forged], 1), ([good, forged, bad], 2), ([tmp_path / "absent"], 2), ([], 2)):
         run = subprocess.run(
             [sys.executable, "-m", "dpverify.trusted.kernel", *map(str, files)], capture_output=True, text=True, check=False

@@ -23,7 +23,7 @@ from dpverify.catalogue.reader import MAX_PARAMETERS
 from dpverify.catalogue.toml import Fields
 from dpverify.catalogue.values import VERDICTS
 from dpverify.trusted.language import model
-from dpverify.trusted.language.certificate import MAX_STEPS, PRECISIONS, unpack
+from dpverify.trusted.language.certificate import MAX_LINES, PRECISIONS, unpack
 from dpverify.trusted.language.certificate import VERDICTS as VERDICT_WORDS
 from dpverify.trusted.language.errors import CertificateError, SpecError
 from dpverify.trusted.language.expr import FUNCTIONS
@@ -502,7 +502,9 @@ def test_a_certificate_says_of_a_mechanism_what_the_model_holds(kind):
 def test_the_limits_of_a_certificate_are_the_readers():
     known = schema("certificate")["properties"]
     assert (known["prec"]["minimum"], known["prec"]["maximum"]) == (PRECISIONS[0], PRECISIONS[-1])
-    assert known["steps"]["maxItems"] == MAX_STEPS
+    assert known["lines"]["maxItems"] == MAX_LINES
+    of_a_line = known["lines"]["items"]["properties"]["prec"]
+    assert (of_a_line["minimum"], of_a_line["maximum"]) == (PRECISIONS[0], PRECISIONS[-1])
     assert set(known["verdict"]["enum"]) == set(VERDICT_WORDS)
     assert set(schema("certificate")["definitions"]["kind_guarantee"]["properties"]["measure"]["enum"]) == model.MEASURES.keys()
 
@@ -516,9 +518,10 @@ def test_a_certificate_with_a_key_too_many_or_too_few_is_neither_valid_nor_read(
     data = certificate(name)
     unpack(data)
     for place, table in tables_of(data):
-        if "evidence" in place or place[-1:] == ("domains",):
+        if "parameters" in place or "place" in place or place[-1:] == ("domains",):
             continue  # what is in there belongs to the rule, or is named by the claim
-        needed = table.keys() - ({"adjacency"} if place == ("claim",) else set())
+        spared = {"adjacency"} if place == ("claim",) else {"place", "parameters", "premises", "prec"} if place[:1] == ("lines",) else set()
+        needed = table.keys() - spared
         for mutant in (changed(data, place, "nonsense", "1"), *(changed(data, place, key, None) for key in needed)):
             assert faults("certificate", mutant), (place, mutant)
             with pytest.raises(CertificateError):
@@ -527,5 +530,25 @@ def test_a_certificate_with_a_key_too_many_or_too_few_is_neither_valid_nor_read(
 
 def test_a_binary_float_is_in_no_valid_certificate():
     data = certificate("laplace.sensitivity-1-exact")
-    step = {"rule": "point-witness", "evidence": {"deep": [{"down": 0.5}]}}
-    assert faults("certificate", {**data, "steps": [*data["steps"], step]})
+    exact = {"rule": "point-witness", "parameters": {"deep": [{"down": "1/2"}]}, "place": [{"part": 0}], "premises": [0], "prec": 64}
+    assert faults("certificate", {**data, "lines": [*data["lines"], exact]}) == []
+    for line in ({**exact, "parameters": {"deep": [{"down": 0.5}]}}, {**exact, "place": [{"part": 0.5}]}, {**exact, "prec": 64.5}):
+        assert faults("certificate", {**data, "lines": [*data["lines"], line]})
+        with pytest.raises(CertificateError):
+            unpack({**data, "lines": [*data["lines"], line]})
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("rule", 1), ("rule", None), ("place", {}), ("place", "one step"), ("parameters", []), ("parameters", None), ("premises", 0),
+        ("premises", [-1]), ("premises", ["0"]), ("premises", [True]), ("premises", [None]), ("prec", 52), ("prec", 8193), ("prec", "64"),
+        ("prec", True), ("evidence", {}),
+    ],
+)  # fmt: skip
+def test_a_line_of_another_form_is_neither_valid_nor_read(key, value):
+    data = certificate("laplace.sensitivity-1-exact")
+    line = {**data["lines"][0], key: value}
+    assert faults("certificate", {**data, "lines": [*data["lines"], line]})
+    with pytest.raises(CertificateError):
+        unpack({**data, "lines": [*data["lines"], line]})

@@ -8,11 +8,11 @@ import pytest
 
 from dpverify.catalogue.reader import read_spec
 from dpverify.trusted import kernel
-from dpverify.trusted.language.certificate import Step
 from dpverify.trusted.language.errors import Rejected, SpecError
 from dpverify.trusted.language.expr import ONE, ZERO, num, parse
 from dpverify.trusted.language.model import Claim, EllipticalProcess, Guarantee, from_json, to_json
 from dpverify.verify import verify
+from tests.proofs import Step, bound
 
 SPECS = sorted((Path(__file__).parents[1] / "specs").glob("guarantee*.toml"))
 PROCESSES = sorted((Path(__file__).parents[1] / "specs").glob("elliptical_process*.toml"))
@@ -156,8 +156,10 @@ class TestCertificates:
 
     def test_an_order_of_one_or_less_is_rejected(self):
         data = json.loads(json.dumps(verify(self.CLAIM).certificate))
-        for step in data["steps"]:
-            step["evidence"]["curve"]["points"] = [["1", "1"]]
+        stated = [line for line in data["lines"] if line["rule"] == "stated-guarantee"]
+        assert stated
+        for line in stated:
+            line["parameters"]["points"] = [["1", "1"]]
         with pytest.raises(Rejected):
             kernel.check(data)
 
@@ -165,4 +167,4 @@ class TestCertificates:
     def test_guarantees_of_no_form_prove_nothing(self, guarantee):
         evidence = {"curve": {"rule": "stated-guarantee", "points": [["2", "1"]]}, "delta": True}
         with pytest.raises(Rejected):
-            kernel.bound(Claim(guarantee, ONE, parse("0.5")), Step("privacy-profile", evidence), 128)
+            bound(Claim(guarantee, ONE, parse("0.5")), Step("privacy-profile", evidence))

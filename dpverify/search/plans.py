@@ -80,7 +80,7 @@ def fact(proof: Proof, place: Place, plan: Plan) -> Fact:
             return single(proof, place, plan)
         return proof.infer(single_part.NAME, place, {}, [single(proof, (*place, 0), plan)])
     if name == loss_distribution.NAME:
-        return proof.infer(name, place, own, [single(proof, (*place, i), below) for i, below in enumerate(plan["parts"])])
+        return proof.infer(name, place, own, [single(proof, (*place, i), below) for i, below in enumerate(_inside(plan, "parts"))])
     if name in COMPOSITIONS:
         return proof.infer(name, place, own)
     raise Undecided(f"{str(name)[:60]!r} is no rule for a composition of parts.")
@@ -88,22 +88,30 @@ def fact(proof: Proof, place: Place, plan: Plan) -> Fact:
 
 def single(proof: Proof, place: Place, plan: Plan) -> Fact:
     """The curve of the one run of one mechanism at a place, proved as planned. Raises Rejected, CertificateError."""
-    mechanism, name = proof.places.run(place).part.mechanism, plan["rule"]
+    mechanism, name = proof.places.run(place).part.mechanism, _inside(plan, "rule")
     own = {key: value for key, value in plan.items() if key not in _BELOW}
     if name == group_privacy.NAME:
-        return proof.infer(name, place, own, [fact(proof, (*place, ONE_STEP), plan["part"])])
+        return proof.infer(name, place, own, [fact(proof, (*place, ONE_STEP), _inside(plan, "part"))])
     if name == pure_guarantee.NAME:
-        return proof.infer(name, place, own, [_premise(proof, place, plan["premise"])])
+        return proof.infer(name, place, own, [_premise(proof, place, _inside(plan, "premise"))])
     if isinstance(mechanism, Subsample):
-        return proof.infer(name, place, own, [fact(proof, (*place, {"part": 0}), plan["part"])])
+        return proof.infer(name, place, own, [fact(proof, (*place, {"part": 0}), _inside(plan, "part"))])
     if isinstance(mechanism, Parallel):
-        return proof.infer(name, place, own, [fact(proof, (*place, {"part": i}), below) for i, below in enumerate(plan["parts"])])
+        below = enumerate(_inside(plan, "parts"))
+        return proof.infer(name, place, own, [fact(proof, (*place, {"part": i}), inner) for i, inner in below])
     return proof.infer(name, place, own)
 
 
+def _inside(plan: Plan, key: str) -> Any:
+    """What a plan says of the parts. Raises Undecided where it says nothing: as where a rule for one thing is tried on another."""
+    if key not in plan:
+        raise Undecided(f"{plan.get('rule')}: the plan has no {key!r}.")
+    return plan[key]
+
+
 def _premise(proof: Proof, place: Place, step: Plan) -> Fact:
-    """A bound on the pure epsilon of the mechanism at a place."""
-    return proof.infer(step["rule"], place, step["evidence"])
+    """A bound on the pure epsilon of the mechanism at a place; of the whole as of its one run, for there a rule is asked what is claimed."""
+    return proof.infer(step["rule"], place or (0,), step["evidence"])
 
 
 def _joint(proof: Proof, place: Place, plan: Plan) -> Fact:

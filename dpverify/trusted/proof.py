@@ -48,10 +48,10 @@ class Proof:
 
     def infer(self, rule: str, place: Place = (), parameters: Mapping[str, Any] | None = None, premises: Sequence[Fact] = ()) -> Fact:
         """What a rule proves of a place, at the working precision of the moment. Raises Rejected, or CertificateError for a misuse."""
-        text = json.dumps(parameters or {}, sort_keys=True, allow_nan=False)
         try:
+            text = json.dumps(parameters or {}, sort_keys=True, allow_nan=False)
             about = self._about(rule, place)
-            key = (rule, about, text, tuple(map(id, premises)), ctx.prec)
+            key = (rule, about, not place, text, tuple(map(id, premises)), ctx.prec)  # of the whole alone is what counts for the claim
             if key not in self._facts:
                 says = _said(rule, about, text, tuple(premises))
                 assumed = tuple(EXPLAINED[rule].ASSUMED)
@@ -98,7 +98,7 @@ _known: Final = _Remembered()
 def _said(name: str, about: Run | Claim, text: str, premises: tuple[Fact, ...]) -> Says:
     """What a rule says. Equal questions with equal parameters and premises that say the same have one answer."""
     grounds = tuple(premise.says for premise in premises)
-    key = (name, about, text, tuple(map(id, grounds)), ctx.prec)
+    key = (name, about, text, tuple((premise.rule, premise.about, id(premise.says)) for premise in premises), ctx.prec)
     if key in _known:
         _known.move_to_end(key)
         return _known[key][0]

@@ -12,7 +12,7 @@ from dpverify.search.losses import propose
 from dpverify.trusted.facts.pairs import Curve, Pair
 from dpverify.trusted.language.errors import CertificateError, DpverifyError
 from dpverify.trusted.numbers.balls import precision, rational
-from dpverify.trusted.rules.composition import distributions, losses, privacy_profile
+from dpverify.trusted.rules.composition import loss_distribution, losses, privacy_profile
 
 F = Fraction
 ONE = ((F(3, 4), F(1, 4)), (F(1, 4), F(3, 4)))
@@ -66,7 +66,7 @@ def real(x):
 def test_the_sum_over_all_outputs_lies_between_the_bounds(tables, times):
     parts = [exact(table) for table in tables]
     with precision(64), mp.workdps(30):
-        found = distributions.curve(parts, times, evidence(parts, times, 0.5))
+        found = loss_distribution.distributions(parts, times, evidence(parts, times, 0.5))
         exactly = truth(tables, times, mp.mpf(1) / 2)
         at = rational(F(1, 2))
         assert not found.upper.worst(at) < arb(mp.nstr(exactly, 25)) - arb(10) ** -18
@@ -77,7 +77,7 @@ def test_the_sum_over_all_outputs_lies_between_the_bounds(tables, times):
 def test_what_the_parts_rest_on_is_kept():
     parts = [replace(exact(ONE, assumed=("a",)), below=("c",)), exact(OTHER, assumed=("b",))]
     with precision(64):
-        found = distributions.curve(parts, (1, 1), evidence(parts, (1, 1), 0.5))
+        found = loss_distribution.distributions(parts, (1, 1), evidence(parts, (1, 1), 0.5))
     assert {"a", "b"} <= set(found.assumed) and found.below == ("c",)
     assert found.rules == ("loss-distribution", "finite-curve")
 
@@ -85,14 +85,14 @@ def test_what_the_parts_rest_on_is_kept():
 def test_a_side_is_known_only_where_every_part_has_it():
     parts = [exact(ONE), Curve(pair(ONE), None, ())]
     with precision(64):
-        found = distributions.curve(parts, (1, 1), evidence(parts, (1, 1), 0.5))
+        found = loss_distribution.distributions(parts, (1, 1), evidence(parts, (1, 1), 0.5))
     assert found.upper is not None and found.lower is None
 
 
 @pytest.mark.parametrize("grid", [None, 7, "x", [], {}])
 def test_evidence_without_a_grid_is_refused(grid):
     with precision(64), pytest.raises((CertificateError, DpverifyError)):
-        distributions.curve([exact(ONE)], (2,), {"grid": grid})
+        loss_distribution.distributions([exact(ONE)], (2,), {"grid": grid})
 
 
 @pytest.mark.parametrize("swapped", [False, True])
@@ -107,7 +107,7 @@ def test_the_lower_bound_of_the_lesser_order_is_never_made(monkeypatch, swapped)
     monkeypatch.setattr(losses, "lower_sums", counted)
     rows = SKEWED[::-1] if swapped else SKEWED
     with precision(96):
-        found = distributions.curve([exact(rows)], (6,), evidence([exact(rows)], (6,), 0.5))
+        found = loss_distribution.distributions([exact(rows)], (6,), evidence([exact(rows)], (6,), 0.5))
         below = privacy_profile._certain(found, rational(F(1, 2)))
         assert len(made) == 1
         assert below.overlaps(found.lower.worst(rational(F(1, 2))))
@@ -121,7 +121,7 @@ def test_what_one_order_alone_has_is_kept_apart_from_the_other():
         return Pair(lambda e: arb(0), lambda e: arb(0), rests=tuple((lambda n=n: arb(n) / 8) for n in eighths))
 
     with precision(64):
-        forward, backward = distributions._rests([gone(1, 2), gone(3, 0)], [2, 1])
+        forward, backward = loss_distribution._rests([gone(1, 2), gone(3, 0)], [2, 1])
         assert abs(float(forward().mid()) - (1 - (7 / 8) ** 2 * 5 / 8)) < 1e-15
         assert abs(float(backward().mid()) - (1 - (6 / 8) ** 2)) < 1e-15
-        assert distributions._rests([Pair(lambda e: arb(0), lambda e: arb(0))], [1]) is None
+        assert loss_distribution._rests([Pair(lambda e: arb(0), lambda e: arb(0))], [1]) is None

@@ -10,14 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mpmath import mp
 
+from dpverify.search import plans
 from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected, Undecided
 from dpverify.trusted.language.expr import Num, num, parse
 from dpverify.trusted.language.model import L2, Compose, Exponential, Group, Lipschitz, Radial, Selection, Table
 from dpverify.trusted.language.model import Part as Piece
 from dpverify.trusted.numbers.balls import precision, rational
-from dpverify.trusted.rules.composition import finite_composition, tree
+from dpverify.trusted.parts.runs import Run
+from dpverify.trusted.rules.composition import finite_composition
 from dpverify.trusted.rules.composition.finite_composition import Part, coprime
-from dpverify.trusted.rules.composition.premises import pure_epsilon
 from dpverify.trusted.rules.curves import finite, optimal_composition
 
 LOPSIDED = [[Fraction(9, 10), Fraction(1, 10)], [Fraction(2, 5), Fraction(3, 5)]]
@@ -300,7 +301,7 @@ def test_what_is_no_finite_mechanism_is_rejected(mechanism):
 
 def derived(mechanism, **evidence):
     with precision(96):
-        return tree.curve(Piece(mechanism), {"rule": finite_composition.NAME, **evidence}, pure_epsilon)
+        return plans.curve(Run(Piece(mechanism)), {"rule": finite_composition.NAME, **evidence})
 
 
 @pytest.mark.parametrize("at", ["x", "1 +", "log(0)"])
@@ -319,7 +320,7 @@ def test_a_limit_that_is_none_is_refused(most):
 
 
 def test_less_work_may_be_asked_for():
-    with pytest.raises(Undecided, match="more than 5 products"):
+    with pytest.raises(Rejected, match="more than 5 products"):
         derived(Compose((Piece(table(LOPSIDED), times=num(2)),)), most=5)
 
 

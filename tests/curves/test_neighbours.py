@@ -5,8 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from dpverify.trusted import kernel
-from dpverify.trusted.language.certificate import Step
+from dpverify.search import plans
 from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
 from dpverify.trusted.language.expr import num, parse
 from dpverify.trusted.language.model import (
@@ -32,9 +31,10 @@ from dpverify.trusted.language.model import (
 from dpverify.trusted.numbers.balls import constant, precision, rational
 from dpverify.trusted.order.compare import certainly_equal
 from dpverify.trusted.parts import neighbours
-from dpverify.trusted.rules.composition import tree
-from dpverify.trusted.rules.composition.premises import pure_epsilon
+from dpverify.trusted.parts.runs import Run
+from dpverify.trusted.proof import Proof
 from dpverify.verify import verify
+from tests.proofs import Step, bound
 
 F = Fraction
 LAPLACE = Radial(parse("exp(-r)"), L1, num(1))
@@ -55,7 +55,7 @@ def table(*rows, adjacent=None):
 
 
 def step(mechanism, evidence, **claimed):
-    return kernel.bound(Claim(mechanism, **{"epsilon": None, **claimed}), Step("combination", evidence), 128)
+    return bound(Claim(mechanism, **{"epsilon": None, **claimed}), Step("combination", evidence), 128)
 
 
 GRID = {"spacing": "1/64", "nudge": "1/4096", "bits": 64, "tail": 40, "ranges": [[-200, 200], [-200, 200]]}
@@ -193,7 +193,7 @@ def test_a_query_that_does_not_fit_its_noise_is_refused_although_one_pair_of_nei
     claim = Claim(join((bad, asks(1, 1))), num(50), parse("1/2"))
     for evidence in ({"side": "upper", "neighbours": {"plans": [{}], "of": [0, 0]}}, lower(difference("1", "0"), {}, {})):
         with pytest.raises(Rejected, match=r"the norm|the query"):
-            kernel.bound(claim, Step("combination", evidence), 64)
+            bound(claim, Step("combination", evidence), 64)
     assert verify(claim, 6).judgement.verdict == "UNKNOWN"
 
 
@@ -202,7 +202,7 @@ def test_a_query_that_does_not_fit_its_noise_is_refused_although_one_pair_of_nei
 
 def curve(mechanism, evidence):
     with precision(80):
-        return tree.curve(Part(mechanism), evidence, pure_epsilon)
+        return plans.curve(Run(Part(mechanism)), evidence)
 
 
 @pytest.mark.parametrize("seen", ["as it is", "after a map of all", "after a map of one"])
@@ -231,9 +231,27 @@ def test_a_curve_of_parts_that_share_their_neighbours_has_no_lower_bound_of_its_
 
 @pytest.mark.parametrize("below", [{"choice": 2}, {"choice": -1}, {"choice": True}, {"choice": "0"}, 3])
 def test_a_choice_that_is_none_is_refused(below):
-    above = {"plans": [{"rule": "laplace"}], "of": [0, 0]}
     with pytest.raises(CertificateError):
-        curve(both(), {"rule": "joint-neighbours", "above": above, "below": below})
+        joint({"above": [0, 1], "below": below})
+
+
+BOTH = both()
+
+
+def joint(parameters, parts=BOTH):
+    """The rule with the curves at both pairs of neighbours as its premises."""
+    proof = Proof.of_run(Run(Part(parts)))
+    with precision(80):
+        single = [plans.fact(proof, ({"choice": number},), {"rule": "laplace"}) for number in (0, 1)]
+        return proof.infer("joint-neighbours", (), parameters, single)
+
+
+@pytest.mark.parametrize("above", [[0], [0, 1, 1], [0, 2], [0, -1], [0, True], [0, "1"], [0, None], [0, 0], [1, 0], 3, {}, None])
+def test_every_pair_of_neighbours_wants_the_curve_there(above):
+    different = Compose((asks(1, 0), asks(0, 2)))
+    assert joint({"above": [0, 1]}, different).says.upper is not None
+    with pytest.raises(CertificateError):
+        joint({"above": above}, different)
 
 
 @pytest.mark.parametrize("sign", [1, -1])
@@ -241,7 +259,7 @@ def test_the_first_distribution_is_the_one_with_the_record(sign):
     # one record more moves the answer by `sign`: P is the density about it, Q the one about 0
     part = neighbours.at(Part(Compose((asks(sign, noise=BENT), asks(0)))), (((("records", 1, "add-remove")), (F(1),)),))
     with precision(64):
-        found = tree.curve(part, {"rule": "line"}, pure_epsilon)
+        found = plans.curve(Run(part), {"rule": "line"})
         forward, backward = (float(profile(rational(F(1, 2))).mid()) for profile in (found.upper.forward, found.upper.backward))
 
     def density(z):
@@ -308,10 +326,11 @@ def test_tables_that_name_different_neighbours_are_looked_at_together_alone():
 
 def test_parts_that_nothing_connects_are_taken_to_be_worst_together_from_below_alone():
     for parts in ((asks(1, 0), BARE), (table(["3/4", "1/4"], ["1/4", "3/4"]), BARE), (asks(1), Part(Lipschitz(asks(1), num(2))))):
-        judged = verify(Claim(Compose(parts), num(1))).judgement
-        assert judged.verdict == "REFUTED" and neighbours.APART in judged.assumptions
-        for written in verify(Claim(Compose(parts), num(1))).certificate["steps"]:
-            (found,) = kernel.bound(Claim(Compose(parts), num(1)), Step(written["rule"], written["evidence"]), 128)
+        answer = verify(Claim(Compose(parts), num(1)))
+        assert answer.judgement.verdict == "REFUTED" and neighbours.APART in answer.judgement.assumptions
+        stated = [found for line, bounds in answer.proved if not line.place for found in bounds]
+        assert {found.side for found in stated} == {"upper", "lower"}
+        for found in stated:
             assert (neighbours.APART in found.assumed) == (found.side == "lower")
 
 

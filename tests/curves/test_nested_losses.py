@@ -16,7 +16,8 @@ from dpverify.trusted.facts.pairs import Curve, Pair
 from dpverify.trusted.language.expr import Num, num, parse
 from dpverify.trusted.language.model import L1, L2, Claim, Compose, Part, Radial, Subsample
 from dpverify.trusted.numbers.balls import precision, rational
-from dpverify.trusted.rules.composition import distributions, losses, poisson_subsampling, privacy_profile
+from dpverify.trusted.rules.composition import loss_distribution, losses, poisson_subsampling
+from tests.proofs import Step, bound
 
 F = Fraction
 BITS = 160
@@ -96,7 +97,7 @@ def any_node(draw, depth=2):
         other, others = draw(any_node(0))
         parts, truths, counts = [*parts, other], [*truths, others], [*counts, 1]
     grid, back = draw(any_grid(len(parts))), draw(any_grid(len(parts)))
-    found = distributions.curve(parts, counts, {"grid": grid, "reverse": back})
+    found = loss_distribution.distributions(parts, counts, {"grid": grid, "reverse": back})
     rows = merged(truths[0] if len(truths) == 1 else joined(*truths))
     if draw(st.booleans()):
         rate = draw(st.sampled_from([F(1, 1000), F(1, 10), F(1, 3), F(9, 10), F(999, 1000)]))
@@ -147,7 +148,7 @@ def test_masses_with_more_than_all_of_the_other_side_still_bound_from_below():
         places = (masses.start + j * masses.spacing for j in range(masses.masses.length()))
         other = sum(rational(F(int(m), 2**128)) * (-rational(place)).exp() for m, place in zip(masses.masses.coeffs(), places, strict=True))
         assert other > arb("1.12")  # or the test has lost its point
-        whole = distributions.curve([Curve(pair, pair, ())], [2], {"grid": FORGED}).lower
+        whole = loss_distribution.distributions([Curve(pair, pair, ())], [2], {"grid": FORGED}).lower
         for n in range(-300, 300):
             at = rational(F(n, 100)).mid()
             assert whole.delta(at) >= -at.expm1() - arb(2) ** -100
@@ -168,6 +169,6 @@ def test_no_steps_of_a_grid_inside_a_sample_refute_what_is_true(rate, spacing, f
     outer = {"spacing": str(spacing), "nudge": str(spacing / 2**20), "bits": 128, "tail": 100, "ranges": [[first, 40], [-last, last]]}
     inner = {"rule": "loss-distribution", "grid": FORGED, "parts": [{"rule": "laplace"}]}
     parts = [{"rule": "poisson-subsampling", "part": inner}, {"rule": "gaussian"}]
-    evidence = {"curve": {"rule": "loss-distribution", "grid": outer, "reverse": outer, "parts": parts}, "delta": True, "prec": 128}
-    sides = {bound.side: bound.value.value for bound in privacy_profile.check(claim, evidence)}
+    evidence = {"curve": {"rule": "loss-distribution", "grid": outer, "reverse": outer, "parts": parts}, "delta": True}
+    sides = {each.side: each.value.value for each in bound(claim, Step("privacy-profile", evidence), 128)}
     assert sides["lower"] <= F("0.12694") and sides["upper"] >= F("0.126936")

@@ -10,16 +10,17 @@ from fractions import Fraction
 
 import mpmath
 import pytest
-from dpverify.trusted.rules.composition.premises import pure_epsilon
 
+from dpverify.search import plans
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import Num, parse
 from dpverify.trusted.language.model import Claim, Compose, Group, Lipschitz, Part, PostProcess, Product, Query, Subsample, Translation
 from dpverify.trusted.numbers.balls import constant, precision, rational
 from dpverify.trusted.parts.neighbours import is_told
 from dpverify.trusted.parts.runs import Run
-from dpverify.trusted.rules.composition import combination, finite_losses, leaves, poisson_subsampling, tree
+from dpverify.trusted.rules.composition import combination, finite_losses, poisson_subsampling
 from dpverify.verify import verify
+from tests.proofs import Step, bound
 
 F = Fraction
 ONE_SIDED = Translation(parse("exp(-z)"), (Num(F(0)), None))
@@ -50,7 +51,7 @@ def test_the_lower_bound_of_a_sample_is_of_the_order_that_occurs(noise, columns,
     rule = "lattice" if noise.integers else "line"
     columns = tuple(c for c in columns if not noise.integers or F(c).denominator == 1)
     with precision(100):
-        found = poisson_subsampling.curve(leaves.curve(Run(asked(*columns, noise=noise)), {"rule": rule}), Num(RATE))
+        found = poisson_subsampling.curve(plans.curve_of_one(Run(asked(*columns, noise=noise)), {"rule": rule}), Num(RATE))
         below, above = found.lower.worst(rational(epsilon)), found.upper.worst(rational(epsilon))
         truth = sampled_delta(up, epsilon)
         assert abs(float(below.mid()) - float(truth)) < 1e-12
@@ -61,8 +62,8 @@ def test_the_lower_bound_of_a_sample_is_of_the_order_that_occurs(noise, columns,
 
 def test_records_that_move_the_answer_both_ways_leave_the_upper_bound_for_either_order():
     with precision(100):
-        one, both = (leaves.curve(Run(asked(*columns)), {"rule": "line"}) for columns in ((1, F(1, 2)), (1, F(-1, 2))))
-        again = leaves.curve(Run(asked(1), factor=Num(F(2))), {"rule": "line"})
+        one, both = (plans.curve_of_one(Run(asked(*columns)), {"rule": "line"}) for columns in ((1, F(1, 2)), (1, F(-1, 2))))
+        again = plans.curve_of_one(Run(asked(1), factor=Num(F(2))), {"rule": "line"})
     assert one.exact and not both.exact and both.upper.forward is both.upper.backward
     assert again.upper.forward is again.upper.backward  # of two records one may come and one go
 
@@ -73,7 +74,7 @@ def test_a_map_of_the_data_may_exchange_the_neighbours():
     for epsilon in (F(1, 10), F(1), F(3)):
         with precision(100):
             plan = {"rule": "poisson-subsampling", "part": {"rule": "line"}}
-            found = tree.curve(Part(Subsample(moved, rate)), plan, pure_epsilon)
+            found = plans.curve(Run(Part(Subsample(moved, rate))), plan)
             assert float(found.upper.worst(rational(epsilon)).mid()) >= float(sampled_delta(False, epsilon)) - 1e-12
             for part, times in ((asked(1), 1), (moved, 1), (moved, 2)):
                 with pytest.raises(Rejected, match="exchange the neighbours"):
@@ -100,7 +101,7 @@ def test_a_map_or_several_steps_round_parts_that_share_their_neighbours_may_exch
     # as of one part: what a sample of it bounds is the order that is worst, whichever the query's own is
     plan = {"rule": "poisson-subsampling", "part": {"rule": "joint-neighbours", "above": {"plans": [{"rule": "line"}], "of": [0]}}}
     with precision(100):
-        found = tree.curve(Part(Subsample(Part(moved), Num(RATE))), plan, pure_epsilon)
+        found = plans.curve(Run(Part(Subsample(Part(moved), Num(RATE))), plan))
         assert float(found.upper.worst(rational(epsilon)).mid()) >= float(sampled_delta(False, epsilon, steps)) - 1e-12
 
 
@@ -108,15 +109,15 @@ def test_one_step_that_is_no_map_leaves_the_order_of_parts_that_share_their_neig
     plan = {"rule": "poisson-subsampling", "part": {"rule": "joint-neighbours", "above": {"plans": [{"rule": "line"}], "of": [0]}}}
     for part in (BESIDE_NOTHING, Part(Group(BESIDE_NOTHING, Num(F(1)))), Part(PostProcess(BESIDE_NOTHING))):
         with precision(100):
-            found = tree.curve(Part(Subsample(part, Num(RATE))), plan, pure_epsilon)
+            found = plans.curve(Run(Part(Subsample(part, Num(RATE))), plan))
             assert abs(float(found.upper.worst(rational(F(1, 10))).mid()) - float(sampled_delta(True, F(1, 10)))) < 1e-12
 
 
 def test_the_upper_bound_behind_a_map_is_for_both_orders():
     claim = Part(Lipschitz(Part(Subsample(Part(Translation(parse("exp(-abs(z))")), Num(F(1))), Num(RATE))), Num(F(1))))
     with precision(100):
-        found = tree.curve(claim, {"rule": "poisson-subsampling", "part": {"rule": "laplace"}}, pure_epsilon)
-        alone = tree.curve(claim.mechanism.part, {"rule": "poisson-subsampling", "part": {"rule": "laplace"}}, pure_epsilon)
+        found = plans.curve(Run(claim), {"rule": "poisson-subsampling", "part": {"rule": "laplace"}})
+        alone = plans.curve(Run(claim.mechanism.part), {"rule": "poisson-subsampling", "part": {"rule": "laplace"}})
         at = rational(F(1, 3))
         assert found.upper.forward is found.upper.backward and alone.upper.forward is not alone.upper.backward
         assert found.upper.forward(at) >= alone.upper.worst(at).lower()
@@ -139,11 +140,11 @@ def test_only_noise_that_is_not_symmetric_under_a_query_by_records_of_one_sign_i
 def test_the_pure_epsilon_of_a_sample_is_bounded_by_what_either_order_has(columns, least):
     claim = Claim(Subsample(asked(*columns), Num(RATE)), None)
     witness = {"a": ["1/2"], "b": ["-1/2"], "event": "7/16", "radius": "7/16", "value": "inf"}
-    bound = combination.check(claim, {"side": "lower", "part": {"rule": "point-witness", "evidence": witness}})
+    (found,) = bound(claim, Step("combination", {"side": "lower", "part": {"rule": "point-witness", "evidence": witness}}))
     if least is None:
-        assert bound.value is combination.INFINITE
+        assert found.value is combination.INFINITE
     else:
-        assert abs(_number(bound.value) - _number(parse(least))) < 1e-15
+        assert abs(_number(found.value) - _number(parse(least))) < 1e-15
 
 
 def test_the_whole_data_as_the_sample_keep_the_part_s_epsilon():

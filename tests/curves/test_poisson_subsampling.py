@@ -6,14 +6,14 @@ import pytest
 from flint import arb
 from mpmath import mp
 
+from dpverify.search import plans
 from dpverify.trusted.facts.pairs import Curve, Pair
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import Num, num, parse
 from dpverify.trusted.language.model import Compose, Part, Subsample, Table
 from dpverify.trusted.numbers.balls import constant, precision, rational
 from dpverify.trusted.parts.runs import Run
-from dpverify.trusted.rules.composition import poisson_subsampling, tree
-from dpverify.trusted.rules.composition.premises import pure_epsilon
+from dpverify.trusted.rules.composition import poisson_subsampling
 
 F = Fraction
 P, Q = (F(1, 2), F(1, 3), F(1, 6)), (F(1, 5), F(1, 5), F(3, 5))
@@ -117,6 +117,6 @@ def test_either_of_two_inputs_may_have_the_record_whatever_the_evidence_says_of_
     inner = Part(Compose((Part(Table(tuple(tuple(map(Num, row)) for row in rows)), times=Num(F(3))),)))
     joint = {"rule": "joint-neighbours", "above": {"plans": [{"rule": "finite-composition", "at": "0"}], "of": [0]}}
     with precision(100):
-        found = tree.combine([Run(Part(Subsample(inner, Num(rate))))], {"rule": "poisson-subsampling", "part": joint}, pure_epsilon)
+        found = plans.curve(Run(Part(Subsample(inner, Num(rate)))), {"rule": "poisson-subsampling", "part": joint})
         for epsilon in (F(0), F(1, 10), F(1), F(3)):
             assert float(found.upper.worst(rational(epsilon)).upper()) >= float(rate) * (1 - 0.4**3) - 1e-12

@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from dpverify.trusted import kernel
-from dpverify.trusted.language.certificate import Step
+from dpverify.trusted.language.certificate import pack, unpack
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE, Num, call, num
 from dpverify.trusted.language.model import (
@@ -35,9 +35,12 @@ from dpverify.trusted.language.model import (
 )
 from dpverify.trusted.numbers.balls import exact
 from dpverify.trusted.order.compare import enclose
+from dpverify.trusted.parts.places import ONE_STEP
 from dpverify.trusted.parts.runs import Run, merged
-from dpverify.trusted.registry import CURVES
+from dpverify.trusted.proof import as_bounds
+from dpverify.trusted.registry import CURVES, TABLE
 from dpverify.verify import verify
+from tests.proofs import Step, bound, certified
 
 Pair = tuple[tuple[Fraction, Fraction], ...]
 """P and Q of each output, the one with the record first, outputs of one likelihood ratio together."""
@@ -261,6 +264,7 @@ def single(draw: Any, run: Run) -> dict[str, Any]:
 
 
 ODD = ["-1", "0", "1", "1/0", "2", "1/3", "10**9", "9" * 40, "", None, True, -1, 0, 1, 10**6, 2**64, [], {}, [[0, 1]], *CURVES]
+ODD += [{"part": 0}, {"part": 1}, {"choice": 0}, ONE_STEP, [0], [{"part": 0}], [{"part": 0}, 0], *TABLE]
 
 
 @st.composite
@@ -296,7 +300,7 @@ def holders(data: Any) -> Iterator[tuple[Any, Any]]:
 # -- laws --------------------------------------------------------------------------------------------
 
 
-def contains_truth(part: Part, found: tuple[Any, ...], factor: Fraction) -> None:
+def contains_truth(part: Part, found: Iterable[Any], factor: Fraction) -> None:
     truth = divergence(neighbours(part), factor)
     for one in found:
         value: arb = enclose(one.value, 200)
@@ -320,7 +324,7 @@ def test_bounds_contain_the_truth_whatever_the_grid(data, part, factor):
     neighbours(part)
     proof = {"curve": data.draw(evidence(Part(part.mechanism))), "delta": True}
     try:
-        found = kernel.bound(asked(part, factor), Step("privacy-profile", proof), 80)
+        found = bound(asked(part, factor), Step("privacy-profile", proof), 80)
     except Rejected:
         return  # such as a group of parallel parts
     contains_truth(part, found, factor)
@@ -331,19 +335,22 @@ def test_bounds_contain_the_truth_whatever_the_grid(data, part, factor):
 def test_groups_of_samples_contain_the_truth(data, part, rate, factor):
     group = Part(Group(Part(Subsample(part, num(Fraction(rate, 10)))), num(2)))
     proof = {"curve": data.draw(evidence(group)), "delta": True}
-    contains_truth(group, kernel.bound(asked(group, factor), Step("privacy-profile", proof), 80), factor)
+    contains_truth(group, bound(asked(group, factor), Step("privacy-profile", proof), 80), factor)
 
 
 @QUICK
 @given(st.data(), trees, factors)
 def test_forged_evidence_is_refused_or_true(data, part, factor):
     neighbours(part)
-    proof = {"curve": data.draw(forged(data.draw(evidence(Part(part.mechanism))))), "delta": True}
+    claim, proof = asked(part, factor), {"curve": data.draw(evidence(Part(part.mechanism))), "delta": True}
     try:
-        found = kernel.bound(asked(part, factor), Step("privacy-profile", proof), 80)
+        honest = certified(claim, "UNKNOWN", Step("privacy-profile", proof), prec=80)
+        lines = data.draw(forged({"lines": honest["lines"]})).get("lines")
+        facts = kernel.replay(unpack({**pack(claim, 80, "UNKNOWN", ()), "lines": lines}))
     except (Rejected, CertificateError):
         return
-    contains_truth(part, found, factor)
+    found = [each for one in facts if not one.place for each in as_bounds(one.says)]
+    contains_truth(part, [each for each in found if each.quantity == "delta"], factor)
 
 
 @pytest.mark.parametrize("below", [0, 1])

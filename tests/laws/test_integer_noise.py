@@ -13,10 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpverify.trusted import kernel
 from dpverify.trusted.facts.assumptions import ATTAINED, EVERY, ONWARD, WHOLE_ATTAINED
 from dpverify.trusted.facts.bounds import INFINITE, Infinite
-from dpverify.trusted.language.certificate import Step
 from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected, Undecided
 from dpverify.trusted.language.expr import ONE, ZERO, Num, num, parse
 from dpverify.trusted.language.model import (
@@ -43,6 +41,7 @@ from dpverify.trusted.order.sensitivity import further, off_the_integers, sensit
 from dpverify.trusted.parts.runs import Run, leaf
 from dpverify.trusted.rules.additive import cosets
 from dpverify.verify import verify
+from tests.proofs import Step, bound
 
 MP = mpmath.mp.clone()
 MP.dps = 40
@@ -317,7 +316,7 @@ def test_every_rule_about_additive_noise_refuses_such_a_query():
         for side in ("upper", "lower"):
             evidence = {"side": side, "a": ["0"], "b": ["1"], "value": "0", "start": "1", "pieces": [], "cells": [], "ends": []}
             with pytest.raises(DpverifyError):
-                kernel.bound(claim, Step(name, evidence), 128)
+                bound(claim, Step(name, evidence), 128)
 
 
 def test_an_infinite_bound_is_what_the_rule_proves():

@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy import integrate
 
+from dpverify.search import plans
 from dpverify.trusted.facts.bounds import Infinite
 from dpverify.trusted.language.errors import DpverifyError
 from dpverify.trusted.language.expr import num, parse
@@ -35,8 +36,8 @@ from dpverify.trusted.language.model import (
 )
 from dpverify.trusted.numbers.balls import rational
 from dpverify.trusted.order.compare import enclose
-from dpverify.trusted.rules.composition import combination, tree
-from dpverify.trusted.rules.composition.premises import pure_epsilon
+from dpverify.trusted.parts.runs import Run
+from dpverify.trusted.rules.composition import combination
 from dpverify.verify import verify
 
 QUICK = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
@@ -419,7 +420,7 @@ def test_a_sample_takes_what_is_behind_a_map_or_some_steps_away_in_its_worse_ord
     inner = Compose(tuple(Part(Translation(hinge), None, Query(((Fraction(k),),), "add-remove")) for k in (move, 0)))
     held = inner if holder is None else PostProcess(Part(holder(Part(inner), num(steps))))
     plan: Any = {"rule": "joint-neighbours", "above": {"plans": [{"rule": "line"}], "of": [0]}}
-    found = tree.curve(Part(Subsample(Part(held), parse("1/2"), "poisson")), {"rule": "poisson-subsampling", "part": plan}, pure_epsilon)
+    found = plans.curve(Run(Part(Subsample(Part(held), parse("1/2"), "poisson"))), {"rule": "poisson-subsampling", "part": plan})
     truth = max(sampled_hinge(steps * way, 0.5, 0.25) for way in ((1, -1) if exchanged else (move,)))
     assert found.upper is not None
     assert float(found.upper.worst(rational(Fraction(1, 4))).mid()) == pytest.approx(truth, abs=1e-5)

@@ -44,7 +44,7 @@ def certificates() -> list[tuple[str, Claim, kernel.Judgement]]:
         if claimed["mechanism"]["kind"] not in PICTURED or claimed["domains"] or claimed["delta"] != "0" or key in found:
             continue
         # no picture of a curve, of answers that never move, or of outputs that never meet
-        if not any(step["rule"] in ("privacy-profile", "equal-answers", "cosets") for step in data["steps"]):
+        if not any(line["rule"] in ("privacy-profile", "equal-answers", "cosets") for line in data["lines"]):
             found[key] = (path.name, from_json(claimed), kernel.check(data))
     return list(found.values())
 

@@ -10,10 +10,9 @@ from fractions import Fraction
 import pytest
 
 from dpverify.pictures.bands import delta_band
-from dpverify.report import Entry, proof, record, text
+from dpverify.report import Entry, derived, proof, record, text
 from dpverify.report.results import Results
 from dpverify.trusted import kernel
-from dpverify.trusted.facts import assumptions
 from dpverify.trusted.facts.assumptions import (
     ANY,
     ATTAINED,
@@ -62,6 +61,7 @@ from dpverify.trusted.language.model import (
 )
 from dpverify.trusted.rules.composition import measures
 from dpverify.verify import verify
+from tests.proofs import Step, bound, line
 
 POSITIVE, NORMALISED = "the density is non-negative", "the density integrates to 1 for every input"
 
@@ -186,7 +186,7 @@ def test_a_loss_that_is_worst_at_a_shorter_distance_needs_every_distance():
     point = {"a": ["1"], "b": ["3/2"], "radius": "1/1000000", "value": "1/10"}
     for sensitivity, needs in (("1/2", False), ("2", False), ("4", True)):
         # distances 1 and 3/2 from answers exactly D apart: a triangle where 1/2 <= D <= 5/2
-        (found,) = kernel.bound(Claim(ring, None, sensitivity=parse(sensitivity)), kernel.Step("point-witness", point), 128)
+        (found,) = bound(Claim(ring, None, sensitivity=parse(sensitivity)), Step("point-witness", point))
         assert (EVERY in found.assumed) == needs
 
 
@@ -194,7 +194,7 @@ def test_a_shorter_difference_of_a_query_needs_histograms_that_are_real_valued()
     point = {"a": ["1"], "b": ["3/2"], "radius": "1/1000000", "value": "1/10"}
     for adjacency, needs in (("l1", True), ("l2", True)):
         claim = Claim(LINE, None, query=query((1,), adjacency=adjacency))
-        (found,) = kernel.bound(claim, kernel.Step("point-witness", point), 128)
+        (found,) = bound(claim, Step("point-witness", point))
         assert (REAL in found.assumed) == needs
 
 
@@ -285,7 +285,7 @@ DERIVED = {
 @pytest.mark.parametrize("said", DERIVED)
 def test_the_sensitivity_that_a_query_gives_is_said(said):
     mechanism, asked = DERIVED[said]
-    found = verify(Claim(mechanism, num(9), query=asked)).judgement.also["sensitivity"]
+    found = derived.also(_entry(verify(Claim(mechanism, num(9), query=asked))))["sensitivity"]
     if "..." in said:
         head, _, tail = said.partition("...")
         assert found.startswith(head) and found.endswith(tail)
@@ -294,8 +294,15 @@ def test_the_sensitivity_that_a_query_gives_is_said(said):
 
 
 def test_a_stated_sensitivity_is_not_said_to_be_derived():
-    assert "sensitivity" not in verify(Claim(LINE, ONE, sensitivity=ONE)).judgement.also
-    assert assumptions.derived(Claim(LINE, ONE, sensitivity=ONE), []) == {}
+    assert "sensitivity" not in derived.also(_entry(verify(Claim(LINE, ONE, sensitivity=ONE))))
+    assert also(Claim(LINE, ONE, sensitivity=ONE), []) == {}
+
+
+def also(claim, parameters):
+    """What is derived of a claim where the lines of its proof have these parameters."""
+    judgement = kernel.judge(claim, [])
+    lines = tuple((line("modulus", each), ()) for each in parameters)
+    return derived.also(Entry("a.toml", "noise", claim, judgement.verdict, judgement=judgement, proved=lines))
 
 
 def test_a_sensitivity_that_no_evidence_proves_is_not_said():
@@ -303,9 +310,8 @@ def test_a_sensitivity_that_no_evidence_proves_is_not_said():
         parse("exp(-r)"), replace(L1, kind="columns", p=None, matrix=((Fraction(1), Fraction(0)), (Fraction(0), Fraction(2)))), num(2)
     )
     claim = Claim(hull, num(9), query=query((1, 3), (5, 1)))
-    assert assumptions.derived(claim, [{"sensitivity": {"value": "1"}}, {}]) == {}
-    found = verify(claim).judgement
-    assert found.also["sensitivity"] == "7/2 in the norm by columns, from the query under add-remove"
+    assert also(claim, [{"sensitivity": {"value": "1"}}, {}]) == {}
+    assert derived.also(_entry(verify(claim)))["sensitivity"] == "7/2 in the norm by columns, from the query under add-remove"
 
 
 @pytest.mark.parametrize("junk", [5, [1], {"value": []}, {"value": "1", "primal": [{}, {}], "worst": None}, None])
@@ -313,13 +319,13 @@ def test_what_is_only_shown_refuses_no_certificate(junk):
     points = ((Fraction(1), Fraction(0)), (Fraction(0), Fraction(2)))
     hull = Radial(parse("exp(-r)"), Norm("columns", matrix=points), num(2))
     claim = Claim(hull, num(9), query=query((1, 3), (5, 1)))
-    assert assumptions.derived(claim, [{"sensitivity": junk}, {"curve": {"sensitivity": junk}}, {"curve": junk}]) == {}
+    assert also(claim, [{"sensitivity": junk}, {"grid": {"sensitivity": junk}}, {"grid": junk}]) == {}
 
 
 def test_a_sensitivity_that_is_no_root_is_said_as_an_interval():
     rows = query((1, 2, 0), (0, 1, 3), (1, 0, 1), adjacency="l2")
-    [line] = assumptions.derived(Claim(replace(ROUND, dimension=num(3)), ONE, query=rows), []).values()
-    low, high = line.removeprefix("between ").partition(" in l2")[0].split(" and ")
+    [told] = also(Claim(replace(ROUND, dimension=num(3)), ONE, query=rows), []).values()
+    low, high = told.removeprefix("between ").partition(" in l2")[0].split(" and ")
     assert Fraction(low) < Fraction(high) < Fraction(low) + Fraction(1, 10**9)
 
 

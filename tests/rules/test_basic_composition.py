@@ -7,10 +7,10 @@ import pytest
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import Num, num, parse
 from dpverify.trusted.language.model import L1, L2, Claim, Compose, Part, Radial
-from dpverify.trusted.numbers.balls import precision
 from dpverify.trusted.order.compare import certainly_equal
-from dpverify.trusted.rules.composition.basic_composition import check
+from dpverify.trusted.proof import Proof
 from dpverify.verify import verify
+from tests.proofs import Step, bound
 
 LAPLACE = Part(Radial(parse("exp(-r/2)"), L1, num(1)), num(1))
 GAUSSIAN = Part(Radial(parse("exp(-r**2/8)"), L2, num(1)), num(1))
@@ -20,8 +20,7 @@ CLAIM = Claim(Compose((LAPLACE, Part(GAUSSIAN.mechanism, num(1), times=num(3))))
 
 
 def run(claim, *parts):
-    with precision(128):
-        return check(claim, {"parts": list(parts)})
+    return bound(claim, Step("basic-composition", {"parts": list(parts)}))
 
 
 def test_epsilons_and_deltas_add_up():
@@ -57,8 +56,6 @@ def test_a_bound_is_given_only_where_the_other_number_is_within_the_claim():
         ({**SHARE, "curve": {"rule": "no-such"}}, CertificateError),
         ({"curve": {"rule": "gaussian"}, "epsilon": "1"}, CertificateError),
         (PREMISE, Rejected),  # no pure epsilon
-        (7, CertificateError),
-        ({}, CertificateError),
     ],
 )
 def test_a_share_that_does_not_hold_is_refused(share, why):
@@ -66,10 +63,28 @@ def test_a_share_that_does_not_hold_is_refused(share, why):
         run(CLAIM, PREMISE, share)
 
 
-@pytest.mark.parametrize("parts", [[], [PREMISE], [PREMISE, SHARE, SHARE]])
-def test_every_run_wants_its_share(parts):
+SPENT = {"epsilon": "1", "delta": "1/100"}
+
+
+@pytest.mark.parametrize(
+    "spent", [[], [None], [None, SPENT, SPENT], [None, 7], [None, {}], [None, "1"], [SPENT, None], [None, None], 7, {}]
+)
+def test_every_run_wants_its_share(spent):
+    proof = Proof(CLAIM)
+    premises = [proof.infer("concave-exponent", (0,), {"side": "upper"}), proof.infer("gaussian", (1,))]
+    assert proof.infer("basic-composition", (), {"spent": [None, SPENT]}, premises).says
     with pytest.raises(CertificateError):
-        run(CLAIM, *parts)
+        proof.infer("basic-composition", (), {"spent": spent}, premises)
+
+
+def test_every_run_wants_the_premise_about_itself():
+    proof, pure = Proof(CLAIM), {"side": "upper"}
+    premises = [proof.infer("concave-exponent", (0,), pure), proof.infer("gaussian", (1,))]
+    other = Proof(Claim(Compose((Part(LAPLACE.mechanism, num(2)), Part(GAUSSIAN.mechanism, num(2)))), num(4)))
+    strangers = [other.infer("concave-exponent", (0,), pure), other.infer("gaussian", (1,))]
+    for given in ([], premises[:1], [*premises, premises[0]], premises[::-1], [premises[0], strangers[1]], [strangers[0], premises[1]]):
+        with pytest.raises(CertificateError):
+            proof.infer("basic-composition", (), {"spent": [None, SPENT]}, given)
 
 
 def test_single_mechanisms_and_mixed_neighbours_are_refused():

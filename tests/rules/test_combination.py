@@ -5,9 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from dpverify.trusted import kernel
 from dpverify.trusted.facts.bounds import INFINITE
-from dpverify.trusted.language.certificate import Step
 from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
 from dpverify.trusted.language.expr import Num, add, num, parse
 from dpverify.trusted.language.model import (
@@ -27,11 +25,12 @@ from dpverify.trusted.language.model import (
     Table,
     Translation,
 )
-from dpverify.trusted.numbers.balls import constant, precision
+from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.order.compare import certainly_equal
+from dpverify.trusted.proof import Proof
 from dpverify.trusted.rules.additive.convex_exponent import one_way
-from dpverify.trusted.rules.composition import combination
 from dpverify.verify import verify
+from tests.proofs import Step, bound
 
 HALF = parse("1/2")
 UPPER = {"rule": "concave-exponent", "evidence": {"side": "upper"}}
@@ -48,8 +47,12 @@ WARNER = Part(Table(((parse("3/4"), parse("1/4")), (parse("1/4"), parse("3/4")))
 
 def check(mechanism, part, side="upper", **domains):
     claim = Claim(mechanism, None, domains=tuple(domains.items()))
-    with precision(128):
-        return combination.check(claim, {"side": side, "part": part})
+    return combined(claim, {"side": side, "part": part})
+
+
+def combined(claim, evidence):
+    (found,) = bound(claim, Step("combination", evidence))
+    return found
 
 
 @pytest.mark.parametrize(
@@ -119,11 +122,25 @@ def test_a_hypothesis_that_fails_is_refused(mechanism, plan, domains):
         check(mechanism, plan, **domains)
 
 
-@pytest.mark.parametrize("parts", [[], [UPPER], [UPPER] * 3, [UPPER, {"rule": "x"}], [UPPER, None], None, "ab"])
+@pytest.mark.parametrize(
+    "parts", [[], [0], [0, 1, 1], [0, {"rule": "x"}], [0, None], [0, UPPER], [0, 2], [0, -1], [0, True], ["0", 1], None, "ab"]
+)
 def test_evidence_of_another_shape_is_no_evidence(parts):
+    proof = Proof(Claim(Compose((laplace(), laplace("2"))), None))
+    premises = [proof.infer("concave-exponent", ({"part": number},), {"side": "upper"}) for number in (0, 1)]
+    assert proof.infer("combination", (), {"side": "upper", "part": {"parts": [0, 1]}}, premises).says
     for plan in ({"parts": parts}, parts):
-        with pytest.raises((CertificateError, Rejected)):
-            check(Compose((laplace(), laplace("2"))), plan)
+        with pytest.raises(CertificateError):
+            proof.infer("combination", (), {"side": "upper", "part": plan}, premises)
+
+
+@pytest.mark.parametrize("numbers", [[1, 0], [0, 0], [1, 1], [0, 2], [0, 3]])
+def test_the_premise_of_another_part_is_none_of_this_one(numbers):
+    proof, side = Proof(Claim(Compose((laplace(), laplace("2"))), None)), {"side": "upper"}
+    premises = [proof.infer("concave-exponent", ({"part": number},), side) for number in (0, 1)]
+    premises += [Proof(Claim(GAUSSIAN.mechanism, None, sensitivity=num(1))).infer("gaussian"), proof.infer("laplace", ({"part": 1},))]
+    with pytest.raises(CertificateError, match="not about the pure epsilon of the part"):
+        proof.infer("combination", (), {"side": "upper", "part": {"parts": numbers}}, premises)
 
 
 def test_the_budget_stands_beside_the_sum():
@@ -154,7 +171,7 @@ def test_randomized_response_without_neighbours_reveals_nothing(adjacent):
     assert verify(claim, 6).judgement.verdict != "REFUTED"
     evidence = {"curve": {"rule": "optimal-composition"}, "delta": True}
     with pytest.raises((Rejected, CertificateError)):
-        kernel.bound(claim, Step("privacy-profile", evidence), 64)
+        bound(claim, Step("privacy-profile", evidence), 64)
 
 
 # -- noise that is not even ------------------------------------------------------------------------
@@ -237,13 +254,13 @@ def test_a_lower_bound_names_the_order_and_cannot_mix_two():
     claim = Claim(Compose(parts), None)
     pair = [{"columns": 1, "adjacency": "add-remove", "difference": ["1"]}]
     evidence = {"side": "lower", "neighbours": pair, "part": {"parts": [{}, {}]}}
-    assert combination.check(claim, evidence).value == num(3)
-    found = combination.check(claim, {**evidence, "backward": True})
+    assert combined(claim, evidence).value == num(3)
+    found = combined(claim, {**evidence, "backward": True})
     assert found.value == num(4)
     assert found.witness["pair"].endswith("the output on x' against that on x")
     odd = uneven(0, 0, (1,), density="1/(1 + (z - 1)**2)**2 + 1/(2 + (z + 1)**2)")
     with pytest.raises((Rejected, CertificateError)):
-        combination.check(Claim(Compose((*parts, odd)), None), {**evidence, "part": {"parts": [{}, {}, {}]}})
+        combined(Claim(Compose((*parts, odd)), None), {**evidence, "part": {"parts": [{}, {}, {}]}})
 
 
 def test_what_is_sampled_without_replacement_is_not_at_the_pair_of_the_others():

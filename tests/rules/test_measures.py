@@ -5,7 +5,7 @@ from fractions import Fraction
 import mpmath
 import pytest
 
-from dpverify.trusted.language.errors import DpverifyError, Rejected
+from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, num, parse
 from dpverify.trusted.language.model import (
     L2,
@@ -21,7 +21,10 @@ from dpverify.trusted.language.model import (
     Radial,
     Table,
 )
+from dpverify.trusted.proof import Proof
 from dpverify.trusted.rules.composition import measures as rule
+from dpverify.verify import verify
+from tests.proofs import Step, bound
 
 mpmath.mp.dps = 40
 THIRD = parse("1/3")
@@ -40,7 +43,7 @@ def claim(noise, epsilon="1", delta=None, **more):
 
 
 def shown(found, order="2"):
-    return rule.check(found, {"order": order}).also
+    return rule.infer(found, {"order": order}, ()).also
 
 
 def value(found):
@@ -63,7 +66,7 @@ def test_compositions_add_in_squares_and_post_processing_leaves_a_bound():
     assert shown(claim(parts))["GDP"] == "mu = 1"
     assert shown(claim(PostProcess(Part(parts))))["GDP"] == "mu <= 1"
     stated = Compose((Part(Guarantee("gdp", ((parse("3/5"),),))), Part(gaussian("5"), num(4))))
-    found = rule.check(claim(stated), {"order": "2"})
+    found = rule.infer(claim(stated), {"order": "2"}, ())
     assert found.also["GDP"] == "mu <= 1" and found.assumed
 
 
@@ -103,7 +106,7 @@ def test_an_exponential_mechanism_has_the_range_of_its_scores():
 
 @pytest.mark.parametrize(("epsilon", "delta"), [("3", None), (None, "1e-5")])
 def test_what_it_bounds_is_the_conversion_at_the_order_given(epsilon, delta):
-    found = rule.check(claim(gaussian("1"), epsilon, delta, sensitivity=num(1)), {"order": "7"})
+    found = rule.infer(claim(gaussian("1"), epsilon, delta, sensitivity=num(1)), {"order": "7"}, ())
     tau, a = mpmath.mpf(7) / 2, mpmath.mpf(7)
     if delta is None:
         expected = mpmath.exp((a - 1) * (tau - 3)) * (1 - 1 / a) ** a / (a - 1)
@@ -116,7 +119,7 @@ def test_what_it_bounds_is_the_conversion_at_the_order_given(epsilon, delta):
 def test_the_bound_is_above_the_true_delta():
     true = mpmath.ncdf(mpmath.mpf(-5) / 2) - mpmath.exp(3) * mpmath.ncdf(mpmath.mpf(-7) / 2)
     for order in ("3/2", "2", "4", "10"):
-        assert value(rule.check(claim(gaussian("1"), "3", sensitivity=num(1)), {"order": order})) > true
+        assert value(rule.infer(claim(gaussian("1"), "3", sensitivity=num(1)), {"order": order}, ())) > true
 
 
 @pytest.mark.parametrize(
@@ -137,7 +140,7 @@ def test_the_bound_is_above_the_true_delta():
 )
 def test_nothing_is_said_without_its_hypotheses(found, evidence):
     with pytest.raises(DpverifyError):
-        rule.check(found, evidence)
+        rule.infer(found, evidence, ())
 
 
 def test_a_product_in_another_norm_than_l1_is_no_laplace_noise():
@@ -149,3 +152,25 @@ def test_a_product_in_another_norm_than_l1_is_no_laplace_noise():
 def test_a_query_is_not_taken_for_a_stated_sensitivity():
     with pytest.raises(Rejected):
         rule.facts_of(claim(LAPLACE, query=Query(((Fraction(1), Fraction(2)),), "replace")))
+
+
+@pytest.mark.parametrize("order", ["2", "5/2", "30"])
+def test_a_mechanism_with_a_pure_epsilon_diverges_no_more_than_randomized_response(order):
+    # Cauchy noise at distance 1: log((1 + r^2)/(1 + (r - 1)^2)) is at most 2 log((1 + sqrt(5))/2), where r is the golden ratio
+    cauchy, exactly, epsilon = Radial(parse("1/(1 + r**2)"), L2, ONE), Fraction(order), mpmath.mpf(1) / 2
+    a = mpmath.mpf(exactly.numerator) / exactly.denominator
+    found = claim(cauchy, "1/2", sensitivity=num(1))
+    proved = verify(claim(cauchy, None, "0", sensitivity=num(1))).proved
+    pure = next(line for line, bounds in proved if any(each.side == "upper" for each in bounds))
+    [given] = bound(found, Step(rule.NAME, {"order": order, "premise": {"rule": pure.rule, "evidence": pure.parameters}}))
+    top = 2 * mpmath.log((1 + mpmath.sqrt(5)) / 2)
+    tau = mpmath.log((mpmath.exp(a * top) + mpmath.exp((1 - a) * top)) / (1 + mpmath.exp(top))) / (a - 1)
+    expected = mpmath.exp((a - 1) * (tau - epsilon)) * (1 - 1 / a) ** a / (a - 1)
+    assert 0 <= value(given) / min(expected, 1) - 1 < 1e-6
+
+
+def test_the_pure_epsilon_of_another_mechanism_is_no_premise():
+    found = claim(Radial(parse("1/(1 + r**2)"), L2, ONE), "1/2", sensitivity=num(1))
+    other = Proof(claim(LAPLACE, None, sensitivity=num(1))).infer("concave-exponent", (), {"side": "upper"})
+    with pytest.raises(CertificateError, match="not about the pure epsilon of the part"):
+        rule.infer(found, {"order": "2"}, (other,))

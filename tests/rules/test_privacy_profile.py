@@ -3,11 +3,12 @@
 import pytest
 
 from dpverify.search.privacy_profile import propose
-from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected
+from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected, Undecided
 from dpverify.trusted.language.expr import num, parse
 from dpverify.trusted.language.model import L1, L2, Claim, Compose, Part, PostProcess, Radial, Subsample, Table
 from dpverify.trusted.numbers.balls import constant, precision
-from dpverify.trusted.rules.composition.privacy_profile import check
+from dpverify.trusted.proof import Proof
+from tests.proofs import Step, bound
 from tests.reference import MP
 
 GAUSSIAN = Radial(parse("exp(-r**2/2)"), L2, num(1), num(2))
@@ -20,9 +21,8 @@ CURVE = {"rule": "gaussian"}
 
 def run(evidence, epsilon=None, delta=None, mechanism=GAUSSIAN, sensitivity="1", curve=CURVE):
     stated = [None if text is None else parse(text) for text in (epsilon, delta, sensitivity)]
-    with precision(128):
-        found = check(Claim(mechanism, *stated), {"curve": curve, **evidence})
-    return {(bound.quantity, bound.side): bound for bound in found}
+    found = bound(Claim(mechanism, *stated), Step("privacy-profile", {"curve": curve, **evidence}))
+    return {(each.quantity, each.side): each for each in found}
 
 
 def test_the_numbers_expected_here_are_those_of_the_formula():
@@ -54,8 +54,8 @@ def test_rationals_on_the_wrong_side_are_refused(evidence):
 
 
 def test_a_refutation_names_its_event():
-    bound = run({"delta": True}, epsilon="1", delta="1/1000")["delta", "lower"]
-    assert {"P", "Q", "event"} <= bound.witness.keys()
+    refuting = run({"delta": True}, epsilon="1", delta="1/1000")["delta", "lower"]
+    assert {"P", "Q", "event"} <= refuting.witness.keys()
     assert run({"delta": True}, epsilon="1", delta="1/100")["delta", "lower"].witness is None
     assert run({"lower": "3/2"}, epsilon="1", delta="1/10**5")["epsilon", "lower"].witness is not None
 
@@ -75,12 +75,10 @@ def test_post_processing_has_no_lower_bound():
         ({"delta": 1}, CURVE),
         ({"upper": "x"}, CURVE),
         ({"upper": "1e9"}, CURVE),
-        ({"delta": True, "prec": 10**9}, CURVE),
-        ({"delta": True, "prec": True}, CURVE),
-        ({"delta": True, "prec": "128"}, CURVE),
-        ({"delta": True}, None),
+        ({"delta": True}, {"rule": "gaussian", "prec": 10**9}),
+        ({"delta": True}, {"rule": "gaussian", "prec": True}),
+        ({"delta": True}, {"rule": "gaussian", "prec": "128"}),
         ({"delta": True}, {}),
-        ({"delta": True}, []),
         ({"delta": True}, {"rule": "laplace"}),
         ({"delta": True}, {"rule": "poisson-subsampling", "part": CURVE}),
         ({"delta": True}, {"rule": "group-privacy", "part": CURVE, "epsilon": "-1"}),
@@ -118,18 +116,34 @@ def test_an_exact_rule_for_one_noise_does_not_compose_another():
     for name in ("gaussian-composition", "laplace-sums", "optimal-composition"):
         with pytest.raises(Rejected):
             run({"delta": True}, epsilon="1", mechanism=mixed, sensitivity=None, curve={"rule": name})
-    with pytest.raises(CertificateError):
+    with pytest.raises(Undecided):
         run({"delta": True}, epsilon="1", mechanism=mixed, sensitivity=None, curve={"rule": "gaussian"})
+    with pytest.raises(Rejected):
+        Proof(Claim(mixed, num(1))).infer("gaussian")
+
+
+@pytest.mark.parametrize("count", [0, 2])
+def test_it_reads_one_curve(count):
+    proof = Proof(Claim(GAUSSIAN, num(1), sensitivity=num(1)))
+    with pytest.raises(CertificateError, match="wants 1 premises"):
+        proof.infer("privacy-profile", (), {"delta": True}, [proof.infer("gaussian")] * count)
+
+
+def test_the_curve_of_something_else_is_not_read():
+    proof, other = Proof(Claim(GAUSSIAN, num(1), sensitivity=num(1))), Proof(Claim(GAUSSIAN, num(1), sensitivity=num(2)))
+    for strange in (other.infer("gaussian"), proof.infer("convex-exponent", (), {"side": "lower"})):
+        with pytest.raises(CertificateError, match="not about the curve of the part"):
+            proof.infer("privacy-profile", (), {"delta": True}, [strange])
 
 
 def test_claims_about_one_composition_at_one_delta_rest_on_one_curve():
-    # deriving it takes long, and equal evidence is derived once
+    # deriving it takes long, and what equal uses of a rule say is derived once
     truth, lie = parse("3/4"), parse("1/4")
     both = Compose((Part(GAUSSIAN, num(1)), Part(Table(((truth, lie), (lie, truth))))))
     plans = [propose(Claim(both, parse(epsilon), parse("1/10**6")), 10, lambda claim: None) for epsilon in ("4", "4.1", "3.95")]
-    curves = [step["evidence"]["curve"] for plan in plans for step in plan if "curve" in step["evidence"]]
+    curves = [step["premises"][0] for plan in plans for step in plan if step["rule"] == "privacy-profile"]
     assert len(curves) >= 3
-    assert all(curve == curves[0] and curve["rule"] == "loss-distribution" for curve in curves)
+    assert all(curve.says is curves[0].says and curve.rule == "loss-distribution" for curve in curves)
 
 
 def test_no_profile_is_made_at_an_epsilon_below_zero(monkeypatch):

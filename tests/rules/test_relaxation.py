@@ -4,22 +4,23 @@ from copy import deepcopy
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
-from types import SimpleNamespace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpverify.search.relaxation import summands
+from dpverify.trusted.facts.bounds import INFINITE, Bound
 from dpverify.trusted.kernel import check as recheck
 from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
 from dpverify.trusted.language.expr import num, parse, substitute
 from dpverify.trusted.language.model import L2, Claim, Domain, Radial
-from dpverify.trusted.numbers.balls import precision
 from dpverify.trusted.order.compare import certainly_lt
+from dpverify.trusted.proof import Proof
 from dpverify.trusted.rules.inequalities import positivstellensatz
 from dpverify.trusted.rules.inequalities.positivstellensatz import Gap
 from dpverify.verify import verify
+from tests.proofs import Step, bound
 
 POSITIVE = Domain(Fraction(0))
 REAL = Domain()
@@ -97,12 +98,15 @@ CLAIM = laplace("8*u*v*w", "(u + v)*(v + w)*(w + u)/s", **THREE)
 
 @pytest.fixture(scope="module")
 def evidence():
-    return next(step["evidence"] for step in verify(CLAIM).certificate["steps"] if step["rule"] == "relaxation")
+    lines = [line for line, _ in verify(CLAIM).proved]
+    (found,) = (line for line in lines if line.rule == "relaxation")
+    (premise,) = found.premises
+    return {**found.parameters, "rule": lines[premise].rule, "evidence": lines[premise].parameters}
 
 
 def check(claim, evidence):
-    with precision(128):
-        return positivstellensatz.check(claim, evidence)
+    (found,) = bound(claim, Step("relaxation", evidence))
+    return found
 
 
 def mutated(evidence, **changes):
@@ -146,25 +150,36 @@ def test_a_constraint_must_be_one_of_the_domains(evidence):
 
 
 def test_another_rule_must_prove_the_bound(evidence):
-    with pytest.raises(CertificateError, match="names no rule"):
-        check(CLAIM, {**evidence, "rule": "relaxation"})
-    with pytest.raises(CertificateError, match="names no rule"):
-        check(CLAIM, {**evidence, "evidence": None})
+    proof = Proof(CLAIM)
+    upper, lower = (proof.infer(evidence["rule"], (), {**evidence["evidence"], "side": side}) for side in ("upper", "lower"))
+    assert proof.infer("relaxation", (), evidence, [upper]).says[0].value == CLAIM.epsilon
+    for premises in ([], [upper, upper]):
+        with pytest.raises(CertificateError, match="wants one premise"):
+            proof.infer("relaxation", (), evidence, premises)
+    with pytest.raises(Rejected, match="does not prove an upper bound"):
+        proof.infer("relaxation", (), evidence, [lower])
+    with pytest.raises(CertificateError, match="not about the pure epsilon"):
+        proof.infer("relaxation", (), evidence, [proof.infer("relaxation", (), evidence, [upper])])
+
+
+def test_an_infinite_bound_is_relaxed_to_nothing(evidence):
+    infinite = replace(Proof(CLAIM).infer(evidence["rule"], (), evidence["evidence"]), says=(Bound("upper", INFINITE),))
     with pytest.raises(Rejected, match="finite upper bound"):
-        check(CLAIM, {**evidence, "evidence": {**evidence["evidence"], "side": "lower"}})
+        positivstellensatz.infer(CLAIM, evidence, [infinite])
 
 
-def test_a_bound_at_one_value_of_a_parameter_is_relaxed_to_none_for_all(evidence, monkeypatch):
-    rule = positivstellensatz.RULES[evidence["rule"]]
+def test_a_bound_of_another_claim_is_relaxed_to_none_of_this_one(evidence):
+    other = laplace("4*u*v*w", "(u + v)*(v + w)*(w + u)/s", **THREE)
+    premise = Proof(other).infer(evidence["rule"], (), evidence["evidence"])
+    with pytest.raises(CertificateError, match="not about the pure epsilon"):
+        Proof(CLAIM).infer("relaxation", (), evidence, [premise])
 
-    def at_one_value(claim, given):
-        return replace(rule.check(claim, given), at={"a": num(1)})
 
-    monkeypatch.setattr(
-        positivstellensatz, "RULES", {evidence["rule"]: SimpleNamespace(NAME=rule.NAME, ASSUMED=rule.ASSUMED, check=at_one_value)}
-    )
+def test_a_bound_at_one_value_of_a_parameter_is_relaxed_to_none_for_all(evidence):
+    known = Proof(CLAIM).infer(evidence["rule"], (), evidence["evidence"])
+    at_one_value = replace(known, says=tuple(replace(found, at={"a": num(1)}) for found in known.says))
     with pytest.raises(Rejected, match="for all parameters"):
-        check(CLAIM, evidence)
+        positivstellensatz.infer(CLAIM, evidence, [at_one_value])
 
 
 def test_denominators_have_one_sign():
@@ -190,7 +205,7 @@ def test_an_expression_beyond_those_of_the_claim_is_rejected(evidence):
 
 
 def test_powers_without_measure_are_refused(evidence):
-    with pytest.raises(Undecided):
+    with pytest.raises(Rejected, match="a power beyond"):
         check(CLAIM, mutated(evidence, square="(u + v + w)**100000"))
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from dpverify.trusted.facts.bounds import Bound, Infinite, Side
 from dpverify.trusted.facts.pairs import Curve
 from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.expr import Expr
+from dpverify.trusted.language.expr import ZERO, Expr
 from dpverify.trusted.language.model import Claim
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class Fact:
 
 def unasked(claim: Claim) -> Claim:
     """A claim without what is claimed: rules about a mechanism never see it, so that claims of one mechanism share their facts."""
-    return replace(claim, epsilon=None, delta=None, mechanism_name="", name="")
+    return replace(claim, epsilon=None, delta=ZERO, mechanism_name="", name="")
 
 
 def curve_of(premise: Fact, run: Run, rule: str) -> Curve:

@@ -12,12 +12,14 @@ from dpverify.trusted.facts.orientation import oriented
 from dpverify.trusted.facts.pairs import Curve, Pair, Profile, dominating
 from dpverify.trusted.language.certificate import PRECISIONS
 from dpverify.trusted.language.errors import CertificateError, Rejected
+from dpverify.trusted.language.expr import ONE
 from dpverify.trusted.language.model import Compose, Exponential, Guarantee, Kernel, Mechanism, Part, Sampled, Selection, Table
 from dpverify.trusted.numbers.balls import precision
 from dpverify.trusted.parts import neighbours
 from dpverify.trusted.parts.neighbours import OnePair
 from dpverify.trusted.parts.runs import Run, merged, occurs, reach
 
+WHAT: Final = "the place"
 POST_PROCESSED: Final = "post-processing"
 KEPT_APART: Final = "the map does not look at the data again"
 
@@ -30,7 +32,12 @@ def additive(run: Run, rule: str) -> Mechanism:
 
 
 def single(run: Run, found: Curve) -> Curve:
-    """The curve of one run of one mechanism, without a lower bound where neighbours so far apart may not occur."""
+    """The curve of one run of one mechanism, without a lower bound where neighbours so far apart may not occur.
+
+    Raises Rejected for what is run several times.
+    """
+    if run.times != 1 or run.part.times != ONE:
+        raise Rejected(WHAT, "the run", "it is of several times, and the rule speaks of one")
     if run.mapped:
         found = in_either_order(found)
     return found if occurs(run) else replace(found, lower=None)
@@ -59,8 +66,10 @@ def noise(run: Run, found: Curve, parameters: Mapping[str, Any], one_way: bool =
 def together(run: Run, found: Curve, jointly: bool = False) -> Curve:
     """The curve of all that a run comes to. jointly: its lower bound looks at all parts at one pair of neighbours.
 
-    Raises Rejected where the parts speak of different neighbours.
+    Raises Rejected where the parts speak of different neighbours, and for a run of which what it comes to does not show where it stands.
     """
+    if run != Run(run.part, run.factor):
+        raise Rejected(WHAT, "the run", "it stands behind a map or in a group, which the runs that it comes to do not show")
     runs = merged(run.part, run.factor)
     if len(runs) > 1:
         neighbours.require_one_adjacency(Part(Compose(tuple(inner.part for inner in runs if not inner.own))))

@@ -12,7 +12,6 @@ from dpverify.trusted.facts import event
 from dpverify.trusted.facts.fact import Fact, curve_of
 from dpverify.trusted.facts.pairs import Curve, Pair, greatest, symmetric
 from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.expr import ONE
 from dpverify.trusted.language.model import Part, Source
 from dpverify.trusted.parts import neighbours
 from dpverify.trusted.parts.neighbours import Choice
@@ -42,8 +41,8 @@ def infer(run: Run, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> 
     the lower bound is for, by number; or its "pair" of neighbours, with the number of a "premise", null where nothing is revealed.
     """
     part, below = run.part, parameters.get("below", {})
-    if run.factor != ONE:
-        raise Rejected(NAME, "the part", "it wants neighbours as far apart as the part says")
+    if run != Run(part):
+        raise Rejected(NAME, "the part", "it wants neighbours as far apart as the part says, and no map or group around it")
     if not isinstance(below, dict):
         raise CertificateError(f"{NAME}: 'below' is not an object.")
     if "above" in parameters:

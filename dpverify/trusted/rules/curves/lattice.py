@@ -315,7 +315,7 @@ def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
     runs = merged(run.part, run.factor)
     alone = len(runs) == 1 and runs[0].times == 1
     found = disjoint(runs)
-    if alone and runs[0] == run:
+    if alone and runs[0].part == run.part:
         found = curve(settled.additive(run, NAME), reach(run, parameters.get("sensitivity"))) if found is None else found
         return settled.noise(run, found, parameters, one_way=True)
     if found is None or alone:
