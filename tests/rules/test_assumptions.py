@@ -13,6 +13,7 @@ from dpverify.pictures.bands import delta_band
 from dpverify.report import Entry, derived, proof, record, text
 from dpverify.report.results import Results
 from dpverify.trusted import kernel
+from dpverify.trusted.facts import assumptions
 from dpverify.trusted.facts.assumptions import (
     ANY,
     ATTAINED,
