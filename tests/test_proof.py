@@ -179,10 +179,9 @@ def test_whatever_can_be_derived_of_tables_is_true(name):
 ADDITIVE = {
     "line": [{}],
     "single-part": [{}],
-    "loss-distribution": [{"grid": grid(1)}, {"grid": grid(1), "reverse": grid(1)}],
+    "loss-distribution": [{"grid": grid(1), "reverse": grid(1)}],
+    "joint-neighbours": [{}],
     "poisson-subsampling": [{}],
-    "group-privacy": [{"epsilon": "1/2"}],
-    "joint-neighbours": [{}, {"above": [0]}],
     "privacy-profile": [{"delta": True}],
 }
 
@@ -195,7 +194,7 @@ def test_whatever_can_be_derived_behind_a_map_of_the_data_is_for_both_orders(up,
     for part, orders in ((told, (up == 1,)), (mapped, (True, False)), (Part(Compose((mapped,))), (True, False))):
         claim = Claim(Subsample(part, HALF), Num(epsilon), None)
         with precision(64):
-            facts = derivable(Proof(claim), ADDITIVE, rounds=5)
+            facts = derivable(Proof(claim), ADDITIVE, rounds=5, most=30)
         uppers = [each for fact in facts if not fact.place for each in as_bounds(fact.says) if each.side == "upper"]
         truth = max(sampled_delta(order, epsilon) for order in orders)
         assert uppers and all(float(each.value.value) >= truth - 1e-12 for each in uppers)
