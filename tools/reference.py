@@ -22,10 +22,9 @@ import click
 from dpverify import cli, declare, pytest_plugin
 from dpverify.catalogue.values import DOMAIN_HELP
 from dpverify.project import config
-from dpverify.trusted.curve_registry import CURVES
 from dpverify.trusted.language import errors
 from dpverify.trusted.language.expr import FUNCTIONS
-from dpverify.trusted.registry import TABLE
+from dpverify.trusted.registry import CURVES, TABLE
 
 ROOT = Path(__file__).resolve().parents[1]
 SCHEMAS = ROOT / "dpverify" / "schemas"

@@ -23,7 +23,7 @@ from dpverify.trusted.facts.chords import cut, remembered, sketch
 from dpverify.trusted.facts.pairs import Curve, Pair
 from dpverify.trusted.language.errors import DpverifyError, Undecided
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, format_expr, num
-from dpverify.trusted.language.model import Claim, Combinator, Compose, Group, Lipschitz, Mechanism, Part, PostProcess
+from dpverify.trusted.language.model import Claim, Combinator, Compose, Group, Lipschitz, Part, PostProcess
 from dpverify.trusted.numbers.balls import constant, exact, precision, rational
 from dpverify.trusted.order.compare import decimal_bounds
 from dpverify.trusted.parts import neighbours
@@ -595,17 +595,17 @@ def _within_reach(curve: Curve) -> Curve:
 
 def _together(runs: Sequence[Run]) -> Run:
     """The composition of runs, as one."""
-    return Run(Part(Compose(tuple(Part(_behind_maps(run), times=num(run.times)) for run in runs))))
+    return Run(Part(Compose(tuple(replace(_behind_maps(run), times=num(run.times)) for run in runs))))
 
 
-def _behind_maps(run: Run) -> Mechanism:
-    """The mechanism of one run with the map, the group and the post-processing that it has."""
+def _behind_maps(run: Run) -> Part:
+    """What is run once, with the map, the group and the post-processing that it has."""
     part = run.part
     if run.mapped:
         part = Part(Lipschitz(part, run.factor))
     elif run.factor != ONE:
         part = Part(Group(part, run.factor))
-    return PostProcess(part) if run.processed else part.mechanism
+    return Part(PostProcess(part)) if run.processed else part
 
 
 def _by_theorem(unit: Sequence[Run], count: int) -> Curve | None:

@@ -110,7 +110,7 @@ def _inside(plan: Plan, key: str) -> Any:
 
 
 def _premise(proof: Proof, place: Place, step: Plan) -> Fact:
-    """A bound on the pure epsilon of the mechanism at a place; of the whole as of its one run: there rules are asked what is claimed."""
+    """A bound on the pure epsilon of the mechanism at a place: of the whole as of its one run, for it is not asked what is claimed."""
     return proof.infer(step["rule"], place or (0,), step["evidence"])
 
 

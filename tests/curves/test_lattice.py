@@ -1,5 +1,6 @@
 """Curves of noise on the integers against sums by mpmath, and of staircase noise against its areas step by step."""
 
+import math
 from fractions import Fraction
 from itertools import pairwise
 
@@ -9,10 +10,11 @@ from flint import arb
 
 from dpverify.trusted.language.errors import Rejected, Undecided
 from dpverify.trusted.language.expr import ONE, ZERO, Num, num, parse
-from dpverify.trusted.language.model import L2, Radial, Staircase, Translation
+from dpverify.trusted.language.model import L2, Claim, Compose, Group, Lipschitz, Part, PostProcess, Radial, Staircase, Translation
 from dpverify.trusted.numbers.balls import precision
 from dpverify.trusted.order.geometry import Sensitivity
 from dpverify.trusted.rules.curves.lattice import curve, whole
+from dpverify.verify import verify
 
 MP = mpmath.mp.clone()
 MP.dps = 60
@@ -228,3 +230,16 @@ def test_what_is_not_proved_is_not_answered(noise):
 def test_what_it_is_not_about_is_rejected(noise, shift):
     with pytest.raises(Rejected):
         curve(noise, Sensitivity(shift, shift))
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_noise_on_the_integers_behind_a_map_or_in_a_group_has_its_own_curve(times):
+    # P is (e - 1)/(e + 1) e^-|n|, Q that moved by the number of steps; delta(1/2) by the sum over the integers
+    noise = Part(Translation(parse("exp(-abs(z))"), integers=True), num(1))
+    masses = {n: math.exp(-abs(n)) * (math.e - 1) / (math.e + 1) for n in range(-80, 81)}
+    truth = {k: sum(max(mass - math.exp(0.5) * masses.get(n - k, 0.0), 0.0) for n, mass in masses.items()) for k in (1, 2)}
+    for mechanism, steps in ((PostProcess(noise), 1), (Lipschitz(noise, num(2)), 2), (Group(noise, num(times)), times)):
+        for part in (mechanism, Compose((Part(mechanism),))):
+            found = verify(Claim(part, parse("1/2"), None), 8).judgement
+            assert "lattice" in found.rules and "pure-guarantee" not in found.rules
+            assert abs(float(found.delta_upper.value) - truth[steps]) < 1e-9

@@ -100,8 +100,8 @@ def test_the_bound_on_delta_is_never_below_a_mechanism(order, epsilon):
     with precision(96):
         at = rational(Fraction(epsilon))
         level = parse(epsilon)
-        gaussian = conversions.renyi_delta_bound(conversions.renyi_of_gaussian(parse("1"), order), level)
-        assert constant(gaussian) > gaussian.profile(parse("1"))(at)
+        normal = conversions.renyi_delta_bound(conversions.renyi_of_gaussian(parse("1"), order), level)
+        assert constant(normal) > gaussian.profile(parse("1"))(at)
         laplace = conversions.renyi_delta_bound(conversions.renyi_of_laplace(parse("2"), order), level)
         assert constant(laplace) > laplace_sums.profile(parse("2"), 1)(at)
         response = conversions.renyi_delta_bound(conversions.renyi_of_pure(parse("2"), order), level)

@@ -352,3 +352,11 @@ def test_a_group_inside_is_at_its_own_neighbours_from_above_and_at_the_same_from
 def test_a_map_of_the_outputs_keeps_the_upper_bound_alone():
     judged = verify(Claim(PostProcess(Part(both())), None)).judgement
     assert judged.upper == num(1) and judged.lower is None
+
+
+def test_parts_in_parallel_that_share_their_neighbours_have_a_curve():
+    # a record is in the data of one part: of kind 1 either, of kind 2 the second alone; each answer moves by 1
+    parts = Parallel((asks(1, 0), asks(1, 1)))
+    truth = 1 - math.exp((0.5 - 1) / 2)
+    for delta, verdict in ((truth + 1e-6, "PROVED"), (truth - 1e-6, "REFUTED")):
+        assert verify(Claim(parts, parse("1/2"), num(F(delta))), 8).judgement.verdict == verdict
