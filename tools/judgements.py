@@ -101,7 +101,7 @@ def told(facts: Iterable[Fact]) -> str:
     """Bounds in one line, with a digest of the rules, assumptions and witnesses that they rest on."""
     bounds = [(fact, b) for fact in facts for b in as_bounds(fact.says)]
     parts = (f"{b.side} {b.quantity} {text(b.value)}" + (f" at {sorted(b.at)}" if b.at else "") for _, b in bounds)
-    rests = [[fact.rule, *b.through, list(fact.assumed), list(b.assumed), b.witness and dict(b.witness), dict(b.also)] for fact, b in bounds]
+    rests = [[fact.rule, *b.through, *fact.assumed, *b.assumed, b.witness and dict(b.witness), dict(b.also)] for fact, b in bounds]
     return f"{shortened('; '.join(parts))} [{sha256(json.dumps(rests).encode()).hexdigest()[:8]}]"
 
 
@@ -146,9 +146,9 @@ def changes(kind: str, name: str, certificates: Mapping[str, Any]) -> Iterator[C
     if kind == "asked":
         for number, line in enumerate(lines):
             for epsilon in rng.sample(EPSILONS, KINDS[kind]) if line["rule"] == privacy_profile.NAME else ():
-                parameters = {key: value for key, value in line["parameters"].items() if key not in ("upper", "lower")}
-                read = line | {"parameters": parameters | {"delta": True}}
-                yield f"line {number} at {epsilon}", data | {"claim": claim | {"epsilon": epsilon}, "lines": [*lines[:number], read]}, number
+                parameters = {key: value for key, value in line.get("parameters", {}).items() if key not in ("upper", "lower")}
+                read = [*lines[:number], line | {"parameters": parameters | {"delta": True}}]
+                yield f"line {number} at {epsilon}", data | {"claim": claim | {"epsilon": epsilon}, "lines": read}, number
         return
     for _ in range(KINDS[kind]):
         made, number = copy.deepcopy(data), rng.randrange(len(lines)) if kind == "lines" else -1

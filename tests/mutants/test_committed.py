@@ -1,7 +1,6 @@
 """The committed certificates hold, and what they prove is never what another of them refutes, however their evidence is changed."""
 
 import copy
-import importlib.util
 import json
 import random
 from fractions import Fraction
@@ -14,12 +13,10 @@ import pytest
 from dpverify.trusted import kernel
 from dpverify.trusted.language.certificate import unpack
 from dpverify.trusted.language.errors import CertificateError
+from tests.tools import load
 
-ROOT = Path(__file__).parents[2]
-SPEC = importlib.util.spec_from_file_location("judgements", ROOT / "tools" / "judgements.py")
-judgements = importlib.util.module_from_spec(SPEC)
-SPEC.loader.exec_module(judgements)
-REPORTS = ROOT / "reports"
+judgements = load("judgements")
+REPORTS = Path(__file__).parents[2] / "reports"
 NAMES = sorted(path.name.removesuffix(".cert.json") for path in REPORTS.glob("*.cert.json"))
 ASKED = ("epsilon", "delta", "name")
 TRIES = 4

@@ -5,12 +5,10 @@ what is true: it keeps what readers sign from changing unseen. Where a differenc
 change is looked at. That nothing contradicts the record's bounds is a law of its own.
 """
 
-import importlib.util
 import json
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,11 +19,9 @@ from dpverify.trusted.language.certificate import unpack
 from dpverify.trusted.language.expr import Num, symbols
 from dpverify.trusted.order.compare import certainly_lt
 from dpverify.trusted.proof import as_bounds
+from tests.tools import load
 
-ROOT = Path(__file__).parents[2]
-SPEC = importlib.util.spec_from_file_location("judgements", ROOT / "tools" / "judgements.py")
-judgements = importlib.util.module_from_spec(SPEC)
-SPEC.loader.exec_module(judgements)
+judgements = load("judgements")
 NAMES = sorted(path.name.removesuffix(".cert.json") for path in judgements.REPORTS.glob("*.cert.json"))
 TINY = Fraction(1, 2**40)
 
