@@ -9,7 +9,8 @@ import pytest
 
 pytest.importorskip("coverage", reason="needs the extra `dev`")
 
-TOOL = Path(__file__).parents[1] / "tools" / "mutants"
+ROOT = Path(__file__).parents[1]
+TOOL = ROOT / "tools" / "mutants"
 
 
 def load(name):
@@ -175,6 +176,18 @@ def test_tests_of_many_mechanisms_and_functions_are_tried_before_many_of_one(tmp
     names = ["f[a.1]", "f[a.2]", "f[b.1]", "g[1]", "g[2]"]
     ran = [(f"x::{name}", seconds, 1 << 4) for seconds, name in enumerate(names)]
     assert ordered(tmp_path, "sign", ran) == ["f[a.1]", "f[b.1]", "g[1]", "f[a.2]", "g[2]"]
+
+
+@pytest.mark.parametrize(("file", "tests"), [("dpverify/trusted/kernel.py", "test_kernel.py"), ("numbers/asymptotics.py", "test_ends.py")])
+def test_the_own_tests_of_a_file_bear_its_name_or_the_one_that_is_listed(file, tests):
+    assert touched.test_of(file) == tests
+
+
+def test_what_is_listed_under_another_name_is_there():
+    below = {path.stem for path in (ROOT / "dpverify" / "trusted").rglob("*.py")}
+    tests = {path.name for path in (ROOT / "tests").rglob("test_*.py")}
+    for stem in touched.NAMED:
+        assert stem in below and touched.test_of(f"{stem}.py") in tests
 
 
 class Item:

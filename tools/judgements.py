@@ -4,10 +4,11 @@
 
 A certificate states its verdict alone. The enclosures, the rules, the assumptions and the witness are the kernel's, so that a change
 of the kernel may change what readers have signed while every verdict stays, or take evidence that it refused before.
-tests/mutants/test_recorded.py compares with this record. Of each certificate it holds the judgement, and the bounds that are proved
-where one thing is changed: a value of its evidence ("evidence"), its steps for ones of other certificates ("steps"), a value of the
-claim ("claims"), or the epsilon at which its privacy curve is read ("asked"). What is not listed there is refused. The changes are
-drawn by the names of the certificates, equal on every machine.
+tests/mutants/test_recorded.py compares with this record. Of each certificate it holds the judgement, and the bounds on the whole claim
+that are proved where one thing is changed: a value of one of its lines, by the lines that rest on it ("lines"), its lines for those of
+another certificate ("others"), a value of the claim ("claims"), or the epsilon at which its privacy curve is read ("asked"). A line that
+is refused takes the lines that rest on it with it; what is not listed proves nothing. The changes are drawn by the names of the
+certificates, equal on every machine.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import copy
 import json
 import random
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from hashlib import sha256
 from pathlib import Path
@@ -27,20 +28,24 @@ REPORTS = ROOT / "reports"
 sys.path.insert(0, str(ROOT))
 
 from dpverify.trusted import kernel  # noqa: E402
-from dpverify.trusted.facts.bounds import Bound, Infinite  # noqa: E402
-from dpverify.trusted.language.certificate import Step, decode  # noqa: E402
-from dpverify.trusted.language.errors import DpverifyError, Rejected  # noqa: E402
+from dpverify.trusted.facts.bounds import Infinite  # noqa: E402
+from dpverify.trusted.facts.fact import Fact  # noqa: E402
+from dpverify.trusted.language.certificate import Line, decode, unpack  # noqa: E402
+from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected  # noqa: E402
 from dpverify.trusted.language.expr import Expr, format_expr  # noqa: E402
-from dpverify.trusted.language.model import Claim, from_json  # noqa: E402
+from dpverify.trusted.language.model import Claim, claim_hash  # noqa: E402
+from dpverify.trusted.proof import Proof, as_bounds  # noqa: E402
+from dpverify.trusted.registry import OF_CURVES, TABLE  # noqa: E402
+from dpverify.trusted.rules.composition import privacy_profile  # noqa: E402
 
-KINDS = {"evidence": 6, "steps": 5, "claims": 4, "asked": 2}
+KINDS = {"lines": 6, "others": 5, "claims": 4, "asked": 2}
 """How many changes of each kind are tried."""
 EPSILONS = ("0", "1/100", "1/7", "1/2", "log(2)", "1", "2", "5", "20")
 LONGEST = 160
 """Longer texts are shortened, with a digest of the whole."""
 
-Changed = tuple[str, Mapping[str, Any], Step]
-"""What was changed, the claim as JSON, and a step."""
+Changed = tuple[str, dict[str, Any], int]
+"""What was changed, the certificate then, and the number of the line that others must rest on to be looked at; -1 where all are."""
 
 
 # -- what is said -----------------------------------------------------------------------------------
@@ -70,19 +75,34 @@ def text(value: Expr | Infinite) -> str:
     return "inf" if isinstance(value, Infinite) else format_expr(value)
 
 
-def proved(claim: Claim, step: Step, prec: int) -> tuple[Bound, ...]:
-    """The bounds of one step; none where it is refused."""
-    try:
-        return kernel.bound(claim, step, prec)
-    except (DpverifyError, Rejected):
-        return ()
+def taken(claim: Claim, lines: Sequence[Line]) -> dict[int, Fact]:
+    """What lines prove of a claim, by their numbers: a line that is refused takes the lines that rest on it with it, all others stand."""
+    proof, facts = Proof(claim), dict[int, Fact]()
+    for number, line in enumerate(lines):
+        if all(premise in facts for premise in line.premises):
+            try:
+                premises = [facts[premise] for premise in line.premises]
+                facts[number] = kernel.infer(proof, line.rule, line.parameters, premises, line.prec, line.place)
+            except (CertificateError, Rejected):
+                continue
+    return facts
 
 
-def told(bounds: tuple[Bound, ...]) -> str:
+def proved(claim: Claim, lines: Sequence[Line], number: int = -1) -> tuple[Fact, ...]:
+    """The bounds on the whole claim that lines prove; number: by the lines that rest on this one alone."""
+    resting = {number}
+    for other, line in enumerate(lines):
+        if number < 0 or resting.intersection(line.premises):
+            resting.add(other)
+    return tuple(fact for other, fact in taken(claim, lines).items() if other in resting and not fact.place and as_bounds(fact.says))
+
+
+def told(facts: Iterable[Fact]) -> str:
     """Bounds in one line, with a digest of the rules, assumptions and witnesses that they rest on."""
-    parts = (f"{b.side} {b.quantity} {text(b.value)}" + (f" at {sorted(b.at)}" if b.at else "") for b in bounds)
-    rests = json.dumps([[list(b.through), list(b.assumed), b.witness and dict(b.witness), dict(b.also)] for b in bounds])
-    return f"{shortened('; '.join(parts))} [{sha256(rests.encode()).hexdigest()[:8]}]"
+    bounds = [(fact, b) for fact in facts for b in as_bounds(fact.says)]
+    parts = (f"{b.side} {b.quantity} {text(b.value)}" + (f" at {sorted(b.at)}" if b.at else "") for _, b in bounds)
+    rests = [[fact.rule, *b.through, *fact.assumed, *b.assumed, b.witness and dict(b.witness), dict(b.also)] for fact, b in bounds]
+    return f"{shortened('; '.join(parts))} [{sha256(json.dumps(rests).encode()).hexdigest()[:8]}]"
 
 
 def shortened(line: str) -> str:
@@ -90,21 +110,22 @@ def shortened(line: str) -> str:
     return line if len(line) <= LONGEST else f"{line[:LONGEST]}... {sha256(line.encode()).hexdigest()[:8]}"
 
 
-def tried(kind: str, name: str, certificates: Mapping[str, Any]) -> list[tuple[str, tuple[Bound, ...]]]:
+def tried(kind: str, name: str, certificates: Mapping[str, Any]) -> list[tuple[str, tuple[Fact, ...]]]:
     """The changes of one kind and what is proved after each, nothing where it is refused."""
     found = []
-    for what, data, step in changes(kind, name, certificates):
+    for what, data, number in changes(kind, name, certificates):
         try:
-            claim = from_json(data)
+            certificate = unpack(data | {"claim_sha256": claim_hash(data["claim"])})
         except DpverifyError:
+            found.append((what, ()))
             continue
-        found.append((what, proved(claim, step, certificates[name]["prec"])))
+        found.append((what, proved(certificate.claim, certificate.lines, number)))
     return found
 
 
-def accepted(found: Iterable[tuple[str, tuple[Bound, ...]]]) -> dict[str, str]:
+def accepted(found: Iterable[tuple[str, tuple[Fact, ...]]]) -> dict[str, str]:
     """What is proved after each change, where anything is, as texts."""
-    return {shortened(what): told(bounds) for what, bounds in found if bounds}
+    return {shortened(what): told(facts) for what, facts in found if facts}
 
 
 # -- what is changed ----------------------------------------------------------------------------------
@@ -113,33 +134,35 @@ def accepted(found: Iterable[tuple[str, tuple[Bound, ...]]]) -> dict[str, str]:
 def changes(kind: str, name: str, certificates: Mapping[str, Any]) -> Iterator[Changed]:
     """The changes of one kind for one certificate."""
     data = certificates[name]
-    claim, steps, rng = data["claim"], data["steps"], random.Random(f"{kind} {name}")
-    if not steps:
+    claim, lines, rng = data["claim"], data["lines"], random.Random(f"{kind} {name}")
+    if not lines:
         return
-    if kind == "steps":
+    if kind == "others":
         for other in sorted(certificates, key=lambda other: sha256(f"{name} {other}".encode()).digest())[: KINDS[kind]]:
-            for step in certificates[other]["steps"][:1]:
-                yield f"{step['rule']} of {other}", claim, Step(step["rule"], step["evidence"])
+            given = certificates[other]["lines"]
+            for number in [i for i, line in enumerate(given) if not line.get("place") and line["rule"] not in OF_CURVES][:1]:
+                yield f"{given[number]['rule']} of {other}", certificates[other] | {"claim": claim, "lines": given[: number + 1]}, -1
         return
     if kind == "asked":
-        for step in steps:
-            for epsilon in rng.sample(EPSILONS, KINDS[kind]) if "curve" in step["evidence"] else ():
-                evidence = {key: value for key, value in step["evidence"].items() if key not in ("upper", "lower")}
-                yield f"at {epsilon}", claim | {"epsilon": epsilon}, Step(step["rule"], evidence | {"delta": True})
+        for number, line in enumerate(lines):
+            for epsilon in rng.sample(EPSILONS, KINDS[kind]) if line["rule"] == privacy_profile.NAME else ():
+                parameters = {key: value for key, value in line.get("parameters", {}).items() if key not in ("upper", "lower")}
+                read = [*lines[:number], line | {"parameters": parameters | {"delta": True}}]
+                yield f"line {number} at {epsilon}", data | {"claim": claim | {"epsilon": epsilon}, "lines": read}, number
         return
     for _ in range(KINDS[kind]):
-        step = copy.deepcopy(rng.choice(steps))
-        whole = copy.deepcopy(claim) if kind == "claims" else step["evidence"]
-        spots = list(places(whole))
+        made, number = copy.deepcopy(data), rng.randrange(len(lines)) if kind == "lines" else -1
+        spots = list(places(made["lines"][number] if kind == "lines" else made["claim"]))
         if spots:
             where, inside, key = rng.choice(spots)
-            made = rng.choice(others(inside[key], rng))
-            what = f"{step['rule']}, {where}: {json.dumps(inside[key])} -> {'nothing' if made is ... else json.dumps(made)}"
-            if made is ...:
+            value = rng.choice(sorted({*TABLE, *OF_CURVES} - {inside[key]}) if where == "/rule" else others(inside[key], rng))
+            start = f"line {number}, {lines[number]['rule']}, " if kind == "lines" else ""
+            what = f"{start}{where}: {json.dumps(inside[key])} -> {'nothing' if value is ... else json.dumps(value)}"
+            if value is ...:
                 del inside[key]
             else:
-                inside[key] = made
-            yield what, whole if kind == "claims" else claim, Step(step["rule"], step["evidence"])
+                inside[key] = value
+            yield what, made, number
 
 
 def places(value: Any, at: str = "") -> Iterator[tuple[str, Any, Any]]:

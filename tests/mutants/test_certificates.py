@@ -14,11 +14,12 @@ import pytest
 
 from dpverify.trusted import kernel
 from dpverify.trusted.facts.bounds import Bound
-from dpverify.trusted.language.certificate import Step, decode, encode, pack
+from dpverify.trusted.language.certificate import decode, encode, pack
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import Expr, num, parse
 from dpverify.trusted.language.model import L2, Claim, Domain, Exponential, Kernel, Query, Radial, Selection, Staircase, Table, claim_hash
 from dpverify.verify import verify
+from tests.proofs import Step, bound, certified, forged, line, saying
 
 HALF = parse("1/2")
 CLAIMS = {
@@ -69,23 +70,23 @@ def test_a_change_anywhere_is_refused_with_a_reason_or_changes_no_verdict(genuin
     every = places(genuine)[1:]
     for place in rng.sample(every, min(len(every), 80)):
         for value in rng.sample(VALUES, 8):
-            forged = changed(genuine, place, value)
-            if isinstance(forged["claim"], dict) and rng.random() < 0.7:
-                forged["claim_sha256"] = claim_hash(forged["claim"])
-            for verdict in {str(forged["verdict"]), "PROVED", "REFUTED"}:
+            made = changed(genuine, place, value)
+            if isinstance(made["claim"], dict) and rng.random() < 0.7:
+                made["claim_sha256"] = claim_hash(made["claim"])
+            for verdict in {str(made["verdict"]), "PROVED", "REFUTED"}:
                 try:
-                    judgement = kernel.check({**forged, "verdict": verdict})
+                    judgement = kernel.check({**made, "verdict": verdict})
                 except (CertificateError, Rejected) as error:
                     assert str(error)
                     continue
                 assert judgement.verdict == verdict
-                if forged["claim"] == genuine["claim"]:
+                if made["claim"] == genuine["claim"]:
                     assert verdict == "PROVED", f"{place} = {value!r} refutes what is true"
 
 
 def test_the_claim_of_another_certificate_is_judged_as_what_it_is(genuine):
     for other in CLAIMS.values():
-        stolen = {**pack(other, genuine["prec"], "PROVED", ()), "steps": genuine["steps"]}
+        stolen = {**pack(other, genuine["prec"], "PROVED", ()), "lines": genuine["lines"]}
         if stolen["claim"] == genuine["claim"]:
             continue
         with pytest.raises((CertificateError, Rejected)):
@@ -94,7 +95,7 @@ def test_the_claim_of_another_certificate_is_judged_as_what_it_is(genuine):
 
 @pytest.mark.parametrize("value", ["true", "1", "1.0"])
 def test_one_claim_has_one_text(value):
-    data = pack(CLAIMS["selection"], 128, "PROVED", [Step("selection", {"side": "upper"})])
+    data = certified(CLAIMS["selection"], "PROVED", Step("selection", {"side": "upper"}))
     data["claim"]["domains"]["k"]["integer"] = json.loads(value)
     data["claim_sha256"] = claim_hash(data["claim"])
     if value == "true":
@@ -106,14 +107,13 @@ def test_one_claim_has_one_text(value):
 
 @pytest.mark.parametrize("text", ["1e999999999", "1e-999999999", "0.5", "1_000", " 1", "\u0661"])
 def test_a_fraction_is_two_integers(text):
-    data = pack(CLAIMS["selection"], 128, "PROVED", [Step("selection", {"side": "upper"})])
+    data = certified(CLAIMS["selection"], "PROVED", Step("selection", {"side": "upper"}))
     data["claim"]["domains"]["k"]["lower"] = text
     data["claim_sha256"] = claim_hash(data["claim"])
     with pytest.raises(CertificateError, match="not a fraction"):
         kernel.check(data)
-    evidence = {"side": "lower", "at": {"k": text}}
     with pytest.raises(CertificateError, match="not an exact rational"):
-        kernel.check(pack(CLAIMS["selection"], 128, "UNKNOWN", [Step("selection", evidence)]))
+        kernel.check(forged(CLAIMS["selection"], "UNKNOWN", line("selection", {"side": "lower", "at": {"k": text}})))
 
 
 @pytest.mark.parametrize("name", ["table", "scores", "selection", "staircase", "kernel"])
@@ -126,7 +126,7 @@ def test_a_query_is_asked_of_additive_noise_only(name):
 def test_a_query_is_no_sensitivity_of_one_for_staircase_noise():
     claim = Claim(Staircase(num(1), HALF), num(1), query=Query(((Fraction(3),),), "add-remove"))
     with pytest.raises(Rejected, match="query"):
-        kernel.bound(claim, Step("staircase", {"side": "upper"}), 128)
+        bound(claim, Step("staircase", {"side": "upper"}))
 
 
 def test_a_claim_has_one_sensitivity():
@@ -141,8 +141,7 @@ def test_an_upper_bound_without_a_value_proves_no_finite_epsilon(value):
     epsilons: list[Expr | None] = [None, parse(value)]
     for epsilon in epsilons:
         claim = Claim(CLAIMS["table"].mechanism, epsilon, domains=domains)
-        bound = Bound("upper", parse(value))
-        assert kernel.judge(claim, [Step("finite-table", {})], [(bound,)]).verdict == "UNKNOWN"
+        assert kernel.judge(claim, [saying(claim, "finite-table", Bound("upper", parse(value)))]).verdict == "UNKNOWN"
 
 
 def test_a_parameter_named_as_a_variable_is_refused():

@@ -5,27 +5,23 @@ what is true: it keeps what readers sign from changing unseen. Where a differenc
 change is looked at. That nothing contradicts the record's bounds is a law of its own.
 """
 
-import importlib.util
 import json
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from dpverify.trusted import kernel
 from dpverify.trusted.facts.bounds import Infinite
-from dpverify.trusted.language.certificate import Step, unpack
-from dpverify.trusted.language.errors import CertificateError, Rejected
+from dpverify.trusted.language.certificate import unpack
 from dpverify.trusted.language.expr import Num, symbols
 from dpverify.trusted.order.compare import certainly_lt
+from dpverify.trusted.proof import as_bounds
+from tests.tools import load
 
-ROOT = Path(__file__).parents[2]
-SPEC = importlib.util.spec_from_file_location("judgements", ROOT / "tools" / "judgements.py")
-judgements = importlib.util.module_from_spec(SPEC)
-SPEC.loader.exec_module(judgements)
+judgements = load("judgements")
 NAMES = sorted(path.name.removesuffix(".cert.json") for path in judgements.REPORTS.glob("*.cert.json"))
 TINY = Fraction(1, 2**40)
 
@@ -50,14 +46,15 @@ def test_a_certificate_proves_what_is_recorded_and_changed_in_one_place_no_more_
     certificate, known = unpack(certificates()[name]), recorded()[name]
     judgement = kernel.check(certificates()[name])
     assert judgements.judged(judgement) == {key: value for key, value in known.items() if key not in judgements.KINDS}
-    honest = [(step, kernel.bound(certificate.claim, step, certificate.prec)) for step in certificate.steps]
-    wrong = [*beside(certificate, known, [step for step, _ in honest]), *at_a_value(certificate, honest)]
+    honest = [bound for fact in kernel.replay(certificate) if not fact.place for bound in as_bounds(fact.says)]
+    wrong = [*beside(certificate, known), *at_a_value(certificate)]
     for kind in judgements.KINDS:
         tried = judgements.tried(kind, name, certificates())
         taken = judgements.accepted(tried)
         wrong += [f"{what}: {taken.get(what, 'refused')}" for what in differing(taken, known.get(kind, {}))]
-        if kind in ("evidence", "steps"):  # the question is the same
-            wrong += [f"{what}: contradicts the certificate" for what, bounds in tried if any(contradicts(honest, each) for each in bounds)]
+        if kind in ("lines", "others"):  # the question is the same
+            made = [(what, bound) for what, facts in tried for fact in facts for bound in as_bounds(fact.says)]
+            wrong += [f"{what}: contradicts the certificate" for what, bound in made if contradicts(honest, bound)]
     assert not wrong, "\n".join(wrong)
 
 
@@ -66,31 +63,39 @@ def differing(one, other):
     return [key for key in {**one, **other} if one.get(key) != other.get(key)]
 
 
-def beside(certificate, known, steps):
+def beside(certificate, known):
     """The claims beside what is proved that are judged the other way."""
     for side, key, bound in (("lower", "epsilon", "lower"), ("upper", "epsilon", "upper"), ("lower", "delta", "delta_lower")):
         value = number(known.get(bound))
         if value is None or value <= 0 or getattr(certificate.claim, key) is None:
             continue
         claim = replace(certificate.claim, **{key: Num(value * (1 + TINY if side == "upper" else 1 - TINY))})
-        if verdict(claim, steps, certificate.prec) == ("REFUTED" if side == "upper" else "PROVED"):
+        facts = [*judgements.taken(claim, certificate.lines).values()]
+        if kernel.judge(claim, facts).verdict == ("REFUTED" if side == "upper" else "PROVED"):
             yield f"{key} beside its {side} bound is judged the other way"
 
 
-def at_a_value(certificate, honest):
+def at_a_value(certificate):
     """The values of a parameter that evidence for an upper bound may name and thereby change what is proved."""
-    for step, bounds in honest if certificate.claim.domains else ():
-        uppers = [bound.value for bound in bounds if bound.side == "upper"]
+    claim, lines = certificate.claim, certificate.lines
+    for place, line in enumerate(lines) if claim.domains else ():
+        uppers = {bound.value for bound in proved(claim, lines, place) if bound.side == "upper"}
         for value in ("1", "2", "1/2"):
-            forged = Step(step.rule, {**step.evidence, "at": {parameter: value for parameter, _ in certificate.claim.domains}})
-            for bound in judgements.proved(certificate.claim, forged, certificate.prec):
+            at = {parameter: value for parameter, _ in claim.domains}
+            forged = [*lines[:place], replace(line, parameters={**line.parameters, "at": at}), *lines[place + 1 :]]
+            for bound in proved(claim, forged, place):
                 if bound.side == "upper" and (bound.at or bound.value not in uppers):
-                    yield f"{step.rule} at {value} has another upper bound"
+                    yield f"line {place}, {line.rule} at {value}, has another upper bound"
+
+
+def proved(claim, lines, place):
+    """The bounds on the whole claim that rest on a line."""
+    return [bound for fact in judgements.proved(claim, lines, place) for bound in as_bounds(fact.says)]
 
 
 def contradicts(honest, bound):
     """Whether a bound contradicts one of the certificate's own."""
-    return any(contradict(own, bound) or contradict(bound, own) for _, bounds in honest for own in bounds)
+    return any(contradict(own, bound) or contradict(bound, own) for own in honest)
 
 
 def contradict(upper, lower):
@@ -110,15 +115,3 @@ def number(text):
         return None if text is None else Fraction(text)
     except ValueError:
         return None
-
-
-def verdict(claim, steps, prec):
-    """What the steps that the kernel takes prove of a claim."""
-    taken, bounds = [], []
-    for step in steps:
-        try:
-            bounds.append(kernel.bound(claim, step, prec))
-        except (CertificateError, Rejected):
-            continue
-        taken.append(step)
-    return kernel.judge(claim, taken, bounds).verdict

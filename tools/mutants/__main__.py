@@ -13,7 +13,6 @@ Exit code 0: less than 5 % survive, and each that does is argued. 1: more do, or
 from __future__ import annotations
 
 import argparse
-import configparser
 import gc
 import importlib.abc
 import importlib.machinery
@@ -52,9 +51,9 @@ ALSO = ("combinators", "sanity", "stated_guarantees", "numeric", "known_values",
 SLOW = ("tests/laws/test_additive_sound.py",)
 """Tests that take longer than all others together and see what those see."""
 HYPOTHESES = "tests/rules/test_guards.py::test_every_rule_shows_the_hypotheses_that_it_rests_on_and_no_others"
-READERS = ("tests/test_docs.py::test_the_reference_says_what_the_code_says", f"{HYPOTHESES}[rules]", f"{HYPOTHESES}[curves]")
+READERS = ("tests/test_docs.py::test_the_reference_says_what_the_code_says", HYPOTHESES)
 """Tests that read what is said outside functions: hypotheses, tables of rules."""
-READ = {"tests/mutants/test_recorded.py": "reports/judgements.json", "tests/mutants/test_answers.py": "tests/golden/answers.json"}
+READ = {"tests/mutants/test_recorded.py": "reports/judgements.json"}
 """What tests compare with: they are recorded again where it changes."""
 SLACK = 5.0
 """Seconds of CPU that any test may take; above that ten times what it took when it was recorded."""
@@ -70,19 +69,15 @@ BOUND = 0.05
 
 
 def below() -> list[str]:
-    """The files below the trust line, by the contract of the imports."""
-    contract = configparser.ConfigParser(comment_prefixes=(";",))
-    contract.read(ROOT / ".importlinter", encoding="utf-8")
-    names = [name.replace(".", "/") for name in contract["importlinter:contract:trust-line"]["source_modules"].split()]
-    paths = [path for name in names for path in (ROOT.glob(f"{name}/*.py") if (ROOT / name).is_dir() else [ROOT / f"{name}.py"])]
-    return sorted(str(path.relative_to(ROOT)) for path in paths)
+    """The files below the trust line."""
+    return sorted(str(path.relative_to(ROOT)) for path in (ROOT / "dpverify" / "trusted").rglob("*.py"))
 
 
 def tests_of(files: Sequence[str]) -> list[str]:
     """The test files about what is below the line."""
-    stems = {Path(file).stem for file in files} | set(ALSO)
+    named = {touched.test_of(file) for file in files} | {f"test_{name}.py" for name in ALSO}
     found = [path for folder in FOLDERS for path in (ROOT / "tests" / folder).glob("test_*.py")]
-    found += [path for path in (ROOT / "tests").glob("test_*.py") if path.stem.removeprefix("test_") in stems]
+    found += [path for path in (ROOT / "tests").glob("test_*.py") if path.name in named]
     names = {str(path.relative_to(ROOT)) for path in found} - set(SLOW)
     return sorted(names) + [name for name in READERS if name.partition("::")[0] not in names]
 

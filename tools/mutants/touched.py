@@ -25,6 +25,25 @@ LONGEST = 25.0
 """Seconds of CPU under coverage after which a test is stopped: it is of no use for mutants, and counts as one that failed."""
 
 
+NAMED = {
+    "asymptotics": "ends",
+    "convexity": "shapes",
+    "gaussian": "normal",
+    "loss_distribution": "distributions",
+    "optimal_composition": "pure",
+    "positivstellensatz": "relaxation",
+    "proof": "kernel",
+    "spherical_caps": "caps",
+}
+"""The files of the code whose own tests bear another name."""
+
+
+def test_of(file: str) -> str:
+    """The name of the file of tests about a file of the code."""
+    stem = Path(file).stem
+    return f"test_{NAMED.get(stem, stem)}.py"
+
+
 class TooSlow(BaseException):
     """A test has used its time."""
 
@@ -143,14 +162,14 @@ class Touched:
             found += here or [ran for ran in tests if ran.passed and ran.lines.get(mutant.file, 0) & inside]
         if mutant.function == "<module>":
             found += [ran for _, _, tests in self._kept for ran in tests if ran.passed and ran.name in self._readers and ran not in found]
-        stem = f"test_{Path(mutant.file).stem}.py::"
+        own = f"/{test_of(mutant.file)}::"
         found.sort(key=lambda ran: (ran.seconds, ran.name))
         seen: Counter[tuple[str, str]] = Counter()
         ranks = {}
         for ran in found:
             ranks[ran.name] = seen[_kind(ran.name)]
             seen[_kind(ran.name)] += 1
-        return sorted(found, key=lambda ran: (ran.name not in refused, stem not in ran.name, ranks[ran.name]))
+        return sorted(found, key=lambda ran: (ran.name not in refused, own not in ran.name, ranks[ran.name]))
 
     def _bits(self, mutant: operators.Mutant, old: str) -> tuple[int, int, int, int]:
         """The old lines of a mutant, those of its statement, those where it refuses, and where none is left those of its function."""
