@@ -24,7 +24,6 @@ help:  ## what each target does
 verify: .venv/run  ## prove or refute every claim of specs/, write reports/
 	$(BIN)/dpverify report specs -o reports --no-audit
 	$(BIN)/python tools/judgements.py
-	$(BIN)/python tools/answers.py
 
 reports: verify  ## the same
 
