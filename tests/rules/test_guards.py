@@ -30,6 +30,7 @@ from dpverify.curves import (
     scale_mixture,
     student,
     tree,
+    unimodal,
 )
 from dpverify.curves.base import Curve, Pair
 from dpverify.curves.runs import merged
@@ -857,3 +858,10 @@ def test_a_function_takes_its_number_of_arguments(count, name):
         else:
             with pytest.raises(ExprError):
                 parse(text)
+
+
+@pytest.mark.parametrize(("h", "falls", "rises"), [("z/2", False, True), ("-z/2", True, False), ("z**2", False, True), ("1", True, True)])
+def test_far_out_a_function_rises_or_falls_by_the_sign_of_its_slope_and_no_other_number(h, falls, rises):
+    end = End("+inf", Fraction(16))
+    with precision(128):
+        assert (unimodal._slope_sign(parse(h), end, -1), unimodal._slope_sign(parse(h), end, 1)) == (falls, rises)
