@@ -55,7 +55,7 @@ from dpverify.trusted.parts import neighbours, runs
 from dpverify.trusted.parts.runs import merged
 from dpverify.trusted.rules.additive import equal_answers, mixture_closed, modulus, point_witness
 from dpverify.trusted.rules.composition import combination, finite_losses, gaussian_composition
-from dpverify.trusted.rules.curves import gauge, gaussian, lattice, optimal_composition, scale_mixture, spherical_caps, student
+from dpverify.trusted.rules.curves import gauge, gaussian, lattice, optimal_composition, scale_mixture, spherical_caps, student, unimodal
 from dpverify.trusted.rules.finite import kernel_box, kernel_point, normaliser
 from dpverify.trusted.rules.guarantees import conversions
 from dpverify.trusted.rules.inequalities import positivstellensatz
@@ -842,3 +842,10 @@ def test_a_function_takes_its_number_of_arguments(count, name):
         else:
             with pytest.raises(ExprError):
                 parse(text)
+
+
+@pytest.mark.parametrize(("h", "falls", "rises"), [("z/2", False, True), ("-z/2", True, False), ("z**2", False, True), ("1", True, True)])
+def test_far_out_a_function_rises_or_falls_by_the_sign_of_its_slope_and_no_other_number(h, falls, rises):
+    end = End("+inf", Fraction(16))
+    with precision(128):
+        assert (unimodal._slope_sign(parse(h), end, -1), unimodal._slope_sign(parse(h), end, 1)) == (falls, rises)
