@@ -34,7 +34,7 @@ from dpverify.trusted.language.certificate import Line, decode, unpack  # noqa: 
 from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected  # noqa: E402
 from dpverify.trusted.language.expr import Expr, format_expr  # noqa: E402
 from dpverify.trusted.language.model import Claim, claim_hash  # noqa: E402
-from dpverify.trusted.proof import Proof, as_bounds  # noqa: E402
+from dpverify.trusted.proof import Proof, as_bounds, forget  # noqa: E402
 from dpverify.trusted.registry import OF_CURVES, TABLE  # noqa: E402
 from dpverify.trusted.rules.composition import privacy_profile  # noqa: E402
 
@@ -119,6 +119,8 @@ def tried(kind: str, name: str, certificates: Mapping[str, Any]) -> list[tuple[s
         except DpverifyError:
             found.append((what, ()))
             continue
+        if kind == "asked":
+            forget()  # a curve that was evaluated elsewhere before is known better
         found.append((what, proved(certificate.claim, certificate.lines, number)))
     return found
 

@@ -95,6 +95,11 @@ class _Remembered(OrderedDict[Any, tuple[Says, tuple[Any, ...]]]):
 _known: Final = _Remembered()
 
 
+def forget() -> None:
+    """Forget what rules have said. Curves remember where they were evaluated, which can make later enclosures of them narrower."""
+    _known.clear()
+
+
 def _said(name: str, about: Run | Claim, text: str, premises: tuple[Fact, ...]) -> Says:
     """What a rule says. Equal questions with equal parameters and premises that say the same have one answer."""
     grounds = tuple(premise.says for premise in premises)

@@ -101,7 +101,7 @@ def test_a_map_or_several_steps_round_parts_that_share_their_neighbours_may_exch
     # as of one part: what a sample of it bounds is the order that is worst, whichever the query's own is
     plan = {"rule": "poisson-subsampling", "part": {"rule": "joint-neighbours", "above": {"plans": [{"rule": "line"}], "of": [0]}}}
     with precision(100):
-        found = plans.curve(Run(Part(Subsample(Part(moved), Num(RATE))), plan))
+        found = plans.curve(Run(Part(Subsample(Part(moved), Num(RATE)))), plan)
         assert float(found.upper.worst(rational(epsilon)).mid()) >= float(sampled_delta(False, epsilon, steps)) - 1e-12
 
 
@@ -109,7 +109,7 @@ def test_one_step_that_is_no_map_leaves_the_order_of_parts_that_share_their_neig
     plan = {"rule": "poisson-subsampling", "part": {"rule": "joint-neighbours", "above": {"plans": [{"rule": "line"}], "of": [0]}}}
     for part in (BESIDE_NOTHING, Part(Group(BESIDE_NOTHING, Num(F(1)))), Part(PostProcess(BESIDE_NOTHING))):
         with precision(100):
-            found = plans.curve(Run(Part(Subsample(part, Num(RATE))), plan))
+            found = plans.curve(Run(Part(Subsample(part, Num(RATE)))), plan)
             assert abs(float(found.upper.worst(rational(F(1, 10))).mid()) - float(sampled_delta(True, F(1, 10)))) < 1e-12
 
 

@@ -39,6 +39,7 @@ from dpverify.trusted.order.compare import enclose
 from dpverify.trusted.parts.runs import Run
 from dpverify.trusted.rules.composition import combination
 from dpverify.verify import verify
+from tests.proofs import Step, bound
 
 QUICK = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
 SOME = settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
@@ -285,7 +286,12 @@ def test_the_sum_by_slopes_is_that_of_the_worst_record_where_records_are_whole()
     for adjacency, vectors in (("add-remove", [(1, 0), (0, 1)]), ("replace", [(1, -1)]), ("l1", [(1, 0), (0, 1)])):
         claim = Claim(Compose(tuple(laplace([row], 2, adjacency) for row in rows)), None)
         truth = max(sum(abs(row[0] * v[0] + row[1] * v[1]) for row in rows) / 2 for v in vectors)
-        assert combination.check(claim, {"side": "upper", "slopes": True}).value == num(Fraction(truth))
+        assert slopes(claim, {"side": "upper", "slopes": True}).value == num(Fraction(truth))
+
+
+def slopes(claim, evidence):
+    (found,) = bound(claim, Step("combination", evidence))
+    return found
 
 
 UNIT = laplace([(1, 0)], 1, "l2")
@@ -307,23 +313,23 @@ UNIT = laplace([(1, 0)], 1, "l2")
 )
 def test_the_sum_by_slopes_wants_parts_that_lose_in_proportion(parts, why):
     with pytest.raises(DpverifyError, match=why):
-        combination.check(Claim(Compose(parts), None), {"side": "upper", "slopes": True})
+        slopes(Claim(Compose(parts), None), {"side": "upper", "slopes": True})
     # a lower bound has no such form
     with pytest.raises(DpverifyError):
-        combination.check(Claim(Compose((UNIT, UNIT)), None), {"side": "lower", "slopes": True})
+        slopes(Claim(Compose((UNIT, UNIT)), None), {"side": "lower", "slopes": True})
 
 
 def test_the_sum_by_slopes_is_of_one_run_of_what_a_group_holds_and_of_one_adjacency():
     twice = Group(Part(Compose((UNIT, UNIT)), times=num(2)), num(2))
     with pytest.raises(DpverifyError, match="is run once"):
-        combination.check(Claim(twice, None), {"side": "upper", "slopes": True})
+        slopes(Claim(twice, None), {"side": "upper", "slopes": True})
     with pytest.raises(DpverifyError, match="do not speak of the same neighbours"):
         combination.stacked(Part(Compose((UNIT, laplace([(1, 0)], 1, "l1")))), ())
 
 
 def test_a_map_of_the_outputs_is_assumed_not_to_look_at_the_data_where_there_is_one():
     for mechanism, there in ((Compose((UNIT, UNIT)), False), (PostProcess(Part(Compose((UNIT, UNIT))), "rounding"), True)):
-        found = combination.check(Claim(mechanism, None), {"side": "upper", "slopes": True})
+        found = slopes(Claim(mechanism, None), {"side": "upper", "slopes": True})
         assert found.value == num(2) and any("does not look at the data" in line for line in found.assumed) == there
 
 
