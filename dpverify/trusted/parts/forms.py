@@ -91,9 +91,8 @@ def _kinks(expr: Expr) -> Iterator[Expr]:
         yield from _kinks(part)
 
 
-def randomized_response(noise: Mechanism) -> Expr | None:
+def randomized_response(table: Mechanism) -> Expr | None:
     """The epsilon of binary randomized response: log(p/(1 - p)) with p >= 1/2; None for another mechanism."""
-    table = noise
     if not isinstance(table, Table) or len(table.rows) != 2 or len(table.rows[0]) != 2:
         return None
     if table.adjacent is not None and not {(0, 1), (1, 0)} & set(table.adjacent):

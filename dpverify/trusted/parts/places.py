@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from dpverify.trusted.language.errors import CertificateError
-from dpverify.trusted.language.expr import Expr, mul
+from dpverify.trusted.language.expr import ONE, Expr, mul
 from dpverify.trusted.language.model import Claim, Group, Lipschitz, Subsample, parts_of
 from dpverify.trusted.parts import neighbours
 from dpverify.trusted.parts.parameters import fixed
@@ -78,7 +78,7 @@ def _factor(run: Run) -> Expr:
     """How far apart the neighbours of a part are: those of a sample differ by one record, groups and maps take them further."""
     mechanism = run.part.mechanism
     if isinstance(mechanism, Subsample):
-        return Run(mechanism.part).factor
+        return ONE
     if isinstance(mechanism, Group | Lipschitz):
         return mul(run.factor, mechanism.size if isinstance(mechanism, Group) else mechanism.constant)
     return run.factor
