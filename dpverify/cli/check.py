@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -45,7 +46,8 @@ def check(certificates: tuple[Path, ...], against: tuple[str, ...], trust: bool,
     expected = _expected(against, bounds, code=config.code and not no_code)  # before long work is done for them
     found: dict[Path, Rechecked] = {}
     files = list(dict.fromkeys(file for path in certificates for file in _files(path)))
-    for file, answer in zip(files, in_order(_rechecked, [[file] for file in files], worthwhile(len(files), 0), bounds), strict=True):
+    answers = in_order(partial(_rechecked, trust), [[file] for file in files], worthwhile(len(files), 0), bounds)
+    for file, answer in zip(files, answers, strict=True):
         if isinstance(answer, Ended):
             told = printable(f"{file}: refused: {output.ended('checking the certificate', answer, bounds)}")
             answer = Rechecked(2, (told,))
@@ -61,12 +63,18 @@ def check(certificates: tuple[Path, ...], against: tuple[str, ...], trust: bool,
     return max([1 if wrong else 0, *(one.code for one in found.values())])
 
 
-def _rechecked(file: Path) -> Rechecked:
-    """What the kernel says of a file; a fault of dpverify is an answer too, and takes no other away."""
+def _rechecked(apart: bool, file: Path) -> Rechecked:
+    """What the kernel says of a file; a fault of dpverify is an answer too, and takes no other away.
+
+    apart: from nothing, so that what it loads does not depend on the files before it.
+    """
     from dpverify.trusted.kernel import Rechecked, recheck
     from dpverify.trusted.language.outside import printable
+    from dpverify.trusted.proof import forget
 
     try:
+        if apart:
+            forget()
         return recheck(file)
     except MemoryError:
         raise
@@ -91,7 +99,7 @@ def _told(one: Rechecked, trust: bool) -> Sequence[str]:
     if one.judgement is None:
         return one.lines
     first, *rest = one.lines
-    last = [f"         rests on: {rests_on(one.rules, one.parts).text()}"] if trust else []
+    last = [f"         rests on: {rests_on(one.rules, one.places).text()}"] if trust else []
     return [first, f"         neighbours: {words.neighbours(one.judgement.claim)}", *rest, *last]
 
 

@@ -1,6 +1,6 @@
-"""What a verdict rests on: the rules that the lines of its certificate name, and the code that they load.
+"""What a verdict rests on: the rules that the lines of its certificate name, and the code that was loaded to follow them.
 
-The code is counted from the imports of the files below the trust line, without blank lines, comments and docstrings.
+What was asked for while the lines were followed is counted with all that it imports, without blank lines, comments and docstrings.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Final
 
 from dpverify.trusted import kernel
-from dpverify.trusted.registry import OF_CURVES, PARTS, PLACES
 
 TRUSTED: Final = "dpverify.trusted"
 _FOLDER: Final = Path(kernel.__file__).parent
@@ -37,18 +36,16 @@ class Trust:
         return f"{', '.join(self.rules) or 'no rule'}; {len(self.files)} files with {self.lines} lines of code below the trust line"
 
 
-def rests_on(rules: Iterable[str], parts: bool) -> Trust:
-    """What a verdict rests on whose certificate names these rules; the kernel itself is always there. parts: whether it speaks of any."""
-    named = tuple(dict.fromkeys(rules))
-    modules, left = set[str](), [kernel.__name__, *(f"{TRUSTED}.rules.{PLACES[name]}" for name in named)]
-    left += [f"{TRUSTED}.{PARTS}"] if parts or not OF_CURVES.isdisjoint(named) else []
+def rests_on(rules: Iterable[str], places: Iterable[str]) -> Trust:
+    """What a verdict rests on whose certificate names these rules, and whose check asked for these places; the kernel is always there."""
+    modules, left = set[str](), [kernel.__name__, *(name for place in places for name in _packages(f"{TRUSTED}.{place}"))]
     while left:
         module = left.pop()
         if module not in modules:
             modules.add(module)
             left += _imported(module)
     files = tuple(sorted(map(_file, modules)))
-    return Trust(named, files, sum(map(lines_of_code, files)))
+    return Trust(tuple(dict.fromkeys(rules)), files, sum(map(lines_of_code, files)))
 
 
 def _file(module: str) -> Path:

@@ -22,6 +22,7 @@ from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.language.certificate import MAX_BYTES, Certificate, decode, unpack
 from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
 from dpverify.trusted.language.expr import ZERO, Expr, Num, format_expr, substitute, symbols
+from dpverify.trusted.language.loading import asked_for
 from dpverify.trusted.language.model import Claim, Domain, to_json
 from dpverify.trusted.language.outside import printable, read_regular, show_all
 from dpverify.trusted.numbers.balls import precision
@@ -241,7 +242,7 @@ def _witness(lower: Bound) -> dict[str, Any]:
 class Rechecked:
     """What became of a certificate file. code: 0, 1 (a rule refused its evidence) or 2 (not a certificate); lines: for people.
 
-    digest: the SHA-256 of the file, as sha256sum gives it. rules: that its lines name; parts: whether they speak of any.
+    digest: the SHA-256 of the file, as sha256sum gives it. rules: that its lines name; places: of the trusted folder, that were asked for.
     """
 
     code: int
@@ -249,7 +250,7 @@ class Rechecked:
     judgement: Judgement | None = None
     digest: str = ""
     rules: tuple[str, ...] = ()
-    parts: bool = False
+    places: tuple[str, ...] = ()
 
 
 def recheck(path: Path) -> Rechecked:
@@ -257,7 +258,8 @@ def recheck(path: Path) -> Rechecked:
     try:
         raw = read_regular(path, MAX_BYTES + 1)
         data = decode(raw)
-        judgement = check(data)
+        with asked_for() as places:
+            judgement = check(data)
     except OSError as error:
         return Rechecked(2, (printable(f"{path}: {error.strerror}"),))
     except CertificateError as error:
@@ -268,7 +270,7 @@ def recheck(path: Path) -> Rechecked:
     said = statement(judgement.claim)
     lines = (f"{judgement.verdict:8} {path}: {said[0]}", *(f"         {line}" for line in (*said[1:], f"SHA-256 {digest}")))
     rules = tuple(dict.fromkeys(line["rule"] for line in data["lines"]))
-    return Rechecked(0, tuple(map(printable, lines)), judgement, digest, rules, any("place" in line for line in data["lines"]))
+    return Rechecked(0, tuple(map(printable, lines)), judgement, digest, rules, tuple(places))
 
 
 def statement(claim: Claim) -> list[str]:

@@ -14,8 +14,9 @@ from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.facts.fact import Fact, Says, unasked
 from dpverify.trusted.language.certificate import Line
 from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected, Undecided
+from dpverify.trusted.language.loading import asked_for, load, note
 from dpverify.trusted.language.model import Claim
-from dpverify.trusted.registry import ANYWHERE, EXPLAINED, OF_CURVES, OF_THE_MECHANISM, PARTS, TABLE, load
+from dpverify.trusted.registry import ANYWHERE, EXPLAINED, OF_CURVES, OF_THE_MECHANISM, PARTS, TABLE
 
 if TYPE_CHECKING:
     from dpverify.trusted.parts.places import Places
@@ -82,11 +83,11 @@ def as_bounds(says: Says) -> tuple[Bound, ...]:
     return says if isinstance(says, tuple) else ()
 
 
-class _Remembered(OrderedDict[Any, tuple[Says, tuple[Any, ...]]]):
-    """What rules have said lately. The premises are kept beside, so that no other object takes their identity."""
+class _Remembered(OrderedDict[Any, tuple[Says, tuple[Any, ...], tuple[str, ...]]]):
+    """What rules have said lately, with what they asked to load, and the premises, so that no other object takes their identity."""
 
-    def keep(self, key: Any, says: Says, premises: tuple[Any, ...]) -> Says:
-        self[key] = says, premises
+    def keep(self, key: Any, says: Says, premises: tuple[Any, ...], places: Iterable[str]) -> Says:
+        self[key] = says, premises, tuple(places)
         if len(self) > _REMEMBERED:
             self.popitem(last=False)
         return says
@@ -106,19 +107,26 @@ def _said(name: str, about: Run | Claim, text: str, premises: tuple[Fact, ...]) 
     key = (name, about, text, tuple((premise.rule, premise.about, id(premise.says)) for premise in premises), ctx.prec)
     if key in _known:
         _known.move_to_end(key)
-        return _known[key][0]
+        says, _, places = _known[key]
+        note(places)
+        return says
+    with asked_for() as asked:
+        says = _asked(name, about, json.loads(text), premises)
+    if name in OF_THE_MECHANISM and any(bound.quantity != "pure" for bound in as_bounds(says)):
+        raise RuntimeError(f"{name} speaks of more than the mechanism")
+    return _known.keep(key, says, grounds, asked)
+
+
+def _asked(name: str, about: Run | Claim, parameters: Mapping[str, Any], premises: tuple[Fact, ...]) -> Says:
     rule: Any = EXPLAINED[name]
-    given = json.loads(text)
     if hasattr(rule, "infer"):
-        found = rule.infer(about, given, premises)
+        found = rule.infer(about, parameters, premises)
     elif premises:
         raise CertificateError(f"{name}: it has no premises.")
     else:
-        found = rule.check(about, given)
+        found = rule.check(about, parameters)
     says: Says = (found,) if isinstance(found, Bound) else found
-    if name in OF_THE_MECHANISM and any(bound.quantity != "pure" for bound in as_bounds(says)):
-        raise RuntimeError(f"{name} speaks of more than the mechanism")
-    return _known.keep(key, says, grounds)
+    return says
 
 
 def lines(facts: Iterable[Fact]) -> list[Fact]:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from importlib import import_module
-from types import ModuleType
 from typing import Any, Final, Protocol
 
 from dpverify.trusted.facts.bounds import Bound
+from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import Claim, Source
 
 
@@ -100,11 +99,6 @@ _BESIDE: Final = {"post-processing": "composition.post_processing", "student-t":
 
 PARTS: Final = "parts.places"
 """The file that says what a place is."""
-
-
-def load(place: str) -> ModuleType:
-    """A module of the trusted folder, by its place there."""
-    return import_module(f"dpverify.trusted.{place}")
 
 
 class _Loaded(Mapping[str, Any]):

@@ -1,0 +1,108 @@
+"""What a verdict is said to rest on is what a fresh process loads to check its certificate, and nothing else."""
+
+import ast
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from dpverify.report.trust import TRUSTED, rests_on
+from dpverify.trusted import kernel
+from dpverify.trusted.language.loading import asked_for, load, remembered
+from dpverify.trusted.proof import forget
+
+ROOT = Path(__file__).parents[1]
+FOLDER = Path(kernel.__file__).parent
+FLOORS = ("language", "numbers", "order", "parts", "facts", "rules")
+NAMES = (
+    "delta_gaussian.delta-exact",
+    "compose_subsampled_laplace.pure-exact",
+    "bounded_laplace.any-two-inputs-tight",
+    "all_parameter_bounds.three-quotients-nesbitts-inequality",
+    "delta_knorm_hexagon.a-vertex",
+)
+CERTIFICATES = [ROOT / "reports" / f"{name}.cert.json" for name in NAMES]
+
+CHECK = """
+import json, sys
+from pathlib import Path
+from dpverify.trusted.kernel import recheck
+found = recheck(Path(sys.argv[1]))
+print(json.dumps([found.code, found.rules, found.places, sorted(name for name in sys.modules if name.startswith("dpverify.trusted"))]))
+"""
+
+
+def fresh(certificate: Path) -> tuple[tuple[str, ...], tuple[str, ...], set[str]]:
+    """The rules, the places asked for and the modules of a check in a process of its own."""
+    run = subprocess.run([sys.executable, "-c", CHECK, str(certificate)], capture_output=True, text=True, check=True, cwd=ROOT)
+    code, rules, places, modules = json.loads(run.stdout)
+    assert code == 0
+    return tuple(rules), tuple(places), set(modules)
+
+
+@pytest.mark.parametrize("certificate", CERTIFICATES, ids=NAMES)
+def test_what_a_fresh_process_loads_to_check_a_certificate_is_what_its_verdict_rests_on(certificate):
+    rules, places, modules = fresh(certificate)
+    files = {FOLDER.joinpath(*name.removeprefix(TRUSTED).split(".")[1:]) for name in modules}
+    counted = {file.parent if file.name == "__init__.py" else file.with_suffix("") for file in rests_on(rules, places).files}
+    assert counted == files
+
+
+def test_a_check_after_others_asks_for_what_a_fresh_one_asks_for():
+    for certificate in CERTIFICATES[:2] * 2:
+        _, places, _ = fresh(certificate)
+        forget()
+        assert set(kernel.recheck(certificate).places) == set(places)
+
+
+def test_a_fact_that_is_remembered_asks_for_its_rule_again():
+    first, again = kernel.recheck(CERTIFICATES[0]), kernel.recheck(CERTIFICATES[0])
+    assert "rules.curves.gaussian" in first.places
+    assert set(first.places) == set(again.places)
+
+
+def test_what_is_remembered_asks_again_for_what_it_loaded():
+    made = []
+
+    @remembered(4)
+    def answer(name):
+        made.append(name)
+        return load("numbers.series").__name__ + name
+
+    assert answer("a") == answer("a") and made == ["a"]
+    with asked_for() as places:
+        answer("a")
+    assert list(places) == ["numbers.series"]
+
+
+def test_a_record_inside_a_record_counts_for_both_and_ends_alone():
+    with asked_for() as outer:
+        with asked_for() as inner:
+            load("numbers.balls")
+        load("language.model")
+    load("numbers.series")
+    assert (list(inner), list(outer)) == (["numbers.balls"], ["numbers.balls", "language.model"])
+
+
+def floor(path: Path) -> int:
+    """The floor of a file below the line; the files beside the folders stand above them."""
+    top = path.relative_to(FOLDER).parts[0]
+    return FLOORS.index(top) if top in FLOORS else len(FLOORS)
+
+
+def test_what_is_loaded_on_need_is_named_in_full_and_lies_no_higher():
+    for path in sorted(FOLDER.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "load" and path.name not in ("registry.py", "proof.py"):
+                place = ast.literal_eval(node.args[0])
+                target = FOLDER.joinpath(*place.split(".")).with_suffix(".py")
+                assert target.is_file() and floor(target) <= floor(path), f"{path}: {place}"
+
+
+def test_below_the_line_nothing_is_imported_inside_a_function_unrecorded():
+    for path in sorted(FOLDER.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.FunctionDef):
+                assert not [inner.lineno for inner in ast.walk(node) if isinstance(inner, ast.Import | ast.ImportFrom)], path
