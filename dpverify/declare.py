@@ -25,8 +25,8 @@ from dpverify.trusted.language.expr import ONE, PI, Expr, Num, Sym, add, call, d
 from dpverify.trusted.language.model import Domain, Source
 
 __all__ = [
-    "L1", "L2", "Columns", "Dimension", "Ellipsoid", "Exponential", "Facets", "Integer", "Interval", "Kernel", "LInf", "Lp",
-    "Mechanism", "Mixture", "NonNegative", "Positive", "Product", "Radial", "Real", "Selection", "Source", "Staircase", "Table",
+    "L1", "L2", "Columns", "Dimension", "Ellipsoid", "Exponential", "Facets", "Integer", "Interval", "KaryResponse", "Kernel", "LInf",
+    "Lp", "Mechanism", "Mixture", "NonNegative", "Positive", "Product", "Radial", "Real", "Source", "Staircase", "Table",
     "Translation",
 ]  # fmt: skip
 
@@ -221,7 +221,7 @@ class Mixture:
 
 
 @dataclass(frozen=True)
-class Selection:
+class KaryResponse:
     """k-ary randomized response: the truth with probability p, else one of the k - 1 others."""
 
     k: Scalar
@@ -229,7 +229,11 @@ class Selection:
 
     def model(self, read: _Read) -> model.Mechanism:
         """The mechanism as a model."""
-        return model.Selection(read(self.k), read(self.p))
+        return model.KaryResponse(read(self.k), read(self.p))
+
+
+Selection = KaryResponse
+"""The name under which older declarations know it."""
 
 
 @dataclass(frozen=True)
@@ -244,7 +248,7 @@ class Staircase:
         return model.Staircase(read(self.epsilon), read(self.gamma))
 
 
-Noise = Radial | Translation | Product | Table | Kernel | Exponential | Mixture | Selection | Staircase
+Noise = Radial | Translation | Product | Table | Kernel | Exponential | Mixture | KaryResponse | Staircase
 
 
 @dataclass(frozen=True)

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from dpverify.declare import Integer, Interval, Mechanism, Selection, Source
+from dpverify.declare import Integer, Interval, KaryResponse, Mechanism, Source
 
 k_randomized_response = Mechanism(
     name="k_randomized_response",
-    noise=Selection(k="k", p="p"),
+    noise=KaryResponse(k="k", p="p"),
     parameters={"k": Integer(2), "p": Interval(0, 1)},
     source=Source("Kairouz, Oh & Viswanath 2014"),
 )

@@ -133,7 +133,7 @@ def test_parameters_may_be_expressions_in_each_other(read):
 
 def test_a_builtin_may_name_a_parameter_as_its_own_field(read):
     fields = 'kind = "builtin"\nname = "k_randomized_response"\nk = "k"\np = "p"\nparameters = { k = "integer >= 2", p = "in (1/2, 1)" }'
-    assert read(mechanism(fields, "epsilon = 1")).claims[0].claim.mechanism == model.Selection(Sym("k"), Sym("p"))
+    assert read(mechanism(fields, "epsilon = 1")).claims[0].claim.mechanism == model.KaryResponse(Sym("k"), Sym("p"))
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ import dpverify
 from dpverify import cli
 from dpverify.catalogue import read_spec
 from dpverify.cli import output
-from dpverify.trusted.registry import EXPLAINED, TABLE
+from dpverify.trusted.registry import EXPLAINED, RULES
 
 # Randomized response that tells the truth with probability 3/4: epsilon = log(3) (THEORY T8; digits: OEIS A002391)
 RESPONSE = '[mechanism]\nkind = "table"\nrows = [["3/4", "1/4"], ["1/4", "3/4"]]\n'
@@ -399,11 +399,11 @@ def test_a_page_escapes_what_a_claim_file_says(spec):
     assert "\\<script\\>" in Path("out/index.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("name", sorted(TABLE))
+@pytest.mark.parametrize("name", sorted(RULES))
 def test_every_rule_is_explained(name):
     out = run("explain", name).stdout
-    assert TABLE[name].STATEMENT in out and str(TABLE[name].SOURCE) in out
-    assert all(f"checked: {line}" in out for line in TABLE[name].CHECKED)
+    assert RULES[name].STATEMENT in out and str(RULES[name].SOURCE) in out
+    assert all(f"checked: {line}" in out for line in RULES[name].CHECKED)
 
 
 def test_a_theorem_and_a_mechanism_of_one_name_are_both_explained():

@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 
 from dpverify.trusted.language.expr import parse
-from dpverify.trusted.language.model import L2, Claim, Domain, Group, Guarantee, Lipschitz, Part, Product, Radial, Selection, Table
+from dpverify.trusted.language.model import L2, Claim, Domain, Group, Guarantee, KaryResponse, Lipschitz, Part, Product, Radial, Table
 from dpverify.verify import verify
 
 COUNT = Domain(Fraction(1), lower_open=False, integer=True)
@@ -65,11 +65,11 @@ LAPLACES = Product(parse("exp(-abs(z))"), parse("k"), L2)
         (T_NOISE, "1000*log(k + 1)", lambda k: (5 + k) * math.asinh(1 / (2 * math.sqrt(5)))),
         (T_NOISE, "1000*sqrt(k)", lambda k: (5 + k) * math.asinh(1 / (2 * math.sqrt(5)))),
         (LAPLACES, "10*log(k + 1) + 2", math.sqrt),  # THEORY T6
-        (Selection(parse("k"), parse("1/2")), "100", lambda k: math.log(k - 1)),  # THEORY T8
+        (KaryResponse(parse("k"), parse("1/2")), "100", lambda k: math.log(k - 1)),  # THEORY T8
     ],
 )
 def test_where_no_epsilon_holds_for_all_sizes_one_is_named_at_which_it_fails(noise, claimed, tight):
-    few = isinstance(noise, Selection)  # it wants two answers at least
+    few = isinstance(noise, KaryResponse)  # it wants two answers at least
     domains = (("k", Domain(Fraction(2), lower_open=False, integer=True)),) if few else DOMAINS
     found = judged(noise, claimed, domains, sensitivity=None if few else parse("1"))
     assert found.verdict == "REFUTED"

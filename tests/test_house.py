@@ -17,14 +17,14 @@ import pytest
 import dpverify
 from dpverify.trusted import rules
 from dpverify.trusted.language import model
-from dpverify.trusted.registry import CURVES, OF_CURVES, TABLE
+from dpverify.trusted.registry import CURVES, OF_CURVES, RULES
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "dpverify"
 MODULES = [import_module(info.name) for info in walk_packages(rules.__path__, f"{rules.__name__}.") if not info.ispkg]
 FILES = {module.__name__.removeprefix(f"{rules.__name__}."): module for module in MODULES if hasattr(module, "STATEMENT")}
-RULES = {place: module for place, module in FILES.items() if module.NAME in TABLE}
-THEOREMS = {place: module for place, module in FILES.items() if place not in RULES}
+JUDGED = {place: module for place, module in FILES.items() if module.NAME in RULES}
+THEOREMS = {place: module for place, module in FILES.items() if place not in JUDGED}
 SPECS = sorted((ROOT / "specs").rglob("*.toml"))
 CERTIFICATES = sorted((ROOT / "reports").glob("*.cert.json"))
 README = (ROOT / "README.md").read_text()
@@ -35,7 +35,7 @@ DESIGN = (ROOT / "docs" / "design.md").read_text()
 
 
 def test_the_registry_lists_every_rule_file_under_its_own_name():
-    assert dict(TABLE) == {module.NAME: module for module in FILES.values() if asked(module) == "claim"}
+    assert dict(RULES) == {module.NAME: module for module in FILES.values() if asked(module) == "claim"}
     assert {name: CURVES[name] for name in OF_CURVES} == {module.NAME: module for module in FILES.values() if asked(module) == "run"}
 
 
@@ -45,9 +45,9 @@ def asked(module):
     return None if rule is None else next(iter(inspect.signature(rule).parameters))
 
 
-@pytest.mark.parametrize("place", sorted(RULES))
+@pytest.mark.parametrize("place", sorted(JUDGED))
 def test_a_rule_states_its_theorem_its_hypotheses_and_its_source(place):
-    module = RULES[place]
+    module = JUDGED[place]
     assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", module.NAME)
     assert len(module.STATEMENT) > 40
     assert module.CHECKED, "a rule that checks nothing proves nothing"
@@ -60,17 +60,17 @@ def test_a_rule_states_its_theorem_its_hypotheses_and_its_source(place):
         assert len(inspect.signature(module.infer).parameters) == 3
 
 
-@pytest.mark.parametrize("place", sorted(RULES))
+@pytest.mark.parametrize("place", sorted(JUDGED))
 def test_a_rule_has_tests_of_its_own(place):
     sources = [path.read_text() for path in (ROOT / "tests").rglob("test_*.py") if path != Path(__file__)]
-    stem, name = place.rpartition(".")[2], RULES[place].NAME
+    stem, name = place.rpartition(".")[2], JUDGED[place].NAME
     used = re.compile(rf"\b{stem}\b|\b{re.escape(name)}\b")
     assert any(used.search(text) for text in sources)
 
 
 def test_every_rule_proves_something_in_the_committed_reports():
     used = {line["rule"] for path in CERTIFICATES for line in json.loads(path.read_text())["lines"]}
-    assert set(TABLE) <= used
+    assert set(RULES) <= used
 
 
 # -- theorems about curves -----------------------------------------------------------------------
@@ -81,7 +81,7 @@ def test_the_registry_lists_every_theorem_about_curves_under_its_own_name():
     assert CURVES.items() <= named.items() and len(named) == len(THEOREMS)
     assert [name for name, module in named.items() if name not in CURVES and (hasattr(module, "curve") or hasattr(module, "infer"))] == []
     assert all(len(inspect.signature(named[name].infer).parameters) == 3 for name in OF_CURVES)
-    assert not CURVES.keys() & TABLE.keys(), "a name in a certificate means one thing"
+    assert not CURVES.keys() & RULES.keys(), "a name in a certificate means one thing"
 
 
 @pytest.mark.parametrize("place", sorted(THEOREMS))
@@ -172,7 +172,7 @@ def test_every_proved_or_refuted_claim_has_its_certificate_and_no_certificate_is
 def test_committed_certificates_name_only_rules_of_the_table_and_are_small():
     for path in CERTIFICATES:
         data = json.loads(path.read_text())
-        assert {line["rule"] for line in data["lines"]} <= {*TABLE, *OF_CURVES}, path.name
+        assert {line["rule"] for line in data["lines"]} <= {*RULES, *OF_CURVES}, path.name
         assert path.stat().st_size < 1_000_000, path.name
 
 

@@ -22,7 +22,7 @@ from dpverify.trusted.language.expr import Num, num, parse
 from dpverify.trusted.language.model import L1, Claim, Compose, Domain, Part, Radial, Sampled, Source, Table, claim_hash
 from dpverify.trusted.numbers.balls import precision
 from dpverify.trusted.proof import Proof, as_bounds
-from dpverify.trusted.registry import ANYWHERE, OF_CURVES, OF_THE_MECHANISM, TABLE
+from dpverify.trusted.registry import ANYWHERE, OF_CURVES, OF_THE_MECHANISM, RULES
 from tests.proofs import Step, bound, line, saying
 
 REPORTS = Path(__file__).parent.parent / "reports"
@@ -288,7 +288,7 @@ def fake(check) -> SimpleNamespace:
 
 def of_the_claim(monkeypatch, check) -> None:
     proof._known.clear()
-    monkeypatch.setattr(proof, "TABLE", {"fake": fake(check)})
+    monkeypatch.setattr(proof, "RULES", {"fake": fake(check)})
     monkeypatch.setattr(proof, "EXPLAINED", {"fake": fake(check)})
 
 
@@ -376,7 +376,7 @@ def test_rules_about_the_mechanism_prove_the_same_whatever_is_claimed(rule):
     found = next(((c, number) for c in read for number, one in enumerate(c.lines) if one.rule == rule and not one.place), None)
     assert found is not None, f"no committed certificate uses {rule} of the whole"
     certificate, number = found
-    given, module = certificate.lines[number], TABLE[rule]
+    given, module = certificate.lines[number], RULES[rule]
     premises = kernel.replay(certificate)
     with precision(given.prec):
         arguments = certificate.claim, given.parameters
@@ -397,7 +397,7 @@ def up_to(lines: tuple[Line, ...], number: int) -> tuple[Line, ...]:
     return tuple(replace(lines[at], premises=tuple(map(order.index, lines[at].premises))) for at in order)
 
 
-@pytest.mark.parametrize("rule", sorted({*TABLE, *OF_CURVES}))
+@pytest.mark.parametrize("rule", sorted({*RULES, *OF_CURVES}))
 def test_a_rule_speaks_of_parts_where_the_registry_says_so_alone(rule):
     parts = Compose((Part(RESPONSE), Part(RESPONSE, times=num(2))))
     try:

@@ -143,7 +143,7 @@ def inputs(noise):
         return [{"x": x} for x in range(len(noise.rows))]
     if isinstance(noise, model.Exponential):
         return [{"x": x} for x in range(len(noise.scores))]
-    if isinstance(noise, model.Selection):
+    if isinstance(noise, model.KaryResponse):
         return [{"x": 0}, {"x": 2}]
     if isinstance(noise, model.Kernel):
         low, high = (value(end, {}) for end in noise.input)
@@ -219,7 +219,7 @@ def fits(noise, values, sample, rng):
             counts_agree(sample, [value(entry, values) for entry in noise.rows[values["x"]]])
         case model.Exponential():
             counts_agree(sample, [math.exp(value(noise.beta, values) * value(score, values)) for score in noise.scores[values["x"]]])
-        case model.Selection():
+        case model.KaryResponse():
             k, p = values["k"], values["p"]
             counts_agree(sample, [p if y == values["x"] else (1 - p) / (k - 1) for y in range(k)])
         case model.Staircase():

@@ -9,7 +9,7 @@ import pytest
 
 from dpverify.search.sanity import faults
 from dpverify.trusted.language.expr import num, parse
-from dpverify.trusted.language.model import L2, Claim, Domain, Radial, Selection, Translation
+from dpverify.trusted.language.model import L2, Claim, Domain, KaryResponse, Radial, Translation
 
 
 def radial(profile, dimension=1):
@@ -62,7 +62,7 @@ def test_a_fault_says_where(claim, says):
         line("1/sqrt(pi - z)", "0", "pi"),
         line("exp(-abs(z))/sqrt(abs(z - 1))"),
         line("exp(-abs(z))", integers=True),
-        Claim(Selection(num(2), num(1)), num(1)),
+        Claim(KaryResponse(num(2), num(1)), num(1)),
         Claim(Radial(parse("exp(-a*r)"), L2, num(1)), num(1), sensitivity=num(1), domains=(("a", Domain(Fraction(0))),)),
     ],
 )

@@ -35,7 +35,7 @@ from dpverify.trusted.language.errors import CertificateError, DpverifyError, Re
 from dpverify.trusted.language.expr import Expr, format_expr  # noqa: E402
 from dpverify.trusted.language.model import Claim, claim_hash  # noqa: E402
 from dpverify.trusted.proof import Proof, as_bounds, forget  # noqa: E402
-from dpverify.trusted.registry import OF_CURVES, TABLE  # noqa: E402
+from dpverify.trusted.registry import OF_CURVES, RULES  # noqa: E402
 from dpverify.trusted.rules.composition import privacy_profile  # noqa: E402
 
 KINDS = {"lines": 6, "others": 5, "claims": 4, "asked": 2}
@@ -157,7 +157,7 @@ def changes(kind: str, name: str, certificates: Mapping[str, Any]) -> Iterator[C
         spots = list(places(made["lines"][number] if kind == "lines" else made["claim"]))
         if spots:
             where, inside, key = rng.choice(spots)
-            value = rng.choice(sorted({*TABLE, *OF_CURVES} - {inside[key]}) if where == "/rule" else others(inside[key], rng))
+            value = rng.choice(sorted({*RULES, *OF_CURVES} - {inside[key]}) if where == "/rule" else others(inside[key], rng))
             start = f"line {number}, {lines[number]['rule']}, " if kind == "lines" else ""
             what = f"{start}{where}: {json.dumps(inside[key])} -> {'nothing' if value is ... else json.dumps(value)}"
             if value is ...:

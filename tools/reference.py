@@ -24,7 +24,7 @@ from dpverify.catalogue.values import DOMAIN_HELP
 from dpverify.project import config
 from dpverify.trusted.language import errors
 from dpverify.trusted.language.expr import FUNCTIONS
-from dpverify.trusted.registry import CURVES, TABLE
+from dpverify.trusted.registry import CURVES, RULES
 
 ROOT = Path(__file__).resolve().parents[1]
 SCHEMAS = ROOT / "dpverify" / "schemas"
@@ -49,8 +49,8 @@ def pages() -> dict[str, str]:
         "settings.md": page("Settings", settings()),
         "claim-files.md": page("Claim files", claim_files()),
         "answers.md": page("Answers in JSON", answers()),
-        "rules.md": page("Rules", theorems(TABLE, RULES)),
-        "curves.md": page("Theorems about curves", theorems({k: v for k, v in CURVES.items() if k not in TABLE}, THEOREMS)),
+        "rules.md": page("Rules", theorems(RULES, OF_RULES)),
+        "curves.md": page("Theorems about curves", theorems({k: v for k, v in CURVES.items() if k not in RULES}, OF_THEOREMS)),
         "python.md": page("Python", python()),
     }
 
@@ -91,8 +91,8 @@ def bullets(items: Iterable[str]) -> str:
 
 # -- rules ---------------------------------------------------------------------------------------------------
 
-RULES = "Each rule proves bounds on the tight epsilon or the tight delta. The kernel accepts these, and looks up nothing else."
-THEOREMS = "Each proves a privacy curve, delta as a function of epsilon, or how the curves of parts combine. Rules read bounds off them."
+OF_RULES = "Each rule proves bounds on the tight epsilon or the tight delta. The kernel accepts these, and looks up nothing else."
+OF_THEOREMS = "Each proves a privacy curve, delta as a function of epsilon, or how the curves of parts combine. Rules read bounds off them."
 
 
 def theorems(named: Mapping[str, Any], what: str) -> Iterator[str]:

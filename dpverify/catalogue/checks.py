@@ -32,6 +32,7 @@ from dpverify.trusted.language.model import (
     EllipticalProcess,
     Exponential,
     Guarantee,
+    KaryResponse,
     Kernel,
     Mechanism,
     Mixture,
@@ -39,7 +40,6 @@ from dpverify.trusted.language.model import (
     Part,
     Product,
     Radial,
-    Selection,
     Staircase,
     Table,
     Translation,
@@ -109,7 +109,7 @@ def mechanism_faults(mechanism: Mechanism, domains: Mapping[str, Domain], broken
         for pair in mechanism.adjacent:
             if max(pair) >= count:
                 yield f"adjacent: {list(pair)} names a row beyond the {count} there are, counted from 0."
-    if isinstance(mechanism, Selection):
+    if isinstance(mechanism, KaryResponse):
         yield from natural_faults("k", mechanism.k, 2, domains)
         yield from _range_faults("p", mechanism.p, domains)
     if isinstance(mechanism, Staircase):

@@ -74,6 +74,7 @@ from dpverify.trusted.language.model import (
     Exponential,
     Group,
     Guarantee,
+    KaryResponse,
     Lipschitz,
     Mechanism,
     Mixture,
@@ -84,7 +85,6 @@ from dpverify.trusted.language.model import (
     Query,
     Radial,
     Sampled,
-    Selection,
     Staircase,
     Subsample,
     Table,
@@ -608,7 +608,7 @@ class _Reader:
             if mechanism.adjacent is not None:
                 table.fault("sensitivity: the mechanism already lists its adjacent pairs. Give one or the other.")
             return replace(plain, adjacent=close_pairs(table, mechanism, sensitivity)), None
-        if isinstance(mechanism, Table | Selection) and sensitivity is not None:
+        if isinstance(mechanism, Table | KaryResponse) and sensitivity is not None:
             if sensitivity != ONE:
                 table.fault("sensitivity: which inputs are neighbours is the mechanism's `adjacent`. Leave sensitivity out.")
             return mechanism, None

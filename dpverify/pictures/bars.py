@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from dpverify.pictures.exponent import NEAR_PRECISION
 from dpverify.search.numeric import number
 from dpverify.trusted.language.errors import Undecided
-from dpverify.trusted.language.model import Claim, Selection
+from dpverify.trusted.language.model import Claim, KaryResponse
 from dpverify.trusted.numbers.balls import precision
 from dpverify.trusted.order.tables import Cell, LogBalls, finite
 
@@ -46,7 +46,7 @@ def _loss(first_zero: bool, second_zero: bool, logs: LogBalls, cell: Cell) -> fl
     return float(logs.loss(cell))
 
 
-def selection_bars(mechanism: Selection) -> tuple[str, tuple[Bar, ...]]:
+def kary_bars(mechanism: KaryResponse) -> tuple[str, tuple[Bar, ...]]:
     """k-ary randomized response: the truth of the first input, that of the second, and every other answer."""
     k, p = number(mechanism.k), number(mechanism.p)
     other = (1 - p) / (k - 1)

@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from dpverify.pictures.bars import Bar, finite_bars, selection_bars
+from dpverify.pictures.bars import Bar, finite_bars, kary_bars
 from dpverify.pictures.conditional import conditional_curve
 from dpverify.pictures.exponent import Exponent, dimension_of, exponent
 from dpverify.pictures.law import size_law
@@ -20,7 +20,7 @@ from dpverify.search import sensitivity
 from dpverify.search.numeric import Array, number
 from dpverify.trusted.language.errors import DpverifyError, Undecided
 from dpverify.trusted.language.expr import ZERO
-from dpverify.trusted.language.model import Claim, Exponential, Kernel, Product, Selection, Staircase, Table
+from dpverify.trusted.language.model import Claim, Exponential, KaryResponse, Kernel, Product, Staircase, Table
 from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.order.sensitivity import sensitivity_bounds
 
@@ -75,8 +75,8 @@ def _curve(claim: Claim) -> LossCurve | None:
     mechanism = claim.mechanism
     if isinstance(mechanism, Table | Exponential):
         return _from_bars(*finite_bars(claim))
-    if isinstance(mechanism, Selection):
-        return _from_bars(*selection_bars(mechanism))
+    if isinstance(mechanism, KaryResponse):
+        return _from_bars(*kary_bars(mechanism))
     if isinstance(mechanism, Kernel):
         return _of_kernel(mechanism, claim)
     h, dimension = exponent(mechanism), dimension_of(mechanism)

@@ -61,6 +61,7 @@ from dpverify.trusted.language.model import (
     Exponential,
     Group,
     Guarantee,
+    KaryResponse,
     Kernel,
     Leaf,
     Lipschitz,
@@ -73,7 +74,6 @@ from dpverify.trusted.language.model import (
     Product,
     Radial,
     Sampled,
-    Selection,
     Staircase,
     Subsample,
     Table,
@@ -199,10 +199,10 @@ def _exponential(mechanism: Exponential) -> Iterator[Box]:
 _METRICS: Final = {"l1": "the l1 distance", "l2": "the l2 distance", "linf": "the l∞ distance", "discrete": "1 between two points"}
 
 
-def _selection(selection: Selection) -> Iterator[Box]:
-    lie = raised(div(sub(ONE, selection.p), sub(selection.k, ONE)))
-    yield row(_PROBABILITY, _EQUAL, Cases(((raised(selection.p), row(Words("if "), _Y, _EQUAL, _X)), (lie, Words("otherwise")))))
-    yield row(comma(_X, _Y), _IN, Fence("{", comma(Number("1"), Words("…"), typeset(selection.k)), "}"))
+def _kary_response(response: KaryResponse) -> Iterator[Box]:
+    lie = raised(div(sub(ONE, response.p), sub(response.k, ONE)))
+    yield row(_PROBABILITY, _EQUAL, Cases(((raised(response.p), row(Words("if "), _Y, _EQUAL, _X)), (lie, Words("otherwise")))))
+    yield row(comma(_X, _Y), _IN, Fence("{", comma(Number("1"), Words("…"), typeset(response.k)), "}"))
 
 
 def _sampled(_: Sampled) -> Iterator[Box]:
@@ -257,7 +257,7 @@ _STATEMENTS: Final[Mapping[str, Callable[..., Box]]] = {
 
 _LEAVES: Final[Mapping[str, Callable[[Any], Iterator[Box]]]] = {
     "radial": _radial, "translation": _translation, "product": _product, "table": _table, "kernel": _kernel,
-    "exponential": _exponential, "mixture": _mixture, "selection": _selection, "staircase": _staircase,
+    "exponential": _exponential, "mixture": _mixture, "kary_response": _kary_response, "staircase": _staircase,
     "elliptical_process": _elliptical_process, "guarantee": _guarantee, "sampled": _sampled,
 }  # fmt: skip
 

@@ -14,6 +14,7 @@ from dpverify.trusted.language.model import (
     EllipticalProcess,
     Exponential,
     Guarantee,
+    KaryResponse,
     Kernel,
     Mechanism,
     Mixture,
@@ -21,7 +22,6 @@ from dpverify.trusted.language.model import (
     Product,
     Radial,
     Sampled,
-    Selection,
     Staircase,
     Table,
     Translation,
@@ -63,7 +63,7 @@ def neighbours(claim: Claim) -> str:
         case Table() | Exponential():
             some = mechanism.adjacent
             return "every two inputs" if some is None else f"{len(some)} listed pairs of inputs, in both orders"
-        case Selection():
+        case KaryResponse():
             return "every two inputs"
         case Guarantee():
             return "those of the stated guarantee"

@@ -17,13 +17,13 @@ from dpverify.trusted.language.model import (
     EllipticalProcess,
     Exponential,
     Guarantee,
+    KaryResponse,
     Kernel,
     Mechanism,
     Mixture,
     Product,
     Radial,
     Sampled,
-    Selection,
     Staircase,
     Subsample,
     Table,
@@ -174,10 +174,10 @@ def _pure(proposal: Proposal, claim: Claim, digits: int) -> None:
 
         proposal.extend(table.propose, claim, digits)
         proposal.extend(exponential.propose, claim, digits)
-    elif isinstance(noise, Selection):
-        from dpverify.search import selection
+    elif isinstance(noise, KaryResponse):
+        from dpverify.search import kary_response
 
-        proposal.extend(selection.propose, claim, digits)
+        proposal.extend(kary_response.propose, claim, digits)
     elif isinstance(noise, Staircase):
         from dpverify.search import staircase
 

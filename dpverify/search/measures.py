@@ -10,7 +10,7 @@ from typing import Any
 from dpverify.search.numeric import number
 from dpverify.trusted.language.errors import DpverifyError
 from dpverify.trusted.language.expr import Expr, num
-from dpverify.trusted.language.model import Claim, EllipticalProcess, Mixture, Selection
+from dpverify.trusted.language.model import Claim, EllipticalProcess, KaryResponse, Mixture
 from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.proof import Proof
 from dpverify.trusted.rules.additive import cameron_martin
@@ -94,7 +94,7 @@ def propose(claim: Claim, curve: str) -> list[dict[str, Any]]:
     curve: the rule that gave the mechanism's curve.
     """
     try:
-        if curve in _CLOSED and not isinstance(claim.mechanism, Selection):
+        if curve in _CLOSED and not isinstance(claim.mechanism, KaryResponse):
             evidence = {"order": str(_order_for(claim))}
             Proof(claim).infer(rule.NAME, (), evidence)
             return [{"rule": rule.NAME, "evidence": evidence}]

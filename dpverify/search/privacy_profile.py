@@ -25,6 +25,7 @@ from dpverify.trusted.language.model import (
     EllipticalProcess,
     Exponential,
     Guarantee,
+    KaryResponse,
     Kernel,
     Mixture,
     Parallel,
@@ -32,7 +33,6 @@ from dpverify.trusted.language.model import (
     Product,
     Radial,
     Sampled,
-    Selection,
     Staircase,
     Subsample,
     Table,
@@ -423,7 +423,7 @@ def _single(run: Run, target: Target) -> Plan:
 def _leaf_plans(run: Run, target: Target) -> Iterator[Plan]:
     """Rules for the curve of a single mechanism, the sharpest first."""
     noise = run.part.mechanism
-    if isinstance(noise, Table | Exponential | Selection):
+    if isinstance(noise, Table | Exponential | KaryResponse):
         yield {"rule": finite.NAME, **_place(target)}
     elif isinstance(noise, Guarantee):
         yield stated_guarantee.leaf_plan(run, target.epsilon, target.delta)
@@ -442,7 +442,7 @@ def _below_sample(mechanism: Subsample, inner: Sequence[Run], target: Target) ->
     """What the sampled part is wanted for: finite ones at the epsilon that the sampled one comes to, others about a delta."""
     rate = float(constant(mechanism.rate))
     delta = None if target.delta is None or rate == 0 else min(target.delta / rate, 1.0)
-    finite_ones = all(isinstance(run.part.mechanism, Table | Exponential | Selection) for run in inner)
+    finite_ones = all(isinstance(run.part.mechanism, Table | Exponential | KaryResponse) for run in inner)
     known = finite_ones and target.epsilon is not None and rate > 0
     epsilon = math.log1p(math.expm1(min(target.epsilon or 0.0, 700.0)) / rate) if known else None
     return replace(target, delta=delta, epsilon=epsilon)

@@ -16,7 +16,7 @@ from dpverify.trusted.language.certificate import Line
 from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected, Undecided
 from dpverify.trusted.language.loading import asked_for, load, note
 from dpverify.trusted.language.model import Claim
-from dpverify.trusted.registry import ANYWHERE, EXPLAINED, OF_CURVES, OF_THE_MECHANISM, PARTS, TABLE
+from dpverify.trusted.registry import ANYWHERE, EXPLAINED, OF_CURVES, OF_THE_MECHANISM, PARTS, RULES
 
 if TYPE_CHECKING:
     from dpverify.trusted.parts.places import Places
@@ -69,8 +69,8 @@ class Proof:
         """What a rule speaks of at a place: a run; of the whole, what is claimed; of a part, its pure epsilon."""
         if rule in OF_CURVES:
             return self.places.run(place)
-        if rule not in TABLE:
-            raise CertificateError(f"unknown rule {rule[:60]!r}; this version has {', '.join(sorted({*TABLE, *OF_CURVES}))}.")
+        if rule not in RULES:
+            raise CertificateError(f"unknown rule {rule[:60]!r}; this version has {', '.join(sorted({*RULES, *OF_CURVES}))}.")
         if not place and self._alone is None:
             return unasked(self.claim) if rule in OF_THE_MECHANISM else self.claim
         if rule not in ANYWHERE:

@@ -41,6 +41,7 @@ _OF_THE_MECHANISM: Final = {
     "equal-answers": "additive.equal_answers",
     "exponential-general": "finite.exponential_general",
     "finite-table": "finite.finite",
+    "kary-response": "finite.kary_response",
     "kernel-box": "finite.kernel_box",
     "kernel-point": "finite.kernel_point",
     "mixture-closed-form": "additive.mixture_closed",
@@ -49,7 +50,6 @@ _OF_THE_MECHANISM: Final = {
     "point-witness": "additive.point_witness",
     "power-identity": "additive.power_identity",
     "product-lipschitz": "additive.product_lipschitz",
-    "selection": "finite.selection",
     "staircase": "additive.staircase",
 }
 _OF_THE_CLAIM: Final = {
@@ -120,7 +120,7 @@ class _Loaded(Mapping[str, Any]):
         return name in self._places
 
 
-TABLE: Final[Mapping[str, Rule]] = _Loaded({**_OF_THE_MECHANISM, **_OF_THE_CLAIM})
+RULES: Final[Mapping[str, Rule]] = _Loaded({**_OF_THE_MECHANISM, **_OF_THE_CLAIM})
 """Every rule that a step may name."""
 
 OF_THE_MECHANISM: Final = frozenset(_OF_THE_MECHANISM)

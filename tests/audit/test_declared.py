@@ -24,6 +24,7 @@ from dpverify.trusted.language.model import (
     Claim,
     Domain,
     Exponential,
+    KaryResponse,
     Kernel,
     Mixture,
     Norm,
@@ -31,7 +32,6 @@ from dpverify.trusted.language.model import (
     Query,
     Radial,
     Sampled,
-    Selection,
     Staircase,
     Table,
     Translation,
@@ -289,7 +289,9 @@ def test_vector_codes_count_the_thresholds_that_the_loss_reaches():
     assert "loss >= " in cells.describe(cells.size - 1, cells.size) and "l2" in cells.describe(1, cells.size)
 
 
-@pytest.mark.parametrize("noise", [line("exp(-abs(z))"), ball("exp(-r)", CUBE, 3), law(Selection(num(4), parse("1/2")), sensitivity=None)])
+@pytest.mark.parametrize(
+    "noise", [line("exp(-abs(z))"), ball("exp(-r)", CUBE, 3), law(KaryResponse(num(4), parse("1/2")), sensitivity=None)]
+)
 def test_partitions_survive_pickling_and_probabilities_add_up_to_one(noise):
     x, x_prime = noise.worst_pairs()[0]
     cells = noise.partition(x, x_prime)
@@ -318,7 +320,7 @@ def test_outputs_of_another_shape_are_refused_by_name():
         cells.codes(Outputs(np.zeros((3, 1)), names=("None",)))
     with pytest.raises(AuditError, match="several shapes"):
         cells.codes(Outputs(np.zeros((2, 1)), np.array([0, 1]), ("float", "str")))
-    table = law(Selection(num(3), parse("1/2")), sensitivity=None)
+    table = law(KaryResponse(num(3), parse("1/2")), sensitivity=None)
     with pytest.raises(AuditError, match="0 to 2"):
         table.partition(np.array([0]), np.array([1])).codes(one(0, 3))
 

@@ -19,7 +19,7 @@ from dpverify.audit.target import Target
 from dpverify.finding import FLOAT, MODEL, NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION
 from dpverify.trusted.language.errors import AuditError, SamplerError
 from dpverify.trusted.language.expr import Num, parse
-from dpverify.trusted.language.model import Claim, Norm, Product, Radial, Sampled, Selection, Table
+from dpverify.trusted.language.model import Claim, KaryResponse, Norm, Product, Radial, Sampled, Table
 
 GRID = 2.0**20
 
@@ -36,7 +36,7 @@ SKEWED = Radial(parse("exp(-r)"), Norm("columns", matrix=((1, 0, 0), (0, 1, 0), 
 IN_CUBE = Claim(CUBE, number(1), sensitivity=number(1), name="d = 3")
 IN_SKEWED = Claim(SKEWED, number(1), sensitivity=number(1), name="polytope")
 TWO = Claim(Product(parse("exp(-abs(z))"), number(2)), number(1), sensitivity=number(1), name="product")
-RESPONSE = Claim(Selection(number(2), number("3/4")), parse("log(3)"), name="response")
+RESPONSE = Claim(KaryResponse(number(2), number("3/4")), parse("log(3)"), name="response")
 ROWS = Claim(Table(((number("3/4"), number("1/4")), (number("1/4"), number("3/4")))), None, name="table")
 
 

@@ -13,7 +13,7 @@ from mpmath import mp
 
 from dpverify.trusted.language.errors import Rejected, Undecided
 from dpverify.trusted.language.expr import ONE, Num, num, parse
-from dpverify.trusted.language.model import L2, Exponential, Radial, Selection, Table
+from dpverify.trusted.language.model import L2, Exponential, KaryResponse, Radial, Table
 from dpverify.trusted.numbers.balls import constant, precision, rational
 from dpverify.trusted.order.compare import certainly_equal
 from dpverify.trusted.rules.curves import finite
@@ -84,23 +84,23 @@ def test_the_lower_pair_is_that_of_two_rows_in_both_orders(rows, epsilon):
 def test_k_ary_randomized_response_is_its_table_for_every_small_k_and_one_pair_for_enormous_k():
     for k in (2, 3, 5):
         rows = [[Fraction(2, 3) if x == y else Fraction(1, 3) / (k - 1) for y in range(k)] for x in range(k)]
-        selection, written = finite.curve(Selection(num(k), parse("2/3"))), finite.curve(table(*rows))
-        assert selection.exact
+        response, written = finite.curve(KaryResponse(num(k), parse("2/3"))), finite.curve(table(*rows))
+        assert response.exact
         assert written.exact
         for epsilon in (arb(0), arb(fmpq(1, 3)), arb(1)):
-            assert selection.upper.forward(epsilon).overlaps(written.upper.forward(epsilon))
-    assert finite.curve(Selection(num(10**12), parse("1/2"))).upper.forward(arb(5)).overlaps((1 - arb(5).exp() / (10**12 - 1)) / 2)
+            assert response.upper.forward(epsilon).overlaps(written.upper.forward(epsilon))
+    assert finite.curve(KaryResponse(num(10**12), parse("1/2"))).upper.forward(arb(5)).overlaps((1 - arb(5).exp() / (10**12 - 1)) / 2)
 
 
 def test_a_lie_that_is_likelier_than_the_truth_gives_itself_away_too():
-    pair = finite.curve(Selection(num(2), parse("1/4"))).upper
+    pair = finite.curve(KaryResponse(num(2), parse("1/4"))).upper
     assert pair.forward(arb(fmpq(1, 2))).overlaps((3 - arb(fmpq(1, 2)).exp()) / 4)
 
 
 def test_what_only_one_row_can_give_is_lost_at_every_epsilon():
     pair = finite.curve(table(("1/2", "1/2", "0"), ("1/2", "0", "1/2"))).upper
     assert pair.forward(arb(1000)) == arb(fmpq(1, 2))
-    assert finite.curve(Selection(num(7), num(1))).upper.forward(arb(10**9)) == 1
+    assert finite.curve(KaryResponse(num(7), num(1))).upper.forward(arb(10**9)) == 1
 
 
 @pytest.mark.parametrize("epsilon", ["0", "1/7", "1/2", "7/8", "1"])
@@ -192,7 +192,7 @@ def test_the_lower_pair_is_the_worst_at_the_epsilon_of_interest():
 @pytest.mark.parametrize(
     ("noise", "epsilon", "closed"),
     [
-        (Selection(num(5), parse("3/4")), "log(2)", "5/8"),
+        (KaryResponse(num(5), parse("3/4")), "log(2)", "5/8"),
         (table(("3/4", "1/4"), ("1/4", "3/4")), "log(3)", "0"),
         (table(("1/2", "1/2"), ("1/4", "3/4")), "0", "1/4"),
         (scores([[0, 1], [1, 0]]), "1/2", "(exp(1) - exp(1/2))/(1 + exp(1))"),
@@ -217,10 +217,10 @@ def test_the_closed_form(noise, epsilon, closed):
         (Exponential(((parse("s"), num(0)), (num(0), num(1))), ONE), "free parameter"),
         (table(("1/2", "1/2"), ("1/2", "1/2"), adjacent=((0, 2),)), "outside 0 to 1"),
         (table(("1/2", "1/2")), "no two inputs"),
-        (Selection(num(1), parse("1/2")), "at least 2"),
-        (Selection(parse("5/2"), parse("1/2")), "at least 2"),
-        (Selection(num(3), parse("4/3")), "between 0 and 1"),
-        (Selection(num(3), parse("p")), "between 0 and 1"),
+        (KaryResponse(num(1), parse("1/2")), "at least 2"),
+        (KaryResponse(parse("5/2"), parse("1/2")), "at least 2"),
+        (KaryResponse(num(3), parse("4/3")), "between 0 and 1"),
+        (KaryResponse(num(3), parse("p")), "between 0 and 1"),
         (Exponential(((num(0), num(-1)), (num(-1), num(0))), ONE, None, ((num(0),), (num(1),)), "l1"), "within which"),
         (Radial(parse("exp(-r)"), L2, num(1)), "are finite"),
     ],

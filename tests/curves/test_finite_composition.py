@@ -13,7 +13,7 @@ from mpmath import mp
 from dpverify.search import plans
 from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected, Undecided
 from dpverify.trusted.language.expr import Num, num, parse
-from dpverify.trusted.language.model import L2, Compose, Exponential, Group, Lipschitz, Radial, Selection, Table
+from dpverify.trusted.language.model import L2, Compose, Exponential, Group, KaryResponse, Lipschitz, Radial, Table
 from dpverify.trusted.language.model import Part as Piece
 from dpverify.trusted.numbers.balls import precision, rational
 from dpverify.trusted.parts.runs import Run
@@ -210,7 +210,7 @@ def test_answers_among_k_are_merged(a):
     lie = (1 - p) / (k - 1)
     rows = [[p, lie, *[lie] * (k - 2)], [lie, p, *[lie] * (k - 2)]]
     with precision(96):
-        found = finite_composition.curve([Part(Selection(num(k), Num(p)), None, 3)])
+        found = finite_composition.curve([Part(KaryResponse(num(k), Num(p)), None, 3)])
     assert found.exact
     agrees(value(found.upper.worst, a), together([rows] * 3, Fraction(a)))
 
@@ -325,7 +325,7 @@ def test_less_work_may_be_asked_for():
 
 
 def test_the_rule_takes_runs_of_finite_mechanisms_alone():
-    assert derived(Compose((Piece(table(LOPSIDED)), Piece(Selection(num(3), parse("1/2"))))), at="1/2").lower is not None
+    assert derived(Compose((Piece(table(LOPSIDED)), Piece(KaryResponse(num(3), parse("1/2"))))), at="1/2").lower is not None
     with pytest.raises(Rejected):
         derived(Compose((Piece(table(LOPSIDED)), Piece(Radial(parse("exp(-r**2/2)"), L2, num(1)), num(1)))))
 

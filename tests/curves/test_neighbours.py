@@ -14,6 +14,7 @@ from dpverify.trusted.language.model import (
     Claim,
     Compose,
     Group,
+    KaryResponse,
     Lipschitz,
     Mixture,
     Norm,
@@ -23,7 +24,6 @@ from dpverify.trusted.language.model import (
     Product,
     Query,
     Radial,
-    Selection,
     Subsample,
     Table,
     Translation,
@@ -307,7 +307,7 @@ def test_only_log_concave_densities_are_taken_for_such():
 def test_only_even_densities_are_taken_for_such():
     good = [LAPLACE, Translation(parse("exp(-(z - 1)**2)")), Product(parse("1/(1 + z**2)"), num(2))]
     good.append(Translation(parse("1"), (num(-1), num(1))))
-    bad = [BENT, Translation(parse("1"), (num(0), num(1))), Translation(parse("exp(-z - exp(-z))")), Selection(num(2), parse("3/4"))]
+    bad = [BENT, Translation(parse("1"), (num(0), num(1))), Translation(parse("exp(-z - exp(-z))")), KaryResponse(num(2), parse("3/4"))]
     assert [neighbours.even(noise) for noise in (*good, *bad)] == [True] * len(good) + [False] * len(bad)
 
 

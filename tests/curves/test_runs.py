@@ -11,6 +11,7 @@ from dpverify.trusted.language.model import (
     Claim,
     Compose,
     Group,
+    KaryResponse,
     Kernel,
     Lipschitz,
     Parallel,
@@ -18,7 +19,6 @@ from dpverify.trusted.language.model import (
     PostProcess,
     Query,
     Radial,
-    Selection,
     Staircase,
     Subsample,
     Table,
@@ -87,7 +87,7 @@ def test_neighbours_of_neighbours_in_a_table_are_all_inputs_so_many_steps_apart(
 
 
 def test_a_table_whose_inputs_are_all_neighbours_stays_as_it_is():
-    for mechanism in (Table(((num(1),), (num(1),))), Selection(num(3), HALF)):
+    for mechanism in (Table(((num(1),), (num(1),))), KaryResponse(num(3), HALF)):
         with precision(80):
             assert leaf(Run(Part(mechanism), num(7)))[0] == mechanism
 

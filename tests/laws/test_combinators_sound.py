@@ -24,11 +24,11 @@ from dpverify.trusted.language.model import (
     Combinator,
     Compose,
     Group,
+    KaryResponse,
     Lipschitz,
     Parallel,
     Part,
     PostProcess,
-    Selection,
     Subsample,
     Table,
     all_parts,
@@ -38,7 +38,7 @@ from dpverify.trusted.order.compare import enclose
 from dpverify.trusted.parts.places import ONE_STEP
 from dpverify.trusted.parts.runs import Run, merged
 from dpverify.trusted.proof import as_bounds
-from dpverify.trusted.registry import CURVES, TABLE
+from dpverify.trusted.registry import CURVES, RULES
 from dpverify.verify import verify
 from tests.proofs import Step, bound, certified
 
@@ -60,7 +60,7 @@ def tables(draw: Any) -> Part:
     return Part(Table(rows, tuple(pairwise(range(count))) if draw(st.booleans()) else None))
 
 
-selections = st.builds(lambda k, p: Part(Selection(num(k), num(Fraction(p, 10)))), st.integers(2, 4), st.integers(0, 10))
+responses = st.builds(lambda k, p: Part(KaryResponse(num(k), num(Fraction(p, 10)))), st.integers(2, 4), st.integers(0, 10))
 times = st.sampled_from([1, 1, 2, 3])
 small = st.sampled_from([1, 2])
 
@@ -79,8 +79,8 @@ def combined(below: st.SearchStrategy[Part]) -> st.SearchStrategy[Part]:
     )
 
 
-shallow = st.one_of(tables(), selections).flatmap(lambda part: combined(st.just(part)))
-trees = st.recursive(st.one_of(tables(), selections), combined, max_leaves=4).filter(lambda part: isinstance(part.mechanism, Combinator))
+shallow = st.one_of(tables(), responses).flatmap(lambda part: combined(st.just(part)))
+trees = st.recursive(st.one_of(tables(), responses), combined, max_leaves=4).filter(lambda part: isinstance(part.mechanism, Combinator))
 
 
 # -- the truth ---------------------------------------------------------------------------------------
@@ -208,7 +208,7 @@ def splits(parts: tuple[Part, ...], steps: int) -> list[Pair]:
 
 
 def listed(mechanism: Any) -> tuple[list[list[Fraction]], tuple[tuple[int, int], ...]]:
-    if isinstance(mechanism, Selection):
+    if isinstance(mechanism, KaryResponse):
         k, p = int(mechanism.k.value), mechanism.p.value
         return [[p if x == y else (1 - p) / (k - 1) for y in range(k)] for x in range(k)], tuple(permutations(range(k), 2))
     rows = [[entry.value for entry in row] for row in mechanism.rows]
@@ -264,7 +264,7 @@ def single(draw: Any, run: Run) -> dict[str, Any]:
 
 
 ODD = ["-1", "0", "1", "1/0", "2", "1/3", "10**9", "9" * 40, "", None, True, -1, 0, 1, 10**6, 2**64, [], {}, [[0, 1]], *CURVES]
-ODD += [{"part": 0}, {"part": 1}, {"choice": 0}, ONE_STEP, [0], [{"part": 0}], [{"part": 0}, 0], *TABLE]
+ODD += [{"part": 0}, {"part": 1}, {"choice": 0}, ONE_STEP, [0], [{"part": 0}], [{"part": 0}, 0], *RULES]
 
 
 @st.composite

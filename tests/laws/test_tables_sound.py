@@ -1,4 +1,4 @@
-"""Finite mechanisms, selections, staircases and kernels against brute force at 40 digits: no verdict may contradict it."""
+"""Finite mechanisms, k-ary randomized response, staircases and kernels against brute force at 40 digits: no verdict may contradict it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from dpverify.trusted import kernel
 from dpverify.trusted.facts.bounds import Infinite
 from dpverify.trusted.language.expr import Expr, Num, neg, num, parse, substitute
-from dpverify.trusted.language.model import Claim, Domain, Exponential, Kernel, Mechanism, Selection, Staircase, Table
+from dpverify.trusted.language.model import Claim, Domain, Exponential, KaryResponse, Kernel, Mechanism, Staircase, Table
 from dpverify.trusted.order.compare import enclose
 from dpverify.trusted.order.tables import distance
 from dpverify.verify import verify
@@ -109,10 +109,10 @@ def test_exponential_mechanisms_on_points(points, metric, reach, offset):
 
 @settings(max_examples=30, deadline=None)
 @given(st.integers(2, 9), st.fractions(0, 1, max_denominator=12), offsets)
-def test_selections(k, p, offset):
+def test_kary_response(k, p, offset):
     other = (1 - p) / (k - 1)
     rows = [[real(p if x == y else other) for y in range(k)] for x in range(k)]
-    agrees(Selection(num(k), num(p)), largest(rows, list(permutations(range(k), 2))), offset)
+    agrees(KaryResponse(num(k), num(p)), largest(rows, list(permutations(range(k), 2))), offset)
 
 
 @settings(max_examples=30, deadline=None)
@@ -152,13 +152,13 @@ def test_kernels(density, reach):
 UNIT = (Fraction(0), Fraction(1))
 
 
-@pytest.mark.parametrize("mechanism", [Selection(num(2), parse("p")), Selection(num(5), parse("p")),
+@pytest.mark.parametrize("mechanism", [KaryResponse(num(2), parse("p")), KaryResponse(num(5), parse("p")),
                                        Table(((parse("p"), parse("1 - p")), (parse("1 - p"), parse("p"))))])  # fmt: skip
 @pytest.mark.parametrize(
     ("domain", "verdict"),
     [(Domain(*UNIT), "PROVED"), (Domain(*UNIT, False, True), "REFUTED"), (Domain(*UNIT, True, False), "REFUTED")],
 )
 def test_at_an_end_that_p_reaches_epsilon_is_infinite(mechanism, domain, verdict):
-    k = mechanism.k if isinstance(mechanism, Selection) else num(2)
+    k = mechanism.k if isinstance(mechanism, KaryResponse) else num(2)
     claimed = substitute(parse("abs(log(p*(k - 1)/(1 - p)))"), {"k": k})
     assert verify(Claim(mechanism, claimed, domains=(("p", domain),))).judgement.verdict == verdict

@@ -17,7 +17,19 @@ from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.language.certificate import decode, encode, pack
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import Expr, num, parse
-from dpverify.trusted.language.model import L2, Claim, Domain, Exponential, Kernel, Query, Radial, Selection, Staircase, Table, claim_hash
+from dpverify.trusted.language.model import (
+    L2,
+    Claim,
+    Domain,
+    Exponential,
+    KaryResponse,
+    Kernel,
+    Query,
+    Radial,
+    Staircase,
+    Table,
+    claim_hash,
+)
 from dpverify.verify import verify
 from tests.proofs import Step, bound, certified, forged, line, saying
 
@@ -25,7 +37,7 @@ HALF = parse("1/2")
 CLAIMS = {
     "table": Claim(Table(((parse("3/4"), parse("1/4")), (parse("1/4"), parse("3/4")))), parse("log(3)")),
     "scores": Claim(Exponential(((num(0), num(1)), (num(1), num(0))), parse("1/2")), num(1)),
-    "selection": Claim(Selection(parse("k"), HALF), parse("log(k - 1)"), domains=(("k", Domain(Fraction(2), None, False, True, True)),)),
+    "kary": Claim(KaryResponse(parse("k"), HALF), parse("log(k - 1)"), domains=(("k", Domain(Fraction(2), None, False, True, True)),)),
     "staircase": Claim(Staircase(num(1), HALF), num(2), sensitivity=num(2)),
     "kernel": Claim(Kernel(parse("1 + theta*(y - 1/2)"), (num(0), num(1)), (num(0), num(1))), num(2)),
     "radial": Claim(Radial(parse("exp(-r)"), L2, num(3)), num(1), sensitivity=num(1)),
@@ -95,7 +107,7 @@ def test_the_claim_of_another_certificate_is_judged_as_what_it_is(genuine):
 
 @pytest.mark.parametrize("value", ["true", "1", "1.0"])
 def test_one_claim_has_one_text(value):
-    data = certified(CLAIMS["selection"], "PROVED", Step("selection", {"side": "upper"}))
+    data = certified(CLAIMS["kary"], "PROVED", Step("kary-response", {"side": "upper"}))
     data["claim"]["domains"]["k"]["integer"] = json.loads(value)
     data["claim_sha256"] = claim_hash(data["claim"])
     if value == "true":
@@ -107,16 +119,16 @@ def test_one_claim_has_one_text(value):
 
 @pytest.mark.parametrize("text", ["1e999999999", "1e-999999999", "0.5", "1_000", " 1", "\u0661"])
 def test_a_fraction_is_two_integers(text):
-    data = certified(CLAIMS["selection"], "PROVED", Step("selection", {"side": "upper"}))
+    data = certified(CLAIMS["kary"], "PROVED", Step("kary-response", {"side": "upper"}))
     data["claim"]["domains"]["k"]["lower"] = text
     data["claim_sha256"] = claim_hash(data["claim"])
     with pytest.raises(CertificateError, match="not a fraction"):
         kernel.check(data)
     with pytest.raises(CertificateError, match="not an exact rational"):
-        kernel.check(forged(CLAIMS["selection"], "UNKNOWN", line("selection", {"side": "lower", "at": {"k": text}})))
+        kernel.check(forged(CLAIMS["kary"], "UNKNOWN", line("kary-response", {"side": "lower", "at": {"k": text}})))
 
 
-@pytest.mark.parametrize("name", ["table", "scores", "selection", "staircase", "kernel"])
+@pytest.mark.parametrize("name", ["table", "scores", "kary", "staircase", "kernel"])
 def test_a_query_is_asked_of_additive_noise_only(name):
     claim = replace(CLAIMS[name], sensitivity=None, query=Query(((Fraction(3),),), "add-remove"))
     with pytest.raises(CertificateError, match="query"):

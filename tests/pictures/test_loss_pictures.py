@@ -18,11 +18,11 @@ from dpverify.trusted.language.model import (
     L2,
     Claim,
     Exponential,
+    KaryResponse,
     Kernel,
     Norm,
     Product,
     Radial,
-    Selection,
     Staircase,
     Table,
     Translation,
@@ -31,7 +31,7 @@ from dpverify.trusted.language.model import (
 from dpverify.trusted.numbers.balls import constant
 
 REPORTS = Path(__file__).parents[2] / "reports"
-PICTURED = {"radial", "translation", "product", "mixture", "staircase", "table", "exponential", "selection", "kernel"}
+PICTURED = {"radial", "translation", "product", "mixture", "staircase", "table", "exponential", "kary_response", "kernel"}
 
 
 def certificates() -> list[tuple[str, Claim, kernel.Judgement]]:
@@ -284,7 +284,7 @@ def test_the_exponential_mechanism_has_the_log_ratios_of_its_probabilities():
 
 
 def test_choosing_among_k_has_a_bar_for_each_kind_of_answer():
-    curve = loss(Claim(Selection(num(4), parse("1/2")), None))
+    curve = loss(Claim(KaryResponse(num(4), parse("1/2")), None))
     assert curve is not None
     assert [bar.loss for bar in curve.bars] == pytest.approx([math.log(3), -math.log(3), 0.0])
 

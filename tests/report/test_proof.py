@@ -12,7 +12,7 @@ import dpverify
 from dpverify import cli
 from dpverify.report import Entry, proof
 from dpverify.trusted.language.certificate import decode
-from dpverify.trusted.registry import EXPLAINED, TABLE
+from dpverify.trusted.registry import EXPLAINED, RULES
 from dpverify.verify import rejudged
 
 ROOT = Path(__file__).parents[2]
@@ -49,7 +49,7 @@ def under(lines, number):
 def test_the_tree_holds_every_rule_of_the_certificate_as_often_as_it_is_used(path):
     entry = entry_of(path)
     lines = json.loads(path.read_text())["lines"]
-    spoken = [number for number, line in enumerate(lines) if line["rule"] in TABLE and not line.get("place")]
+    spoken = [number for number, line in enumerate(lines) if line["rule"] in RULES and not line.get("place")]
     expected = sorted(name for number in spoken for name in under(lines, number))
     assert sorted(step.rule for step in steps(proof.tree(entry)) if step.kind == "rule") == expected
 

@@ -46,6 +46,7 @@ from dpverify.trusted.language.model import (
     Exponential,
     Group,
     Guarantee,
+    KaryResponse,
     Kernel,
     Lipschitz,
     Mixture,
@@ -55,7 +56,6 @@ from dpverify.trusted.language.model import (
     Product,
     Query,
     Radial,
-    Selection,
     Staircase,
     Table,
     Translation,
@@ -119,7 +119,7 @@ CASES = {
     "scores, all": (SCORES, {}, "1/2", {IDEAL}, {ANY, IDEAL}),
     "points, all": (replace(POINTS, adjacent=((0, 1),)), {}, "1/2", {PAIRS, IDEAL}, {PAIRS, IDEAL}),
     "points, within a distance": (POINTS, STATED, "1/2", {PAIRS, IDEAL}, {PAIRS, IDEAL}),
-    "one of k": (Selection(num(3), parse("1/2")), {}, "1/2", {IDEAL}, {ANY, IDEAL}),
+    "one of k": (KaryResponse(num(3), parse("1/2")), {}, "1/2", {IDEAL}, {ANY, IDEAL}),
 }
 
 

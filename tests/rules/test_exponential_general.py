@@ -10,7 +10,7 @@ from dpverify.search import exponential as search
 from dpverify.search import table
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import num, parse
-from dpverify.trusted.language.model import Claim, Domain, Exponential, Selection
+from dpverify.trusted.language.model import Claim, Domain, Exponential, KaryResponse
 from dpverify.trusted.numbers.balls import precision
 from dpverify.trusted.order.compare import certainly_equal, certainly_le
 from dpverify.trusted.rules.finite import exponential_general, finite
@@ -69,7 +69,7 @@ def test_in_a_metric_space_the_distance_stands_for_the_sensitivity():
         (claim([[0, 1], [1, 0]], "-1"), "negative"),
         (claim([[0, 2], [2, 0]], sensitivity=num(1)), "sensitivity"),
         (claim([[0, 1], [1]]), "length"),
-        (Claim(Selection(num(2), parse("1/2")), None), "exponential mechanism"),
+        (Claim(KaryResponse(num(2), parse("1/2")), None), "exponential mechanism"),
         (Claim(Exponential(((num(0), num(-2)), (num(-2), num(0))), num(1), None, ((num(0),), (num(1),)), "l1"), None), "minus"),
     ],
 )

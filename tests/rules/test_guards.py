@@ -29,6 +29,7 @@ from dpverify.trusted.language.model import (
     Domain,
     Exponential,
     Group,
+    KaryResponse,
     Kernel,
     Lipschitz,
     Mixture,
@@ -38,7 +39,6 @@ from dpverify.trusted.language.model import (
     Product,
     Query,
     Radial,
-    Selection,
     Subsample,
     Table,
     Translation,
@@ -81,7 +81,7 @@ HYPOTHESES = {
             "additive.product_lipschitz", "additive.staircase", "composition.finite_composition", "composition.gaussian_composition",
             "composition.product", "curves.finite", "curves.gauge", "curves.gaussian", "curves.laplace", "curves.lattice", "curves.line",
             "curves.scale_mixture", "curves.spherical_caps", "curves.t_noise", "curves.uniform_ball", "finite.exponential_general",
-            "finite.finite", "finite.kernel_box", "finite.kernel_point", "finite.selection",
+            "finite.finite", "finite.kernel_box", "finite.kernel_point", "finite.kary_response",
         ),
         IDEAL,
     ),
@@ -187,7 +187,7 @@ ANSWERS = [(2, Fraction(3, 4)), (3, Fraction(1, 2)), (4, Fraction(1, 10))]
 @pytest.mark.parametrize("rate", ["1/3", "1", "sqrt(1/2)"])
 def test_a_sample_of_several_responses_is_that_of_their_product(inside, rate):
     # the total variation of q P + (1 - q) Q from Q is q times that of P from Q, over all answers together
-    parts = tuple(Part(Selection(num(ANSWERS[i][0]), num(ANSWERS[i][1]))) for i in inside)
+    parts = tuple(Part(KaryResponse(num(ANSWERS[i][0]), num(ANSWERS[i][1]))) for i in inside)
     found = finite_losses.curve(merged(Part(Subsample(Part(Compose(parts)), parse(rate)))))
     outputs = [(Fraction(1), Fraction(1))]
     for count, truth in (ANSWERS[i] for i in inside):
@@ -202,7 +202,7 @@ def test_a_sample_of_several_responses_is_that_of_their_product(inside, rate):
 
 def test_of_a_sample_with_several_pairs_of_rows_the_hypotheses_are_shown():
     three = Subsample(Part(Table(tuple(tuple(map(num, row)) for row in THREE))), HALF)
-    found = finite_losses.curve(merged(Part(Compose((Part(three), Part(Selection(num(3), HALF)))))))
+    found = finite_losses.curve(merged(Part(Compose((Part(three), Part(KaryResponse(num(3), HALF)))))))
     assert set(found.assumed) == set(IDEAL + KEPT)
 
 
@@ -682,7 +682,7 @@ def test_a_hidden_variance_is_weighed_by_its_density_on_both_sides_of_1(density)
 def test_a_sample_of_parts_at_one_pair_of_inputs_is_bounded_whichever_of_them_has_the_record(rows):
     # the evidence of the parts alone, put under the sample by hand: the answers of the tables do not say which input has the record
     one = Part(Table(tuple(tuple(map(parse, row)) for row in rows)))
-    parts = Part(Compose((one, one, Part(Selection(num(2), parse("3/4"))))))
+    parts = Part(Compose((one, one, Part(KaryResponse(num(2), parse("3/4"))))))
     epsilon = parse("1/4")
     lines = unpack(verify(Claim(parts.mechanism, epsilon, None)).certificate).lines
     inner = next(plans.plan_of(lines, each.premises[0]) for each in lines if each.rule == "privacy-profile")

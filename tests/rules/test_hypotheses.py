@@ -16,13 +16,13 @@ from dpverify.trusted.language.model import (
     Compose,
     Domain,
     Group,
+    KaryResponse,
     Parallel,
     Part,
     PostProcess,
     Product,
     Query,
     Radial,
-    Selection,
     Subsample,
 )
 from dpverify.trusted.rules.composition import post_processing
@@ -48,10 +48,10 @@ def bound(mechanism, rule, evidence, epsilon="1", delta="0", **domains):
 
 def test_a_lower_bound_of_a_part_at_one_value_of_a_parameter_is_none_for_the_others():
     # randomized response with k answers and truth 1/2 has the epsilon |log(k - 1)|: 0 at k = 2, log 4 at k = 5
-    whole = Compose((Part(Selection(parse("k"), HALF)),))
-    part = {"rule": "selection", "evidence": {"side": "lower"}}
+    whole = Compose((Part(KaryResponse(parse("k"), HALF)),))
+    part = {"rule": "kary-response", "evidence": {"side": "lower"}}
     assert bound(whole, "combination", {"side": "lower", "part": {"parts": [part]}}, k=COUNT)[0].side == "lower"
-    fixed = {"rule": "selection", "evidence": {"side": "lower", "at": {"k": "5"}}}
+    fixed = {"rule": "kary-response", "evidence": {"side": "lower", "at": {"k": "5"}}}
     with pytest.raises(Rejected, match="for all parameters"):
         bound(whole, "combination", {"side": "lower", "part": {"parts": [fixed]}}, k=COUNT)
     at = bound(whole, "combination", {"side": "lower", "part": {"parts": [part]}, "at": {"k": "5"}}, k=COUNT)[0]
@@ -107,8 +107,8 @@ def test_parts_in_parallel_want_to_know_whether_their_neighbours_are_one_record_
 
 def test_a_lower_bound_of_noise_on_steps_that_are_no_whole_number_is_refused():
     with pytest.raises(Rejected, match="not whole"):
-        part = {"rule": "selection", "evidence": {"side": "lower"}}
-        bound(Group(Part(Selection(num(3), HALF)), parse("3/2")), "combination", {"side": "lower", "part": part})
+        part = {"rule": "kary-response", "evidence": {"side": "lower"}}
+        bound(Group(Part(KaryResponse(num(3), HALF)), parse("3/2")), "combination", {"side": "lower", "part": part})
 
 
 @pytest.mark.parametrize("change", [{"sensitivity": num(1)}, {"query": Query(((Fraction(1),),), "add-remove")}])

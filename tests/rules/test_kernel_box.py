@@ -11,7 +11,7 @@ from dpverify.search import normaliser
 from dpverify.trusted.facts.bounds import INFINITE
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import num, parse
-from dpverify.trusted.language.model import Claim, Domain, Kernel, Selection
+from dpverify.trusted.language.model import Claim, Domain, KaryResponse, Kernel
 from dpverify.trusted.numbers.balls import precision
 from dpverify.trusted.order.compare import certainly_equal, certainly_le, certainly_lt
 from dpverify.trusted.order.polytopes import Polytope, box
@@ -140,7 +140,7 @@ def test_parameters_and_other_mechanisms_are_refused():
     with pytest.raises(Rejected, match="parameter"):
         check(kernel("b*exp(-y)", domains=(("b", Domain(Fraction(0))),)), {"value": "1", "tree": ["corner", 0]})
     with pytest.raises(Rejected, match="kernel"):
-        check(Claim(Selection(num(2), parse("1/2")), None), {"value": "1", "tree": ["corner", 0]})
+        check(Claim(KaryResponse(num(2), parse("1/2")), None), {"value": "1", "tree": ["corner", 0]})
 
 
 def test_jumps_in_the_input_count_at_the_end_of_the_range():

@@ -5,7 +5,7 @@ import pytest
 from dpverify.trusted.facts.bounds import INFINITE
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import num, parse
-from dpverify.trusted.language.model import Claim, Kernel, Selection
+from dpverify.trusted.language.model import Claim, KaryResponse, Kernel
 from dpverify.trusted.numbers.balls import precision
 from dpverify.trusted.order.compare import certainly_equal, certainly_le, certainly_lt
 from dpverify.trusted.rules.finite import kernel_point
@@ -83,4 +83,4 @@ def test_symbols_and_other_mechanisms_are_refused():
     with pytest.raises(CertificateError, match="constant"):
         check(claim(), **EVIDENCE | {"theta": "t"})
     with pytest.raises(Rejected, match="kernel"):
-        check(claim(Selection(num(2), parse("1/2"))), **EVIDENCE)
+        check(claim(KaryResponse(num(2), parse("1/2"))), **EVIDENCE)

@@ -9,7 +9,7 @@ from dpverify.search.point_witness import propose
 from dpverify.trusted.facts.bounds import INFINITE
 from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected
 from dpverify.trusted.language.expr import Num, num, parse
-from dpverify.trusted.language.model import L1, L2, LINF, Claim, Domain, Product, Query, Radial, Selection, Translation
+from dpverify.trusted.language.model import L1, L2, LINF, Claim, Domain, KaryResponse, Product, Query, Radial, Translation
 from dpverify.trusted.rules.additive.point_witness import check, sign_of
 
 mpmath.mp.dps = 60
@@ -237,7 +237,7 @@ def test_the_last_integer_of_a_support_is_inside_it():
 
 def test_other_kinds_are_rejected():
     with pytest.raises(Rejected, match="additive noise"):
-        check(Claim(Selection(num(2), num(1)), num(1)), GOOD)
+        check(Claim(KaryResponse(num(2), num(1)), num(1)), GOOD)
 
 
 def test_a_lower_bound_is_never_above_the_loss_of_the_pair():

@@ -8,7 +8,7 @@ from flint import arb
 from dpverify.search import staircase as search
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import parse, substitute
-from dpverify.trusted.language.model import Claim, Domain, Selection, Staircase
+from dpverify.trusted.language.model import Claim, Domain, KaryResponse, Staircase
 from dpverify.trusted.numbers.balls import constant, precision, rational
 from dpverify.trusted.order.compare import certainly_equal, certainly_lt
 from dpverify.trusted.rules.additive import staircase
@@ -72,7 +72,7 @@ def test_a_false_claim_for_all_parameters_is_broken_at_some_of_them():
         (claim(gamma="3/2"), "gamma"),
         (claim(gamma="g", g=POSITIVE), "gamma"),
         (claim(sensitivity="0"), "sensitivity"),
-        (Claim(Selection(parse("2"), parse("1/2")), None), "staircase"),
+        (Claim(KaryResponse(parse("2"), parse("1/2")), None), "staircase"),
     ],
 )
 def test_a_hypothesis_that_fails_is_named(c, why):

@@ -35,12 +35,12 @@ from dpverify.search.numeric import number
 from dpverify.trusted.language.model import (
     Claim,
     Exponential,
+    KaryResponse,
     Kernel,
     Mixture,
     Norm,
     Product,
     Radial,
-    Selection,
     Staircase,
     Table,
     Translation,
@@ -69,7 +69,7 @@ def declared(claim: Claim) -> Declared | None:
     mechanism = claim.mechanism
     if claim.domains:
         return None
-    if isinstance(mechanism, Table | Exponential | Selection):
+    if isinstance(mechanism, Table | Exponential | KaryResponse):
         return finite(claim)
     if isinstance(mechanism, Kernel):
         return KernelLaw(claim)

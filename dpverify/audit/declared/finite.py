@@ -1,4 +1,4 @@
-"""Laws on finitely many outputs: tables, exponential mechanisms and selections, as a matrix of probabilities."""
+"""Laws on finitely many outputs: tables, exponential mechanisms and k-ary randomized response, as a matrix of probabilities."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dpverify.audit.declared.cells import SCALES, Columns, cells_of, choose, lev
 from dpverify.audit.declared.curves import CURVE_POINTS, rounded_up
 from dpverify.audit.partition import MAX_CELLS, CurvePoint
 from dpverify.search.numeric import number
-from dpverify.trusted.language.model import Claim, Exponential, Selection, Table
+from dpverify.trusted.language.model import Claim, Exponential, KaryResponse, Table
 
 MOST_ROWS: Final = 2048
 
@@ -84,9 +84,9 @@ class _Rows(Declared):
 
 
 def finite(claim: Claim) -> _Rows | None:
-    """The matrix of a table, of an exponential mechanism or of a selection; None for one too large."""
+    """The matrix of a table, of an exponential mechanism or of k-ary randomized response; None for one too large."""
     mechanism = claim.mechanism
-    if isinstance(mechanism, Selection):
+    if isinstance(mechanism, KaryResponse):
         k, p = int(number(mechanism.k)), number(mechanism.p)
         if k > MOST_ROWS:
             return None

@@ -141,8 +141,8 @@ class Mixture:
 
 
 @dataclass(frozen=True, slots=True)
-class Selection:
-    """k-ary randomized response for every k at once: truth with probability p, else one of the k - 1 others (theory#selection)."""
+class KaryResponse:
+    """k-ary randomized response for every k at once: truth with probability p, else one of the k - 1 others (theory#kary-response)."""
 
     k: Expr
     p: Expr
@@ -263,13 +263,13 @@ class Lipschitz:
 
 
 Noise = Radial | Translation | Product | Mixture | Staircase | EllipticalProcess
-Leaf = Noise | Table | Kernel | Exponential | Selection | Guarantee | Sampled
+Leaf = Noise | Table | Kernel | Exponential | KaryResponse | Guarantee | Sampled
 Combinator = Compose | Subsample | Group | PostProcess | Parallel | Lipschitz
 Mechanism = Leaf | Combinator
 
 KINDS: Final[Mapping[str, type]] = {
     "radial": Radial, "translation": Translation, "product": Product, "table": Table, "kernel": Kernel,
-    "exponential": Exponential, "mixture": Mixture, "selection": Selection, "staircase": Staircase,
+    "exponential": Exponential, "mixture": Mixture, "kary_response": KaryResponse, "staircase": Staircase,
     "elliptical_process": EllipticalProcess, "guarantee": Guarantee, "sampled": Sampled,
     "compose": Compose, "subsample": Subsample, "group": Group, "post_process": PostProcess, "parallel": Parallel,
     "lipschitz": Lipschitz,
@@ -482,7 +482,7 @@ _READERS: Final[Mapping[str, Any]] = {
         parse(m["dimension"]),
         parse(m["scale"]),
     ),
-    "selection": lambda m: Selection(parse(m["k"]), parse(m["p"])),
+    "kary_response": lambda m: KaryResponse(parse(m["k"]), parse(m["p"])),
     "staircase": lambda m: Staircase(parse(m["epsilon"]), parse(m["gamma"])),
     "elliptical_process": lambda m: EllipticalProcess(
         parse(m["mixing"]), (parse(m["support"][0]), _optional(m["support"][1])), parse(m["scale"])

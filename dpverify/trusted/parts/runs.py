@@ -20,6 +20,7 @@ from dpverify.trusted.language.model import (
     Exponential,
     Group,
     Guarantee,
+    KaryResponse,
     Lipschitz,
     Mechanism,
     Mixture,
@@ -29,7 +30,6 @@ from dpverify.trusted.language.model import (
     Product,
     Query,
     Radial,
-    Selection,
     Staircase,
     Subsample,
     Table,
@@ -224,7 +224,7 @@ def leaf(run: Run, domains: Mapping[str, Domain] = NONE) -> tuple[Mechanism, Exp
             raise Undecided("points at every distance are neighbours here; give the part the distance within which they are.")
         reached = None if part.sensitivity is None else mul(num(steps), part.sensitivity)
         return _joined(part.mechanism, steps), reached, None
-    if isinstance(part.mechanism, Selection):
+    if isinstance(part.mechanism, KaryResponse):
         return part.mechanism, part.sensitivity, None
     if isinstance(part.mechanism, Guarantee):
         return stated.at_distance(part.mechanism, _distance(factor, domains), domains), part.sensitivity, None
@@ -258,7 +258,7 @@ def occurs(run: Run, domains: Mapping[str, Domain] = NONE) -> bool:
     mechanism, factor = run.part.mechanism, run.factor
     if on_integers(mechanism):
         return is_whole(factor, domains)
-    if factor == ONE or not isinstance(mechanism, Table | Exponential | Selection | Subsample | Parallel):
+    if factor == ONE or not isinstance(mechanism, Table | Exponential | KaryResponse | Subsample | Parallel):
         return True
     whole = isinstance(factor, Num) and factor.value >= 1 and factor.value.denominator == 1
     return whole and not (isinstance(mechanism, Exponential) and bool(mechanism.points))

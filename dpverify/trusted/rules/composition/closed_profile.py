@@ -9,7 +9,7 @@ from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import Expr
-from dpverify.trusted.language.model import Claim, Exponential, Selection, Source, Table
+from dpverify.trusted.language.model import Claim, Exponential, KaryResponse, Source, Table
 from dpverify.trusted.parts import neighbours
 from dpverify.trusted.parts.forms import randomized_response
 from dpverify.trusted.parts.runs import Run, check_adjacencies, leaf, merged, neighbours_assumed, occurs, reach, whole
@@ -61,7 +61,7 @@ def _delta(runs: tuple[Run, ...], epsilon: Expr) -> tuple[Expr, tuple[str, ...]]
     noises = [run.part.mechanism for run in runs]
     if len(runs) == 1 and runs[0].times == 1:
         run, noise = runs[0], noises[0]
-        if isinstance(noise, Table | Exponential | Selection):
+        if isinstance(noise, Table | Exponential | KaryResponse):
             mechanism, sensitivity, _ = leaf(run)
             found = finite.delta_expr(mechanism, epsilon, sensitivity)
             if found is not None:

@@ -21,7 +21,7 @@ from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve, Event, Pair, Profile
 from dpverify.trusted.language.errors import Rejected, Undecided
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, div, symbols
-from dpverify.trusted.language.model import Exponential, Selection, Source, Subsample, Table
+from dpverify.trusted.language.model import Exponential, KaryResponse, Source, Subsample, Table
 from dpverify.trusted.numbers.balls import constant, rational
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
 from dpverify.trusted.parts.neighbours import OnePair
@@ -293,7 +293,7 @@ def laws_of(run: Run) -> tuple[Law, ...]:
         if any(len(laws) > 1 for laws in every):
             raise Undecided(f"{NAME}: a composition inside a sample whose parts have several pairs of rows.")
         return (sampled(_all([(laws[0], inner.times) for laws, inner in zip(every, inside, strict=True)]), rate),)
-    if not isinstance(mechanism, Table | Exponential | Selection):
+    if not isinstance(mechanism, Table | Exponential | KaryResponse):
         raise Rejected(NAME, "the parts", "one of them is not finite")
     noise, sensitivity, query = leaf(run)
     if query is not None:

@@ -17,7 +17,7 @@ from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve, Event, Evidence, Pair, Profile, symmetric
 from dpverify.trusted.language.errors import CertificateError, ExprError, Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, add, call, div, format_expr, mul, num, parse, sub, symbols
-from dpverify.trusted.language.model import Claim, Exponential, Mechanism, Selection, Source, Table
+from dpverify.trusted.language.model import Claim, Exponential, KaryResponse, Mechanism, Source, Table
 from dpverify.trusted.numbers.balls import constant, precision
 from dpverify.trusted.order import compare
 from dpverify.trusted.order.tables import Finite, finite
@@ -254,8 +254,8 @@ def _other_way(cells: Cells) -> Cells:
 def faces_of(noise: Mechanism, sensitivity: Expr | None) -> Faces:
     """The pairs of a mechanism, checked. Raises Rejected for another kind, for free parameters and for rows that are none."""
     weights = Weights()
-    if isinstance(noise, Selection):
-        rows, pairs = _selection(noise, weights)
+    if isinstance(noise, KaryResponse):
+        rows, pairs = _kary_response(noise, weights)
     elif isinstance(noise, Table | Exponential):
         if isinstance(noise, Exponential) and noise.points and sensitivity is None:
             why = "it says of every two points how alike their outputs are; give the distance within which points are neighbours"
@@ -284,7 +284,7 @@ def _weight(table: Finite, x: int, y: int) -> Weight:
     return Weight(ZERO if table.is_zero(x, y) else weight)
 
 
-def _selection(noise: Selection, weights: Weights) -> tuple[dict[int, tuple[int, ...]], tuple[tuple[int, int], ...]]:
+def _kary_response(noise: KaryResponse, weights: Weights) -> tuple[dict[int, tuple[int, ...]], tuple[tuple[int, int], ...]]:
     """Truth against truth of another input: the two answers, and the k - 2 others together."""
     k, p = noise.k, noise.p
     if not isinstance(k, Num) or k.value.denominator != 1 or k.value < 2:

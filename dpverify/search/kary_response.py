@@ -9,13 +9,13 @@ from dpverify.search.table import reached_ends
 from dpverify.trusted.facts.bounds import Infinite
 from dpverify.trusted.language.errors import DpverifyError
 from dpverify.trusted.language.expr import Expr, Num, format_expr
-from dpverify.trusted.language.model import Claim, Selection
-from dpverify.trusted.rules.finite import selection as rule
+from dpverify.trusted.language.model import Claim, KaryResponse
+from dpverify.trusted.rules.finite import kary_response as rule
 
 
 def propose(claim: Claim, digits: int) -> list[dict[str, Any]]:
     """Both bounds, by the closed form that the claim states where that is the one; needs no digits."""
-    if not isinstance(claim.mechanism, Selection):
+    if not isinstance(claim.mechanism, KaryResponse):
         return []
     forms: list[dict[str, Any]] = [{}]
     if claim.epsilon is not None:

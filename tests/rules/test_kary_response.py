@@ -4,15 +4,15 @@ from fractions import Fraction
 
 import pytest
 
-from dpverify.search import selection as search
+from dpverify.search import kary_response as search
 from dpverify.search import table
 from dpverify.trusted.facts.bounds import INFINITE
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import num, parse, substitute
-from dpverify.trusted.language.model import Claim, Domain, Selection, Staircase, Table
+from dpverify.trusted.language.model import Claim, Domain, KaryResponse, Staircase, Table
 from dpverify.trusted.numbers.balls import precision
 from dpverify.trusted.order.compare import certainly_equal, certainly_lt
-from dpverify.trusted.rules.finite import finite, selection
+from dpverify.trusted.rules.finite import finite, kary_response
 
 COUNT = Domain(Fraction(2), lower_open=False, integer=True)
 POSITIVE = Domain(Fraction(0))
@@ -20,12 +20,12 @@ UNIT = Domain(Fraction(0), Fraction(1))
 
 
 def claim(k, p, epsilon=None, /, **domains):
-    return Claim(Selection(parse(k), parse(p)), None if epsilon is None else parse(epsilon), domains=tuple(domains.items()))
+    return Claim(KaryResponse(parse(k), parse(p)), None if epsilon is None else parse(epsilon), domains=tuple(domains.items()))
 
 
 def check(c, **evidence):
     with precision(128):
-        return selection.check(c, evidence)
+        return kary_response.check(c, evidence)
 
 
 def proposed(c):

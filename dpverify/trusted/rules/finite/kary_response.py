@@ -8,11 +8,11 @@ from typing import Any, Final
 from dpverify.trusted.facts.bounds import INFINITE, Bound
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE, Expr, Num, Sym, call, div, format_expr, mul, neg, num, parse, sub, symbols
-from dpverify.trusted.language.model import Claim, Selection, Source
+from dpverify.trusted.language.model import Claim, KaryResponse, Source
 from dpverify.trusted.order import compare
 from dpverify.trusted.parts.parameters import fixed
 
-NAME: Final = "selection"
+NAME: Final = "kary-response"
 STATEMENT: Final = (
     "k-ary randomized response tells the truth with probability p and each of the k - 1 other answers with (1 - p)/(k - 1). Its "
     "tight epsilon is |log r| with r = p (k - 1)/(1 - p), for every k >= 2 and 0 < p < 1: the ratios of two inputs are r, 1/r and 1."
@@ -23,7 +23,7 @@ CHECKED: Final = (
     "the sign of log r, or the named closed form of it",
 )
 ASSUMED: Final = ("the sampler is ideal",)
-SOURCE: Final = Source("docs/theory/finite.md#selection")
+SOURCE: Final = Source("docs/theory/finite.md#kary-response")
 
 
 def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
@@ -37,8 +37,8 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
         raise CertificateError(f"{NAME}: 'side' is {side!r}, not upper or lower.")
     claim, at = fixed(claim, evidence, NAME) if side == "lower" else (claim, {})
     mechanism, domains = claim.mechanism, dict(claim.domains)
-    if not isinstance(mechanism, Selection):
-        raise Rejected(NAME, "mechanism", "only k-ary randomized response is a selection")
+    if not isinstance(mechanism, KaryResponse):
+        raise Rejected(NAME, "mechanism", "this rule is about k-ary randomized response")
     k, p = mechanism.k, mechanism.p
     if not _is_integer(claim, k) or not compare.certainly_le(num(2), k, domains):
         raise Rejected(NAME, "k", f"{format_expr(k)} is not certainly an integer of at least 2")
