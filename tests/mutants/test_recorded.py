@@ -32,6 +32,11 @@ def certificates() -> dict[str, Any]:
 
 
 @cache
+def to_change() -> frozenset[str]:
+    return judgements.to_change(certificates())
+
+
+@cache
 def recorded() -> dict[str, Any]:
     return json.loads((judgements.REPORTS / "judgements.json").read_text(encoding="utf-8"))
 
@@ -46,6 +51,8 @@ def test_a_certificate_proves_what_is_recorded_and_changed_in_one_place_no_more_
     certificate, known = unpack(certificates()[name]), recorded()[name]
     judgement = kernel.check(certificates()[name])
     assert judgements.judged(judgement) == {key: value for key, value in known.items() if key not in judgements.KINDS}
+    if name not in to_change():
+        return
     honest = [bound for fact in kernel.replay(certificate) if not fact.place for bound in as_bounds(fact.says)]
     wrong = [*beside(certificate, known), *at_a_value(certificate)]
     for kind in judgements.KINDS:
