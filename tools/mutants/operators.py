@@ -218,6 +218,8 @@ def _variants(node: ast.AST, parents: Sequence[ast.AST]) -> Iterator[Variant]:
             yield "operand", f"without `{word} {_shown(dropped)}`", _give(made)
     elif isinstance(node, ast.Compare):
         for index, op in enumerate(node.ops):
+            if isinstance(op, ast.Lt | ast.LtE | ast.Gt | ast.GtE) and any(map(_names_a_limit, (node.left, *node.comparators))):
+                continue
             ops = [*node.ops]
             ops[index] = OTHER[type(op)]()
             yield "comparison", *_told(node, ast.Compare(node.left, ops, node.comparators))
@@ -316,6 +318,11 @@ def _is_limit(parents: Sequence[ast.AST]) -> bool:
     """Whether a number is all that a name outside functions stands for, like `MAX_DEPTH = 5`: a limit of effort."""
     outside = len(parents) > 1 and isinstance(parents[1], ast.Assign | ast.AnnAssign)
     return outside and all(isinstance(parent, ast.Tuple) for parent in parents[2:])
+
+
+def _names_a_limit(node: ast.expr) -> bool:
+    """Whether a side of a comparison is a named limit of effort: whether the limit itself is still allowed is the same kind of change as one more."""
+    return isinstance(node, ast.Name | ast.Attribute) and bool(re.match(r"_?(MAX|MOST|MIN|LONGEST|LARGEST|LIMIT)", getattr(node, "id", getattr(node, "attr", ""))))
 
 
 def _refuses(body: Sequence[ast.stmt]) -> bool:
