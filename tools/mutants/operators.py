@@ -320,9 +320,12 @@ def _is_limit(parents: Sequence[ast.AST]) -> bool:
     return outside and all(isinstance(parent, ast.Tuple) for parent in parents[2:])
 
 
+LIMITS = re.compile(r"_?(MAX|MOST|MIN|LONGEST|LARGEST|LIMIT)")
+
+
 def _names_a_limit(node: ast.expr) -> bool:
-    """Whether a side of a comparison is a named limit of effort: whether the limit itself is still allowed is the same kind of change as one more."""
-    return isinstance(node, ast.Name | ast.Attribute) and bool(re.match(r"_?(MAX|MOST|MIN|LONGEST|LARGEST|LIMIT)", getattr(node, "id", getattr(node, "attr", ""))))
+    """Whether a side of a comparison is a named limit of effort: to allow the limit itself or not is the same change as one more or less."""
+    return isinstance(node, ast.Name | ast.Attribute) and bool(LIMITS.match(getattr(node, "id", getattr(node, "attr", ""))))
 
 
 def _refuses(body: Sequence[ast.stmt]) -> bool:
