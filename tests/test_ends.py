@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from dpverify.trusted.language.errors import ExprError, Undecided
 from dpverify.trusted.language.expr import Num, Sym, add, call, mul, neg_log, num, parse, power, symbols
 from dpverify.trusted.numbers.asymptotics import LEAST_START, VARIABLE, End, Germ, Range, end_jet
-from dpverify.trusted.numbers.balls import constant, jet, precision, rational, value
+from dpverify.trusted.numbers.balls import constant, precision, rational, value
+from dpverify.trusted.numbers.jets import jet
 
 F = Fraction
 X = Sym("x")

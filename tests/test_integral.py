@@ -6,11 +6,14 @@ import mpmath
 import pytest
 from flint import arb
 
+from dpverify.search.ends import infinite_ends, integrable_at
 from dpverify.trusted.language.errors import Undecided
 from dpverify.trusted.language.expr import Num, neg_log, num, parse
 from dpverify.trusted.language.model import L1, L2, Product, Radial, Translation
 from dpverify.trusted.numbers.asymptotics import End
-from dpverify.trusted.numbers.integral import breaks, has_normaliser, infinite_ends, integrable_at, normaliser
+from dpverify.trusted.numbers.integrability import has_normaliser
+from dpverify.trusted.numbers.pieces import breaks
+from dpverify.trusted.numbers.quadrature import normaliser
 
 mpmath.mp.dps = 40
 

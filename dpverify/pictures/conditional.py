@@ -15,7 +15,7 @@ from dpverify.search.numeric import Array, number, vectorised
 from dpverify.trusted.language.expr import Num, neg_log, substitute
 from dpverify.trusted.language.expr import symbols as free_symbols
 from dpverify.trusted.language.model import Kernel
-from dpverify.trusted.numbers.integral import breaks
+from dpverify.trusted.numbers.pieces import breaks
 
 INPUTS: Final = 33
 OUTPUTS: Final = 65

@@ -16,6 +16,7 @@ import numpy as np
 from flint import arb
 from scipy import interpolate
 
+from dpverify.search.ends import integrable_at
 from dpverify.search.mixtures import scale_of
 from dpverify.search.numeric import Array, number, vectorised
 from dpverify.trusted.language.errors import DpverifyError
@@ -23,7 +24,7 @@ from dpverify.trusted.language.expr import ONE, Call, Expr, Num, Sym, add, call,
 from dpverify.trusted.language.model import Claim, Mechanism, Mixture, Product, Radial, Staircase, Translation
 from dpverify.trusted.numbers.asymptotics import End
 from dpverify.trusted.numbers.balls import constant, precision, rational, value
-from dpverify.trusted.numbers.integral import breaks, integrable_at
+from dpverify.trusted.numbers.pieces import breaks
 from dpverify.trusted.rules.additive import mixture_closed
 
 FAR_BITS: Final = ((200, 100), (48, 24), (24, 12))

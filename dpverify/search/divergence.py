@@ -31,8 +31,10 @@ from dpverify.trusted.language.expr import (
 from dpverify.trusted.language.model import Claim, Product, Radial, Translation
 from dpverify.trusted.numbers import quotients
 from dpverify.trusted.numbers.asymptotics import End, end_jet
-from dpverify.trusted.numbers.balls import Jet, constant, precision
-from dpverify.trusted.numbers.integral import Additive, breaks, domain, variable
+from dpverify.trusted.numbers.balls import constant, precision
+from dpverify.trusted.numbers.jets import Jet
+from dpverify.trusted.numbers.noise import Additive, domain, variable
+from dpverify.trusted.numbers.pieces import breaks
 from dpverify.trusted.rules.additive import divergence as rule
 
 _MOST_DEGREE = 12

@@ -28,7 +28,8 @@ from dpverify.trusted.language.expr import (
     symbols,
 )
 from dpverify.trusted.language.model import Domain, Mixture
-from dpverify.trusted.numbers.integral import integral, weighted
+from dpverify.trusted.numbers.noise import weighted
+from dpverify.trusted.numbers.quadrature import integral
 from dpverify.trusted.order.compare import find_counterexample
 from dpverify.trusted.order.convexity import Shapes
 from dpverify.trusted.rules.curves import scale_family

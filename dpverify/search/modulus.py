@@ -32,7 +32,8 @@ from dpverify.trusted.language.expr import (
 )
 from dpverify.trusted.language.model import Claim
 from dpverify.trusted.numbers.asymptotics import End
-from dpverify.trusted.numbers.balls import constant, exact, precision, rational, resolve, value
+from dpverify.trusted.numbers.balls import constant, exact, precision, rational, value
+from dpverify.trusted.numbers.kinks import resolve
 from dpverify.trusted.numbers.periods import step_period
 from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.rules.additive import modulus

@@ -20,8 +20,10 @@ from dpverify.trusted.language.errors import DpverifyError, ExprError, Undecided
 from dpverify.trusted.language.expr import ZERO, Expr, Num, add, div, format_expr, mul, neg_log, num, power, substitute
 from dpverify.trusted.language.model import Claim, Domain, Product, Radial, Translation
 from dpverify.trusted.language.rationals import MAX_EXPONENT, to_fraction
-from dpverify.trusted.numbers.balls import constant, jet, precision, rational, value
-from dpverify.trusted.numbers.integral import Additive, breaks, variable
+from dpverify.trusted.numbers.balls import constant, precision, rational, value
+from dpverify.trusted.numbers.jets import jet
+from dpverify.trusted.numbers.noise import Additive, variable
+from dpverify.trusted.numbers.pieces import breaks
 from dpverify.trusted.order.compare import diagonally
 from dpverify.trusted.order.geometry import differences, norm_value
 from dpverify.trusted.order.sensitivity import sensitivity_bounds

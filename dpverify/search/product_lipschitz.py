@@ -10,8 +10,10 @@ from dpverify.trusted.language.errors import DpverifyError, Undecided
 from dpverify.trusted.language.expr import Expr, Num, format_expr, linear_part, neg, neg_log, symbols
 from dpverify.trusted.language.model import Claim, Product
 from dpverify.trusted.numbers.asymptotics import End
-from dpverify.trusted.numbers.balls import exact, jet, precision, rational, resolve
-from dpverify.trusted.numbers.integral import breaks
+from dpverify.trusted.numbers.balls import exact, precision, rational
+from dpverify.trusted.numbers.jets import jet
+from dpverify.trusted.numbers.kinks import resolve
+from dpverify.trusted.numbers.pieces import breaks
 from dpverify.trusted.rules.additive import product_lipschitz as rule
 
 BITS: Final = 96

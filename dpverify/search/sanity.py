@@ -12,12 +12,14 @@ from typing import Final
 import numpy as np
 
 from dpverify.search import mixtures, normaliser
+from dpverify.search.ends import infinite_ends
 from dpverify.search.numeric import SPECIAL, number, vectorised
 from dpverify.trusted.language.errors import DpverifyError
 from dpverify.trusted.language.expr import Call, Expr, Num, children, format_expr
 from dpverify.trusted.language.model import Claim, Domain, Kernel, Mixture, Product, Radial, Translation
 from dpverify.trusted.numbers.balls import precision, rational, value
-from dpverify.trusted.numbers.integral import Additive, breaks, domain, infinite_ends, pieces, variable, whole_density
+from dpverify.trusted.numbers.noise import Additive, domain, variable, whole_density
+from dpverify.trusted.numbers.pieces import breaks, pieces
 
 _ROUGH: Final = 53
 """Bits for densities that are only looked at."""

@@ -17,7 +17,7 @@ from dpverify.trusted.language.errors import Rejected, Undecided
 from dpverify.trusted.language.expr import parse
 from dpverify.trusted.language.model import L1, L2, Norm, Radial
 from dpverify.trusted.numbers.balls import constant, precision
-from dpverify.trusted.numbers.integral import LogBesselK
+from dpverify.trusted.numbers.complex_bessel import LogBesselK
 from dpverify.trusted.order.geometry import Sensitivity
 from dpverify.trusted.rules.curves import spherical_caps
 

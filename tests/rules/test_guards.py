@@ -43,7 +43,7 @@ from dpverify.trusted.language.model import (
     Table,
     Translation,
 )
-from dpverify.trusted.numbers import integral
+from dpverify.trusted.numbers import complex, integrability
 from dpverify.trusted.numbers.asymptotics import End, end_jet
 from dpverify.trusted.numbers.balls import constant, hull, precision, rational
 from dpverify.trusted.numbers.periods import quasi_period
@@ -488,10 +488,10 @@ def test_what_is_attained_by_gaussian_parts_is_no_more_than_what_is_proved_below
 def test_the_log_of_a_mean_of_exponentials_is_enclosed_in_the_plane(u):
     x = Fraction(u)
     with precision(128):
-        found = integral._logexprel(acb(rational(x)), True)
+        found = complex._logexprel(acb(rational(x)), True)
         assert abs(found.real - (rational(x).expm1() / rational(x)).log()) < 1e-30
         # round 0 it is at most the greatest real part
-        near = integral._logexprel(acb(arb(0, 0.01)), True)
+        near = complex._logexprel(acb(arb(0, 0.01)), True)
         assert near.real.abs_upper() < 0.0102 and near.real.contains(0)
 
 
@@ -667,7 +667,7 @@ def test_a_decimal_above_is_no_smaller_and_keeps_the_zeros_that_count(value, dig
 @pytest.mark.parametrize(("pole", "upper", "bounded"), [("", 5, True), ("/(r - 3)**2", 1, True), ("/(r - 3)**2", 5, False)])
 def test_a_density_is_finite_near_a_removable_point_and_not_beyond_a_pole(removable, pole, upper, bounded):
     with precision(64):
-        assert integral._bounded(parse(removable + pole), "r", Fraction(0), Fraction(upper)) is bounded
+        assert integrability._bounded(parse(removable + pole), "r", Fraction(0), Fraction(upper)) is bounded
 
 
 @pytest.mark.parametrize("density", ["exp(-abs(log(v)))", "exp(-max(log(v), -2*log(v)))", "exp(-v)"])

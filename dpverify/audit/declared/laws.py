@@ -18,7 +18,7 @@ from dpverify.search.numeric import number, vectorised
 from dpverify.trusted.language.errors import AuditError, DpverifyError
 from dpverify.trusted.language.expr import Expr, neg_log
 from dpverify.trusted.language.model import Mixture
-from dpverify.trusted.numbers.integral import breaks
+from dpverify.trusted.numbers.pieces import breaks
 
 _NODES, _WEIGHTS = legendre.leggauss(16)
 _TO_SERIES: Final = (legendre.legvander(_NODES, 15) * _WEIGHTS[:, None]) * (np.arange(16) + 0.5)

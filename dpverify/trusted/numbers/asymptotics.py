@@ -13,7 +13,7 @@ tool for tails, poles and zeros; it has no symbolic limits.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final, Literal
@@ -24,7 +24,6 @@ from dpverify.trusted.language.errors import Undecided
 from dpverify.trusted.language.expr import (
     ONE,
     ZERO,
-    Add,
     Call,
     Expr,
     Mul,
@@ -33,7 +32,6 @@ from dpverify.trusted.language.expr import (
     Sym,
     add,
     call,
-    div,
     mul,
     neg,
     num,
@@ -42,11 +40,19 @@ from dpverify.trusted.language.expr import (
     substitute,
     symbols,
 )
-from dpverify.trusted.numbers.balls import SPECIAL, Jet, JetCompiler, Program, Scalars, _Constant, constant, hull, rational, resolve
+from dpverify.trusted.language.loading import load
+from dpverify.trusted.numbers.balls import constant, hull, rational
+from dpverify.trusted.numbers.expansion import expanded_terms
+from dpverify.trusted.numbers.jets import Constant, Jet, JetCompiler, Program, Scalars
+from dpverify.trusted.numbers.kinks import resolve
 
 LEAST_START: Final = Fraction(16)  # log log s / log s falls past exp(e) = 15.15...
+
 VARIABLE: Final = "s>0"  # no claim can name a symbol so
+
 _MOST_FACTORS: Final = 10_000
+_KNOWN_AT_INFINITY: Final = frozenset(("cosh", "sinh", "tanh", "asinh", "erf", "erfc", "logerfc", "logexprel"))
+
 Side = Literal["+inf", "-inf", "right", "left"]
 
 
@@ -250,8 +256,8 @@ class Germ:
         return result
 
 
-class _GermCompiler(JetCompiler):
-    """The programs of `balls` with germs for scalars."""
+class GermCompiler(JetCompiler):
+    """The programs of `jets` with germs for scalars."""
 
     def __init__(self, end: End) -> None:
         if end.start < LEAST_START:
@@ -302,7 +308,7 @@ class _GermCompiler(JetCompiler):
         growth: dict[Fraction, Expr] = {}
         rest: list[Expr] = []
         logs: list[tuple[Expr, Fraction, Call]] = []
-        for term in _terms(source):
+        for term in expanded_terms(source):
             monomial = _monomial(term)
             if monomial is not None and monomial[0] > 0:
                 growth[monomial[0]] = add(growth.get(monomial[0], ZERO), monomial[1])
@@ -331,17 +337,8 @@ class _GermCompiler(JetCompiler):
 
     def _antilog(self, expr: Call) -> Germ:
         """exp of a logarithm, without the detour where that would lose the scale."""
-        if expr.name == "log":
-            value: Germ = self.run(expr.args[0])[0]
-            return value
-        x: Germ = self.run(expr.args[1])[0]
-        if x.k.lo > 0 and x.direction() < 0:
-            return self._besselk_value_at_zero(expr.args[0], x)
-        if x.k.lo > 0 and x.direction() > 0:
-            decay = self.exp(self.scalar(num(-1)) * x, neg(expr.args[1]))
-            return decay * x.power(Fraction(-1, 2)) * Germ(self.start, self._besselk_scaled(abs(constant(expr.args[0])), x))
-        inside = self.run(expr)[0].bounds()
-        return Germ(self.start, Range(inside.lo.exp(), inside.hi.exp()))
+        found: Germ = self.run(expr.args[0])[0] if expr.name == "log" else load("numbers.bessel_ends").value(self, expr)
+        return found
 
     def share(self, others: Sequence[tuple[Expr, Expr]]) -> Callable[[Mapping[str, Scalars]], tuple[Germ, Germ]]:
         parts = [self.compile(mul(c, call("exp", u))) for c, u in others]
@@ -360,138 +357,29 @@ class _GermCompiler(JetCompiler):
             return inside.power(Fraction(-1, 2))
         return w * (c + w * w).power(Fraction(-1, 2))
 
-    def _call(self, expr: Call, nodes: Sequence[Program | _Constant]) -> Program:
+    def _call(self, expr: Call, nodes: Sequence[Program | Constant]) -> Program:
         if expr.name == "logratio":
             above, below, order = expr.args
             return self.compile(sub(call("log", above), mul(order, call("log", below))))
-        if expr.name in ("cosh", "sinh", "tanh", "asinh", "erf", "erfc", "logerfc", "logexprel"):
-            u = expr.args[0]
-            inner: Germ = self.run(u)[0]
-            direction = 0 if inner.k.is_zero() else inner.direction()
-            if direction > 0 and (inner.k.lo > 0 or inner.k.hi < 0):
-                found = self._at_infinity(expr.name, u, bool(inner.k.lo > 0))
+        if expr.name in _KNOWN_AT_INFINITY:
+            inner: Germ = self.run(expr.args[0])[0]
+            if not inner.k.is_zero() and inner.direction() > 0 and (inner.k.lo > 0 or inner.k.hi < 0):
+                found: Scalars = load("numbers.special_ends").at_infinity(self, expr.name, expr.args[0], up=bool(inner.k.lo > 0))
                 return lambda env: found
         return super()._call(expr, nodes)
 
-    def _at_infinity(self, name: str, u: Expr, up: bool) -> Scalars:
-        """Functions of an argument that tends to infinity, by functions whose scales are known."""
-        minus = self.scalar(num(-1))
-        if not up and name in ("sinh", "tanh", "asinh", "erf"):  # odd
-            v, d1, d2 = self._at_infinity(name, neg(u), True)
-            return minus * v, minus * d1, minus * d2
-        if not up and name == "cosh":
-            return self._at_infinity(name, neg(u), True)
-        if name in ("cosh", "sinh"):
-            sign = num(1 if name == "cosh" else -1)
-            return self.run(div(add(call("exp", u), mul(sign, call("exp", neg(u)))), num(2)))
-        if name == "tanh":
-            small = call("exp", mul(num(-2), u))
-            return self.run(div(sub(ONE, small), add(ONE, small)))
-        if name == "asinh":
-            return self.run(call("log", add(u, power(add(power(u, num(2)), ONE), Num(Fraction(1, 2))))))
-        if name == "logexprel":
-            size = u if up else neg(u)
-            return self.run(add(u if up else ZERO, call("log", sub(ONE, call("exp", neg(size)))), neg(call("log", size))))
-        outward = u if up else neg(u)
-        tail = self.run(outward)
-        logarithm = self.chain(*self._logerfc_tail(tail[0]), tail)
-        if name == "logerfc" and up:
-            return logarithm
-        f = self._erfc_value(tail[0], outward)
-        v, d1, d2 = self.chain(f, f, f, logarithm)  # erfc of the argument that tends to +infinity
-        if name == "erfc" and up:
-            return v, d1, d2
-        whole = self.scalar(num(1 if name == "erf" else 2))
-        v, d1, d2 = whole + minus * v, minus * d1, minus * d2
-        if name != "logerfc":
-            return v, d1, d2
-        inverse = v.power(Fraction(-1))
-        return self.chain(v.log(), inverse, minus * inverse * inverse, (v, d1, d2))
-
-    def _mills(self, u: Germ) -> tuple[Germ, Germ]:
-        """Hazard rate of erfc and hazard - 2u: u + sqrt(u^2 + 4/pi) <= hazard <= u + sqrt(u^2 + 2) for u > 0."""
-        least = u.power(Fraction(-2)).bounds().hi
-        low, high = 4 / arb.pi(), arb(2)
-        two = Range(arb(2), 1 + (1 + high * least).sqrt())
-        # sqrt(u^2 + c) - u = c / (u + sqrt(u^2 + c)) = (c / u) / (1 + sqrt(1 + c/u^2))
-        gap = Range(low / (1 + (1 + low * least).sqrt()), high / 2)
-        return u * Germ(self.start, two), u.power(Fraction(-1)) * Germ(self.start, gap)
-
-    def _logerfc_tail(self, u: Germ) -> tuple[Germ, Germ, Germ]:
-        hazard, excess = self._mills(u)
-        minus = self.scalar(num(-1))
-        value = minus * u * u + (self.scalar(num(2)) * self._sqrt_pi_inverse() * hazard.power(Fraction(-1))).log()
-        return value, minus * hazard, minus * hazard * excess
-
-    def _erfc_value(self, u: Germ, source: Expr) -> Germ:
-        hazard, _ = self._mills(u)
-        scale = self.exp(u, neg(power(source, num(2))))
-        return scale * self.scalar(num(2)) * self._sqrt_pi_inverse() * hazard.power(Fraction(-1))
-
-    def _sqrt_pi_inverse(self) -> Germ:
-        return Germ(self.start, Range.of(1 / arb.pi().sqrt()))
-
-    def special(self, name: str, order: Expr | None, x: Germ) -> tuple[Germ, Germ, Germ]:
-        if order is not None:
-            v = abs(constant(order))
-            if x.k.lo > 0 and x.direction() > 0:
-                return self._besselk_at_infinity(v, x)
-            if x.k.lo > 0 and x.direction() < 0:
-                return self._besselk_at_zero(v, order, x)
-        if not x.k.is_zero() and x.direction() > 0:
+    def special(self, name: str, order: Expr | None, x: Germ) -> Scalars:
+        tends = 0 if x.k.is_zero() else x.direction()
+        if order is not None and x.k.lo > 0 and tends:
+            found: Scalars = load("numbers.bessel_ends").jet(self, order, x, at_infinity=tends > 0)
+            return found
+        if tends > 0:
             raise Undecided(f"{name} has no enclosure at infinity.")
-        ball = x.bounds().ball()
-        if order is None:
-            found = SPECIAL[name](ball)
-        else:
-            found = super().special(name, order, ball)
-        return tuple(Germ(self.start, Range.of(f)) for f in found)  # type: ignore[return-value]
-
-    def _besselk_at_infinity(self, v: arb, x: Germ) -> tuple[Germ, Germ, Germ]:
-        """sqrt(x) e^x K_v(x) is monotone with limit sqrt(pi/2); 1 + v^2/x^2 <= (K'/K)^2; -K'/K obeys a Riccati equation."""
-        inverse = x.power(Fraction(-1))
-        small = inverse.bounds().hi
-        scaled = self._besselk_scaled(v, x)
-        k = Range(scaled.lo.log(), scaled.hi.log())
-        half = self.scalar(Num(Fraction(-1, 2)))
-        value = self.scalar(num(-1)) * x + half * x.log() + Germ(self.start, k)
-        top = small / 2 + (1 + small * small / 4 + v * v * small * small).sqrt()
-        ratio = Germ(self.start, Range(arb(1), top))
-        curvature = inverse * Germ(self.start, Range(arb(0), top))
-        return value, self.scalar(num(-1)) * ratio, curvature
-
-    def _besselk_scaled(self, v: arb, x: Germ) -> Range:
-        """sqrt(x) e^x K_v(x) over an end where x grows: between its value at the least x and its limit."""
-        least = _start_value(x)
-        scaled, limit = least.sqrt() * least.bessel_k(v, scaled=True), (arb.pi() / 2).sqrt()
-        return Range(scaled.min(limit), scaled.max(limit))
-
-    def _besselk_value_at_zero(self, order: Expr, x: Germ) -> Germ:
-        v, top = abs(constant(order)), x.bounds().hi
-        at = top.bessel_k(v)
-        if order == ZERO:
-            shift = Range(arb(2).log() - arb.const_euler(), at + top.log())
-            return x.power(Fraction(-1)).log() + Germ(self.start, shift)
-        exponent = order.value if isinstance(order, Num) else None
-        if exponent is None or not v > 0:
-            raise Undecided("besselk near zero needs a rational order.")
-        return x.power(-abs(exponent)) * Germ(self.start, Range(top**v * at, arb(2) ** (v - 1) * v.gamma()))
-
-    def _besselk_at_zero(self, v: arb, order: Expr, x: Germ) -> tuple[Germ, Germ, Germ]:
-        """x^v K_v(x) falls from 2^(v-1) Gamma(v); K_0(x) + log x rises from log 2 - euler; -x K'/K rises from v."""
-        top = x.bounds().hi
-        at = top.bessel_k(v)
-        slope = top * (top.bessel_k(v - 1) + top.bessel_k(v + 1)) / (2 * at)
-        inverse = x.power(Fraction(-1))
-        ratio = Range(v, slope)
-        value = self._besselk_value_at_zero(order, x).log()
-        d1 = self.scalar(num(-1)) * inverse * Germ(self.start, ratio)
-        # K'' / K = 1 + v^2/x^2 - K'/(x K), so (log K)'' = that - (K'/K)^2
-        squares = Range.of(v * v) + ratio + (-(ratio * ratio)) + Range(arb(0), top * top)
-        return value, d1, inverse * inverse * Germ(self.start, squares)
+        value, slope, bend = super().special(name, order, x.bounds().ball())
+        return Germ(self.start, Range.of(value)), Germ(self.start, Range.of(slope)), Germ(self.start, Range.of(bend))
 
 
-def _start_value(x: Germ) -> arb:
+def start_value(x: Germ) -> arb:
     """A lower bound of a function that grows to infinity with k > 0: its inverse falls from the start."""
     return 1 / x.power(Fraction(-1)).bounds().hi
 
@@ -501,33 +389,7 @@ def _supremum_of_fall(x: Germ) -> arb:
     if not x.k.hi < 0:
         return arb(0)
     positive = Germ(x.start, -x.k, x.a, x.b, x.growth)
-    return -_start_value(positive)
-
-
-def _terms(source: Expr) -> Iterator[Expr]:
-    """The terms of an exponent, with products of sums and small powers of sums multiplied out."""
-    expanded = add(source)
-    for term in expanded.args if isinstance(expanded, Add) else (expanded,):
-        yield from _expanded(mul(*term.args) if isinstance(term, Mul) else term)
-
-
-def _expanded(term: Expr) -> Iterator[Expr]:
-    factors = term.args if isinstance(term, Mul) else (term,)
-    for i, factor in enumerate(factors):
-        others = factors[:i] + factors[i + 1 :]
-        if isinstance(factor, Add):
-            for inner in factor.args:
-                yield from _expanded(mul(inner, *others))
-            return
-        if isinstance(factor, Pow) and isinstance(factor.base, Add) and factor.exponent in _SMALL_POWERS:
-            lower = power(factor.base, sub(factor.exponent, ONE))
-            for inner in factor.base.args:
-                yield from _expanded(Mul((inner, lower, *others)))
-            return
-    yield mul(*factors)
-
-
-_SMALL_POWERS: Final = tuple(num(n) for n in range(2, 9))
+    return -start_value(positive)
 
 
 def _monomial(term: Expr) -> tuple[Fraction, Expr] | None:
@@ -563,4 +425,4 @@ def end_jet(expr: Expr, name: str, end: End) -> Jet:
     near = end.boundary()
     low, high = {"+inf": (near, None), "-inf": (None, near), "right": (end.point, near), "left": (near, end.point)}[end.side]
     smooth = resolve(expr, name, low, high)
-    return Jet(*_GermCompiler(end).run(substitute(smooth, {name: end.variable()})))
+    return Jet(*GermCompiler(end).run(substitute(smooth, {name: end.variable()})))

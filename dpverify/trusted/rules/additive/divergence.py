@@ -35,7 +35,7 @@ from dpverify.trusted.language.model import Claim, Product, Radial, Source, Tran
 from dpverify.trusted.language.rationals import read_fraction
 from dpverify.trusted.numbers.asymptotics import End, Germ, end_jet
 from dpverify.trusted.numbers.balls import constant, rational, value
-from dpverify.trusted.numbers.integral import Additive, domain, variable
+from dpverify.trusted.numbers.noise import Additive, domain, variable
 from dpverify.trusted.order.compare import certainly_equal
 from dpverify.trusted.order.sensitivity import sensitivity_bounds
 from dpverify.trusted.parts.parameters import fixed

@@ -18,7 +18,8 @@ from dpverify.trusted.language.errors import CertificateError, ExprError, Reject
 from dpverify.trusted.language.expr import ZERO, Expr, Num, div, format_expr, mul, neg_log, parse, substitute
 from dpverify.trusted.language.model import Claim, Domain, Mixture, Source
 from dpverify.trusted.numbers.balls import exact, precision
-from dpverify.trusted.numbers.integral import integrable, integral
+from dpverify.trusted.numbers.integrability import integrable
+from dpverify.trusted.numbers.quadrature import integral
 from dpverify.trusted.order.compare import AT_LEAST_ZERO
 from dpverify.trusted.order.convexity import Shapes
 from dpverify.trusted.order.sensitivity import sensitivity_bounds

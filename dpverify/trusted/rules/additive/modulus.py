@@ -45,9 +45,12 @@ from dpverify.trusted.language.expr import (
 from dpverify.trusted.language.model import Claim, Radial, Source, Translation, neg_log_profile
 from dpverify.trusted.language.rationals import to_fraction
 from dpverify.trusted.numbers.asymptotics import End, Germ, end_jet
-from dpverify.trusted.numbers.balls import BallProgram, Jet, constant, exact, hull, rational, resolve, without_removable
+from dpverify.trusted.numbers.balls import constant, exact, hull, rational
+from dpverify.trusted.numbers.jets import BallProgram, Jet
+from dpverify.trusted.numbers.kinks import resolve
 from dpverify.trusted.numbers.periods import quasi_period
 from dpverify.trusted.numbers.quotients import divided
+from dpverify.trusted.numbers.series import without_removable
 from dpverify.trusted.order.compare import certainly_equal, certainly_le
 from dpverify.trusted.order.convexity import Shapes
 from dpverify.trusted.order.sensitivity import sensitivity_bounds

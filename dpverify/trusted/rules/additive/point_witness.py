@@ -16,7 +16,9 @@ from dpverify.trusted.language.expr import Expr, Num, add, call, div, format_exp
 from dpverify.trusted.language.model import Claim, Norm, Product, Radial, Source, Translation, on_integers
 from dpverify.trusted.language.rationals import read_fraction, to_fraction
 from dpverify.trusted.numbers.balls import constant, finite, precision, rational, value
-from dpverify.trusted.numbers.integral import Additive, has_normaliser, normaliser, variable
+from dpverify.trusted.numbers.integrability import has_normaliser
+from dpverify.trusted.numbers.noise import Additive, variable
+from dpverify.trusted.numbers.quadrature import normaliser
 from dpverify.trusted.order.compare import certainly_equal, certainly_le
 from dpverify.trusted.order.convexity import Shapes
 from dpverify.trusted.order.geometry import differences, norm_value

@@ -19,8 +19,10 @@ from dpverify.trusted.language.expr import ZERO, Expr, Num, add, linear_part, mu
 from dpverify.trusted.language.model import Claim, Product, Source, Translation
 from dpverify.trusted.language.rationals import to_fraction
 from dpverify.trusted.numbers.asymptotics import End, end_jet
-from dpverify.trusted.numbers.balls import exact, hull, jet, rational, resolve
-from dpverify.trusted.numbers.integral import has_normaliser
+from dpverify.trusted.numbers.balls import exact, hull, rational
+from dpverify.trusted.numbers.integrability import has_normaliser
+from dpverify.trusted.numbers.jets import jet
+from dpverify.trusted.numbers.kinks import resolve
 from dpverify.trusted.order.compare import certainly_equal, certainly_le
 from dpverify.trusted.order.geometry import l1_radius
 from dpverify.trusted.order.sensitivity import sensitivity_bounds

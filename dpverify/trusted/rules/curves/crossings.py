@@ -16,7 +16,8 @@ from flint import arb, ctx
 from dpverify.trusted.language.errors import ExprError, Undecided
 from dpverify.trusted.language.expr import Expr, Sym, add, mul, sub, substitute
 from dpverify.trusted.numbers.asymptotics import End, Germ, end_jet
-from dpverify.trusted.numbers.balls import BallProgram, constant, rational, value
+from dpverify.trusted.numbers.balls import constant, rational, value
+from dpverify.trusted.numbers.jets import BallProgram
 from dpverify.trusted.order.convexity import Shapes
 
 _R: Final = Sym("r")

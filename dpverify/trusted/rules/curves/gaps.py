@@ -41,7 +41,8 @@ from dpverify.trusted.language.expr import (
     symbols,
 )  # fmt: skip
 from dpverify.trusted.numbers.balls import constant, precision
-from dpverify.trusted.numbers.integral import Complex, LogBesselK, compiled
+from dpverify.trusted.numbers.complex import Complex, compiled
+from dpverify.trusted.numbers.complex_bessel import LogBesselK
 
 _LEVEL: Final = Sym("t")
 _MOST_ORDER: Final = 50

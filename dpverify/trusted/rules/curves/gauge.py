@@ -40,8 +40,9 @@ from dpverify.trusted.language.errors import ExprError, Rejected, Undecided
 from dpverify.trusted.language.expr import ZERO, Expr, Num, derivative, div, format_expr, linear_part, mul, sub, substitute, symbols
 from dpverify.trusted.language.model import Matrix, Mechanism, Norm, Product, Radial, Source
 from dpverify.trusted.numbers.asymptotics import End, end_jet
-from dpverify.trusted.numbers.balls import constant, exact, hull, jet, precision, rational
-from dpverify.trusted.numbers.integral import has_normaliser
+from dpverify.trusted.numbers.balls import constant, exact, hull, precision, rational
+from dpverify.trusted.numbers.integrability import has_normaliser
+from dpverify.trusted.numbers.jets import jet
 from dpverify.trusted.order.compare import AT_LEAST_ZERO, certainly_equal, certainly_le
 from dpverify.trusted.order.cones import Cones, dot, matrix, up_to_sign, vertices
 from dpverify.trusted.order.convexity import Shapes

@@ -20,7 +20,8 @@ from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, format_expr, mu
 from dpverify.trusted.language.model import Mechanism, Source, Staircase, Translation
 from dpverify.trusted.numbers.asymptotics import End, end_jet
 from dpverify.trusted.numbers.balls import constant, precision, value
-from dpverify.trusted.numbers.integral import domain, lattice_sum
+from dpverify.trusted.numbers.lattice_sums import lattice_sum
+from dpverify.trusted.numbers.noise import domain
 from dpverify.trusted.order.compare import certainly_le, certainly_lt, enclose
 from dpverify.trusted.order.geometry import Sensitivity
 from dpverify.trusted.order.sensitivity import Apart, off_the_integers

@@ -23,8 +23,9 @@ from dpverify.trusted.language.errors import ExprError, Rejected, Undecided
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, div, format_expr, mul, neg_log, sqrt
 from dpverify.trusted.language.model import Mechanism, Radial, Source, Translation
 from dpverify.trusted.numbers.asymptotics import Germ, end_jet
-from dpverify.trusted.numbers.balls import BallProgram, Jet, constant, exact, hull, precision, rational
-from dpverify.trusted.numbers.integral import Piece
+from dpverify.trusted.numbers.balls import constant, exact, hull, precision, rational
+from dpverify.trusted.numbers.jets import BallProgram, Jet
+from dpverify.trusted.numbers.pieces import Piece
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
 from dpverify.trusted.order.geometry import Sensitivity
 from dpverify.trusted.parts.runs import Run, reach

@@ -16,7 +16,10 @@ from dpverify.trusted.language.errors import ExprError, Undecided
 from dpverify.trusted.language.expr import ONE, ZERO, Call, Expr, Mul, Num, Pow, Sym, linear_part, mul, symbols
 from dpverify.trusted.numbers.asymptotics import End
 from dpverify.trusted.numbers.balls import MAX_PRECISION, constant, exact, precision, rational
-from dpverify.trusted.numbers.integral import end_mass, integral, square_root, weighted
+from dpverify.trusted.numbers.complex import square_root
+from dpverify.trusted.numbers.integrability import end_mass
+from dpverify.trusted.numbers.noise import weighted
+from dpverify.trusted.numbers.quadrature import integral
 from dpverify.trusted.order.convexity import Shapes
 from dpverify.trusted.rules.curves.crossings import Loss, Span
 from dpverify.trusted.rules.curves.gaps import Gap

@@ -11,7 +11,9 @@ from flint import acb, arb, ctx
 from dpverify.trusted.language.errors import ExprError, Undecided
 from dpverify.trusted.numbers.asymptotics import End
 from dpverify.trusted.numbers.balls import exact, rational, value
-from dpverify.trusted.numbers.integral import Piece, compiled, end_mass
+from dpverify.trusted.numbers.complex import compiled
+from dpverify.trusted.numbers.integrability import end_mass
+from dpverify.trusted.numbers.pieces import Piece
 from dpverify.trusted.rules.curves.unimodal import LADDER
 
 _DEPTH: Final = 4

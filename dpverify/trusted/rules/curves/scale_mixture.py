@@ -57,7 +57,8 @@ from dpverify.trusted.language.expr import (
 )
 from dpverify.trusted.language.model import Domain, Mechanism, Mixture, Radial, Source
 from dpverify.trusted.numbers.balls import constant, finite, precision, rational, value
-from dpverify.trusted.numbers.integral import Complex, compiled, integral
+from dpverify.trusted.numbers.complex import Complex, compiled
+from dpverify.trusted.numbers.quadrature import integral
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
 from dpverify.trusted.order.convexity import Shapes
 from dpverify.trusted.order.geometry import Sensitivity

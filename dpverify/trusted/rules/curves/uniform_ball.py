@@ -21,7 +21,7 @@ from dpverify.trusted.language.errors import ExprError, Rejected, Undecided
 from dpverify.trusted.language.expr import Expr, format_expr, symbols
 from dpverify.trusted.language.model import Radial, Source
 from dpverify.trusted.numbers.balls import constant, rational
-from dpverify.trusted.numbers.integral import pieces
+from dpverify.trusted.numbers.pieces import pieces
 from dpverify.trusted.order.compare import certainly_equal, sign
 from dpverify.trusted.order.geometry import Sensitivity
 from dpverify.trusted.parts.runs import Run, reach

@@ -35,8 +35,10 @@ from dpverify.trusted.language.expr import (
 )
 from dpverify.trusted.language.model import Domain, Radial, Translation
 from dpverify.trusted.numbers.asymptotics import End, Germ, end_jet
-from dpverify.trusted.numbers.balls import BallProgram, precision, rational, resolve
-from dpverify.trusted.numbers.integral import Piece, pieces
+from dpverify.trusted.numbers.balls import precision, rational
+from dpverify.trusted.numbers.jets import BallProgram
+from dpverify.trusted.numbers.kinks import resolve
+from dpverify.trusted.numbers.pieces import Piece, pieces
 from dpverify.trusted.numbers.quotients import divided
 from dpverify.trusted.order.compare import AT_LEAST_ZERO, AT_MOST_ZERO, certainly_equal, certainly_le
 from dpverify.trusted.order.convexity import Shape, Shapes

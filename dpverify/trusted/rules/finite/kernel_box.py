@@ -13,7 +13,8 @@ from dpverify.trusted.language.errors import CertificateError, ExprError, Reject
 from dpverify.trusted.language.expr import ZERO, Expr, Num, add, derivative, format_expr, mul, parse, substitute, symbols
 from dpverify.trusted.language.model import Claim, Source
 from dpverify.trusted.language.rationals import to_fraction
-from dpverify.trusted.numbers.balls import Jet, JetCompiler, Program, constant, rational, value
+from dpverify.trusted.numbers.balls import constant, rational, value
+from dpverify.trusted.numbers.jets import Jet, JetCompiler, Program
 from dpverify.trusted.order import compare
 from dpverify.trusted.order.polytopes import Polytope, Vector, minus
 from dpverify.trusted.rules.finite.densities import NAMES, Losses, balls, constants, has_floor, has_kinks, losses, resolve

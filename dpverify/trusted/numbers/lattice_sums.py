@@ -1,0 +1,82 @@
+"""Enclosed sums of a density over the integers."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Final
+
+from flint import arb, ctx
+
+from dpverify.trusted.language.errors import ExprError, Undecided
+from dpverify.trusted.language.expr import Expr, Sym, neg, neg_log, substitute
+from dpverify.trusted.numbers.asymptotics import End, Germ, end_jet
+from dpverify.trusted.numbers.balls import finite, hull, precision, rational, value
+from dpverify.trusted.numbers.integrability import STARTS, end_mass
+from dpverify.trusted.numbers.kinks import resolve
+
+_MOST_TERMS: Final = 20_000
+_WORKING: Final = 80
+
+
+def lattice_sum(density: Expr, name: str, lower: int | None, upper: int | None, bits: int = 24) -> arb:
+    """A ball that contains the sum of a density over the integers from `lower` to `upper`. Raises Undecided."""
+    with precision(max(ctx.prec, _WORKING)):
+        total = arb(0)
+        start = lower if lower is not None else 0 if upper is None or upper >= 0 else upper
+        if upper is None:
+            total += _half_sum(density, name, start, bits)
+        else:
+            if upper - start > _MOST_TERMS:
+                raise Undecided(f"a sum of {upper - start} terms; at most {_MOST_TERMS}.")
+            for n in range(start, upper + 1):
+                total = finite(total + value(density, {name: arb(n)}))
+        if lower is None:
+            total += _half_sum(substitute(density, {name: neg(Sym(name))}), name, 1 - start, bits)
+        if not total.is_finite():
+            raise Undecided("the sum of the density over the integers has no finite enclosure.")
+        return total
+
+
+def _half_sum(density: Expr, name: str, start: int, bits: int) -> arb:
+    """The sum from `start` on: terms, then a tail."""
+    total, n, tail = arb(0), start, None
+    for k in STARTS:
+        end = End("+inf", Fraction(2) ** k)
+        while n < end.start:
+            total = finite(total + value(density, {name: arb(n)}))
+            n += 1
+        if n > end.start:
+            continue
+        try:
+            tail = _tail_sum(density, name, end)
+        except (Undecided, ExprError):
+            tail = None
+        if tail is not None and tail.rad() <= total * arb(2) ** -bits:
+            return total + tail
+        if 2**k > _MOST_TERMS // 2:
+            break
+    if tail is None:
+        raise Undecided("whether the density is summable over the integers is not certain.")
+    return total + value(density, {name: arb(n)}) * 0 + tail
+
+
+def _tail_sum(density: Expr, name: str, end: End) -> arb | None:
+    """The sum over n >= start: from h(n+1) - h(n) = h'(xi), a geometric series; or between two integrals where h rises."""
+    slope: Germ = end_jet(neg_log(density), name, end).d1
+    first = value(resolve(density, name, end.start, None), {name: rational(end.start)})
+    if not first >= 0:
+        return None
+    geometric = None
+    if slope.k.is_zero() or slope.direction() <= 0:
+        found = slope.bounds()
+        if found.lo > 0:
+            geometric = first * hull(1 / (1 - (-found.hi).exp()), 1 / (1 - (-found.lo).exp()))
+    elif slope.k.lo > 0:
+        least = (1 / slope.power(Fraction(-1)).bounds().hi).lower()
+        geometric = first * hull(arb(1), 1 / (1 - (-least).exp()))
+    if geometric is not None and geometric.is_finite():
+        return geometric
+    if slope.k.lo >= 0:
+        mass = end_mass(resolve(density, name, end.start, None), name, end)
+        return None if mass is None else mass + first * hull(Fraction(0), Fraction(1))
+    return None

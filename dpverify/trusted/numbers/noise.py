@@ -1,0 +1,40 @@
+"""Additive noise in one variable: the density whose integral normalises it, and where it lives."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from dpverify.trusted.language.errors import Undecided
+from dpverify.trusted.language.expr import ONE, Expr, Num, Sym, mul, power, sub
+from dpverify.trusted.language.model import Product, Radial, Translation
+
+Additive = Radial | Translation | Product
+
+
+def variable(mechanism: Additive) -> str:
+    """The name of the variable of a density: r for radial noise, z otherwise."""
+    return "r" if isinstance(mechanism, Radial) else "z"
+
+
+def weighted(profile: Expr, dimension: Expr) -> Expr:
+    """profile(r) r^(d-1): its integral times the surface of the unit ball is that of profile(||x||) over R^d."""
+    return mul(profile, power(Sym("r"), sub(dimension, ONE)))
+
+
+def domain(mechanism: Additive) -> tuple[Fraction | None, Fraction | None]:
+    """The interval where the density lives, rational ends or None. Raises Undecided for irrational ends."""
+    if isinstance(mechanism, Radial):
+        return Fraction(0), None
+    if isinstance(mechanism, Product):
+        return None, None
+    ends: list[Fraction | None] = []
+    for end in mechanism.support:
+        if end is not None and not isinstance(end, Num):
+            raise Undecided("the ends of the support must be rational here.")
+        ends.append(None if end is None else end.value)
+    return ends[0], ends[1]
+
+
+def whole_density(mechanism: Additive) -> Expr:
+    """The density in one variable whose integral normalises the noise (up to the volume of the unit ball for radial noise)."""
+    return weighted(mechanism.profile, mechanism.dimension) if isinstance(mechanism, Radial) else mechanism.density

@@ -1,0 +1,142 @@
+"""A density between its kinks and singular points."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from typing import Final
+
+from dpverify.trusted.language.expr import (
+    ONE,
+    ZERO,
+    Add,
+    Call,
+    Expr,
+    Mul,
+    Num,
+    Pow,
+    Sym,
+    add,
+    call,
+    children,
+    linear_part,
+    mul,
+    num,
+    power,
+    rebuild,
+    sub,
+)
+from dpverify.trusted.language.loading import load
+from dpverify.trusted.numbers.kinks import resolve
+
+_MOST_STEPS: Final = 2_000
+
+
+def breaks(expr: Expr, name: str, lower: Fraction | None = None, upper: Fraction | None = None) -> set[Fraction]:
+    """The rational points where an argument of abs, min, max, log or a power that is linear in `name` vanishes, or that of a floor steps.
+
+    Steps are the first few about 0, and all between lower and upper where these are given and not too far apart.
+    """
+    found: set[Fraction] = set()
+    for part in subtrees(expr):
+        if isinstance(part, Call) and part.name in ("abs", "log", "besselk", "logbesselk"):
+            arguments = [part.args[-1]]
+        elif isinstance(part, Call) and part.name in ("min", "max"):
+            arguments = [sub(left, right) for i, left in enumerate(part.args) for right in part.args[:i]]
+        elif isinstance(part, Call) and part.name == "floor":
+            arguments = [sub(part.args[0], num(n)) for n in _levels(part.args[0], name, lower, upper)]
+        elif isinstance(part, Pow):
+            whole = isinstance(part.exponent, Num) and part.exponent.value.denominator == 1 and part.exponent.value > 0
+            arguments = [] if whole else [part.base]
+        else:
+            continue
+        for argument in arguments:
+            slope, rest = linear_part(argument, name)
+            if isinstance(slope, Num) and isinstance(rest, Num) and slope != ZERO:
+                found.add(-rest.value / slope.value)
+            found |= _quadratic_roots(argument, name)
+    return found
+
+
+def _levels(argument: Expr, name: str, lower: Fraction | None, upper: Fraction | None) -> range:
+    """The integers at which the floor of an argument steps."""
+    slope, rest = linear_part(argument, name)
+    if lower is None or upper is None or not isinstance(slope, Num) or not isinstance(rest, Num):
+        return range(-8, 9)
+    low, high = sorted((slope.value * lower + rest.value, slope.value * upper + rest.value))
+    return range(low.__ceil__(), high.__floor__() + 1) if high - low <= _MOST_STEPS else range(-8, 9)
+
+
+def subtrees(expr: Expr) -> Iterator[Expr]:
+    """A tree and all its parts."""
+    yield expr
+    for part in children(expr):
+        yield from subtrees(part)
+
+
+def _quadratic_roots(expr: Expr, name: str) -> set[Fraction]:
+    """The rational roots of c * name^2 + e, the form of a ball's edge."""
+    square = power(Sym(name), num(2))
+    slope, rest = linear_part(_replace(expr, square, Sym("z^2")), "z^2")
+    if not isinstance(slope, Num) or not isinstance(rest, Num) or slope == ZERO or rest.value / slope.value > 0:
+        return set()
+    root = power(Num(-rest.value / slope.value), Num(Fraction(1, 2)))
+    return {root.value, -root.value} if isinstance(root, Num) else set()
+
+
+def _replace(expr: Expr, old: Expr, new: Expr) -> Expr:
+    terms = [
+        new if term == old else mul(*(new if f == old else f for f in term.args)) if isinstance(term, Mul) else term
+        for term in (expr.args if isinstance(expr, Add) else (expr,))
+    ]
+    return add(*terms)
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A density without kinks on an open interval; None is an infinite end."""
+
+    density: Expr
+    name: str
+    lower: Fraction | None
+    upper: Fraction | None
+
+
+def pieces(density: Expr, name: str, lower: Fraction | None, upper: Fraction | None) -> list[Piece]:
+    """The pieces of a density between its breaks, those where it is identically zero left out."""
+    density = _smooth(density, name, lower, upper)
+    if density == ZERO:
+        return []
+    first = load("numbers.steps").first_period(density, name, lower, upper) if _has_steps(density) else None
+    if first is not None:
+        return pieces(*first)
+    inside = sorted(p for p in breaks(density, name, lower, upper) if (lower is None or lower < p) and (upper is None or p < upper))
+    if lower is None and upper is None and not inside:
+        inside = [Fraction(0)]
+    if not inside:
+        return [Piece(density, name, lower, upper)]
+    return [piece for left, right in pairwise([lower, *inside, upper]) for piece in pieces(density, name, left, right)]
+
+
+def _has_steps(density: Expr) -> bool:
+    return any(isinstance(part, Call) and part.name == "floor" for part in subtrees(density))
+
+
+def _smooth(density: Expr, name: str, lower: Fraction | None, upper: Fraction | None) -> Expr:
+    """The density on an open interval with kinks decided; floor(u) in min and max by u - 1 <= floor(u) <= u."""
+    return resolve(_without_floors(density, name, lower, upper), name, lower, upper)
+
+
+def _without_floors(expr: Expr, name: str, lower: Fraction | None, upper: Fraction | None) -> Expr:
+    done = rebuild(expr, lambda part: _without_floors(part, name, lower, upper))
+    if not (isinstance(done, Call) and done.name in ("min", "max") and len(done.args) == 2):
+        return done
+    floors = [part for part in done.args if isinstance(part, Call) and part.name == "floor"]
+    if len(floors) != 1:
+        return done
+    other = done.args[1] if floors[0] is done.args[0] else done.args[0]
+    u = floors[0].args[0]
+    decided = {resolve(call(done.name, other, bound), name, lower, upper) == other for bound in (u, sub(u, ONE))}
+    return other if decided == {True} else done

@@ -1,0 +1,185 @@
+"""Enclosed integrals of densities.
+
+A density is integrated piece by piece between its kinks and singular points. Inside a piece adaptive quadrature on complex
+balls encloses the integral; at its ends the mass is enclosed as `integrability` says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Final
+
+from flint import acb, arb, ctx
+
+from dpverify.trusted.language.errors import ExprError, Undecided
+from dpverify.trusted.language.expr import Expr
+from dpverify.trusted.language.loading import load, remembered
+from dpverify.trusted.language.model import Translation
+from dpverify.trusted.numbers.asymptotics import End
+from dpverify.trusted.numbers.balls import precision, rational, value
+from dpverify.trusted.numbers.complex import Complex, compiled
+from dpverify.trusted.numbers.discs import Disc
+from dpverify.trusted.numbers.integrability import end_mass, end_name, later_ends, singular_ends
+from dpverify.trusted.numbers.noise import Additive, domain, variable, whole_density
+from dpverify.trusted.numbers.pieces import Piece, pieces
+
+WORKING: Final = 80
+"""Bits for quadrature; ends of the order of 2^-1000 need no more, exponents are unbounded."""
+
+
+def _quadrature(density: Expr, name: str, lower: Fraction, upper: Fraction, reference: arb, bits: int) -> arb:
+    """The integral over a closed interval by adaptive Gauss rules on complex balls (Johansson 2018)."""
+    function = compiled(density, name)
+    for point in (lower, upper):
+        found = value(density, {name: rational(point)})
+        disc = None if found.is_finite() else load("numbers.discs").disc_round(density, name, point)
+        if disc is not None:
+            function = _with_disc(function, point, disc)
+    tolerance = arb(2) ** -bits
+    total = acb.integral(
+        function,
+        acb(rational(lower)),
+        acb(rational(upper)),
+        rel_tol=tolerance,
+        abs_tol=reference * tolerance,
+        eval_limit=20_000,
+        depth_limit=4_000,
+    )
+    if not (total.real.is_finite() and 0 in total.imag):
+        raise Undecided(f"the integral of the density from {lower} to {upper} has no finite enclosure.")
+    return total.real.max(arb(0))
+
+
+def _with_disc(function: Complex, point: Fraction, disc: Disc) -> Complex:
+    """The function, by its bound where it has no finite value on a box inside the disc."""
+    bounded = acb((-disc.bound).union(disc.bound), (-disc.bound).union(disc.bound))
+
+    def f(z: acb, a: bool) -> acb:
+        found = function(z, a)
+        return bounded if not found.is_finite() and abs(z - rational(point)) < disc.radius else found
+
+    return f
+
+
+def _reference(piece: Piece) -> arb:
+    """About the mass of a piece, a point only, to set tolerances by: the largest density * distance on a grid of powers of two."""
+    best = arb(0)
+    for k in range(-24, 25):
+        for point in _grid(piece, Fraction(2) ** k):
+            height = value(piece.density, {piece.name: rational(point)}).mid()
+            if height.is_finite() and height > 0:
+                best = best.max((height * rational(Fraction(2) ** k)).mid())
+    return best
+
+
+def _grid(piece: Piece, step: Fraction) -> Iterator[Fraction]:
+    """The points at a distance inside from each end of a piece."""
+    low = piece.lower if piece.lower is not None else (Fraction(0) if piece.upper is None else None)
+    inside = [low + step] if low is not None else []
+    if piece.upper is not None:
+        inside.append(piece.upper - step)
+    for point in inside:
+        if (piece.lower is None or point > piece.lower) and (piece.upper is None or point < piece.upper):
+            yield point
+
+
+def integral(density: Expr, name: str, lower: Fraction | None, upper: Fraction | None, bits: int = 24) -> arb:
+    """A ball that contains the integral of a density over (lower, upper), at about `bits` bits relative accuracy.
+
+    None is an infinite end. Raises Undecided where the integral is not proved finite or the form is not covered.
+    """
+    with precision(max(ctx.prec, WORKING)):
+        found = pieces(density, name, lower, upper)
+        references = [_reference(piece) for piece in found]
+        largest = arb(0)
+        for reference in references:
+            largest = largest.max(reference)
+        total = arb(0)
+        for piece in found:
+            total += _piece_integral(piece, largest.mid(), bits)
+        return total
+
+
+def _piece_integral(piece: Piece, reference: arb, bits: int) -> arb:
+    total, left, right = arb(0), piece.lower, piece.upper
+    for side, point, other in singular_ends(piece):
+        mass, boundary = _sharp_end(piece, side, other, point, reference * arb(2) ** -bits)
+        total += mass
+        if side in ("-inf", "right"):
+            left = boundary
+        else:
+            right = boundary
+    assert left is not None and right is not None
+    if left == right:
+        return total
+    if left > right:
+        raise Undecided("the two ends of a piece of the density overlap.")
+    return total + _quadrature(piece.density, piece.name, left, right, reference, bits)
+
+
+def _sharp_end(piece: Piece, side: str, other: Fraction | None, point: Fraction, wanted: arb) -> tuple[arb, Fraction]:
+    """The mass of the first end that is as narrow as wanted, or of the narrowest, with the point where it starts."""
+    ends = list(later_ends(side, _halfway(point, other, side), point))
+    known: dict[int, arb | None] = {}
+
+    def mass(i: int) -> arb | None:
+        if i not in known:
+            known[i] = _known_mass(piece, ends[i], end_name(side, point))
+        return known[i]
+
+    def sharp(i: int) -> bool:
+        found = mass(i)
+        return found is not None and bool(found.rad() <= wanted)
+
+    # masses are the narrower the further out an end starts, nearly always: by doubling and halving, else one by one
+    low, high = 0, 1
+    while high < len(ends) and not sharp(high):
+        low, high = high + 1, 2 * high + 1
+    high = min(high, len(ends))
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if sharp(middle) else (middle + 1, high)
+    best: tuple[arb, Fraction] | None = None
+    for i in (low,) if low < len(ends) else range(len(ends)):
+        found = mass(i)
+        if found is not None and (best is None or found.rad() < best[0].rad()):
+            best = found, ends[i].boundary()
+    if best is None:
+        raise Undecided(f"whether the density is integrable {end_name(side, point)} is not certain.")
+    return best
+
+
+def _known_mass(piece: Piece, end: End, where: str) -> arb | None:
+    """The mass of an end, None where it is not known. Raises Undecided where it is certainly infinite."""
+    try:
+        mass = end_mass(piece.density, piece.name, end)
+    except (Undecided, ExprError):
+        return None
+    if mass is None:
+        raise Undecided(f"the density is not integrable {where}.")
+    return mass
+
+
+def _halfway(point: Fraction, other: Fraction | None, side: str) -> Fraction | None:
+    """Where an end must stop so that the end on the other side of its piece has room."""
+    if other is None:
+        return None if side in ("left", "right") else Fraction(0)
+    return (point + other) / 2 if side in ("left", "right") else other
+
+
+@remembered(256)
+def normaliser(mechanism: Additive, bits: int = 24) -> arb:
+    """The integral of the density, for lattice noise the sum; for radial noise that of profile(r) r^(d-1).
+
+    A norm ball of radius rho in the scaled norm round a point at distance a has mass rho^d profile(..) / (d * this),
+    without any volume. Raises Undecided.
+    """
+    lower, upper = domain(mechanism)
+    if isinstance(mechanism, Translation) and mechanism.integers:
+        low = None if lower is None else lower.__ceil__()
+        summed: arb = load("numbers.lattice_sums").lattice_sum(
+            mechanism.density, "z", low, None if upper is None else upper.__floor__(), bits
+        )
+        return summed
+    return integral(whole_density(mechanism), variable(mechanism), lower, upper, bits)
