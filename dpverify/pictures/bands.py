@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from flint import arb, ctx
 
+from dpverify.pictures.trade_offs import trade_off
 from dpverify.search import Proposal, extend_with_curve
 from dpverify.search import losses as grids
 from dpverify.search import plans as building
@@ -43,7 +44,6 @@ from dpverify.trusted.rules.composition import (
 )
 from dpverify.trusted.rules.curves import finite, gauge, gaussian, laplace, lattice, line, optimal_composition
 from dpverify.trusted.rules.guarantees import bounded_range, guarantees, pure_guarantee, stated_guarantee
-from dpverify.trusted.rules.guarantees.trade_offs import trade_off
 
 DIGITS: Final = 10
 """Significant digits of the bounds."""

@@ -42,12 +42,12 @@ class Known:
         return self._balls[ctx.prec]
 
 
-def accurately(compute: Callable[[], arb]) -> arb:
+def accurately(compute: Callable[[], arb], rounds: int = ROUNDS) -> arb:
     """What `compute` encloses, at as much precision as cancellation makes necessary. Raises Undecided for a ball that is not finite."""
     before = ctx.prec
     wanted, bits = before - SLACK, _rounded(before + STEP // 2)
     try:
-        for _ in range(ROUNDS):
+        for _ in range(rounds):
             ctx.prec = bits
             ball = compute()
             if not ball.is_finite():
@@ -55,7 +55,8 @@ def accurately(compute: Callable[[], arb]) -> arb:
             missing = wanted - int(ball.rel_accuracy_bits())
             if missing <= 0 or ball.is_exact():
                 break
-            bits = min(_rounded(bits + min(missing + SLACK, 3 * bits)), MAX_PRECISION)
+            least = bits if missing >= wanted else 0  # where no bit is right, nothing tells how many are missing
+            bits = min(_rounded(bits + min(max(missing + SLACK, least), 3 * bits)), MAX_PRECISION)
     finally:
         ctx.prec = before
     return ball

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cache
+from dataclasses import replace
+from functools import cache, partial
 from typing import Any, Final
 
 from flint import arb
 
-from dpverify.trusted.facts import settled
+from dpverify.trusted.facts import event, settled
 from dpverify.trusted.facts.evaluate import falling
 from dpverify.trusted.facts.fact import Fact, curves_of
-from dpverify.trusted.facts.pairs import Curve, Event, Evidence, Pair, Rest
+from dpverify.trusted.facts.pairs import Curve, Evidence, Pair, Profile, Rest
 from dpverify.trusted.language.errors import CertificateError
 from dpverify.trusted.language.model import Source
 from dpverify.trusted.parts.runs import Run, merged
@@ -34,9 +34,6 @@ ASSUMED: Final = ("the parts draw independent noise",)
 SOURCE: Final = Source("docs/theory/composition.md#loss-distribution", "Doroshenko, Ghazi, Kamath, Kumar & Manurangsi 2022")
 
 
-_Sums = Callable[[Sequence[tuple[Pair, int]], Grid], losses.Sums]
-
-
 def infer(run: Run, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> Curve:
     """The curve of a composition from those of one run of each part. Raises Rejected, CertificateError.
 
@@ -55,10 +52,11 @@ def distributions(parts: Sequence[Curve], times: Sequence[int], evidence: Eviden
     grids = [_grid(evidence, key) for key in (("grid", "reverse") if "reverse" in evidence else ("grid",))]
     uppers = [part.upper for part in parts if part.upper is not None]
     lowers = [part.lower for part in parts if part.lower is not None]
-    above = _orders(uppers, times, grids, losses.upper_sums) if len(uppers) == len(parts) else None
-    below = _orders(lowers, times, grids, losses.lower_sums) if len(lowers) == len(parts) else None
-    upper = None if above is None else above.pair(_as_it_is, None, None)
-    lower = None if below is None else below.pair(losses.completed, _rests(lowers, times), None if above is None else _event(above, below))
+    upper = _pair(uppers, times, grids, losses.upper_sums) if len(uppers) == len(parts) else None
+    lower = _pair(lowers, times, grids, losses.lower_sums, losses.completed) if len(lowers) == len(parts) else None
+    if lower is not None:
+        described = None if upper is None else partial(event.between, lower, upper)
+        lower = replace(lower, event=described, rests=_rests(lowers, times))
     rules = tuple(dict.fromkeys((NAME, *(rule for part in parts for rule in part.rules))))
     assumed = tuple(dict.fromkeys((*ASSUMED, *(line for part in parts for line in part.assumed))))
     return Curve(upper, lower, rules, assumed, tuple(dict.fromkeys(line for part in parts for line in part.below)))
@@ -71,48 +69,26 @@ def _grid(evidence: Evidence, key: str) -> Grid:
     return losses.read_grid(written)
 
 
-@dataclass(frozen=True, slots=True)
-class _Orders:
-    """One bound on both orders of a composition, made when first asked for, the grid's precision beside each.
-
-    The two are one where every part's are.
-    """
-
-    forward: Callable[[], losses.Sums]
-    backward: Callable[[], losses.Sums]
-    precs: tuple[int, int]
-
-    def pair(self, adapted: Callable[[arb, arb], arb], rests: tuple[Rest, Rest] | None, event: Event | None) -> Pair:
-        """adapted: of an epsilon and the masses' profile there."""
-        forward = falling(lambda epsilon: adapted(epsilon, self.forward().at(epsilon)))
-        backward = forward
-        if self.backward is not self.forward:
-            backward = falling(lambda epsilon: adapted(epsilon, self.backward().at(epsilon)))
-        return Pair(forward, backward, event, everywhere=True, rests=rests)
-
-
 def _as_it_is(_: arb, profile: arb) -> arb:
     return profile
 
 
-def _orders(pairs: Sequence[Pair], times: Sequence[int], grids: Sequence[Grid], sums: _Sums) -> _Orders:
-    forward = cache(lambda: sums(list(zip(pairs, times, strict=True)), grids[0]))
-    backward = forward
+def _pair(
+    pairs: Sequence[Pair], times: Sequence[int], grids: Sequence[Grid], sums: losses.Rounded, adapted: Callable[[arb, arb], arb] = _as_it_is
+) -> Pair:
+    """One bound on both orders of a composition, made when first asked for; they are one where every part's are.
+
+    adapted: of an epsilon and the masses' profile there.
+    """
+
+    def profile(ordered: Sequence[Pair], grid: Grid) -> Profile:
+        made = cache(lambda: sums(list(zip(ordered, times, strict=True)), grid))
+        return falling(lambda epsilon: adapted(epsilon, made().at(epsilon)))
+
+    forward = backward = profile(pairs, grids[0])
     if not all(pair.forward is pair.backward for pair in pairs):
-        backward = cache(lambda: sums([(pair.reversed, count) for pair, count in zip(pairs, times, strict=True)], grids[-1]))
-    return _Orders(forward, backward, (grids[0].prec, grids[-1].prec))
-
-
-def _event(above: _Orders, below: _Orders) -> Event:
-    """The event of the order whose upper bound is the greater."""
-
-    def describe(epsilon: arb) -> Mapping[str, str]:
-        at = epsilon.lower()
-        swapped = above.backward is not above.forward and bool(above.backward().at(at) > above.forward().at(at))
-        orders = (above.backward(), below.backward()) if swapped else (above.forward(), below.forward())
-        return losses.Composition(*orders, above.precs[swapped]).event(epsilon)
-
-    return describe
+        backward = profile([pair.reversed for pair in pairs], grids[-1])
+    return Pair(forward, backward, everywhere=True)
 
 
 def _rests(pairs: Sequence[Pair], times: Sequence[int]) -> tuple[Rest, Rest] | None:

@@ -15,7 +15,7 @@ handed on, where tangents and samples of it want a pair (theory#loss-distributio
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
@@ -23,15 +23,17 @@ from typing import Any, Final
 
 from flint import arb, arb_poly, fmpz_poly
 
-from dpverify.trusted.facts.evaluate import decimals
 from dpverify.trusted.facts.pairs import Pair
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.model import exact_fraction
-from dpverify.trusted.numbers.balls import exact, finite, precision, rational
+from dpverify.trusted.numbers.balls import exact, precision, rational
 from dpverify.trusted.rules.composition.grid import GUARD, MAX_CELLS, RULE, Grid, Masses, downward, upward
 
 MAX_TIMES: Final = 10**9
 """How often a part may occur."""
+Rounded = Callable[[Sequence[tuple[Pair, int]], Grid], "Sums"]
+"""The profile of masses that bound H of a product of pairs, each as often as it says, on one side."""
+
 _BLOCK: Final = 1024
 """What lies beyond a multiple of so many cells is summed once."""
 
@@ -62,14 +64,6 @@ def _integer(value: Any) -> int:
     if not isinstance(value, int) or isinstance(value, bool):
         raise TypeError(f"{value!r} is not an integer")
     return value
-
-
-def compose(parts: Sequence[tuple[Pair, int]], grid: Grid) -> Composition:
-    """Bounds on H of the product of the parts' pairs in their given order, each part as often as it says.
-
-    The reversed order needs a second call with the reversed pairs. Raises Rejected where the grid does not fit the parts.
-    """
-    return Composition(upper_sums(parts, grid), lower_sums(parts, grid), grid.prec)
 
 
 def upper_sums(parts: Sequence[tuple[Pair, int]], grid: Grid) -> Sums:
@@ -223,53 +217,3 @@ class Sums:
 def completed(epsilon: arb, below: arb) -> arb:
     """The profile of two distributions, from that of masses which nowhere exceeds that of some two, at an epsilon."""
     return below.max(-epsilon.expm1()).max(arb(0))
-
-
-@dataclass(frozen=True, slots=True)
-class Composition:
-    """H of a product of pairs from both sides: each bound is true at every real epsilon."""
-
-    above: Sums
-    below: Sums
-    prec: int
-
-    def upper(self, epsilon: arb) -> arb:
-        """An exact ball that is not below H anywhere on the ball epsilon."""
-        with precision(self.prec):
-            return self.above.at(finite(epsilon).lower()).upper().min(arb(1))
-
-    def lower(self, epsilon: arb) -> arb:
-        """An exact ball that is not above H anywhere on the ball epsilon."""
-        with precision(self.prec):
-            at = finite(epsilon).upper()
-            return completed(at, self.below.at(at)).lower()
-
-    def delta(self, epsilon: arb) -> arb:
-        """Encloses H, as a profile does."""
-        return self.lower(epsilon).union(self.upper(epsilon))
-
-    def event(self, epsilon: arb) -> Mapping[str, str]:
-        """The event that attains H, for readers."""
-        p, q = self.probabilities(finite(epsilon).lower())
-        return {
-            "pair": "the products of the parts' worst pairs, each in the same order",
-            "event": f"S = {{outputs whose privacy losses log(p/q) sum to more than {decimals(epsilon)}}}",
-            "P": decimals(p),
-            "Q": decimals(q),
-        }
-
-    def probabilities(self, epsilon: arb) -> tuple[arb, arb]:
-        """P(S) and Q(S), enclosed, for S = {the sum of the losses exceeds epsilon}; epsilon is exact.
-
-        -Q(S) is the slope of H in e^epsilon, which the chords on either side bound as H is convex.
-        """
-        with precision(self.prec):
-            alpha, above, below = epsilon.exp(), self.upper(epsilon), self.lower(epsilon)
-            least, most = arb(0), arb(1)
-            for width in (1, 4, 16, 64, 256, 1024):
-                gap = rational(width * self.above.spacing)
-                right, left = (epsilon + gap).mid(), (epsilon - gap).mid()
-                least = least.max(((below - self.upper(right)) / (right.exp() - alpha)).lower())
-                most = most.min(((self.upper(left) - below) / (alpha - left.exp())).upper())
-            given_q = least.union(most)
-            return (below.union(above) + alpha * given_q).min(arb(1)), given_q

@@ -16,7 +16,7 @@ from typing import Final
 
 from dpverify.trusted.facts.pairs import Pair, symmetric
 from dpverify.trusted.language.errors import Undecided
-from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, add, call, div, format_expr, mul, neg, num, power, sqrt, sub, symbols
+from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, add, call, div, format_expr, mul, neg, num, power, sub, symbols
 from dpverify.trusted.language.model import Source
 from dpverify.trusted.numbers.balls import exact, precision
 from dpverify.trusted.order.compare import certainly_le, certainly_lt, decimal_bounds, enclose
@@ -89,17 +89,6 @@ def renyi_of_zcdp(rho: Expr, order: Fraction) -> Renyi:
     return Renyi(order, mul(num(order), rho))
 
 
-def renyi_composed(parts: Sequence[Renyi]) -> Renyi:
-    """The sum of the divergences, for adaptive composition. Raises Undecided unless there are parts, all of one order.
-
-    Source: Mironov 2017, Proposition 1.
-    """
-    orders = {part.order for part in parts}
-    if len(orders) != 1:
-        raise Undecided(f"{NAME}: Renyi divergences add up at one order; these are of {len(orders)}.")
-    return Renyi(orders.pop(), add(*(part.divergence for part in parts)))
-
-
 def renyi_delta_bound(renyi: Renyi, epsilon: Expr) -> Expr:
     """A delta for which the mechanism is (epsilon, delta)-DP: a bound at this epsilon, not a curve to compose with.
 
@@ -170,23 +159,6 @@ def zcdp_of_bounded_range(eta: Expr) -> Expr:
     return mul(num(Fraction(1, 8)), power(eta, num(2)))
 
 
-def zcdp_composed(rhos: Sequence[Expr]) -> Expr:
-    """The sum of the rhos, for adaptive composition. Source: Bun & Steinke 2016, Lemma 1.7."""
-    for rho in rhos:
-        _check_at_least_zero("rho", rho)
-    return add(*rhos)
-
-
-def zcdp_delta_bound(rho: Expr, epsilon: Expr, order: Fraction) -> Expr:
-    """A delta at epsilon by the Renyi divergence of this order: a bound at one point, sound for every order above 1."""
-    return renyi_delta_bound(renyi_of_zcdp(rho, order), epsilon)
-
-
-def zcdp_epsilon_bound(rho: Expr, delta: Expr, order: Fraction) -> Expr:
-    """An epsilon at delta by the Renyi divergence of this order: a bound at one point, sound for every order above 1."""
-    return renyi_epsilon_bound(renyi_of_zcdp(rho, order), delta)
-
-
 # -- Gaussian ------------------------------------------------------------------------------------
 
 
@@ -197,13 +169,6 @@ def gdp_pair(mu: Expr) -> Pair:
     """
     _check_at_least_zero("mu", mu)
     return symmetric(gaussian.profile(mu))
-
-
-def gdp_composed(mus: Sequence[Expr]) -> Expr:
-    """sqrt(sum of mu^2), for adaptive composition. Source: Dong, Roth & Su 2022, Corollary 3.3."""
-    for mu in mus:
-        _check_at_least_zero("mu", mu)
-    return sqrt(add(*(power(mu, num(2)) for mu in mus)))
 
 
 # -- checks and rounding --------------------------------------------------------------------------
