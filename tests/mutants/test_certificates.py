@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
+from dpverify.search.verify import verify
 from dpverify.trusted import kernel
 from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.language.certificate import decode, encode, pack
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import Expr, num, parse
 from dpverify.trusted.language.model import L2, Claim, Domain, Exponential, Kernel, Query, Radial, Selection, Staircase, Table, claim_hash
-from dpverify.verify import verify
 from tests.proofs import Step, bound, certified, forged, line, saying
 
 HALF = parse("1/2")
