@@ -25,7 +25,7 @@ import rivals
 import scipy
 
 import dpverify
-from dpverify.audit.target import load
+from dpverify.audits.target import load
 from dpverify.catalogue import read_spec
 from dpverify.finding import MODEL
 

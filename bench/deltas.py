@@ -70,8 +70,8 @@ def width(judgement: Any) -> str:
 
 def searches() -> Iterator[Row]:
     """Every claim, proved, and its certificate checked again."""
+    from dpverify.search.verify import verify
     from dpverify.trusted import kernel
-    from dpverify.verify import verify
 
     work = [
         (f"delta, {digits} digits", name, text, "1", '"tight"', digits, limit)

@@ -30,19 +30,19 @@ import scipy
 from scipy import stats
 
 import dpverify
-from dpverify.audit import bounds
-from dpverify.audit.bets import Bets, mixture
-from dpverify.audit.conformance import conformance, ties
-from dpverify.audit.declared import declared
-from dpverify.audit.engine import Engine
-from dpverify.audit.floats import float_partitions
-from dpverify.audit.journal import Journal
-from dpverify.audit.learn import learn
-from dpverify.audit.outputs import Outputs, encode
-from dpverify.audit.partition import CurvePoint, joint_counts
-from dpverify.audit.plan import Plan, make_plan, number_up
-from dpverify.audit.run import SCALES, Settings, run
-from dpverify.audit.target import Target
+from dpverify.audits import bounds
+from dpverify.audits.bets import Bets, mixture
+from dpverify.audits.conformance import conformance, ties
+from dpverify.audits.declared import declared
+from dpverify.audits.engine import Engine
+from dpverify.audits.floats import float_partitions
+from dpverify.audits.journal import Journal
+from dpverify.audits.learn import learn
+from dpverify.audits.outputs import Outputs, encode
+from dpverify.audits.partition import CurvePoint, joint_counts
+from dpverify.audits.plan import Plan, make_plan, number_up
+from dpverify.audits.run import SCALES, Settings, run
+from dpverify.audits.target import Target
 from dpverify.finding import FLOAT, MODEL, VIOLATION, Finding
 from dpverify.trusted.language.expr import num, parse
 from dpverify.trusted.language.model import L2, Claim, Mechanism, Norm, Radial, Sampled, Table, Translation

@@ -138,8 +138,8 @@ def width(judgement: Any) -> str:
 
 def searches(group: str, stems: Sequence[str], limit: Callable[[str], float], recheck: list[Row], name: str = "tight") -> Iterator[Row]:
     """Search, proof and judgement of each claim; the kernel's own time goes to `recheck`."""
+    from dpverify.search.verify import verify
     from dpverify.trusted import kernel
-    from dpverify.verify import verify
 
     for stem in stems:
         for label, stated in claims(stem, name):
@@ -189,7 +189,7 @@ def commands() -> Iterator[Row]:
 
 def rows() -> Iterator[Row]:
     """Every measurement, the kernel's re-checks after the searches they belong to."""
-    from dpverify.verify import verify
+    from dpverify.search.verify import verify
 
     for _, stated in claims("kotz_modified", "tight"):
         verify(stated.claim, DIGITS)  # whatever is imported late is imported now

@@ -1,27 +1,29 @@
 """dpverify: prove or refute differential-privacy claims, with certificates that a small kernel re-checks.
 
-From Python: `dpverify.read_spec(path)` gives the claims of a file, `dpverify.verify(claim)` judges one, and
-`dpverify.audit(sampler, claim)` samples an implementation.
+From Python: `dpverify.read_spec(path)` gives the claims of a file, `dpverify.verify(claim)` judges one,
+`dpverify.check(certificate)` judges a certificate again, and `dpverify.audit(sampler, claim)` samples an implementation.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
-
 if TYPE_CHECKING:
-    from dpverify.audit import audit as audit
-    from dpverify.catalogue import read_spec as read_spec
-    from dpverify.verify import verify as verify
+    from dpverify.doorway import audit as audit
+    from dpverify.doorway import check as check
+    from dpverify.doorway import read_spec as read_spec
+    from dpverify.doorway import verify as verify
+    from dpverify.version import __version__ as __version__
 
 
 def __getattr__(name: str) -> Any:
     """Load the upper floors only when they are asked for: the kernel and --help need none of them."""
-    from importlib import import_module
+    if name in ("audit", "check", "read_spec", "verify"):
+        from dpverify import doorway
 
-    if name == "read_spec":
-        return import_module("dpverify.catalogue").read_spec
-    if name in ("verify", "audit"):
-        return import_module(f"dpverify.{name}")  # modules that can be called
+        return getattr(doorway, name)
+    if name == "__version__":
+        from dpverify.version import __version__
+
+        return __version__
     raise AttributeError(f"module 'dpverify' has no attribute {name!r}")

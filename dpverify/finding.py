@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
-from importlib import import_module
 from math import inf
 from typing import Any, Final
 
@@ -81,11 +80,6 @@ class Finding:
     replay: str = ""
     path: Path | None = None
     outputs_seen: Sides | None = None
-
-    def _repr_html_(self) -> str:
-        """What a notebook shows. Pages are on a floor above, so they are met by name."""
-        shown: str = import_module("dpverify.report.notebook").html(self)
-        return shown
 
     @property
     def as_expected(self) -> bool:

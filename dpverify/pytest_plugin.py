@@ -210,7 +210,7 @@ def dp_audit(request: pytest.FixtureRequest) -> Callable[..., Finding]:
 
 def _finding(item: pytest.Item, sampler: Callable[..., Any] | str, overrides: dict[str, Any]) -> Finding:
     """The finding of what the test's marker and the overrides claim."""
-    from dpverify.audit import audit
+    from dpverify.audits import audit
 
     marker = item.get_closest_marker("dp_claim")
     if marker is not None and marker.args:
@@ -289,7 +289,7 @@ class ClaimItem(pytest.Item):
         self.spec, self.stated = spec, stated
 
     def runtest(self) -> None:
-        from dpverify.audit import audit_spec
+        from dpverify.audits import audit_spec
 
         findings = audit_spec(self.spec, claims=[self.stated], **_arguments(self, {}))
         surprises = [_replayed(finding, self).text() for finding in findings if not finding.as_expected]

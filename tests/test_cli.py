@@ -18,6 +18,7 @@ import dpverify
 from dpverify import cli
 from dpverify.catalogue import read_spec
 from dpverify.cli import output
+from dpverify.search import verify as judging
 from dpverify.trusted.registry import EXPLAINED, RULES
 
 # Randomized response that tells the truth with probability 3/4: epsilon = log(3) (THEORY T8; digits: OEIS A002391)
@@ -227,22 +228,21 @@ def test_a_full_disk_is_one_clear_error(spec):
 
 
 def test_a_fault_of_dpverify_is_code_3_and_leaves_the_other_answers(spec, monkeypatch):
-    dpverify.verify  # noqa: B018  loads it
-    real = dpverify.verify
+    real = judging.verify
 
     def verify(claim, digits):
         if claim.name == "exact":
             raise ZeroDivisionError("oops")
         return real(claim, digits)
 
-    monkeypatch.setattr(dpverify, "verify", verify)
+    monkeypatch.setattr(judging, "verify", verify)
     result = run("verify", spec(RESPONSE, ABOVE, EXACT), "--format", "json", code=3)
     assert "ZeroDivisionError: oops. This is a bug: please report it" in result.stderr
     assert [claim["verdict"] for claim in json.loads(result.stdout)["claims"]] == ["PROVED", "UNKNOWN"]
 
 
 def test_ctrl_c_leaves_code_130_and_whole_files_only(spec, monkeypatch):
-    real = dpverify.verify
+    real = judging.verify
 
     def verify(claim, digits):
         if claim.name == "exact":
@@ -251,7 +251,7 @@ def test_ctrl_c_leaves_code_130_and_whole_files_only(spec, monkeypatch):
             time.sleep(60)
         return real(claim, digits)
 
-    monkeypatch.setattr(dpverify, "verify", verify)
+    monkeypatch.setattr(judging, "verify", verify)
     result = run("verify", spec(RESPONSE, ABOVE, EXACT), "--certificates", "out", code=130)
     assert "interrupted" in result.stderr
     assert [path.name for path in Path("out").iterdir()] == ["response.just-above.cert.json"]

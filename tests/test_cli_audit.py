@@ -492,7 +492,7 @@ def test_a_command_that_is_killed_goes_on_from_its_checkpoint_to_the_same_findin
     """Killed with -9 in the middle; what it says after is what an undisturbed run says, though it is not told the seed again."""
     file, kept = spec(LAPLACE, ONE, "slow"), tmp_path / "kept"
     options = ["--samples", "200000", "--format", "json"]
-    program = "import dpverify.audit.journal as j; j.SECONDS_BETWEEN_SAVES = 0.0; from dpverify.cli import main; main()"  # saves at once
+    program = "import dpverify.audits.journal as j; j.SECONDS_BETWEEN_SAVES = 0.0; from dpverify.cli import main; main()"  # saves at once
     environment = {**os.environ, "PYTHONPATH": str(Path(cli.__file__).parents[2])}
     command = [sys.executable, "-c", program, "audit", file, *options, "--workers", "2", "--seed", "3", "--checkpoint", str(kept)]
     process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)

@@ -9,6 +9,7 @@ import pytest
 
 from dpverify.catalogue import read_spec
 from dpverify.catalogue.reader import Spec
+from dpverify.search.verify import verify
 from dpverify.trusted import kernel
 from dpverify.trusted.facts.assumptions import ANY, ATTAINED, IDEAL, MOVES
 from dpverify.trusted.language.errors import CertificateError, Rejected, SpecError
@@ -32,7 +33,6 @@ from dpverify.trusted.language.model import (
 )
 from dpverify.trusted.parts.runs import ONE_RECORD, merged
 from dpverify.trusted.rules.composition import post_processing
-from dpverify.verify import verify
 from tests.proofs import Step, bound, saying
 
 LAPLACE = '{ kind = "builtin", name = "laplace", scale = 2 }'

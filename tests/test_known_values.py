@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from dpverify.catalogue import read_spec
+from dpverify.search.verify import verify
 from dpverify.trusted.facts.bounds import INFINITE
 from dpverify.trusted.numbers.balls import constant, precision
-from dpverify.verify import verify
 
 TABLE = tomllib.loads((Path(__file__).parent / "golden" / "known_values.toml").read_text())["value"]
 FINITE = [entry for entry in TABLE if entry["epsilon"] != "inf"]

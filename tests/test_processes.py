@@ -15,6 +15,7 @@ from dpverify import cli
 from dpverify.finding import MODEL, NO_VIOLATION_SEEN, VIOLATION, Finding, Known, as_data, of_data
 from dpverify.finding import Path as Trail
 from dpverify.processes import Bounds, Ended, Failed, apart, in_order
+from dpverify.search import verify as judging
 from dpverify.trusted.language.errors import CodeForbidden, SpecError
 
 ROOT = Path(__file__).parents[1]
@@ -191,18 +192,16 @@ def test_a_number_that_would_be_enormous_is_refused_or_left_unwritten_at_once(fo
 
 
 def test_time_that_ran_out_is_the_reason_that_a_claim_is_undecided(folder, monkeypatch):
-    import dpverify
 
-    monkeypatch.setattr(dpverify, "verify", lambda claim, digits: time.sleep(60))
+    monkeypatch.setattr(judging, "verify", lambda claim, digits: time.sleep(60))
     found = claims(run("verify", "good.toml", "--no-cache", "--timeout", "0.5", "--format", "json", code=4))["good"]
     assert found["verdict"] == "UNKNOWN" and found["reason"].startswith("judging the claim took more than 0.5 s. Allow more with --timeout")
 
 
 def test_no_timeout_is_no_bound(folder, monkeypatch):
-    import dpverify
 
-    real_verify = dpverify.verify
-    monkeypatch.setattr(dpverify, "verify", lambda claim, digits: time.sleep(0.3) or real_verify(claim, digits))
+    real_verify = judging.verify
+    monkeypatch.setattr(judging, "verify", lambda claim, digits: time.sleep(0.3) or real_verify(claim, digits))
     Path("pyproject.toml").write_text("[tool.dpverify]\ntimeout = 0.1\n")
     run("verify", "good.toml", "--no-cache", code=4)
     run("verify", "good.toml", "--no-cache", "--timeout", "0", code=0)
@@ -447,7 +446,7 @@ def test_a_declaration_that_does_not_return_is_an_error_with_its_name(folder):
 
 def test_a_declaration_patches_and_prints_without_touching_the_answer(folder):
     Path("evil.py").write_text(
-        "import builtins, os, sys\nimport dpverify.trusted.kernel, dpverify.verify, dpverify.report.record\n"
+        "import builtins, os, sys\nimport dpverify.trusted.kernel, dpverify.search.verify, dpverify.report.record\n"
         "from dpverify.declare import *\n"
         "print('noise'); os.write(1, b'noise'); os.system('echo noise')\n"
         "m = Mechanism('m', Radial(L1(), 'exp(-r)', 1), {})\n"
@@ -654,12 +653,12 @@ def test_a_file_whose_mechanism_is_code_is_told_from_a_bad_one(folder):
 
 SLOW = """
 import os, sys, time
-import dpverify, dpverify.verify
+import dpverify.search.verify
 def slow(claim, digits):
     open(f"{os.getpid()}.pid", "w").close()
     while True:
         pass
-dpverify.verify = slow
+dpverify.search.verify.verify = slow
 from dpverify.cli import main
 main(sys.argv[1:])
 """

@@ -14,6 +14,7 @@ import pytest
 from flint import arb
 
 from dpverify.search import plans
+from dpverify.search.verify import verify
 from dpverify.trusted import kernel, proof
 from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.facts.fact import Fact
@@ -43,7 +44,6 @@ from dpverify.trusted.parts.places import ONE_STEP
 from dpverify.trusted.parts.runs import Run
 from dpverify.trusted.proof import Proof, as_bounds, record
 from dpverify.trusted.registry import OF_CURVES
-from dpverify.verify import verify
 from tests.curves.test_orientation import asked, sampled_delta
 from tests.laws.test_combinators_sound import divergence, neighbours
 from tests.proofs import forged, line

@@ -9,11 +9,11 @@ import pytest
 
 from dpverify.search import smt
 from dpverify.search.smt import counterexample
+from dpverify.search.verify import verify
 from dpverify.trusted.kernel import check, lies_in
 from dpverify.trusted.language.expr import Num, num, parse, substitute
 from dpverify.trusted.language.model import L2, Claim, Domain, Radial
 from dpverify.trusted.order.compare import certainly_lt
-from dpverify.verify import verify
 
 POSITIVE = Domain(Fraction(0))
 REAL = Domain()

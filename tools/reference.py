@@ -33,9 +33,10 @@ WIDE = 100
 
 PYTHON = {
     "Claims": ("dpverify.catalogue", ("read_spec", "resolve", "Spec", "Stated")),
-    "Proofs": ("dpverify.verify", ("verify", "Verified")),
+    "Proofs": ("dpverify", ("verify", "check")),
+    "What verify and check return": ("dpverify.search.verify", ("Verified",)),
     "The kernel": ("dpverify.trusted.kernel", ("check", "Judgement")),
-    "Audits": ("dpverify.audit", ("audit", "audit_spec")),
+    "Audits": ("dpverify.audits", ("audit", "audit_spec")),
     "Findings": ("dpverify.finding", ("Finding",)),
     "Privacy curves": ("dpverify.pictures.bands", ("plan", "delta_band", "trade_off_band", "composition_band", "Band")),
 }
@@ -278,7 +279,7 @@ def value_of(schema: Mapping[str, Any]) -> str:
 
 def python() -> Iterator[str]:
     """Public names with their docstrings."""
-    yield "`dpverify.read_spec`, `dpverify.verify` and `dpverify.audit` are the first three of these; epsilon is in nats everywhere."
+    yield "`read_spec`, `verify`, `check` and `audit` are also in `dpverify` itself; epsilon is in nats everywhere."
     for heading, (module, names) in PYTHON.items():
         yield f"## {heading}\n\nIn `{module}`."
         for name in names:

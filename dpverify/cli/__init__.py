@@ -16,7 +16,6 @@ from typing import Any, Final
 
 import click
 
-from dpverify import __version__
 from dpverify.cli.audit import audit
 from dpverify.cli.baseline import baseline
 from dpverify.cli.cache import cache
@@ -31,6 +30,7 @@ from dpverify.cli.schema import schema
 from dpverify.cli.verify import verify
 from dpverify.trusted.language.errors import DpverifyError, SpecError
 from dpverify.trusted.language.outside import show_all
+from dpverify.version import __version__
 
 INTERRUPTED: Final = 130
 

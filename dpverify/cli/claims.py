@@ -222,7 +222,7 @@ def unique(names: Iterable[str]) -> Iterator[str]:
 
 def audited(specs: Sequence[Spec], checkpoint: Path | None = None, **settings: Any) -> Results:
     """The findings of every claim of files with an [audit] table, and the audits that could not be made."""
-    from dpverify.audit.apart import audit_apart
+    from dpverify.audits.apart import audit_apart
     from dpverify.processes import Failed
     from dpverify.report.results import Fault, Results
 

@@ -51,8 +51,8 @@ def _is_mechanism(name: str) -> bool:
 def _certificate_lines(path: Path) -> Iterator[str]:
     """The proof in a certificate, as the kernel accepts it now."""
     from dpverify.report import Entry, proof
+    from dpverify.search.verify import rejudged
     from dpverify.trusted.language.certificate import MAX_BYTES, decode, unpack
-    from dpverify.verify import rejudged
 
     try:
         packed = decode(read_regular(path, MAX_BYTES + 1))

@@ -20,8 +20,8 @@ from dpverify.trusted.language.errors import SpecError
 from dpverify.trusted.language.outside import read_regular
 
 if TYPE_CHECKING:
+    from dpverify.search.verify import Verified
     from dpverify.trusted.language.model import Claim
-    from dpverify.verify import Verified
 
 NAME: Final = "certificates.json"
 SCHEMA: Final = "dpverify-certificates/1"
@@ -48,8 +48,8 @@ class Found:
 
     def outcome(self, name: str, claim: Claim, digits: int) -> Verified | None:
         """What the kernel says today of the claim's certificate in the folder; None where a search could say more."""
+        from dpverify.search.verify import rejudged
         from dpverify.trusted.language.certificate import decode
-        from dpverify.verify import rejudged
 
         if not self.has(name, digits) or not (self.folder / name).is_file():
             return None

@@ -13,8 +13,8 @@ from dpverify.cli import output
 if TYPE_CHECKING:
     from dpverify.cli.found import Found
     from dpverify.project.cache import Cache
+    from dpverify.search.verify import Verified
     from dpverify.trusted.language.model import Claim
-    from dpverify.verify import Verified
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class Judge:
         return listed or (None if self.cache is None else self.cache.find(task.claim, self.digits))
 
     def _anew(self, claim: Claim) -> Verified:
-        from dpverify import verify
+        from dpverify.search.verify import verify
 
         verified = verify(claim, self.digits)
         if self.cache is not None:

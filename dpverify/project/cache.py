@@ -22,18 +22,18 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
 
-from dpverify import __version__
 from dpverify.project import seal
+from dpverify.search.verify import Verified, rejudged
 from dpverify.trusted.language.certificate import MAX_BYTES, decode
 from dpverify.trusted.language.model import Claim, claim_hash, to_json
 from dpverify.trusted.language.outside import read_regular
-from dpverify.verify import Verified, rejudged
+from dpverify.version import __version__
 
 SCHEMA: Final = "dpverify-cache/1"
 LIMIT: Final = 256 << 20
 """Bytes that a cache may hold; what was used longest ago goes first."""
 _KEPT: Final = 0.75  # of the limit after a pruning, so that the next is far
-_FINDS: Final = ("search", "trusted", "verify.py")
+_FINDS: Final = ("search", "trusted")
 """What has a part in finding and checking certificates: floors and files of the package."""
 TAG: Final = "CACHEDIR.TAG"
 """The file that marks the folder of a cache; backups leave such folders out."""

@@ -10,11 +10,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-import dpverify
 from dpverify.project.config import leads_inside
 from dpverify.project.files import Action, Planned, extended, planned, read
 from dpverify.project.render import render
 from dpverify.trusted.language.errors import ProjectError
+from dpverify.version import __version__
 
 CI_SYSTEMS: Final[Mapping[str, str]] = {"github": ".github/workflows/dpverify.yml", "gitlab": ".gitlab/dpverify.yml"}
 """Each system of continuous integration, and the file that is made for it."""
@@ -45,7 +45,7 @@ def project_files(root: Path, *, ci: str = "github", force: bool = False) -> lis
         "include": json.dumps(f"{where}/**/*.toml"),  # a TOML string, whatever the folder is called
         "schema_path": json.dumps(f"{where}/{SCHEMA}"),
         "report": REPORT,
-        "version": dpverify.__version__,
+        "version": __version__,
         "installable": _installable(settings),
     }
     whole = {
@@ -84,7 +84,7 @@ def claim_folder(root: Path) -> Path:
 
 def schema_text() -> str:
     """The JSON Schema of claim files, as the package ships it."""
-    return (Path(dpverify.__file__).parent / "schemas" / SCHEMA).read_text(encoding="utf-8")
+    return (Path(__file__).parents[1] / "schemas" / SCHEMA).read_text(encoding="utf-8")
 
 
 def _settings(file: Path) -> Mapping[str, Any]:

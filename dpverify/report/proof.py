@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from dpverify.report import Entry, short
-from dpverify.report.text import delta_text, tight_text
+from dpverify.report.phrases import delta_text, tight_text
 from dpverify.trusted.facts.assumptions import marked, of_a_bound
 from dpverify.trusted.facts.bounds import Bound, Infinite
 from dpverify.trusted.kernel import Judgement

@@ -14,7 +14,7 @@ from dpverify.catalogue import shelf
 from dpverify.finding import NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION, Finding
 from dpverify.report import Entry
 from dpverify.report import summary as claims_summary
-from dpverify.report.text import replay, surprise_text
+from dpverify.report.phrases import replay, surprise_text
 from dpverify.trusted.language.model import claim_hash, to_json
 
 CLAIM_RULES: Final[Mapping[str, str]] = {

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
-from shlex import quote
-from typing import TYPE_CHECKING, Any
 
-from dpverify.report import Entry, ceiling, delta_enclosure, enclosure, exact, findings, short
+from dpverify.report import Entry, findings, short
 from dpverify.report.derived import also
+from dpverify.report.phrases import delta_text, replay, tight_text, witness_text
+from dpverify.report.results import Results
 from dpverify.trusted.language.outside import printable
-
-if TYPE_CHECKING:
-    from dpverify.report.results import Results
 
 Paint = Callable[[str, str], str]
 """Colours a text by a verdict; the identity where there is no terminal."""
@@ -56,65 +53,6 @@ def _below(entry: Entry) -> Iterator[str]:
         yield f"         reason: {entry.reason}"
     if entry.verdict == "REFUTED" or not entry.as_expected:
         yield f"         {replay(entry)}"
-
-
-def surprise_text(entry: Entry) -> str:
-    """A claim that is not as expected, in a sentence or two."""
-    witness = entry.judgement.witness if entry.judgement else None
-    said = [f"{entry.claim.name}: {entry.verdict} at eps {short(entry.claim.epsilon)}, expected {entry.expected}."]
-    said += [tight_text(entry), f"witness: {witness_text(witness)}" if witness else "", entry.reason or ""]
-    return " ".join(part for part in said if part)
-
-
-def replay(entry: Entry) -> str:
-    """The line that judges a claim once more."""
-    file = f"./{entry.file}" if entry.file.startswith("-") else entry.file
-    return f"replay: dpverify verify {quote(file)} --claim {quote(entry.claim.name)} --digits {entry.digits}"
-
-
-def tight_text(entry: Entry) -> str:
-    """The tight epsilon as far as it is known."""
-    lower, upper = enclosure(entry.judgement, entry.digits)
-    formula = exact(entry.judgement)
-    if formula is not None and not formula.replace("/", "").isdigit():
-        return f"tight: {formula}" + (f" = {lower}..." if lower and lower != upper else "")
-    if lower is not None and upper is not None:
-        return f"tight: {lower}" if lower == upper else f"tight: {common(lower, upper)}"
-    if lower is not None:
-        return f"tight: at least {lower}"
-    bound = upper or ceiling(entry.judgement)
-    return f"tight: at most {bound}" if bound else ""
-
-
-def delta_text(entry: Entry) -> str:
-    """The tight delta as far as it is known, where it is not plainly 0."""
-    lower, upper = delta_enclosure(entry.judgement, entry.digits)
-    if upper in (None, "0") and lower in (None, "0"):
-        return ""
-    if lower is None or upper is None:
-        return f"tight delta: at most {upper}" if upper is not None else f"tight delta: at least {lower}"
-    return f"tight delta: {lower if lower == upper else common(lower, upper)}"
-
-
-def common(lower: str, upper: str) -> str:
-    """Two decimals as the digits that they share, or as an interval where that would say too little."""
-    shared = next((i for i, (a, b) in enumerate(zip(lower, upper, strict=False)) if a != b), min(len(lower), len(upper)))
-    same_shape = len(lower) == len(upper) and "e" not in lower and "." in lower[:shared]
-    return f"{lower[:shared]}..." if same_shape and shared > 8 else f"in [{lower}, {upper}]"
-
-
-def witness_text(witness: Mapping[str, Any]) -> str:
-    """A witness on one line."""
-    return ", ".join(f"{key} = {plain(value)}" for key, value in witness.items())
-
-
-def plain(value: Any) -> str:
-    """A value of a witness on one line."""
-    if isinstance(value, Mapping):
-        return "(" + witness_text(value) + ")"
-    if isinstance(value, list | tuple):
-        return "[" + ", ".join(plain(item) for item in value) + "]"
-    return str(value)
 
 
 def _footer(group: Sequence[Entry]) -> Iterator[str]:

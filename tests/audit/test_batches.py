@@ -6,9 +6,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from dpverify.audit import audit
-from dpverify.audit.batches import Batches
-from dpverify.audit.outputs import encode
+from dpverify.audits import audit
+from dpverify.audits.batches import Batches
+from dpverify.audits.outputs import encode
 from dpverify.finding import NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION
 from dpverify.trusted.language.expr import Num, parse
 from dpverify.trusted.language.model import Claim, Norm, Radial

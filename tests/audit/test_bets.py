@@ -8,9 +8,9 @@ import pytest
 from scipy import stats
 from scipy.optimize import linprog
 
-from dpverify.audit.bets import mixture
-from dpverify.audit.bounds import kl_to_claim
-from dpverify.audit.partition import CurvePoint
+from dpverify.audits.bets import mixture
+from dpverify.audits.bounds import kl_to_claim
+from dpverify.audits.partition import CurvePoint
 from dpverify.trusted.language.errors import AuditError
 
 PURE = [CurvePoint(1.0)]

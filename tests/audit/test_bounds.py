@@ -7,9 +7,9 @@ import pytest
 from scipy import stats
 from scipy.special import betaincinv
 
-from dpverify.audit.bets import mixture
-from dpverify.audit.bounds import detectable_epsilon, epsilon_anytime, epsilon_lower_bound, kl_to_claim
-from dpverify.audit.partition import CurvePoint
+from dpverify.audits.bets import mixture
+from dpverify.audits.bounds import detectable_epsilon, epsilon_anytime, epsilon_lower_bound, kl_to_claim
+from dpverify.audits.partition import CurvePoint
 from dpverify.trusted.language.errors import AuditError
 
 

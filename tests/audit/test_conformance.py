@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpverify.audit.conformance import Conformance, Ties, conformance, ties
-from dpverify.audit.declared import Declared, declared
-from dpverify.audit.outputs import Outputs
+from dpverify.audits.conformance import Conformance, Ties, conformance, ties
+from dpverify.audits.declared import Declared, declared
+from dpverify.audits.outputs import Outputs
 from dpverify.catalogue import read_spec, resolve
 from dpverify.trusted.language.errors import AuditError
 
@@ -40,7 +40,7 @@ HEXAGON = np.array([[1.0, 0.0], [0.3, 1.0], [-0.8, 0.9]])
 
 @dataclass(frozen=True)
 class Law(Declared):
-    """What dpverify.audit.declared would answer, from scipy."""
+    """What dpverify.audits.declared would answer, from scipy."""
 
     kind: str = "line"  # type: ignore[misc]
     cdf: Any = None

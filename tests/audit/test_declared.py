@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import integrate, optimize, special, stats
 
-from dpverify.audit.declared import Intervals, declared, gauge, quadrature, steps
-from dpverify.audit.declared.curves import quadrature_curve, radial_curve
-from dpverify.audit.declared.laws import averaged
-from dpverify.audit.outputs import Outputs
+from dpverify.audits.declared import Intervals, declared, gauge, quadrature, steps
+from dpverify.audits.declared.curves import quadrature_curve, radial_curve
+from dpverify.audits.declared.laws import averaged
+from dpverify.audits.outputs import Outputs
 from dpverify.trusted.language.errors import AuditError
 from dpverify.trusted.language.expr import num, parse
 from dpverify.trusted.language.model import (

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpverify.audit import audit
-from dpverify.audit.digits import LastDigits, _ends, learn_digits
-from dpverify.audit.outputs import encode
+from dpverify.audits import audit
+from dpverify.audits.digits import LastDigits, _ends, learn_digits
+from dpverify.audits.outputs import encode
 from dpverify.finding import MODEL, NO_VIOLATION_SEEN, VIOLATION
 
 Rng = np.random.Generator

@@ -18,9 +18,9 @@ import numpy as np
 import pytest
 
 from dpverify import processes
-from dpverify.audit import engine, learn
-from dpverify.audit.engine import MAX_BLOCK, SEGMENTS, BlockResult, Checkpoint, Engine, Job, block_size, run_block
-from dpverify.audit.target import Target
+from dpverify.audits import engine, learn
+from dpverify.audits.engine import MAX_BLOCK, SEGMENTS, BlockResult, Checkpoint, Engine, Job, block_size, run_block
+from dpverify.audits.target import Target
 from dpverify.trusted.language.errors import AuditError, SamplerError
 
 forked = pytest.mark.skipif(not hasattr(os, "fork"), reason="samplers made here reach workers by a fork")
@@ -291,8 +291,8 @@ def broken(*_, **__):
 REPLACED = {
     "numpy.bincount": lambda: setattr(np, "bincount", broken),
     "numpy.asarray": lambda: setattr(np, "asarray", lambda *_, **__: np.zeros(3)),
-    "dpverify.audit.engine.code_counts": lambda: setattr(engine, "code_counts", broken),
-    "dpverify.audit.learn.Intervals.codes": lambda: setattr(learn.Intervals, "codes", broken),
+    "dpverify.audits.engine.code_counts": lambda: setattr(engine, "code_counts", broken),
+    "dpverify.audits.learn.Intervals.codes": lambda: setattr(learn.Intervals, "codes", broken),
     "builtins.sorted": lambda: setattr(builtins, "sorted", broken),
 }
 

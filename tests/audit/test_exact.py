@@ -6,12 +6,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from dpverify.audit import audit
-from dpverify.audit.engine import BlockResult
-from dpverify.audit.journal import _packed_outputs, _unpacked_outputs
-from dpverify.audit.outputs import Outputs, concatenate, encode, exact_number, exact_vector
-from dpverify.audit.places import places_of
-from dpverify.audit.target import prepare
+from dpverify.audits import audit
+from dpverify.audits.engine import BlockResult
+from dpverify.audits.journal import _packed_outputs, _unpacked_outputs
+from dpverify.audits.outputs import Outputs, concatenate, encode, exact_number, exact_vector
+from dpverify.audits.places import places_of
+from dpverify.audits.target import prepare
 from dpverify.finding import MODEL, NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION
 from dpverify.trusted.language.expr import Num, parse
 from dpverify.trusted.language.model import Claim, Norm, Radial, Translation

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from dpverify.audit.floats import LowestBits, Reach, Repeats, float_pairs, float_partitions, learn_float, log_evidence
-from dpverify.audit.outputs import Outputs
-from dpverify.audit.partition import joint_counts
+from dpverify.audits.floats import LowestBits, Reach, Repeats, float_pairs, float_partitions, learn_float, log_evidence
+from dpverify.audits.outputs import Outputs
+from dpverify.audits.partition import joint_counts
 
 PAIRS = 2000
 NEEDED = math.log(1e6 / 0.1)

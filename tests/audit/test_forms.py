@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpverify.audit import audit
-from dpverify.audit.forms import Forms, Zeros, learn_forms, learn_zeros
-from dpverify.audit.journal import _packed_outputs, _unpacked_outputs
-from dpverify.audit.outputs import concatenate, encode
+from dpverify.audits import audit
+from dpverify.audits.forms import Forms, Zeros, learn_forms, learn_zeros
+from dpverify.audits.journal import _packed_outputs, _unpacked_outputs
+from dpverify.audits.outputs import concatenate, encode
 from dpverify.finding import FLOAT, MODEL, NO_VIOLATION_SEEN, VIOLATION
 
 Rng = np.random.Generator

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpverify.audit import journal as module
-from dpverify.audit.engine import BlockResult, Checkpoint
-from dpverify.audit.journal import Journal, seed_of
-from dpverify.audit.outputs import encode
+from dpverify.audits import journal as module
+from dpverify.audits.engine import BlockResult, Checkpoint
+from dpverify.audits.journal import Journal, seed_of
+from dpverify.audits.outputs import encode
 
 
 def block(index, rng, *, kept=True, cells=(3, 7), segments=16):

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpverify.audit.learn import Intervals, learn, reordered
-from dpverify.audit.outputs import Outputs, concatenate, encode
-from dpverify.audit.partition import MAX_CELLS, Partition
+from dpverify.audits.learn import Intervals, learn, reordered
+from dpverify.audits.outputs import Outputs, concatenate, encode
+from dpverify.audits.partition import MAX_CELLS, Partition
 
 Sampler = Callable[[int, int, np.random.Generator], Any]
 PAST, FRESH = 10_000, 400_000

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from dpverify.audit.neighbours import strategy_pairs, usual_patterns
+from dpverify.audits.neighbours import strategy_pairs, usual_patterns
 from dpverify.trusted.language.errors import AuditError
 
 

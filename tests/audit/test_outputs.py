@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpverify.audit.outputs import NotAnOutput, concatenate, encode, kinds, size, words
+from dpverify.audits.outputs import NotAnOutput, concatenate, encode, kinds, size, words
 
 
 class Colour(enum.Enum):
@@ -140,7 +140,7 @@ def test_infinite_numbers_are_outputs() -> None:
 
 
 def test_texts_have_the_same_number_in_every_process() -> None:
-    program = "from dpverify.audit.outputs import encode; print(encode(['a', 'a longer text', 'ü'], 3).numbers[:, 0].tolist())"
+    program = "from dpverify.audits.outputs import encode; print(encode(['a', 'a longer text', 'ü'], 3).numbers[:, 0].tolist())"
     other = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
     assert eval(other) == encode(["a", "a longer text", "ü"], 3).numbers[:, 0].tolist()
 

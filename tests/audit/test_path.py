@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpverify.audit import audit
-from dpverify.audit.bounds import epsilon_anytime, epsilon_so_far
-from dpverify.audit.engine import Engine
-from dpverify.audit.journal import Journal
-from dpverify.audit.plan import make_plan
-from dpverify.audit.run import Settings, run
-from dpverify.audit.target import Target
-from dpverify.audit.trail import MOST, Look, bounded_path, marks, path
+from dpverify.audits import audit
+from dpverify.audits.bounds import epsilon_anytime, epsilon_so_far
+from dpverify.audits.engine import Engine
+from dpverify.audits.journal import Journal
+from dpverify.audits.plan import make_plan
+from dpverify.audits.run import Settings, run
+from dpverify.audits.target import Target
+from dpverify.audits.trail import MOST, Look, bounded_path, marks, path
 from dpverify.finding import FLOAT, MODEL, NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION
 from dpverify.report.findings import record
 from dpverify.trusted.language.expr import Num, parse

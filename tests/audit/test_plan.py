@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpverify.audit import audit, audit_query
-from dpverify.audit.partition import CurvePoint
-from dpverify.audit.plan import make_plan, number_up
+from dpverify.audits import audit, audit_query
+from dpverify.audits.partition import CurvePoint
+from dpverify.audits.plan import make_plan, number_up
 from dpverify.trusted.language.errors import AuditError
 from dpverify.trusted.language.expr import Num, parse
 from dpverify.trusted.language.model import Claim, Domain, Norm, Query, Radial, Sampled, Table, Translation

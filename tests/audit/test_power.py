@@ -10,9 +10,9 @@ import pytest
 from scipy import stats
 
 import dpverify
-from dpverify.audit.bets import mixture
-from dpverify.audit.bounds import kl_to_claim
-from dpverify.audit.partition import CurvePoint
+from dpverify.audits.bets import mixture
+from dpverify.audits.bounds import kl_to_claim
+from dpverify.audits.partition import CurvePoint
 from dpverify.finding import FLOAT, MODEL
 
 ROOT = Path(__file__).parents[2]

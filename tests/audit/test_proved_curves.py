@@ -7,10 +7,10 @@ import mpmath
 import numpy as np
 import pytest
 
-from dpverify.audit import audit
-from dpverify.audit.declared.curves import proved_curve
-from dpverify.audit.partition import CurvePoint
-from dpverify.audit.plan import make_plan
+from dpverify.audits import audit
+from dpverify.audits.declared.curves import proved_curve
+from dpverify.audits.partition import CurvePoint
+from dpverify.audits.plan import make_plan
 from dpverify.finding import NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION
 from dpverify.trusted.language.errors import AuditError
 from dpverify.trusted.language.expr import Num, parse

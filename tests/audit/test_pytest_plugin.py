@@ -11,7 +11,7 @@ from textwrap import dedent
 
 import pytest
 
-import dpverify.audit
+import dpverify.audits
 
 pytest_plugins = ["pytester"]
 
@@ -151,7 +151,7 @@ def test_a_sampler_that_crashes_fails_the_test_and_is_named(run):
 def test_what_is_raised_on_purpose_is_told_without_the_frames_of_dpverify(run):
     result = run(test_noise_py=test_py(call="lambda data, size, rng: 1 / 0"))
     result.stdout.fnmatch_lines(["SamplerError: *ZeroDivisionError*", '*test_noise.py", line * in <lambda>*'])
-    for inside in ("*pytest_plugin.py*", "*dpverify/audit*", "*another exception*", "*direct cause*"):
+    for inside in ("*pytest_plugin.py*", "*dpverify/audits*", "*another exception*", "*direct cause*"):
         result.stdout.no_fnmatch_line(inside)
 
 
@@ -238,7 +238,7 @@ def test_the_line_of_a_test_with_an_odd_name_runs_it_again_from_the_folder_where
     line = "pytest 'test_noise.py::test_noise[a b]'"
     known = () if entry_points(group="pytest11", name="dpverify") else ("-p", "dpverify.pytest_plugin")
     command = [sys.executable, "-m", *shlex.split(line), "-p", "no:cacheprovider", *known, "-s"]
-    environment = {**os.environ, "PYTHONPATH": str(Path(dpverify.audit.__file__).parents[2])}
+    environment = {**os.environ, "PYTHONPATH": str(Path(dpverify.audits.__file__).parents[2])}
     inside = subprocess.run(command, env=environment, capture_output=True, text=True, check=False).stdout
     assert re.findall("SAID .*$", inside, re.MULTILINE) == [f"SAID {said(top)[0]}".replace("sub/test_noise.py", "test_noise.py")]
 

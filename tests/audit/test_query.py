@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from dpverify.audit.query import search_sensitivity
+from dpverify.audits.query import search_sensitivity
 from dpverify.trusted.language.errors import AuditError
 
 
@@ -179,7 +179,7 @@ def test_an_unknown_adjacency_and_a_query_for_other_data_are_errors():
 
 
 def test_without_hypothesis_given_pairs_are_judged_and_a_search_says_what_is_missing(monkeypatch):
-    monkeypatch.setattr("dpverify.audit.neighbours.find_spec", lambda name: None)
+    monkeypatch.setattr("dpverify.audits.neighbours.find_spec", lambda name: None)
     assert search(plain_sum, adjacency=None, pairs=[([0.0], [1.5])]).moved == 1.5
     with pytest.raises(AuditError, match="pip install hypothesis"):
         search(plain_sum)

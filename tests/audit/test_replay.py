@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dpverify
-from dpverify.audit import audit
-from dpverify.audit.replay import command_line, python_line
-from dpverify.audit.schedule import Decision, Schedule, fewest
+from dpverify.audits import audit
+from dpverify.audits.replay import command_line, python_line
+from dpverify.audits.schedule import Decision, Schedule, fewest
 from dpverify.finding import FLOAT, MODEL, NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION
 from dpverify.trusted.language.expr import Num, parse
 from dpverify.trusted.language.model import Claim, Norm, Radial

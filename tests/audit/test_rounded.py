@@ -5,9 +5,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from dpverify.audit import audit
-from dpverify.audit.conformance import grid_of
-from dpverify.audit.outputs import Outputs, encode
+from dpverify.audits import audit
+from dpverify.audits.conformance import grid_of
+from dpverify.audits.outputs import Outputs, encode
 from dpverify.finding import MODEL, NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION
 from dpverify.trusted.language.expr import Num, parse
 from dpverify.trusted.language.model import Claim, Norm, Product, Radial

@@ -9,13 +9,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-import dpverify.audit as package
-from dpverify.audit import audit
-from dpverify.audit.engine import Engine
-from dpverify.audit.journal import Journal
-from dpverify.audit.plan import make_plan
-from dpverify.audit.run import Settings, run
-from dpverify.audit.target import Target
+import dpverify.audits as package
+from dpverify.audits import audit
+from dpverify.audits.engine import Engine
+from dpverify.audits.journal import Journal
+from dpverify.audits.plan import make_plan
+from dpverify.audits.run import Settings, run
+from dpverify.audits.target import Target
 from dpverify.finding import FLOAT, MODEL, NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION
 from dpverify.trusted.language.errors import AuditError, SamplerError
 from dpverify.trusted.language.expr import Num, parse
@@ -521,7 +521,7 @@ def test_the_python_call_searches_the_query_and_says_what_it_searched():
 
 NOISY = """
 import ctypes, os, sys
-import dpverify.audit
+import dpverify.audits
 from hypothesis import strategies as st
 print("mine")
 

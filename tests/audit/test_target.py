@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dpverify.audit.target import Target, load, prepare, show
+from dpverify.audits.target import Target, load, prepare, show
 from dpverify.trusted.language.errors import AuditError, SamplerError
 
 

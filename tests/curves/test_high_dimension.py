@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
+from dpverify.search.verify import verify
 from dpverify.trusted.language.expr import num, parse
 from dpverify.trusted.language.model import L2, Claim, Radial
-from dpverify.verify import verify
 
 
 def delta_of_t(nu, d, shift, epsilon):

@@ -8,13 +8,13 @@ import mpmath
 import pytest
 from flint import arb
 
+from dpverify.search.verify import verify
 from dpverify.trusted.language.errors import Rejected, Undecided
 from dpverify.trusted.language.expr import ONE, ZERO, Num, num, parse
 from dpverify.trusted.language.model import L2, Claim, Compose, Group, Lipschitz, Part, PostProcess, Radial, Staircase, Translation
 from dpverify.trusted.numbers.balls import precision
 from dpverify.trusted.order.geometry import Sensitivity
 from dpverify.trusted.rules.curves.lattice import curve, whole
-from dpverify.verify import verify
 
 MP = mpmath.mp.clone()
 MP.dps = 60

@@ -6,6 +6,7 @@ from fractions import Fraction
 import pytest
 
 from dpverify.search import plans
+from dpverify.search.verify import verify
 from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
 from dpverify.trusted.language.expr import num, parse
 from dpverify.trusted.language.model import (
@@ -33,7 +34,6 @@ from dpverify.trusted.order.compare import certainly_equal
 from dpverify.trusted.parts import neighbours
 from dpverify.trusted.parts.runs import Run
 from dpverify.trusted.proof import Proof
-from dpverify.verify import verify
 from tests.proofs import Step, bound
 
 F = Fraction

@@ -12,6 +12,7 @@ import mpmath
 import pytest
 
 from dpverify.search import plans
+from dpverify.search.verify import verify
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import Num, parse
 from dpverify.trusted.language.model import Claim, Compose, Group, Lipschitz, Part, PostProcess, Product, Query, Subsample, Translation
@@ -19,7 +20,6 @@ from dpverify.trusted.numbers.balls import constant, precision, rational
 from dpverify.trusted.parts.neighbours import is_told
 from dpverify.trusted.parts.runs import Run
 from dpverify.trusted.rules.composition import combination, finite_losses, poisson_subsampling
-from dpverify.verify import verify
 from tests.proofs import Step, bound
 
 F = Fraction

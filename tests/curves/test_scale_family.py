@@ -8,6 +8,7 @@ import pytest
 from dpverify import declare
 from dpverify.catalogue import read_spec
 from dpverify.search import mixtures
+from dpverify.search.verify import verify
 from dpverify.trusted import kernel
 from dpverify.trusted.language.errors import DpverifyError, Rejected, SpecError
 from dpverify.trusted.language.expr import num, parse
@@ -15,7 +16,6 @@ from dpverify.trusted.language.model import L1, L2, Claim, Domain, Mixture
 from dpverify.trusted.order.geometry import Sensitivity
 from dpverify.trusted.rules.additive import mixture_closed, mixture_concave
 from dpverify.trusted.rules.curves import scale_family, scale_mixture
-from dpverify.verify import verify
 
 COUNT = Domain(Fraction(1), lower_open=False, integer=True)
 POSITIVE = Domain(Fraction(0))

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dpverify.search.verify import Verified, verify
 from dpverify.trusted import kernel
 from dpverify.trusted.language.expr import Expr, Num, num, parse
 from dpverify.trusted.language.model import (
@@ -29,7 +30,6 @@ from dpverify.trusted.language.model import (
     Table,
 )
 from dpverify.trusted.numbers.balls import constant, exact, precision
-from dpverify.verify import Verified, verify
 
 MP = mpmath.mp.clone()
 MP.dps = 40

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from scipy.ndimage import minimum_filter1d
 
 from dpverify.search.numeric import vectorised
+from dpverify.search.verify import verify
 from dpverify.trusted.facts.bounds import Infinite
 from dpverify.trusted.language.expr import Sym, neg_log, num, parse, substitute
 from dpverify.trusted.language.model import L1, L2, LINF, Claim, Norm, Product, Radial, Translation
 from dpverify.trusted.numbers.balls import value
-from dpverify.verify import verify
 
 REACH, POINTS = 40, 40_001
 GRID = np.linspace(-REACH, REACH, POINTS)

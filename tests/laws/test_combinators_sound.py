@@ -15,6 +15,7 @@ from flint import arb
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
+from dpverify.search.verify import verify
 from dpverify.trusted import kernel
 from dpverify.trusted.language.certificate import pack, unpack
 from dpverify.trusted.language.errors import CertificateError, Rejected
@@ -39,7 +40,6 @@ from dpverify.trusted.parts.places import ONE_STEP
 from dpverify.trusted.parts.runs import Run, merged
 from dpverify.trusted.proof import as_bounds
 from dpverify.trusted.registry import CURVES, RULES
-from dpverify.verify import verify
 from tests.proofs import Step, bound, certified
 
 Pair = tuple[tuple[Fraction, Fraction], ...]

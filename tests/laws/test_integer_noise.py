@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dpverify.search.verify import verify
 from dpverify.trusted.facts.assumptions import ATTAINED, EVERY, ONWARD, WHOLE_ATTAINED
 from dpverify.trusted.facts.bounds import INFINITE, Infinite
 from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected, Undecided
@@ -40,7 +41,6 @@ from dpverify.trusted.order.integers import is_whole
 from dpverify.trusted.order.sensitivity import further, off_the_integers, sensitivity_bounds
 from dpverify.trusted.parts.runs import Run, leaf
 from dpverify.trusted.rules.additive import cosets
-from dpverify.verify import verify
 from tests.proofs import Step, bound
 
 MP = mpmath.mp.clone()

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from scipy import integrate
 
 from dpverify.search import plans
+from dpverify.search.verify import verify
 from dpverify.trusted.facts.bounds import Infinite
 from dpverify.trusted.language.errors import DpverifyError
 from dpverify.trusted.language.expr import num, parse
@@ -38,7 +39,6 @@ from dpverify.trusted.numbers.balls import rational
 from dpverify.trusted.order.compare import enclose
 from dpverify.trusted.parts.runs import Run
 from dpverify.trusted.rules.composition import combination
-from dpverify.verify import verify
 from tests.proofs import Step, bound
 
 QUICK = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])

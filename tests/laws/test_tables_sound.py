@@ -12,13 +12,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dpverify.search.verify import verify
 from dpverify.trusted import kernel
 from dpverify.trusted.facts.bounds import Infinite
 from dpverify.trusted.language.expr import Expr, Num, neg, num, parse, substitute
 from dpverify.trusted.language.model import Claim, Domain, Exponential, KaryResponse, Kernel, Mechanism, Staircase, Table
 from dpverify.trusted.order.compare import enclose
 from dpverify.trusted.order.tables import distance
-from dpverify.verify import verify
 
 MP = mpmath.MPContext()
 MP.dps = 40

@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import pytest
 
+from dpverify.search.verify import verify
 from dpverify.trusted.language.certificate import unpack
 from dpverify.trusted.language.errors import Rejected, Undecided
 from dpverify.trusted.language.expr import num, parse, sub
@@ -13,7 +14,6 @@ from dpverify.trusted.numbers.asymptotics import End, end_jet
 from dpverify.trusted.numbers.balls import precision
 from dpverify.trusted.order.compare import certainly_equal, enclose
 from dpverify.trusted.rules.additive import power_identity
-from dpverify.verify import verify
 from tests.proofs import Step, bound
 from tests.tools import load
 

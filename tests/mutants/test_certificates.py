@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from dpverify.search.verify import verify
 from dpverify.trusted import kernel
 from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.language.certificate import decode, encode, pack
@@ -30,7 +31,6 @@ from dpverify.trusted.language.model import (
     Table,
     claim_hash,
 )
-from dpverify.verify import verify
 from tests.proofs import Step, bound, certified, forged, line, saying
 
 HALF = parse("1/2")

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from dpverify.search.verify import verify
 from dpverify.trusted import kernel
 from dpverify.trusted.facts.bounds import Infinite
 from dpverify.trusted.language.certificate import unpack
@@ -17,7 +18,6 @@ from dpverify.trusted.language.expr import Expr, Num, num, parse
 from dpverify.trusted.language.model import L1, L2, Claim, Compose, Group, Lipschitz, Parallel, Part, PostProcess, Radial, Subsample, Table
 from dpverify.trusted.numbers.balls import constant, exact, precision
 from dpverify.trusted.proof import as_bounds
-from dpverify.verify import verify
 from tests.tools import load
 
 judgements = load("judgements")

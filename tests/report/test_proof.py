@@ -11,9 +11,10 @@ from click.testing import CliRunner
 import dpverify
 from dpverify import cli
 from dpverify.report import Entry, proof
-from dpverify.trusted.language.certificate import decode
+from dpverify.search.verify import rejudged
+from dpverify.trusted.language.certificate import decode, encode
+from dpverify.trusted.language.errors import CertificateError
 from dpverify.trusted.registry import EXPLAINED, RULES
-from dpverify.verify import rejudged
 
 ROOT = Path(__file__).parents[2]
 CERTIFICATES = {
@@ -118,9 +119,25 @@ def test_a_notebook_shows_a_judgement_with_its_proof():
     shown = verified._repr_html_()
     assert {"style", "math", "ul", "dl"} <= set(Elements(shown).seen)
     assert "PROVED" in shown and "power-identity" in shown and "the sampler is ideal" in shown
-    alone = verified.judgement._repr_html_()
-    Elements(alone)
-    assert "PROVED" in alone and "1.7742730175404607565" in alone
+
+
+def test_a_notebook_shows_a_certificate_that_was_checked_again(tmp_path):
+    verified = dpverify.verify(dpverify.read_spec(ROOT / "specs" / "student_t.toml").claims[4].claim)
+    file = tmp_path / "t.cert.json"
+    file.write_text(encode(verified.certificate))
+    for certificate in (verified.certificate, file, str(file)):
+        again = dpverify.check(certificate)
+        assert again.judgement == verified.judgement and again.proved == verified.proved
+        assert "PROVED" in again._repr_html_() and "1.7742730175404607565" in again._repr_html_()
+
+
+def test_what_is_no_certificate_is_an_error_from_python_too(tmp_path):
+    (tmp_path / "no.json").write_text("{}")
+    with pytest.raises(CertificateError, match="schema is None"):
+        dpverify.check(tmp_path / "no.json")
+    verified = dpverify.verify(dpverify.read_spec(ROOT / "specs" / "student_t.toml").claims[4].claim)
+    with pytest.raises(CertificateError, match="the certificate says REFUTED, its lines give PROVED"):
+        dpverify.check({**verified.certificate, "verdict": "REFUTED"})
 
 
 def test_a_notebook_shows_what_an_audit_found():

@@ -12,6 +12,7 @@ import pytest
 from dpverify.pictures.bands import delta_band
 from dpverify.report import Entry, derived, proof, record, text
 from dpverify.report.results import Results
+from dpverify.search.verify import verify
 from dpverify.trusted import kernel
 from dpverify.trusted.facts import assumptions
 from dpverify.trusted.facts.assumptions import (
@@ -61,7 +62,6 @@ from dpverify.trusted.language.model import (
     Translation,
 )
 from dpverify.trusted.rules.composition import measures
-from dpverify.verify import verify
 from tests.proofs import Step, bound, line
 
 POSITIVE, NORMALISED = "the density is non-negative", "the density integrates to 1 for every input"

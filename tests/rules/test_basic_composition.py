@@ -4,12 +4,12 @@ from fractions import Fraction
 
 import pytest
 
+from dpverify.search.verify import verify
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import Num, num, parse
 from dpverify.trusted.language.model import L1, L2, Claim, Compose, Part, Radial
 from dpverify.trusted.order.compare import certainly_equal
 from dpverify.trusted.proof import Proof
-from dpverify.verify import verify
 from tests.proofs import Step, bound
 
 LAPLACE = Part(Radial(parse("exp(-r/2)"), L1, num(1)), num(1))

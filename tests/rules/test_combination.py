@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import pytest
 
+from dpverify.search.verify import verify
 from dpverify.trusted.facts.bounds import INFINITE
 from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
 from dpverify.trusted.language.expr import Num, add, num, parse
@@ -29,7 +30,6 @@ from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.order.compare import certainly_equal
 from dpverify.trusted.proof import Proof
 from dpverify.trusted.rules.additive.convex_exponent import one_way
-from dpverify.verify import verify
 from tests.proofs import Step, bound
 
 HALF = parse("1/2")

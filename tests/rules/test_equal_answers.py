@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import pytest
 
+from dpverify.search.verify import verify
 from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, num, parse
 from dpverify.trusted.language.model import (
@@ -32,7 +33,6 @@ from dpverify.trusted.language.model import (
 )
 from dpverify.trusted.numbers.balls import precision
 from dpverify.trusted.rules.additive import equal_answers as rule
-from dpverify.verify import verify
 
 GAUSSIAN = Radial(parse("exp(-r**2/2)"), L2, num(3))
 ON_INTEGERS = Translation(parse("exp(-z**2/2)"), integers=True)

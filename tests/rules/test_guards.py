@@ -14,6 +14,7 @@ from flint import acb, arb
 
 from dpverify import trusted
 from dpverify.search import plans
+from dpverify.search.verify import verify
 from dpverify.trusted import kernel
 from dpverify.trusted.facts import settled
 from dpverify.trusted.facts.bounds import Bound
@@ -59,7 +60,6 @@ from dpverify.trusted.rules.curves import gauge, gaussian, lattice, optimal_comp
 from dpverify.trusted.rules.finite import kernel_box, kernel_point, normaliser
 from dpverify.trusted.rules.guarantees import conversions
 from dpverify.trusted.rules.inequalities import positivstellensatz
-from dpverify.verify import verify
 from tests.proofs import Step, bound, saying
 
 HALF = parse("1/2")

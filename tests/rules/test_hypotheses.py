@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import pytest
 
+from dpverify.search.verify import verify
 from dpverify.trusted import kernel
 from dpverify.trusted.facts.bounds import INFINITE, Bound
 from dpverify.trusted.language.errors import CertificateError, Rejected
@@ -26,7 +27,6 @@ from dpverify.trusted.language.model import (
     Subsample,
 )
 from dpverify.trusted.rules.composition import post_processing
-from dpverify.verify import verify
 from tests import proofs
 from tests.proofs import Step, saying
 

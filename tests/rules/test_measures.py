@@ -5,6 +5,7 @@ from fractions import Fraction
 import mpmath
 import pytest
 
+from dpverify.search.verify import verify
 from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, num, parse
 from dpverify.trusted.language.model import (
@@ -23,7 +24,6 @@ from dpverify.trusted.language.model import (
 )
 from dpverify.trusted.proof import Proof
 from dpverify.trusted.rules.composition import measures as rule
-from dpverify.verify import verify
 from tests.proofs import Step, bound
 
 mpmath.mp.dps = 40

@@ -7,13 +7,13 @@ import pytest
 
 from dpverify.catalogue import read_spec
 from dpverify.search import normaliser as search
+from dpverify.search.verify import verify
 from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected, SpecError
 from dpverify.trusted.language.expr import num, parse
 from dpverify.trusted.language.model import Claim, Kernel
 from dpverify.trusted.numbers.balls import precision
 from dpverify.trusted.rules.finite import kernel_box, kernel_point
 from dpverify.trusted.rules.finite import normaliser as rule
-from dpverify.verify import verify
 
 BOUNDED_LAPLACE = "exp(-abs(y - theta))/(2 - exp(-theta) - exp(theta - 1))"
 

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpverify.search.relaxation import summands
+from dpverify.search.verify import verify
 from dpverify.trusted.facts.bounds import INFINITE, Bound
 from dpverify.trusted.kernel import check as recheck
 from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
@@ -19,7 +20,6 @@ from dpverify.trusted.order.compare import certainly_lt
 from dpverify.trusted.proof import Proof
 from dpverify.trusted.rules.inequalities import positivstellensatz
 from dpverify.trusted.rules.inequalities.positivstellensatz import Gap
-from dpverify.verify import verify
 from tests.proofs import Step, bound
 
 POSITIVE = Domain(Fraction(0))

@@ -210,7 +210,46 @@ def _variants(node: ast.AST, parents: Sequence[ast.AST]) -> Iterator[Variant]:
         return
     if isinstance(node, ast.stmt):
         yield from _of_statement(node, parents)
-    elif isinstance(node, ast.BoolOp):
+    elif isinstance(node, ast.Constant):
+        yield from _of_constant(node, parents)
+    elif isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load):
+        yield from _of_name(node)
+    elif isinstance(node, ast.Tuple | ast.List) and isinstance(node.ctx, ast.Load) and _lists_assumptions(node, parents):
+        for index, dropped in enumerate(node.elts):
+            made = type(node)(node.elts[:index] + node.elts[index + 1 :], ast.Load())
+            yield "assumption", f"without `{_shown(dropped)}`", _give(made)
+    elif isinstance(node, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
+        yield from _of_comprehension(node)
+    elif isinstance(node, ast.expr):
+        yield from _of_operator(node)
+
+
+def _of_name(node: ast.Name | ast.Attribute) -> Iterator[Variant]:
+    name = node.id if isinstance(node, ast.Name) else node.attr
+    if name == "ASSUMED":
+        yield "assumption", *_told(node, ast.Tuple([], ast.Load()))
+    elif isinstance(node, ast.Attribute) and name in SWAPPED:
+        operator, other = SWAPPED[name]
+        yield operator, *_told(node, ast.Attribute(node.value, other, ast.Load()))
+    elif isinstance(node, ast.Name) and name in SIDES_OF_NAMES:
+        operator, other = SWAPPED[name]
+        yield operator, *_told(node, ast.Name(other, ast.Load()))
+
+
+def _of_comprehension(node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp) -> Iterator[Variant]:
+    for at, generator in enumerate(node.generators):
+        for index, dropped in enumerate(generator.ifs):
+            made = copy.copy(node)
+            made.generators = [*node.generators]
+            made.generators[at] = ast.comprehension(
+                generator.target, generator.iter, generator.ifs[:index] + generator.ifs[index + 1 :], generator.is_async
+            )
+            yield "filter", f"without `if {_shown(dropped)}`", _give(made)
+
+
+def _of_operator(node: ast.expr) -> Iterator[Variant]:
+    """What may be put for a connective, a comparison, a sign, a choice or a question of type."""
+    if isinstance(node, ast.BoolOp):
         for index, dropped in enumerate(node.values):
             left = [value for at, value in enumerate(node.values) if at != index]
             made = left[0] if len(left) == 1 else ast.BoolOp(node.op, left)
@@ -228,20 +267,6 @@ def _variants(node: ast.AST, parents: Sequence[ast.AST]) -> Iterator[Variant]:
     elif isinstance(node, ast.IfExp):
         yield "branch", *_told(node, node.body)
         yield "branch", *_told(node, node.orelse)
-    elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-        if node.id in SIDES_OF_NAMES:
-            operator, other = SWAPPED[node.id]
-            yield operator, *_told(node, ast.Name(other, ast.Load()))
-        elif node.id == "ASSUMED":
-            yield "assumption", *_told(node, ast.Tuple([], ast.Load()))
-    elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
-        if node.attr in SWAPPED:
-            operator, other = SWAPPED[node.attr]
-            yield operator, *_told(node, ast.Attribute(node.value, other, ast.Load()))
-        elif node.attr == "ASSUMED":
-            yield "assumption", *_told(node, ast.Tuple([], ast.Load()))
-    elif isinstance(node, ast.Constant):
-        yield from _of_constant(node, parents)
     elif isinstance(node, ast.BinOp):
         other = SIGNS.get(type(node.op))
         if other and not any(isinstance(side, ast.JoinedStr) or _is_text(side) for side in (node.left, node.right)):
@@ -251,19 +276,6 @@ def _variants(node: ast.AST, parents: Sequence[ast.AST]) -> Iterator[Variant]:
         for dropped in kinds if len(kinds) > 1 else []:
             left = ast.Tuple([kind for kind in kinds if kind is not dropped], ast.Load())
             yield "type", f"isinstance without `{_shown(dropped)}`", _give(ast.Call(node.func, [node.args[0], left], []))
-    elif isinstance(node, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
-        for at, generator in enumerate(node.generators):
-            for index, dropped in enumerate(generator.ifs):
-                made = copy.copy(node)
-                made.generators = [*node.generators]
-                made.generators[at] = ast.comprehension(
-                    generator.target, generator.iter, generator.ifs[:index] + generator.ifs[index + 1 :], generator.is_async
-                )
-                yield "filter", f"without `if {_shown(dropped)}`", _give(made)
-    elif isinstance(node, ast.Tuple | ast.List) and isinstance(node.ctx, ast.Load) and _lists_assumptions(node, parents):
-        for index, dropped in enumerate(node.elts):
-            made = type(node)(node.elts[:index] + node.elts[index + 1 :], ast.Load())
-            yield "assumption", f"without `{_shown(dropped)}`", _give(made)
 
 
 def _of_statement(node: ast.stmt, parents: Sequence[ast.AST]) -> Iterator[Variant]:

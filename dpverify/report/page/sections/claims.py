@@ -9,7 +9,7 @@ from dpverify.report import Entry, enclosure, short, words
 from dpverify.report.page.blocks import Badge, Block, Inline, Link, Table
 from dpverify.report.page.sections.statement import plain_decimal
 from dpverify.report.page.subject import Claimed, File
-from dpverify.report.text import common, delta_text, tight_text
+from dpverify.report.phrases import common, delta_text, tight_text
 from dpverify.trusted.language.expr import format_expr
 
 TITLE = "Claims"

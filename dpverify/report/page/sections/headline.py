@@ -8,8 +8,8 @@ from dpverify.report import Entry, words
 from dpverify.report.page.blocks import Badge, Block, Callout, Fold, Inline, Items, Link, Listing, Section
 from dpverify.report.page.sections.claims import tight, tight_delta
 from dpverify.report.page.subject import Run
+from dpverify.report.phrases import witness_text
 from dpverify.report.results import Surprise
-from dpverify.report.text import witness_text
 
 TITLE = ""
 VERDICTS = ("PROVED", "REFUTED", "UNKNOWN", "VIOLATION", "NONCONFORMING", "NO_VIOLATION_SEEN")

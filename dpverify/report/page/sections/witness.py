@@ -10,8 +10,8 @@ from dpverify.report.axes import Axis
 from dpverify.report.number_line import NumberLine
 from dpverify.report.page.blocks import Block, Code, Facts, Figure, Paragraph, Row
 from dpverify.report.page.subject import Claimed
+from dpverify.report.phrases import plain
 from dpverify.report.svg import Chart, Series
-from dpverify.report.text import plain
 from dpverify.trusted.language.errors import DpverifyError
 from dpverify.trusted.language.expr import parse, substitute
 from dpverify.trusted.language.model import Claim

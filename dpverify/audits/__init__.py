@@ -1,0 +1,331 @@
+"""Audits of sampled implementations: `dpverify.audit(sampler, claim)`. How they are built: docs/audit.md.
+
+A proof speaks of a density; what ships is a sampler. An audit runs it on neighbouring inputs and says VIOLATION, NONCONFORMING or
+NO_VIOLATION_SEEN, with its confidence. It never says "proved" (theory#no-test-proves).
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
+from dataclasses import replace
+from fractions import Fraction
+from math import log
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from dpverify.audits.aside import stdout_aside
+from dpverify.audits.batches import Batches, dependence, one_by_one
+from dpverify.audits.conclusion import findings as concluded
+from dpverify.audits.declared import declared
+from dpverify.audits.engine import Checkpoint, Engine
+from dpverify.audits.journal import Journal, seed_of
+from dpverify.audits.neighbours import plain, usual_patterns
+from dpverify.audits.plan import Plan, make_plan, number_up
+from dpverify.audits.query import QueryFinding, Searched, search_sensitivity
+from dpverify.audits.replay import Replay, command_line, python_line
+from dpverify.audits.run import Run, Settings, run
+from dpverify.audits.target import Target, load, show, timed
+from dpverify.catalogue import Spec, Stated
+from dpverify.finding import MODEL, NONCONFORMING, VIOLATION, Finding
+from dpverify.trusted.language.errors import AuditError
+from dpverify.trusted.language.expr import Num
+from dpverify.trusted.language.model import Claim, Sampled, claim_hash, to_json
+from dpverify.version import __version__
+
+SAMPLES: Final = 1_000_000
+CONFIDENCE: Final = 1 - 1e-6
+
+
+@stdout_aside()
+def audit(
+    sampler: Callable[..., Any] | str,
+    claim: Claim | None = None,
+    *,
+    epsilon: float | str | Fraction | None = None,
+    delta: float | str | Fraction = 0,
+    sensitivity: float | str | Fraction | None = None,
+    pairs: Sequence[Sequence[Any]] | None = None,
+    patterns: Any = None,
+    length: int | None = None,
+    query: Callable[[Any], Any] | None = None,
+    adjacency: str | None = None,
+    samples: int = SAMPLES,
+    confidence: float = CONFIDENCE,
+    seed: int | None = None,
+    workers: int = 0,
+    executor: Executor | None = None,
+    dask: str | None = None,
+    stop: bool = True,
+    checkpoint: str | Path | None = None,
+    timeout: float = 60.0,
+    vectorised: bool | None = None,
+    folder: Path | None = None,
+    progress: Callable[[int], object] = lambda done: None,
+) -> Finding:
+    """Sample an implementation on neighbouring inputs and say what was seen.
+
+    sampler: callable(data, rng) -> output, callable(data, size, rng) -> size outputs, the same without rng (then the run cannot be
+    repeated), or "module:name" of one. claim: what is claimed, and of which density (white box); without it, epsilon (nats), delta and
+    sensitivity state a claim about the sampler alone (black box). pairs: neighbouring inputs (data, data'). patterns: "usual" with
+    length, or a Hypothesis strategy of data. query: from data to the true answer; without it, data is the vector of true answers. A
+    query is searched for neighbours that move it by more than the sensitivity. adjacency: which data are neighbours then: "add-remove" or
+    "replace" of a record, "l1", "l2", "linf" of vectors; where none is stated, `notes` of the finding says which was taken.
+    samples: runs on each side in all. confidence: 1 - the false-alarm budget of the whole run. stop: at the first violation; else
+    all samples go into the lower bound on epsilon. workers: processes, 0 for this one; executor: any of concurrent.futures; dask: a
+    scheduler's address. checkpoint: a file from which a run that was stopped goes on, with its own seed where none is given.
+    timeout: seconds that one call may take.
+    Raises AuditError where the audit cannot be set up, SamplerError where the sampler crashes, hangs or gives nan.
+    """
+    again = {
+        "claim": claim, "epsilon": epsilon, "delta": delta or None, "sensitivity": sensitivity, "pairs": pairs, "patterns": patterns,
+        "length": length, "query": query, "adjacency": adjacency,
+        "confidence": confidence, "stop": None if stop else False, "vectorised": vectorised,
+        "folder": folder,
+    }  # fmt: skip
+    claimed, replay = _black_box(epsilon, delta, sensitivity) if claim is None else claim, python_line(sampler, again)
+    inputs: dict[str, Any] = {"pairs": pairs, "patterns": patterns, "length": length}
+    name = str(getattr(query, "__qualname__", "the query"))
+    moved, note = _queried(query, name, claimed, confidence, replay, **inputs, adjacency=adjacency, seed=seed or 0)
+    found = _audit(
+        sampler, claimed, replay=replay, pairs=pairs,
+        patterns=patterns, length=length, query=query, samples=samples, confidence=confidence, seed=seed, workers=workers,
+        executor=executor, dask=dask, stop=stop, checkpoint=checkpoint, timeout=timeout, vectorised=vectorised, folder=folder,
+        progress=progress,
+    )  # fmt: skip
+    found = _noted(found, note)
+    return found if moved is None else replace(moved, also=(replace(found, also=()), *found.also))
+
+
+def _noted(found: Finding, note: str) -> Finding:
+    return replace(found, notes=(*found.notes, note)) if note else found
+
+
+def _audit(
+    sampler: Callable[..., Any] | str,
+    claim: Claim,
+    *,
+    replay: Replay,
+    samples: int,
+    confidence: float,
+    seed: int | None,
+    stop: bool,
+    checkpoint: str | Path | None,
+    progress: Callable[[int], object],
+    vectorised: bool | None = None,
+    folder: Path | None = None,
+    workers: int = 0,
+    executor: Executor | None = None,
+    dask: str | None = None,
+    timeout: float = 60.0,
+    **inputs: Any,
+) -> Finding:
+    """`audit` of a claim. inputs: pairs, patterns, length and query of the plan; replay: the line that finds a finding again."""
+    if not 0 < confidence < 1:
+        raise AuditError(f"confidence = {confidence}: not between 0 and 1. Give 0.999, say.")
+    if samples < 1:
+        raise AuditError(f"samples = {samples}: an audit needs some. Leave it out for {SAMPLES}.")
+    target = Target.of(sampler, folder, vectorised=vectorised)
+    kept = None if checkpoint is None else Path(checkpoint)
+    root = seed if seed is not None else seed_of(kept) if kept is not None else None
+    root = secrets.randbits(32) if root is None else root
+    plan = make_plan(claim, seed=root, **inputs)
+    settings = Settings(samples, 1 - confidence, stop)
+    journal = Journal(None if kept is None else Checkpoint(kept, _key(claim, target, plan, settings, root)), root)
+    with Engine(target, root=root, executor=executor, workers=workers, dask=dask, timeout=timeout) as engine:
+        progress(0)  # from here on the engine watches over what is called
+        state = run(plan, settings, engine, journal, progress)
+        shared = _shared(state, target, engine, journal)
+    known = root if target.reproducible else None
+    if shared is None:
+        return concluded(state, claim, target, confidence, known, replay)
+    alone = one_by_one(target)
+    with Engine(alone, root=root, executor=executor, workers=workers, dask=dask, timeout=timeout) as engine:
+        again = run(plan, settings, engine, Journal(None, root), progress)
+    found = concluded(again, claim, alone, confidence, known, lambda seed, _: replay(seed, samples))  # no fewer: this run comes second
+    return _dependent(found, shared, replay(root, samples) if target.reproducible else "")
+
+
+def _shared(state: Run, target: Target, engine: Engine, journal: Journal) -> Batches | None:
+    """What shows that outputs of one call of the sampler are not independent, if something does."""
+    if not target.vectorised:
+        return None
+    first = next(iter(state.crossings.values())).test.pair if state.crossings else state.alive[0]
+    pair, doubtful = state.pair(first), state.largest if MODEL in state.crossings or state.nonconforming else 0
+    kept = [calls for sides in state.kept.values() for calls in sides]
+    left = state.settings.samples - state.done
+    found = dependence(kept, (pair.left, pair.right), doubtful, left, -log(state.settings.batches), engine, journal)
+    journal.save()
+    return found
+
+
+def _dependent(found: Finding, shared: Batches, replay: str) -> Finding:
+    """The findings of a run with one output a call, and why that was needed."""
+    note = "sampled with one output a call, for outputs within a batch are not independent"
+    found, *also = (replace(one, also=(), notes=(*one.notes, note)) for one in (found, *found.also))
+    fault = replace(
+        found, finding=NONCONFORMING, level=MODEL, epsilon_lower=0.0, samples=shared.looked_at, event=shared.text(),
+        detectable_epsilon=None, replay=replay, notes=(), path=None,
+    )  # fmt: skip
+    return replace(found, also=(*also, fault)) if found.finding == VIOLATION else replace(fault, also=(found, *also))
+
+
+@stdout_aside()
+def audit_query(
+    query: Callable[[Any], Any],
+    claim: Claim,
+    *,
+    pairs: Sequence[Sequence[Any]] | None = None,
+    patterns: Any = None,
+    length: int | None = None,
+    adjacency: str | None = None,
+    seed: int = 0,
+) -> QueryFinding | None:
+    """Search for neighbours that move the true answer by more than the claim's sensitivity, shrunk to a minimal pair. None: none found."""
+    searched = _searched(query, claim, pairs=pairs, patterns=patterns, length=length, adjacency=adjacency, seed=seed)
+    return None if searched is None else searched.finding
+
+
+def _searched(
+    query: Callable[[Any], Any],
+    claim: Claim,
+    *,
+    pairs: Sequence[Sequence[Any]] | None,
+    patterns: Any,
+    length: int | None,
+    adjacency: str | None,
+    seed: int,
+) -> Searched | None:
+    """What a search for neighbours that move the true answer too far has seen; None where the claim does not say how far that is."""
+    density = declared(claim)
+    if claim.sensitivity is not None:
+        sensitivity = number_up(claim.sensitivity)
+    elif claim.query is not None and density is not None:  # derived: the worst answers are that far apart
+        sensitivity = max((density.distance(b - a) for a, b in density.worst_pairs()), default=0.0)
+    else:
+        return None
+    adjacency = adjacency or (claim.query.adjacency if claim.query is not None else None) or claim.adjacency or None
+    given = [tuple(pair) for pair in pairs or ()]
+    if patterns == "usual" and adjacency is None and length is not None:
+        given += [(pair.left, pair.right) for pair in usual_patterns(length, sensitivity)]
+    return search_sensitivity(
+        query,
+        strategy=None if isinstance(patterns, str) and patterns == "usual" else patterns,
+        pairs=tuple(given),
+        sensitivity=sensitivity,
+        norm=_largest if density is None else density.distance,
+        adjacency=adjacency,
+        length=length or 5,
+        seed=seed,
+    )
+
+
+def _queried(
+    query: Callable[[Any], Any] | None, name: str, claim: Claim, confidence: float, replay: Replay, **inputs: Any
+) -> tuple[Finding | None, str]:
+    """The finding of a query's search, if it found something, and what was searched in words, empty where there is no query."""
+    if query is None:
+        return None, ""
+    searched = _searched(query, claim, **inputs)
+    if searched is None:
+        return None, "query: no search for neighbours that move it too far, for the claim states no sensitivity"
+    if searched.finding is None:
+        return None, searched.text()
+    return replace(_of_query(searched.finding, claim, confidence, inputs["seed"], name, replay), notes=(searched.text(),)), searched.text()
+
+
+@stdout_aside()
+def audit_spec(
+    spec: Spec,
+    *,
+    samples: int = SAMPLES,
+    confidence: float = CONFIDENCE,
+    seed: int | None = None,
+    workers: int = 0,
+    dask: str | None = None,
+    stop: bool = True,
+    checkpoint: Path | None = None,
+    timeout: float = 60.0,
+    progress: Callable[[int], object] = lambda done: None,
+    claims: Sequence[Stated] | None = None,
+) -> list[Finding]:
+    """Audit the claims of a file (all, or some) against the sampler that its [audit] table names; the query's own finding comes first.
+
+    Raises AuditError where the file has no [audit] table or the audit cannot be set up, SamplerError where the sampler fails.
+    """
+    if spec.audit is None:
+        raise AuditError(f"{spec.file}: no [audit] table. Add one that names the sampler.")
+    table, folder = spec.audit, Path(spec.file).resolve().parent
+    query = timed(_callable(table["query"], folder), table["query"], timeout) if "query" in table else None
+    patterns = table.get("patterns")
+    if isinstance(patterns, str) and patterns.startswith("strategy:"):
+        patterns = load(patterns.removeprefix("strategy:"), folder)
+    inputs: dict[str, Any] = {"pairs": table.get("pairs"), "patterns": patterns, "length": table.get("length")}
+    findings: list[Finding] = []
+    for stated in spec.claims if claims is None else claims:
+        labels: dict[str, Any] = {"file": spec.file, "name": stated.claim.name, "expected": stated.expect}
+        again = command_line(spec.file, stated.claim.name, confidence, stop=stop)
+        searching = {**inputs, "adjacency": stated.adjacency or None, "seed": seed or 0}
+        moved, note = _queried(query, table.get("query", ""), stated.claim, confidence, again, **searching)
+        findings += [] if moved is None else [replace(moved, **labels)]
+        found = _audit(
+            table["sampler"], stated.claim, **inputs, replay=again, query=query, samples=samples, confidence=confidence, seed=seed,
+            workers=workers, dask=dask, stop=stop, checkpoint=checkpoint, timeout=timeout, folder=folder, progress=progress,
+        )  # fmt: skip
+        found = _noted(found, note)
+        findings += [replace(one, **labels) for one in (found, *found.also)]
+    return findings
+
+
+# -- claims and findings ---------------------------------------------------------------------------------------
+
+
+def _black_box(epsilon: float | str | Fraction | None, delta: float | str | Fraction, sensitivity: float | str | Fraction | None) -> Claim:
+    """A claim about a sampler of which no density is declared."""
+    if epsilon is None:
+        raise AuditError("what is claimed? Give a claim, or epsilon (nats) and delta.")
+    moved = None if sensitivity is None else _number("sensitivity", sensitivity)
+    return Claim(Sampled(), _number("epsilon", epsilon), _number("delta", delta), moved)
+
+
+def _number(name: str, value: float | str | Fraction) -> Num:
+    """A number as the decimal that it is written as: 0.1 is 1/10."""
+    try:
+        number = Fraction(str(value))
+    except (ValueError, ZeroDivisionError) as error:
+        raise AuditError(f"{name} = {value!r} is not a number. Write an integer, a decimal or a fraction.") from error
+    if number < 0:
+        raise AuditError(f"{name} = {value!r} is negative.")
+    return Num(number)
+
+
+def _callable(reference: str, folder: Path) -> Callable[[Any], Any]:
+    found = load(reference, folder)
+    if not callable(found):
+        raise AuditError(f"query = {reference!r}: {show(found)} is not callable. Name a function from data to the true answer.")
+    return found
+
+
+def _largest(answer: Any) -> float:
+    """The norm of a change where none is declared: the largest coordinate."""
+    return float(np.abs(answer).max(initial=0.0))
+
+
+def _key(claim: Claim, target: Target, plan: Plan, settings: Settings, root: int) -> str:
+    """What a checkpoint must be of to go on from it."""
+    pairs = [plain((pair.left, pair.right, pair.answers, pair.origin)) for pair in plan.pairs]
+    return repr((__version__, claim_hash(to_json(claim)), target.name, target.vectorised, pairs, settings, root))
+
+
+def _of_query(moved: QueryFinding, claim: Claim, confidence: float, seed: int, name: str, replay: Replay) -> Finding:
+    """What is wrong with the query itself: no statistics, two inputs that anyone can try."""
+    epsilon = None if claim.epsilon is None else number_up(claim.epsilon)
+    return Finding(
+        finding=VIOLATION if moved.kind in ("moved", "length") else NONCONFORMING, level=moved.level, epsilon=epsilon,
+        delta=0.0 if claim.delta is None else number_up(claim.delta), epsilon_lower=0.0,
+        confidence=confidence, samples=0, event=moved.message, pair=f"{show(moved.x)} and {show(moved.x_prime)}", detectable_epsilon=None,
+        seed=seed, seconds=0.0, sampler=name, replay=replay(seed, 1),
+    )  # fmt: skip

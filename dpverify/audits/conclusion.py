@@ -1,0 +1,142 @@
+"""What a run says in the end: from its state to findings."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate
+from math import log
+from typing import Any, Final
+
+from dpverify.audits import bounds
+from dpverify.audits.outputs import Outputs, concatenate, kinds
+from dpverify.audits.replay import Replay
+from dpverify.audits.run import Crossing, Run, Test, event_text
+from dpverify.audits.schedule import Decision, fewest
+from dpverify.audits.target import Target, show
+from dpverify.audits.trail import bounded_path, path
+from dpverify.finding import FLOAT, MODEL, NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION, Finding, Path, Sides
+from dpverify.trusted.language.model import Claim
+
+MOST_OUTPUTS: Final = 200  # of a side that a finding carries
+
+
+def findings(state: Run, claim: Claim, target: Target, confidence: float, seed: int | None, replay: Replay) -> Finding:
+    """What a run found: the violation of the model, else that of floating point, else what was seen; the others with it in `also`."""
+    told = _Conclusion(state, claim, target, confidence, seed, replay)
+    found = [told.crossed(state.crossings[level]) for level in (MODEL, FLOAT) if level in state.crossings]
+    if MODEL not in state.crossings and state.plan.epsilon is not None and told.fixed > state.plan.epsilon:
+        found.insert(0, told.seen(VIOLATION))
+    if state.nonconforming:
+        found.append(told.nonconforming())
+    if not any(other.level == MODEL for other in found):
+        detectable = max(state.detectable(), told.fixed if state.plan.epsilon is None else state.plan.epsilon)
+        found.append(replace(told.seen(NO_VIOLATION_SEEN), detectable_epsilon=detectable))
+    head, *also = found
+    return replace(head, also=tuple(also))
+
+
+@dataclass(slots=True)
+class _Conclusion:
+    """A run that is over, and what all of its findings share. fixed: the fixed-sample bound on epsilon."""
+
+    state: Run
+    claim: Claim
+    target: Target
+    confidence: float
+    seed: int | None
+    replay: Replay
+    fixed: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.fixed = self.state.lower_bound()
+
+    def crossed(self, crossing: Crossing) -> Finding:
+        """A test has reached its threshold."""
+        state, plan, test = self.state, self.state.plan, crossing.test
+        bet = test.bets.best(crossing.counts)
+        risk = state.settings.anytime * test.share  # shares sum to 1, so it does not matter which test was the first
+        lower = bounds.epsilon_anytime(crossing.counts, confidence=1 - risk, delta=plan.delta) if 1 - risk < 1 else 0.0
+        # of several points, another one of the curve may be what was refuted
+        refuted = plan.epsilon if plan.epsilon is not None and len(plan.curve) == 1 else 0.0
+        lower = max(lower, refuted, self.fixed if test.level == MODEL else 0.0)
+        event = event_text(test, crossing.counts, bet.low, bet.high)
+        if len(plan.curve) > 1:
+            event += f"; the declared curve has delta {bet.point.delta:.4g} at eps {bet.point.epsilon:.4g}"
+        spent = test.level == MODEL and not state.settings.stop
+        after = state.done if spent else crossing.after
+        # of a claim of two numbers, another point of the declared curve tells that this is not the declared mechanism
+        other = self.claim.epsilon is not None and self.claim.delta is not None and bet.point != plan.curve[0]
+        return self._finding(
+            NONCONFORMING if other else VIOLATION, test.level, lower, event, test.pair,
+            decisions=state.decisions if spent else state.decisions[: crossing.decisions],
+            samples=after, seconds=crossing.seconds, path=self._path(test, bet.low or bet.high, after, refuted, crossing),
+        )  # fmt: skip
+
+    def nonconforming(self) -> Finding:
+        """The outputs are not the declared density's."""
+        state = self.state
+        threshold = -log(state.settings.sequential) - log(state.nonconforming_share)
+        return self._finding(
+            NONCONFORMING, state.level_of_nonconformance(), self.fixed, state.nonconforming, None,
+            path=path(state.nonconforming_trail, threshold, state.done),
+        )  # fmt: skip
+
+    def seen(self, what: str) -> Finding:
+        """No test has reached its threshold: what the event of the fixed-sample bound was seen to do, if there was time for one."""
+        state, event = self.state, self.state.event
+        if event is None or not event.test.fresh.sum():
+            return self._finding(what, MODEL, self.fixed, "", None, path=self._longest())
+        text = event_text(event.test, event.test.fresh, event.low, event.high)
+        path = self._path(event.test, event.low or event.high, state.done)
+        return self._finding(what, MODEL, self.fixed, text, event.test.pair, path=path)
+
+    def _longest(self) -> Path | None:
+        """The path of the test of the model that has seen most."""
+        tests = [test for test in self.state.tests if test.level == MODEL and test.pairs_seen]
+        if not tests:
+            return None
+        test = max(tests, key=lambda test: test.pairs_seen)
+        bet = test.bets.best(test.counts)
+        return self._path(test, bet.low or bet.high, self.state.done)
+
+    def _path(self, test: Test, cut: int, until: int, refuted: float = 0.0, crossing: Crossing | None = None) -> Path:
+        settings = self.state.settings
+        looks = [*test.trail, test.now, *([crossing.look] if crossing else [])]
+        threshold = -log(settings.sequential) - log(test.share)
+        risk, delta = settings.path * test.share, self.state.plan.delta
+        return bounded_path(looks, threshold, until, cut=cut, risk=risk, delta=delta, refuted=refuted)
+
+    def _finding(
+        self, what: str, level: str, lower: float, event: str, pair: int | None, *, decisions: Sequence[Decision] | None = None, **rest: Any
+    ) -> Finding:
+        """decisions: those on the way to the finding; all of the run's where it speaks of the whole run."""
+        state, plan = self.state, self.state.plan
+        shown = None if pair is None else state.pair(pair)
+        unrepeatable = "" if self.target.reproducible else "the sampler draws its own randomness: this run cannot be repeated"
+        samples = fewest(state.schedule, state.decisions if decisions is None else decisions)
+        said: dict[str, Any] = {"samples": state.done, "seconds": time.perf_counter() - state.started, "detectable_epsilon": None, **rest}
+        return Finding(
+            finding=what, level=level, epsilon=plan.epsilon, delta=plan.delta, epsilon_lower=lower, confidence=self.confidence, event=event,
+            pair="" if shown is None else f"{show(shown.left)} and {show(shown.right)}", seed=self.seed, sampler=self.target.name,
+            notes=tuple(note for note in (unrepeatable, state.said_of_the_grid) if note),
+            name=self.claim.name, replay="" if self.seed is None else self.replay(self.seed, samples),
+            outputs_seen=outputs_seen(state, state.alive[0] if pair is None else pair), **said,
+        )  # fmt: skip
+
+
+def outputs_seen(state: Run, pair: int) -> Sides | None:
+    """The first outputs on both inputs of a pair, where they are remembered and are numbers or vectors of one or two of them."""
+    if pair not in state.kept:
+        return None
+    left, right = map(_points, state.kept[pair])
+    return None if left is None or right is None else (left, right)
+
+
+def _points(parts: Sequence[Outputs]) -> tuple[tuple[float, ...], ...] | None:
+    before = accumulate(map(len, parts), initial=0)
+    first = concatenate([part for part, start in zip(parts, before, strict=False) if start < MOST_OUTPUTS])
+    if len(first.names) != 1 or kinds(first.names[0]) not in (("number",), ("number", "number")):
+        return None
+    return tuple(map(tuple, first.numbers[:MOST_OUTPUTS].tolist()))

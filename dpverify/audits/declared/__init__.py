@@ -1,0 +1,106 @@
+"""What a declaration gives the audit: worst pairs, the declared loss as a partition, the declared curve and distribution functions.
+
+Everything here is floating point and mostly decides *where to look*: an event is an event wherever its edges are, so an error in a
+partition costs power, never a false alarm. What hypotheses are stated by, `curve` and the distribution functions, is computed to
+about 1e-10, and the curve is rounded up.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import partial
+
+import numpy as np
+
+from dpverify.audits.declared.base import Cdf, Declared, Function
+from dpverify.audits.declared.cells import Columns, Intervals, Scores, information
+from dpverify.audits.declared.curves import gaussian_curve
+from dpverify.audits.declared.finite import finite
+from dpverify.audits.declared.gauges import gauge, shifts_of
+from dpverify.audits.declared.laws import (
+    averaged,
+    kinks_of,
+    log_of,
+    quadrature,
+    radial_log,
+    scaled_log,
+    staircase_log,
+    steps,
+    weighted_log,
+    within,
+)
+from dpverify.audits.declared.one_number import IntegerLaw, KernelLaw, LineLaw
+from dpverify.audits.declared.vectors import ProductLaw, RadialLaw
+from dpverify.search.numeric import number
+from dpverify.trusted.language.model import (
+    Claim,
+    Exponential,
+    KaryResponse,
+    Kernel,
+    Mixture,
+    Norm,
+    Product,
+    Radial,
+    Staircase,
+    Table,
+    Translation,
+)
+
+__all__ = [
+    "Cdf",
+    "Columns",
+    "Declared",
+    "Intervals",
+    "Scores",
+    "declared",
+    "gauge",
+    "gaussian_curve",
+    "information",
+    "quadrature",
+    "steps",
+]
+
+
+def declared(claim: Claim) -> Declared | None:
+    """The declared law of a claim; None where there is no density to evaluate (sampled, parameters that range over a domain).
+
+    Raises AuditError for a density without a finite integral, or a norm, that floats cannot cope with.
+    """
+    mechanism = claim.mechanism
+    if claim.domains:
+        return None
+    if isinstance(mechanism, Table | Exponential | KaryResponse):
+        return finite(claim)
+    if isinstance(mechanism, Kernel):
+        return KernelLaw(claim)
+    if isinstance(mechanism, Staircase):
+        epsilon, gamma = number(mechanism.epsilon), number(mechanism.gamma)
+        jumps = np.arange(1 + min(200, int(40 / epsilon))) + gamma
+        law = quadrature(partial(staircase_log, epsilon, gamma), kinks=[*jumps, *-jumps])
+        return LineLaw(claim, law, [1.0 if claim.sensitivity is None else number(claim.sensitivity)])
+    if not isinstance(mechanism, Radial | Mixture | Product | Translation) or (claim.sensitivity is None and claim.query is None):
+        return None
+    if isinstance(mechanism, Translation):
+        shifts, _ = shifts_of(claim, Norm("lp", Fraction(1)), 1)
+        low, high = (inf if end is None else number(end) for end, inf in zip(mechanism.support, (-np.inf, np.inf), strict=True))
+        log_density = partial(within, log_of(mechanism.density, "z"), low, high)
+        if mechanism.integers:
+            return IntegerLaw(claim, log_density, (low, high), shifts[:, 0].tolist())
+        return LineLaw(claim, quadrature(log_density, low, high, kinks_of(mechanism.density, "z")), shifts[:, 0].tolist())
+    dimension = int(number(mechanism.dimension))
+    shifts, size = shifts_of(claim, mechanism.norm, dimension)
+    if isinstance(mechanism, Product):
+        law = quadrature(log_of(mechanism.density, "z"), kinks=kinks_of(mechanism.density, "z"))
+        return LineLaw(claim, law, shifts[:, 0].tolist()) if dimension == 1 else ProductLaw(claim, dimension, law, shifts, size)
+    profile: Function
+    if isinstance(mechanism, Mixture):
+        profile, kinks = averaged(mechanism), []
+    else:
+        profile, kinks = log_of(mechanism.profile, "r"), kinks_of(mechanism.profile, "r")
+    norm, scale = gauge(mechanism.norm, dimension), number(mechanism.scale)
+    if dimension == 1:
+        factor = float(norm(np.ones(1))) / scale
+        law = quadrature(partial(radial_log, profile, factor), kinks=[sign * kink / factor for kink in kinks for sign in (1, -1)])
+        return LineLaw(claim, law, shifts[:, 0].tolist())
+    radius = quadrature(partial(weighted_log, profile, dimension, scale), 0.0, kinks=[kink * scale for kink in kinks])
+    return RadialLaw(claim, dimension, norm, partial(scaled_log, profile, scale), radius, shifts, size)

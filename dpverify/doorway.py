@@ -1,0 +1,73 @@
+"""What `import dpverify` offers, on top of all floors: nothing in the package imports it.
+
+An answer and a finding show themselves in a notebook by the blocks of the report's page. The classes below the report know nothing of
+pages; those that are given to people are made here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from functools import wraps
+from pathlib import Path
+from typing import Any, ParamSpec
+
+from dpverify import audits
+from dpverify.catalogue import read_spec as read_spec
+from dpverify.finding import Finding
+from dpverify.report import notebook
+from dpverify.search import verify as judging
+from dpverify.trusted.language.certificate import MAX_BYTES, decode
+from dpverify.trusted.language.model import Claim
+from dpverify.trusted.language.outside import read_regular
+
+P = ParamSpec("P")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer(judging.Verified):
+    """A judgement with its proof, which a notebook shows as the page of a report does."""
+
+    def _repr_html_(self) -> str:
+        return notebook.of_answer(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Audited(Finding):
+    """What an audit found, which a notebook shows as the page of a report does."""
+
+    def _repr_html_(self) -> str:
+        return notebook.of_finding(self)
+
+
+def verify(claim: Claim, digits: int = 20) -> Answer:
+    """Prove or refute a claim, with its tight epsilon enclosed to `digits` digits where a rule reaches it."""
+    return _answer(judging.verify(claim, digits))
+
+
+def check(certificate: Mapping[str, Any] | str | Path) -> Answer:
+    """What the kernel says of a certificate: its JSON value, or the file that holds it. Nothing is searched.
+
+    Raises OSError for a file that cannot be read, CertificateError for what is no certificate or says another verdict than its lines give,
+    Rejected for a line that is refused.
+    """
+    data = certificate if isinstance(certificate, Mapping) else decode(read_regular(Path(certificate), MAX_BYTES + 1))
+    return _answer(judging.replayed(data))
+
+
+def _answer(verified: judging.Verified) -> Answer:
+    return Answer(**{one.name: getattr(verified, one.name) for one in fields(judging.Verified)})
+
+
+def _shown(audit: Callable[P, Finding]) -> Callable[P, Audited]:
+    """The same audit; what it finds shows itself in a notebook."""
+
+    @wraps(audit)
+    def shown(*given: P.args, **named: P.kwargs) -> Audited:
+        finding = audit(*given, **named)
+        return Audited(**{one.name: getattr(finding, one.name) for one in fields(Finding)})
+
+    return shown
+
+
+audit = _shown(audits.audit)

@@ -1,0 +1,120 @@
+"""The main path: a claim, the search's proposal, the kernel's judgement.
+
+The search may be wrong about anything; what it proposes is only kept where the kernel accepts it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from dpverify.search import extend_with_curve, propose
+from dpverify.trusted import kernel
+from dpverify.trusted.facts.bounds import Bound, Infinite
+from dpverify.trusted.facts.fact import Fact
+from dpverify.trusted.language import certificate
+from dpverify.trusted.language.certificate import Line
+from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
+from dpverify.trusted.language.expr import ZERO
+from dpverify.trusted.language.model import Claim, Leaf, claim_hash, from_json, to_json
+from dpverify.trusted.proof import Proof, as_bounds, lines, record
+
+_ASIDE_DIGITS: Final = 9
+"""Digits of what was not asked for."""
+
+
+Proved = tuple[tuple[Line, tuple[Bound, ...]], ...]
+"""The lines of the proof, each with the bounds on the claim's own epsilon or delta that it states."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """A judgement, the certificate that re-checks it, what stopped a stronger answer, for UNKNOWN, and what each line proves."""
+
+    judgement: kernel.Judgement
+    certificate: Mapping[str, Any]
+    reasons: tuple[str, ...] = ()
+    proved: Proved = ()
+
+
+def verify(claim: Claim, digits: int = 20) -> Verified:
+    """Prove or refute a claim, with its tight epsilon enclosed to `digits` digits where a rule reaches it."""
+    claim = from_json(to_json(claim))  # what is judged is what the certificate says
+    proposal = propose(claim, digits)
+    kept = _Kept(claim, proposal.prec)
+    judgement = kept.judged(proposal.steps)
+    alone = isinstance(claim.mechanism, Leaf)
+    if alone and isinstance(judgement.lower, Infinite) and claim.delta == ZERO and claim.epsilon is not None:
+        before = len(proposal.steps)
+        extend_with_curve(proposal, claim, min(digits, _ASIDE_DIGITS))  # the delta that there is where no epsilon holds by itself
+        judgement = kept.judged(proposal.steps[before:])
+    reasons = [*proposal.reasons, *kept.reasons]
+    if judgement.verdict == "UNKNOWN" and None not in (judgement.lower, judgement.upper):
+        reasons.append("the claimed epsilon lies within the enclosure of the tight one: ask for more digits, or claim another.")
+    elif judgement.verdict == "UNKNOWN" and None not in (judgement.delta_lower, judgement.delta_upper):
+        reasons.append("the claimed delta lies within the enclosure of the tight one: ask for more digits, or claim another.")
+    elif judgement.verdict == "UNKNOWN" and (judgement.upper is not None or judgement.delta_upper is not None):
+        reasons.append("the claim is below the upper bound that is known, and no lower bound is: claim the bound, or audit a sampler.")
+    proved = kept.proved
+    packed = certificate.pack(claim, proposal.prec, judgement.verdict, [line for line, _ in proved])
+    return Verified(judgement, packed, tuple(dict.fromkeys(reasons)), proved)
+
+
+def replayed(packed: Any) -> Verified:
+    """What the kernel says of a certificate (its JSON value). Nothing is searched.
+
+    Raises CertificateError where it is none or says another verdict than its lines give; Rejected for a line that is refused.
+    """
+    return _replayed(certificate.unpack(packed), packed, ())
+
+
+def rejudged(claim: Claim, packed: Any, reasons: tuple[str, ...] = ()) -> Verified:
+    """What the kernel says today of a certificate that was found for the claim before.
+
+    Raises what `replayed` raises, and CertificateError where the certificate is of another claim.
+    """
+    read = certificate.unpack(packed)
+    if packed["claim_sha256"] != claim_hash(to_json(claim)):
+        raise CertificateError("the certificate is of another claim than the one asked about.")
+    return _replayed(read, packed, reasons)
+
+
+def _replayed(read: certificate.Certificate, packed: Any, reasons: tuple[str, ...]) -> Verified:
+    facts = kernel.replay(read)
+    try:
+        judgement = kernel.judge(read.claim, facts)
+    except (Undecided, RuntimeError) as error:
+        raise CertificateError(f"the lines cannot be judged together: {error}") from error
+    if judgement.verdict != read.verdict:
+        raise CertificateError(f"the certificate says {read.verdict}, its lines give {judgement.verdict}.")
+    bounds = [() if fact.place else as_bounds(fact.says) for fact in facts]
+    return Verified(judgement, packed, reasons, tuple(zip(read.lines, bounds, strict=True)))
+
+
+@dataclass(slots=True)
+class _Kept:
+    """The facts that rules prove of what is proposed, and the reasons why they refused others."""
+
+    claim: Claim
+    prec: int
+    facts: list[Fact] = field(default_factory=list)
+    reasons: list[str] = field(default_factory=list)
+
+    def judged(self, steps: Iterable[Mapping[str, Any]]) -> kernel.Judgement:
+        """The judgement by these and all steps before."""
+        proof = Proof(self.claim)
+        for step in steps:
+            try:
+                fact = kernel.infer(proof, step["rule"], step["evidence"], step.get("premises", ()), step.get("prec", self.prec))
+            except (Rejected, CertificateError) as error:
+                self.reasons.append(str(error))
+            else:
+                self.facts.append(fact)
+        return kernel.judge(self.claim, lines(self.facts))
+
+    @property
+    def proved(self) -> Proved:
+        """Each line of the proof with its bounds."""
+        bounds = [() if fact.place else as_bounds(fact.says) for fact in lines(self.facts)]
+        return tuple(zip(record(self.facts), bounds, strict=True))
