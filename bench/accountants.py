@@ -34,8 +34,8 @@ from dpverify.catalogue import read_spec
 from dpverify.trusted.facts.bounds import Infinite
 from dpverify.trusted.language.expr import Expr, Num
 from dpverify.trusted.language.model import Claim
-from dpverify.trusted.order.compare import decimal_bounds
 from dpverify.trusted.order.compare import enclose as ball
+from dpverify.trusted.order.decimals import decimal_bounds
 from dpverify.verify import verify
 
 T = TypeVar("T")

@@ -10,7 +10,7 @@ from dpverify.cli import main
 from dpverify.trusted.language.errors import ExprError, SpecError, Undecided
 from dpverify.trusted.language.expr import ONE, Pow, num, parse
 from dpverify.trusted.numbers.balls import constant
-from dpverify.trusted.order.compare import decimal_bounds
+from dpverify.trusted.order.decimals import decimal_bounds
 from dpverify.verify import verify
 
 MECHANISM = '[mechanism]\nkind = "radial"\nprofile = "exp(-r)"\nnorm = "l2"\ndimension = 3\n'

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Final
 
+from dpverify.search.counterexample import find_counterexample
 from dpverify.trusted.language.errors import DpverifyError, ExprError, Rejected, Undecided
 from dpverify.trusted.language.expr import (
     ONE,
@@ -29,7 +30,6 @@ from dpverify.trusted.language.expr import (
 )
 from dpverify.trusted.language.model import Domain, Mixture
 from dpverify.trusted.numbers.integral import integral, weighted
-from dpverify.trusted.order.compare import find_counterexample
 from dpverify.trusted.order.convexity import Shapes
 from dpverify.trusted.rules.curves import scale_family
 

@@ -14,6 +14,7 @@ import numpy as np
 from flint import arb, ctx
 
 from dpverify.search import sensitivity
+from dpverify.search.grids import diagonally
 from dpverify.search.numeric import number, vectorised
 from dpverify.trusted.facts.bounds import INFINITE
 from dpverify.trusted.language.errors import DpverifyError, ExprError, Undecided
@@ -22,7 +23,6 @@ from dpverify.trusted.language.model import Claim, Domain, Product, Radial, Tran
 from dpverify.trusted.language.rationals import MAX_EXPONENT, to_fraction
 from dpverify.trusted.numbers.balls import constant, jet, precision, rational, value
 from dpverify.trusted.numbers.integral import Additive, breaks, variable
-from dpverify.trusted.order.compare import diagonally
 from dpverify.trusted.order.geometry import differences, norm_value
 from dpverify.trusted.order.sensitivity import sensitivity_bounds
 from dpverify.trusted.parts.parameters import fixed

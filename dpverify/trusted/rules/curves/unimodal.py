@@ -38,8 +38,9 @@ from dpverify.trusted.numbers.asymptotics import End, Germ, end_jet
 from dpverify.trusted.numbers.balls import BallProgram, precision, rational, resolve
 from dpverify.trusted.numbers.integral import Piece, pieces
 from dpverify.trusted.numbers.quotients import divided
-from dpverify.trusted.order.compare import AT_LEAST_ZERO, AT_MOST_ZERO, certainly_equal, certainly_le
+from dpverify.trusted.order.compare import certainly_equal, certainly_le
 from dpverify.trusted.order.convexity import Shape, Shapes
+from dpverify.trusted.order.signs import AT_LEAST_ZERO, AT_MOST_ZERO
 
 Z: Final = Sym("z")
 REALS: Final = {"z": Domain()}
