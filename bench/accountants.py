@@ -35,8 +35,8 @@ from dpverify.search.verify import verify
 from dpverify.trusted.facts.bounds import Infinite
 from dpverify.trusted.language.expr import Expr, Num
 from dpverify.trusted.language.model import Claim
-from dpverify.trusted.order.compare import decimal_bounds
 from dpverify.trusted.order.compare import enclose as ball
+from dpverify.trusted.order.decimals import decimal_bounds
 
 T = TypeVar("T")
 

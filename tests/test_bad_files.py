@@ -11,7 +11,7 @@ from dpverify.search.verify import verify
 from dpverify.trusted.language.errors import ExprError, SpecError, Undecided
 from dpverify.trusted.language.expr import ONE, Pow, num, parse
 from dpverify.trusted.numbers.balls import constant
-from dpverify.trusted.order.compare import decimal_bounds
+from dpverify.trusted.order.decimals import decimal_bounds
 
 MECHANISM = '[mechanism]\nkind = "radial"\nprofile = "exp(-r)"\nnorm = "l2"\ndimension = 3\n'
 PAIR = (

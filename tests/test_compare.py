@@ -11,6 +11,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from dpverify.search.counterexample import find_counterexample
 from dpverify.trusted.language.errors import DpverifyError, ExprError, Undecided
 from dpverify.trusted.language.expr import (
     Add,
@@ -32,8 +33,11 @@ from dpverify.trusted.language.expr import (
     sub,
     substitute,
 )
+from dpverify.trusted.language.loading import asked_for
 from dpverify.trusted.language.model import Domain
-from dpverify.trusted.order.compare import certainly_equal, certainly_le, certainly_lt, decimal_bounds, enclose, find_counterexample, sign
+from dpverify.trusted.order.compare import certainly_equal, certainly_le, certainly_lt, enclose, sign
+from dpverify.trusted.order.decimals import decimal_bounds
+from dpverify.trusted.order.local import sign_of
 
 MP = mpmath.MPContext()
 MP.dps = 80
@@ -529,3 +533,66 @@ def test_logexprel_is_the_logarithm_of_its_quotient(u):
 def test_logexprel_of_a_parameter_is_taken_apart_only_away_from_zero():
     assert certainly_equal(parse("logexprel(b)"), parse("log((exp(b) - 1)/b)"), DOMAINS)
     assert not certainly_equal(parse("logexprel(x)"), parse("log((exp(x) - 1)/x)"), DOMAINS)
+
+
+# -- signs of parts --------------------------------------------------------------------------------
+
+
+@settings(max_examples=150, deadline=None)
+@given(_terms(3))
+def test_the_sign_that_parts_tell_is_the_sign_at_every_point_tried(a: Expr) -> None:
+    try:
+        signs = sign_of(a, DOMAINS)
+    except Undecided:
+        assume(False)
+    assert signs
+    for point in POINTS:
+        try:
+            value = by_mpmath(a, point)  # an expression with a sign has a value everywhere
+        except OverflowError:
+            continue
+        if abs(value) > MP.mpf(10) ** -60:
+            assert (1 if value > 0 else -1) in signs
+
+
+@pytest.mark.parametrize(
+    ("text", "signs"),
+    [
+        ("1 - p", {1}), ("p - 1", {-1}), ("k - 1", {1}), ("k - 2", {0, 1}), ("2 - n", {-1, 0, 1}), ("-nu/2 - d/2", {-1}),
+        ("log(p)", {-1}), ("log(n)", {0, 1}), ("log(1 + exp(-x))", {1}), ("x**2", {0, 1}), ("q*b", {0, 1}), ("sqrt(2)*x - x", {-1, 0, 1}),
+        ("erfc(x) + p", {1}), ("-asinh(b)", {-1}), ("max(x, b)", {1}), ("min(-b, x)", {-1}), ("b**x", {1}), ("1/(p - 1)", {-1}),
+        ("logerfc(b)", {-1}), ("besselk(x, b)", {1}), ("log(2) - log(3)", {-1}), ("tanh(-nu)**3", {-1}), ("abs(x)", {0, 1}),
+    ],
+)  # fmt: skip
+def test_signs_of_parts_are_what_they_are_by_hand(text: str, signs: set[int]) -> None:
+    assert sign_of(parse(text), DOMAINS) == signs
+
+
+@pytest.mark.parametrize("text", ["log(x)", "1/x", "sqrt(x)", "(-b)**x", "gamma(x)", "besselk(0, x)", "floor(x)", "0*log(x) + b"])
+def test_what_parts_do_not_show_to_be_defined_has_no_sign(text: str) -> None:
+    expr = Add((Mul((num(0), parse("log(x)"))), Sym("b"))) if text.startswith("0*") else parse(text)
+    with pytest.raises(Undecided):
+        sign_of(expr, DOMAINS)
+
+
+def test_an_empty_domain_has_no_sign() -> None:
+    for empty in (Domain(Fraction(3), Fraction(3)), Domain(Fraction(1), Fraction(2), integer=True)):
+        with pytest.raises(Undecided, match="empty"):
+            sign_of(parse("exp(x)"), {"x": empty})
+
+
+@pytest.mark.parametrize(
+    ("left", "right"), [("0", "b"), ("2", "k"), ("exp(x)", "exp(x)"), ("-nu - d", "0"), ("log(3)", "log(3)"), ("1/3", "sqrt(2)")]
+)
+def test_an_elementary_comparison_loads_no_field(left: str, right: str) -> None:
+    with asked_for() as places:
+        assert certainly_le(parse(left), parse(right), DOMAINS)
+    assert set(places) <= {"order.local"}
+
+
+def test_what_was_remembered_still_tells_what_it_was_proved_with() -> None:
+    for _ in range(2):
+        with asked_for() as places:
+            assert certainly_equal(parse("sqrt(5 + 2*sqrt(6))"), parse("sqrt(2) + sqrt(3)"))
+            assert certainly_le(parse("x*y"), parse("(x**2 + y**2)/2"), DOMAINS)
+        assert {"order.zero", "order.cases", "order.positive"} <= set(places)

@@ -26,9 +26,9 @@ from dpverify.report.markdown import code_span, literal
 from dpverify.report.page import html
 from dpverify.report.page.blocks import Link, Paragraph, beside
 from dpverify.report.page.listed import is_page, listed
+from dpverify.search.grids import diagonally
 from dpverify.trusted.language.errors import ProjectError, SpecError
 from dpverify.trusted.language.outside import printable, printable_lines, read_regular, visible
-from dpverify.trusted.order.compare import diagonally
 
 ROOT = Path(__file__).parents[1]
 RESPONSE = '[mechanism]\nkind = "table"\nrows = [["3/4", "1/4"], ["1/4", "3/4"]]\n'

@@ -11,8 +11,8 @@ from dpverify.trusted.language.errors import Undecided
 from dpverify.trusted.language.expr import Expr, Sym, add, call, mul, num, parse, power, symbols
 from dpverify.trusted.language.model import Domain
 from dpverify.trusted.numbers.balls import precision, rational, value
-from dpverify.trusted.order.compare import AT_LEAST_ZERO, POSITIVE
-from dpverify.trusted.order.convexity import Shapes, minus, plus, square, times
+from dpverify.trusted.order.convexity import Shapes
+from dpverify.trusted.order.signs import AT_LEAST_ZERO, POSITIVE, minus, plus, square, times
 
 X = Sym("x")
 CONSTANTS = st.sampled_from([num(Fraction(n, 2)) for n in (-4, -2, -1, 1, 2, 3, 6)])

@@ -20,7 +20,7 @@ from dpverify.trusted.facts.bounds import Infinite
 from dpverify.trusted.language.errors import AuditError, Undecided
 from dpverify.trusted.language.expr import Expr, symbols
 from dpverify.trusted.language.model import Claim
-from dpverify.trusted.order.compare import decimal_bounds
+from dpverify.trusted.order.decimals import decimal_bounds
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 CONTINUOUS = ("line", "radial", "product")

@@ -26,7 +26,7 @@ from dpverify.trusted.language.errors import DpverifyError, Undecided
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, format_expr, num
 from dpverify.trusted.language.model import Claim, Combinator, Compose, Group, Lipschitz, Part, PostProcess
 from dpverify.trusted.numbers.balls import constant, exact, precision, rational
-from dpverify.trusted.order.compare import decimal_bounds
+from dpverify.trusted.order.decimals import decimal_bounds
 from dpverify.trusted.parts import neighbours
 from dpverify.trusted.parts.runs import Run, check_adjacencies, merged
 from dpverify.trusted.proof import record

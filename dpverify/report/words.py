@@ -26,7 +26,7 @@ from dpverify.trusted.language.model import (
     Table,
     Translation,
 )
-from dpverify.trusted.order.compare import decimal_bounds
+from dpverify.trusted.order.decimals import decimal_bounds
 from dpverify.trusted.parts.adjacencies import stated_adjacencies
 
 _DIGITS: Final = 17

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
-from itertools import product
+from itertools import islice, product
+from math import floor
 from typing import Final
 
+from dpverify.search.grids import diagonally
 from dpverify.trusted.language.errors import DpverifyError
 from dpverify.trusted.language.expr import Expr, Num, substitute, symbols
 from dpverify.trusted.language.model import Domain
-from dpverify.trusted.order import compare
+from dpverify.trusted.order.compare import enclose
+from dpverify.trusted.order.domains import closed, contains
 
 FAR: Final = tuple(10**k for k in (4, 6, 9, 12, 15, 18, 24, 30, 45, 60, 100, 200))
 MOST_FAR: Final = 3
@@ -19,7 +22,7 @@ MOST_FAR: Final = 3
 
 def find(a: Expr, b: Expr, domains: Mapping[str, Domain]) -> dict[str, Expr] | None:
     """Rational values of the parameters, in their domains, where a > b with certainty; None where none is found."""
-    found = compare.find_counterexample(a, b, domains)
+    found = find_counterexample(a, b, domains)
     if found is not None:
         return found
     names = sorted(symbols(a) | symbols(b))
@@ -27,11 +30,46 @@ def find(a: Expr, b: Expr, domains: Mapping[str, Domain]) -> dict[str, Expr] | N
         return None
     for values in _far(names, domains):
         try:
-            if compare.enclose(substitute(a, values)) > compare.enclose(substitute(b, values)):
+            if enclose(substitute(a, values)) > enclose(substitute(b, values)):
                 return values
         except (DpverifyError, ArithmeticError):
             continue
     return None
+
+
+def find_counterexample(a: Expr, b: Expr, domains: Mapping[str, Domain], tries: int = 600) -> dict[str, Expr] | None:
+    """Rational values of the parameters, within the domains, where a > b with certainty; None where the grid has none."""
+    names = sorted(symbols(a) | symbols(b))
+    if not all(name in domains for name in names):
+        return None
+    grids = [list(_grid(domains[name])) for name in names]
+    for point in islice(diagonally(grids), tries):
+        values: dict[str, Expr] = {name: Num(value) for name, value in zip(names, point, strict=True)}
+        try:
+            left, right = enclose(substitute(a, values)), enclose(substitute(b, values))
+        except DpverifyError:
+            continue
+        if left > right:
+            return values
+    return None
+
+
+def _grid(domain: Domain) -> Iterator[Fraction]:
+    """Simple values of a domain, the simplest first."""
+    steps = [Fraction(n) for n in (1, 2, 3, 5, 10, 100, 1000)]
+    steps = [step for n in steps for step in ((n,) if n == 1 or domain.integer else (n, 1 / n))]
+    d = closed(domain)
+    if d.lower is not None and d.upper is not None:
+        inside = [d.lower + (d.upper - d.lower) * (step / (1 + step)) for step in steps]
+        found = [Fraction(floor(x)) for x in inside] if d.integer else inside
+        found += [d.lower, d.upper]
+    elif d.lower is not None:
+        found = [d.lower + step for step in steps] + [d.lower]
+    elif d.upper is not None:
+        found = [d.upper - step for step in steps] + [d.upper]
+    else:
+        found = [Fraction(0), *(x for step in steps for x in (step, -step))]
+    yield from (x for x in dict.fromkeys(found) if contains(d, x))
 
 
 def _far(names: list[str], domains: Mapping[str, Domain]) -> Iterator[dict[str, Expr]]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Final
 
+from dpverify.search.counterexample import find_counterexample
 from dpverify.trusted.language.errors import DpverifyError, ExprError, Rejected, Undecided
 from dpverify.trusted.language.expr import (
     ONE,
@@ -30,7 +31,6 @@ from dpverify.trusted.language.expr import (
 from dpverify.trusted.language.model import Domain, Mixture
 from dpverify.trusted.numbers.noise import weighted
 from dpverify.trusted.numbers.quadrature import integral
-from dpverify.trusted.order.compare import find_counterexample
 from dpverify.trusted.order.convexity import Shapes
 from dpverify.trusted.rules.curves import scale_family
 

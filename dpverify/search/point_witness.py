@@ -14,6 +14,7 @@ import numpy as np
 from flint import arb, ctx
 
 from dpverify.search import sensitivity
+from dpverify.search.grids import diagonally
 from dpverify.search.numeric import number, vectorised
 from dpverify.trusted.facts.bounds import INFINITE
 from dpverify.trusted.language.errors import DpverifyError, ExprError, Undecided
@@ -24,7 +25,6 @@ from dpverify.trusted.numbers.balls import constant, precision, rational, value
 from dpverify.trusted.numbers.jets import jet
 from dpverify.trusted.numbers.noise import Additive, variable
 from dpverify.trusted.numbers.pieces import breaks
-from dpverify.trusted.order.compare import diagonally
 from dpverify.trusted.order.geometry import differences, norm_value
 from dpverify.trusted.order.sensitivity import sensitivity_bounds
 from dpverify.trusted.parts.parameters import fixed

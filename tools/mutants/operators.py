@@ -336,7 +336,7 @@ LIMITS = re.compile(r"_?(MAX|MOST|MIN|LONGEST|LARGEST|LIMIT)")
 
 
 def _names_a_limit(node: ast.expr) -> bool:
-    """Whether a side of a comparison is a named limit of effort: to allow the limit itself or not is the same change as one more or less."""
+    """Whether a side of a comparison is a named limit of effort: to allow the limit itself is the same as one more."""
     return isinstance(node, ast.Name | ast.Attribute) and bool(LIMITS.match(getattr(node, "id", getattr(node, "attr", ""))))
 
 

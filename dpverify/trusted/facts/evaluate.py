@@ -12,7 +12,7 @@ from dpverify.trusted.facts.pairs import Profile
 from dpverify.trusted.language.errors import Undecided
 from dpverify.trusted.language.expr import Expr, Num
 from dpverify.trusted.numbers.balls import MAX_PRECISION, constant, exact
-from dpverify.trusted.order.compare import decimal_bounds
+from dpverify.trusted.order.decimals import decimal_bounds
 
 STEP: Final = 64
 """Working precisions are multiples of this many bits, so that what is prepared for one of them serves again."""

@@ -10,7 +10,7 @@ from dpverify.trusted.facts.pairs import Pair, Profile
 from dpverify.trusted.language.errors import Undecided
 from dpverify.trusted.language.expr import Num
 from dpverify.trusted.numbers.balls import exact
-from dpverify.trusted.order.compare import decimal_bounds
+from dpverify.trusted.order.decimals import decimal_bounds
 
 _DIGITS = 9
 

@@ -48,29 +48,24 @@ from dpverify.trusted.language.expr import (
 )  # fmt: skip
 from dpverify.trusted.language.model import Domain
 from dpverify.trusted.numbers.balls import constant
-from dpverify.trusted.order.compare import ANY, AT_LEAST_ZERO, AT_MOST_ZERO, NEGATIVE, NULL, POSITIVE, Sign, certainly_le, certainly_lt
+from dpverify.trusted.order.compare import certainly_le, sign_over
+from dpverify.trusted.order.laws import law
+from dpverify.trusted.order.signs import (
+    ANY,
+    AT_LEAST_ZERO,
+    AT_MOST_ZERO,
+    NEGATIVE,
+    NULL,
+    POSITIVE,
+    Sign,
+    extreme,
+    minus,
+    plus,
+    square,
+    times,
+)
 
 HALF: Final = Num(Fraction(1, 2))
-
-
-def plus(a: Sign, b: Sign) -> Sign:
-    """The signs of sums."""
-    return frozenset(s for x in a for y in b for s in ((-1, 0, 1) if x * y < 0 else (x or y,)))
-
-
-def times(a: Sign, b: Sign) -> Sign:
-    """The signs of products."""
-    return frozenset(x * y for x in a for y in b)
-
-
-def minus(a: Sign) -> Sign:
-    """The signs of negatives."""
-    return frozenset(-x for x in a)
-
-
-def square(a: Sign) -> Sign:
-    """The signs of squares."""
-    return frozenset(x * x for x in a)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,16 +153,8 @@ class Shapes:
 
     def sign(self, constant: Expr) -> Sign:
         """The signs that an expression in the parameters alone may have."""
-        if isinstance(constant, Num):
-            return frozenset(((constant.value > 0) - (constant.value < 0),))
         if constant not in self._signs:
-            below, above = certainly_le(constant, ZERO, self.domains), certainly_le(ZERO, constant, self.domains)
-            found = ANY if not (below or above) else NULL if below and above else AT_LEAST_ZERO if above else AT_MOST_ZERO
-            if found == AT_LEAST_ZERO and certainly_lt(ZERO, constant, self.domains):
-                found = POSITIVE
-            if found == AT_MOST_ZERO and certainly_lt(constant, ZERO, self.domains):
-                found = NEGATIVE
-            self._signs[constant] = found
+            self._signs[constant] = sign_over(constant, self.domains)
         return self._signs[constant]
 
     def positive(self, constant: Expr) -> bool:
@@ -253,31 +240,17 @@ class Shapes:
             return self._absolute(u)
         if name in ("min", "max"):
             return _extreme(name, [self.shape(arg) for arg in expr.args])
-        if name == "exp":
-            return u.chain(POSITIVE, POSITIVE, POSITIVE, u.bend)
         if name == "log":
             if v != POSITIVE:
                 raise _undefined(expr)
             return Shape(self.shape(sub(expr.args[0], ONE)).value, u.slope, u.log_bend)
-        if name in ("besselk", "logbesselk"):
-            if v != POSITIVE or self.name in symbols(expr.args[0]):
-                raise _undefined(expr)
-            # K_v(x) is the integral of exp(-x cosh t) cosh(v t): it falls and is log-convex
-            logarithm = u.chain(ANY, NEGATIVE, AT_LEAST_ZERO)
-            return logarithm if name == "logbesselk" else u.chain(POSITIVE, NEGATIVE, POSITIVE, logarithm.bend)
-        if name == "cosh":
-            return u.chain(POSITIVE, v, POSITIVE, plus(square(u.slope), times(v, u.bend)))
-        if name == "erfc":
-            return u.chain(POSITIVE, NEGATIVE, v, u.chain(ANY, NEGATIVE, NEGATIVE).bend)
-        if name == "logerfc":
-            return u.chain(minus(v), NEGATIVE, NEGATIVE)
-        if name == "sinh":
-            return u.chain(v, POSITIVE, v)
-        if name == "logexprel":  # the logarithm of a mean of exp(t u) over t in [0, 1]
-            return u.chain(v, POSITIVE, POSITIVE)
-        if name in ("tanh", "asinh", "erf"):
-            return u.chain(v, POSITIVE, minus(v))
-        raise Undecided(f"no shape rule for {name}.")
+        if any(self.name in symbols(arg) for arg in expr.args[:-1]):
+            raise _undefined(expr)
+        row = law(name, v)
+        if row is None:
+            raise _undefined(expr) if name in ("besselk", "logbesselk") else Undecided(f"no shape rule for {name}.")
+        log_bend = plus(times(row.log_bend, square(u.slope)), times(row.log_slope, u.bend))
+        return u.chain(row.value, row.slope, row.bend, log_bend)
 
     def _absolute(self, u: Shape) -> Shape:
         if u.value <= AT_LEAST_ZERO:
@@ -562,8 +535,7 @@ def _largest_root(parts: list[Shape]) -> Fraction | None:
 
 
 def _extreme(name: str, parts: list[Shape]) -> Shape:
-    pick = min if name == "min" else max
-    value = reduce(lambda a, b: frozenset(pick(x, y) for x in a for y in b), (part.value for part in parts))
+    value = extreme(name, [part.value for part in parts])
     slope: Sign = frozenset().union(*(part.slope for part in parts))
     if name == "max":
         return Shape(value, slope, AT_LEAST_ZERO if all(part.convex for part in parts) else ANY, ANY, _largest_root(parts))

@@ -15,7 +15,7 @@ from dpverify.report.svg import Chart, Series
 from dpverify.trusted.language.errors import DpverifyError
 from dpverify.trusted.language.expr import parse, substitute
 from dpverify.trusted.language.model import Claim
-from dpverify.trusted.order.compare import decimal_bounds
+from dpverify.trusted.order.decimals import decimal_bounds
 
 TITLE = "What refutes it"
 _NUMBERS: Final = Context(prec=30, Emin=MIN_EMIN, Emax=MAX_EMAX)

@@ -20,11 +20,12 @@ from dpverify.trusted.language.expr import ONE, Expr, Num, Sym, add, div, format
 from dpverify.trusted.language.model import L1, Claim, Domain, Norm, Product, Radial, Translation, neg_log_profile, on_integers
 from dpverify.trusted.language.rationals import to_fraction
 from dpverify.trusted.numbers.quotients import divided
-from dpverify.trusted.order.compare import AT_LEAST_ZERO, certainly_le
+from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.order.convexity import Shape, Shapes
 from dpverify.trusted.order.geometry import l1_radius
 from dpverify.trusted.order.integers import is_whole
 from dpverify.trusted.order.sensitivity import sensitivity_bounds, whole_part
+from dpverify.trusted.order.signs import AT_LEAST_ZERO
 from dpverify.trusted.parts.parameters import fixed
 
 

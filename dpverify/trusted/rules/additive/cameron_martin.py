@@ -11,7 +11,8 @@ from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import ZERO, Num, call, div, mul, neg, num, power
 from dpverify.trusted.language.model import Claim, EllipticalProcess, Part, Source
 from dpverify.trusted.numbers.balls import constant, exact, finite, precision
-from dpverify.trusted.order.compare import certainly_lt, decimal_bounds
+from dpverify.trusted.order.compare import certainly_lt
+from dpverify.trusted.order.decimals import decimal_bounds
 from dpverify.trusted.parts.runs import Run, reach
 from dpverify.trusted.rules.curves import elliptical_process, scale_mixture
 from dpverify.trusted.rules.guarantees import conversions

@@ -51,8 +51,8 @@ from dpverify.trusted.language.expr import (
     symbols,
 )
 from dpverify.trusted.language.model import Claim, Domain, Mixture, Radial, Source
-from dpverify.trusted.order.compare import NEGATIVE, NULL, POSITIVE
 from dpverify.trusted.order.convexity import Shapes
+from dpverify.trusted.order.signs import NEGATIVE, NULL, POSITIVE
 from dpverify.trusted.rules.additive import concave_exponent, convex_exponent, divergence, modulus, point_witness, power_identity
 from dpverify.trusted.rules.additive.mixture_concave import read_scale
 from dpverify.trusted.rules.curves import scale_family

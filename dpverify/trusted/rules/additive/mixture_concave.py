@@ -20,9 +20,9 @@ from dpverify.trusted.language.model import Claim, Domain, Mixture, Source
 from dpverify.trusted.numbers.balls import exact, precision
 from dpverify.trusted.numbers.integrability import integrable
 from dpverify.trusted.numbers.quadrature import integral
-from dpverify.trusted.order.compare import AT_LEAST_ZERO
 from dpverify.trusted.order.convexity import Shapes
 from dpverify.trusted.order.sensitivity import sensitivity_bounds
+from dpverify.trusted.order.signs import AT_LEAST_ZERO
 from dpverify.trusted.rules.additive.additive import is_natural
 from dpverify.trusted.rules.curves import scale_family
 

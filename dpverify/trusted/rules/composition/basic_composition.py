@@ -14,7 +14,8 @@ from dpverify.trusted.language.expr import Expr, Num, add, mul, num
 from dpverify.trusted.language.model import Claim, Combinator, Part, Source, kind_of
 from dpverify.trusted.language.rationals import read_fraction
 from dpverify.trusted.numbers.balls import rational
-from dpverify.trusted.order.compare import certainly_le, decimal_bounds
+from dpverify.trusted.order.compare import certainly_le
+from dpverify.trusted.order.decimals import decimal_bounds
 from dpverify.trusted.parts import neighbours
 from dpverify.trusted.parts.runs import Run, check_adjacencies, leaf, merged, neighbours_assumed
 from dpverify.trusted.rules.composition import post_processing

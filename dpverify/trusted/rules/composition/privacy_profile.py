@@ -17,7 +17,8 @@ from dpverify.trusted.language.expr import ZERO, Expr, Num
 from dpverify.trusted.language.model import Claim, Source
 from dpverify.trusted.language.rationals import read_fraction
 from dpverify.trusted.numbers.balls import constant, exact, finite, rational
-from dpverify.trusted.order.compare import certainly_le, decimal_bounds
+from dpverify.trusted.order.compare import certainly_le
+from dpverify.trusted.order.decimals import decimal_bounds
 from dpverify.trusted.parts.runs import check_adjacencies, neighbours_assumed, whole
 
 NAME: Final = "privacy-profile"

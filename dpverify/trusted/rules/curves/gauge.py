@@ -43,11 +43,12 @@ from dpverify.trusted.numbers.asymptotics import End, end_jet
 from dpverify.trusted.numbers.balls import constant, exact, hull, precision, rational
 from dpverify.trusted.numbers.integrability import has_normaliser
 from dpverify.trusted.numbers.jets import jet
-from dpverify.trusted.order.compare import AT_LEAST_ZERO, certainly_equal, certainly_le
+from dpverify.trusted.order.compare import certainly_equal, certainly_le
 from dpverify.trusted.order.cones import Cones, dot, matrix, up_to_sign, vertices
 from dpverify.trusted.order.convexity import Shapes
 from dpverify.trusted.order.geometry import Sensitivity, Vector
 from dpverify.trusted.order.polyhedra import Shift
+from dpverify.trusted.order.signs import AT_LEAST_ZERO
 from dpverify.trusted.parts.exponents import Exponent, exponent
 from dpverify.trusted.parts.runs import Run, reach
 from dpverify.trusted.rules.curves import laplace, optimal_composition

@@ -38,9 +38,10 @@ from dpverify.trusted.language.expr import ZERO, Expr, Num, derivative, div, for
 from dpverify.trusted.language.model import L2, Radial, Source
 from dpverify.trusted.numbers.balls import precision
 from dpverify.trusted.numbers.quotients import divided
-from dpverify.trusted.order.compare import AT_LEAST_ZERO, NULL, POSITIVE, certainly_equal
+from dpverify.trusted.order.compare import certainly_equal
 from dpverify.trusted.order.convexity import Shapes
 from dpverify.trusted.order.geometry import Sensitivity, norm_faults
+from dpverify.trusted.order.signs import AT_LEAST_ZERO, NULL, POSITIVE
 from dpverify.trusted.parts.runs import Run, reach
 from dpverify.trusted.rules.curves import t_noise
 from dpverify.trusted.rules.curves.lunes import Lunes

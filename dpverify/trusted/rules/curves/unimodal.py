@@ -40,8 +40,9 @@ from dpverify.trusted.numbers.jets import BallProgram
 from dpverify.trusted.numbers.kinks import resolve
 from dpverify.trusted.numbers.pieces import Piece, pieces
 from dpverify.trusted.numbers.quotients import divided
-from dpverify.trusted.order.compare import AT_LEAST_ZERO, AT_MOST_ZERO, certainly_equal, certainly_le
+from dpverify.trusted.order.compare import certainly_equal, certainly_le
 from dpverify.trusted.order.convexity import Shape, Shapes
+from dpverify.trusted.order.signs import AT_LEAST_ZERO, AT_MOST_ZERO
 
 Z: Final = Sym("z")
 REALS: Final = {"z": Domain()}

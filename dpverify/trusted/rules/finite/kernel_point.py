@@ -28,6 +28,7 @@ from dpverify.trusted.language.expr import (
 from dpverify.trusted.language.model import Claim, Kernel, Source
 from dpverify.trusted.numbers.balls import constant, hull, value
 from dpverify.trusted.order import compare
+from dpverify.trusted.order.decimals import decimal_bounds
 from dpverify.trusted.rules.finite.densities import KINKS, fraction
 from dpverify.trusted.rules.finite.normaliser import check_normaliser
 
@@ -143,4 +144,4 @@ def _settled(expr: Expr, outputs: Mapping[str, arb]) -> Expr:
 def _decimals(ball: arb) -> list[str]:
     """Two decimals that enclose a ball."""
     low, high = (Num(fraction(end)) for end in (ball.lower(), ball.upper()))
-    return [compare.decimal_bounds(low, 12)[0], compare.decimal_bounds(high, 12)[1]]
+    return [decimal_bounds(low, 12)[0], decimal_bounds(high, 12)[1]]

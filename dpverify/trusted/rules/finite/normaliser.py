@@ -52,7 +52,8 @@ from dpverify.trusted.language.expr import (
 from dpverify.trusted.language.model import Claim, Domain, Kernel
 from dpverify.trusted.numbers.balls import constant, hull, rational, value
 from dpverify.trusted.numbers.quadrature import integral
-from dpverify.trusted.order.compare import certainly_equal, certainly_le, certainly_lt, decimal_bounds
+from dpverify.trusted.order.compare import certainly_equal, certainly_le, certainly_lt
+from dpverify.trusted.order.decimals import decimal_bounds
 from dpverify.trusted.rules.finite.densities import KINKS, fraction, has_kinks
 
 WHAT: Final = "kernel"

@@ -19,7 +19,8 @@ from dpverify.trusted.language.errors import Undecided
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, add, call, div, format_expr, mul, neg, num, power, sub, symbols
 from dpverify.trusted.language.model import Source
 from dpverify.trusted.numbers.balls import exact, precision
-from dpverify.trusted.order.compare import certainly_le, certainly_lt, decimal_bounds, enclose
+from dpverify.trusted.order.compare import certainly_le, certainly_lt, enclose
+from dpverify.trusted.order.decimals import decimal_bounds
 from dpverify.trusted.rules.curves import gaussian
 from dpverify.trusted.rules.guarantees import guarantees
 

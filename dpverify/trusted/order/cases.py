@@ -1,0 +1,99 @@
+"""Comparisons of expressions in parameters: as they stand, or on parts of a domain, or with min, max and abs replaced."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from fractions import Fraction
+from typing import Final
+
+from flint import ctx
+
+from dpverify.trusted.language.errors import DpverifyError
+from dpverify.trusted.language.expr import Call, Expr, Sym, children, neg, rebuild, symbols
+from dpverify.trusted.language.loading import remembered
+from dpverify.trusted.language.model import Domain
+from dpverify.trusted.order.expressions import ratio
+from dpverify.trusted.order.field import Effort, Field
+from dpverify.trusted.order.signs import AT_LEAST_ZERO, AT_MOST_ZERO, NULL, Sign
+
+MAX_KINKS: Final = 5
+"""How many times a statement is taken apart into cases."""
+
+
+@remembered(4096)
+def _remembered(a: Expr, b: Expr, domains: tuple[tuple[str, Domain], ...], wanted: Sign, prec: int) -> bool:
+    return _by_cases(a, b, dict(domains), wanted, Effort())
+
+
+def decided(a: Expr, b: Expr, domains: Mapping[str, Domain], wanted: Sign) -> bool:
+    """Whether b - a is proved to have a sign in `wanted`."""
+    return _remembered(a, b, tuple(domains.items()), wanted, ctx.prec)
+
+
+def _by_cases(a: Expr, b: Expr, domains: Mapping[str, Domain], wanted: Sign, effort: Effort, depth: int = 0) -> bool:
+    """The statement as it stands, or on parts of a domain, or with min, max and abs replaced by what they may be."""
+    if depth > MAX_KINKS:
+        return False
+
+    def again(left: Expr, right: Expr) -> bool:
+        return _by_cases(left, right, domains, wanted, effort, depth + 1)
+
+    kinks = [*_kinks(a), *_kinks(b)]
+    choices: list[tuple[Expr, Expr]] = []
+    try:
+        # Both sides have a value at all parameter values; what follows may then leave parts of them out.
+        field = Field(domains, effort)
+        left, right = ratio(field, a), ratio(field, b)
+        if wanted != NULL:
+            if isinstance(b, Call) and b.name == "max" and any(again(a, part) for part in b.args):
+                return True
+            if isinstance(a, Call) and a.name == "min" and any(again(part, b) for part in a.args):
+                return True
+        difference = field.subtract(right, left)
+        if field.is_zero(difference.num):
+            return 0 in wanted
+        if wanted != NULL and field.ratio_sign(difference) <= wanted:
+            return True
+        for kink in kinks:
+            found = _choices(kink, field)
+            if len(found) > 1:
+                choices = [(_exchange(a, kink, choice), _exchange(b, kink, choice)) for choice in found]
+                break
+    except (DpverifyError, RecursionError):
+        pass
+    for kink in kinks:
+        inside = kink.args[0]
+        if kink.name == "abs" and isinstance(inside, Sym) and _straddles(domains[inside.name]):
+            whole = domains[inside.name]
+            halves = (replace(whole, lower=Fraction(0), lower_open=False), replace(whole, upper=Fraction(0), upper_open=False))
+            return all(_by_cases(a, b, {**domains, inside.name: half}, wanted, effort, depth + 1) for half in halves)
+    return bool(choices) and all(again(*choice) for choice in choices)
+
+
+def _straddles(d: Domain) -> bool:
+    return (d.lower is None or d.lower < 0) and (d.upper is None or d.upper > 0)
+
+
+def _kinks(expr: Expr) -> Iterator[Call]:
+    for part in children(expr):
+        yield from _kinks(part)
+    if isinstance(expr, Call) and expr.name in ("min", "max", "abs") and symbols(expr):
+        yield expr
+
+
+def _choices(kink: Call, field: Field) -> tuple[Expr, ...]:
+    """Expressions one of which the kink equals at every parameter value; a single one where it is decided."""
+    if kink.name == "abs":
+        signs = field.ratio_sign(ratio(field, kink.args[0]))
+        minus = neg(kink.args[0])
+        return kink.args if signs <= AT_LEAST_ZERO else (minus,) if signs <= AT_MOST_ZERO else (*kink.args, minus)
+    wanted = AT_MOST_ZERO if kink.name == "min" else AT_LEAST_ZERO
+    for best in kink.args:
+        if all(field.ratio_sign(field.subtract(ratio(field, best), ratio(field, other))) <= wanted for other in kink.args):
+            return (best,)
+    return kink.args
+
+
+def _exchange(expr: Expr, old: Expr, new: Expr) -> Expr:
+    return new if expr == old else rebuild(expr, lambda part: _exchange(part, old, new))

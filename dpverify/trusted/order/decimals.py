@@ -1,0 +1,68 @@
+"""Decimals that enclose a constant, for readers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from math import ceil, floor
+from typing import Final
+
+from flint import arb
+
+from dpverify.trusted.language.errors import Undecided
+from dpverify.trusted.language.expr import Expr, Num
+from dpverify.trusted.numbers.balls import constant, precision
+from dpverify.trusted.order.compare import sign
+
+MAX_BINARY_EXPONENT: Final = 1_000_000
+"""The largest power of two that is written out as a decimal."""
+
+
+def decimal_bounds(expr: Expr, digits: int) -> tuple[str, str]:
+    """Two decimals of `digits` significant digits, rounded outward, that enclose the constant.
+
+    Raises Undecided where no finite enclosure is found, ValueError for fewer than one digit.
+    """
+    if digits < 1:
+        raise ValueError(f"{digits} digits; at least one is needed.")
+    if isinstance(expr, Num):
+        return _decimal(expr.value, digits, floor), _decimal(expr.value, digits, ceil)
+    if sign(expr) == 0:
+        return "0", "0"
+    bits = 64 + 4 * digits
+    for prec in (bits, 2 * bits, 4 * bits, 4096 + bits):
+        with precision(prec):
+            ball = constant(expr)
+        if ball.is_finite() and (prec > 4096 or ball.rel_accuracy_bits() > 4 * digits):
+            break
+    else:
+        raise Undecided("no finite enclosure of the constant: it is undefined, or needs more precision.")
+    middle, radius = _exact(ball.mid()), _exact(ball.rad())
+    low, high = middle - radius, middle + radius
+    return _decimal(low, digits, floor), _decimal(high, digits, ceil)
+
+
+def _exact(point: arb) -> Fraction:
+    mantissa, exponent = point.man_exp()
+    if abs(exponent) > MAX_BINARY_EXPONENT:
+        raise Undecided("a number too large or too small to write as a decimal.")
+    return int(mantissa) * Fraction(2) ** int(exponent)
+
+
+def _decimal(value: Fraction, digits: int, rounding: Callable[[Fraction], int]) -> str:
+    """`value` rounded to significant digits in the direction of `rounding`, in the language of expressions."""
+    if value == 0:
+        return "0"
+    size = abs(value)
+    exponent = len(str(size.numerator)) - len(str(size.denominator))  # of the leading digit, or one too many
+    if size < Fraction(10) ** exponent:
+        exponent -= 1
+    units = rounding(value / Fraction(10) ** (exponent - digits + 1))
+    if abs(units) == 10**digits:
+        units, exponent = units // 10, exponent + 1
+    minus, text = "-" if units < 0 else "", str(abs(units))
+    if -5 <= exponent < 0:
+        return f"{minus}0.{'0' * (-exponent - 1)}{text}"
+    if 0 <= exponent < digits:
+        return f"{minus}{text[: exponent + 1]}" + (f".{text[exponent + 1 :]}" if exponent + 1 < digits else "")
+    return f"{minus}{text[0]}" + (f".{text[1:]}" if digits > 1 else "") + f"e{exponent}"

@@ -1,0 +1,125 @@
+"""The sign of an expression from the signs of its parts alone, over domains of its parameters: nothing is multiplied out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from functools import reduce
+
+from dpverify.trusted.language.errors import Undecided
+from dpverify.trusted.language.expr import ONE, Add, Call, Expr, Mul, Num, Pow, Sym, sub, symbols
+from dpverify.trusted.language.model import Domain
+from dpverify.trusted.numbers.balls import constant, finite
+from dpverify.trusted.order.domains import closed, contains, is_empty
+from dpverify.trusted.order.laws import law
+from dpverify.trusted.order.signs import ANY, AT_LEAST_ZERO, POSITIVE, Sign, extreme, sign_of_ball, square, times
+
+
+def sign_of(expr: Expr, domains: Mapping[str, Domain]) -> Sign:
+    """The signs that an expression may have. Raises Undecided where it is not certainly defined at all parameters of the domains."""
+    if not symbols(expr):
+        return _of_constant(expr)
+    if isinstance(expr, Sym):
+        return of_interval(_known(expr.name, domains))
+    if isinstance(expr, Add):
+        return of_interval(_sum([_range(part, domains) for part in expr.args]))
+    if isinstance(expr, Mul):
+        return reduce(times, [sign_of(part, domains) for part in expr.args])
+    if isinstance(expr, Pow):
+        return _power(expr, domains)
+    assert isinstance(expr, Call)
+    return _call(expr, domains)
+
+
+def _of_constant(expr: Expr) -> Sign:
+    sign = sign_of_ball(finite(constant(expr)))
+    return ANY if sign is None else frozenset((sign,))
+
+
+def of_interval(d: Domain) -> Sign:
+    """The signs of the numbers between the ends."""
+    negative, positive = d.lower is None or d.lower < 0, d.upper is None or d.upper > 0
+    return frozenset(sign for sign, there in ((-1, negative), (0, contains(d, Fraction(0))), (1, positive)) if there)
+
+
+def _between(signs: Sign) -> Domain:
+    """The least interval that holds all numbers of these signs."""
+    below, above = -1 in signs, 1 in signs
+    whole = 0 not in signs
+    return Domain(None if below else Fraction(0), None if above else Fraction(0), lower_open=whole, upper_open=whole)
+
+
+def _range(term: Expr, domains: Mapping[str, Domain]) -> Domain:
+    """An interval that holds the values of a term of a sum."""
+    if isinstance(term, Num):
+        return Domain(term.value, term.value, lower_open=False, upper_open=False)
+    if isinstance(term, Sym):
+        return _known(term.name, domains)
+    if (
+        isinstance(term, Mul)
+        and len(term.args) == 2
+        and isinstance(term.args[0], Num)
+        and isinstance(term.args[1], Sym)
+        and term.args[0].value
+    ):
+        return _scaled(_known(term.args[1].name, domains), term.args[0].value)
+    return _between(sign_of(term, domains))
+
+
+def _known(name: str, domains: Mapping[str, Domain]) -> Domain:
+    domain = closed(domains[name])
+    if is_empty(domain):
+        raise Undecided(f"the domain of {name!r} is empty.")
+    return domain
+
+
+def _scaled(d: Domain, factor: Fraction) -> Domain:
+    low, high = (None if end is None else factor * end for end in (d.lower, d.upper))
+    return Domain(low, high, d.lower_open, d.upper_open) if factor > 0 else Domain(high, low, d.upper_open, d.lower_open)
+
+
+def _sum(parts: Sequence[Domain]) -> Domain:
+    """An interval that holds all sums of numbers of the intervals."""
+    lows, highs = [d.lower for d in parts if d.lower is not None], [d.upper for d in parts if d.upper is not None]
+    return Domain(
+        sum(lows, Fraction(0)) if len(lows) == len(parts) else None,
+        sum(highs, Fraction(0)) if len(highs) == len(parts) else None,
+        any(d.lower_open for d in parts),
+        any(d.upper_open for d in parts),
+    )
+
+
+def of_power(base: Sign, exponent: Num) -> Sign | None:
+    """The signs of a power with a rational exponent; None where it is not certainly defined."""
+    e = exponent.value
+    if e.denominator == 1 and (e > 0 or 0 not in base):
+        return POSITIVE if e == 0 else square(base) if e % 2 == 0 else base
+    return base if base <= (AT_LEAST_ZERO if e > 0 else POSITIVE) else None
+
+
+def _power(expr: Pow, domains: Mapping[str, Domain]) -> Sign:
+    base = sign_of(expr.base, domains)
+    if isinstance(expr.exponent, Num):
+        found = of_power(base, expr.exponent)
+        if found is not None:
+            return found
+    elif base == POSITIVE:
+        sign_of(expr.exponent, domains)  # it has a value
+        return POSITIVE
+    raise Undecided("a power that is not certainly defined.")
+
+
+def _call(expr: Call, domains: Mapping[str, Domain]) -> Sign:
+    signs = [sign_of(arg, domains) for arg in expr.args]
+    if expr.name in ("min", "max"):
+        return extreme(expr.name, signs)
+    if expr.name == "abs":
+        return square(signs[0])
+    if expr.name == "gamma" and signs[0] == POSITIVE:
+        return POSITIVE
+    if expr.name == "log" and signs[0] == POSITIVE:
+        return sign_of(sub(expr.args[0], ONE), domains)
+    found = law(expr.name, signs[-1])
+    if found is None:
+        raise Undecided(f"a value of {expr.name} that is not certainly defined.")
+    return found.value
