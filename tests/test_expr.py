@@ -8,6 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from dpverify.trusted.language import expr as language
+from dpverify.trusted.language.derivatives import derivative
 from dpverify.trusted.language.errors import ExprError
 from dpverify.trusted.language.expr import (
     PI,
@@ -16,13 +17,11 @@ from dpverify.trusted.language.expr import (
     Sym,
     add,
     call,
-    derivative,
     div,
     format_expr,
     linear_part,
     mul,
     neg,
-    neg_log,
     num,
     parse,
     parse_number,
@@ -30,6 +29,7 @@ from dpverify.trusted.language.expr import (
     substitute,
     symbols,
 )
+from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.numbers.balls import constant, precision, rational, value
 
 SMALL = st.fractions(-6, 6, max_denominator=12)

@@ -8,7 +8,8 @@ from flint import arb
 
 from dpverify.search.ends import infinite_ends, integrable_at
 from dpverify.trusted.language.errors import Undecided
-from dpverify.trusted.language.expr import Num, neg_log, num, parse
+from dpverify.trusted.language.expr import Num, num, parse
+from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.model import L1, L2, Product, Radial, Translation
 from dpverify.trusted.numbers.asymptotics import End
 from dpverify.trusted.numbers.integrability import has_normaliser

@@ -20,7 +20,8 @@ from dpverify.search.ends import integrable_at
 from dpverify.search.mixtures import scale_of
 from dpverify.search.numeric import Array, number, vectorised
 from dpverify.trusted.language.errors import DpverifyError
-from dpverify.trusted.language.expr import ONE, Call, Expr, Num, Sym, add, call, children, mul, neg, neg_log, num, rebuild, sub, symbols
+from dpverify.trusted.language.expr import ONE, Call, Expr, Num, Sym, add, call, children, mul, neg, num, rebuild, sub, symbols
+from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.model import Claim, Mechanism, Mixture, Product, Radial, Staircase, Translation
 from dpverify.trusted.numbers.asymptotics import End
 from dpverify.trusted.numbers.balls import constant, precision, rational, value

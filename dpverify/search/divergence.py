@@ -11,23 +11,8 @@ from flint import arb
 
 from dpverify.search import point_witness, sensitivity
 from dpverify.trusted.language.errors import DpverifyError
-from dpverify.trusted.language.expr import (
-    ZERO,
-    Expr,
-    Num,
-    add,
-    children,
-    div,
-    format_expr,
-    mul,
-    neg,
-    neg_log,
-    num,
-    parse,
-    sqrt,
-    sub,
-    symbols,
-)
+from dpverify.trusted.language.expr import ZERO, Expr, Num, add, children, div, format_expr, mul, neg, num, parse, sqrt, sub, symbols
+from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.model import Claim, Product, Radial, Translation
 from dpverify.trusted.numbers import quotients
 from dpverify.trusted.numbers.asymptotics import End, end_jet

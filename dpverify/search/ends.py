@@ -7,7 +7,8 @@ from fractions import Fraction
 from itertools import chain
 
 from dpverify.trusted.language.errors import ExprError, Undecided
-from dpverify.trusted.language.expr import ONE, Expr, Sym, call, mul, neg, neg_log, power, sub
+from dpverify.trusted.language.expr import ONE, Expr, Sym, call, mul, neg, power, sub
+from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.model import Translation
 from dpverify.trusted.numbers.asymptotics import End, Germ, end_jet
 from dpverify.trusted.numbers.integrability import STARTS, end_mass, end_name, later_ends, singular_ends

@@ -22,12 +22,12 @@ from dpverify.trusted.language.expr import (
     format_expr,
     mul,
     neg,
-    neg_log,
     parse,
     power,
     substitute,
     symbols,
 )
+from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.model import Domain, Mixture
 from dpverify.trusted.numbers.noise import weighted
 from dpverify.trusted.numbers.quadrature import integral

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from flint import arb
 
+from dpverify.trusted.language.derivatives import derivative
 from dpverify.trusted.language.errors import DpverifyError, ExprError, Rejected
 from dpverify.trusted.language.expr import (
     ONE,
@@ -26,7 +27,6 @@ from dpverify.trusted.language.expr import (
     add,
     call,
     children,
-    derivative,
     div,
     format_expr,
     linear_part,

@@ -18,7 +18,8 @@ from dpverify.search.grids import diagonally
 from dpverify.search.numeric import number, vectorised
 from dpverify.trusted.facts.bounds import INFINITE
 from dpverify.trusted.language.errors import DpverifyError, ExprError, Undecided
-from dpverify.trusted.language.expr import ZERO, Expr, Num, add, div, format_expr, mul, neg_log, num, power, substitute
+from dpverify.trusted.language.expr import ZERO, Expr, Num, add, div, format_expr, mul, num, power, substitute
+from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.model import Claim, Domain, Product, Radial, Translation
 from dpverify.trusted.language.rationals import MAX_EXPONENT, to_fraction
 from dpverify.trusted.numbers.balls import constant, precision, rational, value

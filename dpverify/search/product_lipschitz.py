@@ -7,7 +7,8 @@ from typing import Any, Final
 
 from dpverify.search.closed_form import sensitivity_evidence
 from dpverify.trusted.language.errors import DpverifyError, Undecided
-from dpverify.trusted.language.expr import Expr, Num, format_expr, linear_part, neg, neg_log, symbols
+from dpverify.trusted.language.expr import Expr, Num, format_expr, linear_part, neg, symbols
+from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.model import Claim, Product
 from dpverify.trusted.numbers.asymptotics import End
 from dpverify.trusted.numbers.balls import exact, precision, rational

@@ -11,7 +11,8 @@ from scipy.ndimage import minimum_filter1d
 from dpverify.search.numeric import vectorised
 from dpverify.search.verify import verify
 from dpverify.trusted.facts.bounds import Infinite
-from dpverify.trusted.language.expr import Sym, neg_log, num, parse, substitute
+from dpverify.trusted.language.expr import Sym, num, parse, substitute
+from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.model import L1, L2, LINF, Claim, Norm, Product, Radial, Translation
 from dpverify.trusted.numbers.balls import value
 

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from dpverify.search import modulus as search
 from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected
-from dpverify.trusted.language.expr import Num, mul, neg_log, num, parse
+from dpverify.trusted.language.expr import Num, mul, num, parse
+from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.model import L1, L2, LINF, Claim, Domain, Product, Query, Radial, Translation
 from dpverify.trusted.numbers.balls import constant, precision, rational
 from dpverify.trusted.order.compare import certainly_equal, certainly_le, certainly_lt

@@ -16,7 +16,8 @@ from dpverify.audits.declared.base import Array, Function
 from dpverify.search.mixtures import scale_of
 from dpverify.search.numeric import number, vectorised
 from dpverify.trusted.language.errors import AuditError, DpverifyError
-from dpverify.trusted.language.expr import Expr, neg_log
+from dpverify.trusted.language.expr import Expr
+from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.model import Mixture
 from dpverify.trusted.numbers.pieces import breaks
 

@@ -16,7 +16,7 @@ from fractions import Fraction
 from typing import Any, Final
 
 from dpverify.trusted.language.errors import CertificateError, ExprError
-from dpverify.trusted.language.expr import Expr, Num, format_expr, neg_log, parse
+from dpverify.trusted.language.expr import Expr, Num, format_expr, parse
 
 Matrix = tuple[tuple[Fraction, ...], ...]
 TIGHT: Final = "tight"
@@ -334,11 +334,6 @@ class Claim:
 def on_integers(noise: Mechanism) -> bool:
     """Whether a mechanism adds noise on the integers."""
     return isinstance(noise, Translation) and noise.integers
-
-
-def neg_log_profile(mechanism: Radial | Translation | Product) -> Expr:
-    """h = -log(density) of additive noise, in r or z."""
-    return neg_log(mechanism.profile if isinstance(mechanism, Radial) else mechanism.density)
 
 
 # -- the canonical form ------------------------------------------------------------------------

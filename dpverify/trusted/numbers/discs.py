@@ -9,8 +9,9 @@ from typing import Final
 
 from flint import acb, arb
 
+from dpverify.trusted.language.derivatives import derivative
 from dpverify.trusted.language.errors import ExprError
-from dpverify.trusted.language.expr import ZERO, Expr, Mul, Num, Pow, Sym, derivative, mul, sub, substitute
+from dpverify.trusted.language.expr import ZERO, Expr, Mul, Num, Pow, Sym, mul, sub, substitute
 from dpverify.trusted.numbers.balls import rational
 from dpverify.trusted.numbers.complex import compiled
 

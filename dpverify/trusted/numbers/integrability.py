@@ -18,8 +18,9 @@ from typing import Final
 from flint import arb
 
 from dpverify.trusted.language.errors import ExprError, Undecided
-from dpverify.trusted.language.expr import Expr, Num, Sym, add, neg_log, substitute
+from dpverify.trusted.language.expr import Expr, Num, Sym, add, substitute
 from dpverify.trusted.language.loading import load, remembered
+from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.model import Translation
 from dpverify.trusted.numbers.asymptotics import End, Germ, end_jet
 from dpverify.trusted.numbers.balls import hull, rational, value

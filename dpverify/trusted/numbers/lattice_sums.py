@@ -8,7 +8,8 @@ from typing import Final
 from flint import arb, ctx
 
 from dpverify.trusted.language.errors import ExprError, Undecided
-from dpverify.trusted.language.expr import Expr, Sym, neg, neg_log, substitute
+from dpverify.trusted.language.expr import Expr, Sym, neg, substitute
+from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.numbers.asymptotics import End, Germ, end_jet
 from dpverify.trusted.numbers.balls import finite, hull, precision, rational, value
 from dpverify.trusted.numbers.integrability import STARTS, end_mass

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from flint import acb, arb, ctx
 
@@ -19,10 +19,12 @@ from dpverify.trusted.language.model import Translation
 from dpverify.trusted.numbers.asymptotics import End
 from dpverify.trusted.numbers.balls import precision, rational, value
 from dpverify.trusted.numbers.complex import Complex, compiled
-from dpverify.trusted.numbers.discs import Disc
 from dpverify.trusted.numbers.integrability import end_mass, end_name, later_ends, singular_ends
 from dpverify.trusted.numbers.noise import Additive, domain, variable, whole_density
 from dpverify.trusted.numbers.pieces import Piece, pieces
+
+if TYPE_CHECKING:
+    from dpverify.trusted.numbers.discs import Disc
 
 WORKING: Final = 80
 """Bits for quadrature; ends of the order of 2^-1000 need no more, exponents are unbounded."""

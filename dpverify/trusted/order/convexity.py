@@ -19,6 +19,7 @@ from fractions import Fraction
 from functools import reduce
 from typing import Final
 
+from dpverify.trusted.language.derivatives import derivative
 from dpverify.trusted.language.errors import ExprError, Undecided
 from dpverify.trusted.language.expr import (
     ONE,
@@ -33,7 +34,6 @@ from dpverify.trusted.language.expr import (
     Sym,
     add,
     call,
-    derivative,
     div,
     format_expr,
     linear_part,
@@ -45,7 +45,7 @@ from dpverify.trusted.language.expr import (
     sub,
     substitute,
     symbols,
-)  # fmt: skip
+)
 from dpverify.trusted.language.model import Domain
 from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.order.compare import certainly_le, sign_over

@@ -11,7 +11,8 @@ from typing import Final
 from flint import arb
 
 from dpverify.trusted.language.errors import Rejected
-from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, add, call, div, format_expr, mul, neg, neg_log, power, sub
+from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, add, call, div, format_expr, mul, neg, power, sub
+from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.model import Claim, Domain, Exponential, Table
 from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.order import compare

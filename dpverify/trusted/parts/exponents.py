@@ -7,7 +7,8 @@ from fractions import Fraction
 from typing import Final
 
 from dpverify.trusted.language.errors import ExprError, Rejected, Undecided
-from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, format_expr, neg_log, num, power, sub, substitute, symbols
+from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, format_expr, num, power, sub, substitute, symbols
+from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.model import Domain, Mechanism, Norm, Product, Radial, Translation
 from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.order import compare

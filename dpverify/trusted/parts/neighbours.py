@@ -22,7 +22,8 @@ from itertools import combinations, product
 from typing import Any, Final
 
 from dpverify.trusted.language.errors import CertificateError, DpverifyError, ExprError, Rejected, Undecided
-from dpverify.trusted.language.expr import ONE, Expr, Num, Sym, mul, neg, neg_log, num, substitute, symbols
+from dpverify.trusted.language.expr import ONE, Expr, Num, Sym, mul, neg, num, substitute, symbols
+from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.model import (
     Compose,
     Domain,

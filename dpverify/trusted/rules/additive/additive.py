@@ -17,7 +17,8 @@ from typing import Any
 from dpverify.trusted.facts.bounds import Bound, Infinite, Side
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE, Expr, Num, Sym, add, div, format_expr, mul, num, power, substitute
-from dpverify.trusted.language.model import L1, Claim, Domain, Norm, Product, Radial, Translation, neg_log_profile, on_integers
+from dpverify.trusted.language.logarithms import neg_log_profile
+from dpverify.trusted.language.model import L1, Claim, Domain, Norm, Product, Radial, Translation, on_integers
 from dpverify.trusted.language.rationals import to_fraction
 from dpverify.trusted.numbers.quotients import divided
 from dpverify.trusted.order.compare import certainly_le

@@ -14,7 +14,8 @@ from typing import Any, Final
 from dpverify.trusted.facts.bounds import INFINITE, Bound, Infinite
 from dpverify.trusted.language.errors import ExprError, Rejected, Undecided
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, Sym, add, mul, neg, sub, substitute
-from dpverify.trusted.language.model import Claim, Domain, Source, Translation, neg_log_profile
+from dpverify.trusted.language.logarithms import neg_log_profile
+from dpverify.trusted.language.model import Claim, Domain, Source, Translation
 from dpverify.trusted.numbers.quotients import divided
 from dpverify.trusted.order.convexity import Shapes
 from dpverify.trusted.rules.additive.additive import additive

@@ -25,12 +25,12 @@ from dpverify.trusted.language.expr import (
     format_expr,
     mul,
     neg,
-    neg_log,
     num,
     power,
     sub,
     substitute,
 )
+from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.model import Claim, Product, Radial, Source, Translation
 from dpverify.trusted.language.rationals import read_fraction
 from dpverify.trusted.numbers.asymptotics import End, Germ, end_jet

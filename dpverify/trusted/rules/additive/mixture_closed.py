@@ -43,13 +43,13 @@ from dpverify.trusted.language.expr import (
     div,
     mul,
     neg,
-    neg_log,
     num,
     power,
     sqrt,
     sub,
     symbols,
 )
+from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.model import Claim, Domain, Mixture, Radial, Source
 from dpverify.trusted.order.convexity import Shapes
 from dpverify.trusted.order.signs import NEGATIVE, NULL, POSITIVE

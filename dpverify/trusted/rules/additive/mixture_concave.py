@@ -15,7 +15,8 @@ from typing import Any, Final
 
 from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.language.errors import CertificateError, ExprError, Rejected
-from dpverify.trusted.language.expr import ZERO, Expr, Num, div, format_expr, mul, neg_log, parse, substitute
+from dpverify.trusted.language.expr import ZERO, Expr, Num, div, format_expr, mul, parse, substitute
+from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.model import Claim, Domain, Mixture, Source
 from dpverify.trusted.numbers.balls import exact, precision
 from dpverify.trusted.numbers.integrability import integrable

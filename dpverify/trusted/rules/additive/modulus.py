@@ -42,7 +42,8 @@ from dpverify.trusted.language.expr import (
     substitute,
     symbols,
 )
-from dpverify.trusted.language.model import Claim, Radial, Source, Translation, neg_log_profile
+from dpverify.trusted.language.logarithms import neg_log_profile
+from dpverify.trusted.language.model import Claim, Radial, Source, Translation
 from dpverify.trusted.language.rationals import to_fraction
 from dpverify.trusted.numbers.asymptotics import End, Germ, end_jet
 from dpverify.trusted.numbers.balls import constant, exact, hull, rational

@@ -12,9 +12,11 @@ from flint import arb, ctx
 from dpverify.trusted.facts.assumptions import EVERY, REAL
 from dpverify.trusted.facts.bounds import INFINITE, Bound, Infinite
 from dpverify.trusted.language.errors import CertificateError, ExprError, Rejected, Undecided
-from dpverify.trusted.language.expr import Expr, Num, add, call, div, format_expr, mul, neg, neg_log, num, parse, power, sub, symbols
+from dpverify.trusted.language.expr import Expr, Num, add, call, div, format_expr, mul, neg, num, parse, power, sub, symbols
+from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.model import Claim, Norm, Product, Radial, Source, Translation, on_integers
 from dpverify.trusted.language.rationals import read_fraction, to_fraction
+from dpverify.trusted.language.signs import NEGATIVE, plainly_non_negative
 from dpverify.trusted.numbers.balls import constant, finite, precision, rational, value
 from dpverify.trusted.numbers.integrability import has_normaliser
 from dpverify.trusted.numbers.noise import Additive, variable
@@ -25,7 +27,6 @@ from dpverify.trusted.order.geometry import differences, norm_value
 from dpverify.trusted.order.sensitivity import sensitivity_bounds, whole_part
 from dpverify.trusted.parts.parameters import fixed
 from dpverify.trusted.rules.additive.additive import is_natural
-from dpverify.trusted.rules.finite.normaliser import NEGATIVE, plainly_non_negative
 
 NAME: Final = "point-witness"
 STATEMENT: Final = (

@@ -15,7 +15,8 @@ from flint import arb
 
 from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.language.errors import CertificateError, ExprError, Rejected
-from dpverify.trusted.language.expr import ZERO, Expr, Num, add, linear_part, mul, neg, neg_log, parse, substitute, symbols
+from dpverify.trusted.language.expr import ZERO, Expr, Num, add, linear_part, mul, neg, parse, substitute, symbols
+from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.model import Claim, Product, Source, Translation
 from dpverify.trusted.language.rationals import to_fraction
 from dpverify.trusted.numbers.asymptotics import End, end_jet

@@ -15,6 +15,7 @@ from typing import Final
 
 from flint import acb, arb, ctx
 
+from dpverify.trusted.language.derivatives import derivative
 from dpverify.trusted.language.errors import Undecided
 from dpverify.trusted.language.expr import (
     ONE,
@@ -30,7 +31,6 @@ from dpverify.trusted.language.expr import (
     add,
     call,
     children,
-    derivative,
     div,
     linear_part,
     mul,
@@ -39,7 +39,7 @@ from dpverify.trusted.language.expr import (
     rebuild,
     sub,
     symbols,
-)  # fmt: skip
+)
 from dpverify.trusted.numbers.balls import constant, precision
 from dpverify.trusted.numbers.complex import Complex, compiled
 from dpverify.trusted.numbers.complex_bessel import LogBesselK

@@ -36,8 +36,9 @@ from dpverify.trusted.facts import settled
 from dpverify.trusted.facts.evaluate import Known, accurately, decimals, divergence
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve, Pair, symmetric
+from dpverify.trusted.language.derivatives import derivative
 from dpverify.trusted.language.errors import ExprError, Rejected, Undecided
-from dpverify.trusted.language.expr import ZERO, Expr, Num, derivative, div, format_expr, linear_part, mul, sub, substitute, symbols
+from dpverify.trusted.language.expr import ZERO, Expr, Num, div, format_expr, linear_part, mul, sub, substitute, symbols
 from dpverify.trusted.language.model import Matrix, Mechanism, Norm, Product, Radial, Source
 from dpverify.trusted.numbers.asymptotics import End, end_jet
 from dpverify.trusted.numbers.balls import constant, exact, hull, precision, rational

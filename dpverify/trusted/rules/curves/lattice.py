@@ -16,7 +16,8 @@ from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve, Pair, dominating, symmetric
 from dpverify.trusted.facts.refined import Refined
 from dpverify.trusted.language.errors import ExprError, Rejected, Undecided
-from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, format_expr, mul, neg, neg_log, num, substitute
+from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, format_expr, mul, neg, num, substitute
+from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.model import Mechanism, Source, Staircase, Translation
 from dpverify.trusted.numbers.asymptotics import End, end_jet
 from dpverify.trusted.numbers.balls import constant, precision, value

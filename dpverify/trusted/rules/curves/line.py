@@ -20,7 +20,8 @@ from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve, Pair, dominating, symmetric
 from dpverify.trusted.facts.refined import Refined
 from dpverify.trusted.language.errors import ExprError, Rejected, Undecided
-from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, div, format_expr, mul, neg_log, sqrt
+from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, div, format_expr, mul, sqrt
+from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.model import Mechanism, Radial, Source, Translation
 from dpverify.trusted.numbers.asymptotics import Germ, end_jet
 from dpverify.trusted.numbers.balls import constant, exact, hull, precision, rational

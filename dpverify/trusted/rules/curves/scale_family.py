@@ -13,7 +13,8 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 from dpverify.trusted.language.errors import Rejected
-from dpverify.trusted.language.expr import ZERO, Add, Expr, Num, Sym, add, call, format_expr, mul, neg_log, sub, substitute, symbols
+from dpverify.trusted.language.expr import ZERO, Add, Expr, Num, Sym, add, call, format_expr, mul, sub, substitute, symbols
+from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.model import Domain, Mixture
 from dpverify.trusted.order.compare import certainly_equal
 from dpverify.trusted.order.convexity import Shapes

@@ -48,13 +48,13 @@ from dpverify.trusted.language.expr import (
     linear_part,
     mul,
     neg,
-    neg_log,
     num,
     power,
     sub,
     substitute,
     symbols,
 )
+from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.model import Domain, Mechanism, Mixture, Radial, Source
 from dpverify.trusted.numbers.balls import constant, finite, precision, rational, value
 from dpverify.trusted.numbers.complex import Complex, compiled

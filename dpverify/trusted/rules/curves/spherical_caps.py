@@ -33,8 +33,10 @@ from dpverify.trusted.facts import settled
 from dpverify.trusted.facts.evaluate import READABLE, accurately, decimals, divergence
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve, Pair, symmetric
+from dpverify.trusted.language.derivatives import derivative
 from dpverify.trusted.language.errors import ExprError, Rejected, Undecided
-from dpverify.trusted.language.expr import ZERO, Expr, Num, derivative, div, format_expr, neg_log, num, substitute, symbols
+from dpverify.trusted.language.expr import ZERO, Expr, Num, div, format_expr, num, substitute, symbols
+from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.model import L2, Radial, Source
 from dpverify.trusted.numbers.balls import precision
 from dpverify.trusted.numbers.quotients import divided

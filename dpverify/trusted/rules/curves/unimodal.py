@@ -15,24 +15,10 @@ from typing import Final, Literal
 
 from flint import arb
 
+from dpverify.trusted.language.derivatives import derivative
 from dpverify.trusted.language.errors import ExprError, Undecided
-from dpverify.trusted.language.expr import (
-    ONE,
-    ZERO,
-    Expr,
-    Num,
-    Sym,
-    add,
-    call,
-    derivative,
-    format_expr,
-    mul,
-    neg,
-    neg_log,
-    num,
-    substitute,
-    symbols,
-)
+from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, Sym, add, call, format_expr, mul, neg, num, substitute, symbols
+from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.model import Domain, Radial, Translation
 from dpverify.trusted.numbers.asymptotics import End, Germ, end_jet
 from dpverify.trusted.numbers.balls import precision, rational

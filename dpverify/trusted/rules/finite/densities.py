@@ -25,13 +25,13 @@ from dpverify.trusted.language.expr import (
     linear_part,
     mul,
     neg,
-    neg_log,
     num,
     rebuild,
     sub,
     substitute,
     symbols,
 )
+from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.model import Claim, Kernel
 from dpverify.trusted.numbers.balls import constant, hull, precision, value
 from dpverify.trusted.order.polytopes import Polytope, Vector, box, dot

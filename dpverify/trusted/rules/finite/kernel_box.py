@@ -9,8 +9,9 @@ from typing import Any, Final
 from flint import arb, ctx
 
 from dpverify.trusted.facts.bounds import Bound
+from dpverify.trusted.language.derivatives import derivative
 from dpverify.trusted.language.errors import CertificateError, ExprError, Rejected
-from dpverify.trusted.language.expr import ZERO, Expr, Num, add, derivative, format_expr, mul, parse, substitute, symbols
+from dpverify.trusted.language.expr import ZERO, Expr, Num, add, format_expr, mul, parse, substitute, symbols
 from dpverify.trusted.language.model import Claim, Source
 from dpverify.trusted.language.rationals import to_fraction
 from dpverify.trusted.numbers.balls import constant, rational, value

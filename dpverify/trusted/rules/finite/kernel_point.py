@@ -9,22 +9,8 @@ from flint import arb
 
 from dpverify.trusted.facts.bounds import INFINITE, Bound
 from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.expr import (
-    Call,
-    Expr,
-    Num,
-    call,
-    children,
-    format_expr,
-    neg,
-    neg_log,
-    num,
-    parse,
-    rebuild,
-    sub,
-    substitute,
-    symbols,
-)
+from dpverify.trusted.language.expr import Call, Expr, Num, call, children, format_expr, neg, num, parse, rebuild, sub, substitute, symbols
+from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.model import Claim, Kernel, Source
 from dpverify.trusted.numbers.balls import constant, hull, value
 from dpverify.trusted.order import compare

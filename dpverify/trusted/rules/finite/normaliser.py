@@ -14,7 +14,7 @@ assumption. A density whose integral is certainly not 1 at some input, or that i
 from __future__ import annotations
 
 import json
-from collections.abc import Container, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
@@ -22,11 +22,11 @@ from typing import Any, Final
 
 from flint import arb, ctx
 
+from dpverify.trusted.language.derivatives import derivative
 from dpverify.trusted.language.errors import CertificateError, ExprError, Rejected, Undecided
 from dpverify.trusted.language.expr import (
     ONE,
     ZERO,
-    Add,
     Call,
     Expr,
     Mul,
@@ -35,7 +35,6 @@ from dpverify.trusted.language.expr import (
     Sym,
     add,
     children,
-    derivative,
     div,
     format_expr,
     linear_part,
@@ -50,6 +49,7 @@ from dpverify.trusted.language.expr import (
     symbols,
 )
 from dpverify.trusted.language.model import Claim, Domain, Kernel
+from dpverify.trusted.language.signs import NEGATIVE, plainly_non_negative
 from dpverify.trusted.numbers.balls import constant, hull, rational, value
 from dpverify.trusted.numbers.quadrature import integral
 from dpverify.trusted.order.compare import certainly_equal, certainly_le, certainly_lt
@@ -59,7 +59,6 @@ from dpverify.trusted.rules.finite.densities import KINKS, fraction, has_kinks
 WHAT: Final = "kernel"
 SHARES: Final = (Fraction(0), Fraction(1, 3), Fraction(1))
 """Where in the range of inputs the integral is enclosed, without evidence."""
-NEGATIVE: Final = "the density is non-negative"
 CELLS: Final = 16
 """So many cells of inputs and of outputs are the integral enclosed over, without evidence."""
 MOST_BOXES: Final = 600
@@ -98,38 +97,6 @@ def _non_negative(expr: Expr, kernel: Kernel) -> bool:
     if factors and all(_non_negative_on_boxes(factor, kernel, False) for factor in factors if not plainly_non_negative(factor)):
         return True
     return _non_negative_on_boxes(expr, kernel, expr == kernel.density)
-
-
-def plainly_non_negative(expr: Expr, known: Container[str] = ()) -> bool:
-    """Whether an expression is at least 0 by its form, wherever it has a value. known: the symbols that are."""
-    if isinstance(expr, Num):
-        return expr.value >= 0
-    if isinstance(expr, Sym):
-        return expr.name in known
-    if isinstance(expr, Mul):
-        return all(plainly_non_negative(part, known) for part in expr.args)
-    if isinstance(expr, Add):
-        least = [_least(part, known) for part in expr.args]
-        return None not in least and sum(value for value in least if value is not None) >= 0
-    if isinstance(expr, Pow):
-        even = isinstance(expr.exponent, Num) and expr.exponent.value.denominator == 1 and expr.exponent.value % 2 == 0
-        return even or plainly_non_negative(expr.base, known)
-    if expr.name in ("min", "max"):
-        return (all if expr.name == "min" else any)(plainly_non_negative(part, known) for part in expr.args)
-    return expr.name in ("exp", "abs", "cosh", "erfc", "besselk") or (expr.name == "floor" and plainly_non_negative(expr.args[0], known))
-
-
-def _least(term: Expr, known: Container[str]) -> Fraction | None:
-    """What a term is at least by its form: itself, 0, or a negative multiple of the least number in a min; None where none is known."""
-    if isinstance(term, Num):
-        return term.value
-    if plainly_non_negative(term, known):
-        return Fraction(0)
-    if isinstance(term, Mul) and len(term.args) == 2 and isinstance(term.args[0], Num) and term.args[0].value < 0:
-        inside = term.args[1]
-        caps = [cap.value for cap in inside.args if isinstance(cap, Num)] if isinstance(inside, Call) and inside.name == "min" else []
-        return term.args[0].value * min(caps) if caps else None
-    return None
 
 
 def _non_negative_on_boxes(expr: Expr, kernel: Kernel, whole: bool) -> bool:
