@@ -6,13 +6,13 @@ import mpmath
 import pytest
 from flint import arb
 
-from dpverify.search.ends import infinite_ends, integrable_at
-from dpverify.trusted.language.errors import Undecided
+from dpverify.search.ends import infinite_ends, integrable_at, is_integrable
+from dpverify.trusted.language.errors import CertificateError, Undecided
 from dpverify.trusted.language.expr import Num, num, parse
 from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.model import L1, L2, Product, Radial, Translation
 from dpverify.trusted.numbers.asymptotics import End
-from dpverify.trusted.numbers.integrability import has_normaliser
+from dpverify.trusted.numbers.noise import integrable
 from dpverify.trusted.numbers.pieces import breaks
 from dpverify.trusted.numbers.quadrature import normaliser
 
@@ -71,7 +71,7 @@ def test_bessel_profiles_with_poles_are_integrated(v, d):
 
 
 def test_a_pole_of_order_one_on_the_line_is_not_integrable():
-    assert has_normaliser(radial("r**(-1/2)*besselk(1/2, r)")) is False
+    assert is_integrable(radial("r**(-1/2)*besselk(1/2, r)")) is False
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ def test_a_sum_over_finitely_many_integers():
     ],
 )
 def test_integrable_exactly_where_calculus_says_so(noise, finite):
-    assert has_normaliser(noise) is finite
+    assert is_integrable(noise) is finite
     if not finite:
         assert infinite_ends(noise)
         with pytest.raises(Undecided):
@@ -166,7 +166,7 @@ def staircase_integral(rise, share, power):
 def test_infinitely_many_steps_are_summed_in_every_dimension(rise, d):
     exact = mpmath.log(3) if rise == "log(3)" else mpmath.mpf(Fraction(rise).numerator) / Fraction(rise).denominator
     noise = radial(f"exp(-({rise})*floor(r + 2/3))", d)
-    assert has_normaliser(noise) is True
+    assert is_integrable(noise) is True
     assert contains(normaliser(noise), staircase_integral(exact, mpmath.mpf(1) / 3, d - 1))
 
 
@@ -174,7 +174,7 @@ def test_steps_in_a_dimension_without_bound_are_given_up_at_once():
     noise = radial("exp(-floor(r))", 100)
     assert contains(normaliser(noise), staircase_integral(mpmath.mpf(1), mpmath.mpf(0), 99) * mpmath.e)
     for d in (1000, 10**9):
-        assert has_normaliser(radial("exp(-floor(r))", d)) is not True
+        assert is_integrable(radial("exp(-floor(r))", d)) is not True
 
 
 @pytest.mark.parametrize(
@@ -198,9 +198,65 @@ def test_repeating_densities_on_the_line(density, expected):
 
 @pytest.mark.parametrize("density", ["exp(floor(abs(z)))", "exp(-floor(z))", "exp(abs(z) - floor(abs(z)))"])
 def test_steps_that_do_not_fall_are_not_called_integrable(density):
-    assert has_normaliser(line(density)) is not True
+    assert is_integrable(line(density)) is not True
 
 
 def test_noise_that_is_the_hyperbolic_sine_of_a_gaussian_has_the_mass_of_the_gaussian():
     # the inverse hyperbolic sine as a logarithm cancels left of 0
     assert contains(normaliser(line("exp(-asinh(z)**2/2)/sqrt(1 + z**2)")), mpmath.sqrt(2 * mpmath.pi))
+
+
+# -- what evidence says of ends --------------------------------------------------------------------
+
+TOLD = [[4, [], None], [None, [], 4]]
+
+
+@pytest.mark.parametrize("density", ["exp(-abs(z))", "1/(1 + z**2)"])
+def test_what_is_told_of_an_integrable_density_is_accepted(density):
+    assert integrable(line(density), TOLD)
+
+
+@pytest.mark.parametrize(
+    ("density", "told"),
+    [
+        ("exp(-abs(z))", [[None, [], None], [None, [], 4]]),  # an infinite end has to start somewhere
+        ("1/(1 + abs(z))", TOLD),  # an infinite integral
+        ("abs(z)**(-1)*exp(-abs(z))", [[4, [], 4], [4, [], 4]]),
+        ("abs(z)**(-1)*exp(-abs(z))", TOLD),  # a pole told to be bounded
+        ("abs(z)**(-1/2)*exp(-abs(z))", TOLD),
+        ("exp(-abs(z))", [[4, [], None], [None, ["5", "3"], 4]]),  # cuts that fall
+        ("exp(-abs(z))", [[4, [], None], [None, ["20"], 4]]),  # a cut beyond the end
+        ("exp(-abs(z))/(z - 3)**2", TOLD),  # a pole inside
+    ],
+)
+def test_what_is_told_falsely_proves_nothing(density, told):
+    try:
+        assert not integrable(line(density), told)
+    except CertificateError as error:
+        assert "pieces" in str(error)
+
+
+@pytest.mark.parametrize(
+    "told",
+    [None, [], [[4, [], None]], [[4, []], [None, [], 4]], [[3, [], None], [None, [], 4]], [[True, [], None], [None, [], 4]],
+     [["4", [], None], [None, [], 4]], [[1001, [], None], [None, [], 4]], [[4, "", None], [None, [], 4]], {"left": 4}],
+)  # fmt: skip
+def test_what_is_told_in_another_form_is_refused(told):
+    with pytest.raises(CertificateError, match="piece"):
+        integrable(line("exp(-abs(z))"), told)
+
+
+@pytest.mark.parametrize(("density", "told", "summable"), [
+    ("exp(-abs(z))", [4, 4], True),
+    ("1/(1 + z**2)", [4, 4], True),
+    ("1/(1 + abs(z))", [4, 4], False),
+    ("1/(z - 3)**2", [4, 4], False),  # no finite probability at 3
+])  # fmt: skip
+def test_what_is_told_of_sums_is_checked(density, told, summable):
+    assert integrable(line(density, integers=True), told) is summable
+
+
+@pytest.mark.parametrize("told", [None, [4], [None, 4], [4, None], [3, 4], [4, 15], [True, 4]])
+def test_what_is_told_of_sums_in_another_form_is_refused(told):
+    with pytest.raises(CertificateError, match=r"tail|integers"):
+        integrable(line("exp(-abs(z))", integers=True), told)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from itertools import islice, product
 from typing import Any
 
+from dpverify.search import ends
 from dpverify.search.point_witness import simple_values
 from dpverify.trusted.language.errors import DpverifyError
 from dpverify.trusted.language.expr import ONE, ZERO
-from dpverify.trusted.language.model import Claim
+from dpverify.trusted.language.model import Claim, Product, Radial, Translation
 from dpverify.trusted.order.sensitivity import off_the_integers
+from dpverify.trusted.parts.parameters import fixed
 from dpverify.trusted.rules.additive import cosets as rule
 
 _MOST_TRIED = 24
@@ -21,13 +23,23 @@ def propose(claim: Claim, digits: int) -> list[dict[str, Any]]:
         return []
     if not claim.domains:
         wanted = ["pure"] if claim.delta == ZERO else [] if claim.delta in (None, ONE) else ["epsilon"]
-        return [{"rule": rule.NAME, "evidence": {"quantity": one}} for one in [*wanted, *(["delta"] if claim.epsilon is not None else [])]]
+        shown = _shown(claim)
+        return [
+            {"rule": rule.NAME, "evidence": {"quantity": one, **shown}}
+            for one in [*wanted, *(["delta"] if claim.epsilon is not None else [])]
+        ]
     names = [name for name, _ in claim.domains]
     for chosen in islice(product(*(simple_values(domain) for _, domain in claim.domains)), _MOST_TRIED):
-        evidence = {"at": {name: str(value) for name, value in zip(names, chosen, strict=True)}}
+        evidence: dict[str, Any] = {"at": {name: str(value) for name, value in zip(names, chosen, strict=True)}}
         try:
+            evidence |= _shown(fixed(claim, evidence, rule.NAME)[0])
             rule.check(claim, evidence)
         except DpverifyError:
             continue
         return [{"rule": rule.NAME, "evidence": evidence}]
     return []
+
+
+def _shown(claim: Claim) -> dict[str, Any]:
+    """What shows that the noise is summable."""
+    return ends.evidence(claim.mechanism) if isinstance(claim.mechanism, Radial | Translation | Product) else {}

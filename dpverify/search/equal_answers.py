@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from dpverify.search import normaliser
+from dpverify.search import ends, normaliser
 from dpverify.trusted.language.errors import DpverifyError
-from dpverify.trusted.language.model import Claim, Kernel
+from dpverify.trusted.language.model import Claim, Kernel, Product, Radial, Translation
 from dpverify.trusted.rules.additive import equal_answers as rule
 
 
@@ -16,6 +16,8 @@ def propose(claim: Claim, digits: int) -> list[dict[str, Any]]:
         rule.still(claim, None)
         shown = normaliser.propose(claim.mechanism) if isinstance(claim.mechanism, Kernel) else None
         evidence = {} if shown is None else {"normaliser": shown}
+        if isinstance(claim.mechanism, Radial | Translation | Product) and not claim.domains:
+            evidence = ends.evidence(claim.mechanism)
         steps: list[dict[str, Any]] = [{"rule": rule.NAME, "evidence": {"side": side, **evidence}} for side in ("upper", "lower")]
         rule.check(claim, steps[0]["evidence"])
     except DpverifyError:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from dpverify.search import mixtures, sensitivity
+from dpverify.search import ends, mixtures, sensitivity
 from dpverify.trusted.language.errors import DpverifyError, Undecided
 from dpverify.trusted.language.expr import format_expr
 from dpverify.trusted.language.model import Claim, Mixture
 from dpverify.trusted.rules.additive import mixture_concave
+from dpverify.trusted.rules.curves.scale_family import support
 
 BITS_PER_DIGIT: Final = 4
 
@@ -25,6 +26,8 @@ def propose(claim: Claim, digits: int) -> list[dict[str, Any]]:
         raise Undecided(f"{mixture_concave.NAME}: {why}.")
     evidence = {"side": "upper", "scale": format_expr(scale), **shared}
     try:
+        told = ends.of_density(claim.mechanism.mixing, "v", *support(claim.mechanism, mixture_concave.NAME))
+        evidence |= {} if told is None else {"normaliser": told}
         mixture_concave.check(claim, evidence)
     except DpverifyError:
         return []

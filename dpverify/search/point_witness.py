@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from flint import arb, ctx
 
-from dpverify.search import sensitivity
+from dpverify.search import ends, sensitivity
 from dpverify.search.grids import diagonally
 from dpverify.search.numeric import number, vectorised
 from dpverify.trusted.facts.bounds import INFINITE
@@ -382,6 +382,7 @@ def evidence(claim: Claim, a: list[Expr], b: list[Expr], digits: int, target: Ex
             "value": _text(Num(_dyadic(least, 4 * digits + 24))),
             "prec": bits,
         }
+        result |= ends.evidence(noise)
         gauges = sensitivity.propose(claim)
         if gauges:
             result["sensitivity"] = gauges
@@ -466,7 +467,7 @@ def propose(claim: Claim, digits: int, loss_target: Expr | None = None) -> list[
     if unequal is not None:
         reach = _text(Num(unequal[2]))
         shows = {"a": [_text(unequal[0])], "b": [_text(unequal[1])], "radius": reach, "value": "inf", "event": reach}
-        return [{"rule": rule.NAME, "evidence": shows}]
+        return [{"rule": rule.NAME, "evidence": {**shows, **ends.evidence(claim.mechanism)}}]
     pair = best_pair(claim, digits)
     if pair is None:
         return []

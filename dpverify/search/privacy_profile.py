@@ -11,7 +11,7 @@ from statistics import NormalDist
 
 from flint import arb
 
-from dpverify.search import basic_composition, combination, stated_guarantee
+from dpverify.search import basic_composition, combination, ends, stated_guarantee
 from dpverify.search import losses as grids
 from dpverify.search import plans as building
 from dpverify.search.combination import shared
@@ -429,7 +429,10 @@ def _leaf_plans(run: Run, target: Target) -> Iterator[Plan]:
         yield stated_guarantee.leaf_plan(run, target.epsilon, target.delta)
     elif not isinstance(noise, Kernel | Sampled):
         for name in _NAMES[type(noise)]:
-            yield {"rule": name}
+            if isinstance(noise, Radial | Product) and name in (gauge.NAME, product.NAME):
+                yield {"rule": name, **ends.evidence(noise)}
+            else:
+                yield {"rule": name}
 
 
 def _place(target: Target) -> Plan:

@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import Any, Final
 
 from dpverify.search.closed_form import sensitivity_evidence
+from dpverify.search.ends import evidence as normaliser
 from dpverify.trusted.language.errors import DpverifyError, Undecided
 from dpverify.trusted.language.expr import Expr, Num, format_expr, linear_part, neg, symbols
 from dpverify.trusted.language.logarithms import neg_log
@@ -81,7 +82,7 @@ def _evidence(h: Expr, slope: Expr, claim: Claim) -> dict[str, Any] | None:
         else:
             middle = (low + high) / 2
             pending += [(middle, high), (low, middle)]
-    return {"slope": format_expr(slope), "cuts": [str(cut) for cut in cuts], **sensitivity_evidence(claim)}
+    return {"slope": format_expr(slope), "cuts": [str(cut) for cut in cuts], **sensitivity_evidence(claim), **_normaliser(claim)}
 
 
 def _ends_within(h: Expr, slope: Expr, start: Fraction) -> bool:
@@ -89,3 +90,8 @@ def _ends_within(h: Expr, slope: Expr, start: Fraction) -> bool:
         return rule.end_within(h, slope, End("-inf", start)) and rule.end_within(h, slope, End("+inf", start))
     except DpverifyError:
         return False
+
+
+def _normaliser(claim: Claim) -> dict[str, Any]:
+    """What shows that the noise is integrable."""
+    return normaliser(claim.mechanism) if isinstance(claim.mechanism, Product) else {}

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from flint import arb
 
+from dpverify.search import ends
 from dpverify.trusted.language.errors import Rejected, Undecided
 from dpverify.trusted.language.expr import ONE, num, parse
 from dpverify.trusted.language.model import L1, L2, LINF, Norm, Product, Radial
@@ -20,6 +21,12 @@ SKEW = Norm("columns", None, ((F(2), F(1)), (F(1), F(3))))
 
 def product(density, norm, d=2):
     return Product(parse(density), num(d), norm)
+
+
+def two_scales(norm, d=2, stated=True):
+    """The curve of coordinates whose exponent has no certain shape."""
+    noise = product("exp(-z**2/2) + exp(-z**2/8)", norm, d)
+    return curve(noise, UNIT, stated=stated, parameters=ends.evidence(noise))
 
 
 def laplace(ratio, epsilon):
@@ -89,7 +96,7 @@ def test_laplace_coordinates_in_l1_have_the_pair_of_one_of_them():
 
 
 def test_one_coordinate_is_a_lower_bound_where_no_upper_bound_is_found():
-    found = curve(product("exp(-z**2/2) + exp(-z**2/8)", L2, 3), UNIT, stated=True)
+    found = two_scales(L2, 3)
     assert found.upper is None
     p = lambda z: mpmath.exp(-z * z / 2) + mpmath.exp(-z * z / 8)  # noqa: E731
     expected = mpmath.quad(lambda z: max(p(z) - mpmath.exp(0.5) * p(z - 1), 0), [-20, -8, -4, -2, -1, 0, 0.5])
@@ -134,4 +141,4 @@ def test_what_is_no_such_noise_is_rejected(noise, reach):
 
 def test_neither_bound_is_undecided():
     with pytest.raises(Undecided):
-        curve(product("exp(-z**2/2) + exp(-z**2/8)", L2), UNIT)
+        two_scales(L2, stated=False)

@@ -5,16 +5,22 @@ from fractions import Fraction
 import mpmath
 import pytest
 
+from dpverify.search import ends
 from dpverify.search.divergence import propose
 from dpverify.trusted.facts.bounds import INFINITE
 from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected
 from dpverify.trusted.language.expr import num, parse
 from dpverify.trusted.language.model import L1, L2, Claim, Product, Query, Radial, Translation
-from dpverify.trusted.rules.additive.divergence import check
+from dpverify.trusted.rules.additive import divergence as rule
 
 
 def radial(profile, dimension=1):
     return Radial(parse(profile), L2, num(dimension))
+
+
+def check(claim, evidence):
+    """The rule, told what shows that the noise is integrable."""
+    return rule.check(claim, {**ends.evidence(claim.mechanism), **evidence})
 
 
 def claim(noise, delta="1", epsilon="4", **more):

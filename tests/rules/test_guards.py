@@ -13,7 +13,7 @@ import pytest
 from flint import acb, arb
 
 from dpverify import trusted
-from dpverify.search import plans
+from dpverify.search import ends, plans
 from dpverify.search.verify import verify
 from dpverify.trusted import kernel
 from dpverify.trusted.facts import settled
@@ -667,7 +667,9 @@ def test_a_decimal_above_is_no_smaller_and_keeps_the_zeros_that_count(value, dig
 @pytest.mark.parametrize(("pole", "upper", "bounded"), [("", 5, True), ("/(r - 3)**2", 1, True), ("/(r - 3)**2", 5, False)])
 def test_a_density_is_finite_near_a_removable_point_and_not_beyond_a_pole(removable, pole, upper, bounded):
     with precision(64):
-        assert integrability._bounded(parse(removable + pole), "r", Fraction(0), Fraction(upper)) is bounded
+        density, end = parse(removable + pole), Fraction(upper)
+        told = ends.of_density(density, "r", Fraction(0), end)
+        assert (told is not None and integrability.integrable(density, "r", Fraction(0), end, told)) is bounded
 
 
 @pytest.mark.parametrize("density", ["exp(-abs(log(v)))", "exp(-max(log(v), -2*log(v)))", "exp(-v)"])

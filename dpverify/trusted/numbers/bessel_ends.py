@@ -11,6 +11,7 @@ from dpverify.trusted.language.errors import Undecided
 from dpverify.trusted.language.expr import ZERO, Call, Expr, Num, neg, num
 from dpverify.trusted.numbers.asymptotics import Germ, Range, start_value
 from dpverify.trusted.numbers.balls import constant
+from dpverify.trusted.numbers.bessel import besselk_scaled
 
 if TYPE_CHECKING:
     from dpverify.trusted.numbers.asymptotics import GermCompiler
@@ -19,8 +20,7 @@ if TYPE_CHECKING:
 
 def jet(compiler: GermCompiler, order: Expr, x: Germ, *, at_infinity: bool) -> Scalars:
     """log K_v of a positive x that tends to infinity or to 0, and its two derivatives by x."""
-    v = abs(constant(order))
-    return _at_infinity(compiler, v, x) if at_infinity else _at_zero(compiler, v, order, x)
+    return (_at_infinity if at_infinity else _at_zero)(compiler, order, x)
 
 
 def value(compiler: GermCompiler, logarithm: Call) -> Germ:
@@ -31,16 +31,16 @@ def value(compiler: GermCompiler, logarithm: Call) -> Germ:
         return _value_at_zero(compiler, order, x)
     if x.k.lo > 0 and x.direction() > 0:
         decay = compiler.exp(compiler.scalar(num(-1)) * x, neg(argument))
-        return decay * x.power(Fraction(-1, 2)) * Germ(compiler.start, _scaled(abs(constant(order)), x))
+        return decay * x.power(Fraction(-1, 2)) * Germ(compiler.start, _scaled(order, x))
     inside = compiler.run(logarithm)[0].bounds()
     return Germ(compiler.start, Range(inside.lo.exp(), inside.hi.exp()))
 
 
-def _at_infinity(compiler: GermCompiler, v: arb, x: Germ) -> tuple[Germ, Germ, Germ]:
+def _at_infinity(compiler: GermCompiler, order: Expr, x: Germ) -> tuple[Germ, Germ, Germ]:
     """sqrt(x) e^x K_v(x) is monotone with limit sqrt(pi/2); 1 + v^2/x^2 <= (K'/K)^2; -K'/K obeys a Riccati equation."""
     inverse = x.power(Fraction(-1))
     small = inverse.bounds().hi
-    scaled = _scaled(v, x)
+    v, scaled = abs(constant(order)), _scaled(order, x)
     k = Range(scaled.lo.log(), scaled.hi.log())
     half = compiler.scalar(Num(Fraction(-1, 2)))
     value = compiler.scalar(num(-1)) * x + half * x.log() + Germ(compiler.start, k)
@@ -50,10 +50,10 @@ def _at_infinity(compiler: GermCompiler, v: arb, x: Germ) -> tuple[Germ, Germ, G
     return value, compiler.scalar(num(-1)) * ratio, curvature
 
 
-def _scaled(v: arb, x: Germ) -> Range:
+def _scaled(order: Expr, x: Germ) -> Range:
     """sqrt(x) e^x K_v(x) over an end where x grows: between its value at the least x and its limit."""
-    least = start_value(x)
-    scaled, limit = least.sqrt() * least.bessel_k(v, scaled=True), (arb.pi() / 2).sqrt()
+    least = start_value(x).lower()
+    scaled, limit = least.sqrt() * besselk_scaled(order, least)[0], (arb.pi() / 2).sqrt()
     return Range(scaled.min(limit), scaled.max(limit))
 
 
@@ -69,9 +69,9 @@ def _value_at_zero(compiler: GermCompiler, order: Expr, x: Germ) -> Germ:
     return x.power(-abs(exponent)) * Germ(compiler.start, Range(top**v * at, arb(2) ** (v - 1) * v.gamma()))
 
 
-def _at_zero(compiler: GermCompiler, v: arb, order: Expr, x: Germ) -> tuple[Germ, Germ, Germ]:
+def _at_zero(compiler: GermCompiler, order: Expr, x: Germ) -> tuple[Germ, Germ, Germ]:
     """x^v K_v(x) falls from 2^(v-1) Gamma(v); K_0(x) + log x rises from log 2 - euler; -x K'/K rises from v."""
-    top = x.bounds().hi
+    v, top = abs(constant(order)), x.bounds().hi
     at = top.bessel_k(v)
     slope = top * (top.bessel_k(v - 1) + top.bessel_k(v + 1)) / (2 * at)
     inverse = x.power(Fraction(-1))

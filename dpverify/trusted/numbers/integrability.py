@@ -11,25 +11,25 @@ Radial noise has the weight r^(d-1) in its density; see `noise.weighted`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from fractions import Fraction
-from typing import Final
+from itertools import pairwise
+from typing import Any, Final
 
 from flint import arb
 
-from dpverify.trusted.language.errors import ExprError, Undecided
+from dpverify.trusted.language.errors import CertificateError, Undecided
 from dpverify.trusted.language.expr import Expr, Num, Sym, add, substitute
-from dpverify.trusted.language.loading import load, remembered
+from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.logarithms import neg_log
-from dpverify.trusted.language.model import Translation
+from dpverify.trusted.language.model import exact_fraction
 from dpverify.trusted.numbers.asymptotics import End, Germ, end_jet
 from dpverify.trusted.numbers.balls import hull, rational, value
 from dpverify.trusted.numbers.expansion import expanded
-from dpverify.trusted.numbers.noise import Additive, domain, variable, whole_density
 from dpverify.trusted.numbers.pieces import Piece, pieces
 
-STARTS: Final = (4, 5, 6, 7, 8, 10, 12, 14, 17, 20, 25, 30, 40, 60, 80, 120, 200, 400, 1000)
-"""Where an end may start: at 2^k in its chart."""
+STARTS: Final = range(4, 1001)
+"""Where an end may start, as k in 2^k: before, its chart has no scales to tell apart."""
+MOST_CUTS: Final = 4096
 
 
 def _theta(density: Expr, name: str, end: End) -> tuple[arb | None, arb | None]:
@@ -64,98 +64,56 @@ def end_mass(density: Expr, name: str, end: End) -> arb | None:
     return edge * hull(arb(0) if high is None else 1 / (high - 1), 1 / (low - 1))
 
 
-def later_ends(side: str, limit: Fraction | None, point: Fraction = Fraction(0)) -> Iterator[End]:
-    """Ends that start further and further out, all beyond `limit` (the other end of the piece)."""
-    for k in STARTS:
-        end = End(side, Fraction(2) ** k, point)  # type: ignore[arg-type]
-        if limit is None or (end.boundary() > limit if side in ("+inf", "left") else end.boundary() < limit):
-            yield end
+def integrable(density: Expr, name: str, lower: Fraction | None, upper: Fraction | None, told: Any) -> bool:
+    """Whether the integral over (lower, upper) is proved to be finite. Raises CertificateError for what is not told as `read` wants it."""
+    found = pieces(density, name, lower, upper)
+    return all(_finite(piece, *one) for piece, one in zip(found, read(told, len(found)), strict=True))
 
 
-def _integrable_towards(density: Expr, name: str, ends: Iterable[End]) -> tuple[bool, End] | None:
-    """Whether a density is integrable at the first of the ends where that is certain, and that end."""
-    for end in ends:
-        try:
-            return end_mass(density, name, end) is not None, end
-        except (Undecided, ExprError):
-            continue
-    return None
+Told = tuple[int | None, list[Fraction], int | None]
+"""Of a piece: its left end starts at 2^k in its chart (None: the density is bounded there), cuts, its right end."""
 
 
-def _regular(piece: Piece, point: Fraction, inward: int) -> bool:
-    """Whether the density is certainly bounded next to an end of its piece."""
-    width = Fraction(inward, 1024)
-    if piece.lower is not None and piece.upper is not None:
-        width = inward * min(Fraction(1, 1024), piece.upper - piece.lower)
-    near = value(piece.density, {piece.name: hull(point, point + width)})
-    return bool(near.is_finite()) or load("numbers.discs").disc_round(piece.density, piece.name, point) is not None
+def read(told: Any, count: int) -> list[Told]:
+    """What is told of the pieces of a density, [left, cuts, right] for each. Raises CertificateError."""
+    if not isinstance(told, list) or len(told) != count or not all(isinstance(one, list) and len(one) == 3 for one in told):
+        raise CertificateError(f"the normaliser wants [left, cuts, right] for each of the {count} pieces of the density.")
+    for left, cuts, right in told:
+        if not all(end is None or (type(end) is int and end in STARTS) for end in (left, right)):
+            raise CertificateError(f"an end of a piece of the density starts at 2^k, k from {STARTS[0]} to {STARTS[-1]}, or is null.")
+        if not isinstance(cuts, list) or len(cuts) > MOST_CUTS:
+            raise CertificateError(f"a piece of the density has a list of at most {MOST_CUTS} cuts.")
+    return [(left, [exact_fraction(cut) for cut in cuts], right) for left, cuts, right in told]
 
 
-def _bounded(density: Expr, name: str, lower: Fraction, upper: Fraction, depth: int = 0) -> bool:
-    """Whether the density is certainly finite on a closed interval, by bisection."""
+def _finite(piece: Piece, left: int | None, cuts: list[Fraction], right: int | None) -> bool:
+    """Whether the integral over a piece is finite: over its ends, and over the cells between, on each of which the density is bounded."""
+    low, high = (_behind(piece, *one) for one in ((left, piece.lower, -1), (right, piece.upper, 1)))
+    if low is None or high is None:
+        return False
+    points = [low, *cuts, high]
+    return low >= high or all(a < b and bounded(piece.density, piece.name, a, b) for a, b in pairwise(points))
+
+
+def _behind(piece: Piece, start: int | None, limit: Fraction | None, outward: int) -> Fraction | None:
+    """The point where an end of a piece meets the rest of it, if the density is certainly integrable over the end, else None."""
+    if start is None:
+        return limit
+    end = end_of(limit, outward, start)
+    boundary, other = end.boundary(), piece.lower if outward > 0 else piece.upper
+    inside = other is None or (boundary > other if outward > 0 else boundary < other)
+    return boundary if inside and end_mass(piece.density, piece.name, end) is not None else None
+
+
+def end_of(limit: Fraction | None, outward: int, start: int) -> End:
+    """The end of a piece at its limit (None: infinite), outward 1 for the right one and -1 for the left one."""
+    infinite, beside = ("+inf", "left") if outward > 0 else ("-inf", "right")
+    return End(infinite if limit is None else beside, Fraction(2) ** start, limit or Fraction(0))  # type: ignore[arg-type]
+
+
+def bounded(density: Expr, name: str, lower: Fraction, upper: Fraction) -> bool:
+    """Whether the density is certainly bounded on a closed interval: by its value, or in a disc round an end of it."""
     if value(density, {name: hull(lower, upper)}).is_finite():
         return True
-    for point in (lower, upper):
-        disc = load("numbers.discs").disc_round(density, name, point)
-        if disc is not None and rational(upper - lower) < disc.radius:
-            return True
-    if depth > 12:
-        return False
-    # a scale-free middle reaches 2^k in few steps
-    middle = _middle(lower, upper)
-    return _bounded(density, name, lower, middle, depth + 1) and _bounded(density, name, middle, upper, depth + 1)
-
-
-def _middle(lower: Fraction, upper: Fraction) -> Fraction:
-    if lower > 0 and upper > 4 * lower:
-        return lower * Fraction(2) ** ((upper / lower).__floor__().bit_length() // 2)
-    if upper < 0:
-        return -_middle(-upper, -lower)
-    return (lower + upper) / 2
-
-
-def singular_ends(piece: Piece) -> Iterator[tuple[str, Fraction, Fraction | None]]:
-    """The ends of a piece where the density may be unbounded: side, point (0 at infinity) and the other end of the piece."""
-    for point, other, inward in ((piece.lower, piece.upper, 1), (piece.upper, piece.lower, -1)):
-        if point is None:
-            yield ("-inf" if inward > 0 else "+inf"), Fraction(0), other
-        elif not _regular(piece, point, inward):
-            yield ("right" if inward > 0 else "left"), point, other
-
-
-def integrable(density: Expr, name: str, lower: Fraction | None, upper: Fraction | None) -> bool | None:
-    """Whether the integral over (lower, upper) is finite: True or False where proved, None where not."""
-    answer: bool | None = True
-    for piece in pieces(density, name, lower, upper):
-        low, high = piece.lower, piece.upper
-        for side, point, other in singular_ends(piece):
-            found = _integrable_towards(piece.density, name, later_ends(side, other, point))
-            if found is None:
-                answer = None
-            elif not found[0]:
-                return False
-            elif side in ("-inf", "right"):
-                low = found[1].boundary()
-            else:
-                high = found[1].boundary()
-        if low is not None and high is not None and low < high and not _bounded(piece.density, name, low, high):
-            answer = None
-    return answer
-
-
-@remembered(256)
-def has_normaliser(mechanism: Additive) -> bool | None:
-    """Whether the noise is integrable: True or False where proved, None where not. Lattice noise: summable."""
-    try:
-        lower, upper = domain(mechanism)
-        if isinstance(mechanism, Translation) and mechanism.integers:
-            load("numbers.quadrature").normaliser(mechanism)
-            return True
-        return integrable(whole_density(mechanism), variable(mechanism), lower, upper)
-    except (Undecided, ExprError):
-        return None
-
-
-def end_name(side: str, point: Fraction) -> str:
-    """An end of a piece, for messages."""
-    return f"at {side[0]}infinity" if side in ("+inf", "-inf") else f"to the {side} of {point}"
+    discs = [load("numbers.discs").disc_round(density, name, point) for point in (lower, upper)]
+    return any(disc is not None and rational(upper - lower) < disc.radius for disc in discs)

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Final
+from math import ceil, floor
+from typing import Any, Final
 
 from flint import arb, ctx
 
-from dpverify.trusted.language.errors import ExprError, Undecided
+from dpverify.trusted.language.errors import CertificateError, ExprError, Undecided
 from dpverify.trusted.language.expr import Expr, Sym, neg, substitute
 from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.numbers.asymptotics import End, Germ, end_jet
 from dpverify.trusted.numbers.balls import finite, hull, precision, rational, value
-from dpverify.trusted.numbers.integrability import STARTS, end_mass
+from dpverify.trusted.numbers.integrability import end_mass
 from dpverify.trusted.numbers.kinks import resolve
 
 _MOST_TERMS: Final = 20_000
+MAY_START: Final = range(4, 15)
 _WORKING: Final = 80
+_STARTS: Final = (4, 5, 6, 7, 8, 10, 12, 14)
 
 
 def lattice_sum(density: Expr, name: str, lower: int | None, upper: int | None, bits: int = 24) -> arb:
@@ -38,10 +41,34 @@ def lattice_sum(density: Expr, name: str, lower: int | None, upper: int | None, 
         return total
 
 
+def summable(density: Expr, name: str, lower: Fraction | None, upper: Fraction | None, told: Any) -> bool:
+    """Whether the sum over the integers between two ends is proved to be finite.
+
+    told: for either end, the left one first, k where its tail starts at 2^k; null for an end that is finite. Raises CertificateError.
+    """
+    if not isinstance(told, list) or len(told) != 2:
+        raise CertificateError("the normaliser of noise on the integers wants the start of either tail, null for a finite end.")
+    first, last = (None if end is None else round_to(end) for end, round_to in ((lower, ceil), (upper, floor)))
+    for limit, start, mirrored in ((first, told[0], True), (last, told[1], False)):
+        if (limit is None) != (type(start) is int and start in MAY_START):
+            raise CertificateError(f"a tail starts at 2^k, k from {MAY_START[0]} to {MAY_START[-1]}, where the noise has no end.")
+        if limit is None and not _has_tail(density, name, mirrored, start):
+            return False
+    low = -(2 ** told[0]) if first is None else first
+    high = 2 ** told[1] if last is None else last
+    return high - low <= 2 * _MOST_TERMS and all(value(density, {name: arb(n)}).is_finite() for n in range(low, high + 1))
+
+
+def _has_tail(density: Expr, name: str, mirrored: bool, start: int) -> bool:
+    turned = substitute(density, {name: neg(Sym(name))}) if mirrored else density
+    tail = _tail_sum(turned, name, End("+inf", Fraction(2) ** start))
+    return tail is not None and bool(tail.is_finite())
+
+
 def _half_sum(density: Expr, name: str, start: int, bits: int) -> arb:
     """The sum from `start` on: terms, then a tail."""
     total, n, tail = arb(0), start, None
-    for k in STARTS:
+    for k in _STARTS:
         end = End("+inf", Fraction(2) ** k)
         while n < end.start:
             total = finite(total + value(density, {name: arb(n)}))

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
-from dpverify.trusted.language.errors import Undecided
+from dpverify.trusted.language.errors import ExprError, Undecided
 from dpverify.trusted.language.expr import ONE, Expr, Num, Sym, mul, power, sub
+from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import Product, Radial, Translation
 
 Additive = Radial | Translation | Product
@@ -38,3 +40,17 @@ def domain(mechanism: Additive) -> tuple[Fraction | None, Fraction | None]:
 def whole_density(mechanism: Additive) -> Expr:
     """The density in one variable whose integral normalises the noise (up to the volume of the unit ball for radial noise)."""
     return weighted(mechanism.profile, mechanism.dimension) if isinstance(mechanism, Radial) else mechanism.density
+
+
+def integrable(mechanism: Additive, told: Any) -> bool:
+    """Whether the density is proved to be integrable, or summable on the integers, by what is told of its ends.
+
+    told: as in `integrability`; for noise on the integers, as in `lattice_sums`. Raises CertificateError for what is told otherwise.
+    """
+    try:
+        lower, upper = domain(mechanism)
+        if isinstance(mechanism, Translation) and mechanism.integers:
+            return bool(load("numbers.lattice_sums").summable(mechanism.density, variable(mechanism), lower, upper, told))
+        return bool(load("numbers.integrability").integrable(whole_density(mechanism), variable(mechanism), lower, upper, told))
+    except (Undecided, ExprError):
+        return False

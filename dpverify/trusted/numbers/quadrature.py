@@ -17,9 +17,9 @@ from dpverify.trusted.language.expr import Expr
 from dpverify.trusted.language.loading import load, remembered
 from dpverify.trusted.language.model import Translation
 from dpverify.trusted.numbers.asymptotics import End
-from dpverify.trusted.numbers.balls import precision, rational, value
+from dpverify.trusted.numbers.balls import hull, precision, rational, value
 from dpverify.trusted.numbers.complex import Complex, compiled
-from dpverify.trusted.numbers.integrability import end_mass, end_name, later_ends, singular_ends
+from dpverify.trusted.numbers.integrability import end_mass
 from dpverify.trusted.numbers.noise import Additive, domain, variable, whole_density
 from dpverify.trusted.numbers.pieces import Piece, pieces
 
@@ -28,6 +28,10 @@ if TYPE_CHECKING:
 
 WORKING: Final = 80
 """Bits for quadrature; ends of the order of 2^-1000 need no more, exponents are unbounded."""
+
+
+_STARTS: Final = (4, 5, 6, 7, 8, 10, 12, 14, 17, 20, 25, 30, 40, 60, 80, 120, 200, 400, 1000)
+"""Where an end may start: at 2^k in its chart."""
 
 
 def _quadrature(density: Expr, name: str, lower: Fraction, upper: Fraction, reference: arb, bits: int) -> arb:
@@ -105,7 +109,7 @@ def integral(density: Expr, name: str, lower: Fraction | None, upper: Fraction |
 
 def _piece_integral(piece: Piece, reference: arb, bits: int) -> arb:
     total, left, right = arb(0), piece.lower, piece.upper
-    for side, point, other in singular_ends(piece):
+    for side, point, other in _singular_ends(piece):
         mass, boundary = _sharp_end(piece, side, other, point, reference * arb(2) ** -bits)
         total += mass
         if side in ("-inf", "right"):
@@ -122,12 +126,12 @@ def _piece_integral(piece: Piece, reference: arb, bits: int) -> arb:
 
 def _sharp_end(piece: Piece, side: str, other: Fraction | None, point: Fraction, wanted: arb) -> tuple[arb, Fraction]:
     """The mass of the first end that is as narrow as wanted, or of the narrowest, with the point where it starts."""
-    ends = list(later_ends(side, _halfway(point, other, side), point))
+    ends = list(_later_ends(side, _halfway(point, other, side), point))
     known: dict[int, arb | None] = {}
 
     def mass(i: int) -> arb | None:
         if i not in known:
-            known[i] = _known_mass(piece, ends[i], end_name(side, point))
+            known[i] = _known_mass(piece, ends[i], _end_name(side, point))
         return known[i]
 
     def sharp(i: int) -> bool:
@@ -148,7 +152,7 @@ def _sharp_end(piece: Piece, side: str, other: Fraction | None, point: Fraction,
         if found is not None and (best is None or found.rad() < best[0].rad()):
             best = found, ends[i].boundary()
     if best is None:
-        raise Undecided(f"whether the density is integrable {end_name(side, point)} is not certain.")
+        raise Undecided(f"whether the density is integrable {_end_name(side, point)} is not certain.")
     return best
 
 
@@ -161,6 +165,37 @@ def _known_mass(piece: Piece, end: End, where: str) -> arb | None:
     if mass is None:
         raise Undecided(f"the density is not integrable {where}.")
     return mass
+
+
+def _later_ends(side: str, limit: Fraction | None, point: Fraction = Fraction(0)) -> Iterator[End]:
+    """Ends that start further and further out, all beyond `limit` (the other end of the piece)."""
+    for k in _STARTS:
+        end = End(side, Fraction(2) ** k, point)  # type: ignore[arg-type]
+        if limit is None or (end.boundary() > limit if side in ("+inf", "left") else end.boundary() < limit):
+            yield end
+
+
+def _regular(piece: Piece, point: Fraction, inward: int) -> bool:
+    """Whether the density is certainly bounded next to an end of its piece."""
+    width = Fraction(inward, 1024)
+    if piece.lower is not None and piece.upper is not None:
+        width = inward * min(Fraction(1, 1024), piece.upper - piece.lower)
+    near = value(piece.density, {piece.name: hull(point, point + width)})
+    return bool(near.is_finite()) or load("numbers.discs").disc_round(piece.density, piece.name, point) is not None
+
+
+def _singular_ends(piece: Piece) -> Iterator[tuple[str, Fraction, Fraction | None]]:
+    """The ends of a piece where the density may be unbounded: side, point (0 at infinity) and the other end of the piece."""
+    for point, other, inward in ((piece.lower, piece.upper, 1), (piece.upper, piece.lower, -1)):
+        if point is None:
+            yield ("-inf" if inward > 0 else "+inf"), Fraction(0), other
+        elif not _regular(piece, point, inward):
+            yield ("right" if inward > 0 else "left"), point, other
+
+
+def _end_name(side: str, point: Fraction) -> str:
+    """An end of a piece, for messages."""
+    return f"at {side[0]}infinity" if side in ("+inf", "-inf") else f"to the {side} of {point}"
 
 
 def _halfway(point: Fraction, other: Fraction | None, side: str) -> Fraction | None:

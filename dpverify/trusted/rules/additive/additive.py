@@ -15,11 +15,12 @@ from functools import lru_cache
 from typing import Any
 
 from dpverify.trusted.facts.bounds import Bound, Infinite, Side
-from dpverify.trusted.language.errors import CertificateError, Rejected
+from dpverify.trusted.language.errors import CertificateError, ExprError, Rejected, Undecided
 from dpverify.trusted.language.expr import ONE, Expr, Num, Sym, add, div, format_expr, mul, num, power, substitute
 from dpverify.trusted.language.logarithms import neg_log_profile
 from dpverify.trusted.language.model import L1, Claim, Domain, Norm, Product, Radial, Translation, on_integers
 from dpverify.trusted.language.rationals import to_fraction
+from dpverify.trusted.numbers.noise import integrable
 from dpverify.trusted.numbers.quotients import divided
 from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.order.convexity import Shape, Shapes
@@ -90,14 +91,10 @@ class Additive:
 
     def integrable_everywhere(self) -> None:
         """Raises Rejected unless exp(-h) is certainly integrable (summable) at both ends of the line, or at infinity and at 0."""
-        shapes, h = self.shapes, self.h
-        self.integrable(h)
-        if not shapes.half:
-            self.integrable(shapes.tidy(shapes.mirrored(h)))
-        elif shapes.at_zero(h) is None and not self.shape.convex:  # a convex h is bounded from below, the density from above
-            towards = shapes.log_slope(shapes.tidy(substitute(h, {shapes.name: power(Sym(shapes.name), num(-1))})))
-            if self.whole or towards is None or not shapes.positive(add(towards, self.dimension)):
-                raise Rejected(self.rule, "0", "exp(-h) is not certainly integrable at 0")
+        self.integrable(self.h)
+        if not _integrable(self.h, self.shapes, self.shape, self.dimension, self.whole):
+            where = "0" if self.shapes.half else "minus infinity"
+            raise Rejected(self.rule, where, f"exp(-h) is not certainly integrable at {where}")
 
     def bound(self, value: Expr | Infinite, point: str) -> Bound:
         """The bound, with the point that attains it (or tends to do so) where it is a lower one."""
@@ -146,6 +143,38 @@ def additive(claim: Claim, evidence: Mapping[str, Any], rule: str) -> Additive:
     h, shapes, shape = _read(noise, claim.domains, None if centre is None else to_fraction(centre, rule))
     norm, radius = noise.norm if isinstance(noise, Product) else L1, evidence.get("radius")
     return Additive(rule, side, h, shape, shapes, shift, dimension, copies, norm, whole, queried, at, radius)
+
+
+def require_integrable(noise: Radial | Translation | Product, evidence: Mapping[str, Any], rule: str) -> None:
+    """Raises Rejected unless noise with a value for every parameter is certainly integrable (summable, on the integers).
+
+    evidence: "normaliser", what is told of the ends of the density, as in `numbers.noise`; without it, the shape of h decides.
+    """
+    told = evidence.get("normaliser")
+    if not (integrable_by_shape(noise) if told is None else integrable(noise, told)):
+        raise Rejected(rule, "the density", "it is not certainly integrable")
+
+
+def integrable_by_shape(noise: Radial | Translation | Product) -> bool:
+    """Whether the shape of h shows that noise with a value for every parameter is integrable (summable, on the integers)."""
+    if isinstance(noise, Translation) and noise.support != (None, None):
+        return False
+    try:
+        return _integrable(*_read(noise, (), None), noise.dimension if isinstance(noise, Radial) else ONE, on_integers(noise))
+    except (Undecided, ExprError):
+        return False
+
+
+def _integrable(h: Expr, shapes: Shapes, shape: Shape, dimension: Expr, whole: bool) -> bool:
+    """Whether exp(-h), finite in between, is certainly integrable (summable) at both ends of the line, or at infinity and at 0."""
+    if not shapes.integrable(h, dimension):
+        return False
+    if not shapes.half:
+        return shapes.integrable(shapes.tidy(shapes.mirrored(h)), dimension)
+    if shapes.at_zero(h) is not None or shape.convex:  # a convex h is bounded from below, the density from above
+        return True
+    towards = shapes.log_slope(shapes.tidy(substitute(h, {shapes.name: power(Sym(shapes.name), num(-1))})))
+    return not whole and towards is not None and shapes.positive(add(towards, dimension))
 
 
 @lru_cache(maxsize=64)

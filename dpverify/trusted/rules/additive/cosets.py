@@ -41,7 +41,7 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     found = off_the_integers(claim.mechanism, claim.query)
     if found is None:
         raise Rejected(NAME, "the query", "it is not certain that noise on the integers meets answers that do not differ by integers")
-    noise = noise_of(claim, NAME)
+    noise = noise_of(claim, evidence, NAME)
     witness = {
         "pair": f"histograms {found.histograms}: answers q and q' whose difference is {found.moved}",
         "event": "S = {q + n : n an integer}",

@@ -60,7 +60,7 @@ SOURCE: Final = Source("docs/theory/additive.md#divergence")
 def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     """The bound that no finite epsilon holds. Raises Rejected, CertificateError, or Undecided from the end."""
     claim, at = fixed(claim, evidence, NAME)
-    noise = noise_of(claim, NAME)
+    noise = noise_of(claim, evidence, NAME)
     side, assumed = evidence.get("side"), tuple[str, ...]()
     start = read_fraction(evidence, "start", NAME) if side not in ("zero", "pole") else Fraction(1)
     if side in ("+inf", "-inf"):

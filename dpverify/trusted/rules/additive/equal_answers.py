@@ -53,7 +53,7 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     elif claim.domains:
         additive(claim, {"sensitivity": evidence.get("sensitivity")}, NAME).integrable_everywhere()
     else:
-        return Bound(side, ZERO, assumed=sign_of(noise_of(claim, NAME)))
+        return Bound(side, ZERO, assumed=sign_of(noise_of(claim, evidence, NAME)))
     return Bound(side, ZERO)
 
 

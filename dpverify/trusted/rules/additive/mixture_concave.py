@@ -48,7 +48,8 @@ BITS: Final = range(20, 1025)
 def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     """One end of the enclosure of log G(0) - log G(D), at "bits" bits, as the bound that "side" asks for.
 
-    evidence: "scale", the text of s(v); "sensitivity" as in `geometry`. Raises Rejected, or Undecided from the integrals.
+    evidence: "scale", the text of s(v); "normaliser", what is told of the ends of the mixing density, as in `integrability`;
+    "sensitivity" as in `geometry`. Raises Rejected, or Undecided from the integrals.
     """
     side, bits, noise = evidence.get("side"), evidence.get("bits"), claim.mechanism
     if side not in ("upper", "lower") or type(bits) is not int or bits not in BITS:
@@ -74,7 +75,7 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     if not shapes.integrable(h, noise.dimension):
         raise Rejected(NAME, "the conditional exponent", "exp(-h) is not certainly integrable")
     scale_family.require_free_of_v(noise, read_scale(evidence, NAME), {}, NAME)
-    if integrable(noise.mixing, "v", lower, upper) is not True:
+    if not integrable(noise.mixing, "v", lower, upper, evidence.get("normaliser")):
         raise Rejected(NAME, "the mixing density", "its integral is not certainly finite")
     with precision(bits + 32):
         at_zero = integral(mul(centre, noise.mixing), "v", lower, upper, bits)

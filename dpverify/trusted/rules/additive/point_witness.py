@@ -13,20 +13,19 @@ from dpverify.trusted.facts.assumptions import EVERY, REAL
 from dpverify.trusted.facts.bounds import INFINITE, Bound, Infinite
 from dpverify.trusted.language.errors import CertificateError, ExprError, Rejected, Undecided
 from dpverify.trusted.language.expr import Expr, Num, add, call, div, format_expr, mul, neg, num, parse, power, sub, symbols
+from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.model import Claim, Norm, Product, Radial, Source, Translation, on_integers
 from dpverify.trusted.language.rationals import read_fraction, to_fraction
 from dpverify.trusted.language.signs import NEGATIVE, plainly_non_negative
 from dpverify.trusted.numbers.balls import constant, finite, precision, rational, value
-from dpverify.trusted.numbers.integrability import has_normaliser
 from dpverify.trusted.numbers.noise import Additive, variable
-from dpverify.trusted.numbers.quadrature import normaliser
 from dpverify.trusted.order.compare import certainly_equal, certainly_le
 from dpverify.trusted.order.convexity import Shapes
 from dpverify.trusted.order.geometry import differences, norm_value
 from dpverify.trusted.order.sensitivity import sensitivity_bounds, whole_part
 from dpverify.trusted.parts.parameters import fixed
-from dpverify.trusted.rules.additive.additive import is_natural
+from dpverify.trusted.rules.additive.additive import is_natural, require_integrable
 
 NAME: Final = "point-witness"
 STATEMENT: Final = (
@@ -60,8 +59,11 @@ class Points:
         return tuple(sub(b, a) for a, b in zip(self.a, self.b, strict=True))
 
 
-def noise_of(claim: Claim, rule: str) -> Additive:
-    """The claim's mechanism, if it is additive noise with all parameters fixed and certainly integrable. Raises Rejected."""
+def noise_of(claim: Claim, evidence: Mapping[str, Any], rule: str) -> Additive:
+    """The claim's mechanism, if it is additive noise with all parameters fixed and certainly integrable. Raises Rejected.
+
+    evidence: as in `additive.require_integrable`.
+    """
     noise = claim.mechanism
     if not isinstance(noise, Radial | Translation | Product):
         raise Rejected(rule, "the mechanism", "it wants additive noise: radial, translation or product")
@@ -72,8 +74,7 @@ def noise_of(claim: Claim, rule: str) -> Additive:
         raise Rejected(rule, "the dimension", "it is not certainly an integer of at least 1")
     if isinstance(noise, Radial) and not constant(noise.scale) > 0:
         raise Rejected(rule, "the scale", "it is not certainly positive")
-    if has_normaliser(noise) is not True:
-        raise Rejected(rule, "the density", "it is not certainly integrable")
+    require_integrable(noise, evidence, rule)
     return noise
 
 
@@ -94,7 +95,7 @@ def sign_of(noise: Additive) -> tuple[str, ...]:
 def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     """The lower bound of the evidence: its value, or infinity. Raises Rejected, CertificateError."""
     claim, at = fixed(claim, evidence, NAME)
-    noise = noise_of(claim, NAME)
+    noise = noise_of(claim, evidence, NAME)
     points = _points(evidence)
     radius = _radius(noise, evidence, "radius")
     claimed: Fraction | Infinite = INFINITE if evidence.get("value") == "inf" else read_fraction(evidence, "value", NAME)
@@ -360,7 +361,7 @@ def _mass(noise: Additive, side: Sequence[Expr], radius: Fraction) -> tuple[arb,
     Radial noise of dimension d: radius^d density / (d I), I the integral of profile(r) r^(d-1), free of any volume.
     """
     try:
-        total = normaliser(noise)
+        total: arb = load("numbers.quadrature").normaliser(noise)
     except (Undecided, ExprError):
         return None
     if isinstance(noise, Radial):

@@ -21,13 +21,12 @@ from dpverify.trusted.language.model import Claim, Product, Source, Translation
 from dpverify.trusted.language.rationals import to_fraction
 from dpverify.trusted.numbers.asymptotics import End, end_jet
 from dpverify.trusted.numbers.balls import exact, hull, rational
-from dpverify.trusted.numbers.integrability import has_normaliser
 from dpverify.trusted.numbers.jets import jet
 from dpverify.trusted.numbers.kinks import resolve
 from dpverify.trusted.order.compare import certainly_equal, certainly_le
 from dpverify.trusted.order.geometry import l1_radius
 from dpverify.trusted.order.sensitivity import sensitivity_bounds
-from dpverify.trusted.rules.additive.additive import is_natural
+from dpverify.trusted.rules.additive.additive import is_natural, require_integrable
 
 NAME: Final = "product-lipschitz"
 STATEMENT: Final = (
@@ -68,8 +67,7 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     shift = sensitivity_bounds(claim, evidence.get("sensitivity")).upper
     if not certainly_le(ZERO, shift):
         raise Rejected(NAME, "the sensitivity", "it is not certainly at least 0")
-    if has_normaliser(noise) is not True:
-        raise Rejected(NAME, "the density", "it is not certainly integrable")
+    require_integrable(noise, evidence, NAME)
     try:
         slope = parse(str(evidence["slope"]))
         cuts = [to_fraction(cut, NAME) for cut in evidence["cuts"]]

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from types import MappingProxyType
 from typing import Any, Final
 
 from dpverify.trusted.facts import settled
@@ -44,19 +45,22 @@ SOURCE: Final = Source("docs/theory/curves.md#independent-coordinates", "Prekopa
 
 def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
     """The curve of one run. parameters: "sensitivity", if given, the certificate of a gauge; "prec". Raises Rejected, Undecided."""
-    found = curve(settled.additive(run, NAME), reach(run, parameters.get("sensitivity")), stated=run.part.query is None)
+    reached = reach(run, parameters.get("sensitivity"))
+    found = curve(settled.additive(run, NAME), reached, stated=run.part.query is None, parameters=parameters)
     return settled.noise(run, found, parameters)
 
 
-def curve(noise: Mechanism, reach: Sensitivity, stated: bool = False) -> Curve:
+def curve(noise: Mechanism, reach: Sensitivity, stated: bool = False, parameters: Mapping[str, Any] = MappingProxyType({})) -> Curve:
     """The curve of independent coordinates. stated: shifts of this length occur in every direction.
+
+    parameters: "normaliser" as in `additive.require_integrable`.
 
     Raises Rejected where the noise is not of this kind or makes no sense, Undecided where neither bound is found.
     """
     shape = exponent(noise)
     if shape is None or not isinstance(noise, Product):
         raise Rejected(NAME, "the noise", "it is not a product with a positive density and values for all parameters")
-    gauge.require_sensible(noise, reach)
+    gauge.require_sensible(noise, reach, parameters)
     length, moved = _l1_length(shape, reach), _moved(shape, reach, stated)
     vertex = _one_coordinate(noise, length) if length is not None and log_concave(noise) else None
     if vertex is not None and moved == length:

@@ -28,6 +28,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import reduce
 from itertools import product
+from types import MappingProxyType
 from typing import Any, Final
 
 from flint import arb, fmpq, fmpq_mat
@@ -42,7 +43,6 @@ from dpverify.trusted.language.expr import ZERO, Expr, Num, div, format_expr, li
 from dpverify.trusted.language.model import Matrix, Mechanism, Norm, Product, Radial, Source
 from dpverify.trusted.numbers.asymptotics import End, end_jet
 from dpverify.trusted.numbers.balls import constant, exact, hull, precision, rational
-from dpverify.trusted.numbers.integrability import has_normaliser
 from dpverify.trusted.numbers.jets import jet
 from dpverify.trusted.order.compare import certainly_equal, certainly_le
 from dpverify.trusted.order.cones import Cones, dot, matrix, up_to_sign, vertices
@@ -52,6 +52,7 @@ from dpverify.trusted.order.polyhedra import Shift
 from dpverify.trusted.order.signs import AT_LEAST_ZERO
 from dpverify.trusted.parts.exponents import Exponent, exponent
 from dpverify.trusted.parts.runs import Run, reach
+from dpverify.trusted.rules.additive.additive import require_integrable
 from dpverify.trusted.rules.curves import laplace, optimal_composition
 
 NAME: Final = "lipschitz-exponent"
@@ -84,13 +85,22 @@ MAX_TRIED: Final = 10
 
 
 def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
-    """The curve of one run. parameters: "sensitivity", if given, the certificate of a gauge; "prec". Raises Rejected, Undecided."""
-    found = curve(settled.additive(run, NAME), reach(run, parameters.get("sensitivity")), stated=run.part.query is None)
+    """The curve of one run. Raises Rejected, Undecided.
+
+    parameters: "sensitivity", if given, the certificate of a gauge; "normaliser", as in `additive.require_integrable`; "prec".
+    """
+    reached = reach(run, parameters.get("sensitivity"))
+    found = curve(settled.additive(run, NAME), reached, stated=run.part.query is None, parameters=parameters)
     return settled.noise(run, found, parameters)
 
 
-def curve(noise: Mechanism, reach: Sensitivity, stated: bool = False) -> Curve:
+_NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
+
+
+def curve(noise: Mechanism, reach: Sensitivity, stated: bool = False, parameters: Mapping[str, Any] = _NOTHING) -> Curve:
     """The curve of radial noise in any norm. stated: shifts of this length occur in every direction.
+
+    parameters: "normaliser" as in `additive.require_integrable`.
 
     Raises Rejected where the noise is not radial or makes no sense, Undecided where its exponent has neither a bounded slope nor a
     finite pure epsilon.
@@ -98,7 +108,7 @@ def curve(noise: Mechanism, reach: Sensitivity, stated: bool = False) -> Curve:
     shape = exponent(noise)
     if shape is None or not isinstance(noise, Radial):
         raise Rejected(NAME, "the noise", "it is not radial noise with a positive density and values for all parameters")
-    require_sensible(noise, reach)
+    require_sensible(noise, reach, parameters)
     shapes = Shapes("r", True, {})
     h, distance = shapes.tidy(shape.h), div(reach.upper, shape.scale)
     slope, rest = linear_part(h, "r")
@@ -117,12 +127,11 @@ def curve(noise: Mechanism, reach: Sensitivity, stated: bool = False) -> Curve:
     return Curve(upper, laplacian(ratio) if weight == 1 else _cones(ratio, weight), (NAME,), ASSUMED)
 
 
-def require_sensible(noise: Radial | Product, reach: Sensitivity) -> None:
+def require_sensible(noise: Radial | Product, reach: Sensitivity, parameters: Mapping[str, Any]) -> None:
     """Raises Rejected unless the noise is certainly integrable, and the sensitivity certainly at least 0."""
     if not (certainly_le(ZERO, reach.lower) and certainly_le(reach.lower, reach.upper)):
         raise Rejected(NAME, "the sensitivity", "it is not certainly at least 0")
-    if has_normaliser(noise) is not True:
-        raise Rejected(NAME, "the density", "it is not certainly integrable")
+    require_integrable(noise, parameters, NAME)
 
 
 # -- upper bounds ---------------------------------------------------------------------------------
