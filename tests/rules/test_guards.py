@@ -48,8 +48,8 @@ from dpverify.trusted.numbers import complex, integrability
 from dpverify.trusted.numbers.asymptotics import End, end_jet
 from dpverify.trusted.numbers.balls import constant, hull, precision, rational
 from dpverify.trusted.numbers.periods import quasi_period
-from dpverify.trusted.order.convexity import Shapes
 from dpverify.trusted.order import compare
+from dpverify.trusted.order.convexity import Shapes
 from dpverify.trusted.order.domains import contains
 from dpverify.trusted.order.geometry import Sensitivity
 from dpverify.trusted.order.polytopes import box
