@@ -9,7 +9,7 @@ from dpverify.search.point_witness import simple_values
 from dpverify.trusted.language.errors import DpverifyError
 from dpverify.trusted.language.expr import ONE, ZERO
 from dpverify.trusted.language.model import Claim
-from dpverify.trusted.order.sensitivity import off_the_integers
+from dpverify.trusted.order.apart import off_the_integers
 from dpverify.trusted.rules.additive import cosets as rule
 
 _MOST_TRIED = 24
