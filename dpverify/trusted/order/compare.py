@@ -39,7 +39,9 @@ def sign(expr: Expr) -> int | None:
     with precision(FINEST):
         ball = constant(expr)
     found = sign_of_ball(ball)
-    return 0 if found is None and ball.is_finite() and load("order.zero").vanishes(expr) else found
+    if found is None and ball.is_finite() and (load("order.canonical").is_zero(expr) or load("order.zero").vanishes(expr)):
+        return 0
+    return found
 
 
 def certainly_le(a: Expr, b: Expr, domains: Mapping[str, Domain] = _NO_DOMAINS) -> bool:
