@@ -38,7 +38,7 @@ from dpverify.trusted.language.model import Domain
 from dpverify.trusted.order.canonical import canonical
 from dpverify.trusted.order.compare import certainly_equal, certainly_le, certainly_lt, enclose, sign
 from dpverify.trusted.order.decimals import decimal_bounds
-from dpverify.trusted.order.local import sign_of
+from dpverify.trusted.order.local import settled, sign_of
 
 MP = mpmath.MPContext()
 MP.dps = 80
@@ -622,12 +622,41 @@ def test_an_empty_domain_has_no_sign() -> None:
 
 
 @pytest.mark.parametrize(
-    ("left", "right"), [("0", "b"), ("2", "k"), ("exp(x)", "exp(x)"), ("-nu - d", "0"), ("log(3)", "log(3)"), ("1/3", "sqrt(2)")]
+    ("left", "right"),
+    [
+        ("0", "b"),
+        ("2", "k"),
+        ("exp(x)", "exp(x)"),
+        ("-nu - d", "0"),
+        ("log(3)", "log(3)"),
+        ("1/3", "sqrt(2)"),
+        ("exp(-abs(x)/2)", "exp(-abs(-x)/2)"),
+        ("abs(b)", "b"),
+        ("2*(nu/2 + d/2)*asinh(x)", "(nu + d)*asinh(x)"),
+    ],
 )
 def test_an_elementary_comparison_loads_no_field(left: str, right: str) -> None:
     with asked_for() as places:
         assert certainly_le(parse(left), parse(right), DOMAINS)
     assert set(places) <= {"order.local"}
+
+
+@settings(max_examples=100, deadline=None)
+@given(_terms(3))
+def test_settling_keeps_the_values(a: Expr) -> None:
+    try:
+        found = settled(a, DOMAINS)
+    except (Undecided, ExprError):
+        assume(False)
+    for point in POINTS[::4]:
+        try:
+            before = by_mpmath(a, point)
+        except (OverflowError, ArithmeticError, ValueError):
+            continue
+        if not MP.isfinite(before):
+            continue
+        after = by_mpmath(found, point)
+        assert abs(before - after) <= MP.mpf(10) ** -60 * max(1, abs(before))
 
 
 def test_what_was_remembered_still_tells_what_it_was_proved_with() -> None:
