@@ -35,9 +35,10 @@ from dpverify.trusted.language.expr import (
 )
 from dpverify.trusted.language.loading import asked_for
 from dpverify.trusted.language.model import Domain
+from dpverify.trusted.order.canonical import canonical
 from dpverify.trusted.order.compare import certainly_equal, certainly_le, certainly_lt, enclose, sign
 from dpverify.trusted.order.decimals import decimal_bounds
-from dpverify.trusted.order.local import sign_of
+from dpverify.trusted.order.local import settled, sign_of
 
 MP = mpmath.MPContext()
 MP.dps = 80
@@ -535,6 +536,45 @@ def test_logexprel_of_a_parameter_is_taken_apart_only_away_from_zero():
     assert not certainly_equal(parse("logexprel(x)"), parse("log((exp(x) - 1)/x)"), DOMAINS)
 
 
+# -- one way to write constants ----------------------------------------------------------------------
+
+
+@settings(max_examples=100, deadline=None)
+@given(CONSTANTS, CONSTANTS)
+def test_the_canonical_form_has_the_same_value(a: Expr, b: Expr) -> None:
+    for expr in (
+        a,
+        sub(a, b),
+        call("log", mul(a, b)),
+        call("max", a, b, neg(a)),
+        Call("abs", (sub(a, b),)),
+        call("exp", sub(call("log", num(3)), a)),
+    ):
+        true, found = by_mpmath(expr), by_mpmath(canonical(expr))
+        assert abs(true - found) <= MP.mpf(10) ** -60 * max(1, abs(true))
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        ("8*asinh(3*sqrt(5)/10)", "8*asinh(3/2/sqrt(5))"), ("sqrt(3)/2", "3/2/sqrt(3)"), ("log(12)", "log(3) + log(4)"),
+        ("exp(log(3))/2", "3/2"), ("max(1 - exp(-1/2), 0)", "1 - exp(-1/2)"), ("abs(log(2/3))", "log(3) - log(2)"),
+        ("2**(1/4)*8", "2**(13/4)"), ("14**(-1/2)", "sqrt(2/7)/2"), ("asinh(exp(1) + 2)", "asinh(2 + exp(1))"),
+        ("exp(2*log(3) - log(2))", "9/2"), ("min(pi, 3, 4)", "3"),
+    ],
+)  # fmt: skip
+def test_roots_and_logarithms_of_rationals_are_equal_without_the_field(left: str, right: str) -> None:
+    with asked_for() as places:
+        assert certainly_equal(parse(left), parse(right))
+    assert set(places) <= {"order.canonical"}
+
+
+def test_a_power_too_large_to_write_out_is_not_written_out() -> None:
+    a = Pow(num(2), Num(Fraction(10**9)))
+    assert not certainly_equal(Call("log", (a,)), parse("log(2)"))
+    assert not certainly_equal(a, add(a, parse("1")))
+
+
 # -- signs of parts --------------------------------------------------------------------------------
 
 
@@ -582,12 +622,41 @@ def test_an_empty_domain_has_no_sign() -> None:
 
 
 @pytest.mark.parametrize(
-    ("left", "right"), [("0", "b"), ("2", "k"), ("exp(x)", "exp(x)"), ("-nu - d", "0"), ("log(3)", "log(3)"), ("1/3", "sqrt(2)")]
+    ("left", "right"),
+    [
+        ("0", "b"),
+        ("2", "k"),
+        ("exp(x)", "exp(x)"),
+        ("-nu - d", "0"),
+        ("log(3)", "log(3)"),
+        ("1/3", "sqrt(2)"),
+        ("exp(-abs(x)/2)", "exp(-abs(-x)/2)"),
+        ("abs(b)", "b"),
+        ("2*(nu/2 + d/2)*asinh(x)", "(nu + d)*asinh(x)"),
+    ],
 )
 def test_an_elementary_comparison_loads_no_field(left: str, right: str) -> None:
     with asked_for() as places:
         assert certainly_le(parse(left), parse(right), DOMAINS)
     assert set(places) <= {"order.local"}
+
+
+@settings(max_examples=100, deadline=None)
+@given(_terms(3))
+def test_settling_keeps_the_values(a: Expr) -> None:
+    try:
+        found = settled(a, DOMAINS)
+    except (Undecided, ExprError):
+        assume(False)
+    for point in POINTS[::4]:
+        try:
+            before = by_mpmath(a, point)
+        except (OverflowError, ArithmeticError, ValueError):
+            continue
+        if not MP.isfinite(before):
+            continue
+        after = by_mpmath(found, point)
+        assert abs(before - after) <= MP.mpf(10) ** -60 * max(1, abs(before))
 
 
 def test_what_was_remembered_still_tells_what_it_was_proved_with() -> None:

@@ -13,15 +13,8 @@ from dpverify.search.sensitivity import gauges
 from dpverify.trusted.language.errors import Rejected, Undecided
 from dpverify.trusted.language.expr import Expr, num, parse, power
 from dpverify.trusted.language.model import L1, L2, LINF, Matrix, Norm, Query
-from dpverify.trusted.order.geometry import (
-    differences,
-    l1_radius,
-    largest_in,
-    norm_faults,
-    norm_value,
-    query_faults,
-    sensitivity,
-)
+from dpverify.trusted.order.geometry import l1_radius, largest_in, norm_faults, norm_value
+from dpverify.trusted.order.queries import differences, query_faults, sensitivity
 
 
 def rational(rows) -> Matrix:

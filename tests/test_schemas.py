@@ -27,7 +27,7 @@ from dpverify.trusted.language.certificate import MAX_LINES, PRECISIONS, unpack
 from dpverify.trusted.language.certificate import VERDICTS as VERDICT_WORDS
 from dpverify.trusted.language.errors import CertificateError, SpecError
 from dpverify.trusted.language.expr import FUNCTIONS
-from dpverify.trusted.order.geometry import ADJACENCIES
+from dpverify.trusted.order.queries import ADJACENCIES
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "dpverify" / "schemas"

@@ -92,7 +92,7 @@ from dpverify.trusted.language.model import (
     all_parts,
     kind_of,
 )
-from dpverify.trusted.order.geometry import ADJACENCIES, query_faults
+from dpverify.trusted.order.queries import ADJACENCIES, query_faults
 from dpverify.trusted.parts.runs import adjacency_faults
 
 MAX_PARAMETERS: Final = 1000

@@ -19,7 +19,7 @@ from dpverify.search.numeric import Array
 from dpverify.search.sensitivity import propose_radius
 from dpverify.trusted.language.errors import DpverifyError
 from dpverify.trusted.language.model import Norm, Product
-from dpverify.trusted.order.geometry import sign_vectors
+from dpverify.trusted.order.vertices import sign_vectors
 
 MOST_SIGNS: Final = 8
 """Greatest dimension whose diagonals are all tried."""

@@ -10,6 +10,7 @@ from dpverify.search.point_witness import simple_values
 from dpverify.trusted.language.errors import DpverifyError
 from dpverify.trusted.language.expr import ONE, ZERO
 from dpverify.trusted.language.model import Claim, Product, Radial, Translation
+from dpverify.trusted.order.apart import off_the_integers
 from dpverify.trusted.order.sensitivity import off_the_integers
 from dpverify.trusted.parts.parameters import fixed
 from dpverify.trusted.rules.additive import cosets as rule

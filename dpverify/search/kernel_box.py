@@ -15,7 +15,8 @@ from dpverify.trusted.language.errors import DpverifyError, Rejected, Undecided
 from dpverify.trusted.language.expr import Call, Expr, Num, children, format_expr, sub, symbols
 from dpverify.trusted.language.model import Claim, Kernel
 from dpverify.trusted.numbers.balls import constant, precision, rational, value
-from dpverify.trusted.order.polytopes import Polytope, Vector, dot, minus
+from dpverify.trusted.order.linear import Vector, dot
+from dpverify.trusted.order.polytopes import Polytope, minus
 from dpverify.trusted.rules.finite import kernel_box, kernel_point
 from dpverify.trusted.rules.finite.densities import NAMES, Losses, balls, constants, fraction, has_floor, has_kinks, linear, losses, resolve
 from dpverify.trusted.rules.finite.kernel_box import along, at, concave, directional, directions, slide, slopes_over

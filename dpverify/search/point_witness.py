@@ -26,7 +26,8 @@ from dpverify.trusted.numbers.balls import constant, precision, rational, value
 from dpverify.trusted.numbers.jets import jet
 from dpverify.trusted.numbers.noise import Additive, variable
 from dpverify.trusted.numbers.pieces import breaks
-from dpverify.trusted.order.geometry import differences, norm_value
+from dpverify.trusted.order.geometry import norm_value
+from dpverify.trusted.order.queries import differences
 from dpverify.trusted.order.sensitivity import sensitivity_bounds
 from dpverify.trusted.parts.parameters import fixed
 from dpverify.trusted.rules.additive import point_witness as rule

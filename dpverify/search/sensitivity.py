@@ -14,7 +14,9 @@ from typing import Any, Final
 from flint import fmpq, fmpq_mat
 
 from dpverify.trusted.language.model import Claim, Matrix, Norm
-from dpverify.trusted.order.geometry import Vector, differences, sign_vectors
+from dpverify.trusted.order.linear import Vector
+from dpverify.trusted.order.queries import differences
+from dpverify.trusted.order.vertices import sign_vectors
 
 LARGE: Final = 500
 """Coordinates of all points together from which a float solution saves more time than it takes."""
@@ -23,7 +25,7 @@ MAX_RADIUS: Final = 10
 
 
 def propose(claim: Claim) -> dict[str, Any]:
-    """Evidence for `geometry.sensitivity` of the claim's query; empty where none is needed."""
+    """Evidence for `queries.sensitivity` of the claim's query; empty where none is needed."""
     norm = getattr(claim.mechanism, "norm", None)
     if claim.query is None or norm is None or norm.kind != "columns" or claim.query.adjacency == "l2":
         return {}

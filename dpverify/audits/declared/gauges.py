@@ -11,7 +11,7 @@ from dpverify.audits.declared.base import Array
 from dpverify.search.numeric import number
 from dpverify.trusted.language.errors import AuditError
 from dpverify.trusted.language.model import Claim, Norm
-from dpverify.trusted.order.geometry import differences
+from dpverify.trusted.order.queries import differences
 
 
 @dataclass(frozen=True, slots=True, eq=False)

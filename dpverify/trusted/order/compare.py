@@ -39,7 +39,9 @@ def sign(expr: Expr) -> int | None:
     with precision(FINEST):
         ball = constant(expr)
     found = sign_of_ball(ball)
-    return 0 if found is None and ball.is_finite() and load("order.zero").vanishes(expr) else found
+    if found is None and ball.is_finite() and (load("order.canonical").is_zero(expr) or load("order.zero").vanishes(expr)):
+        return 0
+    return found
 
 
 def certainly_le(a: Expr, b: Expr, domains: Mapping[str, Domain] = _NO_DOMAINS) -> bool:
@@ -67,7 +69,7 @@ def _holds(a: Expr, b: Expr, domains: Mapping[str, Domain], wanted: Sign) -> boo
             # a and b by themselves: their difference may lose a term without a value
             return _defined(a) and _defined(b) and sign(sub(b, a)) in wanted
         known = {name: domains[name] for name in sorted(names)}
-        signs = _by_parts(a, b, known)
+        signs: Sign = load("order.local").sign_of_difference(a, b, known)
     except DpverifyError:
         return False
     return signs <= wanted or (not signs.isdisjoint(wanted) and load("order.cases").decided(a, b, known, wanted))
@@ -78,17 +80,6 @@ def _defined(expr: Expr) -> bool:
         return True
     with precision(FINEST):
         return bool(constant(expr).is_finite())
-
-
-def _by_parts(a: Expr, b: Expr, domains: Mapping[str, Domain]) -> Sign:
-    """The signs that b - a may have, as far as the signs of parts tell."""
-    sign_of = load("order.local").sign_of
-    try:
-        sign_of(a, domains), sign_of(b, domains)  # they have values
-        found: Sign = sign_of(sub(b, a), domains)
-    except Undecided:
-        return ANY
-    return found
 
 
 def sign_over(expr: Expr, domains: Mapping[str, Domain]) -> Sign:

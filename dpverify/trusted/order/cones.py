@@ -5,17 +5,14 @@ Y of density proportional to exp(-||Y||), ||.|| the gauge of the polytope, is in
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from fractions import Fraction
-from itertools import combinations, product
-from math import comb
 from typing import Final
-
-from flint import fmpq, fmpq_mat
 
 from dpverify.trusted.language.errors import Undecided
 from dpverify.trusted.language.model import Matrix
-from dpverify.trusted.order.geometry import Vector
+from dpverify.trusted.order.linear import Vector, dot, matrix
+from dpverify.trusted.order.vertices import half_of_vertices
 
 MOST_CANDIDATES: Final = 4_000
 """The most choices of facets and signs that are tried for vertices."""
@@ -24,45 +21,13 @@ MOST_SIMPLICES: Final = 20_000
 Face = frozenset[int]
 
 
-def dot(row: Vector, vector: Vector) -> Fraction:
-    """The inner product."""
-    return sum((x * y for x, y in zip(row, vector, strict=True)), Fraction(0))
-
-
-def matrix(rows: Sequence[Vector]) -> fmpq_mat:
-    """Rows of rationals as flint has them."""
-    return fmpq_mat(len(rows), len(rows[0]), [fmpq(x.numerator, x.denominator) for row in rows for x in row])
-
-
-def up_to_sign(rows: Matrix) -> Matrix:
-    """The rows without 0, repetitions and opposites."""
-    found: dict[Vector, None] = {}
-    for row in rows:
-        opposite = tuple(-x for x in row)
-        if any(row) and opposite not in found:
-            found[row] = None
-    return tuple(found)
-
-
 def vertices(rows: Matrix) -> Matrix:
     """The vertices of {x : |<a, x>| <= 1 for every row a}, with their opposites. Raises Undecided where there is too much to try.
 
     By duality also the normals of the facets of the hull of + and - the rows.
     """
-    rows, size = up_to_sign(rows), len(rows[0])
-    if comb(len(rows), size) << (size - 1) > MOST_CANDIDATES:
-        raise Undecided(f"{len(rows)} facets in {size} dimensions have too many candidate vertices to try.")
-    signs = fmpq_mat(1 << size, size, [s for choice in product((1, -1), repeat=size) for s in choice]).transpose()
-    found: dict[Vector, None] = {}
-    for chosen in combinations(rows, size):
-        basis = matrix(chosen)
-        if basis.rank() < size:
-            continue
-        for candidate in basis.solve(signs).transpose().tolist():
-            x = tuple(Fraction(int(entry.p), int(entry.q)) for entry in candidate)
-            if all(abs(dot(row, x)) <= 1 for row in rows):
-                found[x] = None
-    return tuple(found)
+    half = list(half_of_vertices(rows, MOST_CANDIDATES))
+    return tuple(dict.fromkeys([*half, *(tuple(-x for x in v) for v in half)]))
 
 
 class Cones:

@@ -7,12 +7,21 @@ from fractions import Fraction
 from functools import reduce
 
 from dpverify.trusted.language.errors import Undecided
-from dpverify.trusted.language.expr import ONE, Add, Call, Expr, Mul, Num, Pow, Sym, sub, symbols
+from dpverify.trusted.language.expr import ONE, Add, Call, Expr, Mul, Num, Pow, Sym, call, format_expr, mul, neg, rebuild, sub, symbols
 from dpverify.trusted.language.model import Domain
 from dpverify.trusted.numbers.balls import constant, finite
 from dpverify.trusted.order.domains import closed, contains, is_empty
 from dpverify.trusted.order.laws import law
-from dpverify.trusted.order.signs import ANY, AT_LEAST_ZERO, POSITIVE, Sign, extreme, sign_of_ball, square, times
+from dpverify.trusted.order.signs import ANY, AT_LEAST_ZERO, AT_MOST_ZERO, POSITIVE, Sign, extreme, sign_of_ball, square, times
+
+
+def sign_of_difference(a: Expr, b: Expr, domains: Mapping[str, Domain]) -> Sign:
+    """The signs that b - a may have; ANY where a or b is not certainly defined at all parameters."""
+    try:
+        sign_of(a, domains), sign_of(b, domains)  # each by itself: their difference may lose a term without a value
+        return sign_of(sub(settled(b, domains), settled(a, domains)), domains)
+    except Undecided:
+        return ANY
 
 
 def sign_of(expr: Expr, domains: Mapping[str, Domain]) -> Sign:
@@ -123,3 +132,19 @@ def _call(expr: Call, domains: Mapping[str, Domain]) -> Sign:
     if found is None:
         raise Undecided(f"a value of {expr.name} that is not certainly defined.")
     return found.value
+
+
+def settled(expr: Expr, domains: Mapping[str, Domain]) -> Expr:
+    """The same function with abs decided where its sign is told, of opposite arguments the first, and numbers multiplied into sums."""
+    done = rebuild(expr, lambda part: settled(part, domains))
+    if isinstance(done, Call) and done.name in ("abs", "cosh"):
+        u = done.args[0]
+        signs = sign_of(u, domains)
+        if done.name == "abs" and (signs <= AT_LEAST_ZERO or signs <= AT_MOST_ZERO):
+            return u if signs <= AT_LEAST_ZERO else neg(u)
+        return call(done.name, min(u, neg(u), key=format_expr))
+    if isinstance(done, Mul) and isinstance(done.args[0], Num):
+        i = next((i for i, factor in enumerate(done.args) if isinstance(factor, Add)), None)
+        if i is not None:
+            return mul(mul(done.args[0], done.args[i]), *done.args[1:i], *done.args[i + 1 :])
+    return done

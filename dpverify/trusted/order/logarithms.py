@@ -10,6 +10,7 @@ from flint import fmpq
 from dpverify.trusted.language.errors import Undecided
 from dpverify.trusted.language.expr import call, symbols
 from dpverify.trusted.language.model import Domain
+from dpverify.trusted.order.canonical import prime_powers
 from dpverify.trusted.order.field import MAX_EXPONENT, UNIT, Atom, Field, Ratio
 from dpverify.trusted.order.polynomials import (
     ATOMS,
@@ -23,7 +24,6 @@ from dpverify.trusted.order.polynomials import (
     fraction,
     number,
     powers_in,
-    prime_powers,
     terms_of,
 )
 from dpverify.trusted.order.radicals import root

@@ -17,8 +17,7 @@ from flint import arb, fmpq, fmpq_poly
 
 from dpverify.trusted.language.errors import Undecided
 from dpverify.trusted.language.model import Matrix
-from dpverify.trusted.order.cones import dot
-from dpverify.trusted.order.geometry import Vector
+from dpverify.trusted.order.linear import Vector, dot
 
 MOST_FLAGS: Final = 3_000
 """The most chains of facets of facets that are looked at for one integral."""

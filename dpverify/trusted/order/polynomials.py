@@ -7,7 +7,7 @@ from fractions import Fraction
 from math import lcm
 from typing import Any, Final
 
-from flint import fmpq, fmpq_mpoly_ctx, fmpz
+from flint import fmpq, fmpq_mpoly_ctx
 
 MAX_TERMS: Final = 600
 """The longest polynomial that is worked with; one half as long is no longer factored."""
@@ -78,13 +78,3 @@ def factored(p: Poly) -> tuple[Fraction, list[tuple[Poly, int]]]:
         value /= Fraction(scale) ** e
         result.append((f * scale, int(e)))
     return value, result
-
-
-def prime_powers(value: Fraction) -> dict[int, int]:
-    """Coprime integers and exponents whose product is the positive rational: its small primes, and what is left."""
-    powers: dict[int, int] = {}
-    for part, direction in ((value.numerator, 1), (value.denominator, -1)):
-        if part > 1:
-            for prime, e in fmpz(part).factor_smooth(16):
-                powers[int(prime)] = powers.get(int(prime), 0) + direction * int(e)
-    return powers

@@ -8,12 +8,7 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import combinations, product
 
-Vector = tuple[Fraction, ...]
-
-
-def dot(a: Sequence[Fraction], b: Sequence[Fraction]) -> Fraction:
-    """The inner product."""
-    return sum((x * y for x, y in zip(a, b, strict=True)), Fraction(0))
+from dpverify.trusted.order.linear import Vector, dot
 
 
 def minus(a: Sequence[Fraction], b: Sequence[Fraction]) -> Vector:

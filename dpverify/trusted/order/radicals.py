@@ -10,8 +10,9 @@ from flint import fmpz
 from dpverify.trusted.language.errors import Undecided
 from dpverify.trusted.language.expr import Num, power
 from dpverify.trusted.language.model import Domain
+from dpverify.trusted.order.canonical import prime_powers
 from dpverify.trusted.order.field import Atom, Field, Ratio
-from dpverify.trusted.order.polynomials import ATOMS, NONE, ONE, SLOTS, Poly, atoms_of, factored, number, prime_powers
+from dpverify.trusted.order.polynomials import ATOMS, NONE, ONE, SLOTS, Poly, atoms_of, factored, number
 from dpverify.trusted.order.signs import AT_LEAST_ZERO, NEGATIVE, NULL, POSITIVE
 
 

@@ -8,14 +8,13 @@ at most so many times that.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import Expr, Num, call, mul
-from dpverify.trusted.language.model import L1, Claim, Domain, Mechanism, Mixture, Norm, Product, Query, Radial, Translation, on_integers
-from dpverify.trusted.order.geometry import Sensitivity, norm_faults, query_faults, sensitivity
+from dpverify.trusted.language.loading import load
+from dpverify.trusted.language.model import L1, Claim, Domain, Mechanism, Mixture, Norm, Product, Radial, Translation, on_integers
+from dpverify.trusted.order.geometry import Sensitivity, norm_faults
 from dpverify.trusted.order.integers import is_whole
 
 
@@ -41,7 +40,7 @@ def require_answers(claim: Claim) -> tuple[Norm, int | None]:
     if claim.query is not None:
         if dimension is None:
             raise Rejected("sensitivity", "the query", "it needs the dimension as a number")
-        faults = query_faults(claim.query, dimension)
+        faults = load("order.queries").query_faults(claim.query, dimension)
         if faults:
             raise Rejected("sensitivity", "the query", " ".join(faults))
     return norm, dimension
@@ -56,52 +55,15 @@ def sensitivity_bounds(claim: Claim, evidence: Mapping[str, Any] | None) -> Sens
     norm, dimension = require_answers(claim)
     if claim.query is not None:
         assert dimension is not None
-        broken = off_the_integers(claim.mechanism, claim.query)
+        broken = load("order.apart").off_the_integers(claim.mechanism, claim.query)
         if broken is not None:
             why = f"answers of neighbours differ by {broken.moved}, and noise on the integers leaves no output that both can give"
             raise Rejected("sensitivity", "the query", why)
-        return sensitivity(claim.query, norm, dimension, evidence)
+        found: Sensitivity = load("order.queries").sensitivity(claim.query, norm, dimension, evidence)
+        return found
     if claim.sensitivity is None:
         raise Rejected("sensitivity", "the claim", "neither a sensitivity nor a query is given")
     return Sensitivity(claim.sensitivity, claim.sensitivity)
-
-
-# -- noise on the integers -----------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Apart:
-    """Two neighbours whose answers differ by `moved`, which is no integer. histograms: the two, in words."""
-
-    moved: Fraction
-    histograms: str
-
-
-def off_the_integers(noise: Mechanism, query: Query | None) -> Apart | None:
-    """Neighbours whose answers do not differ by an integer, for noise on the integers; None where there are none.
-
-    Histograms under "l1" and "l2" are real-valued, so that every answer that moves at all moves by half of 1 or less too. Raises Rejected
-    for a query that is none.
-    """
-    if query is None or not on_integers(noise):
-        return None
-    faults = query_faults(query, 1)
-    if faults:
-        raise Rejected("sensitivity", "the query", " ".join(faults))
-    (row,) = query.rows
-    if query.adjacency == "replace":
-        broken = next((j for j, x in enumerate(row) if (x - row[0]).denominator != 1), None)
-        if broken is None:
-            return None
-        return Apart(row[broken] - row[0], f"that differ by a record of type {broken + 1} in the place of one of type 1")
-    broken = next((i for i, x in enumerate(row) if x.denominator != 1), None)
-    if broken is not None:
-        return Apart(row[broken], f"with and without a record of type {broken + 1}")
-    moving = next((i for i, x in enumerate(row) if x != 0), None)
-    if query.adjacency == "add-remove" or moving is None:
-        return None
-    half = 1 / (2 * abs(row[moving]))
-    return Apart(row[moving] * half, f"that differ by {half} at type {moving + 1}")
 
 
 def further(noise: Mechanism, moved: Expr, factor: Expr, domains: Mapping[str, Domain]) -> tuple[Expr, Expr]:

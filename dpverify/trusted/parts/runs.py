@@ -38,10 +38,11 @@ from dpverify.trusted.language.model import (
     on_integers,
     parts_of,
 )
+from dpverify.trusted.order.apart import off_the_integers
 from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.order.geometry import Sensitivity
 from dpverify.trusted.order.integers import is_whole
-from dpverify.trusted.order.sensitivity import further, off_the_integers, require_answers, sensitivity_bounds
+from dpverify.trusted.order.sensitivity import further, require_answers, sensitivity_bounds
 from dpverify.trusted.parts import neighbours, stated
 from dpverify.trusted.parts.adjacencies import stated_adjacencies
 from dpverify.trusted.parts.stated import NONE

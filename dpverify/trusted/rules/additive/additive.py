@@ -23,10 +23,11 @@ from dpverify.trusted.language.rationals import to_fraction
 from dpverify.trusted.numbers.noise import integrable
 from dpverify.trusted.numbers.quotients import divided
 from dpverify.trusted.order.compare import certainly_le
-from dpverify.trusted.order.convexity import Shape, Shapes
+from dpverify.trusted.order.convexity import Shapes
 from dpverify.trusted.order.geometry import l1_radius
 from dpverify.trusted.order.integers import is_whole
 from dpverify.trusted.order.sensitivity import sensitivity_bounds, whole_part
+from dpverify.trusted.order.shape import Shape
 from dpverify.trusted.order.signs import AT_LEAST_ZERO
 from dpverify.trusted.parts.parameters import fixed
 

@@ -9,8 +9,8 @@ from dpverify.trusted.facts.bounds import INFINITE, Bound
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE
 from dpverify.trusted.language.model import Claim, Source
+from dpverify.trusted.order.apart import off_the_integers
 from dpverify.trusted.order.compare import certainly_lt
-from dpverify.trusted.order.sensitivity import off_the_integers
 from dpverify.trusted.parts.parameters import fixed
 from dpverify.trusted.rules.additive.point_witness import noise_of, sign_of
 

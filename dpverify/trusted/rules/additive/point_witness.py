@@ -22,7 +22,8 @@ from dpverify.trusted.numbers.balls import constant, finite, precision, rational
 from dpverify.trusted.numbers.noise import Additive, variable
 from dpverify.trusted.order.compare import certainly_equal, certainly_le
 from dpverify.trusted.order.convexity import Shapes
-from dpverify.trusted.order.geometry import differences, norm_value
+from dpverify.trusted.order.geometry import norm_value
+from dpverify.trusted.order.queries import differences
 from dpverify.trusted.order.sensitivity import sensitivity_bounds, whole_part
 from dpverify.trusted.parts.parameters import fixed
 from dpverify.trusted.rules.additive.additive import is_natural, require_integrable

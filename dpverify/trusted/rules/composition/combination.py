@@ -31,8 +31,8 @@ from dpverify.trusted.language.model import (
     kind_of,
 )
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
-from dpverify.trusted.order.geometry import sensitivity
 from dpverify.trusted.order.integers import is_whole
+from dpverify.trusted.order.queries import sensitivity
 from dpverify.trusted.order.tables import finite
 from dpverify.trusted.parts import neighbours
 from dpverify.trusted.parts.neighbours import OnePair, is_told

@@ -16,7 +16,7 @@ from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import Expr, Num, add, mul, num, power, sqrt
 from dpverify.trusted.language.model import Guarantee, Matrix, Product, Query, Radial, Source
 from dpverify.trusted.order.compare import certainly_equal
-from dpverify.trusted.order.geometry import largest_eigenvalue
+from dpverify.trusted.order.eigenvalues import largest_eigenvalue
 from dpverify.trusted.parts import neighbours, stated
 from dpverify.trusted.parts.runs import Run, leaf, merged, reach
 from dpverify.trusted.rules.curves import gaussian

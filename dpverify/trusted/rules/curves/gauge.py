@@ -45,9 +45,10 @@ from dpverify.trusted.numbers.asymptotics import End, end_jet
 from dpverify.trusted.numbers.balls import constant, exact, hull, precision, rational
 from dpverify.trusted.numbers.jets import jet
 from dpverify.trusted.order.compare import certainly_equal, certainly_le
-from dpverify.trusted.order.cones import Cones, dot, matrix, up_to_sign, vertices
+from dpverify.trusted.order.cones import Cones, vertices
 from dpverify.trusted.order.convexity import Shapes
-from dpverify.trusted.order.geometry import Sensitivity, Vector
+from dpverify.trusted.order.geometry import Sensitivity
+from dpverify.trusted.order.linear import Vector, dot, matrix, up_to_sign
 from dpverify.trusted.order.polyhedra import Shift
 from dpverify.trusted.order.signs import AT_LEAST_ZERO
 from dpverify.trusted.parts.exponents import Exponent, exponent

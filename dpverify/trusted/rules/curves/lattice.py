@@ -23,9 +23,9 @@ from dpverify.trusted.numbers.asymptotics import End, end_jet
 from dpverify.trusted.numbers.balls import constant, precision, value
 from dpverify.trusted.numbers.lattice_sums import lattice_sum
 from dpverify.trusted.numbers.noise import domain
+from dpverify.trusted.order.apart import Apart, off_the_integers
 from dpverify.trusted.order.compare import certainly_le, certainly_lt, enclose
 from dpverify.trusted.order.geometry import Sensitivity
-from dpverify.trusted.order.sensitivity import Apart, off_the_integers
 from dpverify.trusted.parts.runs import Run, merged, reach
 from dpverify.trusted.rules.curves.line import nothing
 from dpverify.trusted.rules.curves.unimodal import INFINITY, Z, far_ends, limit_of, read

@@ -27,7 +27,8 @@ from dpverify.trusted.numbers.kinks import resolve
 from dpverify.trusted.numbers.pieces import Piece, pieces
 from dpverify.trusted.numbers.quotients import divided
 from dpverify.trusted.order.compare import certainly_equal, certainly_le
-from dpverify.trusted.order.convexity import Shape, Shapes
+from dpverify.trusted.order.convexity import Shapes
+from dpverify.trusted.order.shape import Shape
 from dpverify.trusted.order.signs import AT_LEAST_ZERO, AT_MOST_ZERO
 
 Z: Final = Sym("z")

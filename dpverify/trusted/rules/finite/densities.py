@@ -34,7 +34,8 @@ from dpverify.trusted.language.expr import (
 from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.model import Claim, Kernel
 from dpverify.trusted.numbers.balls import constant, hull, precision, value
-from dpverify.trusted.order.polytopes import Polytope, Vector, box, dot
+from dpverify.trusted.order.linear import Vector, dot
+from dpverify.trusted.order.polytopes import Polytope, box
 
 WHAT: Final = "kernel"
 NAMES: Final = ("y", "theta", "other")

@@ -17,7 +17,8 @@ from dpverify.trusted.language.rationals import to_fraction
 from dpverify.trusted.numbers.balls import constant, rational, value
 from dpverify.trusted.numbers.jets import Jet, JetCompiler, Program
 from dpverify.trusted.order import compare
-from dpverify.trusted.order.polytopes import Polytope, Vector, minus
+from dpverify.trusted.order.linear import Vector
+from dpverify.trusted.order.polytopes import Polytope, minus
 from dpverify.trusted.rules.finite.densities import NAMES, Losses, balls, constants, has_floor, has_kinks, losses, resolve
 from dpverify.trusted.rules.finite.normaliser import check_normaliser
 
