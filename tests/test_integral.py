@@ -6,7 +6,7 @@ import mpmath
 import pytest
 from flint import arb
 
-from dpverify.search.ends import infinite_ends, integrable_at
+from dpverify.search.asymptotics import infinite_ends, integrable_at
 from dpverify.trusted.language.errors import Undecided
 from dpverify.trusted.language.expr import Num, neg_log, num, parse
 from dpverify.trusted.language.model import L1, L2, Product, Radial, Translation
