@@ -21,7 +21,7 @@ import graph  # noqa: E402
 from dpverify.report.trust import lines_of_code, rests_on  # noqa: E402
 from dpverify.trusted import kernel  # noqa: E402
 from dpverify.trusted.proof import forget  # noqa: E402
-from dpverify.trusted.registry import CURVES, OF_CURVES, PLACES, TABLE  # noqa: E402
+from dpverify.trusted.registry import CURVES, OF_CURVES, PLACES, RULES  # noqa: E402
 
 PAGE = ROOT / "docs" / "design.md"
 HEADING = "## In numbers\n"
@@ -39,13 +39,13 @@ FAMILIES = {
 def rows() -> list[tuple[str, str]]:
     """Each measure with its value."""
     files = sorted(TRUSTED.rglob("*.py"))
-    rules = [lines_of_code(TRUSTED / "rules" / f"{place.replace('.', '/')}.py") for place in PLACES.values()]
+    sizes = [lines_of_code(TRUSTED / "rules" / f"{place.replace('.', '/')}.py") for place in PLACES.values()]
     drawn = graph.read(ROOT)
     return [
-        ("rules that a line of a certificate may name", f"{len(TABLE.keys() | OF_CURVES)}"),
-        ("further theorems that rules go through", f"{len(CURVES.keys() - OF_CURVES - TABLE.keys())}"),
+        ("rules that a line of a certificate may name", f"{len(RULES.keys() | OF_CURVES)}"),
+        ("further theorems that rules go through", f"{len(CURVES.keys() - OF_CURVES - RULES.keys())}"),
         ("files, lines of code and statements below the trust line", _size(files)),
-        ("lines of code of the file of a rule: median, most", f"{median(rules):.0f}, {max(rules)}"),
+        ("lines of code of the file of a rule: median, most", f"{median(sizes):.0f}, {max(sizes)}"),
         *((f"files, lines and statements loaded to check {family}", _size(_loaded(name))) for family, name in FAMILIES.items()),
         ("import graph by folder: nodes, layers, edges", f"{len(drawn.nodes)}, {drawn.layers}, {len(drawn.edges)}"),
         ("edges that lead up, circles", f"{len(drawn.up)}, {len(drawn.circles)}"),
