@@ -30,9 +30,13 @@ LOADER = TRUSTED + "language.loading"
 
 @dataclass(frozen=True)
 class Graph:
-    """imports: of each module, the modules that it imports. floors: of the package's nodes, from the top down. unread: places of names."""
+    """imports: of each module, the modules that it imports; loads: those that it asks the loader of the trusted folder for besides.
+
+    floors: of the package's nodes, from the top down. unread: places of names that are not written.
+    """
 
     imports: Mapping[str, frozenset[str]]
+    loads: Mapping[str, frozenset[str]]
     floors: tuple[frozenset[str], ...] = ()
     unread: tuple[str, ...] = ()
 
@@ -42,7 +46,7 @@ class Graph:
 
     @cached_property
     def edges(self) -> frozenset[tuple[str, str]]:
-        between = ((node_of(module), node_of(other)) for module, others in self.imports.items() for other in others)
+        between = ((node_of(module), node_of(other)) for module in self.imports for other in self._all(module))
         return frozenset((a, b) for a, b in between if a != b)
 
     @cached_property
@@ -58,6 +62,15 @@ class Graph:
         for a, b in self.edges:
             by_node[a].add(b)
         return [sorted(group) for graph in (self.imports, by_node) for group in knots(graph) if len(group) > 1]
+
+    @cached_property
+    def loaded_circles(self) -> list[list[str]]:
+        """The circles of files that only the loader closes: one file asks for another where a claim needs it, which imports the first."""
+        whole = {module: self._all(module) for module in self.imports}
+        return [sorted(group) for group in knots(whole) if len(group) > 1 and sorted(group) not in self.circles]
+
+    def _all(self, module: str) -> frozenset[str]:
+        return self.imports[module] | self.loads[module]
 
     @cached_property
     def layers(self) -> int:
@@ -111,17 +124,17 @@ def knots(graph: Mapping[str, set[str] | frozenset[str]]) -> list[list[str]]:
 def read(root: Path) -> Graph:
     """The graph of the repository in a folder."""
     files = {_name(path.relative_to(root)): path for folder in (PACKAGE, *BESIDE) for path in sorted((root / folder).rglob("*.py"))}
-    imports, unread = {}, list[str]()
+    imports, loads, unread = {}, {}, list[str]()
     for module, path in files.items():
         package = module if path.name == "__init__.py" else module.rpartition(".")[0]
-        found = set[str]()
-        for name, line in _imported(ast.parse(path.read_text(encoding="utf-8")), package, loader=module == LOADER):
+        found: dict[bool, set[str]] = {True: set(), False: set()}
+        for name, line, asked in _imported(ast.parse(path.read_text(encoding="utf-8")), package, loader=module == LOADER):
             if name is None:
                 unread.append(f"{path.relative_to(root).as_posix()}:{line}")
             else:
-                found |= _meant(name, files)
-        imports[module] = frozenset(found - {module})
-    return Graph(imports, _floors(root / ".importlinter"), tuple(unread))
+                found[asked] |= _meant(name, files)
+        imports[module], loads[module] = frozenset(found[False] - {module}), frozenset(found[True] - {module})
+    return Graph(imports, loads, _floors(root / ".importlinter"), tuple(unread))
 
 
 def _name(path: Path) -> str:
@@ -129,27 +142,27 @@ def _name(path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-def _imported(tree: ast.Module, package: str, *, loader: bool) -> Iterator[tuple[str | None, int]]:
-    """Names that a file imports, each with its line; one that ends with a dot is the beginning of a name, None one that is not written.
+def _imported(tree: ast.Module, package: str, *, loader: bool) -> Iterator[tuple[str | None, int, bool]]:
+    """Names that a file imports, each with its line and whether the loader is asked for it.
 
-    loader: whether this is the file that loads what others ask for.
+    A name that ends with a dot is the beginning of one, None one that is not written. loader: whether this is the loader itself.
     """
     nodes = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom | ast.Call)]
     loads = any(isinstance(node, ast.ImportFrom) and node.module == LOADER for node in nodes)
     for node in nodes:
         if isinstance(node, ast.Import):
-            yield from ((alias.name, node.lineno) for alias in node.names)
+            yield from ((alias.name, node.lineno, False) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             base = ".".join(package.split(".")[: len(package.split(".")) + 1 - node.level]) if node.level else ""
             source = ".".join(part for part in (base, node.module) if part)
-            yield from ((f"{source}.{alias.name}", node.lineno) for alias in node.names)
+            yield from ((f"{source}.{alias.name}", node.lineno, False) for alias in node.names)
         elif node.args and not loader:
             called = getattr(node.func, "id", None) or getattr(node.func, "attr", None)
             if called in BY_NAME:
-                yield _written(node.args[0]), node.lineno
+                yield _written(node.args[0]), node.lineno, False
             elif loads and called == "load":
                 place = _written(node.args[0])
-                yield None if place is None else TRUSTED + place, node.lineno
+                yield None if place is None else TRUSTED + place, node.lineno, True
 
 
 def _written(name: ast.expr) -> str | None:
@@ -183,6 +196,8 @@ def main(root: Path) -> None:
         print(f"up: {a} -> {b}")
     for circle in graph.circles:
         print(f"circle: {' '.join(circle)}")
+    for circle in graph.loaded_circles:
+        print(f"circle by the loader: {' '.join(circle)}")
     for place in graph.unread:
         print(f"unread: {place}")
     for node in sorted(graph.nodes):
