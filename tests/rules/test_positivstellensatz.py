@@ -29,7 +29,7 @@ COUNT = Domain(Fraction(2), lower_open=False, integer=True)
 
 
 def laplace(sensitivity, epsilon, scale="s", **domains):
-    """exp(-r) noise, whose tight epsilon is sensitivity / scale (THEORY T4)."""
+    """exp(-r) noise, whose tight epsilon is sensitivity / scale (theory#concave-exponent)."""
     noise = Radial(parse("exp(-r)"), L2, num(1), parse(scale))
     domains = {"s": POSITIVE, **domains}
     return Claim(noise, parse(epsilon), sensitivity=parse(sensitivity), domains=tuple(sorted(domains.items())))
