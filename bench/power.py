@@ -162,7 +162,7 @@ def gaussian_delta(epsilon: float) -> float:
 
 
 def information(law: Law, scale: float) -> float:
-    """D of THEORY T31: how far, in nats a pair, noise of `scale` times the declared one is from the claim, by its best event.
+    """D of theory#information-limit: how far, in nats a pair, noise of `scale` times the declared one is from the claim, by its best event.
 
     Events are sets where the true likelihood ratio is above a threshold, their probabilities by the midpoint rule. A curve's D is the
     greatest over its points, because the pairs (p, q) that it allows are convex. Mirrored noise shows as much in the other direction.
@@ -235,8 +235,9 @@ def pairs() -> Iterator[str]:
     """Noise that is 10 % too small, against what information allows."""
     yield "Whole audits of noise at 0.9 of the declared scale, 99.9 % confidence,"
     yield f"at most {PAIRS:,} pairs or four times the limit, {seeds_text(PAIRS_SEEDS)}."
-    yield "*limit* is ln(1/alpha)/D, D by quadrature from the true law, for the best event of one direction (THEORY T31); bets on both"
-    yield f"directions can do better. Promised: a median under {MEDIAN} and a 90 % quantile under {Q90} times the limit."
+    yield "*limit* is ln(1/alpha)/D, D by quadrature from the true law, for the best event of one direction"
+    yield "(`docs/theory/audits.md#information-limit`); bets on both directions"
+    yield f"can do better. Promised: a median under {MEDIAN} and a 90 % quantile under {Q90} times the limit."
     yield ""
     yield "| noise | D, nats | limit | median | q90 | median/limit | kept | q90/limit | kept | not refuted | s a run |"
     yield "|---|---|---|---|---|---|---|---|---|---|---|"

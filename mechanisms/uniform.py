@@ -7,7 +7,7 @@ from dpverify.declare import Mechanism, Source, Translation
 uniform = Mechanism(
     name="uniform",
     noise=Translation(density="1", support=(-1, 1)),
-    source=Source("THEORY", "T4"),
+    source=Source("docs/theory/additive.md#divergence"),
 )
 
 

@@ -74,7 +74,7 @@ def _given(proof: Proof, claim: Claim, step: Step) -> tuple[dict[str, Any], list
         shares = evidence.pop("parts")
         premises = [_share(proof, number, share) for number, share in enumerate(shares)]
         return {**evidence, "spent": [_spent(share) for share in shares]}, premises
-    if step.rule == "relaxation" and "rule" in evidence:
+    if step.rule == "positivstellensatz" and "rule" in evidence:
         return evidence, [proof.infer(evidence.pop("rule"), (), evidence.pop("evidence"))]
     if "curve" in evidence:
         return evidence, [plans.fact(proof, (), evidence.pop("curve"))]

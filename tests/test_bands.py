@@ -48,7 +48,7 @@ SAMPLED = Compose((Part(Subsample(Part(GAUSS, number(1), adjacency="add-remove")
 
 
 def normal_delta(epsilon, mu):
-    """THEORY T17, by mpmath."""
+    """theory#gaussian, by mpmath."""
     e, mu = mpmath.mpf(epsilon), mpmath.mpf(mu)
     return mpmath.ncdf(mu / 2 - e / mu) - mpmath.exp(e) * mpmath.ncdf(-mu / 2 - e / mu)
 
@@ -68,7 +68,7 @@ def laplace_trade_off(alpha, eps0=1):
 
 
 def response_delta(epsilon, k, eps0):
-    """Kairouz, Oh & Viswanath 2015: the sum over the outcomes of k randomized responses (THEORY T13)."""
+    """Kairouz, Oh & Viswanath 2015: the sum over the outcomes of k randomized responses (theory#optimal-composition)."""
     p = mpmath.exp(eps0) / (1 + mpmath.exp(eps0))
     q = 1 - p
     terms = (mpmath.binomial(k, i) * (p**i * q ** (k - i) - mpmath.exp(epsilon) * q**i * p ** (k - i)) for i in range(k + 1))
@@ -187,7 +187,7 @@ def test_a_run_of_equal_parts_is_counted_run_by_run_to_twice_as_many():
 
 
 def test_one_run_of_a_sampled_gaussian_is_exact_and_several_are_enclosed_narrowly(sampled):
-    """THEORY T14."""
+    """theory#poisson-subsampling."""
     band = composition_band(sampled.claim, planned=sampled)
     assert band.x == ("1", "4", "8") and band.exact == (True, False, False)
     epsilon = mpmath.findroot(  # q (H of N(1, 1) at log(1 + (e^eps - 1)/q)) = delta

@@ -15,7 +15,7 @@ from dpverify.report.results import Results
 from dpverify.search import verify as judging
 from dpverify.trusted.language.errors import SpecError
 
-# Randomized response that tells the truth with probability 3/4: epsilon = log(3) = 1.0986... (THEORY T8)
+# Randomized response that tells the truth with probability 3/4: epsilon = log(3) = 1.0986... (theory#finite-table)
 RESPONSE = '[mechanism]\nkind = "table"\nrows = [["3/4", "1/4"], ["1/4", "3/4"]]\n'
 ABOVE = '[[claim]]\nname = "above"\nepsilon = 1.099\n'
 BELOW = '[[claim]]\nname = "below"\nepsilon = 1.098\n'

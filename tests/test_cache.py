@@ -29,7 +29,7 @@ from dpverify.trusted.language.model import claim_hash
 
 ROOT = Path(__file__).parents[1]
 
-# Randomized response that tells the truth with probability 3/4: epsilon = log(3) = 1.0986... (THEORY T8)
+# Randomized response that tells the truth with probability 3/4: epsilon = log(3) = 1.0986... (theory#finite-table)
 RESPONSE = '[mechanism]\nkind = "table"\nrows = [["3/4", "1/4"], ["1/4", "3/4"]]\n'
 ABOVE = '[[claim]]\nname = "above"\nepsilon = 1.099\n'
 BELOW = '[[claim]]\nname = "below"\nepsilon = 1.098\n'

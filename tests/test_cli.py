@@ -21,7 +21,7 @@ from dpverify.cli import output
 from dpverify.search import verify as judging
 from dpverify.trusted.registry import EXPLAINED, RULES
 
-# Randomized response that tells the truth with probability 3/4: epsilon = log(3) (THEORY T8; digits: OEIS A002391)
+# Randomized response that tells the truth with probability 3/4: epsilon = log(3) (theory#finite-table; digits: OEIS A002391)
 RESPONSE = '[mechanism]\nkind = "table"\nrows = [["3/4", "1/4"], ["1/4", "3/4"]]\n'
 ABOVE = '[[claim]]\nname = "just above"\nepsilon = 1.099\n'
 BELOW = '[[claim]]\nname = "just below"\nepsilon = 1.098\n'

@@ -61,11 +61,11 @@ LAPLACES = Product(parse("exp(-abs(z))"), parse("k"), L2)
 @pytest.mark.parametrize(
     ("noise", "claimed", "tight"),
     [
-        (T_NOISE, "1000000000", lambda k: (5 + k) * math.asinh(1 / (2 * math.sqrt(5)))),  # THEORY T4, T22
+        (T_NOISE, "1000000000", lambda k: (5 + k) * math.asinh(1 / (2 * math.sqrt(5)))),  # theory#power-identity
         (T_NOISE, "1000*log(k + 1)", lambda k: (5 + k) * math.asinh(1 / (2 * math.sqrt(5)))),
         (T_NOISE, "1000*sqrt(k)", lambda k: (5 + k) * math.asinh(1 / (2 * math.sqrt(5)))),
-        (LAPLACES, "10*log(k + 1) + 2", math.sqrt),  # THEORY T6
-        (KaryResponse(parse("k"), parse("1/2")), "100", lambda k: math.log(k - 1)),  # THEORY T8
+        (LAPLACES, "10*log(k + 1) + 2", math.sqrt),  # theory#product-noise
+        (KaryResponse(parse("k"), parse("1/2")), "100", lambda k: math.log(k - 1)),  # theory#kary-response
     ],
 )
 def test_where_no_epsilon_holds_for_all_sizes_one_is_named_at_which_it_fails(noise, claimed, tight):

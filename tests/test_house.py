@@ -27,6 +27,7 @@ JUDGED = {place: module for place, module in FILES.items() if module.NAME in RUL
 THEOREMS = {place: module for place, module in FILES.items() if place not in JUDGED}
 SPECS = sorted((ROOT / "specs").rglob("*.toml"))
 CERTIFICATES = sorted((ROOT / "reports").glob("*.cert.json"))
+DOCUMENTS = sorted(path for path in ROOT.rglob("*.md") if not path.relative_to(ROOT).parts[0].startswith((".venv", ".git")))
 README = (ROOT / "README.md").read_text()
 DESIGN = (ROOT / "docs" / "design.md").read_text()
 
@@ -158,6 +159,19 @@ def test_every_kind_of_mechanism_is_in_the_readme():
     assert [kind for kind in model.KINDS if kind != "sampled" and f"`{kind}`" not in README] == []
 
 
+def test_every_kind_of_mechanism_and_every_measure_is_defined():
+    page = (ROOT / "specs" / "definitions.md").read_text()
+    assert [kind for kind in model.KINDS if f"**{kind}**" not in page] == []
+    table = page.partition("## Measures of privacy")[2].partition("\n## ")[0]
+    assert [name for name in model.MEASURES if f"`{name}`" not in table and f"({name})" not in table] == []
+
+
+def test_theorems_are_stated_and_proved_in_one_place():
+    theory = {path.stem for path in (ROOT / "docs" / "theory").glob("*.md")}
+    proving = [path for path in DOCUMENTS if re.search(r"\bQED\b", path.read_text()) and path.stem not in theory]
+    assert proving == []
+
+
 def test_every_proved_or_refuted_claim_has_its_certificate_and_no_certificate_is_left_over():
     expected = sorted(
         (path.stem, claim["expect"].upper() if "expect" in claim else "PROVED")
@@ -196,9 +210,6 @@ def test_continuous_integration_and_documents_call_targets_that_exist():
 
 def test_the_version_stands_in_the_changelog():
     assert f"## [{dpverify.__version__}]" in (ROOT / "CHANGELOG.md").read_text()
-
-
-DOCUMENTS = sorted(path for path in ROOT.rglob("*.md") if not path.relative_to(ROOT).parts[0].startswith((".venv", ".git")))
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=str)

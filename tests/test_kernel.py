@@ -27,7 +27,7 @@ from tests.proofs import Step, bound, line, saying
 
 REPORTS = Path(__file__).parent.parent / "reports"
 QUARTER, THREE = Num(Fraction(1, 4)), Num(Fraction(3, 4))
-RESPONSE = Table(((THREE, QUARTER), (QUARTER, THREE)))  # epsilon = log(3) exactly (THEORY T8)
+RESPONSE = Table(((THREE, QUARTER), (QUARTER, THREE)))  # epsilon = log(3) exactly (theory#finite-table)
 UPPER = line("finite-table", {"cells": [[0, 1, 0]]})
 LOWER = line("finite-table", {"cell": [0, 1, 0]})
 

@@ -178,7 +178,9 @@ def test_tests_of_many_mechanisms_and_functions_are_tried_before_many_of_one(tmp
     assert ordered(tmp_path, "sign", ran) == ["f[a.1]", "f[b.1]", "g[1]", "f[a.2]", "g[2]"]
 
 
-@pytest.mark.parametrize(("file", "tests"), [("dpverify/trusted/kernel.py", "test_kernel.py"), ("numbers/asymptotics.py", "test_ends.py")])
+@pytest.mark.parametrize(
+    ("file", "tests"), [("dpverify/trusted/kernel.py", "test_kernel.py"), ("numbers/asymptotics.py", "test_asymptotics.py")]
+)
 def test_the_own_tests_of_a_file_bear_its_name_or_the_one_that_is_listed(file, tests):
     assert touched.test_of(file) == tests
 

@@ -16,7 +16,7 @@ import numpy as np
 from flint import arb
 from scipy import interpolate
 
-from dpverify.search.ends import integrable_at
+from dpverify.search.asymptotics import integrable_at
 from dpverify.search.mixtures import scale_of
 from dpverify.search.numeric import Array, number, vectorised
 from dpverify.trusted.language.errors import DpverifyError

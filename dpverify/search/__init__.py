@@ -199,9 +199,9 @@ def _pure(proposal: Proposal, claim: Claim, digits: int) -> None:
         assert isinstance(noise, Sampled)
         proposal.reasons.append("nothing is declared, only a sampled implementation: declare its density, or audit it.")
     if claim.domains:
-        from dpverify.search import relaxation
+        from dpverify.search import positivstellensatz
 
-        proposal.extend(lambda claim, _: relaxation.propose(claim, proposal.steps), claim, digits)
+        proposal.extend(lambda claim, _: positivstellensatz.propose(claim, proposal.steps), claim, digits)
 
 
 def precision_for(digits: int) -> int:

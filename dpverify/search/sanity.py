@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 
 from dpverify.search import mixtures, normaliser
-from dpverify.search.ends import infinite_ends
+from dpverify.search.asymptotics import infinite_ends
 from dpverify.search.numeric import SPECIAL, number, vectorised
 from dpverify.trusted.language.errors import DpverifyError
 from dpverify.trusted.language.expr import Call, Expr, Num, children, format_expr

@@ -59,8 +59,8 @@ _OF_THE_CLAIM: Final = {
     "cosets": "additive.cosets",
     "elliptical-process-unbounded": "additive.elliptical_process",
     "other-measures": "composition.measures",
+    "positivstellensatz": "inequalities.positivstellensatz",
     "privacy-profile": "composition.privacy_profile",
-    "relaxation": "inequalities.positivstellensatz",
     "stated-epsilon": "guarantees.stated_epsilon",
 }
 _OF_CURVES: Final = {

@@ -59,14 +59,14 @@ def test_a_claim_of_numbers_is_one_point():
 
 
 def test_a_tight_epsilon_is_the_one_that_is_proved():
-    """Two rows of 3/4 and 1/4: log(3) (THEORY T8)."""
+    """Two rows of 3/4 and 1/4: log(3) (theory#finite-table)."""
     rows = Table(((number("3/4"), number("1/4")), (number("1/4"), number("3/4"))))
     plan = make_plan(Claim(rows, None))
     assert math.log(3) <= plan.epsilon <= math.log(3) * (1 + 1e-14) and plan.delta == 0
 
 
 def test_tight_with_a_delta_is_the_whole_declared_curve():
-    """Laplace noise of scale 1 at sensitivity 1: delta(e) = 1 - exp((e - 1)/2) for e up to 1 (THEORY T16)."""
+    """Laplace noise of scale 1 at sensitivity 1: delta(e) = 1 - exp((e - 1)/2) for e up to 1 (theory#laplace)."""
     for claim in (replace(CLAIM, delta=None), replace(CLAIM, epsilon=None, delta=number("1e-3"))):
         plan = make_plan(claim)
         assert len(plan.curve) > 5
@@ -76,7 +76,7 @@ def test_tight_with_a_delta_is_the_whole_declared_curve():
 
 
 def test_an_epsilon_that_is_claimed_keeps_its_tight_delta_within_the_chords_of_the_curve():
-    """Laplace noise at epsilon 1/2: delta = 1 - exp(-1/4) (THEORY T17)."""
+    """Laplace noise at epsilon 1/2: delta = 1 - exp(-1/4) (theory#laplace)."""
     plan = make_plan(replace(CLAIM, epsilon=number("1/2"), delta=None))
     assert plan.epsilon == 0.5 and plan.curve[-1] == CurvePoint(plan.epsilon, plan.delta)
     assert 1 - math.exp(-1 / 4) <= plan.delta <= 1 - math.exp(-1 / 4) + 1e-3

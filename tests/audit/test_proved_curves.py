@@ -30,7 +30,7 @@ SAMPLED = Claim(Subsample(Part(GAUSS, number(1), adjacency="add-remove"), number
 
 
 def gaussian_delta(epsilon, mu):
-    """THEORY T17, by mpmath."""
+    """theory#gaussian, by mpmath."""
     e = mpmath.mpf(epsilon)
     return mpmath.ncdf(mu / 2 - e / mu) - mpmath.exp(e) * mpmath.ncdf(-mu / 2 - e / mu)
 
@@ -64,7 +64,7 @@ def test_the_points_are_on_the_proved_curve_and_never_below_the_truth():
 
 
 def test_the_points_of_a_sampled_gaussian_are_never_below_the_truth():
-    """q H(log(1 + (e^eps - 1)/q)) of the Gaussian, with the record (THEORY T14)."""
+    """q H(log(1 + (e^eps - 1)/q)) of the Gaussian, with the record (theory#poisson-subsampling)."""
     for point in proved_curve(SAMPLED):
         inner = mpmath.log(1 + (mpmath.exp(mpmath.mpf(point.epsilon)) - 1) * 4)
         truth = gaussian_delta(inner, mpmath.mpf(1)) / 4

@@ -87,7 +87,7 @@ def cube(data, size, rng):
 
 
 def cube_by_the_ball(data, size, rng):
-    """The other right way (THEORY T9): a radius of Gamma(d + 1) times a point of the ball."""
+    """The other right way (theory#k-norm-mechanism): a radius of Gamma(d + 1) times a point of the ball."""
     return grid(data + rng.gamma(4, 1, (size, 1)) * rng.random((size, 1)) ** (1 / 3) * directions(size, rng))
 
 
@@ -251,7 +251,7 @@ def test_an_epsilon_that_nothing_can_refute_is_said_to_be_out_of_sight():
 
 
 def test_delta_is_what_may_be_lost_without_a_violation():
-    """Under Laplace(1) noise delta(1/2) = 1 - exp(-1/4) = 0.2212 at sensitivity 1 (THEORY T16)."""
+    """Under Laplace(1) noise delta(1/2) = 1 - exp(-1/4) = 0.2212 at sensitivity 1 (theory#laplace)."""
     right = audit(laplace, epsilon=0.5, delta=0.2213, pairs=[([0], [1])], samples=50_000, seed=1, confidence=0.999)
     wrong = audit(laplace, epsilon=0.5, delta=0.15, pairs=[([0], [1])], samples=50_000, seed=1, confidence=0.999)
     assert (right.finding, wrong.finding) == (NO_VIOLATION_SEEN, VIOLATION)

@@ -21,7 +21,7 @@ HALF = Fraction(1, 2)
 
 
 def gaussian(epsilon: float, mu: float = 1) -> mpmath.mpf:
-    """Phi(mu/2 - eps/mu) - e^eps Phi(-mu/2 - eps/mu) (THEORY T17), at 30 digits."""
+    """Phi(mu/2 - eps/mu) - e^eps Phi(-mu/2 - eps/mu) (theory#gaussian), at 30 digits."""
     with mpmath.workdps(30):
         e = mpmath.mpf(epsilon)
         return mpmath.ncdf(mpmath.mpf(mu) / 2 - e / mu) - mpmath.exp(e) * mpmath.ncdf(-mpmath.mpf(mu) / 2 - e / mu)
@@ -72,7 +72,7 @@ def test_more_points_enclose_more_narrowly_and_wide_epsilons_more_widely():
 
 
 def test_both_orders_of_a_pair_are_kept_apart():
-    """A sampled Gaussian (THEORY T14): with the record the divergence is the greater one."""
+    """A sampled Gaussian (theory#poisson-subsampling): with the record the divergence is the greater one."""
     exact = normal.pair(ONE)
     pair = poisson_subsampling.curve(Curve(exact, exact, ()), num(HALF)).upper
     sketched = sketch(pair, POINTS)

@@ -1,4 +1,4 @@
-"""Composition by privacy loss distributions: the truth lies between the bounds, and they are close (THEORY T19)."""
+"""Composition by privacy loss distributions: the truth lies between the bounds, and they are close (theory#loss-distribution)."""
 
 import math
 from fractions import Fraction
@@ -93,7 +93,7 @@ def randomized_response(ratio):
 
 
 def composed_responses(ratio, k, epsilon):
-    """THEORY T13, with mpmath."""
+    """theory#gaussian-composition, with mpmath."""
     e, r = number(epsilon), number(ratio)
     terms = (mpmath.binomial(k, i) * max(0, mpmath.exp((k - i) * r) - mpmath.exp(e + i * r)) for i in range(k + 1))
     return mpmath.fsum(terms) / (1 + mpmath.exp(r)) ** k

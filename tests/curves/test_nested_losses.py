@@ -1,7 +1,7 @@
 """Compositions inside samples inside compositions: at every node both bounds hold on either side of the truth, whatever the grids.
 
-The law (THEORY T34c): what bounds a pair from below is itself the profile of two distributions, so that tangents, samples and swapped
-orders of it stay below the truth; what bounds from above is above at every real epsilon, also below log(1 - rate).
+The law (theory#loss-distribution): what bounds a pair from below is itself the profile of two distributions, so that tangents, samples
+and swapped orders of it stay below the truth; what bounds from above is above at every real epsilon, also below log(1 - rate).
 """
 
 from fractions import Fraction

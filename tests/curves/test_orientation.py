@@ -179,7 +179,10 @@ def test_a_pure_claim_about_a_sample_is_refuted_below_the_order_that_occurs_and_
 @pytest.mark.parametrize("columns", [(1,), (-2,), (2, 1), (3, -1), (-1, 0)])
 @pytest.mark.parametrize("times", [1, 3])
 def test_a_sample_alone_is_as_private_as_the_worse_of_its_two_orders(noise, columns, times):
-    """T42: with the record first log(1 + p (e^w - 1)), with it second -log(1 - p + p e^-w), w of that order; both may be infinite."""
+    """With the record first log(1 + p (e^w - 1)), with it second -log(1 - p + p e^-w), w of that order.
+
+    Both may be infinite (theory#poisson-subsampling).
+    """
     up, down = (2, 1) if noise.support == (None, None) else (1, math.inf)
     ahead, behind = (max(up * sign * c if sign * c > 0 else -down * sign * c for c in columns if c) for sign in (1, -1))
     truth = times * max(math.log1p(math.expm1(ahead) / 3), -math.log(2 / 3 + math.exp(-behind) / 3))

@@ -1,4 +1,4 @@
-"""The normaliser of a mixture's conditionals is certainly free of the mixing variable, or nothing is said (THEORY T34b)."""
+"""The normaliser of a mixture's conditionals is certainly free of the mixing variable, or nothing is said (theory#scale-family)."""
 
 from fractions import Fraction
 

@@ -1,4 +1,4 @@
-"""Gaussian scale mixtures that show their variance: the profile is a mean of Gaussian profiles (THEORY T20)."""
+"""Gaussian scale mixtures that show their variance: the profile is a mean of Gaussian profiles (theory#gaussian-scale-mixture)."""
 
 from fractions import Fraction
 

@@ -189,16 +189,16 @@ def number(text: str) -> mpf:
     return mpf(value.numerator) / value.denominator
 
 
-CONCAVE = "THEORY T3: -log of the profile is concave, so the supremum is at r = sensitivity"
-CONVEX = "THEORY T3: -log of the profile is convex, so the supremum is sensitivity times the slope at infinity"
-BRUTE = "THEORY T3, brute-force maximisation"
-SHIFT = "THEORY T5, brute-force maximisation"
-LIPSCHITZ = "THEORY T5: the slope of -log density is bounded by, and reaches, this constant"
-HOPELESS = "THEORY T3 and T4: the log-ratio is unbounded"
+CONCAVE = "theory#concave-exponent: -log of the profile is concave, so the supremum is at r = sensitivity"
+CONVEX = "theory#convex-exponent: -log of the profile is convex, so the supremum is sensitivity times the slope at infinity"
+BRUTE = "theory#two-argument-modulus, brute-force maximisation"
+SHIFT = "theory#translation-on-the-line, brute-force maximisation"
+LIPSCHITZ = "theory#translation-on-the-line: the slope of -log density is bounded by, and reaches, this constant"
+HOPELESS = "theory#divergence: the log-ratio is unbounded"
 
 
 def t_closed(nu: str, d: int, delta: str) -> mpf:
-    """THEORY T4."""
+    """theory#power-identity."""
     return (number(nu) + d) * asinh(number(delta) / (2 * sqrt(number(nu))))
 
 
@@ -217,7 +217,7 @@ def radial_profiles() -> None:
             "(1 + r**2/nu)**(-(nu + d)/2)",
             lambda r, v=v, n=n: (v + n) / 2 * log(1 + r * r / v),
             delta,
-            "THEORY T4; maximiser Reimherr & Awan 2019, Example 6",
+            "theory#power-identity; maximiser Reimherr & Awan 2019, Example 6",
             dimension=d,
             extra=f'parameters = {{ nu = "{nu}", d = {d} }}',
             closed=t_closed(nu, d, delta),
@@ -229,7 +229,7 @@ def radial_profiles() -> None:
         "(1 + r**2/3)**(-7/2)",
         lambda r: mpf(7) / 2 * log(1 + r * r / 3),
         "2",
-        "THEORY T3, T4: any norm",
+        "theory#power-identity: any norm",
         dimension=4,
         norm='"linf"',
         closed=7 * asinh(1 / sqrt(mpf(3))),
@@ -240,7 +240,7 @@ def radial_profiles() -> None:
         "(1 + r**2/5)**-4",
         lambda r: 4 * log(1 + r * r / 20),
         "1",
-        "THEORY T4, sensitivity before scale",
+        "theory#power-identity, sensitivity before scale",
         dimension=3,
         extra="scale = 2",
         closed=8 * asinh(1 / (4 * sqrt(mpf(5)))),
@@ -392,14 +392,14 @@ def radial_profiles() -> None:
         "(1 + r**2)**4*exp(-r)",
         lambda r: r - 4 * log(1 + r * r),
         "1",
-        BRUTE + "; THEORY T3 gives 2.8496945",
+        BRUTE + "; theory#two-argument-modulus gives 2.8496945",
     )
     radial(
         "rising then falling, square",
         "(1 + r**2)**2*exp(-r)",
         lambda r: r - 2 * log(1 + r * r),
         "1/2",
-        "THEORY T3: the rise gives 4*asinh(1/4) - 1/2 = 0.48987, the slope at infinity a little more",
+        "theory#two-argument-modulus: the rise gives 4*asinh(1/4) - 1/2 = 0.48987, the slope at infinity a little more",
         closed=mpf(1) / 2,
         at_infinity=True,
         exact="1/2",
@@ -453,7 +453,7 @@ def norms() -> None:
         "ellipsoid with queries",
         body + "norm = { ellipsoid = [[2, 1], [1, 3]] }\ndimension = 2\n",
         'query = [[1, 0, 1, 2], [0, 1, 1, -1]]\nadjacency = "add-remove"',
-        "THEORY T2: the largest f' Sigma^-1 f over columns f, (2, -1) gives 18/5",
+        "theory#sensitivity-of-a-linear-query: the largest f' Sigma^-1 f over columns f, (2, -1) gives 18/5",
         closed=sqrt(mpf(18) / 5),
         exact="sqrt(18/5)",
     )
@@ -461,7 +461,7 @@ def norms() -> None:
         "ellipsoid with queries, replace",
         body + "norm = { ellipsoid = [[2, 1], [1, 3]] }\ndimension = 2\n",
         'query = [[1, 0, 1], [0, 1, 1]]\nadjacency = "replace"',
-        "THEORY T2: over differences of columns, (1, -1) gives 7/5",
+        "theory#sensitivity-of-a-linear-query: over differences of columns, (1, -1) gives 7/5",
         closed=sqrt(mpf(7) / 5),
         exact="sqrt(7/5)",
     )
@@ -469,7 +469,7 @@ def norms() -> None:
         "square root of two queries in l2",
         body + 'norm = "l2"\ndimension = 3\n',
         'query = [[1, 1, 0], [1, 0, 1], [1, 1, 1]]\nadjacency = "l1"',
-        "THEORY T2: the longest column",
+        "theory#sensitivity-of-a-linear-query: the longest column",
         closed=sqrt(mpf(3)),
         exact="sqrt(3)",
     )
@@ -477,7 +477,7 @@ def norms() -> None:
         "cross-polytope by its columns",
         body + "norm = { columns = [[1, 0], [0, 1]] }\ndimension = 2\n",
         'query = [[1, 2], [1, -1]]\nadjacency = "add-remove"',
-        "THEORY T7: the gauge is the l1 norm",
+        "theory#gauges: the gauge is the l1 norm",
         closed=mpf(3),
         exact="3",
     )
@@ -493,7 +493,7 @@ def norms() -> None:
         "gauge between the columns",
         body + "norm = { columns = [[2, 0], [0, 3], [1, 1]] }\ndimension = 2\n",
         'query = [[2, 1], [3, 4]]\nadjacency = "l1"',
-        "THEORY T7: (2, 3) = (2, 0) + (0, 3) has gauge 2 by <(1/2, 1/3), .>; (1, 4) has 11/6",
+        "theory#gauges: (2, 3) = (2, 0) + (0, 3) has gauge 2 by <(1/2, 1/3), .>; (1, 4) has 11/6",
         closed=mpf(2),
         exact="2",
     )
@@ -501,7 +501,7 @@ def norms() -> None:
         "t in a polytope norm",
         'kind = "radial"\nprofile = "(1 + r**2/5)**-4"\nnorm = { columns = [[1, 1, 0], [0, 1, 1], [1, 0, 1], [1, 1, 1]] }\ndimension = 3\n',
         'query = [[1, 0, 1, 1], [1, 1, 0, 1], [0, 1, 1, 1]]\nadjacency = "add-remove"',
-        "THEORY T4, T7: a query's own body has sensitivity 1",
+        "theory#k-norm-mechanism: a query's own body has sensitivity 1",
         closed=8 * asinh(1 / (2 * sqrt(mpf(5)))),
         exact="8*asinh(sqrt(5)/10)",
     )
@@ -584,11 +584,13 @@ def translations() -> None:
         "1/(1 + (z - 7)**2)",
         lambda z: log(1 + (z - 7) ** 2),
         "1",
-        "THEORY T4, moved",
+        "theory#power-identity, moved",
         closed=2 * asinh(mpf(1) / 2),
         exact="2*asinh(1/2)",
     )
-    translation("cusp", "exp(-sqrt(abs(z)))", lambda z: sqrt(abs(z)), "1/4", "THEORY T4, a = 1/2", closed=mpf(1) / 2, exact="1/2")
+    translation(
+        "cusp", "exp(-sqrt(abs(z)))", lambda z: sqrt(abs(z)), "1/4", "theory#concave-exponent, a = 1/2", closed=mpf(1) / 2, exact="1/2"
+    )
     translation("stairs", "exp(-floor(abs(z)))", None, "1", "one jump of 1 each unit", closed=mpf(1), exact="1", decide=False)
     for name, density, extra in (
         ("Gumbel", "exp(-z - exp(-z))", ""),
@@ -598,7 +600,7 @@ def translations() -> None:
         ("zero inside", "z**2*exp(-abs(z))", ""),
         ("pole inside", "exp(-abs(z))/sqrt(abs(z - 1))", ""),
     ):
-        translation(name, density, None, "1/10", "THEORY T5: the log-ratio is unbounded", extra=extra, closed=inf)
+        translation(name, density, None, "1/10", "theory#divergence: the log-ratio is unbounded", extra=extra, closed=inf)
 
 
 def products() -> None:
@@ -613,7 +615,7 @@ def products() -> None:
             decide=decide,
         )
 
-    slope = "THEORY T6: the slope of -log density times the largest l1 length"
+    slope = "theory#product-noise: the slope of -log density times the largest l1 length"
     add("logistic product", "exp(-z)/(1 + exp(-z))**2", "dimension = 3", "2", slope, mpf(2), "2")
     add("hyperbolic product", "exp(-sqrt(1 + z**2))", "dimension = 4", "1/2", slope, mpf(1) / 2, "1/2")
     add("Laplace product in l2", "exp(-abs(z))", 'dimension = 5\nnorm = "l2"', "1", slope, sqrt(mpf(5)), "sqrt(5)")
@@ -626,12 +628,21 @@ def products() -> None:
         "1/(1 + z**2)",
         "dimension = 2",
         "1",
-        "THEORY T6: a concave modulus splits the budget",
+        "theory#product-noise: a concave modulus splits the budget",
         split(w, mpf(1), 2),
         "4*asinh(1/4)",
         decide=False,
     )
-    add("stretched product", "exp(-sqrt(abs(z)))", "dimension = 4", "1", "THEORY T6: sqrt(s) splits in four", mpf(2), "2", decide=False)
+    add(
+        "stretched product",
+        "exp(-sqrt(abs(z)))",
+        "dimension = 4",
+        "1",
+        "theory#product-noise: sqrt(s) splits in four",
+        mpf(2),
+        "2",
+        decide=False,
+    )
     add("Gaussian product", "exp(-z**2)", "dimension = 2", "1", HOPELESS, inf)
 
 
@@ -642,7 +653,7 @@ def tables() -> None:
     def direct(rows: Sequence[Sequence[str]], pairs: list[tuple[int, int]] | None = None) -> mpf:
         return worst_ratio([[number(entry) for entry in row] for row in rows], pairs)
 
-    counted = "THEORY T8, every ratio"
+    counted = "theory#finite-table, every ratio"
     circle = [["1/2", "1/3", "1/6"], ["1/6", "1/2", "1/3"], ["1/3", "1/6", "1/2"]]
     add("circulant", circle, direct(circle), counted, "log(3)")
     chain = [["8/15", "4/15", "2/15", "1/15"], ["4/15", "1/3", "4/15", "2/15"], ["1/8", "3/8", "3/8", "1/8"]]
@@ -650,12 +661,12 @@ def tables() -> None:
     add("chain, any pair", chain, direct(chain), counted, "log(64/15)")
     add("odds of e", [["exp(1)/(1 + exp(1))", "1/(1 + exp(1))"], ["1/(1 + exp(1))", "exp(1)/(1 + exp(1))"]], mpf(1), counted, "1")
     add("identical rows", [["1/3", "2/3"], ["1/3", "2/3"]], mpf(0), counted, "0")
-    add("a zero against a number", [["1/2", "1/2", "0"], ["1/2", "1/4", "1/4"]], inf, "THEORY T8: a zero facing a non-zero")
+    add("a zero against a number", [["1/2", "1/2", "0"], ["1/2", "1/4", "1/4"]], inf, "theory#finite-table: a zero facing a non-zero")
     add(
         "zeros against zeros",
         [["1/2", "0", "1/2"], ["1/4", "0", "3/4"]],
         log(mpf(2)),
-        "THEORY T8: an output that never happens costs nothing",
+        "theory#finite-table: an output that never happens costs nothing",
         "log(2)",
     )
     fractions = [["0.1", "0.2", "0.3", "0.4"], ["0.25", "0.25", "0.25", "0.25"]]
@@ -682,7 +693,7 @@ def kernels() -> None:
             unit,
             f'sensitivity = "{delta}"',
             value,
-            "THEORY T8: y at the end beyond theta, the worst theta by brute force",
+            "theory#kernel: y at the end beyond theta, the worst theta by brute force",
             exact,
         )
     tilt = "theta*exp(theta*y)/(exp(theta) - 1)"
@@ -692,7 +703,7 @@ def kernels() -> None:
         "output = [0, 1]\ninput = [1, 2]",
         "",
         log((e + 1) / 2),
-        "THEORY T8: worst at y = 0, between the ends",
+        "theory#kernel: worst at y = 0, between the ends",
         "log((exp(1) + 1)/2)",
     )
     add(
@@ -701,7 +712,7 @@ def kernels() -> None:
         'output = [-1, 1]\ninput = ["-1/2", "1/2"]',
         "",
         log(mpf(3)),
-        "THEORY T8: worst at a corner",
+        "theory#kernel: worst at a corner",
         "log(3)",
     )
     add(
@@ -710,7 +721,7 @@ def kernels() -> None:
         'output = [-1, 1]\ninput = ["-1/2", "1/2"]',
         'sensitivity = "1/2"',
         log(mpf(2)),
-        "THEORY T8: from theta = 0 to -1/2 at y = 1",
+        "theory#kernel: from theta = 0 to -1/2 at y = 1",
         "log(2)",
     )
     add(
@@ -719,7 +730,7 @@ def kernels() -> None:
         "output = [-1, 1]\ninput = [-1, 1]",
         "",
         inf,
-        "THEORY T8: a density that reaches zero",
+        "theory#kernel: a density that reaches zero",
         decide=False,
     )
     add(
@@ -728,7 +739,7 @@ def kernels() -> None:
         'output = ["-inf", "inf"]\ninput = [0, 1]',
         "",
         mpf(1),
-        "THEORY T5: slope of a logistic",
+        "theory#translation-on-the-line: slope of a logistic",
         "1",
         decide=False,
     )
@@ -751,7 +762,7 @@ def exponentials() -> None:
             name,
             f'kind = "exponential"\nscores = {json.dumps(scores)}\nbeta = "{beta}"',
             "",
-            "THEORY T8, T9: every ratio",
+            "theory#finite-table: every ratio",
             closed=worst_ratio(rows),
             exact=exact,
         )
@@ -766,7 +777,7 @@ def exponentials() -> None:
         "points of the line",
         'kind = "exponential"\npoints = [[0], [1], [3], [7]]\nmetric = "l1"\nbeta = "1/3"',
         "",
-        "THEORY T9: every ratio",
+        "theory#exponential-general: every ratio",
         closed=worst_ratio(rows),
     )
     corners = list(product((0, 1), repeat=3))
@@ -776,7 +787,7 @@ def exponentials() -> None:
         "corners of a cube",
         f'kind = "exponential"\npoints = {json.dumps(corners)}\nmetric = "l1"\nbeta = "1/2"',
         "",
-        "THEORY T9: homogeneous, beta times the diameter",
+        "theory#exponential-general: homogeneous, beta times the diameter",
         closed=mpf(3) / 2,
         exact="3/2",
     )
@@ -787,19 +798,19 @@ def builtins() -> None:
         ("laplace", 'scale = "3/2"', "sensitivity = 2", mpf(4) / 3, "4/3", "Dwork, McSherry, Nissim & Smith 2006"),
         ("discrete_laplace", "scale = 4", "sensitivity = 3", mpf(3) / 4, "3/4", "Ghosh, Roughgarden & Sundararajan 2009"),
         ("staircase", 'epsilon = "5/2", gamma = "1/7"', "sensitivity = 1", mpf(5) / 2, "5/2", "Geng & Viswanath 2016"),
-        ("randomized_response", 'p = "7/10"', "", log(mpf(7) / 3), "log(7/3)", "Warner 1965; THEORY T8"),
-        ("k_randomized_response", 'k = 10, p = "1/2"', "", log(mpf(9)), "log(9)", "Kairouz, Oh & Viswanath 2014; THEORY T8"),
+        ("randomized_response", 'p = "7/10"', "", log(mpf(7) / 3), "log(7/3)", "Warner 1965; theory#finite-table"),
+        ("k_randomized_response", 'k = 10, p = "1/2"', "", log(mpf(9)), "log(9)", "Kairouz, Oh & Viswanath 2014; theory#kary-response"),
         (
             "student_t",
             "nu = 3, dimension = 4, scale = 2",
             "sensitivity = 1",
             7 * asinh(1 / (4 * sqrt(mpf(3)))),
             "7*asinh(1/(4*sqrt(3)))",
-            "THEORY T4",
+            "theory#power-identity",
         ),
-        ("knorm", 'columns = [[1, 1], [1, -1]], epsilon = "1/3"', 'sensitivity = "3/2"', mpf(1) / 2, "1/2", "THEORY T7"),
+        ("knorm", 'columns = [[1, 1], [1, -1]], epsilon = "1/3"', 'sensitivity = "3/2"', mpf(1) / 2, "1/2", "theory#k-norm-mechanism"),
         ("gaussian", "sigma = 3", "sensitivity = 1", inf, "", "Reimherr & Awan 2019, Example 5"),
-        ("discrete_gaussian", "sigma = 3", "sensitivity = 1", inf, "", "THEORY T4(vi)"),
+        ("discrete_gaussian", "sigma = 3", "sensitivity = 1", inf, "", "theory#divergence"),
     ):
         known(
             f"builtin {name}",
@@ -824,7 +835,7 @@ def mixtures() -> None:
         half,
         3,
         t_closed("5", 3, "1"),
-        "Reimherr & Awan 2019, Theorem 1; THEORY T4",
+        "Reimherr & Awan 2019, Theorem 1; theory#mixture-closed-form",
     )
     add(
         "Lomax as an exponential of gamma rate",

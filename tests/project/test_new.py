@@ -43,7 +43,7 @@ def process_epsilon() -> float:
 
 TIGHT = {
     "radial": 1 / 2, "translation": 1 / 2, "product": 1 / 2, "kernel": 1 / 2, "builtin": 1 / 2,  # Laplace of scale 2 at sensitivity 1
-    "mixture": 8 * math.asinh(1 / (2 * math.sqrt(5))),  # multivariate t (THEORY T6)
+    "mixture": 8 * math.asinh(1 / (2 * math.sqrt(5))),  # multivariate t (theory#mixture-closed-form)
     "table": math.log(2), "exponential": softmax_epsilon(), "elliptical_process": process_epsilon(),
     "guarantee": 1, "compose": 1 / 2 + 2 * 3 / 4, "subsample": math.log(1 + (math.e - 1) / 4), "group": 2 / 4, "post_process": 1 / 2,
     "parallel": 1 / 2, "lipschitz": 2 / 4,

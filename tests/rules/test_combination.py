@@ -1,4 +1,4 @@
-"""Pure epsilons of combinators: exact where the parts are, and refused where a hypothesis fails (THEORY T11-T15)."""
+"""Pure epsilons of combinators: exact where the parts are, and refused where a hypothesis fails (theory#combination)."""
 
 import math
 from fractions import Fraction
@@ -228,7 +228,7 @@ ROWS = [((1, -1), (1, 0)), ((2, 1), (-1, 2)), ((1, -2), (2, 1)), ((1, 1), (1, -1
 
 @pytest.mark.parametrize("rows", ROWS)
 def test_parts_that_are_not_even_lose_in_one_order_of_the_neighbours(rows):
-    """T34: the greatest over neighbours and both orders of the sum of what the parts lose in that order."""
+    """theory#joint-neighbours: the greatest over neighbours and both orders of the sum of what the parts lose in that order."""
     parts = tuple(uneven(a, b, row) for (a, b), row in zip(((2, 1), (3, 1)), rows, strict=True))
     moves = [[row[i] * sign for row in rows] for i in range(2) for sign in (1, -1)]
     truth = max(loses(2, 1, u) + loses(3, 1, v) for u, v in moves)
@@ -239,7 +239,7 @@ def test_parts_that_are_not_even_lose_in_one_order_of_the_neighbours(rows):
 
 @pytest.mark.parametrize("rows", ROWS)
 def test_a_sample_of_them_mixes_the_output_with_the_record_into_the_one_without(rows):
-    """T42: log(1 + p (e^w - 1)) for the order with the record first, -log(1 - p + p e^-w) for the other."""
+    """theory#poisson-subsampling: log(1 + p (e^w - 1)) for the order with the record first, -log(1 - p + p e^-w) for the other."""
     parts = tuple(uneven(a, b, row) for (a, b), row in zip(((2, 1), (3, 1)), rows, strict=True))
     first = max(loses(2, 1, rows[0][i]) + loses(3, 1, rows[1][i]) for i in range(2))
     second = max(loses(2, 1, -rows[0][i]) + loses(3, 1, -rows[1][i]) for i in range(2))

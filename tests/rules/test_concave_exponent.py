@@ -1,4 +1,4 @@
-"""Concave exponents: the value is h(D) - h(0) (THEORY T3, T4, T4a), for constants and for all parameters at once."""
+"""Concave exponents: the value is h(D) - h(0) (theory#concave-exponent), for constants and for all parameters at once."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -40,7 +40,7 @@ def test_the_sensitivity_is_measured_in_units_of_the_scale(scale):
 
 
 def test_a_stretched_exponential_costs_a_power_of_the_sensitivity():
-    # THEORY T4: exp(-r^a) with 0 < a < 1 gives Delta^a
+    # theory#concave-exponent: exp(-r^a) with 0 < a < 1 gives Delta^a
     assert value(radial("exp(-sqrt(r))", sensitivity="4")) == num(2)
     claim = radial("exp(-r**a)", sensitivity="Delta", a=UNIT, Delta=POSITIVE, dimension="7")
     assert value(claim) == parse("Delta**a")

@@ -1,4 +1,4 @@
-"""Convex exponents: the value is D times the limit of the slope (THEORY T4a), for constants and for all parameters at once."""
+"""Convex exponents: the value is D times the limit of the slope (theory#convex-exponent), for constants and for all parameters at once."""
 
 from dataclasses import replace
 from fractions import Fraction

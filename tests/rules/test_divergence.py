@@ -34,7 +34,7 @@ DIVERGENT = [
     (Translation(parse("exp(-z**2/2)"), integers=True), "1"),
     (Translation(parse("exp(-z**4)"), (None, num(0))), "1"),
     (Product(parse("exp(-z**2)"), num(3), L1), "1"),
-    (radial("besselk(0, sqrt(2)*r)", 2), "1"),  # multivariate Laplace: a logarithmic pole (THEORY T4)
+    (radial("besselk(0, sqrt(2)*r)", 2), "1"),  # multivariate Laplace: a logarithmic pole (theory#divergence)
     (radial("r**(-1/2)*besselk(1/2, sqrt(2)*r)", 3), "1"),
     (radial("r**2*exp(-r)", 3), "1"),  # a zero at the centre
     (Translation(parse("abs(z)**(-1/2)*exp(-abs(z))")), "1"),

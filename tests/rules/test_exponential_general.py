@@ -1,4 +1,4 @@
-"""The exponential mechanism's general bound 2 beta Delta_u (THEORY T9)."""
+"""The exponential mechanism's general bound 2 beta Delta_u (theory#exponential-general)."""
 
 from fractions import Fraction
 

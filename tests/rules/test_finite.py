@@ -1,4 +1,4 @@
-"""Tables and finite exponential mechanisms: the exact value (THEORY T8, T9)."""
+"""Tables and finite exponential mechanisms: the exact value (theory#finite-table)."""
 
 from fractions import Fraction
 

@@ -1,4 +1,4 @@
-"""k-ary randomized response for every k and p at once (THEORY T8)."""
+"""k-ary randomized response for every k and p at once (theory#kary-response)."""
 
 from fractions import Fraction
 

@@ -1,4 +1,4 @@
-"""Upper bounds for one-parameter kernels, by trees of cuts (THEORY T8)."""
+"""Upper bounds for one-parameter kernels, by trees of cuts (theory#kernel-box)."""
 
 from fractions import Fraction
 

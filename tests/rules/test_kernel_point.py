@@ -1,4 +1,4 @@
-"""Lower bounds for one-parameter kernels from an event (THEORY T8)."""
+"""Lower bounds for one-parameter kernels from an event (theory#kernel-point)."""
 
 import pytest
 

@@ -27,7 +27,7 @@ def values(claim):
 
 def test_a_gaussian_of_inverse_gamma_variance_is_t_noise_for_all_parameters():
     claim = mixture("exp(-r**2/(2*v))/v**(d/2)", "v**(-nu/2 - 1)*exp(-nu/(2*v))", "d", "Delta", nu=POSITIVE, d=COUNT, Delta=POSITIVE)
-    known = parse("(nu + d)*asinh(Delta/(2*sqrt(nu)))")  # THEORY T4
+    known = parse("(nu + d)*asinh(Delta/(2*sqrt(nu)))")  # theory#mixture-closed-form
     assert values(claim) and all(certainly_equal(value, known, dict(claim.domains)) for value in values(claim))
 
 

@@ -1,4 +1,4 @@
-"""Scale mixtures of noise with concave exponents: log G(0) - log G(D) (THEORY T4a; Reimherr & Awan, Theorem 1)."""
+"""Scale mixtures of noise with concave exponents: log G(0) - log G(D) (theory#mixture-concave; Reimherr & Awan, Theorem 1)."""
 
 from dataclasses import replace
 from fractions import Fraction

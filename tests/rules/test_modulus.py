@@ -55,7 +55,7 @@ TURNS = "(1 + r**2)**4*exp(-r/4)"  # h' = 1/4 - 8 r/(1 + r^2) vanishes where r =
 LOW, HIGH = "(16 + sqrt(255))", "(16 - sqrt(255))"
 
 KNOWN = [
-    # THEORY T4: multivariate t at c = (D + sqrt(D^2 + 4 nu))/2
+    # theory#power-identity: multivariate t at c = (D + sqrt(D^2 + 4 nu))/2
     (radial("(1 + r**2/5)**(-4)", 3), "8*asinh(sqrt(5)/10)"),
     (radial("(1 + r**2)**(-11/2)", 10, "1/2"), "11*asinh(1/4)"),
     (radial("(1 + r**2/7)**(-57/2)", 50, "sqrt(2)"), "57*asinh(sqrt(2)/(2*sqrt(7)))"),
@@ -68,7 +68,7 @@ KNOWN = [
     (radial("1/cosh(r)", 2, "3/2"), "3/2"),
     (radial("cosh(r)**(-2)", 1, "1/2"), "1"),
     (line("exp(-z)/(1 + exp(-z))**2"), "1"),
-    # THEORY T5, an asymmetric density: the steeper side decides
+    # theory#translation-on-the-line, an asymmetric density: the steeper side decides
     (line("exp(-2*max(z, 0) - max(-z, 0))"), "2"),
     (line("exp(-abs(z - 1/3))", "3"), "3"),
     # steps: one sensitivity holds one jump or two
@@ -99,7 +99,7 @@ def test_stretched_exponentials_lose_a_power_of_the_sensitivity(a, sensitivity):
 
 
 def test_a_profile_that_is_not_monotone_costs_its_modulus():
-    # THEORY T3: the one-argument formula says 1, the loss is at least 2.8496945
+    # theory#two-argument-modulus: the one-argument formula says 1, the loss is at least 2.8496945
     found = proved(radial(TRAP, 3))
     assert certainly_lt(parse("2.8496945"), found)
     h = neg_log(parse(TRAP))

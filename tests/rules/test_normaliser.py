@@ -1,4 +1,4 @@
-"""The density of a kernel is one for every input: non-negative, with integral 1, by antiderivatives that the kernel checks (THEORY T8)."""
+"""The density of a kernel is one for every input: non-negative, with integral 1 (theory#normaliser-of-a-kernel)."""
 
 from copy import deepcopy
 

@@ -38,7 +38,7 @@ def agrees(value, expected, digits):
 
 T3 = radial("(1 + r**2/5)**(-4)", 3)
 GAUSS = radial("exp(-r**2/2)", 1)
-T_EPSILON = 8 * mpmath.asinh(1 / (2 * mpmath.sqrt(5)))  # THEORY T4
+T_EPSILON = 8 * mpmath.asinh(1 / (2 * mpmath.sqrt(5)))  # theory#power-identity
 
 
 # -- known values ----------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""The t identity: 2 B asinh(D/(2 sqrt(A0/A1))) (THEORY T4), for constants and for all parameters at once."""
+"""The t identity: 2 B asinh(D/(2 sqrt(A0/A1))) (theory#power-identity), for constants and for all parameters at once."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -30,7 +30,7 @@ def value(claim, **evidence):
 
 
 def test_the_known_value_of_t_noise():
-    # THEORY T4: d = 3, nu = 5, Delta = 1
+    # theory#power-identity: d = 3, nu = 5, Delta = 1
     low, high = decimal_bounds(value(radial("(1 + r**2/5)**(-4)", "3")), 16)
     assert low <= "1.774273017540460" <= high or low.startswith("1.774273017540460")
 

@@ -1,4 +1,4 @@
-"""Products of log-Lipschitz densities: at most L times the l1-length of the shift (THEORY T6)."""
+"""Products of log-Lipschitz densities: at most L times the l1-length of the shift (theory#product-lipschitz)."""
 
 from dataclasses import replace
 from fractions import Fraction

@@ -25,16 +25,7 @@ LONGEST = 25.0
 """Seconds of CPU under coverage after which a test is stopped: it is of no use for mutants, and counts as one that failed."""
 
 
-NAMED = {
-    "asymptotics": "ends",
-    "convexity": "shapes",
-    "gaussian": "normal",
-    "loss_distribution": "distributions",
-    "optimal_composition": "pure",
-    "positivstellensatz": "relaxation",
-    "proof": "kernel",
-    "spherical_caps": "caps",
-}
+NAMED = {"proof": "kernel"}
 """The files of the code whose own tests bear another name."""
 
 

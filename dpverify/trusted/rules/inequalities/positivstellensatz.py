@@ -23,7 +23,7 @@ from dpverify.trusted.language.model import Claim, Domain, Source
 from dpverify.trusted.language.rationals import to_fraction
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
 
-NAME: Final = "relaxation"
+NAME: Final = "positivstellensatz"
 STATEMENT: Final = (
     "If another rule proves tight epsilon <= U, and the numerator P of V - U over a positive denominator satisfies S P = T, where T and "
     "S - 1 are sums of weights >= 0 times squares times constraints of the domains, then tight epsilon <= V."

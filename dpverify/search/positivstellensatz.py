@@ -1,4 +1,4 @@
-"""Claims over domains that the order of closed forms leaves open: proposals for `rules.relaxation`, and z3's counterexamples.
+"""Claims over domains that the order of closed forms leaves open: identities that prove them, and z3's counterexamples.
 
 Weights of squares and constraints are found by linear programming: it asks for weights >= 0 with S P = T. Where the squares at hand do
 not do, its dual solution is a linear functional that is at least zero on all of them and not on P; an eigenvector of a negative moment
@@ -49,7 +49,7 @@ Steps = list[dict[str, Any]]
 
 
 def propose(claim: Claim, steps: Steps) -> Steps:
-    """What settles a claim over domains whose bounds, of the steps given, neither prove nor refute it: a relaxation or values that refute.
+    """What settles a claim over domains whose bounds, of the steps given, neither prove nor refute it: an identity or values that refute.
 
     Raises Undecided where neither is found.
     """
@@ -67,9 +67,9 @@ def propose(claim: Claim, steps: Steps) -> Steps:
     if not uppers:
         return []
     for step, value in uppers:
-        relaxed = _relaxation(claim, step, value) if step["rule"] in OF_THE_MECHANISM else None
-        if relaxed is not None:
-            return [relaxed]
+        widened = _widened(claim, step, value) if step["rule"] in OF_THE_MECHANISM else None
+        if widened is not None:
+            return [widened]
     for step, value in uppers:
         values = counterexample(value, claim.epsilon, domains)
         if values is not None:
@@ -110,7 +110,7 @@ def _fact(claim: Claim, step: dict[str, Any]) -> Fact:
         return Proof(claim).infer(step["rule"], (), step["evidence"], step.get("premises", ()))
 
 
-def _relaxation(claim: Claim, step: dict[str, Any], upper: Expr) -> dict[str, Any] | None:
+def _widened(claim: Claim, step: dict[str, Any], upper: Expr) -> dict[str, Any] | None:
     assert claim.epsilon is not None
     try:
         found = summands(Gap(upper, claim.epsilon, dict(claim.domains)))

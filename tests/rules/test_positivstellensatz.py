@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpverify.search.relaxation import summands
+from dpverify.search.positivstellensatz import summands
 from dpverify.search.verify import verify
 from dpverify.trusted.facts.bounds import INFINITE, Bound
 from dpverify.trusted.kernel import check as recheck
@@ -29,7 +29,7 @@ COUNT = Domain(Fraction(2), lower_open=False, integer=True)
 
 
 def laplace(sensitivity, epsilon, scale="s", **domains):
-    """exp(-r) noise, whose tight epsilon is sensitivity / scale (THEORY T4)."""
+    """exp(-r) noise, whose tight epsilon is sensitivity / scale (theory#concave-exponent)."""
     noise = Radial(parse("exp(-r)"), L2, num(1), parse(scale))
     domains = {"s": POSITIVE, **domains}
     return Claim(noise, parse(epsilon), sensitivity=parse(sensitivity), domains=tuple(sorted(domains.items())))
@@ -65,7 +65,7 @@ FALSE = [
 def test_known_inequalities_have_an_identity_that_the_kernel_accepts(low, high, domains):
     verified = verify(laplace(low, f"({high})/s", **domains) if "log" not in low else laplace(low, high, "1", **domains))
     assert verified.judgement.verdict == "PROVED"
-    assert "relaxation" in verified.judgement.rules
+    assert "positivstellensatz" in verified.judgement.rules
     assert recheck(verified.certificate).verdict == "PROVED"
 
 
@@ -99,13 +99,13 @@ CLAIM = laplace("8*u*v*w", "(u + v)*(v + w)*(w + u)/s", **THREE)
 @pytest.fixture(scope="module")
 def evidence():
     lines = [line for line, _ in verify(CLAIM).proved]
-    (found,) = (line for line in lines if line.rule == "relaxation")
+    (found,) = (line for line in lines if line.rule == "positivstellensatz")
     (premise,) = found.premises
     return {**found.parameters, "rule": lines[premise].rule, "evidence": lines[premise].parameters}
 
 
 def check(claim, evidence):
-    (found,) = bound(claim, Step("relaxation", evidence))
+    (found,) = bound(claim, Step("positivstellensatz", evidence))
     return found
 
 
@@ -152,14 +152,14 @@ def test_a_constraint_must_be_one_of_the_domains(evidence):
 def test_another_rule_must_prove_the_bound(evidence):
     proof = Proof(CLAIM)
     upper, lower = (proof.infer(evidence["rule"], (), {**evidence["evidence"], "side": side}) for side in ("upper", "lower"))
-    assert proof.infer("relaxation", (), evidence, [upper]).says[0].value == CLAIM.epsilon
+    assert proof.infer("positivstellensatz", (), evidence, [upper]).says[0].value == CLAIM.epsilon
     for premises in ([], [upper, upper]):
         with pytest.raises(CertificateError, match="wants one premise"):
-            proof.infer("relaxation", (), evidence, premises)
+            proof.infer("positivstellensatz", (), evidence, premises)
     with pytest.raises(Rejected, match="does not prove an upper bound"):
-        proof.infer("relaxation", (), evidence, [lower])
+        proof.infer("positivstellensatz", (), evidence, [lower])
     with pytest.raises(CertificateError, match="not about the pure epsilon"):
-        proof.infer("relaxation", (), evidence, [proof.infer("relaxation", (), evidence, [upper])])
+        proof.infer("positivstellensatz", (), evidence, [proof.infer("positivstellensatz", (), evidence, [upper])])
 
 
 def test_an_infinite_bound_is_relaxed_to_nothing(evidence):
@@ -172,7 +172,7 @@ def test_a_bound_of_another_claim_is_relaxed_to_none_of_this_one(evidence):
     other = laplace("4*u*v*w", "(u + v)*(v + w)*(w + u)/s", **THREE)
     premise = Proof(other).infer(evidence["rule"], (), evidence["evidence"])
     with pytest.raises(CertificateError, match="not about the pure epsilon"):
-        Proof(CLAIM).infer("relaxation", (), evidence, [premise])
+        Proof(CLAIM).infer("positivstellensatz", (), evidence, [premise])
 
 
 def test_a_bound_at_one_value_of_a_parameter_is_relaxed_to_none_for_all(evidence):
