@@ -4,12 +4,11 @@ from fractions import Fraction
 
 import mpmath
 import pytest
-from dpverify.search.ends import infinite_ends, integrable_at, is_integrable
 from flint import arb
 
-from dpverify.search.asymptotics import infinite_ends, integrable_at
+from dpverify.search.asymptotics import infinite_ends, integrable_at, is_integrable
 from dpverify.trusted.language.errors import CertificateError, Undecided
-from dpverify.trusted.language.expr import Num, neg_log, num, parse
+from dpverify.trusted.language.expr import Num, num, parse
 from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.model import L1, L2, Product, Radial, Translation
 from dpverify.trusted.numbers.asymptotics import End

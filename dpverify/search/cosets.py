@@ -5,13 +5,12 @@ from __future__ import annotations
 from itertools import islice, product
 from typing import Any
 
-from dpverify.search import ends
+from dpverify.search import asymptotics
 from dpverify.search.point_witness import simple_values
 from dpverify.trusted.language.errors import DpverifyError
 from dpverify.trusted.language.expr import ONE, ZERO
 from dpverify.trusted.language.model import Claim, Product, Radial, Translation
 from dpverify.trusted.order.apart import off_the_integers
-from dpverify.trusted.order.sensitivity import off_the_integers
 from dpverify.trusted.parts.parameters import fixed
 from dpverify.trusted.rules.additive import cosets as rule
 
@@ -43,4 +42,4 @@ def propose(claim: Claim, digits: int) -> list[dict[str, Any]]:
 
 def _shown(claim: Claim) -> dict[str, Any]:
     """What shows that the noise is summable."""
-    return ends.evidence(claim.mechanism) if isinstance(claim.mechanism, Radial | Translation | Product) else {}
+    return asymptotics.evidence(claim.mechanism) if isinstance(claim.mechanism, Radial | Translation | Product) else {}

@@ -9,7 +9,7 @@ from typing import Any
 
 from flint import arb
 
-from dpverify.search import ends, point_witness, sensitivity
+from dpverify.search import asymptotics, point_witness, sensitivity
 from dpverify.trusted.language.errors import DpverifyError
 from dpverify.trusted.language.expr import ZERO, Expr, Num, add, children, div, format_expr, mul, neg, num, parse, sqrt, sub, symbols
 from dpverify.trusted.language.logarithms import neg_log
@@ -47,7 +47,7 @@ def _candidates(claim: Claim, noise: Additive) -> Iterator[dict[str, Any]]:
     """Evidence for the ends where the slope, or the density, seems to diverge or vanish."""
     density, name = noise.profile if isinstance(noise, Radial) else noise.density, variable(noise)
     gauges = sensitivity.propose(claim)
-    given = {**({"sensitivity": gauges} if gauges else {}), **ends.evidence(noise)}
+    given = {**({"sensitivity": gauges} if gauges else {}), **asymptotics.evidence(noise)}
     lower, upper = domain(noise)
     for side, closed in (("+inf", upper), ("-inf", lower)):
         if closed is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dpverify.search import ends, normaliser
+from dpverify.search import asymptotics, normaliser
 from dpverify.trusted.language.errors import DpverifyError
 from dpverify.trusted.language.model import Claim, Kernel, Product, Radial, Translation
 from dpverify.trusted.rules.additive import equal_answers as rule
@@ -17,7 +17,7 @@ def propose(claim: Claim, digits: int) -> list[dict[str, Any]]:
         shown = normaliser.propose(claim.mechanism) if isinstance(claim.mechanism, Kernel) else None
         evidence = {} if shown is None else {"normaliser": shown}
         if isinstance(claim.mechanism, Radial | Translation | Product) and not claim.domains:
-            evidence = ends.evidence(claim.mechanism)
+            evidence = asymptotics.evidence(claim.mechanism)
         steps: list[dict[str, Any]] = [{"rule": rule.NAME, "evidence": {"side": side, **evidence}} for side in ("upper", "lower")]
         rule.check(claim, steps[0]["evidence"])
     except DpverifyError:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from dpverify.search import ends, mixtures, sensitivity
+from dpverify.search import asymptotics, mixtures, sensitivity
 from dpverify.trusted.language.errors import DpverifyError, Undecided
 from dpverify.trusted.language.expr import format_expr
 from dpverify.trusted.language.model import Claim, Mixture
@@ -26,7 +26,7 @@ def propose(claim: Claim, digits: int) -> list[dict[str, Any]]:
         raise Undecided(f"{mixture_concave.NAME}: {why}.")
     evidence = {"side": "upper", "scale": format_expr(scale), **shared}
     try:
-        told = ends.of_density(claim.mechanism.mixing, "v", *support(claim.mechanism, mixture_concave.NAME))
+        told = asymptotics.of_density(claim.mechanism.mixing, "v", *support(claim.mechanism, mixture_concave.NAME))
         evidence |= {} if told is None else {"normaliser": told}
         mixture_concave.check(claim, evidence)
     except DpverifyError:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from flint import arb, ctx
 
-from dpverify.search import ends, sensitivity
+from dpverify.search import asymptotics, sensitivity
 from dpverify.search.grids import diagonally
 from dpverify.search.numeric import number, vectorised
 from dpverify.trusted.facts.bounds import INFINITE
@@ -383,7 +383,7 @@ def evidence(claim: Claim, a: list[Expr], b: list[Expr], digits: int, target: Ex
             "value": _text(Num(_dyadic(least, 4 * digits + 24))),
             "prec": bits,
         }
-        result |= ends.evidence(noise)
+        result |= asymptotics.evidence(noise)
         gauges = sensitivity.propose(claim)
         if gauges:
             result["sensitivity"] = gauges
@@ -468,7 +468,7 @@ def propose(claim: Claim, digits: int, loss_target: Expr | None = None) -> list[
     if unequal is not None:
         reach = _text(Num(unequal[2]))
         shows = {"a": [_text(unequal[0])], "b": [_text(unequal[1])], "radius": reach, "value": "inf", "event": reach}
-        return [{"rule": rule.NAME, "evidence": {**shows, **ends.evidence(claim.mechanism)}}]
+        return [{"rule": rule.NAME, "evidence": {**shows, **asymptotics.evidence(claim.mechanism)}}]
     pair = best_pair(claim, digits)
     if pair is None:
         return []

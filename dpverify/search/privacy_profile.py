@@ -11,7 +11,7 @@ from statistics import NormalDist
 
 from flint import arb
 
-from dpverify.search import basic_composition, combination, ends, stated_guarantee
+from dpverify.search import asymptotics, basic_composition, combination, stated_guarantee
 from dpverify.search import losses as grids
 from dpverify.search import plans as building
 from dpverify.search.combination import shared
@@ -430,7 +430,7 @@ def _leaf_plans(run: Run, target: Target) -> Iterator[Plan]:
     elif not isinstance(noise, Kernel | Sampled):
         for name in _NAMES[type(noise)]:
             if isinstance(noise, Radial | Product) and name in (gauge.NAME, product.NAME):
-                yield {"rule": name, **ends.evidence(noise)}
+                yield {"rule": name, **asymptotics.evidence(noise)}
             else:
                 yield {"rule": name}
 

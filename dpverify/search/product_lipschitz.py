@@ -5,8 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any, Final
 
+from dpverify.search.asymptotics import evidence as normaliser
 from dpverify.search.closed_form import sensitivity_evidence
-from dpverify.search.ends import evidence as normaliser
 from dpverify.trusted.language.errors import DpverifyError, Undecided
 from dpverify.trusted.language.expr import Expr, Num, format_expr, linear_part, neg, symbols
 from dpverify.trusted.language.logarithms import neg_log

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from flint import arb
 
-from dpverify.search import ends
+from dpverify.search import asymptotics
 from dpverify.trusted.language.errors import Rejected, Undecided
 from dpverify.trusted.language.expr import ONE, num, parse
 from dpverify.trusted.language.model import L1, L2, LINF, Norm, Product, Radial
@@ -243,7 +243,7 @@ def test_a_concave_exponent_has_the_smaller_of_two_pairs():
 @pytest.mark.parametrize("profile", ["exp(-r**2)", "exp(-r)/r", "exp(-r - floor(r))"])
 def test_an_exponent_without_a_bounded_slope_is_undecided(profile):
     with pytest.raises(Undecided):
-        curve(radial(profile, LINF, 3), UNIT, parameters=ends.evidence(radial(profile, LINF, 3)))
+        curve(radial(profile, LINF, 3), UNIT, parameters=asymptotics.evidence(radial(profile, LINF, 3)))
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from flint import arb
 
-from dpverify.search import ends
+from dpverify.search import asymptotics
 from dpverify.trusted.language.errors import Rejected, Undecided
 from dpverify.trusted.language.expr import ONE, num, parse
 from dpverify.trusted.language.model import L1, L2, LINF, Norm, Product, Radial
@@ -26,7 +26,7 @@ def product(density, norm, d=2):
 def two_scales(norm, d=2, stated=True):
     """The curve of coordinates whose exponent has no certain shape."""
     noise = product("exp(-z**2/2) + exp(-z**2/8)", norm, d)
-    return curve(noise, UNIT, stated=stated, parameters=ends.evidence(noise))
+    return curve(noise, UNIT, stated=stated, parameters=asymptotics.evidence(noise))
 
 
 def laplace(ratio, epsilon):

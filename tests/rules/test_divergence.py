@@ -5,7 +5,7 @@ from fractions import Fraction
 import mpmath
 import pytest
 
-from dpverify.search import ends
+from dpverify.search import asymptotics
 from dpverify.search.divergence import propose
 from dpverify.trusted.facts.bounds import INFINITE
 from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected
@@ -20,7 +20,7 @@ def radial(profile, dimension=1):
 
 def check(claim, evidence):
     """The rule, told what shows that the noise is integrable."""
-    return rule.check(claim, {**ends.evidence(claim.mechanism), **evidence})
+    return rule.check(claim, {**asymptotics.evidence(claim.mechanism), **evidence})
 
 
 def claim(noise, delta="1", epsilon="4", **more):

@@ -13,7 +13,7 @@ import pytest
 from flint import acb, arb
 
 from dpverify import trusted
-from dpverify.search import ends, plans
+from dpverify.search import asymptotics, plans
 from dpverify.search.verify import verify
 from dpverify.trusted import kernel
 from dpverify.trusted.facts import settled
@@ -669,7 +669,7 @@ def test_a_decimal_above_is_no_smaller_and_keeps_the_zeros_that_count(value, dig
 def test_a_density_is_finite_near_a_removable_point_and_not_beyond_a_pole(removable, pole, upper, bounded):
     with precision(64):
         density, end = parse(removable + pole), Fraction(upper)
-        told = ends.of_density(density, "r", Fraction(0), end)
+        told = asymptotics.of_density(density, "r", Fraction(0), end)
         assert (told is not None and integrability.integrable(density, "r", Fraction(0), end, told)) is bounded
 
 

@@ -5,7 +5,7 @@ from fractions import Fraction
 import mpmath
 import pytest
 
-from dpverify.search import ends
+from dpverify.search import asymptotics
 from dpverify.search.point_witness import propose
 from dpverify.trusted.facts.bounds import INFINITE
 from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected
@@ -231,7 +231,7 @@ def test_points_off_the_lattice_are_rejected():
 
 def test_the_last_integer_of_a_support_is_inside_it():
     noise = Translation(parse("1"), (num(0), num(5)), integers=True)
-    evidence = {"value": "inf", **ends.evidence(noise)}
+    evidence = {"value": "inf", **asymptotics.evidence(noise)}
     with pytest.raises(Rejected, match="does not certainly vanish"):
         check(claim(noise), {"a": ["4"], "b": ["5"], **evidence})
     assert check(claim(noise), {"a": ["5"], "b": ["6"], **evidence}).value is INFINITE
@@ -267,7 +267,7 @@ NEGATIVE = "the density is non-negative"
     ids=["line", "radial", "product", "integers"],
 )
 def test_a_density_that_may_be_negative_elsewhere_bears_a_witness_by_assumption(noise):
-    assert check(claim(noise), {**NEAR_0, **ends.evidence(noise)}).assumed == (NEGATIVE,)
+    assert check(claim(noise), {**NEAR_0, **asymptotics.evidence(noise)}).assumed == (NEGATIVE,)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from dpverify.search import ends
+from dpverify.search import asymptotics
 from dpverify.search import product_lipschitz as search
 from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected
 from dpverify.trusted.language.expr import num, parse
@@ -60,7 +60,7 @@ def test_a_jump_between_cells_is_refused():
     claim = product("exp(-2*abs(z) + floor(min(max(z, 0), 3)))")
     cuts = ["-16", "0", "1", "2", "3", "16"]
     with pytest.raises(Rejected, match="continuous"):
-        product_lipschitz.check(claim, {"slope": "2", "cuts": cuts, **ends.evidence(claim.mechanism)})
+        product_lipschitz.check(claim, {"slope": "2", "cuts": cuts, **asymptotics.evidence(claim.mechanism)})
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,6 @@ from dpverify.trusted.language.expr import (
     Pow,
     Sym,
     call,
-    derivative,
     format_expr,
     mul,
     neg,
