@@ -106,3 +106,10 @@ def test_below_the_line_nothing_is_imported_inside_a_function_unrecorded():
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.FunctionDef):
                 assert not [inner.lineno for inner in ast.walk(node) if isinstance(inner, ast.Import | ast.ImportFrom)], path
+
+
+def test_what_is_remembered_below_the_line_remembers_what_it_loaded():
+    pure = {"rationals.py", "expr.py", "loading.py", "bessel.py", "evaluate.py", "laplace_sums.py"}  # these load nothing on need
+    plain = [path.name for path in FOLDER.rglob("*.py") if "lru_cache" in path.read_text()]
+    assert set(plain) <= pure
+    assert not [name for name in plain if name != "loading.py" and "load(" in next(FOLDER.rglob(name)).read_text()]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from dpverify.search import mixtures, sensitivity
+from dpverify.search import asymptotics, mixtures, sensitivity
 from dpverify.trusted.language.errors import DpverifyError, Undecided
 from dpverify.trusted.language.expr import format_expr
 from dpverify.trusted.language.model import Claim, Mixture

@@ -13,7 +13,7 @@ import pytest
 from flint import acb, arb
 
 from dpverify import trusted
-from dpverify.search import plans
+from dpverify.search import asymptotics, plans
 from dpverify.search.verify import verify
 from dpverify.trusted import kernel
 from dpverify.trusted.facts import settled

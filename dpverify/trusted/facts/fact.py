@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Union
 
 from dpverify.trusted.facts.bounds import Bound, Infinite, Side
-from dpverify.trusted.facts.pairs import Curve
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ZERO, Expr
 from dpverify.trusted.language.model import Claim
 
 if TYPE_CHECKING:
+    from dpverify.trusted.facts.pairs import Curve
     from dpverify.trusted.parts.runs import Run
 
-Says = Curve | tuple[Bound, ...]
+Says = Union["Curve", tuple[Bound, ...]]
 """The curve of a run, or bounds on the tight epsilon and the tight delta of a claim."""
 
 
@@ -44,7 +44,7 @@ def unasked(claim: Claim) -> Claim:
 
 def curve_of(premise: Fact, run: Run, rule: str) -> Curve:
     """The curve that a premise states of a run. Raises CertificateError where it states something else."""
-    if not isinstance(premise.says, Curve) or premise.about != run:
+    if isinstance(premise.says, tuple) or premise.about != run:
         raise CertificateError(f"{rule}: a premise is not about the curve of the part that it stands for.")
     return premise.says
 
@@ -58,7 +58,7 @@ def curves_of(premises: Sequence[Fact], runs: Sequence[Run], rule: str) -> list[
 
 def bound_of(premise: Fact, claim: Claim, side: Side, rule: str) -> Bound:
     """The bound on one side of the pure epsilon that a premise states of a claim, for all parameters. Raises CertificateError, Rejected."""
-    if isinstance(premise.says, Curve) or premise.about != claim:
+    if not isinstance(premise.says, tuple) or premise.about != claim:
         raise CertificateError(f"{rule}: a premise is not about the pure epsilon of the part that it stands for.")
     found = [bound for bound in premise.says if bound.quantity == "pure" and bound.side == side and not bound.at]
     if not found:
@@ -76,4 +76,4 @@ def pure_of(premise: Fact, claim: Claim, rule: str) -> tuple[Expr, tuple[str, ..
 
 def through_of(premise: Fact) -> tuple[str, ...]:
     """The names of the rules that a bound rests on, its own first."""
-    return (premise.rule, *(name for bound in (() if isinstance(premise.says, Curve) else premise.says) for name in bound.through))
+    return (premise.rule, *(name for bound in (premise.says if isinstance(premise.says, tuple) else ()) for name in bound.through))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
 from typing import Final
 
 from flint import acb, arb
@@ -12,6 +11,7 @@ from flint import acb, arb
 from dpverify.trusted.language.derivatives import derivative
 from dpverify.trusted.language.errors import ExprError
 from dpverify.trusted.language.expr import ZERO, Expr, Mul, Num, Pow, Sym, mul, sub, substitute
+from dpverify.trusted.language.loading import remembered
 from dpverify.trusted.numbers.balls import rational
 from dpverify.trusted.numbers.complex import compiled
 
@@ -28,7 +28,7 @@ class Disc:
     bound: arb
 
 
-@lru_cache(maxsize=256)
+@remembered(256)
 def disc_round(density: Expr, name: str, point: Fraction) -> Disc | None:
     """The disc round a point where the density is N(z) / (z - point)^m with N analytic and zero of order m, or None.
 

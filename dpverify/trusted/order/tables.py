@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
 from typing import Final
 
 from flint import arb
 
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, add, call, div, format_expr, mul, neg, power, sub
+from dpverify.trusted.language.loading import remembered
 from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.model import Claim, Domain, Exponential, Table
 from dpverify.trusted.numbers.balls import constant
@@ -94,7 +94,7 @@ class LogBalls:
         return loss if divisor is None else loss / constant(divisor)
 
 
-@lru_cache(maxsize=32)
+@remembered(32)
 def finite(claim: Claim) -> Finite:
     """The claim's finite mechanism, with rows, pairs and scores checked. Raises Rejected with what is wrong and where."""
     mechanism, domains = claim.mechanism, dict(claim.domains)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from functools import lru_cache
 from typing import Final
 
 from dpverify.trusted.language.errors import ExprError
@@ -28,6 +27,7 @@ from dpverify.trusted.language.expr import (
     sub,
     symbols,
 )
+from dpverify.trusted.language.loading import remembered
 from dpverify.trusted.language.model import Mechanism, Norm, Table
 from dpverify.trusted.order import compare
 from dpverify.trusted.parts.exponents import Exponent, exponent
@@ -37,7 +37,7 @@ _L2: Final = Norm("lp", Fraction(2))
 _KINKS: Final = ("abs", "max", "min")
 
 
-@lru_cache(maxsize=256)
+@remembered(256)
 def gaussian_form(noise: Mechanism) -> tuple[Exponent, Expr] | None:
     """The exponent and 1/sigma of Gaussian noise, sigma in the units of its reach; None for all other.
 
@@ -59,7 +59,7 @@ def gaussian_form(noise: Mechanism) -> tuple[Exponent, Expr] | None:
     return shape, div(sqrt(mul(num(2), c)), shape.scale)
 
 
-@lru_cache(maxsize=256)
+@remembered(256)
 def laplace_form(noise: Mechanism) -> tuple[Exponent, Expr] | None:
     """The exponent and 1/b of Laplace noise on a line or in independent coordinates, b in the units of its reach; None for all other.
 

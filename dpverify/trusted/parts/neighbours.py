@@ -17,12 +17,12 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import lru_cache
 from itertools import combinations, product
 from typing import Any, Final
 
 from dpverify.trusted.language.errors import CertificateError, DpverifyError, ExprError, Rejected, Undecided
 from dpverify.trusted.language.expr import ONE, Expr, Num, Sym, mul, neg, num, substitute, symbols
+from dpverify.trusted.language.loading import remembered
 from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.model import (
     Compose,
@@ -192,7 +192,7 @@ def rows_assumed(part: Part) -> tuple[str, ...]:
 # -- densities -------------------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=256)
+@remembered(256)
 def even(noise: Mechanism) -> bool:
     """Whether reflecting the output about a point certainly exchanges a shift and its negative."""
     if isinstance(noise, Radial | Mixture):
@@ -224,7 +224,7 @@ def is_told(part: Part) -> bool:
     return not all(tuple(-x for x in column) in columns for column in columns) and not even(noise)
 
 
-@lru_cache(maxsize=256)
+@remembered(256)
 def log_concave(noise: Mechanism) -> bool:
     """Whether additive noise on the reals certainly has a log-concave density, as a function on its whole space."""
     try:

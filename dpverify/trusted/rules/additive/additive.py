@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
 from typing import Any
 
 from dpverify.trusted.facts.bounds import Bound, Infinite, Side
 from dpverify.trusted.language.errors import CertificateError, ExprError, Rejected, Undecided
 from dpverify.trusted.language.expr import ONE, Expr, Num, Sym, add, div, format_expr, mul, num, power, substitute
+from dpverify.trusted.language.loading import remembered
 from dpverify.trusted.language.logarithms import neg_log_profile
 from dpverify.trusted.language.model import L1, Claim, Domain, Norm, Product, Radial, Translation, on_integers
 from dpverify.trusted.language.rationals import to_fraction
@@ -178,7 +178,7 @@ def _integrable(h: Expr, shapes: Shapes, shape: Shape, dimension: Expr, whole: b
     return not whole and towards is not None and shapes.positive(add(towards, dimension))
 
 
-@lru_cache(maxsize=64)
+@remembered(64)
 def _read(
     noise: Radial | Translation | Product, domains: tuple[tuple[str, Domain], ...], centre: Fraction | None
 ) -> tuple[Expr, Shapes, Shape]:

@@ -23,7 +23,6 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
-from functools import lru_cache
 from typing import Any, Final
 
 from dpverify.trusted.facts.bounds import Bound
@@ -49,6 +48,7 @@ from dpverify.trusted.language.expr import (
     sub,
     symbols,
 )
+from dpverify.trusted.language.loading import remembered
 from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.model import Claim, Domain, Mixture, Radial, Source
 from dpverify.trusted.order.convexity import Shapes
@@ -94,7 +94,7 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     return replace(found, assumed=(*inner.ASSUMED, *found.assumed))
 
 
-@lru_cache(maxsize=32)
+@remembered(32)
 def radial(claim: Claim) -> Claim:
     """The claim about the radial noise that the mixture is. Raises Rejected where it has no closed form here."""
     noise = claim.mechanism

@@ -11,7 +11,6 @@ c = (s + D)/2 >= D. The density falls in r, hence (theory#radial-supremum) the t
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import Any, Final
 
 from flint import fmpq_mpoly_ctx
@@ -36,6 +35,7 @@ from dpverify.trusted.language.expr import (
     sub,
     symbols,
 )
+from dpverify.trusted.language.loading import remembered
 from dpverify.trusted.language.model import Claim, Source
 from dpverify.trusted.order.compare import certainly_equal
 from dpverify.trusted.rules.additive.additive import Additive, additive
@@ -80,7 +80,7 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     return noise.bound(noise.concave_total(loss), where)
 
 
-@lru_cache(maxsize=1)
+@remembered(1)
 def identity_holds() -> bool:
     """The identity of the module's docstring, as polynomials with rational coefficients."""
     c, d, nu, s = fmpq_mpoly_ctx.get(["c", "d", "nu", "s"], "lex").gens()

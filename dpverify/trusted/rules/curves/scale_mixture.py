@@ -20,7 +20,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
 from itertools import accumulate
 from typing import Any, Final
 
@@ -54,6 +53,7 @@ from dpverify.trusted.language.expr import (
     substitute,
     symbols,
 )
+from dpverify.trusted.language.loading import remembered
 from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.model import Domain, Mechanism, Mixture, Radial, Source
 from dpverify.trusted.numbers.balls import constant, finite, precision, rational, value
@@ -313,7 +313,7 @@ def _check(law: Law) -> None:
         raise Rejected(NAME, "the mixing law", "its integral is not certainly positive")
 
 
-@lru_cache(maxsize=4096)
+@remembered(4096)
 def _mass(law: Law, lower: Fraction, upper: Fraction | None, bits: int) -> arb:
     """The integral of the density from lower to upper, at about `bits` bits."""
     with precision(bits + 40):
@@ -341,7 +341,7 @@ def _gaussian(mu: acb, epsilon: acb) -> acb:
     return _first(mu, epsilon) - epsilon.exp() * _second(mu, epsilon)
 
 
-@lru_cache(maxsize=64)
+@remembered(64)
 def _mean(law: Law, shift: Expr) -> _Mean:
     return _Mean(law, shift)
 

@@ -24,7 +24,6 @@ H never falls with D: its derivative is rho * integral over {y : p(y + D e) > rh
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
 from typing import Any, Final
 
 from flint import arb, ctx
@@ -36,6 +35,7 @@ from dpverify.trusted.facts.pairs import Curve, Pair, symmetric
 from dpverify.trusted.language.derivatives import derivative
 from dpverify.trusted.language.errors import ExprError, Rejected, Undecided
 from dpverify.trusted.language.expr import ZERO, Expr, Num, div, format_expr, num, substitute, symbols
+from dpverify.trusted.language.loading import remembered
 from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.model import L2, Radial, Source
 from dpverify.trusted.numbers.balls import precision
@@ -150,7 +150,7 @@ def _pair(noise: Radial, h: Expr, dimension: int, reach: Expr) -> Pair:
     return symmetric(prepared.profile, prepared.event)
 
 
-@lru_cache(maxsize=32)
+@remembered(32)
 def _prepared(noise: Radial, h: Expr, dimension: int, shift: Expr) -> _Prepared:
     return _Prepared(noise, h, dimension, shift)
 

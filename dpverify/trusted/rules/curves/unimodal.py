@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
 from itertools import pairwise
 from typing import Final, Literal
 
@@ -18,6 +17,7 @@ from flint import arb
 from dpverify.trusted.language.derivatives import derivative
 from dpverify.trusted.language.errors import ExprError, Undecided
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, Sym, add, call, format_expr, mul, neg, num, substitute, symbols
+from dpverify.trusted.language.loading import remembered
 from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.model import Domain, Radial, Translation
 from dpverify.trusted.numbers.asymptotics import End, Germ, end_jet
@@ -78,7 +78,7 @@ class Reading:
         return Piece(substitute(part.density, {"z": mul(unit, Z)}), "z", end(part.lower), end(part.upper))
 
 
-@lru_cache(maxsize=64)
+@remembered(64)
 def read(noise: Noise) -> Reading:
     """The density of the noise, proved unimodal, about its mode or another point. Raises Undecided where that is not proved."""
     try:

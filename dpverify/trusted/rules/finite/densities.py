@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
 from itertools import product
 from typing import Final
 
@@ -31,6 +30,7 @@ from dpverify.trusted.language.expr import (
     substitute,
     symbols,
 )
+from dpverify.trusted.language.loading import remembered
 from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.model import Claim, Kernel
 from dpverify.trusted.numbers.balls import constant, hull, precision, value
@@ -65,7 +65,7 @@ class Losses:
         return tuple(add(a, mul(b, Num(x))) for (a, b), x in zip(self.scales, coordinates, strict=True))
 
 
-@lru_cache(maxsize=16)
+@remembered(16)
 def losses(claim: Claim, reach: tuple[Fraction, Fraction]) -> Losses:
     """The loss of a kernel claim over its outputs and its pairs of inputs.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from typing import Any, Final
 
 from flint import arb, ctx
@@ -12,6 +11,7 @@ from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.language.derivatives import derivative
 from dpverify.trusted.language.errors import CertificateError, ExprError, Rejected
 from dpverify.trusted.language.expr import ZERO, Expr, Num, add, format_expr, mul, parse, substitute, symbols
+from dpverify.trusted.language.loading import remembered
 from dpverify.trusted.language.model import Claim, Source
 from dpverify.trusted.language.rationals import to_fraction
 from dpverify.trusted.numbers.balls import constant, rational, value
@@ -180,7 +180,7 @@ def at(loss: Expr, point: Vector) -> Expr:
     return substitute(loss, {name: Num(x) for name, x in zip(NAMES, point, strict=True)})
 
 
-@lru_cache(maxsize=256)
+@remembered(256)
 def _program(loss: Expr, prec: int) -> Program:
     """The loss compiled for balls at the current precision, which is `prec`."""
     return JetCompiler().compile(loss)

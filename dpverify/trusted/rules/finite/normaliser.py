@@ -16,7 +16,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from fractions import Fraction
-from functools import lru_cache
 from itertools import pairwise
 from typing import Any, Final
 
@@ -48,6 +47,7 @@ from dpverify.trusted.language.expr import (
     substitute,
     symbols,
 )
+from dpverify.trusted.language.loading import remembered
 from dpverify.trusted.language.model import Claim, Domain, Kernel
 from dpverify.trusted.language.signs import NEGATIVE, plainly_non_negative
 from dpverify.trusted.numbers.balls import constant, hull, rational, value
@@ -84,7 +84,7 @@ def check_normaliser(claim: Claim, evidence: Any = None) -> tuple[str, ...]:
 # -- the sign ----------------------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=16)
+@remembered(16)
 def is_non_negative(kernel: Kernel) -> bool:
     """Whether the density is certainly at least 0. Raises Rejected where it is certainly negative at some output and input."""
     return _non_negative(kernel.density, kernel)
@@ -142,7 +142,7 @@ def _linear_in_each(expr: Expr) -> bool:
 # -- the integral, by antiderivatives -----------------------------------------------------------------
 
 
-@lru_cache(maxsize=32)
+@remembered(32)
 def _check_antiderivatives(kernel: Kernel, text: str, prec: int) -> None:
     """Raises Rejected unless the evidence shows that the density integrates to 1 for every input. prec: the precision, for the cache.
 
@@ -333,7 +333,7 @@ def _finite(expr: Expr, ranges: Mapping[str, arb]) -> bool:
 # -- the integral, enclosed -----------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=16)
+@remembered(16)
 def _enclosed(kernel: Kernel) -> str:
     """The assumption that the integral is 1, with what is known of it. Raises Rejected where that is certainly false."""
     checked = [format_expr(theta) for share in SHARES if integrates_to_one(kernel, theta := at_share(kernel, share))]
