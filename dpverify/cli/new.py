@@ -35,6 +35,7 @@ class _New(click.Command):
 
 def _briefs() -> dict[str, str]:
     """Every kind in a sentence."""
+    from dpverify.catalogue.kinds import STARTERS
 
     return {kind: starter.brief for kind, starter in STARTERS.items()}
 
