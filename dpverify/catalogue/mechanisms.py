@@ -53,7 +53,7 @@ from dpverify.trusted.language.model import (
     Sampled,
     kind_name,
 )
-from dpverify.trusted.order.geometry import ADJACENCIES, query_faults
+from dpverify.trusted.order.queries import ADJACENCIES, query_faults
 from dpverify.trusted.parts.runs import adjacency_faults
 
 MAX_PARAMETERS: Final = 1000

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
+from dataclasses import replace
 from typing import Any, Final
 
 from dpverify.catalogue.checks import free_symbols
@@ -14,17 +15,10 @@ from dpverify.catalogue.toml import Fields
 from dpverify.catalogue.values import read_choice
 from dpverify.trusted.language import model
 from dpverify.trusted.language.expr import ONE, Expr, call
-from dpverify.trusted.language.model import Domain, Mechanism, kind_of
+from dpverify.trusted.language.model import Claim, Domain, Mechanism, kind_of
 
-KINDS: Final[Mapping[str, Kind]] = {
-    kind.name: kind
-    for kind in (
-        noise.RADIAL, noise.TRANSLATION, noise.PRODUCT, noise.MIXTURE, finite.TABLE, finite.KERNEL, finite.EXPONENTIAL,
-        noise.ELLIPTICAL_PROCESS, noise.STAIRCASE, finite.KARY_RESPONSE, stated.GUARANTEE, stated.SAMPLED,
-        combinators.COMPOSE, combinators.SUBSAMPLE, combinators.GROUP, combinators.POST_PROCESS, combinators.PARALLEL,
-        combinators.LIPSCHITZ,
-    )
-}  # fmt: skip
+FAMILIES: Final = (noise, finite, stated, combinators)
+KINDS: Final[Mapping[str, Kind]] = {kind.name: kind for family in FAMILIES for kind in vars(family).values() if isinstance(kind, Kind)}
 """Every kind by its name."""
 if undeclared := model.KINDS.keys() ^ KINDS.keys():
     raise TypeError(f"these kinds are in the model or declared here, but not both: {', '.join(sorted(undeclared))}.")
@@ -104,6 +98,11 @@ def mechanism_faults(mechanism: Mechanism, domains: Mapping[str, Domain], broken
     for field in kind.fields:
         if field.check is not None and hasattr(mechanism, field.name):
             yield from field.check(field.name, getattr(mechanism, field.name), domains)
+
+
+def plain(claim: Claim) -> Claim:
+    """A claim of the same law, of a kind whose density audits and pictures evaluate, where there is one."""
+    return replace(claim, mechanism=of(claim.mechanism).plain(claim.mechanism))
 
 
 def dimension_of(mechanism: Mechanism) -> Expr:

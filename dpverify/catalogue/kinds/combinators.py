@@ -9,7 +9,7 @@ from dpverify.catalogue.formulas.boxes import APPLY, Box, Ident, Op, Words, brac
 from dpverify.catalogue.formulas.pieces import AT_MOST, OF_X, PRIMED, X, held
 from dpverify.catalogue.formulas.typeset import ATOM, typeset
 from dpverify.catalogue.kinds import fields
-from dpverify.catalogue.kinds.kind import Kind, Sensitivity, Starter, Values
+from dpverify.catalogue.kinds.kind import Kind, Sensitivity, Starter, Values, itself
 from dpverify.catalogue.toml import Fields
 from dpverify.trusted.language.expr import ONE, mul
 from dpverify.trusted.language.model import Compose, Group, Lipschitz, Parallel, PostProcess, Subsample
@@ -37,6 +37,7 @@ COMPOSE = Kind(
     one_of=(("parts", "part"),),
     build=_compose,
     formula=_compose_law,
+    plain=itself,
     sensitivity=Sensitivity.NONE,
     instead=OF_PARTS,
     starter=Starter(
@@ -70,6 +71,7 @@ SUBSAMPLE = Kind(
     what="A part on a random sample of the records.",
     fields=(fields.A_PART, fields.RATE, fields.SCHEME),
     formula=_subsample_law,
+    plain=itself,
     sensitivity=Sensitivity.NONE,
     instead=OF_PARTS,
     starter=Starter(
@@ -97,6 +99,7 @@ GROUP = Kind(
     what="A part, for neighbours that differ in several records.",
     fields=(fields.A_PART, fields.SIZE),
     formula=_group_law,
+    plain=itself,
     sensitivity=Sensitivity.NONE,
     instead=OF_PARTS,
     starter=Starter(
@@ -124,6 +127,7 @@ POST_PROCESS = Kind(
     what="A map of a part's output that does not look at the data again.",
     fields=(fields.A_PART, fields.MAP),
     formula=_post_process_law,
+    plain=itself,
     sensitivity=Sensitivity.NONE,
     instead=OF_PARTS,
     starter=Starter(
@@ -150,6 +154,7 @@ PARALLEL = Kind(
     what="Parts on disjoint parts of the data.",
     fields=(fields.SEVERAL,),
     formula=_parallel_law,
+    plain=itself,
     sensitivity=Sensitivity.NONE,
     instead=OF_PARTS,
     starter=Starter(
@@ -182,6 +187,7 @@ LIPSCHITZ = Kind(
     what="A part after a map of the data that moves neighbours apart by at most a constant.",
     fields=(fields.A_PART, fields.CONSTANT),
     formula=_lipschitz_law,
+    plain=itself,
     sensitivity=Sensitivity.NONE,
     instead=OF_PARTS,
     starter=Starter(

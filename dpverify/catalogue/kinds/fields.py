@@ -31,7 +31,7 @@ from dpverify.catalogue.values import (
 )
 from dpverify.trusted.language.expr import ONE, ZERO, Expr
 from dpverify.trusted.language.model import L1, L2, SCHEMES, Domain
-from dpverify.trusted.order.geometry import ADJACENCIES
+from dpverify.trusted.order.queries import ADJACENCIES
 
 Schema = Mapping[str, Any]
 Check = Callable[[str, Any, Mapping[str, Domain]], Iterator[str]]

@@ -11,7 +11,7 @@ from dpverify.catalogue.formulas.boxes import APPLY, Box, Cases, Fence, Ident, N
 from dpverify.catalogue.formulas.pieces import EQUAL, IN, PROBABILITY, TO, X, Y, held, matrix_named, within
 from dpverify.catalogue.formulas.typeset import ATOM, raised, symbol, typeset
 from dpverify.catalogue.kinds import fields
-from dpverify.catalogue.kinds.kind import Kind, Sensitivity, Starter, Values
+from dpverify.catalogue.kinds.kind import Kind, Sensitivity, Starter, Values, itself
 from dpverify.catalogue.toml import Fields, shorten
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, add, call, div, mul, neg, num, power, sub, symbols
 from dpverify.trusted.language.model import Domain, Exponential, KaryResponse, Kernel, Table
@@ -57,6 +57,7 @@ TABLE = Kind(
     fields=(fields.PROBABILITIES, fields.ADJACENT),
     faults=_row_faults,
     formula=_table_law,
+    plain=itself,
     neighbours=_listed,
     sensitivity=Sensitivity.NONE,
     instead=LISTED,
@@ -86,6 +87,7 @@ KARY_RESPONSE = Kind(
     what="k-ary randomized response: the truth with probability p, else one of the k - 1 others.",
     fields=(fields.K, fields.P),
     formula=_kary_law,
+    plain=itself,
     neighbours=lambda response, _: "every two inputs",
     sensitivity=Sensitivity.NONE,
     instead=LISTED,
@@ -111,6 +113,7 @@ KERNEL = Kind(
     what="A density in the output y and the input theta, its normaliser written out.",
     fields=(fields.DENSITY, fields.OUTPUT, fields.INPUT),
     formula=_kernel_law,
+    plain=itself,
     neighbours=_thetas,
     starter=Starter(
         brief="outputs on a line or an interval, of any density that depends on the true answer.",
@@ -225,6 +228,7 @@ EXPONENTIAL = Kind(
     build=_exponential,
     faults=_score_faults,
     formula=_exponential_law,
+    plain=itself,
     neighbours=_listed,
     starter=Starter(
         brief="the exponential mechanism: outputs by their scores.",

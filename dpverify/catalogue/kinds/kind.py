@@ -51,17 +51,25 @@ def made(kind: Kind, _: Fields, values: Values) -> Mechanism | None:
     return None if missing else model(**values)
 
 
+def itself(mechanism: Mechanism) -> Mechanism:
+    """Of a kind whose density audits and pictures evaluate, and of one that has none."""
+    return mechanism
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kind:
     """One kind of mechanism.
 
     model: its class; the name follows from that. what: one sentence. fields: its keys, in the order in which people meet them.
     one_of: groups of keys of which exactly one is given. conditions: what else a JSON Schema says of which keys go together.
-    build: the mechanism of what has been read, with faults for what does not fit. faults: what is wrong with one whose parameters have
-    been put in, beside what the keys' own checks say. formula: its law for people, and what that holds under; of a combinator: what it
-    does with its parts, whose names are given. neighbours: in words, with the sensitivity. instead: why a claim states no sensitivity.
-    starter: None for one that files know by the names of builtins alone. arguments: their order in Python, where it is not that of the
-    keys. variables: the arguments in Python that say which symbols the density is in.
+    build: the mechanism of what has been read, with faults for what does not fit.
+    faults: what is wrong with one whose parameters have been put in, beside what the keys' own checks say.
+    formula: its law for people, and what that holds under; of a combinator: what it does with its parts, whose names are given.
+    plain: the same law as a kind whose density audits and pictures evaluate.
+    neighbours: in words, with the sensitivity. sensitivity: what a claim says of it; instead: why it says nothing.
+    starter: what `dpverify new` writes; None for a kind that files know by the names of builtins alone.
+    arguments: their order in Python, where it is not that of the keys. variables: the argument in Python that says which symbol stands
+    for a variable of the density.
     """
 
     model: type
@@ -72,6 +80,7 @@ class Kind:
     build: Callable[[Kind, Fields, Values], Mechanism | None] = made
     faults: Callable[[Any, Mapping[str, Domain]], Iterator[str]] = lambda mechanism, domains: iter(())
     formula: Callable[..., Iterator[Box]]
+    plain: Callable[[Any], Mechanism]
     neighbours: Callable[[Any, str], str] = lambda mechanism, moved: ""
     sensitivity: Sensitivity = Sensitivity.OPTIONAL
     instead: str = ""

@@ -29,7 +29,7 @@ from dpverify.catalogue.formulas.pieces import (
 from dpverify.catalogue.formulas.typeset import ATOM, SUM, factor, typeset
 from dpverify.catalogue.formulas.words import norm
 from dpverify.catalogue.kinds import fields
-from dpverify.catalogue.kinds.kind import Kind, Sensitivity, Starter, Values
+from dpverify.catalogue.kinds.kind import Kind, Sensitivity, Starter, Values, itself
 from dpverify.catalogue.toml import Fields, show
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, Sym, add, call, div, mul, neg, num, power, sqrt, sub
 from dpverify.trusted.language.model import EllipticalProcess, Mixture, Norm, Product, Radial, Staircase, Translation
@@ -77,6 +77,7 @@ RADIAL = Kind(
     build=_radial,
     faults=body_faults,
     formula=_radial_law,
+    plain=itself,
     neighbours=lambda noise, moved: f"answers at most {moved} apart in {norm(noise.norm)}",
     sensitivity=Sensitivity.ANSWER,
     starter=Starter(
@@ -114,6 +115,7 @@ TRANSLATION = Kind(
     what="One-dimensional noise of density proportional to density(y - q(x)), symmetric or not.",
     fields=(fields.DENSITY, fields.SUPPORT, fields.INTEGERS),
     formula=_translation_law,
+    plain=itself,
     neighbours=lambda noise, moved: f"{'whole ' if noise.integers else ''}answers at most {moved} apart",
     sensitivity=Sensitivity.ANSWER,
     starter=Starter(
@@ -158,6 +160,7 @@ PRODUCT = Kind(
     build=_product,
     faults=body_faults,
     formula=_product_law,
+    plain=itself,
     neighbours=lambda noise, moved: f"answers at most {moved} apart in {norm(noise.norm)}",
     sensitivity=Sensitivity.ANSWER,
     starter=Starter(
@@ -205,6 +208,7 @@ MIXTURE = Kind(
     build=_mixture,
     faults=body_faults,
     formula=_mixture_law,
+    plain=itself,
     neighbours=lambda noise, moved: f"answers at most {moved} apart in {norm(noise.norm)}",
     sensitivity=Sensitivity.ANSWER,
     starter=Starter(
@@ -240,6 +244,7 @@ STAIRCASE = Kind(
     what="The staircase noise of Geng and Viswanath, of sensitivity 1.",
     fields=(fields.EPSILON, fields.GAMMA),
     formula=_staircase_law,
+    plain=itself,
     neighbours=lambda noise, moved: f"answers at most {moved} apart",
     sensitivity=Sensitivity.ONE,
 )
@@ -280,6 +285,7 @@ ELLIPTICAL_PROCESS = Kind(
     conditions={"dependencies": {"support": {"not": {"required": ["nu"]}}}},
     build=_process,
     formula=_process_law,
+    plain=itself,
     neighbours=lambda noise, moved: f"functions at most {moved} apart in the Cameron-Martin norm",
     sensitivity=Sensitivity.NEEDED,
     starter=Starter(

@@ -10,7 +10,7 @@ from dpverify.catalogue.formulas.boxes import APPLY, MINUS, Box, Fence, Fraction
 from dpverify.catalogue.formulas.pieces import AT_MOST, IN, MOST_ENTRIES, OF_X, PRIMED, M, X, Y, held
 from dpverify.catalogue.formulas.typeset import ATOM, raised, typeset
 from dpverify.catalogue.kinds import fields
-from dpverify.catalogue.kinds.kind import Kind, Sensitivity, Starter, Values
+from dpverify.catalogue.kinds.kind import Kind, Sensitivity, Starter, Values, itself
 from dpverify.catalogue.toml import Fields, shorten
 from dpverify.trusted.language.expr import ZERO, Expr, Num, Sym, call, mul
 from dpverify.trusted.language.model import Domain, Guarantee, Sampled
@@ -110,6 +110,7 @@ GUARANTEE = Kind(
     build=_guarantee,
     faults=_guarantee_faults,
     formula=_guarantee_law,
+    plain=itself,
     neighbours=lambda known, moved: "those of the stated guarantee",
     sensitivity=Sensitivity.NONE,
     instead="a guarantee already speaks of neighbours. For inputs further apart use the kind group.",
@@ -145,6 +146,7 @@ SAMPLED = Kind(
     model=Sampled,
     what="No declaration, only a sampled implementation: the [audit] table says where it is.",
     formula=_sampled_law,
+    plain=itself,
     neighbours=_given,
     starter=Starter(
         brief="an implementation that declares nothing, audited from the outside.",

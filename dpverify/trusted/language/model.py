@@ -264,10 +264,16 @@ class Lipschitz:
     constant: Expr
 
 
-Noise = Radial | Translation | Product | Mixture | Staircase | EllipticalProcess
-Leaf = Noise | Table | Kernel | Exponential | KaryResponse | Guarantee | Sampled
+Answering = Radial | Translation | Product | Mixture
+"""Additive noise in a norm, which answers queries."""
+Noise = Answering | Staircase | EllipticalProcess
+"""Additive noise: what neighbours are follows from how far the answer moves."""
+Finite = Table | Exponential | KaryResponse
+"""Finitely many inputs and outputs."""
+Leaf = Noise | Finite | Kernel | Guarantee | Sampled
 Combinator = Compose | Subsample | Group | PostProcess | Parallel | Lipschitz
 Mechanism = Leaf | Combinator
+
 
 def kind_name(model: type) -> str:
     """The name of a kind in files and certificates: its class's, in small letters."""
@@ -380,7 +386,7 @@ def from_json(data: Any) -> Claim:
         raise CertificateError(f"the claim cannot be read: {type(error).__name__}: {error}") from error
     everything: tuple[Claim | Part, ...] = (claim, *all_parts(claim.mechanism))
     for asked in everything:
-        if asked.query is not None and not isinstance(asked.mechanism, Radial | Translation | Product | Mixture):
+        if asked.query is not None and not isinstance(asked.mechanism, Answering):
             raise CertificateError("only additive noise answers a query.")
         if asked.query is not None and asked.sensitivity is not None:
             raise CertificateError("the claim states a sensitivity beside the one that its query has.")
