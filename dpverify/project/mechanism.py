@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from dpverify.catalogue.kinds import STARTERS
+from dpverify.catalogue.kinds.kind import Starter
 from dpverify.project.files import Action, Planned, planned
 from dpverify.project.render import render
 from dpverify.trusted.language.errors import ProjectError
@@ -29,12 +30,16 @@ def mechanism_files(folder: Path, name: str, kind: str, *, sampler: bool, force:
     values = {"name": name, "starter": starter, "sampler": sampler, "module": module, "schema": schema}
     files = [planned(folder / f"{name}.toml", render("claim.toml", **values), force)]
     if sampler:
-        files.append(planned(folder / f"{module}.py", render(f"samplers/{kind}.py", name=name), force))
+        files.append(planned(folder / f"{module}.py", _sampler(name, kind, starter), force))
     there = [file.path for file in files if file.action is Action.LEAVE]
     taken = [f"{path}: it is there already. Choose another name, or replace it with --force." for path in there]
     if taken:
         raise ProjectError(taken)
     return files
+
+
+def _sampler(name: str, kind: str, starter: Starter) -> str:
+    return render("samplers/_given.py", name=name, starter=starter) if starter.sampler else render(f"samplers/{kind}.py", name=name)
 
 
 def _faults(name: str, kind: str, sampler: bool) -> Iterator[str]:

@@ -32,7 +32,8 @@ class Starter:
     """What `dpverify new` writes: TOML with every key explained, which verifies at once.
 
     brief: the kind in a sentence, for choosing. mechanism, claim, delta, audit: the lines of these tables. declared: whether there is
-    something to verify. sampler: why no sampler can be written, empty where there is one (project/templates/samplers/KIND.py.jinja).
+    something to verify. sampler: the function `sample` in Python, empty where it is a template (project/templates/samplers/KIND.py.jinja).
+    no_sampler: why none can be written, empty where there is one.
     """
 
     brief: str
@@ -41,6 +42,7 @@ class Starter:
     delta: str = ""
     audit: str = ""
     declared: bool = True
+    sampler: str = ""
     no_sampler: str = ""
 
 
