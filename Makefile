@@ -48,7 +48,8 @@ reports-check: .venv/run  ## the committed reports are what the code says today
 wheel-test: .venv/run  ## the wheel in a clean environment, used from another directory
 	PYTHON="$(PYTHON)" tools/wheel_test.sh
 
-docs: .venv-docs/done  ## the documentation: docs/reference from the code, pages in build/docs; every warning is an error
+docs: .venv-docs/done  ## the documentation: schemas and docs/reference from the code, pages in build/docs; every warning is an error
+	.venv-docs/bin/python tools/schemas.py
 	.venv-docs/bin/python tools/reference.py
 	@# With --quiet it would count no warnings.
 	NO_MKDOCS_2_WARNING=1 .venv-docs/bin/mkdocs build --strict

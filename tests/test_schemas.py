@@ -18,10 +18,12 @@ from jsonschema import Draft7Validator
 
 from dpverify import cli
 from dpverify.catalogue import read_spec, reader
-from dpverify.catalogue.kinds import _METRICS, BUILTINS, COMBINATORS, MOST_ROWS, READERS
-from dpverify.catalogue.reader import MAX_PARAMETERS
+from dpverify.catalogue.kinds import STARTERS
+from dpverify.catalogue.kinds.fields import MOST_ROWS
+from dpverify.catalogue.kinds.named import BUILTINS
+from dpverify.catalogue.mechanisms import MAX_PARAMETERS
 from dpverify.catalogue.toml import Fields
-from dpverify.catalogue.values import VERDICTS
+from dpverify.catalogue.values import METRICS, VERDICTS
 from dpverify.trusted.language import model
 from dpverify.trusted.language.certificate import MAX_LINES, PRECISIONS, unpack
 from dpverify.trusted.language.certificate import VERDICTS as VERDICT_WORDS
@@ -270,11 +272,11 @@ def keys_of(*definitions: str) -> set[str]:
 def test_the_words_of_the_schema_are_the_readers():
     definitions = schema("claim-file")["definitions"]
     keys, claim = definitions["keys"]["properties"], definitions["claim"]["properties"]
-    assert keys["kind"]["enum"] and set(keys["kind"]["enum"]) == {*READERS, "builtin", *COMBINATORS}
+    assert keys["kind"]["enum"] and set(keys["kind"]["enum"]) == set(STARTERS)
     assert set(keys["name"]["enum"]) == BUILTINS.keys()
     assert {word.replace("-", "_") for word in keys["scheme"]["enum"]} == set(model.SCHEMES)
     assert set(keys["adjacency"]["enum"]) == set(claim["adjacency"]["enum"]) == set(ADJACENCIES)
-    assert set(keys["metric"]["anyOf"][0]["enum"]) == _METRICS.keys()
+    assert set(keys["metric"]["anyOf"][0]["enum"]) == set(METRICS)
     assert set(claim["expect"]["enum"]) == set(VERDICTS)
     assert set(definitions["parameters"]["propertyNames"]["not"]["enum"]) == {*FUNCTIONS, "pi"}
     assert keys["parameters"]["maxProperties"] == MAX_PARAMETERS
@@ -293,7 +295,7 @@ def test_every_word_that_an_editor_offers_is_described():
 
 def test_the_examples_are_of_every_kind_and_builtin():
     tables = [table for name in EXAMPLES for place, table in tables_of(example(name)) if {"mechanism", "part", "parts"} & set(place)]
-    assert {table["kind"] for table in tables if "kind" in table} == {*READERS, "builtin", *COMBINATORS}
+    assert {table["kind"] for table in tables if "kind" in table} == set(STARTERS)
     assert {table["name"] for table in tables if table.get("kind") == "builtin"} == BUILTINS.keys()
 
 

@@ -17,9 +17,7 @@ from dpverify.trusted.language.expr import (
     Expr,
     Num,
     Sym,
-    add,
     children,
-    neg,
     sub,
     substitute,
     symbols,
@@ -27,25 +25,15 @@ from dpverify.trusted.language.expr import (
 from dpverify.trusted.language.model import (
     VARIABLES,
     Claim,
-    Combinator,
     Domain,
-    EllipticalProcess,
-    Exponential,
-    Guarantee,
-    KaryResponse,
-    Kernel,
     Mechanism,
     Mixture,
-    Norm,
     Part,
     Product,
     Radial,
-    Staircase,
-    Table,
-    Translation,
     kind_of,
 )
-from dpverify.trusted.order.compare import certainly_equal, certainly_le, certainly_lt
+from dpverify.trusted.order.compare import certainly_le, certainly_lt
 from dpverify.trusted.order.geometry import norm_faults
 
 MAX_NODES: Final = 20_000
@@ -88,54 +76,8 @@ def _size(expr: Expr, sizes: Mapping[str, int]) -> int:
     return 1 + sum(_size(part, sizes) for part in children(expr))
 
 
-def mechanism_faults(mechanism: Mechanism, domains: Mapping[str, Domain], broken: AbstractSet[str]) -> Iterator[str]:
-    """All that is wrong with a model whose parameters have been put in. broken: parameters whose own faults are known already."""
-    if isinstance(mechanism, Combinator):
-        return  # each part was checked where it was read
-    yield from _free_symbols(mechanism, domains.keys() | broken)
-    if isinstance(mechanism, Radial | Mixture | Product):
-        yield from _body_faults(mechanism.norm, mechanism.dimension, domains)
-    if isinstance(mechanism, Radial | Mixture | EllipticalProcess):
-        yield from positive_faults("scale", mechanism.scale, domains)
-    for key, (low, high) in _intervals(mechanism):
-        if low is not None and high is not None and _may_vanish(sub(high, low), domains):
-            yield f"{key} = [{shorten(low)}, {shorten(high)}] is not an interval: its ends must rise."
-    if isinstance(mechanism, Table):
-        yield from _row_faults(mechanism, domains)
-    if isinstance(mechanism, Exponential):
-        yield from _score_faults(mechanism, domains)
-    if isinstance(mechanism, Table | Exponential) and mechanism.adjacent is not None:
-        count = len(mechanism.rows if isinstance(mechanism, Table) else mechanism.scores)
-        for pair in mechanism.adjacent:
-            if max(pair) >= count:
-                yield f"adjacent: {list(pair)} names a row beyond the {count} there are, counted from 0."
-    if isinstance(mechanism, KaryResponse):
-        yield from natural_faults("k", mechanism.k, 2, domains)
-        yield from _range_faults("p", mechanism.p, domains)
-    if isinstance(mechanism, Staircase):
-        yield from positive_faults("epsilon", mechanism.epsilon, domains)
-        yield from _range_faults("gamma", mechanism.gamma, domains)
-    if isinstance(mechanism, Guarantee):
-        yield from _guarantee_faults(mechanism, domains)
-
-
-def _guarantee_faults(known: Guarantee, domains: Mapping[str, Domain]) -> Iterator[str]:
-    for row in known.rows:
-        first = row[0]
-        if known.measure == "renyi" and not isinstance(first, Num):
-            yield f"renyi: the order {shorten(first)} is not a rational number."
-        elif known.measure == "renyi" and isinstance(first, Num) and first.value <= 1:
-            yield f"renyi: the order {shorten(first)} is not above 1. Leave divergences of other orders out."
-        elif known.measure != "renyi" and may_be_negative(first, domains):
-            name = "epsilon" if known.measure == "approximate" else known.measure
-            yield f"{name} = {shorten(first)} {why_not(first, 'is negative', 'non-negative')}"
-        if known.measure == "renyi" and may_be_negative(row[1], domains):
-            yield f"renyi: the divergence {shorten(row[1])} {why_not(row[1], 'is negative', 'non-negative')}"
-        if known.measure == "approximate":
-            yield from _range_faults("delta", row[1], domains)
-
-
-def _free_symbols(mechanism: Mechanism, known: AbstractSet[str]) -> Iterator[str]:
+def free_symbols(mechanism: Mechanism, known: AbstractSet[str]) -> Iterator[str]:
+    """Symbols that are neither a variable of their expression nor a parameter."""
     kind = kind_of(mechanism)
     for field in fields(mechanism):
         here = {*known, *VARIABLES.get(kind, {}).get(field.name, ())}
@@ -144,7 +86,9 @@ def _free_symbols(mechanism: Mechanism, known: AbstractSet[str]) -> Iterator[str
             yield f"{field.name} has the free symbol {name!r}. Give it in parameters.{meant(name, here)}"
 
 
-def _body_faults(norm: Norm, dimension: Expr, domains: Mapping[str, Domain]) -> Iterator[str]:
+def body_faults(noise: Radial | Mixture | Product, domains: Mapping[str, Domain]) -> Iterator[str]:
+    """A norm that does not fit its dimension."""
+    norm, dimension = noise.norm, noise.dimension
     faults = list(natural_faults("dimension", dimension, 1, domains))
     yield from faults
     if isinstance(dimension, Num) and not faults:
@@ -172,50 +116,30 @@ def _naturals(least: int) -> Domain:
 
 def positive_faults(key: str, value: Expr, domains: Mapping[str, Domain]) -> Iterator[str]:
     """A number that must be above 0."""
-    if _may_vanish(value, domains):
+    if may_vanish(value, domains):
         yield f"{key} = {shorten(value)} {why_not(value, 'is not positive', 'positive')}"
 
 
-def _range_faults(key: str, value: Expr, domains: Mapping[str, Domain]) -> Iterator[str]:
+def negative_faults(key: str, value: Expr, domains: Mapping[str, Domain]) -> Iterator[str]:
+    """A number that must be at least 0."""
+    if may_be_negative(value, domains):
+        yield f"{key} = {shorten(value)} is not certainly non-negative."
+
+
+def interval_faults(key: str, ends: tuple[Expr | None, Expr | None], domains: Mapping[str, Domain]) -> Iterator[str]:
+    """Two ends that must rise."""
+    low, high = ends
+    if low is not None and high is not None and may_vanish(sub(high, low), domains):
+        yield f"{key} = [{shorten(low)}, {shorten(high)}] is not an interval: its ends must rise."
+
+
+def range_faults(key: str, value: Expr, domains: Mapping[str, Domain]) -> Iterator[str]:
+    """A number that must be between 0 and 1."""
     if may_be_negative(value, domains) or may_be_negative(sub(ONE, value), domains):
         yield f"{key} = {shorten(value)} is not certainly between 0 and 1."
 
 
-def _row_faults(table: Table, domains: Mapping[str, Domain]) -> Iterator[str]:
-    for index, row in enumerate(table.rows, 1):
-        for column, entry in enumerate(row, 1):
-            if may_be_negative(entry, domains):
-                yield f"rows: entry {column} of row {index}, {shorten(entry)}, {why_not(entry, 'is negative', 'non-negative')}"
-        total = add(*row)
-        if symbols(total) <= domains.keys() and not certainly_equal(total, ONE, domains):
-            near = f"sums to {shorten(total)}" if isinstance(total, Num) else "does not certainly sum to 1"
-            yield f'rows: row {index} {near}. The probabilities of a row sum to exactly 1; write fractions such as "1/3".'
-
-
-def _score_faults(mechanism: Exponential, domains: Mapping[str, Domain]) -> Iterator[str]:
-    if may_be_negative(mechanism.beta, domains):
-        yield f"beta = {shorten(mechanism.beta)} {why_not(mechanism.beta, 'is negative', 'non-negative')}"
-    if mechanism.metric != "given":
-        return
-    d = [[neg(score) for score in row] for row in mechanism.scores]
-    size = range(len(d))
-    if len(d[0]) != len(d):
-        yield "metric: the matrix of distances is not square."
-    elif any(d[i][i] != ZERO for i in size) or any(d[i][j] != d[j][i] for i in size for j in size):
-        yield "metric: distances must be symmetric, and 0 from a point to itself."
-    elif any(_may_vanish(d[i][j], domains) for i in size for j in size if i != j):
-        yield "metric: the distance between two points must be positive."
-
-
-def _intervals(mechanism: Mechanism) -> Iterator[tuple[str, tuple[Expr | None, Expr | None]]]:
-    if isinstance(mechanism, Translation | Mixture | EllipticalProcess):
-        yield "support", mechanism.support
-    if isinstance(mechanism, Kernel):
-        yield "output", mechanism.output
-        yield "input", mechanism.input
-
-
-def _may_vanish(expr: Expr, domains: Mapping[str, Domain]) -> bool:
+def may_vanish(expr: Expr, domains: Mapping[str, Domain]) -> bool:
     """Whether an expression, all of whose symbols are known, is not certainly positive."""
     return symbols(expr) <= domains.keys() and not certainly_lt(ZERO, expr, domains)
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from dpverify.catalogue.declarations import Mechanism as Declaration
 from dpverify.catalogue.toml import Fault, meant
-from dpverify.declare import Mechanism as Declaration
 from dpverify.processes import Bounds, Ended, Failed, apart
 from dpverify.trusted.language.errors import CertificateError, DpverifyError
 from dpverify.trusted.language.model import Claim, Domain, Mechanism, from_json, to_json

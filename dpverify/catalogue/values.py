@@ -154,6 +154,14 @@ def read_points(value: Any) -> tuple[tuple[Expr, ...], ...]:
     return read_rows([row if isinstance(row, list) else [row] for row in _list(value)])
 
 
+METRICS: Final = ("l1", "l2", "linf", "discrete")
+
+
+def read_metric(value: Any) -> str | tuple[tuple[Expr, ...], ...]:
+    """A distance between points, by its name or as a matrix."""
+    return read_choice(METRICS)(value) if isinstance(value, str) else read_rows(value)
+
+
 def read_adjacent(value: Any) -> tuple[tuple[int, int], ...] | None:
     """Pairs of row numbers, None for "all"."""
     if value == "all":
@@ -190,7 +198,9 @@ def read_interval(infinite: bool) -> Callable[[Any], tuple[Expr | None, Expr | N
 
 
 def read_norm(value: Any) -> Norm:
-    """A norm by its name or by its body."""
+    """A norm by its name or by its body; in Python, as it is."""
+    if isinstance(value, Norm):
+        return value
     named = {"l1": L1, "l2": L2, "linf": LINF}
     if isinstance(value, str):
         return named[read_choice(tuple(named))(value)]
@@ -269,7 +279,9 @@ def within(inner: Domain, outer: Domain) -> bool:
 
 
 def read_value_or_domain(value: Any) -> Expr | Domain:
-    """A parameter's value, or the domain that a phrase means."""
+    """A parameter's value, or the domain that a phrase means; in Python, as it is."""
+    if isinstance(value, Domain):
+        return value
     if isinstance(value, str):
         domain = _domain(value)
         if domain is not None:

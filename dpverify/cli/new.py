@@ -5,19 +5,44 @@ from __future__ import annotations
 import os
 import shlex
 from pathlib import Path
+from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from dpverify.cli.output import say
-from dpverify.project.kinds import KINDS
-
-WIDTH = max(map(len, KINDS))
-EPILOG = "\b\nKinds:\n" + "\n".join(f"  {kind:{WIDTH}}  {what}" for kind, what in KINDS.items())
 
 
-@click.command(epilog=EPILOG)
+class _Kind(click.ParamType[str]):
+    """A kind of mechanism. The kinds are loaded when they are asked for: other verbs need not wait for them."""
+
+    name = "kind"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        return str(click.Choice(list(_briefs())).convert(value, param, ctx))
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        return [CompletionItem(kind) for kind in _briefs() if kind.startswith(incomplete)]
+
+
+class _New(click.Command):
+    """A verb whose help ends with the kinds."""
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Kinds"):
+            formatter.write_dl(list(_briefs().items()))
+
+
+def _briefs() -> dict[str, str]:
+    """Every kind in a sentence."""
+    from dpverify.catalogue.kinds import STARTERS
+
+    return {kind: starter.brief for kind, starter in STARTERS.items()}
+
+
+@click.command(cls=_New)
 @click.argument("name", metavar="NAME")
-@click.option("--kind", type=click.Choice(list(KINDS)), required=True, metavar="KIND", help="What kind of mechanism it is; see below.")
+@click.option("--kind", type=_Kind(), required=True, metavar="KIND", help="What kind of mechanism it is; see below.")
 @click.option("--sampler", is_flag=True, help="Make a reference sampler too, and the [audit] table that names it.")
 @click.option(
     "--dir", "folder", type=click.Path(file_okay=False, path_type=Path),

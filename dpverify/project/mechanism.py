@@ -8,8 +8,9 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from dpverify.catalogue.kinds import STARTERS
+from dpverify.catalogue.kinds.kind import Starter
 from dpverify.project.files import Action, Planned, planned
-from dpverify.project.kinds import ALWAYS_SAMPLED, KINDS, UNSAMPLED
 from dpverify.project.render import render
 from dpverify.trusted.language.errors import ProjectError
 
@@ -17,23 +18,28 @@ from dpverify.trusted.language.errors import ProjectError
 def mechanism_files(folder: Path, name: str, kind: str, *, sampler: bool, force: bool, schema: str = "") -> list[Planned]:
     """The claim file NAME.toml in `folder`, and with `sampler` the module beside it that its [audit] table names.
 
-    kind: of KINDS. schema: the file name of the schema that lies in `folder`, "" where none does.
+    kind: of STARTERS. schema: the file name of the schema that lies in `folder`, "" where none does.
     Raises ProjectError, listing all that is wrong with the name and the kind, and the files that are there already unless `force` is set.
     """
-    sampler = sampler or kind in ALWAYS_SAMPLED
+    starter = STARTERS[kind]
+    sampler = sampler or not starter.declared  # it is nothing without one
     faults = [*_faults(name, kind, sampler)]
     if faults:
         raise ProjectError(faults)
     module = name.replace("-", "_")
-    values = {"name": name, "summary": KINDS[kind], "sampler": sampler, "module": module, "schema": schema}
-    files = [planned(folder / f"{name}.toml", render(f"claims/{kind}.toml", **values), force)]
+    values = {"name": name, "starter": starter, "sampler": sampler, "module": module, "schema": schema}
+    files = [planned(folder / f"{name}.toml", render("claim.toml", **values), force)]
     if sampler:
-        files.append(planned(folder / f"{module}.py", render(f"samplers/{kind}.py", name=name), force))
+        files.append(planned(folder / f"{module}.py", _sampler(name, kind, starter), force))
     there = [file.path for file in files if file.action is Action.LEAVE]
     taken = [f"{path}: it is there already. Choose another name, or replace it with --force." for path in there]
     if taken:
         raise ProjectError(taken)
     return files
+
+
+def _sampler(name: str, kind: str, starter: Starter) -> str:
+    return render("samplers/_given.py", name=name, starter=starter) if starter.sampler else render(f"samplers/{kind}.py", name=name)
 
 
 def _faults(name: str, kind: str, sampler: bool) -> Iterator[str]:
@@ -42,5 +48,5 @@ def _faults(name: str, kind: str, sampler: bool) -> Iterator[str]:
         yield f"{name!r} cannot name a mechanism. Use letters, digits, - and _, beginning with a letter."
     elif sampler and (keyword.iskeyword(module) or module in sys.stdlib_module_names):
         yield f"{name!r} cannot name a sampler's module: Python has a word or a module of this name. Choose another."
-    if sampler and kind in UNSAMPLED:
-        yield f"the kind {kind} has no sampler: its outputs are functions. Audit the numbers that you publish of them, as the kind sampled."
+    if sampler and (why := STARTERS[kind].no_sampler):
+        yield f"the kind {kind} has no sampler: {why}"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from html import escape
 
-from dpverify.report.boxes import Box, linear, markup
+from dpverify.catalogue.formulas.boxes import Box, linear, markup
+from dpverify.catalogue.formulas.typeset import typeset
 from dpverify.report.laws import law
-from dpverify.report.typeset import typeset
 from dpverify.trusted.language.expr import Expr
 from dpverify.trusted.language.model import Mechanism
 

@@ -5,27 +5,12 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Final
 
+from dpverify.catalogue import kinds
+from dpverify.catalogue.kinds.kind import Sensitivity
 from dpverify.report import Entry, delta_enclosure, enclosure, short
 from dpverify.trusted.language.errors import Undecided
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, format_expr
-from dpverify.trusted.language.model import (
-    Claim,
-    Domain,
-    EllipticalProcess,
-    Exponential,
-    Guarantee,
-    KaryResponse,
-    Kernel,
-    Mechanism,
-    Mixture,
-    Norm,
-    Product,
-    Radial,
-    Sampled,
-    Staircase,
-    Table,
-    Translation,
-)
+from dpverify.trusted.language.model import Claim, Domain, Mechanism
 from dpverify.trusted.order.decimals import decimal_bounds
 from dpverify.trusted.parts.adjacencies import stated_adjacencies
 
@@ -38,48 +23,27 @@ ADJACENCIES: Final = {
 }
 
 
+_UNSAID: Final = {
+    Sensitivity.ANSWER: "some bound",
+    Sensitivity.NEEDED: "some bound",
+    Sensitivity.ONE: "1",
+    Sensitivity.OPTIONAL: "",
+    Sensitivity.NONE: "",
+}
+"""What stands for a sensitivity that a claim does not state."""
+
+
 def neighbours(claim: Claim) -> str:
     """Which pairs of inputs the guarantee is about."""
     if claim.query is not None:
         said = ADJACENCIES[claim.query.adjacency]
         return f"{said}; the answers are {len(claim.query.rows)} linear queries, whose sensitivity is derived"
-    mechanism = claim.mechanism
-    moved = "some bound" if claim.sensitivity is None else format_expr(claim.sensitivity)
-    match mechanism:
-        case Radial() | Mixture():
-            return f"answers at most {moved} apart in {norm(mechanism.norm)}"
-        case Product():
-            return f"answers at most {moved} apart in {norm(mechanism.norm)}"
-        case Translation(integers=True):
-            return f"whole answers at most {moved} apart"
-        case Translation():
-            return f"answers at most {moved} apart"
-        case Staircase():
-            return f"answers at most {'1' if claim.sensitivity is None else moved} apart"
-        case EllipticalProcess():
-            return f"functions at most {moved} apart in the Cameron-Martin norm"
-        case Kernel():
-            return "every two inputs" if claim.sensitivity is None else f"inputs theta at most {moved} apart"
-        case Table() | Exponential():
-            some = mechanism.adjacent
-            return "every two inputs" if some is None else f"{len(some)} listed pairs of inputs, in both orders"
-        case KaryResponse():
-            return "every two inputs"
-        case Guarantee():
-            return "those of the stated guarantee"
-        case Sampled():
-            return "the inputs that the audit is given" if claim.sensitivity is None else f"answers at most {moved} apart"
-    stated = [ADJACENCIES.get(name, name) for name in stated_adjacencies(mechanism, claim.adjacency)]
+    kind, moved = kinds.of(claim.mechanism), claim.sensitivity
+    said = kind.neighbours(claim.mechanism, _UNSAID[kind.sensitivity] if moved is None else format_expr(moved))
+    if said:
+        return said
+    stated = [ADJACENCIES.get(name, name) for name in stated_adjacencies(claim.mechanism, claim.adjacency)]
     return "; ".join(stated) or "those that every part's sensitivity speaks of"
-
-
-def norm(found: Norm) -> str:
-    """A norm by its name."""
-    if found.kind == "lp":
-        return "the maximum norm" if found.p is None else f"the l{found.p} norm"
-    if found.kind == "ellipsoid":
-        return "the norm of an ellipsoid"
-    return "the norm whose unit ball is " + ("the hull of listed points" if found.kind == "columns" else "cut out by listed half-spaces")
 
 
 def parameters(claim: Claim) -> str:

@@ -15,18 +15,12 @@ from dpverify.trusted.language.model import (
     Claim,
     Combinator,
     EllipticalProcess,
-    Exponential,
     Guarantee,
-    KaryResponse,
     Kernel,
     Mechanism,
-    Mixture,
-    Product,
-    Radial,
+    Noise,
     Sampled,
-    Staircase,
     Subsample,
-    Table,
     Translation,
     all_parts,
 )
@@ -151,53 +145,20 @@ def _better(bound: Bound, best: Bound, side: str) -> bool:
 
 def _pure(proposal: Proposal, claim: Claim, digits: int) -> None:
     """Evidence for bounds on the tight epsilon at delta = 0."""
-    noise = claim.mechanism
-    if isinstance(noise, Radial | Translation | Product | Kernel | Staircase | EllipticalProcess):
-        from dpverify.search import equal_answers
-
-        if proposal.extend(equal_answers.propose, claim, digits):
-            return  # nothing is less than 0
-    if isinstance(noise, Combinator):
+    mechanism = claim.mechanism
+    if isinstance(mechanism, Combinator):
         from dpverify.search import combination
 
         premises = _premises(digits)
         proposal.extend(lambda claim, _: combination.propose(claim, premises), claim, digits)
-    elif isinstance(noise, Radial | Translation | Product):
-        _additive(proposal, claim, digits)
-    elif isinstance(noise, Mixture):
-        from dpverify.search import mixture_closed, mixture_concave
-
-        if not proposal.extend(mixture_closed.propose, claim, digits):
-            proposal.extend(mixture_concave.propose, claim, digits)
-    elif isinstance(noise, Table | Exponential):
-        from dpverify.search import exponential, table
-
-        proposal.extend(table.propose, claim, digits)
-        proposal.extend(exponential.propose, claim, digits)
-    elif isinstance(noise, KaryResponse):
-        from dpverify.search import kary_response
-
-        proposal.extend(kary_response.propose, claim, digits)
-    elif isinstance(noise, Staircase):
-        from dpverify.search import staircase
-
-        proposal.extend(staircase.propose, claim, digits)
-    elif isinstance(noise, Kernel):
-        from dpverify.search import kernel_box
-
-        proposal.extend(kernel_box.propose, claim, digits)
-    elif isinstance(noise, EllipticalProcess):
-        from dpverify.search import elliptical_process
-
-        if not proposal.extend(elliptical_process.propose, claim, digits) and claim.epsilon is not None:
-            extend_with_curve(proposal, claim, digits)
-    elif isinstance(noise, Guarantee):
-        from dpverify.search import stated_epsilon
-
-        proposal.extend(stated_epsilon.propose, claim, digits)
     else:
-        assert isinstance(noise, Sampled)
-        proposal.reasons.append("nothing is declared, only a sampled implementation: declare its density, or audit it.")
+        from dpverify.search import equal_answers, kinds
+
+        if isinstance(mechanism, Noise | Kernel) and proposal.extend(equal_answers.propose, claim, digits):
+            return  # nothing is less than 0
+        kinds.extend(proposal, claim, mechanism, digits)
+        if isinstance(mechanism, EllipticalProcess) and not proposal.steps and claim.epsilon is not None:
+            extend_with_curve(proposal, claim, digits)
     if claim.domains:
         from dpverify.search import positivstellensatz
 
@@ -207,30 +168,3 @@ def _pure(proposal: Proposal, claim: Claim, digits: int) -> None:
 def precision_for(digits: int) -> int:
     """Bits that leave room for an enclosure to `digits` digits."""
     return int(3.4 * digits) + 80
-
-
-def _additive(proposal: Proposal, claim: Claim, digits: int) -> None:
-    from dpverify.search import (
-        concave_exponent,
-        convex_exponent,
-        cosets,
-        divergence,
-        modulus,
-        point_witness,
-        power_identity,
-        product_lipschitz,
-    )
-
-    if proposal.extend(cosets.propose, claim, digits):
-        return  # nor any delta below 1
-    if proposal.extend(divergence.propose, claim, digits):
-        return  # no finite epsilon: there is no upper bound to look for
-    exact = False
-    for rule in (power_identity, concave_exponent, convex_exponent):
-        exact = proposal.extend(rule.propose, claim, digits) or exact
-        if any(step["evidence"].get("side", "upper") == "upper" for step in proposal.steps):
-            break  # its value is exact: no other can be better
-    proposal.extend(point_witness.propose, claim, digits)
-    if not (exact or claim.domains or any(step["evidence"].get("value") == "inf" for step in proposal.steps)):
-        general = product_lipschitz if isinstance(claim.mechanism, Product) else modulus
-        proposal.extend(general.propose, claim, digits)

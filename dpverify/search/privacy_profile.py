@@ -15,6 +15,7 @@ from dpverify.search import asymptotics, basic_composition, combination, stated_
 from dpverify.search import losses as grids
 from dpverify.search import plans as building
 from dpverify.search.combination import shared
+from dpverify.search.kinds import curve_rules
 from dpverify.search.plans import COMPOSITIONS, Plan
 from dpverify.trusted.facts.pairs import Curve, Pair
 from dpverify.trusted.language.errors import DpverifyError, Undecided
@@ -22,20 +23,14 @@ from dpverify.trusted.language.expr import ONE, ZERO, Num
 from dpverify.trusted.language.model import (
     Claim,
     Combinator,
-    EllipticalProcess,
-    Exponential,
+    Finite,
     Guarantee,
-    KaryResponse,
-    Kernel,
-    Mixture,
+    Noise,
     Parallel,
     Part,
     Product,
     Radial,
-    Sampled,
-    Staircase,
     Subsample,
-    Table,
     Translation,
 )
 from dpverify.trusted.numbers.balls import constant, exact, precision, rational
@@ -59,14 +54,10 @@ from dpverify.trusted.rules.composition import privacy_profile as rule
 from dpverify.trusted.rules.curves import (
     elliptical_process,
     finite,
-    gauge,
     gaussian,
-    laplace,
-    lattice,
     line,
     scale_mixture,
     spherical_caps,
-    uniform_ball,
 )
 from dpverify.trusted.rules.guarantees import pure_guarantee
 
@@ -79,15 +70,6 @@ _NO_LOG = 1e9
 _GUARD_BITS = 36
 _GRID_DIGITS = range(3, 9)
 """A grid has a fifth of the digits that are asked for: its length doubles with every three tenths of a digit."""
-_NAMES: dict[type, tuple[str, ...]] = {
-    Radial: (gaussian.NAME, laplace.NAME, line.NAME, spherical_caps.NAME, uniform_ball.NAME, gauge.NAME, scale_mixture.NAME),
-    Translation: (gaussian.NAME, laplace.NAME, lattice.NAME, line.NAME),
-    Product: (gaussian.NAME, laplace.NAME, product.NAME),
-    Mixture: (scale_mixture.NAME,),
-    Staircase: (lattice.NAME,),
-    EllipticalProcess: (elliptical_process.NAME,),
-}
-"""Rules for the curve of a single mechanism, the sharpest first."""
 _MOST_EVALUATED = 6000
 _EVALUATED = {
     spherical_caps.NAME: 128,
@@ -423,13 +405,13 @@ def _single(run: Run, target: Target) -> Plan:
 def _leaf_plans(run: Run, target: Target) -> Iterator[Plan]:
     """Rules for the curve of a single mechanism, the sharpest first."""
     noise = run.part.mechanism
-    if isinstance(noise, Table | Exponential | KaryResponse):
+    if isinstance(noise, Finite):
         yield {"rule": finite.NAME, **_place(target)}
     elif isinstance(noise, Guarantee):
         yield stated_guarantee.leaf_plan(run, target.epsilon, target.delta)
-    elif not isinstance(noise, Kernel | Sampled):
-        for name in _NAMES[type(noise)]:
-            if isinstance(noise, Radial | Product) and name in (gauge.NAME, product.NAME):
+    elif isinstance(noise, Noise):
+        for name in curve_rules(noise):
+            if isinstance(noise, Radial | Product) and name in ("lipschitz-exponent", "independent-coordinates"):
                 yield {"rule": name, **asymptotics.evidence(noise)}
             else:
                 yield {"rule": name}
@@ -445,7 +427,7 @@ def _below_sample(mechanism: Subsample, inner: Sequence[Run], target: Target) ->
     """What the sampled part is wanted for: finite ones at the epsilon that the sampled one comes to, others about a delta."""
     rate = float(constant(mechanism.rate))
     delta = None if target.delta is None or rate == 0 else min(target.delta / rate, 1.0)
-    finite_ones = all(isinstance(run.part.mechanism, Table | Exponential | KaryResponse) for run in inner)
+    finite_ones = all(isinstance(run.part.mechanism, Finite) for run in inner)
     known = finite_ones and target.epsilon is not None and rate > 0
     epsilon = math.log1p(math.expm1(min(target.epsilon or 0.0, 700.0)) / rate) if known else None
     return replace(target, delta=delta, epsilon=epsilon)

@@ -10,7 +10,9 @@ from click.testing import CliRunner
 from scipy import stats
 
 from dpverify import cli
-from dpverify.project.kinds import KINDS, UNSAMPLED
+from dpverify.catalogue.kinds import STARTERS
+
+SAMPLED = [kind for kind, starter in STARTERS.items() if not starter.no_sampler]
 
 
 def run(*args, code=0):
@@ -23,7 +25,7 @@ def run(*args, code=0):
 def folder(tmp_path_factory):
     """A folder with a claim file and a sampler of every kind that has one."""
     folder = tmp_path_factory.mktemp("mechanisms")
-    for kind in KINDS.keys() - UNSAMPLED:
+    for kind in SAMPLED:
         run("new", f"my-{kind}", "--kind", kind, "--dir", folder, "--sampler")
     return folder
 
@@ -31,7 +33,7 @@ def folder(tmp_path_factory):
 def test_the_samplers_of_all_kinds_pass_their_audits(folder):
     data = json.loads(run("audit", folder, "--samples", "8000", "--seed", "1", "--workers", "0", "--format", "json").stdout)
     found = {Path(audit["file"]).stem.removeprefix("my-"): audit["finding"] for audit in data["audits"]}
-    assert found == dict.fromkeys(KINDS.keys() - UNSAMPLED, "NO_VIOLATION_SEEN")
+    assert found == dict.fromkeys(SAMPLED, "NO_VIOLATION_SEEN")
 
 
 @pytest.mark.parametrize(

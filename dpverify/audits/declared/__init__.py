@@ -31,6 +31,7 @@ from dpverify.audits.declared.laws import (
 )
 from dpverify.audits.declared.one_number import IntegerLaw, KernelLaw, LineLaw
 from dpverify.audits.declared.vectors import ProductLaw, RadialLaw
+from dpverify.catalogue import kinds
 from dpverify.search.numeric import number
 from dpverify.trusted.language.model import (
     Claim,
@@ -66,9 +67,10 @@ def declared(claim: Claim) -> Declared | None:
 
     Raises AuditError for a density without a finite integral, or a norm, that floats cannot cope with.
     """
-    mechanism = claim.mechanism
     if claim.domains:
         return None
+    claim = kinds.plain(claim)
+    mechanism = claim.mechanism
     if isinstance(mechanism, Table | Exponential | KaryResponse):
         return finite(claim)
     if isinstance(mechanism, Kernel):

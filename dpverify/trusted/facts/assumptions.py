@@ -7,30 +7,29 @@ a query is derived, and nothing of it is listed but what it takes for granted of
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Final
+from typing import Final, assert_never
 
 from dpverify.trusted.facts.bounds import Bound, Side
 from dpverify.trusted.language.expr import ONE, ZERO
 from dpverify.trusted.language.model import (
     L2,
     Claim,
+    Combinator,
     Domain,
-    EllipticalProcess,
-    Exponential,
+    Finite,
     Group,
     Guarantee,
+    KaryResponse,
     Kernel,
     Lipschitz,
     Mechanism,
     Mixture,
+    Noise,
     Part,
     Product,
     Query,
     Radial,
     Sampled,
-    Staircase,
-    Table,
-    Translation,
     on_integers,
     parts_of,
 )
@@ -54,7 +53,6 @@ EVERY: Final = "answers at every distance up to the stated sensitivity occur, in
 REAL: Final = "histograms are real-valued"
 
 SIDES: Final[tuple[Side, ...]] = ("upper", "lower")
-_ADDITIVE: Final = (Radial, Translation, Product, Mixture, Staircase, EllipticalProcess)
 
 
 def of_a_bound(claim: Claim, bound: Bound, own: Iterable[str]) -> tuple[str, ...]:
@@ -96,7 +94,7 @@ def _moves_between(mechanism: Mechanism, domains: Sequence[tuple[str, Domain]], 
     if isinstance(mechanism, Lipschitz):
         between = between or not is_whole(mechanism.constant, dict(domains))
     return any(
-        _moves_between(inner.mechanism, domains, between) or (between and inner.query is None and isinstance(inner.mechanism, _ADDITIVE))
+        _moves_between(inner.mechanism, domains, between) or (between and inner.query is None and isinstance(inner.mechanism, Noise))
         for inner in parts_of(mechanism)
     )
 
@@ -106,12 +104,11 @@ def _of_part(part: Part, bound: Bound, onward: bool) -> Iterator[str]:
     mechanism = part.mechanism
     if isinstance(mechanism, Lipschitz) and bound.side == "lower":
         yield STRETCHED
-    below = parts_of(mechanism)
-    for inner in below:
+    for inner in parts_of(mechanism):
         yield from _of_part(inner, bound, onward or (isinstance(mechanism, Group) and mechanism.size != ONE))
-    if below or isinstance(mechanism, Guarantee | Sampled):
+    if isinstance(mechanism, Combinator | Guarantee | Sampled):
         return
-    if isinstance(mechanism, _ADDITIVE):
+    if isinstance(mechanism, Noise):
         if part.query is not None:
             yield from (REAL,) if bound.side == "lower" and _takes_fractions(mechanism, part.query) else ()
         elif bound.side == "upper":
@@ -125,10 +122,11 @@ def _of_part(part: Part, bound: Bound, onward: bool) -> Iterator[str]:
             yield from (ANY,) if bound.side == "lower" else ()
         else:
             yield NEAR if bound.side == "upper" else FAR
-    elif isinstance(mechanism, Table | Exponential) and (mechanism.adjacent is not None or part.sensitivity is not None):
-        yield PAIRS
+    elif isinstance(mechanism, Finite):
+        pairs = not isinstance(mechanism, KaryResponse) and (mechanism.adjacent is not None or part.sensitivity is not None)
+        yield from (PAIRS,) if pairs else (ANY,) if bound.side == "lower" else ()
     else:
-        yield from (ANY,) if bound.side == "lower" else ()
+        assert_never(mechanism)
     yield IDEAL
 
 

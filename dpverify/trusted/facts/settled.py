@@ -13,7 +13,7 @@ from dpverify.trusted.facts.pairs import Curve, Pair, Profile, dominating
 from dpverify.trusted.language.certificate import PRECISIONS
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE
-from dpverify.trusted.language.model import Compose, Exponential, Guarantee, KaryResponse, Kernel, Mechanism, Part, Sampled, Table
+from dpverify.trusted.language.model import Compose, Noise, Part
 from dpverify.trusted.numbers.balls import precision
 from dpverify.trusted.parts import neighbours
 from dpverify.trusted.parts.neighbours import OnePair
@@ -24,9 +24,9 @@ POST_PROCESSED: Final = "post-processing"
 KEPT_APART: Final = "the map does not look at the data again"
 
 
-def additive(run: Run, rule: str) -> Mechanism:
+def additive(run: Run, rule: str) -> Noise:
     """The noise of a run. Raises Rejected for what adds none."""
-    if isinstance(run.part.mechanism, Table | Exponential | KaryResponse | Guarantee | Kernel | Sampled):
+    if not isinstance(run.part.mechanism, Noise):
         raise Rejected(rule, "the mechanism", "it is about additive noise")
     return run.part.mechanism
 

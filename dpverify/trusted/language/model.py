@@ -10,10 +10,12 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
-from typing import Any, Final
+from functools import cache
+from types import NoneType
+from typing import Any, Final, get_args, get_origin, get_type_hints
 
 from dpverify.trusted.language.errors import CertificateError, ExprError
 from dpverify.trusted.language.expr import Expr, Num, format_expr, parse
@@ -262,18 +264,24 @@ class Lipschitz:
     constant: Expr
 
 
-Noise = Radial | Translation | Product | Mixture | Staircase | EllipticalProcess
-Leaf = Noise | Table | Kernel | Exponential | KaryResponse | Guarantee | Sampled
+Answering = Radial | Translation | Product | Mixture
+"""Additive noise in a norm, which answers queries."""
+Noise = Answering | Staircase | EllipticalProcess
+"""Additive noise: what neighbours are follows from how far the answer moves."""
+Finite = Table | Exponential | KaryResponse
+"""Finitely many inputs and outputs."""
+Leaf = Noise | Finite | Kernel | Guarantee | Sampled
 Combinator = Compose | Subsample | Group | PostProcess | Parallel | Lipschitz
 Mechanism = Leaf | Combinator
 
-KINDS: Final[Mapping[str, type]] = {
-    "radial": Radial, "translation": Translation, "product": Product, "table": Table, "kernel": Kernel,
-    "exponential": Exponential, "mixture": Mixture, "kary_response": KaryResponse, "staircase": Staircase,
-    "elliptical_process": EllipticalProcess, "guarantee": Guarantee, "sampled": Sampled,
-    "compose": Compose, "subsample": Subsample, "group": Group, "post_process": PostProcess, "parallel": Parallel,
-    "lipschitz": Lipschitz,
-}  # fmt: skip
+
+def kind_name(model: type) -> str:
+    """The name of a kind in files and certificates: its class's, in small letters."""
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", model.__name__).lower()
+
+
+KINDS: Final[Mapping[str, type]] = {kind_name(model): model for model in get_args(Mechanism)}
+"""Every kind of mechanism."""
 
 SCHEMES: Final = ("poisson", "without_replacement")
 MEASURES: Final[Mapping[str, int]] = {"approximate": 2, "renyi": 2, "zcdp": 1, "gdp": 1, "bounded_range": 1}
@@ -282,7 +290,7 @@ MEASURES: Final[Mapping[str, int]] = {"approximate": 2, "renyi": 2, "zcdp": 1, "
 
 def kind_of(mechanism: Mechanism) -> str:
     """The name of a mechanism's kind."""
-    return next(name for name, cls in KINDS.items() if cls is type(mechanism))
+    return kind_name(type(mechanism))
 
 
 def parts_of(mechanism: Mechanism) -> tuple[Part, ...]:
@@ -378,7 +386,7 @@ def from_json(data: Any) -> Claim:
         raise CertificateError(f"the claim cannot be read: {type(error).__name__}: {error}") from error
     everything: tuple[Claim | Part, ...] = (claim, *all_parts(claim.mechanism))
     for asked in everything:
-        if asked.query is not None and not isinstance(asked.mechanism, Radial | Translation | Product | Mixture):
+        if asked.query is not None and not isinstance(asked.mechanism, Answering):
             raise CertificateError("only additive noise answers a query.")
         if asked.query is not None and asked.sensitivity is not None:
             raise CertificateError("the claim states a sensitivity beside the one that its query has.")
@@ -419,9 +427,29 @@ def _encode(value: Any) -> Any:
 
 
 def _mechanism(data: Mapping[str, Any]) -> Mechanism:
-    body = dict(data)
-    found: Mechanism = _READERS[body.pop("kind")](body)
+    kind = KINDS[data["kind"]]
+    found: Mechanism = kind(**{name: _decoded(wanted, data[name]) for name, wanted in _types(kind).items()})
     return found
+
+
+@cache
+def _types(kind: type) -> Mapping[str, Any]:
+    """The types of a model's fields."""
+    return get_type_hints(kind)
+
+
+def _decoded(wanted: Any, value: Any) -> Any:
+    """What `_encode` has written of a value of this type."""
+    if wanted in _DECODERS:
+        return _DECODERS[wanted](value)
+    items = get_args(wanted)
+    if NoneType in items:
+        return None if value is None else _decoded(items[0], value)
+    if get_origin(wanted) is tuple and items[-1] is Ellipsis:
+        return tuple(_decoded(items[0], item) for item in value)
+    if get_origin(wanted) is tuple and len(items) == len(value):
+        return tuple(_decoded(item, inside) for item, inside in zip(items, value, strict=True))
+    raise TypeError(f"{value!r} is not a {wanted}")
 
 
 def _query(data: Any) -> Query | None:
@@ -450,44 +478,6 @@ def _norm(data: Mapping[str, Any]) -> Norm:
     return Norm(str(data["kind"]), None if data["p"] is None else exact_fraction(data["p"]), _matrix(data["matrix"]))
 
 
-def _rows(rows: Sequence[Sequence[str]]) -> tuple[tuple[Expr, ...], ...]:
-    return tuple(tuple(parse(entry) for entry in row) for row in rows)
-
-
-def _pairs(pairs: Sequence[Sequence[int]] | None) -> tuple[tuple[int, int], ...] | None:
-    return None if pairs is None else tuple((int(a), int(b)) for a, b in pairs)
-
-
-_READERS: Final[Mapping[str, Any]] = {
-    "radial": lambda m: Radial(parse(m["profile"]), _norm(m["norm"]), parse(m["dimension"]), parse(m["scale"])),
-    "translation": lambda m: Translation(
-        parse(m["density"]), (_optional(m["support"][0]), _optional(m["support"][1])), bool(m["integers"])
-    ),
-    "product": lambda m: Product(parse(m["density"]), parse(m["dimension"]), _norm(m["norm"])),
-    "table": lambda m: Table(_rows(m["rows"]), _pairs(m["adjacent"])),
-    "kernel": lambda m: Kernel(
-        parse(m["density"]), (_optional(m["output"][0]), _optional(m["output"][1])), (parse(m["input"][0]), parse(m["input"][1]))
-    ),
-    "exponential": lambda m: Exponential(_rows(m["scores"]), parse(m["beta"]), _pairs(m["adjacent"]), _rows(m["points"]), str(m["metric"])),
-    "mixture": lambda m: Mixture(
-        parse(m["profile"]),
-        parse(m["mixing"]),
-        (parse(m["support"][0]), _optional(m["support"][1])),
-        _norm(m["norm"]),
-        parse(m["dimension"]),
-        parse(m["scale"]),
-    ),
-    "kary_response": lambda m: KaryResponse(parse(m["k"]), parse(m["p"])),
-    "staircase": lambda m: Staircase(parse(m["epsilon"]), parse(m["gamma"])),
-    "elliptical_process": lambda m: EllipticalProcess(
-        parse(m["mixing"]), (parse(m["support"][0]), _optional(m["support"][1])), parse(m["scale"])
-    ),
-    "guarantee": lambda m: Guarantee(str(m["measure"]), _rows(m["rows"])),
-    "sampled": lambda m: Sampled(),
-    "compose": lambda m: Compose(tuple(map(_part, m["parts"]))),
-    "subsample": lambda m: Subsample(_part(m["part"]), parse(m["rate"]), str(m["scheme"])),
-    "group": lambda m: Group(_part(m["part"]), parse(m["size"])),
-    "post_process": lambda m: PostProcess(_part(m["part"]), str(m["map"])),
-    "parallel": lambda m: Parallel(tuple(map(_part, m["parts"]))),
-    "lipschitz": lambda m: Lipschitz(_part(m["part"]), parse(m["constant"])),
-}
+_DECODERS: Final[Mapping[Any, Callable[[Any], Any]]] = {
+    Expr: parse, Expr | None: _optional, str: str, bool: bool, int: int, Norm: _norm, Part: _part,
+}  # fmt: skip

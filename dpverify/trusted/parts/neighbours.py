@@ -18,26 +18,32 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations, product
-from typing import Any, Final
+from typing import Any, Final, assert_never
 
 from dpverify.trusted.language.errors import CertificateError, DpverifyError, ExprError, Rejected, Undecided
 from dpverify.trusted.language.expr import ONE, Expr, Num, Sym, mul, neg, num, substitute, symbols
 from dpverify.trusted.language.loading import remembered
 from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.model import (
+    Combinator,
     Compose,
     Domain,
     Exponential,
     Group,
+    Guarantee,
+    KaryResponse,
+    Kernel,
     Lipschitz,
     Mechanism,
     Mixture,
+    Noise,
     Parallel,
     Part,
     PostProcess,
     Product,
     Query,
     Radial,
+    Sampled,
     Subsample,
     Table,
     Translation,
@@ -114,7 +120,11 @@ def space_of(part: Part) -> Space | None:
         return "records", len(part.query.rows[0]) if part.query.rows else 0, part.query.adjacency
     if isinstance(part.mechanism, Table):
         return "inputs", len(part.mechanism.rows), ""
-    return ("inputs", len(part.mechanism.scores), "") if isinstance(part.mechanism, Exponential) else None
+    if isinstance(part.mechanism, Exponential):
+        return "inputs", len(part.mechanism.scores), ""
+    if not isinstance(part.mechanism, Noise | Kernel | KaryResponse | Guarantee | Sampled | Combinator):
+        assert_never(part.mechanism)
+    return None
 
 
 def leaves(part: Part, top: bool = True, at: Leaf | None = None) -> Iterator[Leaf]:

@@ -9,31 +9,34 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, Final
+from typing import Any, Final, assert_never
 
 from dpverify.trusted.language.errors import Rejected, Undecided
 from dpverify.trusted.language.expr import ONE, Expr, Mul, Num, Sym, mul, num, symbols
 from dpverify.trusted.language.model import (
+    Answering,
     Claim,
+    Combinator,
     Compose,
     Domain,
     Exponential,
+    Finite,
     Group,
     Guarantee,
     KaryResponse,
+    Kernel,
+    Leaf,
     Lipschitz,
     Mechanism,
-    Mixture,
+    Noise,
     Parallel,
     Part,
     PostProcess,
-    Product,
     Query,
-    Radial,
+    Sampled,
     Staircase,
     Subsample,
     Table,
-    Translation,
     all_parts,
     on_integers,
     parts_of,
@@ -86,8 +89,10 @@ def runs(part: Part, run: Run, top: bool = True) -> Iterator[Run]:
         yield from runs(mechanism.part, replace(run, factor=mul(run.factor, mechanism.constant), own=run.own or not top, mapped=True), top)
     elif isinstance(mechanism, Group):
         yield from runs(mechanism.part, replace(run, factor=mul(run.factor, mechanism.size), own=run.own or not top), top)
-    else:
+    elif isinstance(mechanism, Leaf | Subsample | Parallel):
         yield replace(run, part=replace(part, times=ONE))
+    else:
+        assert_never(mechanism)
 
 
 def merged(part: Part, factor: Expr = ONE) -> tuple[Run, ...]:
@@ -198,7 +203,7 @@ def _columns(part: Part) -> set[int]:
 def reach(run: Run, evidence: Any = None) -> Sensitivity:
     """Bounds on what a run's answer moves by, before scale. evidence: the gauge certificate of a query in a norm by columns."""
     part = run.part
-    if isinstance(part.mechanism, Radial | Translation | Product | Mixture):
+    if isinstance(part.mechanism, Answering):
         found = sensitivity_bounds(Claim(part.mechanism, None, sensitivity=part.sensitivity, query=part.query), evidence)
     else:
         stated = ONE if part.sensitivity is None else part.sensitivity
@@ -231,6 +236,8 @@ def leaf(run: Run, domains: Mapping[str, Domain] = NONE) -> tuple[Mechanism, Exp
         return stated.at_distance(part.mechanism, _distance(factor, domains), domains), part.sensitivity, None
     if isinstance(part.mechanism, Staircase):
         return part.mechanism, mul(factor, part.sensitivity or ONE), None
+    if not isinstance(part.mechanism, Noise | Kernel | Sampled | Combinator):
+        assert_never(part.mechanism)
     if part.query is not None:
         return _further(run, part.query, domains)
     if part.sensitivity is None:
@@ -259,8 +266,10 @@ def occurs(run: Run, domains: Mapping[str, Domain] = NONE) -> bool:
     mechanism, factor = run.part.mechanism, run.factor
     if on_integers(mechanism):
         return is_whole(factor, domains)
-    if factor == ONE or not isinstance(mechanism, Table | Exponential | KaryResponse | Subsample | Parallel):
+    if factor == ONE or isinstance(mechanism, Noise | Kernel | Guarantee | Sampled | Compose | Group | PostProcess | Lipschitz):
         return True
+    if not isinstance(mechanism, Finite | Subsample | Parallel):
+        assert_never(mechanism)
     whole = isinstance(factor, Num) and factor.value >= 1 and factor.value.denominator == 1
     return whole and not (isinstance(mechanism, Exponential) and bool(mechanism.points))
 

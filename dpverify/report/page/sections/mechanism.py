@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from dpverify.catalogue.formulas.words import norm as norm_in_words
 from dpverify.report import mathml, understood, words
 from dpverify.report.page.blocks import Block, Code, Facts, Fold, Inline, Math, Paragraph
 from dpverify.report.page.subject import File
@@ -19,7 +20,7 @@ def blocks(file: File) -> Sequence[Block]:
     mechanism = claim.mechanism
     rows: list[tuple[str, Inline]] = [("kind", kind_of(mechanism).replace("_", " "))]
     norm, dimension, scale = getattr(mechanism, "norm", None), getattr(mechanism, "dimension", None), words.scale(mechanism)
-    rows += [("norm", words.norm(norm))] if norm is not None else []
+    rows += [("norm", norm_in_words(norm))] if norm is not None else []
     rows += [("dimension", format_expr(dimension))] if dimension is not None else []
     rows += [("scale", scale)] if scale else []
     rows += [("for all", words.parameters(claim))] if claim.domains else []

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from dpverify.catalogue.formulas.boxes import APPLY, TIMES, Box, Fence, Ident, Number, Op, Sup, Words, linear, row
+from dpverify.catalogue.formulas.typeset import symbol, typeset
 from dpverify.report import delta_enclosure, enclosure, exact, exact_delta, mathml, short, words
-from dpverify.report.boxes import APPLY, TIMES, Box, Fence, Ident, Number, Op, Sup, Words, linear, row
 from dpverify.report.page.blocks import Block, Code, Facts, Inline, Math
 from dpverify.report.page.sections.rules import link
 from dpverify.report.page.subject import Claimed
-from dpverify.report.typeset import symbol, typeset
 from dpverify.trusted.language.expr import ZERO, Expr, Num, symbols
 from dpverify.trusted.language.model import Claim
 

@@ -7,7 +7,7 @@ from fractions import Fraction as Rational
 from itertools import pairwise
 from typing import Final
 
-from dpverify.report.boxes import (
+from dpverify.catalogue.formulas.boxes import (
     APPLY,
     DOT,
     MINUS,

@@ -1,0 +1,253 @@
+"""Declarations in Python: the tables of claim files, with expressions of sympy in them and domains for parameters.
+
+A constructor has the arguments that the kind's table has keys; what it is given is written as such a table and read by what reads files,
+so that what is wrong with it is said in the same words.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from inspect import Parameter
+from typing import Any, Final
+
+from dpverify.catalogue.kinds import BUILTIN, KINDS
+from dpverify.catalogue.kinds.fields import FINITE, INTERVAL, OF_A_PART, OUTPUT, Field
+from dpverify.catalogue.kinds.kind import Builtin, Kind
+from dpverify.catalogue.kinds.named import BUILTINS
+from dpverify.catalogue.mechanisms import from_table
+from dpverify.catalogue.toml import meant
+from dpverify.trusted.language import model
+from dpverify.trusted.language.errors import ExprError, SpecError
+from dpverify.trusted.language.expr import ONE, PI, Expr, Sym, add, call, div, format_expr, mul, num, parse, power, substitute, symbols
+from dpverify.trusted.language.model import Domain, Source
+
+Scalar = Any
+"""An exact expression: a sympy expression, a string in the language of claim files, an int or a Fraction."""
+
+
+@dataclass(frozen=True)
+class Constructor:
+    """What a constructor knows. begins: the keys that say which kind it is; variables: the argument for each variable of its densities."""
+
+    name: str
+    what: str
+    begins: Mapping[str, str]
+    fields: tuple[Field, ...]
+    symbols: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    variables: Mapping[str, str] = field(default_factory=dict)
+    order: tuple[str, ...] = ()
+
+    def signature(self) -> inspect.Signature:
+        """The keys of the table, and the variables; by their names alone logarithms, and what is said of a part."""
+        named = {argument: variable for variable, argument in self.variables.items()}
+        needed = {known.name for known in self.fields if known.required}
+        plain = self.order or tuple(sorted((known.name for known in self.fields), key=lambda name: name not in needed)) + tuple(named)
+        last = max((index for index, name in enumerate(plain) if name in needed), default=-1)
+        late = [key for known in self.fields for key in known.keys if key != known.name] + [known.name for known in OF_A_PART]
+        return inspect.Signature(
+            [
+                Parameter(name, Parameter.POSITIONAL_OR_KEYWORD, default=Parameter.empty if index <= last else named.get(name))
+                for index, name in enumerate(plain)
+            ]
+            + [Parameter(name, Parameter.KEYWORD_ONLY, default=None) for name in late if name not in plain],
+            return_annotation="Declared",
+        )
+
+    def doc(self) -> str:
+        """What it declares, and what each argument means."""
+        told = {known.name: known.meaning for known in self.fields}
+        told |= {argument: f"The symbol that stands for {variable} in the density." for variable, argument in self.variables.items()}
+        return "\n\n".join([self.what, "\n".join(f"    {name}: {meaning}" for name, meaning in told.items())])
+
+    def declare(self, *values: Any, **named: Any) -> Declared:
+        """A declaration. Raises SpecError for arguments that there are not, and for too many."""
+        arguments = self.signature().parameters
+        plain = [name for name, argument in arguments.items() if argument.kind is Parameter.POSITIONAL_OR_KEYWORD]
+        given = dict(zip(plain, values, strict=False))
+        faults = [f"{self.name}: {len(values)} values for {len(plain)} arguments."] if len(values) > len(plain) else []
+        faults += [f"{self.name}: unknown argument {name!r}.{meant(name, arguments)}" for name in named if name not in arguments]
+        faults += [f"{self.name}: {name} is given twice." for name in named if name in given]
+        if faults:
+            raise SpecError(faults)
+        return Declared(self, {**given, **named})
+
+    def function(self) -> Callable[..., Declared]:
+        """It as a function, with its signature and docstring."""
+
+        def constructor(*values: Any, **named: Any) -> Declared:
+            return self.declare(*values, **named)
+
+        constructor.__name__ = constructor.__qualname__ = self.name
+        constructor.__doc__ = self.doc()
+        constructor.__signature__ = self.signature()  # type: ignore[attr-defined]
+        return constructor
+
+
+@dataclass(frozen=True)
+class Declared:
+    """A mechanism as it was declared: what its constructor was given, by the names of the arguments."""
+
+    constructor: Constructor
+    given: Mapping[str, Any]
+
+    def table(self, read: Read) -> dict[str, Any]:
+        """The table of a claim file that says the same. Raises ExprError for what is not exact, or has free symbols."""
+        known = self.constructor
+        symbol = {variable: self.given.get(argument, variable) for variable, argument in known.variables.items()}
+        table: dict[str, Any] = dict(known.begins)
+        for of in (*known.fields, *OF_A_PART):
+            variables = {name: symbol[name] for name in known.symbols.get(of.name, ())}
+            given = [key for key in of.keys if self.given.get(key) is not None]
+            table |= {key: _written(self.given[key], of, read, variables) for key in given}
+        return table
+
+
+def _written(value: Any, of: Field, read: Read, variables: Mapping[str, Scalar]) -> Any:
+    """A value as a claim file has it: exact numbers and expressions as text, parts as tables, the rest as it is."""
+    if isinstance(value, Declared):
+        return value.table(read)
+    if isinstance(value, tuple | list):
+        ends = ("-inf", "inf") if of.value in (INTERVAL, FINITE, OUTPUT.value) and len(value) == 2 else ()
+        values = [end if item is None else item for item, end in zip(value, ends, strict=True)] if ends else value
+        return [item if item in ends else _written(item, of, read, variables) for item in values]
+    return format_expr(read(value, **variables)) if of.value.exact else value
+
+
+def _of(kind: Kind) -> Constructor:
+    begins = {"kind": kind.name}
+    return Constructor(kind.model.__name__, kind.what, begins, kind.fields, kind.symbols, kind.variables, kind.arguments)
+
+
+def _named(builtin: Builtin) -> Constructor:
+    return Constructor(builtin.name, builtin.what, {"kind": BUILTIN, "name": builtin.name}, builtin.fields)
+
+
+CONSTRUCTORS: Final[Mapping[str, Callable[..., Declared]]] = {
+    made.name: made.function() for made in (*map(_of, KINDS.values()), *map(_named, BUILTINS.values()))
+}
+"""A constructor for every kind, under its class's name in the model, and for every builtin under its own."""
+
+
+@dataclass(frozen=True)
+class Mechanism:
+    """A named mechanism: its noise, the domain of every parameter, and where it comes from."""
+
+    name: str
+    noise: Declared
+    parameters: Mapping[Any, Domain] = field(default_factory=dict)
+    source: Source | None = None
+
+    def domains(self) -> dict[str, Domain]:
+        """The domain of every parameter, by name."""
+        return {str(symbol): domain for symbol, domain in self.parameters.items()}
+
+    def model(self) -> model.Mechanism:
+        """The mechanism as frozen data. Raises SpecError for all that is wrong with it, floats and free symbols among it."""
+        domains = self.domains()
+        try:
+            return from_table(self.name, self.noise.table(Read(domains)), domains)
+        except ExprError as error:
+            raise SpecError(f"{self.name}: {error}") from error
+
+
+# -- reading expressions --------------------------------------------------------------------------------
+
+
+class Read:
+    """Turns expressions into trees, with the declared variables under the model's own names."""
+
+    def __init__(self, domains: Mapping[str, Domain]) -> None:
+        self.domains = domains
+
+    def __call__(self, value: Scalar, **variables: Scalar) -> Expr:
+        names = {str(symbol): name for name, symbol in variables.items()}
+        for name in names.values():
+            if name in self.domains:
+                raise ExprError(f"{name!r} is this kind's variable. Give the parameter another name.")
+        given = {"r": Domain(Fraction(0)), "v": Domain(Fraction(0))}
+        expr = to_expr(value, {**self.domains, **{symbol: given.get(name, Domain()) for symbol, name in names.items()}})
+        free = sorted(symbols(expr) - names.keys() - self.domains.keys())
+        if free:
+            raise ExprError(f"free symbol {free[0]!r}. Give its domain in `parameters`.")
+        return substitute(expr, {symbol: Sym(name) for symbol, name in names.items()})
+
+
+def to_expr(value: Scalar, domains: Mapping[str, Domain]) -> Expr:
+    """The tree of an exact expression.
+
+    domains: of the symbols; a sympy symbol that assumes more than its domain grants is refused, because sympy
+    simplifies by its assumptions. Raises ExprError with the way out.
+    """
+    if isinstance(value, float):
+        raise ExprError(f'{value!r} is a binary float. Write "{value!r}" or Fraction("{value!r}").')
+    if isinstance(value, str):
+        return parse(value)
+    if isinstance(value, int | Fraction) and not isinstance(value, bool):
+        return num(value)
+    import sympy
+
+    if not isinstance(value, sympy.Basic):
+        raise ExprError(f"{value!r} is not an expression. Use sympy, a string, an int or a Fraction.")
+    return _from_sympy(value, domains)
+
+
+_FUNCTIONS: Final[Mapping[str, str]] = {
+    "exp": "exp", "log": "log", "Abs": "abs", "Min": "min", "Max": "max", "floor": "floor", "cosh": "cosh", "sinh": "sinh",
+    "tanh": "tanh", "asinh": "asinh", "atanh": "atanh", "erf": "erf", "erfc": "erfc", "gamma": "gamma", "besselk": "besselk",
+}  # fmt: skip
+_RECIPROCALS: Final[Mapping[str, str]] = {"sech": "cosh", "csch": "sinh", "coth": "tanh"}
+
+
+def _from_sympy(node: Any, domains: Mapping[str, Domain]) -> Expr:
+    import sympy
+
+    if isinstance(node, sympy.Float):
+        raise ExprError(f'{node} is a binary float. Write Rational("{node}") or a string.')
+    if isinstance(node, sympy.Rational):
+        return num(Fraction(int(node.p), int(node.q)))
+    if isinstance(node, sympy.Symbol):
+        _check_assumptions(node, domains)
+        return Sym(node.name)
+    if node is sympy.pi:
+        return PI
+    if node is sympy.E:
+        return call("exp", ONE)
+    parts = [_from_sympy(part, domains) for part in node.args]
+    sums: Mapping[Any, Callable[..., Expr]] = {sympy.Add: add, sympy.Mul: mul, sympy.Pow: power}
+    combine = sums.get(node.func)
+    if combine is not None:
+        return combine(*parts)
+    name = node.func.__name__
+    if name in _FUNCTIONS:
+        return call(_FUNCTIONS[name], *parts)
+    if name in _RECIPROCALS:
+        return div(ONE, call(_RECIPROCALS[name], *parts))
+    raise ExprError(f"{node}: {name} is outside the language. Use + - * / **, {', '.join(sorted(_FUNCTIONS.values()))}, pi.")
+
+
+def _check_assumptions(symbol: Any, domains: Mapping[str, Domain]) -> None:
+    """Refuse a symbol that sympy believes to be more than its domain says."""
+    domain = domains.get(symbol.name)
+    if domain is None:
+        return
+    low, high = domain.lower, domain.upper
+    positive = low is not None and (low > 0 or (low == 0 and domain.lower_open))
+    negative = high is not None and (high < 0 or (high == 0 and domain.upper_open))
+    granted = {
+        "is_integer": domain.integer,
+        "is_nonnegative": low is not None and low >= 0,
+        "is_nonpositive": high is not None and high <= 0,
+        "is_positive": positive,
+        "is_negative": negative,
+        "is_nonzero": positive or negative,
+        "is_zero": False,
+        "is_even": False,
+        "is_odd": False,
+        "is_imaginary": False,
+    }
+    for assumption, holds in granted.items():
+        if getattr(symbol, assumption) and not holds:
+            raise ExprError(f"the symbol {symbol} is declared with {assumption[3:]}=True, beyond its domain. Declare it without.")

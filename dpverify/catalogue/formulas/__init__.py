@@ -1,0 +1,1 @@
+"""Formulas for people: boxes, expressions set as a person would, and the pieces that the laws of mechanisms share."""

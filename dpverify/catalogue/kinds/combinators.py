@@ -1,0 +1,205 @@
+"""What is made of parts: compositions, samples, groups, maps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from dpverify.catalogue.formulas.boxes import APPLY, Box, Ident, Op, Words, brackets, comma, row
+from dpverify.catalogue.formulas.pieces import AT_MOST, OF_X, PRIMED, X, held
+from dpverify.catalogue.formulas.typeset import ATOM, typeset
+from dpverify.catalogue.kinds import fields
+from dpverify.catalogue.kinds.kind import Kind, Sensitivity, Starter, Values, itself
+from dpverify.catalogue.toml import Fields
+from dpverify.trusted.language.expr import ONE, mul
+from dpverify.trusted.language.model import Compose, Group, Lipschitz, Parallel, PostProcess, Subsample
+
+OF_PARTS = "the parts have their own; state it there."
+A_DELTA = 'delta = 0            # a delta above 0, such as "1e-6", allows a smaller epsilon'
+
+
+def _compose(_: Kind, __: Fields, values: Values) -> Compose | None:
+    """A list of parts, or one part so many times."""
+    parts = values["parts"] if values["part"] is None else (values["part"],)
+    times = values["times"] or ONE
+    return None if parts is None else Compose(tuple(replace(part, times=mul(times, part.times)) for part in parts))
+
+
+def _compose_law(mechanism: Compose, runs: Sequence[Box]) -> Iterator[Box]:
+    first, *rest = runs
+    yield row(first, *(part for run in rest for part in (Op("∘"), run)))
+
+
+COMPOSE = Kind(
+    model=Compose,
+    what="Parts on the same data, each chosen after seeing the answers of those before.",
+    fields=(fields.SEVERAL.optional(), fields.A_PART.optional(), fields.TIMES),
+    one_of=(("parts", "part"),),
+    build=_compose,
+    formula=_compose_law,
+    plain=itself,
+    sensitivity=Sensitivity.NONE,
+    instead=OF_PARTS,
+    starter=Starter(
+        brief="several mechanisms on the same data.",
+        mechanism="""\
+# Parts on the same data, each may depend on what came before. A part is a table like [mechanism] with its own sensitivity (1 where it is
+# left out), and `times`, how often it runs. What is published is the list of all answers.
+kind = "compose"
+adjacency = "add-remove"    # what neighbours are, for all parts: "add-remove", "replace", "l1" or "l2"
+parts = [
+  # how many records
+  { kind = "builtin", name = "discrete_laplace", scale = 2 },
+  # their sum, twice, each record being from 0 to 3
+  { kind = "builtin", name = "discrete_laplace", scale = 4, sensitivity = 3, times = 2 },
+]
+""",
+        delta=A_DELTA,
+        audit="pairs = [[[10, 20], [11, 23]]]    # neighbouring inputs: here the true answers, how many records and their sum",
+    ),
+)
+
+
+def _subsample_law(mechanism: Subsample, runs: Sequence[Box]) -> Iterator[Box]:
+    how = "a Poisson sample" if mechanism.scheme == "poisson" else "a sample without replacement"
+    sample = row(Ident("S"), Words(f" {how} at rate "), typeset(mechanism.rate))
+    yield from (row(*runs, Op("∘"), Ident("S")), sample)
+
+
+SUBSAMPLE = Kind(
+    model=Subsample,
+    what="A part on a random sample of the records.",
+    fields=(fields.A_PART, fields.RATE, fields.SCHEME),
+    formula=_subsample_law,
+    plain=itself,
+    sensitivity=Sensitivity.NONE,
+    instead=OF_PARTS,
+    starter=Starter(
+        brief="a mechanism on a random sample of the records.",
+        mechanism="""\
+# The part runs on a random sample of the records, and nobody learns which these are.
+kind = "subsample"
+rate = "1/4"            # the chance of a record to be in the sample
+scheme = "poisson"      # each by itself; or "without_replacement", a fixed share of them
+# a table like [mechanism] with its own sensitivity (1 where it is left out)
+part = { kind = "builtin", name = "discrete_laplace", scale = 1 }
+""",
+        delta=A_DELTA,
+        audit="pairs = [[[1, 0, 1, 1], [1, 0, 1]]]    # neighbouring inputs: here lists of records, one of them longer by one",
+    ),
+)
+
+
+def _group_law(mechanism: Group, runs: Sequence[Box]) -> Iterator[Box]:
+    yield from (*runs, row(Words("neighbours differ in "), typeset(mechanism.size), Words(" records")))
+
+
+GROUP = Kind(
+    model=Group,
+    what="A part, for neighbours that differ in several records.",
+    fields=(fields.A_PART, fields.SIZE),
+    formula=_group_law,
+    plain=itself,
+    sensitivity=Sensitivity.NONE,
+    instead=OF_PARTS,
+    starter=Starter(
+        brief="a mechanism, for neighbours that differ in several records.",
+        mechanism="""\
+# A guarantee for inputs that differ in several records, such as those of a family.
+kind = "group"
+size = 2                # in how many records neighbours differ
+# a table like [mechanism]; its sensitivity is for one record (1 where it is left out)
+part = { kind = "builtin", name = "discrete_laplace", scale = 4 }
+""",
+        delta=A_DELTA,
+        audit="pairs = [[[10], [12]]]    # neighbouring inputs: what the sampler is called with",
+    ),
+)
+
+
+def _post_process_law(mechanism: PostProcess, runs: Sequence[Box]) -> Iterator[Box]:
+    named = Words(f"\u201c{mechanism.map}\u201d") if mechanism.map else Ident("g")
+    yield row(named, Op("∘"), *runs)
+
+
+POST_PROCESS = Kind(
+    model=PostProcess,
+    what="A map of a part's output that does not look at the data again.",
+    fields=(fields.A_PART, fields.MAP),
+    formula=_post_process_law,
+    plain=itself,
+    sensitivity=Sensitivity.NONE,
+    instead=OF_PARTS,
+    starter=Starter(
+        brief="a map of a mechanism's output.",
+        mechanism="""\
+# A map of what the part puts out, which does not look at the data again: it costs no privacy, and what it gains is not looked at.
+kind = "post_process"
+map = "nothing below 0"    # in words, for people
+# a table like [mechanism] with its own sensitivity (1 where it is left out)
+part = { kind = "builtin", name = "discrete_laplace", scale = 2 }
+""",
+        delta=A_DELTA,
+        audit="pairs = [[[3], [4]]]    # neighbouring inputs: what the sampler is called with",
+    ),
+)
+
+
+def _parallel_law(mechanism: Parallel, runs: Sequence[Box]) -> Iterator[Box]:
+    yield row(brackets(comma(*runs)), Words(" on disjoint parts of x"))
+
+
+PARALLEL = Kind(
+    model=Parallel,
+    what="Parts on disjoint parts of the data.",
+    fields=(fields.SEVERAL,),
+    formula=_parallel_law,
+    plain=itself,
+    sensitivity=Sensitivity.NONE,
+    instead=OF_PARTS,
+    starter=Starter(
+        brief="mechanisms on disjoint parts of the data.",
+        mechanism="""\
+# Parts on disjoint groups of the records: a record is seen by one part alone.
+kind = "parallel"
+parts = [               # tables like [mechanism], each with its own sensitivity (1 where it is left out)
+  { kind = "builtin", name = "discrete_laplace", scale = 2 },
+  { kind = "builtin", name = "discrete_laplace", scale = 4 },
+]
+""",
+        delta=A_DELTA,
+        audit="pairs = [[[10, 20], [11, 20]], [[10, 20], [10, 21]]]    # neighbouring inputs: here the true count of each group",
+    ),
+)
+
+
+def _lipschitz_law(mechanism: Lipschitz, runs: Sequence[Box]) -> Iterator[Box]:
+    t = Ident("T")
+    images, inputs = (
+        row(Ident("d"), APPLY, brackets(comma(*pair))) for pair in ((row(t, OF_X), row(t, APPLY, brackets(PRIMED))), (X, PRIMED))
+    )
+    most = typeset(mul(mechanism.constant, held("distance")), {held("distance").name: (inputs, ATOM)})
+    yield from (row(*runs, Op("∘"), t), row(images, AT_MOST, most))
+
+
+LIPSCHITZ = Kind(
+    model=Lipschitz,
+    what="A part after a map of the data that moves neighbours apart by at most a constant.",
+    fields=(fields.A_PART, fields.CONSTANT),
+    formula=_lipschitz_law,
+    plain=itself,
+    sensitivity=Sensitivity.NONE,
+    instead=OF_PARTS,
+    starter=Starter(
+        brief="a mechanism on a map of the data.",
+        mechanism="""\
+# The part runs on a map of the data; a map that brings data together makes the part more private.
+kind = "lipschitz"
+constant = 2            # the map moves apart what differs by 1 by at most this
+# a table like [mechanism]; its sensitivity is before the map (1 where it is left out)
+part = { kind = "builtin", name = "discrete_laplace", scale = 4 }
+""",
+        delta=A_DELTA,
+        audit="pairs = [[[10], [11]]]    # neighbouring inputs: what the sampler is called with",
+    ),
+)

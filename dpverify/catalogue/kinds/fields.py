@@ -1,0 +1,298 @@
+"""Keys of claim files: how each is read, what a JSON Schema says of it, and what it means.
+
+A key that several kinds have is one object here, so that it means the same in all of them. Numbers are exact; epsilon is in nats.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from dpverify.catalogue.checks import interval_faults, natural_faults, negative_faults, positive_faults, range_faults
+from dpverify.catalogue.toml import Fault
+from dpverify.catalogue.values import (
+    METRICS,
+    read_adjacent,
+    read_boolean,
+    read_choice,
+    read_expression,
+    read_interval,
+    read_matrix,
+    read_metric,
+    read_norm,
+    read_number,
+    read_part_tables,
+    read_points,
+    read_rows,
+    read_scheme,
+    read_string,
+    read_table,
+)
+from dpverify.trusted.language.expr import ONE, ZERO, Expr
+from dpverify.trusted.language.model import L1, L2, SCHEMES, Domain
+from dpverify.trusted.order.queries import ADJACENCIES
+
+Schema = Mapping[str, Any]
+Check = Callable[[str, Any, Mapping[str, Domain]], Iterator[str]]
+"""What is wrong with the value under a key, once the parameters have been put in."""
+
+REQUIRED: Final = object()
+"""The default of a key that must be there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A sort of value. schema: its form in JSON; exact: whether it is made of numbers and expressions.
+
+    fallback: lets reading go on where a value that must be there is missing or wrong, so that all faults are found.
+    """
+
+    read: Callable[[Any], Any]
+    schema: Schema
+    exact: bool = True
+    fallback: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A key of a mechanism's table, and the argument of this name in Python.
+
+    default: what holds where it is left out. unless: a key and the value of it without which this one may not be left out.
+    check: of the value, where the mechanism holds it under this name. log: it may be given by its logarithm instead, under log_NAME,
+    which means this.
+    """
+
+    name: str
+    value: Value
+    meaning: str
+    default: Any = REQUIRED
+    unless: tuple[str, Any] | None = None
+    check: Check | None = None
+    examples: tuple[Any, ...] = ()
+    log: str = ""
+    log_examples: tuple[Any, ...] = ()
+
+    def optional(self, default: Any = None) -> Field:
+        """The same key where it may be left out."""
+        return replace(self, default=default)
+
+    @property
+    def required(self) -> bool:
+        """Whether it must be there."""
+        return self.default is REQUIRED
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The keys that it may stand under, of which there is one."""
+        return (self.name, f"log_{self.name}") if self.log else (self.name,)
+
+
+# -- sorts of values -----------------------------------------------------------------------------------------
+
+_WRITTEN: Final = r"^[\sA-Za-z0-9_+\-*/^().,]*[A-Za-z0-9_)][\sA-Za-z0-9_+\-*/^().,]*$"
+_NUMBER: Final = {"type": ["number", "string"], "pattern": _WRITTEN}
+_END: Final = {"type": ["number", "string", "null"], "pattern": _WRITTEN}
+_ROW: Final = {"$ref": "#/definitions/row"}
+_PAIR: Final = {"type": "array", "minItems": 2, "maxItems": 2}
+MOST_ROWS: Final = 64
+"""The most points of one guarantee."""
+
+
+def _read_pairs(value: Any) -> tuple[tuple[Expr, ...], ...]:
+    rows = read_rows(value)
+    if len(rows[0]) != 2:
+        raise Fault("is not a list of pairs [first, second].")
+    if len(rows) > MOST_ROWS:
+        raise Fault(f"has {len(rows)} pairs; at most {MOST_ROWS}.")
+    return rows
+
+
+NUMBER: Final = Value(read_number, _NUMBER, fallback=ONE)
+RANGING: Final = Value(read_number, {"type": ["number", "string"], "minLength": 1})
+"""A number that is a builtin's parameter too, where it may be a domain."""
+EXPRESSION: Final = Value(read_expression, _NUMBER, fallback=ONE)
+ROWS: Final = Value(read_rows, {"type": "array", "minItems": 1, "items": _ROW})
+PAIRS: Final = Value(_read_pairs, {"type": "array", "minItems": 1, "maxItems": MOST_ROWS, "items": {**_PAIR, "items": _NUMBER}})
+INTERVAL: Final = Value(
+    read_interval(infinite=True), {"$comment": "TOML's own inf is null in JSON.", **_PAIR, "items": _END}, fallback=(None, None)
+)
+FINITE: Final = Value(
+    read_interval(infinite=False), {**_PAIR, "items": {**_NUMBER, "not": {"enum": ["inf", "+inf", "-inf"]}}}, fallback=(ZERO, ONE)
+)
+NORM: Final = Value(read_norm, {"$ref": "#/definitions/norm"}, exact=False)
+PART: Final = Value(read_table, {"$ref": "#/definitions/part"}, exact=False)
+PARTS: Final = Value(read_part_tables, {"type": "array", "minItems": 1, "items": PART.schema}, exact=False)
+BOOLEAN: Final = Value(read_boolean, {"type": "boolean"}, exact=False)
+TEXT: Final = Value(read_string, {"type": "string", "minLength": 1, "maxLength": 500, "pattern": "\\S"}, exact=False)
+_INDICES: Final = {**_PAIR, "uniqueItems": True, "items": {"type": "integer", "minimum": 0}}
+
+
+def numbers(what: str, ranging: bool = False) -> str:
+    """A meaning, and what a number may be written as. ranging: whether a builtin takes a domain there."""
+    written = ' An integer, a decimal (taken as it is written), a fraction such as "887/500", or an expression such as "log(3)".'
+    return what + written + (' A builtin takes a domain too, such as "positive".' if ranging else "")
+
+
+def a_count(key: str, value: Expr, domains: Mapping[str, Domain]) -> Iterator[str]:
+    """A positive integer."""
+    return natural_faults(key, value, 1, domains)
+
+
+def at_least_two(key: str, value: Expr, domains: Mapping[str, Domain]) -> Iterator[str]:
+    """An integer from 2."""
+    return natural_faults(key, value, 2, domains)
+
+
+# -- densities -----------------------------------------------------------------------------------------------
+
+PROFILE: Final = Field(
+    "profile",
+    EXPRESSION,
+    "The density as an expression in the distance r >= 0 (a mixture's in v too), up to a constant factor; a mixture's with every factor "
+    "that depends on v, such as v**(-1/2)*exp(-r**2/(2*v)). Give this or log_profile.",
+    examples=("(1 + r**2/5)**(-4)",),
+    log="The logarithm of the profile, in r. Give this or profile.",
+    log_examples=("-r",),
+)
+DENSITY: Final = Field(
+    "density",
+    EXPRESSION,
+    "The density as an expression in z (a kernel's in y and theta), up to a constant factor; a kernel's with its normaliser. "
+    "Give this or log_density.",
+    examples=("exp(-abs(z))",),
+    log="The logarithm of the density. Give this or density.",
+)
+MIXING: Final = Field(
+    "mixing",
+    EXPRESSION,
+    "The density of v as an expression in v, up to a constant factor. Give this or log_mixing.",
+    log="The logarithm of the mixing density, in v. Give this or mixing.",
+)
+DIMENSION: Final = Field("dimension", RANGING, "The number of coordinates: a positive integer, or a parameter with a domain of such.")
+NORMED: Final = Field(
+    "norm", NORM, "The norm of the noise and of the sensitivity.", default=L2, unless=("dimension", ONE)
+)  # on the line all l_p norms are one
+NORM_OF_SENSITIVITY: Final = Field("norm", NORM, "The norm of the sensitivity alone; l1 where it is left out.", default=L1)
+SCALE: Final = Field(
+    "scale",
+    RANGING,
+    numbers(
+        "The noise is multiplied by this, a positive number. 1 where it is left out; the builtins laplace and discrete_laplace need it.",
+        True,
+    ),
+    default=ONE,
+    check=positive_faults,
+)
+SUPPORT: Final = Field(
+    "support",
+    INTERVAL,
+    'Where the density lives: [low, high]. "inf" and "-inf" are infinite ends.',
+    default=(None, None),
+    check=interval_faults,
+    examples=([0, "inf"],),
+)
+INTEGERS: Final = Field("integers", BOOLEAN, "Whether the noise lives on the integers. false where it is left out.", default=False)
+OUTPUT: Final = Field(
+    "output",
+    replace(INTERVAL, schema={key: value for key, value in INTERVAL.schema.items() if key != "$comment"}),
+    'The interval of outputs, [low, high]. "inf" and "-inf" are infinite ends.',
+    check=interval_faults,
+)
+INPUT: Final = Field("input", FINITE, "The interval of inputs theta, [low, high], both finite.", check=interval_faults)
+
+# -- finite mechanisms -----------------------------------------------------------------------------------------
+
+PROBABILITIES: Final = Field(
+    "rows", ROWS, 'The probabilities of the outputs, a row for each input. Every row sums to exactly 1; write fractions such as "1/3".'
+)
+ADJACENT: Final = Field(
+    "adjacent",
+    Value(read_adjacent, {"anyOf": [{"enum": ["all"]}, {"type": "array", "minItems": 1, "items": _INDICES}]}, exact=False),
+    'Which inputs are neighbours: "all", or pairs [i, j] of different rows, counted from 0. "all" where it is left out.',
+    default=None,
+)
+SCORES: Final = Field("scores", ROWS, "The score of every output, a row for each input. Give this, or points with a metric.", default=None)
+POINTS: Final = Field(
+    "points",
+    Value(read_points, {"type": "array", "minItems": 1, "items": {"anyOf": [_ROW, _NUMBER]}}),
+    "The points that are inputs and outputs at once; the score is minus the distance. A number is a point of the line.",
+    default=None,
+)
+METRIC: Final = Field(
+    "metric",
+    Value(read_metric, {"anyOf": [{"enum": list(METRICS)}, {"type": "array", "minItems": 1, "items": _ROW}]}, exact=False),
+    "The distance between points by name, or a matrix of distances.",
+    default=None,
+)
+BETA: Final = Field("beta", NUMBER, numbers("Probabilities are proportional to exp(beta * score)."))
+
+# -- numbers of builtins -----------------------------------------------------------------------------------------
+
+SIGMA: Final = Field("sigma", RANGING, numbers("The standard deviation of the noise, positive.", True), check=positive_faults)
+NU: Final = Field(
+    "nu",
+    RANGING,
+    numbers("Degrees of freedom, positive; of an elliptical process: V = nu/chi^2 with nu degrees of freedom.", True),
+    check=positive_faults,
+)
+EPSILON: Final = Field(
+    "epsilon",
+    RANGING,
+    numbers("Of the builtins staircase and knorm: their parameter. Of a guarantee: it holds at this epsilon (in nats) and at delta.", True),
+    check=positive_faults,
+)
+GAMMA: Final = Field("gamma", RANGING, numbers("Where the staircase steps, between 0 and 1.", True), check=range_faults)
+P: Final = Field("p", RANGING, numbers("The probability of the truth.", True), check=range_faults)
+K: Final = Field("k", RANGING, "The number of values, at least 2.", check=at_least_two)
+COLUMNS: Final = Field("columns", ROWS, "The unit ball of the noise's norm is the hull of + and - each of these points.", default=None)
+FACETS: Final = Field("facets", ROWS, "The unit ball of the noise's norm is where |<a, x>| <= 1 for each row a.", default=None)
+
+# -- guarantees --------------------------------------------------------------------------------------------------
+
+DELTA: Final = Field("delta", NUMBER, numbers("With epsilon, the delta of the guarantee. 0 where it is left out."), default=None)
+CURVE: Final = Field("curve", PAIRS, "Pairs [epsilon, delta], all of which hold.", default=None)
+RENYI: Final = Field("renyi", PAIRS, "Pairs [order, divergence] of a guarantee in Renyi divergence, each order above 1.", default=None)
+ZCDP: Final = Field("zcdp", NUMBER, numbers("rho of zero-concentrated differential privacy."), default=None)
+GDP: Final = Field("gdp", NUMBER, numbers("mu of Gaussian differential privacy."), default=None)
+BOUNDED_RANGE: Final = Field("bounded_range", NUMBER, numbers("eta of a bounded-range mechanism."), default=None)
+
+# -- combinators ---------------------------------------------------------------------------------------------------
+
+A_PART: Final = Field("part", PART, "The part: a table like [mechanism] with its own sensitivity (1 where it is left out) or query.")
+SEVERAL: Final = Field(
+    "parts", PARTS, "The parts, each a table like [mechanism] with its own sensitivity (1 where it is left out) or query."
+)
+RATE: Final = Field("rate", NUMBER, numbers("The fraction of the records in the sample, between 0 and 1."), check=range_faults)
+SCHEME: Final = Field(
+    "scheme",
+    Value(read_scheme, {"enum": [*SCHEMES, "without-replacement"]}, exact=False),
+    'How the sample is drawn. "poisson" where it is left out: each record independently, neighbours by adding or removing a record; '
+    '"without_replacement": a sample of fixed size, neighbours by replacing a record.',
+    default="poisson",
+)
+SIZE: Final = Field("size", NUMBER, "The number of records in which neighbours differ, a positive integer.", check=a_count)
+MAP: Final = Field("map", TEXT, "What the map is, for people.", default="")
+CONSTANT: Final = Field(
+    "constant", NUMBER, numbers("Of Lipschitz continuity: distances between inputs grow by at most this factor."), check=negative_faults
+)
+
+# -- what a part states, and a claim of a mechanism by itself -----------------------------------------------------
+
+TIMES: Final = Field("times", NUMBER, "How many times it is run, a positive integer. 1 where it is left out.", default=None, check=a_count)
+ADJACENCY: Final = Field(
+    "adjacency",
+    Value(read_choice(ADJACENCIES), {"enum": list(ADJACENCIES)}, exact=False),
+    "Which data are neighbours: by adding or removing a record, by replacing one, or at a distance of 1 in l1 or l2. A query needs it.",
+    default="",
+)
+SENSITIVITY: Final = Field(
+    "sensitivity", NUMBER, numbers("What the part's answer moves by between neighbours, in its norm. 1 where it is left out."), default=None
+)
+QUERY: Final = Field(
+    "query",
+    replace(ROWS, read=read_matrix),
+    "Linear queries on a histogram, one a row, instead of a sensitivity: that is derived exactly. Needs adjacency.",
+    default=None,
+)
+OF_A_PART: Final = (SENSITIVITY, QUERY, ADJACENCY, TIMES)

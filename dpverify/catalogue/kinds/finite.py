@@ -1,0 +1,247 @@
+"""Finitely many inputs and outputs, the exponential mechanism, and densities that depend on a number."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from fractions import Fraction
+from typing import Final
+
+from dpverify.catalogue.checks import may_be_negative, may_vanish, why_not
+from dpverify.catalogue.formulas.boxes import APPLY, Box, Cases, Fence, Ident, Number, Op, Sub, Words, brackets, comma, row
+from dpverify.catalogue.formulas.pieces import EQUAL, IN, PROBABILITY, TO, X, Y, held, matrix_named, within
+from dpverify.catalogue.formulas.typeset import ATOM, raised, symbol, typeset
+from dpverify.catalogue.kinds import fields
+from dpverify.catalogue.kinds.kind import Kind, Sensitivity, Starter, Values, itself
+from dpverify.catalogue.toml import Fields, shorten
+from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, add, call, div, mul, neg, num, power, sub, symbols
+from dpverify.trusted.language.model import Domain, Exponential, KaryResponse, Kernel, Table
+from dpverify.trusted.order.compare import certainly_equal, certainly_le, certainly_lt
+
+LISTED: Final = "which inputs are neighbours is the mechanism's `adjacent`. Leave sensitivity out."
+
+
+def _listed(mechanism: Table | Exponential, _: str) -> str:
+    pairs = mechanism.adjacent
+    return "every two inputs" if pairs is None else f"{len(pairs)} listed pairs of inputs, in both orders"
+
+
+def _pair_faults(adjacent: tuple[tuple[int, int], ...] | None, count: int) -> Iterator[str]:
+    for pair in adjacent or ():
+        if max(pair) >= count:
+            yield f"adjacent: {list(pair)} names a row beyond the {count} there are, counted from 0."
+
+
+# -- tables ----------------------------------------------------------------------------------------------------
+
+
+def _row_faults(table: Table, domains: Mapping[str, Domain]) -> Iterator[str]:
+    yield from _pair_faults(table.adjacent, len(table.rows))
+    for index, probabilities in enumerate(table.rows, 1):
+        for column, entry in enumerate(probabilities, 1):
+            if may_be_negative(entry, domains):
+                yield f"rows: entry {column} of row {index}, {shorten(entry)}, {why_not(entry, 'is negative', 'non-negative')}"
+        total = add(*probabilities)
+        if symbols(total) <= domains.keys() and not certainly_equal(total, ONE, domains):
+            near = f"sums to {shorten(total)}" if isinstance(total, Num) else "does not certainly sum to 1"
+            yield f'rows: row {index} {near}. The probabilities of a row sum to exactly 1; write fractions such as "1/3".'
+
+
+def _table_law(table: Table) -> Iterator[Box]:
+    yield row(PROBABILITY, EQUAL, Sub(Ident("P"), comma(X, Y)))
+    yield matrix_named(Ident("P"), table.rows, "a row for each input")
+
+
+TABLE = Kind(
+    model=Table,
+    what="Finitely many inputs and outputs, with their exact probabilities.",
+    fields=(fields.PROBABILITIES, fields.ADJACENT),
+    faults=_row_faults,
+    formula=_table_law,
+    plain=itself,
+    neighbours=_listed,
+    sensitivity=Sensitivity.NONE,
+    instead=LISTED,
+    starter=Starter(
+        brief="finitely many inputs and outputs, and the probability of each output on each input.",
+        mechanism="""\
+kind = "table"
+rows = [               # a row for every input: the exact probability of every output
+  ["1/2", "1/4", "1/4"],
+  ["1/4", "1/2", "1/4"],
+  ["1/4", "1/4", "1/2"],
+]
+adjacent = "all"       # which inputs are neighbours: "all", or pairs of rows counted from 0, such as [[0, 1], [1, 2]]
+""",
+    ),
+)
+
+
+def _kary_law(response: KaryResponse) -> Iterator[Box]:
+    lie = raised(div(sub(ONE, response.p), sub(response.k, ONE)))
+    yield row(PROBABILITY, EQUAL, Cases(((raised(response.p), row(Words("if "), Y, EQUAL, X)), (lie, Words("otherwise")))))
+    yield row(comma(X, Y), IN, Fence("{", comma(Number("1"), Words("…"), typeset(response.k)), "}"))
+
+
+KARY_RESPONSE = Kind(
+    model=KaryResponse,
+    what="k-ary randomized response: the truth with probability p, else one of the k - 1 others.",
+    fields=(fields.K, fields.P),
+    formula=_kary_law,
+    plain=itself,
+    neighbours=lambda response, _: "every two inputs",
+    sensitivity=Sensitivity.NONE,
+    instead=LISTED,
+)
+
+
+# -- a density that depends on a number --------------------------------------------------------------------------
+
+
+def _kernel_law(kernel: Kernel) -> Iterator[Box]:
+    theta = symbol("theta")
+    left = row(Ident("p"), APPLY, brackets(row(Y, Op("|"), theta)))
+    yield row(left, EQUAL, typeset(kernel.density))
+    yield from (*within(Y, kernel.output), *within(theta, kernel.input))
+
+
+def _thetas(_: Kernel, moved: str) -> str:
+    return f"inputs theta at most {moved} apart" if moved else "every two inputs"
+
+
+KERNEL = Kind(
+    model=Kernel,
+    what="A density in the output y and the input theta, its normaliser written out.",
+    fields=(fields.DENSITY, fields.OUTPUT, fields.INPUT),
+    formula=_kernel_law,
+    plain=itself,
+    neighbours=_thetas,
+    starter=Starter(
+        brief="outputs on a line or an interval, of any density that depends on the true answer.",
+        mechanism="""\
+kind = "kernel"
+density = "exp(-abs(y - theta)/b)/(b*(2 - exp(-theta/b) - exp((theta - 1)/b)))"
+                          # of the output y where theta is the true answer; its integral over y is 1
+output = [0, 1]           # where y lives
+input = [0, 1]            # where theta lives
+parameters = { b = 2 }    # a value for every other letter of the formula
+""",
+        claim="sensitivity = 1      # neighbouring inputs move theta by at most this; by all of the input where it is left out",
+    ),
+    variables={"y": "outcome", "theta": "theta"},
+)
+
+
+# -- the exponential mechanism -----------------------------------------------------------------------------------
+
+
+def _exponential(_: Kind, table: Fields, values: Values) -> Exponential | None:
+    scores, beta, adjacent, points, metric = (values[key] for key in ("scores", "beta", "adjacent", "points", "metric"))
+    if table.has("scores"):
+        if table.has("points") or table.has("metric"):
+            table.fault("give scores, or points with a metric, not both.")
+        return None if scores is None else Exponential(scores, beta, adjacent)
+    if not table.has("points") and not table.has("metric"):
+        table.fault("give scores, or points with a metric: they are missing.")
+        return None
+    if not table.has("metric"):
+        table.fault("metric is missing.")
+    elif isinstance(metric, str) and not table.has("points"):
+        table.fault("points is missing.")
+    if metric is None or not (points or isinstance(metric, tuple)):
+        return None
+    distances = metric if isinstance(metric, tuple) else _distances(points, metric)
+    if points and len(points) != len(distances):
+        table.fault(f"metric: {len(distances)} rows of distances for {len(points)} points.")
+    name = metric if isinstance(metric, str) else "given"
+    return Exponential(tuple(tuple(map(neg, row)) for row in distances), beta, adjacent, points or (), name)
+
+
+_DISTANCES: Final[Mapping[str, Callable[[list[Expr]], Expr]]] = {
+    "l1": lambda gaps: add(*gaps),
+    "l2": lambda gaps: power(add(*(power(gap, num(2)) for gap in gaps)), Num(Fraction(1, 2))),
+    "linf": lambda gaps: call("max", *gaps),
+    "discrete": lambda gaps: ZERO if all(gap == ZERO for gap in gaps) else ONE,
+}
+
+
+def _distances(points: tuple[tuple[Expr, ...], ...], metric: str) -> tuple[tuple[Expr, ...], ...]:
+    return tuple(tuple(_DISTANCES[metric]([call("abs", sub(a, b)) for a, b in zip(p, q, strict=True)]) for q in points) for p in points)
+
+
+def close_pairs(table: Fields, mechanism: Exponential, sensitivity: Expr) -> tuple[tuple[int, int], ...]:
+    """The pairs of points at a distance of at most `sensitivity`."""
+    pairs = []
+    for i, line in enumerate(mechanism.scores):
+        for j in range(i + 1, len(line)):
+            distance = neg(line[j])
+            if symbols(distance) | symbols(sensitivity) or not (certainly_le(distance, sensitivity) or certainly_lt(sensitivity, distance)):
+                table.fault(f"sensitivity: whether points {i} and {j} are within it is not decided. List the pairs as `adjacent`.")
+                return ()
+            if certainly_le(distance, sensitivity):
+                pairs.append((i, j))
+    if not pairs:
+        table.fault("sensitivity: no two points are that close, so no inputs are neighbours.")
+    return tuple(pairs)
+
+
+def _score_faults(mechanism: Exponential, domains: Mapping[str, Domain]) -> Iterator[str]:
+    yield from _pair_faults(mechanism.adjacent, len(mechanism.scores))
+    if may_be_negative(mechanism.beta, domains):
+        yield f"beta = {shorten(mechanism.beta)} {why_not(mechanism.beta, 'is negative', 'non-negative')}"
+    if mechanism.metric != "given":
+        return
+    d = [[neg(score) for score in row] for row in mechanism.scores]
+    size = range(len(d))
+    if len(d[0]) != len(d):
+        yield "metric: the matrix of distances is not square."
+    elif any(d[i][i] != ZERO for i in size) or any(d[i][j] != d[j][i] for i in size for j in size):
+        yield "metric: distances must be symmetric, and 0 from a point to itself."
+    elif any(may_vanish(d[i][j], domains) for i in size for j in size if i != j):
+        yield "metric: the distance between two points must be positive."
+
+
+def _exponential_law(mechanism: Exponential) -> Iterator[Box]:
+    score = row(Ident("s"), APPLY, brackets(comma(X, Y)))
+    where = [matrix_named(Ident("s"), mechanism.scores, "a row for each input")]
+    sign: Expr = ONE
+    if mechanism.metric in _SAID:
+        sign, a = num(-1), Ident("a")
+        score = row(Ident("d"), APPLY, brackets(comma(Sub(a, X), Sub(a, Y))))
+        where = [row(Ident("d"), Words(f" {_SAID[mechanism.metric]}")), matrix_named(a, mechanism.points, "a row for each point")]
+    shape = call("exp", mul(sign, mechanism.beta, held("score")))
+    yield row(PROBABILITY, TO, typeset(shape, {held("score").name: (score, ATOM)}))
+    yield from where
+
+
+_SAID: Final = {"l1": "the l1 distance", "l2": "the l2 distance", "linf": "the l∞ distance", "discrete": "1 between two points"}
+
+
+EXPONENTIAL = Kind(
+    model=Exponential,
+    what="The exponential mechanism: probabilities proportional to exp(beta * score).",
+    fields=(fields.SCORES, fields.POINTS, fields.METRIC, fields.BETA, fields.ADJACENT),
+    conditions={
+        "if": {"required": ["scores"]},
+        "then": {"not": {"anyOf": [{"required": ["points"]}, {"required": ["metric"]}]}},
+        "else": {"required": ["metric"], "if": {"properties": {"metric": {"type": "string"}}}, "then": {"required": ["points"]}},
+    },
+    build=_exponential,
+    faults=_score_faults,
+    formula=_exponential_law,
+    plain=itself,
+    neighbours=_listed,
+    starter=Starter(
+        brief="the exponential mechanism: outputs by their scores.",
+        mechanism="""\
+kind = "exponential"
+scores = [             # a row for every input: the score of every output; the probabilities are proportional to exp(beta*score)
+  [3, 1, 0],
+  [2, 2, 1],
+  [3, 2, 1],
+]
+beta = "1/2"
+adjacent = "all"       # which inputs are neighbours: "all", or pairs of rows counted from 0, such as [[0, 1], [1, 2]]
+""",
+    ),
+    arguments=("scores", "beta", "adjacent", "points", "metric"),
+)

@@ -1,0 +1,139 @@
+"""Builtins: names for models. A kind whose density is known in closed form needs no more than a row here."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any, Final
+
+from dpverify.catalogue.kinds import fields
+from dpverify.catalogue.kinds.fields import Field
+from dpverify.catalogue.kinds.kind import Builtin, Starter
+from dpverify.trusted.language.expr import ONE, Expr, Num, Pow, Sym, add, call, div, mul, neg, num, power, sub
+from dpverify.trusted.language.model import L1, L2, KaryResponse, Mechanism, Product, Radial, Staircase, Table, Translation
+
+WHAT: Final = "A model by its name."
+
+_R, _Z = Sym("r"), Sym("z")
+_SCALE: Final = Field("scale", fields.RANGING, fields.SCALE.meaning, check=fields.SCALE.check)
+_DIMENSION: Final = fields.DIMENSION.optional()
+Parameters = Mapping[str, Expr]
+
+
+def _laplace(p: Parameters) -> Mechanism:
+    dimension = p.get("dimension", ONE)
+    if dimension == ONE:
+        return Radial(call("exp", neg(_R)), L1, ONE, p["scale"])
+    return Product(call("exp", neg(div(call("abs", _Z), p["scale"]))), dimension)
+
+
+def _gaussian(p: Parameters) -> Mechanism:
+    return Radial(call("exp", mul(Num(Fraction(-1, 2)), power(_R, num(2)))), L2, p.get("dimension", ONE), p["sigma"])
+
+
+def _discrete_laplace(p: Parameters) -> Mechanism:
+    return Translation(call("exp", neg(div(call("abs", _Z), p["scale"]))), integers=True)
+
+
+def _discrete_gaussian(p: Parameters) -> Mechanism:
+    return Translation(call("exp", neg(div(power(_Z, num(2)), mul(num(2), power(p["sigma"], num(2)))))), integers=True)
+
+
+def _randomized_response(p: Parameters) -> Mechanism:
+    truth, lie = p["p"], sub(ONE, p["p"])
+    return Table(((truth, lie), (lie, truth)))
+
+
+def _student_t(p: Parameters) -> Mechanism:
+    nu, d = p["nu"], p["dimension"]
+    exponent = mul(Num(Fraction(-1, 2)), add(nu, d))
+    return Radial(Pow(add(ONE, div(power(_R, num(2)), nu)), exponent), L2, d, p.get("scale", ONE))
+
+
+def _knorm(p: Parameters) -> Mechanism:
+    """On the line, until the reader puts the body in (theory#gauges)."""
+    return Radial(call("exp", neg(mul(p["epsilon"], _R))), L1, ONE)
+
+
+def given(key: str) -> dict[str, Any]:
+    """That a key stands in the table, or among its parameters."""
+    return {"anyOf": [{"required": [key]}, {"properties": {"parameters": {"required": [key]}}, "required": ["parameters"]}]}
+
+
+_ONE_BODY: Final = (
+    {"anyOf": [given("columns"), given("facets")]},
+    {"not": {"allOf": [given("columns"), given("facets")]}},
+)
+
+BUILTINS: Final[Mapping[str, Builtin]] = {
+    row.name: row
+    for row in (
+        Builtin("laplace", "Laplace noise; of dimension d, one a coordinate.", (_SCALE, _DIMENSION), _laplace),
+        Builtin(
+            "gaussian",
+            "Gaussian noise of standard deviation sigma.",
+            (fields.SIGMA, _DIMENSION),
+            _gaussian,
+            note="never private at delta 0",
+        ),
+        Builtin("discrete_laplace", "The two-sided geometric noise on the integers.", (_SCALE,), _discrete_laplace),
+        Builtin("discrete_gaussian", "The discrete Gaussian on the integers.", (fields.SIGMA,), _discrete_gaussian, note="as gaussian"),
+        Builtin(
+            "staircase",
+            "The staircase noise of Geng and Viswanath, of sensitivity 1.",
+            (fields.EPSILON, fields.GAMMA),
+            lambda p: Staircase(p["epsilon"], p["gamma"]),
+            answers_queries=False,
+        ),
+        Builtin(
+            "randomized_response",
+            "One bit, told truly with probability p.",
+            (fields.P,),
+            _randomized_response,
+            answers_queries=False,
+        ),
+        Builtin(
+            "k_randomized_response",
+            "One of k values, told truly with probability p.",
+            (fields.K, fields.P),
+            lambda p: KaryResponse(p["k"], p["p"]),
+            answers_queries=False,
+        ),
+        Builtin(
+            "student_t",
+            "Multivariate t noise with nu degrees of freedom.",
+            (fields.NU, fields.DIMENSION, fields.SCALE),
+            _student_t,
+        ),
+        Builtin(
+            "knorm",
+            "K-norm noise, of density proportional to exp(-epsilon * norm); the body as columns or facets.",
+            (fields.EPSILON, fields.COLUMNS, fields.FACETS),
+            _knorm,
+            note="columns or facets",
+            conditions=_ONE_BODY,
+        ),
+    )
+}
+"""Each builtin by its name."""
+
+
+def _names() -> str:
+    """A comment with every name, and the keys that it needs."""
+    needs = {name: ", ".join(field.name for field in row.fields if field.required) for name, row in BUILTINS.items()}
+    told = ", ".join(f"{name} ({needs[name]}{'; ' * bool(row.note)}{row.note})" for name, row in BUILTINS.items())
+    lines = textwrap.wrap(f"The names, with what each needs: {told}.", 130, break_on_hyphens=False)
+    return "".join(f"# {line}\n" for line in lines)
+
+
+STARTER: Final = Starter(
+    brief="a mechanism with a name.",
+    mechanism=_names()
+    + """\
+kind = "builtin"
+name = "discrete_laplace"
+parameters = { scale = 2 }
+""",
+    claim="sensitivity = 1      # neighbouring inputs move the true answer by at most this",
+)

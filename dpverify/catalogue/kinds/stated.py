@@ -1,0 +1,159 @@
+"""Mechanisms of which only a guarantee is known, or nothing but an implementation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final
+
+from dpverify.catalogue.checks import may_be_negative, range_faults, why_not
+from dpverify.catalogue.formulas.boxes import APPLY, MINUS, Box, Fence, Fraction, Ident, Number, Op, Sub, Words, brackets, row
+from dpverify.catalogue.formulas.pieces import AT_MOST, IN, MOST_ENTRIES, OF_X, PRIMED, M, X, Y, held
+from dpverify.catalogue.formulas.typeset import ATOM, raised, typeset
+from dpverify.catalogue.kinds import fields
+from dpverify.catalogue.kinds.kind import Kind, Sensitivity, Starter, Values, itself
+from dpverify.catalogue.toml import Fields, shorten
+from dpverify.trusted.language.expr import ZERO, Expr, Num, Sym, call, mul
+from dpverify.trusted.language.model import Domain, Guarantee, Sampled
+
+# -- guarantees ------------------------------------------------------------------------------------------------
+
+_MEASURES: Final = ("epsilon", "curve", "zcdp", "gdp", "renyi", "bounded_range")
+
+
+def _guarantee(_: Kind, table: Fields, values: Values) -> Guarantee | None:
+    """One measure, and its numbers."""
+    key = next((name for name in _MEASURES if values[name] is not None), None)
+    if key not in ("epsilon", None) and table.has("delta"):
+        table.fault(f"delta goes with epsilon, not with {key}.")
+    if key is None:
+        return None
+    if key == "epsilon":
+        return Guarantee("approximate", ((values["epsilon"], values["delta"] or ZERO),))
+    if key in ("curve", "renyi"):
+        return Guarantee("approximate" if key == "curve" else key, values[key])
+    return Guarantee(key, ((values[key],),))
+
+
+def _guarantee_faults(known: Guarantee, domains: Mapping[str, Domain]) -> Iterator[str]:
+    for numbers in known.rows:
+        first = numbers[0]
+        if known.measure == "renyi" and not isinstance(first, Num):
+            yield f"renyi: the order {shorten(first)} is not a rational number."
+        elif known.measure == "renyi" and isinstance(first, Num) and first.value <= 1:
+            yield f"renyi: the order {shorten(first)} is not above 1. Leave divergences of other orders out."
+        elif known.measure != "renyi" and may_be_negative(first, domains):
+            name = "epsilon" if known.measure == "approximate" else known.measure
+            yield f"{name} = {shorten(first)} {why_not(first, 'is negative', 'non-negative')}"
+        if known.measure == "renyi" and may_be_negative(numbers[1], domains):
+            yield f"renyi: the divergence {shorten(numbers[1])} {why_not(numbers[1], 'is negative', 'non-negative')}"
+        if known.measure == "approximate":
+            yield from range_faults("delta", numbers[1], domains)
+
+
+def _guarantee_law(guarantee: Guarantee) -> Iterator[Box]:
+    yield from (_STATEMENTS[guarantee.measure](*numbers) for numbers in guarantee.rows[:MOST_ENTRIES])
+    if len(guarantee.rows) > MOST_ENTRIES:
+        yield Words(f"and {len(guarantee.rows) - MOST_ENTRIES} more")
+
+
+def _approximate(epsilon: Expr, delta: Expr) -> Box:
+    there, here = (_event(row(M, APPLY, brackets(at), IN, Ident("S"))) for at in (X, PRIMED))
+    bound = row(there, AT_MOST, typeset(mul(call("exp", epsilon), held("event")), {held("event").name: (here, ATOM)}))
+    return bound if delta == ZERO else row(bound, Op("+"), typeset(delta))
+
+
+def _event(inside: Box) -> Box:
+    return row(Ident("Pr"), APPLY, Fence("[", inside, "]"))
+
+
+def _divergence(order: Expr, most: Expr) -> Box:
+    pair = row(M, OF_X, Op("‖"), M, APPLY, brackets(PRIMED))
+    return row(Sub(Ident("D"), raised(order)), APPLY, brackets(pair), AT_MOST, typeset(most))
+
+
+def _zcdp(rho: Expr) -> Box:
+    order = Sym("alpha")
+    return row(_divergence(order, mul(rho, order)), Words(" for every "), typeset(order), Op(">"), Number("1"))
+
+
+def _gdp(mu: Expr) -> Box:
+    shown = typeset(mu)
+    return row(M, Words(" is "), shown, Words("-GDP: no easier to tell apart than N(0, 1) and N("), shown, Words(", 1)"))
+
+
+def _bounded_range(eta: Expr) -> Box:
+    there, here = (row(Ident("p"), APPLY, brackets(row(Y, Op("|"), at))) for at in (X, PRIMED))
+    loss = row(Ident("log"), APPLY, brackets(Fraction(there, here)))
+    largest, smallest = (row(Sub(Ident(name), Y), Words(" "), loss) for name in ("max", "min"))
+    return row(largest, MINUS, smallest, AT_MOST, typeset(eta))
+
+
+_STATEMENTS: Final[Mapping[str, Callable[..., Box]]] = {
+    "approximate": _approximate, "renyi": _divergence, "zcdp": _zcdp, "gdp": _gdp, "bounded_range": _bounded_range,
+}  # fmt: skip
+
+
+GUARANTEE = Kind(
+    model=Guarantee,
+    what="A mechanism of which only a guarantee is known. It is assumed, not proved.",
+    fields=(
+        fields.EPSILON.optional(),
+        fields.DELTA,
+        fields.CURVE,
+        fields.ZCDP,
+        fields.GDP,
+        fields.RENYI,
+        fields.BOUNDED_RANGE,
+    ),
+    one_of=(_MEASURES,),
+    conditions={"dependencies": {"delta": ["epsilon"]}},
+    build=_guarantee,
+    faults=_guarantee_faults,
+    formula=_guarantee_law,
+    plain=itself,
+    neighbours=lambda known, moved: "those of the stated guarantee",
+    sensitivity=Sensitivity.NONE,
+    instead="a guarantee already speaks of neighbours. For inputs further apart use the kind group.",
+    starter=Starter(
+        brief="a mechanism of which only a guarantee is known.",
+        mechanism="""\
+# Only this is known of the mechanism, and it is assumed, not proved.
+kind = "guarantee"
+epsilon = 1                                 # with delta = ... beside it, where it is not 0; or one of these instead:
+# curve = [["1/2", "1e-3"], [1, "1e-6"]]    # (epsilon, delta), several that hold together
+# zcdp = "1/8"                              # rho
+# gdp = "1/2"                               # mu of Gaussian differential privacy
+# renyi = [[2, "1/4"], [8, 1]]              # (alpha, epsilon of that order)
+# bounded_range = 1                         # eta
+""",
+        audit="pairs = [[[10], [11]]]    # neighbouring inputs: what the sampler is called with",
+    ),
+)
+
+# -- samplers --------------------------------------------------------------------------------------------------
+
+
+def _sampled_law(_: Sampled) -> Iterator[Box]:
+    yield row(Y, Op("∼"), M, OF_X)
+    yield Words("a sampled implementation without a declared law")
+
+
+def _given(_: Sampled, moved: str) -> str:
+    return f"answers at most {moved} apart" if moved else "the inputs that the audit is given"
+
+
+SAMPLED = Kind(
+    model=Sampled,
+    what="No declaration, only a sampled implementation: the [audit] table says where it is.",
+    formula=_sampled_law,
+    plain=itself,
+    neighbours=_given,
+    starter=Starter(
+        brief="an implementation that declares nothing, audited from the outside.",
+        mechanism="""\
+kind = "sampled"    # nothing is declared: `dpverify verify` cannot decide, and `dpverify audit` looks for violations from the outside
+""",
+        audit="pairs = [[[10], [11]]]             # neighbouring inputs: what the sampler is called with; more pairs, more is looked at",
+        declared=False,
+    ),
+)

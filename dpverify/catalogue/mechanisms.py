@@ -1,0 +1,353 @@
+"""Tables of mechanisms, with their parameters and parts, to models. Where they come from, a file or Python, is not looked at."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, Final, assert_never
+
+from dpverify.catalogue.checks import (
+    grown,
+    may_be_negative,
+    natural_faults,
+    positive_faults,
+    substituted,
+    why_not,
+)
+from dpverify.catalogue.kinds import BUILTIN, KINDS, dimension_of, is_combinator, mechanism_faults, of, read, read_kind
+from dpverify.catalogue.kinds.fields import NUMBER, PART, PARTS, TIMES, Field
+from dpverify.catalogue.kinds.finite import close_pairs
+from dpverify.catalogue.kinds.kind import Kind, Sensitivity
+from dpverify.catalogue.kinds.named import BUILTINS
+from dpverify.catalogue.toml import Fields, meant, shorten, show
+from dpverify.catalogue.values import (
+    BODIES,
+    read_choice,
+    read_matrix,
+    read_norm,
+    read_number,
+    read_table,
+    read_value_or_domain,
+)
+from dpverify.trusted.language.errors import ExprError, SpecError
+from dpverify.trusted.language.expr import (
+    FUNCTIONS,
+    ONE,
+    Expr,
+    Num,
+    Sym,
+    num,
+    symbols,
+)
+from dpverify.trusted.language.model import (
+    L2,
+    Combinator,
+    Compose,
+    Domain,
+    Exponential,
+    Mechanism,
+    Part,
+    Query,
+    Radial,
+    Sampled,
+    kind_name,
+)
+from dpverify.trusted.order.queries import ADJACENCIES, query_faults
+from dpverify.trusted.parts.runs import adjacency_faults
+
+MAX_PARAMETERS: Final = 1000
+
+
+def from_table(name: str, table: Mapping[str, Any], domains: Mapping[str, Domain]) -> Mechanism:
+    """The mechanism of a table that Python has written, in its parameters. Raises SpecError listing all that is wrong with it."""
+    reader = Mechanisms()
+    reader.domains = dict(domains)
+    reader.read_kind = read_choice((*KINDS, BUILTIN))  # those too that files know by the names of builtins
+    mechanism = reader._declared(Fields(table, name, reader.faults))
+    if reader.faults or mechanism is None:
+        raise SpecError(reader.faults)
+    return mechanism
+
+
+class Mechanisms:
+    """Reads mechanisms and their parts; what is wrong is collected. values, domains: of the parameters that are known so far."""
+
+    def __init__(self) -> None:
+        self.faults: list[str] = []
+        self.values: dict[str, Expr] = {}
+        self.domains: dict[str, Domain] = {}
+        self.inner: set[str] = set()
+        self.broken: set[str] = set()
+        self.helpers: dict[str, str] = {}
+        self.words: list[str] = []
+        self.adjacency = ""
+        self.read_kind: Callable[[Any], str] = read_kind
+
+    def used(self, table: Fields) -> Mechanism | None:
+        """A declaration in Python."""
+        table.taken.update(table.data)
+        table.fault("use: a declaration in Python names no other. Import it.")
+        return None
+
+    def mechanism(self, table: Fields) -> Mechanism | None:
+        """The mechanism with its parameters put in; None where it cannot even be told what it is."""
+        try:
+            mechanism = self._declared(table)
+            if mechanism is None:
+                return None
+            mechanism = substituted(mechanism, self.values)
+            for fault in mechanism_faults(mechanism, self.domains, self.broken):
+                table.fault(fault)
+        except ExprError as error:
+            table.fault(str(error))
+            return None
+        return mechanism
+
+    def _declared(self, table: Fields) -> Mechanism | None:
+        """The mechanism as it is written, in its parameters."""
+        mechanism = None
+        kind = "" if table.has("use") else table.need("kind", self.read_kind, None)
+        if kind == "":
+            mechanism = self.used(table)
+        elif kind == BUILTIN:
+            mechanism = self._builtin(table)
+        else:
+            declared = None if kind is None else KINDS[kind]
+            self.parameters(table, table.may("parameters", read_table, {}), {} if declared is None else declared.symbols)
+            if declared is None:
+                return None  # what the other keys mean is not known
+            values = self._values(declared, table) if is_combinator(declared) else read(declared, table)
+            mechanism = declared.build(declared, table, values)
+        table.done()
+        return mechanism
+
+    def _values(self, kind: Kind, table: Fields) -> dict[str, Any]:
+        """What stands under the keys of a combinator, the parameters of its own table put in; its parts may use them too."""
+        self.adjacency = table.may("adjacency", read_choice(ADJACENCIES), "")
+        values = read(kind, table)
+        for field in kind.fields:
+            value = values[field.name]
+            if value is None:
+                continue
+            if field.value is PART:
+                values[field.name] = self._part(value, f"{table.where}, part")
+            elif field.value is PARTS:
+                parts = [self._part(data, f"{table.where}, part {number}") for number, data in enumerate(value, 1)]
+                values[field.name] = None if None in parts else tuple(parts)
+            elif field.value is NUMBER:
+                values[field.name] = self._amount(table, field, value)
+        return values
+
+    def _amount(self, table: Fields, field: Field, value: Expr) -> Expr:
+        """A number of a combinator or of a part, with the parameters put in."""
+        value = grown(value, self.values)
+        free = sorted(symbols(value) - self.domains.keys() - self.broken)
+        if free:
+            table.fault(f"{field.name} = {shorten(value)} has the free symbol {free[0]!r}. Give it in parameters.")
+        elif field.check is not None:
+            for fault in field.check(field.name, value, self.domains):
+                table.fault(fault)
+        return value
+
+    def _times(self, table: Fields) -> Expr:
+        times = table.may("times", read_number, None)
+        return ONE if times is None else self._amount(table, TIMES, times)
+
+    def _part(self, data: Mapping[str, Any] | None, where: str) -> Part | None:
+        """One part: a mechanism, with its own sensitivity (1 where it is not stated), query, adjacency and times."""
+        if data is None:
+            return None
+        outer, table = dict(self.values), Fields(data, where, self.faults)
+        sensitivity = table.may("sensitivity", read_number, None)
+        rows = table.may("query", read_matrix, None)
+        adjacency = table.may("adjacency", read_choice(ADJACENCIES), "")
+        # a composition counts for itself
+        times = ONE if data.get("kind") == kind_name(Compose) else self._times(table)
+        before = len(self.faults)
+        stated, everything = self.adjacency, dict(self.domains)
+        # what another part lets range is not this one's to use
+        self.domains = {name: domain for name, domain in everything.items() if name not in self.inner}
+        visible = set(self.domains)
+        mechanism = self._declared(table)
+        self.adjacency = stated
+        try:
+            if mechanism is not None:
+                mechanism = substituted(mechanism, self.values)
+                for fault in mechanism_faults(mechanism, self.domains, self.broken):
+                    table.fault(fault)
+            sensitivity = None if sensitivity is None else grown(sensitivity, self.values)
+        except ExprError as error:
+            table.fault(str(error))
+        self.values = outer
+        known = set(self.domains)
+        self.inner |= known - visible
+        self.domains = {**everything, **self.domains}
+        if sensitivity is not None and not symbols(sensitivity) <= known:
+            table.fault(f"sensitivity = {shorten(sensitivity)} has the free symbol {min(symbols(sensitivity) - known)!r}.")
+        elif sensitivity is not None and may_be_negative(sensitivity, self.domains):
+            table.fault(f"sensitivity = {shorten(sensitivity)} {why_not(sensitivity, 'is negative', 'non-negative')}")
+        query = None
+        if table.has("query"):
+            if sensitivity is not None:
+                table.fault("give sensitivity or query, not both: the query's sensitivity is derived.")
+            if not adjacency:
+                table.fault(f"a query needs its adjacency: one of {', '.join(ADJACENCIES)}.")
+            if rows is None or mechanism is None:
+                return None
+            query, adjacency = Query(rows, adjacency), ""
+        elif sensitivity is None and mechanism is not None and of(mechanism).sensitivity in (Sensitivity.ANSWER, Sensitivity.NEEDED):
+            sensitivity = ONE
+        if isinstance(mechanism, Sampled):
+            table.fault("kind: a part must say what it is; a sampler alone declares nothing.")
+        if mechanism is None or len(self.faults) > before:
+            return None
+        if isinstance(mechanism, Combinator):
+            if sensitivity not in (None, ONE) or query is not None:
+                table.fault("sensitivity: the parts inside have their own; state it there.")
+            sensitivity = None
+        else:
+            mechanism, sensitivity = self.with_sensitivity(table, mechanism, sensitivity, query, adjacency)
+        return None if len(self.faults) > before else Part(mechanism, sensitivity, query, adjacency, times)
+
+    def parameters(self, table: Fields, parameters: Mapping[str, Any], variables: Mapping[str, tuple[str, ...]]) -> None:
+        """Give every parameter its value or its domain; values may be expressions in other parameters."""
+        bound = {name for names in variables.values() for name in names}
+        given = Fields(parameters, f"{table.where}, parameters", self.faults)
+        if len(parameters) > MAX_PARAMETERS:
+            given.fault(f"{len(parameters)} parameters; at most {MAX_PARAMETERS}.")
+            self.broken.update(parameters)
+            return
+        stated: dict[str, Expr] = {}
+        for name in parameters:
+            if not re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII) or name in FUNCTIONS or name == "pi":
+                given.fault(f"{show(name)} cannot name a parameter. Use letters, digits and _, and no function's name.")
+            elif name in bound:
+                given.fault(f"{name} is this kind's variable. Give the parameter another name.")
+            value = given.may(name, read_value_or_domain, None)
+            if isinstance(value, Domain):
+                if name in self.domains or name in self.inner or name in self.values:
+                    given.fault(
+                        f"{name} has a domain or a value in another place of this file already: which one a claim means is not clear. "
+                        "Give each its own name in the outermost parameters, and write that name here."
+                    )
+                self.domains[name] = value
+            elif value is None:
+                self.broken.add(name)
+            else:
+                stated[name] = grown(value, self.values)  # of the tables around this one
+        self._resolve(given, stated)
+
+    def _resolve(self, given: Fields, stated: dict[str, Expr]) -> None:
+        """Substitute parameters in each other's values until none is left but those with a domain."""
+        left = dict(stated)
+        while left:
+            ready = [name for name, value in left.items() if not symbols(value) & left.keys()]
+            if not ready:
+                how = "are defined by each other" if len(left) > 1 else "is defined by itself"
+                given.fault(f"{', '.join(sorted(left))} {how}. Give one a value or a domain.")
+                self.broken.update(left)
+                return
+            for name in ready:
+                value = left.pop(name)
+                unknown = sorted(symbols(value) - self.domains.keys() - stated.keys() - self.broken)
+                if unknown:
+                    given.fault(f"{name} = {shorten(value)} has the free symbol {unknown[0]!r}. Give it a value here.")
+                    self.broken.add(name)
+                    continue
+                try:
+                    self.values[name] = grown(value, self.values)
+                except ExprError as error:
+                    given.fault(f"{name}: {error}")
+                    self.broken.add(name)
+
+    def _builtin(self, table: Fields) -> Mechanism | None:
+        name = table.need("name", read_choice(tuple(BUILTINS)), None)
+        raw = dict(table.may("parameters", read_table, {}))
+        if name is None:
+            table.taken.update(table.data)
+            return None
+        builtin = BUILTINS[name]
+        own = {field.name: field for field in builtin.fields}
+        numbers = {key: field for key, field in own.items() if key not in BODIES}
+        for key, field in numbers.items():
+            if table.has(key):
+                table.taken.add(key)
+                if key not in raw:
+                    raw[key] = table.data[key]
+                elif table.data[key] != key:  # k = "k" names the parameter k
+                    table.fault(f"{key} stands both in [mechanism] and in its parameters. Give it once.")
+            elif key not in raw and field.required:
+                table.fault(f"the builtin {name} needs {key}.{meant(key, raw)}")
+        self.helpers |= {key: f"the builtin {name} has no {key}.{meant(key, own)}" for key in raw if key not in own}
+        self.words += [value for value in raw.values() if isinstance(value, str)]
+        norm = L2
+        if own.keys() >= set(BODIES):
+            bodies = {**{key: raw.pop(key) for key in BODIES if key in raw}, **{key: table.data[key] for key in BODIES if table.has(key)}}
+            table.taken.update(BODIES)
+            norm = Fields({"columns or facets": bodies}, table.where, self.faults).need("columns or facets", read_norm, L2)
+        # A parameter with a domain becomes a symbol of its name; one that is named as a function needs another.
+        renamed = {key: f"{key}_" if key in FUNCTIONS else key for key in raw}
+        self.parameters(table, {renamed[key]: value for key, value in raw.items()}, {"": ("r", "z")})
+        parameters = {key: self.values.get(symbol, Sym(symbol)) for key, symbol in renamed.items()}
+        positive = {key: field.check for key, field in numbers.items() if key in parameters and field.check is positive_faults}
+        faults = [fault for key, check in positive.items() for fault in check(key, parameters[key], self.domains)]
+        for fault in faults:
+            table.fault(fault)
+        needed = {key for key, field in numbers.items() if field.required}
+        if faults or not parameters.keys() >= needed or self.broken & set(renamed.values()):
+            return None
+        mechanism = builtin.build(parameters)
+        if isinstance(mechanism, Radial) and norm.matrix:
+            return replace(mechanism, norm=norm, dimension=num(len(norm.matrix[0])))
+        return mechanism
+
+    def with_sensitivity(
+        self, table: Fields, mechanism: Mechanism, sensitivity: Expr | None, query: Query | None, adjacency: str
+    ) -> tuple[Mechanism, Expr | None]:
+        """What the claim's sensitivity means for the kind: the noise's norm, the pairs of a metric, or nothing."""
+        kind = of(mechanism)
+        if query is not None:
+            if kind.sensitivity is not Sensitivity.ANSWER:
+                table.fault("query: only additive noise answers a query.")
+            elif not isinstance(dimension := dimension_of(mechanism), Num):
+                table.fault("query: the dimension must be a number. Give the mechanism one.")
+            elif not list(natural_faults("dimension", dimension, 1, self.domains)):
+                for fault in query_faults(query, int(dimension.value)):
+                    table.fault(fault)
+            return mechanism, None
+        if is_combinator(kind):
+            self._with_adjacency(table, mechanism, adjacency)
+        if isinstance(mechanism, Exponential) and mechanism.metric:
+            return self._among_points(table, mechanism, sensitivity)
+        match kind.sensitivity:
+            case Sensitivity.ANSWER | Sensitivity.NEEDED:
+                if sensitivity is None:
+                    table.fault(f"sensitivity is missing: additive noise needs it, or a query.{meant('sensitivity', table.data)}")
+                return mechanism, sensitivity
+            case Sensitivity.ONE:
+                return mechanism, sensitivity or ONE
+            case Sensitivity.OPTIONAL:
+                return mechanism, sensitivity
+            case Sensitivity.NONE:
+                if sensitivity not in (None, ONE):
+                    table.fault(f"sensitivity: {kind.instead}")
+                return mechanism, None
+            case never:
+                assert_never(never)
+
+    def _with_adjacency(self, table: Fields, mechanism: Mechanism, adjacency: str) -> None:
+        """What the parts of a combinator say of neighbours must fit what is said outside."""
+        if adjacency and self.adjacency not in ("", adjacency):
+            table.fault(f"adjacency = {show(adjacency)}, but the mechanism states {show(self.adjacency)}.")
+        for fault in adjacency_faults(mechanism, adjacency or self.adjacency):
+            table.fault(f"adjacency: {fault}")
+
+    def _among_points(self, table: Fields, mechanism: Exponential, sensitivity: Expr | None) -> tuple[Mechanism, Expr | None]:
+        """Neighbours are all points, those listed, or those within the sensitivity: the scores say the rest."""
+        plain = replace(mechanism, points=(), metric="")
+        if sensitivity is None:
+            return plain, None
+        if mechanism.adjacent is not None:
+            table.fault("sensitivity: the mechanism already lists its adjacent pairs. Give one or the other.")
+        return replace(plain, adjacent=close_pairs(table, mechanism, sensitivity)), None

@@ -1,0 +1,111 @@
+"""Which searches are for which kind of mechanism: for the pure epsilon of one by itself, and for the curve of noise."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from dpverify.search import Proposal
+from dpverify.trusted.language.model import (
+    Claim,
+    EllipticalProcess,
+    Exponential,
+    Guarantee,
+    KaryResponse,
+    Kernel,
+    Leaf,
+    Mixture,
+    Noise,
+    Product,
+    Radial,
+    Sampled,
+    Staircase,
+    Table,
+    Translation,
+)
+
+
+def curve_rules(noise: Noise) -> tuple[str, ...]:
+    """Rules for the curve of additive noise, the sharpest first."""
+    match noise:
+        case Radial():
+            return "gaussian", "laplace", "line", "radial-caps", "uniform-ball", "lipschitz-exponent", "gaussian-scale-mixture"
+        case Translation():
+            return "gaussian", "laplace", "lattice", "line"
+        case Product():
+            return "gaussian", "laplace", "independent-coordinates"
+        case Mixture():
+            return ("gaussian-scale-mixture",)
+        case Staircase():
+            return ("lattice",)
+        case EllipticalProcess():
+            return ("elliptical-process",)
+        case never:
+            assert_never(never)
+
+
+def extend(proposal: Proposal, claim: Claim, mechanism: Leaf, digits: int) -> None:
+    """Add evidence for bounds on the pure epsilon of a claim's mechanism."""
+    match mechanism:
+        case Radial() | Translation() | Product():
+            _additive(proposal, claim, digits)
+        case Mixture():
+            from dpverify.search import mixture_closed, mixture_concave
+
+            if not proposal.extend(mixture_closed.propose, claim, digits):
+                proposal.extend(mixture_concave.propose, claim, digits)
+        case Table() | Exponential():
+            from dpverify.search import exponential, table
+
+            proposal.extend(table.propose, claim, digits)
+            proposal.extend(exponential.propose, claim, digits)
+        case KaryResponse():
+            from dpverify.search import kary_response
+
+            proposal.extend(kary_response.propose, claim, digits)
+        case Staircase():
+            from dpverify.search import staircase
+
+            proposal.extend(staircase.propose, claim, digits)
+        case Kernel():
+            from dpverify.search import kernel_box
+
+            proposal.extend(kernel_box.propose, claim, digits)
+        case EllipticalProcess():
+            from dpverify.search import elliptical_process
+
+            proposal.extend(elliptical_process.propose, claim, digits)
+        case Guarantee():
+            from dpverify.search import stated_epsilon
+
+            proposal.extend(stated_epsilon.propose, claim, digits)
+        case Sampled():
+            proposal.reasons.append("nothing is declared, only a sampled implementation: declare its density, or audit it.")
+        case never:
+            assert_never(never)
+
+
+def _additive(proposal: Proposal, claim: Claim, digits: int) -> None:
+    from dpverify.search import (
+        concave_exponent,
+        convex_exponent,
+        cosets,
+        divergence,
+        modulus,
+        point_witness,
+        power_identity,
+        product_lipschitz,
+    )
+
+    if proposal.extend(cosets.propose, claim, digits):
+        return  # nor any delta below 1
+    if proposal.extend(divergence.propose, claim, digits):
+        return  # no finite epsilon: there is no upper bound to look for
+    exact = False
+    for rule in (power_identity, concave_exponent, convex_exponent):
+        exact = proposal.extend(rule.propose, claim, digits) or exact
+        if any(step["evidence"].get("side", "upper") == "upper" for step in proposal.steps):
+            break  # its value is exact: no other can be better
+    proposal.extend(point_witness.propose, claim, digits)
+    if not (exact or claim.domains or any(step["evidence"].get("value") == "inf" for step in proposal.steps)):
+        general = product_lipschitz if isinstance(claim.mechanism, Product) else modulus
+        proposal.extend(general.propose, claim, digits)
