@@ -19,7 +19,7 @@ from dpverify.trusted import kernel, proof
 from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve, symmetric
-from dpverify.trusted.language.certificate import Line, decode, encode, pack, unpack
+from dpverify.trusted.language.certificate import MAX_DEPTH, Line, decode, encode, pack, unpack
 from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected
 from dpverify.trusted.language.expr import ONE, Num, call, num, parse
 from dpverify.trusted.language.model import (
@@ -28,6 +28,8 @@ from dpverify.trusted.language.model import (
     Compose,
     Domain,
     Group,
+    Guarantee,
+    KaryResponse,
     Lipschitz,
     Parallel,
     Part,
@@ -273,17 +275,37 @@ def test_a_bound_of_the_other_side_is_no_premise():
         kernel.check(forged(claim, "PROVED", *sides[1], upper))
 
 
-@pytest.mark.parametrize("rule", ["gaussian", "laplace", "finite-curve", "line", "stated-guarantee"])
-def test_the_curve_of_noise_is_never_moved_by_what_it_rests_on(rule):
-    mechanism = {"laplace": parse_laplace(), "finite-curve": RESPONSE.mechanism}.get(rule, GAUSSIAN.mechanism)
-    claim = Claim(mechanism, num(1), sensitivity=None if rule == "finite-curve" else num(1))
-    lines = [line("privacy-profile", {"delta": True}, [0])]
-    for strange in ("gaussian", "laplace", "finite-curve"):
-        try:
-            found = kernel.check(forged(claim, "PROVED", line(strange), line(rule, {}, [0]), *lines))
-        except (CertificateError, Rejected):
-            continue
-        assert found.delta_upper is not None  # what it rests on is its own
+@pytest.mark.parametrize("rule", ["gaussian", "finite-curve", "line", "gaussian-composition", "finite-table", "concave-exponent"])
+def test_a_rule_that_rests_on_nothing_is_given_nothing(rule):
+    mechanism = RESPONSE.mechanism if rule.startswith("finite") else parse_laplace() if rule == "concave-exponent" else GAUSSIAN.mechanism
+    claim = Claim(mechanism, num(2), parse("1/10"), sensitivity=None if rule.startswith("finite") else num(1))
+    known = line(rule, {"finite-table": {"cells": [[0, 1, 0]]}, "concave-exponent": {"side": "upper"}}.get(rule, {}))
+    assert kernel.replay(unpack(forged(claim, "UNKNOWN", known, known)))
+    with pytest.raises(
+        CertificateError, match=f"line 1: {rule}: it does not use 1 of its 1 premises; give it those alone that it rests on"
+    ):
+        kernel.check(forged(claim, "UNKNOWN", known, replace(known, premises=(0,))))
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        Claim(Compose((GAUSSIAN, Part(GAUSSIAN.mechanism, num(2)))), num(4), parse("1/10")),
+        Claim(Compose((twice(SKEWED), RESPONSE)), num(3), parse("1/10")),
+        Claim(Compose((asked(1, 0), asked(0, 1))), num(1), parse("1/2")),
+        Claim(Group(Part(Subsample(GAUSSIAN, HALF)), num(2)), num(1), parse("1/2")),
+        Claim(Compose((SKEWED, Part(Guarantee("zcdp", ((HALF,),))))), num(3), parse("1/10")),
+    ],
+    ids=lambda claim: type(claim.mechanism).__name__,
+)
+def test_no_line_has_a_premise_that_it_does_not_use(claim):
+    found = verify(claim, 3).certificate
+    assert kernel.check(found).verdict != "UNKNOWN"
+    for number, one in enumerate(found["lines"]):
+        for surplus in range(number):
+            lines = [{**each, "premises": [*each.get("premises", ()), surplus]} if each is one else each for each in found["lines"]]
+            with pytest.raises((CertificateError, Rejected), match=f"{one['rule']}: "):
+                kernel.replay(unpack({**found, "lines": lines[: number + 1]}))
 
 
 def test_lines_rest_on_lines_before_them_alone():
@@ -294,6 +316,26 @@ def test_lines_rest_on_lines_before_them_alone():
             lines = [{**one, "premises": wrong} if at == number else other for at, other in enumerate(found["lines"])]
             with pytest.raises(CertificateError):
                 unpack({**found, "lines": lines})
+
+
+@pytest.mark.parametrize(
+    ("claim", "said"),
+    [
+        (Claim(Compose((GAUSSIAN,)), num(1), parse("1/2"), num(5)), "a sensitivity of the kind compose, which takes none"),
+        (Claim(Group(Part(Compose((GAUSSIAN,)), num(5)), num(2)), num(1)), "a sensitivity of the kind compose, which takes none"),
+        (Claim(RESPONSE.mechanism, num(2), sensitivity=num(5)), "a sensitivity of the kind table, which takes none"),
+        (Claim(Compose((Part(KaryResponse(num(3), HALF), num(2)),)), num(2)), "a sensitivity of the kind kary_response, which takes none"),
+        (Claim(Guarantee("zcdp", ((HALF,),)), num(2), sensitivity=num(5)), "a sensitivity of the kind guarantee, which takes none"),
+        (
+            replace(Claim(asked(1).mechanism, num(2), query=asked(1).query), adjacency="replace"),
+            "an adjacency beside the one that its query",
+        ),
+    ],
+)
+def test_a_claim_says_nothing_that_no_rule_looks_at(claim, said):
+    """The class: what a claim states is read by people, so that nothing in it may be left aside by what proves it."""
+    with pytest.raises(CertificateError, match=f"the claim states {said}"):
+        kernel.check(forged(claim, "PROVED", line("closed-profile")))
 
 
 # -- places --------------------------------------------------------------------------------------------------
@@ -313,6 +355,18 @@ def test_a_place_that_leads_nowhere_is_refused(first, step):
     for rule in ("line", "single-part", "point-witness", "joint-neighbours"):
         with pytest.raises((CertificateError, Rejected)):
             kernel.check(forged(Claim(SHARED, num(1)), "UNKNOWN", line(rule, place=(*first, step))))
+
+
+def test_a_place_is_no_longer_than_mechanisms_are_deep():
+    """The class: a place is followed step by step, and one of a million steps would take the memory of the machine."""
+    claim = Claim(GAUSSIAN.mechanism, num(1), parse("1/100"), num(1))
+    for rule, parameters in (("gaussian", {}), ("convex-exponent", {"side": "lower"})):
+        assert kernel.replay(unpack(forged(claim, "UNKNOWN", line(rule, parameters, place=(0,) * MAX_DEPTH))))
+        for steps in (MAX_DEPTH + 1, 100_000):
+            with pytest.raises(
+                CertificateError, match=f"line 0: a place of {steps} steps: no mechanism in a certificate is nested more than"
+            ):
+                kernel.check(forged(claim, "UNKNOWN", line(rule, parameters, place=(0,) * steps)))
 
 
 @pytest.mark.parametrize(

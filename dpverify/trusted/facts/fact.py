@@ -52,7 +52,7 @@ def curve_of(premise: Fact, run: Run, rule: str) -> Curve:
 def curves_of(premises: Sequence[Fact], runs: Sequence[Run], rule: str) -> list[Curve]:
     """The curves that premises state of runs, one each. Raises CertificateError."""
     if len(premises) != len(runs):
-        raise CertificateError(f"{rule}: it wants {len(runs)} premises, one for each part.")
+        raise CertificateError(f"{rule}: it wants one premise for each part, {len(runs)} in all, and has {len(premises)}.")
     return [curve_of(premise, run, rule) for premise, run in zip(premises, runs, strict=True)]
 
 

@@ -390,6 +390,10 @@ def from_json(data: Any) -> Claim:
             raise CertificateError("only additive noise answers a query.")
         if asked.query is not None and asked.sensitivity is not None:
             raise CertificateError("the claim states a sensitivity beside the one that its query has.")
+        if asked.query is not None and asked.adjacency:
+            raise CertificateError("the claim states an adjacency beside the one that its query has.")
+        if asked.sensitivity is not None and isinstance(asked.mechanism, Combinator | Table | KaryResponse | Guarantee):
+            raise CertificateError(f"the claim states a sensitivity of the kind {kind_of(asked.mechanism)}, which takes none.")
     if not (claim.name + claim.mechanism_name).isprintable():
         raise CertificateError("a name in the claim holds a line break or another character that cannot be seen.")
     kinds = {kind_of(asked.mechanism) for asked in everything}

@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 from typing import Any, Final
 
+from dpverify.trusted.language.certificate import MAX_DEPTH
 from dpverify.trusted.language.errors import CertificateError
 from dpverify.trusted.language.expr import ONE, Expr, mul
 from dpverify.trusted.language.model import Claim, Group, Lipschitz, Subsample, parts_of
@@ -29,6 +30,8 @@ class Places:
 
     def run(self, place: tuple[Any, ...]) -> Run:
         """The run at a place; a first step {"at": values} fixes parameters. Raises CertificateError, Rejected, Undecided."""
+        if len(place) > MAX_DEPTH:
+            raise CertificateError(f"a place of {len(place)} steps: no mechanism in a certificate is nested more than {MAX_DEPTH} deep.")
         key = json.dumps(list(place))
         if key not in self._runs:
             fixes = len(place) == 1 and _fixes(place)

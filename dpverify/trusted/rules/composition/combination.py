@@ -83,7 +83,7 @@ class _Facts:
 
     domains: tuple[tuple[str, Domain], ...]
     side: Side
-    premises: tuple[Fact, ...]
+    premises: Sequence[Fact]
     assumed: list[str] = field(default_factory=list)
     through: list[str] = field(default_factory=list)
     backward: bool = False
@@ -102,7 +102,7 @@ def infer(claim: Claim, evidence: Mapping[str, Any], premises: Sequence[Fact]) -
     if claim.sensitivity is not None or claim.query is not None:
         raise Rejected(NAME, "sensitivity", "every part has its own")
     check_adjacencies(claim)
-    root, facts = Part(claim.mechanism), _Facts(claim.domains, side, tuple(premises))
+    root, facts = Part(claim.mechanism), _Facts(claim.domains, side, premises)
     facts.assumed += neighbours_assumed(claim, side)
     if side == "lower":
         return _lower(root, claim, evidence, facts, at)
@@ -113,7 +113,7 @@ def infer(claim: Claim, evidence: Mapping[str, Any], premises: Sequence[Fact]) -
     else:
         neighbours.require_one_adjacency(root)
         value = _value(root, ONE, evidence.get("part"), facts)
-        also = {} if isinstance(value, Infinite) else _budget(claim.mechanism, evidence.get("part"), claim, tuple(premises))
+        also = {} if isinstance(value, Infinite) else _budget(claim.mechanism, evidence.get("part"), claim, premises)
     return Bound(side, value, assumed=tuple(dict.fromkeys(facts.assumed)), also=also, through=tuple(facts.through))
 
 
@@ -234,7 +234,7 @@ def _lower(root: Part, claim: Claim, evidence: Mapping[str, Any], facts: _Facts,
     return Bound("lower", value, witness=witness, at=at, assumed=tuple(dict.fromkeys(facts.assumed)), through=tuple(facts.through))
 
 
-def _budget(mechanism: Combinator, evidence: Any, claim: Claim, premises: tuple[Fact, ...]) -> dict[str, str]:
+def _budget(mechanism: Combinator, evidence: Any, claim: Claim, premises: Sequence[Fact]) -> dict[str, str]:
     """What each part of a composition spends, and the total."""
     if not isinstance(mechanism, Compose) or len(mechanism.parts) > 20:
         return {}

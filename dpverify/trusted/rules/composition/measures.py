@@ -54,7 +54,7 @@ def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact])
 
     parameters: "order", a rational above 1. premises: the pure epsilon, where that is what is known.
     """
-    facts = facts_of(claim, premises[0] if premises else None)
+    facts = facts_of(claim, premises)
     facts.assumed = tuple(dict.fromkeys((*facts.assumed, *neighbours_assumed(claim))))
     order = read_fraction(parameters, "order", NAME)
     renyi = conversions.Renyi(order, facts.divergence(order))
@@ -67,7 +67,7 @@ def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact])
     return Bound("upper", Num(epsilon), quantity="epsilon", also=facts.shown, assumed=facts.assumed)
 
 
-def facts_of(claim: Claim, premise: Fact | None = None) -> Facts:
+def facts_of(claim: Claim, premises: Sequence[Fact] = ()) -> Facts:
     """What a claim's mechanism is in other measures. Raises Rejected where nothing is known."""
     if claim.domains:
         raise Rejected(NAME, "the parameters", "it wants a value for each; claim one value at a time")
@@ -79,7 +79,7 @@ def facts_of(claim: Claim, premise: Fact | None = None) -> Facts:
     except Rejected:
         if len(runs) > 1 or runs[0].times > 1 or isinstance(runs[0].part.mechanism, Combinator):
             raise
-        facts = _single(runs[0], premise)
+        facts = _single(runs[0], premises)
     apart = neighbours.apart(root) if facts.exact else ()
     facts.assumed = (*facts.assumed, *apart, *(post_processing.ASSUMED if any(run.processed for run in runs) else ()))
     return facts
@@ -103,7 +103,7 @@ def _gaussian(runs: tuple[Run, ...]) -> Facts:
     return facts
 
 
-def _single(run: Run, premise: Fact | None) -> Facts:
+def _single(run: Run, premises: Sequence[Fact]) -> Facts:
     mechanism, sensitivity, query = leaf(run)
     attained = not run.processed and occurs(run)
     hypotheses: tuple[str, ...]
@@ -123,8 +123,8 @@ def _single(run: Run, premise: Fact | None) -> Facts:
     elif response is not None:
         facts, epsilon = Facts(lambda order: conversions.renyi_of_pure(response, order).divergence, attained), response
         hypotheses = finite.ASSUMED
-    elif premise is not None:
-        epsilon, hypotheses = pure_of(premise, Claim(mechanism, None, sensitivity=sensitivity, query=query), NAME)
+    elif premises:
+        epsilon, hypotheses = pure_of(premises[0], Claim(mechanism, None, sensitivity=sensitivity, query=query), NAME)
         facts = Facts(lambda order: conversions.renyi_of_pure(epsilon, order).divergence, False)
     else:
         raise Rejected(NAME, "the mechanism", "no bound on its divergences is known without its pure epsilon")

@@ -44,20 +44,19 @@ def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact])
     return tuple(bounds)
 
 
-def refutation(claim: Claim, value: Expr, premises: Sequence[Fact]) -> Mapping[str, str] | None:
-    """The event behind a lower bound on delta that refutes a claim; None where it does not, or no premise gives the curve."""
-    if claim.delta is None or claim.epsilon is None or not premises or not constant(value) > constant(claim.delta):
+def refutation(claim: Claim, value: Expr, curve: Curve | None) -> Mapping[str, str] | None:
+    """The event behind a lower bound on delta that refutes a claim; None where it does not, or no curve is given."""
+    if curve is None or curve.lower is None or claim.delta is None or claim.epsilon is None:
         return None
-    lower = curve_of_claim(claim, premises).lower
-    return None if lower is None else describe(lower, constant(claim.epsilon))
+    return describe(curve.lower, constant(claim.epsilon)) if constant(value) > constant(claim.delta) else None
 
 
-def curve_of_claim(claim: Claim, premises: Sequence[Fact]) -> Curve:
+def curve_of_claim(claim: Claim, premises: Sequence[Fact], rule: str = NAME) -> Curve:
     """The curve of a claim's mechanism at its sensitivity. Raises Rejected where parameters are left open, CertificateError."""
     if claim.domains:
         raise Rejected(NAME, "the parameters", "it wants a value for each; claim one value at a time")
     check_adjacencies(claim)
-    (curve,) = curves_of(premises, [whole(claim)], NAME)
+    (curve,) = curves_of(premises, [whole(claim)], rule)
     return curve
 
 
