@@ -40,7 +40,7 @@ imports: .venv/dev  ## the floors of docs/design.md and the trust line
 	$(BIN)/lint-imports
 
 check: .venv-flint/done  ## re-check every committed certificate with python-flint alone
-	env PYTHONPATH=. .venv-flint/bin/python -P -m dpverify.trusted.kernel reports/*.cert.json
+	env PYTHONPATH=. .venv-flint/bin/python -P -m dpverify.kernel reports/*.cert.json
 
 reports-check: .venv/run  ## the committed reports are what the code says today
 	$(BIN)/python tools/reports_check.py

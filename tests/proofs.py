@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpverify.search import plans
+from dpverify.search.certificates import pack
 from dpverify.trusted import kernel
 from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.facts.fact import Fact
-from dpverify.trusted.language.certificate import Line, pack
+from dpverify.trusted.language.certificate import Line
 from dpverify.trusted.language.errors import DpverifyError
 from dpverify.trusted.language.expr import ONE, mul
 from dpverify.trusted.language.model import Claim, Compose, Group, Lipschitz, Parallel, Part, PostProcess, Subsample

@@ -21,9 +21,10 @@ from dpverify.project import seal
 from dpverify.project.cache import _FINDS, Cache, key, sources, user_folder
 from dpverify.project.config import Config
 from dpverify.search import verify as judging
+from dpverify.search.certificates import encode
 from dpverify.search.verify import rejudged, verify
 from dpverify.trusted.kernel import check
-from dpverify.trusted.language.certificate import decode, encode
+from dpverify.trusted.language.certificate import decode
 from dpverify.trusted.language.errors import CertificateError
 from dpverify.trusted.language.model import claim_hash
 

@@ -190,7 +190,7 @@ def test_a_shell_completes_nothing_that_it_would_take_for_several_words(folder):
     assert [(item.value, item.help) for item in found] == [("fine", r"a\nb.toml")]
 
 
-@pytest.mark.parametrize("module", ["dpverify.cli", "dpverify.trusted.kernel"])
+@pytest.mark.parametrize("module", ["dpverify.cli", "dpverify.kernel"])
 def test_a_name_that_a_terminal_has_no_letters_for_is_no_fault(folder, module):
     Path("é.toml").write_text(RESPONSE + ABOVE.replace("above", "日本"), encoding="utf-8")
     run("verify", "é.toml", "--certificates", "out", code=0)
@@ -512,7 +512,7 @@ def test_the_line_that_checks_again_names_the_file_whatever_it_is_called(folder,
 def test_with_p_the_kernel_imports_nothing_from_the_working_directory(folder):
     run("verify", "response.toml", "--certificates", "out", code=0)
     Path("re.py").write_text("print('PROVED   everything')\nraise SystemExit(0)\n")
-    command = [sys.executable, "-P", "-m", "dpverify.trusted.kernel", "out/response.above.cert.json"]
+    command = [sys.executable, "-P", "-m", "dpverify.kernel", "out/response.above.cert.json"]
     done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)}, check=False)
     said = "PROVED   out/response.above.cert.json: response, above, epsilon 1099/1000, delta 0\n"
     assert done.returncode == 0 and done.stdout.startswith(said) and "everything" not in done.stdout
@@ -521,7 +521,7 @@ def test_with_p_the_kernel_imports_nothing_from_the_working_directory(folder):
 @pytest.mark.parametrize("file", ["Makefile", "docs/explanation/trust.md", "docs/how-to/certify-a-mechanism.md"])
 def test_whoever_is_told_to_run_the_kernel_is_told_how_to_do_it_safely(file):
     text = (ROOT / file).read_text()
-    assert "python -P -m dpverify.trusted.kernel" in text and "python -m dpverify.trusted.kernel" not in text
+    assert "python -P -m dpverify.kernel" in text and "python -m dpverify.kernel" not in text
 
 
 # -- odd numbers and many parameters -------------------------------------------------------------------------------

@@ -14,12 +14,13 @@ import pytest
 from flint import arb
 
 from dpverify.search import plans
+from dpverify.search.certificates import encode, pack
 from dpverify.search.verify import verify
 from dpverify.trusted import kernel, proof
 from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve, symmetric
-from dpverify.trusted.language.certificate import MAX_DEPTH, Line, decode, encode, pack, unpack
+from dpverify.trusted.language.certificate import MAX_DEPTH, Line, decode, unpack
 from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected
 from dpverify.trusted.language.expr import ONE, Num, call, num, parse
 from dpverify.trusted.language.model import (

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from dpverify import kernel
 from dpverify.report.trust import TRUSTED, rests_on
-from dpverify.trusted import kernel
 from dpverify.trusted.language.loading import asked_for, load, remembered
 from dpverify.trusted.proof import forget
 
 ROOT = Path(__file__).parents[1]
-FOLDER = Path(kernel.__file__).parent
+FOLDER = Path(kernel.__file__).parent / "trusted"
 FLOORS = ("language", "numbers", "order", "parts", "facts", "rules")
 NAMES = (
     "delta_gaussian.delta-exact",
@@ -28,7 +28,7 @@ CERTIFICATES = [ROOT / "reports" / f"{name}.cert.json" for name in NAMES]
 CHECK = """
 import json, sys
 from pathlib import Path
-from dpverify.trusted.kernel import recheck
+from dpverify.kernel import recheck
 found = recheck(Path(sys.argv[1]))
 print(json.dumps([found.code, found.rules, found.places, sorted(name for name in sys.modules if name.startswith("dpverify.trusted"))]))
 """

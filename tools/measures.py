@@ -18,8 +18,8 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tools")]
 
 import graph  # noqa: E402
 
+from dpverify import kernel  # noqa: E402
 from dpverify.report.trust import lines_of_code, rests_on  # noqa: E402
-from dpverify.trusted import kernel  # noqa: E402
 from dpverify.trusted.proof import forget  # noqa: E402
 from dpverify.trusted.registry import CURVES, OF_CURVES, PLACES, RULES  # noqa: E402
 

@@ -37,8 +37,9 @@ from dpverify.catalogue.values import (
 )
 from dpverify.processes import Bounds
 from dpverify.search import sanity
+from dpverify.search.certificates import pack
 from dpverify.trusted.kernel import lies_in
-from dpverify.trusted.language.certificate import PRECISIONS, pack, unpack
+from dpverify.trusted.language.certificate import PRECISIONS, unpack
 from dpverify.trusted.language.errors import CertificateError, CodeFailed, CodeForbidden, ExprError, SpecError
 from dpverify.trusted.language.expr import (
     ONE,

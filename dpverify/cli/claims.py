@@ -172,7 +172,7 @@ def _entry(spec: Spec, stated: Stated, digits: int, outcome: Outcome | Ended, ce
     """The entry of a claim, with its certificate written."""
     from dpverify.processes import Ended
     from dpverify.report import Entry
-    from dpverify.trusted.language.certificate import encode
+    from dpverify.search.certificates import encode
 
     common: dict[str, Any] = {
         "file": spec.file, "mechanism": spec.mechanism, "claim": stated.claim, "expected": stated.expect, "line": stated.line,

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from dpverify.search import extend_with_curve, propose
+from dpverify.search.certificates import pack
 from dpverify.trusted import kernel
 from dpverify.trusted.facts.bounds import Bound, Infinite
 from dpverify.trusted.facts.fact import Fact
@@ -57,7 +58,7 @@ def verify(claim: Claim, digits: int = 20) -> Verified:
     elif judgement.verdict == "UNKNOWN" and (judgement.upper is not None or judgement.delta_upper is not None):
         reasons.append("the claim is below the upper bound that is known, and no lower bound is: claim the bound, or audit a sampler.")
     proved = kept.proved
-    packed = certificate.pack(claim, proposal.prec, judgement.verdict, [line for line, _ in proved])
+    packed = pack(claim, proposal.prec, judgement.verdict, [line for line, _ in proved])
     return Verified(judgement, packed, tuple(dict.fromkeys(reasons)), proved)
 
 

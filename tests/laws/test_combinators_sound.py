@@ -15,9 +15,10 @@ from flint import arb
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
+from dpverify.search.certificates import pack
 from dpverify.search.verify import verify
 from dpverify.trusted import kernel
-from dpverify.trusted.language.certificate import pack, unpack
+from dpverify.trusted.language.certificate import unpack
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE, Num, call, num
 from dpverify.trusted.language.model import (

@@ -12,10 +12,11 @@ from typing import Any
 
 import pytest
 
+from dpverify.search.certificates import encode, pack
 from dpverify.search.verify import verify
 from dpverify.trusted import kernel
 from dpverify.trusted.facts.bounds import Bound
-from dpverify.trusted.language.certificate import decode, encode, pack
+from dpverify.trusted.language.certificate import decode
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import Expr, num, parse
 from dpverify.trusted.language.model import (
@@ -177,7 +178,7 @@ def test_an_output_that_cannot_be_written_is_no_refusal_by_a_rule(tmp_path):
     file = tmp_path / "a.cert.json"
     file.write_text(encode(pack(CLAIMS["table"], 128, "UNKNOWN", [])), encoding="utf-8")
     with Path("/dev/full").open("w", encoding="utf-8") as full:
-        left = subprocess.run([sys.executable, "-m", "dpverify.trusted.kernel", str(file)], stdout=full, stderr=subprocess.PIPE, text=True)
+        left = subprocess.run([sys.executable, "-m", "dpverify.kernel", str(file)], stdout=full, stderr=subprocess.PIPE, text=True)
     assert left.returncode == 2
     assert "cannot write" in left.stderr
     assert "Traceback" not in left.stderr

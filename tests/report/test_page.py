@@ -169,7 +169,7 @@ def test_each_certificate_is_named_with_the_digest_of_its_file(page, out):
     certificates = sorted(out.glob("*.cert.json"))
     assert len(certificates) == 4
     for file in certificates:
-        assert sha256(file.read_bytes()).hexdigest() in page.said and f"python -P -m dpverify.trusted.kernel {file.name}" in page.said
+        assert sha256(file.read_bytes()).hexdigest() in page.said and f"python -P -m dpverify.kernel {file.name}" in page.said
 
 
 def test_the_markdown_twin_says_the_same(page, out):

@@ -11,8 +11,9 @@ from click.testing import CliRunner
 import dpverify
 from dpverify import cli
 from dpverify.report import Entry, proof
+from dpverify.search.certificates import encode
 from dpverify.search.verify import rejudged
-from dpverify.trusted.language.certificate import decode, encode
+from dpverify.trusted.language.certificate import decode
 from dpverify.trusted.language.errors import CertificateError
 from dpverify.trusted.registry import EXPLAINED, RULES
 

@@ -8,12 +8,12 @@ and anything oversized or nested beyond need are refused with where and why.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NoReturn
 
 from dpverify.trusted.language.errors import CertificateError
-from dpverify.trusted.language.model import Claim, claim_hash, from_json, to_json
+from dpverify.trusted.language.model import Claim, claim_hash, from_json
 
 SCHEMA: Final = "dpverify-certificate/2"
 VERDICTS: Final = ("REFUTED", "UNKNOWN", "PROVED")
@@ -47,33 +47,6 @@ class Certificate:
     prec: int
     verdict: str
     lines: tuple[Line, ...]
-
-
-def pack(claim: Claim, prec: int, verdict: str, lines: Iterable[Line]) -> dict[str, Any]:
-    """The JSON object of a certificate. prec: of the lines that say no other."""
-    canonical = to_json(claim)
-    return {
-        "schema": SCHEMA,
-        "claim": canonical,
-        "claim_sha256": claim_hash(canonical),
-        "prec": prec,
-        "verdict": verdict,
-        "lines": [_packed(line, prec) for line in lines],
-    }
-
-
-def _packed(line: Line, prec: int) -> dict[str, Any]:
-    """What a line is, without what it need not say."""
-    found: dict[str, Any] = {"rule": line.rule}
-    found |= {"place": list(line.place)} if line.place else {}
-    found |= {"parameters": dict(line.parameters)} if line.parameters else {}
-    found |= {"premises": list(line.premises)} if line.premises else {}
-    return found | ({"prec": line.prec} if line.prec != prec else {})
-
-
-def encode(data: Mapping[str, Any]) -> str:
-    """The text of a packed certificate: stable, so that equal certificates are equal files."""
-    return json.dumps(data, indent=1, sort_keys=True, ensure_ascii=True, allow_nan=False) + "\n"
 
 
 def decode(text: bytes) -> Any:

@@ -68,20 +68,17 @@ def _has_tail(density: Expr, name: str, mirrored: bool, start: int) -> bool:
 def _half_sum(density: Expr, name: str, start: int, bits: int) -> arb:
     """The sum from `start` on: terms, then a tail."""
     total, n, tail = arb(0), start, None
-    for k in _STARTS:
-        end = End("+inf", Fraction(2) ** k)
+    for end in [End("+inf", at) for k in _STARTS if (at := Fraction(2) ** k) >= start] or [End("+inf", Fraction(start))]:
         while n < end.start:
             total = finite(total + value(density, {name: arb(n)}))
             n += 1
-        if n > end.start:
-            continue
         try:
             tail = _tail_sum(density, name, end)
         except (Undecided, ExprError):
             tail = None
         if tail is not None and tail.rad() <= total * arb(2) ** -bits:
             return total + tail
-        if 2**k > _MOST_TERMS // 2:
+        if end.start > _MOST_TERMS // 2:
             break
     if tail is None:
         raise Undecided("whether the density is summable over the integers is not certain.")

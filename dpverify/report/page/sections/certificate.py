@@ -19,7 +19,7 @@ def blocks(subject: Claimed) -> Sequence[Block]:
         return []
     name = PurePath(path).name
     argument = quote(f"./{name}" if name.startswith("-") else name)  # a line that people give to a shell
-    rows: list[tuple[str, Inline]] = [("check it again", (Code("python -P -m dpverify.trusted.kernel"), " ", Link(argument, beside(name))))]
+    rows: list[tuple[str, Inline]] = [("check it again", (Code("python -P -m dpverify.kernel"), " ", Link(argument, beside(name))))]
     if path in subject.file.digests:
         rows.append(("its SHA-256", (Code(subject.file.digests[path]), " (of the file, as ", Code("sha256sum"), " gives it)")))
     return [Facts(rows)]
