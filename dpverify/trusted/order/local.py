@@ -64,15 +64,16 @@ def _range(term: Expr, domains: Mapping[str, Domain]) -> Domain:
         return Domain(term.value, term.value, lower_open=False, upper_open=False)
     if isinstance(term, Sym):
         return _known(term.name, domains)
-    if (
-        isinstance(term, Mul)
-        and len(term.args) == 2
-        and isinstance(term.args[0], Num)
-        and isinstance(term.args[1], Sym)
-        and term.args[0].value
-    ):
-        return _scaled(_known(term.args[1].name, domains), term.args[0].value)
-    return _between(sign_of(term, domains))
+    if isinstance(term, Mul) and isinstance(term.args[0], Num) and term.args[0].value:
+        return _scaled(_range(mul(*term.args[1:]), domains), term.args[0].value)
+    signs = sign_of(term, domains)
+    return _exponential(sign_of(term.args[0], domains)) if isinstance(term, Call) and term.name == "exp" else _between(signs)
+
+
+def _exponential(signs: Sign) -> Domain:
+    """The least interval that holds the exponentials of all numbers of these signs."""
+    below, above, apart = -1 in signs, 1 in signs, 0 not in signs
+    return Domain(Fraction(0 if below else 1), None if above else Fraction(1), lower_open=below or apart, upper_open=above or apart)
 
 
 def _known(name: str, domains: Mapping[str, Domain]) -> Domain:
