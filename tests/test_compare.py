@@ -635,6 +635,9 @@ def test_an_empty_domain_has_no_sign() -> None:
         ("exp(-abs(x)/2)", "exp(-abs(-x)/2)"),
         ("abs(b)", "b"),
         ("2*(nu/2 + d/2)*asinh(x)", "(nu + d)*asinh(x)"),
+        ("log(p/(1 - p))", "log(p) - log(1 - p)"),
+        ("exp(log(p*nu))/p", "nu"),
+        ("log(sqrt(nu)*exp(x))", "x + log(nu)/2"),
     ],
 )
 def test_an_elementary_comparison_loads_no_field(left: str, right: str) -> None:
