@@ -602,6 +602,8 @@ def test_the_sign_that_parts_tell_is_the_sign_at_every_point_tried(a: Expr) -> N
         ("log(p)", {-1}), ("log(n)", {0, 1}), ("log(1 + exp(-x))", {1}), ("x**2", {0, 1}), ("q*b", {0, 1}), ("sqrt(2)*x - x", {-1, 0, 1}),
         ("erfc(x) + p", {1}), ("-asinh(b)", {-1}), ("max(x, b)", {1}), ("min(-b, x)", {-1}), ("b**x", {1}), ("1/(p - 1)", {-1}),
         ("logerfc(b)", {-1}), ("besselk(x, b)", {1}), ("log(2) - log(3)", {-1}), ("tanh(-nu)**3", {-1}), ("abs(x)", {0, 1}),
+        ("exp(b) - 1", {1}), ("1 - 2*exp(-b)/2", {1}), ("p*(exp(nu) - 1)", {1}), ("exp(x) - 1", {-1, 0, 1}), ("exp(-b) - 1", {-1}),
+        ("exp(x**2) - 1", {0, 1}), ("log(1 + p*(exp(b) - 1))", {1}), ("3 - 3*exp(b)", {-1}),
     ],
 )  # fmt: skip
 def test_signs_of_parts_are_what_they_are_by_hand(text: str, signs: set[int]) -> None:
@@ -633,6 +635,9 @@ def test_an_empty_domain_has_no_sign() -> None:
         ("exp(-abs(x)/2)", "exp(-abs(-x)/2)"),
         ("abs(b)", "b"),
         ("2*(nu/2 + d/2)*asinh(x)", "(nu + d)*asinh(x)"),
+        ("log(p/(1 - p))", "log(p) - log(1 - p)"),
+        ("exp(log(p*nu))/p", "nu"),
+        ("log(sqrt(nu)*exp(x))", "x + log(nu)/2"),
     ],
 )
 def test_an_elementary_comparison_loads_no_field(left: str, right: str) -> None:

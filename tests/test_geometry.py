@@ -2,17 +2,21 @@
 
 from fractions import Fraction as F
 from itertools import product
+from math import isqrt
 
 import numpy as np
 import pytest
+from flint import fmpq, fmpq_poly
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.spatial import ConvexHull, QhullError
 
 from dpverify.search.sensitivity import gauges
 from dpverify.trusted.language.errors import Rejected, Undecided
-from dpverify.trusted.language.expr import Expr, num, parse, power
+from dpverify.trusted.language.expr import Expr, Num, add, num, parse, power
 from dpverify.trusted.language.model import L1, L2, LINF, Matrix, Norm, Query
+from dpverify.trusted.order.compare import certainly_le
+from dpverify.trusted.order.eigenvalues import largest_root
 from dpverify.trusted.order.geometry import l1_radius, largest_in, norm_faults, norm_value
 from dpverify.trusted.order.queries import differences, query_faults, sensitivity
 
@@ -392,3 +396,13 @@ def test_a_certificate_of_another_query_or_norm_is_rejected():
         sensitivity(QUERY, columns((2, 0), (0, 2), (2, 2)), 2, certificate())
     with pytest.raises(Rejected, match="not a mapping"):
         sensitivity(QUERY, SQUARE_AND_TIPS, 2, ["4"])
+
+
+def test_roots_too_close_to_be_told_apart_are_enclosed_together():
+    # 2 + sqrt(2) to 2^-300 from below, as a root of its own beside x^2 - 4x + 2
+    near = F(isqrt(2 << 600), 1 << 300) + 2
+    both = fmpq_poly([2, -4, 1]) * fmpq_poly([fmpq(-near.numerator, near.denominator), 1])
+    upper, lower = largest_root(both)
+    assert certainly_le(lower, parse("2 + sqrt(2)")) and certainly_le(parse("2 + sqrt(2)"), upper)
+    assert isinstance(upper, Num) and isinstance(lower, Num) and upper.value - lower.value < F(1, 1 << 250)
+    assert largest_root(fmpq_poly([2, -4, 1])) == (add(num(2), parse("sqrt(2)")),) * 2

@@ -13,9 +13,9 @@ from dpverify.search import normaliser
 from dpverify.trusted.facts.bounds import INFINITE
 from dpverify.trusted.language.errors import DpverifyError, Rejected, Undecided
 from dpverify.trusted.language.expr import Call, Expr, Num, children, format_expr, sub, symbols
-from dpverify.trusted.language.model import Claim, Kernel
+from dpverify.trusted.language.model import Claim, Kernel, Vector
 from dpverify.trusted.numbers.balls import constant, precision, rational, value
-from dpverify.trusted.order.linear import Vector, dot
+from dpverify.trusted.order.linear import dot
 from dpverify.trusted.order.polytopes import Polytope, minus
 from dpverify.trusted.rules.finite import kernel_box, kernel_point
 from dpverify.trusted.rules.finite.densities import NAMES, Losses, balls, constants, fraction, has_floor, has_kinks, linear, losses, resolve

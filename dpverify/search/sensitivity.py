@@ -13,8 +13,7 @@ from typing import Any, Final
 
 from flint import fmpq, fmpq_mat
 
-from dpverify.trusted.language.model import Claim, Matrix, Norm
-from dpverify.trusted.order.linear import Vector
+from dpverify.trusted.language.model import Claim, Matrix, Norm, Vector
 from dpverify.trusted.order.queries import differences
 from dpverify.trusted.order.vertices import sign_vectors
 

@@ -20,7 +20,8 @@ from typing import Any, Final, get_args, get_origin, get_type_hints
 from dpverify.trusted.language.errors import CertificateError, ExprError
 from dpverify.trusted.language.expr import Expr, Num, format_expr, parse
 
-Matrix = tuple[tuple[Fraction, ...], ...]
+Vector = tuple[Fraction, ...]
+Matrix = tuple[Vector, ...]
 TIGHT: Final = "tight"
 
 

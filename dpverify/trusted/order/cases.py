@@ -7,11 +7,8 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Final
 
-from flint import ctx
-
 from dpverify.trusted.language.errors import DpverifyError
 from dpverify.trusted.language.expr import Call, Expr, Sym, children, neg, rebuild, symbols
-from dpverify.trusted.language.loading import remembered
 from dpverify.trusted.language.model import Domain
 from dpverify.trusted.order.expressions import ratio
 from dpverify.trusted.order.field import Effort, Field
@@ -21,14 +18,9 @@ MAX_KINKS: Final = 5
 """How many times a statement is taken apart into cases."""
 
 
-@remembered(4096)
-def _remembered(a: Expr, b: Expr, domains: tuple[tuple[str, Domain], ...], wanted: Sign, prec: int) -> bool:
-    return _by_cases(a, b, dict(domains), wanted, Effort())
-
-
 def decided(a: Expr, b: Expr, domains: Mapping[str, Domain], wanted: Sign) -> bool:
     """Whether b - a is proved to have a sign in `wanted`."""
-    return _remembered(a, b, tuple(domains.items()), wanted, ctx.prec)
+    return _by_cases(a, b, domains, wanted, Effort())
 
 
 def _by_cases(a: Expr, b: Expr, domains: Mapping[str, Domain], wanted: Sign, effort: Effort, depth: int = 0) -> bool:

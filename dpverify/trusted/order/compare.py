@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from flint import arb
+from flint import arb, ctx
 
 from dpverify.trusted.language.errors import DpverifyError, Undecided
 from dpverify.trusted.language.expr import ZERO, Expr, sub, symbols
-from dpverify.trusted.language.loading import load
+from dpverify.trusted.language.loading import load, remembered
 from dpverify.trusted.language.model import Domain
 from dpverify.trusted.numbers.balls import constant, precision
 from dpverify.trusted.order.signs import ANY, AT_LEAST_ZERO, AT_MOST_ZERO, FINEST, NULL, POSITIVE, Sign, sign_of_ball
@@ -62,17 +62,21 @@ def certainly_equal(a: Expr, b: Expr, domains: Mapping[str, Domain] = _NO_DOMAIN
 def _holds(a: Expr, b: Expr, domains: Mapping[str, Domain], wanted: Sign) -> bool:
     """Whether b - a is proved to have a sign in `wanted`."""
     names = symbols(a) | symbols(b)
-    if not names <= domains.keys():
-        return False
+    return names <= domains.keys() and _decided(a, b, tuple((name, domains[name]) for name in sorted(names)), wanted, ctx.prec)
+
+
+@remembered(4096)
+def _decided(a: Expr, b: Expr, ranges: tuple[tuple[str, Domain], ...], wanted: Sign, prec: int) -> bool:
+    """The same, remembered: bounds are compared with each other and with what is claimed, over and over."""
     try:
-        if not names:
+        if not ranges:
             # a and b by themselves: their difference may lose a term without a value
             return _defined(a) and _defined(b) and sign(sub(b, a)) in wanted
-        known = {name: domains[name] for name in sorted(names)}
-        signs: Sign = load("order.local").sign_of_difference(a, b, known)
+        domains = dict(ranges)
+        signs: Sign = load("order.local").sign_of_difference(a, b, domains)
     except DpverifyError:
         return False
-    return signs <= wanted or (not signs.isdisjoint(wanted) and load("order.cases").decided(a, b, known, wanted))
+    return signs <= wanted or (not signs.isdisjoint(wanted) and load("order.cases").decided(a, b, domains, wanted))
 
 
 def _defined(expr: Expr) -> bool:

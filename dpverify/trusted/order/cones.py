@@ -10,8 +10,8 @@ from fractions import Fraction
 from typing import Final
 
 from dpverify.trusted.language.errors import Undecided
-from dpverify.trusted.language.model import Matrix
-from dpverify.trusted.order.linear import Vector, dot, matrix
+from dpverify.trusted.language.model import Matrix, Vector
+from dpverify.trusted.order.linear import dot, matrix
 from dpverify.trusted.order.vertices import half_of_vertices
 
 MOST_CANDIDATES: Final = 4_000

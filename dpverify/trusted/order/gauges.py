@@ -17,8 +17,8 @@ from typing import Final
 from flint import fmpq, fmpq_mat
 
 from dpverify.trusted.language.errors import Rejected, Undecided
-from dpverify.trusted.language.model import Matrix
-from dpverify.trusted.order.linear import Vector, matrix, to_fmpq, to_fraction
+from dpverify.trusted.language.model import Matrix, Vector
+from dpverify.trusted.order.linear import matrix, to_fmpq, to_fraction
 
 _RATIONAL: Final = re.compile(r"-?[0-9]{1,4000}(/[0-9]{1,4000})?", re.ASCII)
 

@@ -13,8 +13,7 @@ from typing import Final
 from dpverify.trusted.language.errors import Rejected, Undecided
 from dpverify.trusted.language.expr import ONE, Expr, Num, add, call, mul, num, power
 from dpverify.trusted.language.loading import load, remembered
-from dpverify.trusted.language.model import Norm
-from dpverify.trusted.order.linear import Vector
+from dpverify.trusted.language.model import Norm, Vector
 
 MAX_BITS: Final = 10_000
 """Greatest length of a power sum, so that it can be printed."""

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from flint import fmpq, fmpq_mat
 
-Vector = tuple[Fraction, ...]
+from dpverify.trusted.language.model import Vector
 
 
 def to_fmpq(value: Fraction) -> fmpq:

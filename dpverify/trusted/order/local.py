@@ -7,7 +7,7 @@ from fractions import Fraction
 from functools import reduce
 
 from dpverify.trusted.language.errors import Undecided
-from dpverify.trusted.language.expr import ONE, Add, Call, Expr, Mul, Num, Pow, Sym, call, format_expr, mul, neg, rebuild, sub, symbols
+from dpverify.trusted.language.expr import ONE, Add, Call, Expr, Mul, Num, Pow, Sym, add, call, format_expr, mul, neg, rebuild, sub, symbols
 from dpverify.trusted.language.model import Domain
 from dpverify.trusted.numbers.balls import constant, finite
 from dpverify.trusted.order.domains import closed, contains, is_empty
@@ -64,15 +64,16 @@ def _range(term: Expr, domains: Mapping[str, Domain]) -> Domain:
         return Domain(term.value, term.value, lower_open=False, upper_open=False)
     if isinstance(term, Sym):
         return _known(term.name, domains)
-    if (
-        isinstance(term, Mul)
-        and len(term.args) == 2
-        and isinstance(term.args[0], Num)
-        and isinstance(term.args[1], Sym)
-        and term.args[0].value
-    ):
-        return _scaled(_known(term.args[1].name, domains), term.args[0].value)
-    return _between(sign_of(term, domains))
+    if isinstance(term, Mul) and isinstance(term.args[0], Num) and term.args[0].value:
+        return _scaled(_range(mul(*term.args[1:]), domains), term.args[0].value)
+    signs = sign_of(term, domains)
+    return _exponential(sign_of(term.args[0], domains)) if isinstance(term, Call) and term.name == "exp" else _between(signs)
+
+
+def _exponential(signs: Sign) -> Domain:
+    """The least interval that holds the exponentials of all numbers of these signs."""
+    below, above, apart = -1 in signs, 1 in signs, 0 not in signs
+    return Domain(Fraction(0 if below else 1), None if above else Fraction(1), lower_open=below or apart, upper_open=above or apart)
 
 
 def _known(name: str, domains: Mapping[str, Domain]) -> Domain:
@@ -135,7 +136,13 @@ def _call(expr: Call, domains: Mapping[str, Domain]) -> Sign:
 
 
 def settled(expr: Expr, domains: Mapping[str, Domain]) -> Expr:
-    """The same function with abs decided where its sign is told, of opposite arguments the first, and numbers multiplied into sums."""
+    """The same function in a more usual form where signs are told.
+
+    abs is decided, logarithms of products and powers are taken apart, of opposite arguments of even functions the first is taken, and
+    numbers are multiplied into sums.
+    """
+    if isinstance(expr, Call) and expr.name == "exp" and isinstance(expr.args[0], Call) and expr.args[0].name == "log":
+        return settled(expr.args[0].args[0], domains)
     done = rebuild(expr, lambda part: settled(part, domains))
     if isinstance(done, Call) and done.name in ("abs", "cosh"):
         u = done.args[0]
@@ -143,8 +150,19 @@ def settled(expr: Expr, domains: Mapping[str, Domain]) -> Expr:
         if done.name == "abs" and (signs <= AT_LEAST_ZERO or signs <= AT_MOST_ZERO):
             return u if signs <= AT_LEAST_ZERO else neg(u)
         return call(done.name, min(u, neg(u), key=format_expr))
+    if isinstance(done, Call) and done.name == "log":
+        return _apart(done.args[0], domains)
     if isinstance(done, Mul) and isinstance(done.args[0], Num):
         i = next((i for i, factor in enumerate(done.args) if isinstance(factor, Add)), None)
         if i is not None:
             return mul(mul(done.args[0], done.args[i]), *done.args[1:i], *done.args[i + 1 :])
     return done
+
+
+def _apart(u: Expr, domains: Mapping[str, Domain]) -> Expr:
+    """log(u), as a sum over the factors of u where all are positive."""
+    if isinstance(u, Mul) and all(sign_of(factor, domains) == POSITIVE for factor in u.args):
+        return add(*(_apart(factor, domains) for factor in u.args))
+    if isinstance(u, Pow) and sign_of(u.base, domains) == POSITIVE:
+        return mul(u.exponent, _apart(u.base, domains))
+    return u.args[0] if isinstance(u, Call) and u.name == "exp" else call("log", u)

@@ -9,9 +9,9 @@ from flint import fmpq
 
 from dpverify.trusted.language.expr import Expr, Num, sqrt
 from dpverify.trusted.language.loading import load
-from dpverify.trusted.language.model import Matrix, Norm
+from dpverify.trusted.language.model import Matrix, Norm, Vector
 from dpverify.trusted.order.geometry import pick
-from dpverify.trusted.order.linear import Vector, dot, matrix, square, to_fraction
+from dpverify.trusted.order.linear import dot, matrix, square, to_fraction
 
 
 def faults(norm: Norm, dimension: int) -> tuple[str, ...]:

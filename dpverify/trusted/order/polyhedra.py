@@ -16,8 +16,8 @@ from typing import Final
 from flint import arb, fmpq, fmpq_poly
 
 from dpverify.trusted.language.errors import Undecided
-from dpverify.trusted.language.model import Matrix
-from dpverify.trusted.order.linear import Vector, dot
+from dpverify.trusted.language.model import Matrix, Vector
+from dpverify.trusted.order.linear import dot
 
 MOST_FLAGS: Final = 3_000
 """The most chains of facets of facets that are looked at for one integral."""

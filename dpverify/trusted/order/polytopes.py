@@ -8,7 +8,8 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import combinations, product
 
-from dpverify.trusted.order.linear import Vector, dot
+from dpverify.trusted.language.model import Vector
+from dpverify.trusted.order.linear import dot
 
 
 def minus(a: Sequence[Fraction], b: Sequence[Fraction]) -> Vector:

@@ -9,8 +9,8 @@ from math import comb
 from typing import Final
 
 from dpverify.trusted.language.errors import Undecided
-from dpverify.trusted.language.model import Matrix
-from dpverify.trusted.order.linear import Vector, matrix, to_fraction, up_to_sign
+from dpverify.trusted.language.model import Matrix, Vector
+from dpverify.trusted.order.linear import matrix, to_fraction, up_to_sign
 
 MAX_SIGNS: Final = 16
 """Greatest dimension whose 2^(d - 1) sign vectors are tried one by one."""

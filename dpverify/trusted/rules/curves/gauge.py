@@ -40,7 +40,7 @@ from dpverify.trusted.facts.pairs import Curve, Pair, symmetric
 from dpverify.trusted.language.derivatives import derivative
 from dpverify.trusted.language.errors import ExprError, Rejected, Undecided
 from dpverify.trusted.language.expr import ZERO, Expr, Num, div, format_expr, linear_part, mul, sub, substitute, symbols
-from dpverify.trusted.language.model import Matrix, Mechanism, Norm, Product, Radial, Source
+from dpverify.trusted.language.model import Matrix, Mechanism, Norm, Product, Radial, Source, Vector
 from dpverify.trusted.numbers.asymptotics import End, end_jet
 from dpverify.trusted.numbers.balls import constant, exact, hull, precision, rational
 from dpverify.trusted.numbers.jets import jet
@@ -48,7 +48,7 @@ from dpverify.trusted.order.compare import certainly_equal, certainly_le
 from dpverify.trusted.order.cones import Cones, vertices
 from dpverify.trusted.order.convexity import Shapes
 from dpverify.trusted.order.geometry import Sensitivity
-from dpverify.trusted.order.linear import Vector, dot, matrix, up_to_sign
+from dpverify.trusted.order.linear import dot, matrix, up_to_sign
 from dpverify.trusted.order.polyhedra import Shift
 from dpverify.trusted.order.signs import AT_LEAST_ZERO
 from dpverify.trusted.parts.exponents import Exponent, exponent

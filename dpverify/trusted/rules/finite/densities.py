@@ -32,9 +32,9 @@ from dpverify.trusted.language.expr import (
 )
 from dpverify.trusted.language.loading import remembered
 from dpverify.trusted.language.logarithms import neg_log
-from dpverify.trusted.language.model import Claim, Kernel
+from dpverify.trusted.language.model import Claim, Kernel, Vector
 from dpverify.trusted.numbers.balls import constant, hull, precision, value
-from dpverify.trusted.order.linear import Vector, dot
+from dpverify.trusted.order.linear import dot
 from dpverify.trusted.order.polytopes import Polytope, box
 
 WHAT: Final = "kernel"

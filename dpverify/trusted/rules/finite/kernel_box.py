@@ -12,12 +12,11 @@ from dpverify.trusted.language.derivatives import derivative
 from dpverify.trusted.language.errors import CertificateError, ExprError, Rejected
 from dpverify.trusted.language.expr import ZERO, Expr, Num, add, format_expr, mul, parse, substitute, symbols
 from dpverify.trusted.language.loading import remembered
-from dpverify.trusted.language.model import Claim, Source
+from dpverify.trusted.language.model import Claim, Source, Vector
 from dpverify.trusted.language.rationals import to_fraction
 from dpverify.trusted.numbers.balls import constant, rational, value
 from dpverify.trusted.numbers.jets import Jet, JetCompiler, Program
 from dpverify.trusted.order import compare
-from dpverify.trusted.order.linear import Vector
 from dpverify.trusted.order.polytopes import Polytope, minus
 from dpverify.trusted.rules.finite.densities import NAMES, Losses, balls, constants, has_floor, has_kinks, losses, resolve
 from dpverify.trusted.rules.finite.normaliser import check_normaliser
