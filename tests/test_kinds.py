@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from dpverify import declare
 from dpverify.catalogue.declarations import CONSTRUCTORS, Mechanism
 from dpverify.catalogue.kinds import KINDS, STARTERS, is_combinator
 from dpverify.catalogue.kinds.named import BUILTINS
@@ -66,8 +67,9 @@ def plain(value):
     return str(value) if type(value).__name__ == "Decimal" else value
 
 
-APART = ("use", "k_randomized_response")
-SAME = [name for name, text in EXAMPLES.items() if name not in APART and "parameters" not in text and "norm = {" not in text]
+FOREIGN = ("use", "k_randomized_response")
+"""A declaration, and a domain that stands in the place of a number."""
+SAME = [name for name in EXAMPLES if name not in FOREIGN and "parameters" not in EXAMPLES[name] and "norm = {" not in EXAMPLES[name]]
 
 
 @pytest.mark.parametrize("name", SAME)
@@ -126,6 +128,10 @@ def test_the_documentation_of_a_constructor_tells_every_argument():
             name for name, argument in constructor.__signature__.parameters.items() if argument.kind is argument.POSITIONAL_OR_KEYWORD
         ]
         assert all(re.search(rf"^    {name}: \w", constructor.__doc__, re.MULTILINE) for name in positional), constructor.__name__
+
+
+def test_an_older_name_is_still_known():
+    assert declare.Selection is declare.KaryResponse is CONSTRUCTORS["KaryResponse"]
 
 
 # -- formulas ------------------------------------------------------------------------------------------------
