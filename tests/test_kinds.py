@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from dpverify.catalogue.kinds.named import BUILTINS
 from dpverify.catalogue.reader import read_spec
 from dpverify.trusted.language import model
 from dpverify.trusted.language.errors import SpecError
+from dpverify.trusted.language.expr import ONE, ZERO, Num
 from tests.test_schemas import EXAMPLES, example
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -128,6 +130,14 @@ def test_the_documentation_of_a_constructor_tells_every_argument():
             name for name, argument in constructor.__signature__.parameters.items() if argument.kind is argument.POSITIONAL_OR_KEYWORD
         ]
         assert all(re.search(rf"^    {name}: \w", constructor.__doc__, re.MULTILINE) for name in positional), constructor.__name__
+
+
+def test_numbers_in_python_may_be_fractions_and_rows_any_iterable():
+    half = Fraction(1, 2)
+    rows = Mechanism("mine", CONSTRUCTORS["Table"](rows=(iter([half, half]), (1, 0)), adjacent=((0, 1),))).model()
+    assert rows == model.Table(((Num(half), Num(half)), (ONE, ZERO)), ((0, 1),))
+    distances = Mechanism("mine", CONSTRUCTORS["Exponential"](metric=[[0, half], [half, 0]], beta=1)).model()
+    assert distances.scores == ((ZERO, Num(-half)), (Num(-half), ZERO))
 
 
 def test_an_older_name_is_still_known():
