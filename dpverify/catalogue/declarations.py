@@ -60,7 +60,8 @@ class Constructor:
         """What it declares, and what each argument means."""
         told = {known.name: known.meaning for known in self.fields}
         told |= {argument: f"The symbol that stands for {variable} in the density." for variable, argument in self.variables.items()}
-        return "\n\n".join([self.what, "\n".join(f"    {name}: {meaning}" for name, meaning in told.items())])
+        arguments = "\n".join(f"    {name}: {meaning}" for name, meaning in told.items())
+        return "\n\n".join(filter(None, [self.what, arguments, "As a part of another it has sensitivity, query, adjacency and times too."]))
 
     def declare(self, *values: Any, **named: Any) -> Declared:
         """A declaration. Raises SpecError for arguments that there are not, and for too many."""
