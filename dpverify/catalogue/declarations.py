@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from inspect import Parameter
+from textwrap import TextWrapper
 from typing import Any, Final
 
 from dpverify.catalogue.kinds import BUILTIN, KINDS
@@ -60,7 +61,8 @@ class Constructor:
         """What it declares, and what each argument means."""
         told = {known.name: known.meaning for known in self.fields}
         told |= {argument: f"The symbol that stands for {variable} in the density." for variable, argument in self.variables.items()}
-        arguments = "\n".join(f"    {name}: {meaning}" for name, meaning in told.items())
+        wrapped = TextWrapper(110, initial_indent="    ", subsequent_indent="        ", break_on_hyphens=False)
+        arguments = "\n".join(wrapped.fill(f"{name}: {meaning}") for name, meaning in told.items())
         return "\n\n".join(filter(None, [self.what, arguments, "As a part of another it has sensitivity, query, adjacency and times too."]))
 
     def declare(self, *values: Any, **named: Any) -> Declared:
