@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from dpverify.catalogue import read_spec, resolve
-from dpverify.catalogue.reader import MAX_PARAMETERS
+from dpverify.catalogue.mechanisms import MAX_PARAMETERS
 from dpverify.cli import main
 from dpverify.search.verify import verify
 from dpverify.trusted.language.errors import ExprError, SpecError, Undecided

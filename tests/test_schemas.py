@@ -24,6 +24,7 @@ from dpverify.catalogue.kinds.named import BUILTINS
 from dpverify.catalogue.mechanisms import MAX_PARAMETERS
 from dpverify.catalogue.toml import Fields
 from dpverify.catalogue.values import METRICS, VERDICTS
+from dpverify.project.render import render
 from dpverify.trusted.language import model
 from dpverify.trusted.language.certificate import MAX_LINES, PRECISIONS, unpack
 from dpverify.trusted.language.certificate import VERDICTS as VERDICT_WORDS
@@ -182,6 +183,10 @@ EXAMPLES = {
         mechanism = {kind = "builtin", name = "knorm", parameters = {epsilon = 1, facets = [[1, 0], [0, 1]]}}
         claim = [{sensitivity = 1, epsilon = 1}]""",
 }  # fmt: skip
+TESTED = {re.match(r"\w+", name).group() for name in EXAMPLES}
+EXAMPLES |= {kind: render("claim.toml", name=kind, starter=starter, sampler=False, schema="") for kind, starter in STARTERS.items()
+             if kind not in {*TESTED, "builtin"}}  # fmt: skip
+"""Of a kind for which nothing is written here: what `dpverify new` writes."""
 
 
 @cache

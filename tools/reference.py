@@ -20,6 +20,7 @@ from typing import Any
 import click
 
 from dpverify import cli, declare, pytest_plugin
+from dpverify.catalogue.kinds import STARTERS
 from dpverify.catalogue.values import DOMAIN_HELP
 from dpverify.project import config
 from dpverify.trusted.language import errors
@@ -182,6 +183,7 @@ def claim_files() -> Iterator[str]:
     meanings = keys["kind"]["x-taplo"]["docs"]["enumValues"]
     for name, meaning in zip(keys["kind"]["enum"], meanings, strict=True):
         yield from kind(name, meaning, parts[f"kind_{name}"], keys, "###")
+        yield f"```toml\n[mechanism]\n{STARTERS[name].mechanism.rstrip()}\n```"
     yield "## Builtin models"
     for name, meaning in zip(keys["name"]["enum"], keys["name"]["x-taplo"]["docs"]["enumValues"], strict=True):
         yield from kind(name, meaning, parts[f"builtin_{name}"], keys, "###", "builtin ")
@@ -310,7 +312,10 @@ def signature(name: str, value: Callable[..., Any]) -> str:
     called = inspect.signature(value)
     called = called.replace(
         parameters=[
-            p.replace(annotation=Bare(p.annotation), default=Bare("...") if inspect.isfunction(p.default) else p.default)
+            p.replace(
+                annotation=p.annotation if p.annotation is p.empty else Bare(p.annotation),
+                default=Bare("...") if inspect.isfunction(p.default) else p.default,
+            )
             for p in called.parameters.values()
         ],
         return_annotation=called.empty if inspect.isclass(value) else Bare(called.return_annotation),

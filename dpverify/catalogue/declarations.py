@@ -7,10 +7,11 @@ so that what is wrong with it is said in the same words.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from inspect import Parameter
+from textwrap import TextWrapper
 from typing import Any, Final
 
 from dpverify.catalogue.kinds import BUILTIN, KINDS
@@ -60,7 +61,9 @@ class Constructor:
         """What it declares, and what each argument means."""
         told = {known.name: known.meaning for known in self.fields}
         told |= {argument: f"The symbol that stands for {variable} in the density." for variable, argument in self.variables.items()}
-        return "\n\n".join([self.what, "\n".join(f"    {name}: {meaning}" for name, meaning in told.items())])
+        wrapped = TextWrapper(110, initial_indent="    ", subsequent_indent="        ", break_on_hyphens=False)
+        arguments = "\n".join(wrapped.fill(f"{name}: {meaning}") for name, meaning in told.items())
+        return "\n\n".join(filter(None, [self.what, arguments, "As a part of another it has sensitivity, query, adjacency and times too."]))
 
     def declare(self, *values: Any, **named: Any) -> Declared:
         """A declaration. Raises SpecError for arguments that there are not, and for too many."""
@@ -109,11 +112,14 @@ def _written(value: Any, of: Field, read: Read, variables: Mapping[str, Scalar])
     """A value as a claim file has it: exact numbers and expressions as text, parts as tables, the rest as it is."""
     if isinstance(value, Declared):
         return value.table(read)
-    if isinstance(value, tuple | list):
+    if isinstance(value, Iterable) and not isinstance(value, str):
+        value = list(value)
         ends = ("-inf", "inf") if of.value in (INTERVAL, FINITE, OUTPUT.value) and len(value) == 2 else ()
         values = [end if item is None else item for item, end in zip(value, ends, strict=True)] if ends else value
         return [item if item in ends else _written(item, of, read, variables) for item in values]
-    return format_expr(read(value, **variables)) if of.value.exact else value
+    if of.value.exact:
+        return format_expr(read(value, **variables))
+    return str(value) if isinstance(value, Fraction) else value
 
 
 def _of(kind: Kind) -> Constructor:

@@ -132,11 +132,13 @@ def leaves(part: Part, top: bool = True, at: Leaf | None = None) -> Iterator[Lea
     mechanism, here = part.mechanism, at or Leaf(part)
     here = replace(here, part=part, repeated=here.repeated or part.times != ONE)
     inside = parts_of(mechanism)
-    if not inside:
+    if not inside or not isinstance(mechanism, Combinator):
         yield here
         return
     if isinstance(mechanism, Group | Lipschitz):
         here = replace(here, own=not top)
+    elif not isinstance(mechanism, Compose | Subsample | PostProcess | Parallel):
+        assert_never(mechanism)
     sampled = here.sampled or (isinstance(mechanism, Subsample) and mechanism.scheme == "poisson")
     here = replace(here, parallel=here.parallel or isinstance(mechanism, Parallel), sampled=sampled)
     for inner in inside:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, assert_never
 
 from dpverify.trusted.language.certificate import MAX_DEPTH
 from dpverify.trusted.language.errors import CertificateError
 from dpverify.trusted.language.expr import ONE, Expr, mul
-from dpverify.trusted.language.model import Claim, Group, Lipschitz, Subsample, parts_of
+from dpverify.trusted.language.model import Claim, Compose, Group, Leaf, Lipschitz, Parallel, PostProcess, Subsample, parts_of
 from dpverify.trusted.parts import neighbours
 from dpverify.trusted.parts.parameters import fixed
 from dpverify.trusted.parts.runs import Run, leaf, merged, whole
@@ -84,6 +84,8 @@ def _factor(run: Run) -> Expr:
         return ONE
     if isinstance(mechanism, Group | Lipschitz):
         return mul(run.factor, mechanism.size if isinstance(mechanism, Group) else mechanism.constant)
+    if not isinstance(mechanism, Leaf | Compose | Parallel | PostProcess):
+        assert_never(mechanism)
     return run.factor
 
 
