@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from dpverify.search import Proposal
+from dpverify.search.proposal import Proposal
 from dpverify.trusted.language.model import (
     Claim,
     EllipticalProcess,
