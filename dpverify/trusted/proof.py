@@ -31,7 +31,7 @@ class Proof:
     """Facts about one claim. Equal uses of a rule are one fact; what they say is shared between proofs."""
 
     def __init__(self, claim: Claim, alone: Run | None = None, known: Memory | None = None) -> None:
-        """alone: a run of the claim's mechanism to speak of as if it were all there is. known: what rules have said; None for all together."""
+        """alone: a run of the claim's mechanism to speak of as if it were all there is. known: what rules have said, if apart."""
         self.claim = claim
         self._alone = alone
         self._known = _known if known is None else known
