@@ -537,12 +537,34 @@ def test_a_forged_fact_changes_nothing_in_a_replay(claim, rule, parameters, plac
             lines = record(facts)
             told = kernel.judge(claim, facts)
             again = kernel.replay(unpack(json.loads(json.dumps(pack(claim, 128, "UNKNOWN", lines)))))
-            assert again[0].says is honest.says and again[0] is not lie
+            assert again[0].says is not lie.says and again[0] is not lie
             assert kernel.judge(claim, again) == kernel.judge(claim, [honest, *again[1:]])
             if not place:
                 assert told.verdict != kernel.judge(claim, again).verdict, "or the lie is none"
                 with pytest.raises(CertificateError, match=f"the certificate says {told.verdict}, its lines give"):
                     kernel.check(pack(claim, 128, told.verdict, lines))
+
+
+def test_a_fact_that_was_changed_after_it_was_proved_changes_nothing_in_a_check():
+    """The class: what a search remembers is in the hands of whoever searched, and no check starts from it."""
+    claim = Claim(GAUSSIAN.mechanism, num(1), parse("1/100"), num(1))
+    lines = [line("gaussian"), line("privacy-profile", {"delta": True}, [0])]
+    data = json.loads(encode(forged(claim, "PROVED", *lines)))
+    with precision(128):
+        honest = Proof(claim).infer("gaussian")
+        bounds = Proof(claim).infer("privacy-profile", (), {"delta": True}, [honest])
+        before = {name: getattr(honest.says, name) for name in ("upper", "lower")}
+        try:
+            object.__setattr__(honest.says, "upper", symmetric(lambda epsilon: arb(0)))
+            object.__setattr__(honest.says, "lower", None)
+            object.__setattr__(bounds.says[0], "value", num(0))
+            with pytest.raises(CertificateError, match="its lines give REFUTED"):
+                kernel.check(data)
+            assert kernel.judge(claim, kernel.replay(unpack(data))).verdict == "REFUTED"
+        finally:
+            for name, value in before.items():
+                object.__setattr__(honest.says, name, value)
+            proof.forget()
 
 
 def test_a_forged_premise_is_not_remembered_for_the_one_that_it_looks_like():

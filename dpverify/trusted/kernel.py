@@ -20,7 +20,7 @@ from dpverify.trusted.language.model import Claim
 from dpverify.trusted.numbers.balls import precision
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
 from dpverify.trusted.order.domains import contains
-from dpverify.trusted.proof import Proof, as_bounds
+from dpverify.trusted.proof import CHECKED, Memory, Proof, as_bounds
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ def check(data: Any) -> Judgement:
     Rejected where a rule refuses its evidence.
     """
     certificate: Certificate = unpack(data)
-    facts = replay(certificate)
+    facts = replay(certificate, CHECKED)
     try:
         judgement = judge(certificate.claim, facts)
     except (Undecided, RuntimeError) as error:
@@ -62,9 +62,9 @@ def check(data: Any) -> Judgement:
     return judgement
 
 
-def replay(certificate: Certificate) -> list[Fact]:
-    """The facts of a certificate, each made again by its rule. Raises Rejected, CertificateError."""
-    proof, facts = Proof(certificate.claim), list[Fact]()
+def replay(certificate: Certificate, known: Memory | None = None) -> list[Fact]:
+    """The facts of a certificate, each made again by its rule: from nothing, or from what is known. Raises Rejected, CertificateError."""
+    proof, facts = Proof(certificate.claim, known=Memory() if known is None else known), list[Fact]()
     for number, line in enumerate(certificate.lines):
         try:
             premises = [facts[premise] for premise in line.premises]

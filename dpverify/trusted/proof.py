@@ -30,10 +30,11 @@ _REMEMBERED: Final = 512
 class Proof:
     """Facts about one claim. Equal uses of a rule are one fact; what they say is shared between proofs."""
 
-    def __init__(self, claim: Claim, alone: Run | None = None) -> None:
-        """alone: a run of the claim's mechanism to speak of as if it were all there is."""
+    def __init__(self, claim: Claim, alone: Run | None = None, known: Memory | None = None) -> None:
+        """alone: a run of the claim's mechanism to speak of as if it were all there is. known: what rules have said, if apart."""
         self.claim = claim
         self._alone = alone
+        self._known = _known if known is None else known
         self._facts: dict[Any, Fact] = {}
 
     @classmethod
@@ -54,7 +55,7 @@ class Proof:
             about = self._about(rule, place)
             key = (rule, about, not place, text, tuple(map(id, premises)), ctx.prec)  # of the whole alone is what counts for the claim
             if key not in self._facts:
-                says = _said(rule, about, text, tuple(premises))
+                says = _said(rule, about, text, tuple(premises), self._known)
                 assumed = tuple(EXPLAINED[rule].ASSUMED)
                 self._facts[key] = Fact(rule, about, says, assumed, tuple(place), json.loads(text), tuple(premises), ctx.prec)
             return self._facts[key]
@@ -103,7 +104,7 @@ class _Given(Sequence[Fact]):
         return self._premises[number]
 
 
-class _Remembered(OrderedDict[Any, tuple[Says, tuple[Any, ...], tuple[str, ...]]]):
+class Memory(OrderedDict[Any, tuple[Says, tuple[Any, ...], tuple[str, ...]]]):
     """What rules have said lately, with what they asked to load, and the premises, so that no other object takes their identity."""
 
     def keep(self, key: Any, says: Says, premises: tuple[Any, ...], places: Iterable[str]) -> Says:
@@ -113,28 +114,31 @@ class _Remembered(OrderedDict[Any, tuple[Says, tuple[Any, ...], tuple[str, ...]]
         return says
 
 
-_known: Final = _Remembered()
+_known: Final = Memory()
+CHECKED: Final = Memory()
+"""What was said where certificates are checked. No fact of a check leaves it, so that nobody else can change what is remembered here."""
 
 
 def forget() -> None:
     """Forget what rules have said. Curves remember where they were evaluated, which can make later enclosures of them narrower."""
     _known.clear()
+    CHECKED.clear()
 
 
-def _said(name: str, about: Run | Claim, text: str, premises: tuple[Fact, ...]) -> Says:
+def _said(name: str, about: Run | Claim, text: str, premises: tuple[Fact, ...], known: Memory) -> Says:
     """What a rule says. Equal questions with equal parameters and premises that say the same have one answer."""
     grounds = tuple(premise.says for premise in premises)
     key = (name, about, text, tuple((premise.rule, premise.about, id(premise.says)) for premise in premises), ctx.prec)
-    if key in _known:
-        _known.move_to_end(key)
-        says, _, places = _known[key]
+    if key in known:
+        known.move_to_end(key)
+        says, _, places = known[key]
         note(places)
         return says
     with asked_for() as asked:
         says = _asked(name, about, json.loads(text), premises)
     if name in OF_THE_MECHANISM and any(bound.quantity != "pure" for bound in as_bounds(says)):
         raise RuntimeError(f"{name} speaks of more than the mechanism")
-    return _known.keep(key, says, grounds, asked)
+    return known.keep(key, says, grounds, asked)
 
 
 def _asked(name: str, about: Run | Claim, parameters: Mapping[str, Any], premises: tuple[Fact, ...]) -> Says:
