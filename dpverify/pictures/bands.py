@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from flint import arb, ctx
 
+from dpverify.pictures.chords import cut, remembered, sketch
 from dpverify.pictures.trade_offs import trade_off
 from dpverify.search import extend_with_curve
 from dpverify.search import losses as grids
@@ -21,7 +22,6 @@ from dpverify.search import plans as building
 from dpverify.search.proposal import Proposal
 from dpverify.trusted.facts.assumptions import SIDES, of_a_bound, of_a_verdict
 from dpverify.trusted.facts.bounds import Bound
-from dpverify.trusted.facts.chords import cut, remembered, sketch
 from dpverify.trusted.facts.pairs import Curve, Pair
 from dpverify.trusted.language.errors import DpverifyError, Undecided
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, format_expr, num

@@ -12,6 +12,7 @@ from dpverify.trusted.numbers.balls import MAX_PRECISION, NAN, constant, on_ends
 
 MAX_ORDER: Final = 1_000
 """The greatest order of a Bessel function that is evaluated: the recurrence that gets there is as long."""
+_GUARD: Final = 32
 
 
 def besselk_scaled(order: Expr, x: arb) -> tuple[arb, arb]:
@@ -24,42 +25,39 @@ def besselk_scaled(order: Expr, x: arb) -> tuple[arb, arb]:
 
 @lru_cache(maxsize=4096)
 def _besselk_pair(order: Expr, mantissa: int, exponent: int, bits: int) -> tuple[arb, arb]:
-    x = arb((mantissa, exponent))
-    found = (NAN, NAN)
     if not abs(constant(order)) <= MAX_ORDER:
-        return found
-    # near its turning point the power series loses about 3 x bits before the asymptotic series takes over
-    for extra in (32, 32 + 3 * min(int(mantissa).bit_length() + exponent, 12) ** 2, 400, 1600):
-        with precision(min(bits + extra, MAX_PRECISION)):
-            found = _besselk_at(order, x)
-        if min(k.rel_accuracy_bits() for k in found) >= bits:
-            break
-    return found
+        return NAN, NAN
+    x, whole = arb((mantissa, exponent)), isinstance(order, Num) and order.value.denominator == 1
+    with precision(min(bits + _GUARD, MAX_PRECISION)):
+        return _of_integer(int(order.value), x) if whole and isinstance(order, Num) else (_between(order, x, 0), _between(order, x, 1))
 
 
-def _besselk_at(order: Expr, x: arb) -> tuple[arb, arb]:
-    if not isinstance(order, Num) or order.value.denominator != 1:
-        return _besselk_between(order, x, 0), _besselk_between(order, x, 1)
-    # integer orders from K_0 by the Wronskian I_0 K_1 + I_1 K_0 = 1/x and the recurrence, which is stable upward
-    k0 = x.bessel_k(0, scaled=True)
-    i0, i1 = x.bessel_i(0, scaled=True), x.bessel_i(1, scaled=True)
-    k1 = (1 / x - i1 * k0) / i0
-    n = abs(int(order.value))
-    low, high = k0, k1
-    for m in range(1, n + 1):
-        low, high = high, low + 2 * m / x * high
-    if order.value >= 0:
-        return low, high
-    return low, (high - 2 * n / x * low)  # K_(v+1) with v = -n is K_(n-1)
+def _of_integer(n: int, x: arb) -> tuple[arb, arb]:
+    """For an integer order, from K_0 by the Wronskian I_0 K_1 + I_1 K_0 = 1/x and the recurrence, which is stable upward."""
+    lost = 0 if x > ctx.prec else 3 * _ceiling(x)  # by the power series, which is taken before the asymptotic one is good enough
+    with precision(min(ctx.prec + lost, MAX_PRECISION)):
+        k0 = x.bessel_k(0, scaled=True)
+        i0, i1 = x.bessel_i(0, scaled=True), x.bessel_i(1, scaled=True)
+    known = [k0, (1 / x - i1 * k0) / i0]
+    for m in range(1, abs(n) + 1):
+        known = [known[-2], known[-1], known[-2] + 2 * m / x * known[-1]]
+    if n >= 0:
+        return known[-2], known[-1]
+    return known[-2], known[-3]  # K_-n is K_n, and K_(1 - n) is K_(n - 1)
 
 
-def _besselk_between(order: Expr, x: arb, above: int) -> arb:
-    """exp(x) K_v(x), v = order + above no integer, by its asymptotic series or as pi/2 (I_(-v) - I_v) / sin(pi v), which loses 3 x bits."""
-    if x > ctx.prec:
-        return x.bessel_k(constant(order) + above, scaled=True)
-    with precision(min(ctx.prec + 3 * int(x.ceil().unique_fmpz() or 0), MAX_PRECISION)):
+def _between(order: Expr, x: arb, above: int) -> arb:
+    """exp(x) K_v(x), v = order + above no integer, by its asymptotic series or as pi/2 (I_(-v) - I_v) / sin(pi v)."""
+    v = constant(order) + above
+    if x > ctx.prec and x > abs(v):
+        return x.bessel_k(v, scaled=True)
+    with precision(min(ctx.prec + 3 * _ceiling(x), MAX_PRECISION)):  # the series lose 3 x bits
         v = constant(order) + above
         return arb.pi() / 2 * (x.bessel_i(-v) - x.bessel_i(v)) / (arb.pi() * v).sin() * x.exp()
+
+
+def _ceiling(x: arb) -> int:
+    return int(x.ceil().unique_fmpz() or 0)
 
 
 def logbesselk(order: Expr, x: arb) -> arb:

@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from functools import reduce
 from typing import Any
 
-from dpverify.trusted.language.derivatives import derivative
 from dpverify.trusted.language.errors import ExprError, Undecided
 from dpverify.trusted.language.expr import (
     ONE,
@@ -140,7 +139,7 @@ class Shapes:
         if not self.half or not shape.convex or shape.slope <= AT_LEAST_ZERO:
             return self.half and shape.convex
         try:
-            start = self.at_zero(self.tidy(derivative(expr, self.name)))
+            start = self.at_zero(self.tidy(load("language.derivatives").derivative(expr, self.name)))
         except (ExprError, Undecided):
             return False
         return start is not None and self.sign(start) <= AT_LEAST_ZERO

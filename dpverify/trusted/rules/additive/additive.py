@@ -15,13 +15,12 @@ from typing import Any
 
 from dpverify.trusted.facts.bounds import Bound, Infinite, Side
 from dpverify.trusted.language.errors import CertificateError, ExprError, Rejected, Undecided
-from dpverify.trusted.language.expr import ONE, Expr, Num, Sym, add, div, format_expr, mul, num, power, substitute
-from dpverify.trusted.language.loading import remembered
+from dpverify.trusted.language.expr import ONE, Expr, Num, Pow, Sym, add, children, div, format_expr, mul, num, power, substitute, symbols
+from dpverify.trusted.language.loading import load, remembered
 from dpverify.trusted.language.logarithms import neg_log_profile
 from dpverify.trusted.language.model import L1, Claim, Domain, Norm, Product, Radial, Translation, on_integers
 from dpverify.trusted.language.rationals import to_fraction
 from dpverify.trusted.numbers.noise import integrable
-from dpverify.trusted.numbers.quotients import divided
 from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.order.convexity import Shapes
 from dpverify.trusted.order.geometry import l1_radius
@@ -187,8 +186,15 @@ def _read(
     h = neg_log_profile(noise)
     if centre is not None:
         h = substitute(h, {"z": add(Sym("z"), Num(centre))})  # noise moved by a constant hides as much
-    h, shapes = _half_if_even(shapes.tidy(divided(h, shapes.name)), shapes)
+    h = load("numbers.quotients").divided(h, shapes.name) if _divides(h, shapes.name) else h
+    h, shapes = _half_if_even(shapes.tidy(h), shapes)
     return h, shapes, shapes.shape(h)
+
+
+def _divides(expr: Expr, name: str) -> bool:
+    """Whether something with the symbol stands below a line."""
+    below = isinstance(expr, Pow) and isinstance(expr.exponent, Num) and expr.exponent.value < 0 and name in symbols(expr.base)
+    return below or any(_divides(part, name) for part in children(expr))
 
 
 def _half_if_even(h: Expr, shapes: Shapes) -> tuple[Expr, Shapes]:

@@ -8,7 +8,7 @@ from flint import arb
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpverify.trusted.facts.chords import cut, remembered, sketch
+from dpverify.pictures.chords import cut, remembered, sketch
 from dpverify.trusted.facts.pairs import Curve, Pair, symmetric
 from dpverify.trusted.language.errors import Undecided
 from dpverify.trusted.language.expr import ONE, num
