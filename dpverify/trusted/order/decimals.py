@@ -13,6 +13,7 @@ from dpverify.trusted.language.errors import Undecided
 from dpverify.trusted.language.expr import Expr, Num
 from dpverify.trusted.numbers.balls import constant, precision
 from dpverify.trusted.order.compare import sign
+from dpverify.trusted.order.signs import FINEST
 
 MAX_BINARY_EXPONENT: Final = 1_000_000
 """The largest power of two that is written out as a decimal."""
@@ -30,12 +31,12 @@ def decimal_bounds(expr: Expr, digits: int) -> tuple[str, str]:
     if sign(expr) == 0:
         return "0", "0"
     bits = 64 + 4 * digits
-    for prec in (bits, 2 * bits, 4 * bits, 4096 + bits):
-        with precision(prec):
+    with precision(bits):
+        ball = constant(expr)
+    if not ball.is_finite() or ball.rel_accuracy_bits() <= 4 * digits:
+        with precision(FINEST + bits):
             ball = constant(expr)
-        if ball.is_finite() and (prec > 4096 or ball.rel_accuracy_bits() > 4 * digits):
-            break
-    else:
+    if not ball.is_finite():
         raise Undecided("no finite enclosure of the constant: it is undefined, or needs more precision.")
     middle, radius = _exact(ball.mid()), _exact(ball.rad())
     low, high = middle - radius, middle + radius

@@ -13,6 +13,7 @@ from typing import Any, Final, assert_never
 
 from dpverify.trusted.language.errors import Rejected, Undecided
 from dpverify.trusted.language.expr import ONE, Expr, Mul, Num, Sym, mul, num, symbols
+from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import (
     Answering,
     Claim,
@@ -41,7 +42,6 @@ from dpverify.trusted.language.model import (
     on_integers,
     parts_of,
 )
-from dpverify.trusted.order.apart import off_the_integers
 from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.order.geometry import Sensitivity
 from dpverify.trusted.order.integers import is_whole
@@ -248,7 +248,7 @@ def leaf(run: Run, domains: Mapping[str, Domain] = NONE) -> tuple[Mechanism, Exp
 def _further(run: Run, query: Query, domains: Mapping[str, Domain]) -> tuple[Mechanism, Expr | None, Query | None]:
     """A run with a query on neighbours further apart: so many records of one kind move its answers so many times as far."""
     noise, factor = run.part.mechanism, run.factor
-    if off_the_integers(noise, query) is not None and certainly_le(ONE, factor, domains):
+    if load("order.apart").off_the_integers(noise, query) is not None and certainly_le(ONE, factor, domains):
         return noise, None, query  # one step tells neighbours apart already
     if isinstance(factor, Num) and (is_whole(factor, domains) or not on_integers(noise)):
         return noise, None, Query(tuple(tuple(factor.value * x for x in row) for row in query.rows), query.adjacency)

@@ -23,7 +23,6 @@ from dpverify.trusted.numbers.noise import Additive, variable
 from dpverify.trusted.order.compare import certainly_equal, certainly_le
 from dpverify.trusted.order.convexity import Shapes
 from dpverify.trusted.order.geometry import norm_value
-from dpverify.trusted.order.queries import differences
 from dpverify.trusted.order.sensitivity import sensitivity_bounds, whole_part
 from dpverify.trusted.parts.parameters import fixed
 from dpverify.trusted.rules.additive.additive import is_natural, require_integrable
@@ -239,7 +238,7 @@ def _check_difference(claim: Claim, noise: Additive, points: Points, reach: Expr
     if isinstance(noise, Product):
         wanted = tuple(shift.value for shift in points.shifts if isinstance(shift, Num))
         mirrored = tuple(-x for x in wanted)
-        if claim.query.adjacency == "l2" or not {wanted, mirrored} & set(differences(claim.query)):
+        if claim.query.adjacency == "l2" or not {wanted, mirrored} & set(load("order.queries").differences(claim.query)):
             raise Rejected(NAME, "b", "the shift is not one of the query's extreme differences, all coordinates listed")
         return ()
     if _spans(noise, points, reach):

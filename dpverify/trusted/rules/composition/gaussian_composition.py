@@ -14,9 +14,9 @@ from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve, Pair
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import Expr, Num, add, mul, num, power, sqrt
+from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import Guarantee, Matrix, Product, Query, Radial, Source
 from dpverify.trusted.order.compare import certainly_equal
-from dpverify.trusted.order.eigenvalues import largest_eigenvalue
 from dpverify.trusted.parts import neighbours, stated
 from dpverify.trusted.parts.runs import Run, leaf, merged, reach
 from dpverify.trusted.rules.curves import gaussian
@@ -129,7 +129,7 @@ def _largest(runs: Sequence[Run], attained: bool) -> tuple[Expr | None, str]:
     if adjacency == "l2":
         if any(run.part.mechanism.norm.kind == "ellipsoid" for run in runs if isinstance(run.part.mechanism, Radial)):
             return _UNKNOWN
-        upper, lower = largest_eigenvalue(_gram(queries, scales))
+        upper, lower = load("order.eigenvalues").largest_eigenvalue(_gram(queries, scales))
         return lower if attained else upper, ""
     best: tuple[Fraction, neighbours.Vector] | None = None
     for v in neighbours.vertices(n, adjacency):
