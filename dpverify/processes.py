@@ -1,11 +1,12 @@
-"""Work in processes that can be ended: the only place where work is bounded in time and in memory, and where foreign code runs apart.
+"""Work in processes that can be ended: the only place where processes are made, and where work is bounded in time and in memory.
 
-There are two kinds, and what either prints goes to stderr. `in_order` spreads this program's own work over workers, which do one task
-after the other; a worker that takes too long, needs too much memory or dies costs its own task alone, and another takes its place. `apart`
-runs foreign code in a process of its own: what it changes stays there, and only JSON comes back, never a pickle that it could have made.
+What a process prints goes to stderr. `in_order` spreads this program's own work over workers, which do one task after the other; a worker
+that takes too long, needs too much memory or dies costs its own task alone, and another takes its place. `apart` runs foreign code in a
+process of its own: what it changes stays there, and only JSON comes back, never a pickle that it could have made. `Worker.start` is what
+others build on who give out work by a rule of their own, as audits do.
 
-A process of either kind leads a group of its own, which is ended with it, and on Linux the system ends it when this process ends,
-however that happens. This keeps runs whole; it is no wall against an attacker, who has the user's rights.
+On Linux the system ends a process when this one ends, however that happens. Those of `in_order` and `apart` lead a group of their own,
+which is ended with them. This keeps runs whole; it is no wall against an attacker, who has the user's rights.
 """
 
 from __future__ import annotations
@@ -24,10 +25,10 @@ import warnings
 import weakref
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final, Generic, Self, TypeVar
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -86,13 +87,22 @@ def worthwhile(hits: int, misses: int) -> int:
 # -- a process, from both of its ends ------------------------------------------------------------------------
 
 _LIVING: Final[weakref.WeakSet[BaseProcess]] = weakref.WeakSet()
+_ENDS: Final[weakref.WeakSet[Connection]] = weakref.WeakSet()
+"""This process's ends of the pipes to those that it started."""
+_answering: list[Connection] = []
+"""The pipe through which this process itself answers, where it runs foreign code."""
 
 
-def _start(target: Callable[..., None], arguments: tuple[Any, ...]) -> tuple[BaseProcess, Connection]:
-    """A process that runs `target(*arguments, connection)`, and this end of the connection. Forked where that can be."""
+def _start(target: Callable[..., None], arguments: tuple[Any, ...], *, alone: bool = True) -> tuple[BaseProcess, Connection]:
+    """A process that runs `target(*arguments, connection)`, and this end of the connection. Forked where that can be.
+
+    alone: it leads a group of its own and has no files but the connection; else it shares both with this process, and starts none itself.
+    Raises what pickling raises, where it cannot be forked.
+    """
     context: Any = multiprocessing.get_context("fork" if _forks() else "spawn")
     ours, theirs = context.Pipe()
-    process = context.Process(target=_run, args=(target, arguments, theirs, os.getpid()))
+    _ENDS.add(ours)
+    process = context.Process(target=_run, args=(target, arguments, theirs, os.getpid(), alone), daemon=not alone)
     with warnings.catch_warnings():  # of forks beside threads: the process uses none of its parent's
         warnings.simplefilter("ignore", DeprecationWarning)
         process.start()
@@ -105,16 +115,19 @@ def _forks() -> bool:
     return "fork" in multiprocessing.get_all_start_methods()
 
 
-def _run(target: Callable[..., None], arguments: tuple[Any, ...], connection: Connection, parent: int) -> None:
+def _run(target: Callable[..., None], arguments: tuple[Any, ...], connection: Connection, parent: int, alone: bool) -> None:
     """What a process does first: it ties its life to its parent's, and lets go of what it inherited."""
-    if hasattr(os, "setpgid"):
+    if alone and hasattr(os, "setpgid"):
         with contextlib.suppress(OSError):
             os.setpgid(0, 0)
     die_with_parent(parent)
     for number in (signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)):
         signal.signal(number, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
-    if _forks():  # other ends of its parent's pipes: they would keep them open, and foreign code could write to them
+    for inherited in [*_ENDS, *_answering]:  # they would keep the pipes open, and foreign code could write to them
+        with contextlib.suppress(OSError):
+            inherited.close()
+    if alone and _forks():
         kept = connection.fileno()
         os.closerange(3, kept)
         os.closerange(kept + 1, 1 << 16)
@@ -195,13 +208,41 @@ def _end_all() -> None:
 # -- work of this program's own ------------------------------------------------------------------------------
 
 
-@dataclass(slots=True)
-class _Worker:
+@dataclass(slots=True, eq=False)
+class Worker:
+    """A process that does one task after the other. task: the number of its own now; since: when it began, or last said something."""
+
     process: BaseProcess
     pipe: Connection
-    group: deque[int]
-    task: int = -1
+    task: int | None = None
     since: float = 0.0
+
+    @classmethod
+    def start(cls, target: Callable[..., None], arguments: tuple[Any, ...], *, alone: bool = True) -> Self:
+        """One that runs `target(*arguments, connection)`, as `_start` has it."""
+        return cls(*_start(target, arguments, alone=alone))
+
+    def begin(self, task: int, word: Any) -> None:
+        """Give it a task by sending it a word."""
+        self.task, self.since = task, time.monotonic()
+        with contextlib.suppress(OSError):  # it died meanwhile: reading from it will tell
+            self.pipe.send(word)
+
+    def end(self) -> None:
+        """End it, whatever it does."""
+        end(self.process)
+        self.pipe.close()
+
+    def ended(self) -> str:
+        """How it ended, or is about to, by itself."""
+        how = _how(self.process)
+        self.pipe.close()
+        return how
+
+
+@dataclass(slots=True, eq=False)
+class _Grouped(Worker):
+    group: deque[int] = field(default_factory=deque)
 
 
 def in_order(
@@ -230,7 +271,7 @@ class _Pool(Generic[T, R]):
         numbers = iter(range(len(self.tasks)))
         self.groups = deque(deque(next(numbers) for _ in group) for group in groups)
         self.fresh = deque(self.groups)
-        self.workers: list[_Worker] = []
+        self.workers: list[_Grouped] = []
         self.done: dict[int, R | Ended] = {}
 
     def start(self, count: int) -> None:
@@ -238,7 +279,7 @@ class _Pool(Generic[T, R]):
         for _ in range(count):
             if not any(self.groups):
                 return
-            worker = _Worker(*_start(_serve, (self.work, self.tasks, self.bounds.memory)), deque())
+            worker = _Grouped.start(_serve, (self.work, self.tasks, self.bounds.memory))
             self.workers.append(worker)
             self._assign(worker)
 
@@ -258,44 +299,45 @@ class _Pool(Generic[T, R]):
     def stop(self) -> None:
         """End all processes, whatever they do."""
         for worker in self.workers:
-            end(worker.process)
-            worker.pipe.close()
+            worker.end()
         self.workers = []
 
-    def _hear(self, worker: _Worker, seconds: float) -> None:
+    def _hear(self, worker: _Grouped, seconds: float) -> None:
         try:
             said, result = worker.pipe.recv()
         except (EOFError, OSError):
-            self._bury(worker, Ended(f"ended by {_how(worker.process)}", seconds))
+            self._bury(worker, Ended(f"ended by {worker.ended()}", seconds))
             return
         if said == "full":
             self._bury(worker, Ended("ended by a lack of memory", seconds, full=True))
             return
         # what cannot be sent from one process to the other, and was done there in time, is done in this one
-        self.done[worker.task] = result if said == "done" else self.work(self.tasks[worker.task])
+        task = self._task(worker)
+        self.done[task] = result if said == "done" else self.work(self.tasks[task])
         self._assign(worker)
 
-    def _assign(self, worker: _Worker) -> None:
+    def _assign(self, worker: _Grouped) -> None:
         """Give a process the next task of its group, of a group that nobody has begun, or of the group with the most left."""
         if not worker.group and self.fresh:
             worker.group = self.fresh.popleft()
         left = worker.group or max(self.groups, key=len)
         if not left:
             self.workers.remove(worker)
-            worker.pipe.close()
-            end(worker.process)
+            worker.end()
             return
-        worker.task = left.popleft() if left is worker.group else left.pop()
-        worker.since = time.monotonic()
-        with contextlib.suppress(OSError):  # it died meanwhile: reading from it will tell
-            worker.pipe.send(worker.task)
+        task = left.popleft() if left is worker.group else left.pop()
+        worker.begin(task, task)
 
-    def _bury(self, worker: _Worker, ended: Ended) -> None:
-        end(worker.process)
-        self.done[worker.task] = ended
-        worker.pipe.close()
+    def _bury(self, worker: _Grouped, ended: Ended) -> None:
+        worker.end()
+        self.done[self._task(worker)] = ended
         self.workers.remove(worker)
         self.start(1)
+
+    @staticmethod
+    def _task(worker: _Grouped) -> int:
+        assert worker.task is not None, "a worker of a pool always has a task"
+        return worker.task
 
 
 def _serve(work: Callable[[T], R], tasks: Sequence[T], memory: int | None, pipe: Connection) -> None:
@@ -428,16 +470,6 @@ def _word(text: bytes) -> tuple[str, Any]:
     if not isinstance(kind, str) or not good.get(kind, False):
         raise ValueError("not a word")
     return kind, value
-
-
-_answering: list[Connection] = []
-
-
-def let_go() -> None:
-    """In a process that was forked here: close the pipe through which this process answers, so that only this one writes to it."""
-    while _answering:
-        with contextlib.suppress(OSError):
-            _answering.pop().close()
 
 
 def _obey(work: Callable[..., Any], arguments: tuple[Any, ...], memory: int | None, pipe: Connection) -> None:

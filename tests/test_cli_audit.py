@@ -449,7 +449,7 @@ def test_a_sampler_that_hangs_is_an_error_within_its_time(spec):
 
 def test_a_sampler_that_ends_its_process_is_an_error(spec):
     result = run("audit", spec(LAPLACE, ONE, "dying"), "--samples", 500, "--seed", 1, "--workers", 1, code=2)
-    assert "the process died (exit code 0)" in result.stderr and "noise:dying" in result.stderr
+    assert "the process died: exit code 0" in result.stderr and "noise:dying" in result.stderr
 
 
 def test_a_file_without_an_audit_table_is_bad_usage(spec):

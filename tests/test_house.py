@@ -133,6 +133,17 @@ def test_the_floors_of_the_design_stand_in_the_order_of_the_contract():
     assert [set(re.findall(r"`(\w+)(?:\.py|/)`", cell)) for cell in table] == layers
 
 
+def test_processes_are_made_in_one_place():
+    """Programs of others, a browser and a solver, are run by `subprocess`; what runs our code or a sampler is made by `processes.py`."""
+    found = {name: set() for name in ("multiprocessing", "subprocess", "os.fork")}
+    for path in PACKAGE.rglob("*.py"):
+        text = path.read_text()
+        for name, users in found.items():
+            if re.search(rf"\b{name}\.\w*(context|Process|run|Popen|fork)|\b{name}\(", text):
+                users.add(path.relative_to(PACKAGE).as_posix())
+    assert found == {"multiprocessing": {"processes.py"}, "subprocess": {"cli/pdf.py", "search/smt.py"}, "os.fork": set()}
+
+
 # -- the catalogue -----------------------------------------------------------------------------
 
 

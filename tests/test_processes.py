@@ -480,8 +480,8 @@ def sampler(data, size, rng):
 @pytest.mark.parametrize(
     ("module", "said"),
     [
-        (SAMPLER.format(body="os._exit(0)"), "the process died (exit code 0)"),
-        (SAMPLER.format(body="os.abort()"), "the process died (signal 6"),
+        (SAMPLER.format(body="os._exit(0)"), "the process died: exit code 0"),
+        (SAMPLER.format(body="os.abort()"), "the process died: signal 6"),
         (SAMPLER.format(body="sys.exit(0)"), "SystemExit: 0"),
         (SAMPLER.format(body="time.sleep(60)"), "did not return within 1 s"),
         ("import sys\nsys.exit(0)\n", "fails when it is imported: SystemExit: 0"),

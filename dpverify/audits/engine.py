@@ -10,15 +10,12 @@ import contextlib
 import heapq
 import importlib
 import json
-import multiprocessing
 import os
 import pickle
 import re
-import signal
 import sys
 import tempfile
 import time
-import warnings
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, Executor
@@ -26,7 +23,6 @@ from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
 from multiprocessing.connection import Connection, wait
-from multiprocessing.process import BaseProcess
 from pathlib import Path
 from pickle import PicklingError
 from types import TracebackType
@@ -38,7 +34,7 @@ from dpverify.audits import intact
 from dpverify.audits.outputs import Outputs
 from dpverify.audits.partition import Counts, Partition, code_counts
 from dpverify.audits.target import TIMEOUT, Beat, Target, overdue, show
-from dpverify.processes import die_with_parent, heard, let_go
+from dpverify.processes import Worker, heard
 from dpverify.trusted.language.errors import AuditError, SamplerError
 from dpverify.trusted.language.outside import printable
 
@@ -199,7 +195,7 @@ class Engine:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         for worker in self._pool:
-            worker.kill()
+            worker.end()
         self._pool = []
         if self._client is not None:
             self._client.close()
@@ -273,7 +269,7 @@ class Engine:
                         else:
                             block, following = following, following + 1
                             given[block] = jobs(block)
-                        worker.begin(block, given[block])
+                        worker.sample(block, given[block])
                     for block, answer in self._answers():
                         if not isinstance(answer, _Death):
                             done[block] = answer
@@ -294,28 +290,28 @@ class Engine:
                 yield result
         finally:
             for worker in self._pool:
-                if worker.block is not None:  # nobody will ask for it
-                    worker.kill()
-            self._pool = [worker for worker in self._pool if worker.block is None]
+                if worker.task is not None:  # nobody will ask for it
+                    worker.end()
+            self._pool = [worker for worker in self._pool if worker.task is None]
 
     def _idle(self) -> Iterator[_Worker]:
         """Workers without work; new ones while there are fewer than there should be."""
-        yield from [worker for worker in self._pool if worker.block is None]
+        yield from [worker for worker in self._pool if worker.task is None]
         while len(self._pool) < self.workers:
-            self._pool.append(_worker(self.target, self.root, self.timeout, [worker.connection for worker in self._pool]))
+            self._pool.append(_worker(self.target, self.root, self.timeout))
             yield self._pool[-1]
 
     def _answers(self) -> Iterator[tuple[int, BlockResult | Exception | _Death]]:
         """Wait until workers say something; the blocks that are done, and those whose worker is dead."""
-        said = wait([worker.connection for worker in self._pool if worker.block is not None], self.timeout / 4)
+        said = wait([worker.pipe for worker in self._pool if worker.task is not None], self.timeout / 4)
         for worker in list(self._pool):
-            block, answer = worker.block, None
+            block, answer = worker.task, None
             if block is None:
                 continue
-            if worker.connection in said:
+            if worker.pipe in said:
                 answer = worker.hear()
-            elif worker.side is not None and time.monotonic() - worker.heard > 2 * self.timeout:
-                worker.kill()
+            elif worker.side is not None and time.monotonic() - worker.since > 2 * self.timeout:
+                worker.end()
                 answer = _Death(worker.side, "killed", overdue=True)
             if isinstance(answer, _Death):
                 self._pool.remove(worker)
@@ -331,7 +327,7 @@ class Engine:
         return self.target.fault(job.pair[0], f"or {show(job.pair[1])}; seed {self.root}, block {index}", what)
 
     def _died(self, index: int, job: Job, side: int | None, how: str) -> SamplerError:
-        return self._fault(index, job, side, f"the process died ({how}).")
+        return self._fault(index, job, side, f"the process died: {how}.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -348,95 +344,65 @@ class _Death:
 
 
 @dataclass(slots=True, eq=False)
-class _Worker:
-    """One process, which has one block at a time. side: the input that it is sampling on; heard: when it last said so."""
+class _Worker(Worker):
+    """One process, which has one block at a time, as its task. side: the input that it is sampling on; since: when it last said so."""
 
-    process: BaseProcess
-    connection: Connection
-    block: int | None = None
     job: Job | None = None
     side: int | None = None
-    heard: float = 0.0
 
-    def begin(self, block: int, job: Job) -> None:
+    def sample(self, block: int, job: Job) -> None:
         """Send it a block, and the job if that is another than the last one."""
-        self.block, self.side, self.heard = block, None, time.monotonic()
+        self.side = None
         try:
-            with contextlib.suppress(OSError):  # a worker that died in the meantime is noticed by hear()
-                self.connection.send((block, None if job is self.job else job))
+            self.begin(block, (block, None if job is self.job else job))
         except (PicklingError, AttributeError, TypeError) as error:
-            self.block = None
+            self.task = None
             raise _unsendable("the inputs", error) from error
         self.job = job
 
     def hear(self) -> BlockResult | Exception | _Death | None:
         """What it said: the block's result, its fault, or only a sign of life."""
         try:
-            word = heard(self.connection, None, _LONGEST_ANSWER)
+            word = heard(self.pipe, None, _LONGEST_ANSWER)
         except ValueError:
             return self._garbled()
         except (EOFError, OSError):
-            self.process.join(1)  # one that is ending by itself is to tell how
-            self.kill()
-            code = self.process.exitcode or 0
-            how = f"signal {-code}, {signal.strsignal(-code)}" if code < 0 else f"exit code {code}"
-            return _Death(self.side, how)
+            return _Death(self.side, self.ended())
         try:
             said = pickle.loads(word)
             side, calling = (None, False) if isinstance(said, (BlockResult, Exception)) else said
         except Exception:  # whatever pickle makes of bytes that nobody pickled
             return self._garbled()
-        self.heard = time.monotonic()
+        self.since = time.monotonic()
         if isinstance(said, (BlockResult, Exception)):
-            self.block = self.side = None
+            self.task = self.side = None
             return said
         self.side = side if calling else None
         return None
 
     def _garbled(self) -> _Death:
-        self.kill()
+        self.end()
         return _Death(self.side, "killed", garbled=True)
 
-    def kill(self) -> None:
-        """End it, whatever it does."""
-        self.connection.close()
-        self.process.kill()
-        self.process.join()
 
-
-def _worker(target: Target, root: int, timeout: float, others: list[Connection]) -> _Worker:
-    """A new worker. Forked where that can be, so that closures need no pickling."""
-    forks = "fork" in multiprocessing.get_all_start_methods()
-    context: Any = multiprocessing.get_context("fork" if forks else "spawn")
-    ours, theirs = context.Pipe()
-    given = (target, root, timeout, theirs, os.getpid(), [ours, *others] if forks else [])
-    process = context.Process(target=_serve, args=given, daemon=True)
+def _worker(target: Target, root: int, timeout: float) -> _Worker:
+    """A new worker; a forked one needs no pickling of closures."""
     try:
-        with warnings.catch_warnings():  # of forks beside threads: the worker uses none of the parent's
-            warnings.simplefilter("ignore", DeprecationWarning)
-            process.start()
+        return _Worker.start(_serve, (target, root, timeout), alone=False)
     except (PicklingError, AttributeError, TypeError) as error:
         raise _unsendable(f"the sampler {target.name}", error) from error
-    theirs.close()
-    return _Worker(process, ours)
 
 
-def _serve(target: Target, root: int, timeout: float, connection: Connection, parent: int, inherited: list[Connection]) -> None:
+def _serve(target: Target, root: int, timeout: float, pipe: Connection) -> None:
     """What a worker does: blocks, one after the other, until its engine is gone."""
-    let_go()
-    for other in inherited:  # or the workers would keep each other's pipes open, and outlive the engine
-        other.close()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the engine ends its workers
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    die_with_parent(parent)
 
     def alive(side: int, calling: bool) -> None:
-        connection.send((side, calling))
+        pipe.send((side, calling))
 
     job: Job | None = None
     with contextlib.suppress(EOFError, OSError):
         while True:
-            index, new = connection.recv()
+            index, new = pipe.recv()
             job = job if new is None else new
             assert job is not None
             answer: BlockResult | Exception
@@ -444,7 +410,7 @@ def _serve(target: Target, root: int, timeout: float, connection: Connection, pa
                 answer = run_block(target, job, index, root, timeout, alive)
             except Exception as error:
                 answer = error
-            connection.send(answer)
+            pipe.send(answer)
 
 
 def _unsendable(what: str, error: Exception) -> AuditError:
