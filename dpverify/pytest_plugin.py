@@ -104,12 +104,12 @@ def pytest_configure(config: pytest.Config) -> None:
     limits = {key: value for key, value in {"samples": samples, "confidence": confidence}.items() if value is not None}
     given: list[str] | None = config.getoption("dp_specs")
     globs, base = (config.getini("dp_specs"), config.rootpath) if given is None else (given, config.invocation_params.dir)
-    found = {pattern: glob.glob(pattern, root_dir=base, recursive=True) for pattern in globs}  # noqa: PTH207 (may be absolute)
-    nothing = [pattern for pattern, paths in found.items() if not paths]
+    matched = {pattern: glob.glob(pattern, root_dir=base, recursive=True) for pattern in globs}  # noqa: PTH207 (may be absolute)
+    nothing = [pattern for pattern, paths in matched.items() if not paths]
     if nothing:
         text = f"dp_specs: no file matches {', '.join(nothing)} in {base}, so no claim file is a test by it. Correct the pattern."
         config.issue_config_time_warning(pytest.PytestConfigWarning(text), stacklevel=2)
-    specs = frozenset((base / path).resolve() for paths in found.values() for path in paths)
+    specs = frozenset((base / path).resolve() for paths in matched.values() for path in paths)
     config.stash[SETTINGS] = Settings(limits, seed or 0, specs, tuple(_again(config)))
 
 

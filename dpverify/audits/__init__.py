@@ -90,18 +90,18 @@ def audit(
     inputs: dict[str, Any] = {"pairs": pairs, "patterns": patterns, "length": length}
     name = str(getattr(query, "__qualname__", "the query"))
     moved, note = _queried(query, name, claimed, confidence, replay, **inputs, adjacency=adjacency, seed=seed or 0)
-    found = _audit(
+    finding = _audit(
         sampler, claimed, replay=replay, pairs=pairs,
         patterns=patterns, length=length, query=query, samples=samples, confidence=confidence, seed=seed, workers=workers,
         executor=executor, dask=dask, stop=stop, checkpoint=checkpoint, timeout=timeout, vectorised=vectorised, folder=folder,
         progress=progress,
     )  # fmt: skip
-    found = _noted(found, note)
-    return found if moved is None else replace(moved, also=(replace(found, also=()), *found.also))
+    finding = _noted(finding, note)
+    return finding if moved is None else replace(moved, also=(replace(finding, also=()), *finding.also))
 
 
-def _noted(found: Finding, note: str) -> Finding:
-    return replace(found, notes=(*found.notes, note)) if note else found
+def _noted(finding: Finding, note: str) -> Finding:
+    return replace(finding, notes=(*finding.notes, note)) if note else finding
 
 
 def _audit(
@@ -145,8 +145,8 @@ def _audit(
     alone = one_by_one(target)
     with Engine(alone, root=root, executor=executor, workers=workers, dask=dask, timeout=timeout) as engine:
         again = run(plan, settings, engine, Journal(None, root), progress)
-    found = concluded(again, claim, alone, confidence, known, lambda seed, _: replay(seed, samples))  # no fewer: this run comes second
-    return _dependent(found, shared, replay(root, samples) if target.reproducible else "")
+    finding = concluded(again, claim, alone, confidence, known, lambda seed, _: replay(seed, samples))  # no fewer: this run comes second
+    return _dependent(finding, shared, replay(root, samples) if target.reproducible else "")
 
 
 def _shared(state: Run, target: Target, engine: Engine, journal: Journal) -> Batches | None:
@@ -157,20 +157,20 @@ def _shared(state: Run, target: Target, engine: Engine, journal: Journal) -> Bat
     pair, doubtful = state.pair(first), state.largest if MODEL in state.crossings or state.nonconforming else 0
     kept = [calls for sides in state.kept.values() for calls in sides]
     left = state.settings.samples - state.done
-    found = dependence(kept, (pair.left, pair.right), doubtful, left, -log(state.settings.batches), engine, journal)
+    batches = dependence(kept, (pair.left, pair.right), doubtful, left, -log(state.settings.batches), engine, journal)
     journal.save()
-    return found
+    return batches
 
 
-def _dependent(found: Finding, shared: Batches, replay: str) -> Finding:
+def _dependent(finding: Finding, shared: Batches, replay: str) -> Finding:
     """The findings of a run with one output a call, and why that was needed."""
     note = "sampled with one output a call, for outputs within a batch are not independent"
-    found, *also = (replace(one, also=(), notes=(*one.notes, note)) for one in (found, *found.also))
+    finding, *also = (replace(one, also=(), notes=(*one.notes, note)) for one in (finding, *finding.also))
     fault = replace(
-        found, finding=NONCONFORMING, level=MODEL, epsilon_lower=0.0, samples=shared.looked_at, event=shared.text(),
+        finding, finding=NONCONFORMING, level=MODEL, epsilon_lower=0.0, samples=shared.looked_at, event=shared.text(),
         detectable_epsilon=None, replay=replay, notes=(), path=None,
     )  # fmt: skip
-    return replace(found, also=(*also, fault)) if found.finding == VIOLATION else replace(fault, also=(found, *also))
+    return replace(finding, also=(*also, fault)) if finding.finding == VIOLATION else replace(fault, also=(finding, *also))
 
 
 @stdout_aside()
@@ -271,12 +271,12 @@ def audit_spec(
         searching = {**inputs, "adjacency": stated.adjacency or None, "seed": seed or 0}
         moved, note = _queried(query, table.get("query", ""), stated.claim, confidence, again, **searching)
         findings += [] if moved is None else [replace(moved, **labels)]
-        found = _audit(
+        finding = _audit(
             table["sampler"], stated.claim, **inputs, replay=again, query=query, samples=samples, confidence=confidence, seed=seed,
             workers=workers, dask=dask, stop=stop, checkpoint=checkpoint, timeout=timeout, folder=folder, progress=progress,
         )  # fmt: skip
-        found = _noted(found, note)
-        findings += [replace(one, **labels) for one in (found, *found.also)]
+        finding = _noted(finding, note)
+        findings += [replace(one, **labels) for one in (finding, *finding.also)]
     return findings
 
 
@@ -303,10 +303,10 @@ def _number(name: str, value: float | str | Fraction) -> Num:
 
 
 def _callable(reference: str, folder: Path) -> Callable[[Any], Any]:
-    found = load(reference, folder)
-    if not callable(found):
-        raise AuditError(f"query = {reference!r}: {show(found)} is not callable. Name a function from data to the true answer.")
-    return found
+    named = load(reference, folder)
+    if not callable(named):
+        raise AuditError(f"query = {reference!r}: {show(named)} is not callable. Name a function from data to the true answer.")
+    return named
 
 
 def _largest(answer: Any) -> float:

@@ -34,16 +34,16 @@ def audit_apart(spec: Spec, stated: Stated, progress: Callable[[int], object], s
             progress(done)
 
     bounds = Bounds(max(LEAST, PATIENCE * settings["timeout"]), None)
-    found = apart(_audited, (spec, stated, dict(settings)), bounds=bounds, told=told)
-    if isinstance(found, Ended):
+    answer = apart(_audited, (spec, stated, dict(settings)), bounds=bounds, told=told)
+    if isinstance(answer, Ended):
         raise AuditError(
-            f"the audit ran {_named(spec.audit or {})}, and its process was {found.how}: no finding. "
+            f"the audit ran {_named(spec.audit or {})}, and its process was {answer.how}: no finding. "
             "Code that is audited must return, and must not end its process."
         )
     try:
-        if "findings" in found:
-            return [of_data(one) for one in found["findings"]]
-        name, *arguments = found["error"]
+        if "findings" in answer:
+            return [of_data(one) for one in answer["findings"]]
+        name, *arguments = answer["error"]
         if name == "OSError":
             number, why, file = arguments
             raise OSError(number, str(why), None if file is None else str(file))

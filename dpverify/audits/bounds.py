@@ -100,7 +100,7 @@ def epsilon_so_far(tables: Sequence[Counts], *, risk: float, delta: float = 0.0,
     among them (see epsilon_anytime). resolution: how far below what could be said a bound may be.
     """
     betting = cache(lambda epsilon: mixture(tables[0].shape[-1], [CurvePoint(epsilon, delta)]))
-    need, low, found = -log(risk), 0.0, []
+    need, low, epsilons = -log(risk), 0.0, []
     for counts in tables:
         rise, step = delta * float(counts.sum()), 0.01
         while step >= resolution:
@@ -108,8 +108,8 @@ def epsilon_so_far(tables: Sequence[Counts], *, risk: float, delta: float = 0.0,
                 low, step = low + step, 2 * step
             else:
                 step /= 2
-        found.append(low)
-    return found
+        epsilons.append(low)
+    return epsilons
 
 
 def detectable_epsilon(bets: Bets, pairs: int, law: Law, log_threshold: float, power: float = 0.9, delta: float = 0.0) -> float:

@@ -25,15 +25,15 @@ MOST_OUTPUTS: Final = 200  # of a side that a finding carries
 def findings(state: Run, claim: Claim, target: Target, confidence: float, seed: int | None, replay: Replay) -> Finding:
     """What a run found: the violation of the model, else that of floating point, else what was seen; the others with it in `also`."""
     told = _Conclusion(state, claim, target, confidence, seed, replay)
-    found = [told.crossed(state.crossings[level]) for level in (MODEL, FLOAT) if level in state.crossings]
+    crossed = [told.crossed(state.crossings[level]) for level in (MODEL, FLOAT) if level in state.crossings]
     if MODEL not in state.crossings and state.plan.epsilon is not None and told.fixed > state.plan.epsilon:
-        found.insert(0, told.seen(VIOLATION))
+        crossed.insert(0, told.seen(VIOLATION))
     if state.nonconforming:
-        found.append(told.nonconforming())
-    if not any(other.level == MODEL for other in found):
+        crossed.append(told.nonconforming())
+    if not any(other.level == MODEL for other in crossed):
         detectable = max(state.detectable(), told.fixed if state.plan.epsilon is None else state.plan.epsilon)
-        found.append(replace(told.seen(NO_VIOLATION_SEEN), detectable_epsilon=detectable))
-    head, *also = found
+        crossed.append(replace(told.seen(NO_VIOLATION_SEEN), detectable_epsilon=detectable))
+    head, *also = crossed
     return replace(head, also=tuple(also))
 
 

@@ -637,17 +637,17 @@ def grid_of(outputs: Outputs) -> Fraction | None:
     candidates = [Fraction(1, 10**decimals) for decimals in range(MAX_DECIMALS)]
     least = float(np.diff(values).min())
     candidates += [Fraction(_binary_step(values)), Fraction(largest / max(round(largest / least), 1))]
-    found = []
+    steps = []
     for unit in candidates:
         step = float(unit)
         if step > 2**10 * np.spacing(largest):  # else all floats are on it
             whole = np.rint(values / step)
             if (np.abs(whole * step - values) <= 4 * np.spacing(np.abs(values))).all():
-                found.append(unit * int(np.gcd.reduce(whole.astype(np.int64))))
-    if not found:
+                steps.append(unit * int(np.gcd.reduce(whole.astype(np.int64))))
+    if not steps:
         return None
-    coarsest = max(found)
-    plain = [unit for unit in (*found, coarsest.limit_denominator(10**6)) if math.isclose(unit, coarsest, rel_tol=1e-12)]
+    coarsest = max(steps)
+    plain = [unit for unit in (*steps, coarsest.limit_denominator(10**6)) if math.isclose(unit, coarsest, rel_tol=1e-12)]
     return min(plain, key=lambda unit: unit.denominator)
 
 

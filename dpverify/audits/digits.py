@@ -111,14 +111,14 @@ def _ends(values: Array) -> Array:
         return np.array([_exact_end(value) for value in values.tolist()], np.int64)
     if values.dtype.kind != "f":
         return _bits(values)
-    found = np.full(len(values), ENDLESS)
+    ends = np.full(len(values), ENDLESS)
     with np.errstate(all="ignore"):  # infinite numbers, and such as are so near to them that rounding overflows
         fine = np.spacing(np.abs(values)).astype(np.float64) * ROOM
         for places in range(IN_FLOATS, 0, -1):
-            found[(fine <= 0.1**places) & (np.round(values, places) == values)] = BITS + places - 1
+            ends[(fine <= 0.1**places) & (np.round(values, places) == values)] = BITS + places - 1
         whole = (fine <= 1.0) & (np.floor(values) == values)
-    found[whole] = _bits(values[whole].astype(np.int64))
-    return found
+    ends[whole] = _bits(values[whole].astype(np.int64))
+    return ends
 
 
 def _bits(values: Array) -> Array:

@@ -108,13 +108,13 @@ def run_block(
     Raises SamplerError where the sampler is at fault.
     """
     try:
-        found = _counted(target, job, index, root, timeout, alive)
+        result = _counted(target, job, index, root, timeout, alive)
     except Exception as error:
         _require_intact(target, job, index, root, error)
         raise
     if intact.is_due():
         _require_intact(target, job, index, root)
-    return found
+    return result
 
 
 def _require_intact(target: Target, job: Job, index: int, root: int, cause: Exception | None = None) -> None:
@@ -462,11 +462,11 @@ class Checkpoint:
         except FileNotFoundError:
             return None
         try:
-            found = json.loads(text)
-            saved, key, digest = found["state"], found["key"], found["sha256"]
+            stored = json.loads(text)
+            saved, key, digest = stored["state"], stored["key"], stored["sha256"]
         except (ValueError, TypeError, KeyError) as error:
             raise AuditError(f"{self.path} is no checkpoint, or a damaged one. {way_out}") from error
-        if found.get("schema") != CHECKPOINT or digest != _digest(key, saved) or not isinstance(saved, dict):
+        if stored.get("schema") != CHECKPOINT or digest != _digest(key, saved) or not isinstance(saved, dict):
             raise AuditError(f"{self.path} is a damaged checkpoint, or of another version. {way_out}")
         if key != self.key:
             raise AuditError(f"{self.path} is the checkpoint of another audit: another claim, sampler, seed, setting or version. {way_out}")

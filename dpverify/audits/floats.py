@@ -244,8 +244,8 @@ def learn_float(left: Outputs, right: Outputs) -> Partition | None:
         return None
     if left.numbers.dtype.kind != "f" or left.numbers.shape[1] != right.numbers.shape[1] or not left.numbers.shape[1]:
         return None
-    found = [p for p in (_learn_bits(left.numbers, right.numbers), _learn_repeats(left.numbers, right.numbers)) if p is not None]
-    return max(found, key=lambda p: np.mean(p.codes(left) > p.size // 2) + np.mean(p.codes(right) < p.size // 2), default=None)
+    learned = [p for p in (_learn_bits(left.numbers, right.numbers), _learn_repeats(left.numbers, right.numbers)) if p is not None]
+    return max(learned, key=lambda p: np.mean(p.codes(left) > p.size // 2) + np.mean(p.codes(right) < p.size // 2), default=None)
 
 
 def _bits(y: Array) -> tuple[Array, Array]:

@@ -85,8 +85,8 @@ def learn_forms(left: Outputs, right: Outputs, least: float) -> Partition | None
     a, b = (np.bincount(part, minlength=len(both.written)) for part in (both.forms[: len(left)], both.forms[len(left) :]))
     often = np.argsort(-(a + b), kind="stable")[:MOST_FORMS]
     scores, telling = class_scores(a, b, least, len(a))
-    found = sorted(((both.written[form], float(scores[form])) for form in often), key=lambda each: -abs(each[1]))
-    return Forms(tuple(each for each in found if each[1])) if telling else None
+    scored = sorted(((both.written[form], float(scores[form])) for form in often), key=lambda each: -abs(each[1]))
+    return Forms(tuple(each for each in scored if each[1])) if telling else None
 
 
 def learn_zeros(left: Outputs, right: Outputs, least: float) -> Partition | None:
@@ -98,8 +98,8 @@ def learn_zeros(left: Outputs, right: Outputs, least: float) -> Partition | None
     for column in range(width):
         a, b = (_signs(side.numbers[:, column]) for side in (left, right))
         if min(a[1] + b[1], a[0] + b[0]):  # both signs were seen
-            found, telling = class_scores(a, b, least, 3 * width)
-            scores[column], significant = found[:2], significant or telling
+            scored, telling = class_scores(a, b, least, 3 * width)
+            scores[column], significant = scored[:2], significant or telling
     return Zeros(scores) if significant else None
 
 

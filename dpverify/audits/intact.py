@@ -60,5 +60,5 @@ def _spaces() -> Iterator[tuple[str, Any, tuple[str, ...], tuple[Any, ...]]]:
 
 
 def _callables(space: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[Any, ...]]:
-    found = {key: value for key, value in space.items() if callable(value)}
-    return tuple(found), tuple(found.values())
+    named = {key: value for key, value in space.items() if callable(value)}
+    return tuple(named), tuple(named.values())

@@ -141,8 +141,8 @@ def _read(text: str) -> Exact:
     numerator, slash, denominator = text.partition("/")
     if not slash:
         return float.fromhex(text)
-    found = Fraction(int(numerator, 16), int(denominator, 16))
-    return found.numerator if found.denominator == 1 else found
+    value = Fraction(int(numerator, 16), int(denominator, 16))
+    return value.numerator if value.denominator == 1 else value
 
 
 def _packed(array: np.ndarray[Any, Any]) -> str:

@@ -132,10 +132,10 @@ class Score:
         for start in range(0, len(outputs), step):
             part, scores = outputs[start : start + step], result[start : start + step]
             for shape, rows, columns in _by_shape(part, self.names):
-                where, found = self.find(shape, columns)
-                scores[rows] = np.where(found, self.atom_scores[where], 0.0) if len(self.keys) else 0.0
-                if not found.all():
-                    rest = ~found if found.any() else slice(None)
+                where, present = self.find(shape, columns)
+                scores[rows] = np.where(present, self.atom_scores[where], 0.0) if len(self.keys) else 0.0
+                if not present.all():
+                    rest = ~present if present.any() else slice(None)
                     scores[rows[rest]] = self.regression(shape, columns[:, rest])
         return result
 
@@ -308,8 +308,8 @@ def learn(left: Outputs, right: Outputs, *, cells: int = MAX_CELLS, seed: int) -
     places = places_of(past)
     if places is None:
         return _learned(past, len(left), cells, seed)
-    found = _learned(places.of(past), len(left), cells, seed)
-    return None if found is None else Placed(found, places, found.expected)
+    learned = _learned(places.of(past), len(left), cells, seed)
+    return None if learned is None else Placed(learned, places, learned.expected)
 
 
 def _learned(past: Outputs, count: int, cells: int, seed: int) -> Intervals | Scored | None:
@@ -390,8 +390,8 @@ def _cuts(scores: Floats, left: Array, all_scores: Floats, past: int, cells: int
 
 def _known(score: Score, outputs: Outputs) -> float:
     """The fraction of outputs that have a score of their own."""
-    found = sum(int(score.find(shape, columns)[1].sum()) for shape, _, columns in _by_shape(outputs, score.names))
-    return found / max(len(outputs), 1)
+    count = sum(int(score.find(shape, columns)[1].sum()) for shape, _, columns in _by_shape(outputs, score.names))
+    return count / max(len(outputs), 1)
 
 
 def _cells(scores: Floats, cuts: Floats) -> Codes:
@@ -627,8 +627,8 @@ def _descent(data: Array, gram: Floats, label: Floats, held: Array, truth: Float
             slope = np.einsum("ij,i->j", data, -sign * expit(-margin)) + ridge * w
             return loss, solve_triangular(root, slope, lower=True)
 
-        found = minimize(objective, root.T @ weights, jac=True, method="L-BFGS-B", options={"maxiter": 30, "ftol": 1e-9})
-        weights = solve_triangular(root, found.x, trans="T", lower=True)
+        least = minimize(objective, root.T @ weights, jac=True, method="L-BFGS-B", options={"maxiter": 30, "ftol": 1e-9})
+        weights = solve_triangular(root, least.x, trans="T", lower=True)
         loss = float(_losses(held @ weights + odds, truth).mean())
         if loss < best[0]:
             best = (loss, weights)

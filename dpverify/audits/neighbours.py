@@ -79,10 +79,10 @@ def strategy_of(reference: Any) -> Any:
     need_hypothesis()
     from hypothesis.strategies import SearchStrategy
 
-    found = reference if isinstance(reference, SearchStrategy) or not callable(reference) else reference()
-    if not isinstance(found, SearchStrategy):
+    strategy = reference if isinstance(reference, SearchStrategy) or not callable(reference) else reference()
+    if not isinstance(strategy, SearchStrategy):
         raise AuditError(f"patterns: {reference!r} is no Hypothesis strategy and does not return one, such as lists(floats(0, 1)).")
-    return found
+    return strategy
 
 
 def need_hypothesis() -> None:

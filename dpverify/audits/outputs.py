@@ -359,12 +359,12 @@ def _read(key: Any, places: list[int], rows: Sequence[Any]) -> Iterator[tuple[st
         alike: dict[tuple[str, ...], tuple[list[int], list[Any]]] = {}
         for place, row in zip(places, rows, strict=True):
             values = row if isinstance(key, tuple) else (row,)
-            found = tuple("numeral" if kind == "str" and _is_numeral(v) else kind for kind, v in zip(known, values, strict=True))
-            here, chosen = alike.setdefault(found, ([], []))
+            shape = tuple("numeral" if kind == "str" and _is_numeral(v) else kind for kind, v in zip(known, values, strict=True))
+            here, chosen = alike.setdefault(shape, ([], []))
             here.append(place)
             chosen.append(values)
-        for found, (here, chosen) in alike.items():
-            yield _bracket(found) if isinstance(key, tuple) else found[0], here, zip(found, zip(*chosen, strict=True), strict=True)
+        for shape, (here, chosen) in alike.items():
+            yield _bracket(shape) if isinstance(key, tuple) else shape[0], here, zip(shape, zip(*chosen, strict=True), strict=True)
         return
     groups: dict[tuple[str, tuple[str, ...]], tuple[list[int], list[list[Any]]]] = {}
     for place, row in zip(places, rows, strict=True):
@@ -488,8 +488,8 @@ def _difference(value: Any, start: Any, whole: bool) -> float:
     value, start = exact_number(value), exact_number(start)
     if isinstance(value, float) or isinstance(start, float):
         return float(value) - float(start) if isinstance(start, float) else value
-    found = Fraction(value) - start
-    return 0.5 if whole and found.denominator != 1 else _nearest(found)
+    difference = Fraction(value) - start
+    return 0.5 if whole and difference.denominator != 1 else _nearest(difference)
 
 
 def _objects(values: Sequence[Exact]) -> Array:

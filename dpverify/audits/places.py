@@ -41,7 +41,7 @@ def places_of(past: Outputs) -> Places | None:
 
     All numbers that were seen have a place; of very many, those that came most often, and quantiles of the others.
     """
-    found = []
+    places = []
     text = {index for name in past.names for index, kind in enumerate(kinds(name)) if kind in ("str", "bytes")}
     for index in range(past.numbers.shape[1]):
         values = past.column(index)
@@ -53,8 +53,8 @@ def places_of(past: Outputs) -> Places | None:
                 often = np.argsort(-counts, kind="stable")[: MOST // 2]
                 spread = np.linspace(0, len(values) - 1, MOST // 2).astype(int)
                 known = np.unique(np.concatenate([known[often[counts[often] > 1]], np.sort(values)[spread]]))
-            found.append((index, known))
-    return Places(tuple(found)) if found else None
+            places.append((index, known))
+    return Places(tuple(places)) if places else None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

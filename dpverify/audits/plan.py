@@ -84,9 +84,9 @@ def make_plan(
     curve, epsilon, delta = _curve(claim, density)
     if not any(point.epsilon < MOST_EPSILON and point.delta < 1 for point in curve):
         raise AuditError(f"{_named(claim)}: no sampler breaks a claim of epsilon {MOST_EPSILON} or more, or of delta 1. Claim less.")
-    found = _given(claim, density, pairs, patterns, length, query, seed)
+    chosen = _given(claim, density, pairs, patterns, length, query, seed)
     extra: tuple[Pair, ...] = ()
-    if not found:
+    if not chosen:
         if density is None:
             raise AuditError(f'{_named(claim)}: without a declared density, say on which inputs: pairs, or patterns = "usual" with length.')
         if query is not None:
@@ -96,13 +96,13 @@ def make_plan(
             raise AuditError(
                 f"{_named(claim)}: its sensitivity moves no answer, so that there is nothing to audit. Correct it, or give pairs."
             )
-        found = [Pair(f"worst pair {i}", *pair, answers=pair) for i, pair in enumerate(worst, 1)]
+        chosen = [Pair(f"worst pair {i}", *pair, answers=pair) for i, pair in enumerate(worst, 1)]
         if density.kind in CONTINUOUS:
             step = float(np.abs(worst[0][1] - worst[0][0]).max())
             tried = float_pairs(step, density.dimension, density.neighbours)
-            fresh = [pair for pair in tried if not _known(pair, found)]
+            fresh = [pair for pair in tried if not _known(pair, chosen)]
             extra = tuple(Pair(f"floating-point pair {i}", *pair, answers=pair) for i, pair in enumerate(fresh, 1))
-    return Plan(curve, epsilon, delta, tuple(found), extra, density)
+    return Plan(curve, epsilon, delta, tuple(chosen), extra, density)
 
 
 def number_up(expr: Expr) -> float:
@@ -169,7 +169,7 @@ def _given(
         raw += [(pair.name, pair.left, pair.right) for pair in usual_patterns(length, step)]
     elif patterns is not None:
         raw += [(pair.name, pair.left, pair.right) for pair in strategy_pairs(patterns, None, step, seed, STRATEGY_PAIRS)]
-    found = []
+    given_pairs = []
     for name, left, right in raw:
         answers, origin = _answers(left, right, density, query)
         if answers is not None and density is not None and not density.neighbours(*answers):
@@ -183,11 +183,11 @@ def _given(
                 )
                 raise AuditError(f"{_named(claim)}, {name}: {show(left)} and {show(right)} {wrong}. Give neighbours.")
             answers = None  # the query moves by more than was declared: that is a finding of its own, and the pair is run as it is
-        found.append(Pair(name, left, right, answers, None if answers is None else origin))
-    if raw and not found:
+        given_pairs.append(Pair(name, left, right, answers, None if answers is None else origin))
+    if raw and not given_pairs:
         wanted = "" if density is None else f" of {density.dimension} answers"
         raise AuditError(f"{_named(claim)}: none of the patterns is a pair of neighbours{wanted} at this sensitivity. Give pairs.")
-    return found
+    return given_pairs
 
 
 def _two(claim: Claim, pair: Any) -> tuple[Any, Any]:
@@ -224,5 +224,5 @@ def _far(density: Declared, a: Array, b: Array) -> bool:
     return density.kind == "integers" and bool(np.abs(both).max() > FAR and (both == np.rint(both)).all())
 
 
-def _known(pair: tuple[Array, Array], found: Sequence[Pair]) -> bool:
-    return any(other.answers is not None and other.origin is None and all(map(np.array_equal, pair, other.answers)) for other in found)
+def _known(pair: tuple[Array, Array], samples: Sequence[Pair]) -> bool:
+    return any(other.answers is not None and other.origin is None and all(map(np.array_equal, pair, other.answers)) for other in samples)

@@ -123,22 +123,22 @@ def search_sensitivity(
     def judge(pair: Pair, level: str) -> QueryFinding | None:
         nonlocal largest, floating
         key = tuple(map(repr, map(plain, pair)))
-        found, moved = _judge(query, pair, sensitivity, norm)
+        finding, moved = _judge(query, pair, sensitivity, norm)
         if key[0] != key[1]:
             tried.add(str(key))
             largest = max(largest, moved)
-        floating |= found is not None and found.level == FLOAT
-        return found if found is not None and found.level == level else None
+        floating |= finding is not None and finding.level == FLOAT
+        return finding if finding is not None and finding.level == level else None
 
     def hunted(level: str) -> QueryFinding | None:
         shown: list[QueryFinding] = []
 
         def faulty(pair: Pair) -> bool:
             """Whether a pair shows a fault, once one has been found: the same fault, so that shrinking keeps to it."""
-            found = judge(pair, level)
-            if found is None or (shown and found.kind != shown[0].kind):
+            finding = judge(pair, level)
+            if finding is None or (shown and finding.kind != shown[0].kind):
                 return False
-            shown.append(found)
+            shown.append(finding)
             return True
 
         if searched is not None:
@@ -157,15 +157,15 @@ def search_sensitivity(
                 pass
             except errors.Flaky:  # the query answers differently from call to call
                 return shown[-1]
-        return next((found for pair in pairs if (found := judge(pair, level)) is not None), None)
+        return next((finding for pair in pairs if (finding := judge(pair, level)) is not None), None)
 
     searched = _strategy(query, strategy, pairs, adjacency, length)
-    found = hunted(MODEL)
-    if found is None and floating:
-        found = hunted(FLOAT)
-    if found is not None and found.kind == "moved" and assumed and strategy is not None:
-        found = replace(found, message=f"{found.message} They are neighbours by adjacency {adjacency}, {assumed}.")
-    return Searched(found, len(tried), adjacency if searched is not None else None, assumed, largest, sensitivity)
+    finding = hunted(MODEL)
+    if finding is None and floating:
+        finding = hunted(FLOAT)
+    if finding is not None and finding.kind == "moved" and assumed and strategy is not None:
+        finding = replace(finding, message=f"{finding.message} They are neighbours by adjacency {adjacency}, {assumed}.")
+    return Searched(finding, len(tried), adjacency if searched is not None else None, assumed, largest, sensitivity)
 
 
 def _assumed(strategy: Any, seed: int) -> tuple[str | None, str]:
@@ -361,7 +361,7 @@ def _histograms(pairs: Sequence[Pair], adjacency: str | None) -> bool:
         return False
     wanted = [1.0] if adjacency == "add-remove" else [-1.0, 1.0]
     signed = [sorted(move[move != 0].tolist()) for move in moves if move.ndim == 1]
-    return len(signed) == len(pairs) and all(found in (wanted, [-value for value in reversed(wanted)]) for found in signed)
+    return len(signed) == len(pairs) and all(histogram in (wanted, [-value for value in reversed(wanted)]) for histogram in signed)
 
 
 def _data(query: Callable[[Any], Any], shown: Sequence[Any], kind: str | None, length: int) -> Any:

@@ -252,7 +252,7 @@ class Run:
         if declared is not None and pair.answers is not None:
             left, right = pair.answers
             origin = pair.origin
-            alternatives = [found for scale in SCALES if (found := declared.law(left, right, scale)) is not None]
+            alternatives = [law for scale in SCALES if (law := declared.law(left, right, scale)) is not None]
             partition = declared.partition(left, right)
             bets = mixture(partition.size, self.plan.curve, alternatives=alternatives)
             self._add(MODEL, index, partition if origin is None else Moved(partition, origin), DECLARED / pairs, bets)
@@ -313,9 +313,9 @@ class Run:
             seldom = [(FLOAT, learn_float(left, right))]
             seldom += [(MODEL, learner(left, right, least)) for learner in (learn_digits, learn_forms)]
             seldom += [(FLOAT, learn_zeros(left, right, least))]
-            found = [(level, partition) for level, partition in seldom if partition is not None]
-            for level, partition in found:
-                self._add(level, index, partition, self.float_share / 2 / GENERATIONS / len(self.alive) / len(found))
+            partitions = [(level, partition) for level, partition in seldom if partition is not None]
+            for level, partition in partitions:
+                self._add(level, index, partition, self.float_share / 2 / GENERATIONS / len(self.alive) / len(partitions))
 
     def _find_grid(self, kept: tuple[Outputs, Outputs]) -> None:
         """Read off the first block whether outputs are rounded, before anything of it is compared with the declared density.
@@ -638,13 +638,13 @@ class Run:
 
     def detectable(self) -> float:
         """The smallest epsilon that the run's anytime-valid tests would have refuted nine times in ten."""
-        found = [float("inf")]
+        epsilons = [float("inf")]
         for test in self.tests:
             if test.level == MODEL and test.pairs_seen:
                 law = tuple(test.counts.sum(axis=axis) / test.pairs_seen for axis in (1, 0))
                 threshold = -log(self.settings.sequential) - log(test.share)
-                found.append(bounds.detectable_epsilon(test.bets, test.pairs_seen, law, threshold, POWER, self.plan.delta))
-        return min(found)
+                epsilons.append(bounds.detectable_epsilon(test.bets, test.pairs_seen, law, threshold, POWER, self.plan.delta))
+        return min(epsilons)
 
 
 def event_text(test: Test, counts: Counts, low: int, high: int) -> str:

@@ -132,9 +132,9 @@ def exact_answers(query: Callable[[Any], Any], data: Any) -> list[Fraction] | No
     for kinds in (PLAIN, (float, np.floating)):  # integers as they are where a query wants them so
         log: list[tuple[float, Fraction]] = []
         try:
-            found = np.asarray(query(_traced(data, kinds, log)), object).reshape(-1).tolist()
+            traced = np.asarray(query(_traced(data, kinds, log)), object).reshape(-1).tolist()
             rounded = sum(near != value for near, value in log)
-            answers = [_followed(leaf, log) for leaf in found]
+            answers = [_followed(leaf, log) for leaf in traced]
         except Exception:  # user code, on data that it was not written for
             continue
         known = [answer for answer in answers if answer is not None]

@@ -63,9 +63,9 @@ def bounded_path(looks: Iterable[Look], threshold: float, until: int, *, cut: in
 
 def _in_order(looks: Iterable[Look], until: int) -> Sequence[Look]:
     """Looks by their samples, one of each, at most MOST: the last and the first to have the greatest wealth among them."""
-    found = sorted({look.samples: look for look in looks if look.samples <= until}.values(), key=lambda look: look.samples)
-    if len(found) <= MOST:
-        return found
-    kept = {round(place) for place in np.linspace(0, len(found) - 1, MOST - 1).tolist()}
-    kept.add(max(range(len(found)), key=lambda place: found[place].log_wealth))
-    return [found[place] for place in sorted(kept)]
+    ordered = sorted({look.samples: look for look in looks if look.samples <= until}.values(), key=lambda look: look.samples)
+    if len(ordered) <= MOST:
+        return ordered
+    kept = {round(place) for place in np.linspace(0, len(ordered) - 1, MOST - 1).tolist()}
+    kept.add(max(range(len(ordered)), key=lambda place: ordered[place].log_wealth))
+    return [ordered[place] for place in sorted(kept)]

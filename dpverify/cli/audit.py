@@ -61,7 +61,7 @@ def audit(
     if checkpoint is not None and len(specs) > 1:
         raise click.UsageError(f"--checkpoint keeps one file's audits, and {len(specs)} files are meant. Audit them one by one.")
     how = settings.sampling(samples, confidence, seed, workers, timeout)
-    found = audited(specs, checkpoint, dask=dask, stop=not no_stop, **how)
-    results = settings.marked(replace(found, faults=[*found.faults, *unread]), whole=not claims)
+    outcome = audited(specs, checkpoint, dask=dask, stop=not no_stop, **how)
+    results = settings.marked(replace(outcome, faults=[*outcome.faults, *unread]), whole=not claims)
     click.echo(rendered(results, style))
     return results.exit_code

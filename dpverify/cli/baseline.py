@@ -38,8 +38,8 @@ def baseline(paths: tuple[str, ...], output: Path | None, audits: bool, settings
     specs = specs_of(settings.paths(paths), settings.bounds, code=settings.code, unread=unread)
     entries = verified(specs, None, settings.digits, cache=settings.cache, jobs=settings.jobs, bounds=settings.bounds)
     sampled = [spec for spec in specs if spec.audit is not None] if audits and settings.code else []
-    found = audited(sampled, **settings.sampling()) if sampled else Results()
-    results = replace(found, entries=entries, faults=[*found.faults, *unread], root=root_of(file))
+    seen = audited(sampled, **settings.sampling()) if sampled else Results()
+    results = replace(seen, entries=entries, faults=[*seen.faults, *unread], root=root_of(file))
     known, gone = accepted(results, before), before.gone(results)
     write(file, render(known))
     marks = {one.fingerprint for one in known}

@@ -44,23 +44,23 @@ def check(certificates: tuple[Path, ...], against: tuple[str, ...], trust: bool,
     config = read_config(Path.cwd())
     bounds = bounds_of(config, claim_timeout)
     expected = _expected(against, bounds, code=config.code and not no_code)  # before long work is done for them
-    found: dict[Path, Rechecked] = {}
+    rechecked: dict[Path, Rechecked] = {}
     files = list(dict.fromkeys(file for path in certificates for file in _files(path)))
     answers = in_order(partial(_rechecked, trust), [[file] for file in files], worthwhile(len(files), 0), bounds)
     for file, answer in zip(files, answers, strict=True):
         if isinstance(answer, Ended):
             told = printable(f"{file}: refused: {output.ended('checking the certificate', answer, bounds)}")
             answer = Rechecked(2, (told,))
-        found[file] = answer
-        say(*_told(found[file], trust), err=found[file].code != 0)
-    wrong = [line for path in certificates if path.is_dir() for line in _beside_page(path, found)]
-    wrong += _beside_claims(expected, found) if against else []
+        rechecked[file] = answer
+        say(*_told(rechecked[file], trust), err=rechecked[file].code != 0)
+    wrong = [line for path in certificates if path.is_dir() for line in _beside_page(path, rechecked)]
+    wrong += _beside_claims(expected, rechecked) if against else []
     if wrong:
         say(*wrong)
-    held = sum(one.code == 0 for one in found.values())
-    told = f"{len(found)} certificate{'' if len(found) == 1 else 's'}, {held} hold"
+    held = sum(one.code == 0 for one in rechecked.values())
+    told = f"{len(rechecked)} certificate{'' if len(rechecked) == 1 else 's'}, {held} hold"
     say(told + (f"; {len(wrong)} missing, extra or other" if wrong else ""))
-    return max([1 if wrong else 0, *(one.code for one in found.values())])
+    return max([1 if wrong else 0, *(one.code for one in rechecked.values())])
 
 
 def _rechecked(apart: bool, file: Path) -> Rechecked:
@@ -85,10 +85,10 @@ def _rechecked(apart: bool, file: Path) -> Rechecked:
 def _files(path: Path) -> list[Path]:
     if not path.is_dir():
         return [path]
-    found = sorted(path.rglob("*.cert.json"))
-    if not found and not _has_page(path):
+    certificates = sorted(path.rglob("*.cert.json"))
+    if not certificates and not _has_page(path):
         raise click.UsageError(f"{path}: no certificates (*.cert.json) in this directory.")
-    return found
+    return certificates
 
 
 def _told(one: Rechecked, trust: bool) -> Sequence[str]:
@@ -112,7 +112,7 @@ def _has_page(folder: Path) -> bool:
     return is_page(folder / PAGE)
 
 
-def _beside_page(folder: Path, found: Mapping[Path, Rechecked]) -> Iterator[str]:
+def _beside_page(folder: Path, rechecked: Mapping[Path, Rechecked]) -> Iterator[str]:
     """What is other in the folder of a report than its page lists; nothing where there is no page."""
     from dpverify.report.page.listed import PAGE, listed
 
@@ -122,7 +122,7 @@ def _beside_page(folder: Path, found: Mapping[Path, Rechecked]) -> Iterator[str]
     for name in page.files:
         if not (folder / name).is_file():
             yield f"missing: {folder / name}: {folder / PAGE} lists it."
-    for file, one in found.items():
+    for file, one in rechecked.items():
         if not file.is_relative_to(folder):
             continue
         digest = page.digests.get(file.relative_to(folder).as_posix())
@@ -138,14 +138,14 @@ def _expected(paths: Sequence[str], bounds: Bounds, *, code: bool) -> list[tuple
     return [(spec, stated) for spec in specs_of(paths, bounds, code=code) for stated in spec.claims] if paths else []
 
 
-def _beside_claims(expected: Sequence[tuple[Spec, Stated]], found: Mapping[Path, Rechecked]) -> Iterator[str]:
+def _beside_claims(expected: Sequence[tuple[Spec, Stated]], rechecked: Mapping[Path, Rechecked]) -> Iterator[str]:
     """What is other than one certificate of each claim, with the verdict that its author expects.
 
     A claim that is expected to stay undecided has no certificate, and none is demanded of it.
     """
     from dpverify.trusted.language.model import claim_hash, to_json
 
-    left = {file: one.judgement for file, one in found.items() if one.judgement is not None}
+    left = {file: one.judgement for file, one in rechecked.items() if one.judgement is not None}
     exact: dict[str, list[Path]] = {}
     for file, judgement in left.items():
         exact.setdefault(claim_hash(to_json(judgement.claim)), []).append(file)

@@ -45,21 +45,21 @@ def specs_of(paths: Sequence[str], bounds: Bounds | None = None, *, code: bool =
 
     bounds = bounds or Bounds()
     files: list[Path] = []
-    found: list[tuple[str, ...] | None] = []
+    groups: list[tuple[str, ...] | None] = []
     for path in paths:
         try:
             meant = [file for file in resolve(path) if file.name != "pyproject.toml" or file == Path(path)]  # not a project's own
         except SpecError as error:
-            found.append(error.faults)
+            groups.append(error.faults)
             continue
         files += meant
-        found += [None] * len(meant)
+        groups += [None] * len(meant)
     read = in_order(_Reading(code, bounds), [[file] for file in files], worthwhile(len(files), 0), bounds.twice())
     answers = iter(zip(files, read, strict=True))
     specs: list[Spec] = []
     faults: list[str] = []
     failed: list[Fault] = []
-    for said in found:
+    for said in groups:
         file, answer = (Path(), said) if said is not None else next(answers)
         if isinstance(answer, Spec):
             specs.append(answer)
@@ -147,8 +147,8 @@ def verified(
         output.writable(certificates)
         if not force:
             refuse(certificates, [NAME, *(files[spec.file, stated.claim.name] for spec, stated in work)])
-    found = None if certificates is None else found_in(certificates)
-    judge = Judge(digits, cache, found)
+    earlier = None if certificates is None else found_in(certificates)
+    judge = Judge(digits, cache, earlier)
     tasks = [Task(spec.file, stated.claim, files[spec.file, stated.claim.name]) for spec, stated in work]
     if jobs is None:
         hits = sum(map(judge.has, tasks))
@@ -161,8 +161,8 @@ def verified(
             certificate = None if certificates is None else certificates / files[spec.file, stated.claim.name]
             entries.append(_entry(spec, stated, digits, outcome, certificate, bounds))
             searched |= isinstance(outcome, Outcome) and outcome.searched
-    if found is not None:
-        found.add([Path(entry.certificate).name for entry in entries if entry.certificate], digits)
+    if earlier is not None:
+        earlier.add([Path(entry.certificate).name for entry in entries if entry.certificate], digits)
     if cache is not None and searched:
         cache.prune()
     return entries

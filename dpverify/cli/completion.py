@@ -58,9 +58,9 @@ def complete_arguments(group: click.Group) -> None:
     """Give every argument and option of the verbs that means a claim, a rule or a profile its completion."""
     for verb in group.commands.values():
         for parameter in verb.params:
-            found = _COMPLETES.get((verb.name, parameter.name)) or _COMPLETES.get((None, parameter.name))
-            if found is not None and parameter.type is click.STRING:
-                parameter.type = _Completed(found)
+            complete = _COMPLETES.get((verb.name, parameter.name)) or _COMPLETES.get((None, parameter.name))
+            if complete is not None and parameter.type is click.STRING:
+                parameter.type = _Completed(complete)
 
 
 def _claims(ctx: click.Context, incomplete: str) -> Iterator[CompletionItem]:
@@ -78,13 +78,13 @@ def _explained(ctx: click.Context, incomplete: str) -> Iterator[CompletionItem]:
 
 def _names_of_claims(ctx: click.Context, incomplete: str) -> Iterator[CompletionItem]:
     """The names of the claims in the files that are on the line already."""
-    found: dict[str, str] = {}
+    names: dict[str, str] = {}
     # click leaves the arguments where they are once it meets an option that has no value yet
     given = [path for path in (*(ctx.params.get("paths") or ()), ctx.params.get("name"), *ctx.args) if path]
     for path in given or _project_paths():
         for file in _claim_files(path):
-            found |= dict.fromkeys(_claim_names(file), file.name)
-    yield from _starting(found, incomplete)
+            names |= dict.fromkeys(_claim_names(file), file.name)
+    yield from _starting(names, incomplete)
 
 
 def _profiles(ctx: click.Context, incomplete: str) -> Iterator[CompletionItem]:

@@ -60,11 +60,11 @@ def curves_and_pictures(
     drawn: dict[str, tuple[list[Bands], list[Pictures]]] = {stem: ([], []) for stem in groups}
     results = in_order(_Drawing(cache), [[group] for _, group in tasks], 1, bounds)
     with contextlib.closing(results), click.progressbar(tasks, label="drawing", file=sys.stderr, hidden=not output.watched()) as steps:
-        for (stem, group), found in zip(steps, results, strict=True):
-            if isinstance(found, Ended):
-                click.echo(f"{group[0].file}, {group[0].claim.name}: {output.ended('drawing the pictures', found, bounds)}", err=True)
+        for (stem, group), made in zip(steps, results, strict=True):
+            if isinstance(made, Ended):
+                click.echo(f"{group[0].file}, {group[0].claim.name}: {output.ended('drawing the pictures', made, bounds)}", err=True)
                 continue
-            told, bands, pictures = found
+            told, bands, pictures = made
             for line in told:
                 click.echo(line, err=True)
             drawn[stem][0].extend(bands)
@@ -98,10 +98,10 @@ def _bands(entries: Sequence[Entry], cache: Cache, told: list[str]) -> Bands | N
     kept = _kept(cache.recall(name), claims)
     if kept is not None and not any(_contradicts(kept, entry) for entry in entries):
         return kept
-    found = _tried(entries[0], told, "its curves", lambda: bands.bands(claims, evidence))
-    if found is not None:
-        cache.remember(name, found.to_json())
-    return found
+    drawn = _tried(entries[0], told, "its curves", lambda: bands.bands(claims, evidence))
+    if drawn is not None:
+        cache.remember(name, drawn.to_json())
+    return drawn
 
 
 def _kept(data: Any, claims: Sequence[Claim]) -> Bands | None:
@@ -196,5 +196,5 @@ def _tried(entry: Entry, told: list[str], what: str, draw: Callable[[], T]) -> T
 def _curve_evidence(entry: Entry) -> Mapping[str, Any] | None:
     """The plan of the privacy curve in the proof, if one is there."""
     lines = [line for line, _ in entry.proved]
-    found = next((line.premises[0] for line in lines if line.rule == privacy_profile.NAME), None)
-    return None if found is None else plan_of(lines, found)
+    premise = next((line.premises[0] for line in lines if line.rule == privacy_profile.NAME), None)
+    return None if premise is None else plan_of(lines, premise)

@@ -57,11 +57,11 @@ def _certificate_lines(path: Path) -> Iterator[str]:
     try:
         packed = decode(read_regular(path, MAX_BYTES + 1))
         claim = unpack(packed).claim
-        found = rejudged(claim, packed)
+        verified = rejudged(claim, packed)
     except (CertificateError, Rejected) as error:
         raise CertificateError(f"{path}: not a certificate that holds: {error}") from error
-    verdict = found.judgement.verdict
-    entry = Entry(str(path), claim.mechanism_name, claim, verdict, judgement=found.judgement, proved=found.proved)
+    verdict = verified.judgement.verdict
+    entry = Entry(str(path), claim.mechanism_name, claim, verdict, judgement=verified.judgement, proved=verified.proved)
     yield from proof.lines(proof.tree(entry))
 
 

@@ -78,15 +78,15 @@ class Found:
 
 def found_in(folder: Path) -> Found:
     """What a folder's list says; nothing, where it has none that can be read."""
-    found = Found(folder)
+    earlier = Found(folder)
     with contextlib.suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
         listed: Any = json.loads(read_regular(folder / NAME, MAX_BYTES))
         if listed["schema"] == SCHEMA:
-            found.searches = {
+            earlier.searches = {
                 str(name): (str(group["sources"]), int(group["digits"])) for group in listed["found_by"] for name in group["certificates"]
                 if PurePath(name).name == name and name.endswith(SUFFIX)
             }  # fmt: skip
-    return found
+    return earlier
 
 
 def foreign(folder: Path, names: Iterable[str]) -> list[Path]:

@@ -28,14 +28,14 @@ class PrintError(DpverifyError):
 def browser() -> str:
     """The browser that prints: CHROMIUM where that is set, else the first of the usual names on the path. Raises PrintError."""
     named = os.environ.get("CHROMIUM")
-    found = [path for path in map(shutil.which, [named] if named else NAMES) if path]
-    if not found:
+    paths = [path for path in map(shutil.which, [named] if named else NAMES) if path]
+    if not paths:
         looked = f"CHROMIUM is {named!r}, which is no program" if named else f"none of {', '.join(NAMES)} is on the path"
         raise PrintError(
             f"--pdf needs Chromium or Chrome, and {looked}. Install one, such as with `apt-get install chromium`, or set CHROMIUM to its "
             "path; or print index.html from any browser."
         )
-    return found[0]
+    return paths[0]
 
 
 def print_page(page: Path, target: Path, program: str) -> None:

@@ -59,9 +59,9 @@ def report(
         refuse(output, [*own, *(data_name(stem) for stem in _stems(spec.file for spec in specs).values())])
     entries = verified(specs, output, settings.digits, cache=settings.cache, jobs=settings.jobs, force=force, bounds=settings.bounds)
     sampled = [spec for spec in specs if spec.audit is not None] if audits and settings.code else []
-    found = audited(sampled, **settings.sampling(samples, confidence, seed, workers)) if sampled else Results()
+    seen = audited(sampled, **settings.sampling(samples, confidence, seed, workers)) if sampled else Results()
     unrun = [*unread, *(not_audited(specs) if audits and not settings.code else [])]
-    results = settings.marked(replace(found, entries=entries, faults=[*found.faults, *unrun]))
+    results = settings.marked(replace(seen, entries=entries, faults=[*seen.faults, *unrun]))
     run = _run(results, settings)
     for name, content in {**_curves(run), **pages(run)}.items():
         write(output / name, content)

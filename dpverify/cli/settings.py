@@ -168,8 +168,8 @@ def root_of(file: Path) -> Path:
     from dpverify.project.config import project_file
 
     folder = file.absolute().parent
-    found = project_file(folder)
-    return folder if found is None else found.parent
+    project = project_file(folder)
+    return folder if project is None else project.parent
 
 
 def _baseline(file: Path | None) -> Baseline:
@@ -178,5 +178,5 @@ def _baseline(file: Path | None) -> Baseline:
 
     if file is not None:
         return read(file, root_of(file))
-    found = project_file(Path.cwd())
-    return Baseline(Path.cwd() if found is None else found.parent)
+    project = project_file(Path.cwd())
+    return Baseline(Path.cwd() if project is None else project.parent)

@@ -282,7 +282,7 @@ def bands(claims: Sequence[Claim], evidence: Mapping[str, Any] | None = None) ->
         planned = plan(main, evidence)
     except DpverifyError as error:
         return Bands(names, {}, dict.fromkeys(("delta", "trade_off", "composition"), str(error)))
-    found: dict[str, Band] = {}
+    drawn: dict[str, Band] = {}
     missing: dict[str, str] = {}
     makers: dict[str, Callable[[], Band]] = {
         "delta": lambda: delta_band(main, _epsilons(planned, claimed), planned=planned),
@@ -291,10 +291,10 @@ def bands(claims: Sequence[Claim], evidence: Mapping[str, Any] | None = None) ->
     }
     for kind, make in makers.items():
         try:
-            found[kind] = make()
+            drawn[kind] = make()
         except DpverifyError as error:
             missing[kind] = str(error)
-    return Bands(names, found, missing)
+    return Bands(names, drawn, missing)
 
 
 def _planned_quickly(claim: Claim) -> Planned | None:
@@ -315,18 +315,18 @@ def plan(claim: Claim, evidence: Mapping[str, Any] | None = None) -> Planned:
     if claim.domains:
         raise Undecided("curves want a value for every parameter; claim one value at a time.")
     check_adjacencies(claim)
-    found = _searched(claim) if evidence is None else evidence
+    evidence_used = _searched(claim) if evidence is None else evidence
     root = Part(claim.mechanism, claim.sensitivity, claim.query, claim.adjacency)
     runs = merged(root)
     with precision(BITS):
-        whole = found.get("rule") == neighbours.NAME
-        curve = _remembering(building.curve(Run(root), dict(found))) if whole else _built(Run(root), found)
-        if neighbours.undecided(root) and found.get("rule") != gaussian_composition.NAME:
+        whole = evidence_used.get("rule") == neighbours.NAME
+        curve = _remembering(building.curve(Run(root), dict(evidence_used))) if whole else _built(Run(root), evidence_used)
+        if neighbours.undecided(root) and evidence_used.get("rule") != gaussian_composition.NAME:
             runs = (Run(root),)  # parts that share their neighbours are composed as one
         if not _is_slow(curve):
-            return Planned(claim, runs, found, curve, _reach(curve, claim.epsilon), None)
+            return Planned(claim, runs, evidence_used, curve, _reach(curve, claim.epsilon), None)
     with precision(SLOW_BITS):
-        return _sketched(claim, runs, found, curve)
+        return _sketched(claim, runs, evidence_used, curve)
 
 
 def _searched(claim: Claim) -> Mapping[str, Any]:
@@ -451,8 +451,8 @@ def _least_error(pair: Pair | None, alpha: Fraction) -> arb | None:
     if pair is None:
         return None
     try:
-        found = trade_off(pair, alpha)
-        return found if pair.forward is pair.backward else found.min(trade_off(pair.reversed, alpha))
+        error = trade_off(pair, alpha)
+        return error if pair.forward is pair.backward else error.min(trade_off(pair.reversed, alpha))
     except Undecided:
         return None
 
@@ -553,8 +553,8 @@ class _Composer:
         counts = [run.times * count for run in self.unit]
         if not self._grids:
             self._propose(parts, [run.times * most for run in self.unit])
-        found = loss_distribution.distributions(parts, counts, self._grids)
-        return replace(found, lower=None) if any(run.processed for run in self.unit) else found
+        pair = loss_distribution.distributions(parts, counts, self._grids)
+        return replace(pair, lower=None) if any(run.processed for run in self.unit) else pair
 
     def _single_curves(self) -> list[Curve]:
         if self._parts is None:
@@ -616,10 +616,10 @@ def _by_theorem(unit: Sequence[Run], count: int) -> Curve | None:
         if name == laplace_sums.NAME and laplace_is_slow:
             continue
         try:
-            found = _remembering(building.curve(_together(runs), {"rule": name}))
+            curve = _remembering(building.curve(_together(runs), {"rule": name}))
         except DpverifyError:
             continue
-        return replace(found, lower=None) if any(run.processed for run in unit) else found
+        return replace(curve, lower=None) if any(run.processed for run in unit) else curve
     return None
 
 

@@ -80,14 +80,14 @@ def _worst(search: _Search) -> tuple[float, float, float]:
     ends = (search.inputs, (-search.moved, search.moved), search.outputs)
     grids = [np.linspace(*end, count) for end, count in zip(ends, (INPUTS, INPUTS, OUTPUTS), strict=True)]
     grids[0] = np.union1d(grids[0], np.clip([search.inputs[0] + search.moved, search.inputs[1] - search.moved], *search.inputs))
-    best, found = -np.inf, (0.0, 0.0, 0.0)
+    best, place = -np.inf, (0.0, 0.0, 0.0)
     for _ in range(_ROUNDS):
         value, at = _greatest(search, *grids)
         if value > best + SAME * (1 + abs(best)) or np.isinf(best):
-            best, found = value, at
+            best, place = value, at
         steps = [np.ptp(grid) / (grid.size - 1) for grid in grids]
-        grids = [np.clip(np.linspace(x - s, x + s, _CLOSER), *end) for x, s, end in zip(found, steps, ends, strict=True)]
-    theta, apart, y = found
+        grids = [np.clip(np.linspace(x - s, x + s, _CLOSER), *end) for x, s, end in zip(place, steps, ends, strict=True)]
+    theta, apart, y = place
     return theta, float(np.clip(theta + apart, *search.inputs)), y
 
 

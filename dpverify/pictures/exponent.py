@@ -80,37 +80,37 @@ class Exponent:
     def __call__(self, points: Array) -> Array:
         """h at the points: inf where the density is 0."""
         x = np.asarray(points, dtype=float)
-        found = self.rough(x)
-        return found if self.tree is None else self._repaired(x.ravel(), found.ravel()).reshape(x.shape)
+        values = self.rough(x)
+        return values if self.tree is None else self._repaired(x.ravel(), values.ravel()).reshape(x.shape)
 
     def rough(self, x: Array) -> Array:
         """h at the points by floats alone, which may overflow or have no value."""
         inner = (np.abs(x) if self.half else x) / self.unit
-        found = self.function(inner)
+        values = self.function(inner)
         if self.core is not None:
-            found = np.where(np.abs(inner) < self.core.radius, self.core.table(np.log(np.abs(inner) + _CORE_START)), found)
-        return np.asarray(np.where((x < self.low) | (x > self.high), np.inf, found))
+            values = np.where(np.abs(inner) < self.core.radius, self.core.table(np.log(np.abs(inner) + _CORE_START)), values)
+        return np.asarray(np.where((x < self.low) | (x > self.high), np.inf, values))
 
     @property
     def unit(self) -> float:
         """The scale of a radial profile as a float."""
         return number(self.scale)
 
-    def _repaired(self, x: Array, found: Array) -> Array:
+    def _repaired(self, x: Array, values: Array) -> Array:
         """The values with those that floats missed taken from balls; a run of zeros of the density is only asked at its ends."""
         inside = (x >= self.low) & (x <= self.high)
-        missing = np.flatnonzero(~np.isfinite(found) & inside)
+        missing = np.flatnonzero(~np.isfinite(values) & inside)
         if not missing.size:
-            return found
+            return values
         ranks = np.argsort(x, kind="stable")
         places = np.flatnonzero(np.isin(ranks, missing))
         runs = np.split(ranks[places], np.flatnonzero(np.diff(places) > 1) + 1)
         for run in runs:
             if any(np.isfinite(self.near(float(x[i]))) for i in (run[0], run[-1])):
-                found[run] = [self.near(float(x[i])) for i in run]
+                values[run] = [self.near(float(x[i])) for i in run]
             else:
-                found[run] = np.where(np.isneginf(found[run]), -np.inf, np.inf)
-        return found
+                values[run] = np.where(np.isneginf(values[run]), -np.inf, np.inf)
+        return values
 
     def near(self, x: float) -> float:
         """h at one point by balls; inf where it has no finite value."""
@@ -119,15 +119,15 @@ class Exponent:
         if abs(x) <= _TINY * self.unit:
             return self._at_zero()
         with precision(NEAR_PRECISION):
-            found = self.ball(Fraction(x))
-        return float(found) if found.is_finite() else np.inf
+            ball = self.ball(Fraction(x))
+        return float(ball) if ball.is_finite() else np.inf
 
     def _at_zero(self) -> float:
         """h at 0, or its limit there from above where the tree has no value at 0 itself: infinite at a pole or a zero of the density."""
         with precision(FAR_PRECISION):
-            found = self.ball(Fraction(0))
-            if found.is_finite():
-                return float(found)
+            ball = self.ball(Fraction(0))
+            if ball.is_finite():
+                return float(ball)
             step = Fraction(self.unit)
             nearest, near = (self.ball(step * Fraction(1, 2**k)) for k in NEAR_BITS)
         if not (nearest.is_finite() and near.is_finite()):
@@ -146,14 +146,14 @@ class Exponent:
 
     def kinks(self, lower: float, upper: float) -> list[float]:
         """The points from lower to upper where h may have a kink, a jump or a pole, and the ends of the support."""
-        found = {0.0, self.low, self.high}
+        points = {0.0, self.low, self.high}
         if self.steps is not None:
             furthest = 2.0 ** np.ceil(np.log2(max(abs(lower), abs(upper), _TINY) / self.unit))  # few ranges, so that they are remembered
             inner = [Fraction(0 if self.half else -furthest), Fraction(furthest)]
             known = _breaks(self.steps, self.name, *inner) if self.has_steps else _breaks(self.steps, self.name)
             at = {point * self.unit for point in known}
-            found |= at | {-point for point in at} if self.half else at
-        return sorted(point for point in found if lower <= point <= upper)
+            points |= at | {-point for point in at} if self.half else at
+        return sorted(point for point in points if lower <= point <= upper)
 
     def has_moment(self, weight: int, sign: int) -> bool:
         """Whether x^weight exp(-h) is integrable as x grows in the direction of the sign (weight d - 1 + m for the m-th moment)."""
@@ -266,15 +266,15 @@ def _of(
     if symbols(density) - {name} or symbols(scale):
         return None
     tree = neg_log(density)
-    found = Exponent(vectorised(tree, name), scale, half, *ends, integers, tree, name, density)
-    return replace(found, core=_core(found)) if half else found
+    exponent = Exponent(vectorised(tree, name), scale, half, *ends, integers, tree, name, density)
+    return replace(exponent, core=_core(exponent)) if half else exponent
 
 
 def _core(h: Exponent) -> Core | None:
     """The part about 0 where the floats of h are off, tabulated by balls; None where they are right."""
     inner = np.asarray(2.0 ** -np.arange(1, 29, 3), dtype=float)
     with precision(FAR_PRECISION):
-        exact = [float(found) if (found := h.ball(Fraction(r) * Fraction(h.unit))).is_finite() else np.nan for r in inner]
+        exact = [float(ball) if (ball := h.ball(Fraction(r) * Fraction(h.unit))).is_finite() else np.nan for r in inner]
         floats = h.function(inner)
         with np.errstate(invalid="ignore"):
             wrong = np.flatnonzero(np.isfinite(exact) & ~(np.abs(floats - exact) < _CORE_ERROR))

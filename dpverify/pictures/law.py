@@ -64,8 +64,8 @@ class Law:
         i = np.clip(np.searchsorted(self.edges, r, side="right") - 1, 0, self.edges.size - 2)
         ends = np.clip(r, self.edges[i], self.edges[i + 1])
         above = 1 - self.below[i + 1]
-        found = above + self._between(ends, self.edges[i + 1])
-        return np.asarray(np.where(r < self.edges[0], 1.0, np.where(r >= self.edges[-1], 0.0, np.clip(found, 0, 1))))
+        mass = above + self._between(ends, self.edges[i + 1])
+        return np.asarray(np.where(r < self.edges[0], 1.0, np.where(r >= self.edges[-1], 0.0, np.clip(mass, 0, 1))))
 
     def _between(self, low: Array, high: Array) -> Array:
         """The mass from low to high, in one panel."""
@@ -133,8 +133,8 @@ def _log_density(h: Exponent, values: Callable[[Array], Array], dimension: int) 
             sides = -values(r)
             if not h.half:
                 sides = np.where(r > 0, np.logaddexp(sides, -values(-r)), sides + (0 if h.integers else np.log(2)))
-            found = sides if dimension == 1 else sides + (dimension - 1) * np.log(r)
-        return np.asarray(np.where(np.isnan(found), -np.inf, found))
+            logs = sides if dimension == 1 else sides + (dimension - 1) * np.log(r)
+        return np.asarray(np.where(np.isnan(logs), -np.inf, logs))
 
     return log_density
 
@@ -154,10 +154,10 @@ def _on_integers(log_density: Callable[[Array], Array], moments: frozenset[int])
 
 
 def _by_panels(h: Exponent, log_density: Callable[[Array], Array], moments: frozenset[int], dimension: int) -> Law | None:
-    found = _range(h, log_density, max(moments, default=0), dimension)
-    if found is None:
+    panels = _range(h, log_density, max(moments, default=0), dimension)
+    if panels is None:
         return None
-    low, high = found
+    low, high = panels
     count = int(np.clip((high - low) / PANEL, 60, MOST_PANELS))
     edges = np.exp(np.linspace(low, high, count + 1))
     kinks = np.abs([*h.kinks(edges[0], edges[-1]), *([] if h.half else h.kinks(-edges[-1], -edges[0]))])

@@ -111,8 +111,8 @@ def _worst(claim: Claim, h: Exponent, dimension: int, moved: float) -> tuple[Sca
     on_line = size_law(h, 1) if h.half and h.is_integrable_on_a_line else law
     unit = max((on_line or law).quantile(0.5) * 2, moved / 2)
     scans = [scan(_widened(ray, unit), unit) for ray in rays]
-    found = [(seen, *seen.suprema()) for seen in scans]
-    return max(found, key=lambda each: max(each[1].value, each[2].value))
+    suprema = [(seen, *seen.suprema()) for seen in scans]
+    return max(suprema, key=lambda each: max(each[1].value, each[2].value))
 
 
 def _widened(ray: Ray, unit: float) -> Ray:
@@ -218,8 +218,8 @@ def _from_bars(pair: str, bars: tuple[Bar, ...]) -> LossCurve:
 
 
 def _of_kernel(mechanism: Kernel, claim: Claim) -> LossCurve | None:
-    found = conditional_curve(mechanism, None if claim.sensitivity is None else number(claim.sensitivity))
-    if found is None:
+    curve = conditional_curve(mechanism, None if claim.sensitivity is None else number(claim.sensitivity))
+    if curve is None:
         return None
-    pair, grid, supremum, reverse = found
+    pair, grid, supremum, reverse = curve
     return _drawn("line", "output y", "", pair, supremum, reverse, grid, polylines(grid))

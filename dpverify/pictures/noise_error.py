@@ -180,9 +180,9 @@ def _falling_to(survival: Callable[[Array], Array], wanted: Array, high: Array) 
     side = np.zeros_like(high)
     for _ in range(_ROUNDS):
         middle = np.clip(low + (high - low) * at_low / np.maximum(at_low - at_high, 1e-300), low, high)
-        found = np.log(np.maximum(survival(middle), 1e-300) / wanted)
-        above = found > 0
-        at_high = np.where(above, np.where(side > 0, at_high / 2, at_high), found)
-        at_low = np.where(above, found, np.where(side < 0, at_low / 2, at_low))
+        excess = np.log(np.maximum(survival(middle), 1e-300) / wanted)
+        above = excess > 0
+        at_high = np.where(above, np.where(side > 0, at_high / 2, at_high), excess)
+        at_low = np.where(above, excess, np.where(side < 0, at_low / 2, at_low))
         low, high, side = np.where(above, middle, low), np.where(above, high, middle), np.where(above, 1, -1)
     return np.asarray(np.where(np.abs(at_low) < np.abs(at_high), low, high))

@@ -57,11 +57,11 @@ class Ray:
 
     def kinks(self, low: float, high: float) -> list[float]:
         """The positions from low to high where the loss may have a kink or a jump."""
-        found: set[float] = set()
+        points: set[float] = set()
         for u in {u for _, u in self.terms}:
             ends = sorted((u * (low - abs(self.shift)), u * (high + abs(self.shift))))
-            found |= {k / u + s for k in self.exponent.kinks(*ends) for s in (0.0, self.shift)}
-        return sorted(k for k in found if low <= k <= high)
+            points |= {k / u + s for k in self.exponent.kinks(*ends) for s in (0.0, self.shift)}
+        return sorted(k for k in points if low <= k <= high)
 
 
 def directions(noise: Product, dimension: int) -> Iterator[tuple[tuple[tuple[int, float], ...], str]]:

@@ -88,12 +88,12 @@ def scan(ray: Ray, unit: float) -> Scan:
 def _far(ray: Ray, unit: float) -> Iterator[tuple[float, float | None, int]]:
     """The limits at both ends of the line."""
     for sign in (-1, 1):
-        found = _limit(ray, [(sign * Fraction(2) ** far, sign * Fraction(2) ** nearer) for far, nearer in FAR_BITS])
-        if found is None and ray.exponent.tree is None:
+        limit = _limit(ray, [(sign * Fraction(2) ** far, sign * Fraction(2) ** nearer) for far, nearer in FAR_BITS])
+        if limit is None and ray.exponent.tree is None:
             farther, far = (float(v) for v in ray(sign * unit * np.array([1e6, 1e4])))
-            found = grown(farther, far) if np.isfinite([farther, far]).all() else None
-        if found is not None:
-            yield found, None, sign
+            limit = grown(farther, far) if np.isfinite([farther, far]).all() else None
+        if limit is not None:
+            yield limit, None, sign
 
 
 def _poles(ray: Ray, kinks: list[float], unit: float) -> Iterator[tuple[float, float | None, int]]:
@@ -106,9 +106,9 @@ def _poles(ray: Ray, kinks: list[float], unit: float) -> Iterator[tuple[float, f
         with np.errstate(invalid="ignore"):
             changing = np.isfinite(near) & np.isfinite(less_near) & (np.abs(near - less_near) > _POLE)
         for kink in at[changing]:
-            found = _limit(ray, [(Fraction(kink) + side * _NEAR[0], Fraction(kink) + side * _NEAR[1])])
-            if found is not None:
-                yield found, float(kink), 0
+            limit = _limit(ray, [(Fraction(kink) + side * _NEAR[0], Fraction(kink) + side * _NEAR[1])])
+            if limit is not None:
+                yield limit, float(kink), 0
 
 
 def _limit(ray: Ray, pairs: list[tuple[Fraction, Fraction]]) -> float | None:

@@ -46,8 +46,8 @@ def trade_off(pair: Pair, alpha: Fraction) -> arb:
         def inside(level: arb) -> arb:
             return arb(0) if level.is_zero() else 1 - pair.delta(level.log()) - level * error
 
-        found = concave_supremum(inside, Fraction(0), 1 / alpha)  # negative beyond g = 1/alpha
-    return _within_errors(found, 1 - alpha)
+        least = concave_supremum(inside, Fraction(0), 1 / alpha)  # negative beyond g = 1/alpha
+    return _within_errors(least, 1 - alpha)
 
 
 # -- suprema of concave functions ------------------------------------------------------------------
@@ -120,10 +120,10 @@ def _share(first: tuple[arb, arb], second: tuple[arb, arb]) -> arb:
     return share if 0 <= share <= 1 else arb(1) / 2
 
 
-def _within_errors(found: arb, most: Fraction) -> arb:
+def _within_errors(error: arb, most: Fraction) -> arb:
     """The ball cut to [0, most], where the truth lies."""
     possible = arb(0).union(rational(most).upper())
-    return +found.intersection(possible) if found.overlaps(possible) else +found
+    return +error.intersection(possible) if error.overlaps(possible) else +error
 
 
 def _check_error(alpha: Fraction) -> None:

@@ -91,13 +91,13 @@ class Cache:
         if file is None:
             return None
         try:
-            found = self._read(file)
-            if not isinstance(found, dict) or found.keys() != {"schema", "certificate", "reasons"} or found["schema"] != SCHEMA:
+            kept = self._read(file)
+            if not isinstance(kept, dict) or kept.keys() != {"schema", "certificate", "reasons"} or kept["schema"] != SCHEMA:
                 return None
-            reasons = found["reasons"]
+            reasons = kept["reasons"]
             if not isinstance(reasons, list) or not all(isinstance(reason, str) for reason in reasons):
                 return None
-            verified = rejudged(claim, found["certificate"], tuple(reasons))
+            verified = rejudged(claim, kept["certificate"], tuple(reasons))
             os.utime(file)
         except Exception:  # of a damaged or forged file anything may fail: what it is about is then found anew
             return None
@@ -122,13 +122,13 @@ class Cache:
         try:
             if file is None:
                 return None
-            found = self._read(file)
-            if found.keys() != {"schema", "value", "seal"} or not seal.holds(_told(name, found["value"]), found["seal"]):
+            kept = self._read(file)
+            if kept.keys() != {"schema", "value", "seal"} or not seal.holds(_told(name, kept["value"]), kept["seal"]):
                 return None
             os.utime(file)
         except Exception:  # damaged: then it is made anew
             return None
-        return found["value"]
+        return kept["value"]
 
     def remember(self, name: str, value: Any) -> None:
         """Keep a JSON value that no kernel can check, such as the data of a picture, sealed, under a hash of what it is made from."""
@@ -159,8 +159,8 @@ class Cache:
 
     def files(self) -> list[tuple[Path, os.stat_result]]:
         """What is kept, used longest ago first; nothing of a folder without our mark, and nothing that the cache did not name."""
-        found = _stats(self.folder / _FOLDER) if self.folder is not None and self._marked() else ()
-        return sorted(found, key=lambda one: one[1].st_mtime_ns)
+        listed = _stats(self.folder / _FOLDER) if self.folder is not None and self._marked() else ()
+        return sorted(listed, key=lambda one: one[1].st_mtime_ns)
 
     def _foreign(self) -> bool:
         """Whether the folder holds anything but our mark and our own configuration, which somebody may keep in the same place."""

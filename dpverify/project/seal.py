@@ -66,7 +66,7 @@ def _key(place: Path | None) -> bytes | None:
         if not file.is_file() or (os.name == "posix" and file.stat().st_mode & 0o077):
             return None
         with file.open("rb") as stream:
-            found = stream.read(_BYTES + 1)
+            stored = stream.read(_BYTES + 1)
     except OSError:
         return None
-    return found if len(found) == _BYTES else None
+    return stored if len(stored) == _BYTES else None

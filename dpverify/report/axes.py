@@ -59,11 +59,11 @@ def span(axis: Axis, values: Iterable[float], *, margin: float = 0.04, from_zero
     if axis.log:
         low, high = max(low, LEAST), min(max(high, LEAST), 1 / LEAST)
         room = 10 ** (margin * math.log10(high) - margin * math.log10(low)) if high > low else 3.0
-        found = low / room, high * room
+        ends = low / room, high * room
     else:
         width = high - low or abs(high) or 1.0
-        found = low - (0.0 if from_zero and low == 0 else margin * width), high + margin * width
-    low, high = found[0] if axis.low is None else axis.low, found[1] if axis.high is None else axis.high
+        ends = low - (0.0 if from_zero and low == 0 else margin * width), high + margin * width
+    low, high = ends[0] if axis.low is None else axis.low, ends[1] if axis.high is None else axis.high
     if not low < high or (axis.log and low <= 0):
         raise ValueError(f"axis {axis.label!r}: no room from {low} to {high}{' on a logarithmic scale' if axis.log else ''}.")
     return low, high

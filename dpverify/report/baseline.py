@@ -65,13 +65,13 @@ def accepted(results: Results, before: Baseline) -> tuple[Known, ...]:
 
     Faults cannot be accepted.
     """
-    found = {
+    entries = {
         Known(results.place(one.file), one.name, one.rule, visible(one.message.partition("\n")[0]), one.fingerprint)
         for one in results.surprises
         if one.rule in RULES
     }
-    marks = {one.fingerprint for one in (*found, *before.gone(results))}
-    return tuple(sorted(found | {one for one in before.known if one.fingerprint not in marks}))
+    marks = {one.fingerprint for one in (*entries, *before.gone(results))}
+    return tuple(sorted(entries | {one for one in before.known if one.fingerprint not in marks}))
 
 
 def render(known: tuple[Known, ...]) -> str:

@@ -41,8 +41,8 @@ def _size(claim: Claim, query: Query, gauges: Mapping[str, Any]) -> str:
     apart = off_the_integers(claim.mechanism, query)
     if apart is not None:
         return f"answers of neighbours differ by {apart.moved}, which is no integer"
-    found, norm = sensitivity_bounds(claim, gauges), getattr(claim.mechanism, "norm", None)
-    size = _exactly(found.upper) if found.exact else f"between {_digits(found.lower, 0)} and {_digits(found.upper, 1)}"
+    moved, norm = sensitivity_bounds(claim, gauges), getattr(claim.mechanism, "norm", None)
+    size = _exactly(moved.upper) if moved.exact else f"between {_digits(moved.lower, 0)} and {_digits(moved.upper, 1)}"
     return size if norm is None else f"{size} in {_norm(norm)}"
 
 

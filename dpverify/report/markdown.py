@@ -48,9 +48,9 @@ def _files(results: Results) -> Iterator[str]:
     yield from ("", "| file | claims | audits | to look at |", "| --- | --- | --- | --- |")
     for file in files:
         verdicts = [entry.verdict for entry in results.entries if entry.file == file]
-        found = [finding.finding for finding in results.findings if finding.file == file]
+        kinds = [finding.finding for finding in results.findings if finding.file == file]
         new = sum(not one.known for one in wrong.get(file, []))
-        yield f"| {literal(file)} | {_counts(verdicts)} | {_counts(found)} | {new or ''} |"
+        yield f"| {literal(file)} | {_counts(verdicts)} | {_counts(kinds)} | {new or ''} |"
     yield from ("", "</details>")
 
 

@@ -54,21 +54,21 @@ class NumberLine:
     def _values(self, at: Scale) -> list[tuple[float, str]]:
         """As many values as stand beside each other."""
         for most in (5, 4, 3, 2):
-            found = [(value, short(value)) for value in ticks(at.low, at.high, most)]
-            ends = [(at(value) - text_width(text) / 2, at(value) + text_width(text) / 2) for value, text in found]
+            marks = [(value, short(value)) for value in ticks(at.low, at.high, most)]
+            ends = [(at(value) - text_width(text) / 2, at(value) + text_width(text) / 2) for value, text in marks]
             if all(a[1] + 6 <= b[0] for a, b in pairwise(ends)):
-                return found
-        return found[:1]
+                return marks
+        return marks[:1]
 
     def _ticks(self, at: Scale) -> list[Label]:
         return [_inside(text, at(value), _LINE + 6 + SIZE) for value, text in self._values(at)]
 
     def _names(self, at: Scale) -> list[Label]:
         """The names of zero and of the interval, one above the other where they do not stand side by side."""
-        zero, found = _inside(self.zero, at(0.0), _LINE - 20), _inside(self.found, at((self.low + self.high) / 2), _LINE - 20)
-        if zero.frame.grown(4).meets(found.frame):
+        zero, bound = _inside(self.zero, at(0.0), _LINE - 20), _inside(self.found, at((self.low + self.high) / 2), _LINE - 20)
+        if zero.frame.grown(4).meets(bound.frame):
             zero = Label(zero.text, (zero.at[0], zero.at[1] - LINE), zero.anchor)
-        return [zero, found]
+        return [zero, bound]
 
 
 def _inside(text: str, middle: float, height: float) -> Label:

@@ -128,14 +128,14 @@ class Results:
             yield Surprise("claim", rule, level, entry.file, entry.line, entry.claim.name, title, said, mark, known=known)
 
     def _of_audits(self) -> Iterator[Surprise]:
-        for found in self.findings:
-            if found.as_expected:
+        for finding in self.findings:
+            if finding.as_expected:
                 continue
-            what = self.audited.get((found.file, found.name), f"{found.epsilon} {found.delta}")
-            mark = _fingerprint(self.place(found.file), found.name, found.finding, f"{found.level} {what}")
-            line = self.lines.get((found.file, found.name), 1)
-            title, said = f"{Path(found.file).stem}: {found.finding}", f"{found.name}: {found.text()}"
-            yield Surprise("audit", found.finding, "error", found.file, line, found.name, title, said, mark, known=mark in self.known)
+            what = self.audited.get((finding.file, finding.name), f"{finding.epsilon} {finding.delta}")
+            mark = _fingerprint(self.place(finding.file), finding.name, finding.finding, f"{finding.level} {what}")
+            line = self.lines.get((finding.file, finding.name), 1)
+            title, said = f"{Path(finding.file).stem}: {finding.finding}", f"{finding.name}: {finding.text()}"
+            yield Surprise("audit", finding.finding, "error", finding.file, line, finding.name, title, said, mark, known=mark in self.known)
         for fault in self.faults:
             mark = _fingerprint(self.place(fault.file), fault.name, "FAULT", "")
             line = self.lines.get((fault.file, fault.name), 1)
@@ -145,8 +145,8 @@ class Results:
 
 def audits_summary(findings: Sequence[Finding], faults: Sequence[Fault] = ()) -> str:
     """How many claims were audited, and what was found."""
-    found = [finding.finding for finding in findings]
-    counts = [f"{found.count(name)} {name}" for name in (VIOLATION, NONCONFORMING, NO_VIOLATION_SEEN) if name in found]
+    kinds = [finding.finding for finding in findings]
+    counts = [f"{kinds.count(name)} {name}" for name in (VIOLATION, NONCONFORMING, NO_VIOLATION_SEEN) if name in kinds]
     said = [fault.what for fault in faults]
     counts += [f"{said.count(what)} {what}" for what in dict.fromkeys(said)]
     claims = len({(finding.file, finding.name) for finding in findings} | {(fault.file, fault.name) for fault in faults})

@@ -188,11 +188,11 @@ class _Drawing:
         """As many values as stand beside each other."""
         low, high = self.x.low, self.x.high
         for most in (7, 6, 5, 4, 3, 2):
-            found = _ticks(self.chart.x, low, high, most)
-            frames = [Label(text, (self.x(value), 0), "middle").frame for value, text in found]
+            marks = _ticks(self.chart.x, low, high, most)
+            frames = [Label(text, (self.x(value), 0), "middle").frame for value, text in marks]
             if all(a.right + 6 <= b.left for a, b in pairwise(frames)):
-                return found
-        return found[:1]
+                return marks
+        return marks[:1]
 
     # -- shapes ------------------------------------------------------------------------------------
 
@@ -381,19 +381,19 @@ def _equal(x: tuple[float, float], y: tuple[float, float], frame: Frame) -> tupl
 
 
 def _stepped(run: Sequence[Point]) -> list[Point]:
-    found = list(run[:1])
+    points = list(run[:1])
     for (_, y), after in pairwise(run):
-        found += [(after[0], y), after]
-    return found
+        points += [(after[0], y), after]
+    return points
 
 
 def _dense(line: Sequence[Point]) -> list[Point]:
     """Points no further than a few pixels from each other along a line."""
-    found: list[Point] = []
+    points: list[Point] = []
     for (x, y), (u, v) in pairwise(line):
         count = max(1, math.ceil(math.hypot(u - x, v - y) / 3))
-        found += [(x + (u - x) * k / count, y + (v - y) * k / count) for k in range(count + 1)]
-    return found
+        points += [(x + (u - x) * k / count, y + (v - y) * k / count) for k in range(count + 1)]
+    return points
 
 
 def _near(name: str, points: Sequence[Point]) -> Iterator[Label]:

@@ -83,12 +83,12 @@ def _packages(module: str) -> Iterator[str]:
 def lines_of_code(file: Path) -> int:
     """The lines of a file that hold code: no blank lines, comments or docstrings."""
     text = file.read_text(encoding="utf-8")
-    found: set[int] = set()
+    numbers: set[int] = set()
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         if token.type not in _BESIDE:
-            found.update(range(token.start[0], token.end[0] + 1))
+            numbers.update(range(token.start[0], token.end[0] + 1))
     for node in ast.walk(ast.parse(text)):
         for statement in getattr(node, "body", ()) if isinstance(getattr(node, "body", None), list) else ():
             if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant) and isinstance(statement.value.value, str):
-                found.difference_update(range(statement.lineno, (statement.end_lineno or statement.lineno) + 1))
-    return len(found)
+                numbers.difference_update(range(statement.lineno, (statement.end_lineno or statement.lineno) + 1))
+    return len(numbers)

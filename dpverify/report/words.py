@@ -48,16 +48,16 @@ def neighbours(claim: Claim) -> str:
 
 def parameters(claim: Claim) -> str:
     """The parameters that a claim ranges over, each with its domain."""
-    return ", ".join(f"{name} {domain(found)}" for name, found in claim.domains)
+    return ", ".join(f"{name} {domain(ranges)}" for name, ranges in claim.domains)
 
 
-def domain(found: Domain) -> str:
+def domain(given: Domain) -> str:
     """A domain in words."""
-    kind = "integer" if found.integer else "real"
-    if found.lower is None and found.upper is None:
+    kind = "integer" if given.integer else "real"
+    if given.lower is None and given.upper is None:
         return f"any {kind}"
-    left = "" if found.lower is None else f"{'above' if found.lower_open else 'at least'} {found.lower}"
-    right = "" if found.upper is None else f"{'below' if found.upper_open else 'at most'} {found.upper}"
+    left = "" if given.lower is None else f"{'above' if given.lower_open else 'at least'} {given.lower}"
+    right = "" if given.upper is None else f"{'below' if given.upper_open else 'at most'} {given.upper}"
     return f"any {kind} {' and '.join(filter(None, (left, right)))}"
 
 
@@ -76,12 +76,12 @@ def slack(entry: Entry) -> str:
     claim = entry.claim
     if claim.epsilon is None or claim.domains:
         return ""
-    found = _over(claim.epsilon, enclosure(entry.judgement, _DIGITS))
+    ratio = _over(claim.epsilon, enclosure(entry.judgement, _DIGITS))
     ends = delta_enclosure(entry.judgement, _DIGITS)
-    if found or claim.delta is None or (claim.delta == ZERO and ends[1] in (None, "0")):
-        return found
-    found = _over(claim.delta, ends)
-    return found and f"{found} of delta"
+    if ratio or claim.delta is None or (claim.delta == ZERO and ends[1] in (None, "0")):
+        return ratio
+    ratio = _over(claim.delta, ends)
+    return ratio and f"{ratio} of delta"
 
 
 def _over(claimed: Expr, ends: tuple[str | None, str | None]) -> str:
@@ -109,8 +109,8 @@ def _percent(value: float) -> str:
 
 def scale(mechanism: Mechanism) -> str:
     """The scale of noise, empty where it is 1 or there is none."""
-    found = getattr(mechanism, "scale", ONE)
-    return "" if found == ONE else format_expr(found)
+    width = getattr(mechanism, "scale", ONE)
+    return "" if width == ONE else format_expr(width)
 
 
 def count(number: int, noun: str) -> str:

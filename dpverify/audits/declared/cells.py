@@ -154,8 +154,8 @@ def information(p: Array, q: Array, epsilon: Array, delta: Array) -> Array:
         left = _divergence(p, factor * a + delta) + _divergence(q, a) <= _divergence(p, factor * b + delta) + _divergence(q, b)
         low, high = np.where(left, low, a), np.where(left, b, high)
     best = (low + high) / 2
-    found = _divergence(p, factor * best + delta) + _divergence(q, best)
-    return np.where(p > factor * q + delta, np.nan_to_num(found, nan=0.0, posinf=700.0), 0.0)
+    nats = _divergence(p, factor * best + delta) + _divergence(q, best)
+    return np.where(p > factor * q + delta, np.nan_to_num(nats, nan=0.0, posinf=700.0), 0.0)
 
 
 def _divergence(p: Array, p0: Array) -> Array:

@@ -30,8 +30,8 @@ def proved_curve(claim: Claim) -> tuple[CurvePoint, ...] | None:
         band = delta_band(claim)
     except DpverifyError:
         return None
-    found = [CurvePoint(float(x), float_up(upper)) for x, upper in zip(band.x, band.upper, strict=True) if upper and _is_float(x)]
-    telling = [point for point in found if SMALLEST_DELTA <= point.delta < 1]
+    points = [CurvePoint(float(x), float_up(upper)) for x, upper in zip(band.x, band.upper, strict=True) if upper and _is_float(x)]
+    telling = [point for point in points if SMALLEST_DELTA <= point.delta < 1]
     return tuple(telling[:: -(-len(telling) // CURVE_POINTS)]) if telling else None
 
 

@@ -45,9 +45,9 @@ AT_THE_END: Final[tuple[ModuleType, ...]] = (rules, trust)
 
 def shown(sections: Sequence[ModuleType], subject: Any) -> list[Block]:
     """Those of the sections that have something to show; one without a title stands without a heading."""
-    found: list[Block] = []
+    blocks_shown: list[Block] = []
     for section in sections:
         blocks = section.blocks(subject)
         if blocks:
-            found += [Section(section.TITLE, blocks)] if section.TITLE else list(blocks)
-    return found
+            blocks_shown += [Section(section.TITLE, blocks)] if section.TITLE else list(blocks)
+    return blocks_shown

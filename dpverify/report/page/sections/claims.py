@@ -35,11 +35,11 @@ def verdict(entry: Entry) -> Inline:
 
 def counted(outcomes: Sequence[tuple[str, bool]]) -> Inline:
     """How often each outcome is there; those that are as expected apart from those that are not."""
-    found: list[Inline] = []
+    phrases: list[Inline] = []
     for word, fine in dict.fromkeys(outcomes):
-        found += [", "] if found else []
-        found += [f"{outcomes.count((word, fine))}\N{NO-BREAK SPACE}", Badge(word.replace("_", " "), fine)]
-    return tuple(found)
+        phrases += [", "] if phrases else []
+        phrases += [f"{outcomes.count((word, fine))}\N{NO-BREAK SPACE}", Badge(word.replace("_", " "), fine)]
+    return tuple(phrases)
 
 
 def _row(claimed: Claimed) -> tuple[Inline, ...]:

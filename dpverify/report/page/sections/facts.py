@@ -13,5 +13,5 @@ TITLE = "Also proved"
 
 def blocks(subject: Claimed) -> Sequence[Block]:
     """The further facts of a judgement."""
-    found = also(subject.entry)
-    return [Facts([(key, Code(value)) for key, value in found.items()])] if found else []
+    facts = also(subject.entry)
+    return [Facts([(key, Code(value)) for key, value in facts.items()])] if facts else []

@@ -34,10 +34,10 @@ def blocks(run: Run) -> Sequence[Block]:
     elif known:
         said = "Nothing new: all that is not as expected is known from the baseline."
     summary = run.results.summary.replace("_", " ")
-    found: list[Block] = [Callout(f"{said} {summary[:1].upper()}{summary[1:]}.", not new), Items(_counts(run))]
-    found += [Section("To look at", _listed(new, run), anchor=":to-look-at")] if new else []
-    found += [Fold(f"{len(known)} known from the baseline", _listed(known, run))] if known else []
-    return found
+    head: list[Block] = [Callout(f"{said} {summary[:1].upper()}{summary[1:]}.", not new), Items(_counts(run))]
+    head += [Section("To look at", _listed(new, run), anchor=":to-look-at")] if new else []
+    head += [Fold(f"{len(known)} known from the baseline", _listed(known, run))] if known else []
+    return head
 
 
 def _counts(run: Run) -> list[Inline]:
@@ -79,7 +79,7 @@ def _listed(surprises: Sequence[Surprise], run: Run) -> list[Block]:
 def _claim(entry: Entry) -> str:
     """A claim that is not as expected: what is claimed, what was expected, what is known instead."""
     said = f"Claimed: {words.guarantee(entry.claim)}; expected {entry.expected}."
-    known = [f"{what} {found}" for what, found in (("tight epsilon", tight(entry)), ("tight delta", tight_delta(entry))) if found]
+    known = [f"{what} {enclosed}" for what, enclosed in (("tight epsilon", tight(entry)), ("tight delta", tight_delta(entry))) if enclosed]
     said += f" Known: {', '.join(known)}." if known else ""
     witness = entry.judgement.witness if entry.judgement is not None else None
     if witness and "at" in witness:

@@ -73,20 +73,20 @@ def _height(curve: LossCurve) -> float:
 
 def _areas(curve: LossCurve, epsilon: float) -> list[Band]:
     """Where the loss is above epsilon: below each stretch of the line, and in each bar."""
-    found: list[list[tuple[float, float, float]]] = []
+    areas: list[list[tuple[float, float, float]]] = []
     for line in curve.lines if curve.kind == "line" else ():
         open_end = None
         for a, b in pairwise(line):
             if max(a[1], b[1]) > epsilon:
                 start, stop = _above(a, b, epsilon)
                 if open_end != start:
-                    found.append([(start[0], epsilon, start[1])])
-                found[-1].append((stop[0], epsilon, stop[1]))
+                    areas.append([(start[0], epsilon, start[1])])
+                areas[-1].append((stop[0], epsilon, stop[1]))
                 open_end = stop
     if curve.kind == "bars":
         at = [(i, bar.loss) for i, bar in enumerate(curve.bars) if bar.loss > epsilon]
-        found += [[(i - _HALF, epsilon, loss), (i + _HALF, epsilon, loss)] for i, loss in at]
-    return [Band("" if number else "the claim fails", edges, "fails") for number, edges in enumerate(found)]
+        areas += [[(i - _HALF, epsilon, loss), (i + _HALF, epsilon, loss)] for i, loss in at]
+    return [Band("" if number else "the claim fails", edges, "fails") for number, edges in enumerate(areas)]
 
 
 def _above(a: Point, b: Point, epsilon: float) -> tuple[Point, Point]:

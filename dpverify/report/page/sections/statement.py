@@ -50,14 +50,14 @@ def _tight_epsilon(subject: Claimed) -> list[tuple[str, Inline]]:
     if judgement is None:
         return []
     lower, upper = enclosure(judgement, entry.digits)
-    found: list[Inline] = []
+    shown: list[Inline] = []
     if exact(judgement) is not None and isinstance(judgement.lower, Expr) and not isinstance(judgement.lower, Num):
-        found.append(formula(judgement.lower))
+        shown.append(formula(judgement.lower))
     elif isinstance(judgement.upper, Expr) and symbols(judgement.upper):
-        found.append(("at most ", formula(judgement.upper)))
+        shown.append(("at most ", formula(judgement.upper)))
     if lower is not None or upper is not None:
-        found.append(between(lower, upper))
-    return list(zip(("tight epsilon", "in decimals"), found, strict=False))
+        shown.append(between(lower, upper))
+    return list(zip(("tight epsilon", "in decimals"), shown, strict=False))
 
 
 def sentence(claim: Claim, verdict: str) -> Inline:

@@ -89,8 +89,8 @@ def _times(ratio: Decimal) -> str:
 def _ends(value: Any) -> Ends | None:
     """Both ends of an enclosed probability: two numbers, the same as one text, or one number."""
     ends = value if isinstance(value, list | tuple) else str(value).strip("[]").split(",")
-    found = [_probability(end) for end in ends]
-    return None if not found or found[0] is None or found[-1] is None else (found[0], found[-1])
+    probabilities = [_probability(end) for end in ends]
+    return None if not probabilities or probabilities[0] is None or probabilities[-1] is None else (probabilities[0], probabilities[-1])
 
 
 def _probability(value: Any) -> Decimal | None:
