@@ -15,9 +15,10 @@ from typing import Any, Final
 from flint import arb, ctx
 
 from dpverify.pictures.trade_offs import trade_off
-from dpverify.search import Proposal, extend_with_curve
+from dpverify.search import extend_with_curve
 from dpverify.search import losses as grids
 from dpverify.search import plans as building
+from dpverify.search.proposal import Proposal
 from dpverify.trusted.facts.assumptions import SIDES, of_a_bound, of_a_verdict
 from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.facts.chords import cut, remembered, sketch

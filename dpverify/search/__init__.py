@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 
+from dpverify.search.proposal import Proposal, Steps
 from dpverify.trusted.facts.bounds import Bound, Infinite
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.language.errors import DpverifyError
@@ -29,32 +28,6 @@ from dpverify.trusted.order.compare import certainly_lt
 from dpverify.trusted.parts.neighbours import is_told
 from dpverify.trusted.proof import Proof, as_bounds
 from dpverify.trusted.registry import ANYWHERE
-
-Steps = list[dict[str, Any]]
-Search = Callable[[Claim, int], Steps]
-
-
-@dataclass(slots=True)
-class Proposal:
-    """Steps for a certificate, the precision they want, and for each thing not found a reason that says what would help."""
-
-    steps: Steps = field(default_factory=list)
-    prec: int = 128
-    reasons: list[str] = field(default_factory=list)
-
-    def extend(self, search: Search, claim: Claim, digits: int) -> bool:
-        """Add the steps of a search; its failure becomes a reason. Whether it found any."""
-        try:
-            with warnings.catch_warnings(action="ignore", category=RuntimeWarning):  # floats that overflow only mislead the search
-                found = search(claim, digits)
-        except DpverifyError as error:
-            self.reasons.append(str(error))
-            return False
-        except (ArithmeticError, ValueError) as error:
-            self.reasons.append(f"the search met numbers beyond its range ({error}); a claim in other units may be within it.")
-            return False
-        self.steps += [step for step in found if step not in self.steps]
-        return bool(found)
 
 
 def propose(claim: Claim, digits: int = 20) -> Proposal:

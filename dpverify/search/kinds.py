@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, assert_never
+from typing import assert_never
 
+from dpverify.search.proposal import Proposal
 from dpverify.trusted.language.model import (
     Claim,
     EllipticalProcess,
@@ -21,9 +22,6 @@ from dpverify.trusted.language.model import (
     Table,
     Translation,
 )
-
-if TYPE_CHECKING:
-    from dpverify.search import Proposal
 
 
 def curve_rules(noise: Noise) -> tuple[str, ...]:

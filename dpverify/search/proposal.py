@@ -1,0 +1,37 @@
+"""What a search proposes: steps for a certificate, and reasons for what it did not find."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from dpverify.trusted.language.errors import DpverifyError
+from dpverify.trusted.language.model import Claim
+
+Steps = list[dict[str, Any]]
+Search = Callable[[Claim, int], Steps]
+
+
+@dataclass(slots=True)
+class Proposal:
+    """Steps for a certificate, the precision they want, and for each thing not found a reason that says what would help."""
+
+    steps: Steps = field(default_factory=list)
+    prec: int = 128
+    reasons: list[str] = field(default_factory=list)
+
+    def extend(self, search: Search, claim: Claim, digits: int) -> bool:
+        """Add the steps of a search; its failure becomes a reason. Whether it found any."""
+        try:
+            with warnings.catch_warnings(action="ignore", category=RuntimeWarning):  # floats that overflow only mislead the search
+                found = search(claim, digits)
+        except DpverifyError as error:
+            self.reasons.append(str(error))
+            return False
+        except (ArithmeticError, ValueError) as error:
+            self.reasons.append(f"the search met numbers beyond its range ({error}); a claim in other units may be within it.")
+            return False
+        self.steps += [step for step in found if step not in self.steps]
+        return bool(found)
