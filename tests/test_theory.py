@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import dpverify
 from dpverify.trusted import rules
 from dpverify.trusted.registry import CURVES, EXPLAINED, RULES
 
@@ -89,6 +90,12 @@ def test_every_contribution_that_a_section_claims_is_listed_for_citation():
     listed = set(re.findall(r"\]\((\w+\.md)#([\w-]+)\)", dict(sections(THEORY / "index.md"))["contributions"]))
     claimed = {(page.name, anchor) for page, anchor, text in EVERY if CONTRIBUTION in text and page.name != "index.md"}
     assert claimed == listed
+
+
+def test_the_line_to_cite_names_this_version_and_a_section():
+    text = dict(sections(THEORY / "index.md"))["contributions"]
+    version, chapter, anchor = re.search(r"\*dpverify\* (\S+), Theory.*\n\(`docs/theory/(\w+\.md)#([\w-]+)`\)", text).groups()
+    assert version == dpverify.__version__ and (chapter, anchor) in PLACES
 
 
 @pytest.mark.parametrize("page", CHAPTERS, ids=lambda page: page.name)
