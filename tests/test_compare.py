@@ -38,6 +38,7 @@ from dpverify.trusted.language.model import Domain
 from dpverify.trusted.order.canonical import canonical
 from dpverify.trusted.order.compare import certainly_equal, certainly_le, certainly_lt, enclose, sign
 from dpverify.trusted.order.decimals import decimal_bounds
+from dpverify.trusted.order.domains import contains
 from dpverify.trusted.order.local import settled, sign_of
 
 MP = mpmath.MPContext()
@@ -670,3 +671,17 @@ def test_what_was_remembered_still_tells_what_it_was_proved_with() -> None:
             assert certainly_equal(parse("sqrt(5 + 2*sqrt(6))"), parse("sqrt(2) + sqrt(3)"))
             assert certainly_le(parse("x*y"), parse("(x**2 + y**2)/2"), DOMAINS)
         assert {"order.zero", "order.cases", "order.positive"} <= set(places)
+
+
+@pytest.mark.parametrize(
+    ("domain", "inside", "outside"),
+    [
+        (Domain(), ("-7", "0", "1/3"), ()),
+        (Domain(Fraction(0), None), ("1/9", "5"), ("0", "-1")),
+        (Domain(Fraction(0), None, lower_open=False), ("0", "1/9"), ("-1/9",)),
+        (Domain(Fraction(0), Fraction(1)), ("1/2",), ("0", "1", "3/2")),
+        (Domain(Fraction(2), None, lower_open=False, integer=True), ("2", "3"), ("5/2", "1")),
+    ],
+)
+def test_a_rational_lies_in_a_domain_between_its_ends_and_whole_where_the_domain_is(domain, inside, outside):
+    assert all(contains(domain, Fraction(x)) for x in inside) and not any(contains(domain, Fraction(x)) for x in outside)

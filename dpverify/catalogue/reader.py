@@ -21,6 +21,7 @@ from dpverify.catalogue.mechanisms import Mechanisms
 from dpverify.catalogue.toml import Decimal, Fault, Fields, bound_nesting, long_integers, meant, read_text, shorten, show
 from dpverify.catalogue.values import (
     VERDICTS,
+    lies_in,
     read_boolean,
     read_callable_name,
     read_choice,
@@ -38,7 +39,6 @@ from dpverify.catalogue.values import (
 from dpverify.processes import Bounds
 from dpverify.search import sanity
 from dpverify.search.certificates import pack
-from dpverify.trusted.kernel import lies_in
 from dpverify.trusted.language.certificate import PRECISIONS, unpack
 from dpverify.trusted.language.errors import CertificateError, CodeFailed, CodeForbidden, ExprError, SpecError
 from dpverify.trusted.language.expr import (

@@ -26,6 +26,8 @@ from dpverify.trusted.language.model import (
     Matrix,
     Norm,
 )
+from dpverify.trusted.order.compare import certainly_le, certainly_lt
+from dpverify.trusted.order.domains import contains, is_empty
 
 VERDICTS: Final = ("proved", "refuted", "unknown")
 NUMBER_HELP: Final = 'Write an integer, a decimal, a fraction "887/500" or an expression such as "log(3)".'
@@ -248,10 +250,8 @@ def _domain(text: str) -> Domain | None:
         return None
     if whole:
         domain = _of_integers(domain)
-    if domain.lower is not None and domain.upper is not None:
-        closed = not (domain.lower_open or domain.upper_open)
-        if not (domain.lower < domain.upper or (domain.lower == domain.upper and closed)):
-            raise Fault("is an empty domain.")
+    if is_empty(domain):
+        raise Fault("is an empty domain.")
     return domain
 
 
@@ -261,6 +261,16 @@ def _of_integers(domain: Domain) -> Domain:
     low = None if lower is None else Fraction(lower.__floor__() + 1 if domain.lower_open else lower.__ceil__())
     high = None if upper is None else Fraction(upper.__ceil__() - 1 if domain.upper_open else upper.__floor__())
     return Domain(low, high, low is None, high is None, integer=True)
+
+
+def lies_in(value: Expr, domain: Domain, domains: Mapping[str, Domain]) -> bool:
+    """Whether a number, or an expression in parameters that range over domains, certainly lies in a domain."""
+    if isinstance(value, Num):
+        return contains(domain, value.value)
+    above, below = (certainly_lt if is_open else certainly_le for is_open in (domain.lower_open, domain.upper_open))
+    low, high = domain.lower, domain.upper
+    ends = (low is None or above(Num(low), value, domains)) and (high is None or below(value, Num(high), domains))
+    return ends and not domain.integer
 
 
 def within(inner: Domain, outer: Domain) -> bool:

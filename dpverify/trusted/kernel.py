@@ -16,9 +16,10 @@ from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.language.certificate import Certificate, unpack
 from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
 from dpverify.trusted.language.expr import ZERO, Expr, Num, format_expr, substitute, symbols
-from dpverify.trusted.language.model import Claim, Domain
+from dpverify.trusted.language.model import Claim
 from dpverify.trusted.numbers.balls import precision
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
+from dpverify.trusted.order.domains import contains
 from dpverify.trusted.proof import Proof, as_bounds
 
 
@@ -136,16 +137,6 @@ def judge(claim: Claim, facts: Sequence[Fact]) -> Judgement:
     )
 
 
-def lies_in(value: Expr, domain: Domain, domains: Mapping[str, Domain] | None = None) -> bool:
-    """Whether a value certainly lies in a domain. domains: of the parameters it is an expression in, if any."""
-    if domain.integer and not (isinstance(value, Num) and value.value.denominator == 1):
-        return False
-    above = certainly_lt if domain.lower_open else certainly_le
-    below = certainly_lt if domain.upper_open else certainly_le
-    low, high = domain.lower, domain.upper
-    return (low is None or above(Num(low), value, domains or {})) and (high is None or below(value, Num(high), domains or {}))
-
-
 def _proves(upper: Expr | Infinite, claim: Claim) -> bool:
     if isinstance(upper, Infinite):
         return False
@@ -206,7 +197,8 @@ def _meaningful_delta(claim: Claim) -> bool:
 def _inside(lower: Bound, claim: Claim) -> bool:
     """Whether the parameters at which a lower bound is claimed are the claim's own and lie in their domains."""
     domains = dict(claim.domains)
-    return not lower.at or all(name in domains and lies_in(value, domains[name]) for name, value in lower.at.items())
+    at = lower.at.items()
+    return all(name in domains and isinstance(value, Num) and contains(domains[name], value.value) for name, value in at)
 
 
 def _at_most(left: Expr | Infinite, right: Expr | Infinite) -> bool:

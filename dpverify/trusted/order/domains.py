@@ -22,7 +22,9 @@ def closed(domain: Domain) -> Domain:
 
 
 def contains(domain: Domain, x: Fraction) -> bool:
-    """Whether a rational lies between the ends."""
+    """Whether a rational lies in the domain: the one place that says so."""
+    if domain.integer and x.denominator != 1:
+        return False
     above = domain.lower is None or x > domain.lower or (x == domain.lower and not domain.lower_open)
     below = domain.upper is None or x < domain.upper or (x == domain.upper and not domain.upper_open)
     return above and below

@@ -10,6 +10,7 @@ from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import Add, Call, Expr, Mul, Num, Pow, Sym, substitute
 from dpverify.trusted.language.model import Claim, Domain
 from dpverify.trusted.language.rationals import to_fraction
+from dpverify.trusted.order.domains import contains
 
 
 def fixed(claim: Claim, evidence: Mapping[str, Any], rule: str) -> tuple[Claim, dict[str, Expr]]:
@@ -26,7 +27,7 @@ def fixed(claim: Claim, evidence: Mapping[str, Any], rule: str) -> tuple[Claim, 
         if name not in domains:
             raise CertificateError(f"{rule}: {name!r} is not a parameter that ranges over a domain.")
         value = Num(to_fraction(text, rule))
-        if not _inside(value, domains[name]):
+        if not contains(domains[name], value.value):
             raise Rejected(rule, name, f"{value.value} is outside the parameter's domain")
         values[str(name)] = value
     if not values:
@@ -35,15 +36,6 @@ def fixed(claim: Claim, evidence: Mapping[str, Any], rule: str) -> tuple[Claim, 
     # no rule reads the claimed epsilon, which need not have a value there
     changed: Claim = _substituted(replace(claim, domains=left, epsilon=None, delta=None), values)
     return changed, values
-
-
-def _inside(number: Num, domain: Domain) -> bool:
-    value = number.value
-    if domain.integer and value.denominator != 1:
-        return False
-    above = domain.lower is None or value > domain.lower or (value == domain.lower and not domain.lower_open)
-    below = domain.upper is None or value < domain.upper or (value == domain.upper and not domain.upper_open)
-    return above and below
 
 
 def _substituted(part: Any, values: Mapping[str, Expr]) -> Any:
