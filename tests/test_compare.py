@@ -602,6 +602,11 @@ def test_the_sign_that_parts_tell_is_the_sign_at_every_point_tried(a: Expr) -> N
         ("log(p)", {-1}), ("log(n)", {0, 1}), ("log(1 + exp(-x))", {1}), ("x**2", {0, 1}), ("q*b", {0, 1}), ("sqrt(2)*x - x", {-1, 0, 1}),
         ("erfc(x) + p", {1}), ("-asinh(b)", {-1}), ("max(x, b)", {1}), ("min(-b, x)", {-1}), ("b**x", {1}), ("1/(p - 1)", {-1}),
         ("logerfc(b)", {-1}), ("besselk(x, b)", {1}), ("log(2) - log(3)", {-1}), ("tanh(-nu)**3", {-1}), ("abs(x)", {0, 1}),
+        ("q", {0, 1}), ("q - 1", {-1, 0}), ("-q", {-1, 0}), ("q + p", {1}), ("q - p", {-1, 0, 1}), ("q - 1 - p", {-1}),
+        ("-3*q + 3", {0, 1}), ("k/2 - 1", {0, 1}), ("1 - d", {-1, 0}), ("sqrt(q)", {0, 1}), ("b**(-1/2)", {1}),
+        ("(-b)**3", {-1}), ("(-b)**(-2)", {1}), ("x**3", {-1, 0, 1}), ("max(q, -b)", {0, 1}), ("min(q, b)", {0, 1}),
+        ("max(-q, -b)", {-1, 0}),
+        ("0*x", {0}), ("pi - 3", {1}),
         ("exp(b) - 1", {1}), ("1 - 2*exp(-b)/2", {1}), ("p*(exp(nu) - 1)", {1}), ("exp(x) - 1", {-1, 0, 1}), ("exp(-b) - 1", {-1}),
         ("exp(x**2) - 1", {0, 1}), ("log(1 + p*(exp(b) - 1))", {1}), ("3 - 3*exp(b)", {-1}),
     ],
@@ -610,7 +615,24 @@ def test_signs_of_parts_are_what_they_are_by_hand(text: str, signs: set[int]) ->
     assert sign_of(parse(text), DOMAINS) == signs
 
 
-@pytest.mark.parametrize("text", ["log(x)", "1/x", "sqrt(x)", "(-b)**x", "gamma(x)", "besselk(0, x)", "floor(x)", "0*log(x) + b"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "log(x)",
+        "1/x",
+        "sqrt(x)",
+        "(-b)**x",
+        "gamma(x)",
+        "besselk(0, x)",
+        "floor(x)",
+        "q**(-1)",
+        "q**(-1/2)",
+        "x**(-2)",
+        "(-b)**(1/3)",
+        "log(q)",
+        "0*log(x) + b",
+    ],
+)
 def test_what_parts_do_not_show_to_be_defined_has_no_sign(text: str) -> None:
     expr = Add((Mul((num(0), parse("log(x)"))), Sym("b"))) if text.startswith("0*") else parse(text)
     with pytest.raises(Undecided):
