@@ -145,6 +145,15 @@ def test_processes_are_made_in_one_place():
     assert found == {"multiprocessing": {"processes.py"}, "subprocess": {"cli/pdf.py", "search/smt.py"}, "os.fork": set()}
 
 
+def test_the_design_names_the_floors_of_the_trusted_folder_in_the_order_of_the_contract():
+    contract = configparser.ConfigParser(comment_prefixes=(";",))
+    contract.read(ROOT / ".importlinter")
+    layers = contract["importlinter:contract:trusted"]["layers"].split()
+    table = DESIGN.partition("Inside `trusted/`")[2].partition("\n## ")[0]
+    assert re.findall(r"^\| `(\w+)(?:\.py|/)` \|", table, re.MULTILINE) == layers
+    assert {path.stem for path in (PACKAGE / "trusted").iterdir() if not path.name.startswith("__")} == set(layers)
+
+
 # -- the catalogue -----------------------------------------------------------------------------
 
 
