@@ -27,7 +27,7 @@ from dpverify.trusted.language.model import (
     Norm,
 )
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
-from dpverify.trusted.order.domains import contains, is_empty
+from dpverify.trusted.order.domains import is_empty
 
 VERDICTS: Final = ("proved", "refuted", "unknown")
 NUMBER_HELP: Final = 'Write an integer, a decimal, a fraction "887/500" or an expression such as "log(3)".'
@@ -266,7 +266,7 @@ def _of_integers(domain: Domain) -> Domain:
 def lies_in(value: Expr, domain: Domain, domains: Mapping[str, Domain]) -> bool:
     """Whether a number, or an expression in parameters that range over domains, certainly lies in a domain."""
     if isinstance(value, Num):
-        return contains(domain, value.value)
+        return domain.holds(value.value)
     above, below = (certainly_lt if is_open else certainly_le for is_open in (domain.lower_open, domain.upper_open))
     low, high = domain.lower, domain.upper
     ends = (low is None or above(Num(low), value, domains)) and (high is None or below(value, Num(high), domains))

@@ -13,7 +13,7 @@ from dpverify.trusted.language.errors import DpverifyError
 from dpverify.trusted.language.expr import Expr, Num, substitute, symbols
 from dpverify.trusted.language.model import Domain
 from dpverify.trusted.order.compare import enclose
-from dpverify.trusted.order.domains import closed, contains
+from dpverify.trusted.order.domains import closed
 
 FAR: Final = tuple(10**k for k in (4, 6, 9, 12, 15, 18, 24, 30, 45, 60, 100, 200))
 MOST_FAR: Final = 3
@@ -69,7 +69,7 @@ def _grid(domain: Domain) -> Iterator[Fraction]:
         found = [d.upper - step for step in steps] + [d.upper]
     else:
         found = [Fraction(0), *(x for step in steps for x in (step, -step))]
-    yield from (x for x in dict.fromkeys(found) if contains(d, x))
+    yield from (x for x in dict.fromkeys(found) if d.holds(x))
 
 
 def _far(names: list[str], domains: Mapping[str, Domain]) -> Iterator[dict[str, Expr]]:

@@ -17,7 +17,6 @@ from dpverify.trusted.language.errors import DpverifyError, Undecided
 from dpverify.trusted.language.expr import Add, Call, Expr, Mul, Num, Pow, Sym, substitute, symbols
 from dpverify.trusted.language.model import Domain
 from dpverify.trusted.order.compare import certainly_lt
-from dpverify.trusted.order.domains import contains
 from dpverify.trusted.rules.inequalities.positivstellensatz import stripped
 
 SECONDS = 5.0
@@ -42,7 +41,7 @@ def counterexample(low: Expr, high: Expr, domains: Mapping[str, Domain], seconds
         values = {name: model.get(name, Fraction(0)).limit_denominator(limit) for name in names}
         trees: dict[str, Expr] = {name: Num(value) for name, value in values.items()}
         try:
-            inside = all(contains(domains[name], value) for name, value in values.items())
+            inside = all(domains[name].holds(value) for name, value in values.items())
             if inside and certainly_lt(substitute(high, trees), substitute(low, trees)):
                 return values
         except DpverifyError:

@@ -19,7 +19,6 @@ from dpverify.trusted.language.expr import ZERO, Expr, Num, format_expr, substit
 from dpverify.trusted.language.model import Claim
 from dpverify.trusted.numbers.balls import precision
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
-from dpverify.trusted.order.domains import contains
 from dpverify.trusted.proof import CHECKED, Memory, Proof, as_bounds
 
 
@@ -198,7 +197,7 @@ def _inside(lower: Bound, claim: Claim) -> bool:
     """Whether the parameters at which a lower bound is claimed are the claim's own and lie in their domains."""
     domains = dict(claim.domains)
     at = lower.at.items()
-    return all(name in domains and isinstance(value, Num) and contains(domains[name], value.value) for name, value in at)
+    return all(name in domains and isinstance(value, Num) and domains[name].holds(value.value) for name, value in at)
 
 
 def _at_most(left: Expr | Infinite, right: Expr | Infinite) -> bool:

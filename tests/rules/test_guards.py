@@ -50,7 +50,6 @@ from dpverify.trusted.numbers.balls import constant, hull, precision, rational
 from dpverify.trusted.numbers.periods import quasi_period
 from dpverify.trusted.order import compare
 from dpverify.trusted.order.convexity import Shapes
-from dpverify.trusted.order.domains import contains
 from dpverify.trusted.order.geometry import Sensitivity
 from dpverify.trusted.order.polytopes import box
 from dpverify.trusted.parts import neighbours, runs
@@ -439,9 +438,9 @@ def test_a_profile_falls_everywhere_and_not_at_0_alone(profile, falls):
 @pytest.mark.parametrize(("low_open", "high_open"), [(False, False), (True, False), (False, True), (True, True)])
 def test_an_end_is_in_a_domain_where_it_is_closed(low_open, high_open):
     domain = Domain(Fraction(0), Fraction(1), low_open, high_open)
-    inside = [x for x in (-1, 0, Fraction(1, 2), 1, 2) if contains(domain, Fraction(x))]
+    inside = [x for x in (-1, 0, Fraction(1, 2), 1, 2) if domain.holds(Fraction(x))]
     assert inside == [*([] if low_open else [0]), Fraction(1, 2), *([] if high_open else [1])]
-    assert contains(Domain(), Fraction(-5)) and not contains(Domain(None, Fraction(0)), Fraction(1))
+    assert Domain().holds(Fraction(-5)) and not Domain(None, Fraction(0)).holds(Fraction(1))
 
 
 def test_differences_of_histograms_some_steps_apart():

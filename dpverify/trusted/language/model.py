@@ -46,6 +46,12 @@ class Domain:
     upper_open: bool = True
     integer: bool = False
 
+    def holds(self, x: Fraction) -> bool:
+        """Whether a rational lies in it: the one place that says so."""
+        above = self.lower is None or x > self.lower or (x == self.lower and not self.lower_open)
+        below = self.upper is None or x < self.upper or (x == self.upper and not self.upper_open)
+        return above and below and not (self.integer and x.denominator != 1)
+
 
 @dataclass(frozen=True, slots=True)
 class Norm:

@@ -1,4 +1,4 @@
-"""Intervals that parameters range over: their ends, and what lies inside."""
+"""Intervals that parameters range over: their ends, and whether anything lies between them."""
 
 from __future__ import annotations
 
@@ -21,16 +21,7 @@ def closed(domain: Domain) -> Domain:
     return replace(domain, lower=lower, upper=upper, lower_open=False, upper_open=False)
 
 
-def contains(domain: Domain, x: Fraction) -> bool:
-    """Whether a rational lies in the domain: the one place that says so."""
-    if domain.integer and x.denominator != 1:
-        return False
-    above = domain.lower is None or x > domain.lower or (x == domain.lower and not domain.lower_open)
-    below = domain.upper is None or x < domain.upper or (x == domain.upper and not domain.upper_open)
-    return above and below
-
-
 def is_empty(domain: Domain) -> bool:
     """Whether nothing lies between the ends, for a domain that `closed` gave."""
     low, high = domain.lower, domain.upper
-    return low is not None and high is not None and (low > high or (low == high and not contains(domain, low)))
+    return low is not None and high is not None and (low > high or (low == high and not domain.holds(low)))

@@ -10,7 +10,7 @@ from dpverify.trusted.language.errors import Undecided
 from dpverify.trusted.language.expr import ONE, Add, Call, Expr, Mul, Num, Pow, Sym, add, call, format_expr, mul, neg, rebuild, sub, symbols
 from dpverify.trusted.language.model import Domain
 from dpverify.trusted.numbers.balls import constant, finite
-from dpverify.trusted.order.domains import closed, contains, is_empty
+from dpverify.trusted.order.domains import closed, is_empty
 from dpverify.trusted.order.laws import law
 from dpverify.trusted.order.signs import ANY, AT_LEAST_ZERO, AT_MOST_ZERO, POSITIVE, Sign, extreme, sign_of_ball, square, times
 
@@ -48,7 +48,7 @@ def _of_constant(expr: Expr) -> Sign:
 def of_interval(d: Domain) -> Sign:
     """The signs of the numbers between the ends."""
     negative, positive = d.lower is None or d.lower < 0, d.upper is None or d.upper > 0
-    return frozenset(sign for sign, there in ((-1, negative), (0, contains(d, Fraction(0))), (1, positive)) if there)
+    return frozenset(sign for sign, there in ((-1, negative), (0, d.holds(Fraction(0))), (1, positive)) if there)
 
 
 def _between(signs: Sign) -> Domain:

@@ -10,7 +10,6 @@ from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import Add, Call, Expr, Mul, Num, Pow, Sym, substitute
 from dpverify.trusted.language.model import Claim, Domain
 from dpverify.trusted.language.rationals import to_fraction
-from dpverify.trusted.order.domains import contains
 
 
 def fixed(claim: Claim, evidence: Mapping[str, Any], rule: str) -> tuple[Claim, dict[str, Expr]]:
@@ -27,7 +26,7 @@ def fixed(claim: Claim, evidence: Mapping[str, Any], rule: str) -> tuple[Claim, 
         if name not in domains:
             raise CertificateError(f"{rule}: {name!r} is not a parameter that ranges over a domain.")
         value = Num(to_fraction(text, rule))
-        if not contains(domains[name], value.value):
+        if not domains[name].holds(value.value):
             raise Rejected(rule, name, f"{value.value} is outside the parameter's domain")
         values[str(name)] = value
     if not values:
