@@ -16,9 +16,7 @@ from flint import arb, ctx
 
 from dpverify.pictures.chords import cut, remembered, sketch
 from dpverify.pictures.trade_offs import trade_off
-from dpverify.search import extend_with_curve
-from dpverify.search import losses as grids
-from dpverify.search import plans as building
+from dpverify.search import extend_with_curve, losses, plans
 from dpverify.search.proposal import Proposal
 from dpverify.trusted.facts.assumptions import SIDES, of_a_bound, of_a_verdict
 from dpverify.trusted.facts.bounds import Bound
@@ -321,7 +319,7 @@ def plan(claim: Claim, evidence: Mapping[str, Any] | None = None) -> Planned:
     runs = merged(root)
     with precision(BITS):
         whole = evidence_used.get("rule") == neighbours.NAME
-        curve = _remembering(building.curve(Run(root), dict(evidence_used))) if whole else _built(Run(root), evidence_used)
+        curve = _remembering(plans.curve(Run(root), dict(evidence_used))) if whole else _built(Run(root), evidence_used)
         if neighbours.undecided(root) and evidence_used.get("rule") != gaussian_composition.NAME:
             runs = (Run(root),)  # parts that share their neighbours are composed as one
         if not _is_slow(curve):
@@ -339,7 +337,7 @@ def _searched(claim: Claim) -> Mapping[str, Any]:
     for step in proposal.steps:
         if step["rule"] == privacy_profile.NAME:
             lines = record(step["premises"])
-            return building.plan_of(lines, len(lines) - 1)
+            return plans.plan_of(lines, len(lines) - 1)
     raise Undecided("; ".join(proposal.reasons) or "no rule gives the privacy curve of this mechanism.")
 
 
@@ -347,7 +345,7 @@ def _built(run: Run, evidence: Mapping[str, Any]) -> Curve:
     """The curve by its evidence, a composition by loss distributions on a grid of no more than CELLS cells a part."""
     if evidence.get("rule") == loss_distribution.NAME:
         evidence = {**evidence, **{key: _coarser(evidence[key], CELLS) for key in ("grid", "reverse") if key in evidence}}
-    return _remembering(building.curve(run, dict(evidence)))
+    return _remembering(plans.curve(run, dict(evidence)))
 
 
 def _coarser(grid: Mapping[str, Any], cells: int) -> dict[str, Any]:
@@ -565,7 +563,7 @@ class _Composer:
                 self._parts = [self.planned.curve]
             else:
                 runs = [replace(run, times=1) for run in self.unit]
-                built = [_remembering(building.curve_of_one(run, dict(below))) for run, below in zip(runs, listed, strict=True)]
+                built = [_remembering(plans.curve_of_one(run, dict(below))) for run, below in zip(runs, listed, strict=True)]
                 self._parts = [_sketched(self.planned.claim, (), {}, curve).curve if _is_slow(curve) else curve for curve in built]
             self._parts = [_within_reach(part) for part in self._parts]
         return self._parts
@@ -581,7 +579,7 @@ class _Composer:
         dear = any(lattice.NAME in part.rules or not PROMPT.issuperset(part.rules) for part in parts)
         cells = CELLS // 16 if dear else CELLS // 2
         for key, ordered in orders.items():
-            self._grids[key] = _coarser(grids.propose(ordered, counts, None, float(constant(self.delta)), _GRID_DIGITS), cells)
+            self._grids[key] = _coarser(losses.propose(ordered, counts, None, float(constant(self.delta)), _GRID_DIGITS), cells)
 
 
 def _within_reach(curve: Curve) -> Curve:
@@ -613,11 +611,11 @@ def _by_theorem(unit: Sequence[Run], count: int) -> Curve | None:
     """The composition by a theorem about sums of losses, None where none applies."""
     runs = [replace(run, times=run.times * count) for run in unit]
     laplace_is_slow = sum(run.times for run in runs) > _MOST_LAPLACE
-    for name in building.COMPOSITIONS:
+    for name in plans.COMPOSITIONS:
         if name == laplace_sums.NAME and laplace_is_slow:
             continue
         try:
-            curve = _remembering(building.curve(_together(runs), {"rule": name}))
+            curve = _remembering(plans.curve(_together(runs), {"rule": name}))
         except DpverifyError:
             continue
         return replace(curve, lower=None) if any(run.processed for run in unit) else curve

@@ -11,8 +11,7 @@ from statistics import NormalDist
 
 from flint import arb
 
-from dpverify.search import asymptotics, basic_composition, combination, stated_guarantee
-from dpverify.search import losses as grids
+from dpverify.search import asymptotics, basic_composition, combination, losses, stated_guarantee
 from dpverify.search import plans as building
 from dpverify.search.combination import shared
 from dpverify.search.kinds import curve_rules
@@ -329,7 +328,7 @@ def _grid(
     epsilon = None if target.delta else target.epsilon
     delta = None if epsilon is not None else target.delta or target.guess
     digits = min(max(target.digits // 5, _GRID_DIGITS[0]), _GRID_DIGITS[-1])
-    return grids.propose(pairs, times, epsilon, delta, digits, evaluated, stand_ins, lowers)
+    return losses.propose(pairs, times, epsilon, delta, digits, evaluated, stand_ins, lowers)
 
 
 def _coarse(plan: Plan) -> Plan:

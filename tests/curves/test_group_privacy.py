@@ -11,13 +11,13 @@ from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import num, parse
 from dpverify.trusted.numbers.balls import precision, rational
 from dpverify.trusted.rules.composition import group_privacy
-from dpverify.trusted.rules.curves import gaussian as normal
+from dpverify.trusted.rules.curves import gaussian as rule
 
 F = Fraction
 
 
 def gaussian(mu):
-    pair = normal.pair(parse(str(mu)))
+    pair = rule.pair(parse(str(mu)))
     return Curve(pair, pair, ("gaussian",))
 
 
@@ -62,4 +62,4 @@ def test_groups_of_nobody_and_epsilons_below_0_are_rejected(size, epsilon):
 
 def test_a_part_without_an_upper_bound_has_no_group():
     with precision(64), pytest.raises(Rejected):
-        group_privacy.curve(Curve(None, normal.pair(num(1)), ()), 2, F(1))
+        group_privacy.curve(Curve(None, rule.pair(num(1)), ()), 2, F(1))

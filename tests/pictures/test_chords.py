@@ -14,7 +14,7 @@ from dpverify.trusted.language.errors import Undecided
 from dpverify.trusted.language.expr import ONE, num
 from dpverify.trusted.numbers.balls import precision, rational
 from dpverify.trusted.rules.composition import poisson_subsampling
-from dpverify.trusted.rules.curves import gaussian as normal
+from dpverify.trusted.rules.curves import gaussian as rule
 
 POINTS = [arb(i) / 2 for i in range(7)]
 HALF = Fraction(1, 2)
@@ -41,7 +41,7 @@ def counted(pair: Pair) -> tuple[Pair, list[arb]]:
 @given(st.integers(0, 5 * 64))
 def test_the_truth_is_between_the_chords(n):
     """Gaussian noise, at multiples of 1/64 within and beyond the points."""
-    pair = sketch(normal.pair(ONE), POINTS)
+    pair = sketch(rule.pair(ONE), POINTS)
     found = pair.forward(arb(n) / 64)
     truth = gaussian(n / 64)
     assert found.lower() <= arb(str(truth + mpmath.mpf(10) ** -12)) and arb(str(truth - mpmath.mpf(10) ** -12)) <= found.upper()
@@ -49,13 +49,13 @@ def test_the_truth_is_between_the_chords(n):
 
 
 def test_at_its_points_a_sketch_is_what_was_evaluated():
-    pair, sketched = normal.pair(ONE), sketch(normal.pair(ONE), POINTS)
+    pair, sketched = rule.pair(ONE), sketch(rule.pair(ONE), POINTS)
     for at in POINTS:
         assert sketched.forward(at).overlaps(pair.forward(at)) and sketched.forward(at).rel_accuracy_bits() > 30
 
 
 def test_nothing_is_evaluated_after_a_sketch_is_made():
-    pair, asked = counted(normal.pair(ONE))
+    pair, asked = counted(rule.pair(ONE))
     sketched = sketch(pair, POINTS)
     before = len(asked)
     for i in range(50):
@@ -64,7 +64,7 @@ def test_nothing_is_evaluated_after_a_sketch_is_made():
 
 
 def test_more_points_enclose_more_narrowly_and_wide_epsilons_more_widely():
-    coarse, fine = (sketch(normal.pair(ONE), [arb(i) / n for i in range(4 * n)]) for n in (1, 8))
+    coarse, fine = (sketch(rule.pair(ONE), [arb(i) / n for i in range(4 * n)]) for n in (1, 8))
     at = rational(Fraction(1, 3))
     assert fine.forward(at).rad() < coarse.forward(at).rad() / 10
     wide = arb(1).union(arb(2))
@@ -73,7 +73,7 @@ def test_more_points_enclose_more_narrowly_and_wide_epsilons_more_widely():
 
 def test_both_orders_of_a_pair_are_kept_apart():
     """A sampled Gaussian (theory#poisson-subsampling): with the record the divergence is the greater one."""
-    exact = normal.pair(ONE)
+    exact = rule.pair(ONE)
     pair = poisson_subsampling.curve(Curve(exact, exact, ()), num(HALF)).upper
     sketched = sketch(pair, POINTS)
     for epsilon in (arb(1), rational(Fraction(3, 5))):
@@ -86,7 +86,7 @@ def test_both_orders_of_a_pair_are_kept_apart():
 
 def test_below_zero_the_profile_follows_from_the_other_order():
     """H(-e) = 1 - e^-e + e^-e H(e) of a pair whose orders are alike."""
-    sketched = sketch(normal.pair(ONE), POINTS)
+    sketched = sketch(rule.pair(ONE), POINTS)
     truth = 1 - mpmath.exp(-1) + mpmath.exp(-1) * gaussian(1)
     assert abs(float(sketched.delta(arb(-1)).mid()) - float(truth)) < 1e-12
 
@@ -97,7 +97,7 @@ def test_a_profile_without_an_enclosure_is_no_sketch():
 
 
 def test_what_is_remembered_is_evaluated_once_a_precision():
-    pair, asked = counted(normal.pair(ONE))
+    pair, asked = counted(rule.pair(ONE))
     kept = remembered(pair)
     third = rational(Fraction(1, 3))
     for _ in range(3):
@@ -111,14 +111,14 @@ def test_what_is_remembered_is_evaluated_once_a_precision():
 
 
 def test_beyond_the_last_epsilon_a_cut_pair_is_between_0_and_its_value_there_and_never_asked():
-    pair, asked = counted(normal.pair(ONE))
+    pair, asked = counted(rule.pair(ONE))
     short = cut(pair, arb(2))
-    assert short.forward(arb(1)).overlaps(normal.pair(ONE).forward(arb(1))) and short.forward is short.backward
+    assert short.forward(arb(1)).overlaps(rule.pair(ONE).forward(arb(1))) and short.forward is short.backward
     for epsilon in (3, 1000):
         found, truth = short.forward(arb(epsilon)), gaussian(epsilon)
         assert found.contains(0) and found.contains(arb(str(truth))) and found.upper() < 0.03
     across = short.forward(arb(1).union(arb(5)))
-    assert across.contains(normal.pair(ONE).forward(arb(1))) and across.contains(arb(str(gaussian(5))))
+    assert across.contains(rule.pair(ONE).forward(arb(1))) and across.contains(arb(str(gaussian(5))))
     assert all(epsilon <= 2 for epsilon in asked)
 
 

@@ -1,6 +1,6 @@
 """Integrals over lunes: the hockey-stick divergence of two copies of radial noise, and the probability of its event.
 
-See `caps` for the theorem. Everything is at the working precision of the making.
+See `spherical_caps` for the theorem. Everything is at the working precision of the making.
 """
 
 from __future__ import annotations

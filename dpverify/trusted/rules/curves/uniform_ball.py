@@ -50,7 +50,7 @@ def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
 
 
 def curve(noise: Radial, reach: Sensitivity) -> Curve:
-    """The curve of uniform noise on a ball; exact where reach is. Raises Rejected as `caps` does, Undecided for other profiles."""
+    """The curve of uniform noise on a ball; exact where reach is. Raises Rejected as `spherical_caps`, Undecided for other profiles."""
     dimension, radius = euclidean_dimension(noise), _radius(noise)
     upper = _pair(dimension, radius, scaled_shift(noise, reach.upper))
     exact = reach.lower == reach.upper or certainly_equal(reach.lower, reach.upper)
