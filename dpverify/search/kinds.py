@@ -28,9 +28,10 @@ def curve_rules(noise: Noise) -> tuple[str, ...]:
     """Rules for the curve of additive noise, the sharpest first."""
     match noise:
         case Radial():
-            return "gaussian", "laplace", "line", "radial-caps", "uniform-ball", "lipschitz-exponent", "gaussian-scale-mixture"
+            one = ("gaussian", "laplace", "line", "radial-caps", "uniform-ball")
+            return *one, "every-shift", "lipschitz-exponent", "gaussian-scale-mixture"
         case Translation():
-            return "gaussian", "laplace", "lattice", "line"
+            return "gaussian", "laplace", "lattice", "line", "every-shift"
         case Product():
             return "gaussian", "laplace", "independent-coordinates"
         case Mixture():

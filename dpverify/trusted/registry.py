@@ -42,6 +42,7 @@ _OF_THE_MECHANISM: Final = {
     "exponential-general": "finite.exponential_general",
     "finite-table": "finite.finite",
     "kary-response": "finite.kary_response",
+    "joint-moves": "composition.joint_moves",
     "kernel-box": "finite.kernel_box",
     "kernel-point": "finite.kernel_point",
     "mixture-closed-form": "additive.mixture_closed",
@@ -65,6 +66,7 @@ _OF_THE_CLAIM: Final = {
 }
 _OF_CURVES: Final = {
     "elliptical-process": "curves.elliptical_process",
+    "every-shift": "curves.every_shift",
     "finite-composition": "composition.finite_composition",
     "finite-curve": "curves.finite",
     "finite-losses": "composition.finite_losses",
@@ -74,6 +76,7 @@ _OF_CURVES: Final = {
     "group-privacy": "composition.group_privacy",
     "independent-coordinates": "composition.product",
     "joint-neighbours": "composition.joint_neighbours",
+    "kernel-pair": "curves.kernel_pair",
     "laplace": "curves.laplace",
     "laplace-sums": "composition.laplace_sums",
     "lattice": "curves.lattice",
@@ -129,7 +132,7 @@ OF_THE_MECHANISM: Final = frozenset(_OF_THE_MECHANISM)
 OF_CURVES: Final = frozenset(_OF_CURVES)
 """The rules that speak of a curve: of any part, not of what is claimed."""
 
-ANYWHERE: Final = OF_THE_MECHANISM - {"combination"} | {"cosets", "elliptical-process-unbounded", "stated-epsilon"}
+ANYWHERE: Final = OF_THE_MECHANISM - {"combination", "joint-moves"} | {"cosets", "elliptical-process-unbounded", "stated-epsilon"}
 """The rules about the pure epsilon of a single mechanism: of any part too."""
 
 CURVES: Final[Mapping[str, Theorem]] = _Loaded({**_OF_CURVES, **_BESIDE})
