@@ -11,7 +11,7 @@ from statistics import NormalDist
 
 from flint import arb
 
-from dpverify.search import asymptotics, basic_composition, combination, stated_guarantee
+from dpverify.search import asymptotics, basic_composition, combination, hints, stated_guarantee
 from dpverify.search import losses as grids
 from dpverify.search import plans as building
 from dpverify.search.combination import shared
@@ -51,14 +51,7 @@ from dpverify.trusted.rules.composition import (
     sampling_without_replacement,
 )
 from dpverify.trusted.rules.composition import privacy_profile as rule
-from dpverify.trusted.rules.curves import (
-    elliptical_process,
-    finite,
-    gaussian,
-    line,
-    scale_mixture,
-    spherical_caps,
-)
+from dpverify.trusted.rules.curves import elliptical_process, finite, gauge, gaussian, lattice, line, scale_mixture, spherical_caps
 from dpverify.trusted.rules.guarantees import pure_guarantee
 
 Premises = Callable[[Claim], Plan | None]
@@ -70,6 +63,14 @@ _NO_LOG = 1e9
 _GUARD_BITS = 36
 _GRID_DIGITS = range(3, 9)
 """A grid has a fifth of the digits that are asked for: its length doubles with every three tenths of a digit."""
+_TOLD: dict[str, Callable[[Run], Plan]] = {
+    line.NAME: lambda run: hints.on_line(run.part.mechanism, reach(run)),
+    lattice.NAME: lambda run: hints.on_integers(run.part.mechanism),
+    spherical_caps.NAME: lambda run: hints.along_axis(run.part.mechanism, reach(run)),
+    product.NAME: lambda run: hints.of_product(run.part.mechanism, reach(run)),
+    gauge.NAME: lambda run: hints.of_gauge(run.part.mechanism, reach(run), run.part.query is None),
+}
+"""What rules are told beside the noise."""
 _MOST_EVALUATED = 6000
 _EVALUATED = {
     spherical_caps.NAME: 128,
@@ -411,10 +412,12 @@ def _leaf_plans(run: Run, target: Target) -> Iterator[Plan]:
         yield stated_guarantee.leaf_plan(run, target.epsilon, target.delta)
     elif isinstance(noise, Noise):
         for name in curve_rules(noise):
-            if isinstance(noise, Radial | Product) and name in ("lipschitz-exponent", "independent-coordinates"):
-                yield {"rule": name, **asymptotics.evidence(noise)}
-            else:
-                yield {"rule": name}
+            told: Plan = {}
+            with suppress(DpverifyError):  # what it would be told is not found: it may do without
+                told = _TOLD[name](run) if name in _TOLD else {}
+            if isinstance(noise, Radial | Product) and name in (gauge.NAME, product.NAME):
+                told = told | asymptotics.evidence(noise)
+            yield {"rule": name, **told}
 
 
 def _place(target: Target) -> Plan:

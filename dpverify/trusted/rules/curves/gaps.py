@@ -18,7 +18,6 @@ from flint import acb, arb, ctx
 from dpverify.trusted.language.derivatives import derivative
 from dpverify.trusted.language.errors import Undecided
 from dpverify.trusted.language.expr import (
-    ONE,
     PI,
     ZERO,
     Add,
@@ -26,12 +25,9 @@ from dpverify.trusted.language.expr import (
     Expr,
     Mul,
     Num,
-    Pow,
-    Sym,
     add,
     call,
     children,
-    div,
     linear_part,
     mul,
     num,
@@ -43,8 +39,8 @@ from dpverify.trusted.language.expr import (
 from dpverify.trusted.numbers.balls import constant, precision
 from dpverify.trusted.numbers.complex import Complex, compiled
 from dpverify.trusted.numbers.complex_bessel import LogBesselK
+from dpverify.trusted.rules.curves.inverses import LEVEL, written_inverse
 
-_LEVEL: Final = Sym("t")
 _MOST_ORDER: Final = 50
 _STEPS: Final = 60
 _COARSE: Final = 40
@@ -68,8 +64,8 @@ class Gap:
         self.h = _plus(self._plain[0], [bessel.value for bessel in self._bessels])
         self.slope = _plus(self._plain[1], [bessel.slope for bessel in self._bessels])
         self._bend = _plus(compiled(derivative(slope, "r"), "r"), [bessel.bend for bessel in self._bessels])
-        inverse = _written_inverse(h, "r")
-        self._inverse = None if inverse is None else compiled(inverse, _LEVEL.name)
+        inverse = written_inverse(h, "r")
+        self._inverse = None if inverse is None else compiled(inverse, LEVEL.name)
         self._last: tuple[arb, arb, arb, arb] | None = None
 
     def __call__(self, r: acb, epsilon: arb, analytic: bool) -> acb:
@@ -103,9 +99,9 @@ class Gap:
                 break
             sides = (-radius).union(radius)
             box = acb(centre + sides, sides)
-            found = centre - error / self.slope(r + box, True)
-            if found.is_finite() and box.contains(found):
-                return found
+            gap = centre - error / self.slope(r + box, True)
+            if gap.is_finite() and box.contains(gap):
+                return gap
             radius = 2 * radius
         return _NAN
 
@@ -184,10 +180,10 @@ def _plus(first: Complex, others: list[Complex]) -> Complex:
         return first
 
     def total(r: acb, a: bool) -> acb:
-        found = first(r, a)
+        total = first(r, a)
         for other in others:
-            found += other(r, a)
-        return found
+            total += other(r, a)
+        return total
 
     return total
 
@@ -199,11 +195,11 @@ def _has_bessel(expr: Expr) -> bool:
 def _bessel_term(term: Expr) -> _BesselTerm | None:
     """A term that is a constant times log K_v(a r), a > 0; None for any other."""
     factors = term.args if isinstance(term, Mul) else (term,)
-    found = [part for part in factors if isinstance(part, Call) and part.name == "logbesselk"]
-    others = mul(*(part for part in factors if part not in found))
-    if len(found) != 1 or symbols(others):
+    bessels = [part for part in factors if isinstance(part, Call) and part.name == "logbesselk"]
+    others = mul(*(part for part in factors if part not in bessels))
+    if len(bessels) != 1 or symbols(others):
         return None
-    order, x = found[0].args
+    order, x = bessels[0].args
     scale, rest = linear_part(x, "r")
     known = not symbols(order) and rest == ZERO and constant(scale) > 0
     return _BesselTerm(constant(others), constant(scale), order) if known else None
@@ -233,39 +229,3 @@ class _BesselTerm:
 def _narrower(known: acb, other: acb) -> acb:
     """The narrower of two enclosures; the finite one where only one is."""
     return other if other.is_finite() and not other.rad() >= known.rad() else known
-
-
-def _written_inverse(h: Expr, name: str) -> Expr | None:
-    """The inverse of h on its increasing branch over positive values, an expression in _LEVEL; None where h is of no such form."""
-    inverse: Expr = _LEVEL
-    while h != Sym(name):
-        inside = [part for part in _operands(h) if name in symbols(part)]
-        if len(inside) != 1:
-            return None
-        found = _undone(h, inside[0], inverse)
-        if found is None:
-            return None
-        h, inverse = inside[0], found
-    return inverse
-
-
-def _operands(expr: Expr) -> tuple[Expr, ...]:
-    if isinstance(expr, Add | Mul | Call):
-        return expr.args
-    return (expr.base, expr.exponent) if isinstance(expr, Pow) else ()
-
-
-def _undone(expr: Expr, inside: Expr, value: Expr) -> Expr | None:
-    """What `inside` is where `expr` is `value`."""
-    if isinstance(expr, Add):
-        return sub(value, add(*(part for part in expr.args if part is not inside)))
-    if isinstance(expr, Mul):
-        return div(value, mul(*(part for part in expr.args if part is not inside)))
-    if isinstance(expr, Pow):
-        return power(value, div(ONE, expr.exponent)) if inside is expr.base else None
-    if not isinstance(expr, Call):
-        return None
-    if expr.name == "cosh":
-        return call("log", add(value, power(sub(power(value, Num(Fraction(2))), ONE), Num(Fraction(1, 2)))))
-    opposite = {"log": "exp", "exp": "log", "sinh": "asinh", "asinh": "sinh", "tanh": "atanh", "atanh": "tanh"}.get(expr.name)
-    return None if opposite is None else call(opposite, value)
