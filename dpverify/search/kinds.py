@@ -30,7 +30,7 @@ def curve_rules(noise: Noise) -> tuple[str, ...]:
     """Rules for the curve of additive noise, the sharpest first."""
     match noise:
         case Radial():
-            return "gaussian", "laplace", "line", "radial-caps", "uniform-ball", "lipschitz-exponent", "gaussian-scale-mixture"
+            return "gaussian", "laplace", "line", "radial-caps", "uniform-ball", "gaussian-scale-mixture", "lipschitz-exponent"
         case Translation():
             return "gaussian", "laplace", "lattice", "line"
         case Product():

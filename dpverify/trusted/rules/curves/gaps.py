@@ -1,10 +1,9 @@
 """The gap s - r with h(s) = h(r) + epsilon, h increasing, on complex balls r: the analytic function that it is for real r.
 
-On narrow balls it is written out where h is an elementary function of one occurrence of its variable. Elsewhere it is enclosed by
-Newton's operator. Round a real gap g0, let B be a box symmetric about the real line, such that h is analytic on r + B and 0 is not
-in h'(r + B). If g0 - (h(r + g0) - h(r) - epsilon)/h'(r + B) lies in B, then every r in its ball has exactly one gap in B (existence
-by Brouwer; between two of them the mean of h' would vanish). It is analytic in r, and for a real r it is its own conjugate, hence
-real, hence the gap on the line.
+It is enclosed by Newton's operator. Round a real gap g0, let B be a box symmetric about the real line, such that h is analytic on
+r + B and 0 is not in h'(r + B). If g0 - (h(r + g0) - h(r) - epsilon)/h'(r + B) lies in B, then every r in its ball has exactly one gap
+in B (existence by Brouwer; between two of them the mean of h' would vanish). It is analytic in r, and for a real r it is its own
+conjugate, hence real, hence the gap on the line.
 """
 
 from __future__ import annotations
@@ -39,7 +38,6 @@ from dpverify.trusted.language.expr import (
 from dpverify.trusted.numbers.balls import constant, precision
 from dpverify.trusted.numbers.complex import Complex, compiled
 from dpverify.trusted.numbers.complex_bessel import LogBesselK
-from dpverify.trusted.rules.curves.inverses import LEVEL, written_inverse
 
 _MOST_ORDER: Final = 50
 _STEPS: Final = 60
@@ -64,26 +62,10 @@ class Gap:
         self.h = _plus(self._plain[0], [bessel.value for bessel in self._bessels])
         self.slope = _plus(self._plain[1], [bessel.slope for bessel in self._bessels])
         self._bend = _plus(compiled(derivative(slope, "r"), "r"), [bessel.bend for bessel in self._bessels])
-        inverse = written_inverse(h, "r")
-        self._inverse = None if inverse is None else compiled(inverse, LEVEL.name)
         self._last: tuple[arb, arb, arb, arb] | None = None
 
-    def __call__(self, r: acb, epsilon: arb, analytic: bool) -> acb:
+    def __call__(self, r: acb, epsilon: arb) -> acb:
         """s - r, epsilon an exact number of at least 0."""
-        if self._inverse is not None and r.rad() < abs(r) * _NARROW:
-            return self._inverse(self.h(r, analytic) + epsilon, analytic) - r
-        return self._enclosed(r, epsilon)
-
-    def turning(self, r: acb, gap: acb, analytic: bool) -> acb:
-        """The derivative of the gap: (h'(r) - h'(s))/h'(s)."""
-        return -self._steeper(r, gap) / self.slope(r + gap, analytic)
-
-    def _steeper(self, r: acb, gap: acb) -> acb:
-        """h'(r + gap) - h'(r), by the mean of h'' between them where that is narrower."""
-        s = r + gap
-        return _narrower(self.slope(s, True) - self.slope(r, True), self._bend(r.union(s), True) * gap)
-
-    def _enclosed(self, r: acb, epsilon: arb) -> acb:
         middle = r.real.mid()
         if not (0 in r.imag and middle > 0):
             return _NAN
@@ -105,12 +87,19 @@ class Gap:
             radius = 2 * radius
         return _NAN
 
+    def turning(self, r: acb, gap: acb, analytic: bool) -> acb:
+        """The derivative of the gap: (h'(r) - h'(s))/h'(s)."""
+        return -self._steeper(r, gap) / self.slope(r + gap, analytic)
+
+    def _steeper(self, r: acb, gap: acb) -> acb:
+        """h'(r + gap) - h'(r), by the mean of h'' between them where that is narrower."""
+        s = r + gap
+        return _narrower(self.slope(s, True) - self.slope(r, True), self._bend(r.union(s), True) * gap)
+
     def _near(self, r: arb, epsilon: arb) -> arb:
         """About the gap at an exact r > 0, by Newton's iteration on midpoints."""
         start, rise = self._about(r)
         level = start + epsilon
-        if self._inverse is not None:
-            return (self._inverse(acb(level), False).real - r).mid()
         gap = self._guess(r, epsilon, rise)
         bits, least = _COARSE, None
         for _ in range(_STEPS):

@@ -153,7 +153,7 @@ class Lunes:
     def _place(self, chart: _Chart, u: acb, epsilon: arb, a: bool) -> _Place:
         v = chart.distance(u)
         r = chart.anchor + chart.sign * v
-        gap = self._gap(r, epsilon, a)
+        gap = self._gap(r, epsilon)
         s, reach, outer, inner = r + gap, self._shift + gap, self._shift - gap, 2 * r + gap - self._shift
         if chart.edge == 0:
             return _Place(r, s, reach, outer, inner, acb(1), outer, False)
@@ -161,7 +161,7 @@ class Lunes:
         if not (slack.is_finite() and 16 * slack.rad() < abs(slack)):
             # by the mean of its slope from the anchor, where it vanishes
             path = acb(chart.anchor).union(r)
-            turning = self._gap.turning(path, self._gap(path, epsilon, a), a)
+            turning = self._gap.turning(path, self._gap(path, epsilon), a)
             mean = chart.sign * (-turning if chart.edge > 0 else 2 + turning)
             if mean.is_finite() and not mean.rad() > slack.rad():
                 slack = mean
@@ -197,7 +197,7 @@ class Lunes:
         shift = self._shift.mid()
 
         def beyond(r: arb) -> tuple[arb, arb]:
-            return (r + self._gap(acb(r), epsilon, False).real) ** 2 - r**2 - shift**2, arb("nan")
+            return (r + self._gap(acb(r), epsilon).real) ** 2 - r**2 - shift**2, arb("nan")
 
         return about(beyond, arb(0), span.low, 2 * shift if span.high is None else span.high.min(2 * shift), True, _ABOUT)
 
