@@ -13,6 +13,7 @@ import pytest
 from flint import acb, arb
 
 from dpverify import trusted
+from dpverify.errors import ProjectError
 from dpverify.search import asymptotics, plans
 from dpverify.search.verify import verify
 from dpverify.trusted import kernel
@@ -20,7 +21,7 @@ from dpverify.trusted.facts import settled
 from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.facts.pairs import Curve, Pair
 from dpverify.trusted.language.certificate import unpack
-from dpverify.trusted.language.errors import CertificateError, ExprError, ProjectError, Rejected, Undecided
+from dpverify.trusted.language.errors import CertificateError, ExprError, Rejected, Undecided
 from dpverify.trusted.language.expr import ZERO, call, mul, neg, num, parse, substitute
 from dpverify.trusted.language.model import (
     L1,
