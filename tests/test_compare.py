@@ -694,6 +694,15 @@ def test_settling_keeps_the_values(a: Expr) -> None:
         assert abs(before - after) <= MP.mpf(10) ** -60 * max(1, abs(before))
 
 
+def test_logarithms_are_taken_apart_where_all_factors_are_positive_alone() -> None:
+    for text, apart in (
+        ("log((p - 1)*(p - 2))", "log((p - 1)*(p - 2))"),
+        ("log(p*b)", "log(p) + log(b)"),
+        ("log((p - 1)**2)", "log((p - 1)**2)"),
+    ):
+        assert settled(parse(text), DOMAINS) == parse(apart)
+
+
 def test_what_was_remembered_still_tells_what_it_was_proved_with() -> None:
     for _ in range(2):
         with asked_for() as places:
