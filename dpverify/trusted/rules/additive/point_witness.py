@@ -11,12 +11,12 @@ from flint import arb, ctx
 from dpverify.trusted.facts.bounds import INFINITE, Bound, Infinite
 from dpverify.trusted.language.errors import CertificateError, ExprError, Rejected, Undecided
 from dpverify.trusted.language.expr import Expr, Num, format_expr
+from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.model import Claim, Radial, Source, Translation
 from dpverify.trusted.language.rationals import read_fraction
 from dpverify.trusted.numbers.balls import constant, finite, precision, rational, value
 from dpverify.trusted.numbers.noise import Additive, variable
-from dpverify.trusted.numbers.quadrature import normaliser
 from dpverify.trusted.parts.parameters import fixed
 from dpverify.trusted.rules.additive.points import (
     Points,
@@ -166,7 +166,7 @@ def _mass(noise: Additive, side: Sequence[Expr], radius: Fraction) -> tuple[arb,
     Radial noise of dimension d: radius^d density / (d I), I the integral of profile(r) r^(d-1), free of any volume.
     """
     try:
-        total = normaliser(noise)
+        total = load("numbers.quadrature").normaliser(noise)
     except (Undecided, ExprError):
         return None
     if isinstance(noise, Radial):
