@@ -51,6 +51,7 @@ wheel-test: .venv/run  ## the wheel in a clean environment, used from another di
 docs: .venv-docs/done  ## the documentation: schemas and docs/reference from the code, pages in build/docs; every warning is an error
 	.venv-docs/bin/python tools/schemas.py
 	.venv-docs/bin/python tools/reference.py
+	.venv-docs/bin/python tools/measures.py
 	@# With --quiet it would count no warnings.
 	NO_MKDOCS_2_WARNING=1 .venv-docs/bin/mkdocs build --strict
 	@echo "open build/docs/index.html"

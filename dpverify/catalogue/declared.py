@@ -51,17 +51,17 @@ def declaration(use: str, folders: Sequence[Path], bounds: Bounds | None = None)
     print(printable(f"running {path} (use = {use})"), file=sys.stderr)  # noqa: T201
     bounds = bounds or Bounds()
     try:
-        found = apart(_declared, (str(path), name), bounds=bounds)
+        told = apart(_declared, (str(path), name), bounds=bounds)
     except Failed as error:
         raise Failure(_shown(f"fails: {error}")) from error
-    if isinstance(found, Ended):
-        longer = " Allow more with --timeout." if found.overdue else ""
-        raise Failure(_shown(f"fails: {path} did not come to its end: its process was {found.how}.{longer}"))
+    if isinstance(told, Ended):
+        longer = " Allow more with --timeout." if told.overdue else ""
+        raise Failure(_shown(f"fails: {path} did not come to its end: its process was {told.how}.{longer}"))
     try:
-        if "fault" in found:
-            raise Fault(_shown(str(found["fault"])))
-        claim = from_json(found["claim"])
-        return Declared(claim.mechanism, claim.domains, _shown(str(found["source"])))
+        if "fault" in told:
+            raise Fault(_shown(str(told["fault"])))
+        claim = from_json(told["claim"])
+        return Declared(claim.mechanism, claim.domains, _shown(str(told["source"])))
     except (CertificateError, LookupError, TypeError) as error:
         raise Fault(_shown(f"fails: what {path} declares cannot be read: {error}")) from error
 

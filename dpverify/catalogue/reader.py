@@ -102,10 +102,10 @@ def resolve(name: str) -> list[Path]:
     """
     path = Path(name)
     if name and path.is_dir():
-        found = sorted(path.rglob("*.toml"))
-        if not found:
+        files = sorted(path.rglob("*.toml"))
+        if not files:
             raise SpecError(f"{name}: no claim files (*.toml) in this directory.")
-        return found
+        return files
     if name and path.exists():
         return [path]
     if re.fullmatch(r"[\w-]+", name):

@@ -166,8 +166,8 @@ def _if(key: str, word: str, definition: str) -> Schema:
 
 
 def _is(words: Iterable[str], key: str = "kind") -> Schema:
-    found = list(words)
-    return {"if": {"properties": {key: {"const": found[0]} if len(found) == 1 else {"enum": found}}, "required": [key]}}
+    choices = list(words)
+    return {"if": {"properties": {key: {"const": choices[0]} if len(choices) == 1 else {"enum": choices}}, "required": [key]}}
 
 
 # -- claim files: what a claim says of the kind ------------------------------------------------------------------

@@ -28,7 +28,7 @@ class Entry:
     """One claim of one file and its outcome.
 
     judgement: None where dpverify itself failed, with `fault` saying how. certificate: the path written, if any.
-    seconds: of search and check together. utility: whether the claim asks for the noise's error. proved: each accepted step of the
+    seconds: of search and check together. utility: whether the claim asks for the noise's error. proved: each line of the
     certificate with the bounds that it proves.
     """
 

@@ -52,8 +52,8 @@ def is_integrable(noise: Additive) -> bool | None:
     """Whether noise is integrable (summable, on the integers): True or False where proved, None where not."""
     if integrable_by_shape(noise):
         return True
-    found = evidence(noise)
-    if found and integrable(noise, found["normaliser"]):
+    shown = evidence(noise)
+    if shown and integrable(noise, shown["normaliser"]):
         return True
     try:
         return False if infinite_ends(noise) else None
@@ -161,14 +161,14 @@ def integrable_at(h: Expr, name: str, dimension: Expr, end: End) -> bool | None:
     """
     density = mul(call("exp", neg(h)), power(Sym(name), sub(dimension, ONE)))
     later = (End(end.side, Fraction(2) ** k, end.point) for k in STARTS if 2**k > end.start)
-    found = _judged(density, name, chain((end,), later))
-    return None if found is None else found[0]
+    judged = _judged(density, name, chain((end,), later))
+    return None if judged is None else judged[0]
 
 
 def infinite_ends(noise: Additive) -> list[str]:
     """The places where the density certainly has an infinite integral (or sum, on the integers), for messages. Raises Undecided."""
     lower, upper = domain(noise)
-    found = []
+    ends = []
     for piece in pieces(whole_density(noise), variable(noise), lower, upper):
         for limit, other, outward in ((piece.lower, piece.upper, -1), (piece.upper, piece.lower, 1)):
             lattice = isinstance(noise, Translation) and noise.integers
@@ -176,8 +176,8 @@ def infinite_ends(noise: Additive) -> list[str]:
                 continue
             judged = _judged(piece.density, piece.name, _later(limit, other, outward))
             if judged is not None and not judged[0] and (not lattice or _monotone(piece, judged[1])):
-                found.append(_name(judged[1]))
-    return found
+                ends.append(_name(judged[1]))
+    return ends
 
 
 def _later(limit: Fraction | None, other: Fraction | None, outward: int) -> Iterator[End]:

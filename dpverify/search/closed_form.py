@@ -28,15 +28,15 @@ def steps(name: str, check: Check, claim: Claim) -> list[dict[str, Any]]:
             shared["centre"] = str(centre)
             break
     lower = _try(check, claim, {"side": "lower", **shared})
-    found = []
+    proposed = []
     if upper is not None:
-        found.append({"rule": name, "evidence": shared})
+        proposed.append({"rule": name, "evidence": shared})
     if lower is not None:
-        found.append({"rule": name, "evidence": {"side": "lower", **shared}})
+        proposed.append({"rule": name, "evidence": {"side": "lower", **shared}})
     at = _counterexample(claim, lower or upper)
     if at is not None and _try(check, claim, {"side": "lower", "at": at, **shared}) is not None:
-        found.append({"rule": name, "evidence": {"side": "lower", "at": at, **shared}})
-    return found
+        proposed.append({"rule": name, "evidence": {"side": "lower", "at": at, **shared}})
+    return proposed
 
 
 def _centres(claim: Claim) -> list[Fraction]:
@@ -46,12 +46,12 @@ def _centres(claim: Claim) -> list[Fraction]:
 
 
 def _zeros(expr: Expr) -> set[Fraction]:
-    found = {zero for part in children(expr) for zero in _zeros(part)}
+    zeros = {zero for part in children(expr) for zero in _zeros(part)}
     if isinstance(expr, Add):
         slope, rest = linear_part(expr, "z")
         if isinstance(slope, Num) and isinstance(rest, Num) and slope.value != 0:
-            found.add(-rest.value / slope.value)
-    return found
+            zeros.add(-rest.value / slope.value)
+    return zeros
 
 
 def sensitivity_evidence(claim: Claim) -> dict[str, Any]:
@@ -87,7 +87,7 @@ def _counterexample(claim: Claim, bound: Bound | None) -> dict[str, str] | None:
         return None
     if certainly_le(bound.value, claim.epsilon, domains):
         return None
-    found = counterexample.find(bound.value, claim.epsilon, domains)
-    if found is None:
+    point = counterexample.find(bound.value, claim.epsilon, domains)
+    if point is None:
         return None
-    return {key: str(value.value) for key, value in found.items() if isinstance(value, Num)}
+    return {key: str(value.value) for key, value in point.items() if isinstance(value, Num)}

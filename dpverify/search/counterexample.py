@@ -22,9 +22,9 @@ MOST_FAR: Final = 3
 
 def find(a: Expr, b: Expr, domains: Mapping[str, Domain]) -> dict[str, Expr] | None:
     """Rational values of the parameters, in their domains, where a > b with certainty; None where none is found."""
-    found = find_counterexample(a, b, domains)
-    if found is not None:
-        return found
+    point = find_counterexample(a, b, domains)
+    if point is not None:
+        return point
     names = sorted(symbols(a) | symbols(b))
     if not all(name in domains for name in names):
         return None
@@ -61,15 +61,15 @@ def _grid(domain: Domain) -> Iterator[Fraction]:
     d = closed(domain)
     if d.lower is not None and d.upper is not None:
         inside = [d.lower + (d.upper - d.lower) * (step / (1 + step)) for step in steps]
-        found = [Fraction(floor(x)) for x in inside] if d.integer else inside
-        found += [d.lower, d.upper]
+        values = [Fraction(floor(x)) for x in inside] if d.integer else inside
+        values += [d.lower, d.upper]
     elif d.lower is not None:
-        found = [d.lower + step for step in steps] + [d.lower]
+        values = [d.lower + step for step in steps] + [d.lower]
     elif d.upper is not None:
-        found = [d.upper - step for step in steps] + [d.upper]
+        values = [d.upper - step for step in steps] + [d.upper]
     else:
-        found = [Fraction(0), *(x for step in steps for x in (step, -step))]
-    yield from (x for x in dict.fromkeys(found) if d.holds(x))
+        values = [Fraction(0), *(x for step in steps for x in (step, -step))]
+    yield from (x for x in dict.fromkeys(values) if d.holds(x))
 
 
 def _far(names: list[str], domains: Mapping[str, Domain]) -> Iterator[dict[str, Expr]]:

@@ -51,9 +51,9 @@ def _candidates(claim: Claim, noise: Additive) -> Iterator[dict[str, Any]]:
     lower, upper = domain(noise)
     for side, closed in (("+inf", upper), ("-inf", lower)):
         if closed is None:
-            found = _first(neg_log(density), name, side, Fraction(0))
-            if found is not None and found[1].d1.diverges() != 0:
-                yield {"side": side, "start": str(found[0]), **given}
+            leading = _first(neg_log(density), name, side, Fraction(0))
+            if leading is not None and leading[1].d1.diverges() != 0:
+                yield {"side": side, "start": str(leading[0]), **given}
     if isinstance(noise, Translation) and noise.integers:
         return
     if isinstance(noise, Product) and claim.query is not None:
@@ -63,12 +63,12 @@ def _candidates(claim: Claim, noise: Additive) -> Iterator[dict[str, Any]]:
     for point, side in product(sorted(points, key=abs), ("right", "left")):
         if point == (upper if side == "right" else lower):
             continue
-        found = _first(density, name, side, point)
-        if found is None or found[1].v.k.is_zero() or found[1].v.direction() == 0:
+        leading = _first(density, name, side, point)
+        if leading is None or leading[1].v.k.is_zero() or leading[1].v.direction() == 0:
             continue
         for factor, radius in product(("1", "1/2", "-1/2"), ("1/1024", "1/1099511627776")):
             other = format_expr(add(Num(point), mul(Num(Fraction(factor)), reach)))
-            yield {"side": side, "start": str(found[0]), "point": str(point), "other": other, "radius": radius, **given}
+            yield {"side": side, "start": str(leading[0]), "point": str(point), "other": other, "radius": radius, **given}
     for turn, side in product(_turns(density, name), ("zero", "pole")):
         for factor, radius in product(("1", "1/2", "-1/2"), ("1/1024", "1/1099511627776")):
             other = format_expr(add(turn, mul(Num(Fraction(factor)), reach)))
@@ -113,11 +113,11 @@ def _first(expr: Expr, name: str, side: Any, point: Fraction) -> tuple[int, Jet]
     """The first start from which an end has an enclosure, and the germs there."""
     for start in _STARTS:
         try:
-            found = end_jet(expr, name, End(side, Fraction(start), point))
-            found.d1.direction()
+            jet = end_jet(expr, name, End(side, Fraction(start), point))
+            jet.d1.direction()
         except (DpverifyError, ValueError):
             continue
-        return start, found
+        return start, jet
     return None
 
 
@@ -132,9 +132,9 @@ def _witness(claim: Claim, evidence: dict[str, Any], target: Expr) -> dict[str, 
             except DpverifyError:
                 continue
             if size > aim + abs(aim) / 1000 + arb(1) / 1000:
-                found = point_witness.evidence(claim, [a], [b], 10, target)
-                if found is not None:
-                    return found
+                event = point_witness.evidence(claim, [a], [b], 10, target)
+                if event is not None:
+                    return event
     return None
 
 

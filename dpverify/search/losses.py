@@ -103,12 +103,12 @@ def propose(
     if longest > MOST_CELLS:
         raise Undecided("the losses of a part reach too far for a grid.")
     nudge = spacing / 2 ** _nudge_bits(pairs, spacing, bits)
-    found = {"spacing": str(spacing), "nudge": str(nudge), "bits": bits, "tail": tail, "ranges": [list(ends) for ends in ranges]}
+    evidence = {"spacing": str(spacing), "nudge": str(nudge), "bits": bits, "tail": tail, "ranges": [list(ends) for ends in ranges]}
     if any(strides):
-        found["strides"] = [[list(step) for step in steps] for steps in strides]
+        evidence["strides"] = [[list(step) for step in steps] for steps in strides]
     if any(shape.rest > 2.0**-tail for shape in shapes):
-        found["far"] = str(_far(lowers or pairs, max(high for _, high in ranges) * spacing, 2.0**-tail))
-    return found
+        evidence["far"] = str(_far(lowers or pairs, max(high for _, high in ranges) * spacing, 2.0**-tail))
+    return evidence
 
 
 # -- the parts -------------------------------------------------------------------------------------
@@ -138,8 +138,8 @@ class _Shape:
         """log E e^(tilt loss) under P, without the mass at +inf."""
         terms = self.logs[None, :] + tilt[:, None] * self.losses[None, :]
         top = terms.max(axis=1)
-        found: Floats = top + np.log(np.exp(terms - top[:, None]).sum(axis=1))
-        return found
+        cumulants: Floats = top + np.log(np.exp(terms - top[:, None]).sum(axis=1))
+        return cumulants
 
 
 def _explore(pair: Pair) -> _Shape:
@@ -200,16 +200,16 @@ def _height(pair: Pair, loss: arb) -> float:
 
 def _atoms(pair: Pair, points: Sequence[float], masses: Floats) -> tuple[tuple[Fraction, float], ...]:
     """Losses that hold a mass by themselves: cells that keep half of what they hold when they are halved again and again."""
-    found: dict[Fraction, float] = {}
+    atoms: dict[Fraction, float] = {}
     for i in np.argsort(-masses)[:64]:
         mass = masses[i]
         if mass < 1e-4:
             break
         left, right = points[max(i - 1, 0)], points[min(i + 1, len(points) - 1)]
         place = _narrowed(pair, Fraction(left), Fraction(right), 0.3 * mass)
-        if place is not None and all(abs(place - other) > Fraction(1, 10**15) for other in found):
-            found[place] = float(mass)
-    return tuple(found.items())
+        if place is not None and all(abs(place - other) > Fraction(1, 10**15) for other in atoms):
+            atoms[place] = float(mass)
+    return tuple(atoms.items())
 
 
 def _narrowed(pair: Pair, left: Fraction, right: Fraction, least: float) -> Fraction | None:
@@ -411,13 +411,13 @@ def _range(pair: Pair, spacing: Fraction, tail: float) -> tuple[int, int]:
 
 def _left_over(pair: Pair, tail: float) -> float:
     """About the limit of H, 0 where it falls below the tail."""
-    found, size = 1.0, 1.0
+    height, size = 1.0, 1.0
     while size <= LARGEST_LOSS:
-        found = _height(pair, arb(size))
-        if found <= tail:
+        height = _height(pair, arb(size))
+        if height <= tail:
             return 0.0
         size *= 4
-    return found
+    return height
 
 
 def _first(holds: Callable[[int], bool]) -> int:

@@ -23,11 +23,11 @@ def propose(claim: Claim, digits: int) -> list[dict[str, Any]]:
     if scale is None:
         return []
     # first the witnesses with an event, which a refutation shows before the others
-    found = [] if radial.domains else _found(divergence.propose, radial, digits) + _found(point_witness.propose, radial, digits)
+    steps = [] if radial.domains else _found(divergence.propose, radial, digits) + _found(point_witness.propose, radial, digits)
     exact = [step for rule in (power_identity, concave_exponent, convex_exponent) for step in rule.propose(radial, digits)]
-    found += exact if exact or radial.domains else _found(modulus.propose, radial, digits)
+    steps += exact if exact or radial.domains else _found(modulus.propose, radial, digits)
     shared = {"scale": format_expr(scale)}
-    return [{"rule": mixture_closed.NAME, "evidence": {**step, **shared}} for step in found if step["rule"] in mixture_closed.RULES]
+    return [{"rule": mixture_closed.NAME, "evidence": {**step, **shared}} for step in steps if step["rule"] in mixture_closed.RULES]
 
 
 def _found(search: Callable[[Claim, int], list[dict[str, Any]]], claim: Claim, digits: int) -> list[dict[str, Any]]:

@@ -85,19 +85,19 @@ def dependence(noise: Mixture, domains: Mapping[str, Domain]) -> str | None:
     known = {**domains, "v": Domain(lower, upper)}
     for scale in scales(noise, domains):
         try:
-            found = scale_family.exponent_of_normaliser(noise, scale, known)
+            exponent = scale_family.exponent_of_normaliser(noise, scale, known)
         except (Undecided, ExprError):
             continue
-        if found is not None:
-            return _shown(found, _middle(lower, upper), known)
+        if exponent is not None:
+            return _shown(exponent, _middle(lower, upper), known)
     return _measured(noise, lower, upper)
 
 
-def _shown(found: Expr, one: Fraction, known: Mapping[str, Domain]) -> str | None:
-    there = substitute(found, {"v": Num(one)})
-    if find_counterexample(found, there, known) is None and find_counterexample(there, found, known) is None:
+def _shown(exponent: Expr, one: Fraction, known: Mapping[str, Domain]) -> str | None:
+    there = substitute(exponent, {"v": Num(one)})
+    if find_counterexample(exponent, there, known) is None and find_counterexample(there, exponent, known) is None:
         return None
-    text = _as_factor(found)
+    text = _as_factor(exponent)
     return f"its integral over the space is a multiple of {text}"
 
 

@@ -17,18 +17,18 @@ def propose(claim: Claim, digits: int) -> list[dict[str, Any]]:
     assert isinstance(claim.mechanism, Guarantee)
     rows = range(len(claim.mechanism.rows)) if claim.mechanism.measure == "approximate" and claim.delta != ZERO else range(0)
     steps = [{"rule": rule.NAME, "evidence": evidence} for evidence in ({}, *({"row": row} for row in rows))]
-    found = [step for step in steps if _holds(claim, step)]
-    if not found and claim.delta == ZERO:
+    holding = [step for step in steps if _holds(claim, step)]
+    if not holding and claim.delta == ZERO:
         raise Undecided("the guarantee that is stated implies no pure epsilon; claim a delta above 0.")
-    return found
+    return holding
 
 
 def _holds(claim: Claim, step: dict[str, Any]) -> bool:
     """Whether a step holds and says something about what is claimed."""
     try:
-        found = rule.check(claim, step["evidence"])
+        bound = rule.check(claim, step["evidence"])
     except DpverifyError:
         return False
-    if found.quantity == "delta" or claim.epsilon is None or claim.delta == ZERO:
+    if bound.quantity == "delta" or claim.epsilon is None or claim.delta == ZERO:
         return True
-    return not isinstance(found.value, Infinite) and certainly_le(found.value, claim.epsilon, dict(claim.domains))
+    return not isinstance(bound.value, Infinite) and certainly_le(bound.value, claim.epsilon, dict(claim.domains))

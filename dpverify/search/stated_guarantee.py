@@ -42,10 +42,10 @@ def composition_plan(runs: Sequence[Run], premises: Sequence[Plan | None], epsil
     divergences = [renyi_composition.of(run, _known(run, step))[0] for run, step in zip(runs, premises, strict=True)]
     mechanisms = [leaf(run)[0] for run in runs]
     orders = _orders([known for known in mechanisms if isinstance(known, Guarantee)])
-    found: Plan = {"rule": renyi_composition.NAME, "points": points(divergences, [run.times for run in runs], orders, epsilon, delta)}
+    plan: Plan = {"rule": renyi_composition.NAME, "points": points(divergences, [run.times for run in runs], orders, epsilon, delta)}
     if any(step is not None for step in premises):
-        found["premises"] = list(premises)
-    return found
+        plan["premises"] = list(premises)
+    return plan
 
 
 def _known(run: Run, step: Plan | None) -> Fact | None:
@@ -77,17 +77,17 @@ def points(
         return known[order]
 
     grid = _GRID if orders is None else orders
-    found = {}
+    by_order = {}
     for wanted in SPREAD:
         order = min(grid, key=lambda a: _epsilon(total, float(a), wanted))
-        found[Fraction(_epsilon(total, float(order), wanted))] = order
+        by_order[Fraction(_epsilon(total, float(order), wanted))] = order
     if delta is not None and 0 < delta < 1:
         order = order_for_epsilon(total, delta) if orders is None else min(orders, key=lambda a: _epsilon(total, float(a), delta))
-        found[Fraction(_epsilon(total, float(order), delta))] = order
+        by_order[Fraction(_epsilon(total, float(order), delta))] = order
     if epsilon is not None:
         order = order_for_delta(total, epsilon) if orders is None else min(orders, key=lambda a: _log_delta(total, float(a), epsilon))
-        found[Fraction(epsilon)] = order
-    return [[str(order), str(at)] for at, order in sorted(found.items())]
+        by_order[Fraction(epsilon)] = order
+    return [[str(order), str(at)] for at, order in sorted(by_order.items())]
 
 
 def _epsilon(total: Callable[[float], float], order: float, delta: float) -> float:

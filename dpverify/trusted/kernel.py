@@ -47,7 +47,7 @@ class Judgement:
 def check(data: Any) -> Judgement:
     """The judgement of a certificate's JSON value.
 
-    Raises CertificateError where the data is not a certificate or states another verdict than its steps give,
+    Raises CertificateError where the data is not a certificate or states another verdict than its lines give,
     Rejected where a rule refuses its evidence.
     """
     certificate: Certificate = unpack(data)

@@ -26,7 +26,7 @@ class Theorem(Protocol):
 
 
 class Rule(Theorem, Protocol):
-    """A theorem that a step of a certificate may name."""
+    """A theorem that a line of a certificate may name."""
 
     def check(self, claim: Claim, evidence: Mapping[str, Any]) -> Bound | tuple[Bound, ...]:
         """The bounds that the rule proves for this claim from this evidence. Raises Rejected or Undecided."""

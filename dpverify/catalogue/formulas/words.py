@@ -5,10 +5,10 @@ from __future__ import annotations
 from dpverify.trusted.language.model import Norm
 
 
-def norm(found: Norm) -> str:
+def norm(given: Norm) -> str:
     """A norm by its name."""
-    if found.kind == "lp":
-        return "the maximum norm" if found.p is None else f"the l{found.p} norm"
-    if found.kind == "ellipsoid":
+    if given.kind == "lp":
+        return "the maximum norm" if given.p is None else f"the l{given.p} norm"
+    if given.kind == "ellipsoid":
         return "the norm of an ellipsoid"
-    return "the norm whose unit ball is " + ("the hull of listed points" if found.kind == "columns" else "cut out by listed half-spaces")
+    return "the norm whose unit ball is " + ("the hull of listed points" if given.kind == "columns" else "cut out by listed half-spaces")

@@ -107,5 +107,5 @@ def plain(claim: Claim) -> Claim:
 
 def dimension_of(mechanism: Mechanism) -> Expr:
     """How many numbers additive noise is added to."""
-    found: Expr = getattr(mechanism, "dimension", ONE)
-    return found
+    dimension: Expr = getattr(mechanism, "dimension", ONE)
+    return dimension

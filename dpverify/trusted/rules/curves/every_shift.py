@@ -11,7 +11,6 @@ import heapq
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import lru_cache
 from itertools import count, pairwise
 from typing import Any, Final
 
@@ -25,6 +24,7 @@ from dpverify.trusted.facts.orientation import oriented
 from dpverify.trusted.facts.pairs import Curve, Pair, symmetric
 from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, div, format_expr, mul, substitute
+from dpverify.trusted.language.loading import remembered
 from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.model import Radial, Source, Translation
 from dpverify.trusted.language.rationals import read_fraction, to_fraction
@@ -414,7 +414,7 @@ class Divergences:
         return describe
 
 
-@lru_cache(maxsize=16)
+@remembered(16)
 def divergences(reading: Reading, effort: Effort) -> Divergences:
     """The divergences of a density; equal ones remember what they have computed."""
     return Divergences(reading, effort)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from functools import lru_cache
 from itertools import pairwise
 from typing import Any, Final
 
@@ -17,6 +16,7 @@ from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve, Pair, Profile
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import Expr, Num, format_expr, parse, substitute, symbols
+from dpverify.trusted.language.loading import remembered
 from dpverify.trusted.language.model import Claim, Kernel, Source
 from dpverify.trusted.language.rationals import to_fraction
 from dpverify.trusted.numbers.balls import rational
@@ -132,7 +132,7 @@ def _integral(function: Complex, low: Fraction, high: Fraction) -> arb | None:
     return found.real if found.real.is_finite() and 0 in found.imag else None
 
 
-@lru_cache(maxsize=16)
+@remembered(16)
 def _bins(densities: tuple[Expr, Expr], cuts: tuple[Fraction, ...]) -> _Bins:
     return _Bins(densities, cuts)
 
