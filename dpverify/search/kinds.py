@@ -28,9 +28,9 @@ def curve_rules(noise: Noise) -> tuple[str, ...]:
     """Rules for the curve of additive noise, the sharpest first."""
     match noise:
         case Radial():
-            return "gaussian", "laplace", "line", "radial-caps", "uniform-ball", "lipschitz-exponent", "gaussian-scale-mixture"
+            return "gaussian", "laplace", "line", "radial-caps", "uniform-ball", "every-shift", "lipschitz-exponent", "gaussian-scale-mixture"
         case Translation():
-            return "gaussian", "laplace", "lattice", "line"
+            return "gaussian", "laplace", "lattice", "line", "every-shift"
         case Product():
             return "gaussian", "laplace", "independent-coordinates"
         case Mixture():

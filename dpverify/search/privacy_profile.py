@@ -11,7 +11,7 @@ from statistics import NormalDist
 
 from flint import arb
 
-from dpverify.search import asymptotics, basic_composition, combination, losses, stated_guarantee
+from dpverify.search import asymptotics, basic_composition, combination, every_shift, losses, stated_guarantee
 from dpverify.search import plans as building
 from dpverify.search.combination import shared
 from dpverify.search.kinds import curve_rules
@@ -58,6 +58,7 @@ from dpverify.trusted.rules.curves import (
     scale_mixture,
     spherical_caps,
 )
+from dpverify.trusted.rules.curves import every_shift as shifts
 from dpverify.trusted.rules.guarantees import pure_guarantee
 
 Premises = Callable[[Claim], Plan | None]
@@ -78,6 +79,7 @@ _EVALUATED = {
     elliptical_process.NAME: 400,
     product.NAME: 2000,
     line.NAME: 2000,
+    shifts.NAME: 48,
 }
 """Rules whose profiles are slow to evaluate, with the most cells of a grid that one may have."""
 _PLACES_INSIDE = 8
@@ -410,10 +412,17 @@ def _leaf_plans(run: Run, target: Target) -> Iterator[Plan]:
         yield stated_guarantee.leaf_plan(run, target.epsilon, target.delta)
     elif isinstance(noise, Noise):
         for name in curve_rules(noise):
-            if isinstance(noise, Radial | Product) and name in ("lipschitz-exponent", "independent-coordinates"):
+            if name == shifts.NAME:
+                yield from _at_every_shift(run, target)
+            elif isinstance(noise, Radial | Product) and name in ("lipschitz-exponent", "independent-coordinates"):
                 yield {"rule": name, **asymptotics.evidence(noise)}
             else:
                 yield {"rule": name}
+
+
+def _at_every_shift(run: Run, target: Target) -> Iterator[Plan]:
+    with suppress(DpverifyError):
+        yield every_shift.plan(run, target.epsilon, target.delta)
 
 
 def _place(target: Target) -> Plan:

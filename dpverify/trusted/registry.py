@@ -65,6 +65,7 @@ _OF_THE_CLAIM: Final = {
 }
 _OF_CURVES: Final = {
     "elliptical-process": "curves.elliptical_process",
+    "every-shift": "curves.every_shift",
     "finite-composition": "composition.finite_composition",
     "finite-curve": "curves.finite",
     "finite-losses": "composition.finite_losses",

@@ -361,3 +361,23 @@ def limit_of(slope: Germ) -> tuple[arb, arb]:
     if slope.k.hi < 0:
         return INFINITY, INFINITY
     return arb(0), INFINITY
+
+
+def in_pieces(noise: Noise) -> Reading:
+    """The density of the noise in its pieces, cut at 0 or at the end nearest to it, whatever its shape. Raises Undecided."""
+    try:
+        if isinstance(noise, Translation):
+            lower, upper = (_rational_end(end) for end in noise.support)
+            if symbols(noise.density) - {"z"}:
+                raise Undecided("a parameter of the density has no value.")
+            mirrored = substitute(noise.density, {"z": neg(Z)})
+            even = _mirror_image(lower, upper) and certainly_equal(noise.density, mirrored, REALS)
+            return _about(_pieces(noise.density, lower, upper), _nearest(Fraction(0), lower, upper), even, False)
+        if noise.dimension != ONE or symbols(noise.profile) - {"r"} or symbols(noise.scale):
+            raise Undecided("this is for dimension 1 and for parameters with values.")
+        right = _half_pieces(substitute(noise.profile, {"r": Z}))
+        if right[0].lower != 0:
+            raise Undecided("a density that is zero about its centre.")
+        return _both_sides(right, concave=False)
+    except ExprError as error:
+        raise Undecided(f"the density has no value somewhere: {error}") from error

@@ -1,0 +1,148 @@
+"""Noise of any shape on the line: the greatest divergence over all shifts, against theorems, sums on a grid, and forged cells."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from flint import arb
+
+from dpverify.search.every_shift import plan
+from dpverify.search.plans import curve_of_one
+from dpverify.trusted.facts.assumptions import EVERY
+from dpverify.trusted.language.errors import DpverifyError, Rejected
+from dpverify.trusted.language.expr import ONE, parse
+from dpverify.trusted.language.model import L2, Part, Query, Radial, Translation
+from dpverify.trusted.numbers.balls import precision, rational
+from dpverify.trusted.parts.runs import Run
+
+GRID = np.linspace(-40, 40, 400_001)
+COARSE = {"rule": "every-shift", "cuts": ["0", "1/4", "1/2", "3/4", "1"], "at": "1", "far": 6, "point": 36, "cell": 0}
+BOTH_SIDES = {**COARSE, "cuts": ["-1", "-1/2", "0", "1/2", "1"]}
+
+ZERO_INSIDE = Radial(parse("(r - 1)**2*exp(-r)"), L2, ONE, ONE)
+TWO_MODES = Translation(parse("exp(-8*z**2) + exp(-8*(z - 1)**2)*9/10"))
+
+
+def zero_inside(y):
+    return (np.abs(y) - 1) ** 2 * np.exp(-np.abs(y))
+
+
+def two_modes(y):
+    return np.exp(-8 * y**2) + 0.9 * np.exp(-8 * (y - 1) ** 2)
+
+
+def on_the_grid(density, shift, epsilon):
+    p = density(GRID)
+    return float(np.maximum(p - np.exp(epsilon) * density(GRID - shift), 0).sum() / p.sum())
+
+
+def run_of(noise, sensitivity="1", query=None):
+    return Run(Part(noise, None if query else parse(sensitivity), query))
+
+
+def searched(run, epsilon):
+    with precision(64):
+        return curve_of_one(run, plan(run, epsilon, None))
+
+
+def delta(pair, epsilon):
+    with precision(64):
+        found = pair.worst(rational(Fraction(epsilon)))
+    return float(found.lower()), float(found.upper())
+
+
+@pytest.mark.parametrize(("sensitivity", "epsilon"), [("1", "1/2"), ("2", "1"), ("1/10", "0")])
+def test_the_bounds_lie_about_the_greatest_of_sums_on_a_grid(sensitivity, epsilon):
+    found = curve_of_one(run_of(ZERO_INSIDE, sensitivity), {**COARSE, "far": 10})
+    reach = float(Fraction(sensitivity))
+    true = max(on_the_grid(zero_inside, reach * i / 20, float(Fraction(epsilon))) for i in range(1, 21))
+    assert delta(found.upper, epsilon)[1] >= true - 1e-5
+    at_the_whole = on_the_grid(zero_inside, reach, float(Fraction(epsilon)))
+    assert delta(found.lower, epsilon) == pytest.approx((at_the_whole,) * 2, abs=1e-5)
+
+
+def test_the_search_cuts_until_both_bounds_meet_where_the_whole_shift_is_worst():
+    found = searched(run_of(ZERO_INSIDE), 0.5)
+    assert delta(found.upper, "1/2")[1] - delta(found.lower, "1/2")[0] < 1e-6
+    assert EVERY not in found.below
+
+
+def test_a_lower_bound_at_a_shorter_shift_assumes_that_such_answers_occur():
+    found = curve_of_one(run_of(ZERO_INSIDE, "2"), {**COARSE, "at": "5/8"})
+    assert delta(found.lower, "1")[0] == pytest.approx(on_the_grid(zero_inside, 1.25, 1.0), abs=1e-5)
+    assert delta(found.lower, "1")[0] > on_the_grid(zero_inside, 2.0, 1.0) + 0.05
+    assert EVERY in found.below
+
+
+def test_laplace_and_uniform_noise_have_their_closed_curves():
+    laplace = searched(run_of(Translation(parse("exp(-abs(z))"))), 0.25)
+    low, high = delta(laplace.upper, "1/4")
+    assert low <= 1 - np.exp((0.25 - 1) / 2) <= high < low + 0.001
+    box = Translation(parse("1"), (parse("-1"), parse("1")))  # jumps: delta is the share that only one has, at every epsilon
+    uniform = searched(run_of(box, "1/2"), 3)
+    low, high = delta(uniform.upper, "3")
+    assert low - 1e-12 <= 0.25 <= high < low + 0.001
+
+
+def test_noise_that_is_not_even_is_looked_at_in_both_directions():
+    skew = Translation(parse("exp(-z)"), (parse("0"), None))  # one order has an atom at infinity, 1 - e^-1
+    found = searched(run_of(skew), 2)
+    low, high = delta(found.upper, "2")
+    assert low <= 1 - np.exp(-1) <= high < low + 0.001
+
+
+def test_a_query_in_one_direction_keeps_the_bound_over_every_shift():
+    """The shift 1 is worse than 2 here: the pair at the whole sensitivity is no upper bound, in whichever order."""
+    found = curve_of_one(run_of(TWO_MODES, query=Query(((Fraction(1, 2), Fraction(2)),), "add-remove")), BOTH_SIDES)
+    worse = max(on_the_grid(two_modes, 0.5, 0.0), on_the_grid(two_modes, -0.5, 0.0))
+    assert delta(found.upper, "0")[1] >= worse - 1e-5
+    shorter = curve_of_one(run_of(TWO_MODES, query=Query(((Fraction(1, 2), Fraction(2)),), "add-remove")), {**BOTH_SIDES, "at": "1/4"})
+    assert shorter.lower is None
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        {"cuts": ["0", "1/2"]},
+        {"cuts": ["1/4", "1"]},
+        {"cuts": []},
+        {"cuts": ["0", "1", "1/2"]},
+        {"at": "0"},
+        {"at": "2"},
+        {"at": "-1"},
+        {"far": -1},
+        {"far": 2},
+        {"far": "6"},
+        {"point": 10**6},
+        {"cell": True},
+    ],
+)
+def test_cells_that_do_not_reach_over_all_shifts_and_numbers_that_are_none_are_refused(forged):
+    with pytest.raises(DpverifyError):
+        found = curve_of_one(run_of(ZERO_INSIDE), {**COARSE, **forged})
+        found.upper.worst(arb(1))
+
+
+def test_one_side_of_the_shifts_is_not_enough_for_noise_that_is_not_even():
+    with pytest.raises(Rejected, match="do not reach"):
+        curve_of_one(run_of(TWO_MODES), COARSE)
+
+
+@pytest.mark.parametrize("noise", [replace(ZERO_INSIDE, dimension=parse("2")), Translation(parse("exp(-abs(z))"), integers=True)])
+def test_it_is_for_densities_on_the_line(noise):
+    with pytest.raises(DpverifyError):
+        curve_of_one(run_of(noise), COARSE)
+
+
+def test_a_density_without_bounded_variation_gets_no_bound_below_1():
+    pole = Translation(parse("abs(z - 1)**(-1/2)*exp(-abs(z))"))
+    with pytest.raises(DpverifyError):
+        found = curve_of_one(run_of(pole), BOTH_SIDES)
+        assert delta(found.upper, "1")[1] < 1
+
+
+def test_coarser_fineness_only_widens_the_bounds():
+    rough, fine = ({**COARSE, "point": bits, "cell": bits // 12 - 1} for bits in (12, 36))
+    wide, narrow = (delta(curve_of_one(run_of(ZERO_INSIDE), step).upper, "1/2") for step in (rough, fine))
+    assert wide[0] <= narrow[0] + 1e-12 and narrow[1] <= wide[1] + 1e-12
