@@ -1,4 +1,6 @@
-"""t noise in hundreds of dimensions: its curve against the mean, over the hidden variance, of noncentral chi-square laws."""
+"""Radial noise in hundreds of dimensions: t noise against the mean, over the hidden variance, of noncentral chi-square laws, and others."""
+
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -7,6 +9,9 @@ from scipy import integrate, stats
 from dpverify.search.verify import verify
 from dpverify.trusted.language.expr import num, parse
 from dpverify.trusted.language.model import L2, Claim, Radial
+from dpverify.trusted.numbers.balls import precision, rational
+from dpverify.trusted.order.geometry import Sensitivity
+from dpverify.trusted.rules.curves.spherical_caps import curve
 
 
 def delta_of_t(nu, d, shift, epsilon):
@@ -36,3 +41,19 @@ def test_beyond_the_closed_form_the_variance_is_shown_too(nu, d):
     found = verify(Claim(noise, num(1), None, num(1)), digits=10).judgement
     truth = delta_of_t(nu, d, 1.0, 1.0)
     assert truth < float(found.delta_upper.value) < truth * 1.01
+
+
+@pytest.mark.parametrize(("d", "epsilon"), [(1000, "1/100"), (999, "1/10"), (1000, "0")])
+def test_the_delta_of_exponential_radial_noise_is_found_in_high_dimensions(d, epsilon):
+    """Against a grid of radii and angles: the density is a Gamma law of the radius, and the angle is known."""
+    eps = float(Fraction(epsilon))
+    radius = np.linspace(d - 12 * np.sqrt(d), d + 14 * np.sqrt(d), 2001)[:, None]
+    along = np.linspace(-0.5, 0.5, 4001)[None, :]
+    weight = stats.gamma.pdf(radius, d) * (1 - along**2) ** ((d - 3) / 2)
+    loss = np.sqrt(radius**2 + 1 - 2 * radius * along) - radius
+    truth = (weight * np.maximum(-np.expm1(eps - loss), 0)).sum() / weight.sum()
+    noise = Radial(parse("exp(-r)"), L2, num(d))
+    with precision(64):
+        found = curve(noise, Sensitivity(num(1), num(1))).upper.worst(rational(Fraction(epsilon)))
+    assert float(found.mid()) == pytest.approx(truth, rel=1e-4)
+    assert found.rel_accuracy_bits() > 40

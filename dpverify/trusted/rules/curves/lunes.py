@@ -30,6 +30,9 @@ _HALVINGS: Final = 12
 _SAMPLES: Final = 12
 _REACHES: Final = ((arb(1) / 16, 4), (arb(1) / 4, 2), (arb(5) / 8, Fraction(2, 3)))
 """Where a power series is cut after so many terms that each gives these bits."""
+_HALF_REACHES: Final = (arb(1) / 16, arb(1) / 4, arb(3) / 8, arb(9) / 16)
+"""Where a series of positive terms is cut for arguments up to about a half."""
+_MOST_ALTERNATING: Final = 16
 _WIDE: Final = arb(2) ** -6
 _EVALUATIONS: Final = 40_000
 _UNIT: Final = arb(0).union(arb(1))
@@ -43,16 +46,19 @@ class Cap:
         self.twice, self._m = twice, arb(twice) / 2
         self._finite = twice % 2 == 0
         self.full = self._m * (2 * self._m.lgamma() - (2 * self._m).lgamma()).exp()
+        self._high = _Positive(self._m) if twice > _MOST_ALTERNATING else None
         wanted = [twice // 2] if self._finite else [twice + int(ctx.prec / bits) for _, bits in _REACHES]
         terms = [arb(1)]
-        while len(terms) < max(wanted):
+        while self._high is None and len(terms) < max(wanted):
             k = len(terms)
             terms.append(terms[-1] * (k - self._m) / k)
         series = [self._m * term / (self._m + k) for k, term in enumerate(terms)]
-        self._sums = [(arb_poly(series[:count]), abs(series[count - 1])) for count in wanted]
+        self._sums = [(arb_poly(series[:count]), abs(series[min(count, len(series)) - 1])) for count in wanted]
 
     def factor(self, x: acb, a: bool) -> acb:
         """C(x) / x^m, by its series; the terms fall from the m-th on."""
+        if self._high is not None:
+            return self._factor_high(self._high, x, a)
         if self._finite:
             return _sum(self._sums[0][0], x)
         size = x.abs_upper()
@@ -60,13 +66,53 @@ class Cap:
             if size <= reach:
                 rest = (last * size ** series.length() / (1 - size)).upper()
                 return _sum(series, x) + acb((-rest).union(rest), (-rest).union(rest))
-        if x.rad() > _WIDE:  # the mean of (1 - x t)^(m - 1) for t of density m t^(m - 1)
-            return (1 - x * _UNIT).pow(self._m - 1, analytic=a)
+        if x.rad() > _WIDE:
+            return self._wide(x, a)
         return x.hypgeom_2f1(self._m, 1 - self._m, self._m + 1) if x.real < 1 else _NAN
+
+    def _factor_high(self, high: _Positive, x: acb, a: bool) -> acb:
+        """The same where the terms of the series in x would cancel; C(x) + C(1 - x) is C(1)."""
+        if x.rad() > _WIDE / self._m:
+            return self._wide(x, a)
+        rest = 1 - x
+        if x.real < rest.real:
+            return self.power(rest, a) * high(x)
+        return (self.full - self.power(x, a) * self.power(rest, a) * high(rest)) / self.power(x, a)
+
+    def _wide(self, x: acb, a: bool) -> acb:
+        """The mean of (1 - x t)^(m - 1) for t of density m t^(m - 1)."""
+        return (1 - x * _UNIT).pow(self._m - 1, analytic=a)
 
     def power(self, x: acb, a: bool) -> acb:
         """x^m."""
         return x ** (self.twice // 2) if self._finite else square_root(x, a) ** self.twice
+
+
+class _Positive:
+    """F(1, 2 m; m + 1; x) = C(x) / (x (1 - x))^m, by Euler: a series of positive terms."""
+
+    def __init__(self, m: arb) -> None:
+        self._terms, self._series = [arb(1)], list[tuple[arb, arb_poly, arb, arb]]()
+        for reach in _HALF_REACHES:
+            size = reach ** (len(self._terms) - 1) * self._terms[-1]
+            while True:
+                k = len(self._terms) - 1
+                ratio = reach * (2 * m + k) / (m + 1 + k)  # of this term and the next: it falls with k where it is above `reach`
+                if ratio < 1 and size * ratio / (1 - ratio) <= arb(2) ** -ctx.prec:
+                    break
+                self._terms.append(self._terms[-1] * (2 * m + k) / (m + 1 + k))
+                size = size * ratio
+            last = self._terms[-1]
+            self._series.append((reach, arb_poly(self._terms), last, (2 * m + k) / (m + 1 + k)))
+
+    def __call__(self, x: acb) -> acb:
+        size = x.abs_upper()
+        for reach, series, last, ratio in self._series:
+            if size <= reach:
+                quotient = size * ratio
+                rest = (last * size ** (series.length() - 1) * quotient / (1 - quotient)).upper()
+                return _sum(series, x) + acb((-rest).union(rest), (-rest).union(rest))
+        return _NAN
 
 
 def _sum(series: arb_poly, x: acb) -> acb:
@@ -122,6 +168,25 @@ class _Place:
 
 
 _Weight = Callable[[_Place, bool], acb]
+
+
+class _Integrand:
+    """What is integrated along a chart of a known extent. sample: about its integral, by its greatest value at a few points."""
+
+    def __init__(self, chart: _Chart, function: Callable[[acb, bool], acb]) -> None:
+        assert chart.extent is not None
+        self._extent, self._function = chart.extent, function
+        self._end, self.sample = chart.extent.lower(), arb(0)
+        for k in range(1, _SAMPLES + 1):
+            found = abs(function(acb((self._end * k / _SAMPLES).mid()), False) * self._end).mid()
+            self.sample = self.sample.max(found) if found.is_finite() else self.sample
+
+    def integral(self, largest: arb, wanted: int) -> arb:
+        """The integral, at about `wanted` bits of itself or of the largest part."""
+        tolerance, f = arb(2) ** -wanted, self._function
+        found = acb.integral(f, acb(0), acb(self._end), rel_tol=tolerance, abs_tol=(largest * tolerance).mid(), eval_limit=_EVALUATIONS)
+        rest = arb(0) if self._extent.is_exact() else f(acb(self._extent), False).real * (self._extent.upper() - self._end) * _UNIT
+        return found.real + rest
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +271,7 @@ class Lunes:
         return self._total(epsilon, wanted, self._cap_share, self._ball)
 
     def _total(self, epsilon: arb, wanted: int, weight: _Weight, ball: Callable[[arb], arb]) -> arb:
-        total = arb(0)
+        total, parts = arb(0), list[_Integrand]()
         for span in self.loss.spans(epsilon):
             pinched = self._pinched(span, ball, wanted)
             if pinched is not None:
@@ -220,7 +285,12 @@ class Lunes:
                 if chart.extent is None:
                     extent, tail = self._outwards(chart, span, epsilon, weight, wanted)
                     chart, total = replace(chart, extent=extent), total + tail
-                total += self._integral(chart, epsilon, weight, total.mid(), wanted)
+                parts.append(_Integrand(chart, self._along(chart, epsilon, weight)))
+        largest = abs(total.mid())
+        for part in parts:
+            largest = largest.max(part.sample)
+        for part in parts:
+            total += part.integral(largest, wanted)
         share = total / self._mass
         if not share.is_finite():
             raise Undecided("the integral over the lunes has no finite enclosure.")
@@ -331,21 +401,9 @@ class Lunes:
             v = 2 * v
         raise Undecided("how far out the noise matters is not certain: its tail is too heavy, or the loss there is too close to epsilon.")
 
-    def _integral(self, chart: _Chart, epsilon: arb, weight: _Weight, before: arb, wanted: int) -> arb:
-        """The integral along a chart."""
-
-        def f(u: acb, a: bool) -> acb:
-            return weight(self._place(chart, u, epsilon, a), a) * chart.size * u.sinh()
-
-        assert chart.extent is not None
-        end, largest = chart.extent.lower(), abs(before)
-        for k in range(1, _SAMPLES + 1):
-            sample = abs(f(acb((end * k / _SAMPLES).mid()), False) * end).mid()
-            largest = largest.max(sample) if sample.is_finite() else largest
-        tolerance = arb(2) ** -wanted
-        found = acb.integral(f, acb(0), acb(end), rel_tol=tolerance, abs_tol=(largest * tolerance).mid(), eval_limit=_EVALUATIONS)
-        rest = arb(0) if chart.extent.is_exact() else f(acb(chart.extent), False).real * (chart.extent.upper() - end) * _UNIT
-        return found.real + rest
+    def _along(self, chart: _Chart, epsilon: arb, weight: _Weight) -> Callable[[acb, bool], acb]:
+        """The integrand along a chart."""
+        return lambda u, a: weight(self._place(chart, u, epsilon, a), a) * chart.size * u.sinh()
 
     # -- masses ----------------------------------------------------------------------------------------
 
