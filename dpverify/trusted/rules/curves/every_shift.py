@@ -28,8 +28,9 @@ from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, div, format_exp
 from dpverify.trusted.language.model import Radial, Source, Translation
 from dpverify.trusted.language.rationals import read_fraction, to_fraction
 from dpverify.trusted.numbers.asymptotics import End, Germ, end_jet
-from dpverify.trusted.numbers.balls import BallProgram, Jet, constant, precision, rational
-from dpverify.trusted.numbers.integral import Piece
+from dpverify.trusted.numbers.balls import constant, precision, rational
+from dpverify.trusted.numbers.jets import BallProgram, Jet
+from dpverify.trusted.numbers.pieces import Piece
 from dpverify.trusted.order.compare import certainly_equal, certainly_lt
 from dpverify.trusted.parts.neighbours import OnePair
 from dpverify.trusted.parts.runs import Run, reach
