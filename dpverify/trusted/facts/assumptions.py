@@ -10,12 +10,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, assert_never
 
 from dpverify.trusted.facts.bounds import Bound, Side
-from dpverify.trusted.language.expr import ONE, ZERO
+from dpverify.trusted.language.expr import ONE, ZERO, Expr, num
 from dpverify.trusted.language.model import (
     L2,
     Claim,
     Combinator,
     Domain,
+    Exponential,
     Finite,
     Group,
     Guarantee,
@@ -30,6 +31,8 @@ from dpverify.trusted.language.model import (
     Query,
     Radial,
     Sampled,
+    Table,
+    all_parts,
     on_integers,
     parts_of,
 )
@@ -60,7 +63,8 @@ def of_a_bound(claim: Claim, bound: Bound, own: Iterable[str]) -> tuple[str, ...
     if (bound.side, bound.value) == ("lower", ZERO) or (bound.side, bound.quantity, bound.value) == ("upper", "delta", ONE):
         return ()  # every mechanism has these
     part = Part(claim.mechanism, claim.sensitivity, claim.query)
-    found = (*_of_part(part, bound, onward=False), *_between_steps(claim, bound), *own, *bound.assumed)
+    named = frozenset(_named_inputs(part))
+    found = (*_of_part(part, bound, False, named), *_between_steps(claim, bound), *own, *bound.assumed)
     return tuple(dict.fromkeys(found))
 
 
@@ -99,13 +103,21 @@ def _moves_between(mechanism: Mechanism, domains: Sequence[tuple[str, Domain]], 
     )
 
 
-def _of_part(part: Part, bound: Bound, onward: bool) -> Iterator[str]:
-    """onward: whether neighbours are several steps apart."""
+def _named_inputs(part: Part) -> Iterator[Expr]:
+    """How many inputs tables and lists of scores have."""
+    for inner in (part, *all_parts(part.mechanism)):
+        rows = inner.mechanism.rows if isinstance(inner.mechanism, Table) else ()
+        rows = inner.mechanism.scores if isinstance(inner.mechanism, Exponential) else rows
+        yield from (num(len(rows)),) if rows else ()
+
+
+def _of_part(part: Part, bound: Bound, onward: bool, named: frozenset[Expr]) -> Iterator[str]:
+    """onward: whether neighbours are several steps apart. named: `_named_inputs`; a k-ary response with as many is at their pairs."""
     mechanism = part.mechanism
     if isinstance(mechanism, Lipschitz) and bound.side == "lower":
         yield STRETCHED
     for inner in parts_of(mechanism):
-        yield from _of_part(inner, bound, onward or (isinstance(mechanism, Group) and mechanism.size != ONE))
+        yield from _of_part(inner, bound, onward or (isinstance(mechanism, Group) and mechanism.size != ONE), named)
     if isinstance(mechanism, Combinator | Guarantee | Sampled):
         return
     if isinstance(mechanism, Noise):
@@ -124,7 +136,8 @@ def _of_part(part: Part, bound: Bound, onward: bool) -> Iterator[str]:
             yield NEAR if bound.side == "upper" else FAR
     elif isinstance(mechanism, Finite):
         pairs = not isinstance(mechanism, KaryResponse) and (mechanism.adjacent is not None or part.sensitivity is not None)
-        yield from (PAIRS,) if pairs else (ANY,) if bound.side == "lower" else ()
+        at_theirs = isinstance(mechanism, KaryResponse) and mechanism.k in named
+        yield from (PAIRS,) if pairs else (ANY,) if bound.side == "lower" and not at_theirs else ()
     else:
         assert_never(mechanism)
     yield IDEAL

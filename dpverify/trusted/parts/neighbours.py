@@ -190,9 +190,22 @@ def require_one_adjacency(part: Part) -> None:
 def apart(part: Part, whole: Part | None = None) -> tuple[str, ...]:
     """What a lower bound takes for granted where nothing connects neighbours. whole: the part before it was at one pair."""
     every = list(leaves(whole or part))
-    groups = {leaf.part.space if isinstance(leaf.part, OnePair) else leaf.space or replace(leaf.part, times=ONE) for leaf in leaves(part)}
-    several = len(groups) > 1 or (len(every) > 1 and any(leaf.own for leaf in every))
-    return (APART,) * several
+    groups = {_group(leaf) for leaf in leaves(part)}
+    sizes = {group[1] for leaf in leaves(part) if leaf.linked and isinstance(group := _group(leaf), tuple) and group[0] == "inputs"}
+    linked = {_group(leaf) for leaf in leaves(part) if leaf.linked and _inputs_of_a_response(leaf.part) in sizes}
+    several = len(groups - linked) > 1 or (len(every) > 1 and any(leaf.own for leaf in every))
+    return (APART,) * several + (SAME_ROWS,) * bool(linked)
+
+
+def _group(leaf: Leaf) -> Space | Part:
+    """What a part shares with the others: its space, where it has one."""
+    return leaf.part.space if isinstance(leaf.part, OnePair) else leaf.space or replace(leaf.part, times=ONE)
+
+
+def _inputs_of_a_response(part: Part) -> Fraction | None:
+    """How many inputs a k-ary response has: it loses as much at every pair of them, so at the pair of tables that have as many."""
+    k = part.mechanism.k if isinstance(part.mechanism, KaryResponse) else None
+    return k.value if isinstance(k, Num) else None
 
 
 def rows_assumed(part: Part) -> tuple[str, ...]:
