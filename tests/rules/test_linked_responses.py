@@ -1,4 +1,4 @@
-"""A k-ary response beside tables with as many inputs is at the pairs of inputs that these name; beside others it assumes pairs of its own."""
+"""A k-ary response beside tables with as many inputs is at the pairs that these name; beside others it assumes pairs of its own."""
 
 from fractions import Fraction
 
