@@ -30,7 +30,7 @@ from dpverify.trusted.rules.composition import (
     renyi_composition,
     single_part,
 )
-from dpverify.trusted.rules.curves import lattice, optimal_composition
+from dpverify.trusted.rules.curves import kernel_pair, lattice, optimal_composition
 from dpverify.trusted.rules.guarantees import pure_guarantee
 
 Plan = dict[str, Any]
@@ -92,7 +92,7 @@ def single(proof: Proof, place: Place, plan: Plan) -> Fact:
     own = {key: value for key, value in plan.items() if key not in _BELOW}
     if name == group_privacy.NAME:
         return proof.infer(name, place, own, [fact(proof, (*place, ONE_STEP), _inside(plan, "part"))])
-    if name == pure_guarantee.NAME:
+    if name in (pure_guarantee.NAME, kernel_pair.NAME):
         return proof.infer(name, place, own, [_premise(proof, place, _inside(plan, "premise"))])
     if isinstance(mechanism, Subsample):
         return proof.infer(name, place, own, [fact(proof, (*place, {"part": 0}), _inside(plan, "part"))])
@@ -150,7 +150,7 @@ def plan_of(lines: Sequence[Line], number: int) -> Plan:
         found["premises"] = [None if index is None else below[index] for index in found.pop("known")]
     elif line.rule in (loss_distribution.NAME, parallel_composition.NAME):
         found["parts"] = below
-    elif line.rule == pure_guarantee.NAME:
+    elif line.rule in (pure_guarantee.NAME, kernel_pair.NAME):
         found["premise"] = below[0]
     elif below:
         found["part"] = below[0]

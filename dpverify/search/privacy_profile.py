@@ -11,7 +11,7 @@ from statistics import NormalDist
 
 from flint import arb
 
-from dpverify.search import asymptotics, basic_composition, combination, every_shift, losses, stated_guarantee
+from dpverify.search import asymptotics, basic_composition, combination, every_shift, kernel_pair, losses, stated_guarantee
 from dpverify.search import plans as building
 from dpverify.search.combination import shared
 from dpverify.search.kinds import curve_rules
@@ -399,6 +399,10 @@ def _single(run: Run, target: Target) -> Plan:
         return plan
     premise = _premise(run, target)
     if premise is not None:
+        with suppress(DpverifyError):
+            plan = kernel_pair.plan(run, premise, target.epsilon)
+            building.curve_of_one(run, plan)
+            return plan
         return {"rule": pure_guarantee.NAME, "premise": premise}
     raise Undecided(reasons[-1] if reasons else "no rule gives the privacy curve of this kind of mechanism.")
 

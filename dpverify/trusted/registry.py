@@ -75,6 +75,7 @@ _OF_CURVES: Final = {
     "group-privacy": "composition.group_privacy",
     "independent-coordinates": "composition.product",
     "joint-neighbours": "composition.joint_neighbours",
+    "kernel-pair": "curves.kernel_pair",
     "laplace": "curves.laplace",
     "laplace-sums": "composition.laplace_sums",
     "lattice": "curves.lattice",

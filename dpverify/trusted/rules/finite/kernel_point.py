@@ -44,7 +44,7 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
         raise Rejected(NAME, "mechanism", "only a density in y and theta is a kernel")
     theta, other = (_constant(evidence.get(key), key) for key in ("theta", "other"))
     low, high = (_constant(text, "event") for text in evidence["event"])
-    _check_inputs(claim, kernel, theta, other)
+    check_inputs(claim, kernel, theta, other)
     for name, left, right in (("event", low, high), ("event", kernel.output[0], low), ("event", high, kernel.output[1])):
         if left is not None and right is not None and not compare.certainly_le(left, right):
             raise Rejected(NAME, name, f"{format_expr(left)} is not certainly at most {format_expr(right)}")
@@ -79,7 +79,8 @@ def _constant(text: Any, key: str) -> Expr:
     return expr
 
 
-def _check_inputs(claim: Claim, kernel: Kernel, theta: Expr, other: Expr) -> None:
+def check_inputs(claim: Claim, kernel: Kernel, theta: Expr, other: Expr) -> None:
+    """Raises Rejected unless two inputs are in the input interval, at most the sensitivity apart."""
     for x in (theta, other):
         if not compare.certainly_le(kernel.input[0], x) or not compare.certainly_le(x, kernel.input[1]):
             raise Rejected(NAME, "inputs", f"{format_expr(x)} is not certainly in the input interval")

@@ -1,0 +1,175 @@
+"""One-parameter kernels: the pair of outputs on two inputs, seen through bins, beside what the pure epsilon bounds from above."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from functools import lru_cache
+from itertools import pairwise
+from typing import Any, Final
+
+from flint import acb, arb, ctx
+
+from dpverify.trusted.facts import settled
+from dpverify.trusted.facts.evaluate import decimals, divergence
+from dpverify.trusted.facts.fact import Fact
+from dpverify.trusted.facts.pairs import Curve, Pair, Profile
+from dpverify.trusted.language.errors import CertificateError, Rejected
+from dpverify.trusted.language.expr import Expr, Num, format_expr, parse, substitute, symbols
+from dpverify.trusted.language.model import Claim, Kernel, Source
+from dpverify.trusted.language.rationals import to_fraction
+from dpverify.trusted.numbers.balls import rational
+from dpverify.trusted.numbers.complex import Complex, compiled
+from dpverify.trusted.numbers.pieces import pieces
+from dpverify.trusted.numbers.quadrature import integral
+from dpverify.trusted.order.compare import certainly_le
+from dpverify.trusted.parts.runs import Run, leaf
+from dpverify.trusted.rules.finite.kernel_point import check_inputs
+from dpverify.trusted.rules.finite.normaliser import check_normaliser
+from dpverify.trusted.rules.guarantees import pure_guarantee
+
+NAME: Final = "kernel-pair"
+STATEMENT: Final = (
+    "Whoever sees of the output of a kernel only the bin that it falls into sees a pair of distributions over the bins: the probabilities "
+    "of each on two adjacent inputs. It bounds the curve from below, in compositions too; from above the pure epsilon does."
+)
+CHECKED: Final = (
+    "both inputs are in the input interval, at most the sensitivity apart",
+    "the bins are disjoint and inside the output interval",
+    "the probabilities, as enclosed integrals",
+    "the density is non-negative and integrates to 1 for every input, where no assumption says otherwise",
+)
+ASSUMED: Final = ("the sampler is ideal",)
+SOURCE: Final = Source("docs/theory/curves.md#kernel-pair")
+
+_MOST_BINS: Final = 1_000
+
+
+class _Sums:
+    """Masses of bins under P and Q, added up by their ratio."""
+
+    def __init__(self, masses: Sequence[tuple[arb, arb]]) -> None:
+        known = [(p / q, p, q) for p, q in masses]
+        self._others = [(p, q) for ratio, p, q in known if not ratio.is_finite()]
+        self._falling = sorted((each for each in known if each[0].is_finite()), key=lambda each: each[0].lower(), reverse=True)
+        self._least = [-ratio.lower() for ratio, _, _ in self._falling]
+        self._most = sorted(ratio.upper() for ratio, _, _ in self._falling)
+        self._sums = [(arb(0), arb(0))]
+        for _, p, q in self._falling:
+            before = self._sums[-1]
+            self._sums.append((before[0] + p, before[1] + q))
+
+    def divergence(self, factor: arb) -> arb:
+        """The sum of (p - factor q)+."""
+        inside = bisect_right(self._least, -factor.upper())  # these have a ratio of at least the factor, the last ones at most that
+        outside = bisect_right(self._most, factor.lower())
+        p, q = self._sums[inside]
+        total = p - factor * q
+        for first, second in self._others:
+            total += (first - factor * second).max(arb(0))
+        if inside + outside < len(self._falling):
+            for ratio, first, second in self._falling[inside:]:
+                if not ratio <= factor:
+                    total += (first - factor * second).max(arb(0))
+        return total.max(arb(0)).min(arb(1))
+
+
+class _Bins:
+    """The probabilities of bins, and of the rest, under two densities."""
+
+    def __init__(self, densities: tuple[Expr, Expr], cuts: tuple[Fraction, ...]) -> None:
+        self._densities, self._cuts = densities, cuts
+        self._known: dict[int, list[tuple[arb, arb]]] = {}
+        self._sums: dict[tuple[int, bool], _Sums] = {}
+
+    def masses(self) -> list[tuple[arb, arb]]:
+        """At the working precision; the last one is of all that is in no bin."""
+        if ctx.prec not in self._known:
+            first, second = (self._side(density) for density in self._densities)
+            self._known[ctx.prec] = list(zip(first, second, strict=True))
+        return self._known[ctx.prec]
+
+    def _added(self, swapped: bool) -> _Sums:
+        key = ctx.prec, swapped
+        if key not in self._sums:
+            self._sums[key] = _Sums([(q, p) if swapped else (p, q) for p, q in self.masses()])
+        return self._sums[key]
+
+    def _side(self, density: Expr) -> list[arb]:
+        found = [arb(0)] * (len(self._cuts) - 1)
+        for piece in pieces(density, "y", self._cuts[0], self._cuts[-1]):
+            assert piece.lower is not None and piece.upper is not None
+            function = compiled(piece.density, "y")
+            inside = [cut for cut in self._cuts if piece.lower < cut < piece.upper]
+            for low, high in pairwise([piece.lower, *inside, piece.upper]):
+                mass = _integral(function, low, high)
+                mass = integral(piece.density, "y", low, high, bits=ctx.prec) if mass is None else mass
+                found[bisect_right(self._cuts, low) - 1] += mass.max(arb(0))
+        return [*found, 1 - sum(found, arb(0))]
+
+    def profile(self, swapped: bool) -> Profile:
+        """H of the two, or in the other order."""
+        return divergence(lambda epsilon: self._added(swapped).divergence(epsilon.exp()))
+
+    def event(self, epsilon: arb) -> tuple[str, arb, arb]:
+        """The bins whose loss is above epsilon, and the probability of all of them on both inputs."""
+        factor, p, q, texts = epsilon.exp(), arb(0), arb(0), list[str]()
+        for (first, second), (low, high) in zip(self.masses()[:-1], pairwise(self._cuts), strict=True):
+            if first > factor * second:
+                p, q = p + first, q + second
+                if texts and texts[-1].endswith(f" {low}]"):
+                    texts[-1] = texts[-1].partition(",")[0] + f", {high}]"
+                else:
+                    texts.append(f"[{low}, {high}]")
+        return " or ".join(texts) or "{}", p, q
+
+
+def _integral(function: Complex, low: Fraction, high: Fraction) -> arb | None:
+    """The integral of a density between two points, None where quadrature sees no finite value."""
+    tolerance = arb(2) ** -ctx.prec
+    found = acb.integral(function, acb(rational(low)), acb(rational(high)), rel_tol=tolerance, abs_tol=tolerance)
+    return found.real if found.real.is_finite() and 0 in found.imag else None
+
+
+@lru_cache(maxsize=16)
+def _bins(densities: tuple[Expr, Expr], cuts: tuple[Fraction, ...]) -> _Bins:
+    return _Bins(densities, cuts)
+
+
+def infer(run: Run, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> Curve:
+    """The curve of one run of a kernel. premises: its pure epsilon from above. Raises Rejected, Undecided, CertificateError.
+
+    parameters: "theta" and "other", the two inputs, constants; "cuts", rationals in order, the ends of the bins; "normaliser", if given,
+    as of the rules about kernels.
+    """
+    kernel, sensitivity, query = leaf(run)
+    if not isinstance(kernel, Kernel):
+        raise Rejected(NAME, "mechanism", "only a density in y and theta is a kernel")
+    if len(premises) != 1:
+        raise CertificateError(f"{NAME}: it wants one premise.")
+    claim = Claim(kernel, None, sensitivity=sensitivity, query=query)
+    above = pure_guarantee.curve(premises[0], claim)
+    inputs = [parse(str(parameters.get(key))) for key in ("theta", "other")]
+    if any(map(symbols, inputs)):
+        raise CertificateError(f"{NAME}: an input is not a constant.")
+    check_inputs(claim, kernel, *inputs)
+    cuts = tuple(to_fraction(cut, NAME) for cut in parameters.get("cuts", ()))
+    if not 2 <= len(cuts) <= _MOST_BINS or any(low >= high for low, high in pairwise(cuts)):
+        raise Rejected(NAME, "cuts", f"they are not 2 to {_MOST_BINS} numbers in order")
+    for low, high in ((kernel.output[0], Num(cuts[0])), (Num(cuts[-1]), kernel.output[1])):
+        if low is not None and high is not None and not certainly_le(low, high):
+            raise Rejected(NAME, "cuts", "they do not certainly lie in the output interval")
+    assumed = check_normaliser(claim, parameters.get("normaliser"))
+    first, second = (substitute(kernel.density, {"theta": x}) for x in inputs)
+    bins = _bins((first, second), cuts)
+
+    def describe(epsilon: arb) -> Mapping[str, str]:
+        swapped = bool(bins.profile(True)(epsilon) > bins.profile(False)(epsilon))
+        event, p, q = (_bins((second, first), cuts) if swapped else bins).event(epsilon)
+        a, b = (format_expr(x) for x in (reversed(inputs) if swapped else inputs))
+        return {"pair": f"inputs {a} and {b}", "event": event, "P": decimals(p), "Q": decimals(q)}
+
+    lower = Pair(bins.profile(False), bins.profile(True), describe)
+    found = Curve(above.upper, lower, (NAME, *above.rules), above.assumed, assumed)
+    return settled.single(run, found)
