@@ -24,7 +24,8 @@ from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.orientation import oriented
 from dpverify.trusted.facts.pairs import Curve, Pair, symmetric
 from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
-from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, div, format_expr, mul, neg_log, substitute
+from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, div, format_expr, mul, substitute
+from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.model import Radial, Source, Translation
 from dpverify.trusted.language.rationals import read_fraction, to_fraction
 from dpverify.trusted.numbers.asymptotics import End, Germ, end_jet
