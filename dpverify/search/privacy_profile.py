@@ -396,7 +396,7 @@ def _single(run: Run, target: Target) -> Plan:
         except DpverifyError as error:
             reasons.append(str(error))
             continue
-        return plan
+        return _sharper(run, plan, curve, target)
     premise = _premise(run, target)
     if premise is not None:
         with suppress(DpverifyError):
@@ -405,6 +405,18 @@ def _single(run: Run, target: Target) -> Plan:
             return plan
         return {"rule": pure_guarantee.NAME, "premise": premise}
     raise Undecided(reasons[-1] if reasons else "no rule gives the privacy curve of this kind of mechanism.")
+
+
+def _sharper(run: Run, plan: Plan, curve: Curve, target: Target) -> Plan:
+    """The plan; or that of the hidden variance, where noise with a Lipschitz exponent has one and it is sharper."""
+    if plan["rule"] != "lipschitz-exponent" or curve.exact or not isinstance(run.part.mechanism, Radial):
+        return plan
+    at, other = rational(Fraction(target.epsilon or 0)), {"rule": scale_mixture.NAME}
+    with suppress(DpverifyError):
+        upper = building.curve_of_one(run, other).upper
+        if upper is not None and (curve.upper is None or upper.worst(at) < curve.upper.worst(at)):
+            return other
+    return plan
 
 
 def _leaf_plans(run: Run, target: Target) -> Iterator[Plan]:
