@@ -10,6 +10,7 @@ from fractions import Fraction
 from itertools import combinations, islice, permutations, product
 from typing import Any
 
+from dpverify.search import joint_moves
 from dpverify.trusted.facts.bounds import Infinite
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.language.errors import DpverifyError
@@ -55,6 +56,7 @@ def propose(claim: Claim, premises: Premises) -> list[Plan]:
     search = _Search(Proof(claim), claim.domains, premises)
     root = Part(claim.mechanism)
     steps: list[Plan] = []
+    extra: list[Choice] = []
     every = search.at_every_pair((), root) if neighbours.together(root, linked=True, alone=True) else None
     if every is not None:
         steps.append(_step({"side": "upper", "neighbours": every}))
@@ -63,7 +65,9 @@ def propose(claim: Claim, premises: Premises) -> list[Plan]:
         with suppress(DpverifyError):
             search.proof.infer(rule.NAME, (), slopes["evidence"])
             steps.append(slopes)
-    one = search.at_one_pair(root) if neighbours.together(root, linked=False, alone=True) else None
+        joint, worst = joint_moves.propose(claim, premises) if not claim.domains else ([], [])
+        steps, extra = steps + joint, _about_there(root, worst)
+    one = search.at_one_pair(root, extra) if neighbours.together(root, linked=False, alone=True) else None
     if one is not None:
         steps.append(one)
     for side, found in (("upper", every), ("lower", one)):
@@ -91,9 +95,19 @@ def _step(evidence: Plan) -> Plan:
     return {"rule": rule.NAME, "evidence": numbered(evidence), "premises": premises}
 
 
-def _ways(root: Part, domains: tuple[tuple[str, Domain], ...]) -> Iterator[tuple[Choice, Part | None, frozenset[Part], bool]]:
+def _about_there(root: Part, worst: Sequence[Vector]) -> list[Choice]:
+    """Pairs of neighbours near differences of real histograms that are about the worst."""
+    spaces, factor = neighbours.together(root, linked=False, alone=True), neighbours.root_factor(root)
+    if len(spaces) != 1:
+        return []
+    return [((spaces[0], tuple(factor * x for x in _to_the_edge(v, spaces[0][2]))),) for v in worst]
+
+
+def _ways(
+    root: Part, domains: tuple[tuple[str, Domain], ...], extra: Sequence[Choice]
+) -> Iterator[tuple[Choice, Part | None, frozenset[Part], bool]]:
     """Pairs of neighbours, in both orders where they differ, with what a lower bound is not to look at."""
-    for found in candidates(root):
+    for found in (*extra, *candidates(root)):
         turned = tuple((space, (*reversed(value),) if space[0] == "inputs" else value) for space, value in found)
         for choice in dict.fromkeys((found, turned)):
             try:
@@ -239,11 +253,11 @@ class _Search:
             return None  # the sum of the parts' own bounds
         return None if None in plans else shared(plans)
 
-    def at_one_pair(self, root: Part) -> Plan | None:
+    def at_one_pair(self, root: Part, extra: Sequence[Choice] = ()) -> Plan | None:
         """A step for a lower bound, from about the worst pair of neighbours."""
         side = "lower"
         best: tuple[float, Plan] | None = None
-        for choice, part, left_out, backward in _ways(root, self.domains):
+        for choice, part, left_out, backward in _ways(root, self.domains, extra):
             pair = neighbours.written(choice)
             try:
                 plan = {} if part is None else self.plan(({"pair": pair},), part, ONE, side, left_out)

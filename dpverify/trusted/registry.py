@@ -42,6 +42,7 @@ _OF_THE_MECHANISM: Final = {
     "exponential-general": "finite.exponential_general",
     "finite-table": "finite.finite",
     "kary-response": "finite.kary_response",
+    "joint-moves": "composition.joint_moves",
     "kernel-box": "finite.kernel_box",
     "kernel-point": "finite.kernel_point",
     "mixture-closed-form": "additive.mixture_closed",
@@ -131,7 +132,7 @@ OF_THE_MECHANISM: Final = frozenset(_OF_THE_MECHANISM)
 OF_CURVES: Final = frozenset(_OF_CURVES)
 """The rules that speak of a curve: of any part, not of what is claimed."""
 
-ANYWHERE: Final = OF_THE_MECHANISM - {"combination"} | {"cosets", "elliptical-process-unbounded", "stated-epsilon"}
+ANYWHERE: Final = OF_THE_MECHANISM - {"combination", "joint-moves"} | {"cosets", "elliptical-process-unbounded", "stated-epsilon"}
 """The rules about the pure epsilon of a single mechanism: of any part too."""
 
 CURVES: Final[Mapping[str, Theorem]] = _Loaded({**_OF_CURVES, **_BESIDE})

@@ -1,0 +1,237 @@
+"""Pure epsilons of parts that answer about one real histogram: their moves share one difference, of bounded length."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any, Final
+
+from flint import arb
+
+from dpverify.trusted.facts.bounds import Bound, Infinite
+from dpverify.trusted.language.errors import CertificateError, Rejected
+from dpverify.trusted.language.expr import ONE, Expr, Num, Sym, add, mul, num, power
+from dpverify.trusted.language.model import (
+    L2,
+    Claim,
+    Combinator,
+    Compose,
+    Domain,
+    Group,
+    Lipschitz,
+    Part,
+    PostProcess,
+    Product,
+    Radial,
+    Source,
+    Translation,
+)
+from dpverify.trusted.language.rationals import read_fraction, to_fraction
+from dpverify.trusted.numbers.balls import rational
+from dpverify.trusted.numbers.jets import BallProgram
+from dpverify.trusted.order.integers import is_whole
+from dpverify.trusted.parts import neighbours
+from dpverify.trusted.parts.runs import check_adjacencies, neighbours_assumed
+from dpverify.trusted.rules.additive import concave_exponent, convex_exponent, power_identity
+from dpverify.trusted.rules.composition import post_processing
+
+NAME: Final = "joint-moves"
+STATEMENT: Final = (
+    "Parts lose at most e_j(u) where their answers move by u. With e_j(u) <= alpha_j + beta_j u^2 the whole loses, for histograms that "
+    "differ by v, at most the sum of the alpha_j and a quadratic form in v, whose greatest value on a ball is its greatest eigenvalue; "
+    "in l1 the same with u for u^2, and the greatest value at a vertex. Parts cannot all be at their own worst difference."
+)
+CHECKED: Final = (
+    "what every part loses, as an expression in what its answer moves by",
+    "that it is at most alpha + beta u^k, on cells up to the farthest move",
+    "that the form in v is at most its bound, exactly",
+    "all parts speak of the same neighbours",
+)
+ASSUMED: Final = ("the sampler is ideal",)
+SOURCE: Final = Source("docs/theory/composition.md#joint-moves")
+
+MOVED: Final = Sym("moved")
+DOMAIN: Final = ((MOVED.name, Domain(Fraction(0))),)
+_RULES: Final = {rule.NAME: rule for rule in (concave_exponent, convex_exponent, power_identity)}
+_MOST_CUTS: Final = 10_000
+
+Matrix = list[list[Fraction]]
+
+
+def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
+    """The bound of the evidence: "most", what the form in v is at most on differences of length 1; "parts", for each in turn "rule"
+    and "evidence" for what it loses, the numbers "alpha" and "beta", and "cuts", moves between which the two are compared.
+
+    Raises Rejected, CertificateError.
+    """
+    if not isinstance(claim.mechanism, Combinator) or claim.domains:
+        raise Rejected(NAME, "mechanism", "it is not made of parts, or has parameters without values")
+    check_adjacencies(claim)
+    root = Part(claim.mechanism)
+    parts, listed = list(leaves(root)), evidence.get("parts")
+    if not isinstance(listed, list) or len(listed) != len(parts):
+        raise CertificateError(f"{NAME}: 'parts' is not a list of {len(parts)}.")
+    adjacency, columns = _space([part for part, _ in parts])
+    form = _Linear(columns) if adjacency == "l1" else _Quadratic(columns)
+    factor, total, assumed = neighbours.root_factor(root), Fraction(0), list[str](neighbours_assumed(claim))
+    for (part, times), given in zip(parts, listed, strict=True):
+        loss, lines = lost(part, given)
+        alpha, beta = (read_fraction(given, key, NAME) for key in ("alpha", "beta"))
+        if alpha < 0 or beta < 0:  # what does not move loses 0
+            raise Rejected(NAME, "alpha or beta", "it is negative")
+        rows = part_rows(part)
+        for each in [[row] for row in rows] if isinstance(part.mechanism, Product) else [rows]:
+            _check_above(Power(loss, alpha, beta, form.degree), factor**2 * farthest(each), given.get("cuts"))
+            total += times * alpha
+            form.add(each, times * beta)
+        assumed += lines
+    most = read_fraction(evidence, "most", NAME)
+    form.check(most)
+    mapped = any(isinstance(each, PostProcess) for each in neighbours.mechanisms(root))
+    assumed += post_processing.ASSUMED if mapped else ()
+    return Bound(
+        "upper",
+        Num(total + factor**form.degree * most),
+        assumed=tuple(dict.fromkeys(assumed)),
+        through=tuple(dict.fromkeys(str(given["rule"]) for given in listed)),
+    )
+
+
+def leaves(part: Part, times: int = 1) -> Iterator[tuple[Part, int]]:
+    """The parts of nested compositions, with how often each is run; groups and maps that hold everything taken off. Raises Rejected."""
+    while isinstance(part.mechanism, Group | Lipschitz | PostProcess) and part.times == ONE:
+        part = part.mechanism.part
+    yield from _runs(part, times)
+
+
+def _runs(part: Part, times: int) -> Iterator[tuple[Part, int]]:
+    if not isinstance(part.times, Num) or not is_whole(part.times, {}) or part.times.value < 1:
+        raise Rejected(NAME, "times", "it is not an integer of at least 1")
+    times *= int(part.times.value)
+    if isinstance(part.mechanism, Compose):
+        for inner in part.mechanism.parts:
+            yield from _runs(inner, times)
+        return
+    yield part, times
+
+
+def part_rows(part: Part) -> Sequence[Sequence[Fraction]]:
+    """The rows of a part's query. Raises Rejected for other parts than noise whose loss depends on the length of a move alone."""
+    noise = part.mechanism
+    alone = isinstance(noise, Translation) and not noise.integers
+    if part.query is None or not (alone or isinstance(noise, Product) or (isinstance(noise, Radial) and noise.norm == L2)):
+        raise Rejected(NAME, "a part", "it is no noise on real numbers, or of the Euclidean norm, under a query")
+    return part.query.rows
+
+
+def lost(part: Part, given: Any) -> tuple[Expr, tuple[str, ...]]:
+    """What a part, or one coordinate of it, loses where its answer moves by at most MOVED, and what that takes for granted."""
+    rule = _RULES.get(given.get("rule") if isinstance(given, Mapping) else None)
+    if rule is None:
+        raise CertificateError(f"{NAME}: a part wants one of the rules {', '.join(_RULES)}.")
+    found = rule.check(question(part), given.get("evidence", {}))
+    if found.side != "upper" or isinstance(found.value, Infinite) or found.at:
+        raise Rejected(NAME, rule.NAME, "it does not bound what the part loses from above")
+    return found.value, (*rule.ASSUMED, *found.assumed)
+
+
+def question(part: Part) -> Claim:
+    """What a part loses at any move, as a claim."""
+    noise = part.mechanism
+    return Claim(Translation(noise.density) if isinstance(noise, Product) else noise, None, sensitivity=MOVED, domains=DOMAIN)
+
+
+def _space(parts: Sequence[Part]) -> tuple[str, int]:
+    """The adjacency that all queries state, and their number of columns. Raises Rejected."""
+    found = {(part.query.adjacency, len(row)) for part in parts for row in part_rows(part) if part.query is not None}
+    if len(found) != 1 or next(iter(found))[0] not in ("l1", "l2"):
+        raise Rejected(NAME, "adjacency", 'the parts do not all speak of one real histogram, under "l1" or "l2"')
+    return next(iter(found))
+
+
+def farthest(rows: Sequence[Sequence[Fraction]]) -> Fraction:
+    """A bound on the square of what answers move by on differences of length 1, in l1 or in l2: the sum of squares of the entries."""
+    return sum((x * x for row in rows for x in row), Fraction(0))
+
+
+class _Quadratic:
+    """A sum of squares of what answers move by on histograms that differ by v, as a matrix."""
+
+    degree: Final = 2
+
+    def __init__(self, columns: int) -> None:
+        self.form: Matrix = [[Fraction(0)] * columns for _ in range(columns)]
+
+    def add(self, rows: Sequence[Sequence[Fraction]], weight: Fraction) -> None:
+        """Add weight times the square of what some rows move by."""
+        for row in rows:
+            moved = [(j, x) for j, x in enumerate(row) if x]
+            for i, x in moved:
+                for j, y in moved:
+                    self.form[i][j] += weight * x * y
+
+    def check(self, most: Fraction) -> None:
+        """Raises Rejected unless it is at most this where v has length 1: most - form is positive semidefinite, by elimination."""
+        rest = [[(most if i == j else Fraction(0)) - x for j, x in enumerate(row)] for i, row in enumerate(self.form)]
+        for k in range(len(rest)):
+            if rest[k][k] < 0 or (rest[k][k] == 0 and any(rest[k][j] for j in range(k + 1, len(rest)))):
+                raise Rejected(NAME, "most", "the quadratic form is not at most this on all differences of length 1")
+            for i in range(k + 1, len(rest)):
+                share = rest[i][k] / rest[k][k] if rest[k][k] else Fraction(0)
+                for j in range(k + 1, len(rest)):
+                    rest[i][j] -= share * rest[k][j]
+
+
+class _Linear:
+    """A sum of absolute values of what answers move by, at differences in one kind of records: on the l1 ball it is greatest there."""
+
+    degree: Final = 1
+
+    def __init__(self, columns: int) -> None:
+        self.form = [Fraction(0)] * columns
+
+    def add(self, rows: Sequence[Sequence[Fraction]], weight: Fraction) -> None:
+        """Add weight times what one row moves by."""
+        if len(rows) > 1:
+            raise Rejected(NAME, "a part", "noise of several coordinates that lose together is looked at under l2 alone")
+        for j, x in enumerate(rows[0]):
+            self.form[j] += weight * abs(x)
+
+    def check(self, most: Fraction) -> None:
+        """Raises Rejected unless it is at most this."""
+        if max(self.form) > most:
+            raise Rejected(NAME, "most", "the sum is greater at a difference in one kind of records")
+
+
+class Power:
+    """alpha + beta u^degree, beside what a part loses where its answer moves by at most u."""
+
+    def __init__(self, loss: Expr, alpha: Fraction, beta: Fraction, degree: int) -> None:
+        self._loss, self._power = (
+            BallProgram(each, MOVED.name) for each in (loss, add(Num(alpha), mul(Num(beta), power(MOVED, num(degree)))))
+        )
+
+    def covers(self, low: Fraction, high: Fraction) -> bool:
+        """Whether the power is certainly at least the loss on a cell.
+
+        What is lost at most where the answer moves by `high` at most is so for shorter moves; or to the second order about the middle.
+        """
+        if self._power(rational(low)).v >= self._loss(rational(high)).v:
+            return True
+        cell = rational(low).union(rational(high))
+        middle = cell.mid()
+        at, step = (self._power(middle), self._loss(middle)), cell - middle
+        bend = self._power(cell).d2 - self._loss(cell).d2
+        square = step.abs_upper() ** 2 * arb(0).union(arb(1))
+        return bool(at[0].v - at[1].v + (at[0].d1 - at[1].d1) * step + bend / 2 * square >= 0)
+
+
+def _check_above(power_of_moves: Power, square: Fraction, cuts: Any) -> None:
+    """Raises Rejected unless a loss is certainly at most a power for 0 < u, u^2 at most `square`."""
+    ends = [to_fraction(cut, NAME) for cut in cuts] if isinstance(cuts, list) and len(cuts) <= _MOST_CUTS else []
+    if len(ends) < 2 or ends[0] != 0 or ends[-1] ** 2 < square or any(low >= high for low, high in pairwise(ends)):
+        raise Rejected(NAME, "cuts", "they are not in order from 0 to the farthest that the answer moves")
+    for low, high in pairwise(ends):
+        if not power_of_moves.covers(low, high):
+            raise Rejected(NAME, f"moves from {low} to {high}", "the loss is not certainly at most alpha + beta u^k")

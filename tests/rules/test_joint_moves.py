@@ -1,0 +1,159 @@
+"""Parts about one real histogram: their joint pure epsilon against all directions of the difference, and forged quadratics."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from dpverify.search.combination import propose
+from dpverify.search.verify import verify
+from dpverify.trusted.language.errors import CertificateError, Rejected
+from dpverify.trusted.language.expr import ONE, num, parse
+from dpverify.trusted.language.model import L2, Claim, Compose, Group, Part, PostProcess, Product, Query, Radial, Translation
+from dpverify.trusted.numbers.balls import constant
+from dpverify.trusted.rules.composition import joint_moves
+
+CAUCHY = Radial(parse("1/(1 + r**2)"), L2, ONE)
+STUDENT = Translation(parse("(1 + z**2/3)**(-2)"))
+ROOT = Radial(parse("exp(-sqrt(r))"), L2, ONE)
+PLANE = Radial(parse("exp(-sqrt(r))"), L2, num(2))
+
+
+def cauchy(u):
+    return 2 * np.arcsinh(u / 2)
+
+
+def student(u):
+    return 4 * np.arcsinh(u / 2 / np.sqrt(3))
+
+
+def part(noise, *rows, adjacency="l2", times=1):
+    return Part(noise, None, Query(tuple(tuple(Fraction(x) for x in row) for row in rows), adjacency), times=num(times))
+
+
+def upper(*parts):
+    return value(verify(Claim(Compose(parts), None), digits=10).judgement.upper)
+
+
+def value(bound):
+    return float(constant(bound).mid())
+
+
+def directions(n):
+    """Vectors of length 1, evenly in the plane."""
+    if n == 2:
+        angle = np.linspace(0, np.pi, 20_001)
+        return np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    found = np.random.default_rng(7).normal(size=(200_000, n))
+    return found / np.linalg.norm(found, axis=1)[:, None]
+
+
+def greatest(v, *terms):
+    """The greatest sum over differences v. terms: what a part loses, how often, and its rows."""
+    return max(sum(times * loss(np.sqrt(((v @ np.array(rows, dtype=float).T) ** 2).sum(1))) for loss, times, rows in terms))
+
+
+def test_parts_about_different_records_share_the_length_of_the_difference():
+    found = upper(part(CAUCHY, (1, 0)), part(CAUCHY, (0, 1)))
+    assert found == pytest.approx(4 * np.arcsinh(np.sqrt(0.5) / 2), abs=1e-6)  # half of the square of the length for each
+
+
+def test_three_overlapping_queries_of_different_noise():
+    parts = (part(CAUCHY, (1, 0), times=2), part(STUDENT, (0, 2)), part(ROOT, (1, 1)))
+    wanted = greatest(directions(2), (cauchy, 2, [(1, 0)]), (student, 1, [(0, 2)]), (np.sqrt, 1, [(1, 1)]))
+    assert wanted - 1e-6 < upper(*parts) < wanted + 0.02
+
+
+def test_noise_in_the_plane_and_independent_coordinates():
+    parts = (part(PLANE, (1, 0, 0), (0, 1, 0)), part(CAUCHY, (0, 0, 1)))
+    wanted = greatest(directions(3), (np.sqrt, 1, [(1, 0, 0), (0, 1, 0)]), (cauchy, 1, [(0, 0, 1)]))
+    assert wanted - 1e-6 < upper(*parts) < wanted + 1e-3
+    product = Product(parse("1/(1 + z**2)"), num(2), L2)
+    both = upper(part(product, (1, 0), (0, 1)), part(CAUCHY, (1, 1)))
+    wanted = greatest(directions(2), (cauchy, 1, [(1, 0)]), (cauchy, 1, [(0, 1)]), (cauchy, 1, [(1, 1)]))
+    assert wanted - 1e-6 < both < wanted + 0.02
+
+
+def test_a_group_stretches_the_difference():
+    group = Group(Part(Compose((part(CAUCHY, (1, 0)), part(CAUCHY, (0, 1))))), num(2))
+    found = verify(Claim(group, None), digits=10).judgement
+    assert value(found.upper) == pytest.approx(4 * np.arcsinh(np.sqrt(2) / 2), abs=1e-6)
+    behind = verify(Claim(PostProcess(Part(group)), None), digits=10).judgement
+    assert value(behind.upper) == pytest.approx(value(found.upper), abs=1e-6)
+    assert any("look at the data again" in line for line in behind.assumptions)
+
+
+def test_in_l1_the_sum_of_moves_is_bounded_and_half_in_each_is_worst():
+    parts = (part(ROOT, (1, 0), adjacency="l1"), part(ROOT, (0, 1), adjacency="l1"))
+    assert upper(*parts) == pytest.approx(np.sqrt(2), abs=1e-6)  # half of the difference in each
+
+
+def test_both_bounds_are_close():
+    found = verify(Claim(Compose((part(CAUCHY, (1, 0)), part(STUDENT, (1, 1)))), None), digits=10).judgement
+    wanted = greatest(directions(2), (cauchy, 1, [(1, 0)]), (student, 1, [(1, 1)]))
+    assert value(found.lower) <= wanted <= value(found.upper) < value(found.lower) + 1e-5
+
+
+PAIR = Compose((part(CAUCHY, (1, 0)), part(CAUCHY, (0, 1))))
+
+
+def evidence():
+    from dpverify.search import _premises
+
+    return next(step["evidence"] for step in propose(Claim(PAIR, None), _premises(10)) if step["rule"] == joint_moves.NAME)
+
+
+def forged(key, value):
+    found = evidence()
+    if key == "most":
+        return {**found, key: value}
+    return {**found, "parts": [{**found["parts"][0], key: value}, *found["parts"][1:]]}
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("most", "1/10"),
+        ("alpha", "1/100"),
+        ("alpha", "-1"),
+        ("beta", "1/100"),
+        ("beta", "-1"),
+        ("cuts", ["0", "1/2"]),
+        ("cuts", ["1/4", "1"]),
+        ("cuts", ["0", "1/2", "1/4", "1"]),
+        ("cuts", "01"),
+        ("rule", "finite-table"),
+        ("rule", None),
+    ],
+)
+def test_quadratics_that_do_not_hold_are_refused(key, value):
+    with pytest.raises((Rejected, CertificateError)):
+        joint_moves.check(Claim(PAIR, None), forged(key, value))
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        (part(CAUCHY, (1, 0), adjacency="add-remove"), part(CAUCHY, (0, 1), adjacency="add-remove")),
+        (part(CAUCHY, (1, 0)), Part(CAUCHY, ONE)),
+        (part(CAUCHY, (1, 0)), Part(Group(part(CAUCHY, (0, 1)), num(2)))),
+        (part(CAUCHY, (1, 0)), part(Translation(parse("exp(-abs(z))"), integers=True), (0, 1))),
+    ],
+)
+def test_what_is_no_noise_about_one_real_histogram_is_refused(parts):
+    with pytest.raises(Rejected):
+        joint_moves.check(Claim(Compose(parts), None), evidence())
+
+
+def test_a_form_is_bounded_exactly():
+    form = joint_moves._Quadratic(2)
+    form.add([(Fraction(1), Fraction(1))], Fraction(1))
+    form.add([(Fraction(1), Fraction(0)), (Fraction(0), Fraction(1))], Fraction(1))  # 2 1 1 2: the eigenvalues are 1 and 3
+    form.check(Fraction(3))
+    with pytest.raises(Rejected):
+        form.check(Fraction(3) - Fraction(1, 10**12))
+    form = joint_moves._Linear(2)
+    form.add([(Fraction(-2), Fraction(1))], Fraction(1))
+    form.check(Fraction(2))
+    with pytest.raises(Rejected):
+        form.check(Fraction(2) - Fraction(1, 10**12))
