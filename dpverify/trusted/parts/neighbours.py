@@ -343,7 +343,7 @@ def _number(factor: Expr) -> Fraction:
 
 
 def _round_about() -> Iterator[Vector]:
-    """The vertices, one of each v and -v, of a polygon that the round unit ball of the plane lies in: its sides touch it at rational points."""
+    """The vertices, one of each v and -v, of a polygon whose sides touch the unit circle at rational points: the disc lies in it."""
     quarter = [((1 - t * t) / (1 + t * t), 2 * t / (1 + t * t)) for t in _TOUCHES]
     touching = [*quarter, *((-y, x) for x, y in quarter), (Fraction(-1), Fraction(0))]
     for (a, b), (c, d) in pairwise(touching):
