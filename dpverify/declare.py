@@ -22,8 +22,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from dpverify.catalogue.declarations import CONSTRUCTORS, Mechanism, Scalar, to_expr
+from dpverify.errors import SpecError
 from dpverify.trusted.language import model
-from dpverify.trusted.language.errors import SpecError
 from dpverify.trusted.language.expr import Num
 from dpverify.trusted.language.model import Domain, Source
 

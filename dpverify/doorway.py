@@ -15,11 +15,11 @@ from typing import Any, ParamSpec
 from dpverify import audits
 from dpverify.catalogue import read_spec as read_spec
 from dpverify.finding import Finding
+from dpverify.outside import read_regular
 from dpverify.report import notebook
 from dpverify.search import verify as judging
 from dpverify.trusted.language.certificate import MAX_BYTES, decode
 from dpverify.trusted.language.model import Claim
-from dpverify.trusted.language.outside import read_regular
 
 P = ParamSpec("P")
 

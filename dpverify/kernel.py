@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
+from dpverify.outside import printable, read_regular, show_all
 from dpverify.trusted.kernel import Judgement, check
 from dpverify.trusted.language.certificate import MAX_BYTES, decode
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.loading import asked_for
 from dpverify.trusted.language.model import Claim, to_json
-from dpverify.trusted.language.outside import printable, read_regular, show_all
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,8 +24,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from dpverify.trusted.language.errors import DpverifyError, SpecError
-from dpverify.trusted.language.outside import printable_lines, read_regular
+from dpverify.errors import SpecError
+from dpverify.outside import printable_lines, read_regular
+from dpverify.trusted.language.errors import DpverifyError
 
 if TYPE_CHECKING:
     from dpverify.catalogue import Spec, Stated

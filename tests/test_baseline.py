@@ -10,10 +10,10 @@ from click.testing import CliRunner
 
 from dpverify import cli
 from dpverify.catalogue import shelf
+from dpverify.errors import SpecError
 from dpverify.report.baseline import read
 from dpverify.report.results import Results
 from dpverify.search import verify as judging
-from dpverify.trusted.language.errors import SpecError
 
 # Randomized response that tells the truth with probability 3/4: epsilon = log(3) = 1.0986... (theory#finite-table)
 RESPONSE = '[mechanism]\nkind = "table"\nrows = [["3/4", "1/4"], ["1/4", "3/4"]]\n'

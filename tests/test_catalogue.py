@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from dpverify import catalogue
 from dpverify.catalogue import read_spec, resolve
 from dpverify.catalogue.toml import MAX_BYTES
+from dpverify.errors import SpecError
 from dpverify.trusted.language import model
-from dpverify.trusted.language.errors import SpecError
 from dpverify.trusted.language.expr import ONE, Num, Sym, parse
 from dpverify.trusted.language.model import Domain, from_json, to_json
 

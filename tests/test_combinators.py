@@ -9,10 +9,11 @@ import pytest
 
 from dpverify.catalogue import read_spec
 from dpverify.catalogue.reader import Spec
+from dpverify.errors import SpecError
 from dpverify.search.verify import verify
 from dpverify.trusted import kernel
 from dpverify.trusted.facts.assumptions import ANY, ATTAINED, IDEAL, MOVES
-from dpverify.trusted.language.errors import CertificateError, Rejected, SpecError
+from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ZERO, num, parse
 from dpverify.trusted.language.model import (
     L1,

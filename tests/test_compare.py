@@ -561,12 +561,19 @@ def test_the_canonical_form_has_the_same_value(a: Expr, b: Expr) -> None:
         ("exp(log(3))/2", "3/2"), ("max(1 - exp(-1/2), 0)", "1 - exp(-1/2)"), ("abs(log(2/3))", "log(3) - log(2)"),
         ("2**(1/4)*8", "2**(13/4)"), ("14**(-1/2)", "sqrt(2/7)/2"), ("asinh(exp(1) + 2)", "asinh(2 + exp(1))"),
         ("exp(2*log(3) - log(2))", "9/2"), ("min(pi, 3, 4)", "3"),
+        ("min(log(3), log(2))", "log(2)"), ("max(-log(3), -log(2))", "-log(2)"),
     ],
 )  # fmt: skip
 def test_roots_and_logarithms_of_rationals_are_equal_without_the_field(left: str, right: str) -> None:
     with asked_for() as places:
         assert certainly_equal(parse(left), parse(right))
     assert set(places) <= {"order.canonical"}
+
+
+def test_exponentials_of_products_of_logarithms_are_no_powers() -> None:
+    for text in ("exp(2*log(3)*log(5))", "exp(log(3)*log(5))", "exp(2*log(3) + log(2)*log(5))", "exp(log(pi))/exp(2*log(pi + 1))"):
+        expr = parse(text)
+        assert abs(by_mpmath(canonical(expr)) - by_mpmath(expr)) < MP.mpf(10) ** -60 * by_mpmath(expr)
 
 
 def test_a_power_too_large_to_write_out_is_not_written_out() -> None:
@@ -606,7 +613,8 @@ def test_the_sign_that_parts_tell_is_the_sign_at_every_point_tried(a: Expr) -> N
         ("-3*q + 3", {0, 1}), ("k/2 - 1", {0, 1}), ("1 - d", {-1, 0}), ("sqrt(q)", {0, 1}), ("b**(-1/2)", {1}),
         ("(-b)**3", {-1}), ("(-b)**(-2)", {1}), ("x**3", {-1, 0, 1}), ("max(q, -b)", {0, 1}), ("min(q, b)", {0, 1}),
         ("max(-q, -b)", {-1, 0}),
-        ("0*x", {0}), ("pi - 3", {1}),
+        ("0*x", {0}), ("pi - 3", {1}), ("log(p) + 1", {-1, 0, 1}), ("log(p) - 1", {-1}), ("2 - sqrt(b)", {-1, 0, 1}),
+        ("1 - q**2", {-1, 0, 1}), ("log(p) - q**2", {-1}), ("q**2 - log(p)", {1}), ("-q**2 - x**2", {-1, 0}),
         ("exp(b) - 1", {1}), ("1 - 2*exp(-b)/2", {1}), ("p*(exp(nu) - 1)", {1}), ("exp(x) - 1", {-1, 0, 1}), ("exp(-b) - 1", {-1}),
         ("exp(x**2) - 1", {0, 1}), ("log(1 + p*(exp(b) - 1))", {1}), ("3 - 3*exp(b)", {-1}),
     ],
@@ -684,6 +692,15 @@ def test_settling_keeps_the_values(a: Expr) -> None:
             continue
         after = by_mpmath(found, point)
         assert abs(before - after) <= MP.mpf(10) ** -60 * max(1, abs(before))
+
+
+def test_logarithms_are_taken_apart_where_all_factors_are_positive_alone() -> None:
+    for text, apart in (
+        ("log((p - 1)*(p - 2))", "log((p - 1)*(p - 2))"),
+        ("log(p*b)", "log(p) + log(b)"),
+        ("log((p - 1)**2)", "log((p - 1)**2)"),
+    ):
+        assert settled(parse(text), DOMAINS) == parse(apart)
 
 
 def test_what_was_remembered_still_tells_what_it_was_proved_with() -> None:

@@ -7,8 +7,8 @@ import pytest
 from click.testing import CliRunner
 
 from dpverify import cli
+from dpverify.errors import SpecError
 from dpverify.project.config import Config, read_config
-from dpverify.trusted.language.errors import SpecError
 
 RESPONSE = '[mechanism]\nkind = "table"\nrows = [["3/4", "1/4"], ["1/4", "3/4"]]\n'
 TIGHT = '[[claim]]\nname = "tight"\nepsilon = "tight"\n'

@@ -58,7 +58,7 @@ def followed(tmp_path_factory):
     for name in ("pyproject.toml", "README.md", "CHANGELOG.md", ".importlinter"):
         shutil.copy(ROOT / name, copy / name)
     (copy / "reports").symlink_to(ROOT / "reports")
-    recipe = (ROOT / "CONTRIBUTING.md").read_text().partition("## Adding a rule\n")[2].partition("\n## Adding a section\n")[0]
+    recipe = (ROOT / "CONTRIBUTING.md").read_text().partition("## Adding a rule\n")[2].partition("\n## Adding a kind\n")[0]
     for language, title, body in BLOCK.findall(recipe):
         file = copy / title
         if language == "diff":

@@ -28,7 +28,7 @@ THEOREMS = {place: module for place, module in FILES.items() if place not in JUD
 SPECS = sorted((ROOT / "specs").rglob("*.toml"))
 CERTIFICATES = sorted((ROOT / "reports").glob("*.cert.json"))
 DOCUMENTS = sorted(path for path in ROOT.rglob("*.md") if not path.relative_to(ROOT).parts[0].startswith((".venv", ".git")))
-EXAMPLE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+EXAMPLE = re.compile(r"^ *```.*?^ *```$", re.MULTILINE | re.DOTALL)
 README = (ROOT / "README.md").read_text()
 DESIGN = (ROOT / "docs" / "design.md").read_text()
 

@@ -17,8 +17,8 @@ from dpverify.catalogue.declarations import CONSTRUCTORS, Mechanism
 from dpverify.catalogue.kinds import KINDS, STARTERS, is_combinator
 from dpverify.catalogue.kinds.named import BUILTINS
 from dpverify.catalogue.reader import read_spec
+from dpverify.errors import SpecError
 from dpverify.trusted.language import model
-from dpverify.trusted.language.errors import SpecError
 from dpverify.trusted.language.expr import ONE, ZERO, Num
 from tests.test_schemas import EXAMPLES, example
 

@@ -20,6 +20,8 @@ from click.testing import CliRunner
 
 from dpverify import cli
 from dpverify.catalogue import read_spec
+from dpverify.errors import ProjectError, SpecError
+from dpverify.outside import printable, printable_lines, read_regular, visible
 from dpverify.project.config import leads_inside, read_config
 from dpverify.project.files import Action, Planned, carry_out
 from dpverify.report.markdown import code_span, literal
@@ -27,8 +29,6 @@ from dpverify.report.page import html
 from dpverify.report.page.blocks import Link, Paragraph, beside
 from dpverify.report.page.listed import is_page, listed
 from dpverify.search.grids import diagonally
-from dpverify.trusted.language.errors import ProjectError, SpecError
-from dpverify.trusted.language.outside import printable, printable_lines, read_regular, visible
 
 ROOT = Path(__file__).parents[1]
 RESPONSE = '[mechanism]\nkind = "table"\nrows = [["3/4", "1/4"], ["1/4", "3/4"]]\n'

@@ -12,11 +12,11 @@ import pytest
 from click.testing import CliRunner
 
 from dpverify import cli
+from dpverify.errors import CodeForbidden, SpecError
 from dpverify.finding import MODEL, NO_VIOLATION_SEEN, VIOLATION, Finding, Known, as_data, of_data
 from dpverify.finding import Path as Trail
 from dpverify.processes import Bounds, Ended, Failed, apart, in_order
 from dpverify.search import verify as judging
-from dpverify.trusted.language.errors import CodeForbidden, SpecError
 
 ROOT = Path(__file__).parents[1]
 GOOD = '[mechanism]\nkind = "builtin"\nname = "laplace"\nscale = 1\n[[claim]]\nname = "good"\nsensitivity = 1\nepsilon = 1\n'

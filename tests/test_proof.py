@@ -14,7 +14,7 @@ import pytest
 from flint import arb
 
 from dpverify.search import plans
-from dpverify.search.certificates import encode, pack
+from dpverify.search.certificates import encode, pack, record
 from dpverify.search.verify import verify
 from dpverify.trusted import kernel, proof
 from dpverify.trusted.facts.bounds import Bound
@@ -45,7 +45,7 @@ from dpverify.trusted.order.compare import enclose
 from dpverify.trusted.parts.neighbours import OnePair
 from dpverify.trusted.parts.places import ONE_STEP
 from dpverify.trusted.parts.runs import Run
-from dpverify.trusted.proof import Proof, as_bounds, record
+from dpverify.trusted.proof import Proof, as_bounds
 from dpverify.trusted.registry import OF_CURVES
 from tests.curves.test_orientation import asked, sampled_delta
 from tests.laws.test_combinators_sound import divergence, neighbours

@@ -24,11 +24,12 @@ from dpverify.catalogue.kinds.named import BUILTINS
 from dpverify.catalogue.mechanisms import MAX_PARAMETERS
 from dpverify.catalogue.toml import Fields
 from dpverify.catalogue.values import METRICS, VERDICTS
+from dpverify.errors import SpecError
 from dpverify.project.render import render
 from dpverify.trusted.language import model
 from dpverify.trusted.language.certificate import MAX_LINES, PRECISIONS, unpack
 from dpverify.trusted.language.certificate import VERDICTS as VERDICT_WORDS
-from dpverify.trusted.language.errors import CertificateError, SpecError
+from dpverify.trusted.language.errors import CertificateError
 from dpverify.trusted.language.expr import FUNCTIONS
 from dpverify.trusted.order.queries import ADJACENCIES
 

@@ -7,9 +7,10 @@ import mpmath
 import pytest
 
 from dpverify.catalogue.reader import read_spec
+from dpverify.errors import SpecError
 from dpverify.search.verify import verify
 from dpverify.trusted import kernel
-from dpverify.trusted.language.errors import Rejected, SpecError
+from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, num, parse
 from dpverify.trusted.language.model import Claim, EllipticalProcess, Guarantee, from_json, to_json
 from tests.proofs import Step, bound

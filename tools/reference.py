@@ -19,11 +19,10 @@ from typing import Any
 
 import click
 
-from dpverify import cli, declare, pytest_plugin
+from dpverify import cli, declare, errors, pytest_plugin
 from dpverify.catalogue.kinds import STARTERS
 from dpverify.catalogue.values import DOMAIN_HELP
 from dpverify.project import config
-from dpverify.trusted.language import errors
 from dpverify.trusted.language.expr import FUNCTIONS
 from dpverify.trusted.registry import CURVES, RULES
 
@@ -296,7 +295,7 @@ def python() -> Iterator[str]:
     yield "### dp_audit"
     yield from docstring(inspect.unwrap(getattr(pytest_plugin.dp_audit, "__wrapped__", pytest_plugin.dp_audit)))
     yield f"### dp_claim\n\n{plain(pytest_plugin.MARKER)}"
-    yield "## Errors\n\nIn `dpverify.trusted.language.errors`."
+    yield "## Errors\n\nIn `dpverify.errors`."
     yield from docstring(errors)
 
 

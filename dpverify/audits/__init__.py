@@ -30,8 +30,8 @@ from dpverify.audits.replay import Replay, command_line, python_line
 from dpverify.audits.run import Run, Settings, run
 from dpverify.audits.target import Target, load, show, timed
 from dpverify.catalogue import Spec, Stated
+from dpverify.errors import AuditError
 from dpverify.finding import MODEL, NONCONFORMING, VIOLATION, Finding
-from dpverify.trusted.language.errors import AuditError
 from dpverify.trusted.language.expr import Num
 from dpverify.trusted.language.model import Claim, Sampled, claim_hash, to_json
 from dpverify.version import __version__

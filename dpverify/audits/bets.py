@@ -21,7 +21,7 @@ from typing import Any, Final
 import numpy as np
 
 from dpverify.audits.partition import MAX_CELLS, Counts, CurvePoint
-from dpverify.trusted.language.errors import AuditError
+from dpverify.errors import AuditError
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 Law = tuple[Floats, Floats]  # the probabilities of the K cells under x and under x'

@@ -13,7 +13,7 @@ from scipy.special import betainc, betaincc, betainccinv, betaincinv, logit, ndt
 
 from dpverify.audits.bets import Bets, Floats, Law, mixture
 from dpverify.audits.partition import Counts, CurvePoint
-from dpverify.trusted.language.errors import AuditError
+from dpverify.errors import AuditError
 
 MARGINS: Final = (0.02, 0.1, 0.5)  # of normal score, between what is asked of points and what is asked of the cells between them
 CELLS: Final = 100_000  # how many cells one test may need; one that needs more counts as not rejected

@@ -27,7 +27,7 @@ from scipy.special import betainc, eval_legendre, gammaln, logsumexp
 from dpverify.audits.declared import Declared
 from dpverify.audits.outputs import Outputs
 from dpverify.audits.places import moved
-from dpverify.trusted.language.errors import AuditError
+from dpverify.errors import AuditError
 
 Array = np.ndarray[Any, Any]
 FloatArray = np.ndarray[Any, np.dtype[np.float64]]

@@ -34,9 +34,9 @@ from dpverify.audits import intact
 from dpverify.audits.outputs import Outputs
 from dpverify.audits.partition import Counts, Partition, code_counts
 from dpverify.audits.target import TIMEOUT, Beat, Target, overdue, show
+from dpverify.errors import AuditError, SamplerError
+from dpverify.outside import printable
 from dpverify.processes import Worker, heard
-from dpverify.trusted.language.errors import AuditError, SamplerError
-from dpverify.trusted.language.outside import printable
 
 SEGMENTS: Final = 16
 FIRST_BLOCK: Final = 256

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from dpverify.trusted.language.errors import AuditError
+from dpverify.errors import AuditError
 
 RECORDS: Final = ("add-remove", "replace")
 """The adjacencies of lists of records; all others are of vectors."""

@@ -24,8 +24,8 @@ from dpverify.audits.neighbours import RECORDS, draw, need_hypothesis, plain, re
 from dpverify.audits.outputs import Outputs, exact_number, exact_vector
 from dpverify.audits.places import shown_exactly
 from dpverify.audits.traced import exact_answers
+from dpverify.errors import AuditError
 from dpverify.finding import FLOAT, MODEL
-from dpverify.trusted.language.errors import AuditError
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Pair = tuple[Any, Any]

@@ -26,8 +26,8 @@ import numpy as np
 
 from dpverify.audits.outputs import NotAnOutput, Outputs, encode
 from dpverify.catalogue.toml import meant
-from dpverify.trusted.language.errors import AuditError, SamplerError
-from dpverify.trusted.language.outside import printable
+from dpverify.errors import AuditError, SamplerError
+from dpverify.outside import printable
 
 RNG_NAMES: Final = frozenset({"rng", "random_state", "generator", "random"})
 SIZE_NAMES: Final = frozenset({"size", "n", "num_samples", "n_samples", "samples"})

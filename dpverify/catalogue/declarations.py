@@ -20,8 +20,9 @@ from dpverify.catalogue.kinds.kind import Builtin, Kind
 from dpverify.catalogue.kinds.named import BUILTINS
 from dpverify.catalogue.mechanisms import from_table
 from dpverify.catalogue.toml import meant
+from dpverify.errors import SpecError
 from dpverify.trusted.language import model
-from dpverify.trusted.language.errors import ExprError, SpecError
+from dpverify.trusted.language.errors import ExprError
 from dpverify.trusted.language.expr import ONE, PI, Expr, Sym, add, call, div, format_expr, mul, num, parse, power, substitute, symbols
 from dpverify.trusted.language.model import Domain, Source
 

@@ -12,10 +12,10 @@ from typing import Any
 
 from dpverify.catalogue.declarations import Mechanism as Declaration
 from dpverify.catalogue.toml import Fault, meant
+from dpverify.outside import printable
 from dpverify.processes import Bounds, Ended, Failed, apart
 from dpverify.trusted.language.errors import CertificateError, DpverifyError
 from dpverify.trusted.language.model import Claim, Domain, Mechanism, from_json, to_json
-from dpverify.trusted.language.outside import printable
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,8 @@ from dpverify.catalogue.values import (
     read_table,
     read_value_or_domain,
 )
-from dpverify.trusted.language.errors import ExprError, SpecError
+from dpverify.errors import SpecError
+from dpverify.trusted.language.errors import ExprError
 from dpverify.trusted.language.expr import (
     FUNCTIONS,
     ONE,

@@ -36,11 +36,12 @@ from dpverify.catalogue.values import (
     read_table,
     within,
 )
+from dpverify.errors import CodeFailed, CodeForbidden, SpecError
 from dpverify.processes import Bounds
 from dpverify.search import sanity
 from dpverify.search.certificates import pack
 from dpverify.trusted.language.certificate import PRECISIONS, unpack
-from dpverify.trusted.language.errors import CertificateError, CodeFailed, CodeForbidden, ExprError, SpecError
+from dpverify.trusted.language.errors import CertificateError, ExprError
 from dpverify.trusted.language.expr import (
     ONE,
     ZERO,

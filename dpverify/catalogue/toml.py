@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
+from dpverify.outside import printable, read_regular
 from dpverify.trusted.language.errors import ExprError
 from dpverify.trusted.language.expr import (
     MAX_DIGITS,
     Expr,
     format_expr,
 )
-from dpverify.trusted.language.outside import printable, read_regular
 
 MAX_BYTES: Final = 1 << 20
 MAX_NESTING: Final = 32

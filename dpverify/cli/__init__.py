@@ -28,8 +28,9 @@ from dpverify.cli.output import fault, say, unwritten
 from dpverify.cli.report import report
 from dpverify.cli.schema import schema
 from dpverify.cli.verify import verify
-from dpverify.trusted.language.errors import DpverifyError, SpecError
-from dpverify.trusted.language.outside import show_all
+from dpverify.errors import SpecError
+from dpverify.outside import show_all
+from dpverify.trusted.language.errors import DpverifyError
 from dpverify.version import __version__
 
 INTERRUPTED: Final = 130

@@ -37,9 +37,9 @@ def check(certificates: tuple[Path, ...], against: tuple[str, ...], trust: bool,
     Exit code 1 where a certificate is missing, is another than was meant, or is refused.
     """
     from dpverify.kernel import Rechecked
+    from dpverify.outside import printable
     from dpverify.processes import Ended, in_order, worthwhile
     from dpverify.project.config import read_config
-    from dpverify.trusted.language.outside import printable
 
     config = read_config(Path.cwd())
     bounds = bounds_of(config, claim_timeout)
@@ -69,7 +69,7 @@ def _rechecked(apart: bool, file: Path) -> Rechecked:
     apart: from nothing, so that what it loads does not depend on the files before it.
     """
     from dpverify.kernel import Rechecked, recheck
-    from dpverify.trusted.language.outside import printable
+    from dpverify.outside import printable
     from dpverify.trusted.proof import forget
 
     try:

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from dpverify.cli import output
-from dpverify.trusted.language.errors import CodeFailed, CodeForbidden, DpverifyError, SpecError
+from dpverify.errors import CodeFailed, CodeForbidden, SpecError
+from dpverify.trusted.language.errors import DpverifyError
 
 if TYPE_CHECKING:
     from dpverify.catalogue import Spec, Stated

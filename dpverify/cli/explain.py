@@ -10,8 +10,9 @@ import click
 
 from dpverify.cli.output import say
 from dpverify.cli.settings import codeless
-from dpverify.trusted.language.errors import CertificateError, Rejected, SpecError
-from dpverify.trusted.language.outside import read_regular
+from dpverify.errors import SpecError
+from dpverify.outside import read_regular
+from dpverify.trusted.language.errors import CertificateError, Rejected
 
 
 @click.command()

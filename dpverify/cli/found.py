@@ -15,9 +15,9 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, Final
 
 from dpverify.cli.output import write
+from dpverify.errors import SpecError
+from dpverify.outside import read_regular
 from dpverify.report.page.listed import PAGE, is_page
-from dpverify.trusted.language.errors import SpecError
-from dpverify.trusted.language.outside import read_regular
 
 if TYPE_CHECKING:
     from dpverify.search.verify import Verified

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from dpverify.outside import printable
 from dpverify.processes import Failed
-from dpverify.trusted.language.outside import printable
 
 if TYPE_CHECKING:
     from dpverify.processes import Bounds, Ended

@@ -15,8 +15,8 @@ from dpverify.cli import pdf
 from dpverify.cli.audit import sampling
 from dpverify.cli.output import FORMATS, paint, rendered, say, write
 from dpverify.cli.settings import Settings, configured, judging
+from dpverify.outside import read_regular
 from dpverify.trusted.language.errors import DpverifyError
-from dpverify.trusted.language.outside import read_regular
 
 if TYPE_CHECKING:
     from dpverify.report.page.subject import Run

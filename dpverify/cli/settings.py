@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from dpverify.cli.output import say, watched
+from dpverify.errors import SpecError
 from dpverify.processes import Bounds
-from dpverify.trusted.language.errors import SpecError
 
 if TYPE_CHECKING:
     from dpverify.project.cache import Cache

@@ -18,6 +18,7 @@ from dpverify.pictures.chords import cut, remembered, sketch
 from dpverify.pictures.trade_offs import trade_off
 from dpverify.search import extend_with_curve, losses, plans
 from dpverify.search import plans as building
+from dpverify.search.certificates import record
 from dpverify.search.proposal import Proposal
 from dpverify.trusted.facts.assumptions import SIDES, of_a_bound, of_a_verdict
 from dpverify.trusted.facts.bounds import Bound
@@ -29,7 +30,6 @@ from dpverify.trusted.numbers.balls import constant, exact, precision, rational
 from dpverify.trusted.order.decimals import decimal_bounds
 from dpverify.trusted.parts import neighbours
 from dpverify.trusted.parts.runs import Run, check_adjacencies, merged
-from dpverify.trusted.proof import record
 from dpverify.trusted.rules.composition import (
     gaussian_composition,
     group_privacy,

@@ -27,9 +27,9 @@ from pathlib import Path, PurePath
 from typing import Any, Final
 
 from dpverify.catalogue.toml import Decimal, Fault, Fields, meant, show
+from dpverify.errors import SpecError
+from dpverify.outside import read_regular
 from dpverify.processes import MEMORY, TIMEOUT
-from dpverify.trusted.language.errors import SpecError
-from dpverify.trusted.language.outside import read_regular
 
 FILE: Final = "pyproject.toml"
 VARIABLE: Final = "DPVERIFY_PROFILE"

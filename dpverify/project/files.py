@@ -11,8 +11,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
-from dpverify.trusted.language.errors import ProjectError
-from dpverify.trusted.language.outside import read_regular
+from dpverify.errors import ProjectError
+from dpverify.outside import read_regular
 
 MAX_BYTES: Final = 16 << 20
 """Of a file that lines are added to."""

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from dpverify.catalogue.kinds import STARTERS
 from dpverify.catalogue.kinds.kind import Starter
+from dpverify.errors import ProjectError
 from dpverify.project.files import Action, Planned, planned
 from dpverify.project.render import render
-from dpverify.trusted.language.errors import ProjectError
 
 
 def mechanism_files(folder: Path, name: str, kind: str, *, sampler: bool, force: bool, schema: str = "") -> list[Planned]:

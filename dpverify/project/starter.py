@@ -10,10 +10,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
+from dpverify.errors import ProjectError
 from dpverify.project.config import leads_inside
 from dpverify.project.files import Action, Planned, extended, planned, read
 from dpverify.project.render import render
-from dpverify.trusted.language.errors import ProjectError
 from dpverify.version import __version__
 
 CI_SYSTEMS: Final[Mapping[str, str]] = {"github": ".github/workflows/dpverify.yml", "gitlab": ".gitlab/dpverify.yml"}

@@ -8,10 +8,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from dpverify.errors import SpecError
+from dpverify.outside import read_regular, visible
 from dpverify.report.results import AUDIT_RULES, CLAIM_RULES, RULES, Results
 from dpverify.trusted.language.certificate import MAX_BYTES
-from dpverify.trusted.language.errors import SpecError
-from dpverify.trusted.language.outside import read_regular, visible
 
 SCHEMA: Final = "dpverify-baseline/1"
 NAME: Final = "dpverify-baseline.json"

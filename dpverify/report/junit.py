@@ -8,8 +8,8 @@ from itertools import groupby
 from typing import Final
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
+from dpverify.outside import printable_lines
 from dpverify.report.results import Results, Surprise
-from dpverify.trusted.language.outside import printable_lines
 
 _AUDITS: Final = "audits"
 _COUNTS: Final = ("tests", "failures", "errors", "skipped")

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Final
 
+from dpverify.outside import printable, printable_lines
 from dpverify.report.results import Results, Surprise
-from dpverify.trusted.language.outside import printable, printable_lines
 
 LIMIT: Final = 60_000
 """Characters; a comment holds 65,536."""

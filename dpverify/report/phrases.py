@@ -7,6 +7,7 @@ from shlex import quote
 from typing import Any
 
 from dpverify.report import Entry, ceiling, delta_enclosure, enclosure, exact, short
+from dpverify.report.dyadic import readable
 
 
 def surprise_text(entry: Entry) -> str:
@@ -56,7 +57,7 @@ def common(lower: str, upper: str) -> str:
 
 def witness_text(witness: Mapping[str, Any]) -> str:
     """A witness on one line."""
-    return ", ".join(f"{key} = {plain(value)}" for key, value in witness.items())
+    return ", ".join(f"{key} = {plain(value)}" for key, value in readable(witness).items())
 
 
 def plain(value: Any) -> str:

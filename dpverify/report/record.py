@@ -7,6 +7,7 @@ from typing import Any
 
 from dpverify.report import Entry, ceiling, claimed, delta_enclosure, enclosure, exact, exact_delta, findings
 from dpverify.report.derived import also
+from dpverify.report.dyadic import readable
 from dpverify.report.results import Results
 
 
@@ -41,7 +42,7 @@ def record(entry: Entry) -> dict[str, Any]:
         "as_expected": entry.as_expected,
         "epsilon": {"claimed": claimed(entry.claim.epsilon), "lower": lower, "upper": upper},
         "delta": {"claimed": claimed(entry.claim.delta), "lower": delta_lower, "upper": delta_upper},
-        "witness": judgement.witness if judgement else None,
+        "witness": readable(judgement.witness) if judgement else None,
         "rules": list(judgement.rules) if judgement else [],
         "assumptions": list(judgement.assumptions) if judgement else [],
         "certificate": entry.certificate,

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 
+from dpverify.outside import printable
 from dpverify.report import Entry, findings, short
 from dpverify.report.derived import also
 from dpverify.report.phrases import delta_text, replay, tight_text, witness_text
 from dpverify.report.results import Results
-from dpverify.trusted.language.outside import printable
 
 Paint = Callable[[str, str], str]
 """Colours a text by a verdict; the identity where there is no terminal."""

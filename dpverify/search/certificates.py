@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.language.certificate import SCHEMA, Line
 from dpverify.trusted.language.model import Claim, claim_hash, to_json
 
@@ -35,3 +36,27 @@ def _packed(line: Line, prec: int) -> dict[str, Any]:
 def encode(data: Mapping[str, Any]) -> str:
     """The text of a packed certificate: stable, so that equal certificates are equal files."""
     return json.dumps(data, indent=1, sort_keys=True, ensure_ascii=True, allow_nan=False) + "\n"
+
+
+def lines(facts: Iterable[Fact]) -> list[Fact]:
+    """The facts with all their premises, each after its own."""
+    found: dict[int, Fact] = {}
+
+    def visit(fact: Fact) -> None:
+        if id(fact) not in found:
+            for premise in fact.premises:
+                visit(premise)
+            found[id(fact)] = fact
+
+    for fact in facts:
+        visit(fact)
+    return list(found.values())
+
+
+def record(facts: Iterable[Fact]) -> tuple[Line, ...]:
+    """The facts with all their premises, as the lines of a certificate."""
+    every = lines(facts)
+    number = {id(fact): index for index, fact in enumerate(every)}
+    return tuple(
+        Line(fact.rule, fact.place, fact.parameters, tuple(number[id(premise)] for premise in fact.premises), fact.prec) for fact in every
+    )

@@ -29,7 +29,7 @@ def curve_rules(noise: Noise) -> tuple[str, ...]:
     match noise:
         case Radial():
             one = ("gaussian", "laplace", "line", "radial-caps", "uniform-ball")
-            return *one, "every-shift", "lipschitz-exponent", "gaussian-scale-mixture"
+            return *one, "every-shift", "gaussian-scale-mixture", "lipschitz-exponent"
         case Translation():
             return "gaussian", "laplace", "lattice", "line", "every-shift"
         case Product():

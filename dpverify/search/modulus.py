@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -12,7 +13,7 @@ import numpy as np
 from flint import arb
 
 from dpverify.search import sensitivity
-from dpverify.search.numeric import number, vectorised
+from dpverify.search.numeric import number, vectorised, written
 from dpverify.trusted.language.errors import DpverifyError, ExprError, Undecided
 from dpverify.trusted.language.expr import (
     Add,
@@ -36,8 +37,9 @@ from dpverify.trusted.numbers.balls import constant, exact, precision, rational,
 from dpverify.trusted.numbers.kinks import resolve
 from dpverify.trusted.numbers.periods import step_period
 from dpverify.trusted.order.compare import certainly_le
-from dpverify.trusted.rules.additive import modulus
-from dpverify.trusted.rules.additive.modulus import Line, Period, Side
+from dpverify.trusted.rules.additive import cells, modulus, sides
+from dpverify.trusted.rules.additive.axis import Line, direction
+from dpverify.trusted.rules.additive.sides import Period, Side
 
 STARTS = tuple(Fraction(2) ** k for k in (4, 6, 8, 10, 13, 16, 20, 26, 34, 50, 70, 90, 120, 160, 200, 260, 330))
 MOST_CELLS = 1500
@@ -53,16 +55,6 @@ class NotFound(DpverifyError):
 def bits_for(digits: int) -> int:
     """Working precision for an enclosure to `digits` decimal digits."""
     return int(3.4 * digits) + 80
-
-
-def text(point: Fraction) -> str:
-    """An exact rational as evidence writes it: a fraction, or m*2^e where that is shorter."""
-    n, d = point.numerator, point.denominator
-    if d & (d - 1) or n == 0:
-        return str(point)
-    shift = (n & -n).bit_length() - 1
-    dyadic = f"{n >> shift}*2^{shift - (d.bit_length() - 1)}"
-    return min(str(point), dyadic, key=len) if n.bit_length() < 4000 else dyadic
 
 
 @dataclass(slots=True)
@@ -184,7 +176,7 @@ class _Search:
         fixed = [abs(k) for k in kinks(self.line.h, self.line.name, levels=())]
         start = outward * max([*fixed, Fraction(0)])
         found = Period(start, length, outward)
-        return found if modulus.period_rise(self.line, found) is not None else None
+        return found if sides.period_rise(self.line, found) is not None else None
 
     # covering
 
@@ -197,11 +189,11 @@ class _Search:
                 continue
             end = End("+inf", start)
             try:
-                if modulus.end_direction(line, end) != 1:
+                if sides.end_direction(line, end) != 1:
                     reason = "h = -log(density) does not certainly rise towards infinity"
-                elif not modulus.end_integrable(line, end):
+                elif not sides.end_integrable(line, end):
                     reason = "the density is not certainly integrable at infinity"
-                elif not modulus.end_holds(line, end, bound):
+                elif not sides.end_holds(line, end, bound):
                     reason = "the loss is not certainly below the bound near infinity"
                 else:
                     return end
@@ -223,14 +215,14 @@ class _Search:
                 continue
             end = End("right" if line.half else "-inf", start)
             try:
-                sign = modulus.end_direction(line, end)
+                sign = sides.end_direction(line, end)
                 if sign == 0 or (not line.half and sign > 0):
                     reason = f"h = -log(density) is not certainly monotone near {'0' if line.half else 'minus infinity'}"
-                elif not modulus.end_integrable(line, end):
+                elif not sides.end_integrable(line, end):
                     reason = f"the density is not certainly integrable near {'0' if line.half else 'minus infinity'}"
-                elif line.half and not modulus.start_holds(line, end, bound, 1):
+                elif line.half and not sides.start_holds(line, end, bound, 1):
                     reason = "the loss is not certainly below the bound near 0"
-                elif not line.half and not modulus.end_holds(line, end, bound):
+                elif not line.half and not sides.end_holds(line, end, bound):
                     reason = "the loss is not certainly below the bound near minus infinity"
                 else:
                     return end
@@ -298,7 +290,7 @@ class _Search:
         while stack:
             a, b = stack.pop()
             self._count()
-            sign = modulus.direction(self.line, a, b, flat)
+            sign = direction(self.line, a, b, flat)
             if sign:
                 yield a, "up" if sign > 0 else "down"
             elif b - a < radius:
@@ -310,7 +302,7 @@ class _Search:
     def cover(self, sign: int, first: Fraction, last: Fraction, bound: Expr) -> dict[str, Any]:
         """Cells on [first, last] on which the rule accepts the bound."""
         line = self.line
-        result: list[list[str | None]] = []
+        result: list[list[str]] = []
         cuts = [first, *sorted({*self.cuts(first, last), *(t for t in self.tangents[sign] if first < t < last)}), last]
         for lower, upper in itertools.pairwise(cuts):
             stack = [(lower, upper)]
@@ -319,24 +311,34 @@ class _Search:
                 self._count()
                 tangent = next((t for t in self.tangents[sign] if a <= t <= b), None)
                 middle = (a + b) / 2 if tangent is None else tangent
-                try:
-                    held = modulus.cell_holds(line, a, b, bound, middle, sign)
-                except Undecided:
-                    held = False
-                if held:
-                    result.append([text(a), None if tangent is None else text(tangent)])
+                way = _way(cells.Cell(line, a, b, sign, bound, middle))
+                if way is not None:
+                    result.append([written(a), way] if tangent is None or way not in _ABOUT else [written(a), way, written(tangent)])
                     continue
                 if b - a < Fraction(1, 2**200) * max(abs(a), Fraction(1, 2**60)):
                     where = f"the loss near {float(a):.6g}"
                     raise NotFound(f"{where} is too close to the bound to be certain; a rule for exact suprema would help.")
                 split = _middle(a, b)
                 stack += [(split, b), (a, split)]
-        return {"cells": result, "stop": text(last)}
+        return {"cells": result, "stop": written(last)}
 
     def _count(self) -> None:
         self.cells += 1
         if self.cells > MOST_CELLS:
             raise NotFound(f"more than {MOST_CELLS} cells would be needed; the density is too rough for this search.")
+
+
+_ABOUT = ("mean", "taylor")
+"""The ways that look at a point of the cell."""
+
+
+def _way(cell: cells.Cell) -> str | None:
+    """The first way in which the bound is certain on a cell."""
+    for name, holds in cells.WAYS.items():
+        with suppress(Undecided):
+            if holds(cell):
+                return name
+    return None
 
 
 def _middle(a: Fraction, b: Fraction) -> Fraction:
@@ -471,7 +473,7 @@ def _evidence(search: _Search) -> dict[str, Any]:
     evidence: dict[str, Any] = {
         "bound": format_expr(bound),
         "far": _side_text(far),
-        "pieces": [[text(cut), kind] for cut, kind in pieces],
+        "pieces": [[written(cut), kind] for cut, kind in pieces],
     }
     begins = first
     if near is not None:
@@ -485,7 +487,7 @@ def _evidence(search: _Search) -> dict[str, Any]:
 
 
 def _side_text(side: Side) -> Any:
-    return {"start": text(side.start), "period": text(side.length)} if isinstance(side, Period) else text(side.start)
+    return {"start": written(side.start), "period": written(side.length)} if isinstance(side, Period) else written(side.start)
 
 
 def _floor_dyadic(x: Fraction) -> Fraction:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from fractions import Fraction
 from functools import cache, partial
 from importlib import import_module
 from typing import Any, Final
@@ -12,6 +13,16 @@ import numpy as np
 from dpverify.trusted.language.expr import Add, Call, Expr, Mul, Num, Pow, Sym
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
+
+
+def written(point: Fraction) -> str:
+    """An exact rational as evidence writes it: a fraction, or m*2^e where that is shorter."""
+    n, d = point.numerator, point.denominator
+    if d & (d - 1) or n == 0:
+        return str(point)
+    shift = (n & -n).bit_length() - 1
+    dyadic = f"{n >> shift}*2^{shift - (d.bit_length() - 1)}"
+    return min(str(point), dyadic, key=len) if n.bit_length() < 4000 else dyadic
 
 
 def vectorised(expr: Expr, *names: str) -> Callable[..., Array]:

@@ -31,6 +31,7 @@ from dpverify.trusted.order.queries import differences
 from dpverify.trusted.order.sensitivity import sensitivity_bounds
 from dpverify.trusted.parts.parameters import fixed
 from dpverify.trusted.rules.additive import point_witness as rule
+from dpverify.trusted.rules.additive.points import Points
 
 _FINE = np.logspace(-4, 4, 1201)
 _POWERS = (*range(-100, -8, 4), *range(-8, 25), *range(28, 101, 4))
@@ -357,7 +358,7 @@ def _heights(loss: Loss, at: Any) -> Any:
 
 def _vanishes(noise: Additive, a: Expr, b: Expr, radius: Fraction) -> bool:
     try:
-        rule.certify(noise, rule.Points((a,), (b,)), radius, INFINITE)
+        rule.certify(noise, Points((a,), (b,)), radius, INFINITE)
     except DpverifyError:
         return False
     return True
@@ -372,7 +373,7 @@ def evidence(claim: Claim, a: list[Expr], b: list[Expr], digits: int, target: Ex
     assert isinstance(noise, Radial | Translation | Product)
     bits = _bits(a, b, digits)
     with precision(bits):
-        found = _neighbourhood(noise, rule.Points(tuple(a), tuple(b)), digits)
+        found = _neighbourhood(noise, Points(tuple(a), tuple(b)), digits)
         if found is None:
             return None
         points, radius, least = found
@@ -392,7 +393,7 @@ def evidence(claim: Claim, a: list[Expr], b: list[Expr], digits: int, target: Ex
     return result
 
 
-def _neighbourhood(noise: Additive, points: rule.Points, digits: int) -> tuple[rule.Points, Fraction, arb] | None:
+def _neighbourhood(noise: Additive, points: Points, digits: int) -> tuple[Points, Fraction, arb] | None:
     """The points, moved off a pole or the centre where that is needed, a radius, and the least loss within it."""
     if isinstance(noise, Translation) and noise.integers:
         least = _least(noise, points, Fraction(0))
@@ -401,7 +402,7 @@ def _neighbourhood(noise: Additive, points: rule.Points, digits: int) -> tuple[r
     for k in range(16, 40 * digits + 400, 32):
         radius = Fraction(1, 2**k)
         for step in (0, 2 * radius, -2 * radius):  # beside a jump, or the edge of a half line, not on it
-            moved = rule.Points(tuple(add(x, num(step)) for x in points.a), tuple(add(x, num(step)) for x in points.b))
+            moved = Points(tuple(add(x, num(step)) for x in points.a), tuple(add(x, num(step)) for x in points.b))
             least = _least(noise, moved, radius)
             if least is not None and centre is not None and centre - least <= abs(centre) * slack:
                 return moved, radius, least
@@ -420,7 +421,7 @@ def _bits(a: list[Expr], b: list[Expr], digits: int) -> int:
     return min(16_384, int(128 + 8 * digits + 3 * max(widest, spread)))
 
 
-def _least(noise: Additive, points: rule.Points, radius: Fraction) -> arb | None:
+def _least(noise: Additive, points: Points, radius: Fraction) -> arb | None:
     """The least loss on the neighbourhood, or None where it is not finite."""
     h, total = neg_log(noise.profile if isinstance(noise, Radial) else noise.density), arb(0)
     try:
@@ -432,7 +433,7 @@ def _least(noise: Additive, points: rule.Points, radius: Fraction) -> arb | None
     return total.lower() if total.is_finite() else None
 
 
-def _event(noise: Additive, points: rule.Points, target: arb, least: Fraction) -> Fraction:
+def _event(noise: Additive, points: Points, target: arb, least: Fraction) -> Fraction:
     """A simple radius on which the loss stays well above the target and loses at most 1/4; `least` where none larger does."""
     centre = _least(noise, points, Fraction(0))
     if centre is not None:

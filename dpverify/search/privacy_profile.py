@@ -11,7 +11,7 @@ from statistics import NormalDist
 
 from flint import arb
 
-from dpverify.search import asymptotics, basic_composition, combination, every_shift, kernel_pair, losses, stated_guarantee
+from dpverify.search import asymptotics, basic_composition, combination, every_shift, hints, kernel_pair, losses, stated_guarantee
 from dpverify.search import plans as building
 from dpverify.search.combination import shared
 from dpverify.search.kinds import curve_rules
@@ -50,14 +50,7 @@ from dpverify.trusted.rules.composition import (
     sampling_without_replacement,
 )
 from dpverify.trusted.rules.composition import privacy_profile as rule
-from dpverify.trusted.rules.curves import (
-    elliptical_process,
-    finite,
-    gaussian,
-    line,
-    scale_mixture,
-    spherical_caps,
-)
+from dpverify.trusted.rules.curves import elliptical_process, finite, gauge, gaussian, lattice, line, scale_mixture, spherical_caps
 from dpverify.trusted.rules.curves import every_shift as shifts
 from dpverify.trusted.rules.guarantees import pure_guarantee
 
@@ -70,6 +63,14 @@ _NO_LOG = 1e9
 _GUARD_BITS = 36
 _GRID_DIGITS = range(3, 9)
 """A grid has a fifth of the digits that are asked for: its length doubles with every three tenths of a digit."""
+_TOLD: dict[str, Callable[[Run], Plan]] = {
+    line.NAME: lambda run: hints.on_line(run.part.mechanism, reach(run)),
+    lattice.NAME: lambda run: hints.on_integers(run.part.mechanism),
+    spherical_caps.NAME: lambda run: hints.along_axis(run.part.mechanism, reach(run)),
+    product.NAME: lambda run: hints.of_product(run.part.mechanism, reach(run)),
+    gauge.NAME: lambda run: hints.of_gauge(run.part.mechanism, reach(run), run.part.query is None),
+}
+"""What rules are told beside the noise."""
 _MOST_EVALUATED = 6000
 _EVALUATED = {
     spherical_caps.NAME: 128,
@@ -430,10 +431,13 @@ def _leaf_plans(run: Run, target: Target) -> Iterator[Plan]:
         for name in curve_rules(noise):
             if name == shifts.NAME:
                 yield from _at_every_shift(run, target)
-            elif isinstance(noise, Radial | Product) and name in ("lipschitz-exponent", "independent-coordinates"):
-                yield {"rule": name, **asymptotics.evidence(noise)}
-            else:
-                yield {"rule": name}
+                continue
+            told: Plan = {}
+            with suppress(DpverifyError):  # what it would be told is not found: it may do without
+                told = _TOLD[name](run) if name in _TOLD else {}
+            if isinstance(noise, Radial | Product) and name in (gauge.NAME, product.NAME):
+                told = told | asymptotics.evidence(noise)
+            yield {"rule": name, **told}
 
 
 def _at_every_shift(run: Run, target: Target) -> Iterator[Plan]:

@@ -17,6 +17,7 @@ from dpverify.trusted.numbers.jets import jet
 from dpverify.trusted.numbers.kinks import resolve
 from dpverify.trusted.numbers.pieces import breaks
 from dpverify.trusted.rules.additive import product_lipschitz as rule
+from dpverify.trusted.rules.additive import slopes
 
 BITS: Final = 96
 STARTS: Final = tuple(Fraction(2) ** k for k in (4, 5, 6, 8, 10, 12, 16, 20))
@@ -75,7 +76,7 @@ def _evidence(h: Expr, slope: Expr, claim: Claim) -> dict[str, Any] | None:
     cuts = [-start]
     while pending:
         low, high = pending.pop()
-        if rule.cell_within(h, slope, low, high):
+        if slopes.cell_within(h, "z", slope, low, high):
             cuts.append(high)
         elif len(cuts) + len(pending) > MOST_CELLS or high - low < Fraction(1, 2**30):
             return None
@@ -87,7 +88,7 @@ def _evidence(h: Expr, slope: Expr, claim: Claim) -> dict[str, Any] | None:
 
 def _ends_within(h: Expr, slope: Expr, start: Fraction) -> bool:
     try:
-        return rule.end_within(h, slope, End("-inf", start)) and rule.end_within(h, slope, End("+inf", start))
+        return all(slopes.end_within(h, "z", slope, End(side, start)) for side in ("-inf", "+inf"))
     except DpverifyError:
         return False
 

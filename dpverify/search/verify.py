@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from dpverify.search import extend_with_curve, propose
-from dpverify.search.certificates import pack
+from dpverify.search.certificates import lines, pack, record
 from dpverify.trusted import kernel
 from dpverify.trusted.facts.bounds import Bound, Infinite
 from dpverify.trusted.facts.fact import Fact
@@ -19,7 +19,7 @@ from dpverify.trusted.language.certificate import Line
 from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
 from dpverify.trusted.language.expr import ZERO
 from dpverify.trusted.language.model import Claim, Leaf, claim_hash, from_json, to_json
-from dpverify.trusted.proof import Proof, as_bounds, lines, record
+from dpverify.trusted.proof import Proof, as_bounds
 
 _ASIDE_DIGITS: Final = 9
 """Digits of what was not asked for."""

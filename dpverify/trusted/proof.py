@@ -12,7 +12,6 @@ from flint import ctx
 
 from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.facts.fact import Fact, Says, unasked
-from dpverify.trusted.language.certificate import Line
 from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected, Undecided
 from dpverify.trusted.language.loading import asked_for, load, note
 from dpverify.trusted.language.model import Claim
@@ -152,27 +151,3 @@ def _asked(name: str, about: Run | Claim, parameters: Mapping[str, Any], premise
         )
     says: Says = (found,) if isinstance(found, Bound) else found
     return says
-
-
-def lines(facts: Iterable[Fact]) -> list[Fact]:
-    """The facts with all their premises, each after its own."""
-    found: dict[int, Fact] = {}
-
-    def visit(fact: Fact) -> None:
-        if id(fact) not in found:
-            for premise in fact.premises:
-                visit(premise)
-            found[id(fact)] = fact
-
-    for fact in facts:
-        visit(fact)
-    return list(found.values())
-
-
-def record(facts: Iterable[Fact]) -> tuple[Line, ...]:
-    """The facts with all their premises, as the lines of a certificate."""
-    every = lines(facts)
-    number = {id(fact): index for index, fact in enumerate(every)}
-    return tuple(
-        Line(fact.rule, fact.place, fact.parameters, tuple(number[id(premise)] for premise in fact.premises), fact.prec) for fact in every
-    )

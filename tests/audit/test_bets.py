@@ -11,7 +11,7 @@ from scipy.optimize import linprog
 from dpverify.audits.bets import mixture
 from dpverify.audits.bounds import kl_to_claim
 from dpverify.audits.partition import CurvePoint
-from dpverify.trusted.language.errors import AuditError
+from dpverify.errors import AuditError
 
 PURE = [CurvePoint(1.0)]
 CURVES = {

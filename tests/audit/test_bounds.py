@@ -10,7 +10,7 @@ from scipy.special import betaincinv
 from dpverify.audits.bets import mixture
 from dpverify.audits.bounds import detectable_epsilon, epsilon_anytime, epsilon_lower_bound, kl_to_claim
 from dpverify.audits.partition import CurvePoint
-from dpverify.trusted.language.errors import AuditError
+from dpverify.errors import AuditError
 
 
 @pytest.mark.parametrize(("n_p", "n_q"), [(11, 11), (4, 16)])

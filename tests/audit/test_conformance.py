@@ -16,7 +16,7 @@ from dpverify.audits.conformance import Conformance, Ties, conformance, ties
 from dpverify.audits.declared import Declared, declared
 from dpverify.audits.outputs import Outputs
 from dpverify.catalogue import read_spec, resolve
-from dpverify.trusted.language.errors import AuditError
+from dpverify.errors import AuditError
 
 Array = np.ndarray[Any, Any]
 NEED = np.log(1 / (0.1 * 1e-3))  # conformance has about a tenth of the capital of an audit at 99.9 %

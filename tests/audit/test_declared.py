@@ -15,7 +15,7 @@ from dpverify.audits.declared import Intervals, declared, gauge, quadrature, ste
 from dpverify.audits.declared.curves import quadrature_curve, radial_curve
 from dpverify.audits.declared.laws import averaged
 from dpverify.audits.outputs import Outputs
-from dpverify.trusted.language.errors import AuditError
+from dpverify.errors import AuditError
 from dpverify.trusted.language.expr import num, parse
 from dpverify.trusted.language.model import (
     L1,

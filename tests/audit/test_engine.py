@@ -21,7 +21,7 @@ from dpverify import processes
 from dpverify.audits import engine, learn
 from dpverify.audits.engine import MAX_BLOCK, SEGMENTS, BlockResult, Checkpoint, Engine, Job, block_size, run_block
 from dpverify.audits.target import Target
-from dpverify.trusted.language.errors import AuditError, SamplerError
+from dpverify.errors import AuditError, SamplerError
 
 forked = pytest.mark.skipif(not hasattr(os, "fork"), reason="samplers made here reach workers by a fork")
 

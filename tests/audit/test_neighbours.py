@@ -5,7 +5,7 @@ import pytest
 from hypothesis import strategies as st
 
 from dpverify.audits.neighbours import strategy_pairs, usual_patterns
-from dpverify.trusted.language.errors import AuditError
+from dpverify.errors import AuditError
 
 
 @pytest.mark.parametrize("step", [1.0, 0.25, 3.0])

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from dpverify.audits import audit, audit_query
 from dpverify.audits.partition import CurvePoint
 from dpverify.audits.plan import make_plan, number_up
-from dpverify.trusted.language.errors import AuditError
+from dpverify.errors import AuditError
 from dpverify.trusted.language.expr import Num, parse
 from dpverify.trusted.language.model import Claim, Domain, Norm, Query, Radial, Sampled, Table, Translation
 

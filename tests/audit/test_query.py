@@ -7,7 +7,7 @@ import pytest
 from hypothesis import strategies as st
 
 from dpverify.audits.query import search_sensitivity
-from dpverify.trusted.language.errors import AuditError
+from dpverify.errors import AuditError
 
 
 def largest(v):

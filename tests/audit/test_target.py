@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from dpverify.audits.target import Target, load, prepare, show
-from dpverify.trusted.language.errors import AuditError, SamplerError
+from dpverify.errors import AuditError, SamplerError
 
 
 def rng():

@@ -240,12 +240,6 @@ def test_scores_and_points_are_held_to_the_sensitivity():
     assert near < far
 
 
-def test_the_event_has_the_divergence():
-    shown = finite.curve(table(("1/2", "1/3", "1/6"), ("1/8", "3/8", "1/2"))).upper.event(arb(fmpq(1, 2)))
-    assert shown["pair"] in ("inputs 0 and 1", "inputs 1 and 0")
-    assert shown == {"pair": "inputs 0 and 1", "event": "outputs {0}", "P": "0.500000000000", "Q": "0.125000000000"}
-
-
 def test_thousands_of_evaluations_are_cheap():
     profile = finite.curve(scores(random_scores(12, 50, 5), "1/3")).upper.forward
     start = perf_counter()

@@ -177,14 +177,6 @@ def test_a_query_bounds_independent_coordinates_by_the_difference_it_has():
     assert spread.overlaps(gaussian.profile(parse("1/2"))(arb(1)))
 
 
-def test_the_event_has_the_divergence():
-    pair = gaussian.curve(radial("exp(-r**2/2)"), stated("3/2")).upper
-    shown = pair.event(arb(1))
-    p, q = (arb(shown[name].strip("[]").split(",")[0]) for name in "PQ")
-    assert abs(p - arb(1).exp() * q - pair.forward(arb(1))) < arb("1e-10")
-    assert "3/2" in shown["pair"]
-
-
 def test_random_points_lie_on_the_curve_of_the_reference():
     random = Random(5)
     for _ in range(6):

@@ -197,14 +197,6 @@ def test_in_another_norm_copies_are_bounded_on_both_sides_of_an_even_split():
     assert curve.lower.forward(arb("1/2")) < arb(mp.nstr(split, 20)) < curve.upper.forward(arb("1/2"))
 
 
-def test_the_event_has_the_divergence_and_past_the_end_there_is_none():
-    pair = laplace.curve(line("exp(-abs(z)/2)"), stated("3")).upper
-    shown = pair.event(arb(1))
-    p, q = (arb(shown[name].strip("[]").split(",")[0]) for name in "PQ")
-    assert abs(p - arb(1).exp() * q - pair.forward(arb(1))) < arb("1e-10")
-    assert pair.event(arb(2))["event"] == "none"
-
-
 def test_thousands_of_evaluations_are_cheap():
     profile = laplace.profile(parse("2"))
     start = perf_counter()

@@ -9,12 +9,14 @@ import pytest
 from flint import arb
 
 from dpverify.search.verify import verify
+from dpverify.trusted.facts.event import probabilities
 from dpverify.trusted.language.errors import Rejected, Undecided
 from dpverify.trusted.language.expr import ONE, ZERO, Num, num, parse
 from dpverify.trusted.language.model import L2, Claim, Compose, Group, Lipschitz, Part, PostProcess, Radial, Staircase, Translation
 from dpverify.trusted.numbers.balls import precision
 from dpverify.trusted.order.geometry import Sensitivity
-from dpverify.trusted.rules.curves.lattice import curve, whole
+from dpverify.trusted.rules.curves.lattice import whole
+from tests.told import lattice as curve
 
 MP = mpmath.mp.clone()
 MP.dps = 60
@@ -138,9 +140,12 @@ def test_wide_epsilons_are_enclosed():
 def test_the_event_has_the_probabilities_of_the_profile():
     point, _ = eps("0.3")
     pair = curve(LAWS["laplace"][0], Sensitivity(num(2), num(2))).upper
-    event = pair.event(point)
-    assert event["event"] == "{y : y - q(x) <= 0}"
-    assert (arb(event["P"]) - point.exp() * arb(event["Q"])).overlaps(pair.forward(point))
+    with precision(160):
+        p, q = probabilities(pair.forward, pair.forward, point)
+    decay = MP.exp(-MP.mpf(1) / 2)
+    half = MP.mpf(1) / 2 * (1 + (1 - decay) / (1 + decay))  # S = {n <= 0}, q is p moved by 2
+    for ball, number in ((p, half), (q, (1 - half) * decay)):
+        assert abs(MP.mpf(ball.mid().str(30, radius=False)) - number) < MP.mpf(10) ** -12
 
 
 def test_shifts_are_whole():

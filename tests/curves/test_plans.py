@@ -4,12 +4,13 @@ import pytest
 from flint import arb
 
 from dpverify.search import plans
+from dpverify.search.certificates import record
 from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected
 from dpverify.trusted.language.expr import num, parse
 from dpverify.trusted.language.model import L1, L2, Compose, Group, Lipschitz, Parallel, Part, PostProcess, Radial, Subsample
 from dpverify.trusted.numbers.balls import precision, rational
 from dpverify.trusted.parts.runs import Run
-from dpverify.trusted.proof import Proof, record
+from dpverify.trusted.proof import Proof
 from dpverify.trusted.rules.composition import group_privacy
 
 HALF = parse("1/2")

@@ -12,7 +12,7 @@ from dpverify.trusted.language.errors import Rejected, Undecided
 from dpverify.trusted.language.expr import ONE, num, parse
 from dpverify.trusted.language.model import L1, L2, LINF, Norm, Product, Radial
 from dpverify.trusted.order.geometry import Sensitivity
-from dpverify.trusted.rules.composition.product import curve
+from tests.told import product as curve
 
 UNIT = Sensitivity(ONE, ONE)
 LOGISTIC = "exp(-z)/(1 + exp(-z))**2"

@@ -7,10 +7,11 @@ import pytest
 
 from dpverify import declare
 from dpverify.catalogue import read_spec
+from dpverify.errors import SpecError
 from dpverify.search import mixtures
 from dpverify.search.verify import verify
 from dpverify.trusted import kernel
-from dpverify.trusted.language.errors import DpverifyError, Rejected, SpecError
+from dpverify.trusted.language.errors import DpverifyError, Rejected
 from dpverify.trusted.language.expr import num, parse
 from dpverify.trusted.language.model import L1, L2, Claim, Domain, Mixture
 from dpverify.trusted.order.geometry import Sensitivity

@@ -9,10 +9,11 @@ from flint import arb
 from dpverify.trusted.language.errors import Rejected, Undecided
 from dpverify.trusted.language.expr import ONE, num, parse
 from dpverify.trusted.language.model import L1, L2, LINF, Mixture, Norm, Product, Radial, Translation
-from dpverify.trusted.numbers.balls import precision, rational
+from dpverify.trusted.numbers.balls import constant, precision, rational
 from dpverify.trusted.order.geometry import Sensitivity
-from dpverify.trusted.rules.curves import scale_mixture
-from dpverify.trusted.rules.curves.scale_mixture import Law, curve, mixing_of, observed, theorem5
+from dpverify.trusted.rules.additive.cameron_martin import theorem5
+from dpverify.trusted.rules.curves.mixing import Law, mixing_of
+from dpverify.trusted.rules.curves.scale_mixture import curve, observed
 
 UNIT = Sensitivity(ONE, ONE)
 
@@ -110,34 +111,6 @@ def test_the_dimension_does_not_matter_to_who_sees_the_variance():
     with precision(64):
         low, high = (curve(radial(f"(1 + r**2/5)**(-{c})", d), UNIT).upper.forward(arb(1)) for c, d in (("3", 1), ("13", 21)))
         assert abs(low - high) < arb(2) ** -50
-
-
-def test_the_event_has_the_profile_as_its_excess():
-    pair = curve(T3, UNIT).upper
-    event = pair.event(arb(1))
-    assert set(event) == {"pair", "event", "P", "Q"}
-    p, q = (arb(event[key].strip("[]").split(",")[0]) for key in ("P", "Q"))
-    assert abs(p - arb(1).exp() * q - pair.forward(arb(1))) < arb("1e-10")
-
-
-@pytest.mark.parametrize("epsilon", [20, 120])
-def test_the_probabilities_of_the_event_are_known_to_twelve_digits_however_small(epsilon):
-    # exponential noise in the plane: V is gamma of shape 3/2 and rate 1/2, its reciprocal square root integrated by hand
-    with precision(64):
-        event = curve(radial("exp(-r)", 2), UNIT).upper.event(arb(epsilon))
-
-    def expected(sign):
-        def weighed(v):
-            mu = 1 / mpmath.sqrt(v)
-            return mpmath.sqrt(v) * mpmath.exp(-v / 2) * mpmath.ncdf(sign * mu / 2 - epsilon / mu) / (mpmath.gamma(1.5) * 2**1.5)
-
-        with mpmath.workdps(40):
-            return mpmath.quad(weighed, [0, *(mpmath.mpf(10) ** (mpmath.mpf(k) / 20) for k in range(-120, 60))], maxdegree=5)
-
-    for key, sign in (("P", 1), ("Q", -1)):
-        low, high = (mpmath.mpf(end) for end in (event[key].strip("[]").split(", ") * 2)[:2])
-        assert low * (1 - mpmath.mpf("1e-14")) <= expected(sign) <= high * (1 + mpmath.mpf("1e-14"))
-        assert high - low <= low * mpmath.mpf("1e-10")
 
 
 # -- laws ----------------------------------------------------------------------------------------
@@ -242,18 +215,8 @@ def test_the_mean_of_gaussian_profiles_is_below_theorem_5_at_its_own_scale(epsil
     law, e, d = Law(parse("v**(-7/2)*exp(-5/(2*v))")), parse(epsilon), parse(delta)
     shift = parse(f"({epsilon})/sqrt(2*log(2/({delta})))")
     with precision(64):
-        found = observed(law, shift).forward(scale_mixture.constant(e))
+        found = observed(law, shift).forward(constant(e))
         assert found < theorem5(law, shift, e, d).min(arb(1))
-
-
-def test_both_numbers_side_by_side():
-    """Exponential V at scale 10: Theorem 5 gives 2/(1 + log(2/delta)), the mean of Gaussian profiles far less."""
-    noise = radial("besselk(0, sqrt(2)*r)", 2, scale="10")
-    stated, sharp = scale_mixture.side_by_side(noise, UNIT, ONE, parse("1/1000"))
-    assert stated.overlaps(2 / (1 + arb(2000).log()))
-    assert 0 < sharp < stated / 40
-    with pytest.raises(Rejected, match="the scale"):
-        scale_mixture.side_by_side(radial("besselk(0, sqrt(2)*r)", 2), UNIT, ONE, parse("1/1000"))
 
 
 @pytest.mark.parametrize(

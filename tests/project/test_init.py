@@ -11,9 +11,9 @@ import yaml
 from click.testing import CliRunner
 
 from dpverify import cli
+from dpverify.errors import ProjectError
 from dpverify.project import files as scaffold_files
 from dpverify.project.files import Action, Planned, carry_out
-from dpverify.trusted.language.errors import ProjectError
 from tests.steps import GH, Runner
 
 MADE = {

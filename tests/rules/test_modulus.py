@@ -14,7 +14,7 @@ from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.model import L1, L2, LINF, Claim, Domain, Product, Query, Radial, Translation
 from dpverify.trusted.numbers.balls import constant, precision, rational
 from dpverify.trusted.order.compare import certainly_equal, certainly_le, certainly_lt
-from dpverify.trusted.rules.additive import modulus
+from dpverify.trusted.rules.additive import cells, modulus
 from tests.reference import MP, by_mpmath, holds, to_mpf
 
 F = Fraction
@@ -239,16 +239,31 @@ def test_cells_have_to_reach_both_ends(key):
 
 
 def test_a_cell_that_is_too_wide_is_rejected():
-    refused("student", lambda data: data["rise"].__setitem__("cells", [["0", None]]), "split the cell")
+    refused("student", lambda data: data["rise"].__setitem__("cells", [["0", "range"]]), "split the cell")
 
 
 def test_a_tangent_point_outside_its_cell_is_rejected():
     def move(data):
         for cell in data["rise"]["cells"]:
-            if cell[1] is not None:
-                cell[1] = "63"
+            cell[2:] = ["63"]
 
     refused("student", move, "outside its cell")
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_a_way_that_does_not_show_the_bound_is_rejected_on_every_cell(name):
+    """A cell is accepted in one of the ways that show it, and in no other: some way fails on some cell of each sample."""
+    data, failed = EVIDENCE[name], 0
+    for way in cells.WAYS:
+        forged = copy.deepcopy(data)
+        for key in {"rise", "fall"} & forged.keys():
+            for cell in forged[key]["cells"]:
+                cell[1:] = [way]
+        try:
+            check(SAMPLES[name], forged)
+        except Rejected:
+            failed += 1
+    assert failed >= len(cells.WAYS) // 2
 
 
 def test_cells_have_to_go_forward():
@@ -295,7 +310,7 @@ def test_a_jump_against_the_direction_is_rejected():
     # h = 2 r - floor(r) on [0, 3) rises between the jumps and falls at each
     claim = radial("exp(-2*r + floor(min(r, 3)))", 1, "1/10")
     pieces = [[cut, "up"] for cut in ("0", "1", "2", "3")]
-    cells = {"cells": [[cut, None] for cut in ("0", "9/10", "1", "19/10", "2", "29/10", "3")], "stop": "64"}
+    cells = {"cells": [[cut, "slope"] for cut in ("0", "9/10", "1", "19/10", "2", "29/10", "3")], "stop": "64"}
     data = {"bound": "1/5", "far": "64", "pieces": pieces, "rise": cells, "fall": cells}
     with pytest.raises(Rejected, match="jump here against the direction"):
         check(claim, data)
@@ -324,7 +339,7 @@ def test_a_wrong_period_is_rejected(period):
 def test_a_period_without_a_rise_or_outside_the_line_is_rejected():
     flat = radial("exp(floor(r) - r)")  # h = r - floor(r) repeats exactly: no mass is finite
     pieces = [["0", "up"], ["1", "up"]]
-    cells = {"cells": [["0", None], ["1", None]], "stop": "2"}
+    cells = {"cells": [["0", "slope"], ["1", "slope"]], "stop": "2"}
     data = {"bound": "1", "far": {"start": "0", "period": "1"}, "pieces": pieces, "rise": cells, "fall": cells}
     with pytest.raises(Rejected, match="positive rise"):
         check(flat, data)
@@ -380,7 +395,8 @@ def test_a_sensitivity_is_derived_from_a_query():
 @pytest.mark.parametrize(
     "change",
     [{"bound": "x"}, {"bound": "1/"}, {"far": "x"}, {"far": None}, {"far": {"start": "16"}}, {"pieces": "up"}, {"pieces": [["0"]]},
-     {"rise": {}}, {"rise": {"cells": [["0", "x"]], "stop": "64"}}, {"rise": {"cells": [], "stop": "64"}}, {"far": "1/0"}, {"near": "abc"}],
+     {"rise": {}}, {"rise": {"cells": [["0", "x"]], "stop": "64"}}, {"rise": {"cells": [["0"]], "stop": "64"}},
+     {"rise": {"cells": [["0", "mean", "y"]], "stop": "64"}}, {"rise": {"cells": [], "stop": "64"}}, {"far": "1/0"}, {"near": "abc"}],
 )  # fmt: skip
 def test_evidence_of_another_form_is_rejected(change):
     with pytest.raises((CertificateError, Rejected)):

@@ -6,9 +6,10 @@ import mpmath
 import pytest
 
 from dpverify.catalogue import read_spec
+from dpverify.errors import SpecError
 from dpverify.search import normaliser as search
 from dpverify.search.verify import verify
-from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected, SpecError
+from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected
 from dpverify.trusted.language.expr import num, parse
 from dpverify.trusted.language.model import Claim, Kernel
 from dpverify.trusted.numbers.balls import precision

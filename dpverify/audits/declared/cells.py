@@ -13,8 +13,8 @@ from scipy import special
 from dpverify.audits.declared.base import Array, Function
 from dpverify.audits.outputs import Outputs
 from dpverify.audits.partition import Codes, CurvePoint
+from dpverify.errors import AuditError
 from dpverify.search.numeric import number
-from dpverify.trusted.language.errors import AuditError
 from dpverify.trusted.language.model import Claim
 
 SCALES: Final = (0.9, 0.5, 0.8, 1.0)

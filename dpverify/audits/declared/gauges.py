@@ -8,8 +8,8 @@ import numpy as np
 from scipy.spatial import ConvexHull, QhullError
 
 from dpverify.audits.declared.base import Array
+from dpverify.errors import AuditError
 from dpverify.search.numeric import number
-from dpverify.trusted.language.errors import AuditError
 from dpverify.trusted.language.model import Claim, Norm
 from dpverify.trusted.order.queries import differences
 

@@ -13,9 +13,10 @@ from scipy import special
 from scipy.interpolate import CubicSpline
 
 from dpverify.audits.declared.base import Array, Function
+from dpverify.errors import AuditError
 from dpverify.search.mixtures import scale_of
 from dpverify.search.numeric import number, vectorised
-from dpverify.trusted.language.errors import AuditError, DpverifyError
+from dpverify.trusted.language.errors import DpverifyError
 from dpverify.trusted.language.expr import Expr
 from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.model import Mixture

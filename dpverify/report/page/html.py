@@ -10,8 +10,8 @@ from typing import Any, Final
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from dpverify.outside import visible
 from dpverify.report.page.blocks import Badge, Block
-from dpverify.trusted.language.outside import visible
 from dpverify.version import __version__
 
 WIDE: Final = 24

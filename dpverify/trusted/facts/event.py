@@ -62,4 +62,4 @@ def _interval(ball: arb) -> str:
     if not ball.is_finite():
         raise Undecided("the probabilities of the event have no finite enclosure.")
     low, high = _decimal(ball)
-    return f"in [{low}, {high}]" if low != high else low
+    return f"[{low}, {high}]" if low != high else low

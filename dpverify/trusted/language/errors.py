@@ -1,21 +1,6 @@
-"""The exception tree.
-
-DpverifyError
-├── ExprError          an expression that cannot be read or makes no sense
-├── SpecError          a claim file or declaration with faults; lists all of them
-├── CertificateError   a certificate that is damaged, of another version, or bound to another claim
-├── Rejected           a rule that does not accept its evidence: which rule, where, why
-├── Undecided          an enclosure too wide to answer: not a fault, a reason for UNKNOWN
-├── AuditError         an audit that cannot be set up as asked
-├── ProjectError       files of somebody's project that cannot be made or added to; lists all of them
-└── SamplerError       a sampled implementation that crashed, hung or gave what is no output: which, on what input and seed
-"""
+"""What the core raises on purpose; the whole tree is in `dpverify.errors`."""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
-
-from dpverify.trusted.language.outside import printable, printable_lines
 
 
 class DpverifyError(Exception):
@@ -24,25 +9,6 @@ class DpverifyError(Exception):
 
 class ExprError(DpverifyError):
     """An expression that cannot be read, or that has no value where one is needed."""
-
-
-class SpecError(DpverifyError):
-    """A claim file or a declaration with faults.
-
-    faults: one line each, saying what, where and the way out; names from outside are made printable.
-    """
-
-    def __init__(self, faults: str | Sequence[str]) -> None:
-        self.faults: tuple[str, ...] = tuple(map(printable, (faults,) if isinstance(faults, str) else faults))
-        super().__init__("\n".join(self.faults))
-
-
-class CodeForbidden(SpecError):
-    """A claim file whose mechanism is code, where none may be run."""
-
-
-class CodeFailed(SpecError):
-    """A claim file with nothing wrong but that the code of its mechanism raised, ended its process or did not return."""
 
 
 class CertificateError(DpverifyError):
@@ -62,25 +28,3 @@ class Rejected(DpverifyError):
 
 class Undecided(DpverifyError):
     """An enclosure too wide, or a form outside what is covered, to answer with certainty."""
-
-
-class AuditError(DpverifyError):
-    """An audit that cannot be set up as asked: what is missing or contradicts itself, and the way out."""
-
-
-class ProjectError(DpverifyError):
-    """Files of somebody's project that cannot be made, read or added to.
-
-    faults: one for each file, saying what, where and the way out; names from outside are made printable.
-    """
-
-    def __init__(self, faults: str | Sequence[str]) -> None:
-        self.faults: tuple[str, ...] = tuple(map(printable_lines, (faults,) if isinstance(faults, str) else faults))
-        super().__init__("\n".join(self.faults))
-
-
-class SamplerError(DpverifyError):
-    """A sampled implementation that crashed, hung, or gave what is no output (nan, another length than asked).
-
-    The message names the sampler, the input and the seed that bring it about. It is never a pass.
-    """

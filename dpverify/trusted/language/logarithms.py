@@ -49,7 +49,7 @@ def neg_log(density: Expr) -> Expr:
         if density.name == "max" and all(map(_plainly_positive, density.args)):
             return call("min", *map(neg_log, density.args))
     if isinstance(density, Add):
-        found: Expr = load("language.sums").neg_log_sum(density)
+        found: Expr = load("language.sums").neg_log_sum(density, neg_log)
         return found
     return neg(call("log", density))
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 
 from dpverify.trusted.language.expr import Add, Call, Expr, Mul, Num, Pow, Sym, add, call, format_expr, mul, neg, scaled, sub
-from dpverify.trusted.language.logarithms import neg_log
 
 
-def neg_log_sum(density: Add) -> Expr:
-    """-log of a sum."""
-    return _neg_log_expm1(density) or _neg_log_exponentials(density)
+def neg_log_sum(density: Add, neg_log: Callable[[Expr], Expr]) -> Expr:
+    """-log of a sum. neg_log: of its parts."""
+    return _neg_log_expm1(density, neg_log) or _neg_log_exponentials(density)
 
 
-def _neg_log_expm1(density: Add) -> Expr | None:
+def _neg_log_expm1(density: Add, neg_log: Callable[[Expr], Expr]) -> Expr | None:
     """-log(c * (exp(u) - 1)), its zero at u = 0 taken out as log(u) or log(-u), whichever is defined; None for another form."""
     if len(density.args) != 2:
         return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
@@ -11,7 +12,9 @@ from flint import acb, arb, arb_poly, ctx, fmpz
 from dpverify.trusted.language.expr import ONE, Expr, neg, sub
 from dpverify.trusted.numbers.balls import constant, precision
 from dpverify.trusted.numbers.bessel import besselk_scaled
-from dpverify.trusted.numbers.complex import Complex
+
+Complex = Callable[[acb, bool], acb]
+"""As in `complex`."""
 
 _MOST_KNOWN: Final = 4_096
 

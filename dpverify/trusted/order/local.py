@@ -103,7 +103,7 @@ def of_power(base: Sign, exponent: Num) -> Sign | None:
     """The signs of a power with a rational exponent; None where it is not certainly defined."""
     e = exponent.value
     if e.denominator == 1 and (e > 0 or 0 not in base):
-        return POSITIVE if e == 0 else square(base) if e % 2 == 0 else base
+        return square(base) if e % 2 == 0 else base
     return base if base <= (AT_LEAST_ZERO if e > 0 else POSITIVE) else None
 
 

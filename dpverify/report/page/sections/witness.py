@@ -7,6 +7,7 @@ from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, localcontext
 from typing import Any, Final
 
 from dpverify.report.axes import Axis
+from dpverify.report.dyadic import readable
 from dpverify.report.number_line import NumberLine
 from dpverify.report.page.blocks import Block, Code, Facts, Figure, Paragraph, Row
 from dpverify.report.page.subject import Claimed
@@ -31,7 +32,7 @@ def blocks(subject: Claimed) -> Sequence[Block]:
     judgement = subject.entry.judgement
     if judgement is None or judgement.witness is None:
         return []
-    witness = judgement.witness
+    witness = readable(judgement.witness)
     facts = Facts([(_WORDS.get(key, key), Code(plain(value))) for key, value in witness.items()])
     drawn = _drawn(subject, witness)
     return [facts, *([] if drawn is None else [Row([drawn])])]

@@ -132,8 +132,8 @@ def additive(claim: Claim, evidence: Mapping[str, Any], rule: str) -> Additive:
     shapes = Shapes("r" if isinstance(noise, Radial) else "z", isinstance(noise, Radial), domains)
     if not shapes.positive(scale):
         raise Rejected(rule, "the scale", f"{format_expr(scale)} is not certainly positive")
-    found = sensitivity_bounds(claim, evidence.get("sensitivity"))
-    shift = div(found.upper if side == "upper" else found.lower, scale)
+    bounds = sensitivity_bounds(claim, evidence.get("sensitivity"))
+    shift = div(bounds.upper if side == "upper" else bounds.lower, scale)
     if not shapes.sign(shift) <= AT_LEAST_ZERO:  # exact
         raise Rejected(rule, "the sensitivity", f"{format_expr(shift)} is not certainly at least 0")
     whole = on_integers(noise)

@@ -12,7 +12,7 @@ from dpverify.trusted.language.model import Claim, Source
 from dpverify.trusted.order.apart import off_the_integers
 from dpverify.trusted.order.compare import certainly_lt
 from dpverify.trusted.parts.parameters import fixed
-from dpverify.trusted.rules.additive.point_witness import noise_of, sign_of
+from dpverify.trusted.rules.additive.points import noise_of, sign_of
 
 NAME: Final = "cosets"
 STATEMENT: Final = (
@@ -38,12 +38,12 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     if quantity == "epsilon" and (claim.delta is None or not certainly_lt(claim.delta, ONE, dict(claim.domains))):
         raise Rejected(NAME, "delta", "it is not certainly below 1")
     claim, at = fixed(claim, evidence, NAME)
-    found = off_the_integers(claim.mechanism, claim.query)
-    if found is None:
+    apart = off_the_integers(claim.mechanism, claim.query)
+    if apart is None:
         raise Rejected(NAME, "the query", "it is not certain that noise on the integers meets answers that do not differ by integers")
     noise = noise_of(claim, evidence, NAME)
     witness = {
-        "pair": f"histograms {found.histograms}: answers q and q' whose difference is {found.moved}",
+        "pair": f"histograms {apart.histograms}: answers q and q' whose difference is {apart.moved}",
         "event": "S = {q + n : n an integer}",
         "P": "1",
         "Q": "0",

@@ -39,7 +39,8 @@ from dpverify.trusted.numbers.noise import Additive, domain, variable
 from dpverify.trusted.order.compare import certainly_equal
 from dpverify.trusted.order.sensitivity import sensitivity_bounds
 from dpverify.trusted.parts.parameters import fixed
-from dpverify.trusted.rules.additive.point_witness import noise_of, read_point, shown, sign_of, within
+from dpverify.trusted.rules.additive.point_witness import shown
+from dpverify.trusted.rules.additive.points import noise_of, read_point, sign_of, within
 
 NAME: Final = "divergence"
 STATEMENT: Final = (

@@ -14,7 +14,7 @@ from dpverify.trusted.order.geometry import Sensitivity
 from dpverify.trusted.order.sensitivity import sensitivity_bounds
 from dpverify.trusted.parts.runs import Run, reach
 from dpverify.trusted.rules.additive.additive import additive
-from dpverify.trusted.rules.additive.point_witness import noise_of, sign_of
+from dpverify.trusted.rules.additive.points import noise_of, sign_of
 from dpverify.trusted.rules.curves import elliptical_process
 from dpverify.trusted.rules.finite.normaliser import check_normaliser
 
@@ -41,11 +41,11 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     if side not in ("upper", "lower"):
         raise CertificateError(f"{NAME}: 'side' is {side!r}, not upper or lower.")
     noise, domains = claim.mechanism, dict(claim.domains)
-    found = still(claim, evidence.get("sensitivity"))
+    reach = still(claim, evidence.get("sensitivity"))
     if isinstance(noise, Kernel):
         return Bound(side, ZERO, assumed=check_normaliser(claim, evidence.get("normaliser")))
     if isinstance(noise, EllipticalProcess):
-        elliptical_process.curve(noise, found)
+        elliptical_process.curve(noise, reach)
     elif isinstance(noise, Staircase):
         epsilon, gamma = noise.epsilon, noise.gamma
         if not (certainly_lt(ZERO, epsilon, domains) and certainly_le(ZERO, gamma, domains) and certainly_le(gamma, ONE, domains)):
@@ -59,11 +59,11 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
 
 def still(claim: Claim, evidence: Mapping[str, Any] | None) -> Sensitivity:
     """Bounds on what answers move by, all of which are certainly 0 (for noise on the integers below 1). Raises Rejected for others."""
-    found, domains = _reach(claim, evidence), dict(claim.domains)
-    equal = certainly_le(found.upper, ZERO, domains) or (on_integers(claim.mechanism) and certainly_lt(found.upper, ONE, domains))
-    if not (equal and certainly_le(ZERO, found.upper, domains)):
+    reach, domains = _reach(claim, evidence), dict(claim.domains)
+    equal = certainly_le(reach.upper, ZERO, domains) or (on_integers(claim.mechanism) and certainly_lt(reach.upper, ONE, domains))
+    if not (equal and certainly_le(ZERO, reach.upper, domains)):
         raise Rejected(NAME, "the sensitivity", "it is not certain that the answers of neighbours are equal")
-    return found
+    return reach
 
 
 def _reach(claim: Claim, evidence: Mapping[str, Any] | None) -> Sensitivity:

@@ -90,8 +90,8 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     noise = radial(claim)
     assert isinstance(claim.mechanism, Mixture)
     scale_family.require_free_of_v(claim.mechanism, read_scale(evidence, NAME), dict(claim.domains), NAME)
-    found: Bound = inner.check(noise, evidence["evidence"])
-    return replace(found, assumed=(*inner.ASSUMED, *found.assumed))
+    bound: Bound = inner.check(noise, evidence["evidence"])
+    return replace(bound, assumed=(*inner.ASSUMED, *bound.assumed))
 
 
 @remembered(32)

@@ -60,8 +60,8 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     shapes = Shapes("r", True, {"v": Domain(lower, upper)})
     if not is_natural(noise.dimension, claim):
         raise Rejected(NAME, "the dimension", "it is not certainly an integer of at least 1")
-    found = sensitivity_bounds(claim, evidence.get("sensitivity"))
-    moved = div(found.upper if side == "upper" else found.lower, noise.scale)
+    reach = sensitivity_bounds(claim, evidence.get("sensitivity"))
+    moved = div(reach.upper if side == "upper" else reach.lower, noise.scale)
     if not shapes.positive(noise.scale) or not shapes.sign(moved) <= AT_LEAST_ZERO:  # exact
         raise Rejected(NAME, "the sensitivity", "it is not certainly at least 0, or the scale not certainly positive")
     if not shapes.positive(noise.mixing):

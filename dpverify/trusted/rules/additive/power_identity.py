@@ -104,10 +104,10 @@ def _power(noise: Additive) -> tuple[Expr, Expr]:
         moving = [factor for factor in factors if name in symbols(factor)]
         if len(moving) != 1 or not isinstance(moving[0], Call) or moving[0].name != "log":
             raise Rejected(NAME, "h", "a term is not a constant times a logarithm")
-        found = _ratio(moving[0].args[0], name)
-        if ratio is not None and not certainly_equal(ratio, found, noise.shapes.domains):
+        own = _ratio(moving[0].args[0], name)
+        if ratio is not None and not certainly_equal(ratio, own, noise.shapes.domains):
             raise Rejected(NAME, "h", "its logarithms do not have one ratio A0/A1")
-        ratio = ratio if ratio is not None else found
+        ratio = ratio if ratio is not None else own
         exponents.append(mul(*(factor for factor in factors if name not in symbols(factor))))
     if ratio is None:
         raise Rejected(NAME, "h", "it has no logarithm of A0 + A1 r^2")

@@ -32,7 +32,8 @@ from dpverify.trusted.numbers.balls import precision
 from dpverify.trusted.parts.neighbours import OnePair
 from dpverify.trusted.parts.runs import Run, leaf, merged, occurs
 from dpverify.trusted.rules.curves import finite
-from dpverify.trusted.rules.curves.finite import Face, Faces, Steps, Weight, faces_of, steps_of
+from dpverify.trusted.rules.curves.finite import Face, Faces, Weight, faces_of
+from dpverify.trusted.rules.curves.steps import Steps, steps_of
 
 NAME: Final = "finite-composition"
 STATEMENT: Final = (

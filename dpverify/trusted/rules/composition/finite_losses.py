@@ -29,7 +29,8 @@ from dpverify.trusted.parts.runs import Run, leaf, merged, occurs
 from dpverify.trusted.rules.composition import poisson_subsampling
 from dpverify.trusted.rules.composition.finite_composition import factors
 from dpverify.trusted.rules.curves import finite
-from dpverify.trusted.rules.curves.finite import Face, Faces, Steps, faces_of, steps_of
+from dpverify.trusted.rules.curves.finite import Face, Faces, faces_of
+from dpverify.trusted.rules.curves.steps import Steps, steps_of
 
 NAME: Final = "finite-losses"
 STATEMENT: Final = (

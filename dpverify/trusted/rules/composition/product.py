@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from types import MappingProxyType
 from typing import Any, Final
 
 from dpverify.trusted.facts import settled
@@ -26,6 +25,7 @@ from dpverify.trusted.parts.exponents import Exponent, exponent
 from dpverify.trusted.parts.neighbours import log_concave
 from dpverify.trusted.parts.runs import Run, reach
 from dpverify.trusted.rules.curves import gauge, line
+from dpverify.trusted.rules.curves.unimodal import hints
 
 NAME: Final = "independent-coordinates"
 STATEMENT: Final = (
@@ -44,29 +44,30 @@ SOURCE: Final = Source("docs/theory/curves.md#independent-coordinates", "Prekopa
 
 
 def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
-    """The curve of one run. parameters: "sensitivity", if given, the certificate of a gauge; "prec". Raises Rejected, Undecided."""
-    reached = reach(run, parameters.get("sensitivity"))
-    found = curve(settled.additive(run, NAME), reached, stated=run.part.query is None, parameters=parameters)
-    return settled.noise(run, found, parameters)
+    """The curve of one run.
+
+    parameters: "line", what that rule is told of one coordinate; "slope" and "cuts" as `slopes.told` reads them; "normaliser" as in
+    `additive.require_integrable`; "sensitivity", if given, the certificate of a gauge; "prec". Raises Rejected, Undecided.
+    """
+    both = curve(settled.additive(run, NAME), reach(run, parameters.get("sensitivity")), parameters, stated=run.part.query is None)
+    return settled.noise(run, both, parameters)
 
 
-def curve(noise: Mechanism, reach: Sensitivity, stated: bool = False, parameters: Mapping[str, Any] = MappingProxyType({})) -> Curve:
-    """The curve of independent coordinates. stated: shifts of this length occur in every direction.
-
-    parameters: "normaliser" as in `additive.require_integrable`.
+def curve(noise: Mechanism, reach: Sensitivity, told: Mapping[str, Any], stated: bool = False) -> Curve:
+    """The curve of independent coordinates. told: the parameters of the line. stated: shifts of this length occur in every direction.
 
     Raises Rejected where the noise is not of this kind or makes no sense, Undecided where neither bound is found.
     """
     shape = exponent(noise)
     if shape is None or not isinstance(noise, Product):
         raise Rejected(NAME, "the noise", "it is not a product with a positive density and values for all parameters")
-    gauge.require_sensible(noise, reach, parameters)
+    gauge.require_sensible(noise, reach, told)
     length, moved = _l1_length(shape, reach), _moved(shape, reach, stated)
-    vertex = _one_coordinate(noise, length) if length is not None and log_concave(noise) else None
+    vertex = _one_coordinate(noise, length, told) if length is not None and log_concave(noise) else None
     if vertex is not None and moved == length:
         return Curve(dominating(vertex), vertex, (NAME,), ASSUMED)
-    upper = dominating(vertex) if vertex is not None else None if length is None else _dominating(shape, length)
-    lower = None if moved is None or moved == ZERO else _one_coordinate(noise, moved)
+    upper = dominating(vertex) if vertex is not None else None if length is None else _dominating(shape, length, told)
+    lower = None if moved is None or moved == ZERO else _one_coordinate(noise, moved, told)
     if upper is None and lower is None:
         raise Undecided(f"{NAME}: the slope of the exponent is not certainly bounded, and the profile of one coordinate is not found.")
     return Curve(upper, lower, (NAME,), ASSUMED)
@@ -80,19 +81,19 @@ def _l1_length(shape: Exponent, reach: Sensitivity) -> Expr | None:
         return None
 
 
-def _dominating(shape: Exponent, length: Expr) -> Pair | None:
+def _dominating(shape: Exponent, length: Expr, told: Mapping[str, Any]) -> Pair | None:
     shapes = Shapes("z", False, {})
     try:
-        slope = gauge.greatest_slope(shapes.tidy(shape.h), shapes)
+        slope = gauge.greatest_slope(shapes.tidy(shape.h), shapes, told)
     except (ExprError, Undecided):
         return None
     return None if slope is None else gauge.laplacian(mul(slope, length))
 
 
-def _one_coordinate(noise: Product, length: Expr) -> Pair | None:
+def _one_coordinate(noise: Product, length: Expr, told: Mapping[str, Any]) -> Pair | None:
     """The pair of a coordinate that moves by a length, None where its profile is not known."""
     try:
-        return line.curve(Translation(noise.density), Sensitivity(length, length)).lower
+        return line.curve(Translation(noise.density), Sensitivity(length, length), hints(told.get("line", {}), NAME)).lower
     except (Rejected, Undecided, ExprError):
         return None
 

@@ -15,7 +15,7 @@ from dpverify.trusted.order.compare import certainly_le, certainly_lt
 from dpverify.trusted.order.geometry import Sensitivity
 from dpverify.trusted.parts.runs import Run, reach
 from dpverify.trusted.rules.curves import scale_mixture
-from dpverify.trusted.rules.curves.scale_mixture import Law
+from dpverify.trusted.rules.curves.mixing import Law
 
 NAME: Final = "elliptical-process"
 STATEMENT: Final = (

@@ -35,7 +35,7 @@ from dpverify.trusted.numbers.pieces import Piece
 from dpverify.trusted.order.compare import certainly_equal, certainly_lt
 from dpverify.trusted.parts.neighbours import OnePair
 from dpverify.trusted.parts.runs import Run, reach
-from dpverify.trusted.rules.additive.point_witness import sign_of
+from dpverify.trusted.rules.additive.points import sign_of
 from dpverify.trusted.rules.curves.outward import Outward
 from dpverify.trusted.rules.curves.unimodal import INFINITY, Reading, in_pieces
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,9 +11,9 @@ from typing import Any, Final
 from flint import arb, ctx, fmpq
 
 from dpverify.trusted.facts import settled
-from dpverify.trusted.facts.evaluate import accurately, decimals, divergence, falling
+from dpverify.trusted.facts.evaluate import accurately, divergence, falling
 from dpverify.trusted.facts.fact import Fact
-from dpverify.trusted.facts.pairs import Curve, Event, Evidence, Pair, Profile, symmetric
+from dpverify.trusted.facts.pairs import Curve, Evidence, Pair, Profile, symmetric
 from dpverify.trusted.language.errors import CertificateError, ExprError, Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, add, call, div, format_expr, mul, num, parse, sub, symbols
 from dpverify.trusted.language.model import Claim, Exponential, KaryResponse, Mechanism, Source, Table
@@ -23,6 +22,7 @@ from dpverify.trusted.order import compare
 from dpverify.trusted.order.tables import Finite, finite
 from dpverify.trusted.parts.neighbours import OnePair
 from dpverify.trusted.parts.runs import Run, leaf
+from dpverify.trusted.rules.curves.steps import Steps, steps_of
 
 NAME: Final = "finite-curve"
 STATEMENT: Final = (
@@ -38,9 +38,6 @@ CHECKED: Final = (
 )
 ASSUMED: Final = ("the sampler is ideal",)
 SOURCE: Final = Source("docs/theory/curves.md#finite-curve", "Zhu, Dong & Wang 2022, on which functions are profiles")
-
-MOST_SHOWN: Final = 12
-"""The most outputs of an event that are named."""
 
 BITS: Final = 256
 """Working precision where a closed form is put together."""
@@ -93,36 +90,6 @@ class Weights:
         return self._balls[ctx.prec]
 
 
-@dataclass(frozen=True, slots=True)
-class Steps:
-    """The cells of a pair by falling lower end of p/q, with what bisection needs.
-
-    above, below: minus the lower end of each, and minus the greatest upper end from each on, both rising.
-    p_sum, q_sum: the mass of the cells before each, p_sum with the outputs that q cannot give.
-    """
-
-    cells: list[tuple[arb, arb]]
-    above: list[arb]
-    below: list[arb]
-    p_sum: list[arb]
-    q_sum: list[arb]
-
-    def excess(self, epsilon: arb) -> arb:
-        """The sum of (p - e^epsilon q)_+: prefix sums where the sign is certain, cell by cell where it is not."""
-        x = epsilon.exp()
-        start = bisect_left(self.above, -x.upper())
-        stop = bisect_left(self.below, -x.lower())
-        total = self.p_sum[start] - x * self.q_sum[start]
-        for p, q in self.cells[start:stop]:
-            total += (p - x * q).max(arb(0))
-        return total
-
-    def line(self, epsilon: arb) -> tuple[arb, arb]:
-        """P(S) and Q(S) of the event S of all outputs whose p/q is certainly above e^epsilon."""
-        start = bisect_left(self.above, -epsilon.exp().upper())
-        return self.p_sum[start], self.q_sum[start]
-
-
 class Face:
     """Two rows that face each other: the profile of p against q."""
 
@@ -157,26 +124,6 @@ def _sorted(balls: list[arb], cells: Cells) -> Steps:
         elif i != 0:
             met.append((p, q))
     return steps_of(infinite, met)
-
-
-def steps_of(infinite: arb, met: Iterable[tuple[arb, arb]]) -> Steps:
-    """The steps of two distributions. infinite: the mass of p where q has none; met: both probabilities where both have some."""
-    cells = []
-    for p, q in met:
-        ratio = p / q
-        # a q not told from 0 at this precision: the cell is always weighed by itself
-        low, high = (ratio.lower(), ratio.upper()) if ratio.is_finite() else (arb(0), arb("inf"))
-        cells.append((low, high, p, q))
-    cells.sort(key=lambda cell: -cell[0])
-    above, below = list[arb](), list[arb]()
-    p_sum, q_sum = [infinite], [arb(0)]
-    for low, _, p, q in cells:
-        above.append(-low)
-        p_sum.append(p_sum[-1] + p)
-        q_sum.append(q_sum[-1] + q)
-    for _, high, _, _ in reversed(cells):
-        below.append(-high if not below or -high <= below[-1] else below[-1])
-    return Steps([(p, q) for _, _, p, q in cells], above, below[::-1], p_sum, q_sum)
 
 
 class _Greatest:
@@ -325,18 +272,18 @@ def curve(noise: Mechanism, epsilon: arb | None = None, sensitivity: Expr | None
     point = arb(0) if epsilon is None else epsilon
     if facing is not None:
         face, other = faces.facing(*facing), faces.facing(*reversed(facing))
-        alone = Pair(face.profile, other.profile, _event(faces, (face, other)), rests=(face.rest, other.rest))
+        alone = Pair(face.profile, other.profile, rests=(face.rest, other.rest))
         return Curve(alone, alone, (NAME,), ASSUMED)
     if len(every) == 1:
         (face,) = every
-        only = Pair(face.profile, face.profile, _event(faces, every), rests=(face.rest, face.rest))
+        only = Pair(face.profile, face.profile, rests=(face.rest, face.rest))
         return Curve(only, only, (NAME,), ASSUMED)
     worst = _worst(every, point)
     other = faces.swapped(worst)
     if worst.profile(point).overlaps(other.profile(point)) and other.rest() > worst.rest():
         worst, other = other, worst  # a sample keeps what the first of the two alone has
-    lower = Pair(worst.profile, other.profile, _event(faces, (worst,)), rests=(worst.rest, other.rest))
-    return Curve(symmetric(falling(_Greatest(every).at), _event(faces, every)), lower, (NAME,), ASSUMED)
+    lower = Pair(worst.profile, other.profile, rests=(worst.rest, other.rest))
+    return Curve(symmetric(falling(_Greatest(every).at)), lower, (NAME,), ASSUMED)
 
 
 def point(evidence: Evidence) -> arb | None:
@@ -345,17 +292,17 @@ def point(evidence: Evidence) -> arb | None:
     if at is None:
         return None
     try:
-        found = parse(str(at))
+        epsilon = parse(str(at))
     except ExprError as error:
         raise CertificateError(f"{NAME}: {error}") from error
-    if symbols(found):
+    if symbols(epsilon):
         raise CertificateError(f"{NAME}: 'at' is not a number.")
-    return constant(found)
+    return constant(epsilon)
 
 
 def _worst(faces: Iterable[Face], epsilon: arb) -> Face:
     """The face of the greatest profile at an epsilon, as far as balls tell."""
-    return max(((face.profile(epsilon).mid(), -i, face) for i, face in enumerate(faces)), key=lambda found: found[:2])[2]
+    return max(((face.profile(epsilon).mid(), -i, face) for i, face in enumerate(faces)), key=lambda known: known[:2])[2]
 
 
 def delta_expr(noise: Mechanism, epsilon: Expr, sensitivity: Expr | None = None) -> Expr | None:
@@ -410,20 +357,3 @@ def _total(face: Face, signs: _Signs) -> Expr | None:
     if any(signs.exceeds(cell) is None for cell, _ in face.cells):
         return None
     return add(*(mul(num(times), signs.excess(cell)) for cell, times in face.cells if signs.exceeds(cell)))
-
-
-def _event(faces: Faces, candidates: tuple[Face, ...]) -> Event:
-    def describe(epsilon: arb) -> Mapping[str, str]:
-        face = _worst(candidates, epsilon)
-        a, b = face.inputs
-        x, balls = epsilon.exp(), faces.weights.balls()
-        inside = [y for y, (i, j) in enumerate(zip(faces.rows[a], faces.rows[b], strict=True)) if balls[i] > x * balls[j]]
-        shown = ", ".join(map(str, inside[:MOST_SHOWN]))
-        return {
-            "pair": f"inputs {a} and {b}",
-            "event": f"outputs {{{shown}}}" if len(inside) <= MOST_SHOWN else f"outputs {{{shown}, ...}}, {len(inside)} of them",
-            "P": decimals(sum((balls[faces.rows[a][y]] for y in inside), arb(0))),
-            "Q": decimals(sum((balls[faces.rows[b][y]] for y in inside), arb(0))),
-        }
-
-    return describe

@@ -1,10 +1,9 @@
 """The gap s - r with h(s) = h(r) + epsilon, h increasing, on complex balls r: the analytic function that it is for real r.
 
-On narrow balls it is written out where h is an elementary function of one occurrence of its variable. Elsewhere it is enclosed by
-Newton's operator. Round a real gap g0, let B be a box symmetric about the real line, such that h is analytic on r + B and 0 is not
-in h'(r + B). If g0 - (h(r + g0) - h(r) - epsilon)/h'(r + B) lies in B, then every r in its ball has exactly one gap in B (existence
-by Brouwer; between two of them the mean of h' would vanish). It is analytic in r, and for a real r it is its own conjugate, hence
-real, hence the gap on the line.
+It is enclosed by Newton's operator. Round a real gap g0, let B be a box symmetric about the real line, such that h is analytic on
+r + B and 0 is not in h'(r + B). If g0 - (h(r + g0) - h(r) - epsilon)/h'(r + B) lies in B, then every r in its ball has exactly one gap
+in B (existence by Brouwer; between two of them the mean of h' would vanish). It is analytic in r, and for a real r it is its own
+conjugate, hence real, hence the gap on the line.
 """
 
 from __future__ import annotations
@@ -18,7 +17,6 @@ from flint import acb, arb, ctx
 from dpverify.trusted.language.derivatives import derivative
 from dpverify.trusted.language.errors import Undecided
 from dpverify.trusted.language.expr import (
-    ONE,
     PI,
     ZERO,
     Add,
@@ -26,12 +24,9 @@ from dpverify.trusted.language.expr import (
     Expr,
     Mul,
     Num,
-    Pow,
-    Sym,
     add,
     call,
     children,
-    div,
     linear_part,
     mul,
     num,
@@ -44,7 +39,6 @@ from dpverify.trusted.numbers.balls import constant, precision
 from dpverify.trusted.numbers.complex import Complex, compiled
 from dpverify.trusted.numbers.complex_bessel import LogBesselK
 
-_LEVEL: Final = Sym("t")
 _MOST_ORDER: Final = 50
 _STEPS: Final = 60
 _COARSE: Final = 40
@@ -68,26 +62,10 @@ class Gap:
         self.h = _plus(self._plain[0], [bessel.value for bessel in self._bessels])
         self.slope = _plus(self._plain[1], [bessel.slope for bessel in self._bessels])
         self._bend = _plus(compiled(derivative(slope, "r"), "r"), [bessel.bend for bessel in self._bessels])
-        inverse = _written_inverse(h, "r")
-        self._inverse = None if inverse is None else compiled(inverse, _LEVEL.name)
         self._last: tuple[arb, arb, arb, arb] | None = None
 
-    def __call__(self, r: acb, epsilon: arb, analytic: bool) -> acb:
+    def __call__(self, r: acb, epsilon: arb) -> acb:
         """s - r, epsilon an exact number of at least 0."""
-        if self._inverse is not None and r.rad() < abs(r) * _NARROW:
-            return self._inverse(self.h(r, analytic) + epsilon, analytic) - r
-        return self._enclosed(r, epsilon)
-
-    def turning(self, r: acb, gap: acb, analytic: bool) -> acb:
-        """The derivative of the gap: (h'(r) - h'(s))/h'(s)."""
-        return -self._steeper(r, gap) / self.slope(r + gap, analytic)
-
-    def _steeper(self, r: acb, gap: acb) -> acb:
-        """h'(r + gap) - h'(r), by the mean of h'' between them where that is narrower."""
-        s = r + gap
-        return _narrower(self.slope(s, True) - self.slope(r, True), self._bend(r.union(s), True) * gap)
-
-    def _enclosed(self, r: acb, epsilon: arb) -> acb:
         middle = r.real.mid()
         if not (0 in r.imag and middle > 0):
             return _NAN
@@ -103,18 +81,25 @@ class Gap:
                 break
             sides = (-radius).union(radius)
             box = acb(centre + sides, sides)
-            found = centre - error / self.slope(r + box, True)
-            if found.is_finite() and box.contains(found):
-                return found
+            gap = centre - error / self.slope(r + box, True)
+            if gap.is_finite() and box.contains(gap):
+                return gap
             radius = 2 * radius
         return _NAN
+
+    def turning(self, r: acb, gap: acb, analytic: bool) -> acb:
+        """The derivative of the gap: (h'(r) - h'(s))/h'(s)."""
+        return -self._steeper(r, gap) / self.slope(r + gap, analytic)
+
+    def _steeper(self, r: acb, gap: acb) -> acb:
+        """h'(r + gap) - h'(r), by the mean of h'' between them where that is narrower."""
+        s = r + gap
+        return _narrower(self.slope(s, True) - self.slope(r, True), self._bend(r.union(s), True) * gap)
 
     def _near(self, r: arb, epsilon: arb) -> arb:
         """About the gap at an exact r > 0, by Newton's iteration on midpoints."""
         start, rise = self._about(r)
         level = start + epsilon
-        if self._inverse is not None:
-            return (self._inverse(acb(level), False).real - r).mid()
         gap = self._guess(r, epsilon, rise)
         bits, least = _COARSE, None
         for _ in range(_STEPS):
@@ -184,10 +169,10 @@ def _plus(first: Complex, others: list[Complex]) -> Complex:
         return first
 
     def total(r: acb, a: bool) -> acb:
-        found = first(r, a)
+        total = first(r, a)
         for other in others:
-            found += other(r, a)
-        return found
+            total += other(r, a)
+        return total
 
     return total
 
@@ -199,11 +184,11 @@ def _has_bessel(expr: Expr) -> bool:
 def _bessel_term(term: Expr) -> _BesselTerm | None:
     """A term that is a constant times log K_v(a r), a > 0; None for any other."""
     factors = term.args if isinstance(term, Mul) else (term,)
-    found = [part for part in factors if isinstance(part, Call) and part.name == "logbesselk"]
-    others = mul(*(part for part in factors if part not in found))
-    if len(found) != 1 or symbols(others):
+    bessels = [part for part in factors if isinstance(part, Call) and part.name == "logbesselk"]
+    others = mul(*(part for part in factors if part not in bessels))
+    if len(bessels) != 1 or symbols(others):
         return None
-    order, x = found[0].args
+    order, x = bessels[0].args
     scale, rest = linear_part(x, "r")
     known = not symbols(order) and rest == ZERO and constant(scale) > 0
     return _BesselTerm(constant(others), constant(scale), order) if known else None
@@ -233,39 +218,3 @@ class _BesselTerm:
 def _narrower(known: acb, other: acb) -> acb:
     """The narrower of two enclosures; the finite one where only one is."""
     return other if other.is_finite() and not other.rad() >= known.rad() else known
-
-
-def _written_inverse(h: Expr, name: str) -> Expr | None:
-    """The inverse of h on its increasing branch over positive values, an expression in _LEVEL; None where h is of no such form."""
-    inverse: Expr = _LEVEL
-    while h != Sym(name):
-        inside = [part for part in _operands(h) if name in symbols(part)]
-        if len(inside) != 1:
-            return None
-        found = _undone(h, inside[0], inverse)
-        if found is None:
-            return None
-        h, inverse = inside[0], found
-    return inverse
-
-
-def _operands(expr: Expr) -> tuple[Expr, ...]:
-    if isinstance(expr, Add | Mul | Call):
-        return expr.args
-    return (expr.base, expr.exponent) if isinstance(expr, Pow) else ()
-
-
-def _undone(expr: Expr, inside: Expr, value: Expr) -> Expr | None:
-    """What `inside` is where `expr` is `value`."""
-    if isinstance(expr, Add):
-        return sub(value, add(*(part for part in expr.args if part is not inside)))
-    if isinstance(expr, Mul):
-        return div(value, mul(*(part for part in expr.args if part is not inside)))
-    if isinstance(expr, Pow):
-        return power(value, div(ONE, expr.exponent)) if inside is expr.base else None
-    if not isinstance(expr, Call):
-        return None
-    if expr.name == "cosh":
-        return call("log", add(value, power(sub(power(value, Num(Fraction(2))), ONE), Num(Fraction(1, 2)))))
-    opposite = {"log": "exp", "exp": "log", "sinh": "asinh", "asinh": "sinh", "tanh": "atanh", "atanh": "tanh"}.get(expr.name)
-    return None if opposite is None else call(opposite, value)

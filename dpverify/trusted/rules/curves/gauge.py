@@ -27,32 +27,30 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import reduce
-from itertools import product
-from types import MappingProxyType
 from typing import Any, Final
 
 from flint import arb, fmpq, fmpq_mat
 
 from dpverify.trusted.facts import settled
-from dpverify.trusted.facts.evaluate import Known, accurately, decimals, divergence
+from dpverify.trusted.facts.evaluate import Known, accurately, divergence
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve, Pair, symmetric
 from dpverify.trusted.language.derivatives import derivative
-from dpverify.trusted.language.errors import ExprError, Rejected, Undecided
-from dpverify.trusted.language.expr import ZERO, Expr, Num, div, format_expr, linear_part, mul, sub, substitute, symbols
-from dpverify.trusted.language.model import Matrix, Mechanism, Norm, Product, Radial, Source, Vector
-from dpverify.trusted.numbers.asymptotics import End, end_jet
-from dpverify.trusted.numbers.balls import constant, exact, hull, precision, rational
-from dpverify.trusted.numbers.jets import jet
+from dpverify.trusted.language.errors import CertificateError, ExprError, Rejected, Undecided
+from dpverify.trusted.language.expr import ZERO, Expr, Num, div, linear_part, mul, sub, substitute, symbols
+from dpverify.trusted.language.model import Matrix, Mechanism, Norm, Product, Radial, Source
+from dpverify.trusted.language.rationals import to_fraction
+from dpverify.trusted.numbers.balls import exact, rational
 from dpverify.trusted.order.compare import certainly_equal, certainly_le
 from dpverify.trusted.order.cones import Cones, vertices
 from dpverify.trusted.order.convexity import Shapes
 from dpverify.trusted.order.geometry import Sensitivity
-from dpverify.trusted.order.linear import dot, matrix, up_to_sign
+from dpverify.trusted.order.linear import dot, up_to_sign
 from dpverify.trusted.order.polyhedra import Shift
 from dpverify.trusted.order.signs import AT_LEAST_ZERO
 from dpverify.trusted.parts.exponents import Exponent, exponent
 from dpverify.trusted.parts.runs import Run, reach
+from dpverify.trusted.rules.additive import slopes
 from dpverify.trusted.rules.additive.additive import require_integrable
 from dpverify.trusted.rules.curves import laplace, optimal_composition
 
@@ -73,35 +71,21 @@ CHECKED: Final = (
 ASSUMED: Final = ("the sampler is ideal",)
 SOURCE: Final = Source("docs/theory/curves.md#lipschitz-exponent")
 
-_ROUGH: Final = 64
-_MOST_CELLS: Final = 4_000
-_ENDS: Final = range(1, 12)
-_SHARP: Final = 20
-"""Bits to which the greatest slope is found, where it is not known exactly."""
-_SHOWN: Final = 256
-_STEP: Final = 60
-"""Bits of the numbers of an event that is shown, and of the step by which slopes are found for it."""
-MAX_TRIED: Final = 10
-"""Greatest dimension whose sign vectors are tried for a vertex in every facet."""
-
 
 def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
-    """The curve of one run. Raises Rejected, Undecided.
+    """The curve of one run.
 
-    parameters: "sensitivity", if given, the certificate of a gauge; "normaliser", as in `additive.require_integrable`; "prec".
+    parameters: "slope" and "cuts" as `slopes.told` reads them, or "pure", true, for the pure epsilon of a concave exponent; "vertex", a
+    vector in all facets of the unit ball up to sign; "corner", which vertex of it is the lower bound's; "normaliser" as in
+    `additive.require_integrable`; "sensitivity", if given, the certificate of a gauge; "prec". Raises Rejected, Undecided,
+    CertificateError.
     """
-    reached = reach(run, parameters.get("sensitivity"))
-    found = curve(settled.additive(run, NAME), reached, stated=run.part.query is None, parameters=parameters)
-    return settled.noise(run, found, parameters)
+    both = curve(settled.additive(run, NAME), reach(run, parameters.get("sensitivity")), parameters, stated=run.part.query is None)
+    return settled.noise(run, both, parameters)
 
 
-_NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
-
-
-def curve(noise: Mechanism, reach: Sensitivity, stated: bool = False, parameters: Mapping[str, Any] = _NOTHING) -> Curve:
-    """The curve of radial noise in any norm. stated: shifts of this length occur in every direction.
-
-    parameters: "normaliser" as in `additive.require_integrable`.
+def curve(noise: Mechanism, reach: Sensitivity, told: Mapping[str, Any], stated: bool = False) -> Curve:
+    """The curve of radial noise in any norm. told: the parameters of the line. stated: shifts of this length occur in every direction.
 
     Raises Rejected where the noise is not radial or makes no sense, Undecided where its exponent has neither a bounded slope nor a
     finite pure epsilon.
@@ -109,30 +93,29 @@ def curve(noise: Mechanism, reach: Sensitivity, stated: bool = False, parameters
     shape = exponent(noise)
     if shape is None or not isinstance(noise, Radial):
         raise Rejected(NAME, "the noise", "it is not radial noise with a positive density and values for all parameters")
-    require_sensible(noise, reach, parameters)
+    require_sensible(noise, reach, told)
     shapes = Shapes("r", True, {})
     h, distance = shapes.tidy(shape.h), div(reach.upper, shape.scale)
     slope, rest = linear_part(h, "r")
     if "r" in symbols(rest) or not shapes.positive(slope):
-        return Curve(_dominating(h, shapes, distance), None, (NAME,), ASSUMED)
-    upper, found = laplacian(mul(slope, distance)), _witness(shape, reach, stated)
-    length, weight = (None, Fraction(0)) if found is None else found
+        return Curve(dominating(h, shapes, distance, told), None, (NAME,), ASSUMED)
+    upper, seen = laplacian(mul(slope, distance)), _seen(shape, reach, stated, told)
+    length, weight = (None, Fraction(0)) if seen is None else seen
     ratio = ZERO if length is None else div(mul(slope, length), shape.scale)
     if weight == 1 and certainly_equal(ratio, mul(slope, distance)):
         return Curve(upper, upper, (NAME,), ASSUMED)
-    at_vertices = _polytope(shape, div(slope, shape.scale), reach, stated)
+    at_vertices = _polytope(shape, div(slope, shape.scale), reach, stated, told)
     if at_vertices is not None:
         return Curve(*at_vertices, (NAME,), ASSUMED)
-    if length is None:
-        return Curve(upper, None, (NAME,), ASSUMED)
-    return Curve(upper, laplacian(ratio) if weight == 1 else _cones(ratio, weight), (NAME,), ASSUMED)
+    lower = None if length is None else laplacian(ratio) if weight == 1 else _cones(ratio, weight)
+    return Curve(upper, lower, (NAME,), ASSUMED)
 
 
-def require_sensible(noise: Radial | Product, reach: Sensitivity, parameters: Mapping[str, Any]) -> None:
+def require_sensible(noise: Radial | Product, reach: Sensitivity, told: Mapping[str, Any]) -> None:
     """Raises Rejected unless the noise is certainly integrable, and the sensitivity certainly at least 0."""
     if not (certainly_le(ZERO, reach.lower) and certainly_le(reach.lower, reach.upper)):
         raise Rejected(NAME, "the sensitivity", "it is not certainly at least 0")
-    require_integrable(noise, parameters, NAME)
+    require_integrable(noise, told, NAME)
 
 
 # -- upper bounds ---------------------------------------------------------------------------------
@@ -140,117 +123,56 @@ def require_sensible(noise: Radial | Product, reach: Sensitivity, parameters: Ma
 
 def laplacian(ratio: Expr) -> Pair:
     """The pair of Laplace noise moved by `ratio` scales. Raises Rejected unless that is certainly at least 0."""
-    end = Known(ratio)
-
-    def describe(epsilon: arb) -> Mapping[str, str]:
-        t, pair = end(), f"two answers {format_expr(ratio)} scales of Laplace noise apart"
-        if not epsilon < t:
-            return {"pair": pair, "event": "none", "P": "0", "Q": "0"}
-        return {
-            "pair": pair,
-            "event": f"on each line along the shift, at most {decimals((t - epsilon) / 2)} scales from the mode towards the other answer",
-            "P": decimals(1 - ((epsilon - t) / 2).exp() / 2),
-            "Q": decimals((-(epsilon + t) / 2).exp() / 2),
-        }
-
-    return symmetric(laplace.profile(ratio), describe)
+    return symmetric(laplace.profile(ratio))
 
 
-def _dominating(h: Expr, shapes: Shapes, distance: Expr) -> Pair:
-    """The pair of a bounded slope, or of the pure epsilon of a concave exponent: the one with the smaller total variation."""
-    found = []
-    steepest = greatest_slope(h, shapes)
+def dominating(h: Expr, shapes: Shapes, distance: Expr, told: Mapping[str, Any]) -> Pair:
+    """The pair of a bounded slope, or of the pure epsilon of a concave exponent."""
+    steepest = None if told.get("pure") is True else greatest_slope(h, shapes, told)
     if steepest is not None:
-        found.append(laplacian(mul(steepest, distance)))
+        return laplacian(mul(steepest, distance))
     start = shapes.at_zero(h) if shapes.shape(h).concave else None
-    if start is not None:  # concave and integrable, so that it rises: subadditive after its value at 0
-        found.append(optimal_composition.pair(ZERO if distance == ZERO else sub(substitute(h, {"r": distance}), start)))
-    if not found:
+    if start is None:
         raise Undecided(f"{NAME}: the exponent has neither a slope that is certainly bounded nor a finite pure epsilon.")
-    if len(found) == 1:
-        return found[0]
-    with precision(_ROUGH):
-        sizes = [pair.forward(arb(0)) for pair in found]
-    return found[1] if sizes[1] < sizes[0] else found[0]
+    # concave and integrable, so that it rises: subadditive after its value at 0
+    return optimal_composition.pair(ZERO if distance == ZERO else sub(substitute(h, {"r": distance}), start))
 
 
-def greatest_slope(h: Expr, shapes: Shapes) -> Expr | None:
-    """An upper bound on |h'|, exact for convex and concave h where h does not fall; None where none is found.
+def greatest_slope(h: Expr, shapes: Shapes, told: Mapping[str, Any]) -> Expr | None:
+    """An upper bound on |h'|: the one that is told, with the cuts that show it, else the limit of a convex or concave h; None for neither.
 
-    Raises Undecided where h is not certainly continuous.
+    Raises Rejected, CertificateError where what is told does not hold, Undecided where h is not certainly continuous.
     """
+    if "slope" in told:
+        return slopes.told(h, shapes.name, shapes.half, told, NAME)
     shape = shapes.shape(h)
-    if shape.convex:
+    if shape.convex and (shape.slope <= AT_LEAST_ZERO or not shapes.half):
         ends = [h] if shapes.half else [h, shapes.tidy(shapes.mirrored(h))]
         limits = [limit for end in ends if (limit := shapes.slope_limit(end)) is not None]
-        if len(limits) == len(ends) and (shape.slope <= AT_LEAST_ZERO or not shapes.half):
+        if len(limits) == len(ends):
             return shapes.extreme("max", limits)
     if shape.concave and shape.slope <= AT_LEAST_ZERO and shapes.half:
         try:
             return shapes.at_zero(shapes.tidy(derivative(h, shapes.name)))
         except (ExprError, Undecided):
             return None
-    try:
-        with precision(_ROUGH):
-            return _slope_on_cells(h, shapes)
-    except (ExprError, Undecided):
-        return None
-
-
-def _slope_on_cells(h: Expr, shapes: Shapes) -> Expr | None:
-    """An upper bound on |h'| for a continuous h, cell by cell, within 2^-_SHARP of the greatest where the ends allow."""
-    outward = [h] if shapes.half else [h, shapes.tidy(shapes.mirrored(h))]
-    at_ends, far = arb("inf"), Fraction(0)
-    for k in _ENDS:
-        end = End("+inf", Fraction(2) ** k)
-        bound = max(_end_slope(side, end, shapes.name) for side in outward)
-        if bound < at_ends:
-            at_ends, far = bound, end.start
-    if not at_ends.is_finite():
-        return None
-    cells = [(Fraction(0), far)] if shapes.half else [(-far, Fraction(0)), (Fraction(0), far)]
-    reached, least, count = at_ends, arb(0), 0
-    while cells:
-        low, high = cells.pop()
-        count += 1
-        if count > _MOST_CELLS:
-            return None
-        middle = (low + high) / 2
-        over, at = jet(h, shapes.name, hull(low, high)), jet(h, shapes.name, rational(middle))
-        least = least.max(at.d1.abs_lower()) if at.d1.is_finite() else least
-        bound = over.d1.abs_upper()
-        if over.d2.is_finite():
-            bound = bound.min((at.d1 + over.d2 * (hull(low, high) - rational(middle))).abs_upper())
-        if bound <= least * (1 + arb(2) ** -_SHARP) or bound <= at_ends:
-            reached = reached.max(bound)
-        else:
-            cells += [(low, middle), (middle, high)]
-    return Num(exact(reached.upper()))
-
-
-def _end_slope(h: Expr, end: End, name: str) -> arb:
-    try:
-        bounds = end_jet(h, name, end).d1.bounds()
-    except (ExprError, Undecided):
-        return arb("inf")
-    largest = bounds.lo.abs_upper().max(bounds.hi.abs_upper())
-    return largest if largest.is_finite() else arb("inf")
+    return None
 
 
 # -- lower bounds ---------------------------------------------------------------------------------
 
 
-def _witness(shape: Exponent, reach: Sensitivity, stated: bool) -> tuple[Expr, Fraction] | None:
+def _seen(shape: Exponent, reach: Sensitivity, stated: bool, told: Mapping[str, Any]) -> tuple[Expr, Fraction] | None:
     """(D, w) such that some two neighbours look, through part of the noise exp(-||y||), D apart with weight w; None where none is known.
 
     w = 1: they have the Laplace pair. Otherwise the loss is D and -D on two opposite cones, each of mass w about its own answer.
     """
     at = reach.at if reach.at is not None and len(reach.at) == shape.dimension else None
-    read = _forms(shape.norm, shape.dimension)
-    if read is not None and stated and (read[0] or _vertex_of_all(read[1])):
+    forms = _forms(shape.norm, shape.dimension)
+    if forms is not None and stated and (forms[0] or _of_all(forms[1], told)):
         return reach.lower, Fraction(1)
-    if read is not None and not stated and at is not None:
-        adds, rows = read
+    if forms is not None and not stated and at is not None:
+        adds, rows = forms
         heights = [abs(dot(row, at)) for row in rows]
         top = max(heights)
         if adds or min(heights) == top:
@@ -265,16 +187,22 @@ def _witness(shape: Exponent, reach: Sensitivity, stated: bool) -> tuple[Expr, F
     return None if at is None else (Num(cones.gauge(at)), cones.share(at))
 
 
+def _of_all(rows: Matrix, told: Mapping[str, Any]) -> bool:
+    """Whether some vector has size 1 under all forms: where they are independent, or the one that is told."""
+    vector = tuple(to_fraction(x, NAME) for x in told.get("vertex", ()))
+    return len(rows) == len(rows[0]) or (len(vector) == len(rows[0]) and all(abs(dot(row, vector)) == 1 for row in rows))
+
+
 def _cones_of(norm: Norm) -> Cones | None:
     """The cones of a ball that is a polytope by a matrix, None for other norms and where there are too many."""
-    found = _polar(norm)
+    both = polar(norm)
     try:
-        return None if found is None else Cones(*found)
+        return None if both is None else Cones(*both)
     except Undecided:
         return None
 
 
-def _polar(norm: Norm) -> tuple[Matrix, Matrix] | None:
+def polar(norm: Norm) -> tuple[Matrix, Matrix] | None:
     """The vertices of a ball that is a polytope by a matrix and the normals of its facets, with their opposites."""
     if norm.kind not in ("columns", "facets"):
         return None
@@ -286,12 +214,12 @@ def _polar(norm: Norm) -> tuple[Matrix, Matrix] | None:
     return (own, other) if norm.kind == "columns" else (other, own)
 
 
-def _polytope(shape: Exponent, slope: Expr, reach: Sensitivity, stated: bool) -> tuple[Pair, Pair | None] | None:
+def _polytope(shape: Exponent, slope: Expr, reach: Sensitivity, stated: bool, told: Mapping[str, Any]) -> tuple[Pair, Pair | None] | None:
     """The worst vertices and a vector that occurs, for the noise exp(-slope ||y||); None where the ball has too many facets."""
-    found = _polar(shape.norm)
-    if found is None:
+    both = polar(shape.norm)
+    if both is None:
         return None
-    corners, normals = found
+    corners, normals = both
     at = reach.at if reach.at is not None and len(reach.at) == shape.dimension else None
     try:
         shifts = [Shift(normals, corner) for corner in up_to_sign(corners)]
@@ -300,9 +228,10 @@ def _polytope(shape: Exponent, slope: Expr, reach: Sensitivity, stated: bool) ->
         return None
     upper = _greatest(shifts, mul(slope, reach.upper))
     if stated:
-        length = mul(slope, reach.lower)
-        rough = exact(constant(length).mid())
-        return upper, _greatest([max(shifts, key=lambda shift: shift.divergence(rough, Fraction(0)).mid())], length)
+        corner = told.get("corner", 0)
+        if type(corner) is not int or not 0 <= corner < len(shifts):
+            raise CertificateError(f"{NAME}: 'corner' is no number of a vertex.")
+        return upper, _greatest([shifts[corner]], mul(slope, reach.lower))
     return upper, None if moved is None else _greatest([moved], slope)
 
 
@@ -322,19 +251,7 @@ def _greatest(shifts: Sequence[Shift], ratio: Expr) -> Pair:
     def at(epsilon: arb) -> arb:
         return accurately(lambda: enclosed(epsilon))
 
-    def describe(epsilon: arb) -> Mapping[str, str]:
-        with precision(_SHOWN):
-            here, step = epsilon.mid(), arb(2) ** -_STEP
-            delta, before, after = (at((here + k * step).mid()) for k in (0, -1, 1))
-            q = ((delta - after) / step.expm1()).union((before - delta) / -(-step).expm1()) / here.exp()
-            return {
-                "pair": f"two answers of which one is the other moved by {format_expr(ratio)} times a vertex of the ball of the noise",
-                "event": f"the outputs y whose distance from the other answer exceeds that from their own by {decimals(here)} and more",
-                "P": decimals(delta + here.exp() * q),
-                "Q": decimals(q),
-            }
-
-    return Pair(*(divergence(at),) * 2, describe, everywhere=True)
+    return Pair(*(divergence(at),) * 2, everywhere=True)
 
 
 def _forms(norm: Norm, dimension: int) -> tuple[bool, Matrix] | None:
@@ -353,25 +270,6 @@ def _forms(norm: Norm, dimension: int) -> tuple[bool, Matrix] | None:
     return None
 
 
-def _vertex_of_all(rows: Matrix) -> bool:
-    """Whether some vector has the same size under all forms, of which the first independent ones decide it up to signs."""
-    dimension = len(rows[0])
-    if len(rows) == dimension:
-        return True
-    if dimension > MAX_TRIED:
-        return False
-    basis: list[Vector] = []
-    for row in rows:
-        if matrix([*basis, row]).rank() > len(basis):
-            basis.append(row)
-    every, inverse = matrix(rows), matrix(basis).inv()
-    for signs in product((1, -1), repeat=dimension - 1):
-        heights = every * inverse * fmpq_mat(dimension, 1, [1, *signs])
-        if all(abs(height) == 1 for height in heights.entries()):
-            return True
-    return False
-
-
 def _cones(ratio: Expr, weight: Fraction) -> Pair:
     """Three outcomes: P has masses w, w e^-D and the rest, Q has w e^-D, w and the rest."""
     end = Known(ratio)
@@ -379,14 +277,4 @@ def _cones(ratio: Expr, weight: Fraction) -> Pair:
     def at(epsilon: arb) -> arb:
         return accurately(lambda: (-rational(weight) * (epsilon - end()).expm1()).max(arb(0)))
 
-    def describe(epsilon: arb) -> Mapping[str, str]:
-        w, t = rational(weight), end()
-        some = bool(epsilon < t)
-        return {
-            "pair": f"two answers {format_expr(ratio)} scales apart",
-            "event": "the cone on which the other answer is farther by the whole distance" if some else "none",
-            "P": decimals(w) if some else "0",
-            "Q": decimals(w * (-t).exp()) if some else "0",
-        }
-
-    return symmetric(divergence(at), describe)
+    return symmetric(divergence(at))

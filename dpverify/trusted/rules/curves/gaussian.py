@@ -9,9 +9,9 @@ from typing import Any, Final
 from flint import arb
 
 from dpverify.trusted.facts import settled
-from dpverify.trusted.facts.evaluate import Known, accurately, decimals, divergence
+from dpverify.trusted.facts.evaluate import Known, accurately, divergence
 from dpverify.trusted.facts.fact import Fact
-from dpverify.trusted.facts.pairs import Curve, Event, Pair, Profile
+from dpverify.trusted.facts.pairs import Curve, Pair, Profile
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import Expr, Num, add, call, div, format_expr, mul, num, power, sqrt, sub
 from dpverify.trusted.language.model import Mechanism, Norm, Source
@@ -45,19 +45,19 @@ def mu(noise: Mechanism, reach: Expr) -> Expr | None:
 
     Independent Gaussian coordinates may have their reach in any lp norm. Raises Rejected for a norm, scale or dimension that is none.
     """
-    found = gaussian_form(noise)
-    if found is None:
+    form = gaussian_form(noise)
+    if form is None:
         return None
-    shape, rate = found
+    shape, rate = form
     return mul(rate, stretch(shape, _TWO)[1], reach)
 
 
 def rate_and_square(noise: Mechanism, shift: tuple[Fraction, ...]) -> tuple[Expr, Fraction] | None:
     """1/sigma and the square of the length of a shift in units of its covariance; None where the noise is not Gaussian. Raises Rejected."""
-    found = gaussian_form(noise)
-    if found is None:
+    form = gaussian_form(noise)
+    if form is None:
         return None
-    shape, rate = found
+    shape, rate = form
     if shape.norm.kind != "ellipsoid" or shape.independent:
         if not shape.independent and shape.norm.kind != "lp":
             return None
@@ -102,8 +102,8 @@ def delta_expr(mu: Expr, epsilon: Expr) -> Expr:
 
 def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
     """The curve of one run. parameters: "sensitivity", if given, the certificate of a gauge; "prec". Raises Rejected, Undecided."""
-    found = curve(settled.additive(run, NAME), reach(run, parameters.get("sensitivity")), stated=run.part.query is None)
-    return settled.noise(run, found, parameters)
+    bounds = curve(settled.additive(run, NAME), reach(run, parameters.get("sensitivity")), stated=run.part.query is None)
+    return settled.noise(run, bounds, parameters)
 
 
 def curve(noise: Mechanism, reach: Sensitivity, stated: bool = False) -> Curve:
@@ -113,10 +113,10 @@ def curve(noise: Mechanism, reach: Sensitivity, stated: bool = False) -> Curve:
     coordinates whose reach is in another norm than l2. Raises Rejected where the noise is not Gaussian.
     """
     upper = mu(noise, reach.upper)
-    found = gaussian_form(noise)
-    if upper is None or found is None:
+    form = gaussian_form(noise)
+    if upper is None or form is None:
         raise Rejected(NAME, "the noise", "its density is not certainly exp(-c r**2) in l2, in an ellipsoid's norm or on a line")
-    lower = mu(noise, reach.lower) if stated else _surely_moved(*found, reach)
+    lower = mu(noise, reach.lower) if stated else _surely_moved(*form, reach)
     assert lower is not None
     dominating = pair(upper)
     attained = dominating if lower == upper or compare.certainly_equal(lower, upper) else pair(lower)
@@ -132,20 +132,5 @@ def _surely_moved(shape: Exponent, rate: Expr, reach: Sensitivity) -> Expr:
 
 def pair(shift: Expr) -> Pair:
     """The pair of N(0, 1) and N(shift, 1). Raises Rejected unless shift is certainly at least 0."""
-    curve = profile(shift)
-    return Pair(curve, curve, None if compare.sign(shift) == 0 else _event(shift), everywhere=True)
-
-
-def _event(mu: Expr) -> Event:
-    shift, root = Known(mu), Known(sqrt(num(2)))
-
-    def describe(epsilon: arb) -> Mapping[str, str]:
-        near, half = epsilon / shift(), shift() / 2
-        return {
-            "pair": f"two answers {format_expr(mu)} standard deviations apart",
-            "event": f"y - E[y] < {decimals(half - near)} standard deviations towards the other answer",
-            "P": decimals(((near - half) / root()).erfc() / 2),
-            "Q": decimals(((near + half) / root()).erfc() / 2),
-        }
-
-    return describe
+    both = profile(shift)
+    return Pair(both, both, everywhere=True)

@@ -9,9 +9,9 @@ from typing import Any, Final
 from flint import arb
 
 from dpverify.trusted.facts import settled
-from dpverify.trusted.facts.evaluate import Known, accurately, decimals, divergence
+from dpverify.trusted.facts.evaluate import Known, accurately, divergence
 from dpverify.trusted.facts.fact import Fact
-from dpverify.trusted.facts.pairs import Curve, Event, Pair, Profile
+from dpverify.trusted.facts.pairs import Curve, Pair, Profile
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import (
     ONE,
@@ -57,10 +57,10 @@ def scale_ratio(noise: Mechanism, reach: Expr) -> Expr | None:
     None where the noise is not Laplace, and for independent coordinates whose reach is in another norm than l1: there a shift over
     many coordinates is worse than one. Raises Rejected for a norm, scale or dimension that is none.
     """
-    found = laplace_form(noise)
-    if found is None or stretch(found[0], _ONE) != (ONE, ONE):
+    form = laplace_form(noise)
+    if form is None or stretch(form[0], _ONE) != (ONE, ONE):
         return None
-    return mul(found[1], reach)
+    return mul(form[1], reach)
 
 
 def profile(ratio: Expr) -> Profile:
@@ -80,8 +80,8 @@ def _check(ratio: Expr) -> None:
 
 
 def _excess(epsilon: arb, end: arb) -> arb:
-    found = (-((epsilon - end) / 2).expm1()).max(arb(0))
-    return found.max(-epsilon.expm1()) if epsilon < 0 else found
+    excess = (-((epsilon - end) / 2).expm1()).max(arb(0))
+    return excess.max(-epsilon.expm1()) if epsilon < 0 else excess
 
 
 def delta_expr(ratio: Expr, epsilon: Expr) -> Expr:
@@ -92,8 +92,8 @@ def delta_expr(ratio: Expr, epsilon: Expr) -> Expr:
 
 def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
     """The curve of one run. parameters: "sensitivity", if given, the certificate of a gauge; "prec". Raises Rejected, Undecided."""
-    found = curve(settled.additive(run, NAME), reach(run, parameters.get("sensitivity")), stated=run.part.query is None)
-    return settled.noise(run, found, parameters)
+    bounds = curve(settled.additive(run, NAME), reach(run, parameters.get("sensitivity")), stated=run.part.query is None)
+    return settled.noise(run, bounds, parameters)
 
 
 def curve(noise: Mechanism, reach: Sensitivity, stated: bool = False) -> Curve:
@@ -103,10 +103,10 @@ def curve(noise: Mechanism, reach: Sensitivity, stated: bool = False) -> Curve:
     independent coordinates is the one difference `reach.at`, or that the longest shift has a coordinate of at least its mean size.
     Raises Rejected where the noise is not Laplace.
     """
-    found = laplace_form(noise)
-    if found is None:
+    form = laplace_form(noise)
+    if form is None:
         raise Rejected(NAME, "the noise", "its density is not certainly exp(-c |z - m|) on a line or in independent coordinates")
-    shape, rate = found
+    shape, rate = form
     upper = mul(rate, stretch(shape, _ONE)[1], reach.upper)
     lower = mul(rate, _one_coordinate(shape, reach, stated))
     dominating = _pair(upper)
@@ -115,8 +115,8 @@ def curve(noise: Mechanism, reach: Sensitivity, stated: bool = False) -> Curve:
 
 
 def _pair(ratio: Expr) -> Pair:
-    curve = profile(ratio)
-    return Pair(curve, curve, _event(ratio), everywhere=True)
+    both = profile(ratio)
+    return Pair(both, both, everywhere=True)
 
 
 def _one_coordinate(shape: Exponent, reach: Sensitivity, stated: bool) -> Expr:
@@ -126,20 +126,3 @@ def _one_coordinate(shape: Exponent, reach: Sensitivity, stated: bool) -> Expr:
     if reach.at is not None and len(reach.at) == shape.dimension:
         return Num(max(map(abs, reach.at)))
     return mul(stretch(shape, None)[0], reach.lower)
-
-
-def _event(ratio: Expr) -> Event:
-    end = Known(ratio)
-
-    def describe(epsilon: arb) -> Mapping[str, str]:
-        t, pair = end(), f"two answers {format_expr(ratio)} scales apart"
-        if not epsilon < t:
-            return {"pair": pair, "event": "none", "P": "0", "Q": "0"}
-        return {
-            "pair": pair,
-            "event": f"y - q(x) < {decimals((t - epsilon) / 2)} scales towards the other answer",
-            "P": decimals(1 - ((epsilon - t) / 2).exp() / 2),
-            "Q": decimals((-(epsilon + t) / 2).exp() / 2),
-        }
-
-    return describe

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
 from math import comb, prod
 from typing import Any, Final
 
@@ -17,17 +16,17 @@ from flint import arb, ctx
 
 from dpverify.trusted.facts import settled
 from dpverify.trusted.facts.assumptions import IDEAL
-from dpverify.trusted.facts.evaluate import Known, accurately, decimals, divergence
+from dpverify.trusted.facts.evaluate import Known, accurately, divergence
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve, Pair, symmetric
 from dpverify.trusted.language.errors import Rejected, Undecided
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, add, call, div, format_expr, mul, neg, num, power, sub, symbols
 from dpverify.trusted.language.model import Guarantee, Source
-from dpverify.trusted.numbers.balls import exact
-from dpverify.trusted.order.compare import certainly_le, certainly_lt, sign
+from dpverify.trusted.order.compare import certainly_le, certainly_lt
 from dpverify.trusted.parts import stated
 from dpverify.trusted.parts.forms import randomized_response
 from dpverify.trusted.parts.runs import Run, leaf, merged
+from dpverify.trusted.rules.curves.steps import Steps, steps_of
 
 NAME: Final = "optimal-composition"
 STATEMENT: Final = (
@@ -74,17 +73,7 @@ def composed(parts: Sequence[Part]) -> Pair:
     """
     _check(parts)
     sums = _Sums(tuple(parts))
-    return symmetric(divergence(lambda epsilon: accurately(lambda: sums.delta(epsilon))), sums.event)
-
-
-def basic(parts: Sequence[Part]) -> tuple[Expr, Expr]:
-    """The sums of the epsilons and of the deltas (theory#basic-composition): exact, and looser than `composed`.
-
-    Raises Undecided where a guarantee is none for certain.
-    """
-    _check(parts, outcomes=False)
-    epsilon = add(*(mul(num(part.times), part.epsilon) for part in parts))
-    return epsilon, add(*(mul(num(part.times), part.delta) for part in parts))
+    return symmetric(divergence(lambda epsilon: accurately(lambda: sums.delta(epsilon))))
 
 
 def delta_expr(eps0: Expr, k: int, epsilon: Expr) -> Expr | None:
@@ -108,7 +97,7 @@ def delta_expr(eps0: Expr, k: int, epsilon: Expr) -> Expr | None:
     return div(add(*terms), power(add(ONE, call("exp", neg(eps0))), num(k))) if terms else ZERO
 
 
-def _check(parts: Sequence[Part], outcomes: bool = True) -> None:
+def _check(parts: Sequence[Part]) -> None:
     if not parts:
         raise Undecided(f"{NAME}: no parts; a composition has at least one.")
     for part in parts:
@@ -119,108 +108,42 @@ def _check(parts: Sequence[Part], outcomes: bool = True) -> None:
         if part.times < 1:
             raise Undecided(f"{NAME}: {part.times} copies of a part; at least one is needed.")
     count = prod(part.times + 1 for part in parts)
-    if outcomes and count > MAX_OUTCOMES:
+    if count > MAX_OUTCOMES:
         raise Undecided(
             f"{NAME}: {count} distinct sums of losses, beyond {MAX_OUTCOMES}. Merge equal parts, or use a privacy-loss distribution."
         )
-
-
-@dataclass(frozen=True, slots=True)
-class _Outcome:
-    """Answers with the same counts of true and false ones for each part."""
-
-    loss: arb
-    p: arb
-    q: arb
-    false: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class _Table:
-    """Outcomes by falling lower end of their loss, and the sums of p and q before each; no ball of a loss is wider than `width`."""
-
-    outcomes: list[_Outcome]
-    lower: list[arb]
-    p_before: list[arb]
-    q_before: list[arb]
-    width: arb
 
 
 class _Sums:
     """The product of the pairs of all parts."""
 
     def __init__(self, parts: tuple[Part, ...]) -> None:
-        self.parts = parts
-        self.epsilons = [Known(part.epsilon) for part in parts]
-        self.deltas = [Known(part.delta) for part in parts]
-        self.tables: dict[int, _Table] = {}
+        self._parts = [(Known(part.epsilon), Known(part.delta), part.times) for part in parts]
+        self._steps = dict[int, Steps]()
 
     def delta(self, epsilon: arb) -> arb:
         """H at an exact epsilon, at the working precision."""
-        epsilon = epsilon if epsilon >= 0 else arb(0)
-        table, factor = self._table(), epsilon.exp()
-        first, doubtful = _split(table, epsilon)
-        total = table.p_before[first] - factor * table.q_before[first]
-        for outcome in doubtful:
-            total += (outcome.p - factor * outcome.q).max(arb(0))
         revealed = self._revealed()
-        return revealed + (1 - revealed) * total
-
-    def event(self, epsilon: arb) -> Mapping[str, str]:
-        """The answers whose loss exceeds epsilon (the middle of a ball), and those that reveal the input."""
-        epsilon = epsilon.mid()
-        table = self._table()
-        first, doubtful = _split(table, epsilon)
-        p, q = table.p_before[first], table.q_before[first]
-        for outcome in doubtful:
-            p, q = p + outcome.p * self._counts(outcome, epsilon), q + outcome.q * self._counts(outcome, epsilon)
-        revealed = self._revealed()
-        signed = " + ".join(f"({format_expr(part.epsilon)}) * (true - false of {part.times})" for part in self.parts)
-        shown = any(sign(part.delta) != 0 for part in self.parts)
-        return {
-            "pair": "the worst mechanisms with these guarantees: randomized responses" + (" that may reveal the input" if shown else ""),
-            "event": f"{signed} > {decimals(epsilon)}" + (", or the input is revealed" if shown else ""),
-            "P": decimals(revealed + (1 - revealed) * p),
-            "Q": decimals((1 - revealed) * q),
-        }
-
-    def _counts(self, outcome: _Outcome, epsilon: arb) -> arb:
-        """1 where the loss certainly exceeds epsilon, 0 where it certainly does not, else their hull."""
-        terms = (mul(num(part.times - 2 * j), part.epsilon) for part, j in zip(self.parts, outcome.false, strict=True))
-        found = sign(add(*terms, num(-exact(epsilon))))
-        return arb(0).union(arb(1)) if found is None else arb(1 if found > 0 else 0)
+        return revealed + (1 - revealed) * self._answers().excess(epsilon if epsilon >= 0 else arb(0))
 
     def _revealed(self) -> arb:
         """1 - product of (1 - delta_i)."""
         revealed = arb(0)
-        for part, delta in zip(self.parts, self.deltas, strict=True):
+        for _, delta, times in self._parts:
             one = delta()
-            some = -(part.times * (-one).log1p()).expm1() if one < 1 else 1 - (1 - one) ** part.times
+            some = -(times * (-one).log1p()).expm1() if one < 1 else 1 - (1 - one) ** times
             revealed += (1 - revealed) * some
         return revealed
 
-    def _table(self) -> _Table:
-        if ctx.prec not in self.tables:
-            self.tables[ctx.prec] = self._tabulated()
-        return self.tables[ctx.prec]
-
-    def _tabulated(self) -> _Table:
-        masses = [_binomial(part.times, epsilon()) for part, epsilon in zip(self.parts, self.epsilons, strict=True)]
-        found: list[_Outcome] = []
-        for false in product(*(range(part.times + 1) for part in self.parts)):
-            loss, p, q = arb(0), arb(1), arb(1)
-            for part, epsilon, mass, j in zip(self.parts, self.epsilons, masses, false, strict=True):
-                loss += (part.times - 2 * j) * epsilon()
-                p, q = p * mass[j], q * mass[part.times - j]
-            if not loss <= 0:
-                found.append(_Outcome(loss, p, q, false))
-        found.sort(key=lambda outcome: exact(outcome.loss.lower()), reverse=True)
-        p_before, q_before, width = [arb(0)], [arb(0)], arb(0)
-        for outcome in found:
-            p_before.append(p_before[-1] + outcome.p)
-            q_before.append(q_before[-1] + outcome.q)
-            width = width.max(outcome.loss.upper() - outcome.loss.lower()).upper()
-        return _Table(found, [outcome.loss.lower() for outcome in found], p_before, q_before, width)
+    def _answers(self) -> Steps:
+        """The answers, those with the same counts of true and false ones for each part together; not those that are likelier under q."""
+        if ctx.prec not in self._steps:
+            met = [(arb(1), arb(1))]
+            for epsilon, _, times in self._parts:
+                masses = _binomial(times, epsilon())
+                met = [(p * masses[j], q * masses[times - j]) for p, q in met for j in range(times + 1)]
+            self._steps[ctx.prec] = steps_of(arb(0), [(p, q) for p, q in met if not p <= q])
+        return self._steps[ctx.prec]
 
 
 def _binomial(times: int, epsilon: arb) -> list[arb]:
@@ -230,21 +153,6 @@ def _binomial(times: int, epsilon: arb) -> list[arb]:
     for j in range(times):
         masses.append(masses[-1] * decay * (times - j) / (j + 1))
     return masses
-
-
-def _split(table: _Table, epsilon: arb) -> tuple[int, list[_Outcome]]:
-    """How many of the first outcomes certainly exceed an exact epsilon, and those after them that may."""
-    low, high = 0, len(table.lower)
-    while low < high:
-        middle = (low + high) // 2
-        if table.lower[middle] > epsilon:
-            low = middle + 1
-        else:
-            high = middle
-    last = low
-    while last < len(table.lower) and not table.lower[last] + table.width < epsilon:
-        last += 1
-    return low, table.outcomes[low:last]
 
 
 def infer(run: Run, _: Mapping[str, Any], __: Sequence[Fact]) -> Curve:
@@ -263,19 +171,19 @@ def infer(run: Run, _: Mapping[str, Any], __: Sequence[Fact]) -> Curve:
             raise Rejected(NAME, "the parts", "one of them is not binary randomized response")
         parts.append(Part(epsilon, times=inner.times))
     both = composed(parts)
-    found = Curve(both, None, (NAME,), (IDEAL, stated.STATED)) if known else Curve(both, both, (NAME,), (IDEAL,))
-    return settled.together(run, settled.several(runs, found))
+    whole = Curve(both, None, (NAME,), (IDEAL, stated.STATED)) if known else Curve(both, both, (NAME,), (IDEAL,))
+    return settled.together(run, settled.several(runs, whole))
 
 
 def _approximate(run: Run) -> tuple[Expr, Expr] | None:
     """Epsilon and delta of a guarantee with only these; None for all else."""
     if not isinstance(run.part.mechanism, Guarantee):
         return None
-    found, sensitivity, query = leaf(run)
-    if not isinstance(found, Guarantee) or found.measure != "approximate" or len(found.rows) != 1:
+    guarantee, sensitivity, query = leaf(run)
+    if not isinstance(guarantee, Guarantee) or guarantee.measure != "approximate" or len(guarantee.rows) != 1:
         return None
     if sensitivity is not None or query is not None:
         return None
-    stated.check(found)
-    epsilon, delta = found.rows[0]
+    stated.check(guarantee)
+    epsilon, delta = guarantee.rows[0]
     return epsilon, delta

@@ -14,12 +14,12 @@ from dpverify.trusted.numbers.balls import exact, rational, value
 from dpverify.trusted.numbers.complex import compiled
 from dpverify.trusted.numbers.integrability import end_mass
 from dpverify.trusted.numbers.pieces import Piece
-from dpverify.trusted.rules.curves.unimodal import LADDER
 
 _DEPTH: Final = 4
 """Masses are known to a relative accuracy where they are above the whole times 2^-precision to this power."""
-_RUNGS: Final = 9
-"""How far out a mass is looked for that has no enclosure yet."""
+_FAR: Final = 22
+_FARTHEST: Final = 1000
+"""Powers of two: how far out a mass is looked for that has no enclosure yet, and a tail that is narrow."""
 
 
 class Outward:
@@ -35,11 +35,11 @@ class Outward:
         self._edges: list[Fraction] = [Fraction(0)]
         self._masses: list[arb] = []
         self._sums: list[arb] = []
-        self._rung = 0
+        self._power = 3
         self.tail = arb(0)
         if parts and parts[-1].upper is None:
             self._extend()
-            while self.tail.rad() > self._sums[0] * arb(2) ** -ctx.prec and self._rung < len(LADDER):
+            while self.tail.rad() > self._sums[0] * arb(2) ** -ctx.prec and self._power < _FARTHEST:
                 self._extend()
         elif parts:
             self._add_cells(parts[-1].upper or Fraction(0))
@@ -52,9 +52,9 @@ class Outward:
     def _extend(self) -> None:
         """The next end that has an enclosed mass."""
         last = self._parts[-1]
-        while self._rung < len(LADDER):
-            end = End("+inf", Fraction(2) ** LADDER[self._rung])
-            self._rung += 1
+        while self._power < _FARTHEST:
+            self._power += max(1, self._power // 4)
+            end = End("+inf", Fraction(2) ** self._power)
             if last.lower is not None and end.start <= last.lower:
                 continue
             try:
@@ -86,34 +86,34 @@ class Outward:
 
     def _cell(self, start: arb, end: Fraction) -> arb:
         """The integral from a point to the next edge."""
-        found = self._integral(start, end)
-        if found is None and self._falling and start < rational(end) * arb(2) ** -ctx.prec:
+        mass = self._integral(start, end)
+        if mass is None and self._falling and start < rational(end) * arb(2) ** -ctx.prec:
             # a cusp at 0, where complex balls see no finite value: next to it by the density's fall
             sliver = rational(end) * arb(2) ** -ctx.prec
-            found = self._integral(sliver.mid(), end)
+            mass = self._integral(sliver.mid(), end)
             top = value(self._parts[0].density, {"z": arb(0)})
-            found = None if found is None or not top.is_finite() else found + arb(0).union((sliver * top).upper())
-        if found is None:
+            mass = None if mass is None or not top.is_finite() else mass + arb(0).union((sliver * top).upper())
+        if mass is None:
             raise Undecided(f"the integral of the density up to {end} shifts from its centre has no finite enclosure.")
-        return found.max(arb(0))
+        return mass.max(arb(0))
 
     def _integral(self, start: arb, end: Fraction) -> arb | None:
         function = next(f for f, p in zip(self._programs, self._parts, strict=True) if p.upper is None or end <= p.upper)
         tolerance, least = arb(2) ** -ctx.prec, self._masses[0] * arb(2) ** (-_DEPTH * ctx.prec) if self._masses else arb(0)
-        found = acb.integral(
+        mass = acb.integral(
             function, acb(start), acb(rational(end)), rel_tol=tolerance, abs_tol=least.mid(), eval_limit=20_000, depth_limit=4_000
         )
-        return found.real if found.real.is_finite() and 0 in found.imag else None
+        return mass.real if mass.real.is_finite() and 0 in mass.imag else None
 
     def beyond(self, distance: arb) -> arb:
         """The mass beyond an exact distance of at least 0."""
         if not self._parts:
             return arb(0)
-        found = self._beyond(distance)
-        while found.rel_accuracy_bits() < ctx.prec // 2 and self._parts[-1].upper is None and self._rung < _RUNGS:
+        mass = self._beyond(distance)
+        while mass.rel_accuracy_bits() < ctx.prec // 2 and self._parts[-1].upper is None and self._power < _FAR:
             self._extend()
-            found = self._beyond(distance)
-        return found
+            mass = self._beyond(distance)
+        return mass
 
     def _beyond(self, distance: arb) -> arb:
         while self._parts[-1].upper is None and not distance <= rational(self.extent):

@@ -53,11 +53,11 @@ def require_free_of_v(noise: Mixture, scale: Expr, domains: Mapping[str, Domain]
     """Raises Rejected unless the integral of profile(||z||, v) over R^d is certainly the same for all v, by the scale s(v)."""
     lower, upper = support(noise, rule)
     known = {**domains, "v": Domain(lower, upper)}
-    found = exponent_of_normaliser(noise, scale, known)
-    if found is None:
+    exponent = exponent_of_normaliser(noise, scale, known)
+    if exponent is None:
         raise Rejected(rule, WHERE, f"the conditionals are not certainly a scale family in s(v) = {format_expr(scale)}")
-    if found == ZERO:
+    if exponent == ZERO:
         return
     one = Num(lower + 1 if upper is None else (lower + upper) / 2)
-    if not certainly_equal(found, substitute(found, {"v": one}), known):
-        raise Rejected(rule, WHERE, f"it depends on v, as exp({format_expr(sub(ZERO, found))}); write it out in the profile")
+    if not certainly_equal(exponent, substitute(exponent, {"v": one}), known):
+        raise Rejected(rule, WHERE, f"it depends on v, as exp({format_expr(sub(ZERO, exponent))}); write it out in the profile")

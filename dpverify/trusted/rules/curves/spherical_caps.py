@@ -13,7 +13,6 @@ beta function C(x) = x^m F(m, 1 - m; m + 1; x), and up to one constant, the lune
 
 It is singular only in the powers (r + D - s)^m and (r + s - D)^m at the two kinds of ends. There r = end + k (cosh u - 1) leaves
 powers of sinh(u/2), and it turns algebraic tails into exponential ones. What lies beyond the last r is enclosed by its mass.
-S itself meets the sphere of radius r in the cap whose share is that of C with d - 2 for d: P(S) is the integral of these shares.
 
 Multivariate t noise needs no such integral: its loss has a density in closed form, see `t_noise` and `student`.
 
@@ -24,12 +23,13 @@ H never falls with D: its derivative is rho * integral over {y : p(y + D e) > rh
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
 from typing import Any, Final
 
 from flint import arb, ctx
 
 from dpverify.trusted.facts import settled
-from dpverify.trusted.facts.evaluate import READABLE, accurately, decimals, divergence
+from dpverify.trusted.facts.evaluate import accurately, divergence
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve, Pair, symmetric
 from dpverify.trusted.language.derivatives import derivative
@@ -38,7 +38,7 @@ from dpverify.trusted.language.expr import ZERO, Expr, Num, div, format_expr, nu
 from dpverify.trusted.language.loading import remembered
 from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.model import L2, Radial, Source
-from dpverify.trusted.numbers.balls import precision
+from dpverify.trusted.language.rationals import to_fraction
 from dpverify.trusted.numbers.quotients import divided
 from dpverify.trusted.order.compare import certainly_equal
 from dpverify.trusted.order.convexity import Shapes
@@ -66,22 +66,28 @@ SOURCE: Final = Source("docs/theory/curves.md#radial-caps")
 MAX_DIMENSION: Final = 1_000
 _SHAPES: Final = Shapes("r", True, {})
 _SPARE: Final = 6
-_EVENT_BITS: Final = 48
-_SHOWN_BITS: Final = 40
-"""Accuracy of the probability of an event that is tried for, and that twelve digits need."""
 _MOST_KNOWN: Final = 4_096
 _NUDGES: Final = (1, 2, 4, 8)
 
 
 def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
-    """The curve of one run. parameters: "sensitivity", if given, the certificate of a gauge; "prec". Raises Rejected, Undecided."""
+    """The curve of one run.
+
+    parameters: "cuts", where the loss along the axis is neither rising nor falling, as
+    `crossings.Loss` wants them; "sensitivity", if given, the certificate of a gauge; "prec". Raises Rejected, Undecided.
+    """
     noise = settled.additive(run, NAME)
     if not isinstance(noise, Radial):
         raise Rejected(NAME, "the mechanism", "it is about radial noise")
-    return settled.noise(run, curve(noise, reach(run, parameters.get("sensitivity"))), parameters)
+    return settled.noise(run, curve(noise, reach(run, parameters.get("sensitivity")), cuts(parameters)), parameters)
 
 
-def curve(noise: Radial, reach: Sensitivity) -> Curve:
+def cuts(parameters: Mapping[str, Any]) -> tuple[Fraction, ...]:
+    """The rationals under "cuts". Raises CertificateError."""
+    return tuple(to_fraction(cut, NAME) for cut in parameters.get("cuts", ()))
+
+
+def curve(noise: Radial, reach: Sensitivity, cuts: tuple[Fraction, ...] = ()) -> Curve:
     """The curve of radial noise whose answers move by at most `reach`, in its norm and before its scale; exact where reach is.
 
     Raises Rejected for another norm, dimension, scale or sensitivity than the theorem takes, Undecided where the profile is not
@@ -90,9 +96,9 @@ def curve(noise: Radial, reach: Sensitivity) -> Curve:
     dimension = euclidean_dimension(noise)
     h = _falling(noise.profile)
     name = NAME if t_noise.law_of(h, dimension, _SHAPES) is None else t_noise.NAME
-    upper = _pair(noise, h, dimension, reach.upper)
+    upper = _pair(noise, h, dimension, reach.upper, cuts)
     exact = reach.lower == reach.upper or certainly_equal(reach.lower, reach.upper)
-    lower = upper if exact else _pair(noise, h, dimension, reach.lower)
+    lower = upper if exact else _pair(noise, h, dimension, reach.lower, cuts)
     return Curve(upper, lower, (name,), ASSUMED)
 
 
@@ -138,7 +144,7 @@ def scaled_shift(noise: Radial, reach: Expr) -> Expr:
     return ZERO if sign == NULL else shift
 
 
-def _pair(noise: Radial, h: Expr, dimension: int, reach: Expr) -> Pair:
+def _pair(noise: Radial, h: Expr, dimension: int, reach: Expr, cuts: tuple[Fraction, ...]) -> Pair:
     """The pair at a distance of `reach`."""
     shift = scaled_shift(noise, reach)
     if shift == ZERO:
@@ -146,20 +152,19 @@ def _pair(noise: Radial, h: Expr, dimension: int, reach: Expr) -> Pair:
     law = t_noise.law_of(h, dimension, _SHAPES)
     if law is not None:
         return t_noise.pair(law, shift)
-    prepared = _prepared(noise, h, dimension, shift)
-    return symmetric(prepared.profile, prepared.event)
+    return symmetric(_prepared(noise, h, dimension, shift, cuts).profile)
 
 
 @remembered(32)
-def _prepared(noise: Radial, h: Expr, dimension: int, shift: Expr) -> _Prepared:
-    return _Prepared(noise, h, dimension, shift)
+def _prepared(noise: Radial, h: Expr, dimension: int, shift: Expr, cuts: tuple[Fraction, ...]) -> _Prepared:
+    return _Prepared(noise.profile, lambda: Lunes(h, noise.profile, dimension, shift, _SHAPES, cuts))
 
 
 class _Prepared:
     """Lunes made ready once for every working precision, and their latest answers."""
 
-    def __init__(self, noise: Radial, h: Expr, dimension: int, shift: Expr) -> None:
-        self._noise, self._h, self._dimension, self._shift = noise, h, dimension, shift
+    def __init__(self, profile: Expr, make: Callable[[], Lunes]) -> None:
+        self._profile, self._make = profile, make
         self._lunes: dict[int, Lunes] = {}
         self._known: dict[tuple[int, int, int], arb] = {}
         self.profile = divergence(self.divergence)
@@ -167,9 +172,9 @@ class _Prepared:
     def lunes(self) -> Lunes:
         if ctx.prec not in self._lunes:
             try:
-                self._lunes[ctx.prec] = Lunes(self._h, self._noise.profile, self._dimension, self._shift, _SHAPES)
+                self._lunes[ctx.prec] = self._make()
             except ExprError as error:
-                raise Undecided(f"lunes of the profile {format_expr(self._noise.profile)}: {error}") from error
+                raise Undecided(f"lunes of the profile {format_expr(self._profile)}: {error}") from error
         return self._lunes[ctx.prec]
 
     def divergence(self, epsilon: arb) -> arb:
@@ -178,10 +183,10 @@ class _Prepared:
         key = int(mantissa), int(exponent), ctx.prec
         if key not in self._known:
             wanted = ctx.prec - _SPARE
-            found = accurately(lambda: self._near(lambda at: self.lunes().divergence(at, wanted), epsilon)).max(arb(0)).min(arb(1))
+            height = accurately(lambda: self._near(lambda at: self.lunes().divergence(at, wanted), epsilon)).max(arb(0)).min(arb(1))
             if len(self._known) >= _MOST_KNOWN:
                 self._known.clear()
-            self._known[key] = found
+            self._known[key] = height
         return self._known[key]
 
     @staticmethod
@@ -200,21 +205,3 @@ class _Prepared:
             except Undecided:
                 continue
         raise reason
-
-    def _probability(self, at: arb) -> arb:
-        """P(S) as it is shown, at the working precision. S shrinks as epsilon grows."""
-        return self._near(lambda near: self.lunes().probability(near, _EVENT_BITS), at)
-
-    def event(self, epsilon: arb) -> Mapping[str, str]:
-        """S for readers, with P(S) and Q(S)."""
-        at = epsilon.lower()
-        with precision(min(ctx.prec, READABLE)):
-            p = self._probability(at)
-            p = (p if p.rel_accuracy_bits() >= _SHOWN_BITS else accurately(lambda: self._probability(at))).max(arb(0)).min(arb(1))
-        q = ((p - self.divergence(at)) / at.exp()).max(arb(0))
-        return {
-            "pair": f"two answers {format_expr(self._shift)} apart, in units of the scale",
-            "event": f"the y with g(|y - a|) > e^{decimals(at)} g(|y - b|), a and b the answers, g = {format_expr(self._noise.profile)}",
-            "P": decimals(p),
-            "Q": decimals(q),
-        }

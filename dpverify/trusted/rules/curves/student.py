@@ -81,20 +81,11 @@ class Student:
     def divergence(self, epsilon: arb) -> arb:
         """H at an exact epsilon >= 0."""
         y = self._last(epsilon)
-        p, q = self._half_space() if y is None else self._integrals(y)
         if y is None:  # H falls, and by at most e^epsilon - 1
-            return (p - q - epsilon.expm1()).union(p - q) if epsilon > 0 else p - q
+            first = self._total_variation()
+            return (first - epsilon.expm1()).union(first) if epsilon > 0 else first
+        p, q = self._integrals(y)
         return p - epsilon.exp() * q
-
-    def probabilities(self, epsilon: arb) -> tuple[arb, arb]:
-        """P(S) and Q(S), S the event that attains H at an exact epsilon >= 0."""
-        y = self._last(epsilon)
-        if y is not None:
-            return self._integrals(y)
-        p, q = self._half_space()
-        if epsilon == 0:
-            return p, q
-        return p.union(self.divergence(epsilon)), q.union(arb(0))  # S shrinks, and H is at most P(S)
 
     def _last(self, epsilon: arb) -> arb | None:
         """Y; None where it is too close to 1 for the working precision, or for as many intervals."""
@@ -104,11 +95,11 @@ class Student:
         y = (self._less - grown) / (self._less + self._e * grown)
         return y if 1 - y > arb(2) ** -min(ctx.prec, _MOST_PANELS) else None
 
-    def _half_space(self) -> tuple[arb, arb]:
-        """P(S) and Q(S) at epsilon = 0: of the points at most D/2 beyond the centre, and of those more than D/2 beyond it."""
+    def _total_variation(self) -> arb:
+        """H at epsilon = 0: the mass of the points at most D/2 from the plane through the centre."""
         square = acb(self._half.tanh() ** 2)
-        between = square.beta_lower(acb(arb(1) / 2), acb(self._nu / 2), regularized=True).real
-        return (1 + between) / 2, (1 - between) / 2
+        between: arb = square.beta_lower(acb(arb(1) / 2), acb(self._nu / 2), regularized=True).real
+        return between
 
     # -- integrals -------------------------------------------------------------------------------------
 
@@ -210,11 +201,11 @@ def _sharp(a: arb, b: arb, c: arb, at: arb) -> arb:
     wanted = bits = ctx.prec
     for _ in range(_ROUNDS):
         with precision(bits):
-            found = acb(at).hypgeom_2f1(acb(a), acb(b), acb(c)).real
-        if found.rel_accuracy_bits() >= wanted // 2:
+            ball = acb(at).hypgeom_2f1(acb(a), acb(b), acb(c)).real
+        if ball.rel_accuracy_bits() >= wanted // 2:
             break
         bits = 2 * bits
-    return found
+    return ball
 
 
 def _powers(at: arb, slope: arb, exponent: arb, count: int) -> list[arb]:

@@ -1,19 +1,14 @@
-"""Multivariate t noise, recognised by its profile: a power of a + b r^2. Its pairs have the closed form of `student`.
-
-The event is {|y - D e|^2 + 1 > l (|y|^2 + 1)} with l = e^(epsilon/k), in the units of `student`: the ball round -D e/(l - 1) of
-radius sqrt(D^2 l - (l - 1)^2)/(l - 1).
-"""
+"""Multivariate t noise, recognised by its profile: a power of a + b r^2. Its pairs have the closed form of `student`."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
 from flint import arb, ctx
 
-from dpverify.trusted.facts.evaluate import accurately, decimals, divergence
+from dpverify.trusted.facts.evaluate import accurately, divergence
 from dpverify.trusted.facts.pairs import Pair, symmetric
 from dpverify.trusted.language.errors import Undecided
 from dpverify.trusted.language.expr import Add, Call, Expr, Mul, Num, Sym, div, format_expr, mul, num, power, sub, substitute, symbols
@@ -81,7 +76,7 @@ def law_of(h: Expr, dimension: int, shapes: Shapes) -> Law | None:
 def pair(law: Law, shift: Expr) -> Pair:
     """The pair at a distance `shift` > 0, in units of the scale."""
     prepared = _Prepared(law, shift)
-    return symmetric(divergence(prepared.divergence), prepared.event)
+    return symmetric(divergence(prepared.divergence))
 
 
 class _Prepared:
@@ -106,32 +101,3 @@ class _Prepared:
     def divergence(self, epsilon: arb) -> arb:
         """H at an exact epsilon >= 0."""
         return accurately(lambda: self._guarded(epsilon)).max(arb(0)).min(arb(1))
-
-    def event(self, epsilon: arb) -> Mapping[str, str]:
-        """S for readers, with P(S) and Q(S)."""
-        at = epsilon.mid()
-        with precision(ctx.prec + self._guard):
-            p, q = self._student().probabilities(at)
-            event = self._words(at)
-        return {
-            "pair": f"two answers a and b, {format_expr(self._shift)} apart in units of the scale",
-            "event": event,
-            "P": decimals(p.max(arb(0)).min(arb(1))),
-            "Q": decimals(q.max(arb(0)).min(arb(1))),
-        }
-
-    def _words(self, epsilon: arb) -> str:
-        if epsilon == 0:
-            return "the y that are nearer to a than to b"
-        shift, unit = constant(self._shift), constant(self._law.unit)
-        grown = (epsilon / constant(self._law.power)).expm1()
-        distance = shift / unit
-        square = distance**2 * (1 + grown) - grown**2
-        if square < 0:
-            return "no y at all"
-        if not square > 0:
-            raise Undecided("whether any output has this loss is not certain; raise the precision.")
-        return (
-            f"the ball of radius {decimals(unit * square.sqrt() / grown)} whose centre lies {decimals(shift / grown)} beyond a, "
-            "on the line from b through a, in units of the scale"
-        )

@@ -14,7 +14,7 @@ from typing import Any, Final
 from flint import acb, arb
 
 from dpverify.trusted.facts import settled
-from dpverify.trusted.facts.evaluate import accurately, decimals
+from dpverify.trusted.facts.evaluate import accurately
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve, Pair
 from dpverify.trusted.language.errors import ExprError, Rejected, Undecided
@@ -25,8 +25,8 @@ from dpverify.trusted.numbers.pieces import pieces
 from dpverify.trusted.order.compare import certainly_equal, sign
 from dpverify.trusted.order.geometry import Sensitivity
 from dpverify.trusted.parts.runs import Run, reach
-from dpverify.trusted.rules.curves.lunes import Cap
 from dpverify.trusted.rules.curves.spherical_caps import euclidean_dimension, scaled_shift
+from dpverify.trusted.rules.curves.volumes import Cap
 
 NAME: Final = "uniform-ball"
 STATEMENT: Final = (
@@ -60,10 +60,10 @@ def curve(noise: Radial, reach: Sensitivity) -> Curve:
 
 def _radius(noise: Radial) -> Fraction:
     try:
-        found = pieces(noise.profile, "r", Fraction(0), None)
-        flat = len(found) == 1 and found[0].lower == 0 and not symbols(found[0].density)
-        if flat and found[0].upper is not None and sign(found[0].density) == 1:
-            return found[0].upper
+        parts = pieces(noise.profile, "r", Fraction(0), None)
+        flat = len(parts) == 1 and parts[0].lower == 0 and not symbols(parts[0].density)
+        if flat and parts[0].upper is not None and sign(parts[0].density) == 1:
+            return parts[0].upper
     except ExprError as error:
         raise Undecided(f"the pieces of the profile {format_expr(noise.profile)}: {error}") from error
     raise Undecided(f"the profile {format_expr(noise.profile)} is not certainly a positive constant up to a radius and zero beyond.")
@@ -79,18 +79,10 @@ def _pair(dimension: int, radius: Fraction, shift: Expr) -> Pair:
         share = 2 * (cap.power(x, False) * cap.factor(x, False)).real / cap.full
         return (1 - share).max(arb(0)).min(arb(1))
 
-    def event(epsilon: arb) -> Mapping[str, str]:
-        return {
-            "pair": f"two answers {format_expr(shift)} apart, in units of the scale",
-            "event": f"the ball of radius {radius} round the one answer, without that round the other",
-            "P": decimals(accurately(outside)),
-            "Q": "0",
-        }
-
-    def profile(epsilon: arb) -> arb:
-        return accurately(outside)
-
     def rest() -> arb:
         return accurately(outside)
 
-    return Pair(profile, profile, event, rests=(rest, rest))
+    def profile(_: arb) -> arb:
+        return rest()
+
+    return Pair(profile, profile, rests=(rest, rest))

@@ -1,0 +1,185 @@
+"""Pairs of points of a density: an output as it lies from two answers that neighbours have."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Final
+
+from dpverify.trusted.facts.assumptions import EVERY, REAL
+from dpverify.trusted.language.errors import CertificateError, ExprError, Rejected, Undecided
+from dpverify.trusted.language.expr import Expr, Num, add, call, div, format_expr, neg, num, parse, power, sub, symbols
+from dpverify.trusted.language.loading import load
+from dpverify.trusted.language.logarithms import neg_log
+from dpverify.trusted.language.model import Claim, Norm, Product, Radial, Translation, on_integers
+from dpverify.trusted.language.rationals import to_fraction
+from dpverify.trusted.language.signs import NEGATIVE, plainly_non_negative
+from dpverify.trusted.numbers.balls import constant
+from dpverify.trusted.numbers.noise import Additive, variable
+from dpverify.trusted.order.compare import certainly_equal, certainly_le
+from dpverify.trusted.order.convexity import Shapes
+from dpverify.trusted.order.geometry import norm_value
+from dpverify.trusted.order.sensitivity import sensitivity_bounds, whole_part
+from dpverify.trusted.rules.additive.additive import is_natural, require_integrable
+
+RULE: Final = "point-witness"
+MOST_COORDINATES: Final = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Points:
+    """The output of the witness as it lies from q and from q', a coordinate each, in units of the scale."""
+
+    a: tuple[Expr, ...]
+    b: tuple[Expr, ...]
+
+    @property
+    def shifts(self) -> tuple[Expr, ...]:
+        """b - a, coordinate by coordinate."""
+        return tuple(sub(b, a) for a, b in zip(self.a, self.b, strict=True))
+
+
+def noise_of(claim: Claim, evidence: Mapping[str, Any], rule: str) -> Additive:
+    """The claim's mechanism, if it is additive noise with all parameters fixed and certainly integrable. Raises Rejected.
+
+    evidence: as in `additive.require_integrable`.
+    """
+    noise = claim.mechanism
+    if not isinstance(noise, Radial | Translation | Product):
+        raise Rejected(rule, "the mechanism", "it wants additive noise: radial, translation or product")
+    if claim.domains:
+        names = ", ".join(name for name, _ in claim.domains)
+        raise Rejected(rule, "the parameters", f"it wants a value for {names}; name one under 'at'")
+    if not isinstance(noise, Translation) and not is_natural(noise.dimension, claim):
+        raise Rejected(rule, "the dimension", "it is not certainly an integer of at least 1")
+    if isinstance(noise, Radial) and not constant(noise.scale) > 0:
+        raise Rejected(rule, "the scale", "it is not certainly positive")
+    require_integrable(noise, evidence, rule)
+    return noise
+
+
+def sign_of(noise: Additive) -> tuple[str, ...]:
+    """The hypothesis that the density is nowhere negative, where neither its form nor its logarithm shows that."""
+    name = variable(noise)
+    lower = noise.support[0] if isinstance(noise, Translation) else None
+    positive = isinstance(noise, Radial) or (isinstance(lower, Num) and lower.value >= 0)
+    if plainly_non_negative(profile(noise), (name,) if positive else ()):
+        return ()
+    try:
+        Shapes(name, isinstance(noise, Radial), {}).shape(neg_log(profile(noise)))
+    except (Undecided, ExprError):
+        return (NEGATIVE,)
+    return ()
+
+
+def read_points(evidence: Mapping[str, Any]) -> Points:
+    """The points of evidence, under "a" and "b". Raises CertificateError."""
+    sides = []
+    for key in ("a", "b"):
+        listed = evidence.get(key)
+        if not isinstance(listed, list) or not 1 <= len(listed) <= MOST_COORDINATES:
+            raise CertificateError(f"{RULE}: {key!r} must be a list of 1 to {MOST_COORDINATES} expressions.")
+        sides.append(tuple(read_point(text) for text in listed))
+    if len(sides[0]) != len(sides[1]):
+        raise CertificateError(f"{RULE}: 'a' and 'b' differ in length.")
+    return Points(sides[0], sides[1])
+
+
+def read_point(text: Any) -> Expr:
+    """A constant of evidence: a dyadic "m*2^e" or a closed form. Raises CertificateError."""
+    if "^" in str(text):
+        return Num(to_fraction(text, RULE))
+    try:
+        point = parse(str(text))
+    except ExprError as error:
+        raise CertificateError(f"{RULE}: {error}") from error
+    if symbols(point):
+        raise CertificateError(f"{RULE}: the point {text!r} has free symbols.")
+    return point
+
+
+def check_pair(claim: Claim, noise: Additive, points: Points, evidence: Mapping[str, Any]) -> tuple[str, ...]:
+    """Check that some pair of neighbours and some output realise the two points. Raises Rejected.
+
+    Returns what that takes for granted beyond that a pair is the sensitivity apart.
+    """
+    shifts = points.shifts
+    if isinstance(noise, Product):
+        if not (isinstance(noise.dimension, Num) and len(shifts) <= noise.dimension.value):
+            raise Rejected(RULE, "a", "it has more coordinates than the noise")
+    elif len(shifts) != 1:
+        raise Rejected(RULE, "a", "this noise wants one point")
+    if isinstance(noise, Translation) and noise.integers:
+        for point in (*points.a, *points.b):
+            if not (isinstance(point, Num) and point.value.denominator == 1):
+                raise Rejected(RULE, format_expr(point), "this noise lives on the integers")
+    if isinstance(noise, Radial):
+        for point in (*points.a, *points.b):
+            if not constant(point) >= 0:
+                raise Rejected(RULE, format_expr(point), "a distance is not certainly non-negative")
+    reach = sensitivity_bounds(claim, evidence.get("sensitivity")).lower
+    if isinstance(noise, Radial):
+        reach = div(reach, noise.scale)
+    if claim.query is not None:
+        return _check_difference(claim, noise, points, reach)
+    if not within(shifts, noise, reach):
+        raise Rejected(RULE, "b", "it is not certainly within the sensitivity of a")
+    whole = on_integers(noise)
+    return () if _spans(noise, points, whole_part(reach, {}) if whole else reach) else (EVERY,)
+
+
+def _spans(noise: Additive, points: Points, reach: Expr) -> bool:
+    """Whether two answers exactly `reach` apart have an output at the two points."""
+    if len(points.shifts) > 1:
+        return False
+    shift = points.shifts[0]
+    if certainly_equal(shift, reach) or certainly_equal(neg(shift), reach):
+        return True
+    # in the plane and above, on the sphere of radius a round q, the distance from q' takes every value from |a - reach| to a + reach
+    surrounded = isinstance(noise, Radial) and certainly_le(num(2), noise.dimension)
+    return surrounded and _absolute_within(shift, reach) and certainly_le(reach, add(points.a[0], points.b[0]))
+
+
+def within(shifts: Sequence[Expr], noise: Additive, reach: Expr) -> bool:
+    """Whether the norm of the shift, over the scale, is certainly at most the sensitivity."""
+    if not isinstance(noise, Product):
+        return _absolute_within(shifts[0], reach)
+    norm = noise.norm
+    if norm.kind == "lp" and norm.p is None:
+        return all(_absolute_within(shift, reach) for shift in shifts)
+    if norm.kind == "lp" and len(shifts) == 1:
+        return _absolute_within(shifts[0], reach)
+    if norm == Norm("lp", Fraction(1)):
+        return certainly_le(add(*(call("abs", shift) for shift in shifts)), reach)
+    if norm == Norm("lp", Fraction(2)):
+        return certainly_le(add(*(power(shift, num(2)) for shift in shifts)), power(reach, num(2)))
+    exact = [shift.value for shift in shifts if isinstance(shift, Num)]
+    if len(exact) < len(shifts) or not isinstance(noise.dimension, Num):
+        raise Rejected(RULE, "b", "in this norm the shifts must be rational")
+    return certainly_le(norm_value(norm, (*exact, *[Fraction(0)] * (int(noise.dimension.value) - len(exact)))), reach)
+
+
+def _absolute_within(shift: Expr, reach: Expr) -> bool:
+    return certainly_le(shift, reach) and certainly_le(neg(shift), reach)
+
+
+def _check_difference(claim: Claim, noise: Additive, points: Points, reach: Expr) -> tuple[str, ...]:
+    """A query realises only its own differences: in dimension 2 and above any triangle on one of them, on the line two points."""
+    assert claim.query is not None
+    if isinstance(noise, Product):
+        wanted = tuple(shift.value for shift in points.shifts if isinstance(shift, Num))
+        mirrored = tuple(-x for x in wanted)
+        if claim.query.adjacency == "l2" or not {wanted, mirrored} & set(load("order.queries").differences(claim.query)):
+            raise Rejected(RULE, "b", "the shift is not one of the query's extreme differences, all coordinates listed")
+        return ()
+    if _spans(noise, points, reach):
+        return ()
+    if claim.query.adjacency in ("l1", "l2") and _absolute_within(points.shifts[0], reach):
+        return (REAL,)  # every smaller difference occurs too
+    raise Rejected(RULE, "b", "its distance from a is not the sensitivity that the query gives")
+
+
+def profile(noise: Additive) -> Expr:
+    """The density in its one variable."""
+    return noise.profile if isinstance(noise, Radial) else noise.density
