@@ -60,7 +60,8 @@ def propose(claim: Claim, premises: Premises) -> list[Plan]:
     every = search.at_every_pair((), root) if neighbours.together(root, linked=True, alone=True) else None
     if every is not None:
         steps.append(_step({"side": "upper", "neighbours": every}))
-    elif neighbours.together(root, linked=True, alone=True):
+    real = any(space[2] in ("l1", "l2") for space in neighbours.together(root, linked=True, alone=True))
+    if real or (every is None and neighbours.together(root, linked=True, alone=True)):
         slopes = _step({"side": "upper", "slopes": True})
         with suppress(DpverifyError):
             search.proof.infer(rule.NAME, (), slopes["evidence"])
@@ -177,7 +178,8 @@ def candidates(root: Part) -> list[Choice]:
     """Pairs of neighbours that may be worst: those that matter, else the first ones at the ends of what differs."""
     found: list[Choice] = []
     with suppress(DpverifyError):
-        found = [choice for choice in neighbours.choices(root) if len(choice) == len(neighbours.together(root, linked=False, alone=True))]
+        spaces = neighbours.together(root, linked=False, alone=True)
+        found = [choice for choice in neighbours.choices(root) if len(choice) == len(spaces) and neighbours.are_neighbours(root, choice)]
     if found:
         return found
     factor, spaces = neighbours.root_factor(root), neighbours.together(root, linked=False, alone=True)

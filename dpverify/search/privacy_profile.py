@@ -269,7 +269,7 @@ def _worst_at(curve: Curve, target: Target) -> arb:
 def _belows(part: Part, choices: Sequence[neighbours.Choice], target: Target) -> Iterator[Plan]:
     """Evidence for lower bounds: at each of the pairs that the upper bound looks at, or at others."""
     same = [neighbours.at(part, choice) == neighbours.at(part, choice, lower=True) for choice in choices]
-    if choices and all(same):
+    if choices and all(same) and all(neighbours.are_neighbours(part, choice) for choice in choices):
         yield from ({"choice": number} for number in range(len(choices)))
         return
     for choice in combination.candidates(part)[:_MOST_LONG]:

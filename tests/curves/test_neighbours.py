@@ -290,7 +290,7 @@ def test_real_histograms_want_log_concave_densities():
     with pytest.raises(Undecided, match="on real histograms"):
         neighbours.choices(Part(spread))
     with pytest.raises(Undecided, match="on real histograms"):
-        neighbours.choices(Part(both("l2")))
+        neighbours.choices(Part(Compose((asks(1, 0, 0, adjacency="l2"), asks(0, 1, 1, adjacency="l2")))))
     assert len(neighbours.choices(Part(both("l1")))) == 2
 
 

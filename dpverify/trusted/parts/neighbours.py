@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import combinations, product
+from itertools import combinations, pairwise, product
 from typing import Any, Final, assert_never
 
 from dpverify.trusted.language.errors import CertificateError, DpverifyError, ExprError, Rejected, Undecided
@@ -65,6 +65,8 @@ MOST_RAW: Final = 20_000
 MOST_CHOICES: Final = 400
 """The most of them that are left once none is as bad as another."""
 MOST_STEPS: Final = 12
+_TOUCHES: Final = tuple(map(Fraction, ("0", "5/38", "15/56", "29/70", "15/26", "33/43")))
+"""Tangents of half of about 0, 15, ..., 75 degrees."""
 
 Vector = tuple[Fraction, ...]
 Space = tuple[str, int, str]
@@ -340,9 +342,20 @@ def _number(factor: Expr) -> Fraction:
     return factor.value
 
 
+def _round_about() -> Iterator[Vector]:
+    """The vertices, one of each v and -v, of a polygon whose sides touch the unit circle at rational points: the disc lies in it."""
+    quarter = [((1 - t * t) / (1 + t * t), 2 * t / (1 + t * t)) for t in _TOUCHES]
+    touching = [*quarter, *((-y, x) for x, y in quarter), (Fraction(-1), Fraction(0))]
+    for (a, b), (c, d) in pairwise(touching):
+        apart = 1 + a * c + b * d  # where the tangents at two points of length 1 meet
+        yield (a + c) / apart, (b + d) / apart
+
+
 def _differences(space: Space, factor: Fraction, convex: bool) -> list[Vector]:
     """Differences of histograms `factor` steps apart, one of each v and -v, the extreme ones alone where they suffice."""
     _, n, adjacency = space
+    if adjacency == "l2" and convex and n == 2:
+        return [tuple(factor * x for x in v) for v in _round_about()]
     if adjacency not in ("add-remove", "replace", "l1") or (adjacency == "l1" and not convex):
         raise Undecided(f"{NAME}: on real histograms the worst difference is not known for these densities.")
     if factor == 1 or convex:
@@ -572,6 +585,11 @@ def read(part: Part, evidence: Any) -> Choice:
     if missing:
         raise Rejected(NAME, "the pair", "it says nothing of what some parts share")
     return tuple(found.items())
+
+
+def are_neighbours(part: Part, choice: Choice) -> bool:
+    """Whether histograms that differ as a choice says are neighbours, and not only a bound on what neighbours are."""
+    return all(space[0] != "records" or _occurs(value, space[2], root_factor(part)) for space, value in choice)
 
 
 def _occurs(v: Vector, adjacency: str, factor: Fraction) -> bool:

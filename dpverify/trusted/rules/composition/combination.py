@@ -140,7 +140,8 @@ def _over_neighbours(root: Part, evidence: Any, facts: _Facts) -> tuple[Expr | I
     facts.backward = order
     greatest = _greatest([value for value, _ in values], domains)
     worst = next((choice for value, choice in values if value == greatest), None)
-    return greatest, {} if worst is None else {"worst neighbours": neighbours.described(root, worst)}
+    shown = worst is not None and neighbours.are_neighbours(root, worst)
+    return greatest, {"worst neighbours": neighbours.described(root, worst)} if shown and worst is not None else {}
 
 
 def _by_slopes(root: Part, facts: _Facts) -> Expr:
