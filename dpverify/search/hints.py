@@ -19,7 +19,7 @@ from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.model import Matrix, Mechanism, Norm, Product, Radial, Translation, Vector
 from dpverify.trusted.numbers.asymptotics import End, end_jet
 from dpverify.trusted.numbers.balls import constant, exact, hull, precision, rational, value
-from dpverify.trusted.numbers.jets import BallProgram, jet
+from dpverify.trusted.numbers.jets import BallProgram
 from dpverify.trusted.numbers.noise import domain
 from dpverify.trusted.numbers.pieces import Piece, pieces
 from dpverify.trusted.numbers.quotients import divided
@@ -28,6 +28,7 @@ from dpverify.trusted.order.geometry import Sensitivity, l1_radius
 from dpverify.trusted.order.linear import dot, matrix, up_to_sign
 from dpverify.trusted.order.polyhedra import Shift
 from dpverify.trusted.parts.exponents import exponent
+from dpverify.trusted.parts.neighbours import log_concave
 from dpverify.trusted.rules.curves import gauge
 from dpverify.trusted.rules.curves.losses import Cell, Loss, turns_on, whole_cells
 from dpverify.trusted.rules.curves.monotone import Rise, rises
@@ -107,7 +108,8 @@ def of_product(noise: Mechanism, reach: Sensitivity) -> dict[str, Any]:
     with suppress(DpverifyError):
         line = on_line(Translation(noise.density), Sensitivity(length, reach.lower))
         told = {"line": line} if line else {}
-    return told | _slope(Shapes("z", False, {}), neg_log(noise.density))
+    shapes = Shapes("z", False, {})
+    return told if log_concave(noise) else told | _slope(shapes, shapes.tidy(neg_log(noise.density)))
 
 
 def of_gauge(noise: Mechanism, reach: Sensitivity, stated: bool) -> dict[str, Any]:
@@ -188,12 +190,13 @@ def _slope_on_cells(h: Expr, shapes: Shapes) -> dict[str, Any]:
             at_ends, far = bound, end.start
     if not at_ends.is_finite():
         return {}
+    program = BallProgram(h, shapes.name)
     cells = [(Fraction(0), far)] if shapes.half else [(-far, Fraction(0)), (Fraction(0), far)]
     reached, least, cuts = at_ends, arb(0), {-far, Fraction(0), far} if not shapes.half else {Fraction(0), far}
     while cells:
         low, high = cells.pop()
         middle = (low + high) / 2
-        over, at = jet(h, shapes.name, hull(low, high)), jet(h, shapes.name, rational(middle))
+        over, at = program(hull(low, high)), program(rational(middle))
         least = least.max(at.d1.abs_lower()) if at.d1.is_finite() else least
         bound = over.d1.abs_upper()
         if over.d2.is_finite():

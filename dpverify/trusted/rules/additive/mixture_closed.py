@@ -48,12 +48,11 @@ from dpverify.trusted.language.expr import (
     sub,
     symbols,
 )
-from dpverify.trusted.language.loading import remembered
+from dpverify.trusted.language.loading import load, remembered
 from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.model import Claim, Domain, Mixture, Radial, Source
 from dpverify.trusted.order.convexity import Shapes
 from dpverify.trusted.order.signs import NEGATIVE, NULL, POSITIVE
-from dpverify.trusted.rules.additive import concave_exponent, convex_exponent, divergence, modulus, point_witness, power_identity
 from dpverify.trusted.rules.additive.mixture_concave import read_scale
 from dpverify.trusted.rules.curves import scale_family
 
@@ -75,8 +74,15 @@ SOURCE: Final = Source("docs/theory/additive.md#mixture-closed-form", "Reimherr 
 
 MOST_PARTS: Final = 8
 
-RULES: Final = {rule.NAME: rule for rule in (concave_exponent, convex_exponent, divergence, modulus, point_witness, power_identity)}
-"""The rules that the radial noise may be passed on to."""
+RULES: Final = {
+    "concave-exponent": "rules.additive.concave_exponent",
+    "convex-exponent": "rules.additive.convex_exponent",
+    "divergence": "rules.additive.divergence",
+    "modulus": "rules.additive.modulus",
+    "point-witness": "rules.additive.point_witness",
+    "power-identity": "rules.additive.power_identity",
+}
+"""The rules that the radial noise may be passed on to, and where they are."""
 
 
 def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
@@ -84,12 +90,13 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
 
     evidence: "scale" is the text of s(v).
     """
-    inner = RULES.get(str(evidence.get("rule")))
-    if inner is None or not isinstance(evidence.get("evidence"), Mapping):
+    place = RULES.get(str(evidence.get("rule")))
+    if place is None or not isinstance(evidence.get("evidence"), Mapping):
         raise CertificateError(f"{NAME}: it names no rule of {', '.join(sorted(RULES))} with its evidence.")
     noise = radial(claim)
     assert isinstance(claim.mechanism, Mixture)
     scale_family.require_free_of_v(claim.mechanism, read_scale(evidence, NAME), dict(claim.domains), NAME)
+    inner = load(place)
     bound: Bound = inner.check(noise, evidence["evidence"])
     return replace(bound, assumed=(*inner.ASSUMED, *bound.assumed))
 

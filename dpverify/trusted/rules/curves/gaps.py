@@ -8,8 +8,6 @@ conjugate, hence real, hence the gap on the line.
 
 from __future__ import annotations
 
-from fractions import Fraction
-from math import factorial, perm
 from typing import Final
 
 from flint import acb, arb, ctx
@@ -17,29 +15,21 @@ from flint import acb, arb, ctx
 from dpverify.trusted.language.derivatives import derivative
 from dpverify.trusted.language.errors import Undecided
 from dpverify.trusted.language.expr import (
-    PI,
     ZERO,
     Add,
     Call,
     Expr,
     Mul,
-    Num,
     add,
-    call,
     children,
     linear_part,
     mul,
-    num,
-    power,
-    rebuild,
-    sub,
     symbols,
 )
 from dpverify.trusted.numbers.balls import constant, precision
 from dpverify.trusted.numbers.complex import Complex, compiled
 from dpverify.trusted.numbers.complex_bessel import LogBesselK
 
-_MOST_ORDER: Final = 50
 _STEPS: Final = 60
 _COARSE: Final = 40
 _GROWTH: Final = 6
@@ -55,7 +45,6 @@ class Gap:
     """
 
     def __init__(self, h: Expr) -> None:
-        h = _elementary(h)
         rest, self._bessels = _split(h)
         slope = derivative(rest, "r")
         self._plain = compiled(rest, "r"), compiled(slope, "r")
@@ -135,23 +124,6 @@ class Gap:
             if 2 * moved > gap and moved < 2 * gap:
                 return moved
         return (epsilon / rise).mid()
-
-
-def _elementary(expr: Expr) -> Expr:
-    """The same function with Bessel functions of half-integer order written out: finite sums, narrow on wide balls.
-
-    K_(n + 1/2)(x) = sqrt(pi/2) exp(-x) x^(-n - 1/2) * sum over k <= n of (n + k)!/(k! (n - k)! 2^k) x^(n - k), and K_(-v) = K_v.
-    """
-    done = rebuild(expr, _elementary)
-    if not (isinstance(done, Call) and done.name == "logbesselk" and isinstance(done.args[0], Num)):
-        return done
-    order, x = abs(done.args[0].value), done.args[1]
-    if order.denominator != 2 or order > _MOST_ORDER:
-        return done
-    n = int(order - Fraction(1, 2))
-    terms = [mul(Num(Fraction(perm(n + k, 2 * k), factorial(k) * 2**k)), power(x, num(n - k))) for k in range(n + 1)]
-    start = mul(Num(Fraction(1, 2)), sub(call("log", PI), call("log", num(2))))
-    return add(start, mul(Num(-order), call("log", x)), mul(num(-1), x), call("log", add(*terms)))
 
 
 def _split(h: Expr) -> tuple[Expr, list[_BesselTerm]]:

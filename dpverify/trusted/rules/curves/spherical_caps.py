@@ -35,7 +35,7 @@ from dpverify.trusted.facts.pairs import Curve, Pair, symmetric
 from dpverify.trusted.language.derivatives import derivative
 from dpverify.trusted.language.errors import ExprError, Rejected, Undecided
 from dpverify.trusted.language.expr import ZERO, Expr, Num, div, format_expr, num, substitute, symbols
-from dpverify.trusted.language.loading import remembered
+from dpverify.trusted.language.loading import load, remembered
 from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.model import L2, Radial, Source
 from dpverify.trusted.language.rationals import to_fraction
@@ -46,7 +46,6 @@ from dpverify.trusted.order.geometry import Sensitivity, norm_faults
 from dpverify.trusted.order.signs import AT_LEAST_ZERO, NULL, POSITIVE
 from dpverify.trusted.parts.runs import Run, reach
 from dpverify.trusted.rules.curves import t_noise
-from dpverify.trusted.rules.curves.lunes import Lunes
 
 NAME: Final = "radial-caps"
 STATEMENT: Final = (
@@ -157,19 +156,19 @@ def _pair(noise: Radial, h: Expr, dimension: int, reach: Expr, cuts: tuple[Fract
 
 @remembered(32)
 def _prepared(noise: Radial, h: Expr, dimension: int, shift: Expr, cuts: tuple[Fraction, ...]) -> _Prepared:
-    return _Prepared(noise.profile, lambda: Lunes(h, noise.profile, dimension, shift, _SHAPES, cuts))
+    return _Prepared(noise.profile, lambda: load("rules.curves.lunes").Lunes(h, noise.profile, dimension, shift, _SHAPES, cuts))
 
 
 class _Prepared:
     """Lunes made ready once for every working precision, and their latest answers."""
 
-    def __init__(self, profile: Expr, make: Callable[[], Lunes]) -> None:
+    def __init__(self, profile: Expr, make: Callable[[], Any]) -> None:
         self._profile, self._make = profile, make
-        self._lunes: dict[int, Lunes] = {}
+        self._lunes: dict[int, Any] = {}
         self._known: dict[tuple[int, int, int], arb] = {}
         self.profile = divergence(self.divergence)
 
-    def lunes(self) -> Lunes:
+    def lunes(self) -> Any:
         if ctx.prec not in self._lunes:
             try:
                 self._lunes[ctx.prec] = self._make()

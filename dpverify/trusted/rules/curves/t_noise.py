@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Final
+from typing import Any, Final
 
 from flint import arb, ctx
 
@@ -12,10 +12,10 @@ from dpverify.trusted.facts.evaluate import accurately, divergence
 from dpverify.trusted.facts.pairs import Pair, symmetric
 from dpverify.trusted.language.errors import Undecided
 from dpverify.trusted.language.expr import Add, Call, Expr, Mul, Num, Sym, div, format_expr, mul, num, power, sub, substitute, symbols
+from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import Source
 from dpverify.trusted.numbers.balls import constant, exact, precision
 from dpverify.trusted.order.convexity import Shapes
-from dpverify.trusted.rules.curves.student import Student
 
 NAME: Final = "student-t"
 STATEMENT: Final = (
@@ -84,19 +84,20 @@ class _Prepared:
 
     def __init__(self, law: Law, shift: Expr) -> None:
         self._law, self._shift = law, shift
-        self._known: dict[int, Student] = {}
+        self._known: dict[int, Any] = {}
         # the Taylor terms of a k-th power are up to about 2^k times its values
         self._guard = exact(constant(law.power).upper()).__ceil__()
 
-    def _student(self) -> Student:
+    def _student(self) -> Any:
         if ctx.prec not in self._known:
             distance = constant(self._shift) / constant(self._law.unit)
-            self._known[ctx.prec] = Student(constant(self._law.nu), self._law.dimension, distance)
+            self._known[ctx.prec] = load("rules.curves.student").Student(constant(self._law.nu), self._law.dimension, distance)
         return self._known[ctx.prec]
 
     def _guarded(self, epsilon: arb) -> arb:
         with precision(ctx.prec + self._guard):
-            return self._student().divergence(epsilon)
+            height: arb = self._student().divergence(epsilon)
+            return height
 
     def divergence(self, epsilon: arb) -> arb:
         """H at an exact epsilon >= 0."""
