@@ -78,8 +78,8 @@ def grid(parts):
 
 PARAMETERS = {
     "finite-curve": [{"at": "0"}],
-    "finite-composition": [{"at": "0"}],
-    "finite-losses": [{"at": "0"}],
+    "finite-composition": [{}, {"rows": [0]}, {"rows": [1, 0]}],
+    "finite-losses": [{}, {"rows": [0]}, {"rows": [1, 0]}],
     "optimal-composition": [{}],
     "loss-distribution": [{"grid": grid(n), "reverse": grid(n)} for n in (1, 2)],
     "single-part": [{}],

@@ -11,7 +11,17 @@ from statistics import NormalDist
 
 from flint import arb
 
-from dpverify.search import asymptotics, basic_composition, combination, every_shift, hints, kernel_pair, losses, stated_guarantee
+from dpverify.search import (
+    asymptotics,
+    basic_composition,
+    combination,
+    every_shift,
+    finite_rows,
+    hints,
+    kernel_pair,
+    losses,
+    stated_guarantee,
+)
 from dpverify.search import plans as building
 from dpverify.search.combination import shared
 from dpverify.search.kinds import curve_rules
@@ -284,10 +294,11 @@ def _plan(whole: Run, target: Target) -> Plan:
     if len(runs) == 1 and runs[0].times == 1:
         return _single(runs[0], target)
     for name in COMPOSITIONS:
-        plan: Plan = {"rule": name} | (_place(target) if name in (finite_composition.NAME, finite_losses.NAME) else {})
-        if name == finite_composition.NAME and target.inside:
-            plan["most"] = _MOST_WORK_INSIDE
+        plan: Plan = {"rule": name}
         try:
+            if name in (finite_composition.NAME, finite_losses.NAME):
+                most = _MOST_WORK_INSIDE if target.inside and name == finite_composition.NAME else None
+                plan |= finite_rows.parameters(runs, name, Fraction(_place(target)["at"]), most)
             building.curve(whole, plan)
         except DpverifyError:
             continue

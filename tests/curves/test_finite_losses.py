@@ -4,19 +4,21 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from itertools import product
+from math import prod
 
 import pytest
 from flint import arb
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dpverify.search import finite_rows
 from dpverify.trusted.language.errors import Rejected, Undecided
 from dpverify.trusted.language.expr import Num, num, parse
 from dpverify.trusted.language.model import Compose, Group, Part, PostProcess, Query, Subsample, Table, Translation
 from dpverify.trusted.numbers.balls import constant, precision, rational
 from dpverify.trusted.parts.runs import merged
-from dpverify.trusted.rules.composition import finite_losses
-from dpverify.trusted.rules.composition.finite_losses import Ratio
+from dpverify.trusted.rules.composition import finite_losses, laws
+from dpverify.trusted.rules.composition.ratios import Keys, Ratio, quotient
 
 F = Fraction
 BITS = 128
@@ -30,9 +32,10 @@ def sample(part, rate, times=1, scheme="poisson"):
     return Part(Subsample(part, parse(str(rate)), scheme), times=num(times))
 
 
-def found(*parts, at=None):
+def found(*parts, at=0):
     with precision(BITS):
-        return finite_losses.curve(merged(Part(Compose(parts))), at)
+        runs = merged(Part(Compose(parts)))
+        return finite_losses.curve(runs, finite_rows.parameters(runs, finite_losses.NAME, F(at)))
 
 
 def agrees(ball, value):
@@ -140,6 +143,19 @@ def test_parts_with_several_pairs_have_the_delta_of_the_best_choices(weights, ra
         assert curve.lower.delta(at) <= lower + arb(10) ** -25
 
 
+@settings(max_examples=15, deadline=None)
+@given(rates, rates, numbers)
+def test_two_samples_with_several_pairs_have_the_delta_of_the_best_choices_in_the_best_order(rate, other, epsilon):
+    rows = [[F(3, 4), F(1, 4)], [F(1, 5), F(4, 5)]]
+    curve = found(sample(table(*rows), rate), sample(table(*rows[::-1]), other))
+    kinds = {i: [mixed(outputs, w) for outputs in pairs(rows)] for i, w in enumerate((rate, other))}
+    back = {kind: [swapped(outputs) for outputs in every] for kind, every in kinds.items()}
+    with precision(BITS):
+        for profile, which in ((curve.upper.delta, kinds), (curve.upper.reversed.delta, back)):
+            best = played(which, [0, 1], epsilon).max(played(which, [1, 0], epsilon))
+            assert agrees(profile(rational(epsilon)), best)
+
+
 SYMMETRIC = ((F(3, 4), F(1, 4)), (F(1, 4), F(3, 4)))
 
 
@@ -167,10 +183,23 @@ def test_samples_in_samples_and_exponentials_of_irrational_size():
 
 
 def test_formally_equal_products_of_ratios_are_one():
-    assert finite_losses.ratio_of(parse("exp(1)"), parse("2")) * finite_losses.ratio_of(parse("2"), parse("exp(1)")) == Ratio(F(1))
-    law = finite_losses.laws_of(merged(table(*SYMMETRIC))[0])[0]
-    assert len(finite_losses.product([law] * 9).ratios) == 10
-    assert len(finite_losses.product([finite_losses.sampled(law, parse("1/3"))] * 9).ratios) == 10
+    assert quotient(parse("exp(1)*6"), parse("2*exp(1/2)")) == quotient(parse("3*exp(1)"), parse("exp(1/2)"))
+    (law,) = finite_losses.choice(merged(table(*SYMMETRIC))[0]).laws
+    for one in (law, laws.sampled(law, parse("1/3")), laws.sampled(law, parse("exp(-1)"))):
+        assert len(laws.Product([(one, 9)]).law().ratios) == 10
+
+
+@given(st.lists(st.fractions(F(1, 30), F(30)), min_size=1, max_size=3), st.lists(st.integers(0, 3), min_size=3, max_size=3))
+def test_products_of_ratios_are_sums_of_their_integers(numbers, times):
+    ratios = [Ratio(number, frozenset({(parse("log(7)"), F(i))} if i else ())) for i, number in enumerate(numbers)]
+    keys = Keys(ratios, 9)
+    key = sum(keys.key(ratio) * k for ratio, k in zip(ratios, times, strict=False))
+    number = prod((ratio.number**k for ratio, k in zip(ratios, times, strict=False)), start=F(1))
+    power = sum(i * k for i, k in zip(range(len(ratios)), times, strict=False))
+    assert keys.ratio(key) == Ratio(number, frozenset({(parse("log(7)"), F(power))} if power else ()))
+    with precision(BITS):
+        assert keys.ball(key).overlaps(rational(number) * arb(7).log() ** power)
+        assert (keys.ball(key) * keys.ball(-key)).overlaps(arb(1))
 
 
 @pytest.mark.parametrize(
@@ -197,30 +226,9 @@ def test_more_products_than_are_in_reach_are_undecided(monkeypatch):
     skew = table((F(3, 4), F(1, 4)), (F(1, 5), F(4, 5)))
     with pytest.raises(Undecided, match="inside a sample"):
         found(sample(Part(Compose((skew,)), times=num(2)), F(1, 3)))
-    with pytest.raises(Undecided, match="several parts"):
-        found(sample(skew, F(1, 3)), sample(skew, F(1, 4)))
-    monkeypatch.setattr(finite_losses, "MOST_PRODUCTS", 20)
+    monkeypatch.setattr(laws, "MOST_PRODUCTS", 20)
+    monkeypatch.setattr(laws, "MOST_WORK", 20)
     with pytest.raises(Undecided, match="more than 20 products of probabilities"):
         found(sample(table(*SYMMETRIC), F(1, 3), 9))
     with pytest.raises(Undecided, match="for one epsilon"):
         found(sample(skew, F(1, 3), 9))
-    monkeypatch.setattr(finite_losses, "MOST_COPIES", 8)
-    with pytest.raises(Undecided, match="more than 8 copies"):
-        found(sample(table(*SYMMETRIC), F(1, 3), 9))
-
-
-def test_the_event_has_the_two_probabilities_of_its_order():
-    curve = found(sample(table(*SYMMETRIC), F(1, 3), 2))
-    with precision(BITS):
-        event = curve.lower.event(rational(F(1, 4)))
-    assert set(event) == {"pair", "event", "P", "Q"}
-    p, q = (float(event[name].strip("[]").split(",")[0]) for name in "PQ")
-    assert abs(p - math_exp(F(1, 4)) * q - max(float(excess(o, F(1, 4)).mid()) for o in ORDERS)) < 1e-9
-
-
-ONCE = mixed(list(zip(*SYMMETRIC, strict=True)), F(1, 3))
-ORDERS = (together(ONCE, ONCE), swapped(together(ONCE, ONCE)))
-
-
-def math_exp(x):
-    return float(rational(x).exp().mid())

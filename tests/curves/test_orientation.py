@@ -79,7 +79,7 @@ def test_a_map_of_the_data_may_exchange_the_neighbours():
             for part, times in ((asked(1), 1), (moved, 1), (moved, 2)):
                 with pytest.raises(Rejected, match="exchange the neighbours"):
                     several = [Run(Part(Subsample(part, rate)), times=times), Run(Part(Subsample(asked(1), rate)), own=True, mapped=True)]
-                    finite_losses.curve(several)
+                    finite_losses.curve(several, {})
 
 
 BESIDE_NOTHING = Part(Compose((asked(1), asked(0))))

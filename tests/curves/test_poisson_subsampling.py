@@ -115,7 +115,7 @@ def test_either_of_two_inputs_may_have_the_record_whatever_the_evidence_says_of_
     # three answers, of which 1 - (2/5)^3 can be given with the record alone if it is the second input that has it
     rate = F(1, 5)
     inner = Part(Compose((Part(Table(tuple(tuple(map(Num, row)) for row in rows)), times=Num(F(3))),)))
-    joint = {"rule": "joint-neighbours", "above": {"plans": [{"rule": "finite-composition", "at": "0"}], "of": [0]}}
+    joint = {"rule": "joint-neighbours", "above": {"plans": [{"rule": "finite-composition"}], "of": [0]}}
     with precision(100):
         found = plans.curve(Run(Part(Subsample(inner, Num(rate)))), {"rule": "poisson-subsampling", "part": joint})
         for epsilon in (F(0), F(1, 10), F(1), F(3)):

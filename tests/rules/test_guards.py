@@ -200,7 +200,7 @@ ANSWERS = [(2, Fraction(3, 4)), (3, Fraction(1, 2)), (4, Fraction(1, 10))]
 def test_a_sample_of_several_responses_is_that_of_their_product(inside, rate):
     # the total variation of q P + (1 - q) Q from Q is q times that of P from Q, over all answers together
     parts = tuple(Part(KaryResponse(num(ANSWERS[i][0]), num(ANSWERS[i][1]))) for i in inside)
-    found = finite_losses.curve(merged(Part(Subsample(Part(Compose(parts)), parse(rate)))))
+    found = finite_losses.curve(merged(Part(Subsample(Part(Compose(parts)), parse(rate)))), {})
     outputs = [(Fraction(1), Fraction(1))]
     for count, truth in (ANSWERS[i] for i in inside):
         other = (1 - truth) / (count - 1)
@@ -214,7 +214,7 @@ def test_a_sample_of_several_responses_is_that_of_their_product(inside, rate):
 
 def test_of_a_sample_with_several_pairs_of_rows_the_hypotheses_are_shown():
     three = Subsample(Part(Table(tuple(tuple(map(num, row)) for row in THREE))), HALF)
-    found = finite_losses.curve(merged(Part(Compose((Part(three), Part(KaryResponse(num(3), HALF)))))))
+    found = finite_losses.curve(merged(Part(Compose((Part(three), Part(KaryResponse(num(3), HALF)))))), {})
     assert set(found.assumed) == set(IDEAL + KEPT)
 
 

@@ -1,0 +1,73 @@
+"""Looks for the pairs of rows of finite mechanisms together that are about the worst ones, for the lower bound on their curve."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import product
+from math import prod
+from typing import Any, Final, Protocol
+
+from flint import arb
+
+from dpverify.trusted.facts.pairs import Pair
+from dpverify.trusted.language.errors import Undecided
+from dpverify.trusted.numbers.balls import precision, rational
+from dpverify.trusted.parts.runs import Run
+from dpverify.trusted.rules.composition import finite_composition, finite_losses
+from dpverify.trusted.rules.composition.laws import MOST_PRODUCTS, Choice, Game, Law, Product, product_pair
+
+MOST_WORK: Final = {finite_composition.NAME: 60_000, finite_losses.NAME: 200_000}
+"""The most products of a probability and a value for one epsilon, where there are choices."""
+MOST_COMBINED: Final = 64
+"""Up to so many combinations of pairs the best one is looked for."""
+_BITS: Final = 64
+
+
+class _Finite(Protocol):
+    def choice(self, run: Run) -> Choice: ...
+
+
+_RULES: Final[dict[str, _Finite]] = {finite_composition.NAME: finite_composition, finite_losses.NAME: finite_losses}
+
+
+def parameters(runs: Sequence[Run], name: str, epsilon: Fraction, most: int | None = None) -> dict[str, Any]:
+    """The parameters of a rule for finite mechanisms. epsilon: where the rows are to be the worst. most: of the work that may be done.
+
+    Raises Rejected for other mechanisms, Undecided where there are too many states.
+    """
+    choices = [_RULES[name].choice(run) for run in runs]
+    if all(len(choice.laws) == 1 for choice in choices):
+        return {}
+    if Game([(choice.laws, choice.times) for choice in choices]).work > (most or MOST_WORK[name]):
+        raise Undecided(f"{name}: more states than are wanted.")
+    with precision(_BITS):
+        return {"rows": _worst(choices, rational(epsilon).mid())}
+
+
+def _worst(choices: Sequence[Choice], epsilon: arb) -> list[int]:
+    """The rows whose product is worst where there are few combinations, else those that are worst by themselves."""
+    alone = [_best([_both(product_pair([(law, 1)]), epsilon) for law in choice.laws]) for choice in choices]
+    count = prod(len(choice.laws) for choice in choices)
+    if count > MOST_COMBINED or count * Product(_laws(choices, alone)).work > MOST_PRODUCTS:
+        return alone
+    combined = list(product(*(range(len(choice.laws)) for choice in choices)))
+    return list(combined[_best([_both(product_pair(_laws(choices, rows)), epsilon) for rows in combined])])
+
+
+def _laws(choices: Sequence[Choice], rows: Sequence[int]) -> list[tuple[Law, int]]:
+    return [(choice.laws[row], choice.times) for choice, row in zip(choices, rows, strict=True)]
+
+
+def _both(pair: Pair, epsilon: arb) -> tuple[arb, arb, arb]:
+    """The worse order's profile, the first order's, and what only the first of the two can give."""
+    assert pair.rests is not None
+    return pair.worst(epsilon), pair.forward(epsilon), pair.rests[0]()
+
+
+def _best(found: Sequence[tuple[arb, arb, arb]]) -> int:
+    """The greatest in the first order; of those not told apart the one with the greatest rest, which a sample keeps."""
+    top = max(found, key=lambda values: values[0].mid())
+    tied = [i for i, values in enumerate(found) if values[0].overlaps(top[0])]
+    first = max((found[i][1] for i in tied), key=lambda forward: forward.mid())
+    return max((i for i in tied if found[i][1].overlaps(first)), key=lambda i: found[i][2].mid())
