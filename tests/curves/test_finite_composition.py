@@ -13,7 +13,7 @@ from mpmath import mp
 from dpverify.search import finite_rows, plans
 from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
 from dpverify.trusted.language.expr import Num, num, parse
-from dpverify.trusted.language.model import L2, Compose, Exponential, Group, Lipschitz, Radial, KaryResponse, Table
+from dpverify.trusted.language.model import L2, Compose, Exponential, Group, KaryResponse, Lipschitz, Radial, Table
 from dpverify.trusted.language.model import Part as Piece
 from dpverify.trusted.numbers.balls import exact, precision, rational
 from dpverify.trusted.parts.runs import Run
