@@ -119,6 +119,12 @@ def _better(bound: Bound, best: Bound, side: str) -> bool:
 def _pure(proposal: Proposal, claim: Claim, digits: int) -> None:
     """Evidence for bounds on the tight epsilon at delta = 0."""
     mechanism = claim.mechanism
+    if isinstance(mechanism, Kernel):
+        from dpverify.search import normaliser
+
+        if wrong := normaliser.faults(claim):
+            proposal.reasons.extend(wrong)
+            return
     if isinstance(mechanism, Combinator):
         from dpverify.search import combination
 

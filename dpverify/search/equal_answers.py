@@ -14,8 +14,8 @@ def propose(claim: Claim, digits: int) -> list[dict[str, Any]]:
     """Both bounds, where answers are certainly equal."""
     try:
         rule.still(claim, None)
-        shown = normaliser.propose(claim.mechanism) if isinstance(claim.mechanism, Kernel) else None
-        evidence = {} if shown is None else {"normaliser": shown}
+        shown = normaliser.propose(claim.mechanism) if isinstance(claim.mechanism, Kernel) else {}
+        evidence = {"normaliser": shown} if shown else {}
         if isinstance(claim.mechanism, Radial | Translation | Product) and not claim.domains:
             evidence = asymptotics.evidence(claim.mechanism)
         steps: list[dict[str, Any]] = [{"rule": rule.NAME, "evidence": {"side": side, **evidence}} for side in ("upper", "lower")]

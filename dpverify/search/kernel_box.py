@@ -53,7 +53,7 @@ def propose(claim: Claim, digits: int) -> list[dict[str, Any]]:
     if symbols(claim.mechanism.density) - {"y", "theta"} or claim.domains:
         return [{"rule": kernel_box.NAME, "evidence": {"value": "0", "tree": ["values"]}}]  # the kernel says why
     found = normaliser.propose(claim.mechanism)
-    shared = {} if found is None else {"normaliser": found}
+    shared = {"normaliser": found} if found else {}
     return [{**step, "evidence": {**step["evidence"], **shared}} for step in _steps(claim, digits, found)]
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from heapq import heappop, heappush
@@ -13,7 +14,7 @@ from typing import Any, Final
 from flint import arb
 
 from dpverify.trusted.language.derivatives import derivative
-from dpverify.trusted.language.errors import DpverifyError, ExprError, Rejected
+from dpverify.trusted.language.errors import DpverifyError, ExprError, Rejected, Undecided
 from dpverify.trusted.language.expr import (
     ONE,
     ZERO,
@@ -40,10 +41,12 @@ from dpverify.trusted.language.expr import (
     symbols,
 )
 from dpverify.trusted.language.model import Claim, Domain, Kernel
-from dpverify.trusted.numbers.balls import constant, precision, value
+from dpverify.trusted.numbers.balls import constant, hull, precision, value
+from dpverify.trusted.numbers.quadrature import integral
 from dpverify.trusted.order.compare import certainly_equal
 from dpverify.trusted.rules.finite import normaliser
-from dpverify.trusted.rules.finite.densities import KINKS, fraction
+from dpverify.trusted.rules.finite.boxes import UNCUT, Box, whole
+from dpverify.trusted.rules.finite.densities import KINKS, WHAT, fraction
 
 MOST_LINES: Final = 24
 MOST_LEVELS: Final = 16
@@ -53,41 +56,147 @@ MOST_BISECTIONS: Final = 600
 STEP: Final = arb(2) ** -30
 BITS: Final = 64
 """Of the integrals at single inputs that a density is refused by."""
+SHARES: Final = (Fraction(0), Fraction(1, 3), Fraction(1))
+"""Shares of the range of inputs where the integral is enclosed first."""
+CELLS: Final = 16
+"""So many cells of inputs and of outputs is the integral enclosed over."""
+MOST_BOXES: Final = 600
+"""Of which the sign of a density is looked for."""
+MOST_PARTS: Final = 2000
+"""Of a piece on which an antiderivative is seen to be continuous."""
 LOOKED_AT: Final = (*(Fraction(n, 89) for n in range(7, 89, 11)), Fraction(1, 2))
 """Shares of the range of inputs where the integral is enclosed, to find one where it is not 1."""
 
 
 @lru_cache(maxsize=16)
-def propose(kernel: Kernel) -> list[dict[str, Any]] | None:
-    """The evidence for `rules.normaliser`, None where no antiderivatives that it accepts are found."""
-    for few in (True, False):
+def propose(kernel: Kernel) -> dict[str, Any]:
+    """The evidence for `rules.normaliser`, as much of it as is found and accepted."""
+    claim, found = Claim(kernel, None), dict[str, Any]()
+    with precision(128):
         try:
-            with precision(128):
-                found = _cells(kernel, few)
-                normaliser.check_normaliser(Claim(kernel, None), found)
-                return found
-        except (DpverifyError, ArithmeticError, RecursionError):
+            signs = normaliser.Sign(kernel)
+            sign = UNCUT if signs.plain else halves(signs.holds, signs.names)
+            if sign not in (None, UNCUT):
+                found["sign"] = sign
+        except (DpverifyError, ArithmeticError):
+            pass
+        for few in (True, False):
+            try:
+                cells = _cells(kernel, few)
+                normaliser.check_normaliser(claim, {"cells": cells})
+                return {**found, "cells": cells}
+            except (DpverifyError, ArithmeticError, RecursionError):
+                continue
+    return found
+
+
+def halves(holds: Callable[[Box], bool], names: Sequence[str], most: int = MOST_BOXES) -> str | None:
+    """How boxes are to be cut so that something holds on each; None where too many would be needed."""
+    cuts = dict[tuple[int, ...], str]()
+    pending: deque[tuple[tuple[int, ...], Box]] = deque([((), whole(names))])
+    for _ in range(most):
+        if not pending:
+            return _written(cuts, ())
+        path, box = pending.popleft()
+        if holds(box):
+            cuts[path] = UNCUT
             continue
+        if not names:
+            return None
+        widest = max(names, key=lambda name: box[name][1] - box[name][0])
+        low, high = box[widest]
+        cuts[path] = widest[0]
+        ends = ((low, (low + high) / 2), ((low + high) / 2, high))
+        pending.extend(((*path, i), {**box, widest: part}) for i, part in enumerate(ends))
     return None
 
 
-def faults(claim: Claim) -> list[str]:
+def _written(cuts: Mapping[tuple[int, ...], str], path: tuple[int, ...]) -> str:
+    if cuts[path] == UNCUT:
+        return UNCUT
+    return cuts[path] + _written(cuts, (*path, 0)) + _written(cuts, (*path, 1))
+
+
+# -- what is certainly wrong ------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=64)
+def faults(claim: Claim) -> tuple[str, ...]:
     """What is certainly wrong with a kernel's density: that it is negative at some output and input, or does not integrate to 1."""
     kernel = claim.mechanism
     if not isinstance(kernel, Kernel) or symbols(kernel.density) - {"y", "theta"}:
-        return []
+        return ()
     with precision(128):
         try:
-            normaliser.is_non_negative(kernel)
-            if propose(kernel) is None:
-                for share in _suspects(kernel):
-                    normaliser.integrates_to_one(kernel, normaliser.at_share(kernel, share), BITS)
-                normaliser.check_normaliser(Claim(kernel, None))
+            _refuse_negative(kernel)
+            if "cells" not in propose(kernel):
+                for share in (*SHARES, *_suspects(kernel)):
+                    _integrates_to_one(kernel, at_share(kernel, share))
+                _over_cells(kernel)
         except Rejected as error:
-            return [f"{error.why}."]
+            return (f"{error.why}.",)
         except (DpverifyError, ArithmeticError):
-            return []
-    return []
+            return ()
+    return ()
+
+
+def _refuse_negative(kernel: Kernel) -> None:
+    """Raises Rejected where the density is certainly negative at some output and input."""
+    sign = normaliser.Sign(kernel)
+    if sign.plain or len(sign.names) < len({"y", "theta"} & symbols(kernel.density)):
+        return
+
+    def told(box: Box) -> bool:
+        middle = {name: ((low + high) / 2,) * 2 for name, (low, high) in box.items()}
+        at = sign.at(middle)
+        if value(kernel.density, at) < 0:
+            where = ", ".join(f"{name} = {x.str(6, radius=False)}" for name, x in reversed(at.items()) if name in symbols(kernel.density))
+            raise Rejected(WHAT, "density", f"the density is negative at {where}; a density must not be")
+        return sign.holds(box)
+
+    halves(told, sign.names)
+
+
+def at_share(kernel: Kernel, share: Fraction) -> Expr:
+    """An input by its share of the range of inputs."""
+    return add(mul(Num(1 - share), kernel.input[0]), mul(Num(share), kernel.input[1]))
+
+
+def _integrates_to_one(kernel: Kernel, theta: Expr) -> None:
+    """Raises Rejected where an enclosure of the integral at an input excludes 1."""
+    low, high = kernel.output
+    density = substitute(kernel.density, {"theta": theta})
+    ends: tuple[Fraction | None, ...] = tuple(end.value if isinstance(end, Num) else None for end in (low, high))
+    if low is not None and high is not None and None in ends:
+        # an end that is not rational: the output runs over [0, 1] instead
+        length = sub(high, low)
+        density, ends = mul(length, substitute(density, {"y": add(low, mul(length, Sym("y")))})), (Fraction(0), Fraction(1))
+    elif any(found is None and end is not None for end, found in zip((low, high), ends, strict=True)):
+        return
+    try:
+        total = integral(density, "y", ends[0], ends[1], BITS)
+    except (Undecided, ExprError):
+        return
+    _refuse_unless_one(total, f"at theta = {format_expr(theta)}")
+
+
+def _refuse_unless_one(total: arb, where: str) -> None:
+    if total < 1 or total > 1:
+        why = f"the density does not integrate to 1 {where}: it gives {total.str(8)}. Write its normaliser out"
+        raise Rejected(WHAT, "density", why)
+
+
+def _over_cells(kernel: Kernel) -> None:
+    """Raises Rejected where an enclosure of the integral for all inputs of a cell excludes 1."""
+    low, high = (None if end is None else constant(end) for end in kernel.output)
+    if low is None or high is None:
+        return
+    steps = [hull(Fraction(i, CELLS), Fraction(i + 1, CELLS)) for i in range(CELLS)]
+    start, stop = map(constant, kernel.input)
+    for share in steps:
+        theta = start + (stop - start) * share
+        total = sum((value(kernel.density, {"y": low + (high - low) * y, "theta": theta}) for y in steps), arb(0)) * (high - low) / CELLS
+        _refuse_unless_one(total, f"for theta about {theta.mid().str(4, radius=False)}")
 
 
 def _suspects(kernel: Kernel) -> Iterator[Fraction]:
@@ -150,8 +259,8 @@ def _cell(kernel: Kernel, lines: Sequence[Expr], start: Expr, stop: Expr) -> dic
     cuts = _distinct(sorted(inside, key=lambda line: fraction(constant(at[line]).mid())))
     if low is None and high is None and not cuts:
         cuts = [ZERO]
-    parts = []
-    upper, _ = normaliser.quotient(kernel)
+    parts, cuts_of = list[str](), list[str]()
+    upper, lower = normaliser.quotient(kernel)
     for below, above in pairwise([low, *cuts, high]):
         piece = normaliser.Piece(below, above, start, stop)
         density = piece.settled(upper)
@@ -162,7 +271,16 @@ def _cell(kernel: Kernel, lines: Sequence[Expr], start: Expr, stop: Expr) -> dic
             halfway = div(add(at.get(below, below), at.get(above, above)), num(2))
             found = antiderivative(density, "y", {"theta": constant(middle), "y": constant(halfway)})
         parts.append(format_expr(found))
-    return {"until": format_expr(stop), "cuts": [format_expr(cut) for cut in cuts], "parts": parts}
+        cuts_of.append(UNCUT if below is None or above is None else _continuous(found, piece.ranges))
+    cuts_of.append(_continuous(div(ONE, lower), normaliser.Piece(ZERO, None, start, stop).ranges))
+    written = {"until": format_expr(stop), "cuts": [format_expr(cut) for cut in cuts], "parts": parts}
+    return written if set(cuts_of) == {UNCUT} else {**written, "halves": cuts_of}
+
+
+def _continuous(expr: Expr, ranges: Mapping[str, Domain]) -> str:
+    """How a box is to be cut so that an expression is seen to be continuous on it; not at all where no way is found."""
+    known = {name: domain for name, domain in ranges.items() if domain.upper is not None}
+    return halves(lambda box: normaliser.has_values(expr, known, box), tuple(known), MOST_PARTS) or UNCUT
 
 
 def _rates(density: Expr) -> Iterator[Expr]:
@@ -232,7 +350,7 @@ def _lines(kernel: Kernel, few: bool) -> Iterator[Expr]:
 def _bends(kernel: Kernel, line: Expr) -> bool:
     """Whether the density seems to have a kink or a jump on a line, from its second differences at a few inputs."""
     for share in (Fraction(1, 7), Fraction(2, 5), Fraction(7, 9)):
-        theta = constant(normaliser.at_share(kernel, share))
+        theta = constant(at_share(kernel, share))
         y = value(line, {"theta": theta})
         left, at, right = (value(kernel.density, {"theta": theta, "y": y + k * STEP}) for k in (-1, 0, 1))
         if not abs(left - 2 * at + right) < STEP * STEP.sqrt():

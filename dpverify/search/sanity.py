@@ -36,7 +36,7 @@ def faults(claim: Claim) -> list[str]:
         with precision(128):
             return list(_mixed(noise, dict(claim.domains)))
     if isinstance(noise, Kernel) and not claim.domains:
-        return normaliser.faults(claim)
+        return list(normaliser.faults(claim))
     if claim.domains or not isinstance(noise, Radial | Translation | Product):
         return []
     with precision(128):

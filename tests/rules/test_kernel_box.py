@@ -98,12 +98,10 @@ def test_a_tree_of_another_sensitivity_is_refused():
         check(wide, tree(narrow))
 
 
-def test_a_density_that_does_not_integrate_to_1_is_refused_and_reported():
+def test_a_density_that_does_not_integrate_to_1_is_reported():
     claim = kernel("exp(-abs(y - theta))/2")
-    with pytest.raises(Rejected, match="does not integrate to 1 at theta = 0"):
-        check(claim, {"value": "10", "tree": ["corner", 0]})
     assert "write its normaliser out" in normaliser.faults(claim)[0].lower()
-    assert normaliser.faults(kernel(BOUNDED_LAPLACE)) == []
+    assert normaliser.faults(kernel(BOUNDED_LAPLACE)) == ()
 
 
 def test_a_negative_density_is_reported():

@@ -8,7 +8,7 @@ from dpverify.trusted.language.expr import num, parse
 from dpverify.trusted.language.model import Claim, KaryResponse, Kernel
 from dpverify.trusted.numbers.balls import precision
 from dpverify.trusted.order.compare import certainly_equal, certainly_le, certainly_lt
-from dpverify.trusted.rules.finite import kernel_point
+from dpverify.trusted.rules.finite import kernel_point, normaliser
 
 LINE = Kernel(parse("1 + (theta - 1/2)*(2*y - 1)"), (num(0), num(1)), (num(0), num(1)))
 EVIDENCE = {"theta": "1", "other": "0", "event": ["9/10", "1"], "y": "1"}
@@ -73,10 +73,12 @@ def test_inputs_beyond_the_sensitivity_are_refused():
         check(claim(sensitivity=parse("1 - 1/10**30")), **EVIDENCE)
 
 
-def test_a_density_without_its_normaliser_is_refused():
+def test_a_density_without_its_normaliser_is_never_bounded_without_an_assumption():
     forgotten = Kernel(parse("exp(-abs(y - theta))/2"), (num(0), num(1)), (num(0), num(1)))
-    with pytest.raises(Rejected, match="integrate"):
-        check(claim(forgotten), **EVIDENCE)
+    assert normaliser.ONE_FOR_ALL in check(claim(forgotten), **EVIDENCE).assumed
+    cells = [{"until": "1", "cuts": ["theta"], "parts": ["exp(y - theta)/2", "-exp(theta - y)/2"]}]
+    with pytest.raises(Rejected, match="sum to 1"):
+        check(claim(forgotten), **EVIDENCE, normaliser={"cells": cells})
 
 
 def test_symbols_and_other_mechanisms_are_refused():

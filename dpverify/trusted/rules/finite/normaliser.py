@@ -7,22 +7,20 @@ a piece that goes to infinity it has a c(theta) such that F = c p does, so that 
 the right sign. The differences of F over all pieces sum to 1, as an exact identity in theta; where the density is q(y, theta)/D(theta),
 those of q sum to D, which has no zero.
 
-Without evidence the integral is enclosed over cells that cover all inputs, and at a few inputs more sharply; that it is 1 is then an
-assumption. A density whose integral is certainly not 1 at some input, or that is certainly negative somewhere, is refused.
+A density is non-negative by its form, or by enclosures on boxes of outputs and inputs. What is not shown is an assumption.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from fractions import Fraction
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Any, Final
 
 from flint import arb, ctx
 
 from dpverify.trusted.language.derivatives import derivative
-from dpverify.trusted.language.errors import CertificateError, ExprError, Rejected, Undecided
+from dpverify.trusted.language.errors import CertificateError, ExprError, Rejected
 from dpverify.trusted.language.expr import (
     ONE,
     ZERO,
@@ -31,7 +29,6 @@ from dpverify.trusted.language.expr import (
     Mul,
     Num,
     Pow,
-    Sym,
     add,
     children,
     div,
@@ -50,34 +47,33 @@ from dpverify.trusted.language.expr import (
 from dpverify.trusted.language.loading import remembered
 from dpverify.trusted.language.model import Claim, Domain, Kernel
 from dpverify.trusted.language.signs import NEGATIVE, plainly_non_negative
-from dpverify.trusted.numbers.balls import constant, hull, rational, value
-from dpverify.trusted.numbers.quadrature import integral
+from dpverify.trusted.numbers.balls import constant, hull, value
 from dpverify.trusted.order.compare import certainly_equal, certainly_le, certainly_lt
-from dpverify.trusted.order.decimals import decimal_bounds
+from dpverify.trusted.rules.finite.boxes import UNCUT, Box, holds_on_all
 from dpverify.trusted.rules.finite.densities import KINKS, fraction, has_kinks
 
 WHAT: Final = "kernel"
-SHARES: Final = (Fraction(0), Fraction(1, 3), Fraction(1))
-"""Where in the range of inputs the integral is enclosed, without evidence."""
-CELLS: Final = 16
-"""So many cells of inputs and of outputs are the integral enclosed over, without evidence."""
-MOST_BOXES: Final = 600
+ONE_FOR_ALL: Final = "the density integrates to 1 for every input"
 
 
 def check_normaliser(claim: Claim, evidence: Any = None) -> tuple[str, ...]:
-    """The hypotheses of a density that are not shown: that it is non-negative, that it integrates to 1.
+    """The hypotheses of a density that are not shown: that it is non-negative, that it integrates to 1. Raises Rejected, CertificateError.
 
-    evidence: the antiderivatives, None where there are none. Raises Rejected where the density is certainly none, or the evidence is wrong.
+    evidence, each part if given: "sign", the halves of the boxes of outputs and inputs on which the density is seen to be non-negative;
+    "cells", the antiderivatives.
     """
     kernel = claim.mechanism
     if not isinstance(kernel, Kernel):
         raise Rejected(WHAT, "mechanism", "only a density in y and theta is a kernel")
     if claim.domains or symbols(kernel.density) - {"y", "theta"}:
         raise Rejected(WHAT, "parameters", "a kernel needs a value for every parameter")
-    assumed = () if is_non_negative(kernel) else (NEGATIVE,)
-    if evidence is None:
-        return (*assumed, _enclosed(kernel))
-    _check_antiderivatives(kernel, json.dumps(evidence), ctx.prec)
+    shown = {} if evidence is None else evidence
+    if not isinstance(shown, Mapping):
+        raise CertificateError("the normaliser's evidence is not an object.")
+    assumed = () if is_non_negative(kernel, json.dumps(shown.get("sign", UNCUT))) else (NEGATIVE,)
+    if "cells" not in shown:
+        return (*assumed, ONE_FOR_ALL)
+    _check_antiderivatives(kernel, json.dumps(shown["cells"]), ctx.prec)
     return assumed
 
 
@@ -85,56 +81,48 @@ def check_normaliser(claim: Claim, evidence: Any = None) -> tuple[str, ...]:
 
 
 @remembered(16)
-def is_non_negative(kernel: Kernel) -> bool:
-    """Whether the density is certainly at least 0. Raises Rejected where it is certainly negative at some output and input."""
-    return _non_negative(kernel.density, kernel)
+def is_non_negative(kernel: Kernel, text: str) -> bool:
+    """Whether the density is certainly at least 0. text: JSON, the halves of the boxes on which it is. Raises CertificateError."""
+    sign = Sign(kernel)
+    return sign.plain or holds_on_all(sign.holds, sign.names, json.loads(text))
 
 
-def _non_negative(expr: Expr, kernel: Kernel) -> bool:
-    if plainly_non_negative(expr):
-        return True
-    factors = expr.args if isinstance(expr, Mul) else (expr.base,) if isinstance(expr, Pow) else ()
-    if factors and all(_non_negative_on_boxes(factor, kernel, False) for factor in factors if not plainly_non_negative(factor)):
-        return True
-    return _non_negative_on_boxes(expr, kernel, expr == kernel.density)
+class Sign:
+    """The sign of a density on boxes of its bounded coordinates: its own, or that of all factors. plain: it is at least 0 by its form."""
 
+    def __init__(self, kernel: Kernel) -> None:
+        density, ranges = kernel.density, {"y": kernel.output, "theta": kernel.input}
+        self._ends = {name: (low, high) for name, (low, high) in ranges.items() if low is not None and high is not None}
+        self._balls = {name: (constant(low), constant(high)) for name, (low, high) in self._ends.items()}
+        self.names = tuple(name for name in self._ends if name in symbols(density))
+        factors = density.args if isinstance(density, Mul) else (density.base,) if isinstance(density, Pow) else (density,)
+        self._ways = [[part for part in parts if not self._plainly(part)] for parts in ((density,), factors)]
+        self.plain = not all(self._ways)
 
-def _non_negative_on_boxes(expr: Expr, kernel: Kernel, whole: bool) -> bool:
-    """At the corners where it is linear in each variable, else by bisection. whole: it is the density, refused where certainly negative."""
-    ranges = {"y": kernel.output, "theta": kernel.input}
-    names = sorted(symbols(expr))
-    if any(end is None for name in names for end in ranges[name]):
-        return False
-    if _linear_in_each(expr):
-        ends = [[{name: end} for end in ranges[name] if end is not None] for name in names]
-        if all(certainly_le(ZERO, substitute(expr, {**a, **b})) for a in ends[0] for b in (ends[1] if len(ends) > 1 else [{}])):
+    def _plainly(self, expr: Expr) -> bool:
+        """Whether an expression is at least 0 by its form; where it is linear in each coordinate, by its corners."""
+        if plainly_non_negative(expr):
             return True
-    unit = [{name: (Fraction(0), Fraction(1)) for name in names}]
-    lengths = {name: [constant(end) for end in ranges[name] if end is not None] for name in names}
-    for _ in range(MOST_BOXES):
-        if not unit:
-            return True
-        box = unit.pop(0)
-        at = {name: low + (high - low) * hull(*box[name]) for name, (low, high) in lengths.items()}
-        ball = value(expr, at)
-        if ball >= 0:
-            continue
-        middle = {name: low + (high - low) * rational((box[name][0] + box[name][1]) / 2) for name, (low, high) in lengths.items()}
-        if whole and value(expr, middle) < 0:
-            where = ", ".join(f"{name} = {x.str(6, radius=False)}" for name, x in reversed(middle.items()))
-            raise Rejected(WHAT, "density", f"the density is negative at {where}; a density must not be")
-        if not names:
+        names = symbols(expr)
+        if not names or not names <= self._ends.keys() or not _linear_in_each(expr):
             return False
-        widest = max(names, key=lambda name: box[name][1] - box[name][0])
-        low, high = box[widest]
-        unit += [{**box, widest: part} for part in ((low, (low + high) / 2), ((low + high) / 2, high))]
-    return False
+        corners = product(*([(name, end) for end in self._ends[name]] for name in names))
+        return all(certainly_le(ZERO, substitute(expr, dict(corner))) for corner in corners)
+
+    def at(self, box: Box) -> dict[str, arb]:
+        """The ranges of the coordinates over a box."""
+        return {name: low + (high - low) * hull(*box[name]) for name, (low, high) in self._balls.items() if name in box}
+
+    def holds(self, box: Box) -> bool:
+        """Whether the density is certainly at least 0 on a box."""
+        at = self.at(box)
+        return any(all(symbols(part) <= at.keys() and value(part, at) >= 0 for part in way) for way in self._ways)
 
 
 def _linear_in_each(expr: Expr) -> bool:
     """Whether an expression in y and theta is linear in either, so that it is least at a corner."""
     try:
-        return bool(symbols(expr)) and all(derivative(derivative(expr, name), name) == ZERO for name in ("y", "theta"))
+        return all(derivative(derivative(expr, name), name) == ZERO for name in ("y", "theta"))
     except ExprError:
         return False
 
@@ -146,7 +134,8 @@ def _linear_in_each(expr: Expr) -> bool:
 def _check_antiderivatives(kernel: Kernel, text: str, prec: int) -> None:
     """Raises Rejected unless the evidence shows that the density integrates to 1 for every input. prec: the precision, for the cache.
 
-    text: JSON, for each cell of inputs, in order, {"until": its end, "cuts": the lines c(theta), rising, "parts": F or c for each piece}.
+    text: JSON, for each cell of inputs, in order, {"until": its end, "cuts": the lines c(theta), rising, "parts": F or c for each piece};
+    where that needs several boxes, "halves" of those on which each F and, last, 1/D are seen to be continuous.
     """
     evidence = json.loads(text)
     start, end = kernel.input
@@ -159,7 +148,7 @@ def _check_antiderivatives(kernel: Kernel, text: str, prec: int) -> None:
             raise Rejected(WHAT, "the cells of inputs", "they do not certainly rise")
         total = integral_over_cell(kernel.output, upper, start, stop, cell)
         inputs = {"theta": _domain(start, stop)}
-        if not _continuous_on(div(ONE, lower), inputs):
+        if not is_continuous(div(ONE, lower), inputs, _halves(cell)[-1]):
             raise Rejected(WHAT, "the normaliser", f"{format_expr(lower)} may be 0")
         if not certainly_equal(total, lower, inputs):
             where = f"theta from {format_expr(start)} to {format_expr(stop)}"
@@ -190,15 +179,23 @@ def integral_over_cell(output: tuple[Expr | None, Expr | None], density: Expr, s
     if len(cell["parts"]) != len(ends) - 1:
         raise CertificateError("the normaliser's evidence has another number of parts than of pieces.")
     total: list[Expr] = []
-    for (low, high), text in zip(pairwise(ends), cell["parts"], strict=True):
+    for (low, high), text, halves in zip(pairwise(ends), cell["parts"], _halves(cell)[:-1], strict=True):
         piece = Piece(low, high, start, stop)
         settled = piece.settled(density)
         if has_kinks(settled):
             raise Rejected(WHAT, "a piece", "the sides of its kinks are not decided at its corners")
-        f = piece.antiderivative(settled, text)
+        f = piece.antiderivative(settled, text, halves)
         total += [substitute(f, {"y": high})] if high is not None else []
         total += [neg(substitute(f, {"y": low}))] if low is not None else []
     return add(*total)
+
+
+def _halves(cell: Mapping[str, Any]) -> list[Any]:
+    """How the boxes of each piece and of the cell itself are cut."""
+    listed = cell.get("halves", [UNCUT] * (len(cell["parts"]) + 1))
+    if not isinstance(listed, list) or len(listed) != len(cell["parts"]) + 1:
+        raise CertificateError("the normaliser's evidence has another number of halves than of pieces and one.")
+    return listed
 
 
 def read_in(text: Any, names: tuple[str, ...]) -> Expr:
@@ -211,11 +208,11 @@ def read_in(text: Any, names: tuple[str, ...]) -> Expr:
     return expr
 
 
-def _domain(low: Expr | None, high: Expr | None) -> Domain:
+def _domain(low: Expr, high: Expr) -> Domain:
     """A domain that holds the interval between two constants."""
-    least = None if low is None else low.value if isinstance(low, Num) else fraction(constant(low).lower())
-    most = None if high is None else high.value if isinstance(high, Num) else fraction(constant(high).upper())
-    return Domain(least, most, least is None, most is None)
+    least = low.value if isinstance(low, Num) else fraction(constant(low).lower())
+    most = high.value if isinstance(high, Num) else fraction(constant(high).upper())
+    return Domain(least, most, False, False)
 
 
 class Piece:
@@ -284,25 +281,24 @@ class Piece:
         n = int(fraction(ball))
         return num(n) if self._moves(u) and self.at_least_zero(sub(u, num(n))) and self.at_least_zero(sub(num(n + 1), u)) else None
 
-    def antiderivative(self, density: Expr, text: Any) -> Expr:
+    @property
+    def ranges(self) -> dict[str, Domain]:
+        """The ranges of y and theta."""
+        outputs = [constant(y) for y, _ in self.corners]
+        least = None if self.low is None else min(fraction(y.lower()) for y in outputs)
+        most = None if self.high is None else max(fraction(y.upper()) for y in outputs)
+        return {"theta": _domain(*self.inputs), "y": Domain(least, most, least is None, most is None)}
+
+    def antiderivative(self, density: Expr, text: Any, halves: Any) -> Expr:
         """F in y and theta, continuous on the piece with the density as its derivative, and 0 at infinity. Raises Rejected."""
-        outputs = [y for y, _ in self.corners]
-        known = {
-            "theta": _domain(*self.inputs),
-            "y": Domain(
-                None if self.low is None else min(fraction(constant(y).lower()) for y in outputs),
-                None if self.high is None else max(fraction(constant(y).upper()) for y in outputs),
-                self.low is None,
-                self.high is None,
-            ),
-        }
+        known = self.ranges
         f = read_in(text, ("y", "theta") if not self.away else ("theta",))
         if self.away:
             falls = certainly_lt(f, ZERO, known) if self.away == [1] else certainly_lt(ZERO, f, known)
             if not falls:
                 raise Rejected(WHAT, "a piece to infinity", "its factor does not certainly have the sign that makes the density fall")
             f = mul(f, density)
-        elif has_kinks(f) or not _continuous_on(f, known):
+        elif has_kinks(f) or not is_continuous(f, known, halves):
             raise Rejected(WHAT, "an antiderivative", f"{format_expr(f)[:80]} is not certainly continuous on its piece")
         try:
             slope = derivative(f, "y")
@@ -313,81 +309,16 @@ class Piece:
         return f
 
 
-def _continuous_on(expr: Expr, known: Mapping[str, Domain], depth: int = 0) -> bool:
-    """Whether an expression without kinks is certainly continuous on a box: everything in it has finite enclosures on parts of it."""
-    ranges = {name: hull(d.lower, d.upper) for name, d in known.items() if d.lower is not None and d.upper is not None}
-    if _finite(expr, ranges):
-        return True
-    name = max(known, key=lambda name: fraction(ranges[name].rad()))
-    low, high = known[name].lower, known[name].upper
-    if depth > 10 or low is None or high is None:
-        return False
-    halves = (Domain(low, (low + high) / 2, False, False), Domain((low + high) / 2, high, False, False))
-    return all(_continuous_on(expr, {**known, name: half}, depth + 1) for half in halves)
+def is_continuous(expr: Expr, known: Mapping[str, Domain], halves: Any) -> bool:
+    """Whether an expression without kinks is certainly continuous on a box: on each of the boxes that it is cut into. CertificateError."""
+    return holds_on_all(lambda box: has_values(expr, known, box), tuple(known), halves)
+
+
+def has_values(expr: Expr, known: Mapping[str, Domain], box: Box) -> bool:
+    """Whether everything in an expression has a finite enclosure on a box."""
+    ends = {name: (d.lower, d.upper) for name, d in known.items() if d.lower is not None and d.upper is not None}
+    return _finite(expr, {name: hull(*(low + (high - low) * share for share in box[name])) for name, (low, high) in ends.items()})
 
 
 def _finite(expr: Expr, ranges: Mapping[str, arb]) -> bool:
     return bool(value(expr, ranges).is_finite()) and all(_finite(part, ranges) for part in children(expr))
-
-
-# -- the integral, enclosed -----------------------------------------------------------------------------
-
-
-@remembered(16)
-def _enclosed(kernel: Kernel) -> str:
-    """The assumption that the integral is 1, with what is known of it. Raises Rejected where that is certainly false."""
-    checked = [format_expr(theta) for share in SHARES if integrates_to_one(kernel, theta := at_share(kernel, share))]
-    known = _over_cells(kernel)
-    says = [*([f"for all inputs within {known}"] if known else []), *([f"checked at {', '.join(checked)}"] if checked else [])]
-    return f"the density integrates to 1 for every input ({'; '.join(says) or 'no enclosure of its integral was found'})"
-
-
-def at_share(kernel: Kernel, share: Fraction) -> Expr:
-    """An input by its share of the range of inputs."""
-    return add(mul(Num(1 - share), kernel.input[0]), mul(Num(share), kernel.input[1]))
-
-
-def integrates_to_one(kernel: Kernel, theta: Expr, bits: int = 24) -> bool:
-    """Whether an enclosure of the integral holds 1; False where there is none. Raises Rejected where it excludes 1."""
-    low, high = kernel.output
-    density = substitute(kernel.density, {"theta": theta})
-    ends: tuple[Fraction | None, ...] = tuple(end.value if isinstance(end, Num) else None for end in (low, high))
-    if low is not None and high is not None and None in ends:
-        # an end that is not rational: the output runs over [0, 1] instead
-        length = sub(high, low)
-        density, ends = mul(length, substitute(density, {"y": add(low, mul(length, Sym("y")))})), (Fraction(0), Fraction(1))
-    elif any(found is None and end is not None for end, found in zip((low, high), ends, strict=True)):
-        return False
-    try:
-        total = integral(density, "y", ends[0], ends[1], bits)
-    except (Undecided, ExprError):
-        return False
-    _refuse_unless_one(total, f"at theta = {format_expr(theta)}")
-    return bool(total.is_finite())
-
-
-def _refuse_unless_one(total: arb, where: str) -> None:
-    if total < 1 or total > 1:
-        why = f"the density does not integrate to 1 {where}: it gives {total.str(8)}. Write its normaliser out"
-        raise Rejected(WHAT, "density", why)
-
-
-def _over_cells(kernel: Kernel) -> str | None:
-    """An enclosure of the integral for all inputs, None for an infinite output or where there is none. Raises Rejected."""
-    low, high = (None if end is None else constant(end) for end in kernel.output)
-    if low is None or high is None:
-        return None
-    steps = [hull(Fraction(i, CELLS), Fraction(i + 1, CELLS)) for i in range(CELLS)]
-    start, stop = map(constant, kernel.input)
-    found: list[arb] = []
-    for share in steps:
-        theta = start + (stop - start) * share
-        total = sum((value(kernel.density, {"y": low + (high - low) * y, "theta": theta}) for y in steps), arb(0)) * (high - low) / CELLS
-        _refuse_unless_one(total, f"for theta about {theta.mid().str(4, radius=False)}")
-        found.append(total)
-    if not all(total.is_finite() for total in found):
-        return None
-    low, high = found[0], found[0]
-    for total in found:
-        low, high = low.min(total), high.max(total)
-    return f"[{decimal_bounds(Num(fraction(low.lower())), 3)[0]}, {decimal_bounds(Num(fraction(high.upper())), 3)[1]}]"
