@@ -9,6 +9,7 @@ weights are solved for in rationals.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain, combinations, islice, product
@@ -23,19 +24,21 @@ from dpverify.search.smt import counterexample
 from dpverify.trusted.facts.bounds import Infinite
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.language.errors import DpverifyError, Undecided
-from dpverify.trusted.language.expr import Expr, Sym, format_expr
+from dpverify.trusted.language.expr import ZERO, Expr, Num, Sym, add, format_expr, mul, neg, num, power
 from dpverify.trusted.language.model import Claim
 from dpverify.trusted.numbers.balls import precision
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
 from dpverify.trusted.proof import Proof, as_bounds
 from dpverify.trusted.registry import OF_THE_MECHANISM
-from dpverify.trusted.rules.inequalities.positivstellensatz import NAME, Gap
+from dpverify.trusted.rules.inequalities.positivstellensatz import MAX_DEGREE, NAME, Gap
 
 ROUNDS = 12
 MAX_MONOMIALS = 30
 """The most monomials that squares under one constraint are made of."""
 MAX_BOX = 10_000
 """The most monomials that are looked at for these."""
+MAX_FACTORED = 300
+"""The longest polynomial that is factored."""
 MAX_COLUMNS = 2_000
 MAX_PRODUCTS = 200
 """The most products of constraints that are tried."""
@@ -123,11 +126,60 @@ def _widened(claim: Claim, step: dict[str, Any], upper: Expr) -> dict[str, Any] 
 
 def summands(gap: Gap) -> tuple[list[dict[str, Any]], list[dict[str, Any]]] | None:
     """The summands of T and of S - 1 with S P = T for the numerator P of a gap."""
+    core = _Core.of(gap)
     for multipliers in ([], _multipliers(gap)):
-        found = _Program(gap, multipliers).solve()
+        found = _Program(gap, core, multipliers).solve()
         if found is not None:
             return found
     return None
+
+
+def expr(gap: Gap, p: Poly) -> Expr:
+    """A polynomial as a tree."""
+    terms = []
+    for monomial, coefficient in p.terms():
+        powers = (power(variable, num(int(e))) for variable, e in zip(gap.variables, monomial, strict=False) if e)
+        terms.append(mul(Num(Fraction(int(coefficient.p), int(coefficient.q))), *powers))
+    return add(*terms)
+
+
+def constraints(gap: Gap) -> Iterator[tuple[Expr, str]]:
+    """What is known to be at least zero of the variables of a gap."""
+    for variable in dict.fromkeys((*map(Sym, sorted(gap.domains)), *gap.variables)):
+        for side in ("lower", "upper") if isinstance(variable, Sym) else ("zero",):
+            with suppress(DpverifyError):
+                gap.constraint(variable, side)
+                yield variable, side
+
+
+@dataclass(frozen=True, slots=True)
+class _Core:
+    """The numerator P of a gap as target times weight times square^2 times what is positive: P is at least zero where the target is."""
+
+    target: Poly
+    weight: Fraction
+    square: Poly
+    positive: Names
+
+    @classmethod
+    def of(cls, gap: Gap) -> _Core:
+        p, one = gap.numerator, gap.ring.constant(1)
+        if p.is_zero() or len(p) > MAX_FACTORED or p.total_degree() > MAX_DEGREE // 2:
+            return cls(p, Fraction(1), one, ())
+        content, factors = p.factor()
+        core, square, positive = gap.ring.constant(1 if content > 0 else -1), one, list[tuple[Expr, str]]()
+        for factor, e in factors:
+            square *= factor ** (int(e) // 2)
+            if int(e) % 2 == 0:
+                continue
+            value = expr(gap, factor)
+            if certainly_lt(value, ZERO, gap.domains):
+                core, value = -core, neg(value)
+            elif not certainly_lt(ZERO, value, gap.domains):
+                core *= factor
+                continue
+            positive.append((value, "zero"))
+        return cls(core, abs(Fraction(int(content.p), int(content.q))), square, tuple(positive))
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,16 +191,20 @@ class _Column:
     names: Names
     multiplier: bool = False
 
-    def summand(self, gap: Gap, weight: Fraction) -> dict[str, Any]:
-        names = [[format_expr(expr), side] for expr, side in self.names]
-        return {"weight": str(weight), "square": format_expr(gap.expr(self.square)), "constraints": names}
+    def summand(self, gap: Gap, core: _Core, weight: Fraction) -> dict[str, Any]:
+        """As a summand of S - 1; of T, for the whole numerator."""
+        names, square = self.names, self.square
+        if not self.multiplier:
+            weight, names, square = weight * core.weight, (*names, *core.positive), square * core.square
+        listed = [[format_expr(of), side] for of, side in names]
+        return {"weight": str(weight), "square": format_expr(expr(gap, square)), "constraints": listed}
 
 
 class _Program:
-    """Weights of columns whose sum is the target P."""
+    """Weights of columns whose sum is the target, what counts of P."""
 
-    def __init__(self, gap: Gap, multipliers: Sequence[tuple[Poly, Poly, Names]]) -> None:
-        self.gap, self.target = gap, gap.numerator
+    def __init__(self, gap: Gap, core: _Core, multipliers: Sequence[tuple[Poly, Poly, Names]]) -> None:
+        self.gap, self.core, self.target = gap, core, core.target
         self.columns = [_Column(-value * self.target, square, names, True) for value, square, names in multipliers]
         reach = [self.target, *(column.value for column in self.columns)]
         self.degrees = [max(p.degrees()[i] for p in reach) for i in range(len(gap.ring.gens()))]
@@ -246,13 +302,13 @@ class _Program:
             return None
         found: tuple[list[dict[str, Any]], list[dict[str, Any]]] = ([], [])
         for column, weight in zip(chosen, solution, strict=True):
-            found[column.multiplier].append(column.summand(self.gap, weight))
+            found[column.multiplier].append(column.summand(self.gap, self.core, weight))
         return found
 
 
 def _products(gap: Gap, degrees: Sequence[int], high: int) -> Iterator[tuple[Poly, Names]]:
     """Products of different constraints within the degrees, those of few first."""
-    factors = [(gap.constraint(expr, side), (expr, side)) for expr, side in gap.constraints()]
+    factors = [(gap.constraint(of, side), (of, side)) for of, side in constraints(gap)]
     level: list[tuple[Poly, tuple[int, ...]]] = [(gap.ring.constant(1), ())]
     while level:
         for value, chosen in level:
@@ -270,11 +326,12 @@ def _within(p: Poly, degrees: Sequence[int]) -> bool:
 def _multipliers(gap: Gap) -> list[tuple[Poly, Poly, Names]]:
     """Candidates for the summands of S - 1: each variable where it is at least zero, else its square."""
     one = gap.ring.constant(1)
-    at_least_zero = {expr: gap.constraint(expr, side) for expr, side in gap.constraints() if side == "lower"}
+    at_least_zero = {(of, side): gap.constraint(of, side) for of, side in constraints(gap) if side != "upper"}
     found: list[tuple[Poly, Poly, Names]] = []
     for variable, generator in gap.generators.items():
-        if variable in at_least_zero:
-            found.append((at_least_zero[variable], one, ((variable, "lower"),)))
+        name = variable, "lower" if isinstance(variable, Sym) else "zero"
+        if name in at_least_zero:
+            found.append((at_least_zero[name], one, (name,)))
         elif isinstance(variable, Sym):
             found.append((generator * generator, generator, ()))
     return found

@@ -145,6 +145,8 @@ def test_a_constraint_must_be_one_of_the_domains(evidence):
         check(CLAIM, mutated(evidence, constraints=[["u", "upper"]]))
     with pytest.raises(Rejected, match="no lower end"):
         check(CLAIM, mutated(evidence, constraints=[["u - v", "lower"]]))
+    with pytest.raises(Rejected, match="no zero end"):
+        check(CLAIM, mutated(evidence, constraints=[["u - v", "zero"]]))
     with pytest.raises(Rejected):  # u is real: u >= 0 is not among its constraints
         check(laplace("8*u*v*w", "(u + v)*(v + w)*(w + u)/s", **{**THREE, "u": REAL}), evidence)
 
@@ -196,6 +198,19 @@ def test_a_tight_claim_has_nothing_to_relax_to(evidence):
     tight = Claim(CLAIM.mechanism, None, sensitivity=CLAIM.sensitivity, domains=CLAIM.domains)
     with pytest.raises(Rejected, match="claims no epsilon"):
         check(tight, evidence)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "domains"),
+    [
+        ("u", "u + (v - 1)**2*(u - 2)*(3 - v)", {"u": Domain(Fraction(2)), "v": UNIT}),  # a square, and factors of either sign
+        ("0", "(u + 1)**3*(2*u - v)**2*v", {"u": Domain(Fraction(3)), "v": POSITIVE}),
+    ],
+)
+def test_factors_of_certain_sign_and_squares_are_in_the_identity(low, high, domains):
+    gap = Gap(parse(low), parse(high), domains)
+    terms, multiplier = summands(gap)
+    assert gap.numerator * (1 + gap.total(multiplier)) == gap.total(terms)
 
 
 def test_an_expression_beyond_those_of_the_claim_is_rejected(evidence):

@@ -18,7 +18,7 @@ from flint import fmpq, fmpq_mpoly_ctx
 from dpverify.trusted.facts.bounds import Bound, Infinite
 from dpverify.trusted.facts.fact import Fact, bound_of, through_of, unasked
 from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
-from dpverify.trusted.language.expr import ZERO, Add, Call, Expr, Mul, Num, Pow, Sym, add, children, mul, num, parse, power, sub, symbols
+from dpverify.trusted.language.expr import ZERO, Add, Call, Expr, Mul, Num, Pow, Sym, children, parse, sub
 from dpverify.trusted.language.model import Claim, Domain, Source
 from dpverify.trusted.language.rationals import to_fraction
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
@@ -42,8 +42,6 @@ MAX_DEGREE: Final = 128
 MAX_PRODUCT: Final = 200_000
 """The most pairs of terms that one product of polynomials may have."""
 MAX_SUMMANDS: Final = 2_000
-MAX_FACTORED: Final = 300
-"""The longest polynomial that is factored."""
 
 _RISING: Final = ("log", "exp", "asinh", "sinh", "atanh", "tanh")
 
@@ -55,8 +53,8 @@ def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact])
     """The claimed epsilon as an upper bound. premises: the upper bound U.
 
     parameters: "terms" and "multiplier", the summands of T and of S - 1, each with "weight" (a rational), "square" (the text of a
-    polynomial, to be squared) and "constraints" (pairs of an expression and "lower" or "upper"). Raises Rejected or Undecided,
-    CertificateError for parameters of another form.
+    polynomial, to be squared) and "constraints" (pairs of a parameter and "lower" or "upper", or of an expression and "zero"). Raises
+    Rejected or Undecided, CertificateError for parameters of another form.
     """
     if claim.epsilon is None:
         raise Rejected(NAME, "the claim", "it claims no epsilon to relax the bound to")
@@ -82,8 +80,8 @@ class _Quotient:
 class Gap:
     """What must be at least zero for U <= V, as a polynomial in the parameters and in functions of them taken as opaque.
 
-    variables: the expression that each generator of the ring stands for. numerator: a polynomial that is at least zero only if V - U is;
-    factors of certain sign and squares are left out of it. Raises Rejected or Undecided where there is no such polynomial.
+    variables: the expression that each generator of the ring stands for. numerator: a polynomial that is at least zero only if V - U is.
+    Raises Rejected or Undecided where there is no such polynomial.
     """
 
     def __init__(self, upper: Expr, claimed: Expr, domains: Mapping[str, Domain]) -> None:
@@ -97,7 +95,7 @@ class Gap:
         self.variables = tuple(dict.fromkeys((*self._variables(upper), *self._variables(claimed))))
         self.ring = fmpq_mpoly_ctx.get([f"x{i}" for i in range(max(1, len(self.variables)))], "degrevlex")
         self.generators = dict(zip(self.variables, self.ring.gens(), strict=False))
-        self.numerator = self._core(self._quotient(sub(claimed, upper)).num)
+        self.numerator = self._quotient(sub(claimed, upper)).num
 
     # evidence
 
@@ -118,28 +116,19 @@ class Gap:
         return result
 
     def constraint(self, expr: Expr, side: str) -> Poly:
-        """A polynomial that is at least zero on the domains: expr - lower, or upper - expr. Raises Rejected where there is no such end."""
-        domain = self.domains.get(expr.name) if isinstance(expr, Sym) else self._range(expr)
-        end = None if domain is None else domain.lower if side == "lower" else domain.upper if side == "upper" else None
+        """A polynomial that is at least zero on the domains: x - lower or upper - x of a parameter; "zero": an expression that is.
+
+        Raises Rejected where there is none.
+        """
+        if side == "zero" and certainly_le(ZERO, expr, self.domains):
+            return self.polynomial(expr)
+        domain = self.domains.get(expr.name) if isinstance(expr, Sym) else None
+        end = None if domain is None else {"lower": domain.lower, "upper": domain.upper}.get(side)
         if end is None:
             raise Rejected(NAME, "a constraint", f"no {side} end of it is known")
         return self.polynomial(sub(expr, Num(end)) if side == "lower" else sub(Num(end), expr))
 
-    def constraints(self) -> Iterator[tuple[Expr, str]]:
-        """All expressions and sides that `constraint` knows for the variables here."""
-        for variable in dict.fromkeys((*map(Sym, sorted(self.domains)), *self.variables)):
-            if symbols(variable) <= self.domains.keys() and set(self._variables(variable)) <= set(self.variables):
-                for side in ("lower", "upper"):
-                    try:
-                        self.constraint(variable, side)
-                    except Rejected:
-                        continue
-                    yield variable, side
-
-    def _range(self, expr: Expr) -> Domain:
-        return Domain(Fraction(0) if certainly_le(ZERO, expr, self.domains) else None, lower_open=False)
-
-    # trees to polynomials and back
+    # trees to polynomials
 
     def polynomial(self, expr: Expr) -> Poly:
         """The polynomial that an expression without denominators is."""
@@ -147,14 +136,6 @@ class Gap:
         if not quotient.den.is_one():
             raise Rejected(NAME, "a polynomial", "it has a denominator")
         return quotient.num
-
-    def expr(self, p: Poly) -> Expr:
-        """A polynomial as a tree."""
-        terms = []
-        for monomial, coefficient in p.terms():
-            powers = (power(variable, num(int(e))) for variable, e in zip(self.variables, monomial, strict=False) if e)
-            terms.append(mul(Num(Fraction(int(coefficient.p), int(coefficient.q))), *powers))
-        return add(*terms)
 
     def _variables(self, expr: Expr) -> Iterator[Expr]:
         root = self.roots.get(expr)
@@ -218,22 +199,6 @@ class Gap:
             else:
                 raise Undecided("a denominator whose sign over the domains is not certain.")
         return _Quotient(_raised(inside.num, abs(times)), _raised(inside.den, abs(times)))
-
-    def _core(self, p: Poly) -> Poly:
-        """A polynomial that is at least zero only where p is: without factors that are squares or of certain sign."""
-        if p.is_zero() or len(p) > MAX_FACTORED or p.total_degree() > MAX_DEGREE // 2:
-            return p
-        content, factors = p.factor()
-        core = self.ring.constant(1 if content > 0 else -1)
-        for factor, e in factors:
-            if int(e) % 2 == 0:
-                continue
-            value = self.expr(factor)
-            if certainly_lt(value, ZERO, self.domains):
-                core = -core
-            elif not certainly_lt(ZERO, value, self.domains):
-                core = _product(core, factor)
-        return core
 
 
 def stripped(low: Expr, high: Expr) -> tuple[Expr, Expr]:
