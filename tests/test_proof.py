@@ -15,6 +15,7 @@ from flint import arb
 
 from dpverify.search import plans
 from dpverify.search.certificates import encode, pack, record
+from dpverify.search.events import told
 from dpverify.search.verify import verify
 from dpverify.trusted import kernel, proof
 from dpverify.trusted.facts.bounds import Bound
@@ -601,7 +602,7 @@ def test_what_is_recorded_is_what_was_proved(name):
     found = verify(claim, 6)
     again = kernel.replay(unpack(found.certificate))
     assert tuple((fact.rule, fact.place, fact.prec) for fact in again) == tuple((one.rule, one.place, one.prec) for one, _ in found.proved)
-    assert kernel.check(json.loads(encode(found.certificate))) == found.judgement
+    assert told(kernel.check(json.loads(encode(found.certificate))), again) == found.judgement
     assert record(again) == unpack(found.certificate).lines
 
 

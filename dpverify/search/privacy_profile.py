@@ -140,7 +140,7 @@ def propose(claim: Claim, digits: int, premises: Premises) -> list[Plan]:
         step: Plan = {"rule": rule.NAME, "premises": [known], "prec": bits}
         steps: list[Plan] = []
         if claim.epsilon is not None:
-            closed: Plan = {"rule": closed_profile.NAME, "evidence": {}, "premises": [known]}
+            closed: Plan = {"rule": closed_profile.NAME, "evidence": {}}
             steps += [closed] if _accepts(proof, closed_profile.NAME) else []
             steps.append({**step, "evidence": {"delta": True}})
         if claim.delta not in (None, ZERO):

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from dpverify.search import extend_with_curve, propose
 from dpverify.search.certificates import lines, pack, record
+from dpverify.search.events import told
 from dpverify.trusted import kernel
 from dpverify.trusted.facts.bounds import Bound, Infinite
 from dpverify.trusted.facts.fact import Fact
@@ -57,6 +58,7 @@ def verify(claim: Claim, digits: int = 20) -> Verified:
         reasons.append("the claimed delta lies within the enclosure of the tight one: ask for more digits, or claim another.")
     elif judgement.verdict == "UNKNOWN" and (judgement.upper is not None or judgement.delta_upper is not None):
         reasons.append("the claim is below the upper bound that is known, and no lower bound is: claim the bound, or audit a sampler.")
+    judgement = told(judgement, lines(kept.facts))
     proved = kept.proved
     packed = pack(claim, proposal.prec, judgement.verdict, [line for line, _ in proved])
     return Verified(judgement, packed, tuple(dict.fromkeys(reasons)), proved)
@@ -90,7 +92,7 @@ def _replayed(read: certificate.Certificate, packed: Any, reasons: tuple[str, ..
     if judgement.verdict != read.verdict:
         raise CertificateError(f"the certificate says {read.verdict}, its lines give {judgement.verdict}.")
     bounds = [() if fact.place else as_bounds(fact.says) for fact in facts]
-    return Verified(judgement, packed, reasons, tuple(zip(read.lines, bounds, strict=True)))
+    return Verified(told(judgement, facts), packed, reasons, tuple(zip(read.lines, bounds, strict=True)))
 
 
 @dataclass(slots=True)

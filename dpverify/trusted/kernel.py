@@ -100,9 +100,9 @@ def judge(claim: Claim, facts: Sequence[Fact]) -> Judgement:
     deltas = {side: [b for b in bounds if b.quantity == "delta" and b.side == side] for side in ("lower", "upper")}
     upper = _best(uppers, _at_most)
     lower = _best([b.value for b in lowers if not b.at], lambda a, b: _at_most(b, a))
-    # of bounds that refute, one with an event is what a reader can check
+    # of bounds that refute, one with an event, or with an epsilon that has one, is what a reader can check
     against = [b for b in lowers if _refutes(b, claim)] + [b for b in deltas["lower"] if _refutes_delta(b, claim)]
-    refutation = min(against, key=lambda b: "event" not in (b.witness or {}), default=None)
+    refutation = min(against, key=lambda b: not {"event", "epsilon"} & (b.witness or {}).keys(), default=None)
     delta_uppers, delta_lowers = ([_delta_value(b) for b in deltas[side]] for side in ("upper", "lower"))
     if _meaningful_delta(claim) and any(_contradict(above, below) for above in bounds for below in bounds):
         raise RuntimeError("the rules contradict each other: an upper bound is below a lower bound")

@@ -6,7 +6,7 @@ import pytest
 from flint import arb
 from mpmath import mp
 
-from dpverify.trusted.facts import event
+from dpverify.search import events as event
 from dpverify.trusted.facts.pairs import Pair, symmetric
 from dpverify.trusted.language.expr import parse
 from dpverify.trusted.numbers.balls import precision, rational

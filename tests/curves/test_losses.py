@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import norm
 
+from dpverify.search import events
 from dpverify.search.losses import propose
-from dpverify.trusted.facts import event
 from dpverify.trusted.facts.pairs import Pair, symmetric
 from dpverify.trusted.language.errors import Rejected, Undecided
 from dpverify.trusted.numbers.balls import exact, finite, precision, rational
@@ -512,7 +512,7 @@ def test_wide_epsilons_enclose_every_delta_inside():
 def test_the_event_has_the_probabilities_of_the_true_event():
     composition = made([(gaussian(F(2)), 9)], digits=5, epsilon=2.0)
     with precision(200):
-        p, q = event.probabilities(composition.lower, composition.upper, arb(2))
+        p, q = events.probabilities(composition.lower, composition.upper, arb(2))
         mu = mpmath.mpf(3) / 2
         for ball, truth in ((p, mpmath.ncdf(mu / 2 - 2 / mu)), (q, mpmath.ncdf(-mu / 2 - 2 / mu))):
             assert ball.lower() <= arb(str(truth)).upper() and ball.upper() >= arb(str(truth)).lower()

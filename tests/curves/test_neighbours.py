@@ -75,7 +75,9 @@ def difference(*v, adjacency="add-remove"):
 
 def test_one_real_pair_of_neighbours_is_a_lower_bound():
     (found,) = step(both(), lower(difference("1", "0"), PREMISE["lower"]))
-    assert found.value == num(1) and "one record of kind 1 more" in found.witness["pair"] and "part 2 by 0" in found.witness["pair"]
+    assert found.value == num(1) and found.witness["neighbours"] == difference("1", "0")
+    refuted = verify(Claim(both(), num(0))).judgement
+    assert "one record of kind 1 more" in refuted.witness["pair"] and "part 2 by 0" in refuted.witness["pair"]
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from dpverify.trusted.language.model import (
     Table,
 )
 from dpverify.trusted.numbers.balls import constant, precision
-from dpverify.trusted.rules.composition.closed_profile import infer
+from dpverify.trusted.rules.composition.closed_profile import check
 from tests.reference import MP, holds
 
 LAPLACE = Radial(parse("exp(-r)"), L1, num(1), parse("1/2"))
@@ -34,7 +34,7 @@ WARNER = Table(((parse("3/4"), parse("1/4")), (parse("1/4"), parse("3/4"))))
 def bounds(mechanism, epsilon="1", sensitivity="1", **more):
     stated = None if sensitivity is None else parse(sensitivity)
     with precision(160):
-        return infer(Claim(mechanism, parse(epsilon), None, stated, **more), {}, ())
+        return check(Claim(mechanism, parse(epsilon), None, stated, **more), {})
 
 
 def phi(x):
@@ -97,7 +97,7 @@ def test_open_parameters_and_an_open_epsilon_are_refused():
     with pytest.raises(DpverifyError):
         bounds(noise, domains=(("b", Domain(Fraction(0))),))
     with precision(128), pytest.raises(Rejected):
-        infer(Claim(LAPLACE, None, parse("1/10"), num(1)), {}, ())
+        check(Claim(LAPLACE, None, parse("1/10"), num(1)), {})
 
 
 def test_mixed_neighbours_are_refused():

@@ -257,7 +257,9 @@ def test_a_lower_bound_names_the_order_and_cannot_mix_two():
     assert combined(claim, evidence).value == num(3)
     found = combined(claim, {**evidence, "backward": True})
     assert found.value == num(4)
-    assert found.witness["pair"].endswith("the output on x' against that on x")
+    assert found.witness["neighbours"] == pair and found.witness["backward"]
+    told = verify(Claim(claim.mechanism, num(1))).judgement.witness["pair"]
+    assert "one record of kind 1 more" in told and told.endswith("the output on x' against that on x")
     odd = uneven(0, 0, (1,), density="1/(1 + (z - 1)**2)**2 + 1/(2 + (z + 1)**2)")
     with pytest.raises((Rejected, CertificateError)):
         combined(Claim(Compose((*parts, odd)), None), {**evidence, "part": {"parts": [{}, {}, {}]}})

@@ -3,6 +3,7 @@
 import mpmath
 import pytest
 
+from dpverify.search.verify import verify
 from dpverify.trusted.facts.bounds import INFINITE
 from dpverify.trusted.language.errors import DpverifyError
 from dpverify.trusted.language.expr import ONE, num, parse
@@ -24,8 +25,7 @@ def test_no_epsilon_is_large_enough(epsilon):
 
 
 def test_the_event_has_the_probabilities_that_the_gaussian_ones_average_to():
-    with precision(128):
-        witness = rule.check(claim(UNIFORM), {}).witness
+    witness = verify(claim(UNIFORM)).judgement.witness
     mu = lambda v: 1 / (3 * mpmath.sqrt(v))  # noqa: E731
     for name, sign in (("P", 1), ("Q", -1)):
         expected = mpmath.quad(lambda v: mpmath.ncdf(sign * mu(v) / 2 - 1 / mu(v)) * 2 / 3, [0.5, 1, 2])  # noqa: B023

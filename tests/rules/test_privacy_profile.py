@@ -3,6 +3,7 @@
 import pytest
 
 from dpverify.search.privacy_profile import propose
+from dpverify.search.verify import verify
 from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected, Undecided
 from dpverify.trusted.language.expr import num, parse
 from dpverify.trusted.language.model import L1, L2, Claim, Compose, Part, PostProcess, Radial, Subsample, Table
@@ -53,11 +54,15 @@ def test_rationals_on_the_wrong_side_are_refused(evidence):
         run(evidence, delta="1/10**5")
 
 
-def test_a_refutation_names_its_event():
-    refuting = run({"delta": True}, epsilon="1", delta="1/1000")["delta", "lower"]
-    assert {"P", "Q", "event"} <= refuting.witness.keys()
-    assert run({"delta": True}, epsilon="1", delta="1/100")["delta", "lower"].witness is None
-    assert run({"lower": "3/2"}, epsilon="1", delta="1/10**5")["epsilon", "lower"].witness is not None
+def test_a_bound_from_below_names_its_epsilon_and_a_refutation_its_event():
+    assert run({"delta": True}, epsilon="1", delta="1/1000")["delta", "lower"].witness == {"epsilon": "1"}
+    assert run({"lower": "3/2"}, epsilon="1", delta="1/10**5")["epsilon", "lower"].witness == {"epsilon": "3/2"}
+    refuted = verify(Claim(GAUSSIAN, num(1), parse("1/1000"), num(1))).judgement
+    assert refuted.verdict == "REFUTED" and {"P", "Q", "event", "pair"} <= refuted.witness.keys()
+    with precision(128):
+        p, q = (constant(parse(refuted.witness[name].strip("[]").split(", ")[0])) for name in "PQ")
+        assert p - q * constant(parse("exp(1)")) > constant(parse("1/1000"))
+    assert verify(Claim(GAUSSIAN, num(1), parse("1/100"), num(1))).judgement.witness is None
 
 
 def test_post_processing_has_no_lower_bound():

@@ -616,39 +616,3 @@ def written(choice: Choice) -> list[dict[str, Any]]:
         else {"columns": space[1], "adjacency": space[2], "difference": [str(x) for x in value]}
         for space, value in choice
     ]
-
-
-# -- for readers -----------------------------------------------------------------------------------
-
-_MOST_SHOWN: Final = 8
-
-
-def described(part: Part, choice: Choice) -> str:
-    """The pair of neighbours, and what each part's answer moves by between them."""
-    lines = [_said(space, value) for space, value in choice]
-    moves: list[str] = []
-    for number, leaf in enumerate(leaves(part), 1):
-        value = dict(choice).get(leaf.space or ("", 0, ""))
-        if value is not None and leaf.part.query is not None and len(moves) < _MOST_SHOWN:
-            shift = image(leaf.part.query, value)
-            moves.append(f"part {number} by {', '.join(map(str, shift)) if len(shift) <= _MOST_SHOWN else 'its column'}")
-    return "; ".join(lines) + (f"; q(x) - q(x') of {', '.join(moves)}" if moves else "")
-
-
-def named(space: Space, v: Vector, queries: Sequence[Query]) -> str:
-    """A difference of histograms, and what each of some queries on them moves by."""
-    moves = [f"query {number} by {', '.join(map(str, image(query, v)))}" for number, query in enumerate(queries[:_MOST_SHOWN], 1)]
-    return f"{_said(space, v)}; q(x) - q(x') of {', '.join(moves)}"
-
-
-def _said(space: Space, value: Vector) -> str:
-    if space[0] == "inputs":
-        return f"inputs {value[0]} and {value[1]} of every table with {space[1]} rows"
-    up, down = [i for i, x in enumerate(value) if x > 0], [i for i, x in enumerate(value) if x < 0]
-    if space[2] in ("add-remove", "replace") and all(abs(x) <= 1 for x in value) and len(up) == 1 and len(down) <= 1:
-        if space[2] == "add-remove" and not down:
-            return f"x is x' with one record of kind {up[0] + 1} more"
-        if down:
-            return f"x is x' with a record of kind {down[0] + 1} replaced by one of kind {up[0] + 1}"
-    shown = [f"{x} of kind {i + 1}" for i, x in enumerate(value) if x]
-    return f"x - x' = {', '.join(shown[:_MOST_SHOWN])}{', ...' if len(shown) > _MOST_SHOWN else ''}"

@@ -6,11 +6,9 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from dpverify.trusted.facts.bounds import INFINITE, Bound
-from dpverify.trusted.facts.event import describe
 from dpverify.trusted.language.errors import Rejected
-from dpverify.trusted.language.expr import ONE, ZERO
+from dpverify.trusted.language.expr import ONE, ZERO, format_expr
 from dpverify.trusted.language.model import Claim, Part, Source
-from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.order.compare import certainly_lt
 from dpverify.trusted.parts.runs import Run, reach
 from dpverify.trusted.rules.curves import elliptical_process, scale_mixture
@@ -33,6 +31,6 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     law, shift = elliptical_process.law_and_shift(claim.mechanism, moved)
     if not certainly_lt(ZERO, shift):
         raise Rejected(NAME, "the sensitivity", "it is not certainly positive")
-    pair = scale_mixture.observed(law, shift)
-    witness = describe(pair, constant(ONE if claim.epsilon is None else claim.epsilon))
+    scale_mixture.observed(law, shift)
+    witness = {"epsilon": format_expr(ONE if claim.epsilon is None else claim.epsilon), "curve": elliptical_process.NAME}
     return Bound("lower", INFINITE, witness=witness)

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final
 
 from dpverify.trusted.facts.bounds import Bound
-from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.language.errors import Rejected
-from dpverify.trusted.language.expr import Expr
+from dpverify.trusted.language.expr import Expr, format_expr
 from dpverify.trusted.language.model import Claim, Exponential, KaryResponse, Source, Table
 from dpverify.trusted.parts import neighbours
 from dpverify.trusted.parts.forms import randomized_response
 from dpverify.trusted.parts.runs import Run, check_adjacencies, leaf, merged, neighbours_assumed, occurs, reach, whole
 from dpverify.trusted.rules.composition import gaussian_composition, post_processing
-from dpverify.trusted.rules.composition.privacy_profile import curve_of_claim, refutation
 from dpverify.trusted.rules.curves import finite, gaussian, laplace, optimal_composition
 
 NAME: Final = "closed-profile"
@@ -27,15 +25,11 @@ ASSUMED: Final = ()
 SOURCE: Final = Source("docs/theory/curves.md#closed-profile")
 
 
-def infer(claim: Claim, _: Mapping[str, Any], premises: Sequence[Fact]) -> tuple[Bound, ...]:
-    """Both bounds on the tight delta, equal; of post-processed parts the upper one. Raises Rejected, Undecided.
-
-    premises: none, or the curve of the whole, by which a refutation tells its event.
-    """
+def check(claim: Claim, evidence: Mapping[str, Any]) -> tuple[Bound, ...]:
+    """Both bounds on the tight delta, equal; of post-processed parts the upper one. No evidence. Raises Rejected, Undecided."""
     if claim.domains or claim.epsilon is None:
         raise Rejected(NAME, "the claim", "it wants a value for every parameter, and an epsilon")
     check_adjacencies(claim)
-    curve = curve_of_claim(claim, premises, NAME) if premises else None
     root = whole(claim).part
     runs = merged(root)
     for run in runs:
@@ -46,7 +40,7 @@ def infer(claim: Claim, _: Mapping[str, Any], premises: Sequence[Fact]) -> tuple
     upper = Bound("upper", value, quantity="delta", through=through, assumed=(*assumed, *neighbours_assumed(claim)))
     if any(run.processed or not occurs(run) for run in runs):
         return (upper,)
-    witness = refutation(claim, value, curve)
+    witness = {"epsilon": format_expr(claim.epsilon)}
     below = (*assumed, *neighbours_assumed(claim, "lower"), *neighbours.apart(root))
     return upper, Bound("lower", value, quantity="delta", through=through, assumed=below, witness=witness)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -140,8 +141,7 @@ def _over_neighbours(root: Part, evidence: Any, facts: _Facts) -> tuple[Expr | I
     facts.backward = order
     greatest = _greatest([value for value, _ in values], domains)
     worst = next((choice for value, choice in values if value == greatest), None)
-    shown = worst is not None and neighbours.are_neighbours(root, worst)
-    return greatest, {"worst neighbours": neighbours.described(root, worst)} if shown and worst is not None else {}
+    return greatest, {} if worst is None else {"worst neighbours": json.dumps(neighbours.written(worst))}
 
 
 def _by_slopes(root: Part, facts: _Facts) -> Expr:
@@ -216,14 +216,14 @@ def _has_inputs(part: Part) -> bool:
 def _lower(root: Part, claim: Claim, evidence: Mapping[str, Any], facts: _Facts, at: Mapping[str, Expr]) -> Bound:
     """The value at one pair of neighbours where parts share them, else at the worst of each part."""
     part: Part | None = root
-    pair = "for every part its own worst neighbours, of which nothing in the file says that they are not the same"
+    witness: dict[str, Any] = {}
     if "neighbours" in evidence:
         choice = neighbours.read(root, evidence["neighbours"])
         part = neighbours.at(root, choice, lower=True)
         facts.assumed += neighbours.rows_assumed(root)
         facts.through.append(neighbours.NAME)
         facts.backward = evidence.get("backward") is True
-        pair = neighbours.described(root, choice) + ("; the output on x' against that on x" if facts.backward else "")
+        witness = {"neighbours": neighbours.written(choice), "backward": facts.backward}
     elif neighbours.undecided(root):
         raise Rejected(NAME, "the neighbours", "parts that share them want one pair of neighbours for a lower bound")
     value = ZERO if part is None else _value(part, ONE, evidence.get("part"), facts)
@@ -231,7 +231,7 @@ def _lower(root: Part, claim: Claim, evidence: Mapping[str, Any], facts: _Facts,
         raise Rejected(NAME, "the order", "it is not known of two parts that they lose the most in the same order of the neighbours")
     facts.assumed += neighbours.apart(part or root, root)
     loss = "unbounded" if isinstance(value, Infinite) else format_expr(value)
-    witness = {"pair": pair, "point": "; ".join(facts.points[:MOST_SHOWN]) or "any output", "loss": loss}
+    witness |= {"point": "; ".join(facts.points[:MOST_SHOWN]) or "any output", "loss": loss}
     return Bound("lower", value, witness=witness, at=at, assumed=tuple(dict.fromkeys(facts.assumed)), through=tuple(facts.through))
 
 

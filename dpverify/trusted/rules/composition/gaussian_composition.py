@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Final
 
-from flint import arb
-
 from dpverify.trusted.facts import settled
 from dpverify.trusted.facts.fact import Fact
-from dpverify.trusted.facts.pairs import Curve, Pair
+from dpverify.trusted.facts.pairs import Curve
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import Expr, Num, add, mul, num, power, sqrt
 from dpverify.trusted.language.loading import load
@@ -48,33 +45,19 @@ def curve(runs: Sequence[Run]) -> Curve:
         return Curve(dominating, None, (NAME,), stated_guarantee.ASSUMED)
     if lower is None:
         return Curve(dominating, None, (NAME,), ASSUMED)
-    attained = _shown(dominating if certainly_equal(upper, lower) else gaussian.pair(lower), runs)
-    return Curve(attained if certainly_equal(upper, lower) else dominating, attained, (NAME,), ASSUMED)
-
-
-def _shown(pair: Pair, runs: Sequence[Run]) -> Pair:
-    """The pair with the neighbours named in its event where several runs query one histogram."""
-    described = pair.event
-    texts = [] if len(runs) == 1 else [text for _, _, text in _shared(runs, attained=True) if text]
-    if described is None or not texts:
-        return pair
-
-    def event(epsilon: arb) -> Mapping[str, str]:
-        found = described(epsilon)
-        return {**found, "pair": f"{'; '.join(texts)} ({found['pair']})"}
-
-    return replace(pair, event=event)
+    attained = dominating if certainly_equal(upper, lower) else gaussian.pair(lower)
+    return Curve(dominating, attained, (NAME,), ASSUMED)
 
 
 def total(runs: Sequence[Run], attained: bool = False) -> Expr | None:
     """mu of the composition, at most; with `attained` one that some neighbours have, None where none is known."""
     squares = []
     shared = [] if len(runs) == 1 else _shared(runs, attained)
-    for found in shared:
-        if found[1] is None:
+    for _, square in shared:
+        if square is None:
             return None
-        squares.append(found[1])
-    taken = {i for indices, _, _ in shared for i in indices}
+        squares.append(square)
+    taken = {i for indices, _ in shared for i in indices}
     for run in (run for i, run in enumerate(runs) if i not in taken):
         moved, noise = reach(run), run.part.mechanism
         if isinstance(noise, Guarantee):
@@ -91,59 +74,55 @@ def total(runs: Sequence[Run], attained: bool = False) -> Expr | None:
     return sqrt(add(*squares))
 
 
-def _shared(runs: Sequence[Run], attained: bool) -> list[tuple[list[int], Expr | None, str]]:
-    """For each histogram that several runs query: these, mu^2 of all of them together, None where it is not known, and where it is met."""
+def _shared(runs: Sequence[Run], attained: bool) -> list[tuple[list[int], Expr | None]]:
+    """For each histogram that several runs query: these, and mu^2 of all of them together, None where it is not known."""
     spaces: dict[object, list[int]] = {}
     for i, run in enumerate(runs):
         space = neighbours.space_of(run.part)
         if run.part.query is not None and space is not None and (attained or not run.own):
             spaces.setdefault(space, []).append(i)
-    found: list[tuple[list[int], Expr | None, str]] = []
-    for indices in spaces.values():
-        if len(indices) > 1:
-            square, text = _largest([runs[i] for i in indices], attained)
-            if square is not None or attained:
-                found.append((indices, square, text))
-    return found
+    several = [(indices, _largest([runs[i] for i in indices], attained)) for indices in spaces.values() if len(indices) > 1]
+    return [(indices, square) for indices, square in several if square is not None or attained]
 
 
-_UNKNOWN: Final = None, ""
-
-
-def _largest(runs: Sequence[Run], attained: bool) -> tuple[Expr | None, str]:
-    """The largest mu^2 of runs with queries on one histogram, over all neighbours, None where it is not known; and the neighbours.
+def _largest(runs: Sequence[Run], attained: bool) -> Expr | None:
+    """The largest mu^2 of runs with queries on one histogram, over all neighbours, None where it is not known.
 
     A bound from above, or with `attained` from below, where it is a root that is only enclosed.
     """
     queries = [run.part.query for run in runs if run.part.query is not None]
     n, adjacency = len(queries[0].rows[0]), queries[0].adjacency
-    scales: list[Fraction] = []
-    for run, query in zip(runs, queries, strict=True):
-        known = gaussian.rate_and_square(run.part.mechanism, (Fraction(0),) * len(query.rows))
-        if known is None:
-            return _UNKNOWN
-        scale = mul(num(run.times), power(mul(run.factor, known[0]), num(2)))
-        if not isinstance(scale, Num):
-            return _UNKNOWN
-        scales.append(scale.value)
     if adjacency == "l2":
-        if any(run.part.mechanism.norm.kind == "ellipsoid" for run in runs if isinstance(run.part.mechanism, Radial)):
-            return _UNKNOWN
-        upper, lower = load("order.eigenvalues").largest_eigenvalue(_gram(queries, scales))
-        return lower if attained else upper, ""
-    best: tuple[Fraction, neighbours.Vector] | None = None
-    for v in neighbours.vertices(n, adjacency):
-        total = Fraction(0)
-        for run, query, factor in zip(runs, queries, scales, strict=True):
-            known = gaussian.rate_and_square(run.part.mechanism, neighbours.image(query, v))
-            if known is None:
-                return _UNKNOWN
-            total += factor * known[1]
-        if best is None or total > best[0]:
-            best = total, v
-    if best is None:
-        return num(0), ""
-    return Num(best[0]), neighbours.named(("records", n, adjacency), best[1], queries)
+        known = [scale for scale in map(_scale, runs) if scale is not None]
+        noises = [run.part.mechanism for run in runs]
+        if len(known) < len(runs) or any(isinstance(noise, Radial) and noise.norm.kind == "ellipsoid" for noise in noises):
+            return None
+        upper, lower = load("order.eigenvalues").largest_eigenvalue(_gram(queries, known))
+        return lower if attained else upper
+    squares = [square_at(runs, v) for v in neighbours.vertices(n, adjacency)]
+    known = [square for square in squares if square is not None]
+    return Num(max(known, default=Fraction(0))) if len(known) == len(squares) else None
+
+
+def square_at(runs: Sequence[Run], v: neighbours.Vector) -> Fraction | None:
+    """mu^2 of runs with queries on one histogram between neighbours that differ by v; None where it is no rational number."""
+    total = Fraction(0)
+    for run in runs:
+        scale = _scale(run)
+        assert run.part.query is not None
+        known = gaussian.rate_and_square(run.part.mechanism, neighbours.image(run.part.query, v))
+        if scale is None or known is None:
+            return None
+        total += scale * known[1]
+    return total
+
+
+def _scale(run: Run) -> Fraction | None:
+    """How much each unit of the squared length of an answer's move counts; None where that is no rational number."""
+    assert run.part.query is not None
+    known = gaussian.rate_and_square(run.part.mechanism, (Fraction(0),) * len(run.part.query.rows))
+    scale = None if known is None else mul(num(run.times), power(mul(run.factor, known[0]), num(2)))
+    return scale.value if isinstance(scale, Num) else None
 
 
 def _gram(queries: Sequence[Query], scales: Sequence[Fraction]) -> Matrix:
@@ -155,8 +134,8 @@ def _gram(queries: Sequence[Query], scales: Sequence[Fraction]) -> Matrix:
 
 def _stated(run: Run) -> Expr | None:
     """mu of a guarantee; None of one in another measure."""
-    found, sensitivity, query = leaf(run)
-    if not isinstance(found, Guarantee) or found.measure != "gdp" or sensitivity is not None or query is not None:
+    guarantee, sensitivity, query = leaf(run)
+    if not isinstance(guarantee, Guarantee) or guarantee.measure != "gdp" or sensitivity is not None or query is not None:
         return None
-    stated.check(found)
-    return found.rows[0][0]
+    stated.check(guarantee)
+    return guarantee.rows[0][0]

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Final
 
 from flint import arb
 
-from dpverify.trusted.facts import event
 from dpverify.trusted.facts.fact import Fact, curve_of
 from dpverify.trusted.facts.pairs import Curve, Pair, greatest, symmetric
 from dpverify.trusted.language.errors import CertificateError, Rejected
@@ -59,11 +57,8 @@ def infer(run: Run, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> 
     if found is None or found[1].lower is None:
         return Curve(upper, None, rules, assumed)
     choice, lower = found
-    assert lower.lower is not None
-    shown = _shown(lower.lower, neighbours.described(part, choice))
-    exactly = len(curves) == 1 and upper is lower.lower
     told = neighbours.apart(neighbours.at(part, choice, lower=True) or part, part)
-    return Curve(shown if exactly else upper, shown, rules, assumed, tuple(dict.fromkeys((*lower.assumed, *lower.below, *told))))
+    return Curve(upper, lower.lower, rules, assumed, tuple(dict.fromkeys((*lower.assumed, *lower.below, *told))))
 
 
 def _listed(part: Part, choices: Sequence[Choice], numbers: Any, premises: Sequence[Fact]) -> list[Curve]:
@@ -114,13 +109,3 @@ def _lower(
         choice = neighbours.read(part, below["pair"])
         return choice, _at(neighbours.at(part, choice, lower=True), below.get("premise"), premises)
     return None
-
-
-def _shown(pair: Pair, neighbours_shown: str) -> Pair:
-    """The pair with its neighbours named in the event."""
-
-    def describe(epsilon: arb) -> Mapping[str, str]:
-        found = event.describe(pair, epsilon)
-        return {**found, "pair": f"{neighbours_shown} ({found['pair']})"}
-
-    return replace(pair, event=describe)

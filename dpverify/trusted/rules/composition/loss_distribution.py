@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache, partial
+from functools import cache
 from typing import Any, Final
 
 from flint import arb
 
-from dpverify.trusted.facts import event, settled
+from dpverify.trusted.facts import settled
 from dpverify.trusted.facts.evaluate import falling
 from dpverify.trusted.facts.fact import Fact, curves_of
 from dpverify.trusted.facts.pairs import Curve, Evidence, Pair, Profile, Rest
@@ -55,8 +55,7 @@ def distributions(parts: Sequence[Curve], times: Sequence[int], evidence: Eviden
     upper = _pair(uppers, times, grids, losses.upper_sums) if len(uppers) == len(parts) else None
     lower = _pair(lowers, times, grids, losses.lower_sums, losses.completed) if len(lowers) == len(parts) else None
     if lower is not None:
-        described = None if upper is None else partial(event.between, lower, upper)
-        lower = replace(lower, event=described, rests=_rests(lowers, times))
+        lower = replace(lower, rests=_rests(lowers, times))
     rules = tuple(dict.fromkeys((NAME, *(rule for part in parts for rule in part.rules))))
     assumed = tuple(dict.fromkeys((*ASSUMED, *(line for part in parts for line in part.assumed))))
     return Curve(upper, lower, rules, assumed, tuple(dict.fromkeys(line for part in parts for line in part.below)))

@@ -9,16 +9,14 @@ from typing import Any, Final
 from flint import arb
 
 from dpverify.trusted.facts.bounds import INFINITE, Bound, Infinite, Quantity, Side
-from dpverify.trusted.facts.event import describe
 from dpverify.trusted.facts.fact import Fact, curves_of
 from dpverify.trusted.facts.pairs import Curve
 from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.expr import ZERO, Expr, Num
+from dpverify.trusted.language.expr import ZERO, Expr, Num, format_expr
 from dpverify.trusted.language.model import Claim, Source
 from dpverify.trusted.language.rationals import read_fraction
 from dpverify.trusted.numbers.balls import constant, exact, finite, rational
 from dpverify.trusted.order.compare import certainly_le
-from dpverify.trusted.order.decimals import decimal_bounds
 from dpverify.trusted.parts.runs import check_adjacencies, neighbours_assumed, whole
 
 NAME: Final = "privacy-profile"
@@ -44,24 +42,20 @@ def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact])
     return tuple(bounds)
 
 
-def refutation(claim: Claim, value: Expr, curve: Curve | None) -> Mapping[str, str] | None:
-    """The event behind a lower bound on delta that refutes a claim; None where it does not, or no curve is given."""
-    if curve is None or curve.lower is None or claim.delta is None or claim.epsilon is None:
-        return None
-    return describe(curve.lower, constant(claim.epsilon)) if constant(value) > constant(claim.delta) else None
-
-
-def curve_of_claim(claim: Claim, premises: Sequence[Fact], rule: str = NAME) -> Curve:
+def curve_of_claim(claim: Claim, premises: Sequence[Fact]) -> Curve:
     """The curve of a claim's mechanism at its sensitivity. Raises Rejected where parameters are left open, CertificateError."""
     if claim.domains:
         raise Rejected(NAME, "the parameters", "it wants a value for each; claim one value at a time")
     check_adjacencies(claim)
-    (curve,) = curves_of(premises, [whole(claim)], rule)
+    (curve,) = curves_of(premises, [whole(claim)], NAME)
     return curve
 
 
-def _bound(claim: Claim, curve: Curve, side: Side, value: Expr | Infinite, quantity: Quantity, witness: Any = None) -> Bound:
-    """A bound that rests on a side of a curve."""
+def _bound(
+    claim: Claim, curve: Curve, side: Side, value: Expr | Infinite, quantity: Quantity, at: Expr | Infinite | None = None
+) -> Bound:
+    """A bound that rests on a side of a curve. at: the epsilon that its witness is for."""
+    witness = None if at is None else {"epsilon": "inf" if isinstance(at, Infinite) else format_expr(at)}
     assumed = dict.fromkeys((*curve.assumed, *(curve.below if side == "lower" else ()), *neighbours_assumed(claim, side)))
     return Bound(side, value, witness=witness, quantity=quantity, through=curve.rules, assumed=tuple(assumed))
 
@@ -81,10 +75,7 @@ def _deltas(claim: Claim, curve: Curve, evidence: Mapping[str, Any]) -> Iterator
     if curve.lower is not None:
         below = above if curve.exact and above is not None else finite(_certain(curve, epsilon))
         value = max(exact(below.lower()), Fraction(0))
-        witness = None
-        if claim.delta is not None and rational(value) > constant(claim.delta):
-            witness = describe(curve.lower, epsilon)
-        yield _bound(claim, curve, "lower", Num(value), "delta", witness)
+        yield _bound(claim, curve, "lower", Num(value), "delta", claim.epsilon)
 
 
 def _epsilons(claim: Claim, curve: Curve, evidence: Mapping[str, Any]) -> Iterator[Bound]:
@@ -104,13 +95,7 @@ def _epsilons(claim: Claim, curve: Curve, evidence: Mapping[str, Any]) -> Iterat
         lower = curve.lower
         if lower is None or lower.rest is None or not lower.rest() > delta:
             raise Rejected(NAME, "lower", "the mass that only one of the two distributions has is not certainly above delta")
-        nothing_facing = {
-            "pair": "the worst neighbours" if lower.event is None else lower.event(rational(Fraction(1)))["pair"],
-            "event": "S = {outputs that one of them cannot give}",
-            "P": f"at least {decimal_bounds(Num(exact(lower.rest().lower())), 9)[0]}",
-            "Q": "0",
-        }
-        yield _bound(claim, curve, "lower", INFINITE, "epsilon", nothing_facing)
+        yield _bound(claim, curve, "lower", INFINITE, "epsilon", INFINITE)
     elif "lower" in evidence:
         value = read_fraction(evidence, "lower", NAME)
         if value == 0:
@@ -118,10 +103,7 @@ def _epsilons(claim: Claim, curve: Curve, evidence: Mapping[str, Any]) -> Iterat
             return
         if curve.lower is None or not _certain(curve, _not_negative(value)) > delta:
             raise Rejected(NAME, "lower", "the divergence there is not certainly above delta")
-        witness = None
-        if claim.epsilon is not None and rational(value) > constant(claim.epsilon):
-            witness = describe(curve.lower, rational(value))
-        yield _bound(claim, curve, "lower", Num(value), "epsilon", witness)
+        yield _bound(claim, curve, "lower", Num(value), "epsilon", Num(value))
 
 
 def _certain(curve: Curve, epsilon: arb) -> arb:

@@ -1,0 +1,188 @@
+"""Witnesses in words: the neighbours, and the event behind a divergence, whose two probabilities follow from the slope of the profile.
+
+The kernel says for which neighbours and at which epsilon a bound from below holds; what is written here is for readers.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any, Final
+
+from flint import arb, ctx
+
+from dpverify.trusted.facts.fact import Fact
+from dpverify.trusted.facts.pairs import Curve, Pair, Profile
+from dpverify.trusted.kernel import Judgement
+from dpverify.trusted.language.errors import DpverifyError, Undecided
+from dpverify.trusted.language.expr import Num, parse
+from dpverify.trusted.language.model import Claim, Part, Query
+from dpverify.trusted.numbers.balls import constant, exact, precision
+from dpverify.trusted.order.decimals import decimal_bounds
+from dpverify.trusted.parts import neighbours
+from dpverify.trusted.parts.runs import Run, merged, whole
+from dpverify.trusted.proof import Proof
+from dpverify.trusted.rules.composition import gaussian_composition, joint_neighbours, loss_distribution
+
+_DIGITS: Final = 9
+_BITS: Final = 128
+_MOST_SHOWN: Final = 8
+_WORST: Final = "worst neighbours"
+_EACH: Final = "for every part its own worst neighbours, of which nothing in the file says that they are not the same"
+
+
+def told(judgement: Judgement, facts: Sequence[Fact]) -> Judgement:
+    """The judgement with its witness, and the neighbours that it names beside, in words."""
+    also, root = dict(judgement.also), Part(judgement.claim.mechanism)
+    if _WORST in also:
+        also[_WORST] = described(root, neighbours.read(root, json.loads(also[_WORST])))
+    witness = None if judgement.witness is None else _witness(judgement.claim, dict(judgement.witness), facts)
+    return replace(judgement, witness=witness, also=also)
+
+
+def _witness(claim: Claim, witness: dict[str, Any], facts: Sequence[Fact]) -> Mapping[str, Any]:
+    if "epsilon" in witness:
+        with suppress(DpverifyError), precision(_BITS):
+            return _event(claim, witness, facts) | ({"at": witness["at"]} if "at" in witness else {})
+    if "loss" in witness and "pair" not in witness:
+        pair, backward = _EACH, witness.pop("backward", False)
+        if "neighbours" in witness:
+            root = Part(claim.mechanism)
+            pair = described(root, neighbours.read(root, witness.pop("neighbours")))
+        return {"pair": pair + ("; the output on x' against that on x" if backward else ""), **witness}
+    return witness
+
+
+def _event(claim: Claim, witness: Mapping[str, Any], facts: Sequence[Fact]) -> dict[str, str]:
+    """The event of the lower pair of the claim's curve, at the epsilon that the bound speaks of. Raises DpverifyError without one."""
+    of_all = whole(claim)
+    known = [fact for fact in facts if fact.about == of_all and isinstance(fact.says, Curve) and fact.says.lower is not None]
+    curve = known[-1] if known else Proof(claim).infer(str(witness.get("curve")), (), {})
+    assert isinstance(curve.says, Curve) and curve.says.lower is not None
+    lower, upper = curve.says.lower, curve.says.upper
+    if witness["epsilon"] == "inf":
+        assert lower.rest is not None
+        pair = describe(lower, arb(1))["pair"] if lower.event is not None else "the worst neighbours"
+        least = decimal_bounds(Num(exact(lower.rest().lower())), _DIGITS)[0]
+        event = {"pair": pair, "event": "S = {outputs that one of them cannot give}", "P": f"at least {least}", "Q": "0"}
+    else:
+        epsilon = constant(parse(witness["epsilon"]))
+        bounded = upper is not None and loss_distribution.NAME in curve.says.rules
+        event = dict(between(lower, upper, epsilon) if bounded and upper is not None else describe(lower, epsilon))
+    names = "; ".join(_neighbours(curve))
+    return {**event, "pair": f"{names} ({event['pair']})" if names else event["pair"]}
+
+
+def _neighbours(fact: Fact) -> list[str]:
+    """The neighbours that the lower pair of a curve is of, where its parts share them."""
+    run, below = fact.about, fact.parameters.get("below", {})
+    assert isinstance(run, Run)
+    if fact.rule == joint_neighbours.NAME:
+        if "choice" in below:
+            return [described(run.part, neighbours.choices(run.part)[below["choice"]])]
+        return [described(run.part, neighbours.read(run.part, below["pair"]))] if "pair" in below else []
+    if fact.rule != gaussian_composition.NAME:
+        return []
+    spaces: dict[neighbours.Space, list[Run]] = {}
+    for one in merged(run.part, run.factor):
+        space = neighbours.space_of(one.part)
+        if space is not None and one.part.query is not None and space[2] != "l2":
+            spaces.setdefault(space, []).append(one)
+    return [_worst(space, runs) for space, runs in spaces.items() if len(runs) > 1]
+
+
+def _worst(space: neighbours.Space, runs: Sequence[Run]) -> str:
+    """The neighbours between which Gaussian answers together move the most."""
+    v = max(neighbours.vertices(space[1], space[2]), key=lambda v: gaussian_composition.square_at(runs, v) or 0)
+    return named(space, v, [run.part.query for run in runs if run.part.query is not None])
+
+
+# -- the neighbours --------------------------------------------------------------------------------
+
+
+def described(part: Part, choice: neighbours.Choice) -> str:
+    """The pair of neighbours, and what each part's answer moves by between them."""
+    lines = [_said(space, value) for space, value in choice]
+    moves: list[str] = []
+    for number, leaf in enumerate(neighbours.leaves(part), 1):
+        value = dict(choice).get(leaf.space or ("", 0, ""))
+        if value is not None and leaf.part.query is not None and len(moves) < _MOST_SHOWN:
+            shift = neighbours.image(leaf.part.query, value)
+            moves.append(f"part {number} by {', '.join(map(str, shift)) if len(shift) <= _MOST_SHOWN else 'its column'}")
+    return "; ".join(lines) + (f"; q(x) - q(x') of {', '.join(moves)}" if moves else "")
+
+
+def named(space: neighbours.Space, v: neighbours.Vector, queries: Sequence[Query]) -> str:
+    """A difference of histograms, and what each of some queries on them moves by."""
+    moves = [
+        f"query {number} by {', '.join(map(str, neighbours.image(query, v)))}" for number, query in enumerate(queries[:_MOST_SHOWN], 1)
+    ]
+    return f"{_said(space, v)}; q(x) - q(x') of {', '.join(moves)}"
+
+
+def _said(space: neighbours.Space, value: neighbours.Vector) -> str:
+    if space[0] == "inputs":
+        return f"inputs {value[0]} and {value[1]} of every table with {space[1]} rows"
+    up, down = [i for i, x in enumerate(value) if x > 0], [i for i, x in enumerate(value) if x < 0]
+    if space[2] in ("add-remove", "replace") and all(abs(x) <= 1 for x in value) and len(up) == 1 and len(down) <= 1:
+        if space[2] == "add-remove" and not down:
+            return f"x is x' with one record of kind {up[0] + 1} more"
+        if down:
+            return f"x is x' with a record of kind {down[0] + 1} replaced by one of kind {up[0] + 1}"
+    shown = [f"{x} of kind {i + 1}" for i, x in enumerate(value) if x]
+    return f"x - x' = {', '.join(shown[:_MOST_SHOWN])}{', ...' if len(shown) > _MOST_SHOWN else ''}"
+
+
+# -- the event -------------------------------------------------------------------------------------
+
+
+def describe(pair: Pair, epsilon: arb) -> Mapping[str, str]:
+    """The event S = {log(p/q) > epsilon} of the worse order of a pair: "pair", "event", "P" and "Q"."""
+    return between(pair, pair, epsilon) if pair.event is None else pair.event(epsilon)
+
+
+def between(below: Pair, above: Pair, epsilon: arb) -> Mapping[str, str]:
+    """The same of two distributions that are known by bounds on their profiles alone."""
+    forward, backward = above.forward(epsilon), above.backward(epsilon)
+    swapped = bool(backward > forward)
+    if swapped:
+        below, above = below.reversed, above.reversed
+    p, q = probabilities(below.forward, above.forward, epsilon)
+    first, second = ("Q", "P") if swapped else ("P", "Q")
+    return {
+        "pair": "the worst neighbours, P and Q" if not swapped else "the worst neighbours in the other order",
+        "event": f"S = {{outputs with log({first}/{second}) > {_decimal(epsilon)[0]}}}, summed over the parts where there are several",
+        "P": _interval(p),
+        "Q": _interval(q),
+        "P - exp(epsilon)*Q": _interval(below.forward(epsilon).union(above.forward(epsilon))),
+    }
+
+
+def probabilities(below: Profile, above: Profile, epsilon: arb) -> tuple[arb, arb]:
+    """P(S) and Q(S): with a = e^epsilon, H is convex in a, and minus its slope at a is Q(S); P(S) = H + a Q(S).
+
+    Slopes of chords on either side bound it, whatever their lengths.
+    """
+    steps = [ctx.prec // 3] if below is above else range(0, ctx.prec // 3, 2)
+    factor, low, high, q = epsilon.exp(), below(epsilon), above(epsilon), arb(0).union(arb(1))
+    for step in (arb(2) ** -bits for bits in steps):
+        right = (low - above(epsilon + step)) / (factor * step.expm1())
+        left = (above(epsilon - step) - low) / (factor * -(-step).expm1()) if epsilon > step else arb(1)
+        slopes = right.lower().max(arb(0)).union(left.upper().min(arb(1)))
+        q = q.intersection(slopes) if q.overlaps(slopes) else q
+    return (low.union(high) + factor * q).min(arb(1)), q
+
+
+def _decimal(ball: arb) -> tuple[str, str]:
+    low, _ = decimal_bounds(Num(exact(ball.lower())), _DIGITS)
+    _, high = decimal_bounds(Num(exact(ball.upper())), _DIGITS)
+    return low, high
+
+
+def _interval(ball: arb) -> str:
+    if not ball.is_finite():
+        raise Undecided("the probabilities of the event have no finite enclosure.")
+    low, high = _decimal(ball)
+    return f"[{low}, {high}]" if low != high else low
