@@ -13,6 +13,8 @@ from typing import Any, Final
 
 from flint import arb, ctx
 
+from dpverify.search import measure_words
+from dpverify.trusted.facts.assumptions import marked
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve, Pair, Profile
 from dpverify.trusted.kernel import Judgement
@@ -24,7 +26,7 @@ from dpverify.trusted.order.decimals import decimal_bounds
 from dpverify.trusted.parts import neighbours
 from dpverify.trusted.parts.runs import Run, merged, whole
 from dpverify.trusted.proof import Proof
-from dpverify.trusted.rules.composition import gaussian_composition, joint_neighbours, loss_distribution
+from dpverify.trusted.rules.composition import gaussian_composition, joint_neighbours, loss_distribution, measures
 
 _DIGITS: Final = 9
 _BITS: Final = 128
@@ -39,7 +41,19 @@ def told(judgement: Judgement, facts: Sequence[Fact]) -> Judgement:
     if _WORST in also:
         also[_WORST] = described(root, neighbours.read(root, json.loads(also[_WORST])))
     witness = None if judgement.witness is None else _witness(judgement.claim, dict(judgement.witness), facts)
-    return replace(judgement, witness=witness, also=also)
+    relations, assumed = _measures(judgement.claim, facts)
+    lines = dict.fromkeys((*judgement.assumptions, *assumed))
+    return replace(judgement, witness=witness, also=also | relations, assumptions=tuple(lines))
+
+
+def _measures(claim: Claim, facts: Sequence[Fact]) -> tuple[dict[str, str], tuple[str, ...]]:
+    """What the mechanism is in other measures, where a line goes by them."""
+    for fact in facts:
+        if fact.rule == measures.NAME and not fact.place:
+            with suppress(DpverifyError), precision(fact.prec):
+                relations, assumed = measure_words.shown(claim, fact.premises)
+                return relations, tuple(marked(line, "upper") for line in assumed)
+    return {}, ()
 
 
 def _witness(claim: Claim, witness: dict[str, Any], facts: Sequence[Fact]) -> Mapping[str, Any]:

@@ -108,7 +108,7 @@ def propose(claim: Claim, curve: str) -> list[dict[str, Any]]:
 
 def _order_for(claim: Claim) -> Fraction:
     """The order whose bound is sharpest at what is claimed."""
-    facts = rule.facts_of(claim)
+    facts = rule.measured(claim)
     epsilon, delta = (None if value is None else float(constant(value)) for value in (claim.epsilon, claim.delta))
 
     def bound(order: Fraction) -> float:

@@ -5,6 +5,7 @@ from fractions import Fraction
 import mpmath
 import pytest
 
+from dpverify.search import measure_words
 from dpverify.search.verify import verify
 from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, num, parse
@@ -42,8 +43,8 @@ def claim(noise, epsilon="1", delta=None, **more):
     return Claim(noise, None if epsilon is None else parse(epsilon), None if delta is None else parse(delta), **more)
 
 
-def shown(found, order="2"):
-    return rule.infer(found, {"order": order}, ()).also
+def shown(found):
+    return measure_words.shown(found)[0]
 
 
 def value(found):
@@ -66,8 +67,15 @@ def test_compositions_add_in_squares_and_post_processing_leaves_a_bound():
     assert shown(claim(parts))["GDP"] == "mu = 1"
     assert shown(claim(PostProcess(Part(parts))))["GDP"] == "mu <= 1"
     stated = Compose((Part(Guarantee("gdp", ((parse("3/5"),),))), Part(gaussian("5"), num(4))))
-    found = rule.infer(claim(stated), {"order": "2"}, ())
-    assert found.also["GDP"] == "mu <= 1" and found.assumed
+    assert shown(claim(stated))["GDP"] == "mu <= 1" and rule.infer(claim(stated), {"order": "2"}, ()).assumed
+
+
+def test_equalities_rest_on_answers_at_the_stated_distance_and_inequalities_do_not():
+    noise = claim(gaussian("2"), sensitivity=num(1))
+    assert measure_words.shown(noise)[1] == (measure_words.OCCUR,)
+    assert measure_words.shown(claim(PostProcess(Part(gaussian("2"), num(1)))))[1] == ()
+    found = verify(claim(gaussian("2"), "1", "1/100", sensitivity=num(1))).judgement
+    assert found.also["GDP"] == "mu = 1/2" and measure_words.OCCUR in found.assumptions
 
 
 def test_decimals_are_rounded_outward():
@@ -146,12 +154,12 @@ def test_nothing_is_said_without_its_hypotheses(found, evidence):
 def test_a_product_in_another_norm_than_l1_is_no_laplace_noise():
     many = Product(parse("exp(-abs(z)/2)"), num(3), L2)
     with pytest.raises(Rejected):
-        rule.facts_of(claim(many, sensitivity=num(1)))
+        rule.measured(claim(many, sensitivity=num(1)))
 
 
 def test_a_query_is_not_taken_for_a_stated_sensitivity():
     with pytest.raises(Rejected):
-        rule.facts_of(claim(LAPLACE, query=Query(((Fraction(1), Fraction(2)),), "replace")))
+        rule.measured(claim(LAPLACE, query=Query(((Fraction(1), Fraction(2)),), "replace")))
 
 
 @pytest.mark.parametrize("order", ["2", "5/2", "30"])

@@ -1,23 +1,19 @@
-"""What a mechanism is in other measures of privacy, as facts beside the bound on (epsilon, delta) that they imply."""
+"""A bound on delta or epsilon by the Renyi divergence of one order: looser than the curve, and what other measures of privacy come to."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.facts.fact import Fact, pure_of
-from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.expr import ONE, Expr, Num, format_expr, mul, sub, symbols
+from dpverify.trusted.language.errors import Rejected
+from dpverify.trusted.language.expr import ONE, Expr, Num, mul, sub
 from dpverify.trusted.language.model import Claim, Combinator, Exponential, Guarantee, Part
 from dpverify.trusted.language.rationals import read_fraction
-from dpverify.trusted.order.compare import certainly_equal
-from dpverify.trusted.order.decimals import decimal_bounds
-from dpverify.trusted.parts import neighbours
 from dpverify.trusted.parts.forms import randomized_response
-from dpverify.trusted.parts.runs import Run, check_adjacencies, leaf, merged, neighbours_assumed, occurs, reach
+from dpverify.trusted.parts.runs import Run, check_adjacencies, leaf, merged, neighbours_assumed, reach
 from dpverify.trusted.rules.composition import gaussian_composition, post_processing
 from dpverify.trusted.rules.curves import finite, gaussian, laplace
 from dpverify.trusted.rules.guarantees import conversions, stated_guarantee
@@ -31,22 +27,28 @@ CHECKED: Final = ("the mechanism's parameters", "the conversion at the order giv
 ASSUMED: Final = ()
 SOURCE: Final = conversions.SOURCE
 
-ORDERS: Final = (Fraction(2), Fraction(8), Fraction(32))
-"""Orders of the Renyi divergences that are shown."""
 MOST_SCORES: Final = 4000
 """The most triples of two inputs and an output whose scores are compared."""
-OCCUR: Final = "for the equalities shown: answers at the stated distance occur"
-_SHOWN: Final = 12
 
 
-@dataclass(slots=True)
-class Facts:
-    """Divergences by order, and what is shown. exact: whether the divergences are attained."""
+class Measured(NamedTuple):
+    """What a mechanism is in another measure, and what that takes for granted.
 
-    divergence: Callable[[Fraction], Expr]
-    exact: bool
-    shown: dict[str, str] = field(default_factory=dict)
-    assumed: tuple[str, ...] = ()
+    measure: "gdp", with mu; "bounded_range", with eta; "laplace", with the shift in scales; "response" and "pure", with epsilon.
+    """
+
+    measure: str
+    size: Expr
+    assumed: tuple[str, ...]
+
+    def divergence(self, order: Fraction) -> Expr:
+        """The Renyi divergence of an order above 1, or a bound on it."""
+        if self.measure == "gdp":
+            return conversions.renyi_of_gaussian(self.size, order).divergence
+        if self.measure == "bounded_range":
+            return conversions.renyi_of_zcdp(conversions.zcdp_of_bounded_range(self.size), order).divergence
+        of = conversions.renyi_of_laplace if self.measure == "laplace" else conversions.renyi_of_pure
+        return of(self.size, order).divergence
 
 
 def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> Bound:
@@ -54,84 +56,51 @@ def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact])
 
     parameters: "order", a rational above 1. premises: the pure epsilon, where that is what is known.
     """
-    facts = facts_of(claim, premises)
-    facts.assumed = tuple(dict.fromkeys((*facts.assumed, *neighbours_assumed(claim))))
+    found = measured(claim, premises)
+    assumed = tuple(dict.fromkeys((*found.assumed, *neighbours_assumed(claim))))
     order = read_fraction(parameters, "order", NAME)
-    renyi = conversions.Renyi(order, facts.divergence(order))
+    renyi = conversions.Renyi(order, found.divergence(order))
     if claim.epsilon is not None:
         delta = conversions.rounded_up(conversions.renyi_delta_bound(renyi, claim.epsilon))
-        return Bound("upper", Num(min(delta, Fraction(1))), quantity="delta", also=facts.shown, assumed=facts.assumed)
+        return Bound("upper", Num(min(delta, Fraction(1))), quantity="delta", assumed=assumed)
     if claim.delta is None:
         raise Rejected(NAME, "the claim", "it states neither an epsilon nor a delta")
     epsilon = conversions.rounded_up(conversions.renyi_epsilon_bound(renyi, claim.delta))
-    return Bound("upper", Num(epsilon), quantity="epsilon", also=facts.shown, assumed=facts.assumed)
+    return Bound("upper", Num(epsilon), quantity="epsilon", assumed=assumed)
 
 
-def facts_of(claim: Claim, premises: Sequence[Fact] = ()) -> Facts:
-    """What a claim's mechanism is in other measures. Raises Rejected where nothing is known."""
+def measured(claim: Claim, premises: Sequence[Fact] = ()) -> Measured:
+    """What a claim's mechanism is in another measure. Raises Rejected where nothing is known."""
     if claim.domains:
         raise Rejected(NAME, "the parameters", "it wants a value for each; claim one value at a time")
     check_adjacencies(claim)
-    root = Part(claim.mechanism, claim.sensitivity, claim.query, claim.adjacency)
-    runs = merged(root)
+    runs = merged(Part(claim.mechanism, claim.sensitivity, claim.query, claim.adjacency))
     try:
-        facts = _gaussian(runs)
+        mu = gaussian_composition.total(runs)
+        assert mu is not None
+        stated = stated_guarantee.ASSUMED if any(isinstance(run.part.mechanism, Guarantee) for run in runs) else ()
+        found = Measured("gdp", mu, (*gaussian.ASSUMED, *stated))
     except Rejected:
         if len(runs) > 1 or runs[0].times > 1 or isinstance(runs[0].part.mechanism, Combinator):
             raise
-        facts = _single(runs[0], premises)
-    apart = neighbours.apart(root) if facts.exact else ()
-    facts.assumed = (*facts.assumed, *apart, *(post_processing.ASSUMED if any(run.processed for run in runs) else ()))
-    return facts
+        found = _single(runs[0], premises)
+    processed = post_processing.ASSUMED if any(run.processed for run in runs) else ()
+    return found._replace(assumed=(*found.assumed, *processed))
 
 
-def _gaussian(runs: tuple[Run, ...]) -> Facts:
-    mu = gaussian_composition.total(runs)
-    assert mu is not None
-    attained = None if any(run.processed for run in runs) else gaussian_composition.total(runs, attained=True)
-    facts = Facts(lambda order: conversions.renyi_of_gaussian(mu, order).divergence, attained is not None and certainly_equal(mu, attained))
-    facts.shown["GDP"] = _relation("mu", mu, facts.exact)
-    facts.shown["zCDP"] = _relation("rho", conversions.zcdp_of_gaussian(mu), facts.exact)
-    _show_divergences(facts)
-    if any(isinstance(run.part.mechanism, Guarantee) for run in runs):
-        facts.assumed = (*gaussian.ASSUMED, *stated_guarantee.ASSUMED)
-    elif facts.exact:
-        occur = (OCCUR,) if any(run.part.query is None for run in runs) else ()
-        facts.assumed = (*gaussian.ASSUMED, *occur)
-    else:
-        facts.assumed = gaussian.ASSUMED
-    return facts
-
-
-def _single(run: Run, premises: Sequence[Fact]) -> Facts:
+def _single(run: Run, premises: Sequence[Fact]) -> Measured:
     mechanism, sensitivity, query = leaf(run)
-    attained = not run.processed and occurs(run)
-    hypotheses: tuple[str, ...]
     if isinstance(mechanism, Exponential):
-        eta = exponential_range(mechanism, ONE if sensitivity is None else sensitivity)
-        rho = conversions.zcdp_of_bounded_range(eta)
-        facts = Facts(lambda order: conversions.renyi_of_zcdp(rho, order).divergence, False)
-        facts.shown["bounded range"] = _relation("eta", eta, attained)
-        facts.shown["zCDP"] = _relation("rho", rho, False)
-        facts.assumed = finite.ASSUMED
-        return facts
+        return Measured("bounded_range", exponential_range(mechanism, ONE if sensitivity is None else sensitivity), finite.ASSUMED)
     ratio = laplace.scale_ratio(mechanism, reach(run).upper) if run.part.query is None else None
-    response = randomized_response(mechanism)
     if ratio is not None:
-        facts, epsilon = Facts(lambda order: conversions.renyi_of_laplace(ratio, order).divergence, attained), ratio
-        hypotheses = laplace.ASSUMED
-    elif response is not None:
-        facts, epsilon = Facts(lambda order: conversions.renyi_of_pure(response, order).divergence, attained), response
-        hypotheses = finite.ASSUMED
-    elif premises:
-        epsilon, hypotheses = pure_of(premises[0], Claim(mechanism, None, sensitivity=sensitivity, query=query), NAME)
-        facts = Facts(lambda order: conversions.renyi_of_pure(epsilon, order).divergence, False)
-    else:
+        return Measured("laplace", ratio, laplace.ASSUMED)
+    response = randomized_response(mechanism)
+    if response is not None:
+        return Measured("response", response, finite.ASSUMED)
+    if not premises:
         raise Rejected(NAME, "the mechanism", "no bound on its divergences is known without its pure epsilon")
-    facts.shown["zCDP"] = _relation("rho", conversions.zcdp_of_pure(epsilon), False)
-    _show_divergences(facts)
-    facts.assumed = (*hypotheses, OCCUR) if facts.exact and ratio is not None else hypotheses
-    return facts
+    return Measured("pure", *pure_of(premises[0], Claim(mechanism, None, sensitivity=sensitivity, query=query), NAME))
 
 
 def exponential_range(mechanism: Exponential, sensitivity: Expr) -> Expr:
@@ -151,20 +120,3 @@ def exponential_range(mechanism: Exponential, sensitivity: Expr) -> Expr:
             raise Rejected(NAME, "the scores", "their differences are not rational")
         most = max(most, max(values) - min(values))
     return mul(mechanism.beta, Num(most))
-
-
-def _show_divergences(facts: Facts) -> None:
-    for order in ORDERS:
-        facts.shown[f"Renyi of order {order}"] = _relation("divergence", facts.divergence(order), facts.exact)
-
-
-def _relation(name: str, value: Expr, exact: bool) -> str:
-    """name = value, or name <= value where it is only a bound; decimals are rounded outward."""
-    if symbols(value):
-        raise CertificateError(f"{NAME}: {format_expr(value)} has parameters without a value.")
-    text = format_expr(value)
-    if isinstance(value, Num) and len(text) <= _SHOWN:
-        return f"{name} {'=' if exact else '<='} {text}"
-    if not exact:
-        return f"{name} <= {conversions.decimal_above(value, _SHOWN)}"
-    return f"{name} in [{', '.join(decimal_bounds(value, _SHOWN))}]"
