@@ -8,6 +8,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from typing import Any
 
+from dpverify.search.budgets import MOST_SHOWN
 from dpverify.search.plans import single
 from dpverify.trusted.facts.fact import Fact, curve_of
 from dpverify.trusted.facts.pairs import Pair
@@ -29,7 +30,7 @@ def propose(proof: Proof, runs: Sequence[Run], plans: Sequence[Share], pure: Seq
 
     plans: of every run's curve. pure: the step for its pure epsilon, where it has one. Equal shares of delta for the others.
     """
-    if len(runs) > rule.MOST_SHOWN or sum(run.times for run in runs) < 2:
+    if len(runs) > MOST_SHOWN or sum(run.times for run in runs) < 2:
         return []
     count = sum(run.times for run, premise in zip(runs, pure, strict=True) if premise is None)
     share = _rounded(delta / count, ROUND_FLOOR) if count else Fraction(0)

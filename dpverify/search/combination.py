@@ -38,6 +38,8 @@ from dpverify.trusted.parts.runs import Run, leaf
 from dpverify.trusted.proof import Place, Proof, as_bounds
 from dpverify.trusted.rules.additive import convex_exponent
 from dpverify.trusted.rules.composition import combination as rule
+from dpverify.trusted.rules.composition.combined_values import NOTHING
+from dpverify.trusted.rules.composition.stacked_queries import stacked
 
 Plan = dict[str, Any]
 Premises = Callable[[Claim, str], Plan | None]
@@ -137,7 +139,7 @@ def _spread(root: Part, space: Space) -> list[Vector]:
 def _steepest(root: Part) -> list[Vector]:
     """About the difference of length 1 that moves most, where parts lose in proportion to what their answers move by."""
     try:
-        rows = rule.stacked(root, ()).rows
+        rows = stacked(root, ()).rows
     except DpverifyError:
         return []
     best: tuple[Fraction, Vector] | None = None
@@ -279,7 +281,7 @@ class _Search:
         """Evidence for a part: facts where its leaves are; None where there is none."""
         mechanism = part.mechanism
         if part in left_out:
-            return rule.NOTHING
+            return NOTHING
         if isinstance(mechanism, Compose | Parallel):
             if isinstance(mechanism, Parallel) and not certainly_le(factor, ONE, dict(self.domains)):
                 factor, place = ONE, (*place, ONE_STEP)

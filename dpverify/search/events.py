@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from flint import arb, ctx
 
-from dpverify.search import measure_words
+from dpverify.search import budgets, measure_words
 from dpverify.trusted.facts.assumptions import marked
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve, Pair, Profile
@@ -41,6 +41,7 @@ def told(judgement: Judgement, facts: Sequence[Fact]) -> Judgement:
     if _WORST in also:
         also[_WORST] = described(root, neighbours.read(root, json.loads(also[_WORST])))
     witness = None if judgement.witness is None else _witness(judgement.claim, dict(judgement.witness), facts)
+    also |= budgets.spent(judgement.claim, facts)
     relations, assumed = _measures(judgement.claim, facts)
     lines = dict.fromkeys((*judgement.assumptions, *assumed))
     return replace(judgement, witness=witness, also=also | relations, assumptions=tuple(lines))
@@ -65,7 +66,8 @@ def _witness(claim: Claim, witness: dict[str, Any], facts: Sequence[Fact]) -> Ma
         if "neighbours" in witness:
             root = Part(claim.mechanism)
             pair = described(root, neighbours.read(root, witness.pop("neighbours")))
-        return {"pair": pair + ("; the output on x' against that on x" if backward else ""), **witness}
+        points = "; ".join(witness.pop("points", ())[:_MOST_SHOWN]) or "any output"
+        return {"pair": pair + ("; the output on x' against that on x" if backward else ""), "point": points, **witness}
     return witness
 
 

@@ -13,13 +13,14 @@ import pytest
 
 from dpverify.search import plans
 from dpverify.search.verify import verify
+from dpverify.trusted.facts.bounds import INFINITE
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import Num, parse
 from dpverify.trusted.language.model import Claim, Compose, Group, Lipschitz, Part, PostProcess, Product, Query, Subsample, Translation
 from dpverify.trusted.numbers.balls import constant, precision, rational
 from dpverify.trusted.parts.neighbours import is_told
 from dpverify.trusted.parts.runs import Run
-from dpverify.trusted.rules.composition import combination, finite_losses, poisson_subsampling
+from dpverify.trusted.rules.composition import combined_values, finite_losses, poisson_subsampling
 from tests.proofs import Step, bound
 
 F = Fraction
@@ -142,14 +143,14 @@ def test_the_pure_epsilon_of_a_sample_is_bounded_by_what_either_order_has(column
     witness = {"a": ["1/2"], "b": ["-1/2"], "event": "7/16", "radius": "7/16", "value": "inf"}
     (found,) = bound(claim, Step("combination", {"side": "lower", "part": {"rule": "point-witness", "evidence": witness}}))
     if least is None:
-        assert found.value is combination.INFINITE
+        assert found.value is INFINITE
     else:
         assert abs(_number(found.value) - _number(parse(least))) < 1e-15
 
 
 def test_the_whole_data_as_the_sample_keep_the_part_s_epsilon():
-    assert combination._either_order(parse("3"), Num(F(1))) == parse("3")
-    value = combination._either_order(parse("1"), parse("1/3"))
+    assert combined_values._either_order(parse("3"), Num(F(1))) == parse("3")
+    value = combined_values._either_order(parse("1"), parse("1/3"))
     assert abs(_number(value) - _number(parse("-log(2/3 + exp(-1)/3)"))) < 1e-15
 
 
@@ -190,7 +191,7 @@ def test_a_sample_alone_is_as_private_as_the_worse_of_its_two_orders(noise, colu
     for claim in (Claim(Compose((part,)), None), *([Claim(part.mechanism, None)] if times == 1 else [])):
         found = verify(claim).judgement
         if math.isinf(truth):
-            assert found.lower is combination.INFINITE
+            assert found.lower is INFINITE
         else:
             assert [_number(found.lower), _number(found.upper)] == pytest.approx([truth, truth], abs=1e-12)
 

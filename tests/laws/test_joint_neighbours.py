@@ -38,7 +38,7 @@ from dpverify.trusted.language.model import (
 from dpverify.trusted.numbers.balls import rational
 from dpverify.trusted.order.compare import enclose
 from dpverify.trusted.parts.runs import Run
-from dpverify.trusted.rules.composition import combination
+from dpverify.trusted.rules.composition import stacked_queries
 from tests.proofs import Step, bound
 
 QUICK = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
@@ -324,7 +324,7 @@ def test_the_sum_by_slopes_is_of_one_run_of_what_a_group_holds_and_of_one_adjace
     with pytest.raises(DpverifyError, match="is run once"):
         slopes(Claim(twice, None), {"side": "upper", "slopes": True})
     with pytest.raises(DpverifyError, match="do not speak of the same neighbours"):
-        combination.stacked(Part(Compose((UNIT, laplace([(1, 0)], 1, "l1")))), ())
+        stacked_queries.stacked(Part(Compose((UNIT, laplace([(1, 0)], 1, "l1")))), ())
 
 
 def test_a_map_of_the_outputs_is_assumed_not_to_look_at_the_data_where_there_is_one():

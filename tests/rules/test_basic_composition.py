@@ -4,13 +4,14 @@ from fractions import Fraction
 
 import pytest
 
+from dpverify.search import budgets
 from dpverify.search.verify import verify
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import Num, num, parse
 from dpverify.trusted.language.model import L1, L2, Claim, Compose, Part, Radial
 from dpverify.trusted.order.compare import certainly_equal
 from dpverify.trusted.proof import Proof
-from tests.proofs import Step, bound
+from tests.proofs import Step, bound, fact
 
 LAPLACE = Part(Radial(parse("exp(-r/2)"), L1, num(1)), num(1))
 GAUSSIAN = Part(Radial(parse("exp(-r**2/8)"), L2, num(1)), num(1))
@@ -30,8 +31,8 @@ def test_epsilons_and_deltas_add_up():
 
 
 def test_every_part_and_the_sum_are_shown():
-    also = run(CLAIM, PREMISE, SHARE)[0].also
-    assert also == {
+    known = fact(CLAIM, Step("basic-composition", {"parts": [PREMISE, SHARE]}))
+    assert budgets.spent(CLAIM, [known]) == {
         "part 1 (radial)": "epsilon 0.5, delta 0",
         "part 2 (radial x 3)": "epsilon 1, delta 0.01 each",
         "basic composition": "epsilon 3.5, delta 0.03 (bound)",

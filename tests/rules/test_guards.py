@@ -56,7 +56,8 @@ from dpverify.trusted.order.polytopes import box
 from dpverify.trusted.parts import neighbours, runs
 from dpverify.trusted.parts.runs import merged
 from dpverify.trusted.rules.additive import axis, cells, equal_answers, mixture_closed, point_witness
-from dpverify.trusted.rules.composition import combination, finite_losses, gaussian_composition
+from dpverify.trusted.rules.composition import finite_losses, gaussian_composition
+from dpverify.trusted.rules.composition.combined_values import Values
 from dpverify.trusted.rules.curves import (
     gauge,
     gaussian,
@@ -573,7 +574,7 @@ def test_an_output_that_neither_input_gives_has_no_loss(rows):
     for end in (judgement.lower, judgement.upper):
         assert compare.certainly_equal(end, parse("2*log(2)"))
     for order in ((0, 1), (1, 0)):
-        lost = combination._facing(neighbours.OnePair(part.mechanism, pair=order), combination._Facts((), "lower", ()))
+        lost = Values((), "lower", (), backward=False)._facing(neighbours.OnePair(part.mechanism, pair=order))
         wanted = parse("log(2)")
         assert compare.certainly_le(lost, wanted)
 

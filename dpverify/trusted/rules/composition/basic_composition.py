@@ -11,11 +11,10 @@ from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.facts.fact import Fact, curve_of, pure_of, through_of
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import Expr, Num, add, mul, num
-from dpverify.trusted.language.model import Claim, Combinator, Part, Source, kind_of
+from dpverify.trusted.language.model import Claim, Combinator, Part, Source
 from dpverify.trusted.language.rationals import read_fraction
 from dpverify.trusted.numbers.balls import rational
 from dpverify.trusted.order.compare import certainly_le
-from dpverify.trusted.order.decimals import decimal_bounds
 from dpverify.trusted.parts import neighbours
 from dpverify.trusted.parts.runs import Run, check_adjacencies, leaf, merged, neighbours_assumed
 from dpverify.trusted.rules.composition import post_processing
@@ -25,9 +24,6 @@ STATEMENT: Final = "If the parts are (eps_i, delta_i)-DP, their adaptive composi
 CHECKED: Final = ("the delta of every part at its epsilon, by its curve", "the sums are within what is claimed")
 ASSUMED: Final = ()
 SOURCE: Final = Source("docs/theory/composition.md#basic-composition", "Dwork & Roth 2014, Theorem 3.16")
-
-MOST_SHOWN: Final = 20
-_DIGITS: Final = 6
 
 
 class Share(NamedTuple):
@@ -49,25 +45,32 @@ def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact])
         raise Rejected(NAME, "the claim", "it wants a combinator, and a value for every parameter")
     check_adjacencies(claim)
     neighbours.require_one_adjacency(Part(claim.mechanism))
-    runs = merged(Part(claim.mechanism))
-    listed = parameters.get("spent")
-    if not isinstance(listed, list) or not len(listed) == len(premises) == len(runs):
-        raise CertificateError(f"{NAME}: it wants 'spent', a list of {len(runs)}, and as many premises.")
-    spent = [_spent(run, part, premise) for run, part, premise in zip(runs, listed, premises, strict=True)]
-    epsilon = add(*(mul(num(run.times), share.epsilon) for run, share in zip(runs, spent, strict=True)))
-    delta = sum((run.times * share.delta for run, share in zip(runs, spent, strict=True)), Fraction(0))
-    through = tuple(dict.fromkeys(name for share in spent for name in share.rules))
-    assumed = tuple(dict.fromkeys(line for share in spent for line in share.assumed))
-    if any(run.processed for run in runs):
+    spent = shares(claim, parameters, premises)
+    epsilon, delta = total(spent)
+    through = tuple(dict.fromkeys(name for _, share in spent for name in share.rules))
+    assumed = tuple(dict.fromkeys(line for _, share in spent for line in share.assumed))
+    if any(run.processed for run, _ in spent):
         through, assumed = (*through, post_processing.NAME), (*assumed, *post_processing.ASSUMED)
-    shown = _budget(runs, spent, epsilon, delta)
     bounds = [
-        replace(bound, through=through, assumed=(*assumed, *neighbours_assumed(claim)))
-        for bound in _bounds(claim, epsilon, Num(delta), shown)
+        replace(bound, through=through, assumed=(*assumed, *neighbours_assumed(claim))) for bound in _bounds(claim, epsilon, Num(delta))
     ]
     if not bounds:
         raise Rejected(NAME, "the sums", "neither is within what is claimed")
     return tuple(bounds)
+
+
+def shares(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> list[tuple[Run, Share]]:
+    """The runs of a composition with what each time costs, checked. Raises Rejected, CertificateError."""
+    runs, listed = merged(Part(claim.mechanism)), parameters.get("spent")
+    if not isinstance(listed, list) or not len(listed) == len(premises) == len(runs):
+        raise CertificateError(f"{NAME}: it wants 'spent', a list of {len(runs)}, and as many premises.")
+    return [(run, _spent(run, part, premise)) for run, part, premise in zip(runs, listed, premises, strict=True)]
+
+
+def total(spent: Sequence[tuple[Run, Share]]) -> tuple[Expr, Fraction]:
+    """The sums of the epsilons and of the deltas."""
+    epsilon = add(*(mul(num(run.times), share.epsilon) for run, share in spent))
+    return epsilon, sum((run.times * share.delta for run, share in spent), Fraction(0))
 
 
 def _spent(run: Run, evidence: Any, premise: Fact) -> Share:
@@ -85,30 +88,8 @@ def _spent(run: Run, evidence: Any, premise: Fact) -> Share:
     return Share(Num(epsilon), delta, curve.rules, curve.assumed)
 
 
-def _bounds(claim: Claim, epsilon: Expr, delta: Num, also: Mapping[str, str]) -> Iterator[Bound]:
+def _bounds(claim: Claim, epsilon: Expr, delta: Num) -> Iterator[Bound]:
     if claim.delta is not None and certainly_le(delta, claim.delta):
-        yield Bound("upper", epsilon, quantity="epsilon", also=also)
+        yield Bound("upper", epsilon, quantity="epsilon")
     if claim.epsilon is not None and certainly_le(epsilon, claim.epsilon):
-        yield Bound("upper", delta, quantity="delta", also=also)
-
-
-def _budget(runs: Sequence[Run], spent: Sequence[Share], epsilon: Expr, delta: Fraction) -> dict[str, str]:
-    """What every part spends and the total, as text."""
-    shown = {}
-    for number, (run, (one, other, *_)) in enumerate(zip(runs, spent, strict=True), 1):
-        times = "" if run.times == 1 else f" x {run.times}"
-        shown[f"part {number} ({kind_of(run.part.mechanism)}{times})"] = _guarantee(one, other) + (" each" if times else "")
-    return {**(shown if len(runs) <= MOST_SHOWN else {}), "basic composition": f"{_guarantee(epsilon, delta)} (bound)"}
-
-
-def _guarantee(epsilon: Expr, delta: Fraction) -> str:
-    return f"epsilon {_decimal(epsilon)}, delta {_decimal(Num(delta))}"
-
-
-def _decimal(value: Expr) -> str:
-    """A decimal that is exact where it is short, else rounded up."""
-    for digits in (_DIGITS, 3 * _DIGITS):
-        low, high = decimal_bounds(value, digits)
-        if low == high:
-            break
-    return high.rstrip("0").removesuffix(".") if "." in high and "e" not in high else high
+        yield Bound("upper", delta, quantity="delta")

@@ -51,9 +51,7 @@ def curve_of_claim(claim: Claim, premises: Sequence[Fact]) -> Curve:
     return curve
 
 
-def _bound(
-    claim: Claim, curve: Curve, side: Side, value: Expr | Infinite, quantity: Quantity, at: Expr | Infinite | None = None
-) -> Bound:
+def _bound(claim: Claim, curve: Curve, side: Side, value: Expr | Infinite, quantity: Quantity, at: Expr | Infinite | None = None) -> Bound:
     """A bound that rests on a side of a curve. at: the epsilon that its witness is for."""
     witness = None if at is None else {"epsilon": "inf" if isinstance(at, Infinite) else format_expr(at)}
     assumed = dict.fromkeys((*curve.assumed, *(curve.below if side == "lower" else ()), *neighbours_assumed(claim, side)))
