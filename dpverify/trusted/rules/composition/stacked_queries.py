@@ -24,8 +24,8 @@ from dpverify.trusted.language.model import (
     Translation,
 )
 from dpverify.trusted.order.compare import certainly_le
-from dpverify.trusted.order.geometry import sensitivity
 from dpverify.trusted.order.integers import is_whole
+from dpverify.trusted.order.queries import sensitivity
 from dpverify.trusted.parts import neighbours
 from dpverify.trusted.rules.additive import convex_exponent
 
