@@ -130,7 +130,7 @@ def test_an_exact_rule_for_one_noise_does_not_compose_another():
 @pytest.mark.parametrize("count", [0, 2])
 def test_it_reads_one_curve(count):
     proof = Proof(Claim(GAUSSIAN, num(1), sensitivity=num(1)))
-    with pytest.raises(CertificateError, match="wants 1 premises"):
+    with pytest.raises(CertificateError, match="wants one premise"):
         proof.infer("privacy-profile", (), {"delta": True}, [proof.infer("gaussian")] * count)
 
 

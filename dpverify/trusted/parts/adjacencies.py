@@ -12,14 +12,14 @@ _SCHEMES: Final = {"poisson": "Poisson", "without_replacement": "without-replace
 
 def stated_adjacencies(mechanism: Mechanism, stated: str = "") -> dict[str, str]:
     """Every adjacency that a combinator, its parts and its sampling speak of, with who does."""
-    found: dict[str, str] = {stated: "the claim"} if stated else {}
+    holders: dict[str, str] = {stated: "the claim"} if stated else {}
     if isinstance(mechanism, Subsample):
-        found.setdefault(_NEIGHBOURS[mechanism.scheme], f"{_SCHEMES[mechanism.scheme]} sampling")
+        holders.setdefault(_NEIGHBOURS[mechanism.scheme], f"{_SCHEMES[mechanism.scheme]} sampling")
     for part in all_parts(mechanism):
         if part.adjacency:
-            found.setdefault(part.adjacency, "a part")
+            holders.setdefault(part.adjacency, "a part")
         if part.query is not None:
-            found.setdefault(part.query.adjacency, "a part's query")
+            holders.setdefault(part.query.adjacency, "a part's query")
         if isinstance(part.mechanism, Subsample):
-            found.setdefault(_NEIGHBOURS[part.mechanism.scheme], f"{_SCHEMES[part.mechanism.scheme]} sampling")
-    return found
+            holders.setdefault(_NEIGHBOURS[part.mechanism.scheme], f"{_SCHEMES[part.mechanism.scheme]} sampling")
+    return holders

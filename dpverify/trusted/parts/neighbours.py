@@ -152,13 +152,13 @@ def together(part: Part, linked: bool, alone: bool = False) -> tuple[Space, ...]
 
     linked: counting the parts that certainly do alone. alone: and those of one part on a sample, of which a query tells the order.
     """
-    found: dict[Space, list[Leaf]] = {}
+    spaces: dict[Space, list[Leaf]] = {}
     for leaf in leaves(part):
         if leaf.space is not None and (leaf.linked or not linked):
-            found.setdefault(leaf.space, []).append(leaf)
+            spaces.setdefault(leaf.space, []).append(leaf)
     return tuple(
         space
-        for space, those in found.items()
+        for space, those in spaces.items()
         if len({leaf.part for leaf in those}) > 1
         or (space[0] == "inputs" and (len(those) > 1 or those[0].repeated))
         or (alone and any(leaf.one_way for leaf in those))
@@ -168,11 +168,11 @@ def together(part: Part, linked: bool, alone: bool = False) -> tuple[Space, ...]
 def undecided(part: Part) -> bool:
     """Whether different parts of a composition may each be at neighbours of their own although the file connects them."""
     if isinstance(part.mechanism, Compose):
-        found: dict[Space, set[Part]] = {}
+        spaces: dict[Space, set[Part]] = {}
         for leaf in leaves(part):
             if leaf.space is not None:
-                found.setdefault(leaf.space, set()).add(replace(leaf.part, times=ONE))
-        if any(len(those) > 1 for those in found.values()):
+                spaces.setdefault(leaf.space, set()).add(replace(leaf.part, times=ONE))
+        if any(len(those) > 1 for those in spaces.values()):
             return True
     return any(undecided(inner) for inner in parts_of(part.mechanism))
 
@@ -300,7 +300,7 @@ def choices(part: Part) -> tuple[Choice, ...]:
         choice = tuple(zip(spaces, values, strict=True))
         different.setdefault(tuple(_size(leaf.part, dict(choice)[leaf.space or ("", 0, "")]) for leaf in linked), choice)
     kept: list[tuple[Any, Choice]] = []
-    for sizes, choice in sorted(different.items(), key=lambda found: -sum(map(_total, found[0]))):
+    for sizes, choice in sorted(different.items(), key=lambda sized: -sum(map(_total, sized[0]))):
         if not any(all(map(_at_most, sizes, others)) for others, _ in kept):
             kept.append((sizes, choice))
             if len(kept) > MOST_CHOICES:
@@ -364,8 +364,8 @@ def _differences(space: Space, factor: Fraction, convex: bool) -> list[Vector]:
         return [_sparse(n, {i: factor}) for i in range(n)]
     if factor.denominator != 1 or factor > MOST_STEPS:
         raise Undecided(f"{NAME}: neighbours {factor} steps apart are not listed for densities that are not log-concave.")
-    found = set(_whole(n, int(factor) * (2 if adjacency == "replace" else 1)))
-    return sorted(v for v in found if (adjacency != "replace" or sum(v) == 0) and v >= tuple(-x for x in v))
+    listed = set(_whole(n, int(factor) * (2 if adjacency == "replace" else 1)))
+    return sorted(v for v in listed if (adjacency != "replace" or sum(v) == 0) and v >= tuple(-x for x in v))
 
 
 def vertices(n: int, adjacency: str) -> Iterator[Vector]:
@@ -394,10 +394,10 @@ def _whole(n: int, most: int) -> Iterator[Vector]:
 def _pairs(parts: Sequence[Part], factor: Fraction, oriented: bool) -> list[Vector]:
     """The pairs of inputs up to `factor` steps apart, where two inputs are neighbours if one part says so."""
     near = _neighbours(parts, -int(-factor // 1))
-    found = sorted((Fraction(a), Fraction(b)) for a, those in near.items() for b in those if a != b and (oriented or a < b))
-    if not found:
+    pairs = sorted((Fraction(a), Fraction(b)) for a, those in near.items() for b in those if a != b and (oriented or a < b))
+    if not pairs:
         raise Undecided(f"{NAME}: no two inputs are neighbours.")
-    return list(found)
+    return list(pairs)
 
 
 def _neighbours(parts: Sequence[Part], steps: int) -> dict[int, set[int]]:
@@ -501,8 +501,8 @@ class _Specialised:
             return None if inner is None else replace(part, mechanism=replace(mechanism, part=inner))
         if isinstance(mechanism, Compose | Parallel):
             parallel = parallel or isinstance(mechanism, Parallel)
-            found = [self.of(inner, factor, further, False, parallel) for inner in mechanism.parts]
-            kept = tuple(inner for inner in found if inner is not None)
+            parts = [self.of(inner, factor, further, False, parallel) for inner in mechanism.parts]
+            kept = tuple(inner for inner in parts if inner is not None)
             return replace(part, mechanism=type(mechanism)(kept)) if kept else None
         space = space_of(part)
         if space is None or space not in self.choice or (parallel and part.query is None and not self.lower):
@@ -558,7 +558,7 @@ def read(part: Part, evidence: Any) -> Choice:
     """
     if not isinstance(evidence, list):
         raise CertificateError(f"{NAME}: the pair of neighbours is not a list.")
-    factor, found = root_factor(part), dict[Space, Vector]()
+    factor, choice = root_factor(part), dict[Space, Vector]()
     every = list(leaves(part))
     for item in evidence:
         try:
@@ -580,11 +580,11 @@ def read(part: Part, evidence: Any) -> Choice:
             fine = len(value) == 2 and whole and all(value[1] in _neighbours(some, int(factor)).get(int(value[0]), ()) for some in lists)
         if not fine:
             raise Rejected(NAME, "the pair", "it is not of neighbours as far apart as the mechanism says")
-        found[space] = value
-    missing = [space for space in together(part, linked=False) if space not in found]
+        choice[space] = value
+    missing = [space for space in together(part, linked=False) if space not in choice]
     if missing:
         raise Rejected(NAME, "the pair", "it says nothing of what some parts share")
-    return tuple(found.items())
+    return tuple(choice.items())
 
 
 def are_neighbours(part: Part, choice: Choice) -> bool:

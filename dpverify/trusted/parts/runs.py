@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import Any, Final, assert_never
 
 from dpverify.trusted.language.errors import Rejected, Undecided
@@ -42,6 +41,7 @@ from dpverify.trusted.language.model import (
     on_integers,
     parts_of,
 )
+from dpverify.trusted.numbers.balls import constant, exact
 from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.order.geometry import Sensitivity
 from dpverify.trusted.order.integers import is_whole
@@ -53,6 +53,8 @@ from dpverify.trusted.parts.stated import NONE
 WHAT: Final = "the parts"
 MOST_TIMES: Final = 10**6
 MOST_RUNS: Final = 20_000
+MOST_STEPS: Final = 1000
+"""The most steps between neighbours where a number of them is no rational one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,15 +148,15 @@ def neighbours_assumed(claim: Claim, side: str = "upper") -> tuple[str, ...]:
 
 def adjacency_faults(mechanism: Mechanism, stated: str = "") -> Iterator[str]:
     """Why the parts of a combinator do not speak of the same neighbours; nothing where they do."""
-    found = stated_adjacencies(mechanism, stated)
-    if len(found) > 1:
-        who = " and ".join(f"{holder} of {name}" for name, holder in found.items())
+    named = stated_adjacencies(mechanism, stated)
+    if len(named) > 1:
+        who = " and ".join(f"{holder} of {name}" for name, holder in named.items())
         yield (
             f"{who} cannot be mixed: Poisson sampling is analysed for neighbours by adding or removing one record, sampling without "
             "replacement for replacing one, and parts compose only for the same neighbours. State every sensitivity for one adjacency."
         )
     parallel = any(isinstance(inner, Parallel) for inner in (mechanism, *(part.mechanism for part in all_parts(mechanism))))
-    if parallel and "replace" in found:
+    if parallel and "replace" in named:
         yield (
             "parallel under replace adjacency: a replaced record may leave one part of the data and enter another, so two parts change. "
             "State the adjacency add-remove, or compose the parts."
@@ -162,7 +164,7 @@ def adjacency_faults(mechanism: Mechanism, stated: str = "") -> Iterator[str]:
     for name in ("l1", "l2"):
         # half of a difference in one part and half in another is as far apart, and may be worse: not where losses are convex in it, as
         # those of linear queries are; of a sensitivity that is stated nothing says that half of the difference moves half as far
-        if parallel and name in found and not (name == "l1" and _all_linear(Part(mechanism))):
+        if parallel and name in named and not (name == "l1" and _all_linear(Part(mechanism))):
             yield (
                 f"parallel under {name} adjacency: a difference of histograms may be spread over several parts, so that all change. "
                 "State the adjacency add-remove, or compose the parts."
@@ -204,13 +206,13 @@ def reach(run: Run, evidence: Any = None) -> Sensitivity:
     """Bounds on what a run's answer moves by, before scale. evidence: the gauge certificate of a query in a norm by columns."""
     part = run.part
     if isinstance(part.mechanism, Answering):
-        found = sensitivity_bounds(Claim(part.mechanism, None, sensitivity=part.sensitivity, query=part.query), evidence)
+        moved = sensitivity_bounds(Claim(part.mechanism, None, sensitivity=part.sensitivity, query=part.query), evidence)
     else:
         stated = ONE if part.sensitivity is None else part.sensitivity
-        found = Sensitivity(stated, stated)
+        moved = Sensitivity(stated, stated)
     if run.factor == ONE:
-        return found
-    upper, lower = (further(part.mechanism, bound, run.factor, {}) for bound in (found.upper, found.lower))
+        return moved
+    upper, lower = (further(part.mechanism, bound, run.factor, {}) for bound in (moved.upper, moved.lower))
     return Sensitivity(upper[0], lower[1])
 
 
@@ -252,10 +254,10 @@ def _further(run: Run, query: Query, domains: Mapping[str, Domain]) -> tuple[Mec
         return noise, None, query  # one step tells neighbours apart already
     if isinstance(factor, Num) and (is_whole(factor, domains) or not on_integers(noise)):
         return noise, None, Query(tuple(tuple(factor.value * x for x in row) for row in query.rows), query.adjacency)
-    found = reach(run)
-    if not found.exact and not on_integers(noise):
+    moved = reach(run)
+    if not moved.exact and not on_integers(noise):
         raise Undecided("the sensitivity of a query at a number of steps that has no value is not known exactly.")
-    return noise, found.upper, None
+    return noise, moved.upper, None
 
 
 def occurs(run: Run, domains: Mapping[str, Domain] = NONE) -> bool:
@@ -281,10 +283,11 @@ def _steps(factor: Expr, all_there_are: int | None = None) -> int:
     if isinstance(factor, Num):
         steps = factor.value.__ceil__()
         return max(1, steps if all_there_are is None else min(steps, all_there_are))
-    for steps in range(1, 1000):
-        if certainly_le(factor, Num(Fraction(steps))):
-            return steps
-    raise Undecided("neighbours further than 1000 steps apart, or a number of steps that is not known.")
+    most = None if symbols(factor) else constant(factor).upper()
+    if most is None or not most < MOST_STEPS:
+        raise Undecided(f"neighbours further than {MOST_STEPS} steps apart, or a number of steps that is not known.")
+    steps = max(1, exact(most).__ceil__())
+    return steps - 1 if steps > 1 and certainly_le(factor, num(steps - 1)) else steps
 
 
 def _distance(factor: Expr, domains: Mapping[str, Domain]) -> Expr:
@@ -311,6 +314,6 @@ def _joined(mechanism: Table | Exponential, steps: int) -> Table | Exponential:
         near.setdefault(b, {b}).add(a)
     reached = {a: {a} for a in near}
     for _ in range(min(steps, len(near))):  # more reach nothing new
-        reached = {a: set().union(*(near[b] for b in found)) for a, found in reached.items()}
-    pairs = sorted({(min(a, b), max(a, b)) for a, found in reached.items() for b in found if a != b})
+        reached = {a: set().union(*(near[b] for b in those)) for a, those in reached.items()}
+    pairs = sorted({(min(a, b), max(a, b)) for a, those in reached.items() for b in those if a != b})
     return replace(mechanism, adjacent=tuple(pairs))

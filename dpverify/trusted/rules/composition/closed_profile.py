@@ -48,8 +48,8 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> tuple[Bound, ...]:
 def _hypotheses(through: tuple[str, ...], runs: tuple[Run, ...]) -> tuple[str, ...]:
     """What the closed forms take for granted."""
     known = (finite, laplace, gaussian_composition, gaussian)
-    found = [line for rule in known if rule.NAME in through for line in rule.ASSUMED] or list(finite.ASSUMED)
-    return (*found, *post_processing.ASSUMED) if any(run.processed for run in runs) else tuple(found)
+    lines = [line for rule in known if rule.NAME in through for line in rule.ASSUMED] or list(finite.ASSUMED)
+    return (*lines, *post_processing.ASSUMED) if any(run.processed for run in runs) else tuple(lines)
 
 
 def _delta(runs: tuple[Run, ...], epsilon: Expr) -> tuple[Expr, tuple[str, ...]]:
@@ -58,17 +58,17 @@ def _delta(runs: tuple[Run, ...], epsilon: Expr) -> tuple[Expr, tuple[str, ...]]
         run, noise = runs[0], noises[0]
         if isinstance(noise, Table | Exponential | KaryResponse):
             mechanism, sensitivity, _ = leaf(run)
-            found = finite.delta_expr(mechanism, epsilon, sensitivity)
-            if found is not None:
-                return found, (finite.NAME,)
+            delta = finite.delta_expr(mechanism, epsilon, sensitivity)
+            if delta is not None:
+                return delta, (finite.NAME,)
             raise Rejected(NAME, "the table", "the sign of p - e^epsilon q is not certain somewhere")
         ratio = laplace.scale_ratio(noise, reach(run).upper) if run.part.query is None else None
         if ratio is not None:
             return laplace.delta_expr(ratio, epsilon), (laplace.NAME,)
     if len(runs) == 1 and (response := randomized_response(runs[0].part.mechanism)) is not None:
-        found = optimal_composition.delta_expr(response, runs[0].times, epsilon)
-        if found is not None:
-            return found, (optimal_composition.NAME,)
+        delta = optimal_composition.delta_expr(response, runs[0].times, epsilon)
+        if delta is not None:
+            return delta, (optimal_composition.NAME,)
     attained = gaussian_composition.total(runs, attained=True)
     if attained is None or (len(runs) > 1 and attained != gaussian_composition.total(runs)):
         raise Rejected(NAME, "the parts", "which coordinates, or which parts, move together is not known")

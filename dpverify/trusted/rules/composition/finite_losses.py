@@ -50,8 +50,8 @@ def curve(runs: Sequence[Run], parameters: Mapping[str, Any]) -> Curve:
         raise Rejected(NAME, "the parts", "none of them is a sample")
     if any(run.mapped for run in runs) and any(run.own or not run.mapped for run in runs):
         raise Rejected(NAME, "the parts", "a map of the data may exchange the neighbours of some of them")
-    found = finite_composition.curve([choice(run) for run in runs], runs, parameters, (NAME,), ASSUMED)
-    return replace(found, below=(poisson_subsampling.LOWER,))
+    together = finite_composition.curve([choice(run) for run in runs], runs, parameters, (NAME,), ASSUMED)
+    return replace(together, below=(poisson_subsampling.LOWER,))
 
 
 def choice(run: Run) -> Choice:

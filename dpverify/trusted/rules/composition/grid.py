@@ -80,12 +80,12 @@ class Grid:
         """The multiples of h at which a part's masses lie, from the lower end of its range to the upper."""
         low, high = self.ranges[part]
         steps = self.strides[part] if self.strides else ()
-        found, k, following = [low], 1, 0
-        while found[-1] < high:
-            while following < len(steps) and steps[following][0] <= found[-1]:
+        places, k, following = [low], 1, 0
+        while places[-1] < high:
+            while following < len(steps) and steps[following][0] <= places[-1]:
                 k, following = steps[following][1], following + 1
-            found.append(min(found[-1] + k, high))
-        return found
+            places.append(min(places[-1] + k, high))
+        return places
 
     @property
     def prec(self) -> int:

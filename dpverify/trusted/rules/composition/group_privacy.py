@@ -35,9 +35,9 @@ def infer(run: Run, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> 
     Raises Rejected, CertificateError.
     """
     (below,) = curves_of(premises, [Run(run.part)], NAME)
-    found = curve(below, steps(run.factor), read_fraction(parameters, "epsilon", NAME))
+    grouped = curve(below, steps(run.factor), read_fraction(parameters, "epsilon", NAME))
     # neighbours one step apart are among those of a group, and not among those that a contraction leaves
-    return settled.single(run, found if certainly_le(ONE, run.factor) else replace(found, lower=None))
+    return settled.single(run, grouped if certainly_le(ONE, run.factor) else replace(grouped, lower=None))
 
 
 def steps(factor: Expr) -> int:

@@ -49,14 +49,14 @@ def infer(run: Run, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> 
     else:
         listed, curves = [], [curve_of(premises[0], run, NAME)]
     upper = _upper(part, curves)
-    found = _lower(part, listed, curves, below, premises)
+    below_it = _lower(part, listed, curves, below, premises)
     rows = neighbours.rows_assumed(part)
-    used = [*curves, *([] if found is None else [found[1]])]
+    used = [*curves, *([] if below_it is None else [below_it[1]])]
     rules = tuple(dict.fromkeys((NAME, *(name for curve in used for name in curve.rules))))
     assumed = tuple(dict.fromkeys((*rows, *(line for curve in curves for line in curve.assumed))))
-    if found is None or found[1].lower is None:
+    if below_it is None or below_it[1].lower is None:
         return Curve(upper, None, rules, assumed)
-    choice, lower = found
+    choice, lower = below_it
     told = neighbours.apart(neighbours.at(part, choice, lower=True) or part, part)
     return Curve(upper, lower.lower, rules, assumed, tuple(dict.fromkeys((*lower.assumed, *lower.below, *told))))
 
@@ -83,7 +83,7 @@ def _nothing(_: arb) -> arb:
 
 
 def _upper(part: Part, curves: Sequence[Curve]) -> Pair | None:
-    uppers = [found.upper for found in curves if found.upper is not None]
+    uppers = [curve.upper for curve in curves if curve.upper is not None]
     if len(uppers) < len(curves):
         return None
     inputs = any(neighbours.space_of(leaf.part) is not None and leaf.part.query is None for leaf in neighbours.leaves(part))

@@ -56,10 +56,10 @@ def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact])
 
     parameters: "order", a rational above 1. premises: the pure epsilon, where that is what is known.
     """
-    found = measured(claim, premises)
-    assumed = tuple(dict.fromkeys((*found.assumed, *neighbours_assumed(claim))))
+    known = measured(claim, premises)
+    assumed = tuple(dict.fromkeys((*known.assumed, *neighbours_assumed(claim))))
     order = read_fraction(parameters, "order", NAME)
-    renyi = conversions.Renyi(order, found.divergence(order))
+    renyi = conversions.Renyi(order, known.divergence(order))
     if claim.epsilon is not None:
         delta = conversions.rounded_up(conversions.renyi_delta_bound(renyi, claim.epsilon))
         return Bound("upper", Num(min(delta, Fraction(1))), quantity="delta", assumed=assumed)
@@ -79,13 +79,13 @@ def measured(claim: Claim, premises: Sequence[Fact] = ()) -> Measured:
         mu = gaussian_composition.total(runs)
         assert mu is not None
         stated = stated_guarantee.ASSUMED if any(isinstance(run.part.mechanism, Guarantee) for run in runs) else ()
-        found = Measured("gdp", mu, (*gaussian.ASSUMED, *stated))
+        known = Measured("gdp", mu, (*gaussian.ASSUMED, *stated))
     except Rejected:
         if len(runs) > 1 or runs[0].times > 1 or isinstance(runs[0].part.mechanism, Combinator):
             raise
-        found = _single(runs[0], premises)
+        known = _single(runs[0], premises)
     processed = post_processing.ASSUMED if any(run.processed for run in runs) else ()
-    return found._replace(assumed=(*found.assumed, *processed))
+    return known._replace(assumed=(*known.assumed, *processed))
 
 
 def _single(run: Run, premises: Sequence[Fact]) -> Measured:

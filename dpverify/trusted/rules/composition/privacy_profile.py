@@ -112,8 +112,8 @@ def _certain(curve: Curve, epsilon: arb) -> arb:
         return lower.worst(epsilon)
     forward, backward = upper.forward(epsilon), upper.backward(epsilon)
     first, other, most = (lower.backward, lower.forward, forward) if backward > forward else (lower.forward, lower.backward, backward)
-    found = first(epsilon)
-    return found if most <= found else found.max(other(epsilon))
+    reached = first(epsilon)
+    return reached if most <= reached else reached.max(other(epsilon))
 
 
 def _not_negative(epsilon: Fraction) -> arb:

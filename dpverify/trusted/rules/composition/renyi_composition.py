@@ -39,8 +39,8 @@ def infer(run: Run, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> 
     known = parameters.get("known", [None] * len(runs))
     if not isinstance(known, list) or len(known) != len(runs):
         raise CertificateError(f"{NAME}: 'known' is not a list of {len(runs)}.")
-    found = [of(inner, None if number is None else premises[number]) for inner, number in zip(runs, known, strict=True)]
-    divergences, assumed = [at for at, _ in found], dict.fromkeys(line for _, lines in found for line in lines)
+    parts = [of(inner, None if number is None else premises[number]) for inner, number in zip(runs, known, strict=True)]
+    divergences, assumed = [at for at, _ in parts], dict.fromkeys(line for _, lines in parts for line in lines)
     points = stated_guarantee.read_points(parameters, NAME)
     totals = {order: add(*(mul(num(inner.times), at(order)) for inner, at in zip(runs, divergences, strict=True))) for order, _ in points}
     pair = conversions.renyi_pair([(conversions.Renyi(order, totals[order]), Num(epsilon)) for order, epsilon in points])

@@ -231,11 +231,11 @@ def constants(expr: Expr, ranges: Mapping[str, arb]) -> frozenset[Expr] | None:
         count *= len(choice)
     if count > MOST_VALUES**2:
         return None
-    found = set()
+    values = set()
     for picked in product(*(choice for choice in choices if choice is not None)):
         parts = iter(picked)
-        found.add(rebuild(expr, lambda _, parts=parts: next(parts)))  # type: ignore[misc]
-    return frozenset(found) if len(found) <= MOST_VALUES else None
+        values.add(rebuild(expr, lambda _, parts=parts: next(parts)))  # type: ignore[misc]
+    return frozenset(values) if len(values) <= MOST_VALUES else None
 
 
 def _range(expr: Expr, ranges: Mapping[str, arb]) -> tuple[Fraction, Fraction] | None:

@@ -110,8 +110,8 @@ class _Tree:
         if kind == "tangent":
             return self.tangent(part, loss, vector(rest[0]))
         if kind == "values":
-            found = constants(loss, balls(part))
-            return found is not None and all(map(self.at_most, found))
+            values = constants(loss, balls(part))
+            return values is not None and all(map(self.at_most, values))
         raise CertificateError(f"{NAME}: {kind!r} is not a kind of node.")
 
     def corner(self, part: Polytope, loss: Expr, index: int) -> bool:
@@ -152,9 +152,9 @@ class _Tree:
             return True
         return bool(most <= 0 and ball.overlaps(self.ball)) and self.at_most(at(loss, start))
 
-    def at_most(self, found: Expr) -> bool:
+    def at_most(self, value_there: Expr) -> bool:
         """Whether a constant is certainly at most the target."""
-        return found == self.target or constant(found) <= self.ball or compare.certainly_le(found, self.target)
+        return value_there == self.target or constant(value_there) <= self.ball or compare.certainly_le(value_there, self.target)
 
 
 def spot(point: Vector) -> Polytope:
@@ -194,10 +194,10 @@ def directional(part: Polytope, loss: Expr, direction: Vector) -> Jet:
 def slopes_over(part: Polytope, loss: Expr) -> tuple[arb, ...]:
     """The partial derivatives of the loss over the part's box."""
     program, seeds = _program(loss, ctx.prec), balls(part)
-    found = []
+    slopes = []
     for axis in NAMES:
-        found.append(program({name: (ball, arb(int(name == axis)), arb(0)) for name, ball in seeds.items()})[1])
-    return tuple(found)
+        slopes.append(program({name: (ball, arb(int(name == axis)), arb(0)) for name, ball in seeds.items()})[1])
+    return tuple(slopes)
 
 
 def along(slopes: Sequence[arb], direction: Vector) -> arb:

@@ -66,10 +66,10 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     if q == 0:
         return Bound("lower", INFINITE, witness=witness, assumed=assumed)
     if "y" in evidence:
-        found = _at_point(densities, outputs, _constant(evidence["y"], "y"), low, high)
+        bound = _at_point(densities, outputs, _constant(evidence["y"], "y"), low, high)
     else:
-        found = Num(fraction((p.lower() / q.upper()).log().lower()))
-    return Bound("lower", found, witness=witness, assumed=assumed)
+        bound = Num(fraction((p.lower() / q.upper()).log().lower()))
+    return Bound("lower", bound, witness=witness, assumed=assumed)
 
 
 def _constant(text: Any, key: str) -> Expr:
@@ -97,10 +97,10 @@ def _at_point(densities: list[Expr], outputs: Mapping[str, arb], y: Expr, low: E
     if not all(_continuous(density, outputs) for density in densities):
         raise Rejected(NAME, "event", "a density may jump there; take an interval on one side of the jump")
     p, q = (substitute(neg_log(_settled(density, outputs)), {"y": y}) for density in densities)
-    found = sub(q, p)
-    if not constant(found).is_finite():
+    ratio = sub(q, p)
+    if not constant(ratio).is_finite():
         raise Rejected(NAME, "y", "the log-ratio has no finite value there")
-    return found
+    return ratio
 
 
 def _continuous(expr: Expr, outputs: Mapping[str, arb]) -> bool:

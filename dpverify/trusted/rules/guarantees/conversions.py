@@ -121,14 +121,14 @@ def renyi_pair(points: Sequence[tuple[Renyi, Expr]]) -> Pair:
     Each bound on delta is rounded up to a short rational; bounds of 1 or more tell nothing and are left out. Raises Undecided where none
     is left.
     """
-    found: list[guarantees.Point] = []
+    implied: list[guarantees.Point] = []
     for renyi, epsilon in points:
         delta = rounded_up(renyi_delta_bound(renyi, epsilon))
         if delta < 1:
-            found.append((epsilon, Num(delta)))
-    if not found:
+            implied.append((epsilon, Num(delta)))
+    if not implied:
         raise Undecided(f"{NAME}: no order and epsilon with a delta below 1; take larger epsilons.")
-    return guarantees.pair(found)
+    return guarantees.pair(implied)
 
 
 # -- concentrated --------------------------------------------------------------------------------

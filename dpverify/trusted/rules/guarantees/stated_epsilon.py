@@ -35,10 +35,10 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     if "row" in evidence:
         return _stated(claim, known, evidence["row"])
     domains = dict(claim.domains)
-    found = stated_guarantee.pure_epsilon(known, domains)
-    if found is None or not certainly_le(ZERO, found, domains):
+    epsilon = stated_guarantee.pure_epsilon(known, domains)
+    if epsilon is None or not certainly_le(ZERO, epsilon, domains):
         raise Rejected(NAME, "the guarantee", "it implies no pure epsilon of at least 0")
-    return Bound("upper", found)
+    return Bound("upper", epsilon)
 
 
 def _stated(claim: Claim, known: Guarantee, row: Any) -> Bound:

@@ -84,10 +84,10 @@ def divergence(known: Guarantee, order: Fraction) -> Expr:
     """An upper bound on the Renyi divergence of an order above 1. Raises Rejected where the guarantee implies none."""
     check(known)
     if known.measure == "renyi":
-        found = [row[1] for row in known.rows if certainly_equal(row[0], num(order))]
-        if not found:
+        stated = [row[1] for row in known.rows if certainly_equal(row[0], num(order))]
+        if not stated:
             raise Rejected(NAME, "the order", f"no divergence of order {order} is stated")
-        return found[0]
+        return stated[0]
     epsilon, only = pure_epsilon(known), known.rows[0][0]
     if known.measure == "zcdp":
         rho = only

@@ -60,13 +60,13 @@ def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact])
         raise Rejected(NAME, "the claim", "it claims no epsilon to relax the bound to")
     if len(premises) != 1:
         raise CertificateError(f"{NAME}: it wants one premise.")
-    found = bound_of(premises[0], unasked(claim), "upper", NAME)
-    if isinstance(found.value, Infinite):
+    bound = bound_of(premises[0], unasked(claim), "upper", NAME)
+    if isinstance(bound.value, Infinite):
         raise Rejected(NAME, premises[0].rule, "it does not prove a finite upper bound")
-    gap = Gap(found.value, claim.epsilon, dict(claim.domains))
+    gap = Gap(bound.value, claim.epsilon, dict(claim.domains))
     if gap.numerator * (1 + gap.total(parameters.get("multiplier", ()))) != gap.total(parameters.get("terms", ())):
         raise Rejected(NAME, "the identity", "the two sides differ when multiplied out")
-    return replace(found, value=claim.epsilon, assumed=(*premises[0].assumed, *found.assumed), through=through_of(premises[0]))
+    return replace(bound, value=claim.epsilon, assumed=(*premises[0].assumed, *bound.assumed), through=through_of(premises[0]))
 
 
 @dataclass(frozen=True, slots=True)
