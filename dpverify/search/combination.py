@@ -70,10 +70,11 @@ def propose(claim: Claim, premises: Premises) -> list[Plan]:
             steps.append(slopes)
         joint, worst = joint_moves.propose(claim, premises) if not claim.domains else ([], [])
         steps, extra = steps + joint, _about_there(root, worst)
-    one = search.at_one_pair(root, extra) if neighbours.together(root, linked=False, alone=True) else None
+    counts = claim.delta == ZERO  # a pure epsilon is no bound from below on that of a delta above 0
+    one = search.at_one_pair(root, extra) if counts and neighbours.together(root, linked=False, alone=True) else None
     if one is not None:
         steps.append(one)
-    for side, found in (("upper", every), ("lower", one)):
+    for side, found in (("upper", every), ("lower", one))[: 1 + counts]:
         if found is None and not (side == "lower" and neighbours.undecided(root)):
             for left_out in _left_out(root, claim.domains) if side == "lower" else [frozenset[Part]()]:
                 plan = search.plan((), root, ONE, side, left_out)

@@ -9,6 +9,7 @@ import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any, Final
 
 from flint import arb, ctx
@@ -30,6 +31,8 @@ from dpverify.trusted.rules.composition import gaussian_composition, joint_neigh
 
 _DIGITS: Final = 9
 _BITS: Final = 128
+_TINY: Final = Fraction(1, 10**1000)
+"""Numbers nearer to 0 are written no further."""
 _MOST_SHOWN: Final = 8
 _WORST: Final = "worst neighbours"
 _EACH: Final = "for every part its own worst neighbours, of which nothing in the file says that they are not the same"
@@ -192,9 +195,11 @@ def probabilities(below: Profile, above: Profile, epsilon: arb) -> tuple[arb, ar
 
 
 def _decimal(ball: arb) -> tuple[str, str]:
-    low, _ = decimal_bounds(Num(exact(ball.lower())), _DIGITS)
-    _, high = decimal_bounds(Num(exact(ball.upper())), _DIGITS)
-    return low, high
+    low, high = exact(ball.lower()), exact(ball.upper())
+    if 0 < low < _TINY or -_TINY < high < 0:  # beyond what is written out, nothing is as good
+        low, high = (Fraction(0), high) if low > 0 else (low, Fraction(0))
+    low, high = (-_TINY if -_TINY < low < 0 else low), (_TINY if 0 < high < _TINY else high)
+    return decimal_bounds(Num(low), _DIGITS)[0], decimal_bounds(Num(high), _DIGITS)[1]
 
 
 def _interval(ball: arb) -> str:

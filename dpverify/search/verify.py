@@ -95,6 +95,13 @@ def _replayed(read: certificate.Certificate, packed: Any, reasons: tuple[str, ..
     return Verified(told(judgement, facts), packed, reasons, tuple(zip(read.lines, bounds, strict=True)))
 
 
+def _counts(bound: Bound, claim: Claim) -> bool:
+    """Whether a bound says something of the claim: one on the pure epsilon from below says nothing of a delta above 0."""
+    if bound.side == "upper":
+        return not isinstance(bound.value, Infinite)
+    return bound.quantity != "pure" or claim.delta == ZERO
+
+
 @dataclass(slots=True)
 class _Kept:
     """The facts that rules prove of what is proposed, and the reasons why they refused others."""
@@ -113,7 +120,7 @@ class _Kept:
             except (Rejected, CertificateError) as error:
                 self.reasons.append(str(error))
             else:
-                self.facts.append(fact)
+                self.facts += [fact] if any(_counts(bound, self.claim) for bound in as_bounds(fact.says)) else []
         return kernel.judge(self.claim, lines(self.facts))
 
     @property

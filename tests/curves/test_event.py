@@ -55,3 +55,12 @@ def test_the_worse_order_is_described():
 def test_a_pair_with_an_event_of_its_own_keeps_it():
     own = symmetric(lambda epsilon: arb(0), lambda epsilon: {"event": "mine"})
     assert event.describe(own, arb(1)) == {"event": "mine"}
+
+
+def test_probabilities_too_small_to_write_out_are_still_enclosed():
+    with precision(120):
+        tiny = arb(2) ** -20000
+        low, high = event._decimal(tiny)
+        assert low == "0" and float(high.replace("e-1000", "e-300")) > 0
+        low, high = event._decimal((-tiny).union(tiny))
+        assert low.startswith("-") and not high.startswith("-")

@@ -8,7 +8,6 @@ from dpverify.trusted.facts.bounds import INFINITE
 from dpverify.trusted.language.errors import DpverifyError
 from dpverify.trusted.language.expr import ONE, num, parse
 from dpverify.trusted.language.model import L2, Claim, Domain, EllipticalProcess, Query, Radial
-from dpverify.trusted.numbers.balls import precision
 from dpverify.trusted.rules.additive import elliptical_process as rule
 
 UNIFORM = EllipticalProcess(parse("1"), (parse("1/2"), parse("2")), num(3))
