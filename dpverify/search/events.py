@@ -22,7 +22,7 @@ from dpverify.trusted.kernel import Judgement
 from dpverify.trusted.language.errors import DpverifyError, Undecided
 from dpverify.trusted.language.expr import Num, parse
 from dpverify.trusted.language.model import Claim, Part, Query
-from dpverify.trusted.numbers.balls import constant, exact, precision
+from dpverify.trusted.numbers.balls import constant, exact, precision, rational
 from dpverify.trusted.order.decimals import decimal_bounds
 from dpverify.trusted.parts import neighbours
 from dpverify.trusted.parts.runs import Run, merged, whole
@@ -195,11 +195,15 @@ def probabilities(below: Profile, above: Profile, epsilon: arb) -> tuple[arb, ar
 
 
 def _decimal(ball: arb) -> tuple[str, str]:
-    low, high = exact(ball.lower()), exact(ball.upper())
-    if 0 < low < _TINY or -_TINY < high < 0:  # beyond what is written out, nothing is as good
-        low, high = (Fraction(0), high) if low > 0 else (low, Fraction(0))
-    low, high = (-_TINY if -_TINY < low < 0 else low), (_TINY if 0 < high < _TINY else high)
+    low, high = _end(ball.lower(), _TINY * 0, -_TINY), _end(ball.upper(), _TINY, _TINY * 0)
     return decimal_bounds(Num(low), _DIGITS)[0], decimal_bounds(Num(high), _DIGITS)[1]
+
+
+def _end(end: arb, above: Fraction, below: Fraction) -> Fraction:
+    """An end of a ball; too near to 0 to be written out, what stands for it on the one side of 0 or the other."""
+    if end.is_zero() or not abs(end) < rational(_TINY):
+        return exact(end)
+    return above if end > 0 else below
 
 
 def _interval(ball: arb) -> str:
