@@ -97,6 +97,8 @@ def _largest(runs: Sequence[Run], attained: bool) -> Expr | None:
         noises = [run.part.mechanism for run in runs]
         if len(known) < len(runs) or any(isinstance(noise, Radial) and noise.norm.kind == "ellipsoid" for noise in noises):
             return None
+        upper: Expr
+        lower: Expr
         upper, lower = load("order.eigenvalues").largest_eigenvalue(_gram(queries, known))
         return lower if attained else upper
     squares = [square_at(runs, v) for v in neighbours.vertices(n, adjacency)]
