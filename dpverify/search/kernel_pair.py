@@ -58,8 +58,7 @@ def plan(run: Run, premise: Plan, epsilon: float | None) -> Plan:
         "other": format_expr(Num(second)),
         "cuts": [str(cut) for cut in _cuts(y, p, q, factor)],
     }
-    shown = normaliser.propose(kernel)
-    return found if shown is None else {**found, "normaliser": shown}
+    return {**found, "normaliser": normaliser.propose(kernel)}
 
 
 def _end(end: Any, far: float) -> float:
