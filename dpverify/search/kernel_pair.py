@@ -59,7 +59,7 @@ def plan(run: Run, premise: Plan, epsilon: float | None) -> Plan:
         "cuts": [str(cut) for cut in _cuts(y, p, q, factor)],
     }
     shown = normaliser.propose(kernel)
-    return found if shown is None else {**found, "normaliser": shown}
+    return {**found, "normaliser": shown} if shown else found
 
 
 def _end(end: Any, far: float) -> float:
