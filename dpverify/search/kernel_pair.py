@@ -59,6 +59,8 @@ def plan(run: Run, premise: Plan, epsilon: float | None) -> Plan:
         "cuts": [str(cut) for cut in _cuts(y, p, q, factor)],
     }
     return {**found, "normaliser": normaliser.propose(kernel)}
+    shown = normaliser.propose(kernel)
+    return {**found, "normaliser": shown} if shown else found
 
 
 def _end(end: Any, far: float) -> float:

@@ -57,7 +57,8 @@ def _upper(root: Part, evidence: Mapping[str, Any], values: Values) -> Bound:
     also = {}
     if "neighbours" in evidence:
         value, worst = values.over_neighbours(root, evidence["neighbours"])
-        also = {} if worst is None else {"worst neighbours": json.dumps(neighbours.written(worst))}
+        if worst is not None and neighbours.are_neighbours(root, worst):
+            also = {"worst neighbours": json.dumps(neighbours.written(worst))}
     elif evidence.get("slopes") is True:
         value = by_slopes(root, values.listed)
         values.through += [neighbours.NAME, convex_exponent.NAME]
