@@ -167,6 +167,11 @@ def test_what_has_no_value_is_never_proved() -> None:
             enclose(a)
 
 
+def test_what_cancels_without_a_value_has_no_sign() -> None:
+    undefined = Call("log", (num(-1),))
+    assert sign(Add((undefined, Mul((num(-1), undefined))))) is None
+
+
 def test_a_symbol_is_not_a_constant() -> None:
     with pytest.raises(ExprError):
         sign(parse("x"))

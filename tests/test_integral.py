@@ -15,6 +15,7 @@ from dpverify.trusted.numbers.asymptotics import End
 from dpverify.trusted.numbers.noise import integrable
 from dpverify.trusted.numbers.pieces import breaks
 from dpverify.trusted.numbers.quadrature import normaliser
+from dpverify.trusted.rules.additive.additive import integrable_by_shape
 
 mpmath.mp.dps = 40
 
@@ -260,3 +261,28 @@ def test_what_is_told_of_sums_is_checked(density, told, summable):
 def test_what_is_told_of_sums_in_another_form_is_refused(told):
     with pytest.raises(CertificateError, match=r"tail|integers"):
         integrable(line("exp(-abs(z))", integers=True), told)
+
+
+INFINITE_ON_THE_LINE = [
+    "1/abs(z - 1)*exp(-abs(z))", "exp(-abs(z))/z**2", "1/(z - 1)**2*exp(-z**2)", "exp(z)", "1", "1/(1 + abs(z))", "exp(-max(0, z))",
+    "1/(1 - exp(-z**2))*exp(-abs(z))", "abs(z)**(-1)*exp(-abs(z))", "1/(1 + z**2)**(1/2)", "exp(-abs(z) + 1/abs(z))",
+]  # fmt: skip
+INFINITE_ROUND = [
+    ("1/r*exp(-r)", 1), ("r**(-2)*exp(-r)", 2), ("exp(-r)/(r - 1)**2", 1), ("exp(1/r)*exp(-r)", 3), ("exp(-r)/(exp(r) - 1)", 1),
+    ("(1 + r)**(-2)", 2), ("(1 + r)**(-3)", 3), ("r**(-1/2)*besselk(1/2, r)", 1),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("noise", [line(density) for density in INFINITE_ON_THE_LINE] + [radial(*one) for one in INFINITE_ROUND], ids=str)
+def test_no_shape_shows_that_an_infinite_integral_is_finite(noise):
+    assert not integrable_by_shape(noise)
+
+
+@pytest.mark.parametrize("density", ["1/z**2", "1/(z - 1)**2*exp(-abs(z))", "1/abs(z)*exp(-abs(z))", "1/(1 + abs(z))"])
+def test_no_shape_shows_that_an_infinite_sum_is_finite(density):
+    assert not integrable_by_shape(line(density, integers=True))
+
+
+@pytest.mark.parametrize("noise", [line("exp(-abs(z))"), line("1/(1 + z**2)"), line("abs(z)**(-1/2)*exp(-abs(z))"), radial("exp(-r)", 50)])
+def test_a_shape_shows_that_plain_noise_is_integrable(noise):
+    assert integrable_by_shape(noise)

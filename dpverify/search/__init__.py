@@ -104,9 +104,16 @@ def _premises(digits: int) -> Callable[[Claim, str], dict[str, Any] | None]:
                     fits = (bound.quantity, bound.side) == ("pure", side) and not bound.at
                     if fits and (best is None or _better(bound, best[0], side)):
                         best = bound, step
-        return None if best is None else best[1]
+        return None if best is None else _unshown(best[1])
 
     return premise
+
+
+def _unshown(step: dict[str, Any]) -> dict[str, Any]:
+    """A step about a part, without the event that only a refutation of the whole shows."""
+    if step["rule"] != "divergence":
+        return step
+    return {**step, "evidence": {key: value for key, value in step["evidence"].items() if key != "witness"}}
 
 
 def _better(bound: Bound, best: Bound, side: str) -> bool:
