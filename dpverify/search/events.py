@@ -19,14 +19,14 @@ from dpverify.trusted.facts.assumptions import marked
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve, Pair, Profile
 from dpverify.trusted.kernel import Judgement
-from dpverify.trusted.language.errors import DpverifyError, Undecided
+from dpverify.trusted.language.errors import DpverifyError, Rejected, Undecided
 from dpverify.trusted.language.expr import Num, parse
 from dpverify.trusted.language.model import Claim, Part, Query
 from dpverify.trusted.numbers.balls import constant, exact, precision, rational
 from dpverify.trusted.order.decimals import decimal_bounds
 from dpverify.trusted.parts import neighbours
 from dpverify.trusted.parts.runs import Run, merged, whole
-from dpverify.trusted.proof import Proof
+from dpverify.trusted.proof import Proof, as_bounds
 from dpverify.trusted.rules.composition import gaussian_composition, joint_neighbours, loss_distribution, measures
 
 _DIGITS: Final = 9
@@ -42,7 +42,8 @@ def told(judgement: Judgement, facts: Sequence[Fact]) -> Judgement:
     """The judgement with its witness, and the neighbours that it names beside, in words."""
     also, root = dict(judgement.also), Part(judgement.claim.mechanism)
     if _WORST in also:
-        also[_WORST] = described(root, neighbours.read(root, json.loads(also[_WORST])))
+        with suppress(Rejected):  # what bounds all neighbours need not be neighbours
+            also[_WORST] = described(root, neighbours.read(root, json.loads(also.pop(_WORST))))
     witness = None if judgement.witness is None else _witness(judgement.claim, dict(judgement.witness), facts)
     also |= budgets.spent(judgement.claim, facts)
     relations, assumed = _measures(judgement.claim, facts)
@@ -65,13 +66,25 @@ def _witness(claim: Claim, witness: dict[str, Any], facts: Sequence[Fact]) -> Ma
         with suppress(DpverifyError), precision(_BITS):
             return _event(claim, witness, facts) | ({"at": witness["at"]} if "at" in witness else {})
     if "loss" in witness and "pair" not in witness:
-        pair, backward = _EACH, witness.pop("backward", False)
+        pair, backward = _pair_of_one(claim, facts) or _EACH, witness.pop("backward", False)
         if "neighbours" in witness:
             root = Part(claim.mechanism)
             pair = described(root, neighbours.read(root, witness.pop("neighbours")))
         points = "; ".join(witness.pop("points", ())[:_MOST_SHOWN]) or "any output"
         return {"pair": pair + ("; the output on x' against that on x" if backward else ""), "point": points, **witness}
     return witness
+
+
+def _pair_of_one(claim: Claim, facts: Sequence[Fact]) -> str:
+    """The neighbours of the one part that there is, as the rule about it names them; "" where there are several."""
+    if len(list(neighbours.leaves(Part(claim.mechanism)))) != 1:
+        return ""
+    below = [bound for fact in facts if fact.rule == "combination" for premise in fact.premises for bound in as_bounds(premise.says)]
+    named = next((bound.witness["pair"] for bound in below if bound.side == "lower" and bound.witness and "pair" in bound.witness), "")
+    if isinstance(named, str):
+        return named
+    inputs = "" if any(isinstance(x, str) and " " in x for x in named) else "inputs "
+    return inputs + " and ".join(map(str, named))
 
 
 def _event(claim: Claim, witness: Mapping[str, Any], facts: Sequence[Fact]) -> dict[str, str]:

@@ -51,12 +51,13 @@ def plan(run: Run, premise: Plan, epsilon: float | None) -> Plan:
         raise Undecided("no two inputs of a few are adjacent.")
     first, second = max(pairs, key=lambda pair: np.maximum(inputs[pair[0]] - factor * inputs[pair[1]], 0).sum())
     p, q = inputs[first], inputs[second]
-    found: Plan = {
+    return {
         "rule": rule.NAME,
         "premise": premise,
         "theta": format_expr(Num(first)),
         "other": format_expr(Num(second)),
         "cuts": [str(cut) for cut in _cuts(y, p, q, factor)],
+        "normaliser": normaliser.propose(kernel),
     }
     return {**found, "normaliser": normaliser.propose(kernel)}
     shown = normaliser.propose(kernel)

@@ -274,3 +274,16 @@ def test_what_is_sampled_without_replacement_is_not_at_the_pair_of_the_others():
     assert lower < truth < upper <= 10 + math.log((1 + math.exp(3)) / 2) + 1e-9
     claim = Claim(Compose((sampled, beside)), parse("107/10"), delta=parse("1e-30"))
     assert verify(claim).judgement.verdict != "PROVED"
+
+
+@pytest.mark.parametrize(
+    ("part", "named"),
+    [
+        (Part(Table(((parse("1/2"), parse("1/2")), (parse("1/4"), parse("3/4"))))), "inputs"),
+        (Part(Radial(parse("exp(-r)"), L2, num(1)), num(1)), "two answers 2 apart"),
+    ],
+)
+def test_the_witness_of_a_group_of_one_part_names_its_pair(part, named):
+    found = verify(Claim(Group(part, num(2)), parse("1/10")), digits=8).judgement
+    assert found.verdict == "REFUTED"
+    assert found.witness["pair"].startswith(named)
