@@ -59,9 +59,6 @@ def plan(run: Run, premise: Plan, epsilon: float | None) -> Plan:
         "cuts": [str(cut) for cut in _cuts(y, p, q, factor)],
         "normaliser": normaliser.propose(kernel),
     }
-    return {**found, "normaliser": normaliser.propose(kernel)}
-    shown = normaliser.propose(kernel)
-    return {**found, "normaliser": shown} if shown else found
 
 
 def _end(end: Any, far: float) -> float:
