@@ -19,7 +19,11 @@ from dpverify import cli
 from dpverify.catalogue import read_spec
 from dpverify.cli import output
 from dpverify.search import verify as judging
+from dpverify.search.certificates import encode
+from dpverify.trusted.language.expr import ONE, ZERO, parse
+from dpverify.trusted.language.model import Claim, Compose, Kernel, Part
 from dpverify.trusted.registry import EXPLAINED, RULES
+from tests.proofs import forged, line
 
 # Randomized response that tells the truth with probability 3/4: epsilon = log(3) (theory#finite-table; digits: OEIS A002391)
 RESPONSE = '[mechanism]\nkind = "table"\nrows = [["3/4", "1/4"], ["1/4", "3/4"]]\n'
@@ -324,6 +328,19 @@ def test_a_tampered_certificate_is_refused(spec):
     result = run("check", "out", code=2)
     assert "made for another claim" in result.stderr
     assert result.stdout == "1 certificate, 0 hold\n"
+
+
+@pytest.mark.parametrize("held", [lambda part: part.mechanism, lambda part: Compose((part, part))], ids=["alone", "composed"])
+def test_a_certificate_about_a_density_that_is_certainly_none_is_refused(tmp_path, held):
+    """1 + theta (theta - 1/3) (theta - 1) integrates to 1 at three inputs and at no other."""
+    wrong = Part(Kernel(parse("1 + theta*(theta - 1/3)*(theta - 1)"), (ZERO, ONE), (ZERO, ONE)), ZERO)
+    mechanism = held(wrong)
+    claim = Claim(mechanism, ZERO, sensitivity=ZERO if isinstance(mechanism, Kernel) else None)
+    place, verdict = ((), "PROVED") if isinstance(mechanism, Kernel) else (({"part": 0},), "UNKNOWN")
+    file = tmp_path / "wrong.cert.json"
+    file.write_text(encode(forged(claim, verdict, line("equal-answers", {"side": "upper"}, place=place))))
+    found = run("check", file, code=2)
+    assert "not a certificate of a mechanism" in found.stderr and "integrate" in found.stderr
 
 
 def test_check_of_nothing_is_bad_usage(tmp_path):

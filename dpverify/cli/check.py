@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -75,11 +76,32 @@ def _rechecked(apart: bool, file: Path) -> Rechecked:
     try:
         if apart:
             forget()
-        return recheck(file)
+        return _sane(file, recheck(file))
     except MemoryError:
         raise
     except Exception as error:
         return Rechecked(3, (printable(f"{file}: {output.fault(error)}"),))
+
+
+def _sane(file: Path, one: Rechecked) -> Rechecked:
+    """The same, refused as a claim file would be where a density is certainly none: what is checked by the rules shows that as assumed."""
+    from dpverify.outside import printable
+    from dpverify.trusted.language.model import Claim, Kernel, all_parts
+
+    if one.judgement is None:
+        return one
+    whole = one.judgement.claim
+    inside = [whole, *(Claim(part.mechanism, None, sensitivity=part.sensitivity) for part in all_parts(whole.mechanism))]
+    kernels = [claim for claim in inside if isinstance(claim.mechanism, Kernel)]
+    if not kernels:
+        return one
+    from dpverify.search import sanity
+
+    faults = list(dict.fromkeys(fault for claim in kernels for fault in sanity.faults(claim)))
+    if not faults:
+        return one
+    told = printable(f"{file}: not a certificate of a mechanism: {' '.join(faults)}")
+    return replace(one, code=2, judgement=None, lines=(told,))
 
 
 def _files(path: Path) -> list[Path]:
