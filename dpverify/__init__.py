@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from dpverify.doorway import check as check
     from dpverify.doorway import read_spec as read_spec
     from dpverify.doorway import verify as verify
-    from dpverify.version import __version__ as __version__
+    from dpverify.ground.version import __version__ as __version__
 
 
 def __getattr__(name: str) -> Any:
@@ -23,7 +23,7 @@ def __getattr__(name: str) -> Any:
 
         return getattr(doorway, name)
     if name == "__version__":
-        from dpverify.version import __version__
+        from dpverify.ground.version import __version__
 
         return __version__
     raise AttributeError(f"module 'dpverify' has no attribute {name!r}")

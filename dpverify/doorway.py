@@ -15,7 +15,7 @@ from typing import Any, ParamSpec
 from dpverify import audits
 from dpverify.catalogue import read_spec as read_spec
 from dpverify.finding import Finding
-from dpverify.outside import read_regular
+from dpverify.ground.outside import read_regular
 from dpverify.report import notebook
 from dpverify.search import verify as judging
 from dpverify.trusted.language.certificate import MAX_BYTES, decode

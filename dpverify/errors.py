@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dpverify.outside import printable, printable_lines
+from dpverify.ground.outside import printable, printable_lines
 from dpverify.trusted.language.errors import DpverifyError
 
 

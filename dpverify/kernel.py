@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from dpverify.outside import printable, read_regular, show_all
+from dpverify.ground.outside import printable, read_regular, show_all
 from dpverify.trusted.kernel import Judgement, check
 from dpverify.trusted.language.certificate import MAX_BYTES, decode
 from dpverify.trusted.language.errors import CertificateError, Rejected

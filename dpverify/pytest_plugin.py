@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from dpverify.errors import SpecError
-from dpverify.outside import printable_lines, read_regular
+from dpverify.ground.outside import printable_lines, read_regular
 from dpverify.trusted.language.errors import DpverifyError
 
 if TYPE_CHECKING:

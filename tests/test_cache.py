@@ -16,7 +16,7 @@ from click.testing import CliRunner
 from dpverify import cli
 from dpverify.catalogue import read_spec
 from dpverify.cli.settings import cache_of
-from dpverify.processes import Ended, in_order, worthwhile
+from dpverify.ground.processes import Ended, in_order, worthwhile
 from dpverify.project import seal
 from dpverify.project.cache import _FINDS, Cache, key, sources, user_folder
 from dpverify.project.config import Config
@@ -158,7 +158,7 @@ def test_without_a_cache_everything_is_searched_and_nothing_kept(folder, searche
 def test_the_sources_of_search_and_kernel_are_in_the_key_and_no_others():
     program = "import sys, dpverify.search.verify\nprint(*(name for name in sys.modules if name.startswith('dpverify.')))"
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT)
-    assert {name.split(".")[1] for name in run.stdout.split()} - {"version"} == {name.removesuffix(".py") for name in _FINDS}
+    assert {name.split(".")[1] for name in run.stdout.split()} - {"ground"} == {name.removesuffix(".py") for name in _FINDS}
 
 
 def test_a_change_of_the_sources_makes_every_hit_a_miss(folder, searches, monkeypatch):
@@ -637,7 +637,7 @@ def test_few_claims_are_not_worth_a_process(hits, misses, several):
 
 
 def test_many_claims_are_worth_as_many_processes_as_there_are_cores(monkeypatch):
-    monkeypatch.setattr("dpverify.processes.cores", lambda: 4)
+    monkeypatch.setattr("dpverify.ground.processes.cores", lambda: 4)
     assert worthwhile(0, 1000) == 4 and worthwhile(1000, 0) == 4
 
 

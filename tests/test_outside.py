@@ -21,7 +21,7 @@ from click.testing import CliRunner
 from dpverify import cli
 from dpverify.catalogue import read_spec
 from dpverify.errors import ProjectError, SpecError
-from dpverify.outside import printable, printable_lines, read_regular, visible
+from dpverify.ground.outside import printable, printable_lines, read_regular, visible
 from dpverify.project.config import leads_inside, read_config
 from dpverify.project.files import Action, Planned, carry_out
 from dpverify.report.markdown import code_span, literal

@@ -15,7 +15,7 @@ from dpverify import cli
 from dpverify.errors import CodeForbidden, SpecError
 from dpverify.finding import MODEL, NO_VIOLATION_SEEN, VIOLATION, Finding, Known, as_data, of_data
 from dpverify.finding import Path as Trail
-from dpverify.processes import Bounds, Ended, Failed, apart, in_order
+from dpverify.ground.processes import Bounds, Ended, Failed, apart, in_order
 from dpverify.search import verify as judging
 
 ROOT = Path(__file__).parents[1]

@@ -32,9 +32,9 @@ from dpverify.audits.target import Target, load, show, timed
 from dpverify.catalogue import Spec, Stated
 from dpverify.errors import AuditError
 from dpverify.finding import MODEL, NONCONFORMING, VIOLATION, Finding
+from dpverify.ground.version import __version__
 from dpverify.trusted.language.expr import Num
 from dpverify.trusted.language.model import Claim, Sampled, claim_hash, to_json
-from dpverify.version import __version__
 
 SAMPLES: Final = 1_000_000
 CONFIDENCE: Final = 1 - 1e-6

@@ -15,7 +15,7 @@ from dpverify.audits import audit_spec, intact
 from dpverify.catalogue import Spec, Stated
 from dpverify.errors import AuditError, SamplerError
 from dpverify.finding import Finding, as_data, of_data
-from dpverify.processes import Bounds, Ended, apart
+from dpverify.ground.processes import Bounds, Ended, apart
 from dpverify.trusted.language.errors import DpverifyError
 
 PATIENCE: Final = 10

@@ -12,8 +12,8 @@ from typing import Any
 
 from dpverify.catalogue.declarations import Mechanism as Declaration
 from dpverify.catalogue.toml import Fault, meant
-from dpverify.outside import printable
-from dpverify.processes import Bounds, Ended, Failed, apart
+from dpverify.ground.outside import printable
+from dpverify.ground.processes import Bounds, Ended, Failed, apart
 from dpverify.trusted.language.errors import CertificateError, DpverifyError
 from dpverify.trusted.language.model import Claim, Domain, Mechanism, from_json, to_json
 

@@ -37,7 +37,7 @@ from dpverify.catalogue.values import (
     within,
 )
 from dpverify.errors import CodeFailed, CodeForbidden, SpecError
-from dpverify.processes import Bounds
+from dpverify.ground.processes import Bounds
 from dpverify.search import sanity
 from dpverify.search.certificates import pack
 from dpverify.trusted.language.certificate import PRECISIONS, unpack

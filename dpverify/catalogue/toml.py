@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-from dpverify.outside import printable, read_regular
+from dpverify.ground.outside import printable, read_regular
 from dpverify.trusted.language.errors import ExprError
 from dpverify.trusted.language.expr import (
     MAX_DIGITS,

@@ -29,9 +29,9 @@ from dpverify.cli.report import report
 from dpverify.cli.schema import schema
 from dpverify.cli.verify import verify
 from dpverify.errors import SpecError
-from dpverify.outside import show_all
+from dpverify.ground.outside import show_all
+from dpverify.ground.version import __version__
 from dpverify.trusted.language.errors import DpverifyError
-from dpverify.version import __version__
 
 INTERRUPTED: Final = 130
 

@@ -17,8 +17,8 @@ from dpverify.cli.settings import bounds_of, codeless, timed
 
 if TYPE_CHECKING:
     from dpverify.catalogue import Spec, Stated
+    from dpverify.ground.processes import Bounds
     from dpverify.kernel import Rechecked
-    from dpverify.processes import Bounds
     from dpverify.trusted.language.model import Claim
 
 
@@ -37,9 +37,9 @@ def check(certificates: tuple[Path, ...], against: tuple[str, ...], trust: bool,
     Of the directory of a report, all that its page lists has to be there, as it was when the page was written, and nothing else.
     Exit code 1 where a certificate is missing, is another than was meant, or is refused.
     """
+    from dpverify.ground.outside import printable
+    from dpverify.ground.processes import Ended, in_order, worthwhile
     from dpverify.kernel import Rechecked
-    from dpverify.outside import printable
-    from dpverify.processes import Ended, in_order, worthwhile
     from dpverify.project.config import read_config
 
     config = read_config(Path.cwd())
@@ -69,8 +69,8 @@ def _rechecked(apart: bool, file: Path) -> Rechecked:
 
     apart: from nothing, so that what it loads does not depend on the files before it.
     """
+    from dpverify.ground.outside import printable
     from dpverify.kernel import Rechecked, recheck
-    from dpverify.outside import printable
     from dpverify.trusted.proof import forget
 
     try:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from dpverify.catalogue import Spec, Stated
     from dpverify.cli.judging import Outcome
     from dpverify.finding import Finding
-    from dpverify.processes import Bounds, Ended
+    from dpverify.ground.processes import Bounds, Ended
     from dpverify.project.cache import Cache
     from dpverify.report import Entry
     from dpverify.report.results import Fault, Results
@@ -41,7 +41,7 @@ def specs_of(paths: Sequence[str], bounds: Bounds | None = None, *, code: bool =
     too long: they take no other file's answer away.
     """
     from dpverify.catalogue import Spec, resolve
-    from dpverify.processes import Bounds, Ended, in_order, worthwhile
+    from dpverify.ground.processes import Bounds, Ended, in_order, worthwhile
     from dpverify.report.results import Fault
 
     bounds = bounds or Bounds()
@@ -137,7 +137,7 @@ def verified(
     import dpverify.search  # noqa: F401  # before the processes are forked, which need it
     from dpverify.cli.found import NAME, found_in, refuse
     from dpverify.cli.judging import Judge, Outcome, Task
-    from dpverify.processes import Bounds, in_order, worthwhile
+    from dpverify.ground.processes import Bounds, in_order, worthwhile
 
     bounds = bounds or Bounds()
 
@@ -171,7 +171,7 @@ def verified(
 
 def _entry(spec: Spec, stated: Stated, digits: int, outcome: Outcome | Ended, certificate: Path | None, bounds: Bounds) -> Entry:
     """The entry of a claim, with its certificate written."""
-    from dpverify.processes import Ended
+    from dpverify.ground.processes import Ended
     from dpverify.report import Entry
     from dpverify.search.certificates import encode
 
@@ -224,7 +224,7 @@ def unique(names: Iterable[str]) -> Iterator[str]:
 def audited(specs: Sequence[Spec], checkpoint: Path | None = None, **settings: Any) -> Results:
     """The findings of every claim of files with an [audit] table, and the audits that could not be made."""
     from dpverify.audits.apart import audit_apart
-    from dpverify.processes import Failed
+    from dpverify.ground.processes import Failed
     from dpverify.report.results import Fault, Results
 
     work = [(spec, stated) for spec in specs for stated in spec.claims]

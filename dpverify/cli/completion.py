@@ -13,7 +13,7 @@ from typing import Any, Final
 import click
 from click.shell_completion import CompletionItem, get_completion_class
 
-from dpverify.outside import printable, read_regular
+from dpverify.ground.outside import printable, read_regular
 
 MAX_BYTES: Final = 16 << 20
 """Of a TOML file that is looked into."""

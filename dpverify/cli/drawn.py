@@ -25,8 +25,8 @@ from dpverify.trusted.language.model import to_json
 from dpverify.trusted.rules.composition import privacy_profile
 
 if TYPE_CHECKING:
+    from dpverify.ground.processes import Bounds
     from dpverify.pictures.bands import Band, Bands
-    from dpverify.processes import Bounds
     from dpverify.project.cache import Cache
     from dpverify.report import Entry
     from dpverify.report.page.subject import Pictures, Plane
@@ -48,7 +48,7 @@ def curves_and_pictures(
 
     bounds: of what is drawn of one mechanism, in a process that can be ended.
     """
-    from dpverify.processes import Bounds, Ended, in_order
+    from dpverify.ground.processes import Bounds, Ended, in_order
 
     bounds = bounds or Bounds()
     tasks: list[tuple[str, list[Entry]]] = []

@@ -11,7 +11,7 @@ import click
 from dpverify.cli.output import say
 from dpverify.cli.settings import codeless
 from dpverify.errors import SpecError
-from dpverify.outside import read_regular
+from dpverify.ground.outside import read_regular
 from dpverify.trusted.language.errors import CertificateError, Rejected
 
 

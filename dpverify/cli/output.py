@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from dpverify.outside import printable
-from dpverify.processes import Failed
+from dpverify.ground.outside import printable
+from dpverify.ground.processes import Failed
 
 if TYPE_CHECKING:
-    from dpverify.processes import Bounds, Ended
+    from dpverify.ground.processes import Bounds, Ended
     from dpverify.report.results import Results
 
 FORMATS: Final = {"text": "text", "json": "record", "sarif": "sarif", "junit": "junit", "github": "github", "markdown": "markdown"}

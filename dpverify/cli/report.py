@@ -15,7 +15,7 @@ from dpverify.cli import pdf
 from dpverify.cli.audit import sampling
 from dpverify.cli.output import FORMATS, paint, rendered, say, write
 from dpverify.cli.settings import Settings, configured, judging
-from dpverify.outside import read_regular
+from dpverify.ground.outside import read_regular
 from dpverify.trusted.language.errors import DpverifyError
 
 if TYPE_CHECKING:

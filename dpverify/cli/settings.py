@@ -13,7 +13,7 @@ import click
 
 from dpverify.cli.output import say, watched
 from dpverify.errors import SpecError
-from dpverify.processes import Bounds
+from dpverify.ground.processes import Bounds
 
 if TYPE_CHECKING:
     from dpverify.project.cache import Cache

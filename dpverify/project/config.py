@@ -28,8 +28,8 @@ from typing import Any, Final
 
 from dpverify.catalogue.toml import Decimal, Fault, Fields, meant, show
 from dpverify.errors import SpecError
-from dpverify.outside import read_regular
-from dpverify.processes import MEMORY, TIMEOUT
+from dpverify.ground.outside import read_regular
+from dpverify.ground.processes import MEMORY, TIMEOUT
 
 FILE: Final = "pyproject.toml"
 VARIABLE: Final = "DPVERIFY_PROFILE"

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from dpverify.errors import ProjectError
+from dpverify.ground.version import __version__
 from dpverify.project.config import leads_inside
 from dpverify.project.files import Action, Planned, extended, planned, read
 from dpverify.project.render import render
-from dpverify.version import __version__
 
 CI_SYSTEMS: Final[Mapping[str, str]] = {"github": ".github/workflows/dpverify.yml", "gitlab": ".gitlab/dpverify.yml"}
 """Each system of continuous integration, and the file that is made for it."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from dpverify.errors import SpecError
-from dpverify.outside import read_regular, visible
+from dpverify.ground.outside import read_regular, visible
 from dpverify.report.results import AUDIT_RULES, CLAIM_RULES, RULES, Results
 from dpverify.trusted.language.certificate import MAX_BYTES
 

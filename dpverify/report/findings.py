@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from dpverify.finding import NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION, Finding, Path
-from dpverify.outside import printable
+from dpverify.ground.outside import printable
 
 _VERDICTS = {VIOLATION: "REFUTED", NONCONFORMING: "REFUTED", NO_VIOLATION_SEEN: "UNKNOWN"}
 """Findings are painted as the verdicts that they resemble; never as PROVED."""

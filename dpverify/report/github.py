@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from dpverify.outside import printable_lines
+from dpverify.ground.outside import printable_lines
 from dpverify.report.results import Results, Surprise
 from dpverify.report.sources import resolved, root_of_repository
 

@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import Final
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from dpverify.outside import printable_lines
+from dpverify.ground.outside import printable_lines
 from dpverify.report.results import Results, Surprise
 
 _AUDITS: Final = "audits"

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Final
 
-from dpverify.outside import printable, printable_lines
+from dpverify.ground.outside import printable, printable_lines
 from dpverify.report.results import Results, Surprise
 
 LIMIT: Final = 60_000

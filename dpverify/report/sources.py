@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from dpverify.catalogue import shelf
 from dpverify.catalogue.toml import MAX_BYTES
-from dpverify.outside import read_regular
+from dpverify.ground.outside import read_regular
 
 MOST_LINES: Final = 30
 """Of a claim, as far as it is shown."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 
-from dpverify.outside import printable
+from dpverify.ground.outside import printable
 from dpverify.report import Entry, findings, short
 from dpverify.report.derived import also
 from dpverify.report.phrases import delta_text, replay, tight_text, witness_text

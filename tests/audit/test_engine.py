@@ -17,11 +17,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dpverify import processes
 from dpverify.audits import engine, learn
 from dpverify.audits.engine import MAX_BLOCK, SEGMENTS, BlockResult, Checkpoint, Engine, Job, block_size, run_block
 from dpverify.audits.target import Target
 from dpverify.errors import AuditError, SamplerError
+from dpverify.ground import processes
 
 forked = pytest.mark.skipif(not hasattr(os, "fork"), reason="samplers made here reach workers by a fork")
 

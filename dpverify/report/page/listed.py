@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import unquote
 
-from dpverify.outside import read_regular
+from dpverify.ground.outside import read_regular
 
 PAGE: Final = "index.html"
 MAX_BYTES: Final = 1 << 30

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from typing import Final
 
-from dpverify.outside import printable
+from dpverify.ground.outside import printable
 from dpverify.report.markdown import code_span, fenced, literal
 from dpverify.report.page.blocks import (
     Badge,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from hashlib import sha256
 
+from dpverify.ground.version import __version__
 from dpverify.report.page.blocks import Block, Code, Facts, Inline, Items, Listing, Paragraph
 from dpverify.report.page.subject import Run
-from dpverify.version import __version__
 
 TITLE = "What is trusted, and how to check it"
 DIGEST = 'for file in *.cert.json; do sha256sum <"$file"; done | cut -c1-64 | LC_ALL=C sort | sha256sum'
