@@ -85,7 +85,7 @@ def _rechecked(apart: bool, file: Path) -> Rechecked:
 
 def _sane(file: Path, one: Rechecked) -> Rechecked:
     """The same, refused as a claim file would be where a density is certainly none: what is checked by the rules shows that as assumed."""
-    from dpverify.outside import printable
+    from dpverify.ground.outside import printable
     from dpverify.trusted.language.model import Claim, Kernel, all_parts
 
     if one.judgement is None:
