@@ -64,6 +64,16 @@ def test_no_mode_makes_a_density_with_two_modes_unimodal(mode, slopes_told):
                 unimodal.read(Translation(parse(density), integers=whole), unimodal.hints({"mode": mode, "slopes": slopes_told}, "line"))
 
 
+@pytest.mark.parametrize("slopes_told", [[], ["7"], ["-7", "7"]])
+@pytest.mark.parametrize("mode", ["0", "5"])
+@pytest.mark.parametrize("whole", [False, True])
+def test_a_density_that_turns_negative_at_a_step_is_not_unimodal(whole, mode, slopes_told):
+    """-log(-p) rises past the step as -log(p) does before it, and p only falls where it steps."""
+    density = Translation(parse("exp(-z)*(1 - 2*floor(z/5))"), (parse("0"), parse("9")), integers=whole)
+    with precision(64), pytest.raises(Undecided):
+        unimodal.read(density, unimodal.hints({"mode": mode, "slopes": slopes_told}, "line"))
+
+
 @pytest.mark.parametrize("forged", [{"turns": ["1", "0"]}, {"slopes": ["0", "0"]}, {"far": "0"}, {"far": "-1"}, {"mode": "one"}])
 def test_what_is_no_hint_is_a_misuse(forged):
     with pytest.raises(CertificateError):

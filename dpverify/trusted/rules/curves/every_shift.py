@@ -186,8 +186,8 @@ def _tail(reading: Reading, right: Outward, far: int) -> _Tail:
     steepest = INFINITY
     if slope.k.is_zero() or slope.direction() <= 0:
         steepest = slope.bounds().hi
-    start = rational(end.start)
-    return _Tail(start + 1, right.beyond(start + 1), steepest, BallProgram(last.density, "z")(start).v.abs_upper())
+    start, edge = rational(end.start), rational(end.start + 1)  # exact at every precision
+    return _Tail(edge, right.beyond(edge), steepest, BallProgram(last.density, "z")(start).v.abs_upper())
 
 
 class Shifts:

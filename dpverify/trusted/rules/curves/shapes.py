@@ -12,7 +12,7 @@ from dpverify.trusted.language.errors import ExprError, Undecided
 from dpverify.trusted.language.expr import ZERO, Expr, Num, Sym, add, mul, num, substitute
 from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.numbers.asymptotics import End, Germ, end_jet
-from dpverify.trusted.numbers.balls import hull
+from dpverify.trusted.numbers.balls import hull, rational
 from dpverify.trusted.numbers.jets import BallProgram
 from dpverify.trusted.numbers.pieces import Piece
 from dpverify.trusted.numbers.quotients import divided
@@ -98,8 +98,11 @@ def _slope_on_cells(part: Piece, rises: bool, cuts: Sequence[Fraction]) -> bool:
     edges = [*([] if part.lower is None else [part.lower]), *inside, *([] if part.upper is None else [part.upper])]
     if len(edges) < 2 or (part.lower is None and not edges[0] < 0) or (part.upper is None and not edges[-1] > 0):
         return False
-    slope = BallProgram(h, "z")
-    cells = all(sign * slope(hull(low, high)).d1 >= 0 for low, high in pairwise(edges))
+    program = BallProgram(h, "z")
+    # h' is bounded on a cell where it has a sign, so that the density is positive on all of it where it is at one point
+    cells = all(
+        sign * program(hull(low, high)).d1 >= 0 and program(rational((low + high) / 2)).v.is_finite() for low, high in pairwise(edges)
+    )
     return cells and all(slope_sign(h, End(side, abs(edges[0 if side == "-inf" else -1])), sign) for side in ends)
 
 
