@@ -1,6 +1,7 @@
 """Pure epsilons of combinators: exact where the parts are, and refused where a hypothesis fails (theory#combination)."""
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -247,6 +248,15 @@ def test_a_sample_of_them_mixes_the_output_with_the_record_into_the_one_without(
     beside = Part(Compose((Part(Subsample(Part(Compose(parts)), parse("1/3"))), uneven(1, 1, (0, 0)))))
     assert pure(Subsample(Part(Compose(parts)), parse("1/3"))) == pytest.approx([truth, truth], abs=1e-12)
     assert pure(beside.mechanism) == pytest.approx([truth, truth], abs=1e-12)
+
+
+def test_what_is_revealed_in_one_order_behind_a_map_is_revealed_to_a_sample():
+    """The map may exchange the neighbours: with the record outputs occur that do not without it, though the query says otherwise."""
+    parts = (uneven(0, 0, (2,), density="exp(-z)"), uneven(2, 1, (-1,)))
+    onward = replace(parts[0], mechanism=replace(parts[0].mechanism, support=(num(0), None)))
+    moved = Part(PostProcess(Part(Lipschitz(Part(Compose((onward, parts[1]))), num(2))), "a map"))
+    found = verify(Claim(Subsample(moved, HALF), num(1))).judgement
+    assert found.verdict != "PROVED" and found.upper is None
 
 
 def test_a_lower_bound_names_the_order_and_cannot_mix_two():

@@ -75,6 +75,13 @@ class Values:
         once = self._once(part, factor, evidence)
         return once if isinstance(once, Infinite) else mul(times_of(part, self.listed), once)
 
+    def _in_order(self, backward: bool, part: Part, factor: Expr, evidence: Any) -> Value:
+        """What a part loses in an order of the neighbours, whichever order is looked at around it."""
+        around, self.backward = self.backward, backward
+        value = self.of(part, factor, evidence)
+        self.backward = around
+        return value
+
     def _once(self, part: Part, factor: Expr, evidence: Any) -> Value:
         mechanism = part.mechanism
         if evidence == NOTHING and self.side == "lower":
@@ -111,12 +118,8 @@ class Values:
             raise Rejected(WHAT, "size or constant", "it is not certainly at least 0")
         if certainly_le(times, ZERO, self.domains):
             return ZERO  # neighbours are one database
-        order = self.backward
         # behind a map the record may be in the other one of two neighbours: a sample is bounded in its worse order, the first
-        self.backward = order and self.side == "lower"
-        moved = self.of(mechanism.part, mul(factor, times), evidence)
-        self.backward = order
-        return moved
+        return self._in_order(self.backward and self.side == "lower", mechanism.part, mul(factor, times), evidence)
 
     # -- single mechanisms
 
@@ -242,10 +245,8 @@ class Values:
             return value
         if isinstance(evidence, Mapping) and "sampled" in evidence:
             return self.over_neighbours(part, evidence["sampled"])[0]
-        values, order = list[Value](), self.backward
-        for self.backward in (False, True) if has_inputs(part) or mechanism.scheme != "poisson" else (order,):
-            values.append(self.of(part, ONE, evidence))
-        self.backward = order
+        orders = (False, True) if has_inputs(part) or mechanism.scheme != "poisson" else (self.backward,)
+        values = [self._in_order(backward, part, ONE, evidence) for backward in orders]
         exprs = _finite_ones(values)
         return greatest(list(dict.fromkeys(exprs)), self.domains) if len(exprs) == len(values) else INFINITE
 
@@ -255,19 +256,18 @@ class Values:
         """The greatest value over all pairs of neighbours, and one where it is met. evidence: "plans" and "of", as of curves."""
         if not isinstance(evidence, Mapping):
             raise CertificateError(f"{WHAT}: 'neighbours' is not an object.")
-        choices, order = neighbours.choices(root), self.backward
+        choices = neighbours.choices(root)
         self.through.append(neighbours.NAME)
         self.assumed += neighbours.rows_assumed(root)
         values: list[tuple[Expr, neighbours.Choice]] = []
         for choice, plan in zip(choices, _plans(evidence, len(choices)), strict=True):
             part = neighbours.at(root, choice)
             orders = (False, True) if part is not None and self._differs(part) else (False,)
-            for self.backward in orders:
-                value = ZERO if part is None else self.of(part, ONE, plan)
+            for backward in orders:
+                value = ZERO if part is None else self._in_order(backward, part, ONE, plan)
                 if isinstance(value, Infinite):
                     return INFINITE, None
                 values.append((value, choice))
-        self.backward = order
         most = greatest([value for value, _ in values], self.domains)
         return most, next((choice for value, choice in values if value == most), None)
 
