@@ -42,7 +42,7 @@ from dpverify.trusted.rules.composition import (
     renyi_composition,
     sampling_without_replacement,
 )
-from dpverify.trusted.rules.curves import finite, gauge, gaussian, laplace, lattice, line, optimal_composition
+from dpverify.trusted.rules.curves import every_shift, finite, gauge, gaussian, laplace, lattice, line, optimal_composition
 from dpverify.trusted.rules.guarantees import bounded_range, guarantees, pure_guarantee, stated_guarantee
 
 DIGITS: Final = 10
@@ -65,7 +65,7 @@ PROMPT: Final = frozenset(
 )  # fmt: skip
 """Rules whose curves take less than a millisecond a point. Others are evaluated at few points, and enclosed in between by chords."""
 FEW: Final = 16
-"""About how many points of a slow curve are evaluated; twice as many of noise on the line."""
+"""About how many points of a slow curve are evaluated; twice as many of noise on the line, half as many at every shift."""
 QUICK: Final = (gaussian.NAME, laplace.NAME, finite.NAME, lattice.NAME)
 """Rules whose curves are closed forms or short sums."""
 CELLS: Final = 1 << 11
@@ -390,7 +390,8 @@ def _is_slow(curve: Curve) -> bool:
 def _sketched(claim: Claim, runs: tuple[Run, ...], evidence: Mapping[str, Any], curve: Curve) -> Planned:
     """The plan with a slow curve evaluated at few points once and for all."""
     reach = _reach(curve, claim.epsilon)
-    points = set(_multiples(reach, 2 * FEW if set(curve.rules) <= PROMPT | {line.NAME} else FEW))
+    least = FEW // 2 if every_shift.NAME in curve.rules else FEW
+    points = set(_multiples(reach, 2 * FEW if set(curve.rules) <= PROMPT | {line.NAME} else least))
     if claim.epsilon is not None:
         points |= {exact(ball) for ball in (constant(claim.epsilon).lower(), constant(claim.epsilon).upper()) if ball >= 0}
     balls = [rational(at) for at in points]
