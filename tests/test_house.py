@@ -142,7 +142,7 @@ def test_processes_are_made_in_one_place():
         for name, users in found.items():
             if re.search(rf"\b{name}\.\w*(context|Process|run|Popen|fork)|\b{name}\(", text):
                 users.add(path.relative_to(PACKAGE).as_posix())
-    assert found == {"multiprocessing": {"ground/processes.py"}, "subprocess": {"cli/pdf.py", "search/smt.py"}, "os.fork": set()}
+    assert found == {"multiprocessing": {"ground/processes.py"}, "subprocess": {"cli/pdf.py", "search/outside.py"}, "os.fork": set()}
 
 
 def test_the_design_names_the_floors_of_the_trusted_folder_in_the_order_of_the_contract():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import assert_never
 
 from dpverify.search.proposal import Proposal
@@ -87,6 +88,7 @@ def extend(proposal: Proposal, claim: Claim, mechanism: Leaf, digits: int) -> No
 
 def _additive(proposal: Proposal, claim: Claim, digits: int) -> None:
     from dpverify.search import (
+        attained,
         concave_exponent,
         convex_exponent,
         cosets,
@@ -95,6 +97,7 @@ def _additive(proposal: Proposal, claim: Claim, digits: int) -> None:
         point_witness,
         power_identity,
         product_lipschitz,
+        stationary,
     )
 
     if proposal.extend(cosets.propose, claim, digits):
@@ -108,5 +111,8 @@ def _additive(proposal: Proposal, claim: Claim, digits: int) -> None:
             break  # its value is exact: no other can be better
     proposal.extend(point_witness.propose, claim, digits)
     if not (exact or claim.domains or any(step["evidence"].get("value") == "inf" for step in proposal.steps)):
-        general = product_lipschitz if isinstance(claim.mechanism, Product) else modulus
-        proposal.extend(general.propose, claim, digits)
+        if isinstance(claim.mechanism, Product):
+            proposal.extend(product_lipschitz.propose, claim, digits)
+        else:
+            proposal.extend(partial(modulus.propose, ask=stationary.closed_forms), claim, digits)
+        proposal.steps += attained.propose(claim, proposal.steps)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -14,6 +14,7 @@ from flint import arb
 
 from dpverify.search import sensitivity
 from dpverify.search.numeric import number, vectorised, written
+from dpverify.search.stationary import Peak
 from dpverify.trusted.language.errors import DpverifyError, ExprError, Undecided
 from dpverify.trusted.language.expr import (
     Add,
@@ -45,6 +46,9 @@ STARTS = tuple(Fraction(2) ** k for k in (4, 6, 8, 10, 13, 16, 20, 26, 34, 50, 7
 MOST_CELLS = 1500
 
 
+Ask = Callable[[Sequence[Peak]], list[tuple[Peak, Expr, Expr]]]
+"""Finds closed forms: of peaks of the loss their points and values, as far as it can."""
+
 _JUMP = arb(2) ** -20  # wider values come from a jump, whose sides are looked at on their own
 
 
@@ -63,6 +67,8 @@ class _Search:
     digits: int
     kinks: list[Fraction] = field(default_factory=list)
     tangents: dict[int, list[Fraction]] = field(default_factory=lambda: {1: [], -1: []})
+    peaks: list[tuple[int, Fraction, arb]] = field(default_factory=list)
+    summits: dict[tuple[int, Fraction], Expr] = field(default_factory=dict)
     cells: int = 0
 
     # where to look
@@ -101,6 +107,7 @@ class _Search:
             found = self._newton(sign, Fraction(float(points[i])), Fraction(float(points[i - 1])), Fraction(float(points[i + 1])))
             if found is not None:
                 self.tangents[sign].append(found[0])
+                self.peaks.append((sign, *found))
                 yield found[1], None
         ends = [Fraction(0)] if line.half else []
         rational_shift = isinstance(line.shift, Num)
@@ -117,6 +124,19 @@ class _Search:
                     continue
                 if ball.is_finite() and not symbols(at):
                     yield ball, at
+
+    def closed(self, ask: Ask, least: arb) -> Iterator[tuple[arb, Expr]]:
+        """Closed forms of the peaks that may be at least so high; their points are kept for the cells."""
+        asked = {}
+        for sign, near, height in self.peaks:
+            if not height < least:
+                cuts = self.cuts(-abs(near) - 1, abs(near) + 1)
+                low = max([Fraction(0) if self.line.half else near - 1, *(c for c in cuts if c < near)])
+                high = min([near + 1, *(c for c in cuts if c > near)])
+                asked[Peak(self.line.loss(low, high, sign).expr, self.line.name, self.line.shift, near)] = sign
+        for peak, point, height_there in ask(list(asked)):
+            self.summits[asked[peak], peak.near] = point
+            yield constant(height_there), height_there
 
     def _newton(self, sign: int, start: Fraction, low: Fraction, high: Fraction) -> tuple[Fraction, arb] | None:
         """A point where the loss is stationary to working precision, from a float guess between low and high."""
@@ -311,7 +331,12 @@ class _Search:
                 self._count()
                 tangent = next((t for t in self.tangents[sign] if a <= t <= b), None)
                 middle = (a + b) / 2 if tangent is None else tangent
-                way = _way(cells.Cell(line, a, b, sign, bound, middle))
+                cell = cells.Cell(line, a, b, sign, bound, middle)
+                summit = None if tangent is None else self.summits.get((sign, tangent))
+                if summit is not None and _is_summit(cell, summit):
+                    result.append([written(a), "summit", format_expr(summit)])
+                    continue
+                way = _way(cell)
                 if way is not None:
                     result.append([written(a), way] if tangent is None or way not in _ABOUT else [written(a), way, written(tangent)])
                     continue
@@ -330,6 +355,12 @@ class _Search:
 
 _ABOUT = ("mean", "taylor")
 """The ways that look at a point of the cell."""
+
+
+def _is_summit(cell: cells.Cell, at: Expr) -> bool:
+    with suppress(Undecided, ExprError):
+        return cells.summit(cell, at)
+    return False
 
 
 def _way(cell: cells.Cell) -> str | None:
@@ -427,22 +458,29 @@ def _bisect(expr: Expr, name: str, low: Fraction, high: Fraction) -> Fraction:
     return simple if size(simple).contains(0) else _shorten((low + high) / 2, 80)
 
 
-def propose(claim: Claim, digits: int = 20) -> list[dict[str, Any]]:
-    """One step for the modulus rule. Raises NotFound with what stopped the search, Rejected where the rule does not apply."""
+def propose(claim: Claim, digits: int = 20, ask: Ask | None = None) -> list[dict[str, Any]]:
+    """One step for the modulus rule; `ask` may know closed forms of peaks.
+
+    Raises NotFound with what stopped the search, Rejected where the rule does not apply.
+    """
     with precision(bits_for(digits)), np.errstate(all="ignore"):  # floats only say where to look
         gauge = sensitivity.propose(claim)
         line = Line.of(claim, {"sensitivity": gauge})
-        search = _Search(line, digits)
-        search.kinks = sorted(kinks(line.h, line.name))
+        between = sorted(kinks(line.h, line.name))
         if line.half:
-            search.kinks = [k for k in search.kinks if k > 0]
-        evidence = _evidence(search)
+            between = [k for k in between if k > 0]
+        try:
+            evidence = _evidence(_Search(line, digits, between), ask)
+        except NotFound:
+            if ask is None:
+                raise
+            evidence = _evidence(_Search(line, digits, between), None)  # a bound that is not met may be easier than one that is
         if gauge:
             evidence["sensitivity"] = gauge
         return [{"rule": modulus.NAME, "evidence": evidence}]
 
 
-def _evidence(search: _Search) -> dict[str, Any]:
+def _evidence(search: _Search, ask: Ask | None) -> dict[str, Any]:
     line = search.line
     far_period, near_period = search.period(1), None if line.half else search.period(-1)
     candidates: list[tuple[arb, Expr | None]] = list(search.maxima(1))
@@ -454,6 +492,9 @@ def _evidence(search: _Search) -> dict[str, Any]:
         candidates += list(search.maxima(-1))
         candidates += list(_turn_values(search, turning))
     bound = _bound(candidates, search.digits)
+    if ask is not None and not any(expr == bound for _, expr in candidates):
+        candidates += search.closed(ask, constant(bound) * (1 - arb(10) ** -search.digits))
+        bound = _bound(candidates, search.digits)
     far: Side = far_period or search.far_end(bound)
     near: Side | None = near_period or search.near_end(bound)
     radius = Fraction(1, 64)

@@ -7,12 +7,10 @@ a model is rounded, put back, and compared exactly; that there is none is no mor
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Mapping
 from fractions import Fraction
-from pathlib import Path
 
+from dpverify.search import outside
 from dpverify.trusted.language.errors import DpverifyError, Undecided
 from dpverify.trusted.language.expr import Add, Call, Expr, Mul, Num, Pow, Sym, substitute, symbols
 from dpverify.trusted.language.model import Domain
@@ -52,16 +50,11 @@ def counterexample(low: Expr, high: Expr, domains: Mapping[str, Domain], seconds
 
 def _run(script: str, seconds: float) -> dict[str, Fraction] | None:
     """The model that the process answers with; at the end of its time it is killed, not asked to stop."""
-    process = Path(__file__).with_name("smt_process.py")
     try:
-        # -P: what lies beside the script is not to be imported
-        run = subprocess.run(
-            [sys.executable, "-P", str(process)], input=script, capture_output=True, text=True, timeout=seconds, check=True
-        )
-        answer = json.loads(run.stdout)
-    except (subprocess.SubprocessError, OSError, ValueError):
+        model = json.loads(outside.answer("smt_process.py", script, seconds))
+    except ValueError:
         return None
-    return None if answer is None else {str(name): Fraction(value) for name, value in answer.items()}
+    return None if model is None else {str(name): Fraction(value) for name, value in model.items()}
 
 
 class Script:

@@ -6,6 +6,7 @@ from dpverify.trusted.language.errors import ExprError
 from dpverify.trusted.language.expr import ONE, Add, Call, Expr, Mul, Num, Pow, add, call, format_expr, mul, neg, num
 from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import Product, Radial, Translation
+from dpverify.trusted.language.signs import plainly_non_negative
 
 
 def neg_log_profile(mechanism: Radial | Translation | Product) -> Expr:
@@ -67,9 +68,7 @@ def _plainly_positive(expr: Expr) -> bool:
 
 def _absolute(expr: Expr) -> Expr:
     """abs(expr), left out where the form shows that it cannot be negative."""
-    if isinstance(expr, Call) and expr.name in ("abs", "exp", "cosh", "erfc", "besselk"):
-        return expr
-    if isinstance(expr, Pow) and isinstance(expr.exponent, Num) and expr.exponent.value % 2 == 0:
+    if plainly_non_negative(expr):
         return expr
     if isinstance(expr, Num):
         return Num(abs(expr.value))

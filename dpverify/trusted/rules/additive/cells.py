@@ -9,15 +9,11 @@ from typing import Final
 
 from flint import arb
 
-from dpverify.trusted.language.expr import (
-    Expr,
-    mul,
-    neg,
-    symbols,
-)
+from dpverify.trusted.language.derivatives import derivative
+from dpverify.trusted.language.expr import ZERO, Expr, Num, mul, neg, substitute, symbols
 from dpverify.trusted.numbers.balls import constant, hull, rational
 from dpverify.trusted.numbers.jets import Jet
-from dpverify.trusted.order.compare import certainly_le
+from dpverify.trusted.order.compare import certainly_equal, certainly_le
 from dpverify.trusted.rules.additive.axis import Line, Loss
 
 
@@ -116,6 +112,17 @@ def _slope(cell: Cell) -> bool:
     if highest > 0:
         return bool(line.step * (constant(lead) + highest) <= cell.top)
     return certainly_le(mul(line.shift, lead), cell.bound)
+
+
+def summit(cell: Cell, at: Expr) -> bool:
+    """It is concave, stationary at a point of the cell in closed form, and at most the bound there: it may meet the bound.
+
+    Raises ExprError where the loss has no derivative in closed form.
+    """
+    if symbols(at) or not (certainly_le(Num(cell.lower), at) and certainly_le(at, Num(cell.upper)) and cell.over.d2 <= 0):
+        return False
+    loss, there = cell.loss.expr, {cell.line.name: at}
+    return certainly_equal(substitute(derivative(loss, cell.line.name), there), ZERO) and certainly_le(substitute(loss, there), cell.bound)
 
 
 WAYS: Final[Mapping[str, Callable[[Cell], bool]]] = {

@@ -15,9 +15,10 @@ triangle inequality, and every such pair occurs: theory#two-argument-modulus.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Any, Final
 
 from dpverify.trusted.facts.bounds import Bound
@@ -29,7 +30,7 @@ from dpverify.trusted.numbers.asymptotics import End
 from dpverify.trusted.numbers.balls import constant, rational
 from dpverify.trusted.order.compare import certainly_equal, certainly_le
 from dpverify.trusted.rules.additive.axis import Line, direction, range_of
-from dpverify.trusted.rules.additive.cells import WAYS, Cell
+from dpverify.trusted.rules.additive.cells import WAYS, Cell, summit
 from dpverify.trusted.rules.additive.sides import Period, Side, check_side, end_direction, read_side, start_holds
 
 NAME: Final = "modulus"
@@ -166,12 +167,19 @@ def _check_turns(line: Line, turns: Sequence[tuple[Fraction, Fraction, Expr]], b
                 raise Rejected(NAME, f"turns at {b_low} and {a_low}", "the loss between them is not certainly below the bound")
 
 
+def _way(cell: Sequence[Any]) -> tuple[Callable[[Cell], bool], list[Fraction]]:
+    """The way that a cell names, and the point for it: a rational, or for "summit" a closed form."""
+    if cell[1] == "summit":
+        return partial(summit, at=parse(str(cell[2]))), []
+    return WAYS[cell[1]], [to_fraction(at, NAME) for at in cell[2:]]
+
+
 def _check_cells(line: Line, evidence: Any, bound: Expr, sign: int, first: Fraction, last: Fraction) -> None:
     """Check that the loss is at most the bound on each cell, each in the way that it names, and that the cells reach both ends."""
     try:
-        read = [(to_fraction(cell[0], NAME), WAYS[cell[1]], [to_fraction(at, NAME) for at in cell[2:]]) for cell in evidence["cells"]]
+        read = [(to_fraction(cell[0], NAME), *_way(cell)) for cell in evidence["cells"]]
         stop = to_fraction(evidence["stop"], NAME)
-    except (LookupError, TypeError, ValueError) as error:
+    except (LookupError, TypeError, ValueError, ExprError) as error:
         raise CertificateError(f"{NAME}: the cells cannot be read: {error}") from error
     if not read or len(read) > MAX_CELLS:
         raise Rejected(NAME, "cells", f"between 1 and {MAX_CELLS} are wanted")
@@ -186,7 +194,7 @@ def _check_cells(line: Line, evidence: Any, bound: Expr, sign: int, first: Fract
             raise Rejected(NAME, lower, "the cells do not go forward, or a tangent point lies outside its cell")
         try:
             held = holds(Cell(line, lower, upper, sign, bound, point))
-        except Undecided as error:
+        except (Undecided, ExprError) as error:
             raise Rejected(NAME, f"[{lower}, {upper}]", str(error)) from error
         if not held:
             raise Rejected(NAME, f"[{lower}, {upper}]", "the loss is not certainly below the bound here; split the cell")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Final
 
@@ -10,19 +10,21 @@ from flint import arb, ctx
 
 from dpverify.trusted.facts.bounds import INFINITE, Bound, Infinite
 from dpverify.trusted.language.errors import CertificateError, ExprError, Rejected, Undecided
-from dpverify.trusted.language.expr import Expr, Num, format_expr
+from dpverify.trusted.language.expr import Call, Expr, Num, add, children, format_expr, sub, substitute
 from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.model import Claim, Radial, Source, Translation
 from dpverify.trusted.language.rationals import read_fraction
 from dpverify.trusted.numbers.balls import constant, finite, precision, rational, value
 from dpverify.trusted.numbers.noise import Additive, variable
+from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.parts.parameters import fixed
 from dpverify.trusted.rules.additive.points import (
     Points,
     check_pair,
     noise_of,
     profile,
+    read_point,
     read_points,
     sign_of,
 )
@@ -36,7 +38,7 @@ STATEMENT: Final = (
 CHECKED: Final = (
     "the density is integrable, and non-negative where no assumption says otherwise",
     "the points are within the sensitivity of each other, and their pair occurs",
-    "the loss is at least the bound on the whole neighbourhood",
+    "the loss is at least the bound on the whole neighbourhood, or at the two points where h is continuous on it",
     "the density of P is positive there",
 )
 ASSUMED: Final = ("the sampler is ideal",)
@@ -49,13 +51,18 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     noise = noise_of(claim, evidence, NAME)
     points = read_points(evidence)
     radius = _radius(noise, evidence, "radius")
-    claimed: Fraction | Infinite = INFINITE if evidence.get("value") == "inf" else read_fraction(evidence, "value", NAME)
     with precision(_precision(evidence)):
         assumed = check_pair(claim, noise, points, evidence)
-        certify(noise, points, radius, claimed)
+        bound: Expr | Infinite
+        if "limit" in evidence:
+            bound = read_point(evidence["limit"])
+            certify_limit(noise, points, radius, bound)
+        else:
+            claimed: Fraction | Infinite = INFINITE if evidence.get("value") == "inf" else read_fraction(evidence, "value", NAME)
+            certify(noise, points, radius, claimed)
+            bound = claimed if isinstance(claimed, Infinite) else Num(claimed)
         witness = event(noise, points, _radius(noise, evidence, "event")) if "event" in evidence else None
-    value = claimed if isinstance(claimed, Infinite) else Num(claimed)
-    return Bound("lower", value, witness=witness, at=at, assumed=(*assumed, *sign_of(noise)))
+    return Bound("lower", bound, witness=witness, at=at, assumed=(*assumed, *sign_of(noise)))
 
 
 def shown(claim: Claim, noise: Additive, evidence: Mapping[str, Any]) -> dict[str, Any]:
@@ -137,6 +144,30 @@ def certify(noise: Additive, points: Points, radius: Fraction, claimed: Fraction
             raise Rejected(NAME, "b", "the density of Q does not certainly vanish on the neighbourhood")
     elif not loss >= rational(claimed):
         raise Rejected(NAME, "value", "the loss is not certainly at least this on the neighbourhood; make the radius smaller")
+
+
+def certify_limit(noise: Additive, points: Points, radius: Fraction, claimed: Expr) -> None:
+    """Check that h is continuous on the neighbourhood, and the loss of the two points themselves at least `claimed`. Raises Rejected."""
+    losses = [sub(_continuous(noise, b, radius, "b"), _continuous(noise, a, radius, "a")) for a, b in zip(points.a, points.b, strict=True)]
+    if not certainly_le(claimed, add(*losses)):
+        raise Rejected(NAME, "limit", "the loss of the two points is not certainly at least this")
+
+
+def _continuous(noise: Additive, point: Expr, radius: Fraction, side: str) -> Expr:
+    """h at a point. Raises Rejected unless it is finite nearby, and so continuous but for floors, which are to be constant."""
+    near, name, h = neighbourhood(noise, point, radius), variable(noise), neg_log(profile(noise))
+    if _outside(noise, near) is not False or not value(h, {name: near}).is_finite():
+        raise Rejected(NAME, side, "the density is not certainly positive and finite here; make the radius smaller")
+    if not all(value(floor, {name: near}).is_exact() for floor in _floors(h)):
+        raise Rejected(NAME, side, "the density may jump here; make the radius smaller")
+    return substitute(h, {name: point})
+
+
+def _floors(expr: Expr) -> Iterator[Expr]:
+    if isinstance(expr, Call) and expr.name == "floor":
+        yield expr
+    for part in children(expr):
+        yield from _floors(part)
 
 
 # -- the event -------------------------------------------------------------------------------------
