@@ -8,8 +8,8 @@ import mpmath
 import pytest
 from flint import arb
 
+from dpverify.search.events import probabilities
 from dpverify.search.verify import verify
-from dpverify.trusted.facts.event import probabilities
 from dpverify.trusted.language.errors import Rejected, Undecided
 from dpverify.trusted.language.expr import ONE, ZERO, Num, num, parse
 from dpverify.trusted.language.model import L2, Claim, Compose, Group, Lipschitz, Part, PostProcess, Radial, Staircase, Translation

@@ -7,7 +7,7 @@ import mpmath
 import pytest
 from flint import arb
 
-from dpverify.trusted.facts.event import probabilities
+from dpverify.search.events import probabilities
 from dpverify.trusted.language.errors import Rejected, Undecided
 from dpverify.trusted.language.expr import ONE, ZERO, Num, parse
 from dpverify.trusted.language.model import L2, Radial, Staircase, Translation

@@ -12,7 +12,7 @@ import pytest
 from flint import acb, arb
 from mpmath import mp, mpf
 
-from dpverify.trusted.facts.event import probabilities
+from dpverify.search.events import probabilities
 from dpverify.trusted.facts.pairs import Curve
 from dpverify.trusted.language.errors import Rejected, Undecided
 from dpverify.trusted.language.expr import parse

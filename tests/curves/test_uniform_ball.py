@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from flint import arb
 
-from dpverify.trusted.facts.event import probabilities
+from dpverify.search.events import probabilities
 from dpverify.trusted.facts.pairs import Curve
 from dpverify.trusted.language.errors import Rejected, Undecided
 from dpverify.trusted.language.expr import parse
