@@ -51,6 +51,8 @@ def test_parameters_may_stay_open():
         (points([-2, "1/100"]), {"row": 0}),
         (points([0, "-1/100"]), {"row": 0}),
         (Guarantee("bounded_range", ((num(-1),),)), {}),
+        (Guarantee("bounded_range", ((num(2),), (num(1),))), {}),
+        (Guarantee("bounded_range", ((num(2), ZERO),)), {}),
         (Guarantee("approximate", ()), {}),
         (Guarantee("zcdp", ((ONE, ZERO),)), {}),
         (Radial(parse("exp(-r)"), L2, ONE), {}),

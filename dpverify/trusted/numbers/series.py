@@ -61,9 +61,9 @@ def _series(expr: Expr, name: str, at: arb, length: int) -> arb_series:
     if isinstance(expr, Pow) and isinstance(expr.exponent, Num):
         base, e = _series(expr.base, name, at, length), expr.exponent.value
         if e.denominator == 1:
-            return base ** int(e) if e > 0 else (base ** int(-e)).inv()
+            return base ** int(e)
         if e.denominator == 2:
-            return base.sqrt() ** e.numerator if e > 0 else (base.rsqrt()) ** (-e.numerator)
+            return base.sqrt() ** e.numerator
     if isinstance(expr, Call) and len(expr.args) == 1:
         u = _series(expr.args[0], name, at, length)
         half = arb_series([arb(1) / 2], length)

@@ -60,10 +60,6 @@ def _prime_root(field: Field, r: Ratio, k: int) -> Ratio:
             result = field.times(result, field.raised(_root_atom(field, f, k), e % k))
     outside = Fraction(1)
     for prime, e in prime_powers(abs(content)).items():
-        base, whole = fmpz(prime), fmpz(prime).root(k)
-        if whole**k == base:
-            outside *= Fraction(int(whole)) ** e
-            continue
         outside *= Fraction(prime) ** (e // k)
         if e % k:
             result = field.times(result, field.raised(_root_atom(field, number(prime), k), e % k))

@@ -1,0 +1,229 @@
+"""Guards of small functions below the trust line, each with the law that it keeps.
+
+The class: a condition, an end or a sign that is used seldom, so that what is proved of common claims does not show when it is gone.
+"""
+
+from fractions import Fraction
+from itertools import pairwise
+
+import mpmath
+import pytest
+from flint import arb
+
+from dpverify.trusted.facts.refined import Refined
+from dpverify.trusted.language.errors import Rejected, Undecided
+from dpverify.trusted.language.expr import ONE, ZERO, num, parse
+from dpverify.trusted.language.model import L2, Claim, Domain, Exponential, Mixture, Part, Radial, Staircase, Table, Translation
+from dpverify.trusted.numbers import kinks, lattice_sums, series
+from dpverify.trusted.numbers.asymptotics import End
+from dpverify.trusted.numbers.balls import precision, rational
+from dpverify.trusted.numbers.integrability import end_mass
+from dpverify.trusted.numbers.pieces import Piece
+from dpverify.trusted.order import compare, tables
+from dpverify.trusted.order.convexity import Shapes
+from dpverify.trusted.order.polytopes import box
+from dpverify.trusted.parts.runs import Run, leaf, occurs
+from dpverify.trusted.rules.additive import modulus
+from dpverify.trusted.rules.additive.axis import Line
+from dpverify.trusted.rules.additive.sides import Period
+from dpverify.trusted.rules.curves import scale_family, scale_mixture, unimodal, variances
+from dpverify.trusted.rules.curves.mixing import Law
+from dpverify.trusted.rules.curves.student import Student
+from dpverify.trusted.rules.finite import densities, kernel_point
+
+F = Fraction
+
+
+# -- ends, cells and pieces ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("first", ["up", "down"])
+def test_on_a_side_that_repeats_every_piece_rises_outward(first):
+    """Where a function rises by 1/2 a period and falls on half of each, no cell within two periods sees its greatest loss."""
+    kink = "abs(r - floor(r) - 1/2)" if first == "down" else "-abs(r - floor(r) - 1/2)"
+    line = Line.of(Claim(Radial(parse(f"exp(-r/2 - ({kink}))"), L2, ONE), None, sensitivity=ONE), {})
+    kinds = ("down", "up") if first == "down" else ("up", "down")
+    pieces = [(F(n, 2), kinds[n % 2]) for n in range(4)]
+    with pytest.raises(Rejected, match="rise outward"):
+        modulus.check_pieces(line, None, Period(F(0), F(1), 1), pieces, num(100))
+    even = Line.of(Claim(Radial(parse("exp(-r/2)"), L2, ONE), None, sensitivity=ONE), {})
+    assert modulus.check_pieces(even, None, Period(F(0), F(1), 1), [(cut, "up") for cut, _ in pieces], num(100))
+
+
+@pytest.mark.parametrize("density", ["exp(-abs(z) - abs(z + 1))", "exp(-abs(z) - abs(z - 1))", "exp(-abs(z + 2) - abs(z - 1))"])
+def test_a_density_is_read_as_pieces_side_by_side_with_a_cut_at_0(density):
+    for reading in (unimodal.in_pieces(Translation(parse(density))), unimodal.read(Translation(parse(density)), unimodal.Hints())):
+        parts = reading.parts
+        assert parts[0].lower is None and parts[-1].upper is None
+        assert all(left.upper == right.lower for left, right in pairwise(parts)) and all(p.upper != p.lower for p in parts)
+        assert any(p.upper == 0 for p in parts)
+
+
+def test_a_density_does_not_leap_up_away_from_its_mode():
+    low, high = ONE, num(2)
+    for at, rises in ((F(-1), True), (F(1), False)):
+        steps = [(Piece(a, "z", at - 1, at), Piece(b, "z", at, at + 1)) for a, b in ((low, high), (high, low), (low, low))]
+        assert [unimodal._joins(pair) for pair in steps] == [rises, not rises, True]
+    assert all(unimodal._joins((Piece(a, "z", F(-1), F(0)), Piece(b, "z", F(0), F(1)))) for a, b in ((low, high), (high, low)))
+
+
+@pytest.mark.parametrize(
+    ("text", "low", "high", "step"),
+    [
+        ("y", 0, F(1, 2), 0),
+        ("y", 0, 1, 0),  # but for one output
+        ("y", 0, F(3, 2), None),
+        ("y + 1", 0, 1, 1),
+        ("theta", 0, F(1, 2), 0),
+        ("theta", 0, 1, None),  # at an input a floor is what it is
+        ("theta + 1", 0, F(1, 2), 1),
+        ("exp(y)/2 + 1", 0, F(1, 2), 1),
+        ("exp(y)/2 + 1", 0, 1, None),
+    ],
+)
+def test_a_floor_is_one_integer_where_its_argument_stays_between_two(text, low, high, step):
+    found = densities._step(parse(text), box([(F(low), F(high)), (F(low), F(high)), (F(0), F(1))]))
+    assert found == step
+
+
+def test_the_mass_of_an_end_lies_about_its_integral_and_above_0():
+    with precision(64):
+        mass = end_mass(parse("exp(-z)"), "z", End("+inf", F(16)))
+        true = rational(F(-16)).exp()
+        assert mass.contains(true) and -true / 1000 < mass and mass < 2 * true
+
+
+def test_a_power_of_a_number_with_a_variable_exponent_has_no_ends_by_its_form():
+    assert kinks._monotone_ends(parse("2**z"), "z", F(0), F(1)) is None
+    assert kinks._monotone_ends(parse("z**2"), "z", F(0), F(1)) is not None
+
+
+def test_a_sum_whose_tail_is_not_enclosed_is_not_answered(monkeypatch):
+    monkeypatch.setattr(lattice_sums, "_tail_sum", lambda *_: arb("inf"))
+    with pytest.raises(Undecided):
+        lattice_sums.lattice_sum(parse("exp(-z)"), "z", 0, None)
+
+
+def test_what_has_no_enclosure_is_not_the_loss_at_a_point():
+    nothing = parse("y - sqrt(2) - sqrt(3)")  # 0 at sqrt(5 + 2 sqrt(6)), which no ball tells
+    at = parse("sqrt(5 + 2*sqrt(6))")
+    with precision(64), pytest.raises(Rejected, match="no finite value"):
+        kernel_point._at_point([nothing, ONE], {"y": rational(F(3)).union(rational(F(4)))}, at, num(3), num(4))
+
+
+# -- series and enclosures -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("exponent", ["1/2", "3/2", "-1/2", "-3/2", "-2", "3"])
+def test_taylor_coefficients_of_powers_are_those_of_the_binomial_series(exponent):
+    e = F(exponent)
+    with mpmath.workdps(30):
+        power = mpmath.mpf(e.numerator) / e.denominator
+        wanted = [mpmath.nstr(mpmath.binomial(power, n) * mpmath.mpf(2) ** (power - n), 25) for n in range(5)]
+    with precision(100):
+        found = series.taylor(parse(f"(2 + z)**({exponent})"), "z", arb(0), 4)
+        assert all(abs(ball - arb(value)) < arb("1e-20") for ball, value in zip(found, wanted, strict=True))
+
+
+class _Falling:
+    """A profile that is told at 0 and above alone."""
+
+    def divergence(self, epsilon):
+        assert epsilon >= 0
+        return (-epsilon).exp()
+
+
+class _AtLeast0(Refined):
+    def make(self):
+        return _Falling()
+
+
+def test_a_ball_of_epsilons_about_0_is_asked_for_what_is_at_least_0():
+    with precision(64):
+        found = _AtLeast0()(arb(0, 0.25))
+        assert found.contains(arb(1)) and found.contains((-arb(0.25)).exp()) and found.upper() < arb(1.001)
+
+
+def test_a_panel_of_t_noise_is_not_trusted_beyond_its_interval():
+    with precision(64):
+        student = Student(arb(3), 3, arb(1))
+        panel = student._panel(arb(0.5))
+        panel((panel.low + panel.high) / 2)
+        for outside in (panel.high + (panel.high - panel.low) / 2, panel.low - (panel.high - panel.low) / 2):
+            with pytest.raises(Undecided):
+                panel(outside)
+
+
+@pytest.mark.parametrize("epsilon", ["1/2", "3"])
+def test_what_lies_beyond_a_cut_is_bounded_by_all_there_is_where_its_own_mass_is_not_enclosed(monkeypatch, epsilon):
+    law, at = Law(parse("exp(-v)")), rational(F(epsilon))
+    with precision(64):
+        mean = variances.mean_over(law, ONE)
+        true = mean._end(at, F(2), F(0), F(2), 64)  # the integral from 0 to 2
+        whole = variances.mass
+
+        def only_all(of, low, high, bits):
+            if (low, high) != (of.lower, of.upper):
+                raise Undecided("too far out")
+            return whole(of, low, high, bits)
+
+        monkeypatch.setattr(variances, "mass", only_all)
+        found = mean._end(at, F(2), F(0), F(2), 64)
+        assert found.contains(true) and found.upper() < arb(1.001)
+
+
+def test_the_root_of_a_square_of_a_great_prime_is_the_prime():
+    prime, positive = 1048583, {"x": Domain(F(0))}
+    for k in (2, 3):
+        root = parse(f"({prime**k}*x)**(1/{k})")
+        assert compare.certainly_equal(root, parse(f"{prime}*x**(1/{k})"), positive)
+        assert compare.certainly_lt(parse(f"x**(1/{k})"), root, positive)
+        assert not compare.certainly_equal(root, parse(f"x**(1/{k})"), positive)
+
+
+def test_a_root_of_what_may_tend_to_anything_has_no_limit_at_0():
+    shapes = Shapes("r", True, {"a": Domain(F(0), lower_open=False)})
+    assert shapes.at_zero(parse("(a + r)**(1/2)")) is None
+    assert shapes.at_zero(parse("r**(1/2)")) == ZERO
+    assert Shapes("r", True, {"a": Domain(F(0))}).at_zero(parse("(a + r)**(1/2)")) == parse("a**(1/2)")
+
+
+# -- parts, tables and laws ------------------------------------------------------------------------
+
+
+def test_staircase_noise_moves_by_its_sensitivity_on_every_step():
+    noise = Staircase(ONE, parse("1/2"))
+    for stated, moved in ((parse("3"), "6"), (None, "2")):
+        assert leaf(Run(Part(noise, stated), num(2))) == (noise, parse(moved), None)
+
+
+def test_inputs_of_a_table_are_a_whole_number_of_steps_apart():
+    table = Part(Table(((ONE, ZERO), (ZERO, ONE))))
+    assert [k for k in ("0", "1/2", "1", "3/2", "2", "3") if occurs(Run(table, parse(k)))] == ["1", "2", "3"]
+
+
+def test_points_that_are_one_are_no_neighbours():
+    points = tuple((num(x),) for x in (0, 0, 2))
+    scores = tuple(tuple(num(-abs(a - b)) for b in (0, 0, 2)) for a in (0, 0, 2))
+    claim = Claim(Exponential(scores, ONE, points=points, metric="l1"), None)
+    pairs, divisors = tables.score_pairs(claim)
+    assert set(pairs) == {(0, 2), (2, 0), (1, 2), (2, 1)} and set(divisors.values()) == {num(2)}
+    assert set(tables.score_pairs(Claim(claim.mechanism, None, sensitivity=num(2)))[0]) == set(pairs)
+
+
+def test_noise_is_no_finite_mechanism():
+    with pytest.raises(Rejected, match="finitely many outputs"):
+        tables.finite(Claim(Translation(parse("exp(-abs(z))")), None, sensitivity=ONE))
+
+
+@pytest.mark.parametrize("ends", [("2", "1"), ("1", "1")])
+def test_a_mixing_law_lies_on_an_interval_that_rises(ends):
+    noise = Mixture(parse("exp(-r**2/(2*v))*v**(-1/2)"), parse("exp(-v)"), (parse(ends[0]), parse(ends[1])), L2, ONE)
+    with pytest.raises(Rejected, match="empty"):
+        scale_family.support(noise, "rule")
+
+
+@pytest.mark.parametrize("law", [Law(parse("exp(-c*v)")), Law(parse("exp(-v)"), factor=parse("c")), Law(parse("exp(-r*v)"))])
+def test_a_mixing_law_has_no_parameters(law):
+    with pytest.raises(Rejected, match="parameters without a value"):
+        scale_mixture.check(law)
