@@ -7,7 +7,7 @@ import pytest
 from dpverify.search.verify import verify
 from dpverify.trusted.facts.assumptions import ANY, PAIRS
 from dpverify.trusted.language.expr import Num, call, num, parse
-from dpverify.trusted.language.model import Claim, Compose, KaryResponse, Parallel, Part, Table
+from dpverify.trusted.language.model import Claim, Compose, Group, KaryResponse, Parallel, Part, Table
 from dpverify.trusted.order.compare import certainly_equal
 from dpverify.trusted.parts.neighbours import APART, SAME_ROWS
 
@@ -48,3 +48,16 @@ def test_both_lose_as_much_as_the_worst_pair_of_outputs_at_one_pair_of_inputs():
 def test_a_response_about_other_people_is_not_linked():
     found = assumed(LISTED, Parallel((Part(RESPONSE), Part(RESPONSE))))
     assert APART in "; ".join(found.assumptions)
+
+
+@pytest.mark.parametrize(
+    "whole",
+    [
+        Parallel((Part(RESPONSE), Part(LISTED))),
+        Compose((Part(Group(Part(RESPONSE), num(2))), Part(LISTED))),
+        Compose((Part(RESPONSE), Part(Group(Part(LISTED), num(2))))),
+    ],
+)
+def test_a_response_at_neighbours_of_its_own_says_which_pairs_it_assumes(whole):
+    found = verify(Claim(whole, parse("1/2")), digits=10).judgement
+    assert found.verdict == "REFUTED" and ANY in found.assumptions

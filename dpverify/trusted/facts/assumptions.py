@@ -16,7 +16,6 @@ from dpverify.trusted.language.model import (
     Claim,
     Combinator,
     Domain,
-    Exponential,
     Finite,
     Group,
     Guarantee,
@@ -26,17 +25,18 @@ from dpverify.trusted.language.model import (
     Mechanism,
     Mixture,
     Noise,
+    Parallel,
     Part,
+    PostProcess,
     Product,
     Query,
     Radial,
     Sampled,
-    Table,
-    all_parts,
     on_integers,
     parts_of,
 )
 from dpverify.trusted.order.integers import is_whole
+from dpverify.trusted.parts import neighbours
 from dpverify.trusted.parts.adjacencies import stated_adjacencies
 
 IDEAL: Final = "the sampler is ideal"
@@ -63,7 +63,7 @@ def of_a_bound(claim: Claim, bound: Bound, own: Iterable[str]) -> tuple[str, ...
     if (bound.side, bound.value) == ("lower", ZERO) or (bound.side, bound.quantity, bound.value) == ("upper", "delta", ONE):
         return ()  # every mechanism has these
     part = Part(claim.mechanism, claim.sensitivity, claim.query)
-    named = frozenset(_named_inputs(part))
+    named = frozenset(num(space[1]) for leaf in neighbours.leaves(part) if leaf.linked and (space := leaf.space) and space[0] == "inputs")
     found = (*_of_part(part, bound, False, named), *_between_steps(claim, bound), *own, *bound.assumed)
     return tuple(dict.fromkeys(found))
 
@@ -103,21 +103,18 @@ def _moves_between(mechanism: Mechanism, domains: Sequence[tuple[str, Domain]], 
     )
 
 
-def _named_inputs(part: Part) -> Iterator[Expr]:
-    """How many inputs tables and lists of scores have."""
-    for inner in (part, *all_parts(part.mechanism)):
-        rows = inner.mechanism.rows if isinstance(inner.mechanism, Table) else ()
-        rows = inner.mechanism.scores if isinstance(inner.mechanism, Exponential) else rows
-        yield from (num(len(rows)),) if rows else ()
-
-
-def _of_part(part: Part, bound: Bound, onward: bool, named: frozenset[Expr]) -> Iterator[str]:
-    """onward: whether neighbours are several steps apart. named: `_named_inputs`; a k-ary response with as many is at their pairs."""
+def _of_part(part: Part, bound: Bound, onward: bool, named: frozenset[Expr], top: bool = True) -> Iterator[str]:
+    """onward: whether neighbours are several steps apart. named: how many inputs there are of tables; a k-ary response with as many is at
+    their pairs, unless its neighbours are its own. top: whether only groups and maps are around it, which hold everything.
+    """
     mechanism = part.mechanism
     if isinstance(mechanism, Lipschitz) and bound.side == "lower":
         yield STRETCHED
+    own = isinstance(mechanism, Parallel) or (isinstance(mechanism, Group | Lipschitz) and not top)
+    around = top and isinstance(mechanism, Group | Lipschitz | PostProcess)
     for inner in parts_of(mechanism):
-        yield from _of_part(inner, bound, onward or (isinstance(mechanism, Group) and mechanism.size != ONE), named)
+        further = onward or (isinstance(mechanism, Group) and mechanism.size != ONE)
+        yield from _of_part(inner, bound, further, frozenset() if own else named, around)
     if isinstance(mechanism, Combinator | Guarantee | Sampled):
         return
     if isinstance(mechanism, Noise):
