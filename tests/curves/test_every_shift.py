@@ -75,6 +75,30 @@ def test_a_lower_bound_at_a_shorter_shift_assumes_that_such_answers_occur():
     assert EVERY in found.below
 
 
+CAUCHY_AT_A_HALF = 0.11907165294524974
+"""F(b) - F(a) - e^(1/2) (F(b - 1) - F(a - 1)), a and b the roots of 1 + (z - 1)^2 = e^(1/2) (1 + z^2)."""
+
+
+@pytest.mark.parametrize("far", [5, 63, 100, 300])
+def test_wherever_the_tail_starts_the_divergence_is_enclosed(far):
+    cauchy = run_of(Translation(parse("1/(1 + z**2)")))
+    low, high = delta(curve_of_one(cauchy, {**COARSE, "far": far, "point": 8}).lower, "1/2")
+    assert low <= CAUCHY_AT_A_HALF <= high
+
+
+@pytest.mark.parametrize("end", ["2**90 + 1", "2**200 + 1", "2**200/3"])
+def test_ends_that_are_longer_than_the_precision_leave_nothing_out(end):
+    """Laplace noise that ends so far out has its curve, 1 - e^((1/4 - 1)/2) at 1/4."""
+    ends = parse(f"-({end})"), parse(end)
+    try:
+        found = curve_of_one(run_of(Translation(parse("exp(-abs(z))"), ends)), {**COARSE, "point": 12})
+        bounds = [delta(pair, "1/4") for pair in (found.lower, found.upper)]
+    except DpverifyError:
+        return
+    assert bounds[0][0] <= 1 - np.exp(-3 / 8) <= bounds[0][1]
+    assert bounds[1][1] >= 1 - np.exp(-3 / 8)
+
+
 def test_laplace_and_uniform_noise_have_their_closed_curves():
     laplace = searched(run_of(Translation(parse("exp(-abs(z))"))), 0.25)
     low, high = delta(laplace.upper, "1/4")

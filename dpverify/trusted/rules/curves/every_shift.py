@@ -304,12 +304,12 @@ class Shifts:
         return list(_joined(sorted(inside, key=lambda box: box[0]))), [box for _, _, box in heap]
 
     def _edges(self, shift: arb) -> list[arb]:
-        """Exact points between the tails that boxes start from: the cuts of both densities."""
-        low, high = -self.density.before.edge, self.density.after.edge
+        """Exact points that boxes start from, from one tail to the other: the cuts of both densities, where they lie between."""
+        low, high = (-self.density.before.edge).lower(), self.density.after.edge.upper()  # a negative is rounded too
         cuts = [rational(cut) for cut in self.density.cuts]
-        found = [low, high, arb(0), *(at.mid() for at in cuts), *((at + shift).mid() for at in cuts)]
+        between = [at for at in (arb(0), *(at.mid() for at in cuts), *((at + shift).mid() for at in cuts)) if low < at and at < high]
         edges: list[arb] = []
-        for at in sorted(at for at in found if low <= at and at <= high):
+        for at in sorted([low, *between, high]):
             if not edges or edges[-1] < at:
                 edges.append(at)
         return edges
