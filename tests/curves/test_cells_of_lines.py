@@ -2,18 +2,19 @@
 
 from fractions import Fraction
 from itertools import pairwise
+from types import SimpleNamespace
 
 import pytest
 from flint import arb
 
 from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
-from dpverify.trusted.language.expr import parse
+from dpverify.trusted.language.expr import ONE, parse
 from dpverify.trusted.language.model import Translation
 from dpverify.trusted.numbers.balls import precision, rational
 from dpverify.trusted.numbers.jets import BallProgram
 from dpverify.trusted.numbers.pieces import Piece
 from dpverify.trusted.rules.additive import slopes
-from dpverify.trusted.rules.curves import losses, monotone, shapes
+from dpverify.trusted.rules.curves import losses, monotone, shapes, unimodal
 from dpverify.trusted.rules.curves.unimodal import in_pieces
 
 F = Fraction
@@ -43,6 +44,7 @@ def test_cells_hold_every_point_where_the_first_density_may_be_the_greater_one(d
         around = [cell for cell in cells if holds(cell.lower, x, cell.upper)]
         here, there = piece_at(x), piece_at(x - 1)
         assert [(cell.here, cell.there) for cell in around] in ([(here, there)], [])
+        assert all(cell.here is not None for cell in around)
         assert around or here is None or (x > 1 and not density.concave)
         assert all((cell.far == (losses.INFINITY, losses.INFINITY)) == (there is None) for cell in around)
 
@@ -73,19 +75,69 @@ def test_beyond_the_first_cut_the_loss_goes_one_way_in_one_piece():
             loss.tail(two, F(-16))
 
 
-@pytest.mark.parametrize("text", ["z**3 - z", "z**2", "-z**2", "exp(z)", "-exp(z)", "z**4 - 2*z**2", "1/(1 + z**2)"])
+def test_beyond_the_first_cut_the_loss_falls_where_the_exponent_is_convex_and_rises_where_it_is_concave(monkeypatch):
+    with precision(64):
+        for text, direction in (("exp(-z**2)", -1), ("1/(1 + z**2)", 1)):
+            loss = losses.Loss(reading(text))
+            first = next(losses.whole_cells(loss.density))
+            assert loss.tail(first, F(-16)).direction == direction
+        bend = SimpleNamespace(k=SimpleNamespace(lo=arb(-1), hi=arb(1)))
+        monkeypatch.setattr(losses, "end_jet", lambda *_: SimpleNamespace(d1=bend, d2=bend))
+        with pytest.raises(Undecided, match="convex or concave"):
+            loss.tail(first, F(-16))
+
+
+def test_before_the_mode_the_loss_may_turn_where_the_density_is_not_log_concave():
+    heavy = unimodal.read(Translation(parse("1/(1 + z**2)")), unimodal.Hints())
+    light = unimodal.read(Translation(parse("exp(-z**2)")), unimodal.Hints())
+    cells = [losses.Cell(low, arb(2), 0, there, -1) for there in (0, None) for low in (None, arb(-1), arb(0), arb(1))]
+    assert [losses.turns_on(cell, heavy) for cell in cells] == [True, True, False, False, False, False, False, False]
+    assert not any(losses.turns_on(cell, light) for cell in cells)
+
+
+def test_the_mode_of_a_log_concave_density_may_lie_elsewhere_than_its_cut():
+    density = unimodal.read(Translation(parse("z*exp(-z)"), (parse("0"), None)), unimodal.Hints())
+    with precision(64):
+        assert density.concave and not losses.Loss(density).height(arb(0).union(arb(2))) < 0.36  # 1/e at 1
+
+
+@pytest.mark.parametrize(
+    ("linear", "others", "within"),
+    [
+        ("0", [0.5, -0.5], True),
+        ("0", [2], False),
+        ("0", [-2], False),
+        ("0", [0.5, 2], False),
+        ("0", [2, 0.5], False),
+        ("0", [0.5, -2], False),
+        ("1/2", [0.5], True),
+        ("1/2", [0.6], False),
+        ("-1/2", [-0.6], False),
+        ("0", [float("nan"), 0.5], False),
+        ("0", [0.5, float("nan")], False),
+    ],
+)
+def test_all_slopes_between_the_others_are_within_the_bound(linear, others, within):
+    assert slopes._slopes_within(parse(linear), [arb(x) for x in others], ONE) == within
+
+
+@pytest.mark.parametrize("text", ["z**3 - z", "z**2", "-z**2", "exp(z)", "-exp(z)", "z**4 - 2*z**2", "2*z**2 - z**4", "1/(1 + z**2)"])
 def test_monotone_pieces_cover_all_between_the_cuts_and_go_the_way_they_say(text):
     f = BallProgram(parse(text), "z")
-    cuts = [rational(F(n, 3)) for n in range(-6, 7)]
     with precision(64):
-        found = monotone.rises(f, cuts)
-        assert found[0].low.overlaps(cuts[0]) and found[-1].high.overlaps(cuts[-1])
-        assert all(left.high.overlaps(right.low) and left.direction != right.direction for left, right in pairwise(found) if left.direction)
-        assert {rise.direction for rise in found} - {0}
-        for rise in found:
-            points = [rise.low.upper() + (rise.high.lower() - rise.low.upper()) * k / 8 for k in range(9)]
-            values = [f(x.mid()).v for x in points]
-            assert not any((b - a) * rise.direction < 0 for a, b in pairwise(values))
+        for cuts in ([F(n, 3) for n in range(-6, 7)], [F(-3, 2), F(7, 4)], [F(-2), F(1, 8), F(2)]):
+            _check_rises(f, list(map(rational, cuts)), fine=len(cuts) > 3)
+
+
+def _check_rises(f, cuts, fine):
+    found = monotone.rises(f, cuts)
+    assert found[0].low.overlaps(cuts[0]) and found[-1].high.overlaps(cuts[-1])
+    assert all(left.high.overlaps(right.low) and left.direction != right.direction for left, right in pairwise(found) if left.direction)
+    assert not fine or {rise.direction for rise in found} - {0}
+    for rise in found:
+        points = [rise.low.upper() + (rise.high.lower() - rise.low.upper()) * k / 8 for k in range(9)]
+        values = [f(x.mid()).v for x in points]
+        assert not any((b - a) * rise.direction < 0 for a, b in pairwise(values))
 
 
 @pytest.mark.parametrize(
@@ -97,11 +149,49 @@ def test_monotone_pieces_cover_all_between_the_cuts_and_go_the_way_they_say(text
         ("exp(z)", "exp(-sqrt(z))", False),  # the right piece is not convex
         ("exp(-sqrt(-z))", "exp(-z)", False),
         ("exp(-z**2)", "exp(-z**2/2)", True),
+        ("exp(z)", "(1 + z)**(-2)", False),
+        ("(1 - z)**(-2)", "exp(-z)", False),
     ],
 )
 def test_pieces_make_a_concave_logarithm_where_each_does_and_they_join_and_bend(left, right, convex):
     parts = (Piece(parse(left), "z", None, F(0)), Piece(parse(right), "z", F(0), None))
     assert shapes.convex_pieces(parts) == convex
+
+
+def test_pieces_join_and_bend_where_they_meet_and_not_elsewhere():
+    for slope, convex in (("1", False), ("2", True), ("3", True)):
+        right = Piece(parse(f"exp(-1 - {slope}*(z - 1))"), "z", F(1), None)
+        assert shapes.convex_pieces((Piece(parse("exp(-z**2)"), "z", None, F(1)), right)) == convex
+
+
+def test_a_slope_is_looked_at_on_all_of_a_piece():
+    dip, later = "z**3/3 - 4*z", "z - z**2/64"  # turns at -2 and 2; turns at 32
+    with precision(64):
+        assert not shapes.monotone(Piece(parse(f"exp(-({dip}))"), "z", F(-10), None), False, (F(-5),))
+        assert not shapes.monotone(Piece(parse(f"exp({dip})"), "z", None, F(10)), False, (F(5),))
+        assert shapes.monotone(Piece(parse(f"exp(-({dip}))"), "z", F(2), None), False, (F(4),))
+        assert not shapes.monotone(Piece(parse(f"exp(-({later}))"), "z", F(0), None), False, tuple(F(n) for n in range(1, 17)))
+        assert shapes.monotone(Piece(parse(f"exp(-({later}))"), "z", F(0), F(16)), False, ())
+        assert not shapes.monotone(Piece(parse(f"exp(-({later}))"), "z", F(0), F(64)), False, ())
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "start", "end", "nearest"),
+    [
+        (0, 2, 0.5, 1, 0.5),
+        (0, 2, -1, 1, 0),
+        (1, 2, 0.5, 1.5, 1),
+        (0, None, 0.5, 1, 0.5),
+        (-2, 0, -1, -0.5, -0.5),
+        (-2, 0, -1, 1, 0),
+        (-2, -1, -1.5, 0, -1),
+        (None, 0, -1, -0.5, -0.5),
+    ],
+)
+def test_the_point_of_a_ball_in_a_piece_that_is_nearest_to_the_mode(low, high, start, end, nearest):
+    piece = Piece(ONE, "z", None if low is None else F(low), None if high is None else F(high))
+    with precision(64):
+        assert abs(losses._nearest_to_mode(arb(start).union(arb(end)), piece) - nearest) < 1e-8
 
 
 @pytest.mark.parametrize(
@@ -136,15 +226,20 @@ def test_a_bounded_slope_is_shown_on_cells_and_ends_that_cover_the_line():
             ({"slope": "1/2", "cuts": ["-64", "0", "64"]}, "not certainly within"),
             ({"slope": "c", "cuts": ["-64", "0", "64"]}, "free symbols"),
             ({"slope": "1", "cuts": ["-64", "64", "0"]}, "must rise"),
+            ({"slope": "1", "cuts": ["-64", "32", "0", "64"]}, "must rise"),
             ({"slope": "1", "cuts": ["-64", "-32"]}, "must rise"),
             ({"slope": "1", "cuts": ["32", "64"]}, "must rise"),
             ({"slope": "1", "cuts": ["64"]}, "must rise"),
+            ({"slope": "1", "cuts": []}, "must rise"),
         ):
             with pytest.raises(Rejected, match=why):
                 slopes.told(h, "z", False, forged, "rule")
         for wrong in ({"slope": "1"}, {"cuts": ["0", "1"]}, {"slope": "1 +", "cuts": ["0", "1"]}, {"slope": "1", "cuts": None}):
             with pytest.raises(CertificateError):
                 slopes.told(h, "z", False, wrong, "rule")
+        with pytest.raises(Rejected, match="on this end"):  # the slope is sqrt(2) at the last cut, and tends to 2
+            slopes.told(parse("2*sqrt(4096 + z**2)"), "z", False, {"slope": "3/2", "cuts": ["-64", "0", "64"]}, "rule")
+        assert slopes.told(parse("abs(z)"), "z", False, {"slope": "1", "cuts": ["-64", "0", "64"]}, "rule") == parse("1")
         assert slopes.told(parse("r"), "r", True, {"slope": "1", "cuts": ["0", "64"]}, "rule") == parse("1")
         with pytest.raises(Rejected, match="must rise from 0"):
             slopes.told(parse("r"), "r", True, {"slope": "1", "cuts": ["1", "64"]}, "rule")
