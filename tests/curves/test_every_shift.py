@@ -15,6 +15,8 @@ from dpverify.trusted.language.expr import ONE, parse
 from dpverify.trusted.language.model import L2, Part, Query, Radial, Translation
 from dpverify.trusted.numbers.balls import precision, rational
 from dpverify.trusted.parts.runs import Run
+from dpverify.trusted.rules.curves.every_shift import Density
+from dpverify.trusted.rules.curves.unimodal import in_pieces
 
 GRID = np.linspace(-40, 40, 400_001)
 COARSE = {"rule": "every-shift", "cuts": ["0", "1/4", "1/2", "3/4", "1"], "at": "1", "far": 6, "point": 36, "cell": 0}
@@ -50,6 +52,35 @@ def delta(pair, epsilon):
     with precision(64):
         found = pair.worst(rational(Fraction(epsilon)))
     return float(found.lower()), float(found.upper())
+
+
+def density_of(text, lower=None, upper=None):
+    support = tuple(None if end is None else parse(end) for end in (lower, upper))
+    return Density(in_pieces(Translation(parse(text), support)), 6)
+
+
+def test_over_a_ball_a_density_is_all_that_it_is_there_and_no_more():
+    with precision(64):
+        ends, kink = density_of("1", "-1", "2"), density_of("exp(-abs(z))")
+        for low, high, values in ((-1.5, -0.5, (0, 1)), (1.5, 2.5, (0, 1)), (-0.5, 0.5, (1, 1)), (2.5, 3, (0, 0)), (-4, -3, (0, 0))):
+            found = ends.over(arb(low).union(arb(high))).v
+            assert (found.lower() > -1e-9, found.upper() < 1.000001) == (True, True)
+            assert all(found.contains(arb(value)) for value in values) and (found.contains(arb(0)) or values == (1, 1))
+        for low, high in ((-0.5, 0.25), (-0.25, 0.5), (0.25, 0.5)):
+            found = kink.over(arb(low).union(arb(high)))
+            assert found.v.contains(arb(1) if low < 0 else arb(-0.5).exp()) and found.v.contains(arb(-0.5).exp())
+            assert found.v.upper() < 1.01 and found.v.lower() > 0.6 and found.d1.abs_upper() < 1.01
+
+
+def test_a_density_leaps_at_the_cuts_that_a_ball_holds_and_at_no_others():
+    with precision(64):
+        found = density_of("1", "-1", "2")
+        sizes = [
+            [float(size) for size in found.over(arb(low).union(arb(high))).leaps.values()]
+            for low, high in ((-2, 3), (-2, 0), (0, 3), (0, 1))
+        ]
+        assert sizes == [[1, 1], [1], [1], []]
+        assert not density_of("exp(-abs(z))").over(arb(0, 1)).leaps
 
 
 @pytest.mark.parametrize(("sensitivity", "epsilon"), [("1", "1/2"), ("2", "1"), ("1/10", "0")])

@@ -11,7 +11,7 @@ import pytest
 from flint import arb
 
 from dpverify.trusted.facts.refined import Refined
-from dpverify.trusted.language.errors import Rejected, Undecided
+from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
 from dpverify.trusted.language.expr import ONE, ZERO, num, parse
 from dpverify.trusted.language.model import L2, Claim, Domain, Exponential, Mixture, Part, Radial, Staircase, Table, Translation
 from dpverify.trusted.numbers import kinks, lattice_sums, series
@@ -26,6 +26,7 @@ from dpverify.trusted.parts.runs import Run, leaf, occurs
 from dpverify.trusted.rules.additive import modulus
 from dpverify.trusted.rules.additive.axis import Line
 from dpverify.trusted.rules.additive.sides import Period
+from dpverify.trusted.rules.composition import combined_values
 from dpverify.trusted.rules.curves import scale_family, scale_mixture, unimodal, variances
 from dpverify.trusted.rules.curves.mixing import Law
 from dpverify.trusted.rules.curves.student import Student
@@ -227,3 +228,23 @@ def test_a_mixing_law_lies_on_an_interval_that_rises(ends):
 def test_a_mixing_law_has_no_parameters(law):
     with pytest.raises(Rejected, match="parameters without a value"):
         scale_mixture.check(law)
+
+
+def test_every_choice_of_neighbours_has_a_plan_that_is_there():
+    assert combined_values._plans({"plans": ["a", "b"], "of": [1, 0, 1]}, 3) == ["b", "a", "b"]
+    for plans, numbers in (
+        (["a"], [0, 0]),
+        (["a"], [0, 1, 0]),
+        (["a"], [0, -1, 0]),
+        (["a"], [0, True, 0]),
+        (["a"], None),
+        ("abc", [0, 1, 2]),
+        ([], [0] * 3),
+    ):
+        with pytest.raises(CertificateError):
+            combined_values._plans({"plans": plans, "of": numbers}, 3)
+    part = Part(Staircase(ONE, parse("1/2")))
+    assert list(combined_values.each([part, part], {"parts": [1, 2]})) == [(part, 1), (part, 2)]
+    for told in (None, [], {"parts": [1]}, {"parts": [1, 2, 3]}, {"parts": {"a": 1, "b": 2}}, {}):
+        with pytest.raises(CertificateError):
+            list(combined_values.each([part, part], told))

@@ -1,15 +1,18 @@
 """Parts about one real histogram: their joint pure epsilon against all directions of the difference, and forged quadratics."""
 
+from dataclasses import replace
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 import pytest
 
 from dpverify.search.combination import propose
 from dpverify.search.verify import verify
+from dpverify.trusted.facts.bounds import INFINITE, Bound
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE, num, parse
-from dpverify.trusted.language.model import L2, Claim, Compose, Group, Part, PostProcess, Product, Query, Radial, Translation
+from dpverify.trusted.language.model import L1, L2, Claim, Compose, Domain, Group, Part, PostProcess, Product, Query, Radial, Translation
 from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.rules.composition import joint_moves
 
@@ -97,6 +100,7 @@ def test_both_bounds_are_close():
 PAIR = Compose((part(CAUCHY, (1, 0)), part(CAUCHY, (0, 1))))
 
 
+@cache
 def evidence():
     from dpverify.search import _premises
 
@@ -143,6 +147,116 @@ def test_quadratics_that_do_not_hold_are_refused(key, value):
 def test_what_is_no_noise_about_one_real_histogram_is_refused(parts):
     with pytest.raises(Rejected):
         joint_moves.check(Claim(Compose(parts), None), evidence())
+
+
+def test_a_group_that_is_run_several_times_is_no_single_run():
+    mapped = Part(PostProcess(part(CAUCHY, (1, 0))), times=num(3))
+    (found,) = joint_moves.leaves(Part(Group(mapped, num(2))))
+    with pytest.raises(Rejected, match="no noise"):
+        joint_moves.part_rows(found[0])
+    assert list(joint_moves.leaves(Part(Compose((part(CAUCHY, (1, 0), times=3),)), times=num(2)))) == [(part(CAUCHY, (1, 0), times=3), 6)]
+    for times in ("1/2", "3/2", "0", "n", "floor(sqrt(10))"):
+        with pytest.raises(Rejected, match="integer"):
+            list(joint_moves.leaves(Part(CAUCHY, None, part(CAUCHY, (1, 0)).query, times=parse(times))))
+
+
+@pytest.mark.parametrize(
+    ("noise", "side"),
+    [(Translation(parse("exp(-abs(z))")), "lower"), (Translation(parse("exp(-z)"), (num(0), None)), "upper")],
+)
+def test_what_a_part_loses_is_bounded_from_above_by_a_number(noise, side):
+    with pytest.raises((Rejected, CertificateError)):
+        joint_moves.lost(part(noise, (1, 0)), {"rule": "convex-exponent", "evidence": {"side": side}})
+
+
+def test_one_histogram_has_one_adjacency_and_one_number_of_columns():
+    assert joint_moves._space([part(CAUCHY, (1, 0)), part(CAUCHY, (0, 1))]) == ("l2", 2)
+    for other in (part(CAUCHY, (1, 0), adjacency="l1"), part(CAUCHY, (1, 0, 0)), part(CAUCHY, (1, 0), adjacency="replace")):
+        with pytest.raises(Rejected, match="one real histogram"):
+            joint_moves._space([part(CAUCHY, (1, 0)), other])
+
+
+@pytest.mark.parametrize("noise", [Radial(parse("exp(-sqrt(r))"), L1, num(2)), Translation(parse("exp(-abs(z))"), integers=True)])
+def test_a_loss_that_is_not_one_of_the_length_of_a_real_move_is_refused(noise):
+    with pytest.raises(Rejected, match="no noise on real numbers"):
+        joint_moves.part_rows(part(noise, (1, 0), (0, 1)))
+
+
+def test_the_claim_and_its_queries_speak_of_the_same_neighbours():
+    data = evidence()
+    joint_moves.check(Claim(PAIR, None, adjacency="l2"), data)
+    with pytest.raises(Rejected):
+        joint_moves.check(Claim(PAIR, None, adjacency="replace"), data)
+    with pytest.raises(Rejected):  # a radius in the plane wants two answers
+        joint_moves.check(Claim(Compose((part(PLANE, (1, 0)), part(CAUCHY, (0, 1)))), None), data)
+    with pytest.raises(Rejected, match="without values"):
+        joint_moves.check(Claim(PAIR, None, domains=(("c", Domain(Fraction(0))),)), data)
+
+
+@pytest.mark.parametrize("parts", [None, [], [{}], {"a": {}, "b": {}}])
+def test_every_part_has_evidence_of_its_own(parts):
+    with pytest.raises(CertificateError, match="list of 2"):
+        joint_moves.check(Claim(PAIR, None), {**evidence(), "parts": parts})
+
+
+def test_a_form_of_negative_weights_is_refused_also_where_it_covers_what_is_lost():
+    pair = Compose((part(ROOT, (1, 0), adjacency="l1"), part(ROOT, (0, 1), adjacency="l1")))
+    told = {"rule": "concave-exponent", "evidence": {"side": "upper"}, "alpha": "2", "cuts": ["0", "1"]}
+    joint_moves.check(Claim(pair, None), {"most": "0", "parts": [{**told, "beta": "0"}] * 2})
+    with pytest.raises(Rejected, match="negative"):
+        joint_moves.check(Claim(pair, None), {"most": "-1/2", "parts": [{**told, "beta": "-1/2"}] * 2})
+
+
+def test_a_bound_of_all_rests_on_what_the_bounds_of_its_parts_rest_on(monkeypatch):
+    for rule in joint_moves._RULES.values():
+        known = rule.check
+        monkeypatch.setattr(rule, "check", lambda *given, known=known: replace(known(*given), assumed=("as is said",)))
+    assumed = joint_moves.check(Claim(PAIR, None), evidence()).assumed
+    used = joint_moves._RULES[evidence()["parts"][0]["rule"]]
+    assert {"as is said", *used.ASSUMED} <= set(assumed)
+
+
+@pytest.mark.parametrize("bound", [Bound("lower", ONE), Bound("upper", INFINITE), Bound("upper", ONE, at=(("c", "1"),))])
+def test_what_a_part_loses_is_no_bound_from_below_nor_without_end_nor_at_one_value(monkeypatch, bound):
+    monkeypatch.setattr(joint_moves._RULES["concave-exponent"], "check", lambda *_: bound)
+    with pytest.raises(Rejected, match="does not bound"):
+        joint_moves.lost(part(CAUCHY, (1, 0)), {"rule": "concave-exponent"})
+
+
+def test_neighbours_twice_as_far_apart_want_cells_that_reach_as_far():
+    data = evidence()
+    with pytest.raises(Rejected, match="farthest"):
+        joint_moves.check(Claim(Group(Part(PAIR), num(2)), None), data)
+
+
+def test_cells_go_forward_to_the_farthest_move():
+    above = joint_moves.Power(parse("moved"), Fraction(1), Fraction(1), 2)  # u <= 1 + u^2
+    joint_moves._check_above(above, Fraction(4), ["0", "1", "2"])
+    joint_moves._check_above(above, Fraction(4), ["0", "1", "2", "3"])
+    for cuts in (["0", "2", "1", "2"], ["0", "1", "1", "2"], ["0", "1", "199/100"], ["1/10", "2"], ["0"], [], None, {"0": "2"}):
+        with pytest.raises(Rejected, match="not in order"):
+            joint_moves._check_above(above, Fraction(4), cuts)
+    with pytest.raises(Rejected, match="not certainly at most"):
+        joint_moves._check_above(joint_moves.Power(parse("moved"), Fraction(1, 5), Fraction(1), 2), Fraction(4), ["0", "1/4", "1", "2"])
+
+
+def test_cells_are_no_more_than_a_line_may_have(monkeypatch):
+    monkeypatch.setattr(joint_moves, "_MOST_CUTS", 2)
+    above = joint_moves.Power(parse("moved"), Fraction(1), Fraction(1), 2)
+    joint_moves._check_above(above, Fraction(1), ["0", "1"])
+    with pytest.raises(Rejected):
+        joint_moves._check_above(above, Fraction(1), ["0", "1/2", "1"])
+
+
+def test_rows_of_a_form_count_together_and_no_row_is_left_out():
+    form = joint_moves._Quadratic(3)
+    form.add([(Fraction(1), Fraction(1), Fraction(0))], Fraction(1))  # the greatest eigenvalue is 2
+    form.check(Fraction(2))
+    for most in (Fraction(1), Fraction(19, 10), Fraction(0)):
+        with pytest.raises(Rejected):
+            form.check(most)
+    with pytest.raises(Rejected, match="several coordinates"):
+        joint_moves._Linear(2).add([(Fraction(1), Fraction(0)), (Fraction(0), Fraction(1))], Fraction(1))
 
 
 def test_a_form_is_bounded_exactly():

@@ -15,7 +15,6 @@ from dpverify.trusted.language.expr import ONE, Expr, Num, Sym, add, mul, num, p
 from dpverify.trusted.language.model import (
     L2,
     Claim,
-    Combinator,
     Compose,
     Domain,
     Group,
@@ -65,8 +64,8 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
 
     Raises Rejected, CertificateError.
     """
-    if not isinstance(claim.mechanism, Combinator) or claim.domains:
-        raise Rejected(NAME, "mechanism", "it is not made of parts, or has parameters without values")
+    if claim.domains:
+        raise Rejected(NAME, "mechanism", "it has parameters without values")
     check_adjacencies(claim)
     root = Part(claim.mechanism)
     parts, listed = list(leaves(root)), evidence.get("parts")
@@ -78,8 +77,8 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     for (part, times), given in zip(parts, listed, strict=True):
         loss, lines = lost(part, given)
         alpha, beta = (read_fraction(given, key, NAME) for key in ("alpha", "beta"))
-        if alpha < 0 or beta < 0:  # what does not move loses 0
-            raise Rejected(NAME, "alpha or beta", "it is negative")
+        if beta < 0:  # the form would not be greatest where differences are longest; a negative alpha is below a loss of 0
+            raise Rejected(NAME, "beta", "it is negative")
         rows = part_rows(part)
         for each in [[row] for row in rows] if isinstance(part.mechanism, Product) else [rows]:
             _check_above(Power(loss, alpha, beta, form.degree), factor**2 * farthest(each), given.get("cuts"))
