@@ -121,11 +121,25 @@ def test_all_slopes_between_the_others_are_within_the_bound(linear, others, with
     assert slopes._slopes_within(parse(linear), [arb(x) for x in others], ONE) == within
 
 
-@pytest.mark.parametrize("text", ["z**3 - z", "z**2", "-z**2", "exp(z)", "-exp(z)", "z**4 - 2*z**2", "2*z**2 - z**4", "1/(1 + z**2)"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "z**3 - z",
+        "z**2",
+        "-z**2",
+        "exp(z)",
+        "-exp(z)",
+        "z**4 - 2*z**2",
+        "2*z**2 - z**4",
+        "(z - 5)**4 - 2*(z - 5)**2",
+        "2*(z - 5)**2 - (z - 5)**4",
+        "1/(1 + z**2)",
+    ],
+)
 def test_monotone_pieces_cover_all_between_the_cuts_and_go_the_way_they_say(text):
     f = BallProgram(parse(text), "z")
     with precision(64):
-        for cuts in ([F(n, 3) for n in range(-6, 7)], [F(-3, 2), F(7, 4)], [F(-2), F(1, 8), F(2)]):
+        for cuts in ([F(n, 3) for n in range(-6, 7)], [F(-3, 2), F(7, 4)], [F(-2), F(1, 8), F(2)], [F(17, 5), F(34, 5)]):
             _check_rises(f, list(map(rational, cuts)), fine=len(cuts) > 3)
 
 
@@ -167,8 +181,8 @@ def test_pieces_join_and_bend_where_they_meet_and_not_elsewhere():
 def test_a_slope_is_looked_at_on_all_of_a_piece():
     dip, later = "z**3/3 - 4*z", "z - z**2/64"  # turns at -2 and 2; turns at 32
     with precision(64):
-        assert not shapes.monotone(Piece(parse(f"exp(-({dip}))"), "z", F(-10), None), False, (F(-5),))
-        assert not shapes.monotone(Piece(parse(f"exp({dip})"), "z", None, F(10)), False, (F(5),))
+        assert not shapes.monotone(Piece(parse(f"exp(-({dip}))"), "z", F(-64), None), False, (F(-32),))
+        assert not shapes.monotone(Piece(parse(f"exp({dip})"), "z", None, F(64)), True, (F(32),))
         assert shapes.monotone(Piece(parse(f"exp(-({dip}))"), "z", F(2), None), False, (F(4),))
         assert not shapes.monotone(Piece(parse(f"exp(-({later}))"), "z", F(0), None), False, tuple(F(n) for n in range(1, 17)))
         assert shapes.monotone(Piece(parse(f"exp(-({later}))"), "z", F(0), F(16)), False, ())
