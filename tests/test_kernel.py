@@ -432,5 +432,6 @@ def test_verdicts_have_one_order():
 
 def test_the_trusted_kernel_run_by_itself_says_what_to_run():
     """A script that gives it certificates must not take silence for a pass."""
-    run = subprocess.run([sys.executable, "-P", "-m", "dpverify.trusted.kernel", "a.cert.json"], capture_output=True, text=True, check=False)
+    command = [sys.executable, "-P", "-m", "dpverify.trusted.kernel", "a.cert.json"]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
     assert run.returncode != 0 and "dpverify.kernel" in run.stderr
