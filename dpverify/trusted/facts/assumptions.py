@@ -11,6 +11,7 @@ from typing import Final, assert_never
 
 from dpverify.trusted.facts.bounds import Bound, Side
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, num
+from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import (
     L2,
     Claim,
@@ -36,7 +37,6 @@ from dpverify.trusted.language.model import (
     parts_of,
 )
 from dpverify.trusted.order.integers import is_whole
-from dpverify.trusted.parts import neighbours
 from dpverify.trusted.parts.adjacencies import stated_adjacencies
 
 IDEAL: Final = "the sampler is ideal"
@@ -63,9 +63,15 @@ def of_a_bound(claim: Claim, bound: Bound, own: Iterable[str]) -> tuple[str, ...
     if (bound.side, bound.value) == ("lower", ZERO) or (bound.side, bound.quantity, bound.value) == ("upper", "delta", ONE):
         return ()  # every mechanism has these
     part = Part(claim.mechanism, claim.sensitivity, claim.query)
-    named = frozenset(num(space[1]) for leaf in neighbours.leaves(part) if leaf.linked and (space := leaf.space) and space[0] == "inputs")
+    named = _named(part) if isinstance(claim.mechanism, Combinator) else frozenset[Expr]()
     found = (*_of_part(part, bound, False, named), *_between_steps(claim, bound), *own, *bound.assumed)
     return tuple(dict.fromkeys(found))
+
+
+def _named(part: Part) -> frozenset[Expr]:
+    """How many inputs there are of tables that share their neighbours with other parts."""
+    leaves = load("parts.neighbours").leaves(part)
+    return frozenset(num(space[1]) for leaf in leaves if leaf.linked and (space := leaf.space) and space[0] == "inputs")
 
 
 def of_a_verdict(verdict: str, bounds: Sequence[tuple[Side, Sequence[str]]]) -> tuple[str, ...]:
