@@ -70,6 +70,10 @@ def to_change(certificates: Mapping[str, Any]) -> frozenset[str]:
     return frozenset(first.values())
 
 
+ENCLOSED = ("P", "Q")
+"""What of a witness is enclosed at whatever precision is left where it is asked for: its last bits may differ from run to run."""
+
+
 def judged(judgement: kernel.Judgement) -> dict[str, Any]:
     """A judgement as JSON, exact: every value is an expression. What is empty or not known is left out."""
     values = {name: getattr(judgement, name) for name in ("lower", "upper", "delta_lower", "delta_upper")}
@@ -78,10 +82,15 @@ def judged(judgement: kernel.Judgement) -> dict[str, Any]:
         **{name: text(value) for name, value in values.items() if value is not None},
         "rules": list(judgement.rules),
         "assumptions": list(judgement.assumptions),
-        "witness": judgement.witness,
+        "witness": stable(judgement.witness),
         "also": dict(judgement.also),
     }
     return json.loads(json.dumps({name: value for name, value in facts.items() if value}))
+
+
+def stable(witness: Mapping[str, Any] | None) -> dict[str, Any]:
+    """A witness without what is enclosed."""
+    return {key: value for key, value in (witness or {}).items() if key not in ENCLOSED}
 
 
 def text(value: Expr | Infinite) -> str:
@@ -115,7 +124,7 @@ def told(facts: Iterable[Fact]) -> str:
     """Bounds in one line, with a digest of the rules, assumptions and witnesses that they rest on."""
     bounds = [(fact, b) for fact in facts for b in as_bounds(fact.says)]
     parts = (f"{b.side} {b.quantity} {text(b.value)}" + (f" at {sorted(b.at)}" if b.at else "") for _, b in bounds)
-    rests = [[fact.rule, *b.through, *fact.assumed, *b.assumed, b.witness and dict(b.witness), dict(b.also)] for fact, b in bounds]
+    rests = [[fact.rule, *b.through, *fact.assumed, *b.assumed, stable(b.witness), dict(b.also)] for fact, b in bounds]
     return f"{shortened('; '.join(parts))} [{sha256(json.dumps(rests).encode()).hexdigest()[:8]}]"
 
 

@@ -5,7 +5,7 @@ Nothing is computed: the bounds are those that the kernel derived from the certi
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
@@ -48,7 +48,17 @@ def tree(entry: Entry) -> Step:
     told: set[str] = set()
     lines = [line for line, _ in entry.proved]
     below = [_step(lines, line, bounds, told, entry.judgement) for line, bounds in entry.proved if bounds]
-    return Step("claim", head, below=(*_conclusion(entry), *below, *([Step("fact", f"undecided: {entry.reason}")] if entry.reason else [])))
+    shown = {step.text for step in every(below) if step.kind == "assumed"}
+    beside = [Step("assumed", text) for text in entry.judgement.assumptions if text not in shown]  # of words beside the bounds
+    undecided = [Step("fact", f"undecided: {entry.reason}")] if entry.reason else []
+    return Step("claim", head, below=(*_conclusion(entry), *below, *beside, *undecided))
+
+
+def every(steps: Iterable[Step]) -> Iterator[Step]:
+    """The steps with all that are below them."""
+    for step in steps:
+        yield step
+        yield from every(step.below)
 
 
 def rules(entry: Entry) -> Iterator[str]:

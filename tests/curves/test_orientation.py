@@ -11,7 +11,7 @@ from fractions import Fraction
 import mpmath
 import pytest
 
-from dpverify.search import plans
+from dpverify.search import asymptotics, plans
 from dpverify.search.verify import verify
 from dpverify.trusted.facts.bounds import INFINITE
 from dpverify.trusted.language.errors import Rejected
@@ -141,6 +141,7 @@ def test_only_noise_that_is_not_symmetric_under_a_query_by_records_of_one_sign_i
 def test_the_pure_epsilon_of_a_sample_is_bounded_by_what_either_order_has(columns, least):
     claim = Claim(Subsample(asked(*columns), Num(RATE)), None)
     witness = {"a": ["1/2"], "b": ["-1/2"], "event": "7/16", "radius": "7/16", "value": "inf"}
+    witness |= asymptotics.evidence(asked(*columns).mechanism)
     (found,) = bound(claim, Step("combination", {"side": "lower", "part": {"rule": "point-witness", "evidence": witness}}))
     if least is None:
         assert found.value is INFINITE

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dpverify.search import asymptotics
 from dpverify.search.verify import verify
 from dpverify.trusted.facts.assumptions import ATTAINED, EVERY, ONWARD, WHOLE_ATTAINED
 from dpverify.trusted.facts.bounds import INFINITE, Infinite
@@ -327,7 +328,7 @@ def test_an_infinite_bound_is_what_the_rule_proves():
 
 def test_answers_off_the_integers_have_nothing_in_common_where_the_probabilities_are_taken_for_non_negative():
     signed = Translation(parse("exp(-abs(z))*(1 - 2*exp(-(10*(z - 237))**2))"), integers=True)
-    assert cosets.check(Claim(signed, ONE, query=HALF), {}).assumed == ("the density is non-negative",)
+    assert cosets.check(Claim(signed, ONE, query=HALF), asymptotics.evidence(signed)).assumed == ("the density is non-negative",)
 
 
 def test_whole_numbers_are_told_by_their_form():

@@ -92,7 +92,8 @@ HYPOTHESES = {
             "additive.cameron_martin", "additive.concave_exponent", "additive.convex_exponent", "additive.cosets", "additive.divergence",
             "additive.equal_answers", "additive.mixture_concave", "additive.modulus", "additive.point_witness", "additive.power_identity",
             "additive.product_lipschitz", "additive.staircase", "composition.finite_composition", "composition.gaussian_composition",
-            "composition.product", "curves.finite", "curves.gauge", "curves.gaussian", "curves.laplace", "curves.lattice", "curves.line",
+            "composition.joint_moves", "composition.product", "curves.every_shift", "curves.finite", "curves.gauge", "curves.kernel_pair",
+            "curves.gaussian", "curves.laplace", "curves.lattice", "curves.line",
             "curves.scale_mixture", "curves.spherical_caps", "curves.t_noise", "curves.uniform_ball", "finite.exponential_general",
             "finite.finite", "finite.kernel_box", "finite.kernel_point", "finite.kary_response",
         ),
@@ -471,7 +472,7 @@ def test_differences_of_histograms_some_steps_apart():
         with pytest.raises(Undecided):
             neighbours._differences(space, factor, False)
     with pytest.raises(Undecided):
-        neighbours._differences(("records", 2, "l2"), Fraction(1), True)
+        neighbours._differences(("records", 3, "l2"), Fraction(1), True)
 
 
 def test_what_a_part_of_a_whole_takes_for_granted_is_told_by_the_whole():
