@@ -20,12 +20,12 @@ from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve, Pair, Profile
 from dpverify.trusted.kernel import Judgement
 from dpverify.trusted.language.errors import DpverifyError, Rejected, Undecided
-from dpverify.trusted.language.expr import Num, parse
-from dpverify.trusted.language.model import Claim, Part, Query
+from dpverify.trusted.language.expr import Num, format_expr, parse
+from dpverify.trusted.language.model import Claim, Mixture, Part, Product, Query, Radial, Translation, on_integers
 from dpverify.trusted.numbers.balls import constant, exact, precision, rational
 from dpverify.trusted.order.decimals import decimal_bounds
 from dpverify.trusted.parts import neighbours
-from dpverify.trusted.parts.runs import Run, merged, whole
+from dpverify.trusted.parts.runs import Run, merged, reach, whole
 from dpverify.trusted.proof import Proof, as_bounds
 from dpverify.trusted.rules.composition import gaussian_composition, joint_neighbours, loss_distribution, measures
 
@@ -116,13 +116,24 @@ def _neighbours(fact: Fact) -> list[str]:
             return [described(run.part, neighbours.choices(run.part)[below["choice"]])]
         return [described(run.part, neighbours.read(run.part, below["pair"]))] if "pair" in below else []
     if fact.rule != gaussian_composition.NAME:
-        return []
+        tells = isinstance(fact.says, Curve) and fact.says.lower is not None and fact.says.lower.event is not None
+        return [] if tells else _apart(run, fact.parameters.get("sensitivity"))
     spaces: dict[neighbours.Space, list[Run]] = {}
     for one in merged(run.part, run.factor):
         space = neighbours.space_of(one.part)
         if space is not None and one.part.query is not None and space[2] != "l2":
             spaces.setdefault(space, []).append(one)
     return [_worst(space, runs) for space, runs in spaces.items() if len(runs) > 1]
+
+
+def _apart(run: Run, gauge: Any) -> list[str]:
+    """How far apart the answers of one additive mechanism are, where its curve is the one at the sensitivity."""
+    noise = run.part.mechanism
+    if run != Run(run.part) or not isinstance(noise, Mixture | Radial | Product | Translation) or on_integers(noise):
+        return []
+    with suppress(DpverifyError):
+        return [f"answers {format_expr(reach(run, gauge).lower)} apart"]
+    return []
 
 
 def _worst(space: neighbours.Space, runs: Sequence[Run]) -> str:

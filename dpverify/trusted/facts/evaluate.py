@@ -21,9 +21,6 @@ SLACK: Final = 16
 ROUNDS: Final = 3
 """How many precisions are tried: a value that is exactly 0 in the end is never relatively accurate."""
 
-READABLE: Final = 64
-"""Bits for numbers that are only shown, with at most twelve digits."""
-
 _ZERO: Final = arb(0)
 _TWICE: Final = 2 * arb(0).union(arb(1))
 
