@@ -8,7 +8,7 @@ from dpverify.search import plans
 from dpverify.search.certificates import pack, record
 from dpverify.trusted import kernel
 from dpverify.trusted.facts.bounds import Bound
-from dpverify.trusted.facts.fact import Fact
+from dpverify.trusted.facts.fact import Fact, as_bounds
 from dpverify.trusted.language.certificate import Line
 from dpverify.trusted.language.errors import DpverifyError
 from dpverify.trusted.language.expr import ONE, mul
@@ -17,7 +17,7 @@ from dpverify.trusted.numbers.balls import precision
 from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.parts import neighbours
 from dpverify.trusted.parts.places import ONE_STEP
-from dpverify.trusted.proof import Place, Proof, as_bounds
+from dpverify.trusted.proof import Place, Proof
 from dpverify.trusted.registry import EXPLAINED
 
 

@@ -19,7 +19,7 @@ from dpverify.search.events import told
 from dpverify.search.verify import verify
 from dpverify.trusted import kernel, proof
 from dpverify.trusted.facts.bounds import Bound
-from dpverify.trusted.facts.fact import Fact
+from dpverify.trusted.facts.fact import Fact, as_bounds
 from dpverify.trusted.facts.pairs import Curve, symmetric
 from dpverify.trusted.language.certificate import MAX_DEPTH, Line, decode, unpack
 from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected
@@ -46,7 +46,7 @@ from dpverify.trusted.order.compare import enclose
 from dpverify.trusted.parts.neighbours import OnePair
 from dpverify.trusted.parts.places import ONE_STEP
 from dpverify.trusted.parts.runs import Run
-from dpverify.trusted.proof import Proof, as_bounds
+from dpverify.trusted.proof import Proof
 from dpverify.trusted.registry import OF_CURVES
 from tests.curves.test_orientation import asked, sampled_delta
 from tests.laws.test_combinators_sound import divergence, neighbours

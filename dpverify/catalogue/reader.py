@@ -67,7 +67,6 @@ class Stated:
 
     claim: Claim
     expect: str = "PROVED"
-    utility: bool = False
     adjacency: str = ""
     line: int = 1
 
@@ -225,6 +224,7 @@ class _Reader(Mechanisms):
         delta = self._value(table, "delta", table.may("delta", read_number_or_tight, ZERO))
         expect = table.may("expect", read_choice(VERDICTS), "proved")
         utility = table.may("utility", read_boolean, False)
+        beta = self._value(table, "beta", table.may("beta", read_number, None))
         adjacency = table.may("adjacency", read_choice(ADJACENCIES), "")
         sensitivity = self._value(table, "sensitivity", table.may("sensitivity", read_number, None))
         rows = table.may("query", read_matrix, None)
@@ -235,6 +235,8 @@ class _Reader(Mechanisms):
             table.fault("give sensitivity or query, not both: the query's sensitivity is derived.")
         if table.has("query") and not table.has("adjacency"):
             table.fault(f"a query needs its adjacency: one of {', '.join(ADJACENCIES)}.")
+        if table.has("beta") and not utility:
+            table.fault("beta is the probability with which the error may be exceeded: it needs utility = true beside it.")
         if mechanism is None:
             return None
         query = None if rows is None else Query(rows, adjacency)
@@ -251,11 +253,13 @@ class _Reader(Mechanisms):
             mechanism_name=mechanism_name,
             name=name,
             adjacency=(adjacency or self.adjacency) if isinstance(mechanism, Combinator) else "",
+            utility=utility,
+            beta=beta,
         )
         used = frozenset().union(*map(symbols, expressions(claim)))
         claim = replace(claim, domains=tuple(sorted((name, self.domains[name]) for name in used & self.domains.keys())))
         line = self.lines[index - 1] if index <= len(self.lines) else 1
-        return Stated(claim, expect.upper(), utility, adjacency, line)
+        return Stated(claim, expect.upper(), adjacency, line)
 
     def _value(self, table: Fields, key: str, value: Any) -> Any:
         """A number of a claim with the parameters put in, checked for free symbols and for its range."""

@@ -177,7 +177,7 @@ def _entry(spec: Spec, stated: Stated, digits: int, outcome: Outcome | Ended, ce
 
     common: dict[str, Any] = {
         "file": spec.file, "mechanism": spec.mechanism, "claim": stated.claim, "expected": stated.expect, "line": stated.line,
-        "digits": digits, "utility": stated.utility,
+        "digits": digits,
     }  # fmt: skip
     if isinstance(outcome, Ended):
         return Entry(**common, reasons=(output.ended("judging the claim", outcome, bounds),), seconds=outcome.seconds)

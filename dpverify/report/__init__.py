@@ -28,8 +28,7 @@ class Entry:
     """One claim of one file and its outcome.
 
     judgement: None where dpverify itself failed, with `fault` saying how. certificate: the path written, if any.
-    seconds: of search and check together. utility: whether the claim asks for the noise's error. proved: each line of the
-    certificate with the bounds that it proves.
+    seconds: of search and check together. proved: each line of the certificate with the bounds that it proves.
     """
 
     file: str
@@ -43,7 +42,6 @@ class Entry:
     certificate: str | None = None
     seconds: float = 0.0
     digits: int = 20
-    utility: bool = False
     proved: tuple[tuple[Line, tuple[Bound, ...]], ...] = ()
 
     @property
@@ -115,14 +113,14 @@ def enclosure(judgement: Judgement | None, digits: int) -> tuple[str | None, str
         return None, None
     if isinstance(judgement.lower, Infinite):
         return "inf", "inf"
-    return _decimal(judgement.lower, digits, 0), _decimal(judgement.upper, digits, 1)
+    return decimal(judgement.lower, digits, 0), decimal(judgement.upper, digits, 1)
 
 
 def delta_enclosure(judgement: Judgement | None, digits: int) -> tuple[str | None, str | None]:
     """Decimals rounded outward round the tight delta at the claimed epsilon, None for a side that is not known."""
     if judgement is None:
         return None, None
-    lower, upper = _decimal(judgement.delta_lower, digits, 0), _decimal(judgement.delta_upper, digits, 1)
+    lower, upper = decimal(judgement.delta_lower, digits, 0), decimal(judgement.delta_upper, digits, 1)
     # decimals of a closed form may leave the interval that probabilities lie in
     return (
         "0" if lower is not None and Fraction(lower) < 0 else lower,
@@ -160,7 +158,8 @@ def short(value: Expr | None) -> str:
     return claimed(value)
 
 
-def _decimal(bound: Expr | Infinite | None, digits: int, side: int) -> str | None:
+def decimal(bound: Expr | Infinite | None, digits: int, side: int) -> str | None:
+    """A bound as a decimal of so many digits, rounded down (side 0) or up (side 1); None where it is no number."""
     if bound is None:
         return None
     if isinstance(bound, Infinite):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from dpverify.report import Entry, ceiling, claimed, delta_enclosure, enclosure, exact, exact_delta, findings
+from dpverify.report import Entry, ceiling, claimed, decimal, delta_enclosure, enclosure, exact, exact_delta, findings, utility
 from dpverify.report.derived import also
 from dpverify.report.dyadic import readable
 from dpverify.report.results import Results
@@ -50,6 +50,6 @@ def record(entry: Entry) -> dict[str, Any]:
         "reason": entry.reason,
         "also": beside,
     }
-    if entry.utility:
-        data["utility"] = None
+    if entry.claim.utility:
+        data["utility"] = utility.record(entry.claim, judgement, lambda bound, side: decimal(bound, entry.digits, side))
     return data

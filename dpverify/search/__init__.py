@@ -7,7 +7,7 @@ from typing import Any
 
 from dpverify.search.proposal import Proposal, Steps
 from dpverify.trusted.facts.bounds import Bound, Infinite
-from dpverify.trusted.facts.fact import Fact
+from dpverify.trusted.facts.fact import Fact, as_bounds
 from dpverify.trusted.language.errors import DpverifyError
 from dpverify.trusted.language.expr import ZERO
 from dpverify.trusted.language.model import (
@@ -26,7 +26,7 @@ from dpverify.trusted.language.model import (
 from dpverify.trusted.numbers.balls import precision
 from dpverify.trusted.order.compare import certainly_lt
 from dpverify.trusted.parts.neighbours import is_told
-from dpverify.trusted.proof import Proof, as_bounds
+from dpverify.trusted.proof import Proof
 from dpverify.trusted.registry import ANYWHERE
 
 

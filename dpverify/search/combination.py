@@ -12,7 +12,7 @@ from typing import Any
 
 from dpverify.search import joint_moves
 from dpverify.trusted.facts.bounds import Infinite
-from dpverify.trusted.facts.fact import Fact
+from dpverify.trusted.facts.fact import Fact, as_bounds
 from dpverify.trusted.language.errors import DpverifyError
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, mul
 from dpverify.trusted.language.model import (
@@ -35,7 +35,7 @@ from dpverify.trusted.parts import neighbours
 from dpverify.trusted.parts.neighbours import Choice, OnePair, Space, Vector, is_told
 from dpverify.trusted.parts.places import ONE_STEP
 from dpverify.trusted.parts.runs import Run, leaf
-from dpverify.trusted.proof import Place, Proof, as_bounds
+from dpverify.trusted.proof import Place, Proof
 from dpverify.trusted.rules.additive import convex_exponent
 from dpverify.trusted.rules.composition import combination as rule
 from dpverify.trusted.rules.composition.combined_values import NOTHING

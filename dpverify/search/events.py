@@ -16,7 +16,7 @@ from flint import arb, ctx
 
 from dpverify.search import budgets, measure_words
 from dpverify.trusted.facts.assumptions import marked
-from dpverify.trusted.facts.fact import Fact
+from dpverify.trusted.facts.fact import Fact, as_bounds
 from dpverify.trusted.facts.pairs import Curve, Pair, Profile
 from dpverify.trusted.kernel import Judgement
 from dpverify.trusted.language.errors import DpverifyError, Rejected, Undecided
@@ -26,7 +26,7 @@ from dpverify.trusted.numbers.balls import constant, exact, precision, rational
 from dpverify.trusted.order.decimals import decimal_bounds
 from dpverify.trusted.parts import neighbours
 from dpverify.trusted.parts.runs import Run, merged, reach, whole
-from dpverify.trusted.proof import Proof, as_bounds
+from dpverify.trusted.proof import Proof
 from dpverify.trusted.rules.composition import gaussian_composition, joint_neighbours, loss_distribution, measures
 
 _DIGITS: Final = 9

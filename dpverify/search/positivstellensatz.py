@@ -22,13 +22,13 @@ from flint import fmpq, fmpq_mat
 from dpverify.search.closed_form import BITS
 from dpverify.search.smt import counterexample
 from dpverify.trusted.facts.bounds import Infinite
-from dpverify.trusted.facts.fact import Fact
+from dpverify.trusted.facts.fact import Fact, as_bounds
 from dpverify.trusted.language.errors import DpverifyError, Undecided
 from dpverify.trusted.language.expr import ZERO, Expr, Num, Sym, add, format_expr, mul, neg, num, power
 from dpverify.trusted.language.model import Claim
 from dpverify.trusted.numbers.balls import precision
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
-from dpverify.trusted.proof import Proof, as_bounds
+from dpverify.trusted.proof import Proof
 from dpverify.trusted.registry import OF_THE_MECHANISM
 from dpverify.trusted.rules.inequalities.positivstellensatz import MAX_DEGREE, NAME, Gap
 

@@ -14,13 +14,13 @@ from dpverify.search.certificates import lines, pack, record
 from dpverify.search.events import told
 from dpverify.trusted import kernel
 from dpverify.trusted.facts.bounds import Bound, Infinite
-from dpverify.trusted.facts.fact import Fact
+from dpverify.trusted.facts.fact import Fact, as_bounds, as_errors
 from dpverify.trusted.language import certificate
 from dpverify.trusted.language.certificate import Line
 from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
 from dpverify.trusted.language.expr import ZERO
 from dpverify.trusted.language.model import Claim, Leaf, claim_hash, from_json, to_json
-from dpverify.trusted.proof import Proof, as_bounds
+from dpverify.trusted.proof import Proof
 
 _ASIDE_DIGITS: Final = 9
 """Digits of what was not asked for."""
@@ -51,6 +51,8 @@ def verify(claim: Claim, digits: int = 20) -> Verified:
         before = len(proposal.steps)
         extend_with_curve(proposal, claim, min(digits, _ASIDE_DIGITS))  # the delta that there is where no epsilon holds by itself
         judgement = kept.judged(proposal.steps[before:])
+    if claim.utility:
+        judgement = _with_errors(kept, digits)
     reasons = [*proposal.reasons, *kept.reasons]
     if judgement.verdict == "UNKNOWN" and None not in (judgement.lower, judgement.upper):
         reasons.append("the claimed epsilon lies within the enclosure of the tight one: ask for more digits, or claim another.")
@@ -62,6 +64,18 @@ def verify(claim: Claim, digits: int = 20) -> Verified:
     proved = kept.proved
     packed = pack(claim, proposal.prec, judgement.verdict, [line for line, _ in proved])
     return Verified(judgement, packed, tuple(dict.fromkeys(reasons)), proved)
+
+
+def _with_errors(kept: _Kept, digits: int) -> kernel.Judgement:
+    """The judgement with the errors that a claim asks for. What is not found of them stops no verdict."""
+    from dpverify.search import utility
+
+    proof = Proof(kept.claim)
+    proposal = utility.propose(proof, kept.facts, digits, kept.prec)
+    before = list(kept.reasons)
+    judgement = kept.judged(proposal.steps)
+    kept.reasons[:] = before
+    return judgement
 
 
 def replayed(packed: Any) -> Verified:
@@ -120,7 +134,8 @@ class _Kept:
             except (Rejected, CertificateError) as error:
                 self.reasons.append(str(error))
             else:
-                self.facts += [fact] if any(_counts(bound, self.claim) for bound in as_bounds(fact.says)) else []
+                counts = any(_counts(bound, self.claim) for bound in as_bounds(fact.says)) or as_errors(fact.says)
+                self.facts += [fact] if counts else []
         return kernel.judge(self.claim, lines(self.facts))
 
     @property

@@ -12,14 +12,15 @@ from typing import Any
 
 from dpverify.trusted.facts.assumptions import of_a_bound, of_a_verdict
 from dpverify.trusted.facts.bounds import Bound, Infinite
-from dpverify.trusted.facts.fact import Fact
+from dpverify.trusted.facts.errors import ErrorBound
+from dpverify.trusted.facts.fact import Fact, as_bounds, as_errors
 from dpverify.trusted.language.certificate import Certificate, unpack
 from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
 from dpverify.trusted.language.expr import ZERO, Expr, Num, format_expr, substitute, symbols
 from dpverify.trusted.language.model import Claim
 from dpverify.trusted.numbers.balls import precision
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
-from dpverify.trusted.proof import CHECKED, Memory, Proof, as_bounds
+from dpverify.trusted.proof import CHECKED, Memory, Proof
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,7 @@ class Judgement:
     delta_lower, delta_upper: of the tight delta at the claimed epsilon. None where a side is not known. rules: what the bounds rest on.
     assumptions: what the verdict rests on, then what only a bound on the other side does, which says so. witness: of the refutation, for
     readers, with the values of the parameters under "at" where the claim ranges over some. also: further proved facts.
+    errors: for each kind of error the least upper and the greatest lower bound, with the rule that each is by.
     """
 
     claim: Claim
@@ -42,6 +44,7 @@ class Judgement:
     also: Mapping[str, str] = field(default_factory=dict)
     delta_lower: Expr | None = None
     delta_upper: Expr | None = None
+    errors: tuple[tuple[str, ErrorBound], ...] = ()
 
 
 def check(data: Any) -> Judgement:
@@ -133,7 +136,36 @@ def judge(claim: Claim, facts: Sequence[Fact]) -> Judgement:
         also={key: text for b in bounds for key, text in b.also.items()},
         delta_lower=_delta(delta_lowers, lambda a, b: _at_most(b, a)),
         delta_upper=_delta(delta_uppers, _at_most),
+        errors=_errors(verdict, facts),
     )
+
+
+def _errors(verdict: str, facts: Sequence[Fact]) -> tuple[tuple[str, ErrorBound], ...]:
+    """For each kind of error the best bound on each side, with its rule.
+
+    Raises RuntimeError where a mechanism that is private as claimed does better than any can.
+    """
+    best: dict[Any, tuple[str, ErrorBound]] = {}
+    for fact in facts:
+        for bound in () if fact.place else as_errors(fact.says):
+            key = (*bound.about, bound.side)
+            value, known = bound.value, best[key][1].value if key in best else None
+            if known is None or (_at_most(value, known) if bound.side == "upper" else _at_most(known, value)):
+                best[key] = fact.rule, bound
+    for (measure, whose, coordinate, beta, side), (_, lower) in best.items():
+        for own in ("this", "any") if side == "lower" else ():
+            upper = best.get((measure, own, coordinate, beta, "upper"))
+            related = whose == own or (whose == "any" and verdict == "PROVED")
+            if related and upper is not None and _below(upper[1].value, lower.value):
+                raise RuntimeError("the rules contradict each other: an error is below a lower bound on it")
+    return tuple(best.values())
+
+
+def _below(upper: Expr | Infinite, lower: Expr | Infinite) -> bool:
+    """Whether an upper bound is certainly below a lower bound."""
+    if isinstance(upper, Infinite):
+        return False
+    return isinstance(lower, Infinite) or (not symbols(upper) | symbols(lower) and certainly_lt(upper, lower))
 
 
 def _proves(upper: Expr | Infinite, claim: Claim) -> bool:

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any, Final, overload
 from flint import ctx
 
 from dpverify.trusted.facts.bounds import Bound
-from dpverify.trusted.facts.fact import Fact, Says, unasked
+from dpverify.trusted.facts.errors import ErrorBound
+from dpverify.trusted.facts.fact import Fact, Says, as_bounds, unasked
 from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected, Undecided
 from dpverify.trusted.language.loading import asked_for, load, note
 from dpverify.trusted.language.model import Claim
-from dpverify.trusted.registry import ANYWHERE, EXPLAINED, OF_CURVES, OF_THE_MECHANISM, PARTS, RULES
+from dpverify.trusted.registry import ANYWHERE, EXPLAINED, OF_BODIES, OF_CURVES, OF_THE_MECHANISM, PARTS, RULES
 
 if TYPE_CHECKING:
     from dpverify.trusted.parts.places import Places
@@ -72,15 +73,10 @@ class Proof:
         if rule not in RULES:
             raise CertificateError(f"unknown rule {rule[:60]!r}; this version has {', '.join(sorted({*RULES, *OF_CURVES}))}.")
         if not place and self._alone is None:
-            return unasked(self.claim) if rule in OF_THE_MECHANISM else self.claim
+            return unasked(self.claim) if rule in OF_THE_MECHANISM or rule in OF_BODIES else self.claim
         if rule not in ANYWHERE:
             raise CertificateError(f"{rule}: it speaks of the whole claim, not of a part.")
         return self.places.question(place)
-
-
-def as_bounds(says: Says) -> tuple[Bound, ...]:
-    """The bounds that a fact states; none for a curve."""
-    return says if isinstance(says, tuple) else ()
 
 
 class _Given(Sequence[Fact]):
@@ -149,5 +145,5 @@ def _asked(name: str, about: Run | Claim, parameters: Mapping[str, Any], premise
         raise CertificateError(
             f"{name}: it does not use {len(given.unread)} of its {len(given)} premises; give it those alone that it rests on."
         )
-    says: Says = (found,) if isinstance(found, Bound) else found
+    says: Says = (found,) if isinstance(found, Bound | ErrorBound) else found
     return says

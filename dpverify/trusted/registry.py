@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, Protocol
 
 from dpverify.trusted.facts.bounds import Bound
+from dpverify.trusted.facts.errors import ErrorBound
 from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import Claim, Source
 
@@ -28,7 +29,7 @@ class Theorem(Protocol):
 class Rule(Theorem, Protocol):
     """A theorem that a line of a certificate may name."""
 
-    def check(self, claim: Claim, evidence: Mapping[str, Any]) -> Bound | tuple[Bound, ...]:
+    def check(self, claim: Claim, evidence: Mapping[str, Any]) -> Bound | tuple[Bound | ErrorBound, ...]:
         """The bounds that the rule proves for this claim from this evidence. Raises Rejected or Undecided."""
         ...
 
@@ -94,7 +95,11 @@ _OF_CURVES: Final = {
     "stated-guarantee": "guarantees.stated_guarantee",
     "uniform-ball": "curves.uniform_ball",
 }
-
+_OF_BODIES: Final[Mapping[str, str]] = {}
+"""Rules about the volume and the moments of convex bodies."""
+_OF_ERRORS: Final[Mapping[str, str]] = {}
+"""Rules about errors."""
+_OF_UTILITY: Final = {**_OF_BODIES, **_OF_ERRORS}
 
 _BESIDE: Final = {"post-processing": "composition.post_processing", "student-t": "curves.t_noise"}
 """Theorems that others go through, which no line names."""
@@ -123,11 +128,16 @@ class _Loaded(Mapping[str, Any]):
         return name in self._places
 
 
-RULES: Final[Mapping[str, Rule]] = _Loaded({**_OF_THE_MECHANISM, **_OF_THE_CLAIM})
+RULES: Final[Mapping[str, Rule]] = _Loaded({**_OF_THE_MECHANISM, **_OF_THE_CLAIM, **_OF_UTILITY})
 """Every rule that a step may name."""
 
 OF_THE_MECHANISM: Final = frozenset(_OF_THE_MECHANISM)
 """The rules that speak of a mechanism at its sensitivity, whatever epsilon and delta are claimed: they are not shown these."""
+
+OF_BODIES: Final = frozenset(_OF_BODIES)
+"""The rules that speak of a convex body of the mechanism's noise or of its query: they are not shown what is claimed."""
+OF_ERRORS: Final = frozenset(_OF_ERRORS)
+"""The rules about errors, which are asked where a claim asks for them."""
 
 OF_CURVES: Final = frozenset(_OF_CURVES)
 """The rules that speak of a curve: of any part, not of what is claimed."""
@@ -138,7 +148,7 @@ ANYWHERE: Final = OF_THE_MECHANISM - {"combination", "joint-moves"} | {"cosets",
 CURVES: Final[Mapping[str, Theorem]] = _Loaded({**_OF_CURVES, **_BESIDE})
 """Every theorem about curves."""
 
-PLACES: Final[Mapping[str, str]] = {**_OF_CURVES, **_BESIDE, **_OF_THE_MECHANISM, **_OF_THE_CLAIM}
+PLACES: Final[Mapping[str, str]] = {**_OF_CURVES, **_BESIDE, **_OF_THE_MECHANISM, **_OF_THE_CLAIM, **_OF_UTILITY}
 """The module of every theorem, in the folder of the rules."""
 
 EXPLAINED: Final[Mapping[str, Theorem]] = _Loaded(PLACES)

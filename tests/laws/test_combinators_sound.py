@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from dpverify.search.certificates import pack
 from dpverify.search.verify import verify
 from dpverify.trusted import kernel
+from dpverify.trusted.facts.fact import as_bounds
 from dpverify.trusted.language.certificate import unpack
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE, Num, call, num
@@ -39,7 +40,6 @@ from dpverify.trusted.numbers.balls import exact
 from dpverify.trusted.order.compare import enclose
 from dpverify.trusted.parts.places import ONE_STEP
 from dpverify.trusted.parts.runs import Run, merged
-from dpverify.trusted.proof import as_bounds
 from dpverify.trusted.registry import CURVES, RULES
 from tests.proofs import Step, bound, certified
 

@@ -12,12 +12,12 @@ import pytest
 from dpverify.search.verify import verify
 from dpverify.trusted import kernel
 from dpverify.trusted.facts.bounds import Infinite
+from dpverify.trusted.facts.fact import as_bounds
 from dpverify.trusted.language.certificate import unpack
 from dpverify.trusted.language.errors import CertificateError
 from dpverify.trusted.language.expr import Expr, Num, num, parse
 from dpverify.trusted.language.model import L1, L2, Claim, Compose, Group, Lipschitz, Parallel, Part, PostProcess, Radial, Subsample, Table
 from dpverify.trusted.numbers.balls import constant, exact, precision
-from dpverify.trusted.proof import as_bounds
 from tests.tools import load
 
 judgements = load("judgements")

@@ -15,10 +15,10 @@ import pytest
 
 from dpverify.trusted import kernel
 from dpverify.trusted.facts.bounds import Infinite
+from dpverify.trusted.facts.fact import as_bounds
 from dpverify.trusted.language.certificate import unpack
 from dpverify.trusted.language.expr import Num, symbols
 from dpverify.trusted.order.compare import certainly_lt
-from dpverify.trusted.proof import as_bounds
 from tests.tools import load
 
 judgements = load("judgements")

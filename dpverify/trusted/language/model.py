@@ -333,6 +333,7 @@ class Claim:
     epsilon, delta: exact expressions, or None for "tight" (compute it).
     domains: the parameters that range over a domain; all other symbols have been given their values.
     adjacency: as stated beside a combinator, empty where it is not; a query has its own.
+    utility: whether errors are asked for too. beta: the probability with which an error may be exceeded, where that is asked for.
     """
 
     mechanism: Mechanism
@@ -344,6 +345,8 @@ class Claim:
     mechanism_name: str = ""
     name: str = ""
     adjacency: str = ""
+    utility: bool = False
+    beta: Expr | None = None
 
 
 def on_integers(noise: Mechanism) -> bool:
@@ -366,6 +369,8 @@ def to_json(claim: Claim) -> dict[str, Any]:
         "query": _encode(claim.query),
         "domains": {name: _encode(domain) for name, domain in claim.domains},
         **({"adjacency": claim.adjacency} if claim.adjacency else {}),
+        **({"utility": True} if claim.utility else {}),
+        **({} if claim.beta is None else {"beta": format_expr(claim.beta)}),
     }
 
 
@@ -388,6 +393,8 @@ def from_json(data: Any) -> Claim:
             mechanism_name=str(data["mechanism_name"]),
             name=str(data["name"]),
             adjacency=str(data.get("adjacency", "")),
+            utility=data.get("utility", False) is True,
+            beta=_optional(data.get("beta")),
         )
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, ExprError, ZeroDivisionError) as error:
         raise CertificateError(f"the claim cannot be read: {type(error).__name__}: {error}") from error

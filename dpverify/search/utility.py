@@ -1,0 +1,46 @@
+"""Evidence for errors: that of the claim's own noise, and the least that any mechanism with the same guarantee can have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Final
+
+from dpverify.search.proposal import Proposal, Steps
+from dpverify.trusted.facts.fact import Fact
+from dpverify.trusted.language.model import Answering, Claim, EllipticalProcess, Staircase
+from dpverify.trusted.proof import Proof
+
+Search = Callable[[Proof, Sequence[Fact], int], Steps]
+"""From the proof so far, what it has shown of the claim, and the digits that are asked for."""
+
+SEARCHES: Final[tuple[Search, ...]] = ()
+
+
+def propose(proof: Proof, known: Sequence[Fact], digits: int, prec: int) -> Proposal:
+    """Steps about the errors that a claim asks for, each proved by a rule about errors."""
+    found = Proposal(prec=prec)
+    for search in SEARCHES:
+        found.extend(partial(_asked, search, proof, known), proof.claim, digits)
+    return found
+
+
+def _asked(search: Search, proof: Proof, known: Sequence[Fact], _: Claim, digits: int) -> Steps:
+    return search(proof, known, digits)
+
+
+def lacking(claim: Claim, measure: str) -> str:
+    """Why an error is not given, and what would help. measure: "expected_l2", "rms_l2", "necessary_l2" or "exceeded"."""
+    if measure == "necessary_l2":
+        return _not_necessary(claim)
+    if not isinstance(claim.mechanism, Answering | Staircase | EllipticalProcess):
+        return "only additive noise has an error of its own; this mechanism's output is no answer with noise added."
+    if claim.domains:
+        return "the claim ranges over parameters; give them values."
+    return "no rule encloses this error for this noise."
+
+
+def _not_necessary(claim: Claim) -> str:
+    if claim.query is None:
+        return "the least error is a matter of the query: state query and adjacency in place of the sensitivity."
+    return "no rule gives a lower bound for this query and adjacency."

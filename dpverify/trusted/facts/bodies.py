@@ -1,0 +1,30 @@
+"""Convex bodies: what rules prove of the volume and the moments of a body that is symmetric about 0."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from dpverify.trusted.language.expr import Expr
+from dpverify.trusted.language.model import Matrix
+
+BodyOf = Literal["query", "norm"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Body:
+    """A convex body in R^d that is symmetric about 0, as seen along k independent axes: the set of all B u for u in it.
+
+    of "query": the hull of what the answers of neighbours differ by. "norm": the unit ball of the noise's norm.
+    axes: the rows of B, k of length d; Euclidean lengths in their span are those of R^d: ||P u||^2 = (B u)' (B B')^-1 (B u).
+    volume: in the coordinates B u; exactly, or, where `exact` is false, at least.
+    second: E[(B u)(B u)'] for u uniform in the body, None where it is not known.
+    mean: numbers that E||P u||_2 certainly lies between, None where it is not known.
+    """
+
+    of: BodyOf
+    axes: Matrix
+    volume: Expr
+    exact: bool
+    second: tuple[tuple[Expr, ...], ...] | None = None
+    mean: tuple[Expr, Expr] | None = None

@@ -1,0 +1,41 @@
+"""Bounds on errors: what rules prove of how far answers are from the truth."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from dpverify.trusted.facts.bounds import Infinite, Side
+from dpverify.trusted.language.expr import Expr
+
+Measure = Literal["expected_l2", "rms_l2", "expected_absolute", "rms", "exceeded"]
+Whose = Literal["this", "any"]
+
+EUCLIDEAN: Final[tuple[Measure, ...]] = ("expected_l2", "rms_l2")
+"""The mean of the Euclidean length of the error, and the root of the mean of its square."""
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorBound:
+    """What a rule has proved of the error of answers.
+
+    measure "expected_l2", "rms_l2": see above; "expected_absolute", "rms": the same of one coordinate; "exceeded": the least t such that
+    the error's greatest coordinate (or the one coordinate) is above t in absolute value with probability at most beta.
+    whose "this": of the claim's own noise, whatever the data. "any": the supremum over all data, for every mechanism that is private as
+    the claim says, for the claim's neighbours and query.
+    side "upper": the error is at most `value`; "lower": at least. value: an exact closed form, a dyadic rational, or INFINITE.
+    coordinate: which one, counted from 0; None where the measure is of all. beta: of "exceeded". assumed: hypotheses that are not checked.
+    """
+
+    measure: Measure
+    whose: Whose
+    side: Side
+    value: Expr | Infinite
+    coordinate: int | None = None
+    beta: Expr | None = None
+    assumed: tuple[str, ...] = ()
+
+    @property
+    def about(self) -> tuple[Measure, Whose, int | None, Expr | None]:
+        """What number it is a bound on."""
+        return self.measure, self.whose, self.coordinate, self.beta
