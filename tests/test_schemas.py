@@ -433,7 +433,7 @@ def answer(tmp_path_factory) -> dict[str, Any]:
     """A real answer of every verdict."""
     folder = tmp_path_factory.mktemp("answer")
     undecided = folder / "undecided.toml"
-    undecided.write_text('[mechanism]\nkind = "sampled"\n[[claim]]\nepsilon = 1\nutility = true\n')
+    undecided.write_text('[mechanism]\nkind = "sampled"\n[[claim]]\nepsilon = 1\nutility = true\nbeta = "1/20"\n')
     files = [ROOT / "specs" / f"{name}.toml" for name in ANSWERED]
     return json.loads(run("verify", "--certificates", folder, "--format", "json", *files, undecided))
 
@@ -442,6 +442,49 @@ def test_what_verify_prints_is_valid_and_described(answer):
     assert {claim["verdict"] for claim in answer["claims"]} == {"PROVED", "REFUTED", "UNKNOWN"}
     assert {True, False} == {"utility" in claim for claim in answer["claims"]}
     assert undescribed("answer", answer) == []
+
+
+WITHOUT_AN_ERROR = {"reason": "no rule encloses it."}
+ENCLOSED = {"lower": "1.9", "upper": "2.1"}
+NECESSARY = {"lower": "0.5", "rule": "volume", "neighbours": "real histograms, l1", "assumptions": []}
+ERRORS = {
+    "expected_l2": ENCLOSED,
+    "rms_l2": {"lower": "1", "upper": "inf", "reason": "no upper bound on it is known."},
+    "necessary_l2": {**NECESSARY, "ratio": "4.2"},
+    "necessary_rms_l2": WITHOUT_AN_ERROR,
+    "coordinates": [{"coordinate": 0, "expected_absolute": ENCLOSED, "rms": WITHOUT_AN_ERROR}],
+    "exceeded": {"beta": "1/20", "lower": "3", "upper": "3.1"},
+}
+
+
+def with_errors(answer, errors):
+    undecided = next(claim for claim in answer["claims"] if claim["verdict"] == "UNKNOWN")
+    return {**answer, "claims": [{**undecided, "utility": errors}]}
+
+
+def test_the_errors_of_a_claim_are_enclosed_or_say_why_not(answer):
+    assert undescribed("answer", with_errors(answer, ERRORS)) == []
+    for key in ("expected_l2", "rms_l2", "necessary_l2", "necessary_rms_l2"):
+        assert undescribed("answer", with_errors(answer, {**ERRORS, key: WITHOUT_AN_ERROR})) == []
+    assert undescribed("answer", with_errors(answer, {**ERRORS, "exceeded": {"beta": "1/20", "reason": "none."}})) == []
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        *((key, None) for key in ERRORS),
+        *(("expected_l2", wrong) for wrong in ({}, {"lower": "1"}, {"lower": "1", "upper": None}, {"reason": None})),
+        ("expected_l2", {"lower": 1, "upper": 2}),
+        *(("necessary_l2", {**NECESSARY, key: None}) for key in NECESSARY),
+        ("necessary_l2", {"lower": "0.5", "rule": "volume"}),
+        ("coordinates", [{"coordinate": 0, "expected_absolute": None, "rms": WITHOUT_AN_ERROR}]),
+        ("exceeded", {"beta": "1/20"}),
+        ("exceeded", {"beta": "1/20", "upper": "3"}),
+        ("exceeded", ENCLOSED),
+    ],
+)
+def test_an_error_that_is_neither_enclosed_nor_refused_with_a_reason_is_not_valid(answer, key, value):
+    assert faults("answer", with_errors(answer, {**ERRORS, key: value}))
 
 
 def test_what_audit_prints_is_valid_and_described(tmp_path, monkeypatch):

@@ -1,4 +1,4 @@
-"""What a claim with utility = true asks for, as the JSON of the contract and as lines for people."""
+"""What a claim with utility = true asks for, as the JSON of the contract."""
 
 from __future__ import annotations
 
@@ -9,13 +9,26 @@ from dpverify.search.utility import lacking
 from dpverify.trusted.facts.bounds import Infinite
 from dpverify.trusted.facts.errors import EUCLIDEAN, ErrorBound, Measure
 from dpverify.trusted.kernel import Judgement
-from dpverify.trusted.language.expr import Expr, format_expr
+from dpverify.trusted.language.expr import ZERO, Expr, div, format_expr, symbols
 from dpverify.trusted.language.model import Claim
+from dpverify.trusted.order.compare import certainly_lt
 
 Decimals = Callable[[Expr | Infinite | None, int], str | None]
 """A bound as a decimal, rounded down (0) or up (1)."""
 
+Errors = tuple[tuple[str, ErrorBound], ...]
+
 NECESSARY: Final[dict[Measure, str]] = {"expected_l2": "necessary_l2", "rms_l2": "necessary_rms_l2"}
+
+NEIGHBOURS: Final = {
+    "add-remove": "integer histograms, one record added or removed",
+    "replace": "integer histograms, one record replaced",
+    "l1": "real histograms, l1",
+    "l2": "real histograms, l2",
+}
+"""The databases and neighbours that a lower bound for any mechanism is true for."""
+
+_COORDINATE: Final[tuple[Measure, ...]] = ("expected_absolute", "rms")
 
 
 def record(claim: Claim, judgement: Judgement | None, decimal: Decimals) -> dict[str, Any]:
@@ -33,23 +46,42 @@ def record(claim: Claim, judgement: Judgement | None, decimal: Decimals) -> dict
     return found
 
 
-_COORDINATE: Final[tuple[Measure, ...]] = ("expected_absolute", "rms")
-
-
-def _enclosed(
-    claim: Claim, errors: tuple[tuple[str, ErrorBound], ...], measure: Measure, decimal: Decimals, coordinate: int | None = None
-) -> dict[str, Any]:
-    sides = {bound.side: bound for _, bound in errors if (bound.measure, bound.whose, bound.coordinate) == (measure, "this", coordinate)}
-    if not sides:
+def _enclosed(claim: Claim, errors: Errors, measure: Measure, decimal: Decimals, coordinate: int | None = None) -> dict[str, Any]:
+    below, above = (_bound(errors, measure, "this", side, coordinate) for side in ("lower", "upper"))
+    lower, upper = decimal(below and below[1].value, 0), decimal(above and above[1].value, 1)
+    if lower is None and upper is None:
         return {"reason": lacking(claim, measure)}
-    return {
-        "lower": decimal(sides["lower"].value, 0) if "lower" in sides else None,
-        "upper": decimal(sides["upper"].value, 1) if "upper" in sides else None,
-    }
+    if upper is None:
+        return {"lower": lower, "upper": "inf", "reason": "no upper bound on it is known."}
+    return {"lower": lower or "0", "upper": upper}
 
 
-def _least(claim: Claim, errors: tuple[tuple[str, ErrorBound], ...], measure: Measure, decimal: Decimals) -> dict[str, Any]:
-    for rule, bound in errors:
-        if (bound.measure, bound.whose, bound.side) == (measure, "any", "lower"):
-            return {"lower": decimal(bound.value, 0), "rule": rule, "assumptions": list(bound.assumed)}
-    return {"reason": lacking(claim, "necessary_l2")}
+def _least(claim: Claim, errors: Errors, measure: Measure, decimal: Decimals) -> dict[str, Any]:
+    least = _bound(errors, measure, "any", "lower")
+    lower = decimal(least and least[1].value, 0)
+    if least is None or lower is None:
+        return {"reason": lacking(claim, NECESSARY[measure])}
+    rule, bound = least
+    found = {"lower": lower, "rule": rule, "neighbours": neighbours(claim), "assumptions": list(bound.assumed)}
+    ratio = decimal(most_times(errors, measure), 1)
+    return found if ratio is None else {**found, "ratio": ratio}
+
+
+def neighbours(claim: Claim) -> str:
+    """The databases and neighbours that a lower bound for any mechanism is true for."""
+    return NEIGHBOURS.get("" if claim.query is None else claim.query.adjacency, "the claim's own neighbours")
+
+
+def most_times(errors: Errors, measure: Measure) -> Expr | None:
+    """How many times the least possible error the noise's own is at most, where both are known."""
+    above, least = _bound(errors, measure, "this", "upper"), _bound(errors, measure, "any", "lower")
+    if above is None or least is None or isinstance(above[1].value, Infinite) or isinstance(least[1].value, Infinite):
+        return None
+    top, bottom = above[1].value, least[1].value
+    return div(top, bottom) if not symbols(top) | symbols(bottom) and certainly_lt(ZERO, bottom) else None
+
+
+def _bound(errors: Errors, measure: Measure, whose: str, side: str, coordinate: int | None = None) -> tuple[str, ErrorBound] | None:
+    """The best bound of one kind, with its rule."""
+    wanted = (measure, whose, side, coordinate)
+    return next((one for one in errors if (one[1].measure, one[1].whose, one[1].side, one[1].coordinate) == wanted), None)
