@@ -97,7 +97,12 @@ _OF_CURVES: Final = {
 }
 _OF_BODIES: Final[Mapping[str, str]] = {}
 """Rules about the volume and the moments of convex bodies."""
-_OF_ERRORS: Final[Mapping[str, str]] = {}
+_OF_ERRORS: Final[Mapping[str, str]] = {
+    "lattice-lower-bound": "utility.lattice_lower_bound",
+    "lines-lower-bound": "utility.lines_lower_bound",
+    "rounding-lower-bound": "utility.rounding_lower_bound",
+    "volume-lower-bound": "utility.volume_lower_bound",
+}
 """Rules about errors."""
 _OF_UTILITY: Final = {**_OF_BODIES, **_OF_ERRORS}
 
