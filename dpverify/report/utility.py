@@ -62,9 +62,14 @@ def _least(claim: Claim, errors: Errors, measure: Measure, decimal: Decimals) ->
     if least is None or lower is None:
         return {"reason": lacking(claim, NECESSARY[measure])}
     rule, bound = least
-    found = {"lower": lower, "rule": rule, "neighbours": neighbours(claim), "assumptions": list(bound.assumed)}
+    found = {"lower": lower, "rule": called(rule), "neighbours": neighbours(claim), "assumptions": list(bound.assumed)}
     ratio = decimal(most_times(errors, measure), 1)
     return found if ratio is None else {**found, "ratio": ratio}
+
+
+def called(rule: str) -> str:
+    """A rule about the least error as answers call it: what its bound is by."""
+    return rule.removesuffix("-lower-bound")
 
 
 def neighbours(claim: Claim) -> str:

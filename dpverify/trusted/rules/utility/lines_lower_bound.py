@@ -6,15 +6,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Final
 
-from flint import fmpq_mat
+from flint import fmpq, fmpq_mat
 
 from dpverify.trusted.facts.errors import ErrorBound
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.model import Claim, Query, Source, Vector
+from dpverify.trusted.language.rationals import read_fraction
 from dpverify.trusted.language.rationals import to_fraction as read
 from dpverify.trusted.numbers.balls import rational
-from dpverify.trusted.order.linear import dot, matrix, square, to_fraction
+from dpverify.trusted.order.linear import dot, matrix, square, to_fmpq, to_fraction
 from dpverify.trusted.rules.utility.any_mechanism import COUNTS, REALS, granted, least, query_of
 
 NAME: Final = "lines-lower-bound"
@@ -37,7 +38,8 @@ def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact])
     """Lower bounds on the two Euclidean errors of any mechanism.
 
     parameters: "moves", a list of {"weight": p, "by": {number of a record type: how much of it}}; "scale", the rows of H, which is
-    symmetric. premises: where epsilon is "tight", an upper bound on it. Raises Rejected, CertificateError.
+    symmetric; "level", c with H (...) H about c or 0 in every direction. premises: where epsilon is "tight", an upper bound on it.
+    Raises Rejected, CertificateError.
     """
     query = query_of(claim, (*COUNTS, *REALS), NAME)
     epsilon, assumed = granted(claim, premises, NAME)
@@ -45,7 +47,7 @@ def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact])
     moves = [(weight, _moved(query, by)) for weight, by in _moves(parameters, query)]
     if any(weight < 0 for weight, _ in moves) or sum(weight for weight, _ in moves) > 1:
         raise Rejected(NAME, "the weights", "one is below 0, or their sum is above 1")
-    _require_contraction(scale, moves)
+    _require_contraction(scale, moves, read_fraction(parameters, "level", NAME))
     lengths = [(weight, dot(f, _times(scale, f))) for weight, f in moves]
     mean = sum((weight * abs(length) for weight, length in lengths), Fraction(0))
     squares = sum((weight * length**2 for weight, length in lengths), Fraction(0))
@@ -89,14 +91,13 @@ def _scale(parameters: Mapping[str, Any], dimension: int) -> fmpq_mat:
     return found
 
 
-def _require_contraction(scale: fmpq_mat, moves: Sequence[tuple[Fraction, Vector]]) -> None:
-    """That H S H - I has no eigenvalue above 0: then its characteristic polynomial, whose roots are real, has no coefficient below 0."""
+def _require_contraction(scale: fmpq_mat, moves: Sequence[tuple[Fraction, Vector]], level: Fraction) -> None:
+    """That no eigenvalue of M = H S H is above 1: |x^2 - c x| <= ||M^2 - c M|| for each of them, x, and with 1 - c on the right x <= 1."""
     weighted = matrix([tuple(weight * x for x in f) for weight, f in moves])
-    spread = weighted.transpose() * matrix([f for _, f in moves])
-    size = scale.nrows()
-    one = fmpq_mat(size, size, [int(i == j) for i in range(size) for j in range(size)])
-    if not all(coefficient >= 0 for coefficient in (scale * spread * scale - one).charpoly().coeffs()):
-        raise Rejected(NAME, "the matrices", "H (sum of p_i F v_i (F v_i)') H is not at most the identity")
+    product = scale * (weighted.transpose() * matrix([f for _, f in moves])) * scale
+    off = sum((entry * entry for entry in (product * product - product * to_fmpq(level)).entries()), fmpq(0))
+    if not 0 < level <= 1 or off > to_fmpq((1 - level) ** 2):
+        raise Rejected(NAME, "the matrices", "H (sum of p_i F v_i (F v_i)') H is not seen to be at most the identity")
 
 
 def _times(scale: fmpq_mat, f: Vector) -> Vector:
