@@ -157,7 +157,7 @@ def _hull(points: Vectors) -> float:
 def _radii(atom: _Atom, number: int, size: float) -> tuple[float, float]:
     """Two radii at which the bound is about greatest."""
     inner = radius = size / 4
-    for _ in range(12):
+    for _ in range(6):
         radius = argmax(atom.of_radius(inner, number), size * 1e-6, size)
         inner = argmax(atom.of_inner(radius, number), size * 1e-3, size)
     return inner, radius
