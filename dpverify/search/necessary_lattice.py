@@ -30,8 +30,9 @@ def offers(asked: Asked) -> Iterator[Offer]:
     steps = differences(asked.query)
     if asked.query.adjacency not in COUNTS or not steps:
         return
-    basis, sizes = _basis(steps), _layers(steps, asked.epsilon)
-    if len(basis) > MOST_DIMENSIONS or not sizes:
+    basis = _basis(steps)
+    sizes = _layers(steps, asked.epsilon) if len(basis) <= MOST_DIMENSIONS else []
+    if not sizes:
         return
     rows = np.array([[float(x) for x in row] for row in basis])
     others = sum(size * exp(-asked.epsilon * n) for n, size in enumerate(sizes, 1))

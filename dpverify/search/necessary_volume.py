@@ -1,4 +1,4 @@
-"""Projections of the body of differences, and radii, for the rules about volumes."""
+"""Projections of the body of differences, and radii, for the rule about volumes."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from dpverify.trusted.language.model import Matrix
 from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.order.linear import matrix, to_fraction
 from dpverify.trusted.order.queries import differences
-from dpverify.trusted.rules.utility import rounding_lower_bound, volume_lower_bound
-from dpverify.trusted.rules.utility.any_mechanism import COUNTS
+from dpverify.trusted.rules.utility import volume_lower_bound
+from dpverify.trusted.rules.utility.any_mechanism import REALS
 
 MOST_FACETS: Final = 70_000
 """The greatest number of facets that a body can have whose volume is asked for."""
@@ -33,6 +33,8 @@ MOST_PROJECTIONS: Final = 60
 
 def offers(asked: Asked) -> Iterator[Offer]:
     """The body of differences, whole and projected."""
+    if asked.query.adjacency not in REALS:
+        return
     for axes in _projections(asked):
         fact = bodies.fact(asked.proof, "query", axes)
         if fact is None or not isinstance(fact.says, Body) or not fact.says.exact:
@@ -41,12 +43,6 @@ def offers(asked: Asked) -> Iterator[Offer]:
         gram = matrix(fact.says.axes) * matrix(fact.says.axes).transpose()
         size = float(constant(fact.says.volume)) / sqrt(float(to_fraction(gram.det())))
         ball = pi ** (k / 2) / gamma(k / 2 + 1)
-        if asked.query.adjacency in COUNTS:
-            r = (gamma(k + 1) * size / ball) ** (1 / k) * exp(-asked.epsilon) / asked.epsilon
-            moved = sqrt(k) / 2 * max(sqrt(sum(float(x) ** 2 for x in step)) for step in differences(asked.query))
-            mean = r * k / (k + 1) - moved
-            yield Offer(rounding_lower_bound.NAME, {}, premises, (mean, mean))
-            continue
         mass = size * _weight(asked.epsilon, k)
         r = (mass / ball) ** (1 / k)
         yield Offer(volume_lower_bound.NAME, {}, premises, (r * k / (k + 1), r * sqrt(k / (k + 2))))

@@ -104,7 +104,6 @@ _OF_BODIES: Final[Mapping[str, str]] = {
 _OF_ERRORS: Final[Mapping[str, str]] = {
     "lattice-lower-bound": "utility.lattice_lower_bound",
     "lines-lower-bound": "utility.lines_lower_bound",
-    "rounding-lower-bound": "utility.rounding_lower_bound",
     "volume-lower-bound": "utility.volume_lower_bound",
 }
 """Rules about errors."""
