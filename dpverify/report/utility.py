@@ -146,6 +146,8 @@ def _own(found: dict[str, Any]) -> str:
     lower, upper = str(found["lower"]), str(found["upper"])
     if upper == "inf":
         return "infinite" if lower == "inf" else f"at least {lower}"
+    if lower == "0" != upper:
+        return f"at most {upper}"
     return lower if lower == upper else common(lower, upper)
 
 

@@ -1,0 +1,135 @@
+"""What answers, pages, checks and explanations tell of errors."""
+
+import json
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache
+
+import pytest
+from click.testing import CliRunner
+
+from dpverify import cli
+from dpverify.report import Entry, decimal, proof, record, text, utility
+from dpverify.report.page.blocks import Table
+from dpverify.report.page.sections import errors
+from dpverify.report.page.subject import Claimed, File
+from dpverify.search.verify import verify
+from dpverify.trusted.facts.bounds import INFINITE
+from dpverify.trusted.facts.errors import ErrorBound
+from dpverify.trusted.language.expr import Num, num, parse
+from dpverify.trusted.language.model import Claim, Product, Query
+
+TEXT = """[mechanism]
+kind = "product"
+density = "exp(-abs(z))"
+dimension = 1
+
+[[claim]]
+query = [[1]]
+adjacency = "add-remove"
+epsilon = 1
+utility = true
+"""
+COUNTS = "integer histograms, one record added or removed"
+
+
+verified_once = cache(lambda claim: verify(claim, 10))
+
+
+def entry(adjacency="add-remove", beta=None, own=True, more=()):
+    """A claim with the error of this noise, Laplace of scale 1, as a rule about noise would give it."""
+    claim = Claim(
+        Product(parse("exp(-abs(z))"), num(1)), num(1), query=Query(((Fraction(1),),), adjacency), name="one", utility=True, beta=beta
+    )
+    verified = verified_once(claim)
+    found = [ErrorBound("expected_l2", "this", side, num(1)) for side in ("lower", "upper")] if own else []
+    judgement = replace(verified.judgement, errors=(*verified.judgement.errors, *(("some-rule", bound) for bound in (*found, *more))))
+    return Entry("one.toml", "one", claim, "PROVED", judgement=judgement, proved=verified.proved, digits=10)
+
+
+def test_an_answer_tells_the_error_beside_the_least_one_with_the_ratio_and_its_neighbours():
+    told = list(text.errors(entry().claim, entry().judgement, 10))
+    assert told == [
+        "error, mean length: 1.000000000; any mechanism: at least 0.8509181282, "
+        f"of which this is at most 1.175201194 times (lines; {COUNTS})",
+        "error, root mean square: not known: no rule encloses this error for this noise; "
+        f"any mechanism: at least 1.356962486 (lines; {COUNTS})",
+    ]
+
+
+@pytest.mark.parametrize(("adjacency", "words"), [("add-remove", COUNTS), ("l1", "real histograms, l1"), ("l2", "real histograms, l2")])
+def test_the_neighbours_stand_beside_every_least_error(adjacency, words):
+    one = entry(adjacency)
+    assert all(words in line for line in text.errors(one.claim, one.judgement, 10))
+    found = record.record(one)["utility"]
+    assert found["necessary_l2"]["neighbours"] == found["necessary_rms_l2"]["neighbours"] == words
+    (table,) = (block for block in errors.blocks(Claimed(File("one", [one]), one)) if isinstance(block, Table))
+    assert [row[-1] for row in table.rows] == [words, words]
+
+
+def test_the_json_names_the_rule_and_the_ratio():
+    found = record.record(entry())["utility"]["necessary_l2"]
+    assert (found["rule"], found["lower"], found["ratio"]) == ("lines", "0.8509181282", "1.175201194")
+
+
+def test_a_claim_that_asks_for_no_errors_is_told_none():
+    one = entry()
+    silent = replace(one, claim=replace(one.claim, utility=False))
+    assert list(text.errors(silent.claim, silent.judgement, 10)) == []
+    assert errors.blocks(Claimed(File("one", [silent]), silent)) == []
+    assert "utility" not in record.record(silent)
+
+
+def test_coordinates_and_what_is_exceeded_are_told():
+    coordinates = [ErrorBound("rms", "this", "upper", num(2), coordinate=k) for k in range(utility.MOST_COORDINATES + 2)]
+    exceeded = ErrorBound("exceeded", "this", "lower", num(3), beta=parse("1/20"))
+    one = entry(beta=parse("1/20"), more=[*coordinates, exceeded])
+    told = list(text.errors(one.claim, one.judgement, 10))
+    assert "error, coordinate 1, root mean square: at most 2.000000000" in told
+    assert "error, other coordinates: 2 more in the JSON" in told
+    assert told[-1] == "error, exceeded by some coordinate with probability at most 1/20: at least 3.000000000"
+
+
+def test_an_infinite_error_is_told_as_such():
+    one = entry(own=False, more=[ErrorBound("expected_l2", "this", side, INFINITE) for side in ("lower", "upper")])
+    assert next(text.errors(one.claim, one.judgement, 10)).startswith("error, mean length: infinite; any mechanism: at least")
+    assert record.record(one)["utility"]["expected_l2"] == {"lower": "inf", "upper": "inf"}
+
+
+def test_the_ratio_is_at_least_that_of_the_two_bounds():
+    one = entry()
+    ratio = decimal(utility.most_times(one.judgement.errors, "expected_l2"), 10, 1)
+    least = next(bound.value for _, bound in one.judgement.errors if bound.measure == "expected_l2" and bound.whose == "any")
+    assert isinstance(least, Num) and Fraction(ratio) >= 1 / least.value
+
+
+def test_the_proof_of_a_claim_shows_the_bound_on_errors_with_its_rule():
+    lines = list(proof.lines(proof.tree(entry(own=False))))
+    at = next(
+        number for number, line in enumerate(lines) if "error of any mechanism, mean length \N{GREATER-THAN OR EQUAL TO} 0.85" in line
+    )
+    assert "by lines-lower-bound (docs/theory/necessary.md#lines-lower-bound)" in lines[at + 1]
+
+
+def test_check_and_explain_tell_errors(tmp_path):
+    (tmp_path / "one.toml").write_text(TEXT)
+    run = CliRunner().invoke
+    assert run(cli.main, ["verify", "--no-cache", "--certificates", str(tmp_path), str(tmp_path / "one.toml")]).exit_code == 0
+    (certificate,) = tmp_path.glob("*.cert.json")
+    assert "any mechanism: at least 0.8509181282" in run(cli.main, ["check", str(certificate)]).stdout
+    assert "error of any mechanism" in run(cli.main, ["explain", str(certificate)]).stdout
+    assert run(cli.main, ["explain", "lines"]).stdout.startswith("lines-lower-bound: With differences v_i of neighbours")
+    both = run(cli.main, ["explain", "lattice"]).stdout  # a rule about the least error, and one about curves
+    assert "lattice-lower-bound: " in both and "\nlattice: " in both
+
+
+def test_a_certificate_whose_least_error_is_raised_is_refused(tmp_path):
+    (tmp_path / "one.toml").write_text(TEXT)
+    CliRunner().invoke(cli.main, ["verify", "--no-cache", "--certificates", str(tmp_path), str(tmp_path / "one.toml")])
+    (certificate,) = tmp_path.glob("*.cert.json")
+    data = json.loads(certificate.read_text())
+    line = next(line for line in data["lines"] if line["rule"] == "lines-lower-bound")
+    line["parameters"]["scale"] = [["3/2"]]
+    certificate.write_text(json.dumps(data))
+    checked = CliRunner().invoke(cli.main, ["check", str(certificate)])
+    assert checked.exit_code == 1 and "rejected by lines-lower-bound" in checked.stderr
