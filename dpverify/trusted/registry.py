@@ -95,7 +95,11 @@ _OF_CURVES: Final = {
     "stated-guarantee": "guarantees.stated_guarantee",
     "uniform-ball": "curves.uniform_ball",
 }
-_OF_BODIES: Final[Mapping[str, str]] = {}
+_OF_BODIES: Final[Mapping[str, str]] = {
+    "independent-columns": "utility.independent_columns",
+    "polytope": "utility.polytope",
+    "simple-body": "utility.simple_body",
+}
 """Rules about the volume and the moments of convex bodies."""
 _OF_ERRORS: Final[Mapping[str, str]] = {}
 """Rules about errors."""

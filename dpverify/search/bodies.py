@@ -1,0 +1,73 @@
+"""Facts about convex bodies: the best that is found of the volume and the moments of a claim's body along given axes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from dpverify.search import polytopes
+from dpverify.trusted.facts.bodies import BodyOf
+from dpverify.trusted.facts.fact import Fact
+from dpverify.trusted.language.errors import DpverifyError, Rejected
+from dpverify.trusted.language.model import Claim, Matrix
+from dpverify.trusted.order.linear import matrix
+from dpverify.trusted.proof import Proof
+from dpverify.trusted.rules.utility import independent_columns, polytope, shapes, simple_body
+
+MOST_SIMPLICES: Final = 60_000
+"""The greatest number of simplices that go into a certificate."""
+
+
+def fact(proof: Proof, of: BodyOf, axes: Matrix | None = None) -> Fact | None:
+    """The best that is found of a body: exact, else a lower bound on its volume; None where it has no interior along the axes.
+
+    axes: independent rows; the whole space where None.
+    """
+    for rule, parameters in _proposed(proof.claim, of, axes):
+        try:
+            return proof.infer(rule, (), parameters)
+        except DpverifyError:
+            continue
+    return None
+
+
+def span(claim: Claim, of: BodyOf = "query") -> Matrix | None:
+    """Independent vectors that span what a body spans, None where that is the whole space: the axes to see it along."""
+    try:
+        points = shapes.generators(claim, of, polytope.NAME)
+    except Rejected:
+        return None
+    if points is None:
+        if of == "norm" or claim.query is None:
+            return None
+        points = tuple(zip(*claim.query.rows, strict=True))
+    if not points:
+        return ()
+    chosen = polytopes.independent(points)
+    return None if len(chosen) == len(points[0]) else tuple(points[k] for k in sorted(chosen))
+
+
+def _proposed(claim: Claim, of: BodyOf, axes: Matrix | None) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    seen = {} if axes is None else {"axes": [[str(x) for x in row] for row in axes]}
+    named = {"of": of, **seen}
+    yield simple_body.NAME, named
+    try:
+        points, rows = shapes.generators(claim, of, polytope.NAME), shapes.facets(claim, of, polytope.NAME)
+    except Rejected:
+        return
+    if points:
+        placed = shapes.seen(points, shapes.unit(len(points[0])) if axes is None else axes)
+        if matrix(placed).rank() < len(placed[0]):
+            return
+        for simplices in polytopes.boundary(placed):
+            if len(simplices) <= MOST_SIMPLICES:
+                yield polytope.NAME, {**named, "simplices": polytopes.told(simplices)}
+        yield independent_columns.NAME, {**named, "points": [k + 1 for k in polytopes.independent(placed)]}
+    elif rows and axes is None:
+        corners = polytopes.vertices(rows)
+        if corners is None:
+            return
+        vertices = [[str(x) for x in corner] for corner in corners]
+        for simplices in polytopes.boundary(corners):
+            if len(simplices) <= MOST_SIMPLICES:
+                yield polytope.NAME, {**named, "vertices": vertices, "simplices": polytopes.told(simplices)}

@@ -1,0 +1,1 @@
+"""Rules about errors, and about the convex bodies that errors follow from."""
