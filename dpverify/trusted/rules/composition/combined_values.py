@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from dpverify.trusted.facts.bounds import INFINITE, Bound, Infinite, Side
-from dpverify.trusted.facts.fact import Fact, bound_of, through_of
+from dpverify.trusted.facts.fact import Fact
+from dpverify.trusted.facts.premises import bound_of, through_of
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, add, call, format_expr, mul, neg, sub
 from dpverify.trusted.language.model import (

@@ -7,8 +7,9 @@ from typing import Any, Final
 
 from flint import arb
 
-from dpverify.trusted.facts.fact import Fact, curve_of
+from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve, Pair, greatest, symmetric
+from dpverify.trusted.facts.premises import curve_of
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.model import Part, Source
 from dpverify.trusted.parts import neighbours

@@ -7,7 +7,8 @@ from fractions import Fraction
 from typing import Any, Final, NamedTuple
 
 from dpverify.trusted.facts.bounds import Bound
-from dpverify.trusted.facts.fact import Fact, pure_of
+from dpverify.trusted.facts.fact import Fact
+from dpverify.trusted.facts.premises import pure_of
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import ONE, Expr, Num, mul, sub
 from dpverify.trusted.language.model import Claim, Combinator, Exponential, Guarantee, Part
