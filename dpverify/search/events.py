@@ -24,10 +24,10 @@ from dpverify.trusted.language.expr import Num, format_expr, parse
 from dpverify.trusted.language.model import Claim, Mixture, Part, Product, Query, Radial, Translation, on_integers
 from dpverify.trusted.numbers.balls import constant, exact, precision, rational
 from dpverify.trusted.order.decimals import decimal_bounds
-from dpverify.trusted.parts import neighbours
+from dpverify.trusted.parts import at_pair, candidates, neighbours
 from dpverify.trusted.parts.runs import Run, merged, reach, whole
 from dpverify.trusted.proof import Proof
-from dpverify.trusted.rules.composition import gaussian_composition, joint_neighbours, loss_distribution, measures
+from dpverify.trusted.rules.composition import gaussian_composition, gaussian_queries, joint_neighbours, loss_distribution, measures
 
 _DIGITS: Final = 9
 _BITS: Final = 128
@@ -43,7 +43,7 @@ def told(judgement: Judgement, facts: Sequence[Fact]) -> Judgement:
     also, root = dict(judgement.also), Part(judgement.claim.mechanism)
     if _WORST in also:
         with suppress(Rejected):  # what bounds all neighbours need not be neighbours
-            also[_WORST] = described(root, neighbours.read(root, json.loads(also.pop(_WORST))))
+            also[_WORST] = described(root, at_pair.read(root, json.loads(also.pop(_WORST))))
     witness = None if judgement.witness is None else _witness(judgement.claim, dict(judgement.witness), facts)
     also |= budgets.spent(judgement.claim, facts)
     relations, assumed = _measures(judgement.claim, facts)
@@ -69,7 +69,7 @@ def _witness(claim: Claim, witness: dict[str, Any], facts: Sequence[Fact]) -> Ma
         pair, backward = _pair_of_one(claim, facts) or _EACH, witness.pop("backward", False)
         if "neighbours" in witness:
             root = Part(claim.mechanism)
-            pair = described(root, neighbours.read(root, witness.pop("neighbours")))
+            pair = described(root, at_pair.read(root, witness.pop("neighbours")))
         points = "; ".join(witness.pop("points", ())[:_MOST_SHOWN]) or "any output"
         return {"pair": pair + ("; the output on x' against that on x" if backward else ""), "point": points, **witness}
     return witness
@@ -113,8 +113,8 @@ def _neighbours(fact: Fact) -> list[str]:
     assert isinstance(run, Run)
     if fact.rule == joint_neighbours.NAME:
         if "choice" in below:
-            return [described(run.part, neighbours.choices(run.part)[below["choice"]])]
-        return [described(run.part, neighbours.read(run.part, below["pair"]))] if "pair" in below else []
+            return [described(run.part, candidates.choices(run.part)[below["choice"]])]
+        return [described(run.part, at_pair.read(run.part, below["pair"]))] if "pair" in below else []
     if fact.rule != gaussian_composition.NAME:
         tells = isinstance(fact.says, Curve) and fact.says.lower is not None and fact.says.lower.event is not None
         return [] if tells else _apart(run, fact.parameters.get("sensitivity"))
@@ -138,7 +138,7 @@ def _apart(run: Run, gauge: Any) -> list[str]:
 
 def _worst(space: neighbours.Space, runs: Sequence[Run]) -> str:
     """The neighbours between which Gaussian answers together move the most."""
-    v = max(neighbours.vertices(space[1], space[2]), key=lambda v: gaussian_composition.square_at(runs, v) or 0)
+    v = max(candidates.vertices(space[1], space[2]), key=lambda v: gaussian_queries.square_at(runs, v) or 0)
     return named(space, v, [run.part.query for run in runs if run.part.query is not None])
 
 
@@ -152,7 +152,7 @@ def described(part: Part, choice: neighbours.Choice) -> str:
     for number, leaf in enumerate(neighbours.leaves(part), 1):
         value = dict(choice).get(leaf.space or ("", 0, ""))
         if value is not None and leaf.part.query is not None and len(moves) < _MOST_SHOWN:
-            shift = neighbours.image(leaf.part.query, value)
+            shift = candidates.image(leaf.part.query, value)
             moves.append(f"part {number} by {', '.join(map(str, shift)) if len(shift) <= _MOST_SHOWN else 'its column'}")
     return "; ".join(lines) + (f"; q(x) - q(x') of {', '.join(moves)}" if moves else "")
 
@@ -160,7 +160,7 @@ def described(part: Part, choice: neighbours.Choice) -> str:
 def named(space: neighbours.Space, v: neighbours.Vector, queries: Sequence[Query]) -> str:
     """A difference of histograms, and what each of some queries on them moves by."""
     moves = [
-        f"query {number} by {', '.join(map(str, neighbours.image(query, v)))}" for number, query in enumerate(queries[:_MOST_SHOWN], 1)
+        f"query {number} by {', '.join(map(str, candidates.image(query, v)))}" for number, query in enumerate(queries[:_MOST_SHOWN], 1)
     ]
     return f"{_said(space, v)}; q(x) - q(x') of {', '.join(moves)}"
 

@@ -27,8 +27,8 @@ from dpverify.trusted.order.convexity import Shapes
 from dpverify.trusted.order.geometry import Sensitivity, l1_radius
 from dpverify.trusted.order.linear import dot, matrix, up_to_sign
 from dpverify.trusted.order.polyhedra import Shift
+from dpverify.trusted.parts.densities import log_concave
 from dpverify.trusted.parts.exponents import exponent
-from dpverify.trusted.parts.neighbours import log_concave
 from dpverify.trusted.rules.curves import gauge
 from dpverify.trusted.rules.curves.losses import Cell, Loss, turns_on, whole_cells
 from dpverify.trusted.rules.curves.monotone import Rise, rises

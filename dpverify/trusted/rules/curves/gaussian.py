@@ -13,7 +13,7 @@ from dpverify.trusted.facts.evaluate import Known, accurately, divergence
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve, Pair, Profile
 from dpverify.trusted.language.errors import Rejected
-from dpverify.trusted.language.expr import Expr, Num, add, call, div, format_expr, mul, num, power, sqrt, sub
+from dpverify.trusted.language.expr import Expr, Num, add, call, div, format_expr, mul, num, sqrt, sub
 from dpverify.trusted.language.model import Mechanism, Norm, Source
 from dpverify.trusted.order import compare
 from dpverify.trusted.order.geometry import Sensitivity, norm_value
@@ -50,20 +50,6 @@ def mu(noise: Mechanism, reach: Expr) -> Expr | None:
         return None
     shape, rate = form
     return mul(rate, stretch(shape, _TWO)[1], reach)
-
-
-def rate_and_square(noise: Mechanism, shift: tuple[Fraction, ...]) -> tuple[Expr, Fraction] | None:
-    """1/sigma and the square of the length of a shift in units of its covariance; None where the noise is not Gaussian. Raises Rejected."""
-    form = gaussian_form(noise)
-    if form is None:
-        return None
-    shape, rate = form
-    if shape.norm.kind != "ellipsoid" or shape.independent:
-        if not shape.independent and shape.norm.kind != "lp":
-            return None
-        return rate, sum((x * x for x in shift), Fraction(0))
-    square = power(norm_value(shape.norm, shift), num(2))
-    return (rate, square.value) if isinstance(square, Num) else None
 
 
 def profile(mu: Expr) -> Profile:

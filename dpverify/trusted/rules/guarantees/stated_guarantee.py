@@ -16,7 +16,7 @@ from dpverify.trusted.order.compare import certainly_equal, certainly_le
 from dpverify.trusted.parts.runs import Run, leaf
 from dpverify.trusted.parts.stated import NONE, STATED, check
 from dpverify.trusted.rules.curves import optimal_composition
-from dpverify.trusted.rules.guarantees import bounded_range, conversions, guarantees
+from dpverify.trusted.rules.guarantees import bounded_range, conversions, guarantees, implied_pairs
 
 NAME: Final = "stated-guarantee"
 STATEMENT: Final = (
@@ -63,10 +63,10 @@ def _pair(known: Guarantee, evidence: Evidence) -> Pair:
         )
     only = known.rows[0][0]
     if known.measure == "gdp":
-        return conversions.gdp_pair(only)
+        return implied_pairs.gdp_pair(only)
     if known.measure == "bounded_range":
         return optimal_composition.pair(ZERO) if certainly_equal(only, ZERO) else bounded_range.pair(only)
-    return conversions.renyi_pair([(conversions.Renyi(a, divergence(known, a)), Num(eps)) for a, eps in read_points(evidence, NAME)])
+    return implied_pairs.renyi_pair([(conversions.Renyi(a, divergence(known, a)), Num(eps)) for a, eps in read_points(evidence, NAME)])
 
 
 def read_points(evidence: Evidence, rule: str) -> list[tuple[Fraction, Fraction]]:
