@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from flint import arb, ctx
 
-from dpverify.search import budgets, measure_words
+from dpverify.search import budgets, measure_words, output_sets
 from dpverify.trusted.facts.assumptions import marked
 from dpverify.trusted.facts.fact import Fact, as_bounds
 from dpverify.trusted.facts.pairs import Curve, Pair, Profile
@@ -96,13 +96,16 @@ def _event(claim: Claim, witness: Mapping[str, Any], facts: Sequence[Fact]) -> d
     lower, upper = curve.says.lower, curve.says.upper
     if witness["epsilon"] == "inf":
         assert lower.rest is not None
-        pair = describe(lower, arb(1))["pair"] if lower.event is not None else "the worst neighbours"
         least = decimal_bounds(Num(exact(lower.rest().lower())), _DIGITS)[0]
-        event = {"pair": pair, "event": "S = {outputs that one of them cannot give}", "P": f"at least {least}", "Q": "0"}
+        event = {"pair": "the worst neighbours", "event": "S = {outputs that one of them cannot give}", "P": f"at least {least}", "Q": "0"}
     else:
         epsilon = constant(parse(witness["epsilon"]))
         bounded = upper is not None and loss_distribution.NAME in curve.says.rules
-        event = dict(between(lower, upper, epsilon) if bounded and upper is not None else describe(lower, epsilon))
+        described = output_sets.known(curve)
+        if bounded and upper is not None:
+            event = dict(between(lower, upper, epsilon))
+        else:
+            event = dict(between(lower, lower, epsilon) if described is None else described(epsilon))
     names = "; ".join(_neighbours(curve))
     return {**event, "pair": f"{names} ({event['pair']})" if names else event["pair"]}
 
@@ -116,8 +119,7 @@ def _neighbours(fact: Fact) -> list[str]:
             return [described(run.part, candidates.choices(run.part)[below["choice"]])]
         return [described(run.part, at_pair.read(run.part, below["pair"]))] if "pair" in below else []
     if fact.rule != gaussian_composition.NAME:
-        tells = isinstance(fact.says, Curve) and fact.says.lower is not None and fact.says.lower.event is not None
-        return [] if tells else _apart(run, fact.parameters.get("sensitivity"))
+        return [] if output_sets.known(fact) is not None else _apart(run, fact.parameters.get("sensitivity"))
     spaces: dict[neighbours.Space, list[Run]] = {}
     for one in merged(run.part, run.factor):
         space = neighbours.space_of(one.part)
@@ -181,13 +183,8 @@ def _said(space: neighbours.Space, value: neighbours.Vector) -> str:
 # -- the event -------------------------------------------------------------------------------------
 
 
-def describe(pair: Pair, epsilon: arb) -> Mapping[str, str]:
-    """The event S = {log(p/q) > epsilon} of the worse order of a pair: "pair", "event", "P" and "Q"."""
-    return between(pair, pair, epsilon) if pair.event is None else pair.event(epsilon)
-
-
 def between(below: Pair, above: Pair, epsilon: arb) -> Mapping[str, str]:
-    """The same of two distributions that are known by bounds on their profiles alone."""
+    """The event S = {log(p/q) > epsilon} of the worse order of two distributions, by bounds on their profiles."""
     forward, backward = above.forward(epsilon), above.backward(epsilon)
     swapped = bool(backward > forward)
     if swapped:

@@ -327,11 +327,17 @@ def _plan(whole: Run, target: Target) -> Plan:
     times = [run.times for run in runs]
     stand_ins = [_stand_in(run, plan, curve, pair) for run, plan, curve, pair in zip(runs, plans, curves, pairs, strict=True)]
     evaluated = min(map(_cells, curves))
+    below = [curve.lower for curve in curves if curve.lower is not None]
     lowers = [pair if curve.lower is None else curve.lower for curve, pair in zip(curves, pairs, strict=True)]
     found: Plan = {"rule": loss_distribution.NAME, "grid": _grid(pairs, times, stand_ins, lowers, evaluated, target), "parts": plans}
     if not all(pair.forward is pair.backward for pair in (*pairs, *lowers)):
         swapped = [pair.reversed for pair in pairs], times, [pair.reversed for pair in stand_ins], [pair.reversed for pair in lowers]
         found["reverse"] = _grid(*swapped, evaluated, target)
+    if len(below) == len(runs):
+        with suppress(DpverifyError):  # without, the lower bound is less sharp
+            found["grid"] = losses.touching(below, found["grid"])
+            if "reverse" in found:
+                found["reverse"] = losses.touching([pair.reversed for pair in below], found["reverse"])
     return found
 
 

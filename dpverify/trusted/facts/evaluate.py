@@ -10,9 +10,8 @@ from flint import arb, ctx
 
 from dpverify.trusted.facts.pairs import Profile
 from dpverify.trusted.language.errors import Undecided
-from dpverify.trusted.language.expr import Expr, Num
-from dpverify.trusted.numbers.balls import MAX_PRECISION, constant, exact
-from dpverify.trusted.order.decimals import decimal_bounds
+from dpverify.trusted.language.expr import Expr
+from dpverify.trusted.numbers.balls import MAX_PRECISION, constant
 
 STEP: Final = 64
 """Working precisions are multiples of this many bits, so that what is prepared for one of them serves again."""
@@ -103,13 +102,3 @@ def divergence(at: Callable[[arb], arb]) -> Profile:
 def _accuracy(prec: int) -> arb:
     """Half of the relative accuracy that a profile is wanted to."""
     return arb(2) ** (SLACK - prec - 1)
-
-
-def decimals(ball: arb, digits: int = 12) -> str:
-    """The ball for readers: one decimal where both ends round to the same, else "[low, high]", rounded outward."""
-    try:
-        low = decimal_bounds(Num(exact(ball.lower())), digits)[0]
-        high = decimal_bounds(Num(exact(ball.upper())), digits)[1]
-    except Undecided:
-        return str(ball.str(digits))  # beyond what is written out digit by digit; arb rounds outward too
-    return low if low == high else f"[{low}, {high}]"

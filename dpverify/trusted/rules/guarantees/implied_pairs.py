@@ -5,27 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dpverify.trusted.facts.pairs import Pair, symmetric
-from dpverify.trusted.language.errors import Undecided
 from dpverify.trusted.language.expr import Expr, Num
 from dpverify.trusted.rules.curves import gaussian
 from dpverify.trusted.rules.guarantees import guarantees
-from dpverify.trusted.rules.guarantees.conversions import NAME, Renyi, check_at_least_zero, renyi_delta_bound, rounded_up
+from dpverify.trusted.rules.guarantees.conversions import Renyi, check_at_least_zero, renyi_delta_bound, rounded_up
+
+
+def implied(renyi: Renyi, epsilon: Expr) -> guarantees.Point:
+    """The guarantee that a divergence implies at an epsilon, its delta rounded up to a short rational."""
+    return epsilon, Num(rounded_up(renyi_delta_bound(renyi, epsilon)))
 
 
 def renyi_pair(points: Sequence[tuple[Renyi, Expr]]) -> Pair:
     """The pair that dominates every mechanism with these Renyi divergences, as far as their bounds at the epsilons beside them tell.
 
-    Each bound on delta is rounded up to a short rational; bounds of 1 or more tell nothing and are left out. Raises Undecided where none
-    is left.
+    Raises Undecided where these bounds do not fall with rising epsilons.
     """
-    implied: list[guarantees.Point] = []
-    for renyi, epsilon in points:
-        delta = rounded_up(renyi_delta_bound(renyi, epsilon))
-        if delta < 1:
-            implied.append((epsilon, Num(delta)))
-    if not implied:
-        raise Undecided(f"{NAME}: no order and epsilon with a delta below 1; take larger epsilons.")
-    return guarantees.pair(implied)
+    return guarantees.pair([implied(renyi, epsilon) for renyi, epsilon in points])
 
 
 def gdp_pair(mu: Expr) -> Pair:

@@ -48,7 +48,8 @@ def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
 def curve(known: Guarantee, evidence: Evidence) -> Curve:
     """The curve of every mechanism with a guarantee: an upper bound alone.
 
-    evidence: for "zcdp" and "renyi" the "points", pairs of an order and an epsilon. Raises Rejected, Undecided, CertificateError.
+    evidence: for "zcdp" and "renyi" the "points", pairs of an order and an epsilon; for several (epsilon, delta) the "corners", by number
+    those that the bound is made of. Raises Rejected, Undecided, CertificateError.
     """
     return Curve(_pair(known, evidence), None, (NAME,), ASSUMED)
 
@@ -56,11 +57,12 @@ def curve(known: Guarantee, evidence: Evidence) -> Curve:
 def _pair(known: Guarantee, evidence: Evidence) -> Pair:
     check(known)
     if known.measure == "approximate":
-        return (
-            optimal_composition.guarantee(*known.rows[0])
-            if len(known.rows) == 1
-            else guarantees.pair([(row[0], row[1]) for row in known.rows])
-        )
+        if len(known.rows) == 1:
+            return optimal_composition.guarantee(*known.rows[0])
+        corners = evidence.get("corners")
+        if not isinstance(corners, list) or not all(type(i) is int and 0 <= i < len(known.rows) for i in corners):
+            raise CertificateError(f"{NAME}: the evidence wants 'corners', a list of numbers of guarantees.")
+        return guarantees.pair([(known.rows[i][0], known.rows[i][1]) for i in corners])
     only = known.rows[0][0]
     if known.measure == "gdp":
         return implied_pairs.gdp_pair(only)
