@@ -60,7 +60,7 @@ def loss_faults(mechanism: Mechanism, loss: Matrix, prior: Vector) -> Iterator[s
     if not loss and not prior:
         return
     if not isinstance(mechanism, Table | Exponential):
-        yield f"loss and prior are for lists of inputs and outputs: the kinds table and exponential, not {kind_of(mechanism)}. Leave them out."
+        yield f"loss and prior are for the kinds table and exponential, which list inputs and outputs, not {kind_of(mechanism)}."
         return
     rows = mechanism.rows if isinstance(mechanism, Table) else mechanism.scores
     if not loss:

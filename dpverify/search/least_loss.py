@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Any, Final
 
 from dpverify.search.numeric import written
@@ -14,6 +14,7 @@ from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.language.errors import DpverifyError, Rejected
 from dpverify.trusted.language.expr import Expr, Num
 from dpverify.trusted.language.model import Claim, Matrix, Query, Vector
+from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.order.linear import dot
 from dpverify.trusted.order.tables import finite
 from dpverify.trusted.proof import Proof
@@ -22,8 +23,12 @@ from dpverify.trusted.rules.utility import expected_loss, linear_program
 DIGITS: Final = 12
 MOST_NUMBERS: Final = 30_000
 """The most inequalities between probabilities that a linear program is made of for a verdict."""
-STEPS: Final = 20
+LINKS: Final = {"expected_l2": 28, "rms_l2": 18}
 """How many databases beside the first are in the chain on which a query is asked."""
+APART: Final = 0.55
+"""About how large epsilon is for two that follow each other: with more the chain is too coarse, with less too short."""
+GREATEST: Final = 700
+"""Beyond it, e^epsilon is no float."""
 FINER: Final = 2
 """How many outputs there are for a step of the answers, where the error is squared."""
 
@@ -51,27 +56,34 @@ def _of_table(claim: Claim, known: Sequence[Fact], digits: int) -> Steps:
 
 
 def _of_query(claim: Claim, query: Query, known: Sequence[Fact], measure: str) -> Steps:
-    """On a chain of databases, each a step from the next."""
-    databases = _chain(query)
+    """On a chain of databases, each so many steps from the next that a mechanism may well tell them apart."""
+    epsilon, premises = _epsilon(claim, known)
+    size = float(constant(epsilon).mid())
+    if not 0 < size < GREATEST:
+        return []
+    steps = max(1, round(APART / size))
+    squares = measure == linear_program.SQUARES
+    databases = _chain(query, steps, LINKS[measure])
     if not databases:
         return []
     answers = [dot(query.rows[0], database) for database in databases]
     outputs = sorted(answers)
-    squares = measure == linear_program.SQUARES
     if squares:
-        outputs = [low + Fraction(k, FINER) * (high - low) for low, high in zip(outputs, outputs[1:], strict=False) for k in range(FINER)]
-        outputs.append(max(answers))
-    epsilon, premises = _epsilon(claim, known)
-    ends = ratio(epsilon)
+        outputs = [low + Fraction(k, FINER) * (high - low) for low, high in pairwise(outputs) for k in range(FINER)] + outputs[-1:]
     losses = tuple(tuple((y - answer) ** 2 if squares else abs(y - answer) for y in outputs) for answer in answers)
-    pairs = {pair: ends for x in range(len(answers) - 1) for pair in ((x, x + 1), (x + 1, x))}
-    dual = dual_of(Task(losses, pairs, _delta(claim)), DIGITS)
-    told = {"measure": measure, "databases": [_row(database) for database in databases], "outputs": _row(outputs)}
+    ends = ratio(epsilon, Fraction(steps))
+    delta = _delta(claim) * (1 + (steps - 1) * ends[1])
+    task = Task(losses, {pair: ends for x in range(len(answers) - 1) for pair in ((x, x + 1), (x + 1, x))}, delta)
+    dual = dual_of(task, min(4 + round(size * steps / 2), DIGITS))
+    spare = max(high - low for low, high in pairwise(outputs)) ** 2 / 4 if squares else 0
+    if task.bound(dual) <= spare:
+        return []
+    told = {"measure": measure, "steps": steps, "databases": [_row(database) for database in databases], "outputs": _row(outputs)}
     return [_step(dual, ends[1], premises, told)]
 
 
-def _chain(query: Query) -> Matrix:
-    """Histograms that differ by one record from each to the next, whose answers move as far as one record moves them."""
+def _chain(query: Query, steps: int, links: int) -> Matrix:
+    """Histograms that differ by so many records from each to the next, whose answers move as far as these can move them."""
     columns, count = query.rows[0], len(query.rows[0])
 
     def records(*filled: tuple[int, int]) -> Vector:
@@ -80,11 +92,11 @@ def _chain(query: Query) -> Matrix:
     if query.adjacency == "replace":
         first, second = max(combinations(range(count), 2), key=lambda both: abs(columns[both[0]] - columns[both[1]]), default=(0, 0))
         moved = columns[first] - columns[second]
-        return tuple(records((first, k), (second, STEPS - k)) for k in range(STEPS + 1)) if moved else ()
-    if query.adjacency not in ("add-remove", "l1"):
-        return ()
+        return tuple(records((first, steps * k), (second, steps * (links - k))) for k in range(links + 1)) if moved else ()
     best = max(range(count), key=lambda j: abs(columns[j]))
-    return tuple(records((best, k)) for k in range(STEPS + 1)) if columns[best] else ()
+    if query.adjacency not in ("add-remove", "l1") or not columns[best]:
+        return ()
+    return tuple(records((best, steps * k)) for k in range(links + 1))
 
 
 def _epsilon(claim: Claim, known: Sequence[Fact]) -> tuple[Expr, list[Fact]]:

@@ -90,7 +90,7 @@ def optimum(
     asked = _Asked()
     size = asked.exact("epsilon", epsilon)
     if not asked.faults and not certainly_lt(ZERO, size):
-        asked.fault(f"epsilon = {format_expr(size)} is not above 0: then every database has one and the same output law. Give a positive one.")
+        asked.fault(f"epsilon = {format_expr(size)} is not above 0: then all databases have one law of outputs. Give a positive one.")
     losses, said = asked.losses(answers, outputs, loss)
     count = len(losses)
     addend = asked.rational("delta", delta)
@@ -98,7 +98,7 @@ def optimum(
         asked.fault(f"delta = {addend} is not in [0, 1). Leave it out for pure privacy.")
     between = asked.distances(count, neighbours, distances, addend)
     weights = asked.prior(count, prior)
-    if not isinstance(digits, int) or not 1 <= digits <= 15:
+    if digits not in range(1, 16):
         asked.fault(f"digits = {digits!r} is not a whole number from 1 to 15.")
     if count and len(between) * len(losses[0]) > MOST_NUMBERS:
         asked.fault(f"{len(between)} pairs of databases times {len(losses[0])} outputs are more than {MOST_NUMBERS}. Ask for fewer.")
@@ -230,7 +230,9 @@ class _Asked:
         return weights
 
 
-def _claims(rows: Matrix, epsilon: Expr, delta: Fraction, between: Mapping[Pair, Fraction], losses: Matrix, prior: Vector) -> Iterator[Claim]:
+def _claims(
+    rows: Matrix, epsilon: Expr, delta: Fraction, between: Mapping[Pair, Fraction], losses: Matrix, prior: Vector
+) -> Iterator[Claim]:
     """For each distance that neighbours are at, that the table is private for these; errors beside it where there is one distance."""
     entries = tuple(tuple(map(Num, row)) for row in rows)
     sizes = sorted(set(between.values()))

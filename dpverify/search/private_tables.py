@@ -31,7 +31,7 @@ _SIMPLE: Final = (10**4, 10**8)
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """losses[x][y]; for ordered pairs of inputs a number at most and one at least the greatest ratio; a prior, empty for the worst input."""
+    """losses[x][y]; for ordered pairs of inputs numbers just below and above the greatest ratio; a prior, empty for the worst input."""
 
     losses: Matrix
     ratios: Mapping[Pair, Ends]

@@ -86,7 +86,9 @@ def _wrong(left: Iterable[fmpq], reduced: Iterable[fmpq], x: Iterable[fmpq]) -> 
     return float(max([fmpq(0), *(abs(one) for one in left), *(-one for one in reduced), *(-one for one in x)]))
 
 
-def _answer(matrix: Any, left: Sequence[fmpq], reduced: Sequence[fmpq], x: Sequence[fmpq], scale: fmpq, presolve: bool) -> tuple[Any, Any] | None:
+def _answer(
+    matrix: Any, left: Sequence[fmpq], reduced: Sequence[fmpq], x: Sequence[fmpq], scale: fmpq, presolve: bool
+) -> tuple[Any, Any] | None:
     """What is to be added to x and to the multipliers, times the scale; None where the solver has no answer."""
     from scipy.optimize import linprog
 

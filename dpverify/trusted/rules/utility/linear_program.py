@@ -6,15 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
-from math import ceil
 from typing import Any, Final
 
 from dpverify.trusted.facts.assumptions import ANY, PAIRS, REAL
 from dpverify.trusted.facts.bounds import Infinite
-from dpverify.trusted.facts.errors import ErrorBound
+from dpverify.trusted.facts.errors import EUCLIDEAN, ErrorBound
 from dpverify.trusted.facts.fact import Fact, as_bounds, unasked
 from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.expr import Expr, Num, call, format_expr, power
+from dpverify.trusted.language.expr import Expr, Num, call, format_expr, mul, num, power
 from dpverify.trusted.language.model import Claim, Exponential, Matrix, Source, Table, Vector
 from dpverify.trusted.language.rationals import read_fraction, to_fraction
 from dpverify.trusted.order.compare import certainly_le
@@ -29,8 +28,7 @@ STATEMENT: Final = (
     "sum over x' of b z(x', x, y)), less c max over y of z(x, x', y) for every pair."
 )
 CHECKED: Final = (
-    "the pairs are neighbours, or as many steps apart as their factor says",
-    "the factor of a step is at least e^epsilon",
+    "the pairs are neighbours, or at most the stated number of steps apart, and b is at least e^(epsilon steps)",
     "weights and multipliers are at least 0",
     "the sum, in exact rationals",
 )
@@ -38,9 +36,8 @@ ASSUMED: Final = ()
 SOURCE: Final = Source("docs/theory/utility.md#lp", "Ghosh, Roughgarden & Sundararajan 2012; Hardt & Talwar 2010, Section 2.4")
 
 Pair = tuple[int, int]
+Between = tuple[Fraction, Fraction]
 SQUARES: Final = "rms_l2"
-MOST_STEPS: Final = 1000
-"""How far apart databases may be, lest the powers of the factor grow without limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,36 +49,39 @@ class Program:
     """
 
     losses: Matrix
-    between: Callable[[int, int], tuple[Fraction, Fraction]]
+    between: Callable[[int, int], Between]
     spare: Fraction = Fraction(0)
 
 
-def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> ErrorBound:
-    """A lower bound on the error of any mechanism that is private as claimed. Raises Rejected, CertificateError.
+def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> tuple[ErrorBound, ...]:
+    """Lower bounds on the error of any mechanism that is private as claimed. Raises Rejected, CertificateError.
 
-    parameters: "ratio", a rational at least e^epsilon; "multipliers", a list of [x, x', [z for each output]]; "weights", one for each
-    input, where the claim states no prior. Of a query beside: "measure", "expected_l2" or "rms_l2"; "databases", a list of histograms;
-    "outputs", a list of answers. premises: an upper bound on epsilon where "tight" is claimed.
+    parameters: "ratio", a rational; "multipliers", a list of [x, x', [z for each output]]; "weights", one for each input, where the claim
+    states no prior. Of a query beside: "measure", "expected_l2" or "rms_l2"; "databases", a list of histograms; "outputs", a list of
+    answers; "steps", how many steps between neighbours two databases with multipliers are apart at most. The ratio is at least
+    e^(epsilon steps). premises: an upper bound on epsilon where "tight" is claimed.
     """
     if claim.domains or not isinstance(claim.delta, Num) or claim.delta.value < 0:
         raise Rejected(NAME, "the claim", "it wants a value for every parameter and a rational delta of at least 0")
     epsilon, assumed = guaranteed(claim, premises)
-    ratio = read_fraction(parameters, "ratio", NAME)
-    if ratio <= 0 or not certainly_le(epsilon, call("log", Num(ratio))):
-        raise Rejected(NAME, "ratio", f"{ratio} is not certainly at least exp({format_expr(epsilon)})")
+    ratio, steps = read_fraction(parameters, "ratio", NAME), 1 if claim.loss else parameters.get("steps")
+    if type(steps) is not int or steps < 1:
+        raise CertificateError(f"{NAME}: 'steps' is {steps!r}, not a whole number of at least 1.")
+    if ratio <= 0 or not certainly_le(mul(num(steps), epsilon), call("log", Num(ratio))):
+        raise Rejected(NAME, "ratio", f"{ratio} is not certainly at least exp({steps} ({format_expr(epsilon)}))")
+    # theory#group-privacy: delta times the sum of e^(k epsilon), k < steps
+    between = (ratio, claim.delta.value * (1 + (steps - 1) * ratio))
     if claim.loss:
-        program = _of_table(claim, ratio, claim.delta.value)
-        mechanism = claim.mechanism
-        assumed += (ANY if isinstance(mechanism, Table | Exponential) and mechanism.adjacent is None else PAIRS,)
-        weights = claim.prior or _read(parameters.get("weights"))
-        return ErrorBound("expected_loss", "any", "lower", Num(_bound(program, weights, parameters)), assumed=assumed)
+        adjacent = claim.mechanism.adjacent if isinstance(claim.mechanism, Table | Exponential) else None
+        value = _bound(_of_table(claim, between), claim.prior or _read(parameters.get("weights")), parameters)
+        return (ErrorBound("expected_loss", "any", "lower", Num(value), assumed=(*assumed, ANY if adjacent is None else PAIRS)),)
     databases = _databases(parameters)
-    program = _of_query(claim, parameters, databases, ratio, claim.delta.value)
-    assumed += () if all(count.denominator == 1 for database in databases for count in database) else (REAL,)
-    value = max(_bound(program, _read(parameters.get("weights")), parameters), Fraction(0))
-    if parameters.get("measure") == SQUARES:
-        return ErrorBound("rms_l2", "any", "lower", power(Num(value), Num(Fraction(1, 2))), assumed=assumed)
-    return ErrorBound("expected_l2", "any", "lower", Num(value), assumed=assumed)
+    value = max(_bound(_of_query(claim, parameters, databases, between), _read(parameters.get("weights")), parameters), Fraction(0))
+    assumed += () if all(map(_counts, databases)) else (REAL,)
+    if parameters["measure"] == SQUARES:
+        return (ErrorBound("rms_l2", "any", "lower", power(Num(value), Num(Fraction(1, 2))), assumed=assumed),)
+    # the root of a mean square is at least the mean
+    return tuple(ErrorBound(measure, "any", "lower", Num(value), assumed=assumed) for measure in EUCLIDEAN)
 
 
 def guaranteed(claim: Claim, premises: Sequence[Fact]) -> tuple[Expr, tuple[str, ...]]:
@@ -123,22 +123,22 @@ def _bound(program: Program, weights: Sequence[Fraction], parameters: Mapping[st
     return least(program, weights, multipliers)
 
 
-def _of_table(claim: Claim, ratio: Fraction, delta: Fraction) -> Program:
+def _of_table(claim: Claim, between: Between) -> Program:
     """The mechanisms with the inputs, the neighbours and the outputs of the claim's own, and the losses that it states."""
     table = finite(claim)
     require_losses(claim, table, NAME)
     if table.divisors:
         raise Rejected(NAME, "the mechanism", "its epsilon is per unit of distance; state a sensitivity or the adjacent pairs")
 
-    def between(near: int, far: int) -> tuple[Fraction, Fraction]:
+    def of(near: int, far: int) -> Between:
         if (near, far) not in table.pairs:
             raise Rejected(NAME, [near, far], "these inputs are not adjacent")
-        return ratio, delta
+        return between
 
-    return Program(claim.loss, between)
+    return Program(claim.loss, of)
 
 
-def _of_query(claim: Claim, parameters: Mapping[str, Any], databases: Matrix, ratio: Fraction, delta: Fraction) -> Program:
+def _of_query(claim: Claim, parameters: Mapping[str, Any], databases: Matrix, between: Between) -> Program:
     """The mechanisms with real outputs for a query of one row, on some databases."""
     query, squares = claim.query, parameters.get("measure") == SQUARES
     if query is None or len(query.rows) != 1 or any(len(database) != len(query.rows[0]) for database in databases):
@@ -154,13 +154,14 @@ def _of_query(claim: Claim, parameters: Mapping[str, Any], databases: Matrix, ra
         raise Rejected(NAME, "outputs", "the answer on every database must be among them")
     gap = max((high - low for low, high in pairwise(outputs)), default=Fraction(0))
     losses = tuple(tuple((y - answer) ** 2 if squares else abs(y - answer) for y in outputs) for answer in answers)
-    adjacency = query.adjacency
+    adjacency, most = query.adjacency, parameters["steps"]
 
-    def between(near: int, far: int) -> tuple[Fraction, Fraction]:
-        steps = _steps(databases[near], databases[far], adjacency)
-        return ratio**steps, delta * sum(ratio**k for k in range(steps))  # theory#group-privacy
+    def of(near: int, far: int) -> Between:
+        if not _within(databases[near], databases[far], adjacency, most):
+            raise Rejected(NAME, [near, far], f"these databases are not known to be joined by {most} steps between {adjacency} neighbours")
+        return between
 
-    return Program(losses, between, gap * gap / 4 if squares else Fraction(0))
+    return Program(losses, of, gap * gap / 4 if squares else Fraction(0))
 
 
 def _databases(parameters: Mapping[str, Any]) -> Matrix:
@@ -171,20 +172,19 @@ def _databases(parameters: Mapping[str, Any]) -> Matrix:
     return found
 
 
-def _steps(near: Vector, far: Vector, adjacency: str) -> int:
-    """How many steps between neighbours lead from one histogram to another. Raises Rejected where that is not known, or too many."""
+def _within(near: Vector, far: Vector, adjacency: str, steps: int) -> bool:
+    """Whether so many steps between neighbours certainly lead from one histogram to another, by histograms."""
     moves = [a - b for a, b in zip(near, far, strict=True)]
     length = sum(map(abs, moves), Fraction(0))
-    counts = all(entry.denominator == 1 for entry in (*near, *far))
-    if adjacency == "l1" or (adjacency == "add-remove" and counts):
-        steps = ceil(length)
-    elif adjacency == "replace" and counts and sum(moves) == 0:
-        steps = ceil(length / 2)
-    else:
-        raise Rejected(NAME, "databases", f"two of them are not joined by steps between neighbours under {adjacency!r}")
-    if steps > MOST_STEPS:
-        raise Rejected(NAME, "databases", f"two of them are more than {MOST_STEPS} steps apart")
-    return steps
+    if adjacency == "l1":
+        return length <= steps
+    if not (_counts(near) and _counts(far)):
+        return False
+    return (adjacency == "add-remove" and length <= steps) or (adjacency == "replace" and sum(moves) == 0 and length <= 2 * steps)
+
+
+def _counts(database: Vector) -> bool:
+    return all(count.denominator == 1 for count in database)
 
 
 def _read(row: Any) -> Vector:
