@@ -19,7 +19,7 @@ from dpverify.trusted.numbers.balls import constant, precision
 from dpverify.trusted.parts.runs import Run, leaf
 from dpverify.trusted.proof import Proof
 from dpverify.trusted.rules.composition import renyi_composition
-from dpverify.trusted.rules.guarantees import conversions, guarantees, stated_guarantee
+from dpverify.trusted.rules.guarantees import conversions, guarantees, implied_pairs, stated_guarantee
 
 Plan = dict[str, Any]
 Divergence = Callable[[Fraction], Any]

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final
 
+from dpverify.search import least_loss
 from dpverify.search.proposal import Proposal, Steps
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.language.model import Answering, Claim, EllipticalProcess, Staircase
@@ -14,7 +15,7 @@ from dpverify.trusted.proof import Proof
 Search = Callable[[Proof, Sequence[Fact], int], Steps]
 """From the proof so far, what it has shown of the claim, and the digits that are asked for."""
 
-SEARCHES: Final[tuple[Search, ...]] = ()
+SEARCHES: Final[tuple[Search, ...]] = (least_loss.propose,)
 
 
 def propose(proof: Proof, known: Sequence[Fact], digits: int, prec: int) -> Proposal:

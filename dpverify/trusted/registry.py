@@ -101,7 +101,10 @@ _OF_BODIES: Final[Mapping[str, str]] = {
     "simple-body": "utility.simple_body",
 }
 """Rules about the volume and the moments of convex bodies."""
-_OF_ERRORS: Final[Mapping[str, str]] = {}
+_OF_ERRORS: Final[Mapping[str, str]] = {
+    "expected-loss": "utility.expected_loss",
+    "lp": "utility.linear_program",
+}
 """Rules about errors."""
 _OF_UTILITY: Final = {**_OF_BODIES, **_OF_ERRORS}
 
