@@ -115,12 +115,13 @@ def _files(path: Path) -> list[Path]:
 
 def _told(one: Rechecked, trust: bool) -> Sequence[str]:
     """The lines of the kernel, with the neighbours in words, and with what the verdict rests on where that is asked for."""
-    from dpverify.report import words
+    from dpverify.report import text, words
     from dpverify.report.trust import rests_on
 
     if one.judgement is None:
         return one.lines
     first, *rest = one.lines
+    rest += [f"         {line}" for line in text.errors(one.judgement.claim, one.judgement, text.ERROR_DIGITS)]
     last = [f"         rests on: {rests_on(one.rules, one.places).text()}"] if trust else []
     return [first, f"         neighbours: {words.neighbours(one.judgement.claim)}", *rest, *last]
 

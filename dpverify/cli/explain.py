@@ -31,6 +31,8 @@ def explain(name: str, claims: tuple[str, ...], digits: int, no_code: bool) -> i
         said = _certificate_lines(Path(name))
     elif claims or Path(name).is_file():
         said = _proof_lines(name, claims, digits, code=code)
+    elif (least := f"{name}-lower-bound") in EXPLAINED:  # as answers call it
+        said = chain(_rule_lines(least), _rule_lines(name) if name in EXPLAINED else ())
     elif name in EXPLAINED:
         mechanisms = _mechanism_lines(name, code=code) if _is_mechanism(name) else ()  # some theorems are called as their mechanism is
         said = chain(_rule_lines(name), mechanisms)

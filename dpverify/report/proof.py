@@ -12,8 +12,10 @@ from typing import Any, Final
 
 from dpverify.report import Entry, short
 from dpverify.report.phrases import delta_text, tight_text
+from dpverify.report.utility import NAMES
 from dpverify.trusted.facts.assumptions import marked, of_a_bound
 from dpverify.trusted.facts.bounds import Bound, Infinite
+from dpverify.trusted.facts.errors import ErrorBound
 from dpverify.trusted.kernel import Judgement
 from dpverify.trusted.language.certificate import Line
 from dpverify.trusted.language.errors import Undecided
@@ -48,6 +50,7 @@ def tree(entry: Entry) -> Step:
     told: set[str] = set()
     lines = [line for line, _ in entry.proved]
     below = [_step(lines, line, bounds, told, entry.judgement) for line, bounds in entry.proved if bounds]
+    below += [_error(lines, rule, bounds, told) for rule, bounds in _by_rule(entry.judgement.errors)]
     shown = {step.text for step in every(below) if step.kind == "assumed"}
     beside = [Step("assumed", text) for text in entry.judgement.assumptions if text not in shown]  # of words beside the bounds
     undecided = [Step("fact", f"undecided: {entry.reason}")] if entry.reason else []
@@ -88,6 +91,28 @@ def _step(lines: Sequence[Line], line: Line, bounds: Sequence[Bound], told: set[
     needed = [(text, bound.side) for bound in bounds for text in of_a_bound(judgement.claim, bound, EXPLAINED[line.rule].ASSUMED)]
     assumed = dict.fromkeys(text if text in judgement.assumptions else marked(text, side) for text, side in needed)
     return Step("bound", said, below=(_line(lines, line, told, tuple(Step("assumed", text) for text in assumed)),))
+
+
+def _by_rule(errors: Iterable[tuple[str, ErrorBound]]) -> Iterator[tuple[str, list[ErrorBound]]]:
+    """The bounds on errors that each rule gives."""
+    for rule in dict.fromkeys(rule for rule, _ in errors):
+        yield rule, [bound for name, bound in errors if name == rule]
+
+
+def _error(lines: Sequence[Line], rule: str, bounds: Sequence[ErrorBound], told: set[str]) -> Step:
+    """The bounds on errors that a rule gives, and its line below them."""
+    line = next(line for line in lines if line.rule == rule and not line.place)
+    assumed = dict.fromkeys(text for bound in bounds for text in (*EXPLAINED[rule].ASSUMED, *bound.assumed))
+    below = _line(lines, line, told, tuple(Step("assumed", text) for text in assumed))
+    return Step("bound", "; ".join(map(_of_error, bounds)), below=(below,))
+
+
+def _of_error(bound: ErrorBound) -> str:
+    whose = "of any mechanism" if bound.whose == "any" else "of this noise"
+    where = "" if bound.coordinate is None else f" in coordinate {bound.coordinate + 1}"
+    what = NAMES.get(bound.measure) or "exceeded with probability at most " + ("" if bound.beta is None else format_expr(bound.beta))
+    sign = "\N{LESS-THAN OR EQUAL TO}" if bound.side == "upper" else "\N{GREATER-THAN OR EQUAL TO}"
+    return f"error {whose}{where}, {what} {sign} {_number(bound.value, bound.side)}"
 
 
 def _line(lines: Sequence[Line], line: Line, told: set[str], assumed: tuple[Step, ...] = ()) -> Step:

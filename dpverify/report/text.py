@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
+from typing import Final
 
 from dpverify.ground.outside import printable
-from dpverify.report import Entry, findings, short
+from dpverify.report import Entry, decimal, findings, short, utility
 from dpverify.report.derived import also
 from dpverify.report.phrases import delta_text, replay, tight_text, witness_text
 from dpverify.report.results import Results
+from dpverify.trusted.kernel import Judgement
+from dpverify.trusted.language.model import Claim
+
+ERROR_DIGITS: Final = 10
+"""Of errors, for people."""
 
 Paint = Callable[[str, str], str]
 """Colours a text by a verdict; the identity where there is no terminal."""
@@ -49,10 +55,18 @@ def _below(entry: Entry) -> Iterator[str]:
         yield f"         witness: {witness_text(entry.judgement.witness)}"
     for key, value in also(entry).items():
         yield f"         {key}: {value}"
+    yield from (f"         {line}" for line in errors(entry.claim, entry.judgement, entry.digits))
     if entry.reason:
         yield f"         reason: {entry.reason}"
     if entry.verdict == "REFUTED" or not entry.as_expected:
         yield f"         {replay(entry)}"
+
+
+def errors(claim: Claim, judgement: Judgement | None, digits: int) -> Iterator[str]:
+    """The errors that a claim asks for, one a line."""
+    shown = min(digits, ERROR_DIGITS)
+    for one in utility.told(claim, judgement, lambda bound, side: decimal(bound, shown, side)):
+        yield one.text(utility.neighbours(claim))
 
 
 def _footer(group: Sequence[Entry]) -> Iterator[str]:

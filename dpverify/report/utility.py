@@ -1,10 +1,12 @@
-"""What a claim with utility = true asks for, as the JSON of the contract."""
+"""What a claim with utility = true asks for, as the JSON of the contract and in words."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any, Final
 
+from dpverify.report.phrases import common
 from dpverify.search.utility import lacking
 from dpverify.trusted.facts.bounds import Infinite
 from dpverify.trusted.facts.errors import EUCLIDEAN, ErrorBound, Measure
@@ -27,6 +29,17 @@ NEIGHBOURS: Final = {
     "l2": "real histograms, l2",
 }
 """The databases and neighbours that a lower bound for any mechanism is true for."""
+
+NAMES: Final[dict[Measure, str]] = {
+    "expected_l2": "mean length",
+    "rms_l2": "root mean square",
+    "expected_absolute": "mean absolute value",
+    "rms": "root mean square",
+}
+"""Of errors, in words."""
+
+MOST_COORDINATES: Final = 12
+"""As many coordinates as are told of."""
 
 _COORDINATE: Final[tuple[Measure, ...]] = ("expected_absolute", "rms")
 
@@ -65,9 +78,14 @@ def _least(claim: Claim, errors: Errors, measure: Measure, decimal: Decimals) ->
     if least is None or lower is None:
         return {"reason": lacking(claim, NECESSARY[measure])}
     rule, bound = least
-    found = {"lower": lower, "rule": rule, "neighbours": neighbours(claim), "assumptions": list(bound.assumed)}
+    found = {"lower": lower, "rule": called(rule), "neighbours": neighbours(claim), "assumptions": list(bound.assumed)}
     ratio = decimal(most_times(errors, measure), 1)
     return found if ratio is None else {**found, "ratio": ratio}
+
+
+def called(rule: str) -> str:
+    """A rule about the least error as answers call it: what its bound is by."""
+    return rule.removesuffix("-lower-bound")
 
 
 def neighbours(claim: Claim) -> str:
@@ -88,3 +106,51 @@ def _bound(errors: Errors, measure: Measure, whose: str, side: str, coordinate: 
     """The best bound of one kind, with its rule."""
     wanted = (measure, whose, side, coordinate)
     return next((one for one in errors if (one[1].measure, one[1].whose, one[1].side, one[1].coordinate) == wanted), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """One error in words. least: what any mechanism has at least; rule: what proves that; ratio: at most so many times that."""
+
+    what: str
+    own: str
+    least: str = ""
+    rule: str = ""
+    ratio: str = ""
+
+    def text(self, neighbours: str) -> str:
+        """In a line. neighbours: that the bound for any mechanism is true for."""
+        times = f", of which this is at most {self.ratio} times" if self.ratio else ""
+        beside = f"any mechanism: at least {self.least}{times} ({self.rule}; {neighbours})" if self.rule else f"any mechanism: {self.least}"
+        return f"error, {self.what}: {self.own}" + (f"; {beside}" if self.least else "")
+
+
+def told(claim: Claim, judgement: Judgement | None, decimal: Decimals) -> Iterator[Told]:
+    """The errors that a claim asks for, nothing where it asks for none."""
+    if not claim.utility:
+        return
+    found = record(claim, judgement, decimal)
+    for measure, necessary in NECESSARY.items():
+        least = found[necessary]
+        rule, ratio = least.get("rule", ""), least.get("ratio", "")
+        yield Told(NAMES[measure], _own(found[measure]), least.get("lower") or _unknown(least), rule, ratio)
+    for one in found["coordinates"][:MOST_COORDINATES]:
+        for measure in _COORDINATE:
+            yield Told(f"coordinate {one['coordinate'] + 1}, {NAMES[measure]}", _own(one[measure]))
+    if len(found["coordinates"]) > MOST_COORDINATES:
+        yield Told("other coordinates", f"{len(found['coordinates']) - MOST_COORDINATES} more in the JSON")
+    if "exceeded" in found:
+        yield Told(f"exceeded by some coordinate with probability at most {found['exceeded']['beta']}", _own(found["exceeded"]))
+
+
+def _own(found: dict[str, Any]) -> str:
+    if "lower" not in found:
+        return _unknown(found)
+    lower, upper = str(found["lower"]), str(found["upper"])
+    if upper == "inf":
+        return "infinite" if lower == "inf" else f"at least {lower}"
+    return lower if lower == upper else common(lower, upper)
+
+
+def _unknown(found: dict[str, Any]) -> str:
+    return f"not known: {found['reason'].rstrip('.')}"

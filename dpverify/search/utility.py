@@ -6,16 +6,17 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final
 
-from dpverify.search import least_loss
+from dpverify.search import least_loss, necessary
 from dpverify.search.proposal import Proposal, Steps
 from dpverify.trusted.facts.fact import Fact
+from dpverify.trusted.language.expr import ZERO
 from dpverify.trusted.language.model import Answering, Claim, EllipticalProcess, Staircase
 from dpverify.trusted.proof import Proof
 
 Search = Callable[[Proof, Sequence[Fact], int], Steps]
 """From the proof so far, what it has shown of the claim, and the digits that are asked for."""
 
-SEARCHES: Final[tuple[Search, ...]] = (least_loss.propose,)
+SEARCHES: Final[tuple[Search, ...]] = (necessary.propose, least_loss.propose)
 
 
 def propose(proof: Proof, known: Sequence[Fact], digits: int, prec: int) -> Proposal:
@@ -31,8 +32,8 @@ def _asked(search: Search, proof: Proof, known: Sequence[Fact], _: Claim, digits
 
 
 def lacking(claim: Claim, measure: str) -> str:
-    """Why an error is not given, and what would help. measure: "expected_l2", "rms_l2", "necessary_l2" or "exceeded"."""
-    if measure == "necessary_l2":
+    """Why an error is not given, and what would help. measure: as the JSON calls it."""
+    if measure in ("necessary_l2", "necessary_rms_l2"):
         return _not_necessary(claim)
     if not isinstance(claim.mechanism, Answering | Staircase | EllipticalProcess):
         return "only additive noise has an error of its own; this mechanism's output is no answer with noise added."
@@ -44,4 +45,10 @@ def lacking(claim: Claim, measure: str) -> str:
 def _not_necessary(claim: Claim) -> str:
     if claim.query is None:
         return "the least error is a matter of the query: state query and adjacency in place of the sensitivity."
-    return "no rule gives a lower bound for this query and adjacency."
+    if claim.delta != ZERO:
+        return "the lower bounds are about pure privacy, delta = 0; with a delta above 0 none of them holds."
+    if claim.domains:
+        return "the claim ranges over parameters; give them values."
+    if claim.epsilon is None:
+        return "no lower bound was found: it wants a finite upper bound on the tight epsilon, above 0, and answers that differ."
+    return "no lower bound was found: it wants an epsilon above 0, and answers that differ."

@@ -104,6 +104,10 @@ _OF_BODIES: Final[Mapping[str, str]] = {
 _OF_ERRORS: Final[Mapping[str, str]] = {
     "expected-loss": "utility.expected_loss",
     "lp": "utility.linear_program",
+    "lattice-lower-bound": "utility.lattice_lower_bound",
+    "lines-lower-bound": "utility.lines_lower_bound",
+    "rounding-lower-bound": "utility.rounding_lower_bound",
+    "volume-lower-bound": "utility.volume_lower_bound",
 }
 """Rules about errors."""
 _OF_UTILITY: Final = {**_OF_BODIES, **_OF_ERRORS}

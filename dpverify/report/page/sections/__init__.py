@@ -18,6 +18,7 @@ from dpverify.report.page.sections import (
     claims,
     compositions,
     error,
+    errors,
     facts,
     headline,
     index,
@@ -39,7 +40,7 @@ OF_FILE: Final[tuple[ModuleType, ...]] = (mechanism, claims)
 PICTURES: Final[tuple[ModuleType, ...]] = (loss, privacy_curve, trade_off, compositions, unit_ball, error)
 """Of a file, side by side where there is room."""
 AUDITS: Final[tuple[ModuleType, ...]] = (audit,)
-OF_CLAIM: Final[tuple[ModuleType, ...]] = (statement, reason, witness, assumptions, proof, facts, certificate)
+OF_CLAIM: Final[tuple[ModuleType, ...]] = (statement, reason, witness, errors, assumptions, proof, facts, certificate)
 AT_THE_END: Final[tuple[ModuleType, ...]] = (rules, trust)
 
 

@@ -1,0 +1,96 @@
+"""Weights on differences of neighbours for the rule about lines: those that make the trace of the root of their spread great."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from itertools import combinations
+from math import ceil, log, sinh, sqrt
+from typing import Final
+
+import numpy as np
+
+from dpverify.search.offers import Asked, Offer, Vectors
+from dpverify.trusted.language.model import Query
+from dpverify.trusted.rules.utility import lines_lower_bound as rule
+from dpverify.trusted.rules.utility.any_mechanism import REALS
+
+MOST_MOVES: Final = 5_000
+"""Differences of neighbours among which weights are looked for."""
+MOST_SLACK: Final = 0.01
+"""The share of a bound that rounding may cost."""
+BITS: Final = 50
+"""Of the rationals that floats are rounded to."""
+
+
+def offers(asked: Asked) -> Iterator[Offer]:
+    """Weights on moves that make the trace of the root of their spread great."""
+    named = _moves(asked.query)
+    if not 0 < len(named) <= MOST_MOVES:
+        return
+    rows = np.array([[float(x) for x in row] for row in asked.query.rows])
+    moved = np.array([rows @ _dense(by, rows.shape[1]) for by in named])
+    longest = np.abs(moved).max()
+    if not 0 < longest < np.inf:
+        return
+    weights = _spread_weights(moved / longest)
+    kept = np.flatnonzero(weights > 1e-7)
+    shares = weights[kept] / weights[kept].sum()
+    rounded = [Fraction(int(share * 2**30), 2**30) for share in shares]
+    spread = (moved[kept].T * np.array([float(share) for share in rounded])) @ moved[kept]
+    values, axes = np.linalg.eigh(spread)
+    inside = values > 1e-9 * values.max()
+    scale = (axes[:, inside] / np.sqrt(values[inside])) @ axes[:, inside].T
+    seen = scale @ spread @ scale
+    slack = max(2.0**-40, 16 * float(np.linalg.norm(seen @ seen - seen)))
+    if slack > MOST_SLACK:
+        return
+    scale = scale * sqrt(1 - slack)
+    unit = 2.0 ** (BITS - ceil(log(np.abs(scale).max(), 2)))
+    rounding = np.rint((scale + scale.T) / 2 * unit)
+    entries = [[str(Fraction(int(x)) / Fraction(unit)) for x in row] for row in rounding]
+    lengths = np.abs(np.einsum("ij,jk,ik->i", moved[kept], scale, moved[kept]))
+    half = 2 * sinh(asked.epsilon / 2)
+    one = 1 / half if asked.query.adjacency in REALS else 1 / sinh(asked.epsilon)
+    mean, square = float(shares @ lengths), float(shares @ lengths**2)
+    moves = [
+        {"weight": str(weight), "by": {str(number): str(amount) for number, amount in named[k].items()}}
+        for weight, k in zip(rounded, kept, strict=True)
+    ]
+    worth = mean * one, max(mean * one, sqrt(2 * square) / half)
+    yield Offer(rule.NAME, {"moves": moves, "scale": entries, "level": str(1 - Fraction(slack))}, asked.granted, worth)
+
+
+def _moves(query: Query) -> list[dict[int, Fraction]]:
+    """Differences of neighbouring histograms: all that matter, but for l2 those along which the answers move most."""
+    width = len(query.rows[0])
+    if query.adjacency == "replace":
+        return [{i: Fraction(1), j: Fraction(-1)} for i, j in combinations(range(width), 2)]
+    if query.adjacency != "l2":
+        return [{i: Fraction(1)} for i in range(width)]
+    _, _, axes = np.linalg.svd(np.array([[float(x) for x in row] for row in query.rows]), full_matrices=False)
+    shorter = axes * (1 - 2.0**-40)
+    return [{i: Fraction(round(x * 2**BITS), 2**BITS) for i, x in enumerate(row) if x} for row in shorter]
+
+
+def _dense(by: Mapping[int, Fraction], width: int) -> Vectors:
+    found = np.zeros(width)
+    for number, amount in by.items():
+        found[number] = float(amount)
+    return found
+
+
+def _spread_weights(moved: Vectors, rounds: int = 400) -> Vectors:
+    """Weights of sum 1 that make tr sqrt(sum of p_i f_i f_i') great: each is multiplied by its share of the slope, again and again."""
+    weights = np.linalg.norm(moved, axis=1)
+    weights = weights / weights.sum()
+    for _ in range(max(40, min(rounds, int(4e8 / moved.size / moved.shape[1])))):
+        values, axes = np.linalg.eigh((moved.T * weights) @ moved)
+        inside = values > 1e-12 * values.max()
+        slopes = (((moved @ axes[:, inside]) ** 2) / np.sqrt(values[inside])).sum(axis=1)
+        mean = float(weights @ slopes)
+        weights = weights * slopes / mean
+        weights = weights / weights.sum()
+        if slopes.max() < mean * (1 + 1e-7):
+            break
+    return np.asarray(weights)

@@ -1,0 +1,83 @@
+"""What is said of every mechanism with a guarantee: which guarantee and query, and the error that each of them has on some data."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Final
+
+from flint import arb
+
+from dpverify.trusted.facts.bounds import Bound
+from dpverify.trusted.facts.errors import ErrorBound, Measure
+from dpverify.trusted.facts.fact import Fact, as_bounds, unasked
+from dpverify.trusted.language.errors import CertificateError, Rejected
+from dpverify.trusted.language.expr import ZERO, Expr, Num, symbols
+from dpverify.trusted.language.model import Claim, Query
+from dpverify.trusted.numbers.balls import constant, exact, finite
+from dpverify.trusted.order.geometry import require
+from dpverify.trusted.order.queries import query_faults
+
+COUNTS: Final = ("add-remove", "replace")
+"""Adjacencies of histograms that hold counts."""
+REALS: Final = ("l1", "l2")
+"""Adjacencies of histograms of real numbers."""
+
+
+def query_of(claim: Claim, adjacencies: Collection[str], rule: str) -> Query:
+    """The query whose answers any mechanism is to give. Raises Rejected where there is none, or delta is not 0."""
+    query = claim.query
+    if query is None:
+        raise Rejected(rule, "the claim", "it states no query, and the least error is a matter of the query")
+    require("query", query_faults(query, len(query.rows)))
+    if query.adjacency not in adjacencies:
+        raise Rejected(rule, "the query", f"its adjacency is {query.adjacency}; this rule is about {' and '.join(adjacencies)}")
+    if claim.delta != ZERO:
+        raise Rejected(rule, "delta", "the bound is about pure privacy, delta = 0")
+    return query
+
+
+def granted(claim: Claim, premises: Sequence[Fact], rule: str) -> tuple[arb, tuple[str, ...]]:
+    """The pure epsilon that is claimed, or of "tight" the one that is proved, and what that takes for granted.
+
+    premises: one, an upper bound on the tight epsilon, where the claim asks for it; else none. Raises Rejected, CertificateError.
+    """
+    value, assumed = (claim.epsilon, ()) if claim.epsilon is not None and not premises else _proved(claim, premises, rule)
+    epsilon = finite(constant(value))
+    if not epsilon > 0:
+        raise Rejected(rule, "epsilon", "it is not certainly above 0")
+    return epsilon, assumed
+
+
+def _proved(claim: Claim, premises: Sequence[Fact], rule: str) -> tuple[Expr, tuple[str, ...]]:
+    if claim.epsilon is not None or len(premises) != 1:
+        raise CertificateError(f"{rule}: it wants a bound on epsilon where the claim states none, and has {len(premises)}.")
+    premise = premises[0]
+    found = [bound for bound in as_bounds(premise.says) if premise.about in (claim, unasked(claim)) and _usable(bound)]
+    if not found or not isinstance(found[0].value, Expr):
+        raise CertificateError(f"{rule}: a premise is not a finite upper bound on the pure epsilon of the claim.")
+    return found[0].value, (*premise.assumed, *found[0].assumed)
+
+
+def _usable(bound: Bound) -> bool:
+    pure = bound.side == "upper" and bound.quantity == "pure" and not bound.at
+    return pure and isinstance(bound.value, Expr) and not symbols(bound.value)
+
+
+def least(expected: arb, square: arb, assumed: Sequence[str], rule: str) -> tuple[ErrorBound, ...]:
+    """The bounds on the mean length and on the root mean square, from bounds on the mean length and on the mean square.
+
+    Raises Rejected where none of them is certainly above 0.
+    """
+    mean, squared = finite(expected).lower(), finite(square).lower()
+    root = squared.sqrt().lower() if squared > 0 else squared
+    bounds: tuple[tuple[Measure, arb], ...] = (("expected_l2", mean), ("rms_l2", root if root > mean else mean))
+    told = tuple(dict.fromkeys(assumed))
+    found = tuple(ErrorBound(measure, "any", "lower", Num(exact(value)), assumed=told) for measure, value in bounds if value > 0)
+    if not found:
+        raise Rejected(rule, "the bound", "it is not certainly above 0")
+    return found
+
+
+def unit_ball(dimension: int) -> arb:
+    """The volume of the Euclidean unit ball."""
+    return arb.pi() ** (arb(dimension) / 2) / (arb(dimension) / 2 + 1).gamma()

@@ -1,0 +1,104 @@
+"""The error of any private mechanism is at least what moving along lines of neighbours, each by itself, makes it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from typing import Any, Final
+
+from flint import fmpq, fmpq_mat
+
+from dpverify.trusted.facts.errors import ErrorBound
+from dpverify.trusted.facts.fact import Fact
+from dpverify.trusted.language.errors import CertificateError, Rejected
+from dpverify.trusted.language.model import Claim, Query, Source, Vector
+from dpverify.trusted.language.rationals import read_fraction
+from dpverify.trusted.language.rationals import to_fraction as read
+from dpverify.trusted.numbers.balls import rational
+from dpverify.trusted.order.linear import dot, matrix, square, to_fmpq, to_fraction
+from dpverify.trusted.rules.utility.any_mechanism import COUNTS, REALS, granted, least, query_of
+
+NAME: Final = "lines-lower-bound"
+STATEMENT: Final = (
+    "With differences v_i of neighbours, weights p_i >= 0 of sum at most 1 and H (sum of p_i F v_i (F v_i)') H at most the identity, every "
+    "eps-DP mechanism has on some data a mean error of at least t/sinh(eps), t the sum of p_i |(F v_i)' H F v_i|; on real histograms "
+    "t/(2 sinh(eps/2)). Its mean square error is at least the sum of p_i ((F v_i)' H F v_i)^2 over 2 sinh(eps/2)^2."
+)
+CHECKED: Final = (
+    "each v_i is a difference of neighbours",
+    "the weights",
+    "the order of the matrices, exactly",
+    "epsilon above 0, delta = 0",
+)
+ASSUMED: Final = ()
+SOURCE: Final = Source("docs/theory/necessary.md#lines-lower-bound")
+
+
+def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> tuple[ErrorBound, ...]:
+    """Lower bounds on the two Euclidean errors of any mechanism.
+
+    parameters: "moves", a list of {"weight": p, "by": {number of a record type: how much of it}}; "scale", the rows of H, which is
+    symmetric; "level", c with H (...) H about c or 0 in every direction. premises: where epsilon is "tight", an upper bound on it.
+    Raises Rejected, CertificateError.
+    """
+    query = query_of(claim, (*COUNTS, *REALS), NAME)
+    epsilon, assumed = granted(claim, premises, NAME)
+    scale = _scale(parameters, len(query.rows))
+    moves = [(weight, _moved(query, by)) for weight, by in _moves(parameters, query)]
+    if any(weight < 0 for weight, _ in moves) or sum(weight for weight, _ in moves) > 1:
+        raise Rejected(NAME, "the weights", "one is below 0, or their sum is above 1")
+    _require_contraction(scale, moves, read_fraction(parameters, "level", NAME))
+    lengths = [(weight, dot(f, _times(scale, f))) for weight, f in moves]
+    mean = sum((weight * abs(length) for weight, length in lengths), Fraction(0))
+    squares = sum((weight * length**2 for weight, length in lengths), Fraction(0))
+    half = 2 * (epsilon / 2).sinh()
+    one = 1 / half if query.adjacency in REALS else 1 / epsilon.sinh()
+    return least(rational(mean) * one, 2 * rational(squares) / half**2, assumed, NAME)
+
+
+def _moves(parameters: Mapping[str, Any], query: Query) -> Iterator[tuple[Fraction, Mapping[int, Fraction]]]:
+    """The weights with the differences of histograms. Raises CertificateError, Rejected."""
+    told, width = parameters.get("moves"), len(query.rows[0])
+    if not isinstance(told, list) or not told:
+        raise CertificateError(f"{NAME}: 'moves' is not a list of weights with differences.")
+    for move in told:
+        by = {int(number): read(amount, NAME) for number, amount in move["by"].items()}
+        if not all(0 <= number < width for number in by):
+            raise CertificateError(f"{NAME}: the query has {width} record types, counted from 0.")
+        if not _is_difference(list(by.values()), query.adjacency):
+            raise Rejected(NAME, "a move", f"it is no difference of neighbours under {query.adjacency}")
+        yield read(move["weight"], NAME), by
+
+
+def _is_difference(amounts: Sequence[Fraction], adjacency: str) -> bool:
+    if adjacency in COUNTS:
+        return sorted(amounts) == ([-1, 1] if adjacency == "replace" else [1])
+    return sum(map(abs, amounts)) <= 1 if adjacency == "l1" else square(tuple(amounts)) <= 1
+
+
+def _moved(query: Query, by: Mapping[int, Fraction]) -> Vector:
+    """How far the answers move."""
+    return tuple(sum((row[number] * amount for number, amount in by.items()), Fraction(0)) for row in query.rows)
+
+
+def _scale(parameters: Mapping[str, Any], dimension: int) -> fmpq_mat:
+    rows = parameters.get("scale")
+    if not isinstance(rows, list) or len(rows) != dimension or not all(isinstance(row, list) and len(row) == dimension for row in rows):
+        raise CertificateError(f"{NAME}: 'scale' is not a square matrix of {dimension} rows.")
+    found = matrix([tuple(read(entry, NAME) for entry in row) for row in rows])
+    if found != found.transpose():
+        raise CertificateError(f"{NAME}: 'scale' is not symmetric.")
+    return found
+
+
+def _require_contraction(scale: fmpq_mat, moves: Sequence[tuple[Fraction, Vector]], level: Fraction) -> None:
+    """That no eigenvalue of M = H S H is above 1: |x^2 - c x| <= ||M^2 - c M|| for each of them, x, and with 1 - c on the right x <= 1."""
+    weighted = matrix([tuple(weight * x for x in f) for weight, f in moves])
+    product = scale * (weighted.transpose() * matrix([f for _, f in moves])) * scale
+    off = sum((entry * entry for entry in (product * product - product * to_fmpq(level)).entries()), fmpq(0))
+    if not 0 < level <= 1 or off > to_fmpq((1 - level) ** 2):
+        raise Rejected(NAME, "the matrices", "H (sum of p_i F v_i (F v_i)') H is not seen to be at most the identity")
+
+
+def _times(scale: fmpq_mat, f: Vector) -> Vector:
+    return tuple(to_fraction(entry) for entry in (matrix([f]) * scale).entries())
