@@ -24,7 +24,8 @@ DIGITS: Final = 12
 MOST_NUMBERS: Final = 30_000
 """The most inequalities between probabilities that a linear program is made of for a verdict."""
 LINKS: Final = {"expected_l2": 28, "rms_l2": 18}
-"""How many databases beside the first are in the chain on which a query is asked."""
+"""At most so many databases beside the first are in the chain on which a query is asked; fewer where epsilon is above 1."""
+FEWEST: Final = 6
 APART: Final = 0.55
 """About how large epsilon is for two that follow each other: with more the chain is too coarse, with less too short."""
 GREATEST: Final = 700
@@ -63,7 +64,7 @@ def _of_query(claim: Claim, query: Query, known: Sequence[Fact], measure: str) -
         return []
     steps = max(1, round(APART / size))
     squares = measure == linear_program.SQUARES
-    databases = _chain(query, steps, LINKS[measure])
+    databases = _chain(query, steps, max(FEWEST, round(LINKS[measure] / max(1.0, size * steps))))
     if not databases:
         return []
     answers = [dot(query.rows[0], database) for database in databases]

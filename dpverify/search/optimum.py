@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
@@ -44,12 +44,12 @@ class Optimum:
     where neighbours are at different distances, one for each distance. outputs: what each output says, where answers were given.
     """
 
-    rows: Matrix
+    rows: Matrix = field(repr=False)
     error: Fraction
     bound: Fraction
-    claims: tuple[Claim, ...]
-    outputs: tuple[Vector, ...]
-    dual: Dual
+    claims: tuple[Claim, ...] = field(repr=False)
+    outputs: tuple[Vector, ...] = field(repr=False)
+    dual: Dual = field(repr=False)
 
     @property
     def gap(self) -> Fraction:
@@ -96,8 +96,8 @@ def optimum(
     addend = asked.rational("delta", delta)
     if not 0 <= addend < 1:
         asked.fault(f"delta = {addend} is not in [0, 1). Leave it out for pure privacy.")
-    between = asked.distances(count, neighbours, distances, addend)
-    weights = asked.prior(count, prior)
+    between = asked.distances(count, neighbours, distances, addend) if count else {}
+    weights = asked.prior(count, prior) if count else ()
     if digits not in range(1, 16):
         asked.fault(f"digits = {digits!r} is not a whole number from 1 to 15.")
     if count and len(between) * len(losses[0]) > MOST_NUMBERS:
@@ -252,8 +252,8 @@ def _text(claim: Claim) -> str:
     lines += ["", "[[claim]]", f"name = {json.dumps(claim.name)}", f'epsilon = "{format_expr(claim.epsilon)}"']
     lines += [] if claim.delta == ZERO else [f'delta = "{format_expr(claim.delta)}"']
     if claim.utility:
-        lines += ["utility = true", *_matrix("loss", [list(map(str, row)) for row in claim.loss])]
-        lines += [f"prior = {json.dumps(list(map(str, claim.prior)))}"] if claim.prior else []
+        lines += ["utility = true", *_matrix("loss", list(map(_plain, claim.loss)))]
+        lines += [f"prior = {json.dumps(_plain(claim.prior))}"] if claim.prior else []
     return "\n".join(lines) + "\n"
 
 
@@ -264,5 +264,9 @@ def _number(entry: Expr) -> str:
     return str(value) if not places else f"0.{int(value * 10**places):0{places}}" if 0 <= value < 1 else str(value)
 
 
-def _matrix(key: str, rows: Sequence[Sequence[str]]) -> list[str]:
+def _plain(row: Vector) -> list[int | str]:
+    return [entry.numerator if entry.denominator == 1 else str(entry) for entry in row]
+
+
+def _matrix(key: str, rows: Sequence[Sequence[int | str]]) -> list[str]:
     return [f"{key} = [", *(f"    {json.dumps(row)}," for row in rows), "]"]

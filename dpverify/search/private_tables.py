@@ -85,9 +85,11 @@ def solved(task: Task, digits: int) -> tuple[Matrix, Dual]:
     """A private table and a dual, both exact, whose loss and bound are about 10^-digits apart or less. Raises Undecided."""
     table, dual = _found(task, digits)
     for denominator in _SIMPLE:
-        rows, simple = tuple(_simple(row, denominator) for row in table), dual.simplified(denominator)
-        if _stochastic(rows) and task.private(rows) and any(simple.weights) and task.error(rows) == task.bound(simple):
-            return rows, simple
+        rows = _near(table, denominator, digits)
+        if rows is not None and all(sum(row) == 1 for row in rows) and task.private(rows):
+            simple = dual.simplified(denominator)
+            if any(simple.weights) and task.error(rows) == task.bound(simple):
+                return rows, simple
     return _repaired(task, table, digits), dual
 
 
@@ -176,8 +178,14 @@ def _rounded(row: Sequence[Fraction], unit: Fraction) -> Vector:
     return tuple(rounded)
 
 
-def _stochastic(rows: Matrix) -> bool:
-    return all(sum(row) == 1 and min(row) >= 0 for row in rows)
+def _near(table: Matrix, denominator: int, digits: int) -> Matrix | None:
+    """The table with small denominators; None where an entry has none near."""
+    rows = []
+    for row in table:
+        rows.append(_simple(row, denominator))
+        if any(abs(a - b) * 10**digits > 1 for a, b in zip(row, rows[-1], strict=True)):
+            return None
+    return tuple(rows)
 
 
 def _simple(row: Sequence[Fraction], denominator: int) -> Vector:

@@ -22,7 +22,7 @@ CHECKED: Final = (
     "the loss has an entry for every input and output, the prior for every input, at least 0 and with the sum 1",
 )
 ASSUMED: Final = ("the sampler is ideal",)
-SOURCE: Final = Source("docs/theory/utility.md#expected-loss")
+SOURCE: Final = Source("docs/theory/optimum.md#expected-loss")
 
 
 def check(claim: Claim, evidence: Mapping[str, Any]) -> tuple[ErrorBound, ...]:

@@ -33,7 +33,7 @@ CHECKED: Final = (
     "the sum, in exact rationals",
 )
 ASSUMED: Final = ()
-SOURCE: Final = Source("docs/theory/utility.md#lp", "Ghosh, Roughgarden & Sundararajan 2012; Hardt & Talwar 2010, Section 2.4")
+SOURCE: Final = Source("docs/theory/optimum.md#lp", "Ghosh, Roughgarden & Sundararajan 2012; Hardt & Talwar 2010, Section 2.4")
 
 Pair = tuple[int, int]
 Between = tuple[Fraction, Fraction]
