@@ -40,9 +40,9 @@ def curves_of(premises: Sequence[Fact], runs: Sequence[Run], rule: str) -> list[
 
 def bound_of(premise: Fact, claim: Claim, side: Side, rule: str) -> Bound:
     """The bound on one side of the pure epsilon that a premise states of a claim, for all parameters. Raises CertificateError, Rejected."""
-    if not (stated := as_bounds(premise.says)) or premise.about != claim:
+    if premise.about != claim:
         raise CertificateError(f"{rule}: a premise is not about the pure epsilon of the part that it stands for.")
-    found = [bound for bound in stated if bound.quantity == "pure" and bound.side == side and not bound.at]
+    found = [bound for bound in as_bounds(premise.says) if bound.quantity == "pure" and bound.side == side and not bound.at]
     if not found:
         raise Rejected(rule, premise.rule, f"it does not prove {'an upper' if side == 'upper' else 'a lower'} bound for all parameters")
     return found[0]

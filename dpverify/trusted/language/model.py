@@ -473,7 +473,7 @@ def _decoded(wanted: Any, value: Any) -> Any:
     items = get_args(wanted)
     if NoneType in items:
         return None if value is None else _decoded(items[0], value)
-    if get_origin(wanted) is tuple and items[-1] is Ellipsis:
+    if Ellipsis in items:
         return tuple(_decoded(items[0], item) for item in value)
     if get_origin(wanted) is tuple and len(items) == len(value):
         return tuple(_decoded(item, inside) for item, inside in zip(items, value, strict=True))

@@ -183,7 +183,7 @@ def _tail(reading: Reading, right: Outward, far: int) -> _Tail:
     if not slope.k.lo >= 0:
         raise Undecided("the density is not certainly falling towards infinity; start the tail further out.")
     steepest = INFINITY
-    if slope.k.is_zero() or slope.direction() <= 0:
+    if slope.direction() <= 0:
         steepest = slope.bounds().hi
     start, edge = rational(end.start), rational(end.start + 1)  # exact at every precision
     return _Tail(edge, right.beyond(edge), steepest, BallProgram(last.density, "z")(start).v.abs_upper())

@@ -45,8 +45,6 @@ FEW: Final = 4
 """Up to so many pairs are all evaluated every time."""
 PARTS: Final = 8
 """Epsilons are taken in intervals of this fraction of 1 when pairs are left out."""
-FAR: Final = 1000
-"""Epsilons from here on are evaluated for all pairs."""
 
 Cells = tuple[tuple[tuple[int, int], int], ...]
 """For a pair of rows: which two probabilities face each other, and at how many outputs."""
@@ -145,7 +143,7 @@ class _Greatest:
         return reduce(lambda a, b: a.max(b), values, arb(0))
 
     def _candidates(self, epsilon: arb) -> tuple[Face, ...]:
-        if len(self._faces) <= FEW or not 0 <= epsilon < FAR:
+        if len(self._faces) <= FEW:
             return self._faces
         whole = (epsilon * PARTS).floor().unique_fmpz()
         if whole is None:

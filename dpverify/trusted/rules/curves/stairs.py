@@ -32,8 +32,9 @@ class Stairs:
         self._top = -(-self._rate).expm1() / (2 * (gamma + decay * (1 - gamma))) / step
         if not self._shift < _MOST_STEPS * step:
             raise Undecided(f"a shift over more than {_MOST_STEPS} steps.")
-        steps = integer(((self._shift - self._gamma) / step).upper().ceil())
-        starts = [(k, self._gamma + (k - 1) * step) for k in range(1, steps + 1)]
+        # a step on the right gains where the copy is on a higher one: its start is nearer to 0 than its end is to the shift
+        steps = integer(((self._shift - 2 * self._gamma + step) / (2 * step)).upper().ceil())
+        starts = [(k, self._gamma + (k - 1) * step) for k in range(1, steps)]
         self._right = [(k, self._overlaps(start, start + step)) for k, start in starts]
 
     def _overlaps(self, low: arb, high: arb) -> list[tuple[int, arb]]:
