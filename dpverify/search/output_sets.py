@@ -11,6 +11,7 @@ from flint import arb
 
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve
+from dpverify.trusted.language.errors import Undecided
 from dpverify.trusted.language.expr import ONE, Num, div, format_expr, mul, parse, substitute
 from dpverify.trusted.language.model import Kernel, Radial, Translation
 from dpverify.trusted.numbers.balls import constant, exact, rational
@@ -21,7 +22,6 @@ from dpverify.trusted.rules.curves import every_shift, kernel_pair
 from dpverify.trusted.rules.curves.unimodal import in_pieces
 
 _MOST_SHOWN: Final = 8
-_DIGITS: Final = 12
 
 
 def known(fact: Fact) -> Callable[[arb], Mapping[str, str]] | None:
@@ -83,14 +83,17 @@ def _of_bins(fact: Fact, epsilon: arb) -> Mapping[str, str]:
             else:
                 texts.append(f"[{low}, {high}]")
     a, b = map(format_expr, inputs)
-    return {"pair": f"inputs {a} and {b}", "event": " or ".join(texts) or "{}", "P": _decimals(p), "Q": _decimals(q)}
+    return {"pair": f"inputs {a} and {b}", "event": " or ".join(texts) or "{}", "P": decimals(p), "Q": decimals(q)}
 
 
 _RULES: Final = {every_shift.NAME: _of_a_shift, kernel_pair.NAME: _of_bins}
 
 
-def _decimals(ball: arb) -> str:
+def decimals(ball: arb, digits: int = 12) -> str:
     """One decimal where both ends round to the same, else "[low, high]", rounded outward."""
-    low = decimal_bounds(Num(exact(ball.lower())), _DIGITS)[0]
-    high = decimal_bounds(Num(exact(ball.upper())), _DIGITS)[1]
+    try:
+        low = decimal_bounds(Num(exact(ball.lower())), digits)[0]
+        high = decimal_bounds(Num(exact(ball.upper())), digits)[1]
+    except Undecided:
+        return str(ball.str(digits))  # beyond what is written out digit by digit; arb rounds outward too
     return low if low == high else f"[{low}, {high}]"

@@ -3,10 +3,11 @@
 from fractions import Fraction
 
 import pytest
-from flint import arb
+from flint import arb, fmpq
 from mpmath import mp
 
 from dpverify.search import events as event
+from dpverify.search.output_sets import decimals
 from dpverify.trusted.facts.pairs import Pair
 from dpverify.trusted.language.expr import parse
 from dpverify.trusted.numbers.balls import precision, rational
@@ -58,3 +59,13 @@ def test_probabilities_too_small_to_write_out_are_still_enclosed():
         assert event._decimal(tiny)[0] == "0" and event._decimal(tiny)[1].endswith("e-1000")
         assert event._decimal(-tiny)[0].endswith("e-1000") and event._decimal(-tiny)[1] == "0"
         assert event._decimal(arb(0)) == ("0", "0")
+
+
+@pytest.mark.parametrize(("ball", "text"), [(arb(fmpq(1, 2)), "0.500"), (arb(1) / 3, "[0.333, 0.334]"), (arb(0), "0")])
+def test_decimals_are_rounded_outward(ball, text):
+    assert decimals(ball, 3) == text
+
+
+def test_what_is_too_small_to_write_out_is_still_enclosed():
+    tiny = arb(2) ** -100000
+    assert arb(decimals(tiny, 3)).contains(tiny)

@@ -29,7 +29,7 @@ from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.model import Radial, Source, Translation
 from dpverify.trusted.language.rationals import read_fraction, to_fraction
 from dpverify.trusted.numbers.asymptotics import End, Germ, end_jet
-from dpverify.trusted.numbers.balls import constant, precision, rational
+from dpverify.trusted.numbers.balls import constant, per_precision, precision, rational
 from dpverify.trusted.numbers.jets import BallProgram, Jet
 from dpverify.trusted.numbers.pieces import Piece
 from dpverify.trusted.order.compare import certainly_equal, certainly_lt
@@ -354,17 +354,15 @@ class Divergences:
     """The divergences of a density and its copies, set up once for each precision and each epsilon."""
 
     def __init__(self, reading: Reading, effort: Effort) -> None:
-        self._reading, self._effort = reading, effort
-        self._densities: dict[int, Density] = {}
+        self._effort = effort
+        self._density = per_precision(lambda: Density(reading, effort.far))
         self._shifts: dict[Any, Shifts] = {}
 
     def at(self, epsilon: arb) -> Shifts:
         """At an exact epsilon of at least 0, for the working precision, which must be `whole`."""
         key = epsilon.man_exp(), ctx.prec
         if key not in self._shifts:
-            if ctx.prec not in self._densities:
-                self._densities[ctx.prec] = Density(self._reading, self._effort.far)
-            self._shifts[key] = Shifts(self._densities[ctx.prec], self._effort, epsilon)
+            self._shifts[key] = Shifts(self._density(), self._effort, epsilon)
         return self._shifts[key]
 
     def profile(self, shift: Fraction) -> Callable[[arb], arb]:

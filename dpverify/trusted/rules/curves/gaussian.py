@@ -9,7 +9,7 @@ from typing import Any, Final
 from flint import arb
 
 from dpverify.trusted.facts import settled
-from dpverify.trusted.facts.evaluate import Known, accurately, divergence
+from dpverify.trusted.facts.evaluate import accurately, divergence, known
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve, Pair, Profile
 from dpverify.trusted.language.errors import Rejected
@@ -56,7 +56,7 @@ def profile(mu: Expr) -> Profile:
     """The hockey-stick divergence of N(0, 1) and N(mu, 1), for every real epsilon. Raises Rejected unless mu is certainly at least 0."""
     if _sign(mu) == 0:
         return divergence(lambda epsilon: (-epsilon.expm1()).max(arb(0)))
-    shift, root = Known(mu), Known(sqrt(num(2)))
+    shift, root = known(mu), known(sqrt(num(2)))
 
     def at(epsilon: arb) -> arb:
         return accurately(lambda: _difference(epsilon, shift(), root()))

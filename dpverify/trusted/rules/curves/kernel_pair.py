@@ -19,7 +19,7 @@ from dpverify.trusted.language.expr import Expr, Num, parse, substitute, symbols
 from dpverify.trusted.language.loading import remembered
 from dpverify.trusted.language.model import Claim, Kernel, Source
 from dpverify.trusted.language.rationals import to_fraction
-from dpverify.trusted.numbers.balls import rational
+from dpverify.trusted.numbers.balls import per_precision, rational
 from dpverify.trusted.numbers.complex import Complex, compiled
 from dpverify.trusted.numbers.pieces import pieces
 from dpverify.trusted.numbers.quadrature import integral
@@ -80,15 +80,12 @@ class Bins:
 
     def __init__(self, densities: tuple[Expr, Expr], cuts: tuple[Fraction, ...]) -> None:
         self._densities, self._cuts = densities, cuts
-        self._known: dict[int, list[tuple[arb, arb]]] = {}
+        self.masses = per_precision(self._masses)
         self._sums: dict[tuple[int, bool], _Sums] = {}
 
-    def masses(self) -> list[tuple[arb, arb]]:
+    def _masses(self) -> list[tuple[arb, arb]]:
         """At the working precision; the last one is of all that is in no bin."""
-        if ctx.prec not in self._known:
-            first, second = (self._side(density) for density in self._densities)
-            self._known[ctx.prec] = list(zip(first, second, strict=True))
-        return self._known[ctx.prec]
+        return list(zip(*map(self._side, self._densities), strict=True))
 
     def _added(self, swapped: bool) -> _Sums:
         key = ctx.prec, swapped

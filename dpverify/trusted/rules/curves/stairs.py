@@ -7,7 +7,6 @@ from typing import Final
 
 from flint import arb
 
-from dpverify.trusted.facts.refined import Refined
 from dpverify.trusted.language.errors import Rejected, Undecided
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, format_expr, mul, num
 from dpverify.trusted.language.model import Staircase
@@ -63,17 +62,6 @@ class Stairs:
         for j, length in overlaps:
             total += length * (-(epsilon - (j - k) * self._rate).expm1()).max(arb(0))
         return self._top * (-k * self._rate).exp() * total
-
-
-class OnSteps(Refined[Stairs]):
-    """Staircase noise and its copy moved by a shift."""
-
-    def __init__(self, noise: Staircase, shift: Expr) -> None:
-        super().__init__()
-        self._noise, self._shift = noise, shift
-
-    def make(self) -> Stairs:
-        return Stairs(self._noise, self._shift)
 
 
 def check_staircase(noise: Staircase) -> None:

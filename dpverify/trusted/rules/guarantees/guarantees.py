@@ -15,11 +15,12 @@ from typing import Final
 
 from flint import arb, ctx
 
-from dpverify.trusted.facts.evaluate import Known, accurately, falling
+from dpverify.trusted.facts.evaluate import accurately, falling, known
 from dpverify.trusted.facts.pairs import Pair, symmetric
 from dpverify.trusted.language.errors import Undecided
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, format_expr, symbols
 from dpverify.trusted.language.model import Source
+from dpverify.trusted.numbers.balls import per_precision
 from dpverify.trusted.order.compare import certainly_le
 
 NAME: Final = "several-guarantees"
@@ -57,31 +58,18 @@ def pair(points: Sequence[Point]) -> Pair:
             raise Undecided(f"{NAME}: eps = {format_expr(epsilon)} is not certainly a number of at least 0.")
         if symbols(delta) or not (certainly_le(ZERO, delta) and certainly_le(delta, ONE)):
             raise Undecided(f"{NAME}: delta = {format_expr(delta)} is not certainly a number in [0, 1].")
-    known = [(Known(epsilon), Known(delta)) for epsilon, delta in points]
-    corners = _corners(known)
-    if not all(b[1] < a[1] for a, b in pairwise([(arb(0), arb(1)), *corners])) or not all(a[0] < b[0] for a, b in pairwise(corners)):
+    every = [(known(epsilon), known(delta)) for epsilon, delta in points]
+    corners = per_precision(lambda: _corners(every))
+    line = corners()
+    if not all(b[1] < a[1] for a, b in pairwise([(arb(0), arb(1)), *line])) or not all(a[0] < b[0] for a, b in pairwise(line)):
         raise Undecided(f"{NAME}: the guarantees, and their mirror images before them, are not by rising eps with delta falling from 1.")
-    return symmetric(falling(_joined(known)))
+    return symmetric(falling(lambda epsilon: accurately(lambda: _on_both_sides(corners(), epsilon))))
 
 
-def _corners(known: Sequence[tuple[Known, Known]]) -> list[Corner]:
+def _corners(points: Sequence[tuple[Callable[[], arb], Callable[[], arb]]]) -> list[Corner]:
     """All points but (0, 1) in e^epsilon, by rising epsilon: the mirror images, then the points; at epsilon = 0 the two are one."""
-    right = [(epsilon(), delta()) for epsilon, delta in known]
+    right = [(epsilon(), delta()) for epsilon, delta in points]
     return [(-epsilon, 1 - (1 - delta) * (-epsilon).exp()) for epsilon, delta in reversed(right) if not epsilon.is_zero()] + right
-
-
-def _joined(known: Sequence[tuple[Known, Known]]) -> Callable[[arb], arb]:
-    remembered: dict[int, list[Corner]] = {}
-
-    def corners() -> list[Corner]:
-        if ctx.prec not in remembered:
-            remembered[ctx.prec] = _corners(known)
-        return remembered[ctx.prec]
-
-    def at(epsilon: arb) -> arb:
-        return accurately(lambda: _on_both_sides(corners(), epsilon))
-
-    return at
 
 
 def _on_both_sides(corners: Sequence[Corner], epsilon: arb) -> arb:
