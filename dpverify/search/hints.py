@@ -14,7 +14,8 @@ from flint import arb, ctx, fmpq_mat
 
 from dpverify.search.numeric import written
 from dpverify.trusted.language.errors import DpverifyError, Undecided
-from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, Sym, add, div, linear_part, mul, neg, sub, substitute, symbols
+from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, Sym, add, div, mul, neg, sub, substitute, symbols
+from dpverify.trusted.language.linear import linear_part
 from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.model import Matrix, Mechanism, Norm, Product, Radial, Translation, Vector
 from dpverify.trusted.numbers.asymptotics import End, end_jet

@@ -29,7 +29,7 @@ from dpverify.trusted.numbers.balls import constant, exact
 from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.order.geometry import Sensitivity
 from dpverify.trusted.order.integers import is_whole
-from dpverify.trusted.order.sensitivity import further
+from dpverify.trusted.order.steps_between import further
 from dpverify.trusted.parts import stated
 
 MOST_STEPS: Final = 1000

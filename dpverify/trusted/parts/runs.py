@@ -39,7 +39,7 @@ from dpverify.trusted.language.model import (
 )
 from dpverify.trusted.order.geometry import Sensitivity
 from dpverify.trusted.order.integers import is_whole
-from dpverify.trusted.order.sensitivity import further, sensitivity_bounds
+from dpverify.trusted.order.sensitivity import sensitivity_bounds
 from dpverify.trusted.parts.stated import NONE
 
 WHAT: Final = "the parts"
@@ -133,7 +133,7 @@ def reach(run: Run, evidence: Any = None) -> Sensitivity:
         moved = Sensitivity(stated, stated)
     if run.factor == ONE:
         return moved
-    upper, lower = (further(part.mechanism, bound, run.factor, {}) for bound in (moved.upper, moved.lower))
+    upper, lower = (load("order.steps_between").further(part.mechanism, bound, run.factor, {}) for bound in (moved.upper, moved.lower))
     return Sensitivity(upper[0], lower[1])
 
 

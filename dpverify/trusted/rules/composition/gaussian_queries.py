@@ -8,7 +8,7 @@ from fractions import Fraction
 from dpverify.trusted.language.expr import Expr, Num, mul, num, power
 from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import Matrix, Mechanism, Query, Radial
-from dpverify.trusted.order.geometry import norm_value
+from dpverify.trusted.order.lengths import norm_value
 from dpverify.trusted.parts import candidates, neighbours
 from dpverify.trusted.parts.forms import gaussian_form
 from dpverify.trusted.parts.runs import Run

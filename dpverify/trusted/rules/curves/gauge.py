@@ -37,7 +37,8 @@ from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve, Pair, symmetric
 from dpverify.trusted.language.derivatives import derivative
 from dpverify.trusted.language.errors import CertificateError, ExprError, Rejected, Undecided
-from dpverify.trusted.language.expr import ZERO, Expr, Num, div, linear_part, mul, sub, substitute, symbols
+from dpverify.trusted.language.expr import ZERO, Expr, Num, div, mul, sub, substitute, symbols
+from dpverify.trusted.language.linear import linear_part
 from dpverify.trusted.language.model import Matrix, Mechanism, Norm, Product, Radial, Source
 from dpverify.trusted.language.rationals import to_fraction
 from dpverify.trusted.numbers.balls import exact, rational
