@@ -107,7 +107,7 @@ def claims(stem: str, name: str = "") -> Iterator[tuple[str, Any]]:
 
 def numbers(certificate: Mapping[str, Any], judgement: Any) -> str:
     """Rules, cells, bytes and the width of the enclosure."""
-    from dpverify.trusted.language.certificate import encode
+    from dpverify.search.certificates import encode
 
     cells = sum(_cells(line.get("parameters", {})) for line in certificate["lines"])
     size = len(encode(certificate).encode())
@@ -155,7 +155,7 @@ def gauges() -> Iterator[Row]:
     """Gauge certificates of a random polytope, d = 8 with 20 columns, none of whose facets is ever listed."""
     from dpverify.search.sensitivity import gauges as propose
     from dpverify.trusted.language.model import Norm
-    from dpverify.trusted.order.geometry import norm_value
+    from dpverify.trusted.order.lengths import norm_value
 
     source = random.Random(8)
     points = tuple(tuple(Fraction(source.choice((-1, 1))) for _ in range(8)) for _ in range(20))

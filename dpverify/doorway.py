@@ -14,12 +14,14 @@ from typing import Any, ParamSpec
 
 from dpverify import audits
 from dpverify.catalogue import read_spec as read_spec
+from dpverify.catalogue.declarations import CONSTRUCTORS, Declared
 from dpverify.finding import Finding
 from dpverify.ground.outside import read_regular
 from dpverify.report import notebook
+from dpverify.search import optimum as optima
 from dpverify.search import verify as judging
 from dpverify.trusted.language.certificate import MAX_BYTES, decode
-from dpverify.trusted.language.model import Claim
+from dpverify.trusted.language.model import Claim, Table
 
 P = ParamSpec("P")
 
@@ -53,6 +55,33 @@ def check(certificate: Mapping[str, Any] | str | Path) -> Answer:
     """
     data = certificate if isinstance(certificate, Mapping) else decode(read_regular(Path(certificate), MAX_BYTES + 1))
     return _answer(judging.replayed(data))
+
+
+class Optimum(optima.Optimum):
+    """A private mechanism with its error, and a bound that no other is below; with its declaration."""
+
+    @property
+    def declaration(self) -> Declared:
+        """The mechanism as the constructors of `dpverify.declare` make one: a table that is private for the nearest neighbours."""
+        table = self.claims[0].mechanism
+        assert isinstance(table, Table)
+        rows = [[str(entry) for entry in row] for row in self.rows]
+        found: Declared = CONSTRUCTORS["Table"](rows, adjacent="all" if table.adjacent is None else [list(pair) for pair in table.adjacent])
+        return found
+
+
+def _declared(find: Callable[P, optima.Optimum]) -> Callable[P, Optimum]:
+    """The same search; what it finds has a declaration."""
+
+    @wraps(find)
+    def declared(*given: P.args, **named: P.kwargs) -> Optimum:
+        found = find(*given, **named)
+        return Optimum(**{one.name: getattr(found, one.name) for one in fields(optima.Optimum)})
+
+    return declared
+
+
+optimum = _declared(optima.optimum)
 
 
 def _answer(verified: judging.Verified) -> Answer:

@@ -5,6 +5,7 @@ import os
 import shutil
 import tempfile
 
+import pytest
 from hypothesis import settings
 
 # One thread of linear algebra a process: tests run in parallel already, and threads that fight for two cores take ten times as long.
@@ -22,3 +23,13 @@ for variable in ("CI", "DPVERIFY_PROFILE"):
 settings.register_profile("repeatable", deadline=None, derandomize=True, max_examples=60)
 settings.register_profile("explore", deadline=None, max_examples=1000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Each process takes a share of neighbouring tests, which remember much for each other, and at the end what others have left."""
+    if config.getoption("dist") != "load":
+        return None
+    from xdist.scheduler import WorkStealingScheduling
+
+    return WorkStealingScheduling(config, log)

@@ -15,7 +15,7 @@ from dpverify.trusted.language.expr import ONE, mul
 from dpverify.trusted.language.model import Claim, Compose, Group, Lipschitz, Parallel, Part, PostProcess, Subsample
 from dpverify.trusted.numbers.balls import precision
 from dpverify.trusted.order.compare import certainly_le
-from dpverify.trusted.parts import neighbours
+from dpverify.trusted.parts import at_pair, candidates
 from dpverify.trusted.parts.places import ONE_STEP
 from dpverify.trusted.proof import Place, Proof
 from dpverify.trusted.registry import EXPLAINED
@@ -105,7 +105,7 @@ def _combined(proof: Proof, claim: Claim, evidence: dict[str, Any]) -> tuple[dic
     walk = _Walk(proof, claim)
     found = evidence.get("neighbours")
     if evidence.get("side") == "lower" and found is not None:
-        part = neighbours.at(root, neighbours.read(root, found), lower=True)
+        part = at_pair.at(root, at_pair.read(root, found), lower=True)
         if part is not None:
             evidence["part"] = walk.of((*start, {"pair": found}), part, evidence.get("part"))
     elif "neighbours" in evidence:
@@ -151,8 +151,8 @@ class _Walk:
         """A plan for every choice of neighbours: "plans", and "of", the number of each one's. What is of another form is left as it is."""
         found = []
         try:
-            listed = [(neighbours.choices(root)[number], given["plans"][index]) for number, index in enumerate(given["of"])]
-            parts = [(neighbours.at(root, choice), plan) for choice, plan in listed]
+            listed = [(candidates.choices(root)[number], given["plans"][index]) for number, index in enumerate(given["of"])]
+            parts = [(at_pair.at(root, choice), plan) for choice, plan in listed]
         except (DpverifyError, LookupError, TypeError):
             return given
         for number, (part, plan) in enumerate(parts):

@@ -454,6 +454,14 @@ def test_help_loads_nothing_heavy():
     assert not any(f"'{name}'" in out for name in ("flint", "sympy", "z3", "numpy", "scipy", "dpverify.trusted.kernel", "dpverify.search"))
 
 
+def test_judging_a_claim_file_loads_neither_pictures_nor_solvers(spec):
+    probe = "import sys; from dpverify.cli import main\ntry: main(['verify', *sys.argv[1:]])\nexcept SystemExit: print(sorted(sys.modules))"
+    command = [sys.executable, "-c", probe, str(spec(RESPONSE, ABOVE)), "--no-cache"]
+    out = subprocess.run(command, capture_output=True, text=True, check=True, env=_environment()).stdout
+    assert "PROVED" in out
+    assert not any(f"'{name}'" in out for name in ("scipy", "sympy", "z3", "dpverify.pictures", "dpverify.report.page"))
+
+
 def test_from_python_one_function_reads_and_one_judges(spec):
     stated = read_spec(spec(RESPONSE, ABOVE)).claims[0]
     assert dpverify.read_spec is read_spec

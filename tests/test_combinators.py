@@ -32,7 +32,8 @@ from dpverify.trusted.language.model import (
     from_json,
     to_json,
 )
-from dpverify.trusted.parts.runs import ONE_RECORD, merged
+from dpverify.trusted.parts.relations import ONE_RECORD
+from dpverify.trusted.parts.runs import merged
 from dpverify.trusted.rules.composition import post_processing
 from tests.proofs import Step, bound, saying
 

@@ -19,7 +19,6 @@ from dpverify.trusted.language.expr import (
     call,
     div,
     format_expr,
-    linear_part,
     mul,
     neg,
     num,
@@ -29,6 +28,7 @@ from dpverify.trusted.language.expr import (
     substitute,
     symbols,
 )
+from dpverify.trusted.language.linear import linear_part
 from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.numbers.balls import constant, precision, rational, value
 

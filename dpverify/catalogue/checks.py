@@ -26,11 +26,15 @@ from dpverify.trusted.language.model import (
     VARIABLES,
     Claim,
     Domain,
+    Exponential,
+    Matrix,
     Mechanism,
     Mixture,
     Part,
     Product,
     Radial,
+    Table,
+    Vector,
     kind_of,
 )
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
@@ -49,6 +53,22 @@ def expressions(value: Any) -> Iterator[Expr]:
     elif isinstance(value, Mechanism | Claim | Part):
         for field in fields(value):
             yield from expressions(getattr(value, field.name))
+
+
+def loss_faults(mechanism: Mechanism, loss: Matrix, prior: Vector) -> Iterator[str]:
+    """What is wrong with the losses that are stated beside a mechanism, and with the prior of its inputs."""
+    if not loss and not prior:
+        return
+    if not isinstance(mechanism, Table | Exponential):
+        yield f"loss and prior are for the kinds table and exponential, which list inputs and outputs, not {kind_of(mechanism)}."
+        return
+    rows = mechanism.rows if isinstance(mechanism, Table) else mechanism.scores
+    if not loss:
+        yield "prior stands without a loss. Give loss, a row for each input with what each output costs there."
+    elif len(loss) != len(rows) or any(len(row) != len(rows[0]) for row in loss):
+        yield f"loss must have {len(rows)} rows, one for each input, of {len(rows[0])} entries, one for each output."
+    if prior and (len(prior) != len(rows) or min(prior) < 0 or sum(prior) != 1):
+        yield f"prior must have {len(rows)} entries, one for each input, at least 0 and with the sum 1."
 
 
 def substituted(mechanism: Mechanism, values: Mapping[str, Expr]) -> Mechanism:

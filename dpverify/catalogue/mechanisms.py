@@ -55,7 +55,7 @@ from dpverify.trusted.language.model import (
     kind_name,
 )
 from dpverify.trusted.order.queries import ADJACENCIES, query_faults
-from dpverify.trusted.parts.runs import adjacency_faults
+from dpverify.trusted.parts.relations import adjacency_faults
 
 MAX_PARAMETERS: Final = 1000
 

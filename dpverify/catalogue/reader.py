@@ -13,6 +13,7 @@ from typing import Any
 from dpverify.catalogue.checks import (
     expressions,
     grown,
+    loss_faults,
     may_be_negative,
     why_not,
 )
@@ -34,6 +35,7 @@ from dpverify.catalogue.values import (
     read_positive_integer,
     read_string,
     read_table,
+    read_vector,
     within,
 )
 from dpverify.errors import CodeFailed, CodeForbidden, SpecError
@@ -225,6 +227,8 @@ class _Reader(Mechanisms):
         expect = table.may("expect", read_choice(VERDICTS), "proved")
         utility = table.may("utility", read_boolean, False)
         beta = self._value(table, "beta", table.may("beta", read_number, None))
+        loss = table.may("loss", read_matrix, ())
+        prior = table.may("prior", read_vector, ())
         adjacency = table.may("adjacency", read_choice(ADJACENCIES), "")
         sensitivity = self._value(table, "sensitivity", table.may("sensitivity", read_number, None))
         rows = table.may("query", read_matrix, None)
@@ -237,8 +241,13 @@ class _Reader(Mechanisms):
             table.fault(f"a query needs its adjacency: one of {', '.join(ADJACENCIES)}.")
         if table.has("beta") and not utility:
             table.fault("beta is the probability with which the error may be exceeded: it needs utility = true beside it.")
+        for key in ("loss", "prior"):
+            if table.has(key) and not utility:
+                table.fault(f"{key} is for the mean loss that is shown: it needs utility = true beside it.")
         if mechanism is None:
             return None
+        for fault in loss_faults(mechanism, loss, prior):
+            table.fault(fault)
         query = None if rows is None else Query(rows, adjacency)
         if not (table.has("sensitivity") and sensitivity is None) and not (table.has("query") and query is None):
             mechanism, sensitivity = self.with_sensitivity(table, mechanism, sensitivity, query, adjacency)
@@ -255,6 +264,8 @@ class _Reader(Mechanisms):
             adjacency=(adjacency or self.adjacency) if isinstance(mechanism, Combinator) else "",
             utility=utility,
             beta=beta,
+            loss=loss,
+            prior=prior,
         )
         used = frozenset().union(*map(symbols, expressions(claim)))
         claim = replace(claim, domains=tuple(sorted((name, self.domains[name]) for name in used & self.domains.keys())))

@@ -25,6 +25,7 @@ from dpverify.trusted.language.model import (
     Domain,
     Matrix,
     Norm,
+    Vector,
 )
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
 from dpverify.trusted.order.domains import is_empty
@@ -149,6 +150,11 @@ def read_rows(value: Any) -> tuple[tuple[Expr, ...], ...]:
 def read_matrix(value: Any) -> Matrix:
     """A matrix of rationals."""
     return tuple(tuple(_rational(entry) for entry in _list(row)) for row in _list(value))
+
+
+def read_vector(value: Any) -> Vector:
+    """A list of rationals."""
+    return tuple(_rational(entry) for entry in _list(value))
 
 
 def read_points(value: Any) -> tuple[tuple[Expr, ...], ...]:

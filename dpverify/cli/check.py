@@ -130,14 +130,14 @@ def _told(one: Rechecked, trust: bool) -> Sequence[str]:
 
 
 def _has_page(folder: Path) -> bool:
-    from dpverify.report.page.listed import PAGE, is_page
+    from dpverify.report.listed import PAGE, is_page
 
     return is_page(folder / PAGE)
 
 
 def _beside_page(folder: Path, rechecked: Mapping[Path, Rechecked]) -> Iterator[str]:
     """What is other in the folder of a report than its page lists; nothing where there is no page."""
-    from dpverify.report.page.listed import PAGE, listed
+    from dpverify.report.listed import PAGE, listed
 
     if not _has_page(folder):
         return

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 from dpverify.cli.output import write
 from dpverify.errors import SpecError
 from dpverify.ground.outside import read_regular
-from dpverify.report.page.listed import PAGE, is_page
+from dpverify.report.listed import PAGE, is_page
 
 if TYPE_CHECKING:
     from dpverify.search.verify import Verified

@@ -47,8 +47,8 @@ def report(
     from dpverify.cli.claims import audited, not_audited, specs_of, verified
     from dpverify.cli.found import found_in, refuse
     from dpverify.report.curves import data_name
+    from dpverify.report.listed import PAGE
     from dpverify.report.page import pages
-    from dpverify.report.page.listed import PAGE
     from dpverify.report.results import Results
 
     program = pdf.browser() if printed else None

@@ -17,7 +17,6 @@ from flint import arb, ctx
 from dpverify.pictures.chords import cut, remembered, sketch
 from dpverify.pictures.trade_offs import trade_off
 from dpverify.search import extend_with_curve, losses, plans
-from dpverify.search import plans as building
 from dpverify.search.certificates import record
 from dpverify.search.proposal import Proposal
 from dpverify.trusted.facts.assumptions import SIDES, of_a_bound, of_a_verdict
@@ -320,7 +319,6 @@ def plan(claim: Claim, evidence: Mapping[str, Any] | None = None) -> Planned:
     runs = merged(root)
     with precision(BITS):
         whole = evidence_used.get("rule") == neighbours.NAME
-        curve = _remembering(building.curve(Run(root), dict(evidence_used))) if whole else _built(Run(root), evidence_used)
         curve = _remembering(plans.curve(Run(root), dict(evidence_used))) if whole else _built(Run(root), evidence_used)
         if neighbours.undecided(root) and evidence_used.get("rule") != gaussian_composition.NAME:
             runs = (Run(root),)  # parts that share their neighbours are composed as one
@@ -360,7 +358,8 @@ def _coarser(grid: Mapping[str, Any], cells: int) -> dict[str, Any]:
     wider = -(-spacing * longest // (cells * unit)) * unit
     factor = wider / spacing
     ranges = [[low // factor, -(-high // factor)] for low, high in grid["ranges"]]
-    return {**grid, "spacing": str(wider), "nudge": str(wider * Fraction(grid["nudge"]) / spacing), "ranges": ranges}
+    kept = {key: value for key, value in grid.items() if key != "touching"}  # that was of other cells
+    return {**kept, "spacing": str(wider), "nudge": str(wider * Fraction(grid["nudge"]) / spacing), "ranges": ranges}
 
 
 def _power_of_two(value: Fraction) -> Fraction:
@@ -581,8 +580,12 @@ class _Composer:
             orders["reverse"] = [pair.reversed for pair in pairs]
         dear = any(lattice.NAME in part.rules or not PROMPT.issuperset(part.rules) for part in parts)
         cells = CELLS // 16 if dear else CELLS // 2
+        lowers = [part.lower for part in parts if part.lower is not None]
         for key, ordered in orders.items():
-            self._grids[key] = _coarser(losses.propose(ordered, counts, None, float(constant(self.delta)), _GRID_DIGITS), cells)
+            grid = _coarser(losses.propose(ordered, counts, None, float(constant(self.delta)), _GRID_DIGITS), cells)
+            if len(lowers) == len(parts):
+                grid = losses.touching([pair.reversed for pair in lowers] if key == "reverse" else lowers, grid)
+            self._grids[key] = grid
 
 
 def _within_reach(curve: Curve) -> Curve:
@@ -618,7 +621,6 @@ def _by_theorem(unit: Sequence[Run], count: int) -> Curve | None:
         if name == laplace_sums.NAME and laplace_is_slow:
             continue
         try:
-            curve = _remembering(building.curve(_together(runs), {"rule": name}))
             curve = _remembering(plans.curve(_together(runs), {"rule": name}))
         except DpverifyError:
             continue

@@ -54,6 +54,9 @@ def record(claim: Claim, judgement: Judgement | None, decimal: Decimals) -> dict
         {"coordinate": one} | {measure: _enclosed(claim, errors, measure, decimal, one) for measure in _COORDINATE}
         for one in sorted({bound.coordinate for _, bound in errors if bound.coordinate is not None})
     ]
+    if claim.loss:
+        found["expected_loss"] = _enclosed(claim, errors, "expected_loss", decimal)
+        found["necessary_loss"] = _least(claim, errors, "expected_loss", decimal)
     if claim.beta is not None:
         found["exceeded"] = {"beta": format_expr(claim.beta)} | _enclosed(claim, errors, "exceeded", decimal)
     return found

@@ -12,12 +12,13 @@ from dpverify.trusted.language.errors import DpverifyError, ExprError, Undecided
 from dpverify.trusted.language.expr import ONE, Expr, Sym, call, mul, neg, power, sub
 from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.model import Translation
+from dpverify.trusted.language.noise import Additive, variable
 from dpverify.trusted.numbers import lattice_sums
 from dpverify.trusted.numbers.asymptotics import End, Germ, end_jet
 from dpverify.trusted.numbers.balls import hull, precision, value
 from dpverify.trusted.numbers.discs import disc_round
 from dpverify.trusted.numbers.integrability import bounded, end_mass, end_of
-from dpverify.trusted.numbers.noise import Additive, domain, integrable, variable, whole_density
+from dpverify.trusted.numbers.noise import domain, integrable, whole_density
 from dpverify.trusted.numbers.pieces import Piece, pieces
 from dpverify.trusted.rules.additive.additive import integrable_by_shape
 

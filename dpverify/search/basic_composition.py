@@ -10,8 +10,9 @@ from typing import Any
 
 from dpverify.search.budgets import MOST_SHOWN
 from dpverify.search.plans import single
-from dpverify.trusted.facts.fact import Fact, curve_of
+from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Pair
+from dpverify.trusted.facts.premises import curve_of
 from dpverify.trusted.numbers.balls import rational
 from dpverify.trusted.parts.runs import Run
 from dpverify.trusted.proof import Proof

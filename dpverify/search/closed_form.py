@@ -9,7 +9,8 @@ from typing import Any
 from dpverify.search import counterexample, sensitivity
 from dpverify.trusted.facts.bounds import Bound, Infinite
 from dpverify.trusted.language.errors import DpverifyError
-from dpverify.trusted.language.expr import Add, Expr, Num, children, linear_part
+from dpverify.trusted.language.expr import Add, Expr, Num, children
+from dpverify.trusted.language.linear import linear_part
 from dpverify.trusted.language.model import Claim, Norm, Product, Translation
 from dpverify.trusted.numbers.balls import precision
 from dpverify.trusted.order.compare import certainly_le

@@ -31,7 +31,7 @@ from dpverify.trusted.language.model import (
 )
 from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.order.compare import certainly_le
-from dpverify.trusted.parts import neighbours
+from dpverify.trusted.parts import at_pair, candidates, densities, neighbours
 from dpverify.trusted.parts.neighbours import Choice, OnePair, Space, Vector, is_told
 from dpverify.trusted.parts.places import ONE_STEP
 from dpverify.trusted.parts.runs import Run, leaf
@@ -101,7 +101,7 @@ def _step(evidence: Plan) -> Plan:
 
 def _about_there(root: Part, worst: Sequence[Vector]) -> list[Choice]:
     """Pairs of neighbours near differences of real histograms that are about the worst."""
-    spaces, factor = neighbours.together(root, linked=False, alone=True), neighbours.root_factor(root)
+    spaces, factor = neighbours.together(root, linked=False, alone=True), candidates.root_factor(root)
     if len(spaces) != 1:
         return []
     return [((spaces[0], tuple(factor * x for x in _to_the_edge(v, spaces[0][2]))),) for v in worst]
@@ -111,11 +111,11 @@ def _ways(
     root: Part, domains: tuple[tuple[str, Domain], ...], extra: Sequence[Choice]
 ) -> Iterator[tuple[Choice, Part | None, frozenset[Part], bool]]:
     """Pairs of neighbours, in both orders where they differ, with what a lower bound is not to look at."""
-    for found in (*extra, *candidates(root)):
+    for found in (*extra, *likely(root)):
         turned = tuple((space, (*reversed(value),) if space[0] == "inputs" else value) for space, value in found)
         for choice in dict.fromkeys((found, turned)):
             try:
-                part = neighbours.at(root, choice, lower=True)
+                part = at_pair.at(root, choice, lower=True)
             except DpverifyError:
                 continue
             for left_out in [frozenset[Part]()] if part is None else _left_out(part, domains):
@@ -177,19 +177,19 @@ def shared(plans: Sequence[Any]) -> Plan:
     return {"plans": different, "of": of}
 
 
-def candidates(root: Part) -> list[Choice]:
+def likely(root: Part) -> list[Choice]:
     """Pairs of neighbours that may be worst: those that matter, else the first ones at the ends of what differs."""
     found: list[Choice] = []
     with suppress(DpverifyError):
         spaces = neighbours.together(root, linked=False, alone=True)
-        found = [choice for choice in neighbours.choices(root) if len(choice) == len(spaces) and neighbours.are_neighbours(root, choice)]
+        found = [choice for choice in candidates.choices(root) if len(choice) == len(spaces) and at_pair.are_neighbours(root, choice)]
     if found:
         return found
-    factor, spaces = neighbours.root_factor(root), neighbours.together(root, linked=False, alone=True)
+    factor, spaces = candidates.root_factor(root), neighbours.together(root, linked=False, alone=True)
     listed: list[list[tuple[Fraction, ...]]] = []
     for kind, size, adjacency in spaces:
         if kind == "records":
-            units = neighbours.vertices(size, "add-remove" if adjacency in ("l1", "l2") else adjacency)
+            units = candidates.vertices(size, "add-remove" if adjacency in ("l1", "l2") else adjacency)
             spread = _spread(root, (kind, size, adjacency)) if adjacency in ("l1", "l2") else []
             listed.append([tuple(factor * x for x in v) for v in (*islice(units, _MOST_TRIED), *spread)])
         else:
@@ -200,7 +200,7 @@ def candidates(root: Part) -> list[Choice]:
 def _is_one_way(part: Part, domains: tuple[tuple[str, Domain], ...]) -> bool:
     """Whether the kernel knows by itself what a part at one pair of neighbours loses in each order."""
     noise = part.mechanism
-    if not (isinstance(part, OnePair) and part.query is not None and isinstance(noise, Translation)) or neighbours.even(noise):
+    if not (isinstance(part, OnePair) and part.query is not None and isinstance(noise, Translation)) or densities.even(noise):
         return False
     return convex_exponent.one_way(noise, part.query.rows[0][0], dict(domains)) is not None
 
@@ -216,7 +216,7 @@ def _left_out(part: Part, domains: tuple[tuple[str, Domain], ...]) -> list[froze
         inputs = inputs or at_inputs
         if _is_one_way(one, domains):
             ordered.add(one)
-        elif is_told(one) or (isinstance(one, OnePair) and not at_inputs and not neighbours.even(one.mechanism)):
+        elif is_told(one) or (isinstance(one, OnePair) and not at_inputs and not densities.even(one.mechanism)):
             turned.add(one)
     for inner in _all(part):
         sample = isinstance(inner.mechanism, Subsample) and inner.mechanism.rate != ONE
@@ -250,7 +250,7 @@ class _Search:
     def at_every_pair(self, place: Place, root: Part) -> Plan | None:
         """Evidence for an upper bound from all pairs of neighbours that several parts share."""
         try:
-            parts = [neighbours.at(root, choice) for choice in neighbours.choices(root)]
+            parts = [at_pair.at(root, choice) for choice in candidates.choices(root)]
             plans = [
                 {} if part is None else self.plan((*place, {"choice": number}), part, ONE, "upper") for number, part in enumerate(parts)
             ]
@@ -263,7 +263,7 @@ class _Search:
         side = "lower"
         best: tuple[float, Plan] | None = None
         for choice, part, left_out, backward in _ways(root, self.domains, extra):
-            pair = neighbours.written(choice)
+            pair = at_pair.written(choice)
             try:
                 plan = {} if part is None else self.plan(({"pair": pair},), part, ONE, side, left_out)
                 if plan is None:

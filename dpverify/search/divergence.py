@@ -14,11 +14,12 @@ from dpverify.trusted.language.errors import DpverifyError
 from dpverify.trusted.language.expr import ZERO, Expr, Num, add, children, div, format_expr, mul, neg, num, parse, sqrt, sub, symbols
 from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.model import Claim, Product, Radial, Translation
+from dpverify.trusted.language.noise import Additive, variable
 from dpverify.trusted.numbers import quotients
 from dpverify.trusted.numbers.asymptotics import End, end_jet
 from dpverify.trusted.numbers.balls import constant, precision
 from dpverify.trusted.numbers.jets import Jet
-from dpverify.trusted.numbers.noise import Additive, domain, variable
+from dpverify.trusted.numbers.noise import domain
 from dpverify.trusted.numbers.pieces import breaks
 from dpverify.trusted.rules.additive import divergence as rule
 

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from flint import arb, ctx
 
-from dpverify.search import budgets, measure_words
+from dpverify.search import budgets, measure_words, output_sets
 from dpverify.trusted.facts.assumptions import marked
 from dpverify.trusted.facts.fact import Fact, as_bounds
 from dpverify.trusted.facts.pairs import Curve, Pair, Profile
@@ -24,10 +24,10 @@ from dpverify.trusted.language.expr import Num, format_expr, parse
 from dpverify.trusted.language.model import Claim, Mixture, Part, Product, Query, Radial, Translation, on_integers
 from dpverify.trusted.numbers.balls import constant, exact, precision, rational
 from dpverify.trusted.order.decimals import decimal_bounds
-from dpverify.trusted.parts import neighbours
+from dpverify.trusted.parts import at_pair, candidates, neighbours
 from dpverify.trusted.parts.runs import Run, merged, reach, whole
 from dpverify.trusted.proof import Proof
-from dpverify.trusted.rules.composition import gaussian_composition, joint_neighbours, loss_distribution, measures
+from dpverify.trusted.rules.composition import gaussian_composition, gaussian_queries, joint_neighbours, loss_distribution, measures
 
 _DIGITS: Final = 9
 _BITS: Final = 128
@@ -43,7 +43,7 @@ def told(judgement: Judgement, facts: Sequence[Fact]) -> Judgement:
     also, root = dict(judgement.also), Part(judgement.claim.mechanism)
     if _WORST in also:
         with suppress(Rejected):  # what bounds all neighbours need not be neighbours
-            also[_WORST] = described(root, neighbours.read(root, json.loads(also.pop(_WORST))))
+            also[_WORST] = described(root, at_pair.read(root, json.loads(also.pop(_WORST))))
     witness = None if judgement.witness is None else _witness(judgement.claim, dict(judgement.witness), facts)
     also |= budgets.spent(judgement.claim, facts)
     relations, assumed = _measures(judgement.claim, facts)
@@ -69,7 +69,7 @@ def _witness(claim: Claim, witness: dict[str, Any], facts: Sequence[Fact]) -> Ma
         pair, backward = _pair_of_one(claim, facts) or _EACH, witness.pop("backward", False)
         if "neighbours" in witness:
             root = Part(claim.mechanism)
-            pair = described(root, neighbours.read(root, witness.pop("neighbours")))
+            pair = described(root, at_pair.read(root, witness.pop("neighbours")))
         points = "; ".join(witness.pop("points", ())[:_MOST_SHOWN]) or "any output"
         return {"pair": pair + ("; the output on x' against that on x" if backward else ""), "point": points, **witness}
     return witness
@@ -96,13 +96,16 @@ def _event(claim: Claim, witness: Mapping[str, Any], facts: Sequence[Fact]) -> d
     lower, upper = curve.says.lower, curve.says.upper
     if witness["epsilon"] == "inf":
         assert lower.rest is not None
-        pair = describe(lower, arb(1))["pair"] if lower.event is not None else "the worst neighbours"
         least = decimal_bounds(Num(exact(lower.rest().lower())), _DIGITS)[0]
-        event = {"pair": pair, "event": "S = {outputs that one of them cannot give}", "P": f"at least {least}", "Q": "0"}
+        event = {"pair": "the worst neighbours", "event": "S = {outputs that one of them cannot give}", "P": f"at least {least}", "Q": "0"}
     else:
         epsilon = constant(parse(witness["epsilon"]))
         bounded = upper is not None and loss_distribution.NAME in curve.says.rules
-        event = dict(between(lower, upper, epsilon) if bounded and upper is not None else describe(lower, epsilon))
+        described = output_sets.known(curve)
+        if bounded and upper is not None:
+            event = dict(between(lower, upper, epsilon))
+        else:
+            event = dict(between(lower, lower, epsilon) if described is None else described(epsilon))
     names = "; ".join(_neighbours(curve))
     return {**event, "pair": f"{names} ({event['pair']})" if names else event["pair"]}
 
@@ -113,11 +116,10 @@ def _neighbours(fact: Fact) -> list[str]:
     assert isinstance(run, Run)
     if fact.rule == joint_neighbours.NAME:
         if "choice" in below:
-            return [described(run.part, neighbours.choices(run.part)[below["choice"]])]
-        return [described(run.part, neighbours.read(run.part, below["pair"]))] if "pair" in below else []
+            return [described(run.part, candidates.choices(run.part)[below["choice"]])]
+        return [described(run.part, at_pair.read(run.part, below["pair"]))] if "pair" in below else []
     if fact.rule != gaussian_composition.NAME:
-        tells = isinstance(fact.says, Curve) and fact.says.lower is not None and fact.says.lower.event is not None
-        return [] if tells else _apart(run, fact.parameters.get("sensitivity"))
+        return [] if output_sets.known(fact) is not None else _apart(run, fact.parameters.get("sensitivity"))
     spaces: dict[neighbours.Space, list[Run]] = {}
     for one in merged(run.part, run.factor):
         space = neighbours.space_of(one.part)
@@ -138,7 +140,7 @@ def _apart(run: Run, gauge: Any) -> list[str]:
 
 def _worst(space: neighbours.Space, runs: Sequence[Run]) -> str:
     """The neighbours between which Gaussian answers together move the most."""
-    v = max(neighbours.vertices(space[1], space[2]), key=lambda v: gaussian_composition.square_at(runs, v) or 0)
+    v = max(candidates.vertices(space[1], space[2]), key=lambda v: gaussian_queries.square_at(runs, v) or 0)
     return named(space, v, [run.part.query for run in runs if run.part.query is not None])
 
 
@@ -152,7 +154,7 @@ def described(part: Part, choice: neighbours.Choice) -> str:
     for number, leaf in enumerate(neighbours.leaves(part), 1):
         value = dict(choice).get(leaf.space or ("", 0, ""))
         if value is not None and leaf.part.query is not None and len(moves) < _MOST_SHOWN:
-            shift = neighbours.image(leaf.part.query, value)
+            shift = candidates.image(leaf.part.query, value)
             moves.append(f"part {number} by {', '.join(map(str, shift)) if len(shift) <= _MOST_SHOWN else 'its column'}")
     return "; ".join(lines) + (f"; q(x) - q(x') of {', '.join(moves)}" if moves else "")
 
@@ -160,7 +162,7 @@ def described(part: Part, choice: neighbours.Choice) -> str:
 def named(space: neighbours.Space, v: neighbours.Vector, queries: Sequence[Query]) -> str:
     """A difference of histograms, and what each of some queries on them moves by."""
     moves = [
-        f"query {number} by {', '.join(map(str, neighbours.image(query, v)))}" for number, query in enumerate(queries[:_MOST_SHOWN], 1)
+        f"query {number} by {', '.join(map(str, candidates.image(query, v)))}" for number, query in enumerate(queries[:_MOST_SHOWN], 1)
     ]
     return f"{_said(space, v)}; q(x) - q(x') of {', '.join(moves)}"
 
@@ -181,13 +183,8 @@ def _said(space: neighbours.Space, value: neighbours.Vector) -> str:
 # -- the event -------------------------------------------------------------------------------------
 
 
-def describe(pair: Pair, epsilon: arb) -> Mapping[str, str]:
-    """The event S = {log(p/q) > epsilon} of the worse order of a pair: "pair", "event", "P" and "Q"."""
-    return between(pair, pair, epsilon) if pair.event is None else pair.event(epsilon)
-
-
 def between(below: Pair, above: Pair, epsilon: arb) -> Mapping[str, str]:
-    """The same of two distributions that are known by bounds on their profiles alone."""
+    """The event S = {log(p/q) > epsilon} of the worse order of two distributions, by bounds on their profiles."""
     forward, backward = above.forward(epsilon), above.backward(epsilon)
     swapped = bool(backward > forward)
     if swapped:

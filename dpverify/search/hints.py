@@ -14,7 +14,8 @@ from flint import arb, ctx, fmpq_mat
 
 from dpverify.search.numeric import written
 from dpverify.trusted.language.errors import DpverifyError, Undecided
-from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, Sym, add, div, linear_part, mul, neg, sub, substitute, symbols
+from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, Sym, add, div, mul, neg, sub, substitute, symbols
+from dpverify.trusted.language.linear import linear_part
 from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.model import Matrix, Mechanism, Norm, Product, Radial, Translation, Vector
 from dpverify.trusted.numbers.asymptotics import End, end_jet
@@ -27,8 +28,8 @@ from dpverify.trusted.order.convexity import Shapes
 from dpverify.trusted.order.geometry import Sensitivity, l1_radius
 from dpverify.trusted.order.linear import dot, matrix, up_to_sign
 from dpverify.trusted.order.polyhedra import Shift
+from dpverify.trusted.parts.densities import log_concave
 from dpverify.trusted.parts.exponents import exponent
-from dpverify.trusted.parts.neighbours import log_concave
 from dpverify.trusted.rules.curves import gauge
 from dpverify.trusted.rules.curves.losses import Cell, Loss, turns_on, whole_cells
 from dpverify.trusted.rules.curves.monotone import Rise, rises

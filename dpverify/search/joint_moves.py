@@ -12,7 +12,7 @@ from dpverify.search import numeric
 from dpverify.trusted.language.errors import DpverifyError, Undecided
 from dpverify.trusted.language.expr import Expr
 from dpverify.trusted.language.model import Claim, Part, Product
-from dpverify.trusted.parts import neighbours
+from dpverify.trusted.parts import candidates
 from dpverify.trusted.proof import Proof
 from dpverify.trusted.rules.composition import joint_moves as rule
 
@@ -34,7 +34,7 @@ def propose(claim: Claim, premises: Callable[[Claim, str], Plan | None]) -> tupl
     root = Part(claim.mechanism)
     try:
         parts = list(rule.leaves(root))
-        factor = float(neighbours.root_factor(root))
+        factor = float(candidates.root_factor(root))
         known = [_loss(part, premises) for part, _ in parts]
         adjacency = next(part.query.adjacency for part, _ in parts if part.query is not None)
         rows = [_gram(part) for part, _ in parts]

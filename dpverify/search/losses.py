@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from dpverify.trusted.facts.pairs import Pair
 from dpverify.trusted.language.errors import Undecided
 from dpverify.trusted.numbers.balls import exact, precision, rational
-from dpverify.trusted.rules.composition.grid import Grid
+from dpverify.trusted.rules.composition.grid import Grid, Lines, corners, line_sums, lines_below, rest_of
+from dpverify.trusted.rules.composition.losses import read_grid
 
 Floats = NDArray[np.float64]
 
@@ -109,6 +110,58 @@ def propose(
     if any(shape.rest > 2.0**-tail for shape in shapes):
         evidence["far"] = str(_far(lowers or pairs, max(high for _, high in ranges) * spacing, 2.0**-tail))
     return evidence
+
+
+_ROUNDS: Final = 4
+"""How often lines are exchanged."""
+_WORTH: Final = 6
+"""A line is exchanged if it loses at most so much at one corner for what it gains at the other: 3 where the density is smooth."""
+
+
+def touching(pairs: Sequence[Pair], evidence: dict[str, Any]) -> dict[str, Any]:
+    """The grid with the cells whose lines are to touch the profiles from below at an end: at most ends of the density of losses.
+
+    pairs: of the lower bound. Where the lines of the cells' middles make a polygon that is not convex, the lines that touch at that
+    place take over.
+    """
+    grid = read_grid(evidence)
+    exchanged: list[list[list[int]]] = []
+    for part, pair in enumerate(pairs):
+        left, right = _exchanged(pair, grid, part)
+        exchanged.append([sorted(left), sorted(right)])
+    return evidence | ({"touching": exchanged} if any(left or right for left, right in exchanged) else {})
+
+
+def _exchanged(pair: Pair, grid: Grid, part: int) -> tuple[set[int], set[int]]:
+    """The cells of one part whose lines are to touch at the left end, and at the right one."""
+    ends = list(pairwise(grid.places(part)))
+    widths = [after - before for before, after in ends]
+    left, right, touched = set[int](), set[int](), set[int]()
+    with precision(grid.prec):
+        rest = rest_of(pair, grid, ends[-1][1])
+        cells, lines = lines_below(pair, grid, part, rest), Lines(pair, grid.spacing, grid.nudge, grid.bits)
+        for _ in range(_ROUNDS):
+            sums, before = line_sums(corners(cells, rest), widths, grid), len(left) + len(right)
+            for i in range(1, len(cells)):
+                if sums[i] <= sums[i - 1]:
+                    continue
+                # the corner between the cells i - 1 and i juts out: one of the corners beside it is too low
+                j, k = i - 2, i + 1
+                if j >= 0 and j not in touched and cells[j].right < cells[i - 1].left:
+                    touched.add(j)
+                    line = lines.right(*ends[j])
+                    if cells[j].left - line.left <= _WORTH * (min(line.right, cells[i - 1].left) - cells[j].right):
+                        cells[j] = line
+                        right.add(j)
+                if k < len(cells) and k not in touched and cells[k].left < cells[i].right:
+                    touched.add(k)
+                    line = lines.left(*ends[k])
+                    if line.right >= rest and cells[k].right - line.right <= _WORTH * (min(line.left, cells[i].right) - cells[k].left):
+                        cells[k] = line
+                        left.add(k)
+            if len(left) + len(right) == before:
+                break
+    return left, right
 
 
 # -- the parts -------------------------------------------------------------------------------------

@@ -25,13 +25,13 @@ from dpverify.trusted.language.expr import (
     add,
     children,
     format_expr,
-    linear_part,
     mul,
     neg,
     sub,
     substitute,
     symbols,
 )
+from dpverify.trusted.language.linear import linear_part
 from dpverify.trusted.language.model import Claim
 from dpverify.trusted.numbers.asymptotics import End
 from dpverify.trusted.numbers.balls import constant, exact, precision, rational, value

@@ -30,7 +30,6 @@ from dpverify.trusted.language.expr import (
     children,
     div,
     format_expr,
-    linear_part,
     mul,
     neg,
     num,
@@ -40,6 +39,7 @@ from dpverify.trusted.language.expr import (
     substitute,
     symbols,
 )
+from dpverify.trusted.language.linear import linear_part
 from dpverify.trusted.language.model import Claim, Domain, Kernel
 from dpverify.trusted.numbers.balls import constant, hull, precision, value
 from dpverify.trusted.numbers.quadrature import integral

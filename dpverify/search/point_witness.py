@@ -21,17 +21,17 @@ from dpverify.trusted.language.errors import DpverifyError, ExprError, Undecided
 from dpverify.trusted.language.expr import ZERO, Expr, Num, add, div, format_expr, mul, num, power, substitute
 from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.model import Claim, Domain, Product, Radial, Translation
+from dpverify.trusted.language.noise import Additive, variable
 from dpverify.trusted.language.rationals import MAX_EXPONENT, to_fraction
 from dpverify.trusted.numbers.balls import constant, precision, rational, value
 from dpverify.trusted.numbers.jets import jet
-from dpverify.trusted.numbers.noise import Additive, variable
 from dpverify.trusted.numbers.pieces import breaks
-from dpverify.trusted.order.geometry import norm_value
+from dpverify.trusted.order.lengths import norm_value
 from dpverify.trusted.order.queries import differences
 from dpverify.trusted.order.sensitivity import sensitivity_bounds
 from dpverify.trusted.parts.parameters import fixed
 from dpverify.trusted.rules.additive import point_witness as rule
-from dpverify.trusted.rules.additive.points import Points
+from dpverify.trusted.rules.additive.points import Points, neighbourhood
 
 _FINE = np.logspace(-4, 4, 1201)
 _POWERS = (*range(-100, -8, 4), *range(-8, 25), *range(28, 101, 4))
@@ -426,7 +426,7 @@ def _least(noise: Additive, points: Points, radius: Fraction) -> arb | None:
     h, total = neg_log(noise.profile if isinstance(noise, Radial) else noise.density), arb(0)
     try:
         for a, b in zip(points.a, points.b, strict=True):
-            near_a, near_b = rule.neighbourhood(noise, a, radius), rule.neighbourhood(noise, b, radius)
+            near_a, near_b = neighbourhood(noise, a, radius), neighbourhood(noise, b, radius)
             total += value(h, {variable(noise): near_b}) - value(h, {variable(noise): near_a})
     except ExprError:
         return None

@@ -44,7 +44,7 @@ from dpverify.trusted.language.model import (
 )
 from dpverify.trusted.numbers.balls import constant, exact, precision, rational
 from dpverify.trusted.order.compare import certainly_le
-from dpverify.trusted.parts import neighbours
+from dpverify.trusted.parts import at_pair, candidates, neighbours
 from dpverify.trusted.parts.runs import Run, leaf, merged, reach
 from dpverify.trusted.proof import Proof
 from dpverify.trusted.rules.composition import (
@@ -226,8 +226,8 @@ def _of(part: Part, target: Target) -> Plan:
     choices: tuple[neighbours.Choice, ...] = ()
     plans: list[Plan] = []
     try:
-        choices = neighbours.choices(part)
-        plans = _plans([neighbours.at(part, choice) for choice in choices], target)
+        choices = candidates.choices(part)
+        plans = _plans([at_pair.at(part, choice) for choice in choices], target)
         found: Plan = {"rule": neighbours.NAME, "above": shared(plans)}
         upper = building.curve(Run(part), found)
     except DpverifyError:
@@ -278,14 +278,14 @@ def _worst_at(curve: Curve, target: Target) -> arb:
 
 def _belows(part: Part, choices: Sequence[neighbours.Choice], target: Target) -> Iterator[Plan]:
     """Evidence for lower bounds: at each of the pairs that the upper bound looks at, or at others."""
-    same = [neighbours.at(part, choice) == neighbours.at(part, choice, lower=True) for choice in choices]
-    if choices and all(same) and all(neighbours.are_neighbours(part, choice) for choice in choices):
+    same = [at_pair.at(part, choice) == at_pair.at(part, choice, lower=True) for choice in choices]
+    if choices and all(same) and all(at_pair.are_neighbours(part, choice) for choice in choices):
         yield from ({"choice": number} for number in range(len(choices)))
         return
-    for choice in combination.candidates(part)[:_MOST_LONG]:
+    for choice in combination.likely(part)[:_MOST_LONG]:
         with suppress(DpverifyError):
-            one = neighbours.at(part, choice, lower=True)
-            yield {"at": neighbours.written(choice), "curve": {} if one is None else _plan(Run(one), target)}
+            one = at_pair.at(part, choice, lower=True)
+            yield {"at": at_pair.written(choice), "curve": {} if one is None else _plan(Run(one), target)}
 
 
 def _plan(whole: Run, target: Target) -> Plan:
@@ -327,11 +327,17 @@ def _plan(whole: Run, target: Target) -> Plan:
     times = [run.times for run in runs]
     stand_ins = [_stand_in(run, plan, curve, pair) for run, plan, curve, pair in zip(runs, plans, curves, pairs, strict=True)]
     evaluated = min(map(_cells, curves))
+    below = [curve.lower for curve in curves if curve.lower is not None]
     lowers = [pair if curve.lower is None else curve.lower for curve, pair in zip(curves, pairs, strict=True)]
     found: Plan = {"rule": loss_distribution.NAME, "grid": _grid(pairs, times, stand_ins, lowers, evaluated, target), "parts": plans}
     if not all(pair.forward is pair.backward for pair in (*pairs, *lowers)):
         swapped = [pair.reversed for pair in pairs], times, [pair.reversed for pair in stand_ins], [pair.reversed for pair in lowers]
         found["reverse"] = _grid(*swapped, evaluated, target)
+    if len(below) == len(runs):
+        with suppress(DpverifyError):  # without, the lower bound is less sharp
+            found["grid"] = losses.touching(below, found["grid"])
+            if "reverse" in found:
+                found["reverse"] = losses.touching([pair.reversed for pair in below], found["reverse"])
     return found
 
 

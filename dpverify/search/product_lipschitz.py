@@ -8,7 +8,8 @@ from typing import Any, Final
 from dpverify.search.asymptotics import evidence as normaliser
 from dpverify.search.closed_form import sensitivity_evidence
 from dpverify.trusted.language.errors import DpverifyError, Undecided
-from dpverify.trusted.language.expr import Expr, Num, format_expr, linear_part, neg, symbols
+from dpverify.trusted.language.expr import Expr, Num, format_expr, neg, symbols
+from dpverify.trusted.language.linear import linear_part
 from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.model import Claim, Product
 from dpverify.trusted.numbers.asymptotics import End

@@ -17,8 +17,9 @@ from dpverify.search.numeric import SPECIAL, number, vectorised
 from dpverify.trusted.language.errors import DpverifyError
 from dpverify.trusted.language.expr import Call, Expr, Num, children, format_expr
 from dpverify.trusted.language.model import Claim, Domain, Kernel, Mixture, Product, Radial, Translation
+from dpverify.trusted.language.noise import Additive, variable
 from dpverify.trusted.numbers.balls import precision, rational, value
-from dpverify.trusted.numbers.noise import Additive, domain, variable, whole_density
+from dpverify.trusted.numbers.noise import domain, whole_density
 from dpverify.trusted.numbers.pieces import breaks, pieces
 
 _ROUGH: Final = 53

@@ -1,4 +1,4 @@
-"""Chooses the orders and epsilons by which Renyi divergences become a pair. Nothing here is trusted: every order above 1 is sound."""
+"""Chooses the orders, epsilons and corners by which guarantees become a pair. Nothing here is trusted: every choice is sound."""
 
 from __future__ import annotations
 
@@ -7,16 +7,19 @@ from fractions import Fraction
 from math import exp, log, log1p
 from typing import Any
 
+from flint import arb
+
 from dpverify.search.measures import order_for_delta, order_for_epsilon
 from dpverify.search.numeric import number
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.language.errors import Rejected
-from dpverify.trusted.language.expr import Num
+from dpverify.trusted.language.expr import Num, add, mul, num
 from dpverify.trusted.language.model import Guarantee
+from dpverify.trusted.numbers.balls import constant, precision
 from dpverify.trusted.parts.runs import Run, leaf
 from dpverify.trusted.proof import Proof
 from dpverify.trusted.rules.composition import renyi_composition
-from dpverify.trusted.rules.guarantees import stated_guarantee
+from dpverify.trusted.rules.guarantees import conversions, guarantees, implied_pairs, stated_guarantee
 
 Plan = dict[str, Any]
 Divergence = Callable[[Fraction], Any]
@@ -25,6 +28,8 @@ SPREAD = tuple(10.0**-k for k in (0.1, 0.3, 0.6, 1, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 
 """The deltas for which a whole curve gets a point each."""
 _GRID = [1 + Fraction(exp(step / 4)).limit_denominator(10**6) for step in range(-32, 49)]
 """Orders among which those for SPREAD are chosen."""
+_CHOSEN_AT = 256
+"""Bits at which the corners of a hull are chosen."""
 
 
 def leaf_plan(run: Run, epsilon: float | None, delta: float | None) -> Plan:
@@ -34,6 +39,8 @@ def leaf_plan(run: Run, epsilon: float | None, delta: float | None) -> Plan:
     plan: Plan = {"rule": stated_guarantee.NAME}
     if known.measure in ("zcdp", "renyi"):
         plan["points"] = points([lambda order: stated_guarantee.divergence(known, order)], [1], _orders([known]), epsilon, delta)
+    elif len(known.rows) > 1:
+        plan["corners"] = corners([(row[0], row[1]) for row in known.rows])
     return plan
 
 
@@ -87,7 +94,34 @@ def points(
     if epsilon is not None:
         order = order_for_delta(total, epsilon) if orders is None else min(orders, key=lambda a: _log_delta(total, float(a), epsilon))
         by_order[Fraction(epsilon)] = order
-    return [[str(order), str(at)] for at, order in sorted(by_order.items())]
+    listed = sorted(by_order.items())
+    totals = [add(*(mul(num(n), at(order)) for at, n in zip(divergences, times, strict=True))) for _, order in listed]
+    implied = [implied_pairs.implied(conversions.Renyi(a, tau), Num(at)) for (at, a), tau in zip(listed, totals, strict=True)]
+    kept = [listed[i] for i in corners(implied)] or listed
+    return [[str(order), str(at)] for at, order in kept]
+
+
+def corners(points: Sequence[guarantees.Point]) -> list[int]:
+    """The guarantees that are corners of the lower hull of all and of their mirror images, by rising epsilon, as far as balls tell."""
+    with precision(_CHOSEN_AT):
+        right = [(constant(epsilon), constant(delta)) for epsilon, delta in points]
+        every = right + [(-x, 1 - (1 - h) * (-x).exp()) for x, h in right]
+        placed = [(x.exp(), h) for x, h in every]
+        start, chain = (arb(0), arb(1)), list[int]()
+        for i in sorted(range(len(every)), key=lambda i: every[i][0].mid()):
+            if i >= len(right) and every[i][0].is_zero():
+                continue  # its own mirror image
+            while chain and not _turns(placed[chain[-2]] if len(chain) > 1 else start, placed[chain[-1]], placed[i]):
+                chain.pop()
+            chain.append(i)
+        while chain and not placed[chain[-1]][1] < (placed[chain[-2]] if len(chain) > 1 else start)[1]:
+            chain.pop()
+        return [i for i in chain if i < len(right) and (every[i][0].is_zero() or i + len(right) in chain)]
+
+
+def _turns(a: guarantees.Corner, b: guarantees.Corner, c: guarantees.Corner) -> bool:
+    """Whether the line from a over b to c, in e^epsilon, certainly turns upward at b."""
+    return bool((b[1] - a[1]) * (c[0] - b[0]) < (c[1] - b[1]) * (b[0] - a[0]))
 
 
 def _epsilon(total: Callable[[float], float], order: float, delta: float) -> float:

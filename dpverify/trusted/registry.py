@@ -102,6 +102,8 @@ _OF_BODIES: Final[Mapping[str, str]] = {
 }
 """Rules about the volume and the moments of convex bodies."""
 _OF_ERRORS: Final[Mapping[str, str]] = {
+    "expected-loss": "utility.expected_loss",
+    "lp": "utility.linear_program",
     "lattice-lower-bound": "utility.lattice_lower_bound",
     "lines-lower-bound": "utility.lines_lower_bound",
     "volume-lower-bound": "utility.volume_lower_bound",

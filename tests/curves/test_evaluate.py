@@ -1,16 +1,16 @@
-"""How profiles are evaluated: precision made up for, epsilons as balls, decimals rounded outward."""
+"""How profiles are evaluated: precision made up for, epsilons as balls."""
 
 import pytest
-from flint import arb, ctx, fmpq
+from flint import arb, ctx
 
-from dpverify.trusted.facts.evaluate import Known, accurately, decimals, divergence, falling
+from dpverify.trusted.facts.evaluate import accurately, divergence, falling, known
 from dpverify.trusted.language.errors import Undecided
 from dpverify.trusted.language.expr import parse
 from dpverify.trusted.numbers.balls import constant, precision
 
 
 def test_a_constant_is_known_at_the_precision_of_the_moment():
-    third = Known(parse("1/3"))
+    third = known(parse("1/3"))
     with precision(64):
         coarse = third()
         assert third() is coarse
@@ -82,13 +82,3 @@ def test_a_divergence_on_a_narrow_ball_takes_one_evaluation():
         assert len(calls) == 1
         assert found.contains(arb(-1).exp() / 2)
         assert found.rel_accuracy_bits() >= 100
-
-
-@pytest.mark.parametrize(("ball", "text"), [(arb(fmpq(1, 2)), "0.500"), (arb(1) / 3, "[0.333, 0.334]"), (arb(0), "0")])
-def test_decimals_are_rounded_outward(ball, text):
-    assert decimals(ball, 3) == text
-
-
-def test_what_is_too_small_to_write_out_is_still_enclosed():
-    tiny = arb(2) ** -100000
-    assert arb(decimals(tiny, 3)).contains(tiny)

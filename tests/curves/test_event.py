@@ -3,11 +3,12 @@
 from fractions import Fraction
 
 import pytest
-from flint import arb
+from flint import arb, fmpq
 from mpmath import mp
 
 from dpverify.search import events as event
-from dpverify.trusted.facts.pairs import Pair, symmetric
+from dpverify.search.output_sets import decimals
+from dpverify.trusted.facts.pairs import Pair
 from dpverify.trusted.language.expr import parse
 from dpverify.trusted.numbers.balls import precision, rational
 from dpverify.trusted.rules.curves import gaussian
@@ -46,15 +47,10 @@ def test_the_worse_order_is_described():
     p, q = (F(1, 2), F(1, 2), F(0)), (F(1, 8), F(3, 4), F(1, 8))
     with precision(100):
         one, other = steps(p, q), steps(q, p)
-        plain, turned = event.describe(Pair(one, other), arb(1)), event.describe(Pair(other, one), arb(1))
+        plain, turned = (event.between(pair, pair, arb(1)) for pair in (Pair(one, other), Pair(other, one)))
     assert "other order" not in plain["pair"] and "other order" in turned["pair"]
     assert plain["P"] == turned["P"] and plain["Q"] == turned["Q"]
     assert plain["P"].startswith(("0.5", "[0.49", "[0.5"))
-
-
-def test_a_pair_with_an_event_of_its_own_keeps_it():
-    own = symmetric(lambda epsilon: arb(0), lambda epsilon: {"event": "mine"})
-    assert event.describe(own, arb(1)) == {"event": "mine"}
 
 
 def test_probabilities_too_small_to_write_out_are_still_enclosed():
@@ -63,3 +59,13 @@ def test_probabilities_too_small_to_write_out_are_still_enclosed():
         assert event._decimal(tiny)[0] == "0" and event._decimal(tiny)[1].endswith("e-1000")
         assert event._decimal(-tiny)[0].endswith("e-1000") and event._decimal(-tiny)[1] == "0"
         assert event._decimal(arb(0)) == ("0", "0")
+
+
+@pytest.mark.parametrize(("ball", "text"), [(arb(fmpq(1, 2)), "0.500"), (arb(1) / 3, "[0.333, 0.334]"), (arb(0), "0")])
+def test_decimals_are_rounded_outward(ball, text):
+    assert decimals(ball, 3) == text
+
+
+def test_what_is_too_small_to_write_out_is_still_enclosed():
+    tiny = arb(2) ** -100000
+    assert arb(decimals(tiny, 3)).contains(tiny)

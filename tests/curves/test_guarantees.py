@@ -9,6 +9,7 @@ import pytest
 from flint import arb
 from mpmath import mp, mpf
 
+from dpverify.search import stated_guarantee as search
 from dpverify.trusted.language.errors import Undecided
 from dpverify.trusted.language.expr import Num, num, parse
 from dpverify.trusted.numbers.balls import precision, rational
@@ -19,7 +20,12 @@ POINTS = [("1/2", "1/4"), ("1", "1/10"), ("2", "1/100"), ("3", "1/100")]
 
 
 def built(points):
-    return guarantees.pair([(parse(epsilon), parse(delta)) for epsilon, delta in points])
+    return pair([(parse(epsilon), parse(delta)) for epsilon, delta in points])
+
+
+def pair(points):
+    """By the corners that the search finds."""
+    return guarantees.pair([points[i] for i in search.corners(points)])
 
 
 def hull(points, epsilon):
@@ -42,7 +48,7 @@ def hull(points, epsilon):
 
 
 @pytest.mark.parametrize("epsilon", ["0", "1/4", "1/2", "3/4", "1", "3/2", "2", "5/2", "7"])
-@pytest.mark.parametrize("points", [POINTS, POINTS[:1], POINTS[1:3], [("0", "1/3"), ("1", "0")]])
+@pytest.mark.parametrize("points", [POINTS, POINTS[:1], POINTS[1:3], [("0", "1/3"), ("1", "0")], [("1", "1")], [("1", "1"), ("2", "1/2")]])
 def test_it_is_the_lower_hull(points, epsilon):
     with mp.workdps(50):
         expected = hull(points, mpf(Fraction(epsilon).numerator) / Fraction(epsilon).denominator)
@@ -50,17 +56,6 @@ def test_it_is_the_lower_hull(points, epsilon):
             ball = built(points).forward(rational(Fraction(epsilon)))
         assert abs(mpf(ball.mid().str(40, radius=False)) - expected) < mpf(10) ** -20
         assert ball.rad() < arb(2) ** -70
-
-
-@pytest.mark.parametrize("epsilon", ["0", "1/4", "1/2", "1", "2", "7"])
-@pytest.mark.parametrize("points", [POINTS, POINTS[:1], [("0", "1/3"), ("1", "0")], [("1", "1")], [("1", "1"), ("2", "1/2")]])
-def test_where_no_chain_of_corners_is_certain_the_least_of_all_chords_is_the_same_hull(monkeypatch, points, epsilon):
-    monkeypatch.setattr(guarantees, "_vertices", lambda corners: None)
-    with mp.workdps(50):
-        expected = hull(points, mpf(Fraction(epsilon).numerator) / Fraction(epsilon).denominator)
-        with precision(96):
-            ball = built(points).forward(rational(Fraction(epsilon)))
-        assert abs(mpf(ball.mid().str(40, radius=False)) - expected) < mpf(10) ** -20
 
 
 @pytest.mark.parametrize("epsilon", ["0", "1/2", "1", "2"])
@@ -87,10 +82,10 @@ def test_points_of_a_true_curve_lie_above_it_everywhere():
         for i in range(1, 9):
             mantissa = int((curve(arb(i) / 2) * 2**60).ceil().upper().unique_fmpz())
             rounded.append((Num(Fraction(i, 2)), Num(Fraction(mantissa, 2**60))))
-        pair = guarantees.pair(rounded)
+        found = pair(rounded)
         for i in range(45):
-            assert pair.forward(arb(i) / 9) > curve(arb(i) / 9)
-        assert pair.forward(arb(9) / 4) < 3 * curve(arb(9) / 4)
+            assert found.forward(arb(i) / 9) > curve(arb(i) / 9)
+        assert found.forward(arb(9) / 4) < 3 * curve(arb(9) / 4)
 
 
 def test_its_own_mirror_image_is_itself():
@@ -105,6 +100,14 @@ def test_its_own_mirror_image_is_itself():
             assert not pair.forward(arb(0)) > chord + arb(2) ** -70
 
 
+@pytest.mark.parametrize("chosen", [[], [3], [0, 1], [1, 2], [0, 1, 2]])
+def test_any_of_the_guarantees_bound_the_hull_from_above(chosen):
+    with precision(96):
+        every, few = built(POINTS), guarantees.pair([(parse(e), parse(d)) for e, d in (POINTS[i] for i in chosen)])
+        for i in range(-6, 15):
+            assert not few.delta(arb(i) / 4) < every.delta(arb(i) / 4) - arb(2) ** -70
+
+
 def test_a_wide_epsilon_is_enclosed():
     with precision(64):
         pair = built(POINTS)
@@ -115,13 +118,16 @@ def test_a_wide_epsilon_is_enclosed():
 @pytest.mark.parametrize(
     ("points", "why"),
     [
-        ([], "0 guarantees"),
         ([(num(i), parse("1/2")) for i in range(80)], "80 guarantees"),
         ([(num(-1), parse("1/2"))], "at least 0"),
         ([(parse("x"), parse("1/2"))], "at least 0"),
         ([(num(1), parse("-1/2"))], r"in \[0, 1\]"),
         ([(num(1), parse("3/2"))], r"in \[0, 1\]"),
         ([(num(1), parse("d"))], r"in \[0, 1\]"),
+        ([(num(2), parse("1/9")), (num(1), parse("1/3"))], "rising"),
+        ([(num(1), parse("1/9")), (num(2), parse("1/3"))], "falling"),
+        ([(num(1), parse("1/9")), (num(1), parse("1/9"))], "rising"),
+        ([(num(1), parse("1"))], "falling"),
     ],
 )
 def test_what_is_no_guarantee_is_undecided(points, why):
@@ -134,7 +140,7 @@ def test_the_hull_is_the_least_of_all_chords(seed):
     """By brute force over all pairs of points, for random guarantees, among them useless and repeated ones."""
     draw = random.Random(seed)
     stated = [(Fraction(draw.randint(0, 30), 10), Fraction(draw.choice([0, 1, 30, 300, draw.randint(0, 999)]), 1000)) for _ in range(6)]
-    found = guarantees.pair([(Num(epsilon), Num(delta)) for epsilon, delta in [*stated, stated[0]]])
+    found = pair([(Num(epsilon), Num(delta)) for epsilon, delta in [*stated, stated[0]]])
     right = [(mpmath.exp(mpmath.mpf(e.numerator) / e.denominator), mpmath.mpf(d.numerator) / d.denominator) for e, d in stated]
     points = [(mpmath.mpf(0), mpmath.mpf(1)), *right, *((1 / g, 1 - (1 - d) / g) for g, d in right)]
     for step in range(20):

@@ -1,6 +1,7 @@
 """Composition by privacy loss distributions: the truth lies between the bounds, and they are close (theory#loss-distribution)."""
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 
 from dpverify.search import events
-from dpverify.search.losses import propose
+from dpverify.search.losses import propose, touching
 from dpverify.trusted.facts.pairs import Pair, symmetric
 from dpverify.trusted.language.errors import Rejected, Undecided
 from dpverify.trusted.numbers.balls import exact, finite, precision, rational
@@ -627,6 +628,38 @@ def test_losses_of_a_lower_pair_and_mass_at_infinity_of_a_slow_one_are_on_the_gr
             below = losses.lower_sums([(lower, 2)], grid).at(arb(1))
             truth = 1 - rational(F(-2)).exp()
             assert truth - rational(F(1, 10**6)) < below <= truth
+
+
+def between_ends(epsilon):
+    """The inputs 0 and 1 of noise e^-y on (0, 1) and its mirror image: the loss is 1 - 2y."""
+    t = ((1 - epsilon) / 2).max(arb(0))
+    return ((1 - (-t).exp() - epsilon.exp() * ((t - 1).exp() - arb(-1).exp())) / (1 - arb(-1).exp())).max(arb(0))
+
+
+@given(touching=st.tuples(st.sets(st.integers(-2, 45)), st.sets(st.integers(-2, 45))), epsilon=st.fractions(-2, 2))
+@settings(max_examples=30, deadline=None)
+def test_wherever_lines_touch_they_bound_from_below(touching, epsilon):
+    pair, ends = symmetric(between_ends), (frozenset(touching[0]), frozenset(touching[1]))
+    with precision(200):
+        at = rational(epsilon).mid()
+        below = losses.lower_sums([(pair, 1)], replace(simple_grid([None], low=-20, high=20), touching=(ends,))).at(at)
+        assert below <= pair.delta(at) + arb(2) ** -150
+
+
+def test_where_the_density_of_losses_begins_and_ends_lines_touch_at_the_ends():
+    pair = symmetric(between_ends)
+    plain = propose([pair], [2], 0.5, None, 3, evaluated=100)
+    told = touching([pair], plain)
+    assert any(told["touching"][0])
+    with precision(200):
+        without, found = (losses.lower_sums([(pair, 2)], losses.read_grid(grid)).at(arb(-1)) for grid in (plain, told))
+        assert found > without
+
+
+@pytest.mark.parametrize("wrong", [[[[], []], [[], []]], [[[1]]], [[["1"], []]], [[[True], []]], 3])
+def test_cells_where_lines_touch_are_numbers_and_belong_to_every_part(wrong):
+    with pytest.raises(Rejected, match=r"touching|it needs spacing"):
+        losses.read_grid({**GOOD, "touching": wrong})
 
 
 def test_strides_must_rise_and_belong_to_every_part():

@@ -31,7 +31,7 @@ from dpverify.trusted.language.model import (
 )
 from dpverify.trusted.numbers.balls import constant, precision, rational
 from dpverify.trusted.order.compare import certainly_equal
-from dpverify.trusted.parts import neighbours
+from dpverify.trusted.parts import at_pair, candidates, densities, neighbours
 from dpverify.trusted.parts.runs import Run
 from dpverify.trusted.proof import Proof
 from tests.proofs import Step, bound
@@ -258,7 +258,7 @@ def test_every_pair_of_neighbours_wants_the_curve_there(above):
 @pytest.mark.parametrize("sign", [1, -1])
 def test_the_first_distribution_is_the_one_with_the_record(sign):
     # one record more moves the answer by `sign`: P is the density about it, Q the one about 0
-    part = neighbours.at(Part(Compose((asks(sign, noise=BENT), asks(0)))), (((("records", 1, "add-remove")), (F(1),)),))
+    part = at_pair.at(Part(Compose((asks(sign, noise=BENT), asks(0)))), (((("records", 1, "add-remove")), (F(1),)),))
     with precision(64):
         found = plans.curve(Run(part), {"rule": "line"})
         forward, backward = (float(profile(rational(F(1, 2))).mid()) for profile in (found.upper.forward, found.upper.backward))
@@ -281,19 +281,19 @@ def test_the_first_distribution_is_the_one_with_the_record(sign):
 
 def test_pairs_that_are_as_bad_as_another_are_looked_at_once():
     many = Compose(tuple(asks(*(int(j <= i) for j in range(30)), adjacency="replace") for i in range(0, 30, 6)))
-    assert len(neighbours.choices(Part(many))) == 1
-    assert len(neighbours.choices(Part(both()))) == 2
-    assert len(neighbours.choices(Part(Compose((asks(1, 1, noise=BENT), asks(1, 1, noise=BENT, adjacency="add-remove"), asks(2, 1)))))) == 1
+    assert len(candidates.choices(Part(many))) == 1
+    assert len(candidates.choices(Part(both()))) == 2
+    assert len(candidates.choices(Part(Compose((asks(1, 1, noise=BENT), asks(1, 1, noise=BENT, adjacency="add-remove"), asks(2, 1)))))) == 1
 
 
 def test_real_histograms_want_log_concave_densities():
     concave = Radial(parse("exp(-sqrt(r))"), L1, num(1))
     spread = Compose((asks(1, 0, noise=concave, adjacency="l1"), asks(0, 1, noise=concave, adjacency="l1")))
     with pytest.raises(Undecided, match="on real histograms"):
-        neighbours.choices(Part(spread))
+        candidates.choices(Part(spread))
     with pytest.raises(Undecided, match="on real histograms"):
-        neighbours.choices(Part(Compose((asks(1, 0, 0, adjacency="l2"), asks(0, 1, 1, adjacency="l2")))))
-    assert len(neighbours.choices(Part(both("l1")))) == 2
+        candidates.choices(Part(Compose((asks(1, 0, 0, adjacency="l2"), asks(0, 1, 1, adjacency="l2")))))
+    assert len(candidates.choices(Part(both("l1")))) == 2
 
 
 def test_only_log_concave_densities_are_taken_for_such():
@@ -302,14 +302,14 @@ def test_only_log_concave_densities_are_taken_for_such():
     bad = [Radial(parse("exp(-sqrt(r))"), L1, num(1)), Radial(parse("r*exp(-r)"), L1, num(2)), Translation(parse("1/(1 + z**2)"))]
     bad += [Translation(parse("exp(-abs(z))"), integers=True), Mixture(parse("exp(-r/v)"), parse("exp(-v)"), (num(0), None), L1, num(1))]
     bad += [Translation(parse("exp(-(abs(z) - 1)**2)")), Translation(parse("cosh(z)*exp(-z**2/4)"))]  # even, and convex beyond 0 alone
-    assert [neighbours.log_concave(noise) for noise in (*good, *bad)] == [True] * len(good) + [False] * len(bad)
+    assert [densities.log_concave(noise) for noise in (*good, *bad)] == [True] * len(good) + [False] * len(bad)
 
 
 def test_only_even_densities_are_taken_for_such():
     good = [LAPLACE, Translation(parse("exp(-(z - 1)**2)")), Product(parse("1/(1 + z**2)"), num(2))]
     good.append(Translation(parse("1"), (num(-1), num(1))))
     bad = [BENT, Translation(parse("1"), (num(0), num(1))), Translation(parse("exp(-z - exp(-z))")), KaryResponse(num(2), parse("3/4"))]
-    assert [neighbours.even(noise) for noise in (*good, *bad)] == [True] * len(good) + [False] * len(bad)
+    assert [densities.even(noise) for noise in (*good, *bad)] == [True] * len(good) + [False] * len(bad)
 
 
 def test_tables_that_name_different_neighbours_are_looked_at_together_alone():

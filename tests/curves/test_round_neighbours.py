@@ -9,7 +9,7 @@ from dpverify.search.verify import verify
 from dpverify.trusted.language.expr import num, parse
 from dpverify.trusted.language.model import Claim, Compose, Group, Part, Query, Translation
 from dpverify.trusted.order.compare import certainly_equal
-from dpverify.trusted.parts import neighbours
+from dpverify.trusted.parts import at_pair, candidates
 
 LAPLACE = Translation(parse("exp(-abs(z))"))
 
@@ -40,7 +40,7 @@ def test_two_laplace_answers_share_the_length_of_the_difference():
 
 
 def test_the_polygon_holds_the_disc_and_is_hardly_greater():
-    vertices = [tuple(map(float, v)) for v in neighbours._round_about()]
+    vertices = [tuple(map(float, v)) for v in candidates._round_about()]
     around = np.array([*vertices, *(tuple(-x for x in v) for v in vertices)])
     around = around[np.argsort(np.arctan2(around[:, 1], around[:, 0]))]
     after = np.roll(around, -1, axis=0)
@@ -52,21 +52,21 @@ def test_the_polygon_holds_the_disc_and_is_hardly_greater():
 
 def test_vertices_of_the_polygon_are_no_neighbours_and_scale_with_a_group():
     group = Part(Group(Part(Compose((part(1, 0), part("1/3", 2)))), num(3)))
-    for choice in neighbours.choices(group):
-        assert not neighbours.are_neighbours(group, choice)
+    for choice in candidates.choices(group):
+        assert not at_pair.are_neighbours(group, choice)
         assert 3 < np.linalg.norm([float(x) for x in choice[0][1]]) < 3.03
-    assert neighbours.are_neighbours(group, (((("records", 2, "l2")), (Fraction(3), Fraction(0))),))
+    assert at_pair.are_neighbours(group, (((("records", 2, "l2")), (Fraction(3), Fraction(0))),))
 
 
 @pytest.mark.parametrize("row", [(1, 0, 0), ("1/2", 1, 2)])
 def test_three_kinds_of_records_have_no_polygon(row):
-    with pytest.raises(neighbours.Undecided):
-        neighbours.choices(Part(Compose((part(*row), part(0, 1, 1)))))
+    with pytest.raises(candidates.Undecided):
+        candidates.choices(Part(Compose((part(*row), part(0, 1, 1)))))
 
 
 def test_what_is_not_log_concave_has_no_polygon():
-    with pytest.raises(neighbours.Undecided):
-        neighbours.choices(Part(Compose((part(1, 0), part(0, 1, noise=Translation(parse("1/(1 + z**2)")))))))
+    with pytest.raises(candidates.Undecided):
+        candidates.choices(Part(Compose((part(1, 0), part(0, 1, noise=Translation(parse("1/(1 + z**2)")))))))
 
 
 def test_the_pure_epsilon_stays_exact():

@@ -24,7 +24,8 @@ from dpverify.trusted.language.model import (
     Table,
 )
 from dpverify.trusted.numbers.balls import precision
-from dpverify.trusted.parts.runs import MOST_TIMES, Run, adjacency_faults, check_adjacencies, leaf, merged, reach
+from dpverify.trusted.parts.relations import adjacency_faults
+from dpverify.trusted.parts.runs import MOST_TIMES, Run, check_adjacencies, leaf, merged, reach
 
 NOISE = Radial(parse("exp(-r)"), L1, num(1))
 LAPLACE = Part(NOISE, num(1))

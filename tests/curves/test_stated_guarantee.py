@@ -53,7 +53,7 @@ class TestPairs:
         assert holds(profile(known("approximate", [1, "1/100"]))("1/3"), expected)
 
     def test_several_guarantees_lie_on_the_chords(self):
-        at = profile(known("approximate", [0, "1/10"], [1, "1/100"]))
+        at = profile(known("approximate", [0, "1/10"], [1, "1/100"]), {"corners": [0, 1]})
         level = mpmath.exp(mpmath.mpf(1) / 2)
         chord = (mpmath.mpf("0.1") * (mpmath.e - level) + mpmath.mpf("0.01") * (level - 1)) / (mpmath.e - 1)
         assert holds(at("1/2"), chord)
@@ -64,7 +64,7 @@ class TestPairs:
         order = mpmath.mpf(9)
         direct = renyi_delta(order / 8, 1, order)
         assert holds(profile(guarantee, {"points": [["9", "1"]]})("1"), direct)
-        assert profile(guarantee, {"points": [["9", "1"], ["3", "1/2"]]})("1") <= arb(str(direct)) * (1 + arb(2) ** -40)
+        assert profile(guarantee, {"points": [["9", "1"], ["9", "2"]]})("1") <= arb(str(direct)) * (1 + arb(2) ** -40)
 
     def test_the_gaussian_mechanism_of_that_rho_lies_below(self):
         points = search.points([lambda order: stated_guarantee.divergence(known("zcdp", ["1/8"]), order)], [1], None, None, 1e-5)
@@ -149,6 +149,11 @@ class TestHostile:
     def test_points_that_are_none(self, points):
         with pytest.raises(CertificateError):
             stated_guarantee.curve(known("zcdp", [1]), {"points": points})
+
+    @pytest.mark.parametrize("corners", [None, [2], [-1], ["0"], [True], 1])
+    def test_corners_that_are_none(self, corners):
+        with pytest.raises(CertificateError, match="corners"):
+            stated_guarantee.curve(known("approximate", [0, "1/10"], [1, "1/100"]), {"corners": corners})
 
     @pytest.mark.parametrize(("order", "epsilon"), [("1", "3"), ("1/2", "3"), ("0", "3"), ("2", "-1"), ("2", "0")])
     def test_orders_and_epsilons_without_a_conversion(self, order, epsilon):

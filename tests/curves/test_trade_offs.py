@@ -14,7 +14,7 @@ from dpverify.trusted.language.expr import parse
 from dpverify.trusted.numbers.balls import precision, rational
 from dpverify.trusted.rules.composition import laplace_sums
 from dpverify.trusted.rules.curves import optimal_composition
-from dpverify.trusted.rules.guarantees import conversions
+from dpverify.trusted.rules.guarantees import implied_pairs
 
 ERRORS = [Fraction(1, 10), Fraction(1, 2), Fraction(1, 1_000_000), Fraction(99, 100)]
 
@@ -47,7 +47,7 @@ def test_the_conjugate_is_the_closed_form(alpha, bits):
     with mp.workdps(60), precision(bits):
         level = mpf(alpha.numerator) / alpha.denominator
         for pair, expected in (
-            (conversions.gdp_pair(one), of_the_gaussian_threshold_test(level)),
+            (implied_pairs.gdp_pair(one), of_the_gaussian_threshold_test(level)),
             (laplace_sums.pair([(one, 1)]), of_the_laplace_threshold_test(level)),
             (optimal_composition.pair(one), of_a_guarantee(level)),
             (guarantee, of_a_guarantee(level, mpf(1) / 100)),
@@ -93,7 +93,7 @@ def test_a_function_that_is_not_enclosed_is_undecided():
 
 def test_a_test_that_always_rejects_misses_nothing():
     with precision(64):
-        assert trade_offs.trade_off(conversions.gdp_pair(parse("1")), Fraction(1)).is_zero()
+        assert trade_offs.trade_off(implied_pairs.gdp_pair(parse("1")), Fraction(1)).is_zero()
 
 
 def test_what_is_no_error_is_undecided():

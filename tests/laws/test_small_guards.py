@@ -10,7 +10,7 @@ import mpmath
 import pytest
 from flint import arb
 
-from dpverify.trusted.facts.refined import Refined
+from dpverify.trusted.facts.evaluate import refined
 from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
 from dpverify.trusted.language.expr import ONE, ZERO, num, parse
 from dpverify.trusted.language.model import L2, Claim, Domain, Exponential, Mixture, Part, Radial, Staircase, Table, Translation
@@ -134,14 +134,9 @@ class _Falling:
         return (-epsilon).exp()
 
 
-class _AtLeast0(Refined):
-    def make(self):
-        return _Falling()
-
-
 def test_a_ball_of_epsilons_about_0_is_asked_for_what_is_at_least_0():
     with precision(64):
-        found = _AtLeast0()(arb(0, 0.25))
+        found = refined(_Falling)(arb(0, 0.25))
         assert found.contains(arb(1)) and found.contains((-arb(0.25)).exp()) and found.upper() < arb(1.001)
 
 

@@ -1,4 +1,7 @@
-"""The committed certificates hold, and what they prove is never what another of them refutes, however their evidence is changed."""
+"""What a committed certificate proves is never what another of its mechanism refutes, however its evidence is changed.
+
+That each of them holds is checked in test_recorded.py.
+"""
 
 import copy
 import json
@@ -27,15 +30,23 @@ def data(name: str) -> dict[str, Any]:
     return json.loads((REPORTS / f"{name}.cert.json").read_text(encoding="utf-8"))
 
 
-@cache
 def mechanism(name: str) -> str:
     """What a certificate is about, without what is asked of it."""
     return json.dumps({key: value for key, value in data(name)["claim"].items() if key not in ASKED}, sort_keys=True)
 
 
+@cache
+def families() -> dict[str, list[str]]:
+    """The certificates about each mechanism and its neighbours."""
+    found: dict[str, list[str]] = {}
+    for name in NAMES:
+        found.setdefault(mechanism(name), []).append(name)
+    return found
+
+
 def family(name: str) -> list[str]:
     """The other certificates about one mechanism and its neighbours."""
-    return [other for other in NAMES if other != name and mechanism(other) == mechanism(name)]
+    return [other for other in families()[mechanism(name)] if other != name]
 
 
 @cache
@@ -50,15 +61,14 @@ def verdict(claim, lines):
     return kernel.judge(claim, [*judgements.taken(claim, lines).values()]).verdict
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_committed_certificate_holds_and_contradicts_no_other_of_its_mechanism_however_it_is_changed(name):
-    own = kernel.check(data(name))
-    assert own.verdict == data(name)["verdict"]
+@pytest.mark.parametrize("name", [name for name in NAMES if family(name)])
+def test_a_committed_certificate_contradicts_no_other_of_its_mechanism_however_it_is_changed(name):
+    _, own = asked(name)
     lines = unpack(data(name)).lines
     for other in family(name):
         claim, known = asked(other)
         assert verdict(claim, lines) in ("UNKNOWN", known), other
-        if {own.verdict, known} == {"PROVED", "REFUTED"}:
+        if {own, known} == {"PROVED", "REFUTED"}:
             rng = random.Random(f"{name} {other}")
             for _ in range(TRIES):
                 try:

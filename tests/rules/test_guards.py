@@ -53,10 +53,10 @@ from dpverify.trusted.order import compare
 from dpverify.trusted.order.convexity import Shapes
 from dpverify.trusted.order.geometry import Sensitivity
 from dpverify.trusted.order.polytopes import box
-from dpverify.trusted.parts import neighbours, runs
+from dpverify.trusted.parts import at_pair, candidates, densities, neighbours, relations
 from dpverify.trusted.parts.runs import merged
 from dpverify.trusted.rules.additive import axis, cells, equal_answers, mixture_closed, point_witness
-from dpverify.trusted.rules.composition import finite_losses, gaussian_composition
+from dpverify.trusted.rules.composition import finite_losses, gaussian_composition, gaussian_queries
 from dpverify.trusted.rules.composition.combined_values import Values
 from dpverify.trusted.rules.curves import (
     gauge,
@@ -170,25 +170,25 @@ def test_a_difference_spread_over_parts_in_parallel_is_no_worse_for_linear_queri
     for adjacency, faults in (("l1", {LAPLACE: 0, T_NOISE: 1}), ("l2", {LAPLACE: 1, T_NOISE: 1})):
         for noise, expected in faults.items():
             asked = tuple(Part(noise, None, Query(rows, adjacency)) for _ in range(2))
-            assert len(list(runs.adjacency_faults(Parallel(asked)))) == expected
+            assert len(list(relations.adjacency_faults(Parallel(asked)))) == expected
             stated = tuple(Part(noise, num(1)) for _ in range(2))
-            assert len(list(runs.adjacency_faults(Parallel(stated), adjacency))) == 1
+            assert len(list(relations.adjacency_faults(Parallel(stated), adjacency))) == 1
 
 
 @pytest.mark.parametrize(("constant", "steps"), [("1/2", Fraction(1, 2)), ("3", Fraction(3)), ("0", Fraction(0))])
 def test_maps_and_groups_say_how_many_steps_apart_neighbours_are(constant, steps):
     inner = Part(LAPLACE, num(1))
-    assert neighbours.root_factor(Part(Lipschitz(inner, parse(constant)))) == steps
-    assert neighbours.root_factor(Part(Lipschitz(Part(Group(inner, num(2))), parse(constant)))) == 2 * steps
+    assert candidates.root_factor(Part(Lipschitz(inner, parse(constant)))) == steps
+    assert candidates.root_factor(Part(Lipschitz(Part(Group(inner, num(2))), parse(constant)))) == 2 * steps
     with pytest.raises(Undecided):
-        neighbours.root_factor(Part(Lipschitz(inner, parse("sqrt(2)"))))
+        candidates.root_factor(Part(Lipschitz(inner, parse("sqrt(2)"))))
 
 
 def test_scores_at_points_of_a_metric_list_no_neighbours():
     one = Exponential(((num(0), num(1)), (num(1), num(0))), HALF, points=((num(0),), (num(1),)), metric="l1")
     table = Table(((parse("3/4"), parse("1/4")), (parse("1/4"), parse("3/4"))))
     with pytest.raises((Rejected, Undecided)):
-        neighbours.choices(Part(Compose((Part(one), Part(table)))))
+        candidates.choices(Part(Compose((Part(one), Part(table)))))
 
 
 # -- samples ------------------------------------------------------------------------------------------------------
@@ -306,7 +306,7 @@ def test_histograms_as_far_apart_as_said_are_neighbours_and_others_are_not():
                 wanted = length <= factor
             else:
                 wanted = v in those
-            assert neighbours._occurs(tuple(map(Fraction, v)), adjacency, Fraction(factor)) == wanted, (adjacency, factor, v)
+            assert at_pair._occurs(tuple(map(Fraction, v)), adjacency, Fraction(factor)) == wanted, (adjacency, factor, v)
 
 
 TWO = ((parse("3/4"), parse("1/4")), (parse("1/4"), parse("3/4")))
@@ -328,9 +328,9 @@ TWO = ((parse("3/4"), parse("1/4")), (parse("1/4"), parse("3/4")))
 )
 def test_a_pair_that_evidence_names_is_one_of_neighbours(evidence, why):
     part = Part(Compose((Part(Table(TWO)), Part(Table(TWO)))))
-    assert neighbours.read(part, [{"inputs": 2, "pair": [1, 0]}])
+    assert at_pair.read(part, [{"inputs": 2, "pair": [1, 0]}])
     with pytest.raises((Rejected, CertificateError), match=why):
-        neighbours.read(part, evidence)
+        at_pair.read(part, evidence)
 
 
 @pytest.mark.parametrize("listed", [((0, 1),), ((0, 1), (1, 2))])
@@ -344,10 +344,10 @@ def test_inputs_are_neighbours_that_every_part_lists(listed):
             if a == b:
                 continue  # no steps from itself
             if frozenset((a, b)) in steps:
-                assert neighbours.read(part, named)
+                assert at_pair.read(part, named)
             else:
                 with pytest.raises(Rejected):
-                    neighbours.read(part, named)
+                    at_pair.read(part, named)
 
 
 @pytest.mark.parametrize(
@@ -366,7 +366,7 @@ def test_inputs_are_neighbours_that_every_part_lists(listed):
     ],
 )
 def test_noise_is_even_where_its_density_and_its_support_are(density, support, even):
-    assert neighbours.even(Translation(parse(density), support)) is even
+    assert densities.even(Translation(parse(density), support)) is even
 
 
 def test_a_lower_bound_of_several_parts_says_that_one_pair_is_worst_for_all():
@@ -461,18 +461,18 @@ def test_differences_of_histograms_some_steps_apart():
     half = Fraction(1, 2)
     records, exchanged = ("records", 2, "add-remove"), ("records", 2, "replace")
     # where losses are convex in the difference the extreme ones are the worst, whole or not
-    assert neighbours._differences(records, 3 * half, True) == [(3 * half, 0), (0, 3 * half)]
-    assert neighbours._differences(exchanged, 3 * half, True) == [(3 * half, -3 * half)]
-    assert neighbours._differences(("records", 2, "l1"), Fraction(2), True) == [(2, 0), (0, 2)]
-    assert neighbours._differences(records, Fraction(1), False) == [(1, 0), (0, 1)]
+    assert candidates._differences(records, 3 * half, True) == [(3 * half, 0), (0, 3 * half)]
+    assert candidates._differences(exchanged, 3 * half, True) == [(3 * half, -3 * half)]
+    assert candidates._differences(("records", 2, "l1"), Fraction(2), True) == [(2, 0), (0, 2)]
+    assert candidates._differences(records, Fraction(1), False) == [(1, 0), (0, 1)]
     # else all whole ones count, one of each v and -v, and none but whole numbers of steps are listed
-    assert set(neighbours._differences(records, Fraction(2), False)) == {(0, 0), (1, 0), (0, 1), (1, 1), (1, -1), (2, 0), (0, 2)}
-    assert set(neighbours._differences(exchanged, Fraction(2), False)) == {(0, 0), (1, -1), (2, -2)}
-    for space, factor in ((records, 3 * half), (records, Fraction(neighbours.MOST_STEPS + 1)), (("records", 2, "l1"), Fraction(1))):
+    assert set(candidates._differences(records, Fraction(2), False)) == {(0, 0), (1, 0), (0, 1), (1, 1), (1, -1), (2, 0), (0, 2)}
+    assert set(candidates._differences(exchanged, Fraction(2), False)) == {(0, 0), (1, -1), (2, -2)}
+    for space, factor in ((records, 3 * half), (records, Fraction(candidates.MOST_STEPS + 1)), (("records", 2, "l1"), Fraction(1))):
         with pytest.raises(Undecided):
-            neighbours._differences(space, factor, False)
+            candidates._differences(space, factor, False)
     with pytest.raises(Undecided):
-        neighbours._differences(("records", 3, "l2"), Fraction(1), True)
+        candidates._differences(("records", 3, "l2"), Fraction(1), True)
 
 
 def test_what_a_part_of_a_whole_takes_for_granted_is_told_by_the_whole():
@@ -484,9 +484,9 @@ def test_what_a_part_of_a_whole_takes_for_granted_is_told_by_the_whole():
 
 def test_a_shift_of_independent_gaussian_coordinates_has_its_length_in_every_norm():
     for norm in (L1, L2, SQUARE):
-        rate, square = gaussian.rate_and_square(Product(parse("exp(-z**2/2)"), num(2), norm), (Fraction(3), Fraction(4)))
+        rate, square = gaussian_queries.rate_and_square(Product(parse("exp(-z**2/2)"), num(2), norm), (Fraction(3), Fraction(4)))
         assert (rate, square) == (num(1), 25)
-    assert gaussian.rate_and_square(Radial(parse("exp(-r**2/2)"), SQUARE, num(2)), (Fraction(3), Fraction(4))) is None
+    assert gaussian_queries.rate_and_square(Radial(parse("exp(-r**2/2)"), SQUARE, num(2)), (Fraction(3), Fraction(4))) is None
 
 
 def test_what_is_attained_by_gaussian_parts_is_no_more_than_what_is_proved_below(monkeypatch):

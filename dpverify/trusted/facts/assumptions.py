@@ -16,7 +16,6 @@ from dpverify.trusted.language.model import (
     L2,
     Claim,
     Combinator,
-    Domain,
     Finite,
     Group,
     Guarantee,
@@ -36,8 +35,6 @@ from dpverify.trusted.language.model import (
     on_integers,
     parts_of,
 )
-from dpverify.trusted.order.integers import is_whole
-from dpverify.trusted.parts.adjacencies import stated_adjacencies
 
 IDEAL: Final = "the sampler is ideal"
 MOVES: Final = "the query moves by at most the stated sensitivity in the noise's norm"
@@ -63,8 +60,10 @@ def of_a_bound(claim: Claim, bound: Bound, own: Iterable[str]) -> tuple[str, ...
     if (bound.side, bound.value) == ("lower", ZERO) or (bound.side, bound.quantity, bound.value) == ("upper", "delta", ONE):
         return ()  # every mechanism has these
     part = Part(claim.mechanism, claim.sensitivity, claim.query)
-    named = _named(part) if isinstance(claim.mechanism, Combinator) else frozenset[Expr]()
-    found = (*_of_part(part, bound, False, named), *_between_steps(claim, bound), *own, *bound.assumed)
+    made = isinstance(claim.mechanism, Combinator)
+    named = _named(part) if made else frozenset[Expr]()
+    between = made and bound.side == "upper" and load("parts.between_steps").between_steps(claim)
+    found = (*_of_part(part, bound, False, named), *((RATIO,) if between else ()), *own, *bound.assumed)
     return tuple(dict.fromkeys(found))
 
 
@@ -88,25 +87,6 @@ def of_a_verdict(verdict: str, bounds: Sequence[tuple[Side, Sequence[str]]]) -> 
 def marked(line: str, side: Side) -> str:
     """An assumption of the bound on one side, where it is not one of the verdict. Some say themselves what they are for."""
     return line if line.startswith("for the ") else f"for the {side} bound: {line}"
-
-
-def _between_steps(claim: Claim, bound: Bound) -> tuple[str, ...]:
-    """What an upper bound says of a stated sensitivity at distances that are no whole number of steps between neighbours.
-
-    Records are added, removed and replaced in whole steps: there no distance lies between.
-    """
-    steps = {"add-remove", "replace"} & stated_adjacencies(claim.mechanism, claim.adjacency).keys()
-    return (RATIO,) if bound.side == "upper" and not steps and _moves_between(claim.mechanism, claim.domains, False) else ()
-
-
-def _moves_between(mechanism: Mechanism, domains: Sequence[tuple[str, Domain]], between: bool) -> bool:
-    """Whether some stated sensitivity is behind a map whose constant is not certainly whole. between: whether the mechanism is."""
-    if isinstance(mechanism, Lipschitz):
-        between = between or not is_whole(mechanism.constant, dict(domains))
-    return any(
-        _moves_between(inner.mechanism, domains, between) or (between and inner.query is None and isinstance(inner.mechanism, Noise))
-        for inner in parts_of(mechanism)
-    )
 
 
 def _of_part(part: Part, bound: Bound, onward: bool, named: frozenset[Expr], top: bool = True) -> Iterator[str]:

@@ -8,7 +8,7 @@ from typing import Final, Literal
 from dpverify.trusted.facts.bounds import Infinite, Side
 from dpverify.trusted.language.expr import Expr
 
-Measure = Literal["expected_l2", "rms_l2", "expected_absolute", "rms", "exceeded"]
+Measure = Literal["expected_l2", "rms_l2", "expected_absolute", "rms", "exceeded", "expected_loss"]
 Whose = Literal["this", "any"]
 
 EUCLIDEAN: Final[tuple[Measure, ...]] = ("expected_l2", "rms_l2")
@@ -21,6 +21,7 @@ class ErrorBound:
 
     measure "expected_l2", "rms_l2": see above; "expected_absolute", "rms": the same of one coordinate; "exceeded": the least t such that
     the error's greatest coordinate (or the one coordinate) is above t in absolute value with probability at most beta.
+    "expected_loss": the mean of the loss that the claim states, on the worst input, or on average under the prior that it states.
     whose "this": of the claim's own noise, whatever the data. "any": the supremum over all data, for every mechanism that is private as
     the claim says, for the claim's neighbours and query.
     side "upper": the error is at most `value`; "lower": at least. value: an exact closed form, a dyadic rational, or INFINITE.

@@ -1,18 +1,17 @@
-"""Profiles evaluated well: constants known at every precision, lost bits made up for, epsilons that are not points, decimals."""
+"""Profiles evaluated well: constants known at every precision, lost bits made up for, epsilons that are not points."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Final
+from typing import Final, Protocol
 
 from flint import arb, ctx
 
 from dpverify.trusted.facts.pairs import Profile
 from dpverify.trusted.language.errors import Undecided
-from dpverify.trusted.language.expr import Expr, Num
-from dpverify.trusted.numbers.balls import MAX_PRECISION, constant, exact
-from dpverify.trusted.order.decimals import decimal_bounds
+from dpverify.trusted.language.expr import Expr
+from dpverify.trusted.numbers.balls import MAX_PRECISION, constant, per_precision
 
 STEP: Final = 64
 """Working precisions are multiples of this many bits, so that what is prepared for one of them serves again."""
@@ -25,18 +24,9 @@ _ZERO: Final = arb(0)
 _TWICE: Final = 2 * arb(0).union(arb(1))
 
 
-class Known:
+def known(expr: Expr) -> Callable[[], arb]:
     """The ball of a constant at the precision of the moment, computed once for each."""
-
-    __slots__ = ("_balls", "_expr")
-
-    def __init__(self, expr: Expr) -> None:
-        self._expr, self._balls = expr, dict[int, arb]()
-
-    def __call__(self) -> arb:
-        if ctx.prec not in self._balls:
-            self._balls[ctx.prec] = constant(self._expr)
-        return self._balls[ctx.prec]
+    return per_precision(lambda: constant(expr))
 
 
 def accurately(compute: Callable[[], arb], rounds: int = ROUNDS) -> arb:
@@ -99,17 +89,21 @@ def divergence(at: Callable[[arb], arb]) -> Profile:
     return profile
 
 
+class SetUp(Protocol):
+    """What is made once for a precision."""
+
+    def divergence(self, epsilon: arb) -> arb:
+        """H at an exact epsilon of at least 0."""
+        ...
+
+
+def refined(make: Callable[[], SetUp]) -> Profile:
+    """The profile of two distributions by what is set up once for each precision."""
+    set_up = per_precision(make)
+    return divergence(lambda epsilon: accurately(lambda: set_up().divergence(epsilon.max(_ZERO))))
+
+
 @lru_cache(maxsize=64)
 def _accuracy(prec: int) -> arb:
     """Half of the relative accuracy that a profile is wanted to."""
     return arb(2) ** (SLACK - prec - 1)
-
-
-def decimals(ball: arb, digits: int = 12) -> str:
-    """The ball for readers: one decimal where both ends round to the same, else "[low, high]", rounded outward."""
-    try:
-        low = decimal_bounds(Num(exact(ball.lower())), digits)[0]
-        high = decimal_bounds(Num(exact(ball.upper())), digits)[1]
-    except Undecided:
-        return str(ball.str(digits))  # beyond what is written out digit by digit; arb rounds outward too
-    return low if low == high else f"[{low}, {high}]"

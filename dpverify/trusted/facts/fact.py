@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Union
 
-from dpverify.trusted.facts.bodies import Body, BodyOf
-from dpverify.trusted.facts.bounds import Bound, Infinite, Side
+from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.facts.errors import ErrorBound
-from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.expr import ZERO, Expr
+from dpverify.trusted.language.expr import ZERO
 from dpverify.trusted.language.model import Claim
 
 if TYPE_CHECKING:
+    from dpverify.trusted.facts.bodies import Body
     from dpverify.trusted.facts.pairs import Curve
     from dpverify.trusted.parts.runs import Run
 
-Says = Union["Curve", Body, tuple[Bound | ErrorBound, ...]]
+Says = Union["Curve", "Body", tuple[Bound | ErrorBound, ...]]
 """The curve of a run; a convex body; or bounds on the tight epsilon, the tight delta and the errors of a claim."""
 
 
@@ -41,7 +40,7 @@ class Fact:
 
 def unasked(claim: Claim) -> Claim:
     """A claim without what is claimed: rules about a mechanism never see it, so that claims of one mechanism share their facts."""
-    return replace(claim, epsilon=None, delta=ZERO, mechanism_name="", name="", utility=False, beta=None)
+    return replace(claim, epsilon=None, delta=ZERO, mechanism_name="", name="", utility=False, beta=None, loss=(), prior=())
 
 
 def as_bounds(says: Says) -> tuple[Bound, ...]:
@@ -52,47 +51,3 @@ def as_bounds(says: Says) -> tuple[Bound, ...]:
 def as_errors(says: Says) -> tuple[ErrorBound, ...]:
     """The bounds on errors that a fact states."""
     return tuple(bound for bound in says if isinstance(bound, ErrorBound)) if isinstance(says, tuple) else ()
-
-
-def body_of(premise: Fact, claim: Claim, of: BodyOf, rule: str) -> Body:
-    """The convex body that a premise speaks of, which is one of the claim's. Raises CertificateError where it states something else."""
-    if not isinstance(premise.says, Body) or premise.about != unasked(claim) or premise.says.of != of:
-        raise CertificateError(f"{rule}: a premise is not about the body that it stands for.")
-    return premise.says
-
-
-def curve_of(premise: Fact, run: Run, rule: str) -> Curve:
-    """The curve that a premise states of a run. Raises CertificateError where it states something else."""
-    if isinstance(premise.says, tuple | Body) or premise.about != run:
-        raise CertificateError(f"{rule}: a premise is not about the curve of the part that it stands for.")
-    return premise.says
-
-
-def curves_of(premises: Sequence[Fact], runs: Sequence[Run], rule: str) -> list[Curve]:
-    """The curves that premises state of runs, one each. Raises CertificateError."""
-    if len(premises) != len(runs):
-        raise CertificateError(f"{rule}: it wants one premise for each part, {len(runs)} in all, and has {len(premises)}.")
-    return [curve_of(premise, run, rule) for premise, run in zip(premises, runs, strict=True)]
-
-
-def bound_of(premise: Fact, claim: Claim, side: Side, rule: str) -> Bound:
-    """The bound on one side of the pure epsilon that a premise states of a claim, for all parameters. Raises CertificateError, Rejected."""
-    if not (stated := as_bounds(premise.says)) or premise.about != claim:
-        raise CertificateError(f"{rule}: a premise is not about the pure epsilon of the part that it stands for.")
-    found = [bound for bound in stated if bound.quantity == "pure" and bound.side == side and not bound.at]
-    if not found:
-        raise Rejected(rule, premise.rule, f"it does not prove {'an upper' if side == 'upper' else 'a lower'} bound for all parameters")
-    return found[0]
-
-
-def pure_of(premise: Fact, claim: Claim, rule: str) -> tuple[Expr, tuple[str, ...]]:
-    """A finite upper bound on the pure epsilon of a claim, and what it takes for granted. Raises CertificateError, Rejected."""
-    found = bound_of(premise, claim, "upper", rule)
-    if isinstance(found.value, Infinite):
-        raise Rejected(rule, "the part", "it has no finite epsilon")
-    return found.value, (*premise.assumed, *found.assumed)
-
-
-def through_of(premise: Fact) -> tuple[str, ...]:
-    """The names of the rules that a bound rests on, its own first."""
-    return (premise.rule, *(name for bound in as_bounds(premise.says) for name in bound.through))

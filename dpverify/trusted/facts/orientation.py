@@ -33,7 +33,7 @@ def oriented(found: Curve, run: Run) -> Curve:
     moves = [column[place] for column in columns if column in (at, tuple(-x for x in at))]
     if not moves:
         return replace(found, lower=None)
-    pair = lower if min(moves) < 0 else replace(lower.reversed, event=lower.event)
+    pair = lower if min(moves) < 0 else lower.reversed
     one_way = all(column[place] * moves[0] >= 0 for column in columns)
     alone = isinstance(run.part.mechanism, Translation) and run.factor == ONE and reached.exact and found.upper is not None
     return replace(found, upper=pair if one_way and alone else found.upper, lower=pair)

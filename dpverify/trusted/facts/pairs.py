@@ -19,9 +19,6 @@ Profile = Callable[[arb], arb]
 
 Rest = Callable[[], arb]
 
-Event = Callable[[arb], Mapping[str, str]]
-"""Describes for readers the set S that attains H at an epsilon: "pair", "event", "P" and "Q" (S's two probabilities, enclosed)."""
-
 
 @dataclass(frozen=True, slots=True)
 class Pair:
@@ -38,7 +35,6 @@ class Pair:
 
     forward: Profile
     backward: Profile
-    event: Event | None = None
     everywhere: bool = False
     rests: tuple[Rest, Rest] | None = None
 
@@ -76,9 +72,9 @@ class Pair:
         return self.forward(epsilon).max(self.backward(epsilon))
 
 
-def symmetric(profile: Profile, event: Event | None = None) -> Pair:
+def symmetric(profile: Profile) -> Pair:
     """A pair whose two orders have the same profile."""
-    return Pair(profile, profile, event)
+    return Pair(profile, profile)
 
 
 def dominating(pair: Pair) -> Pair:
@@ -89,7 +85,7 @@ def dominating(pair: Pair) -> Pair:
     def profile(epsilon: arb) -> arb:
         return pair.worst(epsilon)
 
-    return symmetric(profile, pair.event)
+    return symmetric(profile)
 
 
 def greatest(pairs: Sequence[Pair]) -> Pair:

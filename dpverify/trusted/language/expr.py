@@ -233,8 +233,6 @@ def call(name: str, *args: Expr) -> Expr:
     """A function applied to arguments; sqrt becomes a power, exact values are folded."""
     if name == "pi" and not args:
         return PI
-    if name not in FUNCTIONS:
-        raise ExprError(f"unknown function {name!r}. Use one of {', '.join(sorted(FUNCTIONS))}.")
     least, most = FUNCTIONS[name]
     if len(args) < least or (most is not None and len(args) > most):
         wanted = str(least) if least == most else f"at least {least}"
@@ -367,24 +365,6 @@ def substitute(expr: Expr, values: Mapping[str, Expr]) -> Expr:
     if isinstance(expr, Sym):
         return values.get(expr.name, expr)
     return rebuild(expr, lambda part: substitute(part, values))
-
-
-def linear_part(expr: Expr, name: str) -> tuple[Expr, Expr]:
-    """(slope, rest) with expr = slope * name + rest and slope free of `name`; slope is ZERO where none shows."""
-    slope: list[Expr] = []
-    rest: list[Expr] = []
-    for term in expr.args if isinstance(expr, Add) else (expr,):
-        if term == Sym(name):
-            slope.append(ONE)
-        elif isinstance(term, Mul) and term.args.count(Sym(name)) == 1:
-            others = tuple(factor for factor in term.args if factor != Sym(name))
-            if any(name in symbols(factor) for factor in others):
-                rest.append(term)
-            else:
-                slope.append(mul(*others))
-        else:
-            rest.append(term)
-    return add(*slope), add(*rest)
 
 
 # -- printing ------------------------------------------------------------------------------------

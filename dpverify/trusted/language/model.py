@@ -334,6 +334,8 @@ class Claim:
     domains: the parameters that range over a domain; all other symbols have been given their values.
     adjacency: as stated beside a combinator, empty where it is not; a query has its own.
     utility: whether errors are asked for too. beta: the probability with which an error may be exceeded, where that is asked for.
+    loss: of a finite mechanism, what each output costs on each input, a row for each input. prior: weights of the inputs, for the mean
+    cost; empty for the cost on the worst input.
     """
 
     mechanism: Mechanism
@@ -347,6 +349,8 @@ class Claim:
     adjacency: str = ""
     utility: bool = False
     beta: Expr | None = None
+    loss: Matrix = ()
+    prior: Vector = ()
 
 
 def on_integers(noise: Mechanism) -> bool:
@@ -371,6 +375,8 @@ def to_json(claim: Claim) -> dict[str, Any]:
         **({"adjacency": claim.adjacency} if claim.adjacency else {}),
         **({"utility": True} if claim.utility else {}),
         **({} if claim.beta is None else {"beta": format_expr(claim.beta)}),
+        **({"loss": _encode(claim.loss)} if claim.loss else {}),
+        **({"prior": _encode(claim.prior)} if claim.prior else {}),
     }
 
 
@@ -395,6 +401,8 @@ def from_json(data: Any) -> Claim:
             adjacency=str(data.get("adjacency", "")),
             utility=data.get("utility", False) is True,
             beta=_optional(data.get("beta")),
+            loss=_matrix(data.get("loss", ())),
+            prior=tuple(exact_fraction(entry) for entry in data.get("prior", ())),
         )
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, ExprError, ZeroDivisionError) as error:
         raise CertificateError(f"the claim cannot be read: {type(error).__name__}: {error}") from error
@@ -408,6 +416,8 @@ def from_json(data: Any) -> Claim:
             raise CertificateError("the claim states an adjacency beside the one that its query has.")
         if asked.sensitivity is not None and isinstance(asked.mechanism, Combinator | Table | KaryResponse | Guarantee):
             raise CertificateError(f"the claim states a sensitivity of the kind {kind_of(asked.mechanism)}, which takes none.")
+    if (claim.loss or claim.prior) and not isinstance(claim.mechanism, Table | Exponential):
+        raise CertificateError(f"the claim states losses of the kind {kind_of(claim.mechanism)}, which has no lists of inputs and outputs.")
     if not (claim.name + claim.mechanism_name).isprintable():
         raise CertificateError("a name in the claim holds a line break or another character that cannot be seen.")
     kinds = {kind_of(asked.mechanism) for asked in everything}
@@ -463,7 +473,7 @@ def _decoded(wanted: Any, value: Any) -> Any:
     items = get_args(wanted)
     if NoneType in items:
         return None if value is None else _decoded(items[0], value)
-    if get_origin(wanted) is tuple and items[-1] is Ellipsis:
+    if Ellipsis in items:
         return tuple(_decoded(items[0], item) for item in value)
     if get_origin(wanted) is tuple and len(items) == len(value):
         return tuple(_decoded(item, inside) for item, inside in zip(items, value, strict=True))

@@ -148,7 +148,9 @@ class Germ:
     # order of scales
 
     def direction(self) -> int:
-        """1 where the scale tends to infinity, -1 where it tends to 0, 0 where it is constant."""
+        """1 where the scale tends to infinity, -1 where it tends to 0, 0 where it is constant or the function is 0."""
+        if self.k.is_zero():
+            return 0
         for _, coefficient in self.growth:
             ball = constant(coefficient)
             if ball > 0:
@@ -183,7 +185,7 @@ class Germ:
 
     def bounds(self) -> Range:
         """The range of the function over the whole end. Raises Undecided where it is unbounded."""
-        direction = 0 if self.k.is_zero() else self.direction()
+        direction = self.direction()
         if direction == 0:
             return self.k
         if direction > 0:
@@ -193,7 +195,7 @@ class Germ:
 
     def diverges(self) -> int:
         """1 or -1 where the function certainly tends to plus or minus infinity, else 0."""
-        if self.k.is_zero() or self.direction() <= 0:
+        if self.direction() <= 0:
             return 0
         return 1 if self.k.lo > 0 else -1 if self.k.hi < 0 else 0
 
@@ -212,8 +214,6 @@ class Germ:
         return self._like(k, self.a, self.b, self.growth)
 
     def __mul__(self, other: Germ) -> Germ:
-        if self.k.is_zero() or other.k.is_zero():
-            return self._like(Range(arb(0), arb(0)))
         return self._like(self.k * other.k, self.a + other.a, self.b + other.b, _growth_sum(self.growth, other.growth))
 
     def __abs__(self) -> Germ:
@@ -320,12 +320,12 @@ class GermCompiler(JetCompiler):
             rest.append(term)
         remainder: Germ = self.run(add(*rest))[0] if rest else self.zero()
         factor = self.scalar(ONE)
-        if logs and not remainder.k.is_zero() and remainder.direction() > 0:
+        if logs and remainder.direction() > 0:
             remainder = self.run(add(*rest, *(term for term, _, _ in logs)))[0]  # the logarithms bow to what is left
         else:
             for _, power_of, logarithm_of in logs:
                 factor = factor * self._antilog(logarithm_of).power(power_of)
-        if not remainder.k.is_zero() and remainder.direction() > 0:
+        if remainder.direction() > 0:
             if not remainder.k.hi <= 0:
                 raise Undecided("an exponential that may grow beyond every scale at the end of the interval.")
             bounded = Range(arb(0), _supremum_of_fall(remainder).exp())
@@ -363,13 +363,13 @@ class GermCompiler(JetCompiler):
             return self.compile(sub(call("log", above), mul(order, call("log", below))))
         if expr.name in _KNOWN_AT_INFINITY:
             inner: Germ = self.run(expr.args[0])[0]
-            if not inner.k.is_zero() and inner.direction() > 0 and (inner.k.lo > 0 or inner.k.hi < 0):
+            if inner.direction() > 0 and (inner.k.lo > 0 or inner.k.hi < 0):
                 found: Scalars = load("numbers.special_ends").at_infinity(self, expr.name, expr.args[0], up=bool(inner.k.lo > 0))
                 return lambda env: found
         return super()._call(expr, nodes)
 
     def special(self, name: str, order: Expr | None, x: Germ) -> Scalars:
-        tends = 0 if x.k.is_zero() else x.direction()
+        tends = x.direction()
         if order is not None and x.k.lo > 0 and tends:
             found: Scalars = load("numbers.bessel_ends").jet(self, order, x, at_infinity=tends > 0)
             return found

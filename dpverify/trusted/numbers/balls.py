@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from typing import Final
+from typing import Final, TypeVar
 
 from flint import arb, ctx, fmpq
 
@@ -40,6 +40,21 @@ class precision:
 
     def __exit__(self, *_: object) -> None:
         ctx.prec = self._before
+
+
+_T = TypeVar("_T")
+
+
+def per_precision(make: Callable[[], _T]) -> Callable[[], _T]:
+    """What `make` gives at the working precision of the moment, made once for each."""
+    made: dict[int, _T] = {}
+
+    def now() -> _T:
+        if ctx.prec not in made:
+            made[ctx.prec] = make()
+        return made[ctx.prec]
+
+    return now
 
 
 def rational(value: Fraction | int) -> arb:

@@ -38,7 +38,7 @@ def _theta(density: Expr, name: str, end: End) -> tuple[arb | None, arb | None]:
     if end.point != 0:  # multiplied out round the point, so that what vanishes there cancels
         h, end = expanded(substitute(h, {name: add(Sym(name), Num(end.point))})), End(end.side, end.start)
     germ: Germ = end_jet(h, name, end).d1 * end_jet(Sym(name), name, end).v
-    if germ.k.is_zero() or germ.direction() <= 0:
+    if germ.direction() <= 0:
         found = germ.bounds()
         return found.lo, found.hi
     if germ.k.lo >= 0:

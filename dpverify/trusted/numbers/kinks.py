@@ -19,7 +19,6 @@ from dpverify.trusted.language.expr import (
     add,
     call,
     children,
-    linear_part,
     mul,
     neg,
     num,
@@ -27,6 +26,7 @@ from dpverify.trusted.language.expr import (
     substitute,
     symbols,
 )
+from dpverify.trusted.language.linear import linear_part
 from dpverify.trusted.numbers.balls import ball_power, constant, rational
 
 

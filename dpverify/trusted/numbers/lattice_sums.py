@@ -92,7 +92,7 @@ def _tail_sum(density: Expr, name: str, end: End) -> arb | None:
     if not first >= 0:
         return None
     geometric = None
-    if slope.k.is_zero() or slope.direction() <= 0:
+    if slope.direction() <= 0:
         found = slope.bounds()
         if found.lo > 0:
             geometric = first * hull(1 / (1 - (-found.hi).exp()), 1 / (1 - (-found.lo).exp()))

@@ -9,13 +9,7 @@ from dpverify.trusted.language.errors import ExprError, Undecided
 from dpverify.trusted.language.expr import ONE, Expr, Num, Sym, mul, power, sub
 from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import Product, Radial, Translation
-
-Additive = Radial | Translation | Product
-
-
-def variable(mechanism: Additive) -> str:
-    """The name of the variable of a density: r for radial noise, z otherwise."""
-    return "r" if isinstance(mechanism, Radial) else "z"
+from dpverify.trusted.language.noise import Additive, variable
 
 
 def weighted(profile: Expr, dimension: Expr) -> Expr:

@@ -6,7 +6,8 @@ import math
 from collections.abc import Iterator
 from fractions import Fraction
 
-from dpverify.trusted.language.expr import ZERO, Add, Call, Expr, Mul, Num, Sym, add, children, linear_part, mul, symbols
+from dpverify.trusted.language.expr import ZERO, Add, Call, Expr, Mul, Num, Sym, add, children, mul, symbols
+from dpverify.trusted.language.linear import linear_part
 
 
 def quasi_period(expr: Expr, name: str, length: Fraction) -> Expr | None:

@@ -21,13 +21,13 @@ from dpverify.trusted.language.expr import (
     add,
     call,
     children,
-    linear_part,
     mul,
     num,
     power,
     rebuild,
     sub,
 )
+from dpverify.trusted.language.linear import linear_part
 from dpverify.trusted.language.loading import load
 from dpverify.trusted.numbers.kinks import resolve
 

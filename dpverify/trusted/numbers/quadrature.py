@@ -16,11 +16,12 @@ from dpverify.trusted.language.errors import ExprError, Undecided
 from dpverify.trusted.language.expr import Expr
 from dpverify.trusted.language.loading import load, remembered
 from dpverify.trusted.language.model import Translation
+from dpverify.trusted.language.noise import Additive, variable
 from dpverify.trusted.numbers.asymptotics import End
 from dpverify.trusted.numbers.balls import hull, precision, rational, value
 from dpverify.trusted.numbers.complex import Complex, compiled
 from dpverify.trusted.numbers.integrability import end_mass
-from dpverify.trusted.numbers.noise import Additive, domain, variable, whole_density
+from dpverify.trusted.numbers.noise import domain, whole_density
 from dpverify.trusted.numbers.pieces import Piece, pieces
 
 if TYPE_CHECKING:

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
-from dpverify.trusted.language.expr import ONE, ZERO, Add, Call, Expr, Num, Sym, add, call, linear_part, mul, neg, num, sub, symbols
+from dpverify.trusted.language.expr import ONE, ZERO, Add, Call, Expr, Num, Sym, add, call, mul, neg, num, sub, symbols
+from dpverify.trusted.language.linear import linear_part
 from dpverify.trusted.order.convexity import Shapes, outside
 from dpverify.trusted.order.shape import Shape
 from dpverify.trusted.order.signs import ANY, NEGATIVE, times

@@ -10,7 +10,7 @@ from flint import fmpq
 from dpverify.trusted.language.expr import Expr, Num, sqrt
 from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import Matrix, Norm, Vector
-from dpverify.trusted.order.geometry import pick
+from dpverify.trusted.order.lengths import pick
 from dpverify.trusted.order.linear import dot, matrix, square, to_fraction
 
 

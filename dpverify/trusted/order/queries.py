@@ -9,7 +9,8 @@ from typing import Final
 from dpverify.trusted.language.expr import ONE, ZERO
 from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import LINF, Norm, Query, Vector
-from dpverify.trusted.order.geometry import Sensitivity, largest, norm_faults, require
+from dpverify.trusted.order.geometry import Sensitivity, norm_faults, require
+from dpverify.trusted.order.lengths import largest
 from dpverify.trusted.order.linear import square, up_to_sign
 
 ADJACENCIES: Final = ("add-remove", "replace", "l1", "l2")

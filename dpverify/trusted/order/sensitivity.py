@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from dpverify.trusted.language.errors import Rejected
-from dpverify.trusted.language.expr import Expr, Num, call, mul
+from dpverify.trusted.language.expr import Expr, Num, call
 from dpverify.trusted.language.loading import load
-from dpverify.trusted.language.model import L1, Claim, Domain, Mechanism, Mixture, Norm, Product, Radial, Translation, on_integers
+from dpverify.trusted.language.model import L1, Claim, Domain, Mixture, Norm, Product, Radial, Translation
 from dpverify.trusted.order.geometry import Sensitivity, norm_faults
 from dpverify.trusted.order.integers import is_whole
 
@@ -64,19 +64,6 @@ def sensitivity_bounds(claim: Claim, evidence: Mapping[str, Any] | None) -> Sens
     if claim.sensitivity is None:
         raise Rejected("sensitivity", "the claim", "neither a sensitivity nor a query is given")
     return Sensitivity(claim.sensitivity, claim.sensitivity)
-
-
-def further(noise: Mechanism, moved: Expr, factor: Expr, domains: Mapping[str, Domain]) -> tuple[Expr, Expr]:
-    """The most that an answer moves by on neighbours `factor` times as far apart, and what whole steps move it by, from one step.
-
-    For noise on the integers answers are integers: a step is at most the integer part of `moved`, and whole numbers of steps are taken.
-    """
-    if not on_integers(noise):
-        return (mul(factor, moved),) * 2
-    step = whole_part(moved, domains)
-    if is_whole(factor, domains):
-        return (mul(factor, step),) * 2
-    return whole_part(mul(factor, moved), domains), mul(whole_part(factor, domains), step)
 
 
 def whole_part(expr: Expr, domains: Mapping[str, Domain]) -> Expr:

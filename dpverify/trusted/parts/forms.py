@@ -18,7 +18,6 @@ from dpverify.trusted.language.expr import (
     call,
     children,
     div,
-    linear_part,
     mul,
     neg,
     num,
@@ -27,6 +26,7 @@ from dpverify.trusted.language.expr import (
     sub,
     symbols,
 )
+from dpverify.trusted.language.linear import linear_part
 from dpverify.trusted.language.loading import remembered
 from dpverify.trusted.language.model import Mechanism, Norm, Table
 from dpverify.trusted.order import compare

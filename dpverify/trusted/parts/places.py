@@ -9,8 +9,8 @@ from typing import Any, Final, assert_never
 from dpverify.trusted.language.certificate import MAX_DEPTH
 from dpverify.trusted.language.errors import CertificateError
 from dpverify.trusted.language.expr import ONE, Expr, mul
+from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import Claim, Compose, Group, Leaf, Lipschitz, Parallel, PostProcess, Subsample, parts_of
-from dpverify.trusted.parts import neighbours
 from dpverify.trusted.parts.parameters import fixed
 from dpverify.trusted.parts.runs import Run, leaf, merged, whole
 
@@ -69,9 +69,9 @@ def run_at(run: Run, step: Any) -> Run:
         if kind == "part":
             return Run(_listed(parts_of(run.part.mechanism), value), _factor(run))
         if kind == "choice":
-            part = neighbours.at(run.part, _listed(neighbours.choices(run.part), value))
+            part = load("parts.at_pair").at(run.part, _listed(load("parts.candidates").choices(run.part), value))
         elif kind == "pair":
-            part = neighbours.at(run.part, neighbours.read(run.part, value), lower=True)
+            part = load("parts.at_pair").at(run.part, load("parts.at_pair").read(run.part, value), lower=True)
         if part is not None:
             return Run(part)
     raise CertificateError(f"the place {str(step)[:60]!r} is none in this mechanism.")

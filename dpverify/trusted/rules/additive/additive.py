@@ -20,7 +20,6 @@ from dpverify.trusted.language.loading import load, remembered
 from dpverify.trusted.language.logarithms import neg_log_profile
 from dpverify.trusted.language.model import L1, Claim, Domain, Norm, Product, Radial, Translation, on_integers
 from dpverify.trusted.language.rationals import to_fraction
-from dpverify.trusted.numbers.noise import integrable
 from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.order.convexity import Shapes
 from dpverify.trusted.order.geometry import l1_radius
@@ -28,7 +27,6 @@ from dpverify.trusted.order.integers import is_whole
 from dpverify.trusted.order.sensitivity import sensitivity_bounds, whole_part
 from dpverify.trusted.order.shape import Shape
 from dpverify.trusted.order.signs import AT_LEAST_ZERO
-from dpverify.trusted.parts.parameters import fixed
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +115,7 @@ def additive(claim: Claim, evidence: Mapping[str, Any], rule: str) -> Additive:
         raise CertificateError(f"{rule}: 'side' is {side!r}, not upper or lower.")
     if side == "upper" and "at" in evidence:
         raise CertificateError(f"{rule}: an upper bound holds for all parameters; it has no 'at'.")
-    claim, at = fixed(claim, evidence, rule)
+    claim, at = load("parts.parameters").fixed(claim, evidence, rule) if "at" in evidence else (claim, {})
     noise, domains = claim.mechanism, dict(claim.domains)
     if not isinstance(noise, Radial | Translation | Product):
         raise Rejected(rule, "the mechanism", "only radial, translation and product noise is additive")
@@ -151,7 +149,7 @@ def require_integrable(noise: Radial | Translation | Product, evidence: Mapping[
     evidence: "normaliser", what is told of the ends of the density, as in `numbers.noise`; without it, the shape of h decides.
     """
     told = evidence.get("normaliser")
-    if not (integrable_by_shape(noise) if told is None else integrable(noise, told)):
+    if not (integrable_by_shape(noise) if told is None else load("numbers.noise").integrable(noise, told)):
         raise Rejected(rule, "the density", "it is not certainly integrable")
 
 

@@ -18,13 +18,13 @@ from dpverify.trusted.language.expr import (
     add,
     children,
     div,
-    linear_part,
     mul,
     neg,
     sub,
     substitute,
     symbols,
 )
+from dpverify.trusted.language.linear import linear_part
 from dpverify.trusted.language.logarithms import neg_log_profile
 from dpverify.trusted.language.model import Claim, Radial, Translation
 from dpverify.trusted.numbers.asymptotics import End, Germ, end_jet

@@ -32,10 +32,11 @@ from dpverify.trusted.language.expr import (
 )
 from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.model import Claim, Product, Radial, Source, Translation
+from dpverify.trusted.language.noise import Additive, variable
 from dpverify.trusted.language.rationals import read_fraction
 from dpverify.trusted.numbers.asymptotics import End, Germ, end_jet
 from dpverify.trusted.numbers.balls import constant, rational, value
-from dpverify.trusted.numbers.noise import Additive, domain, variable
+from dpverify.trusted.numbers.noise import domain
 from dpverify.trusted.order.compare import certainly_equal
 from dpverify.trusted.order.sensitivity import sensitivity_bounds
 from dpverify.trusted.parts.parameters import fixed

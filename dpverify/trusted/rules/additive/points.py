@@ -7,19 +7,20 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
 
+from flint import arb
+
 from dpverify.trusted.facts.assumptions import EVERY, REAL
 from dpverify.trusted.language.errors import CertificateError, ExprError, Rejected, Undecided
-from dpverify.trusted.language.expr import Expr, Num, add, call, div, format_expr, neg, num, parse, power, sub, symbols
+from dpverify.trusted.language.expr import Expr, Num, add, div, format_expr, neg, num, parse, sub, symbols
 from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.logarithms import neg_log
-from dpverify.trusted.language.model import Claim, Norm, Product, Radial, Translation, on_integers
+from dpverify.trusted.language.model import Claim, Product, Query, Radial, Translation, on_integers
+from dpverify.trusted.language.noise import Additive, profile, variable
 from dpverify.trusted.language.rationals import to_fraction
 from dpverify.trusted.language.signs import NEGATIVE, plainly_non_negative
-from dpverify.trusted.numbers.balls import constant
-from dpverify.trusted.numbers.noise import Additive, variable
-from dpverify.trusted.order.compare import certainly_equal, certainly_le
+from dpverify.trusted.numbers.balls import constant, rational, value
+from dpverify.trusted.order.compare import certainly_equal, certainly_le, certainly_within
 from dpverify.trusted.order.convexity import Shapes
-from dpverify.trusted.order.geometry import norm_value
 from dpverify.trusted.order.sensitivity import sensitivity_bounds, whole_part
 from dpverify.trusted.rules.additive.additive import is_natural, require_integrable
 
@@ -122,7 +123,7 @@ def check_pair(claim: Claim, noise: Additive, points: Points, evidence: Mapping[
     if isinstance(noise, Radial):
         reach = div(reach, noise.scale)
     if claim.query is not None:
-        return _check_difference(claim, noise, points, reach)
+        return _check_difference(claim.query, noise, points, reach)
     if not within(shifts, noise, reach):
         raise Rejected(RULE, "b", "it is not certainly within the sensitivity of a")
     whole = on_integers(noise)
@@ -138,48 +139,52 @@ def _spans(noise: Additive, points: Points, reach: Expr) -> bool:
         return True
     # in the plane and above, on the sphere of radius a round q, the distance from q' takes every value from |a - reach| to a + reach
     surrounded = isinstance(noise, Radial) and certainly_le(num(2), noise.dimension)
-    return surrounded and _absolute_within(shift, reach) and certainly_le(reach, add(points.a[0], points.b[0]))
+    return surrounded and certainly_within(shift, reach) and certainly_le(reach, add(points.a[0], points.b[0]))
 
 
 def within(shifts: Sequence[Expr], noise: Additive, reach: Expr) -> bool:
     """Whether the norm of the shift, over the scale, is certainly at most the sensitivity."""
     if not isinstance(noise, Product):
-        return _absolute_within(shifts[0], reach)
-    norm = noise.norm
-    if norm.kind == "lp" and norm.p is None:
-        return all(_absolute_within(shift, reach) for shift in shifts)
-    if norm.kind == "lp" and len(shifts) == 1:
-        return _absolute_within(shifts[0], reach)
-    if norm == Norm("lp", Fraction(1)):
-        return certainly_le(add(*(call("abs", shift) for shift in shifts)), reach)
-    if norm == Norm("lp", Fraction(2)):
-        return certainly_le(add(*(power(shift, num(2)) for shift in shifts)), power(reach, num(2)))
-    exact = [shift.value for shift in shifts if isinstance(shift, Num)]
-    if len(exact) < len(shifts) or not isinstance(noise.dimension, Num):
-        raise Rejected(RULE, "b", "in this norm the shifts must be rational")
-    return certainly_le(norm_value(norm, (*exact, *[Fraction(0)] * (int(noise.dimension.value) - len(exact)))), reach)
+        return certainly_within(shifts[0], reach)
+    return bool(load("rules.additive.moves").within(shifts, noise, reach))
 
 
-def _absolute_within(shift: Expr, reach: Expr) -> bool:
-    return certainly_le(shift, reach) and certainly_le(neg(shift), reach)
-
-
-def _check_difference(claim: Claim, noise: Additive, points: Points, reach: Expr) -> tuple[str, ...]:
+def _check_difference(query: Query, noise: Additive, points: Points, reach: Expr) -> tuple[str, ...]:
     """A query realises only its own differences: in dimension 2 and above any triangle on one of them, on the line two points."""
-    assert claim.query is not None
     if isinstance(noise, Product):
-        wanted = tuple(shift.value for shift in points.shifts if isinstance(shift, Num))
-        mirrored = tuple(-x for x in wanted)
-        if claim.query.adjacency == "l2" or not {wanted, mirrored} & set(load("order.queries").differences(claim.query)):
-            raise Rejected(RULE, "b", "the shift is not one of the query's extreme differences, all coordinates listed")
+        load("rules.additive.moves").require_difference(query, points.shifts)
         return ()
     if _spans(noise, points, reach):
         return ()
-    if claim.query.adjacency in ("l1", "l2") and _absolute_within(points.shifts[0], reach):
+    if query.adjacency in ("l1", "l2") and certainly_within(points.shifts[0], reach):
         return (REAL,)  # every smaller difference occurs too
     raise Rejected(RULE, "b", "its distance from a is not the sensitivity that the query gives")
 
 
-def profile(noise: Additive) -> Expr:
-    """The density in its one variable."""
-    return noise.profile if isinstance(noise, Radial) else noise.density
+# -- the neighbourhood -----------------------------------------------------------------------------
+
+
+def neighbourhood(noise: Additive, point: Expr, radius: Fraction) -> arb:
+    """The distances (or differences) from an answer to the outputs within `radius` of one at `point`."""
+    centre, reach = constant(point), rational(radius)
+    low, high = centre - reach, centre + reach
+    if isinstance(noise, Radial) and not low > 0:
+        return arb(0).union(high)
+    return low.union(high) if radius else centre
+
+
+def outside(noise: Additive, near: arb) -> bool | None:
+    """True where a neighbourhood lies certainly outside the support, False where certainly inside, else None."""
+    lower, upper = noise.support if isinstance(noise, Translation) else (None, None)
+    if (lower is not None and near < constant(lower)) or (upper is not None and near > constant(upper)):
+        return True
+    inside = (lower is None or near >= constant(lower)) and (upper is None or near <= constant(upper))
+    return False if inside else None
+
+
+def density_on(noise: Additive, near: arb) -> arb:
+    """The range of the density over a neighbourhood; zero outside the support. Raises Undecided across an edge."""
+    beyond = outside(noise, near)
+    if beyond is None:
+        raise Undecided("the neighbourhood meets the edge of the support.")
+    return arb(0) if beyond else value(profile(noise), {variable(noise): near})

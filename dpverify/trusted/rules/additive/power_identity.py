@@ -27,7 +27,6 @@ from dpverify.trusted.language.expr import (
     add,
     call,
     div,
-    linear_part,
     mul,
     num,
     rebuild,
@@ -35,6 +34,7 @@ from dpverify.trusted.language.expr import (
     sub,
     symbols,
 )
+from dpverify.trusted.language.linear import linear_part
 from dpverify.trusted.language.loading import remembered
 from dpverify.trusted.language.model import Claim, Source
 from dpverify.trusted.order.compare import certainly_equal

@@ -10,7 +10,8 @@ from typing import Any, Final
 from flint import arb
 
 from dpverify.trusted.language.errors import CertificateError, ExprError, Rejected
-from dpverify.trusted.language.expr import Expr, Num, add, linear_part, neg, parse, substitute, symbols
+from dpverify.trusted.language.expr import Expr, Num, add, neg, parse, substitute, symbols
+from dpverify.trusted.language.linear import linear_part
 from dpverify.trusted.language.rationals import to_fraction
 from dpverify.trusted.numbers.asymptotics import End, end_jet
 from dpverify.trusted.numbers.balls import exact, hull, rational

@@ -8,7 +8,8 @@ from fractions import Fraction
 from typing import Any, Final, NamedTuple
 
 from dpverify.trusted.facts.bounds import Bound
-from dpverify.trusted.facts.fact import Fact, curve_of, pure_of, through_of
+from dpverify.trusted.facts.fact import Fact
+from dpverify.trusted.facts.premises import curve_of, pure_of, through_of
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import Expr, Num, add, mul, num
 from dpverify.trusted.language.model import Claim, Combinator, Part, Source

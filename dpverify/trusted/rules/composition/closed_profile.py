@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from dpverify.trusted.facts.assumptions import IDEAL
 from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import Expr, format_expr
+from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import Claim, Exponential, KaryResponse, Source, Table
 from dpverify.trusted.parts import neighbours
-from dpverify.trusted.parts.forms import randomized_response
+from dpverify.trusted.parts.forms import laplace_form, randomized_response
 from dpverify.trusted.parts.runs import Run, check_adjacencies, leaf, merged, neighbours_assumed, occurs, reach, whole
 from dpverify.trusted.rules.composition import gaussian_composition, post_processing
-from dpverify.trusted.rules.curves import finite, gaussian, laplace, optimal_composition
+from dpverify.trusted.rules.curves import gaussian
 
 NAME: Final = "closed-profile"
 STATEMENT: Final = (
@@ -36,7 +38,7 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> tuple[Bound, ...]:
         if run.part.query is not None and not reach(run).exact:
             raise Rejected(NAME, "sensitivity", "it is not known exactly")
     value, through = _delta(runs, claim.epsilon)
-    assumed = _hypotheses(through, runs)
+    assumed = (IDEAL, *post_processing.ASSUMED) if any(run.processed for run in runs) else (IDEAL,)
     upper = Bound("upper", value, quantity="delta", through=through, assumed=(*assumed, *neighbours_assumed(claim)))
     if any(run.processed or not occurs(run) for run in runs):
         return (upper,)
@@ -45,30 +47,27 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> tuple[Bound, ...]:
     return upper, Bound("lower", value, quantity="delta", through=through, assumed=below, witness=witness)
 
 
-def _hypotheses(through: tuple[str, ...], runs: tuple[Run, ...]) -> tuple[str, ...]:
-    """What the closed forms take for granted."""
-    known = (finite, laplace, gaussian_composition, gaussian)
-    lines = [line for rule in known if rule.NAME in through for line in rule.ASSUMED] or list(finite.ASSUMED)
-    return (*lines, *post_processing.ASSUMED) if any(run.processed for run in runs) else tuple(lines)
-
-
 def _delta(runs: tuple[Run, ...], epsilon: Expr) -> tuple[Expr, tuple[str, ...]]:
     noises = [run.part.mechanism for run in runs]
     if len(runs) == 1 and runs[0].times == 1:
         run, noise = runs[0], noises[0]
         if isinstance(noise, Table | Exponential | KaryResponse):
             mechanism, sensitivity, _ = leaf(run)
+            finite = load("rules.curves.finite")
             delta = finite.delta_expr(mechanism, epsilon, sensitivity)
             if delta is not None:
                 return delta, (finite.NAME,)
             raise Rejected(NAME, "the table", "the sign of p - e^epsilon q is not certain somewhere")
-        ratio = laplace.scale_ratio(noise, reach(run).upper) if run.part.query is None else None
-        if ratio is not None:
-            return laplace.delta_expr(ratio, epsilon), (laplace.NAME,)
+        if run.part.query is None and laplace_form(noise) is not None:
+            laplace = load("rules.curves.laplace")
+            ratio = laplace.scale_ratio(noise, reach(run).upper)
+            if ratio is not None:
+                return laplace.delta_expr(ratio, epsilon), (laplace.NAME,)
     if len(runs) == 1 and (response := randomized_response(runs[0].part.mechanism)) is not None:
-        delta = optimal_composition.delta_expr(response, runs[0].times, epsilon)
+        optimal = load("rules.curves.optimal_composition")
+        delta = optimal.delta_expr(response, runs[0].times, epsilon)
         if delta is not None:
-            return delta, (optimal_composition.NAME,)
+            return delta, (optimal.NAME,)
     attained = gaussian_composition.total(runs, attained=True)
     if attained is None or (len(runs) > 1 and attained != gaussian_composition.total(runs)):
         raise Rejected(NAME, "the parts", "which coordinates, or which parts, move together is not known")

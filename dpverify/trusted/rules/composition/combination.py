@@ -11,7 +11,7 @@ from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, format_expr
 from dpverify.trusted.language.model import Claim, Combinator, Part, PostProcess, Source
-from dpverify.trusted.parts import neighbours
+from dpverify.trusted.parts import at_pair, candidates, neighbours
 from dpverify.trusted.parts.parameters import fixed
 from dpverify.trusted.parts.runs import check_adjacencies, neighbours_assumed
 from dpverify.trusted.rules.additive import convex_exponent
@@ -57,13 +57,13 @@ def _upper(root: Part, evidence: Mapping[str, Any], values: Values) -> Bound:
     also = {}
     if "neighbours" in evidence:
         value, worst = values.over_neighbours(root, evidence["neighbours"])
-        if worst is not None and neighbours.are_neighbours(root, worst):
-            also = {"worst neighbours": json.dumps(neighbours.written(worst))}
+        if worst is not None and at_pair.are_neighbours(root, worst):
+            also = {"worst neighbours": json.dumps(at_pair.written(worst))}
     elif evidence.get("slopes") is True:
         value = by_slopes(root, values.listed)
         values.through += [neighbours.NAME, convex_exponent.NAME]
         values.assumed += convex_exponent.ASSUMED
-        values.assumed += post_processing.ASSUMED if any(isinstance(each, PostProcess) for each in neighbours.mechanisms(root)) else ()
+        values.assumed += post_processing.ASSUMED if any(isinstance(each, PostProcess) for each in candidates.mechanisms(root)) else ()
     else:
         neighbours.require_one_adjacency(root)
         value = values.of(root, ONE, evidence.get("part"))
@@ -75,12 +75,12 @@ def _lower(root: Part, evidence: Mapping[str, Any], values: Values, at: Mapping[
     part: Part | None = root
     witness: dict[str, Any] = {}
     if "neighbours" in evidence:
-        choice = neighbours.read(root, evidence["neighbours"])
-        part = neighbours.at(root, choice, lower=True)
+        choice = at_pair.read(root, evidence["neighbours"])
+        part = at_pair.at(root, choice, lower=True)
         values.assumed += neighbours.rows_assumed(root)
         values.through.append(neighbours.NAME)
         values.backward = evidence.get("backward") is True
-        witness = {"neighbours": neighbours.written(choice), "backward": values.backward}
+        witness = {"neighbours": at_pair.written(choice), "backward": values.backward}
     elif neighbours.undecided(root):
         raise Rejected(NAME, "the neighbours", "parts that share them want one pair of neighbours for a lower bound")
     value = ZERO if part is None else values.of(part, ONE, evidence.get("part"))

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from dpverify.trusted.facts.bounds import INFINITE, Bound, Infinite, Side
-from dpverify.trusted.facts.fact import Fact, bound_of, through_of
+from dpverify.trusted.facts.fact import Fact
+from dpverify.trusted.facts.premises import bound_of, through_of
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, add, call, format_expr, mul, neg, sub
 from dpverify.trusted.language.model import (
@@ -25,7 +26,7 @@ from dpverify.trusted.language.model import (
 )
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
 from dpverify.trusted.order.tables import finite
-from dpverify.trusted.parts import neighbours
+from dpverify.trusted.parts import at_pair, candidates, densities, neighbours
 from dpverify.trusted.parts.neighbours import OnePair, is_told
 from dpverify.trusted.parts.runs import Run, leaf, occurs
 from dpverify.trusted.rules.additive import convex_exponent
@@ -136,7 +137,7 @@ class Values:
     def _ways(self, part: Part) -> tuple[Value, Value] | None:
         """What noise that is not even loses at one pair of neighbours, in both orders; None where it is even, or that is not known."""
         noise = part.mechanism
-        if not (isinstance(part, OnePair) and part.query is not None and isinstance(noise, Translation)) or neighbours.even(noise):
+        if not (isinstance(part, OnePair) and part.query is not None and isinstance(noise, Translation)) or densities.even(noise):
             return None
         return convex_exponent.one_way(noise, part.query.rows[0][0], self.domains)
 
@@ -256,12 +257,12 @@ class Values:
         """The greatest value over all pairs of neighbours, and one where it is met. evidence: "plans" and "of", as of curves."""
         if not isinstance(evidence, Mapping):
             raise CertificateError(f"{WHAT}: 'neighbours' is not an object.")
-        choices = neighbours.choices(root)
+        choices = candidates.choices(root)
         self.through.append(neighbours.NAME)
         self.assumed += neighbours.rows_assumed(root)
         values: list[tuple[Expr, neighbours.Choice]] = []
         for choice, plan in zip(choices, _plans(evidence, len(choices)), strict=True):
-            part = neighbours.at(root, choice)
+            part = at_pair.at(root, choice)
             orders = (False, True) if part is not None and self._differs(part) else (False,)
             for backward in orders:
                 value = ZERO if part is None else self._in_order(backward, part, ONE, plan)

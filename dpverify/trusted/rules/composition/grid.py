@@ -14,7 +14,7 @@ rises. All S_j are rounded up and made to fall with j by taking the greatest fro
 Downward. For points x < y the line through (x, H(y)) whose slope is that of the chord of H over [x, y] nowhere exceeds H: left of x
 and right of y it is below the chord's extension, and between them below H(y). One such line is taken for each cell [a_(j-1), a_j],
 and corners that are not above the lines of both their cells bound H from below on every cell. The lines touch in the middle of the
-cell, which loses a term of second order in h, or, where the density of losses begins or breaks off, at an end of it. So that an atom
+cell, which loses a term of second order in h, or, as where the density of losses begins or breaks off, at an end of it. So that an atom
 at the greatest loss can be touched at a corner, corners lie a nudge n below the grid, at l_j - n. All S_j are rounded down and made
 to fall with j by taking the least from below. Left of the first corner the polygon is below the first cell's line. Where H has w > 0
 left at a far loss, w is kept as a mass at that loss and the corners are measured from w; the last is at height 0.
@@ -32,6 +32,7 @@ from flint import arb, fmpz_poly
 
 from dpverify.trusted.facts.pairs import Pair
 from dpverify.trusted.language.errors import Rejected, Undecided
+from dpverify.trusted.language.loading import remembered
 from dpverify.trusted.numbers.balls import finite, precision, rational
 
 RULE: Final = "loss-distribution"
@@ -49,7 +50,8 @@ class Grid:
     spacing: h > 0, in nats. nudge: n, 0 < n < h/4. bits: masses are integers in units of 2^-bits. tail: each product may move masses
     of 2^-tail in all at either end. ranges: for each part the multiples of h between which its losses are placed. far: a loss, in
     nats, so great that what H has left there is taken to be at +inf; None where nothing is left. strides: for each part pairs (from, k):
-    from that multiple of h on only every k-th place is used; without any, every place.
+    from that multiple of h on only every k-th place is used; without any, every place. touching: for each part the numbers of the cells
+    whose lines from below touch at the left end, and at the right one; those of others touch in the middle.
     """
 
     spacing: Fraction
@@ -59,6 +61,7 @@ class Grid:
     ranges: tuple[tuple[int, int], ...]
     far: Fraction | None = None
     strides: tuple[tuple[tuple[int, int], ...], ...] = ()
+    touching: tuple[tuple[frozenset[int], frozenset[int]], ...] = ()
 
     def __post_init__(self) -> None:
         if self.spacing <= 0 or not 0 < self.nudge < self.spacing / 4:
@@ -73,8 +76,9 @@ class Grid:
         for number, steps in enumerate(self.strides):
             if any(k < 1 for _, k in steps) or any(here >= after for (here, _), (after, _) in pairwise(steps)):
                 raise Rejected(RULE, f"strides {number}", "they must be at least 1, each from a later place on than the one before.")
-        if self.strides and len(self.strides) != len(self.ranges):
-            raise Rejected(RULE, "strides", "each part needs its own, or none.")
+        for name, listed in (("strides", self.strides), ("touching", self.touching)):
+            if listed and len(listed) != len(self.ranges):
+                raise Rejected(RULE, name, "each part needs its own, or none.")
 
     def places(self, part: int) -> list[int]:
         """The multiples of h at which a part's masses lie, from the lower end of its range to the upper."""
@@ -118,12 +122,15 @@ def upward(pair: Pair, grid: Grid, places: Sequence[int]) -> Masses:
     return Masses(places[0], _spread(places, falling), falling[-1])
 
 
-def downward(pair: Pair, grid: Grid, places: Sequence[int]) -> Masses:
-    """Masses whose profile is nowhere above H of the pair: at the places less a nudge, the infinite mass at grid.far."""
+def downward(pair: Pair, grid: Grid, part: int) -> Masses:
+    """Masses whose profile is nowhere above H of the pair: at the part's places less a nudge, the infinite mass at grid.far."""
+    places = grid.places(part)
     with precision(grid.prec):
-        rest = _rest(pair, grid, places[-1])
-        sums, first = _polygon(pair, grid, places, rest)
-    falling = list(accumulate([max(0, first - rest), *sums, 0], min))
+        rest = rest_of(pair, grid, places[-1])
+        cells = lines_below(pair, grid, part, rest)
+        widths = [right - left for left, right in pairwise(places)]
+        sums = line_sums(_convex(corners(cells, rest), widths, grid), widths, grid)
+    falling = list(accumulate([max(0, cells[0].start - rest), *sums, 0], min))
     return Masses(places[0], _spread(places, falling), rest)
 
 
@@ -164,7 +171,7 @@ def _spread(places: Sequence[int], falling: Sequence[int]) -> fmpz_poly:
 # -- the lower polygon -----------------------------------------------------------------------------
 
 
-def _rest(pair: Pair, grid: Grid, high: int) -> int:
+def rest_of(pair: Pair, grid: Grid, high: int) -> int:
     """A lower bound on H at the far loss; 0 where none is asked for or to be had."""
     if grid.far is None:
         return 0
@@ -176,13 +183,7 @@ def _rest(pair: Pair, grid: Grid, high: int) -> int:
         return 0
 
 
-_ROUNDS: Final = 4
-"""How often lines are exchanged. Any choice of lines is sound."""
-_WORTH: Final = 6
-"""A line is exchanged if it loses at most so much at one corner for what it gains at the other: 3 where the density is smooth."""
-
-
-class _Line(NamedTuple):
+class Line(NamedTuple):
     """Heights of a line that is nowhere above H: at the left and the right corner of its cell, and at alpha = 0."""
 
     left: int
@@ -190,77 +191,63 @@ class _Line(NamedTuple):
     start: int
 
 
-class _Lines:
+class Lines:
     """The lines of one pair; a cell lies between the corners at two places, both less a nudge."""
 
-    def __init__(self, pair: Pair, grid: Grid) -> None:
-        self._pair, self._grid = pair, grid
-        nudge = rational(grid.nudge)
-        self._nudge_back, self._stretch = -(-nudge).expm1(), 1 / nudge.expm1()
+    def __init__(self, pair: Pair, spacing: Fraction, nudge: Fraction, bits: int) -> None:
+        self._pair, self._spacing, self._nudge, self._bits = pair, spacing, nudge, bits
+        self._nudge_back, self._stretch = -(-rational(nudge)).expm1(), 1 / rational(nudge).expm1()
         self._widths: dict[int, tuple[arb, arb, arb, arb]] = {}
 
     def _factors(self, k: int) -> tuple[arb, arb, arb, arb]:
         """For cells of k steps, falls and rises from the point of touching, as parts of its alpha."""
         if k not in self._widths:
-            width, nudge = rational(k * self._grid.spacing), rational(self._grid.nudge)
+            width, nudge = rational(k * self._spacing), rational(self._nudge)
             self._widths[k] = -(-width / 2).expm1(), (width / 2).expm1(), -(-width).expm1(), (width - nudge).expm1()
         return self._widths[k]
 
-    def middle(self, left: int, right: int) -> _Line:
+    def middle(self, left: int, right: int) -> Line:
         """The line that touches in the middle of a cell."""
         before, after, _, _ = self._factors(right - left)
-        return self._line(Fraction(left + right, 2) * self._grid.spacing, before, after)
+        return self._line(Fraction(left + right, 2) * self._spacing, before, after)
 
-    def right(self, left: int, right: int) -> _Line:
+    def right(self, left: int, right: int) -> Line:
         """The line that touches at a cell's right corner."""
-        return self._line(right * self._grid.spacing, self._factors(right - left)[2], arb(0))
+        return self._line(right * self._spacing, self._factors(right - left)[2], arb(0))
 
-    def left(self, left: int, right: int) -> _Line:
+    def left(self, left: int, right: int) -> Line:
         """The line that touches at a cell's left end, just beyond the corner."""
-        return self._line(left * self._grid.spacing + self._grid.nudge, self._nudge_back, self._factors(right - left)[3])
+        return self._line(left * self._spacing + self._nudge, self._nudge_back, self._factors(right - left)[3])
 
-    def _line(self, loss: Fraction, before: arb, after: arb) -> _Line:
+    def _line(self, loss: Fraction, before: arb, after: arb) -> Line:
         height = self._pair.delta(rational(loss))
-        fall = (self._pair.delta(rational(loss - self._grid.nudge)) - height) * self._stretch
-        bits = self._grid.bits
-        return _Line(floor(height + fall * before, bits), floor(height - fall * after, bits), floor(height + fall, bits))
+        fall = (self._pair.delta(rational(loss - self._nudge)) - height) * self._stretch
+        heights = (height + fall * before, height - fall * after, height + fall)
+        return Line(*(floor(at, self._bits) for at in heights))
 
 
-def _polygon(pair: Pair, grid: Grid, places: Sequence[int], rest: int) -> tuple[list[int], int]:
-    """The S_j of corners below the lines of their cells, measured from `rest`; and the first line's height at alpha = 0.
-
-    Where the lines of the cells' middles make a polygon that is not convex, as where the density of losses begins or breaks off, the
-    lines that touch at that place take over.
-    """
-    lines, weights = _Lines(pair, grid), _Weights(grid, floor)
-    ends = list(pairwise(places))
-    widths = [right - left for left, right in ends]
-    cells = [lines.middle(*cell) for cell in ends]
-    cells = [lines.right(*ends[i]) if line.right < rest else line for i, line in enumerate(cells)]
-    touched: set[int] = set()
-    for _ in range(_ROUNDS):
-        sums = _line_sums(_corners(cells, rest), widths, weights, grid.prec)
-        changed = False
-        for i in range(1, len(cells)):
-            if sums[i] <= sums[i - 1]:
-                continue
-            # the corner between the cells i - 1 and i juts out: one of the corners beside it is too low
-            if i > 1 and i - 2 not in touched and cells[i - 2].right < cells[i - 1].left:
-                touched.add(i - 2)
-                line = lines.right(*ends[i - 2])
-                if cells[i - 2].left - line.left <= _WORTH * (min(line.right, cells[i - 1].left) - cells[i - 2].right):
-                    cells[i - 2], changed = line, True
-            if i + 1 < len(cells) and i + 1 not in touched and cells[i + 1].left < cells[i].right:
-                touched.add(i + 1)
-                line = lines.left(*ends[i + 1])
-                if line.right >= rest and cells[i + 1].right - line.right <= _WORTH * (min(line.left, cells[i].right) - cells[i + 1].left):
-                    cells[i + 1], changed = line, True
-        if not changed:
-            break
-    return _line_sums(_convex(_corners(cells, rest), widths, grid), widths, weights, grid.prec), cells[0].start
+@remembered(16)
+def middles(pair: Pair, spacing: Fraction, nudge: Fraction, bits: int, places: tuple[int, ...]) -> tuple[Line, ...]:
+    """The lines that touch in the middle of the cells between places."""
+    with precision(bits + GUARD):
+        lines = Lines(pair, spacing, nudge, bits)
+        return tuple(lines.middle(*cell) for cell in pairwise(places))
 
 
-def _corners(cells: Sequence[_Line], rest: int) -> list[int]:
+def lines_below(pair: Pair, grid: Grid, part: int, rest: int) -> list[Line]:
+    """The lines of a part's cells. One that ends below `rest` gives way to that which touches at the right end."""
+    places = grid.places(part)
+    lines, (left, right) = Lines(pair, grid.spacing, grid.nudge, grid.bits), grid.touching[part] if grid.touching else ((), ())
+    cells = list(middles(pair, grid.spacing, grid.nudge, grid.bits, tuple(places)))
+    for i, cell in enumerate(pairwise(places)):
+        if i in left:
+            cells[i] = lines.left(*cell)
+        if i in right or cells[i].right < rest:
+            cells[i] = lines.right(*cell)
+    return cells
+
+
+def corners(cells: Sequence[Line], rest: int) -> list[int]:
     """Heights above `rest`, never rising, 0 at the last. Each line is certainly at least `rest` on its cell, but for rounding."""
     inner = [min(here.right, after.left) for here, after in pairwise(cells)]
     return list(accumulate((max(0, height - rest) for height in (cells[0].left, *inner, rest)), min))
@@ -290,5 +277,7 @@ def _above(places: Sequence[int], corners: Sequence[int], first: int, middle: in
     return (corners[first] - corners[middle]) * after <= (corners[middle] - height) * before
 
 
-def _line_sums(corners: Sequence[int], widths: Sequence[int], weights: _Weights, prec: int) -> list[int]:
-    return [after + (weights[k] * (before - after) >> prec) for (before, after), k in zip(pairwise(corners), widths, strict=True)]
+def line_sums(corners: Sequence[int], widths: Sequence[int], grid: Grid) -> list[int]:
+    """The S_j of corners, each the height at alpha = 0 of a cell's line."""
+    weights = _Weights(grid, floor)
+    return [after + (weights[k] * (before - after) >> grid.prec) for (before, after), k in zip(pairwise(corners), widths, strict=True)]

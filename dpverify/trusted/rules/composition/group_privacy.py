@@ -8,8 +8,9 @@ from fractions import Fraction
 from typing import Any, Final
 
 from dpverify.trusted.facts import settled
-from dpverify.trusted.facts.fact import Fact, curves_of
+from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve
+from dpverify.trusted.facts.premises import curves_of
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import ONE, Expr, Num
 from dpverify.trusted.language.model import Source

@@ -30,7 +30,7 @@ from dpverify.trusted.language.rationals import read_fraction, to_fraction
 from dpverify.trusted.numbers.balls import rational
 from dpverify.trusted.numbers.jets import BallProgram
 from dpverify.trusted.order.integers import is_whole
-from dpverify.trusted.parts import neighbours
+from dpverify.trusted.parts import candidates
 from dpverify.trusted.parts.runs import check_adjacencies, neighbours_assumed
 from dpverify.trusted.rules.additive import concave_exponent, convex_exponent, power_identity
 from dpverify.trusted.rules.composition import post_processing
@@ -73,7 +73,7 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
         raise CertificateError(f"{NAME}: 'parts' is not a list of {len(parts)}.")
     adjacency, columns = _space([part for part, _ in parts])
     form = _Linear(columns) if adjacency == "l1" else _Quadratic(columns)
-    factor, total, assumed = neighbours.root_factor(root), Fraction(0), list[str](neighbours_assumed(claim))
+    factor, total, assumed = candidates.root_factor(root), Fraction(0), list[str](neighbours_assumed(claim))
     for (part, times), given in zip(parts, listed, strict=True):
         loss, lines = lost(part, given)
         alpha, beta = (read_fraction(given, key, NAME) for key in ("alpha", "beta"))
@@ -87,7 +87,7 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
         assumed += lines
     most = read_fraction(evidence, "most", NAME)
     form.check(most)
-    mapped = any(isinstance(each, PostProcess) for each in neighbours.mechanisms(root))
+    mapped = any(isinstance(each, PostProcess) for each in candidates.mechanisms(root))
     assumed += post_processing.ASSUMED if mapped else ()
     return Bound(
         "upper",

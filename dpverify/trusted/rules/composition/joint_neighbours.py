@@ -7,11 +7,12 @@ from typing import Any, Final
 
 from flint import arb
 
-from dpverify.trusted.facts.fact import Fact, curve_of
+from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve, Pair, greatest, symmetric
+from dpverify.trusted.facts.premises import curve_of
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.model import Part, Source
-from dpverify.trusted.parts import neighbours
+from dpverify.trusted.parts import at_pair, candidates, neighbours
 from dpverify.trusted.parts.neighbours import Choice
 from dpverify.trusted.parts.runs import Run
 
@@ -44,7 +45,7 @@ def infer(run: Run, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> 
     if not isinstance(below, dict):
         raise CertificateError(f"{NAME}: 'below' is not an object.")
     if "above" in parameters:
-        listed = list(neighbours.choices(part))
+        listed = list(candidates.choices(part))
         curves = _listed(part, listed, parameters["above"], premises)
     else:
         listed, curves = [], [curve_of(premises[0], run, NAME)]
@@ -57,7 +58,7 @@ def infer(run: Run, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> 
     if below_it is None or below_it[1].lower is None:
         return Curve(upper, None, rules, assumed)
     choice, lower = below_it
-    told = neighbours.apart(neighbours.at(part, choice, lower=True) or part, part)
+    told = neighbours.apart(at_pair.at(part, choice, lower=True) or part, part)
     return Curve(upper, lower.lower, rules, assumed, tuple(dict.fromkeys((*lower.assumed, *lower.below, *told))))
 
 
@@ -65,7 +66,7 @@ def _listed(part: Part, choices: Sequence[Choice], numbers: Any, premises: Seque
     """The curve at every choice, by the premises that are named for them."""
     if not isinstance(numbers, list) or len(numbers) != len(choices):
         raise CertificateError(f"{NAME}: 'above' is not a list of {len(choices)} numbers of premises.")
-    return [_at(neighbours.at(part, choice), number, premises) for choice, number in zip(choices, numbers, strict=True)]
+    return [_at(at_pair.at(part, choice), number, premises) for choice, number in zip(choices, numbers, strict=True)]
 
 
 def _at(part: Part | None, number: Any, premises: Sequence[Fact]) -> Curve:
@@ -87,7 +88,7 @@ def _upper(part: Part, curves: Sequence[Curve]) -> Pair | None:
     if len(uppers) < len(curves):
         return None
     inputs = any(neighbours.space_of(leaf.part) is not None and leaf.part.query is None for leaf in neighbours.leaves(part))
-    if inputs or neighbours.in_either_order(part):
+    if inputs or candidates.in_either_order(part):
         # which of the two has the record nothing says, and a sample of the records asks
         uppers += [pair.reversed for pair in uppers if pair.forward is not pair.backward]
     return greatest(uppers)
@@ -101,11 +102,11 @@ def _lower(
         number = below["choice"]
         if type(number) is not int or not 0 <= number < len(choices):
             raise CertificateError(f"{NAME}: 'choice' names no pair of neighbours.")
-        choice = neighbours.read(part, neighbours.written(choices[number]))
-        if neighbours.at(part, choice) != neighbours.at(part, choice, lower=True):
+        choice = at_pair.read(part, at_pair.written(choices[number]))
+        if at_pair.at(part, choice) != at_pair.at(part, choice, lower=True):
             raise Rejected(NAME, "choice", "some part is at neighbours of its own there")
         return choice, curves[number]
     if "pair" in below:
-        choice = neighbours.read(part, below["pair"])
-        return choice, _at(neighbours.at(part, choice, lower=True), below.get("premise"), premises)
+        choice = at_pair.read(part, below["pair"])
+        return choice, _at(at_pair.at(part, choice, lower=True), below.get("premise"), premises)
     return None

@@ -23,7 +23,7 @@ from typing import Any, Final
 from flint import arb, arb_poly, ctx, fmpz, fmpz_poly
 
 from dpverify.trusted.facts import settled
-from dpverify.trusted.facts.evaluate import Known, accurately, falling
+from dpverify.trusted.facts.evaluate import accurately, falling, known
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve, Pair, symmetric
 from dpverify.trusted.language.errors import Rejected, Undecided
@@ -81,7 +81,7 @@ class _Sums:
     def __init__(self, groups: Sequence[Group]) -> None:
         self.total = sum(times for _, times in groups)
         _check(groups, self.total)
-        self.groups = [(Known(eps0), times) for eps0, times in groups]
+        self.groups = [(known(eps0), times) for eps0, times in groups]
         self.patterns = _patterns(groups)
         self.residues = lru_cache(maxsize=8 if self.total <= MANY else 2)(partial(_Residues, self.total))
 

@@ -15,13 +15,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from flint import arb, ctx
+from flint import arb
 
 from dpverify.trusted.facts.evaluate import accurately, divergence, falling
 from dpverify.trusted.facts.pairs import Pair, Profile, symmetric
 from dpverify.trusted.language.errors import Undecided
 from dpverify.trusted.language.expr import ONE, Expr
-from dpverify.trusted.numbers.balls import constant
+from dpverify.trusted.numbers.balls import constant, per_precision
 from dpverify.trusted.rules.composition.ratios import Keys, Ratio, mixed, quotient
 from dpverify.trusted.rules.curves.finite import Face, Faces
 from dpverify.trusted.rules.curves.steps import Steps, steps_of
@@ -52,17 +52,10 @@ class Masses:
 class Law:
     """Two distributions on finitely many outputs, by the ratios of their probabilities. even: exchanging them certainly changes nothing."""
 
-    __slots__ = ("_compute", "_known", "even", "ratios")
+    __slots__ = ("even", "masses", "ratios")
 
     def __init__(self, ratios: Iterable[Ratio], compute: Callable[[], Masses], even: bool) -> None:
-        self.ratios, self._compute, self.even = tuple(dict.fromkeys(ratios)), compute, even
-        self._known = dict[int, Masses]()
-
-    def masses(self) -> Masses:
-        """The masses at the precision of the moment."""
-        if ctx.prec not in self._known:
-            self._known[ctx.prec] = self._compute()
-        return self._known[ctx.prec]
+        self.ratios, self.masses, self.even = tuple(dict.fromkeys(ratios)), per_precision(compute), even
 
     @property
     def swapped(self) -> Law:
@@ -119,10 +112,10 @@ def sampled(law: Law, rate: Expr) -> Law:
 class Product:
     """The product of laws, each so many times. Raises Undecided for too many outcomes."""
 
-    __slots__ = ("_keys", "_laws", "_steps", "profile", "reached", "work")
+    __slots__ = ("_keys", "_laws", "_sorted", "profile", "reached", "work")
 
     def __init__(self, laws: Sequence[tuple[Law, int]]) -> None:
-        self._laws, self._steps = tuple(laws), dict[int, Steps]()
+        self._laws, self._sorted = tuple(laws), per_precision(self._steps)
         self._keys = Keys((ratio for law, _ in laws for ratio in law.ratios), sum(times for _, times in laws))
         self.reached, self.work = {0}, 0
         for law in self._copies():
@@ -139,11 +132,9 @@ class Product:
         """The mass of the outputs that Q cannot give."""
         return self._sorted().p_sum[0]
 
-    def _sorted(self) -> Steps:
-        if ctx.prec not in self._steps:
-            lost, _, outcomes = self._outcomes()
-            self._steps[ctx.prec] = steps_of(lost, ((p, p * self._keys.ball(-key)) for key, p in outcomes.items()))
-        return self._steps[ctx.prec]
+    def _steps(self) -> Steps:
+        lost, _, outcomes = self._outcomes()
+        return steps_of(lost, ((p, p * self._keys.ball(-key)) for key, p in outcomes.items()))
 
     def _outcomes(self) -> tuple[arb, arb, dict[int, arb]]:
         """What only P and only Q can give, and P's mass at every product of ratios."""
@@ -197,13 +188,14 @@ Used = tuple[int, ...]
 class Game:
     """The greatest divergence over all ways of choosing. Raises Undecided for too many states."""
 
-    __slots__ = ("_final", "_keys", "_reached", "_runs", "profile", "work")
+    __slots__ = ("_keys", "_last", "_reached", "_runs", "profile", "work")
 
     def __init__(self, runs: Sequence[tuple[tuple[Law, ...], int]]) -> None:
         self._runs, self.work = tuple(runs), 0
         self._keys = Keys((ratio for laws, _ in runs for law in laws for ratio in law.ratios), sum(times for _, times in runs))
         self._reached = self._states()
-        self._final = dict[int, list[tuple[int, arb]]]()
+        last = self._reached[tuple(times for _, times in runs)]
+        self._last = per_precision(lambda: [(key, self._keys.ball(-key)) for key in last])
         self.profile: Profile = falling(lambda epsilon: accurately(lambda: self._best(epsilon)))
 
     def _next(self, used: Used) -> list[int]:
@@ -245,10 +237,7 @@ class Game:
 
     def _won_in_the_end(self, factor: arb) -> dict[int, arb]:
         """(1 - e^eps q/p)_+ where nothing is left."""
-        if ctx.prec not in self._final:
-            last = self._reached[tuple(times for _, times in self._runs)]
-            self._final[ctx.prec] = [(key, self._keys.ball(-key)) for key in last]
-        gains = ((key, 1 - factor * ratio) for key, ratio in self._final[ctx.prec])
+        gains = ((key, 1 - factor * ratio) for key, ratio in self._last())
         return {key: gain if gain > 0 else gain.max(arb(0)) for key, gain in gains if not gain <= 0}
 
 

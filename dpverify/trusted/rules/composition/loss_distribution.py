@@ -11,8 +11,9 @@ from flint import arb
 
 from dpverify.trusted.facts import settled
 from dpverify.trusted.facts.evaluate import falling
-from dpverify.trusted.facts.fact import Fact, curves_of
+from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve, Evidence, Pair, Profile, Rest
+from dpverify.trusted.facts.premises import curves_of
 from dpverify.trusted.language.errors import CertificateError
 from dpverify.trusted.language.model import Source
 from dpverify.trusted.parts.runs import Run, merged

@@ -40,7 +40,7 @@ _BLOCK: Final = 1024
 
 def read_grid(evidence: Mapping[str, Any]) -> Grid:
     """The grid that evidence writes: "spacing", "nudge" and "far" rationals as text, "bits" and "tail" integers, "ranges" pairs of
-    them, and "strides", if given, for each part a list of pairs.
+    them, and "strides", if given, for each part a list of pairs; "touching", if given, for each part two lists of numbers of cells.
 
     Raises Rejected where something is missing or of another kind.
     """
@@ -55,6 +55,7 @@ def read_grid(evidence: Mapping[str, Any]) -> Grid:
             ranges,
             None if far is None else exact_fraction(str(far)),
             tuple(tuple((_integer(start), _integer(k)) for start, k in steps) for steps in evidence.get("strides", ())),
+            tuple((frozenset(map(_integer, left)), frozenset(map(_integer, right))) for left, right in evidence.get("touching", ())),
         )
     except (KeyError, TypeError, ValueError, ZeroDivisionError) as error:
         raise Rejected(RULE, "grid", f"{error}; it needs spacing, nudge, bits, tail and a range [low, high] for each part.") from error
@@ -78,7 +79,7 @@ def lower_sums(parts: Sequence[tuple[Pair, int]], grid: Grid) -> Sums:
     """The profile of masses that bound H of the product from below."""
     _check(parts, grid)
     product = _Products(grid, Side.LOWER)
-    masses = product.all((downward(pair, grid, grid.places(part)), times) for part, (pair, times) in enumerate(parts))
+    masses = product.all((downward(pair, grid, part), times) for part, (pair, times) in enumerate(parts))
     nudges = grid.nudge * sum(times for _, times in parts)
     if grid.far is None:
         return Sums.of(masses, grid, nudges, None)

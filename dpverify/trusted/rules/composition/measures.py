@@ -6,17 +6,21 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Final, NamedTuple
 
+from dpverify.trusted.facts.assumptions import IDEAL
 from dpverify.trusted.facts.bounds import Bound
-from dpverify.trusted.facts.fact import Fact, pure_of
+from dpverify.trusted.facts.fact import Fact
+from dpverify.trusted.facts.premises import pure_of
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import ONE, Expr, Num, mul, sub
+from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import Claim, Combinator, Exponential, Guarantee, Part
 from dpverify.trusted.language.rationals import read_fraction
 from dpverify.trusted.parts.forms import randomized_response
 from dpverify.trusted.parts.runs import Run, check_adjacencies, leaf, merged, neighbours_assumed, reach
+from dpverify.trusted.parts.stated import STATED
 from dpverify.trusted.rules.composition import gaussian_composition, post_processing
-from dpverify.trusted.rules.curves import finite, gaussian, laplace
-from dpverify.trusted.rules.guarantees import conversions, stated_guarantee
+from dpverify.trusted.rules.curves import gaussian
+from dpverify.trusted.rules.guarantees import conversions
 
 NAME: Final = "other-measures"
 STATEMENT: Final = (
@@ -78,7 +82,7 @@ def measured(claim: Claim, premises: Sequence[Fact] = ()) -> Measured:
     try:
         mu = gaussian_composition.total(runs)
         assert mu is not None
-        stated = stated_guarantee.ASSUMED if any(isinstance(run.part.mechanism, Guarantee) for run in runs) else ()
+        stated = (STATED,) if any(isinstance(run.part.mechanism, Guarantee) for run in runs) else ()
         known = Measured("gdp", mu, (*gaussian.ASSUMED, *stated))
     except Rejected:
         if len(runs) > 1 or runs[0].times > 1 or isinstance(runs[0].part.mechanism, Combinator):
@@ -91,13 +95,13 @@ def measured(claim: Claim, premises: Sequence[Fact] = ()) -> Measured:
 def _single(run: Run, premises: Sequence[Fact]) -> Measured:
     mechanism, sensitivity, query = leaf(run)
     if isinstance(mechanism, Exponential):
-        return Measured("bounded_range", exponential_range(mechanism, ONE if sensitivity is None else sensitivity), finite.ASSUMED)
-    ratio = laplace.scale_ratio(mechanism, reach(run).upper) if run.part.query is None else None
+        return Measured("bounded_range", exponential_range(mechanism, ONE if sensitivity is None else sensitivity), (IDEAL,))
+    ratio = load("rules.curves.laplace").scale_ratio(mechanism, reach(run).upper) if run.part.query is None else None
     if ratio is not None:
-        return Measured("laplace", ratio, laplace.ASSUMED)
+        return Measured("laplace", ratio, (IDEAL,))
     response = randomized_response(mechanism)
     if response is not None:
-        return Measured("response", response, finite.ASSUMED)
+        return Measured("response", response, (IDEAL,))
     if not premises:
         raise Rejected(NAME, "the mechanism", "no bound on its divergences is known without its pure epsilon")
     return Measured("pure", *pure_of(premises[0], Claim(mechanism, None, sensitivity=sensitivity, query=query), NAME))

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from dpverify.trusted.facts import settled
-from dpverify.trusted.facts.fact import Fact, curves_of
+from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve, greatest
+from dpverify.trusted.facts.premises import curves_of
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import ONE
 from dpverify.trusted.language.model import Parallel, Source

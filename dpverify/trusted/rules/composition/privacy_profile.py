@@ -9,8 +9,9 @@ from typing import Any, Final
 from flint import arb
 
 from dpverify.trusted.facts.bounds import INFINITE, Bound, Infinite, Quantity, Side
-from dpverify.trusted.facts.fact import Fact, curves_of
+from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve
+from dpverify.trusted.facts.premises import curves_of
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ZERO, Expr, Num, format_expr
 from dpverify.trusted.language.model import Claim, Source

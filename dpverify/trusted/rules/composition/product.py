@@ -20,9 +20,10 @@ from dpverify.trusted.language.errors import ExprError, Rejected, Undecided
 from dpverify.trusted.language.expr import ZERO, Expr, Num, div, mul
 from dpverify.trusted.language.model import Mechanism, Product, Source, Translation
 from dpverify.trusted.order.convexity import Shapes
-from dpverify.trusted.order.geometry import Sensitivity, l1_radius, largest_in
+from dpverify.trusted.order.geometry import Sensitivity, l1_radius
+from dpverify.trusted.order.lengths import largest_in
+from dpverify.trusted.parts.densities import log_concave
 from dpverify.trusted.parts.exponents import Exponent, exponent
-from dpverify.trusted.parts.neighbours import log_concave
 from dpverify.trusted.parts.runs import Run, reach
 from dpverify.trusted.rules.curves import gauge, line
 from dpverify.trusted.rules.curves.unimodal import hints

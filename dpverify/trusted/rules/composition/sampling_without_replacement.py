@@ -8,8 +8,9 @@ from typing import Any, Final
 from flint import arb
 
 from dpverify.trusted.facts import settled
-from dpverify.trusted.facts.fact import Fact, curves_of
+from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve, symmetric
+from dpverify.trusted.facts.premises import curves_of
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, symbols
 from dpverify.trusted.language.model import Source, Subsample

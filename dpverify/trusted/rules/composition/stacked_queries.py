@@ -26,7 +26,7 @@ from dpverify.trusted.language.model import (
 from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.order.integers import is_whole
 from dpverify.trusted.order.queries import sensitivity
-from dpverify.trusted.parts import neighbours
+from dpverify.trusted.parts import candidates
 from dpverify.trusted.rules.additive import convex_exponent
 
 WHAT: Final = "combination"
@@ -38,7 +38,7 @@ def by_slopes(root: Part, domains: tuple[tuple[str, Domain], ...]) -> Expr:
     That is the l1 sensitivity of all queries in one, each row times the L_j of its part. Raises Rejected.
     """
     query = stacked(root, domains)
-    return mul(Num(neighbours.root_factor(root)), sensitivity(query, L1, len(query.rows)).upper)
+    return mul(Num(candidates.root_factor(root)), sensitivity(query, L1, len(query.rows)).upper)
 
 
 def stacked(root: Part, domains: tuple[tuple[str, Domain], ...]) -> Query:

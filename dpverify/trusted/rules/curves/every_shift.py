@@ -23,13 +23,13 @@ from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.orientation import oriented
 from dpverify.trusted.facts.pairs import Curve, Pair, symmetric
 from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
-from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, div, format_expr, mul, substitute
+from dpverify.trusted.language.expr import ONE, ZERO, Num, div, format_expr, substitute
 from dpverify.trusted.language.loading import remembered
 from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.model import Radial, Source, Translation
 from dpverify.trusted.language.rationals import read_fraction, to_fraction
 from dpverify.trusted.numbers.asymptotics import End, Germ, end_jet
-from dpverify.trusted.numbers.balls import constant, precision, rational
+from dpverify.trusted.numbers.balls import constant, per_precision, precision, rational
 from dpverify.trusted.numbers.jets import BallProgram, Jet
 from dpverify.trusted.numbers.pieces import Piece
 from dpverify.trusted.order.compare import certainly_equal, certainly_lt
@@ -58,7 +58,6 @@ _MOST_CUTS: Final = 4_000
 _MOST_SPLITS: Final = 1_000
 _MOST_BITS: Final = 200
 _MOST_FAR: Final = 1_000
-_MOST_SHOWN: Final = 8
 _WHOLE: Final = 32
 """Precisions are multiples of this many bits."""
 
@@ -184,7 +183,7 @@ def _tail(reading: Reading, right: Outward, far: int) -> _Tail:
     if not slope.k.lo >= 0:
         raise Undecided("the density is not certainly falling towards infinity; start the tail further out.")
     steepest = INFINITY
-    if slope.k.is_zero() or slope.direction() <= 0:
+    if slope.direction() <= 0:
         steepest = slope.bounds().hi
     start, edge = rational(end.start), rational(end.start + 1)  # exact at every precision
     return _Tail(edge, right.beyond(edge), steepest, BallProgram(last.density, "z")(start).v.abs_upper())
@@ -355,17 +354,15 @@ class Divergences:
     """The divergences of a density and its copies, set up once for each precision and each epsilon."""
 
     def __init__(self, reading: Reading, effort: Effort) -> None:
-        self._reading, self._effort = reading, effort
-        self._densities: dict[int, Density] = {}
+        self._effort = effort
+        self._density = per_precision(lambda: Density(reading, effort.far))
         self._shifts: dict[Any, Shifts] = {}
 
     def at(self, epsilon: arb) -> Shifts:
         """At an exact epsilon of at least 0, for the working precision, which must be `whole`."""
         key = epsilon.man_exp(), ctx.prec
         if key not in self._shifts:
-            if ctx.prec not in self._densities:
-                self._densities[ctx.prec] = Density(self._reading, self._effort.far)
-            self._shifts[key] = Shifts(self._densities[ctx.prec], self._effort, epsilon)
+            self._shifts[key] = Shifts(self._density(), self._effort, epsilon)
         return self._shifts[key]
 
     def profile(self, shift: Fraction) -> Callable[[arb], arb]:
@@ -391,27 +388,6 @@ class Divergences:
                 return least.union(most)
 
         return falling(at)
-
-    def event(self, shift: Fraction, unit: arb, described: str) -> Callable[[arb], Mapping[str, str]]:
-        """S at a shift, with its two probabilities. unit: the length that the shift is a share of, in the noise's own."""
-
-        def describe(epsilon: arb) -> Mapping[str, str]:
-            with whole():
-                found = self.at(epsilon.mid())
-                swapped = bool(found.point(-shift) > found.point(shift))
-                side = -shift if swapped else shift
-                inside, _ = found.decided(side)
-                p, q, texts = arb(0), arb(0), list[str]()
-                for low, high in inside:
-                    more = found.masses(side, low, high)
-                    p, q = p + more[0] / found.density.total, q + more[1] / found.density.total
-                    start, end = (x * unit + rational(self._reading.offset) for x in (low, high))
-                    texts.append(f"{start.str(15, radius=False)} < y - q(x) < {end.str(15, radius=False)}")
-            moved = f"answers q(x) and q(x') = q(x) {'-' if swapped else '+'} {described}"
-            event = "{y : " + " or ".join(texts[:_MOST_SHOWN]) + (" or ..." if len(texts) > _MOST_SHOWN else "") + "}"
-            return {"pair": moved, "event": event if texts else "{}", "P": p.str(15), "Q": q.str(15)}
-
-        return describe
 
 
 @remembered(16)
@@ -449,10 +425,9 @@ def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
         raise Rejected(NAME, "cuts", f"they are not at most {_MOST_CUTS} numbers in order")
     if not cuts or cuts[0] > (0 if reading.even else -1) or cuts[-1] < 1:
         raise Rejected(NAME, "cuts", "they do not reach over all shifts up to the sensitivity")
-    lengths = [div(bound, scale) for bound in (reached.upper, reached.lower)]
-    above, below = (divergences(reading.stretched(length), effort) for length in lengths)
+    above, below = (divergences(reading.stretched(div(bound, scale)), effort) for bound in (reached.upper, reached.lower))
     one = isinstance(run.part, OnePair) and reached.exact
-    pair = _pair(below, Fraction(1) if one else at, lengths[1], reading.even)
+    pair = _pair(below, Fraction(1) if one else at, reading.even)
     upper = pair if one else symmetric(above.greatest(cuts))
     assumed = () if at == 1 or one else (REAL if query is not None else EVERY,)
     found = Curve(upper, pair, (NAME,), (*ASSUMED, *sign_of(noise)), assumed)
@@ -464,10 +439,9 @@ def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
     return settled.single(run, found)
 
 
-def _pair(shifts: Divergences, at: Fraction, length: Expr, even: bool) -> Pair:
+def _pair(shifts: Divergences, at: Fraction, even: bool) -> Pair:
     forward = shifts.profile(at)
-    backward = forward if even else shifts.profile(-at)
-    return Pair(forward, backward, shifts.event(at, constant(length), format_expr(mul(length, Num(at)))))
+    return Pair(forward, forward if even else shifts.profile(-at))
 
 
 def _number(parameters: Mapping[str, Any], key: str, most: int) -> int:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any, Final
 
-from flint import arb, ctx, fmpq
+from flint import arb, fmpq
 
 from dpverify.trusted.facts import settled
 from dpverify.trusted.facts.evaluate import accurately, divergence, falling
@@ -17,7 +17,7 @@ from dpverify.trusted.facts.pairs import Curve, Evidence, Pair, Profile, symmetr
 from dpverify.trusted.language.errors import CertificateError, ExprError, Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, add, call, div, format_expr, mul, num, parse, sub, symbols
 from dpverify.trusted.language.model import Claim, Exponential, KaryResponse, Mechanism, Source, Table
-from dpverify.trusted.numbers.balls import constant, precision
+from dpverify.trusted.numbers.balls import constant, per_precision, precision
 from dpverify.trusted.order import compare
 from dpverify.trusted.order.tables import Finite, finite
 from dpverify.trusted.parts.neighbours import OnePair
@@ -45,8 +45,6 @@ FEW: Final = 4
 """Up to so many pairs are all evaluated every time."""
 PARTS: Final = 8
 """Epsilons are taken in intervals of this fraction of 1 when pairs are left out."""
-FAR: Final = 1000
-"""Epsilons from here on are evaluated for all pairs."""
 
 Cells = tuple[tuple[tuple[int, int], int], ...]
 """For a pair of rows: which two probabilities face each other, and at how many outputs."""
@@ -68,12 +66,12 @@ class Weight:
 class Weights:
     """All different probabilities of a mechanism, numbered, with their balls at the precision of the moment. Number 0 is zero."""
 
-    __slots__ = ("_balls", "_numbers", "all")
+    __slots__ = ("_numbers", "all", "balls")
 
     def __init__(self) -> None:
         self.all = [Weight(ZERO)]
         self._numbers = {self.all[0]: 0}
-        self._balls = dict[int, list[arb]]()
+        self.balls = per_precision(self._balls)
 
     def number(self, weight: Weight) -> int:
         """The number of a probability, new or known."""
@@ -82,22 +80,20 @@ class Weights:
             self.all.append(weight)
         return self._numbers[weight]
 
-    def balls(self) -> list[arb]:
+    def _balls(self) -> list[arb]:
         """The balls of all probabilities, by number."""
-        if ctx.prec not in self._balls:
-            sums = {bottom: constant(bottom) for bottom in {weight.denominator for weight in self.all}}
-            self._balls[ctx.prec] = [constant(w.times) * constant(w.numerator) / sums[w.denominator] for w in self.all]
-        return self._balls[ctx.prec]
+        sums = {bottom: constant(bottom) for bottom in {weight.denominator for weight in self.all}}
+        return [constant(w.times) * constant(w.numerator) / sums[w.denominator] for w in self.all]
 
 
 class Face:
     """Two rows that face each other: the profile of p against q."""
 
-    __slots__ = ("_steps", "_weights", "cells", "inputs", "profile")
+    __slots__ = ("cells", "inputs", "profile", "steps")
 
     def __init__(self, weights: Weights, inputs: tuple[int, int], cells: Cells) -> None:
-        self._weights, self.inputs, self.cells = weights, inputs, cells
-        self._steps = dict[int, Steps]()
+        self.inputs, self.cells = inputs, cells
+        self.steps = per_precision(lambda: _sorted(weights.balls(), cells))
         self.profile: Profile = divergence(self.at)
 
     def at(self, epsilon: arb) -> arb:
@@ -107,12 +103,6 @@ class Face:
     def rest(self) -> arb:
         """The mass of the outputs that q cannot give."""
         return self.steps().p_sum[0]
-
-    def steps(self) -> Steps:
-        """The sorted cells at the precision of the moment."""
-        if ctx.prec not in self._steps:
-            self._steps[ctx.prec] = _sorted(self._weights.balls(), self.cells)
-        return self._steps[ctx.prec]
 
 
 def _sorted(balls: list[arb], cells: Cells) -> Steps:
@@ -145,7 +135,7 @@ class _Greatest:
         return reduce(lambda a, b: a.max(b), values, arb(0))
 
     def _candidates(self, epsilon: arb) -> tuple[Face, ...]:
-        if len(self._faces) <= FEW or not 0 <= epsilon < FAR:
+        if len(self._faces) <= FEW:
             return self._faces
         whole = (epsilon * PARTS).floor().unique_fmpz()
         if whole is None:

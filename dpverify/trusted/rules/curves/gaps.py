@@ -22,10 +22,10 @@ from dpverify.trusted.language.expr import (
     Mul,
     add,
     children,
-    linear_part,
     mul,
     symbols,
 )
+from dpverify.trusted.language.linear import linear_part
 from dpverify.trusted.numbers.balls import constant, precision
 from dpverify.trusted.numbers.complex import Complex, compiled
 from dpverify.trusted.numbers.complex_bessel import LogBesselK

@@ -32,12 +32,13 @@ from typing import Any, Final
 from flint import arb, fmpq, fmpq_mat
 
 from dpverify.trusted.facts import settled
-from dpverify.trusted.facts.evaluate import Known, accurately, divergence
+from dpverify.trusted.facts.evaluate import accurately, divergence, known
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve, Pair, symmetric
 from dpverify.trusted.language.derivatives import derivative
 from dpverify.trusted.language.errors import CertificateError, ExprError, Rejected, Undecided
-from dpverify.trusted.language.expr import ZERO, Expr, Num, div, linear_part, mul, sub, substitute, symbols
+from dpverify.trusted.language.expr import ZERO, Expr, Num, div, mul, sub, substitute, symbols
+from dpverify.trusted.language.linear import linear_part
 from dpverify.trusted.language.model import Matrix, Mechanism, Norm, Product, Radial, Source
 from dpverify.trusted.language.rationals import to_fraction
 from dpverify.trusted.numbers.balls import exact, rational
@@ -237,7 +238,7 @@ def _polytope(shape: Exponent, slope: Expr, reach: Sensitivity, stated: bool, to
 
 def _greatest(shifts: Sequence[Shift], ratio: Expr) -> Pair:
     """The greatest divergence of noise moved by `ratio` times one of some vectors."""
-    times = Known(ratio)
+    times = known(ratio)
 
     def exactly(t: Fraction, epsilon: Fraction) -> arb:
         values = [shift.divergence(t, epsilon) for shift in shifts]
@@ -272,7 +273,7 @@ def _forms(norm: Norm, dimension: int) -> tuple[bool, Matrix] | None:
 
 def _cones(ratio: Expr, weight: Fraction) -> Pair:
     """Three outcomes: P has masses w, w e^-D and the rest, Q has w e^-D, w and the rest."""
-    end = Known(ratio)
+    end = known(ratio)
 
     def at(epsilon: arb) -> arb:
         return accurately(lambda: (-rational(weight) * (epsilon - end()).expm1()).max(arb(0)))

@@ -9,14 +9,15 @@ from typing import Any, Final
 from flint import arb
 
 from dpverify.trusted.facts import settled
-from dpverify.trusted.facts.evaluate import Known, accurately, divergence
+from dpverify.trusted.facts.evaluate import accurately, divergence, known
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve, Pair, Profile
 from dpverify.trusted.language.errors import Rejected
-from dpverify.trusted.language.expr import Expr, Num, add, call, div, format_expr, mul, num, power, sqrt, sub
+from dpverify.trusted.language.expr import Expr, Num, add, call, div, format_expr, mul, num, sqrt, sub
+from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import Mechanism, Norm, Source
 from dpverify.trusted.order import compare
-from dpverify.trusted.order.geometry import Sensitivity, norm_value
+from dpverify.trusted.order.geometry import Sensitivity
 from dpverify.trusted.parts.exponents import Exponent, stretch
 from dpverify.trusted.parts.forms import gaussian_form
 from dpverify.trusted.parts.runs import Run, reach
@@ -52,25 +53,11 @@ def mu(noise: Mechanism, reach: Expr) -> Expr | None:
     return mul(rate, stretch(shape, _TWO)[1], reach)
 
 
-def rate_and_square(noise: Mechanism, shift: tuple[Fraction, ...]) -> tuple[Expr, Fraction] | None:
-    """1/sigma and the square of the length of a shift in units of its covariance; None where the noise is not Gaussian. Raises Rejected."""
-    form = gaussian_form(noise)
-    if form is None:
-        return None
-    shape, rate = form
-    if shape.norm.kind != "ellipsoid" or shape.independent:
-        if not shape.independent and shape.norm.kind != "lp":
-            return None
-        return rate, sum((x * x for x in shift), Fraction(0))
-    square = power(norm_value(shape.norm, shift), num(2))
-    return (rate, square.value) if isinstance(square, Num) else None
-
-
 def profile(mu: Expr) -> Profile:
     """The hockey-stick divergence of N(0, 1) and N(mu, 1), for every real epsilon. Raises Rejected unless mu is certainly at least 0."""
     if _sign(mu) == 0:
         return divergence(lambda epsilon: (-epsilon.expm1()).max(arb(0)))
-    shift, root = Known(mu), Known(sqrt(num(2)))
+    shift, root = known(mu), known(sqrt(num(2)))
 
     def at(epsilon: arb) -> arb:
         return accurately(lambda: _difference(epsilon, shift(), root()))
@@ -126,7 +113,7 @@ def curve(noise: Mechanism, reach: Sensitivity, stated: bool = False) -> Curve:
 def _surely_moved(shape: Exponent, rate: Expr, reach: Sensitivity) -> Expr:
     """D/sigma for a Euclidean distance D that some two neighbours certainly have, whatever the direction of the longest shift."""
     if shape.independent and reach.at is not None and len(reach.at) == shape.dimension:
-        return mul(rate, norm_value(_L2, reach.at))
+        return mul(rate, load("order.lengths").norm_value(_L2, reach.at))
     return mul(rate, stretch(shape, _TWO)[0], reach.lower)
 
 

@@ -8,7 +8,6 @@ from typing import Final
 
 from flint import arb, ctx
 
-from dpverify.trusted.facts.refined import Refined
 from dpverify.trusted.language.errors import ExprError, Undecided
 from dpverify.trusted.language.expr import Expr, neg, substitute
 from dpverify.trusted.language.logarithms import neg_log
@@ -172,14 +171,3 @@ class Law:
             if rest <= total * arb(2) ** -ctx.prec:
                 break
         return total + arb(0).union(rest)
-
-
-class OnIntegers(Refined[Law]):
-    """The pair (p, p(. - shift)) on the integers in one order; see `Law`."""
-
-    def __init__(self, shape: Shape, shift: int) -> None:
-        super().__init__()
-        self._shape, self._shift = shape, shift
-
-    def make(self) -> Law:
-        return Law(self._shape, self._shift)

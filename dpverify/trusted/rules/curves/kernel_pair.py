@@ -11,15 +11,15 @@ from typing import Any, Final
 from flint import acb, arb, ctx
 
 from dpverify.trusted.facts import settled
-from dpverify.trusted.facts.evaluate import decimals, divergence
+from dpverify.trusted.facts.evaluate import divergence
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve, Pair, Profile
 from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.expr import Expr, Num, format_expr, parse, substitute, symbols
+from dpverify.trusted.language.expr import Expr, Num, parse, substitute, symbols
 from dpverify.trusted.language.loading import remembered
 from dpverify.trusted.language.model import Claim, Kernel, Source
 from dpverify.trusted.language.rationals import to_fraction
-from dpverify.trusted.numbers.balls import rational
+from dpverify.trusted.numbers.balls import per_precision, rational
 from dpverify.trusted.numbers.complex import Complex, compiled
 from dpverify.trusted.numbers.pieces import pieces
 from dpverify.trusted.numbers.quadrature import integral
@@ -75,20 +75,17 @@ class _Sums:
         return total.max(arb(0)).min(arb(1))
 
 
-class _Bins:
+class Bins:
     """The probabilities of bins, and of the rest, under two densities."""
 
     def __init__(self, densities: tuple[Expr, Expr], cuts: tuple[Fraction, ...]) -> None:
         self._densities, self._cuts = densities, cuts
-        self._known: dict[int, list[tuple[arb, arb]]] = {}
+        self.masses = per_precision(self._masses)
         self._sums: dict[tuple[int, bool], _Sums] = {}
 
-    def masses(self) -> list[tuple[arb, arb]]:
+    def _masses(self) -> list[tuple[arb, arb]]:
         """At the working precision; the last one is of all that is in no bin."""
-        if ctx.prec not in self._known:
-            first, second = (self._side(density) for density in self._densities)
-            self._known[ctx.prec] = list(zip(first, second, strict=True))
-        return self._known[ctx.prec]
+        return list(zip(*map(self._side, self._densities), strict=True))
 
     def _added(self, swapped: bool) -> _Sums:
         key = ctx.prec, swapped
@@ -112,18 +109,6 @@ class _Bins:
         """H of the two, or in the other order."""
         return divergence(lambda epsilon: self._added(swapped).divergence(epsilon.exp()))
 
-    def event(self, epsilon: arb) -> tuple[str, arb, arb]:
-        """The bins whose loss is above epsilon, and the probability of all of them on both inputs."""
-        factor, p, q, texts = epsilon.exp(), arb(0), arb(0), list[str]()
-        for (first, second), (low, high) in zip(self.masses()[:-1], pairwise(self._cuts), strict=True):
-            if first > factor * second:
-                p, q = p + first, q + second
-                if texts and texts[-1].endswith(f" {low}]"):
-                    texts[-1] = texts[-1].partition(",")[0] + f", {high}]"
-                else:
-                    texts.append(f"[{low}, {high}]")
-        return " or ".join(texts) or "{}", p, q
-
 
 def _integral(function: Complex, low: Fraction, high: Fraction) -> arb | None:
     """The integral of a density between two points, None where quadrature sees no finite value."""
@@ -133,8 +118,9 @@ def _integral(function: Complex, low: Fraction, high: Fraction) -> arb | None:
 
 
 @remembered(16)
-def _bins(densities: tuple[Expr, Expr], cuts: tuple[Fraction, ...]) -> _Bins:
-    return _Bins(densities, cuts)
+def bins_of(densities: tuple[Expr, Expr], cuts: tuple[Fraction, ...]) -> Bins:
+    """The bins of two densities; equal ones remember what they have computed."""
+    return Bins(densities, cuts)
 
 
 def infer(run: Run, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> Curve:
@@ -162,14 +148,7 @@ def infer(run: Run, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> 
             raise Rejected(NAME, "cuts", "they do not certainly lie in the output interval")
     assumed = check_normaliser(claim, parameters.get("normaliser"))
     first, second = (substitute(kernel.density, {"theta": x}) for x in inputs)
-    bins = _bins((first, second), cuts)
-
-    def describe(epsilon: arb) -> Mapping[str, str]:
-        swapped = bool(bins.profile(True)(epsilon) > bins.profile(False)(epsilon))
-        event, p, q = (_bins((second, first), cuts) if swapped else bins).event(epsilon)
-        a, b = (format_expr(x) for x in (reversed(inputs) if swapped else inputs))
-        return {"pair": f"inputs {a} and {b}", "event": event, "P": decimals(p), "Q": decimals(q)}
-
-    lower = Pair(bins.profile(False), bins.profile(True), describe)
+    bins = bins_of((first, second), cuts)
+    lower = Pair(bins.profile(False), bins.profile(True))
     found = Curve(above.upper, lower, (NAME, *above.rules), above.assumed, assumed)
     return settled.single(run, found)

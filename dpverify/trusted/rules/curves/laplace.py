@@ -9,7 +9,7 @@ from typing import Any, Final
 from flint import arb
 
 from dpverify.trusted.facts import settled
-from dpverify.trusted.facts.evaluate import Known, accurately, divergence
+from dpverify.trusted.facts.evaluate import accurately, divergence, known
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve, Pair, Profile
 from dpverify.trusted.language.errors import Rejected
@@ -66,7 +66,7 @@ def scale_ratio(noise: Mechanism, reach: Expr) -> Expr | None:
 def profile(ratio: Expr) -> Profile:
     """(1 - exp((epsilon - ratio)/2))_+, and 1 - e^epsilon below -ratio. Raises Rejected unless the ratio is certainly at least 0."""
     _check(ratio)
-    end = Known(ratio)
+    end = known(ratio)
 
     def at(epsilon: arb) -> arb:
         return accurately(lambda: _excess(epsilon, end()))

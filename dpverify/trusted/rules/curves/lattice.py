@@ -9,7 +9,7 @@ from typing import Any, Final
 from flint import arb
 
 from dpverify.trusted.facts import settled
-from dpverify.trusted.facts.evaluate import falling
+from dpverify.trusted.facts.evaluate import falling, refined
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve, Pair, dominating, symmetric
 from dpverify.trusted.language.errors import CertificateError, Rejected
@@ -20,9 +20,9 @@ from dpverify.trusted.order.apart import off_the_integers
 from dpverify.trusted.order.compare import certainly_le, certainly_lt, enclose
 from dpverify.trusted.order.geometry import Sensitivity
 from dpverify.trusted.parts.runs import Run, merged, reach
-from dpverify.trusted.rules.curves.integers import OnIntegers, Shape
+from dpverify.trusted.rules.curves.integers import Law, Shape
 from dpverify.trusted.rules.curves.line import nothing
-from dpverify.trusted.rules.curves.stairs import OnSteps, check_staircase, integer
+from dpverify.trusted.rules.curves.stairs import Stairs, check_staircase, integer
 from dpverify.trusted.rules.curves.unimodal import Hints, hints, read
 
 NAME: Final = "lattice"
@@ -136,9 +136,9 @@ def _integer_pair(noise: Translation, shift: int, hints: Hints, peak: tuple[int,
     lower, upper = domain(noise)
     low, high = None if lower is None else lower.__ceil__(), None if upper is None else upper.__floor__()
     shape = Shape(noise.density, low, high, reading.even, reading.concave, last, hints)
-    forward = OnIntegers(shape, shift)
-    return symmetric(forward) if reading.even else Pair(forward, OnIntegers(shape.mirrored(-first), shift))
+    forward = refined(lambda: Law(shape, shift))
+    return symmetric(forward) if reading.even else Pair(forward, refined(lambda: Law(shape.mirrored(-first), shift)))
 
 
 def _staircase_pair(noise: Staircase, shift: Expr) -> Pair:
-    return symmetric(nothing if certainly_le(shift, ZERO) else OnSteps(noise, shift))
+    return symmetric(nothing if certainly_le(shift, ZERO) else refined(lambda: Stairs(noise, shift)))

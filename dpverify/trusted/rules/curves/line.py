@@ -15,9 +15,9 @@ from typing import Any, Final
 from flint import arb, ctx
 
 from dpverify.trusted.facts import settled
+from dpverify.trusted.facts.evaluate import refined
 from dpverify.trusted.facts.fact import Fact
-from dpverify.trusted.facts.pairs import Curve, Pair, dominating, symmetric
-from dpverify.trusted.facts.refined import Refined
+from dpverify.trusted.facts.pairs import Curve, Pair, Profile, dominating, symmetric
 from dpverify.trusted.language.errors import ExprError, Rejected, Undecided
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, div, format_expr
 from dpverify.trusted.language.model import Mechanism, Radial, Source, Translation
@@ -160,18 +160,16 @@ class Order:
         return (left if left > low else cell.lower), (right if right < high else cell.upper)
 
 
-class Shifted(Refined[Order]):
-    """The pair (p, p(. - shift)) in one order, the density stretched to units of the shift."""
+def _shifted(density: Reading, hints: Hints) -> Profile:
+    """The profile of (p, p(. - shift)) in one order, the density stretched to units of the shift."""
 
-    def __init__(self, density: Reading, hints: Hints) -> None:
-        super().__init__()
-        self._density, self._hints = density, hints
+    def make() -> Order:
+        falling = density.even or not density.concave
+        right = Outward(_right_half(density), falling)
+        left = right if density.even else Outward(_right_half(density.mirrored()), falling)
+        return Order(density, left, right, hints)
 
-    def make(self) -> Order:
-        falling = self._density.even or not self._density.concave
-        right = Outward(_right_half(self._density), falling)
-        left = right if self._density.even else Outward(_right_half(self._density.mirrored()), falling)
-        return Order(self._density, left, right, self._hints)
+    return refined(make)
 
 
 def _right_half(density: Reading) -> list[Piece]:
@@ -223,10 +221,10 @@ def read_shifted(noise: Mechanism, reach: Sensitivity, hints: Hints) -> tuple[Re
 
 
 def _even_pair(density: Reading, shift: Expr, hints: Hints) -> Pair:
-    return symmetric(nothing if certainly_le(shift, ZERO) else Shifted(density.stretched(shift), hints))
+    return symmetric(nothing if certainly_le(shift, ZERO) else _shifted(density.stretched(shift), hints))
 
 
 def _two_orders(density: Reading, shift: Expr, hints: Hints) -> Pair:
     if certainly_le(shift, ZERO):
         return symmetric(nothing)
-    return Pair(Shifted(density.stretched(shift), hints), Shifted(density.mirrored().stretched(shift), hints))
+    return Pair(_shifted(density.stretched(shift), hints), _shifted(density.mirrored().stretched(shift), hints))

@@ -19,7 +19,6 @@ from dpverify.trusted.language.expr import (
     add,
     call,
     div,
-    linear_part,
     mul,
     neg,
     num,
@@ -27,6 +26,7 @@ from dpverify.trusted.language.expr import (
     sub,
     symbols,
 )
+from dpverify.trusted.language.linear import linear_part
 from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.model import Domain, Mixture, Radial
 from dpverify.trusted.order.convexity import Shapes

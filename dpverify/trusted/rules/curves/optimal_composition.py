@@ -12,16 +12,17 @@ from dataclasses import dataclass
 from math import comb, prod
 from typing import Any, Final
 
-from flint import arb, ctx
+from flint import arb
 
 from dpverify.trusted.facts import settled
 from dpverify.trusted.facts.assumptions import IDEAL
-from dpverify.trusted.facts.evaluate import Known, accurately, divergence
+from dpverify.trusted.facts.evaluate import accurately, divergence, known
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve, Pair, symmetric
 from dpverify.trusted.language.errors import Rejected, Undecided
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, add, call, div, format_expr, mul, neg, num, power, sub, symbols
 from dpverify.trusted.language.model import Guarantee, Source
+from dpverify.trusted.numbers.balls import per_precision
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
 from dpverify.trusted.parts import stated
 from dpverify.trusted.parts.forms import randomized_response
@@ -118,8 +119,8 @@ class _Sums:
     """The product of the pairs of all parts."""
 
     def __init__(self, parts: tuple[Part, ...]) -> None:
-        self._parts = [(Known(part.epsilon), Known(part.delta), part.times) for part in parts]
-        self._steps = dict[int, Steps]()
+        self._parts = [(known(part.epsilon), known(part.delta), part.times) for part in parts]
+        self._answers = per_precision(self._likely)
 
     def delta(self, epsilon: arb) -> arb:
         """H at an exact epsilon, at the working precision."""
@@ -135,15 +136,13 @@ class _Sums:
             revealed += (1 - revealed) * some
         return revealed
 
-    def _answers(self) -> Steps:
+    def _likely(self) -> Steps:
         """The answers, those with the same counts of true and false ones for each part together; not those that are likelier under q."""
-        if ctx.prec not in self._steps:
-            met = [(arb(1), arb(1))]
-            for epsilon, _, times in self._parts:
-                masses = _binomial(times, epsilon())
-                met = [(p * masses[j], q * masses[times - j]) for p, q in met for j in range(times + 1)]
-            self._steps[ctx.prec] = steps_of(arb(0), [(p, q) for p, q in met if not p <= q])
-        return self._steps[ctx.prec]
+        met = [(arb(1), arb(1))]
+        for epsilon, _, times in self._parts:
+            masses = _binomial(times, epsilon())
+            met = [(p * masses[j], q * masses[times - j]) for p, q in met for j in range(times + 1)]
+        return steps_of(arb(0), [(p, q) for p, q in met if not p <= q])
 
 
 def _binomial(times: int, epsilon: arb) -> list[arb]:

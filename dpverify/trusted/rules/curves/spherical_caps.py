@@ -39,6 +39,7 @@ from dpverify.trusted.language.loading import load, remembered
 from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.model import L2, Radial, Source
 from dpverify.trusted.language.rationals import to_fraction
+from dpverify.trusted.numbers.balls import per_precision
 from dpverify.trusted.numbers.quotients import divided
 from dpverify.trusted.order.compare import certainly_equal
 from dpverify.trusted.order.convexity import Shapes
@@ -164,17 +165,15 @@ class _Prepared:
 
     def __init__(self, profile: Expr, make: Callable[[], Any]) -> None:
         self._profile, self._make = profile, make
-        self._lunes: dict[int, Any] = {}
+        self.lunes = per_precision(self._lunes)
         self._known: dict[tuple[int, int, int], arb] = {}
         self.profile = divergence(self.divergence)
 
-    def lunes(self) -> Any:
-        if ctx.prec not in self._lunes:
-            try:
-                self._lunes[ctx.prec] = self._make()
-            except ExprError as error:
-                raise Undecided(f"lunes of the profile {format_expr(self._profile)}: {error}") from error
-        return self._lunes[ctx.prec]
+    def _lunes(self) -> Any:
+        try:
+            return self._make()
+        except ExprError as error:
+            raise Undecided(f"lunes of the profile {format_expr(self._profile)}: {error}") from error
 
     def divergence(self, epsilon: arb) -> arb:
         """H at an exact epsilon >= 0."""

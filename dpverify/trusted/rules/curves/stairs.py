@@ -7,7 +7,6 @@ from typing import Final
 
 from flint import arb
 
-from dpverify.trusted.facts.refined import Refined
 from dpverify.trusted.language.errors import Rejected, Undecided
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, format_expr, mul, num
 from dpverify.trusted.language.model import Staircase
@@ -32,8 +31,9 @@ class Stairs:
         self._top = -(-self._rate).expm1() / (2 * (gamma + decay * (1 - gamma))) / step
         if not self._shift < _MOST_STEPS * step:
             raise Undecided(f"a shift over more than {_MOST_STEPS} steps.")
-        steps = integer(((self._shift - self._gamma) / step).upper().ceil())
-        starts = [(k, self._gamma + (k - 1) * step) for k in range(1, steps + 1)]
+        # a step on the right gains where the copy is on a higher one: its start is nearer to 0 than its end is to the shift
+        steps = integer(((self._shift - 2 * self._gamma + step) / (2 * step)).upper().ceil())
+        starts = [(k, self._gamma + (k - 1) * step) for k in range(1, steps)]
         self._right = [(k, self._overlaps(start, start + step)) for k, start in starts]
 
     def _overlaps(self, low: arb, high: arb) -> list[tuple[int, arb]]:
@@ -62,17 +62,6 @@ class Stairs:
         for j, length in overlaps:
             total += length * (-(epsilon - (j - k) * self._rate).expm1()).max(arb(0))
         return self._top * (-k * self._rate).exp() * total
-
-
-class OnSteps(Refined[Stairs]):
-    """Staircase noise and its copy moved by a shift."""
-
-    def __init__(self, noise: Staircase, shift: Expr) -> None:
-        super().__init__()
-        self._noise, self._shift = noise, shift
-
-    def make(self) -> Stairs:
-        return Stairs(self._noise, self._shift)
 
 
 def check_staircase(noise: Staircase) -> None:

@@ -14,7 +14,7 @@ from dpverify.trusted.language.errors import Undecided
 from dpverify.trusted.language.expr import Add, Call, Expr, Mul, Num, Sym, div, format_expr, mul, num, power, sub, substitute, symbols
 from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import Source
-from dpverify.trusted.numbers.balls import constant, exact, precision
+from dpverify.trusted.numbers.balls import constant, exact, per_precision, precision
 from dpverify.trusted.order.convexity import Shapes
 
 NAME: Final = "student-t"
@@ -84,15 +84,13 @@ class _Prepared:
 
     def __init__(self, law: Law, shift: Expr) -> None:
         self._law, self._shift = law, shift
-        self._known: dict[int, Any] = {}
+        self._student = per_precision(self._made)
         # the Taylor terms of a k-th power are up to about 2^k times its values
         self._guard = exact(constant(law.power).upper()).__ceil__()
 
-    def _student(self) -> Any:
-        if ctx.prec not in self._known:
-            distance = constant(self._shift) / constant(self._law.unit)
-            self._known[ctx.prec] = load("rules.curves.student").Student(constant(self._law.nu), self._law.dimension, distance)
-        return self._known[ctx.prec]
+    def _made(self) -> Any:
+        distance = constant(self._shift) / constant(self._law.unit)
+        return load("rules.curves.student").Student(constant(self._law.nu), self._law.dimension, distance)
 
     def _guarded(self, epsilon: arb) -> arb:
         with precision(ctx.prec + self._guard):

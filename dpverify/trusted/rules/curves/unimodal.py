@@ -240,7 +240,7 @@ def _joins(parts: Sequence[Piece]) -> bool:
 
 def limit_of(slope: Germ) -> tuple[arb, arb]:
     """Bounds on the negative of a germ's limit."""
-    direction = 0 if slope.k.is_zero() else slope.direction()
+    direction = slope.direction()
     if direction < 0 or slope.k.is_zero():
         return arb(0), arb(0)
     if direction == 0:

@@ -8,19 +8,16 @@ from typing import Final
 
 from flint import acb, arb, ctx, fmpz
 
+from dpverify.trusted.facts.evaluate import accurately
 from dpverify.trusted.language.errors import Undecided
 from dpverify.trusted.language.expr import Expr, Sym, call, sub, substitute
 from dpverify.trusted.language.loading import remembered
 from dpverify.trusted.language.logarithms import neg_log
-from dpverify.trusted.numbers.balls import constant, finite, precision, rational, value
-from dpverify.trusted.numbers.complex import Complex, compiled
+from dpverify.trusted.numbers.balls import constant, finite, per_precision, precision, rational, value
+from dpverify.trusted.numbers.complex import compiled
 from dpverify.trusted.numbers.quadrature import integral
 from dpverify.trusted.order.convexity import Shapes
 from dpverify.trusted.rules.curves.mixing import Law
-
-_GUARDS: Final = (64, 256)
-"""Bits beyond the working precision: small shifts cancel in H_Gauss."""
-
 
 _LADDER: Final = range(-60, 61)
 """Powers of 4 among which the range of v is cut."""
@@ -71,7 +68,7 @@ class Mean:
         with precision(_ROUGH):
             self.heights = [(rational(p) * value(law.density, {"v": rational(p)})).mid() for p in self.grid]
             self.masses = list(accumulate(self.heights)), list(accumulate(reversed(self.heights)))[::-1]
-        self._functions: dict[int, Complex] = {}
+        self._function = per_precision(lambda: compiled(self.weight, "u"))  # its constants are rounded to the working precision
         self._known: dict[tuple[fmpz, fmpz, int], arb] = {}
 
     def __call__(self, epsilon: arb) -> arb:
@@ -80,17 +77,9 @@ class Mean:
         if key not in self._known:
             if len(self._known) >= _MOST_KNOWN:
                 self._known.clear()
-            self._known[key] = self._refined(epsilon)
+            wanted = ctx.prec
+            self._known[key] = accurately(lambda: self._at(epsilon, wanted))  # small shifts cancel in H_Gauss
         return self._known[key]
-
-    def _refined(self, epsilon: arb) -> arb:
-        mean, wanted = arb("nan"), ctx.prec
-        for guard in _GUARDS:
-            with precision(wanted + guard):
-                mean = self._at(epsilon, wanted)
-            if mean.rel_accuracy_bits() >= wanted - 24:
-                break
-        return finite(mean)
 
     def _at(self, epsilon: arb, bits: int) -> arb:
         law = self.law
@@ -139,7 +128,7 @@ class Mean:
         return size, start, self.grid[high] if law.upper is None else law.upper
 
     def _inside(self, epsilon: arb, low: Fraction, high: Fraction, size: arb, bits: int) -> arb:
-        weight, shift, at = self._weight(), acb(constant(self.shift)), acb(epsilon)
+        weight, shift, at = self._function(), acb(constant(self.shift)), acb(epsilon)
         slope = acb(rational(-self.law.exponent / 2))
 
         def integrand(u: acb, analytic: bool) -> acb:
@@ -151,9 +140,3 @@ class Mean:
         if not (mean.real.is_finite() and 0 in mean.imag):
             raise Undecided(f"the mean over v from {low} to {high} has no finite enclosure.")
         return mean.real
-
-    def _weight(self) -> Complex:
-        """The density in u at the working precision, which its constants are rounded to."""
-        if ctx.prec not in self._functions:
-            self._functions[ctx.prec] = compiled(self.weight, "u")
-        return self._functions[ctx.prec]

@@ -8,7 +8,8 @@ from typing import Final
 
 from flint import acb, arb, arb_poly, ctx
 
-from dpverify.trusted.language.expr import ONE, ZERO, Call, Expr, Mul, Num, Pow, Sym, linear_part, mul, symbols
+from dpverify.trusted.language.expr import ONE, ZERO, Call, Expr, Mul, Num, Pow, Sym, mul, symbols
+from dpverify.trusted.language.linear import linear_part
 from dpverify.trusted.numbers.balls import MAX_PRECISION, constant, precision, rational
 from dpverify.trusted.numbers.complex import square_root
 

@@ -21,7 +21,6 @@ from dpverify.trusted.language.expr import (
     call,
     children,
     div,
-    linear_part,
     mul,
     neg,
     num,
@@ -30,6 +29,7 @@ from dpverify.trusted.language.expr import (
     substitute,
     symbols,
 )
+from dpverify.trusted.language.linear import linear_part
 from dpverify.trusted.language.loading import remembered
 from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.model import Claim, Kernel, Vector

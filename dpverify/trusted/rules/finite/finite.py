@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from typing import Any, Final
 
 from dpverify.trusted.facts.bounds import INFINITE, Bound
@@ -67,7 +68,7 @@ def _upper(table: Finite, named: Sequence[tuple[int, int, int]]) -> Expr:
     if not named or any(table.is_zero(x, y) for a, b, y in named for x in (a, b)):
         raise Rejected(NAME, "cells", "the maximum needs a named cell, without zeros")
     ratios = [table.ratio(cell) for cell in named]
-    greatest = max((ratio for ratio in ratios if ratio is not None), default=None)
+    greatest = max((ratio for ratio in ratios if ratio is not None), default=Fraction(0))
     tops = list(dict.fromkeys(table.loss(cell) for cell in named))
     passed: set[Expr] = set(tops)
     balls = None if table.domains else LogBalls(table)
@@ -79,7 +80,7 @@ def _upper(table: Finite, named: Sequence[tuple[int, int, int]]) -> Expr:
         if table.is_zero(b, y):
             raise Rejected(NAME, list(cell), "a zero faces a non-zero, so that epsilon is infinite")
         ratio = table.ratio(cell)
-        if ratio is not None and greatest is not None and ratio <= greatest:
+        if ratio is not None and ratio <= greatest:
             continue
         if balls is not None:
             ball = balls.loss(cell)

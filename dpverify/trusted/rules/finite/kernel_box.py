@@ -93,7 +93,8 @@ class _Tree:
                 if piece is not None:
                     self.walk(tree, piece, loss, depth + 1)
         elif kind == "slide":
-            direction, trees = vector(rest[0]), rest[1]
+            way, trees = rest
+            direction = vector(way)
             faces = None if has_floor(loss) else slide(part, slopes_over(part, loss), direction)
             if faces is None or len(faces) != len(trees):
                 raise Rejected(NAME, where(part), "the loss does not certainly rise along the direction")
@@ -106,9 +107,9 @@ class _Tree:
         """Whether the loss, resolved on the part, is certainly at most the target by the leaf's argument."""
         kind, *rest = node
         if kind == "corner":
-            return self.corner(part, loss, int(rest[0]))
+            return self.corner(part, loss, int(*rest))
         if kind == "tangent":
-            return self.tangent(part, loss, vector(rest[0]))
+            return self.tangent(part, loss, vector(*rest))
         if kind == "values":
             values = constants(loss, balls(part))
             return values is not None and all(map(self.at_most, values))

@@ -130,5 +130,4 @@ def _settled(expr: Expr, outputs: Mapping[str, arb]) -> Expr:
 
 def _decimals(ball: arb) -> list[str]:
     """Two decimals that enclose a ball."""
-    low, high = (Num(fraction(end)) for end in (ball.lower(), ball.upper()))
-    return [decimal_bounds(low, 12)[0], decimal_bounds(high, 12)[1]]
+    return [decimal_bounds(Num(fraction(end)), 12)[side] for side, end in enumerate((ball.lower(), ball.upper()))]

@@ -33,7 +33,6 @@ from dpverify.trusted.language.expr import (
     children,
     div,
     format_expr,
-    linear_part,
     mul,
     neg,
     num,
@@ -44,6 +43,7 @@ from dpverify.trusted.language.expr import (
     substitute,
     symbols,
 )
+from dpverify.trusted.language.linear import linear_part
 from dpverify.trusted.language.loading import remembered
 from dpverify.trusted.language.model import Claim, Domain, Kernel
 from dpverify.trusted.language.signs import NEGATIVE, plainly_non_negative

@@ -12,7 +12,7 @@ from typing import Final
 
 from flint import arb
 
-from dpverify.trusted.facts.evaluate import Known, accurately, falling
+from dpverify.trusted.facts.evaluate import accurately, falling, known
 from dpverify.trusted.facts.pairs import Pair, symmetric
 from dpverify.trusted.language.errors import Undecided
 from dpverify.trusted.language.expr import ZERO, Expr, format_expr, symbols
@@ -37,7 +37,7 @@ def pair(eta: Expr) -> Pair:
     certainly positive.
     """
     _check(eta)
-    reach = Known(eta)
+    reach = known(eta)
 
     def at(epsilon: arb) -> arb:
         # an e^eps taken out of the square keeps every bit as epsilon nears eta

@@ -1,28 +1,23 @@
 """Conversions between Renyi, concentrated, Gaussian and approximate differential privacy, each a theorem.
 
-What comes out is said in the name: a `pair` is one pair of distributions that dominates the mechanism and so may be composed again; a
-`bound` on delta or epsilon holds at one point alone, for every order (any order is sound, a search looks for the best), and is no curve
-to compose with. `renyi_pair` makes a pair of several such points.
+What comes out is said in the name: a `bound` on delta or epsilon holds at one point alone, for every order (any order is sound, a search
+looks for the best), and is no curve to compose with. Pairs of distributions that may be composed again are in `implied_pairs`.
 
 epsilon and divergences are in nats; orders are rationals above 1; all other arguments are constants.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
-from dpverify.trusted.facts.pairs import Pair, symmetric
 from dpverify.trusted.language.errors import Undecided
-from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, add, call, div, format_expr, mul, neg, num, power, sub, symbols
+from dpverify.trusted.language.expr import ONE, ZERO, Expr, add, call, div, format_expr, mul, neg, num, power, sub, symbols
 from dpverify.trusted.language.model import Source
 from dpverify.trusted.numbers.balls import exact, precision
 from dpverify.trusted.order.compare import certainly_le, certainly_lt, enclose
 from dpverify.trusted.order.decimals import decimal_bounds
-from dpverify.trusted.rules.curves import gaussian
-from dpverify.trusted.rules.guarantees import guarantees
 
 NAME: Final = "privacy-measures"
 STATEMENT: Final = (
@@ -54,7 +49,7 @@ class Renyi:
     def __post_init__(self) -> None:
         """Raises Undecided where the order is not above 1 or the divergence is not certainly at least 0."""
         _check_order(self.order)
-        _check_at_least_zero("the divergence", self.divergence)
+        check_at_least_zero("the divergence", self.divergence)
 
 
 # -- Renyi ---------------------------------------------------------------------------------------
@@ -71,7 +66,7 @@ def renyi_of_laplace(eps0: Expr, order: Fraction) -> Renyi:
     Source: Mironov 2017, Proposition 6.
     """
     _check_order(order)
-    _check_at_least_zero("eps0", eps0)
+    check_at_least_zero("eps0", eps0)
     rise = mul(num(order / (2 * order - 1)), call("exp", mul(num(order - 1), eps0)))
     fall = mul(num((order - 1) / (2 * order - 1)), call("exp", mul(num(-order), eps0)))
     return Renyi(order, mul(num(1 / (order - 1)), call("log", add(rise, fall))))
@@ -80,7 +75,7 @@ def renyi_of_laplace(eps0: Expr, order: Fraction) -> Renyi:
 def renyi_of_pure(eps0: Expr, order: Fraction) -> Renyi:
     """log((e^(a eps0) + e^((1 - a) eps0))/(1 + e^eps0))/(a - 1): the divergence of randomized response, which dominates eps0-DP."""
     _check_order(order)
-    _check_at_least_zero("eps0", eps0)
+    check_at_least_zero("eps0", eps0)
     above = add(call("exp", mul(num(order), eps0)), call("exp", mul(num(1 - order), eps0)))
     return Renyi(order, mul(num(1 / (order - 1)), call("log", div(above, add(ONE, call("exp", eps0))))))
 
@@ -96,7 +91,7 @@ def renyi_delta_bound(renyi: Renyi, epsilon: Expr) -> Expr:
     E(1 - e^(eps - L))_+ <= c E e^((a - 1)(L - eps)) with c = max over x > 0 of (1 - 1/x) x^(1 - a) = (1 - 1/a)^a/(a - 1).
     Source: Canonne, Kamath & Steinke 2020, Proposition 12.
     """
-    _check_at_least_zero("epsilon", epsilon)
+    check_at_least_zero("epsilon", epsilon)
     excess = renyi.order - 1
     constant = call("exp", mul(num(renyi.order), call("log", num(excess / renyi.order))))  # a power would be expanded exactly
     return mul(num(1 / excess), call("exp", mul(num(excess), sub(renyi.divergence, epsilon))), constant)
@@ -115,28 +110,12 @@ def renyi_epsilon_bound(renyi: Renyi, delta: Expr) -> Expr:
     return call("max", ZERO, add(renyi.divergence, mul(num(1 / excess), beyond), call("log", num(excess / renyi.order))))
 
 
-def renyi_pair(points: Sequence[tuple[Renyi, Expr]]) -> Pair:
-    """The pair that dominates every mechanism with these Renyi divergences, as far as their bounds at the epsilons beside them tell.
-
-    Each bound on delta is rounded up to a short rational; bounds of 1 or more tell nothing and are left out. Raises Undecided where none
-    is left.
-    """
-    implied: list[guarantees.Point] = []
-    for renyi, epsilon in points:
-        delta = rounded_up(renyi_delta_bound(renyi, epsilon))
-        if delta < 1:
-            implied.append((epsilon, Num(delta)))
-    if not implied:
-        raise Undecided(f"{NAME}: no order and epsilon with a delta below 1; take larger epsilons.")
-    return guarantees.pair(implied)
-
-
 # -- concentrated --------------------------------------------------------------------------------
 
 
 def zcdp_of_gaussian(mu: Expr) -> Expr:
     """rho = mu^2/2. Source: Bun & Steinke 2016, Proposition 1.6."""
-    _check_at_least_zero("mu", mu)
+    check_at_least_zero("mu", mu)
     return mul(num(Fraction(1, 2)), power(mu, num(2)))
 
 
@@ -146,7 +125,7 @@ def zcdp_of_pure(eps0: Expr) -> Expr:
     Randomized response dominates them all; its divergence of order a = 1/2 + x is log(cosh(x eps0)/cosh(eps0/2))/(x^2 - 1/4), and
     log cosh(eps0 sqrt(v)) is concave in v, so that it lies below its tangent at v = 1/4: the divergence is at most a eps0 tanh(eps0/2).
     """
-    _check_at_least_zero("eps0", eps0)
+    check_at_least_zero("eps0", eps0)
     return mul(eps0, call("tanh", mul(num(Fraction(1, 2)), eps0)))
 
 
@@ -156,20 +135,8 @@ def zcdp_of_bounded_range(eta: Expr) -> Expr:
     The loss L lies in an interval of length eta, so that log E e^(s (L - KL)) <= s^2 eta^2/8 (Hoeffding), KL its mean. At s = -1 the left
     side is KL, since E e^-L = 1; at s = a - 1 it is (a - 1) (D_a - KL). Together D_a <= a eta^2/8.
     """
-    _check_at_least_zero("eta", eta)
+    check_at_least_zero("eta", eta)
     return mul(num(Fraction(1, 8)), power(eta, num(2)))
-
-
-# -- Gaussian ------------------------------------------------------------------------------------
-
-
-def gdp_pair(mu: Expr) -> Pair:
-    """N(0, 1) and N(mu, 1): mu-GDP says that they dominate the mechanism, and nothing else. Raises Undecided unless mu >= 0.
-
-    Source: Dong, Roth & Su 2022, Definition 2.6 and Corollary 2.13.
-    """
-    _check_at_least_zero("mu", mu)
-    return symmetric(gaussian.profile(mu))
 
 
 # -- checks and rounding --------------------------------------------------------------------------
@@ -180,7 +147,8 @@ def _check_order(order: Fraction) -> None:
         raise Undecided(f"{NAME}: a Renyi divergence of order {order}; these conversions want an order above 1.")
 
 
-def _check_at_least_zero(name: str, value: Expr) -> None:
+def check_at_least_zero(name: str, value: Expr) -> None:
+    """Raises Undecided unless a constant is certainly at least 0."""
     if symbols(value) or not certainly_le(ZERO, value):
         raise Undecided(f"{NAME}: {name} = {format_expr(value)} is not certainly a number of at least 0.")
 

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from dpverify.trusted.facts import settled
-from dpverify.trusted.facts.fact import Fact, pure_of, through_of
+from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve
+from dpverify.trusted.facts.premises import pure_of, through_of
 from dpverify.trusted.language.errors import CertificateError
 from dpverify.trusted.language.model import Claim, Source
 from dpverify.trusted.parts.runs import Run, leaf

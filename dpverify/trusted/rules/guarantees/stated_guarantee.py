@@ -16,7 +16,7 @@ from dpverify.trusted.order.compare import certainly_equal, certainly_le
 from dpverify.trusted.parts.runs import Run, leaf
 from dpverify.trusted.parts.stated import NONE, STATED, check
 from dpverify.trusted.rules.curves import optimal_composition
-from dpverify.trusted.rules.guarantees import bounded_range, conversions, guarantees
+from dpverify.trusted.rules.guarantees import bounded_range, conversions, guarantees, implied_pairs
 
 NAME: Final = "stated-guarantee"
 STATEMENT: Final = (
@@ -48,7 +48,8 @@ def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
 def curve(known: Guarantee, evidence: Evidence) -> Curve:
     """The curve of every mechanism with a guarantee: an upper bound alone.
 
-    evidence: for "zcdp" and "renyi" the "points", pairs of an order and an epsilon. Raises Rejected, Undecided, CertificateError.
+    evidence: for "zcdp" and "renyi" the "points", pairs of an order and an epsilon; for several (epsilon, delta) the "corners", by number
+    those that the bound is made of. Raises Rejected, Undecided, CertificateError.
     """
     return Curve(_pair(known, evidence), None, (NAME,), ASSUMED)
 
@@ -56,17 +57,18 @@ def curve(known: Guarantee, evidence: Evidence) -> Curve:
 def _pair(known: Guarantee, evidence: Evidence) -> Pair:
     check(known)
     if known.measure == "approximate":
-        return (
-            optimal_composition.guarantee(*known.rows[0])
-            if len(known.rows) == 1
-            else guarantees.pair([(row[0], row[1]) for row in known.rows])
-        )
+        if len(known.rows) == 1:
+            return optimal_composition.guarantee(*known.rows[0])
+        corners = evidence.get("corners")
+        if not isinstance(corners, list) or not all(type(i) is int and 0 <= i < len(known.rows) for i in corners):
+            raise CertificateError(f"{NAME}: the evidence wants 'corners', a list of numbers of guarantees.")
+        return guarantees.pair([(known.rows[i][0], known.rows[i][1]) for i in corners])
     only = known.rows[0][0]
     if known.measure == "gdp":
-        return conversions.gdp_pair(only)
+        return implied_pairs.gdp_pair(only)
     if known.measure == "bounded_range":
         return optimal_composition.pair(ZERO) if certainly_equal(only, ZERO) else bounded_range.pair(only)
-    return conversions.renyi_pair([(conversions.Renyi(a, divergence(known, a)), Num(eps)) for a, eps in read_points(evidence, NAME)])
+    return implied_pairs.renyi_pair([(conversions.Renyi(a, divergence(known, a)), Num(eps)) for a, eps in read_points(evidence, NAME)])
 
 
 def read_points(evidence: Evidence, rule: str) -> list[tuple[Fraction, Fraction]]:

@@ -16,7 +16,8 @@ from typing import Any, Final
 from flint import fmpq, fmpq_mpoly_ctx
 
 from dpverify.trusted.facts.bounds import Bound, Infinite
-from dpverify.trusted.facts.fact import Fact, bound_of, through_of, unasked
+from dpverify.trusted.facts.fact import Fact, unasked
+from dpverify.trusted.facts.premises import bound_of, through_of
 from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
 from dpverify.trusted.language.expr import ZERO, Add, Call, Expr, Mul, Num, Pow, Sym, children, parse, sub
 from dpverify.trusted.language.model import Claim, Domain, Source

@@ -8,7 +8,8 @@ from typing import Any, Final
 from flint import arb
 
 from dpverify.trusted.facts.errors import ErrorBound
-from dpverify.trusted.facts.fact import Fact, body_of
+from dpverify.trusted.facts.fact import Fact
+from dpverify.trusted.facts.premises import body_of
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.model import Claim, Source
 from dpverify.trusted.language.rationals import read_fraction

@@ -1,0 +1,99 @@
+"""The outputs that lose more than epsilon between two neighbours, as unions of intervals, where a rule about a curve knows them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from itertools import pairwise
+from typing import Final
+
+from flint import arb
+
+from dpverify.trusted.facts.fact import Fact
+from dpverify.trusted.facts.pairs import Curve
+from dpverify.trusted.language.errors import Undecided
+from dpverify.trusted.language.expr import ONE, Num, div, format_expr, mul, parse, substitute
+from dpverify.trusted.language.model import Kernel, Radial, Translation
+from dpverify.trusted.numbers.balls import constant, exact, rational
+from dpverify.trusted.order.decimals import decimal_bounds
+from dpverify.trusted.parts.neighbours import OnePair
+from dpverify.trusted.parts.runs import Run, leaf, reach
+from dpverify.trusted.rules.curves import every_shift, kernel_pair
+from dpverify.trusted.rules.curves.unimodal import in_pieces
+
+_MOST_SHOWN: Final = 8
+
+
+def known(fact: Fact) -> Callable[[arb], Mapping[str, str]] | None:
+    """What describes the set at an epsilon, for the lower pair of a curve; None where no rule that the pair comes from knows the set."""
+    if fact.rule in _RULES:
+        return lambda epsilon: _RULES[fact.rule](fact, epsilon)
+    assert isinstance(fact.says, Curve)
+    pair = fact.says.lower
+    for premise in fact.premises:
+        below = premise.says.lower if isinstance(premise.says, Curve) else None
+        if pair is not None and below is not None and pair.forward in (below.forward, below.backward):
+            return known(premise)
+    return None
+
+
+def _of_a_shift(fact: Fact, epsilon: arb) -> Mapping[str, str]:
+    """The answers between which noise on the line loses more than epsilon, for a shift of the sensitivity's share."""
+    run, parameters = fact.about, fact.parameters
+    assert isinstance(run, Run) and isinstance(run.part.mechanism, Radial | Translation)
+    noise, reached = run.part.mechanism, reach(run, parameters.get("sensitivity"))
+    at = Fraction(1) if isinstance(run.part, OnePair) and reached.exact else Fraction(parameters["at"])
+    length = div(reached.lower, noise.scale if isinstance(noise, Radial) else ONE)
+    reading = in_pieces(noise).stretched(length)
+    effort = every_shift.Effort(*(parameters[key] for key in ("far", "point", "cell")))
+    with every_shift.whole():
+        found = every_shift.divergences(reading, effort).at(epsilon.mid())
+        swapped = bool(found.point(-at) > found.point(at))
+        side = -at if swapped else at
+        p, q, texts = arb(0), arb(0), list[str]()
+        for low, high in found.decided(side)[0]:
+            more = found.masses(side, low, high)
+            p, q = p + more[0] / found.density.total, q + more[1] / found.density.total
+            start, end = (x * constant(length) + rational(reading.offset) for x in (low, high))
+            texts.append(f"{start.str(15, radius=False)} < y - q(x) < {end.str(15, radius=False)}")
+        moved = f"answers q(x) and q(x') = q(x) {'-' if swapped else '+'} {format_expr(mul(length, Num(at)))}"
+        event = "{y : " + " or ".join(texts[:_MOST_SHOWN]) + (" or ..." if len(texts) > _MOST_SHOWN else "") + "}"
+        return {"pair": moved, "event": event if texts else "{}", "P": p.str(15), "Q": q.str(15)}
+
+
+def _of_bins(fact: Fact, epsilon: arb) -> Mapping[str, str]:
+    """The bins that lose more than epsilon between two inputs of a kernel."""
+    run, parameters = fact.about, fact.parameters
+    assert isinstance(run, Run)
+    kernel = leaf(run)[0]
+    assert isinstance(kernel, Kernel)
+    inputs = [parse(parameters[key]) for key in ("theta", "other")]
+    cuts = tuple(Fraction(cut) for cut in parameters["cuts"])
+    first, second = (substitute(kernel.density, {"theta": x}) for x in inputs)
+    bins = kernel_pair.bins_of((first, second), cuts)
+    masses = bins.masses()[:-1]
+    if bins.profile(True)(epsilon) > bins.profile(False)(epsilon):
+        inputs, masses = inputs[::-1], [(q, p) for p, q in masses]
+    p, q, texts = arb(0), arb(0), list[str]()
+    for (more, less), (low, high) in zip(masses, pairwise(cuts), strict=True):
+        if more > epsilon.exp() * less:
+            p, q = p + more, q + less
+            if texts and texts[-1].endswith(f" {low}]"):
+                texts[-1] = texts[-1].partition(",")[0] + f", {high}]"
+            else:
+                texts.append(f"[{low}, {high}]")
+    a, b = map(format_expr, inputs)
+    return {"pair": f"inputs {a} and {b}", "event": " or ".join(texts) or "{}", "P": decimals(p), "Q": decimals(q)}
+
+
+_RULES: Final = {every_shift.NAME: _of_a_shift, kernel_pair.NAME: _of_bins}
+
+
+def decimals(ball: arb, digits: int = 12) -> str:
+    """One decimal where both ends round to the same, else "[low, high]", rounded outward."""
+    try:
+        low = decimal_bounds(Num(exact(ball.lower())), digits)[0]
+        high = decimal_bounds(Num(exact(ball.upper())), digits)[1]
+    except Undecided:
+        return str(ball.str(digits))  # beyond what is written out digit by digit; arb rounds outward too
+    return low if low == high else f"[{low}, {high}]"

@@ -1,0 +1,57 @@
+"""What the density of noise shows of its neighbours: whether a reflection exchanges them, and whether it is log-concave."""
+
+from __future__ import annotations
+
+from dpverify.trusted.language.errors import DpverifyError, ExprError
+from dpverify.trusted.language.expr import Sym, neg, substitute, symbols
+from dpverify.trusted.language.loading import remembered
+from dpverify.trusted.language.logarithms import neg_log
+from dpverify.trusted.language.model import (
+    Domain,
+    Mechanism,
+    Mixture,
+    Product,
+    Radial,
+    Translation,
+)
+from dpverify.trusted.order.compare import certainly_equal
+from dpverify.trusted.order.convexity import Shapes
+from dpverify.trusted.parts.forms import gaussian_form, laplace_form
+
+
+@remembered(256)
+def even(noise: Mechanism) -> bool:
+    """Whether reflecting the output about a point certainly exchanges a shift and its negative."""
+    if isinstance(noise, Radial | Mixture):
+        return True
+    if not isinstance(noise, Translation | Product):
+        return False
+    if isinstance(noise, Translation) and noise.support != (None, None):
+        low, high = noise.support
+        if low is None or high is None or not certainly_equal(neg(low), high):
+            return False
+    mirrored = substitute(noise.density, {"z": neg(Sym("z"))})
+    try:
+        half = Shapes("z", True, {})
+        if half.tidy(neg_log(noise.density)) == half.tidy(neg_log(mirrored)):
+            return True
+    except DpverifyError:
+        pass
+    if symbols(noise.density) <= {"z"} and certainly_equal(noise.density, mirrored, {"z": Domain()}):
+        return True
+    return laplace_form(noise) is not None or gaussian_form(noise) is not None
+
+
+@remembered(256)
+def log_concave(noise: Mechanism) -> bool:
+    """Whether additive noise on the reals certainly has a log-concave density, as a function on its whole space."""
+    try:
+        if isinstance(noise, Radial):
+            half = Shapes("r", True, {})
+            return half.rises_convexly(half.tidy(neg_log(noise.profile)))
+        if isinstance(noise, Product) or (isinstance(noise, Translation) and not noise.integers):
+            line, half, h = Shapes("z", False, {}), Shapes("z", True, {}), neg_log(noise.density)
+            return line.shape(line.tidy(h)).convex or (even(noise) and half.rises_convexly(half.tidy(h)))
+    except (DpverifyError, ExprError):
+        return False
+    return False

@@ -1,0 +1,125 @@
+"""A single mechanism on neighbours of neighbours, as a claim speaks of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Final, assert_never
+
+from dpverify.trusted.language.errors import Undecided
+from dpverify.trusted.language.expr import ONE, Expr, Mul, Num, Sym, mul, num, symbols
+from dpverify.trusted.language.loading import load
+from dpverify.trusted.language.model import (
+    Combinator,
+    Domain,
+    Exponential,
+    Guarantee,
+    KaryResponse,
+    Kernel,
+    Mechanism,
+    Noise,
+    Part,
+    Query,
+    Sampled,
+    Staircase,
+    Table,
+    on_integers,
+)
+from dpverify.trusted.numbers.balls import constant, exact
+from dpverify.trusted.order.compare import certainly_le
+from dpverify.trusted.order.geometry import Sensitivity
+from dpverify.trusted.order.integers import is_whole
+from dpverify.trusted.order.steps_between import further
+from dpverify.trusted.parts import stated
+
+MOST_STEPS: Final = 1000
+"""The most steps between neighbours where a number of them is no rational one."""
+
+
+Spoken = tuple[Mechanism, Expr | None, Query | None]
+"""A mechanism, its sensitivity and its query."""
+
+
+def leaf(part: Part, factor: Expr, moved: Callable[[], Sensitivity], domains: Mapping[str, Domain]) -> Spoken:
+    """A part on neighbours `factor` times as far apart as it says. Raises Undecided where these are not known.
+
+    moved: what its answer moves by between them. domains: of the parameters that the factor may have.
+    """
+    if isinstance(part.mechanism, Table):
+        return _joined(part.mechanism, _steps(factor, len(part.mechanism.rows))), part.sensitivity, None
+    if isinstance(part.mechanism, Exponential):
+        steps = _steps(factor)
+        if part.mechanism.points and part.sensitivity is None:
+            raise Undecided("points at every distance are neighbours here; give the part the distance within which they are.")
+        reached = None if part.sensitivity is None else mul(num(steps), part.sensitivity)
+        return _joined(part.mechanism, steps), reached, None
+    if isinstance(part.mechanism, KaryResponse):
+        return part.mechanism, part.sensitivity, None
+    if isinstance(part.mechanism, Guarantee):
+        return stated.at_distance(part.mechanism, _distance(factor, domains), domains), part.sensitivity, None
+    if isinstance(part.mechanism, Staircase):
+        return part.mechanism, mul(factor, part.sensitivity or ONE), None
+    if not isinstance(part.mechanism, Noise | Kernel | Sampled | Combinator):
+        assert_never(part.mechanism)
+    if part.query is not None:
+        return _further(part.mechanism, part.query, factor, moved, domains)
+    if part.sensitivity is None:
+        raise Undecided("how far a part moves on neighbours of neighbours is not known; give it a sensitivity.")
+    return part.mechanism, further(part.mechanism, part.sensitivity, factor, domains)[0], None
+
+
+def _further(
+    noise: Mechanism, query: Query, factor: Expr, reach: Callable[[], Sensitivity], domains: Mapping[str, Domain]
+) -> Spoken:
+    """Noise with a query on neighbours further apart: so many records of one kind move its answers so many times as far."""
+    if load("order.apart").off_the_integers(noise, query) is not None and certainly_le(ONE, factor, domains):
+        return noise, None, query  # one step tells neighbours apart already
+    if isinstance(factor, Num) and (is_whole(factor, domains) or not on_integers(noise)):
+        return noise, None, Query(tuple(tuple(factor.value * x for x in row) for row in query.rows), query.adjacency)
+    moved = reach()
+    if not moved.exact and not on_integers(noise):
+        raise Undecided("the sensitivity of a query at a number of steps that has no value is not known exactly.")
+    return noise, moved.upper, None
+
+
+def _steps(factor: Expr, all_there_are: int | None = None) -> int:
+    """A whole number of steps between neighbours that covers a factor. all_there_are: so many reach all that any number does."""
+    if symbols(factor) and all_there_are is not None:
+        return all_there_are
+    if isinstance(factor, Num):
+        steps = factor.value.__ceil__()
+        return max(1, steps if all_there_are is None else min(steps, all_there_are))
+    most = None if symbols(factor) else constant(factor).upper()
+    if most is None or not most < MOST_STEPS:
+        raise Undecided(f"neighbours further than {MOST_STEPS} steps apart, or a number of steps that is not known.")
+    steps = max(1, exact(most).__ceil__())
+    return steps - 1 if steps > 1 and certainly_le(factor, num(steps - 1)) else steps
+
+
+def _distance(factor: Expr, domains: Mapping[str, Domain]) -> Expr:
+    """A whole number of steps between neighbours that covers a factor: the factor itself where it is a product of integers, at least 1."""
+    factors = factor.args if isinstance(factor, Mul) else (factor,)
+    if symbols(factor) and all(_is_integer(part, domains) for part in factors) and certainly_le(ONE, factor, domains):
+        return factor
+    return num(_steps(factor))
+
+
+def _is_integer(expr: Expr, domains: Mapping[str, Domain]) -> bool:
+    if isinstance(expr, Num):
+        return expr.value.denominator == 1
+    return isinstance(expr, Sym) and expr.name in domains and domains[expr.name].integer
+
+
+def _joined(mechanism: Table | Exponential, steps: int) -> Table | Exponential:
+    """The mechanism with all inputs up to `steps` steps apart as neighbours."""
+    if mechanism.adjacent is None or steps == 1:
+        return mechanism
+    near: dict[int, set[int]] = {}
+    for a, b in mechanism.adjacent:
+        near.setdefault(a, {a}).add(b)
+        near.setdefault(b, {b}).add(a)
+    reached = {a: {a} for a in near}
+    for _ in range(min(steps, len(near))):  # more reach nothing new
+        reached = {a: set().union(*(near[b] for b in those)) for a, those in reached.items()}
+    pairs = sorted({(min(a, b), max(a, b)) for a, those in reached.items() for b in those if a != b})
+    return replace(mechanism, adjacent=tuple(pairs))

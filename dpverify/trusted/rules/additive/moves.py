@@ -1,0 +1,41 @@
+"""How independent coordinates move between neighbours: by the differences of a query, or within a norm of all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Final
+
+from dpverify.trusted.language.errors import Rejected
+from dpverify.trusted.language.expr import Expr, Num, add, call, num, power
+from dpverify.trusted.language.loading import load
+from dpverify.trusted.language.model import Norm, Product, Query
+from dpverify.trusted.order.compare import certainly_le, certainly_within
+
+RULE: Final = "point-witness"
+
+
+def within(shifts: Sequence[Expr], noise: Product, reach: Expr) -> bool:
+    """Whether the norm of the shift, whose further coordinates are 0, is certainly at most the sensitivity."""
+    norm = noise.norm
+    if norm.kind == "lp" and norm.p is None:
+        return all(certainly_within(shift, reach) for shift in shifts)
+    if norm.kind == "lp" and len(shifts) == 1:
+        return certainly_within(shifts[0], reach)
+    if norm == Norm("lp", Fraction(1)):
+        return certainly_le(add(*(call("abs", shift) for shift in shifts)), reach)
+    if norm == Norm("lp", Fraction(2)):
+        return certainly_le(add(*(power(shift, num(2)) for shift in shifts)), power(reach, num(2)))
+    exact = [shift.value for shift in shifts if isinstance(shift, Num)]
+    if len(exact) < len(shifts) or not isinstance(noise.dimension, Num):
+        raise Rejected(RULE, "b", "in this norm the shifts must be rational")
+    length: Expr = load("order.lengths").norm_value(norm, (*exact, *[Fraction(0)] * (int(noise.dimension.value) - len(exact))))
+    return certainly_le(length, reach)
+
+
+def require_difference(query: Query, shifts: Sequence[Expr]) -> None:
+    """Raises Rejected unless the shift of all coordinates, or its negative, is one of the query's extreme differences."""
+    wanted = tuple(shift.value for shift in shifts if isinstance(shift, Num))
+    mirrored = tuple(-x for x in wanted)
+    if query.adjacency == "l2" or not {wanted, mirrored} & set(load("order.queries").differences(query)):
+        raise Rejected(RULE, "b", "the shift is not one of the query's extreme differences, all coordinates listed")

@@ -1,0 +1,59 @@
+"""Finite mechanisms: the mean of a stated loss, exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any, Final
+
+from dpverify.trusted.facts.errors import ErrorBound
+from dpverify.trusted.language.errors import CertificateError, Rejected
+from dpverify.trusted.language.expr import ZERO, Expr, Num, add, call, mul
+from dpverify.trusted.language.model import Claim, Source, Vector
+from dpverify.trusted.order.tables import Finite, finite
+
+NAME: Final = "expected-loss"
+STATEMENT: Final = (
+    "A finite mechanism has on the input x the mean loss sum over y of P[x, y] l(x, y); what is stated of it is the greatest of these, or "
+    "their mean under the stated prior."
+)
+CHECKED: Final = (
+    "every row holds non-negative numbers that sum to 1",
+    "the loss has an entry for every input and output, the prior for every input, at least 0 and with the sum 1",
+)
+ASSUMED: Final = ("the sampler is ideal",)
+SOURCE: Final = Source("docs/theory/optimum.md#expected-loss")
+
+
+def check(claim: Claim, evidence: Mapping[str, Any]) -> tuple[ErrorBound, ...]:
+    """The exact value, from above and from below; there is nothing to be told. Raises Rejected."""
+    if evidence:
+        raise CertificateError(f"{NAME}: it has no parameters.")
+    if claim.domains:
+        raise Rejected(NAME, "the claim", "it ranges over parameters; give them values")
+    table = finite(claim)
+    require_losses(claim, table, NAME)
+    means = [_mean(table, x, row) for x, row in enumerate(claim.loss)]
+    value = add(*(mul(Num(weight), mean) for weight, mean in zip(claim.prior, means, strict=True))) if claim.prior else _greatest(means)
+    return ErrorBound("expected_loss", "this", "upper", value), ErrorBound("expected_loss", "this", "lower", value)
+
+
+def require_losses(claim: Claim, table: Finite, rule: str) -> None:
+    """Raises Rejected unless the loss and the prior are of the size of the table, and the prior is a distribution."""
+    inputs, outputs = len(table.weights), len(table.weights[0])
+    if len(claim.loss) != inputs or any(len(row) != outputs for row in claim.loss):
+        raise Rejected(rule, "loss", f"it must have {inputs} rows, one for each input, of {outputs} entries, one for each output")
+    if claim.prior and not (len(claim.prior) == inputs and min(claim.prior) >= 0 and sum(claim.prior) == 1):
+        raise Rejected(rule, "prior", f"it must have {inputs} entries, one for each input, at least 0 and with the sum 1")
+
+
+def _mean(table: Finite, x: int, losses: Vector) -> Expr:
+    return add(*(mul(table.probability(x, y), Num(loss)) for y, loss in enumerate(losses) if loss != 0), ZERO)
+
+
+def _greatest(means: list[Expr]) -> Expr:
+    """The greatest of the means: one number where all of them are rational."""
+    numbers: list[Fraction] = [mean.value for mean in means if isinstance(mean, Num)]
+    others = dict.fromkeys(mean for mean in means if not isinstance(mean, Num))
+    kept = [*([Num(max(numbers))] if numbers else []), *others]
+    return kept[0] if len(kept) == 1 else call("max", *kept)

@@ -1,0 +1,193 @@
+"""The least error of any private mechanism on finitely many databases, by the dual of a linear program."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any, Final
+
+from dpverify.trusted.facts.assumptions import ANY, PAIRS, REAL
+from dpverify.trusted.facts.bounds import Infinite
+from dpverify.trusted.facts.errors import EUCLIDEAN, ErrorBound
+from dpverify.trusted.facts.fact import Fact, as_bounds, unasked
+from dpverify.trusted.language.errors import CertificateError, Rejected
+from dpverify.trusted.language.expr import Expr, Num, call, format_expr, mul, num, power
+from dpverify.trusted.language.model import Claim, Exponential, Matrix, Source, Table, Vector
+from dpverify.trusted.language.rationals import read_fraction, to_fraction
+from dpverify.trusted.order.compare import certainly_le
+from dpverify.trusted.order.linear import dot
+from dpverify.trusted.order.tables import finite
+from dpverify.trusted.rules.utility.expected_loss import require_losses
+
+NAME: Final = "lp"
+STATEMENT: Final = (
+    "If P[M(x) in S] <= b P[M(x') in S] + c for the pairs (x, x') of a list, then for all weights p_x >= 0 with the sum 1 and all "
+    "multipliers z >= 0 the greatest mean loss is at least sum over x of min over y of (p_x l(x, y) + sum over x' of z(x, x', y) - "
+    "sum over x' of b z(x', x, y)), less c max over y of z(x, x', y) for every pair."
+)
+CHECKED: Final = (
+    "the pairs are neighbours, or at most the stated number of steps apart, and b is at least e^(epsilon steps)",
+    "weights and multipliers are at least 0",
+    "the sum, in exact rationals",
+)
+ASSUMED: Final = ()
+SOURCE: Final = Source("docs/theory/optimum.md#lp", "Ghosh, Roughgarden & Sundararajan 2012; Hardt & Talwar 2010, Section 2.4")
+
+Pair = tuple[int, int]
+Between = tuple[Fraction, Fraction]
+SQUARES: Final = "rms_l2"
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """What any mechanism is asked for: losses[x][y], and for two inputs b and c with P[M(x) in S] <= b P[M(x') in S] + c.
+
+    between: raises Rejected where the inputs have no such b and c. spare: what the loss of any output is at most below the loss that is
+    interpolated between the outputs of the list.
+    """
+
+    losses: Matrix
+    between: Callable[[int, int], Between]
+    spare: Fraction = Fraction(0)
+
+
+def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> tuple[ErrorBound, ...]:
+    """Lower bounds on the error of any mechanism that is private as claimed. Raises Rejected, CertificateError.
+
+    parameters: "ratio", a rational; "multipliers", a list of [x, x', [z for each output]]; "weights", one for each input, where the claim
+    states no prior. Of a query beside: "measure", "expected_l2" or "rms_l2"; "databases", a list of histograms; "outputs", a list of
+    answers; "steps", how many steps between neighbours two databases with multipliers are apart at most. The ratio is at least
+    e^(epsilon steps). premises: an upper bound on epsilon where "tight" is claimed.
+    """
+    if claim.domains or not isinstance(claim.delta, Num) or claim.delta.value < 0:
+        raise Rejected(NAME, "the claim", "it wants a value for every parameter and a rational delta of at least 0")
+    epsilon, assumed = guaranteed(claim, premises)
+    ratio, steps = read_fraction(parameters, "ratio", NAME), 1 if claim.loss else parameters.get("steps")
+    if type(steps) is not int or steps < 1:
+        raise CertificateError(f"{NAME}: 'steps' is {steps!r}, not a whole number of at least 1.")
+    if ratio <= 0 or not certainly_le(mul(num(steps), epsilon), call("log", Num(ratio))):
+        raise Rejected(NAME, "ratio", f"{ratio} is not certainly at least exp({steps} ({format_expr(epsilon)}))")
+    # theory#group-privacy: delta times the sum of e^(k epsilon), k < steps
+    between = (ratio, claim.delta.value * (1 + (steps - 1) * ratio))
+    if claim.loss:
+        adjacent = claim.mechanism.adjacent if isinstance(claim.mechanism, Table | Exponential) else None
+        value = _bound(_of_table(claim, between), claim.prior or _read(parameters.get("weights")), parameters)
+        return (ErrorBound("expected_loss", "any", "lower", Num(value), assumed=(*assumed, ANY if adjacent is None else PAIRS)),)
+    databases = _databases(parameters)
+    value = max(_bound(_of_query(claim, parameters, databases, between), _read(parameters.get("weights")), parameters), Fraction(0))
+    assumed += () if all(map(_counts, databases)) else (REAL,)
+    if parameters["measure"] == SQUARES:
+        return (ErrorBound("rms_l2", "any", "lower", power(Num(value), Num(Fraction(1, 2))), assumed=assumed),)
+    # the root of a mean square is at least the mean
+    return tuple(ErrorBound(measure, "any", "lower", Num(value), assumed=assumed) for measure in EUCLIDEAN)
+
+
+def guaranteed(claim: Claim, premises: Sequence[Fact]) -> tuple[Expr, tuple[str, ...]]:
+    """The epsilon that any mechanism is to have: the claimed one, or an upper bound on the tight one, and what that rests on."""
+    if claim.epsilon is not None:
+        return claim.epsilon, ()
+    for premise in premises:
+        for bound in as_bounds(premise.says):
+            known = premise.about == claim or (premise.about == unasked(claim) and bound.quantity == "pure")
+            if known and bound.side == "upper" and bound.quantity != "delta" and not isinstance(bound.value, Infinite):
+                return bound.value, (*premise.assumed, *bound.assumed)
+    raise Rejected(NAME, "epsilon", "the claim asks for the tight one, and no premise bounds it from above")
+
+
+def least(program: Program, weights: Sequence[Fraction], multipliers: Mapping[Pair, Sequence[Fraction]]) -> Fraction:
+    """The lower bound that weights, with a positive sum, and multipliers prove. Raises Rejected where one of them is negative."""
+    if len(weights) != len(program.losses) or min(weights) < 0 or sum(weights) <= 0:
+        raise Rejected(NAME, "weights", "they must be one for each input, at least 0, and not all 0")
+    sums = [[weight * loss for loss in row] for weight, row in zip(weights, program.losses, strict=True)]
+    paid = Fraction(0)
+    for (near, far), row in multipliers.items():
+        if len(row) != len(sums[near]) or min(row) < 0:
+            raise Rejected(NAME, [near, far], "its multipliers must be one for each output, and at least 0")
+        factor, addend = program.between(near, far)
+        paid += addend * max(row)
+        for y, z in enumerate(row):
+            if z:
+                sums[near][y] += z
+                sums[far][y] -= factor * z
+    return (sum((min(row) for row in sums), -paid) - program.spare * sum(weights)) / sum(weights)
+
+
+def _bound(program: Program, weights: Sequence[Fraction], parameters: Mapping[str, Any]) -> Fraction:
+    multipliers: dict[Pair, Vector] = {}
+    for near, far, row in parameters["multipliers"]:
+        if any(type(x) is not int or not 0 <= x < len(program.losses) for x in (near, far)) or (near, far) in multipliers:
+            raise Rejected(NAME, [near, far], "it is not a pair of inputs of the list, or stands there twice")
+        multipliers[near, far] = _read(row)
+    return least(program, weights, multipliers)
+
+
+def _of_table(claim: Claim, between: Between) -> Program:
+    """The mechanisms with the inputs, the neighbours and the outputs of the claim's own, and the losses that it states."""
+    table = finite(claim)
+    require_losses(claim, table, NAME)
+    if table.divisors:
+        raise Rejected(NAME, "the mechanism", "its epsilon is per unit of distance; state a sensitivity or the adjacent pairs")
+
+    def of(near: int, far: int) -> Between:
+        if (near, far) not in table.pairs:
+            raise Rejected(NAME, [near, far], "these inputs are not adjacent")
+        return between
+
+    return Program(claim.loss, of)
+
+
+def _of_query(claim: Claim, parameters: Mapping[str, Any], databases: Matrix, between: Between) -> Program:
+    """The mechanisms with real outputs for a query of one row, on some databases."""
+    query, squares = claim.query, parameters.get("measure") == SQUARES
+    if query is None or len(query.rows) != 1 or any(len(database) != len(query.rows[0]) for database in databases):
+        raise Rejected(NAME, "the query", "it wants a query of one row, and databases with an entry for each of its columns")
+    if squares or parameters.get("measure") == "expected_l2":
+        answers = [dot(query.rows[0], database) for database in databases]
+    else:
+        raise CertificateError(f"{NAME}: 'measure' is {parameters.get('measure')!r}, not expected_l2 or rms_l2.")
+    outputs = _read(parameters.get("outputs"))
+    if any(low >= high for low, high in pairwise(outputs)) or outputs[0] > min(answers) or outputs[-1] < max(answers):
+        raise Rejected(NAME, "outputs", "they must rise, from the least answer or below to the greatest or above")
+    if not squares and not set(answers) <= set(outputs):
+        raise Rejected(NAME, "outputs", "the answer on every database must be among them")
+    gap = max((high - low for low, high in pairwise(outputs)), default=Fraction(0))
+    losses = tuple(tuple((y - answer) ** 2 if squares else abs(y - answer) for y in outputs) for answer in answers)
+    adjacency, most = query.adjacency, parameters["steps"]
+
+    def of(near: int, far: int) -> Between:
+        if not _within(databases[near], databases[far], adjacency, most):
+            raise Rejected(NAME, [near, far], f"these databases are not known to be joined by {most} steps between {adjacency} neighbours")
+        return between
+
+    return Program(losses, of, gap * gap / 4 if squares else Fraction(0))
+
+
+def _databases(parameters: Mapping[str, Any]) -> Matrix:
+    """The histograms that are named, whose entries are at least 0."""
+    found = tuple(_read(database) for database in parameters["databases"])
+    if not found or min(map(min, found)) < 0:
+        raise Rejected(NAME, "databases", "they must be histograms, with entries of at least 0")
+    return found
+
+
+def _within(near: Vector, far: Vector, adjacency: str, steps: int) -> bool:
+    """Whether so many steps between neighbours certainly lead from one histogram to another, by histograms."""
+    moves = [a - b for a, b in zip(near, far, strict=True)]
+    length = sum(map(abs, moves), Fraction(0))
+    if adjacency == "l1":
+        return length <= steps
+    if not (_counts(near) and _counts(far)):
+        return False
+    return (adjacency == "add-remove" and length <= steps) or (adjacency == "replace" and sum(moves) == 0 and length <= 2 * steps)
+
+
+def _counts(database: Vector) -> bool:
+    return all(count.denominator == 1 for count in database)
+
+
+def _read(row: Any) -> Vector:
+    if not isinstance(row, list) or not row:
+        raise CertificateError(f"{NAME}: {str(row)[:40]!r} is not a list of rationals.")
+    return tuple(to_fraction(entry, NAME) for entry in row)

@@ -1,0 +1,261 @@
+"""The least loss of any private mechanism, from weights and multipliers of a linear program (theory#lp)."""
+
+from fractions import Fraction as F
+from math import exp, sinh, sqrt
+from random import Random
+
+import pytest
+
+from dpverify.search.certificates import pack
+from dpverify.search.remaps import truncated_geometric
+from dpverify.search.verify import verify
+from dpverify.trusted.kernel import check
+from dpverify.trusted.language.certificate import Line
+from dpverify.trusted.language.errors import CertificateError, Rejected
+from dpverify.trusted.language.expr import ONE, ZERO, Num, num, parse
+from dpverify.trusted.language.model import Claim, Domain, KaryResponse, Query, Table, Translation, from_json, to_json
+from dpverify.trusted.numbers.balls import constant
+from dpverify.trusted.rules.utility.linear_program import Program, least
+from tests.programs import least_loss
+
+LOSS = tuple(tuple(F(abs(x - y)) for y in range(3)) for x in range(3))
+STEPS = ((0, 1), (1, 2))
+BOTH = [(0, 1), (1, 0), (1, 2), (2, 1)]
+GEOMETRIC = Table(tuple(tuple(map(Num, row)) for row in truncated_geometric(F(2), 2)), STEPS)
+DUAL = {
+    "ratio": "2",
+    "weights": ["2/7", "3/7", "2/7"],
+    "multipliers": [[0, 1, ["2/7", "0", "0"]], [1, 0, ["0", "0", "1/7"]], [1, 2, ["1/7", "0", "0"]], [2, 1, ["0", "0", "2/7"]]],
+}
+
+
+def claim(mechanism=GEOMETRIC, epsilon="log(2)", **others):
+    given = {"loss": LOSS, "utility": True} | others
+    return Claim(mechanism, parse(epsilon) if isinstance(epsilon, str) else epsilon, **given)
+
+
+def counts(epsilon="1", rows=((F(1),),), adjacency="add-remove", **others):
+    noise = Translation(parse("exp(-abs(z))"), integers=True)
+    return Claim(noise, parse(epsilon), query=Query(rows, adjacency), utility=True, **others)
+
+
+PAIR = counts(rows=((F(1), F(0)),), adjacency="replace")
+CHAIN = {
+    "measure": "expected_l2",
+    "steps": 1,
+    "ratio": "3",
+    "weights": ["1/2", "1/2"],
+    "databases": [["0"], ["1"]],
+    "outputs": ["0", "1"],
+    "multipliers": [[0, 1, ["1/4", "0"]], [1, 0, ["0", "1/4"]]],
+}
+
+
+def alone(of, prec=128, **parameters):
+    """The errors in a certificate of this rule alone, as anybody may write it."""
+    return check(pack(of, prec, "UNKNOWN", [Line("lp", (), parameters, (), prec)])).errors
+
+
+def bound_of(of, **parameters):
+    return alone(of, **parameters)[0][1].value
+
+
+def test_the_bound_on_three_databases_at_log_2_is_four_sevenths_exactly():
+    assert bound_of(claim(), **DUAL) == Num(F(4, 7))
+    ratios = dict.fromkeys(BOTH, F(2))
+    assert least_loss(LOSS, ratios) == F(4, 7)
+
+
+@pytest.mark.parametrize(
+    ("changed", "why"),
+    [
+        ({"ratio": "19/10"}, "not certainly at least exp"),
+        ({"ratio": "-2"}, "not certainly at least exp"),
+        ({"weights": ["2/7", "3/7", "-2/7"]}, "weights.*at least 0"),
+        ({"weights": ["0", "0", "0"]}, "weights.*not all 0"),
+        ({"weights": ["1/2", "1/2"]}, "weights.*one for each input"),
+        ({"multipliers": [[0, 1, ["-1/7", "0", "0"]]]}, "multipliers must be one for each output, and at least 0"),
+        ({"multipliers": [[0, 1, ["1/7", "0"]]]}, "multipliers must be one for each output"),
+        ({"multipliers": [[0, 2, ["2/7", "0", "0"]]]}, "these inputs are not adjacent"),
+        ({"multipliers": [[0, 1, ["2/7", "0", "0"]], [0, 1, ["2/7", "0", "0"]]]}, "stands there twice"),
+        ({"multipliers": [[0, 3, ["2/7", "0", "0"]]]}, "not a pair of inputs of the list"),
+        ({"multipliers": [[True, 0, ["2/7", "0", "0"]]]}, "not a pair of inputs of the list"),
+    ],
+    ids=str,
+)
+def test_a_forged_dual_is_refused(changed, why):
+    with pytest.raises(Rejected, match=why):
+        alone(claim(), **DUAL | changed)
+
+
+@pytest.mark.parametrize(
+    ("changed", "why"),
+    [
+        ({"weights": "1"}, "not a list of rationals"),
+        ({"weights": ["1.5", "1", "1"]}, "not an exact rational"),
+        ({"ratio": "e"}, "not an exact rational"),
+        ({"multipliers": [[0, 1]]}, "cannot be used"),
+        ({"multipliers": None}, "cannot be used"),
+    ],
+    ids=str,
+)
+def test_what_is_no_dual_is_refused(changed, why):
+    with pytest.raises(CertificateError, match=why):
+        alone(claim(), **DUAL | changed)
+
+
+@pytest.mark.parametrize(
+    ("of", "why"),
+    [
+        (claim(epsilon=None), "no premise bounds it from above"),
+        (claim(delta=None), "a rational delta of at least 0"),
+        (claim(delta=parse("-1/10")), "a rational delta of at least 0"),
+        (claim(epsilon="p", domains=(("p", Domain(F(0), F(1))),)), "a value for every parameter"),
+        (claim(loss=LOSS[:2]), "loss.*3 rows"),
+        (claim(loss=tuple(row[:2] for row in LOSS)), "of 3 entries"),
+        (claim(prior=(F(1), F(0))), "prior.*3 entries"),
+        (claim(prior=(F(2), F(-1), F(0))), "prior.*at least 0"),
+        (claim(prior=(F(1), F(1), F(0))), "the sum 1"),
+    ],
+    ids=["tight", "tight delta", "negative delta", "parameter", "rows", "entries", "short prior", "negative prior", "heavy prior"],
+)
+def test_a_broken_hypothesis_is_rejected(of, why):
+    with pytest.raises(Rejected, match=why):
+        alone(of, **DUAL)
+
+
+@pytest.mark.parametrize("extra", [{"loss": LOSS}, {"prior": (F(1),)}], ids=["loss", "prior"])
+def test_losses_of_what_lists_no_inputs_are_no_claim(extra):
+    with pytest.raises(CertificateError, match="has no lists of inputs and outputs"):
+        from_json(to_json(Claim(KaryResponse(num(2), parse("2/3")), ONE, **extra)))
+
+
+def test_a_claim_with_losses_has_a_canonical_form_that_is_read_back():
+    stated = claim(prior=(F(1, 2), F(1, 3), F(1, 6)))
+    assert from_json(to_json(stated)) == stated
+    assert "loss" not in to_json(Claim(GEOMETRIC, ONE)) and "prior" not in to_json(Claim(GEOMETRIC, ONE))
+
+
+def test_no_weights_and_multipliers_whatever_give_a_bound_above_the_least_loss():
+    random = Random(7)
+    ratios, delta = dict.fromkeys(BOTH, F(3, 2)), F(1, 20)
+    for _ in range(4):
+        losses = tuple(tuple(F(random.randint(-2, 6)) for _ in range(2)) for _ in range(3))
+        at = {0: least_loss(losses, ratios), delta: least_loss(losses, ratios, delta)}
+        for c in (0, delta):
+            for _ in range(60):
+                weights = [F(random.randint(0, 4)) for _ in range(2)] + [F(1)]
+                multipliers = {pair: [F(random.choice([0, 0, random.randint(0, 9)]), 3) for _ in range(2)] for pair in BOTH}
+                program = Program(losses, lambda *pair, c=c: (ratios[pair], F(c)))
+                assert least(program, weights, multipliers) <= at[c]
+
+
+@pytest.mark.parametrize("delta", ["0", "1/100"])
+@pytest.mark.parametrize("prior", [(), (F(1, 3),) * 3], ids=["worst", "mean"])
+def test_verify_encloses_the_loss_of_a_table_and_finds_the_least_of_any(delta, prior):
+    stated = claim(delta=parse(delta), prior=prior)
+    judgement = verify(stated).judgement
+    found = {(bound.whose, bound.side): bound.value.value for _, bound in judgement.errors}
+    own = [sum(p.value * loss for p, loss in zip(*both, strict=True)) for both in zip(GEOMETRIC.rows, LOSS, strict=True)]
+    mean = sum(own) / 3 if prior else max(own)
+    assert judgement.verdict == "PROVED" and found["this", "lower"] == found["this", "upper"] == mean
+    exact = least_loss(LOSS, dict.fromkeys(BOTH, F(2)), F(delta), prior)
+    assert found["any", "lower"] <= exact <= found["any", "lower"] + F(1, 10**11)
+
+
+def test_the_tight_epsilon_of_a_table_is_the_guarantee_that_others_are_held_to():
+    judgement = verify(claim(epsilon=None)).judgement
+    assert [bound.value for rule, bound in judgement.errors if rule == "lp"] == [Num(F(4, 7))]
+
+
+def test_a_table_that_is_not_private_as_claimed_may_do_better_than_any_that_is():
+    truth = Table(tuple(tuple(Num(F(x == y)) for y in range(3)) for x in range(3)), STEPS)
+    judgement = verify(claim(truth)).judgement
+    assert judgement.verdict == "REFUTED"
+    assert {(bound.whose, bound.side): bound.value for _, bound in judgement.errors} == {
+        ("this", "upper"): ZERO, ("this", "lower"): ZERO, ("any", "lower"): Num(F(4, 7)),
+    }  # fmt: skip
+
+
+# -- queries of one row ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("epsilon", ["1/10", "1", "3", "12"])
+def test_no_bound_for_a_count_is_above_geometric_noise_and_it_is_close(epsilon):
+    found = {
+        bound.measure: float(constant(bound.value).mid()) for _, bound in verify(counts(epsilon)).judgement.errors if bound.whose == "any"
+    }
+    size = eval(epsilon)
+    a = exp(-size)
+    assert 0.9 / sinh(size) <= found["expected_l2"] <= 1 / sinh(size)
+    assert found["expected_l2"] <= found["rms_l2"] <= sqrt(2 * a) / (1 - a)
+
+
+def test_noise_that_needs_less_epsilon_than_claimed_is_not_below_the_bound():
+    judgement = verify(counts("5/2")).judgement
+    assert judgement.verdict == "PROVED" and any(rule == "lp" for rule, _ in judgement.errors)
+
+
+@pytest.mark.parametrize(
+    ("row", "adjacency", "step"), [((F(1), F(-3)), "add-remove", 3), ((F(1), F(-3)), "replace", 4), ((F(2),), "l1", 2)], ids=str
+)
+def test_a_count_of_larger_steps_has_an_error_as_many_times_as_large(row, adjacency, step):
+    noise = Translation(parse(f"exp(-3*abs(z)/{step})"), integers=adjacency != "l1")
+    verified = verify(Claim(noise, parse("3"), query=Query((row,), adjacency), utility=True))
+    (found,) = (bound for _, bound in verified.judgement.errors if bound.measure == "expected_l2" and bound.whose == "any")
+    assert 0.99 * step / sinh(3) <= float(found.value.value) <= step / sinh(3)
+
+
+def test_with_delta_the_bound_is_below_the_truth_told_with_probability_delta():
+    delta = F(1, 10)
+    (found,) = (b for _, b in verify(counts("3", delta=Num(delta))).judgement.errors if b.measure == "expected_l2" and b.whose == "any")
+    assert 0.4 / sinh(3) < float(found.value.value) <= (1 - delta) / sinh(3)
+
+
+def test_a_chain_by_hand_bounds_the_error_on_two_databases():
+    # weights 1/2, multipliers z: both inputs min(z, 1/2 - 3 z), at z = 1/8
+    chain = CHAIN | {"multipliers": [[0, 1, ["1/8", "0"]], [1, 0, ["0", "1/8"]]]}
+    assert bound_of(counts("log(3)"), **chain) == Num(F(1, 4))  # and randomized response at log(3) has it
+
+
+@pytest.mark.parametrize(
+    ("of", "changed", "why"),
+    [
+        (counts(), {"steps": 2}, "not certainly at least exp"),
+        (counts(), {"databases": [["0"], ["2"]], "outputs": ["0", "2"]}, "not known to be joined by 1 steps"),
+        (counts(), {"databases": [["0"], ["1/2"]], "outputs": ["0", "1/2"]}, "not known to be joined"),
+        (counts(), {"databases": [["0"], ["-1"]], "outputs": ["-1", "0"]}, "entries of at least 0"),
+        (counts(), {"databases": [["0", "0"], ["1", "0"]]}, "an entry for each of its columns"),
+        (counts(), {"outputs": ["0", "1/2"]}, "outputs.*must rise"),
+        (counts(), {"outputs": ["1", "0"]}, "outputs.*must rise"),
+        (counts(), {"outputs": ["-1", "2"]}, "the answer on every database must be among them"),
+        (PAIR, {"databases": [["0", "0"], ["1", "0"]]}, "not known to be joined"),
+        (PAIR, {"databases": [["0", "2"], ["2", "0"]], "outputs": ["0", "2"]}, "not known to be joined"),
+        (counts(adjacency="l1"), {"databases": [["0"], ["3/2"]], "outputs": ["0", "3/2"]}, "not known to be joined"),
+        (counts(adjacency="l2"), {}, "not known to be joined"),
+        (counts(rows=((F(1),), (F(1),))), {}, "a query of one row"),
+        (Claim(Translation(parse("exp(-abs(z))")), ONE, sensitivity=ONE, utility=True), {}, "a query of one row"),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_a_forged_chain_is_refused(of, changed, why):
+    with pytest.raises(Rejected, match=why):
+        alone(of, **CHAIN | changed)
+
+
+@pytest.mark.parametrize(("key", "value"), [("measure", "rms"), ("measure", None), ("steps", 0), ("steps", "1"), ("steps", True)])
+def test_a_chain_says_what_it_measures_and_how_far_its_databases_are_apart(key, value):
+    with pytest.raises(CertificateError, match=rf"'{key}' is"):
+        alone(counts(), **CHAIN | {key: value})
+
+
+def test_databases_that_are_no_counts_are_an_assumption():
+    halves = CHAIN | {"databases": [["0"], ["1/2"]], "outputs": ["0", "1/2"]}
+    assert alone(counts(adjacency="l1"), **halves)[0][1].assumed == ("histograms are real-valued",)
+    assert alone(counts(adjacency="l1"), **CHAIN)[0][1].assumed == ()
+
+
+def test_squares_are_paid_for_between_the_outputs_that_are_named():
+    # one database: a mechanism without neighbours to hide may answer exactly, and no bound is above 0
+    square = CHAIN | {"measure": "rms_l2", "databases": [["0"]], "outputs": ["-1", "1"], "weights": ["1"], "multipliers": []}
+    assert bound_of(counts(), **square) == ZERO
