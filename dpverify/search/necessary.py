@@ -18,15 +18,15 @@ from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.order.compare import certainly_lt
 from dpverify.trusted.proof import Proof
 
-_KINDS = (necessary_lines, necessary_lattice, necessary_volume)
-
 
 def propose(proof: Proof, known: Sequence[Fact], digits: int) -> Steps:
     """For each Euclidean error the use of a rule that gives the greatest lower bound for any mechanism."""
     asked = _asked(proof, known)
     if asked is None:
         return []
-    offers = [offer for kind in _KINDS for offer in kind.offers(asked)]
+    offers = [*necessary_lines.offers(asked), *necessary_lattice.offers(asked)]
+    known_best = [max((offer.worth[number] for offer in offers), default=0.0) for number in range(len(EUCLIDEAN))]
+    offers += necessary_volume.offers(asked, (known_best[0], known_best[1]))
     best = (_best(proof, offers, number) for number in range(len(EUCLIDEAN)))
     steps = [{"rule": offer.rule, "evidence": offer.parameters, "premises": list(offer.premises)} for offer in best if offer is not None]
     return steps[:1] if len(steps) == 2 and steps[0] == steps[1] else steps

@@ -21,7 +21,7 @@ from dpverify.trusted.rules.utility.any_mechanism import COUNTS
 
 MOST_DIMENSIONS: Final = 12
 """Above them no lattice is gone through far enough."""
-STEPS: Final = 300_000
+STEPS: Final = 100_000
 """Steps between answers that the search spends."""
 
 

@@ -40,24 +40,26 @@ def offers(asked: Asked) -> Iterator[Offer]:
     values, axes = np.linalg.eigh(spread)
     inside = values > 1e-9 * values.max()
     scale = (axes[:, inside] / np.sqrt(values[inside])) @ axes[:, inside].T
-    seen = scale @ spread @ scale
-    slack = max(2.0**-40, 16 * float(np.linalg.norm(seen @ seen - seen)))
-    if slack > MOST_SLACK:
-        return
-    scale = scale * sqrt(1 - slack)
-    unit = 2.0 ** (BITS - ceil(log(np.abs(scale).max(), 2)))
-    rounding = np.rint((scale + scale.T) / 2 * unit)
-    entries = [[str(Fraction(int(x)) / Fraction(unit)) for x in row] for row in rounding]
     lengths = np.abs(np.einsum("ij,jk,ik->i", moved[kept], scale, moved[kept]))
     half = 2 * sinh(asked.epsilon / 2)
     one = 1 / half if asked.query.adjacency in REALS else 1 / sinh(asked.epsilon)
     mean, square = float(shares @ lengths), float(shares @ lengths**2)
+    worth = mean * one, max(mean * one, sqrt(2 * square) / half)
     moves = [
         {"weight": str(weight), "by": {str(number): str(amount) for number, amount in named[k].items()}}
         for weight, k in zip(rounded, kept, strict=True)
     ]
-    worth = mean * one, max(mean * one, sqrt(2 * square) / half)
-    yield Offer(rule.NAME, {"moves": moves, "scale": entries, "level": str(1 - Fraction(slack))}, asked.granted, worth)
+    seen = scale @ spread @ scale
+    least = max(2.0**-40, 16 * float(np.linalg.norm(seen @ seen - seen)))
+    for slack in (least * 2.0**grown for grown in (0, 10, 20) if least * 2.0**grown < MOST_SLACK):
+        evidence = {"moves": moves, "scale": _rounded(scale * sqrt(1 - slack)), "level": str(1 - Fraction(slack))}
+        yield Offer(rule.NAME, evidence, asked.granted, (worth[0] * sqrt(1 - slack), worth[1] * sqrt(1 - slack)))
+
+
+def _rounded(scale: Vectors) -> list[list[str]]:
+    """A symmetric matrix of rationals near a matrix."""
+    unit = 2.0 ** (BITS - ceil(log(np.abs(scale).max(), 2)))
+    return [[str(Fraction(int(x)) / Fraction(unit)) for x in row] for row in np.rint((scale + scale.T) / 2 * unit)]
 
 
 def _moves(query: Query) -> list[dict[int, Fraction]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
@@ -10,15 +10,15 @@ from math import exp, gamma, pi, sqrt
 from typing import Final
 
 import numpy as np
+from scipy.linalg import qr
+from scipy.spatial import ConvexHull, QhullError
 
 from dpverify.search import bodies, polytopes
 from dpverify.search.offers import Asked, Offer, Vectors, argmax, rational_text
-from dpverify.trusted.facts.bodies import Body
 from dpverify.trusted.facts.errors import EUCLIDEAN
 from dpverify.trusted.language.expr import Num
 from dpverify.trusted.language.model import Matrix
 from dpverify.trusted.numbers.balls import constant
-from dpverify.trusted.order.linear import matrix, to_fraction
 from dpverify.trusted.order.queries import differences
 from dpverify.trusted.rules.utility import volume_lower_bound
 from dpverify.trusted.rules.utility.any_mechanism import REALS
@@ -27,34 +27,37 @@ MOST_FACETS: Final = 70_000
 """The greatest number of facets that a body can have whose volume is asked for."""
 MOST_DIMENSIONS: Final = 40
 """Of a body whose volume is asked for."""
-MOST_PROJECTIONS: Final = 60
-"""Projections of a body that are looked at."""
+MOST_SUBSETS: Final = 16
+"""As many choices of coordinates are all looked at."""
+LARGE: Final = 1.0
+"""An epsilon up to which an atom never helps."""
 
 
-def offers(asked: Asked) -> Iterator[Offer]:
-    """The body of differences, whole and projected."""
+def offers(asked: Asked, best: tuple[float, float]) -> Iterator[Offer]:
+    """For each error the projection of the body of differences that floats find best, where it gives more than is known."""
     if asked.query.adjacency not in REALS:
         return
-    for axes in _projections(asked):
-        fact = bodies.fact(asked.proof, "query", axes)
-        if fact is None or not isinstance(fact.says, Body) or not fact.says.exact:
-            continue
-        k, premises = len(fact.says.axes), (fact, *asked.granted)
-        gram = matrix(fact.says.axes) * matrix(fact.says.axes).transpose()
-        size = float(constant(fact.says.volume)) / sqrt(float(to_fraction(gram.det())))
-        ball = pi ** (k / 2) / gamma(k / 2 + 1)
-        mass = size * _weight(asked.epsilon, k)
-        r = (mass / ball) ** (1 / k)
-        yield Offer(volume_lower_bound.NAME, {}, premises, (r * k / (k + 1), r * sqrt(k / (k + 2))))
-        atom = _Atom(mass, exp(-asked.epsilon), k, ball)
-        for number in range(len(EUCLIDEAN)):
-            inner, radius = _radii(atom, number, (size / ball) ** (1 / k))
-            parameters = {"inner": rational_text(inner), "radius": rational_text(radius)}
-            yield Offer(volume_lower_bound.NAME, parameters, premises, atom(inner, radius))
+    guesses = [guess for axes in _projections(asked) for guess in _guesses(asked, axes)]
+    for number in range(len(EUCLIDEAN)) if guesses else ():
+        worth, axes, parameters = max(guesses, key=lambda guess: guess[0][number])
+        fact = bodies.fact(asked.proof, "query", axes) if worth[number] > best[number] else None
+        if fact is not None:
+            yield Offer(volume_lower_bound.NAME, parameters, (fact, *asked.granted), worth)
 
 
-def _weight(epsilon: float, k: int) -> float:
-    return float(volume_lower_bound.weight(constant(Num(Fraction(epsilon))), k))
+def _guesses(asked: Asked, axes: Matrix | None) -> Iterator[tuple[tuple[float, float], Matrix | None, Mapping[str, str]]]:
+    """About what a projection proves, without and with an atom: the two bounds, the axes and the parameters."""
+    k, size = _size(asked, axes)
+    if size <= 0:
+        return
+    ball = pi ** (k / 2) / gamma(k / 2 + 1)
+    mass = size * float(volume_lower_bound.weight(constant(Num(Fraction(asked.epsilon))), k))
+    r = (mass / ball) ** (1 / k)
+    yield (r * k / (k + 1), r * sqrt(k / (k + 2))), axes, {}
+    atom = _Atom(mass, exp(-asked.epsilon), k, ball)
+    for number in range(len(EUCLIDEAN)) if asked.epsilon > LARGE else ():
+        inner, radius = _radii(atom, number, (size / ball) ** (1 / k))
+        yield atom(inner, radius), axes, {"inner": rational_text(inner), "radius": rational_text(radius)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,29 +88,23 @@ class _Atom:
 
 
 def _projections(asked: Asked) -> Iterator[Matrix | None]:
-    """Axes to see the body along: its span, then, of those that floats find better than it, the best."""
-    query, d = asked.query, len(asked.query.rows)
+    """Axes to see the body along: its span, coordinates, directions in which the answers move most."""
+    d = len(asked.query.rows)
     whole = bodies.span(asked.proof.claim, "query")
-    columns = differences(query) if query.adjacency != "l2" else tuple(zip(*query.rows, strict=True))
-    if not columns or whole == ():
-        return
     rank = d if whole is None else len(whole)
-    if rank > MOST_DIMENSIONS:
+    if rank == 0 or rank > MOST_DIMENSIONS:
         return
-    choices: list[Matrix | None] = [whole]
-    rows = np.array([[float(x) for x in row] for row in query.rows])
+    yield whole
+    rows = np.array([[float(x) for x in row] for row in asked.query.rows])
     for k in range(1, rank):
-        choices += [tuple(_unit(d, i) for i in kept) for kept in _subsets(rows, k)]
-        choices.append(_leading(rows, k))
-    sizes = [(-_guess(asked, columns, axes), number) for number, axes in enumerate(choices[:MOST_PROJECTIONS])]
-    usable = [number for size, number in sorted(sizes) if size < 0]
-    yield from (choices[number] for number in usable[:2])
+        yield _leading(rows, k)
+        yield from (tuple(_unit(d, i) for i in kept) for kept in _subsets(rows, k))
 
 
 def _subsets(rows: Vectors, k: int) -> Iterator[tuple[int, ...]]:
     """Choices of k coordinates: all where they are few, else the ones that move most."""
     d = len(rows)
-    if 2**d <= MOST_PROJECTIONS:
+    if 2**d <= MOST_SUBSETS:
         yield from combinations(range(d), k)
     else:
         yield tuple(sorted(int(i) for i in np.argsort(-np.linalg.norm(rows, axis=1))[:k]))
@@ -123,25 +120,23 @@ def _unit(d: int, i: int) -> tuple[Fraction, ...]:
     return tuple(Fraction(int(i == j)) for j in range(d))
 
 
-def _guess(asked: Asked, columns: Matrix, axes: Matrix | None) -> float:
-    """About the bound on the mean length of a projection; 0 where its volume is out of reach."""
+def _size(asked: Asked, axes: Matrix | None) -> tuple[int, float]:
+    """The dimension of a projection and about its volume, or a lower bound on it; 0 where it has no interior."""
+    columns = differences(asked.query) if asked.query.adjacency != "l2" else tuple(zip(*asked.query.rows, strict=True))
     points = np.array([[float(x) for x in column] for column in columns])
     rows = np.eye(points.shape[1]) if axes is None else np.array([[float(x) for x in row] for row in axes])
-    k = len(rows)
-    placed = points @ np.linalg.qr(rows.T)[0]
+    placed, k = points @ np.linalg.qr(rows.T)[0], len(rows)
     if asked.query.adjacency == "l2":
-        size = pi ** (k / 2) / gamma(k / 2 + 1) * float(np.prod(np.linalg.svd(placed, compute_uv=False)))
-    elif polytopes.most_facets(len(placed), k) <= MOST_FACETS:
-        size = _hull(placed)
-    else:
-        return 0.0
-    return float(k / (k + 1) * (size * _weight(asked.epsilon, k) * gamma(k / 2 + 1)) ** (1 / k) / sqrt(pi))
+        spread = np.linalg.svd(placed, compute_uv=False)
+        return k, pi ** (k / 2) / gamma(k / 2 + 1) * float(np.prod(spread)) if len(spread) == k else 0.0
+    if polytopes.most_facets(len(placed), k) <= MOST_FACETS:
+        return k, _hull(placed)
+    triangle = qr(placed.T, mode="r", pivoting=True)[0]
+    return k, 2**k * abs(float(np.prod(np.diag(triangle)))) / gamma(k + 1)
 
 
 def _hull(points: Vectors) -> float:
     """The volume of the hull of + and - the points, 0 where it has no interior."""
-    from scipy.spatial import ConvexHull, QhullError
-
     if points.shape[1] == 1:
         return 2 * float(np.abs(points).max())
     try:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from flint import arb
 
-from dpverify.search import bodies, utility
+from dpverify.search import bodies, necessary, utility
 from dpverify.search.verify import verify
 from dpverify.trusted import kernel
 from dpverify.trusted.facts.bounds import Bound
@@ -42,7 +42,7 @@ def least(claim):
     """The best lower bounds that are found, by the measure."""
     with precision(128):
         proof = Proof(claim)
-        steps = utility.propose(proof, [], 10, 128).steps
+        steps = necessary.propose(proof, [], 10)
     found = {}
     for step in steps:
         for measure, value in said(claim, step["rule"], step["evidence"], step["premises"], proof).items():
@@ -256,7 +256,7 @@ def test_no_bound_under_l2_is_above_the_mechanism_of_the_ball(d, epsilon):
 )
 def test_of_several_rules_the_best_bound_is_found(adjacency, epsilon, rule):
     with precision(128):
-        found = utility.propose(Proof(claim(identity(3), adjacency, epsilon)), [], 10, 128).steps
+        found = necessary.propose(Proof(claim(identity(3), adjacency, epsilon)), [], 10)
     assert found[0]["rule"] == f"{rule}-lower-bound"
 
 
