@@ -34,16 +34,29 @@ FINER: Final = 2
 """How many outputs there are for a step of the answers, where the error is squared."""
 
 
-def propose(proof: Proof, known: Sequence[Fact], digits: int) -> Steps:
-    """Both sides of the loss that a claim states, or the least errors for its query of one row."""
+def own(proof: Proof, _: Sequence[Fact], digits: int) -> Steps:
+    """The mean loss of the claim's own mechanism, where losses are stated."""
+    return [{"rule": expected_loss.NAME, "evidence": {}}] if proof.claim.loss and not proof.claim.domains else []
+
+
+def of_any(proof: Proof, known: Sequence[Fact], digits: int) -> Steps:
+    """The least mean loss of any mechanism, where losses are stated."""
     claim = proof.claim
-    if claim.domains or not isinstance(claim.delta, Num) or claim.delta.value < 0:
-        return []
-    if claim.loss:
-        return [{"rule": expected_loss.NAME, "evidence": {}}, *_of_table(claim, known, min(digits, DIGITS))]
-    if claim.query is not None and len(claim.query.rows) == 1:
-        return [step for measure in ("expected_l2", "rms_l2") for step in _of_query(claim, claim.query, known, measure)]
-    return []
+    return _of_table(claim, known, min(digits, DIGITS)) if claim.loss and _covered(claim) else []
+
+
+def expected(proof: Proof, known: Sequence[Fact], digits: int) -> Steps:
+    """The least mean error of any mechanism, for a query of one row."""
+    return _of_query(proof.claim, known, "expected_l2")
+
+
+def squared(proof: Proof, known: Sequence[Fact], digits: int) -> Steps:
+    """The least root mean square of any mechanism, for a query of one row."""
+    return _of_query(proof.claim, known, linear_program.SQUARES)
+
+
+def _covered(claim: Claim) -> bool:
+    return not claim.domains and isinstance(claim.delta, Num) and claim.delta.value >= 0
 
 
 def _of_table(claim: Claim, known: Sequence[Fact], digits: int) -> Steps:
@@ -56,8 +69,11 @@ def _of_table(claim: Claim, known: Sequence[Fact], digits: int) -> Steps:
     return [_step(dual_of(task, digits), ends[1], premises, {})]
 
 
-def _of_query(claim: Claim, query: Query, known: Sequence[Fact], measure: str) -> Steps:
+def _of_query(claim: Claim, known: Sequence[Fact], measure: str) -> Steps:
     """On a chain of databases, each so many steps from the next that a mechanism may well tell them apart."""
+    query = claim.query
+    if query is None or len(query.rows) != 1 or not _covered(claim):
+        return []
     epsilon, premises = _epsilon(claim, known)
     size = float(constant(epsilon).mid())
     if not 0 < size < GREATEST:
