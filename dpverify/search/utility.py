@@ -58,7 +58,7 @@ def _not_necessary(claim: Claim) -> str:
     if claim.query is None:
         return "the least error is a matter of the query: state query and adjacency in place of the sensitivity."
     if claim.delta != ZERO:
-        return "the lower bounds are about pure privacy, delta = 0; with a delta above 0 none of them holds."
+        return "with a delta above 0 the bound is by a linear program, which was not solved for this query; it wants a rational delta."
     if claim.domains:
         return "the claim ranges over parameters; give them values."
     if claim.epsilon is None:
