@@ -5,13 +5,12 @@ The search may be wrong about anything; what it proposes is only kept where the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from dpverify.search import extend_with_curve, propose
 from dpverify.search.certificates import lines, pack, record
-from dpverify.search.events import told
 from dpverify.trusted import kernel
 from dpverify.trusted.facts.bounds import Bound, Infinite
 from dpverify.trusted.facts.fact import Fact, as_bounds, as_errors
@@ -24,6 +23,10 @@ from dpverify.trusted.proof import Proof
 
 _ASIDE_DIGITS: Final = 9
 """Digits of what was not asked for."""
+
+
+_SUMS: Final = ("combination", "basic-composition", "other-measures")
+"""Rules whose lines are told of in words."""
 
 
 Proved = tuple[tuple[Line, tuple[Bound, ...]], ...]
@@ -60,7 +63,7 @@ def verify(claim: Claim, digits: int = 20) -> Verified:
         reasons.append("the claimed delta lies within the enclosure of the tight one: ask for more digits, or claim another.")
     elif judgement.verdict == "UNKNOWN" and (judgement.upper is not None or judgement.delta_upper is not None):
         reasons.append("the claim is below the upper bound that is known, and no lower bound is: claim the bound, or audit a sampler.")
-    judgement = told(judgement, lines(kept.facts))
+    judgement = _told(judgement, lines(kept.facts))
     proved = kept.proved
     packed = pack(claim, proposal.prec, judgement.verdict, [line for line, _ in proved])
     return Verified(judgement, packed, tuple(dict.fromkeys(reasons)), proved)
@@ -106,7 +109,18 @@ def _replayed(read: certificate.Certificate, packed: Any, reasons: tuple[str, ..
     if judgement.verdict != read.verdict:
         raise CertificateError(f"the certificate says {read.verdict}, its lines give {judgement.verdict}.")
     bounds = [() if fact.place else as_bounds(fact.says) for fact in facts]
-    return Verified(told(judgement, facts), packed, reasons, tuple(zip(read.lines, bounds, strict=True)))
+    return Verified(_told(judgement, facts), packed, reasons, tuple(zip(read.lines, bounds, strict=True)))
+
+
+def _told(judgement: kernel.Judgement, facts: Sequence[Fact]) -> kernel.Judgement:
+    """The judgement with its witness in words. What finds the words is loaded where there is something to tell."""
+    witness = judgement.witness or {"pair": ""}
+    plain = "pair" in witness and "epsilon" not in witness
+    if plain and isinstance(judgement.claim.mechanism, Leaf) and not any(fact.rule in _SUMS for fact in facts):
+        return judgement
+    from dpverify.search.events import told
+
+    return told(judgement, facts)
 
 
 def _counts(bound: Bound, claim: Claim) -> bool:

@@ -283,7 +283,7 @@ def test_what_is_sampled_without_replacement_is_not_at_the_pair_of_the_others():
     truth = 10 + math.log((1 + math.exp(3)) / (1 + math.exp(2)))
     assert lower < truth < upper <= 10 + math.log((1 + math.exp(3)) / 2) + 1e-9
     claim = Claim(Compose((sampled, beside)), parse("107/10"), delta=parse("1e-30"))
-    assert verify(claim).judgement.verdict != "PROVED"
+    assert verify(claim, 6).judgement.verdict != "PROVED"
 
 
 @pytest.mark.parametrize(
