@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final
 
-from dpverify.search import least_loss, necessary
+from dpverify.search import least_loss, necessary, noise_error
 from dpverify.search.proposal import Proposal, Steps
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.language.expr import ZERO, Num
@@ -16,7 +16,14 @@ from dpverify.trusted.proof import Proof
 Search = Callable[[Proof, Sequence[Fact], int], Steps]
 """From the proof so far, what it has shown of the claim, and the digits that are asked for."""
 
-SEARCHES: Final[tuple[Search, ...]] = (necessary.propose, least_loss.own, least_loss.of_any, least_loss.expected, least_loss.squared)
+SEARCHES: Final[tuple[Search, ...]] = (
+    necessary.propose,
+    least_loss.own,
+    least_loss.of_any,
+    least_loss.expected,
+    least_loss.squared,
+    noise_error.propose,
+)
 
 
 def propose(proof: Proof, known: Sequence[Fact], digits: int, prec: int) -> Proposal:
