@@ -32,10 +32,10 @@ from dpverify.trusted.numbers.bessel import besselk_scaled
 from dpverify.trusted.numbers.pieces import Piece
 from dpverify.trusted.order import compare
 from dpverify.trusted.order.polytopes import box
-from dpverify.trusted.parts import neighbours
+from dpverify.trusted.parts import candidates
 from dpverify.trusted.parts.exponents import exponent
 from dpverify.trusted.parts.runs import Run
-from dpverify.trusted.rules.additive import concave_exponent, point_witness, points, product_lipschitz
+from dpverify.trusted.rules.additive import concave_exponent, points, product_lipschitz, witnessed
 from dpverify.trusted.rules.curves import mixing, shapes, spherical_caps, volumes
 from dpverify.trusted.rules.finite import kernel_box, normaliser
 
@@ -129,7 +129,7 @@ def test_two_tables_of_several_spaces_face_each_other_in_both_orders():
     """log 2 is lost from input 0 to 1 of the one table and from input 1 to 0 of the other: all of it at one pair of neighbours."""
     even, uneven = (parse("1/2"), parse("1/2")), (parse("1/4"), parse("3/4"))
     first, second = Part(Table((even, uneven))), Part(Table((uneven, even, uneven), adjacent=((0, 1),)))
-    choices = neighbours.choices(Part(Compose((first, first, second, second))))
+    choices = candidates.choices(Part(Compose((first, first, second, second))))
     pairs = {tuple(tuple(int(x) for x in value) for _, value in choice) for choice in choices}
     assert {((0, 1), (1, 0)), ((1, 0), (0, 1))} & pairs and {((0, 1), (0, 1)), ((1, 0), (1, 0))} & pairs
 
@@ -142,9 +142,9 @@ def test_differences_of_several_histograms_go_together_where_records_are_added_a
         rows = [tuple(F(x + shift) for x in range(n)) for shift in (1, 2)]
         return tuple(Part(noise, query=Query((row,), adjacency)) for row in rows)
 
-    assert neighbours.choices(Part(Compose((*asking(2, "add-remove"), *asking(3, "add-remove")))))
+    assert candidates.choices(Part(Compose((*asking(2, "add-remove"), *asking(3, "add-remove")))))
     with pytest.raises(Undecided, match="several histograms"):
-        neighbours.choices(Part(Compose((*asking(2, left), *asking(3, right)))))
+        candidates.choices(Part(Compose((*asking(2, left), *asking(3, right)))))
 
 
 # -- kernels, and densities in pieces ---------------------------------------------------------------
@@ -275,7 +275,7 @@ def dyadic(text):
 )
 def test_a_witness_states_decimals_that_enclose_its_probabilities(noise, a, b, radius, masses):
     with precision(128):
-        found = point_witness.event(noise, points.Points((parse(a),), (parse(b),)), F(2) ** -30 if "^" in radius else F(radius))
+        found = witnessed.event(noise, points.Points((parse(a),), (parse(b),)), F(2) ** -30 if "^" in radius else F(radius))
     for key, text in zip("PQ", masses, strict=True):
         low, high = map(dyadic, found[key])
         assert 0 < low < high
