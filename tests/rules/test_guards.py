@@ -559,6 +559,16 @@ def test_a_cell_holds_where_the_loss_is_nowhere_above_the_bound_and_nowhere_else
             assert holds is None or any(found.values()) is holds, found
 
 
+@pytest.mark.parametrize(("h", "way", "most"), [("r**3/9", "rising", "151/144"), ("r**3/9 - r**2", "falling", "-20/9")])
+def test_a_convex_loss_that_rises_or_falls_is_seen_to_meet_the_bound_at_one_end(h, way, most):
+    """(3 c^2 + 3 c + 1)/9 from 1 to 5/4, and that less 2 c + 1."""
+    for least, holds in ((most, True), (f"{most} - 1/1000", False)):
+        with precision(128):
+            cell = cells.Cell(line(h), Fraction(1), Fraction(5, 4), 1, parse(least), Fraction(9, 8))
+            assert cells.WAYS[way](cell) is holds
+            assert not cells.WAYS["falling" if way == "rising" else "rising"](cell)
+
+
 @pytest.mark.parametrize(("nu", "distance"), [("-1/2", "1"), ("0", "1"), ("3", "0"), ("3", "-1")])
 def test_a_pair_of_t_noise_wants_positive_degrees_of_freedom_and_a_positive_distance(nu, distance):
     with precision(64):
