@@ -16,6 +16,8 @@ from dpverify.trusted.parts.runs import Run, leaf, merged, whole
 
 ONE_STEP: Final = "one step"
 """The part itself, on neighbours one step apart."""
+CLOSED_FORM: Final = "closed form"
+"""The radial noise that a mixture is; what its pure epsilon is, is asked at it."""
 
 
 WHAT: Final = "the place"
@@ -40,6 +42,9 @@ class Places:
 
     def question(self, place: tuple[Any, ...]) -> Claim:
         """What the rules about single mechanisms are asked of a place: its pure epsilon."""
+        if place and place[-1] == CLOSED_FORM:
+            radial: Claim = load("parts.closed_forms").radial(self.question(place[:-1]))
+            return radial
         domains = self._at_values(place).domains
         noise, sensitivity, query = leaf(self.run(place), dict(domains))
         return Claim(noise, None, sensitivity=sensitivity, query=query, domains=domains)
