@@ -17,7 +17,7 @@ from dpverify.trusted.parts.runs import Run, leaf, merged, whole
 ONE_STEP: Final = "one step"
 """The part itself, on neighbours one step apart."""
 CLOSED_FORM: Final = "closed form"
-"""The radial noise that a mixture is; what its pure epsilon is, is asked at it."""
+"""The radial noise that a mixture is. Only pure epsilons are asked of it; so are those of {"moved": number}, a part at any move."""
 
 
 WHAT: Final = "the place"
@@ -43,8 +43,13 @@ class Places:
     def question(self, place: tuple[Any, ...]) -> Claim:
         """What the rules about single mechanisms are asked of a place: its pure epsilon."""
         if place and place[-1] == CLOSED_FORM:
-            radial: Claim = load("parts.closed_forms").radial(self.question(place[:-1]))
-            return radial
+            asked: Claim = load("parts.closed_forms").radial(self.question(place[:-1]))
+            return asked
+        if place and isinstance(place[-1], dict) and place[-1].keys() == {"moved"}:
+            moves = load("parts.moves")
+            part, _ = _listed(list(moves.leaves(self.run(place[:-1]).part)), place[-1]["moved"])
+            asked = moves.question(part)
+            return asked
         domains = self._at_values(place).domains
         noise, sensitivity, query = leaf(self.run(place), dict(domains))
         return Claim(noise, None, sensitivity=sensitivity, query=query, domains=domains)

@@ -13,7 +13,8 @@ from dataclasses import replace
 from typing import Any, Final
 
 from dpverify.trusted.facts.bounds import Bound
-from dpverify.trusted.facts.fact import Fact, as_bounds, through_of
+from dpverify.trusted.facts.fact import Fact, as_bounds
+from dpverify.trusted.facts.premises import through_of
 from dpverify.trusted.language.errors import CertificateError
 from dpverify.trusted.language.model import Claim, Mixture, Source
 from dpverify.trusted.parts import closed_forms
