@@ -48,8 +48,8 @@ class Places:
         if place and isinstance(place[-1], dict) and place[-1].keys() == {"moved"}:
             moves = load("parts.moves")
             part, _ = _listed(list(moves.leaves(self.run(place[:-1]).part)), place[-1]["moved"])
-            asked = moves.question(part)
-            return asked
+            moved: Claim = moves.question(part)
+            return moved
         domains = self._at_values(place).domains
         noise, sensitivity, query = leaf(self.run(place), dict(domains))
         return Claim(noise, None, sensitivity=sensitivity, query=query, domains=domains)
