@@ -14,16 +14,7 @@ from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.premises import pure_of, through_of
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import Expr, Num, add, mul, num, power
-from dpverify.trusted.language.model import (
-    L2,
-    Claim,
-    Part,
-    PostProcess,
-    Product,
-    Radial,
-    Source,
-    Translation,
-)
+from dpverify.trusted.language.model import L2, Claim, Part, PostProcess, Product, Radial, Source, Translation
 from dpverify.trusted.language.rationals import read_fraction, to_fraction
 from dpverify.trusted.numbers.balls import rational
 from dpverify.trusted.numbers.jets import BallProgram
