@@ -19,7 +19,8 @@ from dpverify.trusted.language.certificate import Line
 from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
 from dpverify.trusted.language.expr import ZERO
 from dpverify.trusted.language.model import Claim, Leaf, claim_hash, from_json, to_json
-from dpverify.trusted.proof import Proof
+from dpverify.trusted.parts.places import CLOSED_FORM
+from dpverify.trusted.proof import Place, Proof
 
 _ASIDE_DIGITS: Final = 9
 """Digits of what was not asked for."""
@@ -144,13 +145,17 @@ class _Kept:
         proof = Proof(self.claim)
         for step in steps:
             try:
-                fact = kernel.infer(proof, step["rule"], step["evidence"], step.get("premises", ()), step.get("prec", self.prec))
+                fact = self._fact(proof, step)
             except (Rejected, CertificateError) as error:
                 self.reasons.append(str(error))
             else:
                 counts = any(_counts(bound, self.claim) for bound in as_bounds(fact.says)) or as_errors(fact.says)
                 self.facts += [fact] if counts else []
         return kernel.judge(self.claim, lines(self.facts))
+
+    def _fact(self, proof: Proof, step: Mapping[str, Any], place: Place = ()) -> Fact:
+        inner = [self._fact(proof, step["inner"], (*place, CLOSED_FORM))] if "inner" in step else []
+        return kernel.infer(proof, step["rule"], step["evidence"], inner or step.get("premises", ()), step.get("prec", self.prec), place)
 
     @property
     def proved(self) -> Proved:

@@ -642,22 +642,14 @@ def test_a_piece_lies_between_two_lines_that_do_not_cross():
 def test_a_bound_on_a_mixture_rests_on_what_the_rule_for_its_radial_noise_rests_on(monkeypatch):
     gamma = Mixture(parse("exp(-r**2/(2*v))*v**(-1/2)"), parse("v**(-3)*exp(-1/v)"), (num(0), None), L2, num(1))
     claim = Claim(gamma, None, sensitivity=num(1))
-    lines = [line for line in unpack(verify(claim).certificate).lines if line.rule == mixture_closed.NAME]
-    assert lines
-    for each in lines:
-        inner = each.parameters["rule"]
-        real = mixture_closed.load(mixture_closed.RULES[inner])
-
-        class Stub:
-            NAME, ASSUMED = inner, ("of the rule",)
-
-            @staticmethod
-            def check(claim, evidence, real=real):
-                return replace(real.check(claim, evidence), assumed=("of this use",))
-
-        with precision(each.prec), monkeypatch.context() as changed:
-            changed.setattr(mixture_closed, "load", lambda _, stub=Stub: stub)
-            assert mixture_closed.check(claim, each.parameters).assumed == ("of the rule", "of this use")
+    facts = [fact for fact in kernel.replay(unpack(verify(claim).certificate)) if fact.rule == mixture_closed.NAME]
+    assert facts
+    for fact in facts:
+        (premise,) = fact.premises
+        said = tuple(replace(each, assumed=("of this use",)) for each in premise.says)
+        with precision(fact.prec):
+            found = mixture_closed.infer(fact.about, fact.parameters, [replace(premise, says=said, assumed=("of the rule",))])
+        assert all(bound.assumed == ("of the rule", "of this use") and bound.through[0] == premise.rule for bound in found)
 
 
 def test_a_relaxed_bound_rests_on_what_its_premise_rests_on():
