@@ -14,7 +14,7 @@ from dpverify.trusted.order.linear import matrix
 from dpverify.trusted.proof import Proof
 from dpverify.trusted.rules.utility import independent_columns, polytope, shapes, simple_body
 
-MOST_SIMPLICES: Final = 60_000
+MOST_SIMPLICES: Final = 100_000
 """The greatest number of simplices that go into a certificate."""
 
 

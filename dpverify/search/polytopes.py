@@ -23,7 +23,7 @@ from dpverify.trusted.order.linear import dot, matrix, to_fraction
 Simplices = NDArray[np.int64]
 """Rows of numbers of points, counted from 1, -k for the opposite of k; increasing but for the signs. One of each pair S, -S."""
 
-MOST_FACETS: Final = 2_000_000
+MOST_FACETS: Final = 4_000_000
 """The greatest number that a polytope of so many points can have of facets, for which they are looked for."""
 MOST_EXACTLY: Final = 60_000
 """The same, where they are looked for without floats."""
@@ -51,27 +51,31 @@ def independent(points: Matrix) -> list[int]:
         found.append(k)
         free.remove(i)
     while True:
-        weights = coordinates(points, found).tolist()
+        weights = combinations(points, found).tolist()
         largest, k, i = max((abs(x), k, i) for k, row in enumerate(weights) for i, x in enumerate(row))
         if largest <= 1:
             return found
         found[i] = k
 
 
-def coordinates(points: Matrix, chosen: Sequence[int]) -> fmpq_mat:
-    """The points as combinations of d chosen ones, as rows."""
-    return matrix(points) * matrix([points[k] for k in chosen]).inv()
+def combinations(points: Matrix, chosen: Sequence[int]) -> fmpq_mat:
+    """The points as combinations of chosen ones, which are independent and span them all, as rows."""
+    basis = matrix([points[k] for k in chosen])
+    return matrix(points) * basis.transpose() * (basis * basis.transpose()).inv()
 
 
-def boundary(points: Matrix) -> Iterator[Simplices]:
-    """Ways to cut the boundary of the hull of the points and their opposites, which span R^d, into simplices: the cheapest first."""
+def boundary(points: Matrix, most: int = MOST_FACETS) -> Iterator[Simplices]:
+    """Ways to cut the boundary of the hull of the points and their opposites, which span R^d, into simplices: the cheapest first.
+
+    most: the greatest number of facets that so many points can have, for which they are looked for.
+    """
     dimension = len(points[0])
-    base = coordinates(points, independent(points))
+    base = combinations(points, independent(points))
     if dimension == 1:
         sizes = [abs(x) for x in base.entries()]
         yield np.array([[1 + sizes.index(max(sizes))]])
         return
-    if most_facets(len(points), dimension) <= MOST_FACETS:
+    if most_facets(len(points), dimension) <= most:
         near = np.array([[float(to_fraction(x)) for x in row] for row in base.tolist()])
         for move in _MOVES:
             found = _in_floats(near, move)
