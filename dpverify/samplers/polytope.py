@@ -123,9 +123,9 @@ def _holds(points: Matrix, simplices: Simplices) -> bool:
 def _made(points: Matrix, placed: Matrix, chosen: list[int], simplices: Simplices, checked: bool) -> Polytope:
     near, own = (np.array([[float(x) for x in point] for point in rows]) for rows in (placed, points))
     corners = polytopes.corners(near, simplices)
-    shares = np.cumsum(np.abs(np.linalg.det(corners)))
+    shares = np.cumsum(np.abs(np.linalg.det(corners)), dtype=np.float64)
     normals = np.linalg.solve(corners, np.ones((*simplices.shape, 1)))[..., 0]
     _, first = np.unique(np.round(normals, 9), axis=0, return_index=True)
     shares /= shares[-1]
     shares[-1] = 1.0
-    return Polytope(own, simplices, shares, normals[first], own[chosen], checked)
+    return Polytope(own, simplices, shares, np.asarray(normals[first]), own[chosen], checked)
