@@ -18,12 +18,14 @@ MOST_SIMPLICES: Final = 100_000
 """The greatest number of simplices that go into a certificate."""
 
 
-def fact(proof: Proof, of: BodyOf, axes: Matrix | None = None, mean: bool = False, digits: int = mean_lengths.DIGITS) -> Fact | None:
+def fact(proof: Proof, of: BodyOf, axes: Matrix | None = None, mean: bool | None = None, digits: int = mean_lengths.DIGITS) -> Fact | None:
     """The best that is found of a body: exact, else a lower bound on its volume; None where it has no interior along the axes.
 
-    axes: independent rows; the whole space where None. mean: whether the mean length is asked for, to so many digits.
+    axes: independent rows; the whole space where None. mean: whether the mean length is asked for, to so many digits; where nothing is
+    said, of the ball of a norm.
     """
     found: Fact | None = None
+    mean = of == "norm" if mean is None else mean
     for rule, parameters in _proposed(proof.claim, of, axes, digits if mean else 0):
         if found is not None and rule == independent_columns.NAME:
             break
