@@ -98,4 +98,4 @@ def _spread_weights(moved: Vectors, rounds: int = 200) -> Vectors:
             break
         weights = weights * (slopes / mean) ** 1.9
         weights = weights / weights.sum()
-    return best[1]
+    return np.asarray(best[1])
