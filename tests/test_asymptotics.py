@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 from flint import arb
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from dpverify.trusted.language.errors import ExprError, Undecided
@@ -274,3 +274,42 @@ def test_a_power_that_nobody_multiplies_out_is_left_undecided_at_once():
     with precision(BITS), pytest.raises(Undecided, match="a power beyond"):
         around_zero.power(F(10**12))
     assert time.monotonic() - started < 1
+
+
+POWERS = st.sampled_from([F(n, 2) for n in range(-9, 10)])
+RATES = st.sampled_from([num(F(n, k)) for n in (-3, -1, 1, 2) for k in (1, 10, 1000)] + [parse("-pi/50")])
+GROWTHS = st.dictionaries(st.sampled_from([F(1, 3), F(1, 2), F(1), F(2)]), RATES, max_size=3)
+
+
+@settings(max_examples=300)
+@given(st.sampled_from([F(16), F(64), F(5000)]), POWERS, POWERS, GROWTHS)
+def test_bounds_of_a_scale_hold_on_the_whole_end(start, a, b, growth):
+    """A scale that falls in the end may rise before."""
+    falling = Germ(rational(start), Range(arb(-1), arb(2)), a, b, tuple(sorted(growth.items(), reverse=True)))
+    bounds = _bounds(falling)
+    assume(bounds is not None)
+    with precision(BITS):
+        for factor in (*FURTHER, F(5, 4), F(3), F(5), F(30), F(200)):
+            size = scale(falling, start * factor)
+            assert not 2 * size > bounds.hi and not -size < bounds.lo, factor
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "growth"), [(5, 0, ((1, "-1/1000"),)), (0, 9, ((1, "-1/100"),)), (-1, 9, ()), (0, 0, ((1, "-1/9"), ("1/2", "3")))]
+)
+def test_a_scale_that_rises_before_it_falls_is_not_bounded_by_its_start(a, b, growth):
+    with precision(BITS):
+        rising = Germ(arb(16), Range.of(arb(1)), F(a), F(b), tuple((F(p), parse(c)) for p, c in growth))
+        with pytest.raises(Undecided, match="does not yet fall"):
+            rising.bounds()
+        later = Germ(arb(2) ** 40, Range.of(arb(1)), F(a), F(b), rising.growth)
+        assert not later.bounds().hi < scale(later, F(2) ** 40)
+
+
+def test_a_function_that_is_0_has_no_scale():
+    with precision(BITS):
+        nothing = Germ(arb(16), Range(arb(0), arb(0)), F(3), growth=((F(2), num(1)),))
+        assert nothing.direction() == nothing.diverges() == 0 and nothing.bounds().is_zero()
+        for product in (nothing * germ("exp(x)"), germ("exp(x)") * nothing):
+            assert product.bounds().is_zero() and product.direction() == 0
+        assert (nothing + germ("1/x")).bounds().hi == germ("1/x").bounds().hi

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import pairwise, product
+from math import isqrt
 from typing import Any
 
 import mpmath
@@ -728,3 +729,12 @@ def test_what_was_remembered_still_tells_what_it_was_proved_with() -> None:
 )
 def test_a_rational_lies_in_a_domain_between_its_ends_and_whole_where_the_domain_is(domain, inside, outside):
     assert all(domain.holds(Fraction(x)) for x in inside) and not any(domain.holds(Fraction(x)) for x in outside)
+
+
+@pytest.mark.parametrize("digits", [5, 12, 25])
+def test_decimals_of_what_cancels_are_as_close_as_any(digits: int) -> None:
+    for bits in range(20, 5 * digits + 80, 3):
+        near = Fraction(isqrt(2 << 2 * bits), 1 << bits)
+        low, high = (parse(text) for text in decimal_bounds(sub(parse("sqrt(2)"), Num(near)), digits))
+        assert isinstance(low, Num) and isinstance(high, Num)
+        assert high.value - low.value <= high.value * Fraction(10) ** (1 - digits), bits

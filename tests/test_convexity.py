@@ -155,3 +155,11 @@ def test_powers_times_bessel_functions_bend_one_way_and_are_finite_at_zero(order
         near = at(tree, Fraction(1, 2**1000))
         assert abs(value(start, {}) - near) < rational(Fraction(1, 2**50))
     assert shapes.at_zero(parse("-log(x) + logbesselk(1, x)")) is None
+
+
+@pytest.mark.parametrize("text", ["1/(1 + r**2)", "(1 + r**2)**(-1/2)", "1/(1 + r**3)", "(1 + r**4)**(-2)", "1/(2 + r + r**2)**(1/3)"])
+def test_falling_powers_of_convex_functions_may_bend_either_way(text):
+    """Convex far out, and concave near 0 where the base is flat there; of those that are not flat nothing is said."""
+    half = Shapes("r", True, {})
+    assert not half.shape(parse(text)).convex and not half.shape(parse(text)).concave
+    assert half.shape(parse("1/(1 + r)")).convex and half.shape(parse("1/(1 + sqrt(r))")).convex

@@ -337,3 +337,8 @@ def test_decimal_literals_have_their_exact_value(text):
 )
 def test_the_exponential_that_falls_slowest_is_taken_out_and_extremes_are_of_logarithms(density, expected):
     assert neg_log(parse(density)) == parse(expected)
+
+
+def test_the_depth_of_an_expression_is_that_of_its_deepest_part():
+    for one in ("(1 + x)", "x**(-y)", "abs(x)", "max(x, (y))"):
+        assert symbols(parse(" + ".join([one] * 300))) <= {"x", "y"}

@@ -73,6 +73,9 @@ EXAMPLES = {
     "table": """
         mechanism = {kind = "table", rows = [["1/2", 0.5], [0.25, "3/4"]], adjacent = [[0, 1]]}
         claim = [{epsilon = 1, delta = "tight"}]""",
+    "table, with losses": """
+        mechanism = {kind = "table", rows = [["1/2", "1/2"], ["1/4", "3/4"]]}
+        claim = [{epsilon = 1, utility = true, loss = [[0, 1], ["1/2", 0]], prior = ["1/3", "2/3"]}]""",
     "kernel": """
         mechanism = {kind = "kernel", density = "1 + theta*(y - 1/2)", output = [0, 1], input = [0, 1]}
         claim = [{sensitivity = 1, epsilon = 1}]""",

@@ -36,6 +36,8 @@ PYTHON = {
     "Proofs": ("dpverify", ("verify", "check")),
     "What verify and check return": ("dpverify.search.verify", ("Verified",)),
     "The kernel": ("dpverify.trusted.kernel", ("check", "Judgement")),
+    "The mechanism of least error": ("dpverify.search.optimum", ("optimum", "Optimum")),
+    "The best remap of a mechanism's outputs": ("dpverify.search.remaps", ("remap", "remapped", "truncated_geometric")),
     "Audits": ("dpverify.audits", ("audit", "audit_spec")),
     "Findings": ("dpverify.finding", ("Finding",)),
     "Privacy curves": ("dpverify.pictures.bands", ("plan", "delta_band", "trade_off_band", "composition_band", "Band")),
@@ -280,7 +282,7 @@ def value_of(schema: Mapping[str, Any]) -> str:
 
 def python() -> Iterator[str]:
     """Public names with their docstrings."""
-    yield "`read_spec`, `verify`, `check` and `audit` are also in `dpverify` itself; epsilon is in nats everywhere."
+    yield "`read_spec`, `verify`, `check`, `optimum` and `audit` are also in `dpverify` itself; epsilon is in nats everywhere."
     for heading, (module, names) in PYTHON.items():
         yield f"## {heading}\n\nIn `{module}`."
         for name in names:

@@ -26,7 +26,7 @@ from dpverify.trusted.language.model import Claim, Mechanism, Mixture, Product, 
 from dpverify.trusted.numbers.asymptotics import End
 from dpverify.trusted.numbers.balls import constant, precision, rational, value
 from dpverify.trusted.numbers.pieces import breaks
-from dpverify.trusted.rules.additive import mixture_closed
+from dpverify.trusted.parts import closed_forms
 
 FAR_BITS: Final = ((200, 100), (48, 24), (24, 12))
 """How far out a limit is looked for, as powers of two: the first pair at which the exponent has a value."""
@@ -244,7 +244,7 @@ def exponent(mechanism: Mechanism) -> Exponent | None:
         if scale_of(mechanism, {}) is None:
             return None
         try:
-            mechanism = mixture_closed.radial(Claim(mechanism, None)).mechanism
+            mechanism = closed_forms.radial(Claim(mechanism, None)).mechanism
         except DpverifyError:
             return _mixture(mechanism) if isinstance(mechanism, Mixture) else None
     if isinstance(mechanism, Radial):

@@ -22,6 +22,9 @@ Errors = tuple[tuple[str, ErrorBound], ...]
 
 NECESSARY: Final[dict[Measure, str]] = {"expected_l2": "necessary_l2", "rms_l2": "necessary_rms_l2"}
 
+NECESSARY_LOSS: Final = "necessary_loss"
+"""The least mean loss, where a claim states losses."""
+
 NEIGHBOURS: Final = {
     "add-remove": "integer histograms, one record added or removed",
     "replace": "integer histograms, one record replaced",
@@ -35,6 +38,7 @@ NAMES: Final[dict[Measure, str]] = {
     "rms_l2": "root mean square",
     "expected_absolute": "mean absolute value",
     "rms": "root mean square",
+    "expected_loss": "mean loss",
 }
 """Of errors, in words."""
 
@@ -56,7 +60,7 @@ def record(claim: Claim, judgement: Judgement | None, decimal: Decimals) -> dict
     ]
     if claim.loss:
         found["expected_loss"] = _enclosed(claim, errors, "expected_loss", decimal)
-        found["necessary_loss"] = _least(claim, errors, "expected_loss", decimal)
+        found[NECESSARY_LOSS] = _least(claim, errors, "expected_loss", decimal)
     if claim.beta is not None:
         found["exceeded"] = {"beta": format_expr(claim.beta)} | _enclosed(claim, errors, "exceeded", decimal)
     return found
@@ -76,7 +80,7 @@ def _least(claim: Claim, errors: Errors, measure: Measure, decimal: Decimals) ->
     least = _bound(errors, measure, "any", "lower")
     lower = decimal(least and least[1].value, 0)
     if least is None or lower is None:
-        return {"reason": lacking(claim, NECESSARY[measure])}
+        return {"reason": lacking(claim, NECESSARY.get(measure, NECESSARY_LOSS))}
     rule, bound = least
     found = {"lower": lower, "rule": called(rule), "neighbours": neighbours(claim), "assumptions": list(bound.assumed)}
     ratio = decimal(most_times(errors, measure), 1)
@@ -130,7 +134,8 @@ def told(claim: Claim, judgement: Judgement | None, decimal: Decimals) -> Iterat
     if not claim.utility:
         return
     found = record(claim, judgement, decimal)
-    for measure, necessary in NECESSARY.items():
+    stated: dict[Measure, str] = {"expected_loss": NECESSARY_LOSS} if claim.loss else {}
+    for measure, necessary in (stated or NECESSARY).items():
         least = found[necessary]
         rule, ratio = least.get("rule", ""), least.get("ratio", "")
         yield Told(NAMES[measure], _own(found[measure]), least.get("lower") or _unknown(least), rule, ratio)

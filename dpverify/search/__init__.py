@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from dpverify.search.proposal import Proposal, Steps
+from dpverify.search.proposal import bound as proved
 from dpverify.trusted.facts.bounds import Bound, Infinite
 from dpverify.trusted.facts.fact import Fact, as_bounds
 from dpverify.trusted.language.errors import DpverifyError
@@ -97,7 +98,7 @@ def _premises(digits: int) -> Callable[[Claim, str], dict[str, Any] | None]:
                 if step["rule"] not in ANYWHERE:
                     continue
                 try:
-                    says = as_bounds(proof.infer(step["rule"], (), step["evidence"]).says)
+                    says = as_bounds(proved(proof, (), step).says)
                 except DpverifyError:
                     continue
                 for bound in says:

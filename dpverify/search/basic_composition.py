@@ -10,6 +10,7 @@ from typing import Any
 
 from dpverify.search.budgets import MOST_SHOWN
 from dpverify.search.plans import single
+from dpverify.search.proposal import bound
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Pair
 from dpverify.trusted.facts.premises import curve_of
@@ -39,7 +40,7 @@ def propose(proof: Proof, runs: Sequence[Run], plans: Sequence[Share], pure: Seq
     premises: list[Fact] = []
     for number, (run, plan, premise) in enumerate(zip(runs, plans, pure, strict=True)):
         if premise is not None:
-            premises.append(proof.infer(premise["rule"], (number,), premise["evidence"]))
+            premises.append(bound(proof, (number,), premise))
             spent.append(None)
             continue
         premises.append(single(proof, (number,), plan))

@@ -11,6 +11,7 @@ from itertools import combinations, islice, permutations, product
 from typing import Any
 
 from dpverify.search import joint_moves
+from dpverify.search.proposal import bound
 from dpverify.trusted.facts.bounds import Infinite
 from dpverify.trusted.facts.fact import Fact, as_bounds
 from dpverify.trusted.language.errors import DpverifyError
@@ -270,7 +271,7 @@ class _Search:
                     continue
                 step = _step({"side": side, "neighbours": pair, "part": plan} | ({"backward": True} if backward else {}))
                 says = self.proof.infer(rule.NAME, (), step["evidence"], step["premises"]).says
-                found = next(bound for bound in as_bounds(says))
+                found = as_bounds(says)[0]
                 height = math.inf if isinstance(found.value, Infinite) else _about(found.value)
             except DpverifyError:
                 continue
@@ -312,4 +313,4 @@ class _Search:
             return {}
         noise, sensitivity, query = leaf(Run(part, factor), dict(self.domains))
         step = self.premises(Claim(noise, None, sensitivity=sensitivity, query=query, domains=self.domains), side)
-        return None if step is None else self.proof.infer(step["rule"], place, step["evidence"])
+        return None if step is None else bound(self.proof, place, step)

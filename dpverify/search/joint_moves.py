@@ -9,10 +9,13 @@ from typing import Any
 import numpy as np
 
 from dpverify.search import numeric
+from dpverify.search.proposal import bound
+from dpverify.trusted.facts.fact import Fact
+from dpverify.trusted.facts.premises import pure_of
 from dpverify.trusted.language.errors import DpverifyError, Undecided
 from dpverify.trusted.language.expr import Expr
 from dpverify.trusted.language.model import Claim, Part, Product
-from dpverify.trusted.parts import candidates
+from dpverify.trusted.parts import candidates, moves
 from dpverify.trusted.proof import Proof
 from dpverify.trusted.rules.composition import joint_moves as rule
 
@@ -33,26 +36,28 @@ def propose(claim: Claim, premises: Callable[[Claim, str], Plan | None]) -> tupl
     """A step for the rule joint-moves, and about the worst difference; none where a part's loss is not known as an expression."""
     root = Part(claim.mechanism)
     try:
-        parts = list(rule.leaves(root))
+        parts = list(moves.leaves(root))
         factor = float(candidates.root_factor(root))
-        known = [_loss(part, premises) for part, _ in parts]
+        proof = Proof(claim)
+        known = [_loss(proof, number, part, premises) for number, (part, _) in enumerate(parts)]
         adjacency = next(part.query.adjacency for part, _ in parts if part.query is not None)
         rows = [_gram(part) for part, _ in parts]
         found = _Powers([loss for loss, _ in known], rows, [times for _, times in parts], factor, adjacency)
-        step: Plan = {"rule": rule.NAME, "evidence": found.evidence([given for _, given in known])}
-        Proof(claim).infer(rule.NAME, (), step["evidence"])
+        step: Plan = {"rule": rule.NAME, "evidence": found.evidence(), "premises": [fact for _, fact in known]}
+        bound(proof, (), step)
     except (DpverifyError, StopIteration, ArithmeticError, ValueError):
         return [], []
     return [step], [tuple(Fraction(x).limit_denominator(_FINE) for x in found.worst)]
 
 
-def _loss(part: Part, premises: Callable[[Claim, str], Plan | None]) -> tuple[Expr, Plan]:
+def _loss(proof: Proof, number: int, part: Part, premises: Callable[[Claim, str], Plan | None]) -> tuple[Expr, Fact]:
     rule.part_rows(part)
-    step = premises(rule.question(part), "upper")
+    asked = moves.question(part)
+    step = premises(asked, "upper")
     if step is None:
         raise Undecided("what a part loses is not known as an expression.")
-    given = {"rule": step["rule"], "evidence": step["evidence"]}
-    return rule.lost(part, given)[0], given
+    fact = bound(proof, ({"moved": number},), step)
+    return pure_of(fact, asked, rule.NAME)[0], fact
 
 
 def _gram(part: Part) -> list[Array]:
@@ -68,7 +73,7 @@ class _Powers:
         self._losses, self._grams, self._times, self._factor = losses, grams, times, factor
         self.worst: list[float] = []
         self._degree = 1 if adjacency == "l1" else 2
-        self._values = [numeric.vectorised(loss, rule.MOVED.name) for loss in losses]
+        self._values = [numeric.vectorised(loss, moves.MOVED.name) for loss in losses]
         self._reach = [factor * max(float(np.sqrt(np.trace(gram))) for gram in some) for some in grams]
         self._grids = [np.linspace(0, reach, _POINTS + 1)[1:] for reach in self._reach]
         self._heights = [np.asarray(value(grid)) for value, grid in zip(self._values, self._grids, strict=True)]
@@ -140,18 +145,17 @@ class _Powers:
         found = minimize(height, start, method="Nelder-Mead", options={"maxfev": _TRIES, "xatol": 1e-10, "fatol": 1e-12})
         return np.exp(found.x) if found.fun < height(start) else betas
 
-    def evidence(self, given: list[Plan]) -> Plan:
+    def evidence(self) -> Plan:
         betas = [_up(beta) for beta in self._betas()]
         alphas = [_up(alpha + _SLACK * (1 + abs(alpha))) for alpha in self._alphas(np.array([float(beta) for beta in betas]))]
         most = self._most(np.array([float(beta) for beta in betas]))
         parts = [
             {
-                **one,
                 "alpha": str(alpha),
                 "beta": str(beta),
                 "cuts": [str(cut) for cut in _cuts(rule.Power(loss, alpha, beta, self._degree), reach)],
             }
-            for one, alpha, beta, loss, reach in zip(given, alphas, betas, self._losses, self._reach, strict=True)
+            for alpha, beta, loss, reach in zip(alphas, betas, self._losses, self._reach, strict=True)
         ]
         return {"most": str(_up(most * (1 + _SLACK / 100) + 1e-13)), "parts": parts}
 

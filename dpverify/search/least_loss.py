@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from itertools import combinations, pairwise
+from itertools import pairwise
+from math import hypot
 from typing import Any, Final
 
 from dpverify.search.numeric import written
@@ -12,7 +13,7 @@ from dpverify.search.private_tables import Dual, Pair, Task, dual_of, ratio
 from dpverify.search.proposal import Steps
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.language.errors import DpverifyError, Rejected
-from dpverify.trusted.language.expr import Expr, Num
+from dpverify.trusted.language.expr import ZERO, Expr, Num
 from dpverify.trusted.language.model import Claim, Matrix, Query, Vector
 from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.order.linear import dot
@@ -34,16 +35,29 @@ FINER: Final = 2
 """How many outputs there are for a step of the answers, where the error is squared."""
 
 
-def propose(proof: Proof, known: Sequence[Fact], digits: int) -> Steps:
-    """Both sides of the loss that a claim states, or the least errors for its query of one row."""
+def own(proof: Proof, _: Sequence[Fact], digits: int) -> Steps:
+    """The mean loss of the claim's own mechanism, where losses are stated."""
+    return [{"rule": expected_loss.NAME, "evidence": {}}] if proof.claim.loss and not proof.claim.domains else []
+
+
+def of_any(proof: Proof, known: Sequence[Fact], digits: int) -> Steps:
+    """The least mean loss of any mechanism, where losses are stated."""
     claim = proof.claim
-    if claim.domains or not isinstance(claim.delta, Num) or claim.delta.value < 0:
-        return []
-    if claim.loss:
-        return [{"rule": expected_loss.NAME, "evidence": {}}, *_of_table(claim, known, min(digits, DIGITS))]
-    if claim.query is not None and len(claim.query.rows) == 1:
-        return [step for measure in ("expected_l2", "rms_l2") for step in _of_query(claim, claim.query, known, measure)]
-    return []
+    return _of_table(claim, known, min(digits, DIGITS)) if claim.loss and _covered(claim) else []
+
+
+def expected(proof: Proof, known: Sequence[Fact], digits: int) -> Steps:
+    """The least mean error of any mechanism, from one row of a query."""
+    return _of_query(proof.claim, known, "expected_l2")
+
+
+def squared(proof: Proof, known: Sequence[Fact], digits: int) -> Steps:
+    """The least root mean square of any mechanism, from one row of a query."""
+    return _of_query(proof.claim, known, linear_program.SQUARES)
+
+
+def _covered(claim: Claim) -> bool:
+    return not claim.domains and isinstance(claim.delta, Num) and claim.delta.value >= 0
 
 
 def _of_table(claim: Claim, known: Sequence[Fact], digits: int) -> Steps:
@@ -56,18 +70,24 @@ def _of_table(claim: Claim, known: Sequence[Fact], digits: int) -> Steps:
     return [_step(dual_of(task, digits), ends[1], premises, {})]
 
 
-def _of_query(claim: Claim, query: Query, known: Sequence[Fact], measure: str) -> Steps:
-    """On a chain of databases, each so many steps from the next that a mechanism may well tell them apart."""
+def _of_query(claim: Claim, known: Sequence[Fact], measure: str) -> Steps:
+    """On a chain of databases, each so many steps from the next that a mechanism may well tell them apart. For delta above 0 alone: other
+    rules are sharper where it is 0.
+    """
+    query = claim.query
+    if query is None or not _covered(claim) or claim.delta == ZERO:
+        return []
     epsilon, premises = _epsilon(claim, known)
     size = float(constant(epsilon).mid())
     if not 0 < size < GREATEST:
         return []
     steps = max(1, round(APART / size))
     squares = measure == linear_program.SQUARES
-    databases = _chain(query, steps, max(FEWEST, round(LINKS[measure] / max(1.0, size * steps))))
-    if not databases:
+    row, move = _move(query)
+    if not any(move):
         return []
-    answers = [dot(query.rows[0], database) for database in databases]
+    databases = _chain(move, steps, max(FEWEST, round(LINKS[measure] / max(1.0, size * steps))))
+    answers = [dot(query.rows[row], database) for database in databases]
     outputs = sorted(answers)
     if squares:
         outputs = [low + Fraction(k, FINER) * (high - low) for low, high in pairwise(outputs) for k in range(FINER)] + outputs[-1:]
@@ -79,25 +99,44 @@ def _of_query(claim: Claim, query: Query, known: Sequence[Fact], measure: str) -
     spare = max(high - low for low, high in pairwise(outputs)) ** 2 / 4 if squares else 0
     if task.bound(dual) <= spare:
         return []
-    told = {"measure": measure, "steps": steps, "databases": [_row(database) for database in databases], "outputs": _row(outputs)}
+    told = {
+        "measure": measure,
+        "row": row,
+        "steps": steps,
+        "databases": [_row(database) for database in databases],
+        "outputs": _row(outputs),
+    }
     return [_step(dual, ends[1], premises, told)]
 
 
-def _chain(query: Query, steps: int, links: int) -> Matrix:
-    """Histograms that differ by so many records from each to the next, whose answers move as far as these can move them."""
-    columns, count = query.rows[0], len(query.rows[0])
+def _move(query: Query) -> tuple[int, Vector]:
+    """A row and a difference of neighbours that moves its answer far; 0 where none moves any."""
+    found = []
+    for number, row in enumerate(query.rows):
+        ends = max(row), min(row)
+        if query.adjacency == "l2":
+            length = hypot(*map(float, row)) * (1 + 1e-12)  # so that no rounding makes the move longer than 1
+            move = tuple(Fraction(float(entry) / length) if length else Fraction(0) for entry in row)
+        elif query.adjacency == "replace":
+            move = _unit(row, ends[0], 1, _unit(row, ends[1], -1)) if ends[0] != ends[1] else _unit(row, None)
+        else:
+            move = _unit(row, max(ends, key=abs) or None)
+        found.append((abs(dot(row, move)), -number, move))
+    _, number, move = max(found)
+    return -number, move
 
-    def records(*filled: tuple[int, int]) -> Vector:
-        return tuple(Fraction(dict(filled).get(j, 0)) for j in range(count))
 
-    if query.adjacency == "replace":
-        first, second = max(combinations(range(count), 2), key=lambda both: abs(columns[both[0]] - columns[both[1]]), default=(0, 0))
-        moved = columns[first] - columns[second]
-        return tuple(records((first, steps * k), (second, steps * (links - k))) for k in range(links + 1)) if moved else ()
-    best = max(range(count), key=lambda j: abs(columns[j]))
-    if query.adjacency not in ("add-remove", "l1") or not columns[best]:
-        return ()
-    return tuple(records((best, steps * k)) for k in range(links + 1))
+def _unit(row: Vector, entry: Fraction | None, by: int = 1, to: Vector = ()) -> Vector:
+    """The vector that is `by` where the row has the entry for the first time, added to another; without an entry, 0."""
+    moved = list(to or (Fraction(0),) * len(row))
+    if entry is not None:
+        moved[row.index(entry)] += by
+    return tuple(moved)
+
+
+def _chain(move: Vector, steps: int, links: int) -> Matrix:
+    """Histograms that differ by so many times the move from each to the next; the first has what the move takes away."""
+    return tuple(tuple(steps * (k * max(m, Fraction(0)) + (links - k) * max(-m, Fraction(0))) for m in move) for k in range(links + 1))
 
 
 def _epsilon(claim: Claim, known: Sequence[Fact]) -> tuple[Expr, list[Fact]]:

@@ -9,13 +9,15 @@ from dpverify.search import concave_exponent, convex_exponent, divergence, mixtu
 from dpverify.trusted.language.errors import DpverifyError
 from dpverify.trusted.language.expr import format_expr
 from dpverify.trusted.language.model import Claim, Mixture
+from dpverify.trusted.parts.closed_forms import radial
+from dpverify.trusted.registry import ANYWHERE
 from dpverify.trusted.rules.additive import mixture_closed
 
 
 def propose(claim: Claim, digits: int) -> list[dict[str, Any]]:
     """Steps of the radial rules wrapped in this one; the cells of `modulus` only where no exact rule applies."""
     try:
-        radial = mixture_closed.radial(claim)
+        noise = radial(claim)
     except DpverifyError:
         return []
     assert isinstance(claim.mechanism, Mixture)
@@ -23,11 +25,11 @@ def propose(claim: Claim, digits: int) -> list[dict[str, Any]]:
     if scale is None:
         return []
     # first the witnesses with an event, which a refutation shows before the others
-    steps = [] if radial.domains else _found(divergence.propose, radial, digits) + _found(point_witness.propose, radial, digits)
-    exact = [step for rule in (power_identity, concave_exponent, convex_exponent) for step in rule.propose(radial, digits)]
-    steps += exact if exact or radial.domains else _found(modulus.propose, radial, digits)
+    steps = [] if noise.domains else _found(divergence.propose, noise, digits) + _found(point_witness.propose, noise, digits)
+    exact = [step for rule in (power_identity, concave_exponent, convex_exponent) for step in rule.propose(noise, digits)]
+    steps += exact if exact or noise.domains else _found(modulus.propose, noise, digits)
     shared = {"scale": format_expr(scale)}
-    return [{"rule": mixture_closed.NAME, "evidence": {**step, **shared}} for step in steps if step["rule"] in mixture_closed.RULES]
+    return [{"rule": mixture_closed.NAME, "evidence": shared, "inner": step} for step in steps if step["rule"] in ANYWHERE]
 
 
 def _found(search: Callable[[Claim, int], list[dict[str, Any]]], claim: Claim, digits: int) -> list[dict[str, Any]]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
+from dpverify.search.proposal import bound
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve
 from dpverify.trusted.language.certificate import Line
@@ -111,7 +112,7 @@ def _inside(plan: Plan, key: str) -> Any:
 
 def _premise(proof: Proof, place: Place, step: Plan) -> Fact:
     """A bound on the pure epsilon of the mechanism at a place: of the whole as of its one run, for it is not asked what is claimed."""
-    return proof.infer(step["rule"], place or (0,), step["evidence"])
+    return bound(proof, place or (0,), step)
 
 
 def _joint(proof: Proof, place: Place, plan: Plan) -> Fact:
@@ -146,6 +147,8 @@ def plan_of(lines: Sequence[Line], number: int) -> Plan:
         return below[0]
     if line.rule == joint_neighbours.NAME:
         return _joint_plan(line, below)
+    if line.rule in ANYWHERE:
+        return {"rule": line.rule, "evidence": dict(line.parameters), **({"inner": below[0]} if below else {})}
     if line.rule == renyi_composition.NAME and "known" in found:
         found["premises"] = [None if index is None else below[index] for index in found.pop("known")]
     elif line.rule in (loss_distribution.NAME, parallel_composition.NAME):
@@ -154,8 +157,6 @@ def plan_of(lines: Sequence[Line], number: int) -> Plan:
         found["premise"] = below[0]
     elif below:
         found["part"] = below[0]
-    elif line.rule in ANYWHERE:
-        return {"rule": line.rule, "evidence": dict(line.parameters)}
     return found
 
 

@@ -20,6 +20,7 @@ import numpy as np
 from flint import fmpq, fmpq_mat
 
 from dpverify.search.closed_form import BITS
+from dpverify.search.proposal import bound
 from dpverify.search.smt import counterexample
 from dpverify.trusted.facts.bounds import Infinite
 from dpverify.trusted.facts.fact import Fact, as_bounds
@@ -57,12 +58,12 @@ def propose(claim: Claim, steps: Steps) -> Steps:
     Raises Undecided where neither is found.
     """
     domains = dict(claim.domains)
-    if claim.epsilon is None or any(step["evidence"].get("at") for step in steps):
+    if claim.epsilon is None or any(_own(step)["evidence"].get("at") for step in steps):
         return []
     uppers = []
     for step in steps:
         value = _value(claim, step)
-        lower = step["evidence"].get("side") == "lower"
+        lower = _own(step)["evidence"].get("side") == "lower"
         if value is not None and (certainly_lt(claim.epsilon, value, domains) if lower else certainly_le(value, claim.epsilon, domains)):
             return []
         if value is not None and not lower:
@@ -77,7 +78,7 @@ def propose(claim: Claim, steps: Steps) -> Steps:
         values = counterexample(value, claim.epsilon, domains)
         if values is not None:
             at = {name: str(number) for name, number in values.items()}
-            below = [other for other in steps if other["rule"] == step["rule"] and other["evidence"].get("side") == "lower"]
+            below = [other for other in steps if other["rule"] == step["rule"] and _own(other)["evidence"].get("side") == "lower"]
             for found in (step, *below):
                 refuting = _at(claim, found, at)
                 if refuting is not None and _value(claim, refuting) is not None:
@@ -88,8 +89,15 @@ def propose(claim: Claim, steps: Steps) -> Steps:
     )
 
 
+def _own(step: dict[str, Any]) -> Any:
+    """The step that proves what one says: the inner one, where a mixture is radial noise."""
+    return step.get("inner", step)
+
+
 def _at(claim: Claim, step: dict[str, Any], at: dict[str, str]) -> dict[str, Any] | None:
     """A step, and its premises, for a lower bound at values of the parameters."""
+    if "inner" in step:
+        return {**step, "inner": _at(claim, step["inner"], at)}
     try:
         with precision(BITS):
             proof = Proof(claim)
@@ -110,7 +118,7 @@ def _value(claim: Claim, step: dict[str, Any]) -> Expr | None:
 
 def _fact(claim: Claim, step: dict[str, Any]) -> Fact:
     with precision(BITS):
-        return Proof(claim).infer(step["rule"], (), step["evidence"], step.get("premises", ()))
+        return bound(Proof(claim), (), step)
 
 
 def _widened(claim: Claim, step: dict[str, Any], upper: Expr) -> dict[str, Any] | None:

@@ -40,12 +40,11 @@ class Task:
 
     def private(self, rows: Matrix) -> bool:
         """Whether a table is certainly private: exactly, with the lower ratios."""
-        return all(self.excess(rows, pair) <= self.delta for pair in self.ratios)
-
-    def excess(self, rows: Matrix, pair: Pair) -> Fraction:
-        """The divergence of one row from another at the lower ratio."""
-        ratio = self.ratios[pair][0]
-        return sum((max(p - ratio * q, Fraction(0)) for p, q in zip(rows[pair[0]], rows[pair[1]], strict=True)), Fraction(0))
+        for (near, far), (ratio, _) in self.ratios.items():
+            excess = (p - ratio * q for p, q in zip(rows[near], rows[far], strict=True))
+            if sum((one for one in excess if one > 0), Fraction(0)) > self.delta:
+                return False
+        return True
 
     def error(self, rows: Matrix) -> Fraction:
         """The mean loss of a table, on the worst input or under the prior."""
@@ -163,9 +162,10 @@ def _repaired(task: Task, table: Matrix, digits: int) -> Matrix:
     """
     outputs = len(table[0])
     unit = Fraction(1, 10 ** (digits + 10))
+    laws = [[p / total for p in row] for row, total in zip(table, map(sum, table), strict=True)]
     for power in range(digits + 8, 1, -1):
         share = Fraction(1, 10**power)
-        rows = tuple(_rounded([(1 - share) * p / sum(row) + share / outputs for p in row], unit) for row in table)
+        rows = tuple(_rounded([(1 - share) * p + share / outputs for p in row], unit) for row in laws)
         if task.private(rows):
             return rows
     raise Undecided("the table that the solver found could not be made private: it may be too large, or epsilon too small.")

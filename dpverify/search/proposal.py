@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.language.errors import DpverifyError
 from dpverify.trusted.language.model import Claim
+from dpverify.trusted.parts.places import CLOSED_FORM
+from dpverify.trusted.proof import Place, Proof
 
 Steps = list[dict[str, Any]]
 Search = Callable[[Claim, int], Steps]
+
+
+def bound(proof: Proof, place: Place, step: Mapping[str, Any]) -> Fact:
+    """What a step proves of the single mechanism at a place; its "inner" step, if any, of the radial noise that a mixture is."""
+    inner = [bound(proof, (*place, CLOSED_FORM), step["inner"])] if "inner" in step else []
+    return proof.infer(step["rule"], place, step["evidence"], inner or step.get("premises", ()))
 
 
 @dataclass(slots=True)

@@ -11,6 +11,7 @@ from flint import arb
 
 from dpverify.search.measures import order_for_delta, order_for_epsilon
 from dpverify.search.numeric import number
+from dpverify.search.proposal import bound
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import Num, add, mul, num
@@ -57,7 +58,7 @@ def composition_plan(runs: Sequence[Run], premises: Sequence[Plan | None], epsil
 
 def _known(run: Run, step: Plan | None) -> Fact | None:
     """The pure epsilon of a run, where a step proves it."""
-    return None if step is None else Proof.of_run(run).infer(step["rule"], (), step["evidence"])
+    return None if step is None else bound(Proof.of_run(run), (), step)
 
 
 def _orders(parts: Sequence[Guarantee]) -> list[Fraction] | None:

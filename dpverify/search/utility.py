@@ -6,17 +6,24 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final
 
-from dpverify.search import least_loss, necessary
+from dpverify.search import least_loss, necessary, noise_error
 from dpverify.search.proposal import Proposal, Steps
 from dpverify.trusted.facts.fact import Fact
-from dpverify.trusted.language.expr import ZERO
+from dpverify.trusted.language.expr import ZERO, Num
 from dpverify.trusted.language.model import Answering, Claim, EllipticalProcess, Staircase
 from dpverify.trusted.proof import Proof
 
 Search = Callable[[Proof, Sequence[Fact], int], Steps]
 """From the proof so far, what it has shown of the claim, and the digits that are asked for."""
 
-SEARCHES: Final[tuple[Search, ...]] = (necessary.propose, least_loss.propose)
+SEARCHES: Final[tuple[Search, ...]] = (
+    necessary.propose,
+    least_loss.own,
+    least_loss.of_any,
+    least_loss.expected,
+    least_loss.squared,
+    noise_error.propose,
+)
 
 
 def propose(proof: Proof, known: Sequence[Fact], digits: int, prec: int) -> Proposal:
@@ -33,6 +40,8 @@ def _asked(search: Search, proof: Proof, known: Sequence[Fact], _: Claim, digits
 
 def lacking(claim: Claim, measure: str) -> str:
     """Why an error is not given, and what would help. measure: as the JSON calls it."""
+    if measure in ("expected_loss", "necessary_loss"):
+        return _no_loss(claim, measure)
     if measure in ("necessary_l2", "necessary_rms_l2"):
         return _not_necessary(claim)
     if not isinstance(claim.mechanism, Answering | Staircase | EllipticalProcess):
@@ -42,11 +51,21 @@ def lacking(claim: Claim, measure: str) -> str:
     return "no rule encloses this error for this noise."
 
 
+def _no_loss(claim: Claim, measure: str) -> str:
+    if claim.domains:
+        return "the claim ranges over parameters; give them values."
+    if measure == "expected_loss":
+        return "the rows of the mechanism are not certainly distributions."
+    if not isinstance(claim.delta, Num):
+        return "the linear program wants a rational delta; claim one."
+    return "the linear program was not solved: it may be too large, or epsilon is not bounded from above."
+
+
 def _not_necessary(claim: Claim) -> str:
     if claim.query is None:
         return "the least error is a matter of the query: state query and adjacency in place of the sensitivity."
     if claim.delta != ZERO:
-        return "the lower bounds are about pure privacy, delta = 0; with a delta above 0 none of them holds."
+        return "with a delta above 0 the bound is by a linear program, which was not solved for this query; it wants a rational delta."
     if claim.domains:
         return "the claim ranges over parameters; give them values."
     if claim.epsilon is None:

@@ -5,13 +5,12 @@ The search may be wrong about anything; what it proposes is only kept where the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from dpverify.search import extend_with_curve, propose
 from dpverify.search.certificates import lines, pack, record
-from dpverify.search.events import told
 from dpverify.trusted import kernel
 from dpverify.trusted.facts.bounds import Bound, Infinite
 from dpverify.trusted.facts.fact import Fact, as_bounds, as_errors
@@ -20,10 +19,15 @@ from dpverify.trusted.language.certificate import Line
 from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
 from dpverify.trusted.language.expr import ZERO
 from dpverify.trusted.language.model import Claim, Leaf, claim_hash, from_json, to_json
-from dpverify.trusted.proof import Proof
+from dpverify.trusted.parts.places import CLOSED_FORM
+from dpverify.trusted.proof import Place, Proof
 
 _ASIDE_DIGITS: Final = 9
 """Digits of what was not asked for."""
+
+
+_SUMS: Final = ("combination", "basic-composition", "other-measures")
+"""Rules whose lines are told of in words."""
 
 
 Proved = tuple[tuple[Line, tuple[Bound, ...]], ...]
@@ -60,7 +64,7 @@ def verify(claim: Claim, digits: int = 20) -> Verified:
         reasons.append("the claimed delta lies within the enclosure of the tight one: ask for more digits, or claim another.")
     elif judgement.verdict == "UNKNOWN" and (judgement.upper is not None or judgement.delta_upper is not None):
         reasons.append("the claim is below the upper bound that is known, and no lower bound is: claim the bound, or audit a sampler.")
-    judgement = told(judgement, lines(kept.facts))
+    judgement = _told(judgement, lines(kept.facts))
     proved = kept.proved
     packed = pack(claim, proposal.prec, judgement.verdict, [line for line, _ in proved])
     return Verified(judgement, packed, tuple(dict.fromkeys(reasons)), proved)
@@ -106,7 +110,18 @@ def _replayed(read: certificate.Certificate, packed: Any, reasons: tuple[str, ..
     if judgement.verdict != read.verdict:
         raise CertificateError(f"the certificate says {read.verdict}, its lines give {judgement.verdict}.")
     bounds = [() if fact.place else as_bounds(fact.says) for fact in facts]
-    return Verified(told(judgement, facts), packed, reasons, tuple(zip(read.lines, bounds, strict=True)))
+    return Verified(_told(judgement, facts), packed, reasons, tuple(zip(read.lines, bounds, strict=True)))
+
+
+def _told(judgement: kernel.Judgement, facts: Sequence[Fact]) -> kernel.Judgement:
+    """The judgement with its witness in words. What finds the words is loaded where there is something to tell."""
+    witness = judgement.witness or {"pair": ""}
+    plain = "pair" in witness and "epsilon" not in witness
+    if plain and isinstance(judgement.claim.mechanism, Leaf) and not any(fact.rule in _SUMS for fact in facts):
+        return judgement
+    from dpverify.search.events import told
+
+    return told(judgement, facts)
 
 
 def _counts(bound: Bound, claim: Claim) -> bool:
@@ -130,13 +145,17 @@ class _Kept:
         proof = Proof(self.claim)
         for step in steps:
             try:
-                fact = kernel.infer(proof, step["rule"], step["evidence"], step.get("premises", ()), step.get("prec", self.prec))
+                fact = self._fact(proof, step)
             except (Rejected, CertificateError) as error:
                 self.reasons.append(str(error))
             else:
                 counts = any(_counts(bound, self.claim) for bound in as_bounds(fact.says)) or as_errors(fact.says)
                 self.facts += [fact] if counts else []
         return kernel.judge(self.claim, lines(self.facts))
+
+    def _fact(self, proof: Proof, step: Mapping[str, Any], place: Place = ()) -> Fact:
+        inner = [self._fact(proof, step["inner"], (*place, CLOSED_FORM))] if "inner" in step else []
+        return kernel.infer(proof, step["rule"], step["evidence"], inner or step.get("premises", ()), step.get("prec", self.prec), place)
 
     @property
     def proved(self) -> Proved:

@@ -103,9 +103,16 @@ _OF_BODIES: Final[Mapping[str, str]] = {
 """Rules about the volume and the moments of convex bodies."""
 _OF_ERRORS: Final[Mapping[str, str]] = {
     "expected-loss": "utility.expected_loss",
-    "lp": "utility.linear_program",
+    "infinite-moments": "utility.infinite_moments",
     "lattice-lower-bound": "utility.lattice_lower_bound",
     "lines-lower-bound": "utility.lines_lower_bound",
+    "log-concave-tails": "utility.log_concave_tails",
+    "lp": "utility.linear_program",
+    "noise-moments": "utility.noise_moments",
+    "noise-quantile": "utility.noise_quantile",
+    "root-of-squares": "utility.root_of_squares",
+    "rounding-lower-bound": "utility.rounding_lower_bound",
+    "union-bound": "utility.union_bound",
     "volume-lower-bound": "utility.volume_lower_bound",
 }
 """Rules about errors."""

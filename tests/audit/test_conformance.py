@@ -17,6 +17,7 @@ from dpverify.audits.declared import Declared, declared
 from dpverify.audits.outputs import Outputs
 from dpverify.catalogue import read_spec, resolve
 from dpverify.errors import AuditError
+from tests.effort import tries
 
 Array = np.ndarray[Any, Any]
 NEED = np.log(1 / (0.1 * 1e-3))  # conformance has about a tenth of the capital of an audit at 99.9 %
@@ -231,7 +232,7 @@ def test_a_conforming_sampler_gives_no_wealth(name: str) -> None:
 @pytest.mark.parametrize("name", ["laplace", "l1", "table", "integers"])
 def test_false_alarms_with_optional_stopping_stay_within_alpha(name: str) -> None:
     law, x, draw = CONFORMING[name]
-    tester, rng, runs = conformance(law, x), np.random.default_rng(5), 300
+    tester, rng, runs = conformance(law, x), np.random.default_rng(5), tries(150, 1000)
     best = np.full(runs, -np.inf)
     for run in range(runs):
         values = draw(1024, rng).reshape(1024, -1)

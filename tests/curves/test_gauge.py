@@ -262,3 +262,9 @@ def test_a_wide_epsilon_gives_a_ball_that_holds_all_of_its_values():
     pair = curve(radial("exp(-r)", LINF), moved(1, 0)).lower
     wide = pair.forward(arb(0).union(arb(2)))
     assert all(wide.contains(pair.forward(arb(x))) for x in (0, 0.5, 2))
+
+
+@pytest.mark.parametrize("norm", [HEXAGON, SKEW_L1, CUBIC])
+def test_a_shift_that_is_not_known_has_no_lower_bound(norm):
+    found = curve(radial("exp(-r)", norm), UNIT)
+    assert found.lower is None and 0 < found.upper.forward(arb("0.5")) < found.upper.forward(arb(0)) < 1

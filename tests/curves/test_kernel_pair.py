@@ -117,3 +117,18 @@ def test_it_wants_the_pure_epsilon_of_the_very_kernel():
         bins(BINS, premises=0)
     with pytest.raises(DpverifyError):
         bins(BINS, kernel=Translation(parse("exp(-abs(z))")))
+
+
+@pytest.mark.parametrize(
+    ("density", "output"),
+    [("exp(-abs(y - theta))/(2 - exp(-theta))", ("0", None)), ("exp(-abs(y - theta))/(2 - exp(theta - 1))", (None, "1"))],
+)
+def test_bins_lie_where_an_output_has_an_end_and_anywhere_where_it_has_none(density, output):
+    """Inputs 0 and 1 face each other on a half-line: e^-y and e^-|y - 1| over 2 - 1/e, by the midpoint rule."""
+    low, high = (None if end is None else parse(end) for end in output)
+    found = judged(Kernel(parse(density), (low, high), (parse("0"), parse("1"))))
+    y = (np.arange(40_000) + 0.5) / 1000
+    p, q = np.exp(-y), np.exp(-abs(y - 1)) / (2 - math.exp(-1))
+    below = max(np.maximum(a - math.exp(0.25) * b, 0).sum() for a, b in ((p, q), (q, p))) / 1000
+    assert below - 1e-3 < float(found.delta_lower.value) < below + 1e-5
+    assert found.verdict == "REFUTED"

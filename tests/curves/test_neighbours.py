@@ -151,11 +151,11 @@ def test_a_sample_loses_the_most_with_the_record_first_and_is_not_added_to_what_
     forward, backward = math.log(1 + (math.e - 1) / 10), -math.log(0.9 + 0.1 / math.e)
     truth = max(forward + (1 if up == 1 else 2), backward + (2 if up == 1 else 1))
     parts = Compose((Part(Subsample(Part(LAPLACE, **known), parse("1/10"))), asks(up, noise=BENT)))
-    judgement = verify(Claim(parts, parse("21/10"))).judgement
+    judgement = verify(Claim(parts, parse("21/10")), 6).judgement
     assert judgement.verdict != "REFUTED" or truth > 2.1
     with precision(64):
         assert float(constant(judgement.lower).mid()) <= truth + 1e-12
-    assert verify(Claim(parts, parse("1/4"))).judgement.verdict == "REFUTED"
+    assert verify(Claim(parts, parse("1/4")), 6).judgement.verdict == "REFUTED"
     if "query" in known:
         steps = {"rule": "convex-exponent", "evidence": {"side": "lower"}}
         with pytest.raises(Rejected, match="in the same order of the neighbours"):

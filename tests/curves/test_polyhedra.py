@@ -6,7 +6,7 @@ from math import exp, factorial
 
 import numpy as np
 import pytest
-from flint import fmpq
+from flint import arb, fmpq
 from scipy.spatial import ConvexHull, HalfspaceIntersection
 
 from dpverify.trusted.language.errors import Undecided
@@ -121,3 +121,13 @@ def test_formulas_that_are_kept_hold_where_they_are_used_again(v):
 def test_too_many_facets_are_not_tried():
     with pytest.raises(Undecided, match="too many to integrate"):
         Shift(rows(*product((1, -1), repeat=5)), (F(1),) * 5)
+
+
+@pytest.mark.parametrize("v", [(1, 0, 0), (F(1, 3), F(1, 2), -1)])
+def test_below_the_least_loss_every_output_counts_and_above_the_greatest_none(v):
+    """All losses lie within the length of the shift: H is 1 - e^epsilon left of them, and 0 right of them."""
+    shift = Shift(PRISM, tuple(map(F, v)))
+    for k in (-3, -5, -4, -9):
+        assert shift.divergence(F(1), F(k)).overlaps(-arb(k).expm1())
+    for k in (4, 3, 9):
+        assert shift.divergence(F(1), F(k)) == 0

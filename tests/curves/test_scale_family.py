@@ -9,12 +9,14 @@ from dpverify import declare
 from dpverify.catalogue import read_spec
 from dpverify.errors import SpecError
 from dpverify.search import mixtures
+from dpverify.search.proposal import bound
 from dpverify.search.verify import verify
 from dpverify.trusted import kernel
 from dpverify.trusted.language.errors import DpverifyError, Rejected
 from dpverify.trusted.language.expr import num, parse
 from dpverify.trusted.language.model import L1, L2, Claim, Domain, Mixture
 from dpverify.trusted.order.geometry import Sensitivity
+from dpverify.trusted.proof import Proof
 from dpverify.trusted.rules.additive import mixture_closed, mixture_concave
 from dpverify.trusted.rules.curves import scale_family, scale_mixture
 
@@ -86,8 +88,10 @@ def test_no_scale_makes_the_kernel_accept_another_answer_than_quadrature_gives(p
 @pytest.mark.parametrize("scale", ["1", "v", "1/v", "sqrt(v)", "1/sqrt(v)", "v**2"])
 def test_no_rule_takes_a_certificate_of_a_mixture_whose_normaliser_depends_on_v(rule, scale):
     claim = Claim(mixture("exp(-v*r)", "v*exp(-v)"), None, sensitivity=num(1))
+    step = {"rule": rule.NAME, "evidence": {"side": "upper", "scale": scale, "bits": 60}}
+    inner = {"inner": {"rule": "concave-exponent", "evidence": {"side": "upper"}}} if rule is mixture_closed else {}
     with pytest.raises(Rejected):
-        rule.check(claim, {"side": "upper", "scale": scale, "bits": 60, "rule": "concave-exponent", "evidence": {}})
+        bound(Proof(claim), (), step | inner)
 
 
 def test_the_curve_of_a_mixture_asks_for_the_normaliser_too():

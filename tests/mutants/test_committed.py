@@ -16,13 +16,14 @@ import pytest
 from dpverify.trusted import kernel
 from dpverify.trusted.language.certificate import unpack
 from dpverify.trusted.language.errors import CertificateError
+from tests.effort import tries
 from tests.tools import load
 
 judgements = load("judgements")
 REPORTS = Path(__file__).parents[2] / "reports"
 NAMES = sorted(path.name.removesuffix(".cert.json") for path in REPORTS.glob("*.cert.json"))
 ASKED = ("epsilon", "delta", "name")
-TRIES = 4
+TRIES = tries(2, 20)
 
 
 @cache

@@ -30,6 +30,7 @@ from dpverify.trusted.language.model import (
 from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.order.compare import certainly_equal
 from dpverify.trusted.proof import Proof
+from dpverify.trusted.registry import EXPLAINED
 from dpverify.trusted.rules.additive.convex_exponent import one_way
 from tests.proofs import Step, bound
 
@@ -175,6 +176,23 @@ def test_randomized_response_without_neighbours_reveals_nothing(adjacent):
         bound(claim, Step("privacy-profile", evidence), 64)
 
 
+def at_every_pair(plan, *parts):
+    return combined(Claim(Compose(parts), None), {"side": "upper", "neighbours": {"plans": [plan], "of": [0]}})
+
+
+def test_what_several_parts_lose_at_one_pair_rests_on_what_their_rules_assume():
+    answers = tuple(uneven(a, b, (1,)) for a, b in ((2, 1), (3, 1)))
+    for found in (at_every_pair({"parts": [{}, {}]}, WARNER, WARNER), at_every_pair({"parts": [{}, {}]}, *answers)):
+        rules = [EXPLAINED[name] for name in found.through]
+        assert len(rules) > 2 and {line for rule in rules for line in rule.ASSUMED} <= set(found.assumed)
+
+
+def test_where_an_output_reveals_the_input_no_pair_is_the_worst():
+    revealing = Part(Table(((HALF, HALF, num(0)), (HALF, num(0), HALF))))
+    found = at_every_pair({"parts": [{}, {}]}, revealing, revealing)
+    assert found.value is INFINITE and not found.also
+
+
 # -- noise that is not even ------------------------------------------------------------------------
 
 
@@ -283,7 +301,7 @@ def test_what_is_sampled_without_replacement_is_not_at_the_pair_of_the_others():
     truth = 10 + math.log((1 + math.exp(3)) / (1 + math.exp(2)))
     assert lower < truth < upper <= 10 + math.log((1 + math.exp(3)) / 2) + 1e-9
     claim = Claim(Compose((sampled, beside)), parse("107/10"), delta=parse("1e-30"))
-    assert verify(claim).judgement.verdict != "PROVED"
+    assert verify(claim, 6).judgement.verdict != "PROVED"
 
 
 @pytest.mark.parametrize(

@@ -58,6 +58,12 @@ def test_parameters_may_range_over_a_domain_and_be_fixed_for_a_lower_bound():
         check(claim, cell=[0, 1, 0], at={"p": "1/4"})
 
 
+def test_a_greatest_ratio_that_is_no_rational_number_is_above_those_that_are():
+    found = bounds(table([["exp(-1)", "1 - exp(-1)"], ["1/2", "1/2"], ["2/5", "3/5"]]))
+    for side in ("upper", "lower"):
+        assert certainly_equal(found[side].value, parse("1 - log(2)"))
+
+
 @st.composite
 def rational_tables(draw):
     width = draw(st.integers(2, 4))

@@ -559,6 +559,16 @@ def test_a_cell_holds_where_the_loss_is_nowhere_above_the_bound_and_nowhere_else
             assert holds is None or any(found.values()) is holds, found
 
 
+@pytest.mark.parametrize(("h", "way", "most"), [("r**3/9", "rising", "151/144"), ("r**3/9 - r**2", "falling", "-20/9")])
+def test_a_convex_loss_that_rises_or_falls_is_seen_to_meet_the_bound_at_one_end(h, way, most):
+    """(3 c^2 + 3 c + 1)/9 from 1 to 5/4, and that less 2 c + 1."""
+    for least, holds in ((most, True), (f"{most} - 1/1000", False)):
+        with precision(128):
+            cell = cells.Cell(line(h), Fraction(1), Fraction(5, 4), 1, parse(least), Fraction(9, 8))
+            assert cells.WAYS[way](cell) is holds
+            assert not cells.WAYS["falling" if way == "rising" else "rising"](cell)
+
+
 @pytest.mark.parametrize(("nu", "distance"), [("-1/2", "1"), ("0", "1"), ("3", "0"), ("3", "-1")])
 def test_a_pair_of_t_noise_wants_positive_degrees_of_freedom_and_a_positive_distance(nu, distance):
     with precision(64):
@@ -632,22 +642,14 @@ def test_a_piece_lies_between_two_lines_that_do_not_cross():
 def test_a_bound_on_a_mixture_rests_on_what_the_rule_for_its_radial_noise_rests_on(monkeypatch):
     gamma = Mixture(parse("exp(-r**2/(2*v))*v**(-1/2)"), parse("v**(-3)*exp(-1/v)"), (num(0), None), L2, num(1))
     claim = Claim(gamma, None, sensitivity=num(1))
-    lines = [line for line in unpack(verify(claim).certificate).lines if line.rule == mixture_closed.NAME]
-    assert lines
-    for each in lines:
-        inner = each.parameters["rule"]
-        real = mixture_closed.load(mixture_closed.RULES[inner])
-
-        class Stub:
-            NAME, ASSUMED = inner, ("of the rule",)
-
-            @staticmethod
-            def check(claim, evidence, real=real):
-                return replace(real.check(claim, evidence), assumed=("of this use",))
-
-        with precision(each.prec), monkeypatch.context() as changed:
-            changed.setattr(mixture_closed, "load", lambda _, stub=Stub: stub)
-            assert mixture_closed.check(claim, each.parameters).assumed == ("of the rule", "of this use")
+    facts = [fact for fact in kernel.replay(unpack(verify(claim).certificate)) if fact.rule == mixture_closed.NAME]
+    assert facts
+    for fact in facts:
+        (premise,) = fact.premises
+        said = tuple(replace(each, assumed=("of this use",)) for each in premise.says)
+        with precision(fact.prec):
+            found = mixture_closed.infer(fact.about, fact.parameters, [replace(premise, says=said, assumed=("of the rule",))])
+        assert all(bound.assumed == ("of the rule", "of this use") and bound.through[0] == premise.rule for bound in found)
 
 
 def test_a_relaxed_bound_rests_on_what_its_premise_rests_on():

@@ -14,6 +14,8 @@ from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE, num, parse
 from dpverify.trusted.language.model import L1, L2, Claim, Compose, Domain, Group, Part, PostProcess, Product, Query, Radial, Translation
 from dpverify.trusted.numbers.balls import constant
+from dpverify.trusted.parts import moves
+from dpverify.trusted.proof import Proof
 from dpverify.trusted.rules.composition import joint_moves
 
 CAUCHY = Radial(parse("1/(1 + r**2)"), L2, ONE)
@@ -102,9 +104,22 @@ PAIR = Compose((part(CAUCHY, (1, 0)), part(CAUCHY, (0, 1))))
 
 @cache
 def evidence():
+    """What the search finds of the pair; with each part the rule that says what it loses, and what that is given."""
     from dpverify.search import _premises
 
-    return next(step["evidence"] for step in propose(Claim(PAIR, None), _premises(10)) if step["rule"] == joint_moves.NAME)
+    found = next(step for step in propose(Claim(PAIR, None), _premises(10)) if step["rule"] == joint_moves.NAME)
+    listed = zip(found["evidence"]["parts"], found["premises"], strict=True)
+    return {**found["evidence"], "parts": [{**own, "rule": fact.rule, "evidence": dict(fact.parameters)} for own, fact in listed]}
+
+
+def check(claim, data):
+    """The bound of such evidence."""
+    proof, listed = Proof(claim), data["parts"]
+    if not isinstance(listed, list) or not all("rule" in given for given in listed):
+        return proof.infer(joint_moves.NAME, (), data).says
+    premises = [proof.infer(given["rule"], ({"moved": i},), given["evidence"]) for i, given in enumerate(listed)]
+    own = [{key: value for key, value in given.items() if key not in ("rule", "evidence")} for given in listed]
+    return proof.infer(joint_moves.NAME, (), {**data, "parts": own}, premises).says
 
 
 def forged(key, value):
@@ -132,7 +147,7 @@ def forged(key, value):
 )
 def test_quadratics_that_do_not_hold_are_refused(key, value):
     with pytest.raises((Rejected, CertificateError)):
-        joint_moves.check(Claim(PAIR, None), forged(key, value))
+        check(Claim(PAIR, None), forged(key, value))
 
 
 @pytest.mark.parametrize(
@@ -146,18 +161,18 @@ def test_quadratics_that_do_not_hold_are_refused(key, value):
 )
 def test_what_is_no_noise_about_one_real_histogram_is_refused(parts):
     with pytest.raises(Rejected):
-        joint_moves.check(Claim(Compose(parts), None), evidence())
+        check(Claim(Compose(parts), None), evidence())
 
 
 def test_a_group_that_is_run_several_times_is_no_single_run():
     mapped = Part(PostProcess(part(CAUCHY, (1, 0))), times=num(3))
-    (found,) = joint_moves.leaves(Part(Group(mapped, num(2))))
+    (found,) = moves.leaves(Part(Group(mapped, num(2))))
     with pytest.raises(Rejected, match="no noise"):
         joint_moves.part_rows(found[0])
-    assert list(joint_moves.leaves(Part(Compose((part(CAUCHY, (1, 0), times=3),)), times=num(2)))) == [(part(CAUCHY, (1, 0), times=3), 6)]
+    assert list(moves.leaves(Part(Compose((part(CAUCHY, (1, 0), times=3),)), times=num(2)))) == [(part(CAUCHY, (1, 0), times=3), 6)]
     for times in ("1/2", "3/2", "0", "n", "floor(sqrt(10))"):
         with pytest.raises(Rejected, match="integer"):
-            list(joint_moves.leaves(Part(CAUCHY, None, part(CAUCHY, (1, 0)).query, times=parse(times))))
+            list(moves.leaves(Part(CAUCHY, None, part(CAUCHY, (1, 0)).query, times=parse(times))))
 
 
 @pytest.mark.parametrize(
@@ -165,8 +180,9 @@ def test_a_group_that_is_run_several_times_is_no_single_run():
     [(Translation(parse("exp(-abs(z))")), "lower"), (Translation(parse("exp(-z)"), (num(0), None)), "upper")],
 )
 def test_what_a_part_loses_is_bounded_from_above_by_a_number(noise, side):
+    pair, given = Compose((part(noise, (1, 0)), part(noise, (0, 1)))), {"rule": "convex-exponent", "evidence": {"side": side}}
     with pytest.raises((Rejected, CertificateError)):
-        joint_moves.lost(part(noise, (1, 0)), {"rule": "convex-exponent", "evidence": {"side": side}})
+        check(Claim(pair, None), {**evidence(), "parts": [{**one, **given} for one in evidence()["parts"]]})
 
 
 def test_one_histogram_has_one_adjacency_and_one_number_of_columns():
@@ -184,49 +200,63 @@ def test_a_loss_that_is_not_one_of_the_length_of_a_real_move_is_refused(noise):
 
 def test_the_claim_and_its_queries_speak_of_the_same_neighbours():
     data = evidence()
-    joint_moves.check(Claim(PAIR, None, adjacency="l2"), data)
+    check(Claim(PAIR, None, adjacency="l2"), data)
     with pytest.raises(Rejected):
-        joint_moves.check(Claim(PAIR, None, adjacency="replace"), data)
+        check(Claim(PAIR, None, adjacency="replace"), data)
     with pytest.raises(Rejected):  # a radius in the plane wants two answers
-        joint_moves.check(Claim(Compose((part(PLANE, (1, 0)), part(CAUCHY, (0, 1)))), None), data)
+        check(Claim(Compose((part(PLANE, (1, 0)), part(CAUCHY, (0, 1)))), None), data)
     with pytest.raises(Rejected, match="without values"):
-        joint_moves.check(Claim(PAIR, None, domains=(("c", Domain(Fraction(0))),)), data)
+        check(Claim(PAIR, None, domains=(("c", Domain(Fraction(0))),)), data)
 
 
 @pytest.mark.parametrize("parts", [None, [], [{}], {"a": {}, "b": {}}])
 def test_every_part_has_evidence_of_its_own(parts):
     with pytest.raises(CertificateError, match="list of 2"):
-        joint_moves.check(Claim(PAIR, None), {**evidence(), "parts": parts})
+        check(Claim(PAIR, None), {**evidence(), "parts": parts})
 
 
 def test_a_form_of_negative_weights_is_refused_also_where_it_covers_what_is_lost():
     pair = Compose((part(ROOT, (1, 0), adjacency="l1"), part(ROOT, (0, 1), adjacency="l1")))
     told = {"rule": "concave-exponent", "evidence": {"side": "upper"}, "alpha": "2", "cuts": ["0", "1"]}
-    joint_moves.check(Claim(pair, None), {"most": "0", "parts": [{**told, "beta": "0"}] * 2})
+    check(Claim(pair, None), {"most": "0", "parts": [{**told, "beta": "0"}] * 2})
     with pytest.raises(Rejected, match="negative"):
-        joint_moves.check(Claim(pair, None), {"most": "-1/2", "parts": [{**told, "beta": "-1/2"}] * 2})
+        check(Claim(pair, None), {"most": "-1/2", "parts": [{**told, "beta": "-1/2"}] * 2})
 
 
-def test_a_bound_of_all_rests_on_what_the_bounds_of_its_parts_rest_on(monkeypatch):
-    for rule in joint_moves._RULES.values():
-        known = rule.check
-        monkeypatch.setattr(rule, "check", lambda *given, known=known: replace(known(*given), assumed=("as is said",)))
-    assumed = joint_moves.check(Claim(PAIR, None), evidence()).assumed
-    used = joint_moves._RULES[evidence()["parts"][0]["rule"]]
-    assert {"as is said", *used.ASSUMED} <= set(assumed)
+def test_a_bound_of_all_rests_on_what_the_bounds_of_its_parts_rest_on():
+    def said(fact):
+        return replace(fact, says=tuple(replace(bound, assumed=("as is said",)) for bound in fact.says), assumed=("of the rule",))
+
+    found = joint_moves.infer(Claim(PAIR, None), evidence(), [said(lost(number)) for number in range(2)])
+    assert {"as is said", "of the rule"} <= set(found.assumed) and found.through == (evidence()["parts"][0]["rule"],)
+
+
+def lost(number):
+    """The fact of what one part of the pair loses."""
+    given = evidence()["parts"][number]
+    return Proof(Claim(PAIR, None)).infer(given["rule"], ({"moved": number},), given["evidence"])
 
 
 @pytest.mark.parametrize("bound", [Bound("lower", ONE), Bound("upper", INFINITE), Bound("upper", ONE, at=(("c", "1"),))])
-def test_what_a_part_loses_is_no_bound_from_below_nor_without_end_nor_at_one_value(monkeypatch, bound):
-    monkeypatch.setattr(joint_moves._RULES["concave-exponent"], "check", lambda *_: bound)
-    with pytest.raises(Rejected, match="does not bound"):
-        joint_moves.lost(part(CAUCHY, (1, 0)), {"rule": "concave-exponent"})
+def test_what_a_part_loses_is_no_bound_from_below_nor_without_end_nor_at_one_value(bound):
+    premises = [replace(lost(0), says=(bound,)), lost(1)]
+    with pytest.raises(Rejected, match=r"upper bound for all parameters|no finite epsilon"):
+        joint_moves.infer(Claim(PAIR, None), evidence(), premises)
+
+
+def test_a_premise_is_about_the_very_part():
+    other = Compose((part(STUDENT, (1, 0)), part(CAUCHY, (0, 1))))
+    with pytest.raises(CertificateError, match="not about"):
+        joint_moves.infer(Claim(other, None), evidence(), [lost(0), lost(1)])
+    for number in (2, -1, True, "0"):
+        with pytest.raises(CertificateError):
+            Proof(Claim(PAIR, None)).infer("concave-exponent", ({"moved": number},), {"side": "upper"})
 
 
 def test_neighbours_twice_as_far_apart_want_cells_that_reach_as_far():
     data = evidence()
     with pytest.raises(Rejected, match="farthest"):
-        joint_moves.check(Claim(Group(Part(PAIR), num(2)), None), data)
+        check(Claim(Group(Part(PAIR), num(2)), None), data)
 
 
 def test_cells_go_forward_to_the_farthest_move():

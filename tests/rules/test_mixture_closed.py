@@ -5,11 +5,14 @@ from fractions import Fraction
 import pytest
 
 from dpverify.search import mixture_closed as search
+from dpverify.search.proposal import bound as proved
 from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected
 from dpverify.trusted.language.expr import ZERO, num, parse, substitute
 from dpverify.trusted.language.model import L2, Claim, Domain, Mixture
 from dpverify.trusted.order.compare import certainly_equal
-from dpverify.trusted.rules.additive import mixture_closed
+from dpverify.trusted.parts import closed_forms
+from dpverify.trusted.parts.places import CLOSED_FORM
+from dpverify.trusted.proof import Proof
 
 POSITIVE = Domain(Fraction(0))
 COUNT = Domain(Fraction(1), lower_open=False, integer=True)
@@ -22,7 +25,7 @@ def mixture(profile, mixing, dimension="1", sensitivity="1", support=(ZERO, None
 
 
 def values(claim):
-    return [mixture_closed.check(claim, step["evidence"]).value for step in search.propose(claim, 20)]
+    return [bound.value for step in search.propose(claim, 20) for bound in proved(Proof(claim), (), step).says]
 
 
 def test_a_gaussian_of_inverse_gamma_variance_is_t_noise_for_all_parameters():
@@ -50,9 +53,9 @@ def test_the_parameter_of_a_gaussian_may_be_its_deviation():
 
 def test_the_bessel_integral_keeps_its_order_and_argument():
     # the integral of v^(1/2 - 1/2) exp(-(r^2/2 + 1)/v - v) / v is 2 K_0(2 sqrt(r^2/2 + 1)); K_1 at one power more
-    zero = mixture_closed.radial(mixture(GAUSSIAN, "v**(-1/2)*exp(-v - 1/v)")).mechanism.profile
+    zero = closed_forms.radial(mixture(GAUSSIAN, "v**(-1/2)*exp(-v - 1/v)")).mechanism.profile
     assert zero == parse("besselk(0, 2*sqrt(r**2/2 + 1))")
-    one = mixture_closed.radial(mixture("exp(-r**2/(2*v))", "exp(-v - 1/v)")).mechanism.profile
+    one = closed_forms.radial(mixture("exp(-r**2/(2*v))", "exp(-v - 1/v)")).mechanism.profile
     assert certainly_equal(substitute(one, {"r": num(2)}), parse("sqrt(3)*besselk(1, 2*sqrt(3))"))
 
 
@@ -70,16 +73,33 @@ def test_the_bessel_integral_keeps_its_order_and_argument():
 )
 def test_other_forms_and_infinite_integrals_are_refused(claim):
     with pytest.raises(DpverifyError):
-        mixture_closed.radial(claim)
+        closed_forms.radial(claim)
     assert search.propose(claim, 20) == []
 
 
+def step(inner, scale="sqrt(v)"):
+    return {"rule": "mixture-closed-form", "evidence": {"scale": scale}, "inner": {"rule": inner, "evidence": {"side": "upper"}}}
+
+
 def test_the_radial_rule_has_the_last_word():
-    claim = mixture("exp(-r**2/(2*v))/v", "v**(-3/2)*exp(-1/(2*v))", "2", nu=POSITIVE)
     wide = mixture("exp(-r**2/(2*v))/v**(3/2)", "exp(-1/(2*v))/v", "3")  # v has no law: (1 + r^2)^(-3/2) r^2 is not integrable
     with pytest.raises(Rejected, match="integrable"):
-        mixture_closed.check(wide, {"rule": "power-identity", "evidence": {}, "scale": "sqrt(v)"})
-    named = {"rule": "power-identity"}
-    for evidence in ({}, named, {"rule": "mixture-closed-form", "evidence": {}}, {**named, "evidence": {}}):
-        with pytest.raises(CertificateError):
-            mixture_closed.check(claim, evidence)
+        proved(Proof(wide), (), step("power-identity"))
+
+
+def test_it_wants_one_premise_about_the_very_radial_noise_and_a_scale():
+    claim, other = mixture(GAUSSIAN, "exp(-v)"), mixture(GAUSSIAN, "exp(-2*v)")
+    proof = Proof(claim)
+    assert proved(proof, (), step("concave-exponent")).says
+    own, strange = (of.infer("concave-exponent", (CLOSED_FORM,), {"side": "upper"}) for of in (proof, Proof(other)))
+    for premises in ([], [strange], [own, own], [own, strange]):
+        with pytest.raises(CertificateError, match=r"radial noise|premises"):
+            proof.infer("mixture-closed-form", (), {"scale": "sqrt(v)"}, premises)
+    for evidence in ({}, {"scale": 1}, {"scale": "sqrt("}):
+        with pytest.raises(CertificateError, match="scale"):
+            proof.infer("mixture-closed-form", (), evidence, [own])
+
+
+def test_what_is_no_mixture_is_no_radial_noise_in_another_form():
+    with pytest.raises(Rejected, match="only mixtures"):
+        Proof(Claim(closed_forms.radial(mixture(GAUSSIAN, "exp(-v)")).mechanism, None)).infer("concave-exponent", (CLOSED_FORM,), {})

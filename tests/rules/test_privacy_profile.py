@@ -4,6 +4,7 @@ import pytest
 
 from dpverify.search.privacy_profile import propose
 from dpverify.search.verify import verify
+from dpverify.trusted.facts.bounds import INFINITE
 from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected, Undecided
 from dpverify.trusted.language.expr import num, parse
 from dpverify.trusted.language.model import L1, L2, Claim, Compose, Part, PostProcess, Radial, Subsample, Table
@@ -12,6 +13,7 @@ from dpverify.trusted.proof import Proof
 from tests.proofs import Step, bound
 from tests.reference import MP
 
+HALF = parse("1/2")
 GAUSSIAN = Radial(parse("exp(-r**2/2)"), L2, num(1), num(2))
 DELTA = "0.00682959498311457538423501287994"  # at epsilon 1, sensitivity 1
 EPSILON = "1.99309140441511963114946158809"  # at delta 1e-5
@@ -63,6 +65,16 @@ def test_a_bound_from_below_names_its_epsilon_and_a_refutation_its_event():
         p, q = (constant(parse(refuted.witness[name].strip("[]").split(", ")[0])) for name in "PQ")
         assert p - q * constant(parse("exp(1)")) > constant(parse("1/1000"))
     assert verify(Claim(GAUSSIAN, num(1), parse("1/100"), num(1))).judgement.witness is None
+
+
+def test_what_only_one_of_two_inputs_gives_refutes_every_epsilon():
+    revealing = Table(((HALF, HALF, num(0)), (HALF, num(0), HALF)))
+    told = {"mechanism": revealing, "sensitivity": None, "curve": {"rule": "finite-curve"}}
+    (found,) = run({"lower": "inf"}, delta="2/5", **told).values()
+    assert (found.side, found.value, found.witness["epsilon"]) == ("lower", INFINITE, "inf")
+    for delta in ("1/2", "3/5"):
+        with pytest.raises(Rejected, match="not certainly above delta"):
+            run({"lower": "inf"}, delta=delta, **told)
 
 
 def test_post_processing_has_no_lower_bound():

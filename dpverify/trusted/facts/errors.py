@@ -5,14 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from dpverify.trusted.facts.bounds import Infinite, Side
-from dpverify.trusted.language.expr import Expr
+from flint import arb
 
-Measure = Literal["expected_l2", "rms_l2", "expected_absolute", "rms", "exceeded", "expected_loss"]
+from dpverify.trusted.facts.bounds import Infinite, Side
+from dpverify.trusted.language.expr import Expr, Num
+from dpverify.trusted.numbers.balls import exact, finite
+
+Measure = Literal["expected_l2", "rms_l2", "expected_absolute", "rms", "exceeded", "exceeded_union", "expected_loss"]
 Whose = Literal["this", "any"]
 
+SIDES: Final[tuple[Side, ...]] = ("lower", "upper")
 EUCLIDEAN: Final[tuple[Measure, ...]] = ("expected_l2", "rms_l2")
 """The mean of the Euclidean length of the error, and the root of the mean of its square."""
+COORDINATE: Final[tuple[Measure, ...]] = ("expected_absolute", "rms")
+"""The same of one coordinate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +26,8 @@ class ErrorBound:
     """What a rule has proved of the error of answers.
 
     measure "expected_l2", "rms_l2": see above; "expected_absolute", "rms": the same of one coordinate; "exceeded": the least t such that
-    the error's greatest coordinate (or the one coordinate) is above t in absolute value with probability at most beta.
+    the error's greatest coordinate (or the one coordinate) is above t in absolute value with probability at most beta; "exceeded_union":
+    the least t such that the probabilities of the coordinates to be above t in absolute value sum to at most beta.
     "expected_loss": the mean of the loss that the claim states, on the worst input, or on average under the prior that it states.
     whose "this": of the claim's own noise, whatever the data. "any": the supremum over all data, for every mechanism that is private as
     the claim says, for the claim's neighbours and query.
@@ -40,3 +47,14 @@ class ErrorBound:
     def about(self) -> tuple[Measure, Whose, int | None, Expr | None]:
         """What number it is a bound on."""
         return self.measure, self.whose, self.coordinate, self.beta
+
+
+def known(measure: Measure, value: Expr | Infinite, coordinate: int | None = None, beta: Expr | None = None) -> tuple[ErrorBound, ...]:
+    """Both sides of an error of the claim's own noise that is known."""
+    return tuple(ErrorBound(measure, "this", side, value, coordinate, beta) for side in SIDES)
+
+
+def enclosed(measure: Measure, ball: arb, coordinate: int | None = None) -> tuple[ErrorBound, ...]:
+    """Both sides of an error of the claim's own noise that a ball contains. Raises Undecided where that is not finite."""
+    ends = Num(exact(finite(ball).lower().max(arb(0)))), Num(exact(ball.upper()))
+    return tuple(ErrorBound(measure, "this", side, end, coordinate) for side, end in zip(SIDES, ends, strict=True))

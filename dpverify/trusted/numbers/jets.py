@@ -13,20 +13,7 @@ from typing import Any, Final
 from flint import arb
 
 from dpverify.trusted.language.errors import ExprError, Undecided
-from dpverify.trusted.language.expr import (
-    Add,
-    Call,
-    Expr,
-    Mul,
-    Num,
-    Pow,
-    Sym,
-    call,
-    children,
-    mul,
-    num,
-    symbols,
-)
+from dpverify.trusted.language.expr import Add, Call, Expr, Mul, Num, Pow, Sym, call, children, mul, num, symbols
 from dpverify.trusted.language.loading import load
 from dpverify.trusted.numbers.balls import NAN, ball_power, constant, on_ends
 

@@ -4,14 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dpverify.trusted.language.model import (
-    Claim,
-    Domain,
-    Lipschitz,
-    Mechanism,
-    Noise,
-    parts_of,
-)
+from dpverify.trusted.language.model import Claim, Domain, Lipschitz, Mechanism, Noise, parts_of
 from dpverify.trusted.order.integers import is_whole
 from dpverify.trusted.parts.adjacencies import stated_adjacencies
 

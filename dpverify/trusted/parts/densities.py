@@ -6,14 +6,7 @@ from dpverify.trusted.language.errors import DpverifyError, ExprError
 from dpverify.trusted.language.expr import Sym, neg, substitute, symbols
 from dpverify.trusted.language.loading import remembered
 from dpverify.trusted.language.logarithms import neg_log
-from dpverify.trusted.language.model import (
-    Domain,
-    Mechanism,
-    Mixture,
-    Product,
-    Radial,
-    Translation,
-)
+from dpverify.trusted.language.model import Domain, Mechanism, Mixture, Product, Radial, Translation
 from dpverify.trusted.order.compare import certainly_equal
 from dpverify.trusted.order.convexity import Shapes
 from dpverify.trusted.parts.forms import gaussian_form, laplace_form

@@ -70,8 +70,8 @@ def exponent(noise: Mechanism) -> Exponent | None:
     domain = HALF_LINE if name == "r" else LINE
     if symbols(density) != {name} or symbols(scale) or not isinstance(count, Num):
         return None
-    if count.value.denominator != 1 or count.value < 1:
-        raise Rejected(WHAT, "the dimension", f"{format_expr(count)} is not an integer of at least 1")
+    if count.value.denominator != 1:
+        raise Rejected(WHAT, "the dimension", f"{format_expr(count)} is not an integer")
     dimension = int(count.value)
     faults = norm_faults(norm, dimension)
     if faults:

@@ -68,9 +68,7 @@ def leaf(part: Part, factor: Expr, moved: Callable[[], Sensitivity], domains: Ma
     return part.mechanism, further(part.mechanism, part.sensitivity, factor, domains)[0], None
 
 
-def _further(
-    noise: Mechanism, query: Query, factor: Expr, reach: Callable[[], Sensitivity], domains: Mapping[str, Domain]
-) -> Spoken:
+def _further(noise: Mechanism, query: Query, factor: Expr, reach: Callable[[], Sensitivity], domains: Mapping[str, Domain]) -> Spoken:
     """Noise with a query on neighbours further apart: so many records of one kind move its answers so many times as far."""
     if load("order.apart").off_the_integers(noise, query) is not None and certainly_le(ONE, factor, domains):
         return noise, None, query  # one step tells neighbours apart already

@@ -199,6 +199,3 @@ def is_told(part: Part) -> bool:
         return False
     columns = set(zip(*query.rows, strict=True))
     return not all(tuple(-x for x in column) in columns for column in columns) and not load("parts.densities").even(noise)
-
-
-

@@ -16,6 +16,8 @@ from dpverify.trusted.parts.runs import Run, leaf, merged, whole
 
 ONE_STEP: Final = "one step"
 """The part itself, on neighbours one step apart."""
+CLOSED_FORM: Final = "closed form"
+"""The radial noise that a mixture is. Only pure epsilons are asked of it; so are those of {"moved": number}, a part at any move."""
 
 
 WHAT: Final = "the place"
@@ -40,6 +42,14 @@ class Places:
 
     def question(self, place: tuple[Any, ...]) -> Claim:
         """What the rules about single mechanisms are asked of a place: its pure epsilon."""
+        if place and place[-1] == CLOSED_FORM:
+            asked: Claim = load("parts.closed_forms").radial(self.question(place[:-1]))
+            return asked
+        if place and isinstance(place[-1], dict) and place[-1].keys() == {"moved"}:
+            moves = load("parts.moves")
+            part, _ = _listed(list(moves.leaves(self.run(place[:-1]).part)), place[-1]["moved"])
+            moved: Claim = moves.question(part)
+            return moved
         domains = self._at_values(place).domains
         noise, sensitivity, query = leaf(self.run(place), dict(domains))
         return Claim(noise, None, sensitivity=sensitivity, query=query, domains=domains)

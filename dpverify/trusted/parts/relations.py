@@ -6,16 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from dpverify.trusted.language.errors import Rejected
-from dpverify.trusted.language.model import (
-    Claim,
-    Compose,
-    Lipschitz,
-    Mechanism,
-    Parallel,
-    Part,
-    all_parts,
-    parts_of,
-)
+from dpverify.trusted.language.model import Claim, Compose, Lipschitz, Mechanism, Parallel, Part, all_parts, parts_of
 from dpverify.trusted.order.sensitivity import require_answers
 from dpverify.trusted.parts.adjacencies import stated_adjacencies
 from dpverify.trusted.parts.candidates import all_log_concave

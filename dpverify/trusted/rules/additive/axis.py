@@ -9,21 +9,7 @@ from typing import Any, Final
 from flint import arb
 
 from dpverify.trusted.language.errors import Rejected
-from dpverify.trusted.language.expr import (
-    ONE,
-    Call,
-    Expr,
-    Num,
-    Sym,
-    add,
-    children,
-    div,
-    mul,
-    neg,
-    sub,
-    substitute,
-    symbols,
-)
+from dpverify.trusted.language.expr import ONE, Call, Expr, Num, Sym, add, children, div, mul, neg, sub, substitute, symbols
 from dpverify.trusted.language.linear import linear_part
 from dpverify.trusted.language.logarithms import neg_log_profile
 from dpverify.trusted.language.model import Claim, Radial, Translation

@@ -17,23 +17,7 @@ from flint import fmpq_mpoly_ctx
 
 from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.language.errors import Rejected
-from dpverify.trusted.language.expr import (
-    Add,
-    Call,
-    Expr,
-    Mul,
-    Pow,
-    Sym,
-    add,
-    call,
-    div,
-    mul,
-    num,
-    rebuild,
-    sqrt,
-    sub,
-    symbols,
-)
+from dpverify.trusted.language.expr import Add, Call, Expr, Mul, Pow, Sym, add, call, div, mul, num, rebuild, sqrt, sub, symbols
 from dpverify.trusted.language.linear import linear_part
 from dpverify.trusted.language.loading import remembered
 from dpverify.trusted.language.model import Claim, Source

@@ -8,14 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from dpverify.trusted.language.errors import Rejected
-from dpverify.trusted.language.expr import (
-    ZERO,
-    Expr,
-    Num,
-    add,
-    mul,
-    neg,
-)
+from dpverify.trusted.language.expr import ZERO, Expr, Num, add, mul, neg
 from dpverify.trusted.language.rationals import to_fraction
 from dpverify.trusted.numbers.asymptotics import End, Germ, end_jet
 from dpverify.trusted.numbers.balls import constant, exact, rational

@@ -43,7 +43,6 @@ def _mass(noise: Additive, side: Sequence[Expr], radius: Fraction) -> tuple[arb,
     """
     try:
         total: arb = load("numbers.quadrature").normaliser(noise)
-        total = load("numbers.quadrature").normaliser(noise)
     except (Undecided, ExprError):
         return None
     if isinstance(noise, Radial):

@@ -30,12 +30,7 @@ from dpverify.trusted.parts import at_pair, candidates, densities, neighbours
 from dpverify.trusted.parts.neighbours import OnePair, is_told
 from dpverify.trusted.parts.runs import Run, leaf, occurs
 from dpverify.trusted.rules.additive import convex_exponent
-from dpverify.trusted.rules.composition import (
-    parallel_composition,
-    poisson_subsampling,
-    post_processing,
-    sampling_without_replacement,
-)
+from dpverify.trusted.rules.composition import parallel_composition, poisson_subsampling, post_processing, sampling_without_replacement
 from dpverify.trusted.rules.composition.stacked_queries import WHAT, times_of
 from dpverify.trusted.rules.finite import finite as finite_rule
 

@@ -2,40 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any, Final
 
 from flint import arb
 
-from dpverify.trusted.facts.bounds import Bound, Infinite
+from dpverify.trusted.facts.bounds import Bound
+from dpverify.trusted.facts.fact import Fact
+from dpverify.trusted.facts.premises import pure_of, through_of
 from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.expr import ONE, Expr, Num, Sym, add, mul, num, power
-from dpverify.trusted.language.model import (
-    L2,
-    Claim,
-    Compose,
-    Domain,
-    Group,
-    Lipschitz,
-    Part,
-    PostProcess,
-    Product,
-    Radial,
-    Source,
-    Translation,
-)
+from dpverify.trusted.language.expr import Expr, Num, add, mul, num, power
+from dpverify.trusted.language.model import L2, Claim, Part, PostProcess, Product, Radial, Source, Translation
 from dpverify.trusted.language.rationals import read_fraction, to_fraction
 from dpverify.trusted.numbers.balls import rational
 from dpverify.trusted.numbers.jets import BallProgram
-from dpverify.trusted.order.integers import is_whole
-from dpverify.trusted.parts import candidates
+from dpverify.trusted.parts import candidates, moves
 from dpverify.trusted.parts.runs import check_adjacencies, neighbours_assumed
-from dpverify.trusted.rules.additive import concave_exponent, convex_exponent, power_identity
 from dpverify.trusted.rules.composition import post_processing
 
-NAME: Final = "joint-moves"
+NAME: Final = moves.NAME
 STATEMENT: Final = (
     "Parts lose at most e_j(u) where their answers move by u. With e_j(u) <= alpha_j + beta_j u^2 the whole loses, for histograms that "
     "differ by v, at most the sum of the alpha_j and a quadratic form in v, whose greatest value on a ball is its greatest eigenvalue; "
@@ -50,32 +37,29 @@ CHECKED: Final = (
 ASSUMED: Final = ("the sampler is ideal",)
 SOURCE: Final = Source("docs/theory/composition.md#joint-moves")
 
-MOVED: Final = Sym("moved")
-DOMAIN: Final = ((MOVED.name, Domain(Fraction(0))),)
-_RULES: Final = {rule.NAME: rule for rule in (concave_exponent, convex_exponent, power_identity)}
 _MOST_CUTS: Final = 10_000
 
 Matrix = list[list[Fraction]]
 
 
-def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
-    """The bound of the evidence: "most", what the form in v is at most on differences of length 1; "parts", for each in turn "rule"
-    and "evidence" for what it loses, the numbers "alpha" and "beta", and "cuts", moves between which the two are compared.
+def infer(claim: Claim, evidence: Mapping[str, Any], premises: Sequence[Fact]) -> Bound:
+    """What the whole loses at most. premises: for each part in turn what it loses at any move.
 
-    Raises Rejected, CertificateError.
+    evidence: "most", what the form in v is at most on differences of length 1; "parts", for each in turn the numbers "alpha" and "beta",
+    and "cuts", moves between which the two are compared. Raises Rejected, CertificateError.
     """
     if claim.domains:
         raise Rejected(NAME, "mechanism", "it has parameters without values")
     check_adjacencies(claim)
     root = Part(claim.mechanism)
-    parts, listed = list(leaves(root)), evidence.get("parts")
-    if not isinstance(listed, list) or len(listed) != len(parts):
-        raise CertificateError(f"{NAME}: 'parts' is not a list of {len(parts)}.")
+    parts, listed = list(moves.leaves(root)), evidence.get("parts")
+    if not isinstance(listed, list) or not len(listed) == len(premises) == len(parts):
+        raise CertificateError(f"{NAME}: 'parts' is not a list of {len(parts)}, with a premise for each.")
     adjacency, columns = _space([part for part, _ in parts])
     form = _Linear(columns) if adjacency == "l1" else _Quadratic(columns)
     factor, total, assumed = candidates.root_factor(root), Fraction(0), list[str](neighbours_assumed(claim))
-    for (part, times), given in zip(parts, listed, strict=True):
-        loss, lines = lost(part, given)
+    for (part, times), given, premise in zip(parts, listed, premises[:], strict=True):
+        loss, lines = pure_of(premise, moves.question(part), NAME)
         alpha, beta = (read_fraction(given, key, NAME) for key in ("alpha", "beta"))
         if beta < 0:  # the form would not be greatest where differences are longest; a negative alpha is below a loss of 0
             raise Rejected(NAME, "beta", "it is negative")
@@ -93,26 +77,8 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
         "upper",
         Num(total + factor**form.degree * most),
         assumed=tuple(dict.fromkeys(assumed)),
-        through=tuple(dict.fromkeys(str(given["rule"]) for given in listed)),
+        through=tuple(dict.fromkeys(name for premise in premises for name in through_of(premise))),
     )
-
-
-def leaves(part: Part, times: int = 1) -> Iterator[tuple[Part, int]]:
-    """The parts of nested compositions, with how often each is run; groups and maps that hold everything taken off. Raises Rejected."""
-    while isinstance(part.mechanism, Group | Lipschitz | PostProcess) and part.times == ONE:
-        part = part.mechanism.part
-    yield from _runs(part, times)
-
-
-def _runs(part: Part, times: int) -> Iterator[tuple[Part, int]]:
-    if not isinstance(part.times, Num) or not is_whole(part.times, {}) or part.times.value < 1:
-        raise Rejected(NAME, "times", "it is not an integer of at least 1")
-    times *= int(part.times.value)
-    if isinstance(part.mechanism, Compose):
-        for inner in part.mechanism.parts:
-            yield from _runs(inner, times)
-        return
-    yield part, times
 
 
 def part_rows(part: Part) -> Sequence[Sequence[Fraction]]:
@@ -122,23 +88,6 @@ def part_rows(part: Part) -> Sequence[Sequence[Fraction]]:
     if part.query is None or not (alone or isinstance(noise, Product) or (isinstance(noise, Radial) and noise.norm == L2)):
         raise Rejected(NAME, "a part", "it is no noise on real numbers, or of the Euclidean norm, under a query")
     return part.query.rows
-
-
-def lost(part: Part, given: Any) -> tuple[Expr, tuple[str, ...]]:
-    """What a part, or one coordinate of it, loses where its answer moves by at most MOVED, and what that takes for granted."""
-    rule = _RULES.get(given.get("rule") if isinstance(given, Mapping) else None)
-    if rule is None:
-        raise CertificateError(f"{NAME}: a part wants one of the rules {', '.join(_RULES)}.")
-    found = rule.check(question(part), given.get("evidence", {}))
-    if found.side != "upper" or isinstance(found.value, Infinite) or found.at:
-        raise Rejected(NAME, rule.NAME, "it does not bound what the part loses from above")
-    return found.value, (*rule.ASSUMED, *found.assumed)
-
-
-def question(part: Part) -> Claim:
-    """What a part loses at any move, as a claim."""
-    noise = part.mechanism
-    return Claim(Translation(noise.density) if isinstance(noise, Product) else noise, None, sensitivity=MOVED, domains=DOMAIN)
 
 
 def _space(parts: Sequence[Part]) -> tuple[str, int]:
@@ -208,7 +157,7 @@ class Power:
 
     def __init__(self, loss: Expr, alpha: Fraction, beta: Fraction, degree: int) -> None:
         self._loss, self._power = (
-            BallProgram(each, MOVED.name) for each in (loss, add(Num(alpha), mul(Num(beta), power(MOVED, num(degree)))))
+            BallProgram(each, moves.MOVED.name) for each in (loss, add(Num(alpha), mul(Num(beta), power(moves.MOVED, num(degree)))))
         )
 
     def covers(self, low: Fraction, high: Fraction) -> bool:

@@ -14,17 +14,7 @@ from flint import acb, arb, ctx
 
 from dpverify.trusted.language.derivatives import derivative
 from dpverify.trusted.language.errors import Undecided
-from dpverify.trusted.language.expr import (
-    ZERO,
-    Add,
-    Call,
-    Expr,
-    Mul,
-    add,
-    children,
-    mul,
-    symbols,
-)
+from dpverify.trusted.language.expr import ZERO, Add, Call, Expr, Mul, add, children, mul, symbols
 from dpverify.trusted.language.linear import linear_part
 from dpverify.trusted.numbers.balls import constant, precision
 from dpverify.trusted.numbers.complex import Complex, compiled

@@ -13,16 +13,7 @@ from dpverify.trusted.facts.evaluate import accurately, divergence, known
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve, Pair, Profile
 from dpverify.trusted.language.errors import Rejected
-from dpverify.trusted.language.expr import (
-    ONE,
-    ZERO,
-    Expr,
-    Num,
-    call,
-    format_expr,
-    mul,
-    sub,
-)
+from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, call, format_expr, mul, sub
 from dpverify.trusted.language.model import Mechanism, Source
 from dpverify.trusted.order import compare
 from dpverify.trusted.order.geometry import Sensitivity

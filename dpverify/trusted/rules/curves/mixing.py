@@ -159,8 +159,7 @@ def _square_as_symbol(expr: Expr) -> Expr:
         factors = term.args if isinstance(term, Mul) else (term,)
         return mul(*(Sym("q") if factor == square else factor for factor in factors))
 
-    swapped = add(*map(swap, _terms(expr)))
-    return expr if "r" in symbols(swapped) else swapped
+    return add(*map(swap, _terms(expr)))
 
 
 def _monomial(expr: Expr) -> tuple[Expr, Fraction] | None:

@@ -22,13 +22,7 @@ from dpverify.trusted.facts.evaluate import divergence
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve, Pair, symmetric
 from dpverify.trusted.language.errors import Rejected, Undecided
-from dpverify.trusted.language.expr import (
-    ZERO,
-    Expr,
-    call,
-    div,
-    symbols,
-)
+from dpverify.trusted.language.expr import ZERO, Expr, call, div, symbols
 from dpverify.trusted.language.model import Domain, Mechanism, Mixture, Radial, Source
 from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.order.compare import certainly_le, certainly_lt

@@ -24,12 +24,7 @@ from dpverify.trusted.numbers.asymptotics import End, Germ
 from dpverify.trusted.numbers.kinks import resolve
 from dpverify.trusted.numbers.pieces import Piece, pieces
 from dpverify.trusted.order.compare import certainly_equal, certainly_le
-from dpverify.trusted.rules.curves.shapes import (
-    Z,
-    convex_line,
-    convex_pieces,
-    monotone,
-)
+from dpverify.trusted.rules.curves.shapes import Z, convex_line, convex_pieces, monotone
 
 REALS: Final = {"z": Domain()}
 INFINITY: Final = arb("inf")

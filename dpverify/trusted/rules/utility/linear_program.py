@@ -17,7 +17,7 @@ from dpverify.trusted.language.expr import Expr, Num, call, format_expr, mul, nu
 from dpverify.trusted.language.model import Claim, Exponential, Matrix, Source, Table, Vector
 from dpverify.trusted.language.rationals import read_fraction, to_fraction
 from dpverify.trusted.order.compare import certainly_le
-from dpverify.trusted.order.linear import dot
+from dpverify.trusted.order.linear import dot, square
 from dpverify.trusted.order.tables import finite
 from dpverify.trusted.rules.utility.expected_loss import require_losses
 
@@ -57,9 +57,9 @@ def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact])
     """Lower bounds on the error of any mechanism that is private as claimed. Raises Rejected, CertificateError.
 
     parameters: "ratio", a rational; "multipliers", a list of [x, x', [z for each output]]; "weights", one for each input, where the claim
-    states no prior. Of a query beside: "measure", "expected_l2" or "rms_l2"; "databases", a list of histograms; "outputs", a list of
-    answers; "steps", how many steps between neighbours two databases with multipliers are apart at most. The ratio is at least
-    e^(epsilon steps). premises: an upper bound on epsilon where "tight" is claimed.
+    states no prior. Of a query beside: "measure", "expected_l2" or "rms_l2"; "row", the number of its row, whose error is at most that of
+    all; "databases", a list of histograms; "outputs", a list of answers; "steps", how many steps between neighbours two databases with
+    multipliers are apart at most. The ratio is at least e^(epsilon steps). premises: an upper bound on epsilon where "tight" is claimed.
     """
     if claim.domains or not isinstance(claim.delta, Num) or claim.delta.value < 0:
         raise Rejected(NAME, "the claim", "it wants a value for every parameter and a rational delta of at least 0")
@@ -77,7 +77,8 @@ def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact])
         return (ErrorBound("expected_loss", "any", "lower", Num(value), assumed=(*assumed, ANY if adjacent is None else PAIRS)),)
     databases = _databases(parameters)
     value = max(_bound(_of_query(claim, parameters, databases, between), _read(parameters.get("weights")), parameters), Fraction(0))
-    assumed += () if all(map(_counts, databases)) else (REAL,)
+    whole = all(map(_counts, databases)) and claim.query is not None and claim.query.adjacency != "l2"
+    assumed += () if whole else (REAL,)
     if parameters["measure"] == SQUARES:
         return (ErrorBound("rms_l2", "any", "lower", power(Num(value), Num(Fraction(1, 2))), assumed=assumed),)
     # the root of a mean square is at least the mean
@@ -139,14 +140,17 @@ def _of_table(claim: Claim, between: Between) -> Program:
 
 
 def _of_query(claim: Claim, parameters: Mapping[str, Any], databases: Matrix, between: Between) -> Program:
-    """The mechanisms with real outputs for a query of one row, on some databases."""
-    query, squares = claim.query, parameters.get("measure") == SQUARES
-    if query is None or len(query.rows) != 1 or any(len(database) != len(query.rows[0]) for database in databases):
-        raise Rejected(NAME, "the query", "it wants a query of one row, and databases with an entry for each of its columns")
-    if squares or parameters.get("measure") == "expected_l2":
-        answers = [dot(query.rows[0], database) for database in databases]
-    else:
+    """The mechanisms with real outputs for one row of a query, on some databases."""
+    query, squares, row = claim.query, parameters.get("measure") == SQUARES, parameters.get("row")
+    if query is None:
+        raise Rejected(NAME, "the claim", "it states neither losses nor a query")
+    if not squares and parameters.get("measure") != "expected_l2":
         raise CertificateError(f"{NAME}: 'measure' is {parameters.get('measure')!r}, not expected_l2 or rms_l2.")
+    if type(row) is not int or not 0 <= row < len(query.rows):
+        raise CertificateError(f"{NAME}: 'row' is {row!r}, not one of the {len(query.rows)} rows of the query, counted from 0.")
+    if any(len(database) != len(query.rows[row]) for database in databases):
+        raise Rejected(NAME, "databases", "they must have an entry for each column of the query")
+    answers = [dot(query.rows[row], database) for database in databases]
     outputs = _read(parameters.get("outputs"))
     if any(low >= high for low, high in pairwise(outputs)) or outputs[0] > min(answers) or outputs[-1] < max(answers):
         raise Rejected(NAME, "outputs", "they must rise, from the least answer or below to the greatest or above")
@@ -174,10 +178,10 @@ def _databases(parameters: Mapping[str, Any]) -> Matrix:
 
 def _within(near: Vector, far: Vector, adjacency: str, steps: int) -> bool:
     """Whether so many steps between neighbours certainly lead from one histogram to another, by histograms."""
-    moves = [a - b for a, b in zip(near, far, strict=True)]
+    moves = tuple(a - b for a, b in zip(near, far, strict=True))
     length = sum(map(abs, moves), Fraction(0))
-    if adjacency == "l1":
-        return length <= steps
+    if adjacency in ("l1", "l2"):
+        return square(moves) <= steps**2 if adjacency == "l2" else length <= steps
     if not (_counts(near) and _counts(far)):
         return False
     return (adjacency == "add-remove" and length <= steps) or (adjacency == "replace" and sum(moves) == 0 and length <= 2 * steps)

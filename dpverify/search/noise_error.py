@@ -1,0 +1,306 @@
+"""Proposes what encloses the error of a claim's own noise: closed forms where they are, else integrals, and what is infinite."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, Final
+
+from flint import arb
+
+from dpverify.search.proposal import Steps
+from dpverify.trusted.facts.errors import COORDINATE, EUCLIDEAN, Measure
+from dpverify.trusted.facts.fact import Fact, as_errors
+from dpverify.trusted.language.errors import CertificateError, DpverifyError
+from dpverify.trusted.language.expr import Expr, format_expr
+from dpverify.trusted.language.model import Claim, Mixture, Noise, Radial
+from dpverify.trusted.numbers.balls import constant, precision
+from dpverify.trusted.proof import Proof
+from dpverify.trusted.rules.utility import (
+    infinite_moments,
+    laws,
+    log_concave_tails,
+    noise_moments,
+    noise_quantile,
+    root_of_squares,
+    tails,
+    union_bound,
+)
+
+MOST_COORDINATES: Final = 64
+"""Of more coordinates the first is told of alone."""
+_BEYOND: Final = (1, 16, 1024)
+_INTEGRAL_DIGITS: Final = 9
+"""Digits of a quantile that each cost several integrals."""
+_ROUNDS: Final = 60
+_NOTHING: Final = 2.0**-64
+_NODES: Final = {"parts": 3, "first": -150, "last": 222}
+_FEW_NODES: Final = {"parts": 1, "first": -24, "last": 30, "bits": 50}
+_FAR: Final = (64, 2**14, 2**30)
+_CUTS: Final = (("1/1024", 2**20), (f"1/{2**60}", 2**20), ("1/1024", 2**60), (f"1/{2**60}", 2**60))
+_STEP: Final = Fraction(101, 100)
+_BELOW, _ABOVE = 70, 420
+_FEW_BITS: Final = 30
+_FEW_DIGITS: Final = 5
+"""Of a quantile by masses between cuts a hundredth apart."""
+_BROKEN: Final = (DpverifyError, ArithmeticError, ValueError, TypeError, LookupError, AttributeError)
+
+
+def bits_for(digits: int) -> int:
+    """Bits of an integral that leave room for so many digits."""
+    return int(3.4 * digits) + 4
+
+
+@dataclass
+class _Found:
+    """Steps that the rules accept, with the facts that they state."""
+
+    proof: Proof
+    digits: int
+    prec: int
+    steps: Steps = field(default_factory=list)
+
+    def tried(self, rule: str, evidence: Mapping[str, Any], premises: Sequence[Fact] = ()) -> Fact | None:
+        """The fact, whose step is kept; None where the rule refuses."""
+        try:
+            with precision(self.prec):
+                fact = self.proof.infer(rule, (), dict(evidence), premises)
+        except DpverifyError:
+            return None
+        self.steps.append({"rule": rule, "evidence": dict(evidence), "premises": list(premises), "prec": self.prec})
+        return fact
+
+
+def propose(proof: Proof, known: Sequence[Fact], digits: int) -> Steps:
+    """Steps for every error of additive noise that is enclosed. known: what has been shown of the claim, bodies of its norm among it."""
+    claim = proof.claim
+    if claim.domains or not isinstance(claim.mechanism, Noise):
+        return []
+    found = _Found(proof, digits, int(3.4 * digits) + 80)
+    for reading in _readings(claim):
+        means = [_moments(found, reading, power) for power in (1, 2)]
+        if any(means):
+            first = next(filter(None, means))
+            if means[0] is not None and _lacks(means[0], EUCLIDEAN[0]):
+                _length(found, reading, means[0])
+            if claim.beta is not None:
+                _quantiles(found, reading, first, means[1])
+            break
+    return found.steps
+
+
+def _readings(claim: Claim) -> Iterator[dict[str, Any]]:
+    """How a rule is to read the noise: a mixture in closed form, or by its scale."""
+    if not isinstance(claim.mechanism, Mixture):
+        yield {}
+        return
+    from dpverify.search.mixtures import scale_of
+
+    scale = scale_of(claim.mechanism, {})
+    if scale is not None:
+        yield {"scale": format_expr(scale), "closed": True}
+        yield {"scale": format_expr(scale)}
+
+
+def _dimension(claim: Claim, reading: Mapping[str, Any]) -> int:
+    return laws.read(claim, reading, noise_moments.NAME).dimension
+
+
+# -- moments -------------------------------------------------------------------------------------------
+
+
+def _moments(found: _Found, reading: Mapping[str, Any], power: int) -> Fact | None:
+    """The fact of the errors of one power, closed, enclosed, or infinite."""
+    try:
+        d = _dimension(found.proof.claim, reading)
+    except DpverifyError:
+        return None
+    asked = {**reading, "power": power, "coordinates": d if d <= MOST_COORDINATES else 1}
+    body = _body(found, power)
+    for evidence in (asked, {**asked, "bits": bits_for(found.digits)}):
+        fact = found.tried(noise_moments.NAME, evidence, body)
+        if fact is not None:
+            return fact
+    for size, side, beyond in ((size, side, beyond) for size in (0, 1) for side in (1, -1) for beyond in _BEYOND):
+        fact = found.tried(infinite_moments.NAME, {**asked, "size": size, "side": side, "beyond": beyond})
+        if fact is not None:
+            return fact
+    return None
+
+
+def _body(found: _Found, power: int) -> list[Fact]:
+    """The fact of the unit ball of a norm by columns or facets."""
+    noise = found.proof.claim.mechanism
+    if not isinstance(noise, Radial | Mixture) or noise.norm.kind not in ("columns", "facets"):
+        return []
+    return []
+
+
+def _lacks(fact: Fact, measure: Measure) -> bool:
+    return not any(bound.measure == measure for bound in as_errors(fact.says))
+
+
+def _length(found: _Found, reading: Mapping[str, Any], mean: Fact) -> None:
+    """The mean length by sums, from the mean of the first coordinate: closed transforms to many digits, integrals to few."""
+    if found.tried(root_of_squares.NAME, {**reading, **_NODES}, [mean]) is None:
+        for far in _FAR:
+            if found.tried(root_of_squares.NAME, {**reading, **_FEW_NODES, "far": str(far)}, [mean]) is not None:
+                return
+
+
+# -- quantiles -----------------------------------------------------------------------------------------
+
+
+def _quantiles(found: _Found, reading: Mapping[str, Any], mean: Fact, squares: Fact | None) -> None:
+    claim = found.proof.claim
+    law = laws.read(claim, reading, noise_quantile.NAME)
+    start = _about(mean)
+    for rule, of in ((noise_quantile.NAME, tails.greatest), (union_bound.NAME, _summed)):
+        if found.tried(rule, reading) is None:
+            root = _by_search(found, reading, law, rule, of, start)
+            start = start if root is None else root
+    if squares is not None and law.norm is not None and law.norm.kind in ("columns", "facets") and law.dimension > 1:
+        found.tried(log_concave_tails.NAME, reading, [squares])
+
+
+def _summed(law: laws.Law, t: Fraction, parameters: Mapping[str, Any], rule: str) -> arb:
+    total = arb(0)
+    for q in tails.single(law, t, parameters, rule):
+        total += q
+    return total
+
+
+def _first(law: laws.Law, t: Fraction, parameters: Mapping[str, Any], rule: str) -> arb:
+    return tails.single(law, t, parameters, rule)[0]
+
+
+def _about(mean: Fact) -> Fraction:
+    """A distance to start from: about the mean of the first coordinate."""
+    values = [bound.value for bound in as_errors(mean.says) if bound.measure in COORDINATE and isinstance(bound.value, Expr)]
+    return _rounded(constant(values[0]), 3) if values and constant(values[0]) > 0 else Fraction(1)
+
+
+def _by_search(
+    found: _Found, reading: Mapping[str, Any], law: laws.Law, rule: str, of: Callable[..., arb], start: Fraction
+) -> Fraction | None:
+    """Steps for both sides of a distance, and about where it is."""
+    assert found.proof.claim.beta is not None
+    with precision(found.prec):
+        beta = constant(found.proof.claim.beta)
+        more = max(0, -int(_exact((beta.log() / arb(2).log()).mid()).__floor__()))
+    for parameters, digits in _ways(found.digits, start, more):
+        evidence = {**reading, **parameters}
+        if "cuts" not in evidence and not _narrow(found, law, start, evidence, rule, of, digits):
+            continue
+
+        def excess(t: Fraction, upper: bool, evidence: Mapping[str, Any] = evidence) -> arb:
+            with precision(found.prec):
+                probability = of(law, t, evidence, rule)
+                share = (probability.upper() if upper else probability.lower()) / beta
+                return share.log().mid() if share > _NOTHING else arb(_NOTHING).log().mid()
+
+        try:
+            roots = _ends(excess, start, digits, bool(law.sizes and law.sizes[0].whole))
+        except _BROKEN:
+            continue
+        facts = [found.tried(rule, {**evidence, "at": str(at), "side": side}) for side, at in roots]
+        if None not in facts:
+            return roots[-1][1]
+    return None
+
+
+def _narrow(
+    found: _Found, law: laws.Law, at: Fraction, evidence: Mapping[str, Any], rule: str, of: Callable[..., arb], digits: int
+) -> bool:
+    """Whether the probability at a distance, or that of one coordinate, is known to about so many digits."""
+    for probability in (of, _first):
+        try:
+            with precision(found.prec):
+                if probability(law, at, evidence, rule).rel_accuracy_bits() >= 3 * digits:
+                    return True
+        except _BROKEN:
+            pass
+    return False
+
+
+def _ways(digits: int, start: Fraction, more: int) -> Iterator[tuple[dict[str, Any], int]]:
+    """Parameters of tails, with the digits that are worth asking for: closed forms first."""
+    yield {}, digits
+    few = min(digits, _INTEGRAL_DIGITS)
+    bits = bits_for(few) + more + 8
+    yield {"bits": bits}, few
+    for near, far in _CUTS:
+        yield {"bits": bits, "near": near, "far": str(far)}, few
+    yield {"bits": _FEW_BITS, "cuts": [str(_rounded(start * _STEP**k, 4)) for k in range(-_BELOW, _ABOVE)]}, _FEW_DIGITS
+
+
+def _ends(excess: Callable[[Fraction, bool], arb], start: Fraction, digits: int, whole: bool) -> list[tuple[str, Fraction]]:
+    """Distances certainly on either side of the one wanted."""
+    if whole:
+        least = _least_integer(lambda n: excess(n + Fraction(1, 2), True) <= 0)
+        return [("lower", least - Fraction(1, 2))] * (least > 0) + [("upper", least + Fraction(1, 2))]
+    high = _root(lambda t: excess(t, True), start, digits)
+    same = excess(high, True) - excess(high, False) < arb(10) ** -(digits - 2)
+    low = high if same else _root(lambda t: excess(t, False), high, digits)
+    off = Fraction(1, 10**digits)
+    return [("lower", _rounded(low * (1 - off), digits + 2)), ("upper", _rounded(high * (1 + off), digits + 2))]
+
+
+def _least_integer(enough: Callable[[int], Any]) -> int:
+    """The least integer n >= 0 from which on a condition holds."""
+    high = 1
+    while not enough(high):
+        high *= 2
+        if high > 2**40:
+            raise CertificateError("no distance is found that is exceeded so rarely.")
+    low = -1
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
+
+
+def _root(excess: Callable[[Fraction], arb], start: Fraction, digits: int) -> Fraction:
+    """About where a falling function is 0, by the method of Illinois."""
+    low, high, at_low = start, start, excess(start)
+    at_high = at_low
+    for _ in range(_ROUNDS):
+        if at_low >= 0 >= at_high:
+            break
+        if at_low < 0:
+            high, at_high, low = low, at_low, low / 2
+            at_low = excess(low)
+        else:
+            low, at_low, high = high, at_high, high * 2
+            at_high = excess(high)
+    side = 0
+    for _ in range(_ROUNDS):
+        if not at_low > at_high or high - low < low / 10 ** (digits + 1):
+            break
+        share = _exact((at_low / (at_low - at_high)).mid())
+        middle = _rounded_exact(low + (high - low) * share, digits + 6)
+        value = excess(middle)
+        if value >= 0:
+            low, at_low, at_high, side = middle, value, at_high / 2 if side > 0 else at_high, 1
+        else:
+            high, at_high, at_low, side = middle, value, at_low / 2 if side < 0 else at_low, -1
+        if abs(value) < arb(10) ** -(digits + 2):
+            return middle
+    return low if at_low < -at_high else high
+
+
+def _exact(ball: arb) -> Fraction:
+    mantissa, exponent = ball.man_exp()
+    return int(mantissa) * Fraction(2) ** int(exponent)
+
+
+def _rounded(number: arb | Fraction, digits: int) -> Fraction:
+    return _rounded_exact(number if isinstance(number, Fraction) else _exact(number.mid()), digits)
+
+
+def _rounded_exact(number: Fraction, digits: int) -> Fraction:
+    """A number above 0 to so many decimal digits."""
+    size = len(str(number.__floor__())) if number >= 1 else 1 - len(str((1 / number).__floor__()))
+    unit = Fraction(10) ** (size - digits)
+    return round(number / unit) * unit
