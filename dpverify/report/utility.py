@@ -52,15 +52,16 @@ def record(claim: Claim, judgement: Judgement | None, decimal: Decimals) -> dict
     """Each error with what encloses it, or with the reason why nothing does; never null."""
     errors = () if judgement is None else judgement.errors
     found: dict[str, Any] = {measure: _enclosed(claim, errors, measure, decimal) for measure in EUCLIDEAN}
+    proved = judgement is not None and judgement.verdict == "PROVED"
     for measure, name in NECESSARY.items():
-        found[name] = _least(claim, errors, measure, decimal)
+        found[name] = _least(claim, errors, measure, decimal, proved=proved)
     found["coordinates"] = [
         {"coordinate": one} | {measure: _enclosed(claim, errors, measure, decimal, one) for measure in _COORDINATE}
         for one in sorted({bound.coordinate for _, bound in errors if bound.coordinate is not None})
     ]
     if claim.loss:
         found["expected_loss"] = _enclosed(claim, errors, "expected_loss", decimal)
-        found[NECESSARY_LOSS] = _least(claim, errors, "expected_loss", decimal)
+        found[NECESSARY_LOSS] = _least(claim, errors, "expected_loss", decimal, proved=proved)
     if claim.beta is not None:
         found["exceeded"] = {"beta": format_expr(claim.beta)} | _enclosed(claim, errors, "exceeded", decimal)
     return found
@@ -76,14 +77,15 @@ def _enclosed(claim: Claim, errors: Errors, measure: Measure, decimal: Decimals,
     return {"lower": lower or "0", "upper": upper}
 
 
-def _least(claim: Claim, errors: Errors, measure: Measure, decimal: Decimals) -> dict[str, Any]:
+def _least(claim: Claim, errors: Errors, measure: Measure, decimal: Decimals, *, proved: bool) -> dict[str, Any]:
+    """proved: whether this noise is as private as the mechanisms that it is compared with."""
     least = _bound(errors, measure, "any", "lower")
     lower = decimal(least and least[1].value, 0)
     if least is None or lower is None:
         return {"reason": lacking(claim, NECESSARY.get(measure, NECESSARY_LOSS))}
     rule, bound = least
     found = {"lower": lower, "rule": called(rule), "neighbours": neighbours(claim), "assumptions": list(bound.assumed)}
-    ratio = decimal(most_times(errors, measure), 1)
+    ratio = decimal(most_times(errors, measure), 1) if proved else None
     return found if ratio is None else {**found, "ratio": ratio}
 
 
@@ -139,13 +141,20 @@ def told(claim: Claim, judgement: Judgement | None, decimal: Decimals) -> Iterat
         least = found[necessary]
         rule, ratio = least.get("rule", ""), least.get("ratio", "")
         yield Told(NAMES[measure], _own(found[measure]), least.get("lower") or _unknown(least), rule, ratio)
-    for one in found["coordinates"][:MOST_COORDINATES]:
-        for measure in _COORDINATE:
-            yield Told(f"coordinate {one['coordinate'] + 1}, {NAMES[measure]}", _own(one[measure]))
-    if len(found["coordinates"]) > MOST_COORDINATES:
-        yield Told("other coordinates", f"{len(found['coordinates']) - MOST_COORDINATES} more in the JSON")
+    yield from _coordinates(found["coordinates"])
     if "exceeded" in found:
         yield Told(f"exceeded by some coordinate with probability at most {found['exceeded']['beta']}", _own(found["exceeded"]))
+
+
+def _coordinates(found: list[dict[str, Any]]) -> Iterator[Told]:
+    """The errors of coordinates, once where they are alike."""
+    alike = len(found) > 1 and all({**one, "coordinate": 0} == {**found[0], "coordinate": 0} for one in found)
+    for one in found[: 1 if alike else MOST_COORDINATES]:
+        name = "each coordinate" if alike else f"coordinate {one['coordinate'] + 1}"
+        for measure in _COORDINATE:
+            yield Told(f"{name}, {NAMES[measure]}", _own(one[measure]))
+    if len(found) > MOST_COORDINATES and not alike:
+        yield Told("other coordinates", f"{len(found) - MOST_COORDINATES} more in the JSON")
 
 
 def _own(found: dict[str, Any]) -> str:

@@ -1,5 +1,6 @@
 """Lower bounds on the error of any private mechanism (theory/necessary.md)."""
 
+from dataclasses import replace
 from fractions import Fraction
 from math import exp, factorial, inf, pi, sinh, sqrt
 
@@ -10,7 +11,7 @@ from flint import arb
 from dpverify.search import bodies, necessary, utility
 from dpverify.search.verify import verify
 from dpverify.trusted import kernel
-from dpverify.trusted.facts.bounds import Bound
+from dpverify.trusted.facts.bounds import INFINITE, Bound
 from dpverify.trusted.facts.errors import ErrorBound
 from dpverify.trusted.facts.fact import Fact, as_errors
 from dpverify.trusted.language.errors import CertificateError, Rejected
@@ -451,12 +452,58 @@ def test_for_a_tight_epsilon_the_bound_is_at_what_is_proved_of_it():
     assert kernel.check(verified.certificate).errors == verified.judgement.errors
 
 
-def test_a_lower_bound_on_epsilon_is_no_premise():
+@pytest.mark.parametrize(
+    "bound",
+    [
+        Bound("lower", num(1)),
+        Bound("upper", num(1), quantity="delta"),
+        Bound("upper", num(1), quantity="epsilon"),
+        Bound("upper", num(1), at={"b": num(1)}),
+        Bound("upper", parse("b")),
+        Bound("upper", INFINITE),
+    ],
+    ids=["from below", "on delta", "at a delta", "at a parameter", "of a parameter", "infinite"],
+)
+def test_only_a_number_that_bounds_the_pure_epsilon_from_above_is_a_premise(bound):
     asked = claim([[1]], "add-remove", None)
-    proof = Proof(asked)
-    fact = Fact("point-witness", asked, (Bound("lower", num(1)),), (), (), {}, (), 128)
+    fact = Fact("product-lipschitz", asked, (bound,), (), (), {}, (), 128)
     with pytest.raises(CertificateError, match="not a finite upper bound on the pure epsilon"):
-        kernel.infer(proof, "lines-lower-bound", ONE, [fact], 128)
+        kernel.infer(Proof(asked), "lines-lower-bound", ONE, [fact], 128)
+
+
+def test_a_bound_on_the_epsilon_of_another_claim_is_no_premise():
+    asked = claim([[1]], "add-remove", None)
+    fact = Fact("product-lipschitz", claim([[2]], "add-remove", None), (Bound("upper", num(1)),), (), (), {}, (), 128)
+    with pytest.raises(CertificateError, match="not a finite upper bound on the pure epsilon"):
+        kernel.infer(Proof(asked), "lines-lower-bound", ONE, [fact], 128)
+    own = Fact("product-lipschitz", asked, (Bound("upper", num(2), assumed=("of this",)),), ("always",), (), {}, (), 128)
+    (bound, _) = as_errors(kernel.infer(Proof(asked), "lines-lower-bound", ONE, [own], 128).says)
+    assert float(bound.value.value) == pytest.approx(1 / sinh(2)) and bound.assumed == ("always", "of this")
+
+
+def test_a_premise_about_a_claimed_epsilon_is_refused():
+    asked = claim([[1]], "add-remove", "2")
+    fact = Fact("product-lipschitz", asked, (Bound("upper", num(1)),), (), (), {}, (), 128)
+    with pytest.raises(CertificateError, match="where the claim states none, and has 1"):
+        kernel.infer(Proof(asked), "lines-lower-bound", ONE, [fact], 128)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_a_query_whose_rows_differ_in_length_is_refused(rule):
+    asked = claim([[1]], fit(rule))
+    ragged = replace(asked, query=replace(asked.query, rows=((Fraction(1),), (Fraction(1), Fraction(2)))))
+    refused(ragged, rule, {}, "rows of different lengths")
+
+
+def test_answers_that_never_differ_have_no_lattice():
+    refused(claim([[0]], "add-remove"), "lattice-lower-bound", {"reach": 3, "radius": "1", "basis": [["1"]]}, "all answers are equal")
+
+
+def test_a_radius_that_reaches_over_too_many_answers_is_refused(monkeypatch):
+    monkeypatch.setattr(lattice_lower_bound, "MOST_STEPS", 100)
+    refused(
+        claim([[1]], "add-remove", "3"), "lattice-lower-bound", {"reach": 3, "radius": "101", "basis": [["1"]]}, "over too many answers"
+    )
 
 
 def judged(verdict, *errors):

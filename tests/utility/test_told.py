@@ -43,7 +43,8 @@ def entry(adjacency="add-remove", beta=None, own=True, more=()):
     )
     verified = verified_once(claim)
     found = [ErrorBound("expected_l2", "this", side, num(1)) for side in ("lower", "upper")] if own else []
-    judgement = replace(verified.judgement, errors=(*verified.judgement.errors, *(("some-rule", bound) for bound in (*found, *more))))
+    necessary = [one for one in verified.judgement.errors if one[1].whose == "any"]
+    judgement = replace(verified.judgement, errors=(*necessary, *(("some-rule", bound) for bound in (*found, *more))))
     return Entry("one.toml", "one", claim, "PROVED", judgement=judgement, proved=verified.proved, digits=10)
 
 
@@ -81,13 +82,26 @@ def test_a_claim_that_asks_for_no_errors_is_told_none():
 
 
 def test_coordinates_and_what_is_exceeded_are_told():
-    coordinates = [ErrorBound("rms", "this", "upper", num(2), coordinate=k) for k in range(utility.MOST_COORDINATES + 2)]
+    coordinates = [ErrorBound("rms", "this", "upper", num(2 + k), coordinate=k) for k in range(utility.MOST_COORDINATES + 2)]
     exceeded = ErrorBound("exceeded", "this", "lower", num(3), beta=parse("1/20"))
     one = entry(beta=parse("1/20"), more=[*coordinates, exceeded])
     told = list(text.errors(one.claim, one.judgement, 10))
     assert "error, coordinate 1, root mean square: at most 2.000000000" in told
     assert "error, other coordinates: 2 more in the JSON" in told
     assert told[-1] == "error, exceeded by some coordinate with probability at most 1/20: at least 3.000000000"
+
+
+def test_coordinates_that_are_alike_are_told_once():
+    one = entry(more=[ErrorBound("rms", "this", side, num(2), coordinate=k) for k in range(40) for side in ("lower", "upper")])
+    told = [line for line in text.errors(one.claim, one.judgement, 10) if "coordinate" in line]
+    assert told[1] == "error, each coordinate, root mean square: 2.000000000" and len(told) == 2
+
+
+@pytest.mark.parametrize("verdict", ["REFUTED", "UNKNOWN"])
+def test_noise_that_is_not_proved_as_private_is_not_compared(verdict):
+    one = entry()
+    found = record.record(replace(one, judgement=replace(one.judgement, verdict=verdict)))["utility"]["necessary_l2"]
+    assert found["lower"] == "0.8509181282" and "ratio" not in found
 
 
 def test_an_infinite_error_is_told_as_such():

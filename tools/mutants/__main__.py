@@ -45,7 +45,7 @@ RECORD = BUILD / "touched.pickle"
 SCRATCH = BUILD / "scratch"
 ARGUED = ROOT / "tests" / "mutants" / "survivors.toml"
 REPORT = ROOT / "reports" / "mutants.md"
-FOLDERS = ("curves", "rules", "laws", "mutants")
+FOLDERS = ("curves", "rules", "utility", "laws", "mutants")
 ALSO = ("combinators", "sanity", "stated_guarantees", "numeric", "known_values", "trust_line", "bad_files", "mechanisms")
 """Tests about what is below the line that have the name of no file there."""
 SLOW = ("tests/laws/test_additive_sound.py",)
