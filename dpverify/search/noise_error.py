@@ -9,20 +9,22 @@ from typing import Any, Final
 
 from flint import arb
 
+from dpverify.search import bodies
 from dpverify.search.proposal import Steps
 from dpverify.trusted.facts.errors import COORDINATE, EUCLIDEAN, Measure
 from dpverify.trusted.facts.fact import Fact, as_errors
 from dpverify.trusted.language.errors import CertificateError, DpverifyError
 from dpverify.trusted.language.expr import Expr, format_expr
-from dpverify.trusted.language.model import Claim, Mixture, Noise, Radial
+from dpverify.trusted.language.model import Claim, Mixture, Noise, Radial, Table
 from dpverify.trusted.numbers.balls import constant, precision
 from dpverify.trusted.proof import Proof
 from dpverify.trusted.rules.utility import (
     infinite_moments,
     laws,
-    log_concave_tails,
+    log_concave_noise,
     noise_moments,
     noise_quantile,
+    randomized_response,
     root_of_squares,
     tails,
     union_bound,
@@ -73,11 +75,14 @@ class _Found:
 
 
 def propose(proof: Proof, known: Sequence[Fact], digits: int) -> Steps:
-    """Steps for every error of additive noise that is enclosed. known: what has been shown of the claim, bodies of its norm among it."""
+    """Steps for every error of additive noise that is enclosed, and for that of the estimate from randomized response."""
     claim = proof.claim
+    found = _Found(proof, digits, int(3.4 * digits) + 80)
+    if isinstance(claim.mechanism, Table):
+        found.tried(randomized_response.NAME, {})
+        return found.steps
     if claim.domains or not isinstance(claim.mechanism, Noise):
         return []
-    found = _Found(proof, digits, int(3.4 * digits) + 80)
     for reading in _readings(claim):
         means = [_moments(found, reading, power) for power in (1, 2)]
         if any(means):
@@ -85,7 +90,9 @@ def propose(proof: Proof, known: Sequence[Fact], digits: int) -> Steps:
             if means[0] is not None and _lacks(means[0], EUCLIDEAN[0]):
                 _length(found, reading, means[0])
             if claim.beta is not None:
-                _quantiles(found, reading, first, means[1])
+                _quantiles(found, reading, first)
+            if means[1] is not None and isinstance(claim.mechanism, Radial) and claim.mechanism.norm.kind in ("columns", "facets"):
+                found.tried(log_concave_noise.NAME, reading, [means[1]])
             break
     return found.steps
 
@@ -117,7 +124,7 @@ def _moments(found: _Found, reading: Mapping[str, Any], power: int) -> Fact | No
     except DpverifyError:
         return None
     asked = {**reading, "power": power, "coordinates": d if d <= MOST_COORDINATES else 1}
-    body = _body(found, power)
+    body = _body(found)
     for evidence in (asked, {**asked, "bits": bits_for(found.digits)}):
         fact = found.tried(noise_moments.NAME, evidence, body)
         if fact is not None:
@@ -129,12 +136,14 @@ def _moments(found: _Found, reading: Mapping[str, Any], power: int) -> Fact | No
     return None
 
 
-def _body(found: _Found, power: int) -> list[Fact]:
+def _body(found: _Found) -> list[Fact]:
     """The fact of the unit ball of a norm by columns or facets."""
     noise = found.proof.claim.mechanism
     if not isinstance(noise, Radial | Mixture) or noise.norm.kind not in ("columns", "facets"):
         return []
-    return []
+    with precision(found.prec):
+        body = bodies.fact(found.proof, "norm")
+    return [] if body is None else [body]
 
 
 def _lacks(fact: Fact, measure: Measure) -> bool:
@@ -152,7 +161,7 @@ def _length(found: _Found, reading: Mapping[str, Any], mean: Fact) -> None:
 # -- quantiles -----------------------------------------------------------------------------------------
 
 
-def _quantiles(found: _Found, reading: Mapping[str, Any], mean: Fact, squares: Fact | None) -> None:
+def _quantiles(found: _Found, reading: Mapping[str, Any], mean: Fact) -> None:
     claim = found.proof.claim
     law = laws.read(claim, reading, noise_quantile.NAME)
     start = _about(mean)
@@ -160,8 +169,6 @@ def _quantiles(found: _Found, reading: Mapping[str, Any], mean: Fact, squares: F
         if found.tried(rule, reading) is None:
             root = _by_search(found, reading, law, rule, of, start)
             start = start if root is None else root
-    if squares is not None and law.norm is not None and law.norm.kind in ("columns", "facets") and law.dimension > 1:
-        found.tried(log_concave_tails.NAME, reading, [squares])
 
 
 def _summed(law: laws.Law, t: Fraction, parameters: Mapping[str, Any], rule: str) -> arb:

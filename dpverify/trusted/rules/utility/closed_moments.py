@@ -21,7 +21,6 @@ from dpverify.trusted.language.expr import (
     add,
     call,
     div,
-    linear_part,
     mul,
     neg,
     num,
@@ -30,6 +29,7 @@ from dpverify.trusted.language.expr import (
     substitute,
     symbols,
 )
+from dpverify.trusted.language.linear import linear_part
 from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.model import Staircase
 from dpverify.trusted.order.compare import certainly_equal, certainly_le, certainly_lt

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
-from dpverify.trusted.facts.fact import Fact, body_of
+from dpverify.trusted.facts.fact import Fact
+from dpverify.trusted.facts.premises import body_of
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import ONE, Expr, Num, add, div, mul, num, power, sqrt
 from dpverify.trusted.language.model import Claim, Norm

@@ -13,8 +13,9 @@ from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, Sym, call, format_expr, mul, neg, parse, power, substitute, symbols
 from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import Answering, Claim, Domain, Mixture, Norm, Product, Radial, Staircase
+from dpverify.trusted.language.noise import variable
 from dpverify.trusted.numbers.kinks import resolve
-from dpverify.trusted.numbers.noise import domain, variable, weighted
+from dpverify.trusted.numbers.noise import domain, weighted
 from dpverify.trusted.numbers.quadrature import integral
 from dpverify.trusted.order.compare import certainly_equal, certainly_le, certainly_lt
 from dpverify.trusted.order.geometry import norm_faults
