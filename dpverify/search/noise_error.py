@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -42,7 +43,7 @@ _FEW_NODES: Final = {"parts": 1, "first": -24, "last": 30, "bits": 50}
 _FAR: Final = (64, 2**14, 2**30)
 _CUTS: Final = (("1/1024", 2**20), (f"1/{2**60}", 2**20), ("1/1024", 2**60), (f"1/{2**60}", 2**60))
 _STEP: Final = Fraction(101, 100)
-_BELOW, _ABOVE = 70, 420
+_BELOW: Final = 70
 _FEW_BITS: Final = 30
 _FEW_DIGITS: Final = 5
 """Of a quantile by masses between cuts a hundredth apart."""
@@ -165,7 +166,7 @@ def _quantiles(found: _Found, reading: Mapping[str, Any], mean: Fact) -> None:
     claim = found.proof.claim
     law = laws.read(claim, reading, noise_quantile.NAME)
     start = _about(mean)
-    for rule, of in ((noise_quantile.NAME, tails.greatest), (union_bound.NAME, _summed)):
+    for rule, of in ((union_bound.NAME, _summed), (noise_quantile.NAME, tails.greatest)):
         if found.tried(rule, reading) is None:
             root = _by_search(found, reading, law, rule, of, start)
             start = start if root is None else root
@@ -239,7 +240,8 @@ def _ways(digits: int, start: Fraction, more: int) -> Iterator[tuple[dict[str, A
     yield {"bits": bits}, few
     for near, far in _CUTS:
         yield {"bits": bits, "near": near, "far": str(far)}, few
-    yield {"bits": _FEW_BITS, "cuts": [str(_rounded(start * _STEP**k, 4)) for k in range(-_BELOW, _ABOVE)]}, _FEW_DIGITS
+    above = math.ceil(math.log(3 * (more + 2)) / math.log(_STEP))
+    yield {"bits": _FEW_BITS, "cuts": [str(_rounded(start * _STEP**k, 4)) for k in range(-_BELOW, above)]}, _FEW_DIGITS
 
 
 def _ends(excess: Callable[[Fraction, bool], arb], start: Fraction, digits: int, whole: bool) -> list[tuple[str, Fraction]]:
