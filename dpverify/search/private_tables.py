@@ -119,7 +119,8 @@ def _found(task: Task, digits: int) -> tuple[Matrix, Dual]:
 def _program(task: Task) -> LinearProgram:
     """Rows: of each pair and output; of each input its loss, where there is no prior; of each input its sum; of each pair its delta.
 
-    Columns: the table; the greatest loss, which is above 0 as losses are moved for it; where delta is positive, for each pair and output what is above the ratio; slacks.
+    Columns: the table; the greatest loss, which is above 0 as losses are moved for it; where delta is positive, for each pair and output
+    what is above the ratio; slacks.
     """
     inputs, outputs = len(task.losses), len(task.losses[0])
     one, top = fmpq(1), inputs * outputs

@@ -27,10 +27,16 @@ CLAIMS = {
         Translation(parse("exp(-z)/(1 + exp(-z))**2")),
         {"expected_l2": math.log(4), "rms_l2": math.pi / math.sqrt(3), "exceeded": -LOGISTIC, "exceeded_union": -LOGISTIC},
     ),
-    "Cauchy": (Translation(parse("1/(1 + abs(z))**2")), {"expected_l2": math.inf, "rms_l2": math.inf, "exceeded": 19, "exceeded_union": 19}),
+    "Cauchy": (
+        Translation(parse("1/(1 + abs(z))**2")),
+        {"expected_l2": math.inf, "rms_l2": math.inf, "exceeded": 19, "exceeded_union": 19},
+    ),
     "integers": (Translation(parse("exp(-abs(z)/2)"), integers=True), {"expected_l2": 1 / math.sinh(0.5), "exceeded": 6}),
     "stairs": (Staircase(num(1), parse("1/3")), {"expected_l2": 0.96058493115308, "exceeded": 2.9960853597699}),
-    "t": (Radial(parse("(1 + r**2/5)**(-4)"), L2, num(3)), {"rms_l2": math.sqrt(5), "exceeded": 3.39924007846, "exceeded_union": 3.53411070406}),
+    "t": (
+        Radial(parse("(1 + r**2/5)**(-4)"), L2, num(3)),
+        {"rms_l2": math.sqrt(5), "exceeded": 3.39924007846, "exceeded_union": 3.53411070406},
+    ),
 }
 """Noise with its errors, by closed forms and by another way (tests/utility/test_noise_error.py)."""
 
