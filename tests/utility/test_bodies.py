@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from dpverify.search import bodies, polytopes
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import Num, num, parse
-from dpverify.trusted.language.model import L1, L2, LINF, Claim, Norm, Query, Radial
+from dpverify.trusted.language.model import L1, L2, LINF, Claim, Norm, Product, Query, Radial
 from dpverify.trusted.numbers.balls import constant, precision
 from dpverify.trusted.order.linear import matrix, to_fraction
 from dpverify.trusted.proof import Proof
@@ -142,6 +142,10 @@ def test_without_floats_the_same_is_found(columns):
 def test_facets_that_floats_cannot_tell_apart_are_found():
     columns = ((1, 0, 0), (0, 1, 0), (0, 0, 1), (F(1, 2) + F(1, 10**14), F(1, 2), 0), (F(1, 3) + F(1, 10**15), F(1, 3), F(1, 3)))
     assert exact(body(asked(*columns)).volume) == brute(columns)[0]
+
+
+def test_points_that_floats_take_for_dependent_span_the_plane():
+    assert exact(body(asked((1, 1), (1, 1 + F(1, 10**20)))).volume) == F(2, 10**20)
 
 
 @pytest.mark.parametrize(
@@ -336,6 +340,9 @@ def test_evidence_that_is_none_is_told_so(parameters, why):
     ("about", "parameters", "why"),
     [
         (claim(), {"of": "query"}, "it has no query"),
+        (Claim(Product(parse("exp(-abs(z))"), num(2)), None, sensitivity=num(1)), {"of": "norm"}, "it is not noise in a norm"),
+        (claim(Norm("lp", F(1, 2))), {"of": "norm"}, "p = 1/2 is below 1"),
+        (Claim(Radial(parse("exp(-r)"), L1, parse("d")), None, sensitivity=num(1)), {"of": "norm"}, "it is no number"),
         (claim(L2), {"of": "norm"}, "not a polytope by its points, nor, without axes, by its facets"),
         (claim(LINF), {"of": "norm", "axes": [["1", "0"]]}, "not a polytope by its points, nor, without axes, by its facets"),
         (asked((0, 0)), {"of": "query"}, "it is a single point"),
@@ -343,7 +350,18 @@ def test_evidence_that_is_none_is_told_so(parameters, why):
         (claim(LINF), {"of": "norm", "vertices": [["1", "2"]]}, "it is outside the body"),
         (claim(LINF), {"of": "norm", "vertices": [["1", "0"], ["0", "1"]], "simplices": ["1 2", "-1 2"]}, "none of the body's facets"),
     ],
-    ids=["no query", "round", "facets along axes", "a point", "axes", "a vertex outside", "a smaller body"],
+    ids=[
+        "no query",
+        "no norm",
+        "no norm at all",
+        "any dimension",
+        "round",
+        "facets along axes",
+        "a point",
+        "axes",
+        "a vertex outside",
+        "a smaller body",
+    ],
 )
 def test_a_body_that_is_not_so_is_refused(about, parameters, why):
     with pytest.raises(Rejected, match=why):
