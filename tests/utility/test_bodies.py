@@ -278,14 +278,25 @@ def test_a_simplex_left_out_twice_there_or_doubled_by_its_opposite_is_refused(co
 @pytest.mark.parametrize("columns", [HEXAGON, CUBOCTAHEDRON])
 def test_boundaries_that_go_round_twice_are_refused(columns):
     about, simplices = cut(columns)
+    for again in (simplices, [[-x for x in simplex] for simplex in simplices]):
+        with pytest.raises(Rejected, match="overlap"):
+            polytope.check(about, {"of": "query", "simplices": lines(simplices + again)})
+
+
+def test_going_round_twice_is_refused_where_the_middle_of_the_first_simplex_is_a_corner_the_second_time():
+    about, once = asked((1, 0), (0, 1)), ["1 2", "-1 2"]
+    finer = ["1 3", "2 3", "-1 2"]
+    for simplices in (once, finer):
+        polytope.check(about, {"of": "query", "middles": [[1, 2]], "simplices": simplices})
     with pytest.raises(Rejected, match="overlap"):
-        polytope.check(about, {"of": "query", "simplices": lines(simplices * 2)})
+        polytope.check(about, {"of": "query", "middles": [[1, 2]], "simplices": [*once, *finer]})
 
 
 def test_a_smaller_body_inside_is_refused():
-    about, inner = asked((1, 0), (0, 1), (1, 1)), [[1, 2], [-1, 2]]
-    with pytest.raises(Rejected, match="hyperplane does not keep all points"):
-        polytope.check(about, {"of": "query", "simplices": lines(inner)})
+    for columns in (((1, 0), (0, 1), (1, 1)), ((1, 0), (0, 1), (1, -1))):
+        for inner in (["1 2", "-1 2"], ["-1 -2", "1 -2"]):
+            with pytest.raises(Rejected, match="hyperplane does not keep all points"):
+                polytope.check(asked(*columns), {"of": "query", "simplices": inner})
 
 
 def test_a_facet_covered_twice_by_different_simplices_is_refused():

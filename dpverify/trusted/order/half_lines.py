@@ -10,9 +10,8 @@ from flint import arb, fmpz
 def mean_size(values: Sequence[fmpz]) -> arb:
     """E |sum l_i t_i| for l uniform in the simplex of weights: 2 E (.)_+ - E (.)."""
     count = len(values)
-    below = sorted((t for t in values if t < 0), reverse=True)
-    above = sorted(t for t in values if t >= 0)
-    # found[j]: the divided difference of (y_+)^count at some of the values below 0, the nearest, and the first j + 1 of those above
+    below, above = [t for t in values if t < 0], [t for t in values if t >= 0]
+    # found[j]: the divided difference of (y_+)^count at the values below 0 that have been looked at and the first j + 1 of the others
     found = [arb(total) for total in _complete(above, count)]
     for low in below:
         before = arb(0)
