@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
-from math import ceil, log, sinh, sqrt
+from math import ceil, exp, expm1, log, sqrt
 from typing import Final
 
 import numpy as np
@@ -41,10 +41,9 @@ def offers(asked: Asked) -> Iterator[Offer]:
     inside = values > 1e-9 * values.max()
     scale = (axes[:, inside] / np.sqrt(values[inside])) @ axes[:, inside].T
     lengths = np.abs(np.einsum("ij,jk,ik->i", moved[kept], scale, moved[kept]))
-    half = 2 * sinh(asked.epsilon / 2)
-    one = 1 / half if asked.query.adjacency in REALS else 1 / sinh(asked.epsilon)
-    mean, square = float(shares @ lengths), float(shares @ lengths**2)
-    worth = mean * one, max(mean * one, sqrt(2 * square) / half)
+    half = _over_sinh(asked.epsilon / 2) / 2
+    mean = float(shares @ lengths) * (half if asked.query.adjacency in REALS else _over_sinh(asked.epsilon))
+    worth = mean, max(mean, sqrt(2 * float(shares @ lengths**2)) * half)
     moves = [
         {"weight": str(weight), "by": {str(number): str(amount) for number, amount in named[k].items()}}
         for weight, k in zip(rounded, kept, strict=True)
@@ -54,6 +53,11 @@ def offers(asked: Asked) -> Iterator[Offer]:
     for slack in (least * 2.0**grown for grown in (0, 10, 20) if least * 2.0**grown < MOST_SLACK):
         evidence = {"moves": moves, "scale": _rounded(scale * sqrt(1 - slack)), "level": str(1 - Fraction(slack))}
         yield Offer(rule.NAME, evidence, asked.granted, (worth[0] * sqrt(1 - slack), worth[1] * sqrt(1 - slack)))
+
+
+def _over_sinh(x: float) -> float:
+    """1/sinh(x), 0 where that is below all floats."""
+    return 2 * exp(-x) / -expm1(-2 * x)
 
 
 def _rounded(scale: Vectors) -> list[list[str]]:
