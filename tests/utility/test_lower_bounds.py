@@ -96,6 +96,27 @@ def test_one_real_number_has_at_least_the_error_of_the_staircase(epsilon):
     assert found["expected_l2"] == pytest.approx(exp(e / 2) / (exp(e) - 1), rel=1e-12)
 
 
+@pytest.mark.parametrize("epsilon", EPSILONS)
+def test_one_real_number_has_at_least_the_variance_of_the_best_staircase(epsilon):
+    b = exp(-float(Fraction(epsilon)))
+    variance = (2 ** (-2 / 3) * b ** (2 / 3) * (1 + b) ** (2 / 3) + b) / (1 - b) ** 2  # Geng & Viswanath 2016
+    assert least(claim([[1]], "l1", epsilon))["rms_l2"] == pytest.approx(sqrt(variance), rel=1e-7)
+
+
+@pytest.mark.parametrize(("plateau", "fine"), [("0", False), ("1", False), ("-1/2", False), ("2", False), ("1/3", True), ("1/2", False)])
+def test_a_plateau_that_is_too_wide_is_refused(plateau, fine):
+    asked, parameters = claim([[1]], "l1", "1"), {**ONE, "plateau": plateau}
+    if fine:
+        assert said(asked, "lines-lower-bound", parameters)["rms_l2"] < sqrt(1.9181)  # the best reaches to 0.4158
+    else:
+        refused(asked, "lines-lower-bound", parameters, "reaches farther than what is outside it can fill")
+
+
+def test_a_plateau_says_nothing_of_counts():
+    counted = [said(claim([[1]], "add-remove"), "lines-lower-bound", {**ONE, **more})["rms_l2"] for more in ({}, {"plateau": "1/3"})]
+    assert counted[0] == counted[1]
+
+
 @pytest.mark.parametrize("d", [1, 2, 5, 20])
 def test_nothing_has_a_smaller_mean_square_on_a_histogram_than_geometric_noise(d):
     q = exp(-0.5)

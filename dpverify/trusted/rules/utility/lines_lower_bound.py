@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Final
 
-from flint import fmpq, fmpq_mat
+from flint import arb, fmpq, fmpq_mat
 
 from dpverify.trusted.facts.errors import ErrorBound
 from dpverify.trusted.facts.fact import Fact
@@ -22,7 +22,8 @@ NAME: Final = "lines-lower-bound"
 STATEMENT: Final = (
     "With differences v_i of neighbours, weights p_i >= 0 of sum at most 1 and H (sum of p_i F v_i (F v_i)') H at most the identity, every "
     "eps-DP mechanism has on some data a mean error of at least t/sinh(eps), t the sum of p_i |(F v_i)' H F v_i|; on real histograms "
-    "t/(2 sinh(eps/2)). Its mean square error is at least the sum of p_i ((F v_i)' H F v_i)^2 over 2 sinh(eps/2)^2."
+    "t/(2 sinh(eps/2)). Its mean square error is at least the sum of p_i ((F v_i)' H F v_i)^2 over 2 sinh(eps/2)^2; on real histograms "
+    "times the least variance of staircase noise."
 )
 CHECKED: Final = (
     "each v_i is a difference of neighbours",
@@ -38,8 +39,8 @@ def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact])
     """Lower bounds on the two Euclidean errors of any mechanism.
 
     parameters: "moves", a list of {"weight": p, "by": {number of a record type: how much of it}}; "scale", the rows of H, which is
-    symmetric; "level", c with H (...) H about c or 0 in every direction. premises: where epsilon is "tight", an upper bound on it.
-    Raises Rejected, CertificateError.
+    symmetric; "level", c with H (...) H about c or 0 in every direction; "plateau", on real histograms, how far the middle step of the
+    staircase reaches. premises: where epsilon is "tight", an upper bound on it. Raises Rejected, CertificateError.
     """
     query = query_of(claim, (*COUNTS, *REALS), NAME)
     epsilon, assumed = granted(claim, premises, NAME)
@@ -54,7 +55,18 @@ def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact])
     squares = sum((weight * length**2 for weight, length in zip(weights, lengths, strict=True)), Fraction(0))
     half = 2 * (epsilon / 2).sinh()
     one = 1 / half if query.adjacency in REALS else 1 / epsilon.sinh()
-    return least(rational(mean) * one, 2 * rational(squares) / half**2, assumed, NAME)
+    variance = _staircase(parameters, epsilon) if "plateau" in parameters and query.adjacency in REALS else 2 / half**2
+    return least(rational(mean) * one, rational(squares) * variance, assumed, NAME)
+
+
+def _staircase(parameters: Mapping[str, Any], epsilon: arb) -> arb:
+    """A lower bound on the variance of private noise on the line, by the reach of the middle step. Raises Rejected."""
+    told = read_fraction(parameters, "plateau", NAME)
+    g, q, rest = rational(told), (-epsilon).exp(), -(-epsilon).expm1()
+    wanted = rest * (2 * rest * g**3 / 3 + q * g**2)
+    if not (0 < told < 1 and wanted <= q * (rest / 3 + q - rest * g**2 - 2 * q * g)):
+        raise Rejected(NAME, "the plateau", "it is not between 0 and 1, or reaches farther than what is outside it can fill")
+    return q * (1 + q) / rest**2 + g**2 + 2 * q * g / rest
 
 
 def _moves(parameters: Mapping[str, Any], query: Query) -> Iterator[tuple[Fraction, Mapping[int, Fraction]]]:
