@@ -60,3 +60,7 @@ class SamplerError(DpverifyError):
 
     The message names the sampler, the input and the seed that bring it about. It is never a pass.
     """
+
+
+class NoSampler(DpverifyError):
+    """A law that no sampler is made for: why, and the way out."""

@@ -6,10 +6,11 @@ Only what our own files use is known of the expression language: contexts, ==, !
 import os
 import re
 import subprocess
-import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from tests.preloaded import program
 
 ROOT = Path(__file__).parents[1]
 
@@ -67,8 +68,8 @@ class Runner:
         """A PATH on which `dpverify` is this checkout, and the stand-ins come first."""
         folder = self.scratch / "bin"
         folder.mkdir(exist_ok=True)
-        ours = f'#!/bin/sh\nPYTHONPATH="{ROOT}" exec "{sys.executable}" -m dpverify.cli "$@"\n'
-        for name, text in {"dpverify": ours, **self.commands}.items():
+        program(folder, "dpverify", "dpverify.cli")
+        for name, text in self.commands.items():
             (folder / name).write_text(text)
             (folder / name).chmod(0o755)
         return f"{folder}:{os.environ['PATH']}"

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from dpverify.catalogue import read_spec
+from tests.preloaded import program
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
@@ -75,7 +76,8 @@ def reader(tmp_path):
     programs.mkdir()
     installed = entry_points(group="pytest11", name="dpverify")
     pytest_arguments = "-m pytest" if installed else "-m pytest -p dpverify.pytest_plugin"
-    for name, arguments in (("dpverify", "-m dpverify.cli"), ("pytest", pytest_arguments), ("python", "")):
+    program(programs, "dpverify", "dpverify.cli")
+    for name, arguments in (("pytest", pytest_arguments), ("python", "")):
         (programs / name).write_text(f'#!/bin/sh\nexec "{sys.executable}" {arguments} "$@"\n')
         (programs / name).chmod(0o755)
     mine = {key: value for key, value in os.environ.items() if not key.startswith(("DPVERIFY_", "PYTEST_", "CI", "GITHUB_"))}

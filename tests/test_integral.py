@@ -14,7 +14,7 @@ from dpverify.trusted.language.model import L1, L2, Product, Radial, Translation
 from dpverify.trusted.numbers.asymptotics import End
 from dpverify.trusted.numbers.noise import integrable
 from dpverify.trusted.numbers.pieces import breaks
-from dpverify.trusted.numbers.quadrature import normaliser
+from dpverify.trusted.numbers.quadrature import integral, normaliser
 from dpverify.trusted.rules.additive.additive import integrable_by_shape
 
 mpmath.mp.dps = 40
@@ -286,3 +286,46 @@ def test_no_shape_shows_that_an_infinite_sum_is_finite(density):
 @pytest.mark.parametrize("noise", [line("exp(-abs(z))"), line("1/(1 + z**2)"), line("abs(z)**(-1/2)*exp(-abs(z))"), radial("exp(-r)", 50)])
 def test_a_shape_shows_that_plain_noise_is_integrable(noise):
     assert integrable_by_shape(noise)
+
+
+# -- ends and the pieces between them ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("low", "high"), [("10", "1001/100"), ("-1001/100", "-10"), ("0", "1"), ("-3", "50")])
+def test_poles_at_both_ends_of_a_piece_of_any_width_have_room_for_each_other(low, high):
+    """The arcsine law: the integral of 1/sqrt((z - a)(b - z)) is pi, and the share below a quarter of the way is 1/3."""
+    density = parse(f"1/sqrt((z - ({low}))*({high} - z))")
+    a, b = Fraction(low), Fraction(high)
+    assert contains(integral(density, "z", a, b), mpmath.pi)
+    assert contains(integral(density, "z", a, a + (b - a) / 4), mpmath.pi / 3)
+    assert contains(integral(density, "z", b - (b - a) / 4, b), mpmath.pi / 3)
+
+
+@pytest.mark.parametrize(
+    ("density", "low", "high", "expected"),
+    [
+        ("z**(-1/2)*exp(-z)", 0, None, mpmath.sqrt(mpmath.pi)),
+        ("(-z)**(-1/2)*exp(z)", None, 0, mpmath.sqrt(mpmath.pi)),
+        ("1/z**2", 3, None, mpmath.mpf(1) / 3),
+        ("1/z**2", None, -3, mpmath.mpf(1) / 3),
+        ("1/(1 + z**2)", None, None, mpmath.pi),
+        ("exp(-abs(z - 30))", None, None, 2),
+        ("z**(-3/4)", 0, Fraction(1, 4096), mpmath.mpf(1) / 2),
+        ("abs(z - 1)**(-1/2)", 0, 3, 2 + 2 * mpmath.sqrt(2)),
+    ],
+)  # fmt: skip
+def test_integrals_over_half_lines_and_up_to_poles_are_those_of_calculus(density, low, high, expected):
+    ends = [None if end is None else Fraction(end) for end in (low, high)]
+    assert contains(integral(parse(density), "z", *ends), expected)
+
+
+@pytest.mark.parametrize("density", ["1/(z*log(z)**2)", "exp(-z)*gamma(z)", "log(1 + 1/z)/z**(1/2)"])
+def test_an_end_whose_mass_no_start_shows_is_not_answered(density):
+    with pytest.raises(Undecided, match="not certain"):
+        integral(parse(density), "z", Fraction(2), None)
+
+
+@pytest.mark.parametrize(("density", "where"), [("1/z", r"at \+infinity"), ("1/(z - 2)", "to the right of 2"), ("1", r"at \+infinity")])
+def test_an_end_of_certainly_infinite_mass_is_named(density, where):
+    with pytest.raises(Undecided, match=f"not integrable {where}"):
+        integral(parse(density), "z", Fraction(2), None)

@@ -78,7 +78,7 @@ def grid(parts):
 
 
 PARAMETERS = {
-    "finite-curve": [{"at": "0"}],
+    "finite-curve": [{"row": 0}],
     "finite-composition": [{}, {"rows": [0]}, {"rows": [1, 0]}],
     "finite-losses": [{}, {"rows": [0]}, {"rows": [1, 0]}],
     "optimal-composition": [{}],
@@ -241,7 +241,7 @@ PARTS = Compose((GAUSSIAN, Part(GAUSSIAN.mechanism, num(2)), twice(RESPONSE)))
 
 def test_a_premise_about_another_part_is_refused():
     claim = Claim(PARTS, num(1))
-    known = [line("gaussian", place=(0,)), line("gaussian", place=(1,)), line("finite-curve", {"at": "0"}, place=(2,))]
+    known = [line("gaussian", place=(0,)), line("gaussian", place=(1,)), line("finite-curve", {"row": 0}, place=(2,))]
     whole = {"grid": grid(3)}
     assert kernel.check(forged(claim, "UNKNOWN", *known, line("loss-distribution", whole, [0, 1, 2])))
     for numbers in product(range(3), repeat=3):
@@ -453,14 +453,14 @@ def test_equal_uses_of_a_rule_are_one_fact():
     of = Proof(Claim(Compose((GAUSSIAN, twice(RESPONSE), GAUSSIAN)), num(1)))
     one = of.infer("gaussian", (0,))
     assert of.infer("gaussian", (0,), {}) is one and of.infer("gaussian", ({"part": 2}, 0)) is one
-    table_curve = of.infer("finite-curve", (1,), {"at": "0"})
+    table_curve = of.infer("finite-curve", (1,), {"row": 0})
     grids = {"grid": grid(2)}
     assert of.infer("loss-distribution", (), grids, [one, table_curve]) is of.infer(
         "loss-distribution", (), dict(grids), (one, table_curve)
     )
     with precision(300):
         assert of.infer("gaussian", (0,)) is not one
-    assert of.infer("finite-curve", (1,), {"at": "1"}) is not table_curve
+    assert of.infer("finite-curve", (1,), {"row": 1}) is not table_curve
     assert len(record([of.infer("loss-distribution", (), grids, [one, table_curve]), one, one])) == 3
 
 

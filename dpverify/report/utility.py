@@ -63,18 +63,21 @@ def record(claim: Claim, judgement: Judgement | None, decimal: Decimals) -> dict
         found["expected_loss"] = _enclosed(claim, errors, "expected_loss", decimal)
         found[NECESSARY_LOSS] = _least(claim, errors, "expected_loss", decimal, proved=proved)
     if claim.beta is not None:
-        found["exceeded"] = {"beta": format_expr(claim.beta)} | _enclosed(claim, errors, "exceeded", decimal)
+        union = _enclosed(claim, errors, "exceeded_union", decimal)
+        found["exceeded"] = {"beta": format_expr(claim.beta)} | _enclosed(claim, errors, "exceeded", decimal) | {"union_bound": union}
     return found
 
 
 def _enclosed(claim: Claim, errors: Errors, measure: Measure, decimal: Decimals, coordinate: int | None = None) -> dict[str, Any]:
     below, above = (_bound(errors, measure, "this", side, coordinate) for side in ("lower", "upper"))
     lower, upper = decimal(below and below[1].value, 0), decimal(above and above[1].value, 1)
+    assumed = list(dict.fromkeys(text for one in (below, above) if one is not None for text in one[1].assumed))
+    told: dict[str, Any] = {"assumptions": assumed} if assumed else {}
     if lower is None and upper is None:
         return {"reason": lacking(claim, measure)}
     if upper is None:
-        return {"lower": lower, "upper": "inf", "reason": "no upper bound on it is known."}
-    return {"lower": lower or "0", "upper": upper}
+        return {"lower": lower, "upper": "inf", "reason": "no upper bound on it is known."} | told
+    return {"lower": lower or "0", "upper": upper} | told
 
 
 def _least(claim: Claim, errors: Errors, measure: Measure, decimal: Decimals, *, proved: bool) -> dict[str, Any]:
@@ -143,7 +146,9 @@ def told(claim: Claim, judgement: Judgement | None, decimal: Decimals) -> Iterat
         yield Told(NAMES[measure], _own(found[measure]), least.get("lower") or _unknown(least), rule, ratio)
     yield from _coordinates(found["coordinates"])
     if "exceeded" in found:
-        yield Told(f"exceeded by some coordinate with probability at most {found['exceeded']['beta']}", _own(found["exceeded"]))
+        what = f"exceeded by some coordinate with probability at most {found['exceeded']['beta']}"
+        union = found["exceeded"]["union_bound"]
+        yield Told(what, _own(found["exceeded"]) + (f" (by the union bound {_own(union)})" if "lower" in union else ""))
 
 
 def _coordinates(found: list[dict[str, Any]]) -> Iterator[Told]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from dpverify.search import polytopes
-from dpverify.trusted.facts.bodies import BodyOf
+from dpverify.search import mean_lengths, polytopes
+from dpverify.trusted.facts.bodies import Body, BodyOf
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.language.errors import DpverifyError, Rejected
 from dpverify.trusted.language.model import Claim, Matrix
@@ -14,21 +14,30 @@ from dpverify.trusted.order.linear import matrix
 from dpverify.trusted.proof import Proof
 from dpverify.trusted.rules.utility import independent_columns, polytope, shapes, simple_body
 
-MOST_SIMPLICES: Final = 60_000
+MOST_SIMPLICES: Final = 100_000
 """The greatest number of simplices that go into a certificate."""
 
 
-def fact(proof: Proof, of: BodyOf, axes: Matrix | None = None) -> Fact | None:
+def fact(proof: Proof, of: BodyOf, axes: Matrix | None = None, mean: bool | None = None, digits: int = mean_lengths.DIGITS) -> Fact | None:
     """The best that is found of a body: exact, else a lower bound on its volume; None where it has no interior along the axes.
 
-    axes: independent rows; the whole space where None.
+    axes: independent rows; the whole space where None. mean: whether the mean length is asked for, to so many digits; where nothing is
+    said, of the ball of a norm.
     """
-    for rule, parameters in _proposed(proof.claim, of, axes):
+    found: Fact | None = None
+    mean = of == "norm" if mean is None else mean
+    for rule, parameters in _proposed(proof.claim, of, axes, digits if mean else 0):
+        if found is not None and rule == independent_columns.NAME:
+            break
         try:
-            return proof.infer(rule, (), parameters)
+            fact = proof.infer(rule, (), parameters)
         except DpverifyError:
             continue
-    return None
+        assert isinstance(fact.says, Body)
+        if not mean or fact.says.mean is not None or not fact.says.exact:
+            return fact
+        found = fact
+    return found
 
 
 def span(claim: Claim, of: BodyOf = "query") -> Matrix | None:
@@ -47,7 +56,7 @@ def span(claim: Claim, of: BodyOf = "query") -> Matrix | None:
     return None if len(chosen) == len(points[0]) else tuple(points[k] for k in sorted(chosen))
 
 
-def _proposed(claim: Claim, of: BodyOf, axes: Matrix | None) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _proposed(claim: Claim, of: BodyOf, axes: Matrix | None, digits: int) -> Iterator[tuple[str, Mapping[str, Any]]]:
     seen = {} if axes is None else {"axes": [[str(x) for x in row] for row in axes]}
     named = {"of": of, **seen}
     yield simple_body.NAME, named
@@ -59,15 +68,23 @@ def _proposed(claim: Claim, of: BodyOf, axes: Matrix | None) -> Iterator[tuple[s
         placed = shapes.seen(points, shapes.unit(len(points[0])) if axes is None else axes)
         if matrix(placed).rank() < len(placed[0]):
             return
-        for simplices in polytopes.boundary(placed):
-            if len(simplices) <= MOST_SIMPLICES:
-                yield polytope.NAME, {**named, "simplices": polytopes.told(simplices)}
+        for evidence in _cut(placed, shapes.unit(len(points[0])) if axes is None else axes, digits):
+            yield polytope.NAME, {**named, **evidence}
         yield independent_columns.NAME, {**named, "points": [k + 1 for k in polytopes.independent(placed)]}
     elif rows and axes is None:
         corners = polytopes.vertices(rows)
-        if corners is None:
-            return
-        vertices = [[str(x) for x in corner] for corner in corners]
-        for simplices in polytopes.boundary(corners):
-            if len(simplices) <= MOST_SIMPLICES:
-                yield polytope.NAME, {**named, "vertices": vertices, "simplices": polytopes.told(simplices)}
+        if corners is not None:
+            vertices = [[str(x) for x in corner] for corner in corners]
+            for evidence in _cut(corners, shapes.unit(len(rows[0])), digits):
+                yield polytope.NAME, {**named, "vertices": vertices, **evidence}
+
+
+def _cut(points: Matrix, axes: Matrix, digits: int) -> Iterator[Mapping[str, Any]]:
+    """The boundary of the hull of the points and their opposites as evidence; with the mean length, where digits of it are asked for."""
+    for simplices in polytopes.boundary(points):
+        if len(simplices) > MOST_SIMPLICES:
+            continue
+        if digits:
+            found = mean_lengths.cut(points, axes, simplices, digits)
+            yield {"simplices": polytopes.told(found.simplices), **found.evidence()}
+        yield {"simplices": polytopes.told(simplices)}

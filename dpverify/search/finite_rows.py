@@ -13,9 +13,11 @@ from flint import arb
 from dpverify.trusted.facts.pairs import Pair
 from dpverify.trusted.language.errors import Undecided
 from dpverify.trusted.numbers.balls import precision, rational
-from dpverify.trusted.parts.runs import Run
+from dpverify.trusted.parts.neighbours import OnePair
+from dpverify.trusted.parts.runs import Run, leaf
 from dpverify.trusted.rules.composition import finite_composition, finite_losses
 from dpverify.trusted.rules.composition.laws import MOST_PRODUCTS, Choice, Game, Law, Product, product_pair
+from dpverify.trusted.rules.curves import finite
 
 MOST_WORK: Final = {finite_composition.NAME: 60_000, finite_losses.NAME: 200_000}
 """The most products of a probability and a value for one epsilon, where there are choices."""
@@ -43,6 +45,21 @@ def parameters(runs: Sequence[Run], name: str, epsilon: Fraction, most: int | No
         raise Undecided(f"{name}: more states than are wanted.")
     with precision(_BITS):
         return {"rows": _worst(choices, rational(epsilon).mid())}
+
+
+def row(run: Run, epsilon: Fraction) -> dict[str, Any]:
+    """The parameter of the rule about one run: the pair of rows that is worst at an epsilon; nothing where there is but one pair."""
+    mechanism, sensitivity, _ = leaf(run)
+    faces = finite.faces_of(mechanism, sensitivity)
+    every = list(faces.all.values())
+    if len(every) == 1 or isinstance(run.part, OnePair):
+        return {}
+    at = rational(epsilon).mid()
+    worst = max(every, key=lambda face: face.at(at).mid())
+    other = faces.swapped(worst)
+    # a sample keeps what the first of the two alone has
+    better = worst.at(at).overlaps(other.at(at)) and other.rest() > worst.rest()
+    return {"row": every.index(other if better else worst)}
 
 
 def _worst(choices: Sequence[Choice], epsilon: arb) -> list[int]:

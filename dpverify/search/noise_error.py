@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -9,20 +10,22 @@ from typing import Any, Final
 
 from flint import arb
 
+from dpverify.search import bodies
 from dpverify.search.proposal import Steps
 from dpverify.trusted.facts.errors import COORDINATE, EUCLIDEAN, Measure
 from dpverify.trusted.facts.fact import Fact, as_errors
 from dpverify.trusted.language.errors import CertificateError, DpverifyError
 from dpverify.trusted.language.expr import Expr, format_expr
-from dpverify.trusted.language.model import Claim, Mixture, Noise, Radial
+from dpverify.trusted.language.model import Claim, Mixture, Noise, Radial, Table
 from dpverify.trusted.numbers.balls import constant, precision
 from dpverify.trusted.proof import Proof
 from dpverify.trusted.rules.utility import (
     infinite_moments,
     laws,
-    log_concave_tails,
+    log_concave_noise,
     noise_moments,
     noise_quantile,
+    randomized_response,
     root_of_squares,
     tails,
     union_bound,
@@ -40,7 +43,7 @@ _FEW_NODES: Final = {"parts": 1, "first": -24, "last": 30, "bits": 50}
 _FAR: Final = (64, 2**14, 2**30)
 _CUTS: Final = (("1/1024", 2**20), (f"1/{2**60}", 2**20), ("1/1024", 2**60), (f"1/{2**60}", 2**60))
 _STEP: Final = Fraction(101, 100)
-_BELOW, _ABOVE = 70, 420
+_BELOW: Final = 70
 _FEW_BITS: Final = 30
 _FEW_DIGITS: Final = 5
 """Of a quantile by masses between cuts a hundredth apart."""
@@ -73,11 +76,14 @@ class _Found:
 
 
 def propose(proof: Proof, known: Sequence[Fact], digits: int) -> Steps:
-    """Steps for every error of additive noise that is enclosed. known: what has been shown of the claim, bodies of its norm among it."""
+    """Steps for every error of additive noise that is enclosed, and for that of the estimate from randomized response."""
     claim = proof.claim
+    found = _Found(proof, digits, int(3.4 * digits) + 80)
+    if isinstance(claim.mechanism, Table):
+        found.tried(randomized_response.NAME, {})
+        return found.steps
     if claim.domains or not isinstance(claim.mechanism, Noise):
         return []
-    found = _Found(proof, digits, int(3.4 * digits) + 80)
     for reading in _readings(claim):
         means = [_moments(found, reading, power) for power in (1, 2)]
         if any(means):
@@ -85,7 +91,9 @@ def propose(proof: Proof, known: Sequence[Fact], digits: int) -> Steps:
             if means[0] is not None and _lacks(means[0], EUCLIDEAN[0]):
                 _length(found, reading, means[0])
             if claim.beta is not None:
-                _quantiles(found, reading, first, means[1])
+                _quantiles(found, reading, first)
+            if means[1] is not None and isinstance(claim.mechanism, Radial) and claim.mechanism.norm.kind in ("columns", "facets"):
+                found.tried(log_concave_noise.NAME, reading, [means[1]])
             break
     return found.steps
 
@@ -117,7 +125,7 @@ def _moments(found: _Found, reading: Mapping[str, Any], power: int) -> Fact | No
     except DpverifyError:
         return None
     asked = {**reading, "power": power, "coordinates": d if d <= MOST_COORDINATES else 1}
-    body = _body(found, power)
+    body = _body(found)
     for evidence in (asked, {**asked, "bits": bits_for(found.digits)}):
         fact = found.tried(noise_moments.NAME, evidence, body)
         if fact is not None:
@@ -129,12 +137,14 @@ def _moments(found: _Found, reading: Mapping[str, Any], power: int) -> Fact | No
     return None
 
 
-def _body(found: _Found, power: int) -> list[Fact]:
+def _body(found: _Found) -> list[Fact]:
     """The fact of the unit ball of a norm by columns or facets."""
     noise = found.proof.claim.mechanism
     if not isinstance(noise, Radial | Mixture) or noise.norm.kind not in ("columns", "facets"):
         return []
-    return []
+    with precision(found.prec):
+        body = bodies.fact(found.proof, "norm")
+    return [] if body is None else [body]
 
 
 def _lacks(fact: Fact, measure: Measure) -> bool:
@@ -152,16 +162,14 @@ def _length(found: _Found, reading: Mapping[str, Any], mean: Fact) -> None:
 # -- quantiles -----------------------------------------------------------------------------------------
 
 
-def _quantiles(found: _Found, reading: Mapping[str, Any], mean: Fact, squares: Fact | None) -> None:
+def _quantiles(found: _Found, reading: Mapping[str, Any], mean: Fact) -> None:
     claim = found.proof.claim
     law = laws.read(claim, reading, noise_quantile.NAME)
     start = _about(mean)
-    for rule, of in ((noise_quantile.NAME, tails.greatest), (union_bound.NAME, _summed)):
+    for rule, of in ((union_bound.NAME, _summed), (noise_quantile.NAME, tails.greatest)):
         if found.tried(rule, reading) is None:
             root = _by_search(found, reading, law, rule, of, start)
             start = start if root is None else root
-    if squares is not None and law.norm is not None and law.norm.kind in ("columns", "facets") and law.dimension > 1:
-        found.tried(log_concave_tails.NAME, reading, [squares])
 
 
 def _summed(law: laws.Law, t: Fraction, parameters: Mapping[str, Any], rule: str) -> arb:
@@ -232,7 +240,8 @@ def _ways(digits: int, start: Fraction, more: int) -> Iterator[tuple[dict[str, A
     yield {"bits": bits}, few
     for near, far in _CUTS:
         yield {"bits": bits, "near": near, "far": str(far)}, few
-    yield {"bits": _FEW_BITS, "cuts": [str(_rounded(start * _STEP**k, 4)) for k in range(-_BELOW, _ABOVE)]}, _FEW_DIGITS
+    above = math.ceil(math.log(3 * (more + 2)) / math.log(_STEP))
+    yield {"bits": _FEW_BITS, "cuts": [str(_rounded(start * _STEP**k, 4)) for k in range(-_BELOW, above)]}, _FEW_DIGITS
 
 
 def _ends(excess: Callable[[Fraction, bool], arb], start: Fraction, digits: int, whole: bool) -> list[tuple[str, Fraction]]:

@@ -23,7 +23,7 @@ from dpverify.trusted.order.linear import dot, matrix, to_fraction
 Simplices = NDArray[np.int64]
 """Rows of numbers of points, counted from 1, -k for the opposite of k; increasing but for the signs. One of each pair S, -S."""
 
-MOST_FACETS: Final = 2_000_000
+MOST_FACETS: Final = 4_000_000
 """The greatest number that a polytope of so many points can have of facets, for which they are looked for."""
 MOST_EXACTLY: Final = 60_000
 """The same, where they are looked for without floats."""
@@ -51,27 +51,31 @@ def independent(points: Matrix) -> list[int]:
         found.append(k)
         free.remove(i)
     while True:
-        weights = coordinates(points, found).tolist()
+        weights = combinations(points, found).tolist()
         largest, k, i = max((abs(x), k, i) for k, row in enumerate(weights) for i, x in enumerate(row))
         if largest <= 1:
             return found
         found[i] = k
 
 
-def coordinates(points: Matrix, chosen: Sequence[int]) -> fmpq_mat:
-    """The points as combinations of d chosen ones, as rows."""
-    return matrix(points) * matrix([points[k] for k in chosen]).inv()
+def combinations(points: Matrix, chosen: Sequence[int]) -> fmpq_mat:
+    """The points as combinations of chosen ones, which are independent and span them all, as rows."""
+    basis = matrix([points[k] for k in chosen])
+    return matrix(points) * basis.transpose() * (basis * basis.transpose()).inv()
 
 
-def boundary(points: Matrix) -> Iterator[Simplices]:
-    """Ways to cut the boundary of the hull of the points and their opposites, which span R^d, into simplices: the cheapest first."""
+def boundary(points: Matrix, most: int = MOST_FACETS) -> Iterator[Simplices]:
+    """Ways to cut the boundary of the hull of the points and their opposites, which span R^d, into simplices: the cheapest first.
+
+    most: the greatest number of facets that so many points can have, for which they are looked for.
+    """
     dimension = len(points[0])
-    base = coordinates(points, independent(points))
+    base = combinations(points, independent(points))
     if dimension == 1:
         sizes = [abs(x) for x in base.entries()]
         yield np.array([[1 + sizes.index(max(sizes))]])
         return
-    if most_facets(len(points), dimension) <= MOST_FACETS:
+    if most_facets(len(points), dimension) <= most:
         near = np.array([[float(to_fraction(x)) for x in row] for row in base.tolist()])
         for move in _MOVES:
             found = _in_floats(near, move)
@@ -85,24 +89,32 @@ def _in_floats(points: NDArray[np.float64], move: float) -> Simplices | None:
     """The boundary of points that have entries of at most 1 and hold a basis; None where it is certainly none of theirs."""
     moved = points * (1 + move * np.random.default_rng(0).uniform(0, 1, len(points)))[:, None]
     try:
-        corners = ConvexHull(np.concatenate((moved, -moved))).simplices
+        numbers = ConvexHull(np.concatenate((moved, -moved))).simplices
     except QhullError:
         return None
     count = len(points)
-    found = _one_of_each(np.where(corners < count, corners + 1, count - corners - 1))
-    signed = np.concatenate((np.zeros((1, points.shape[1])), points, -points[::-1]))[found]
+    found = _one_of_each(np.where(numbers < count, numbers + 1, count - numbers - 1))
     try:
-        normals = np.linalg.solve(signed, np.ones((*found.shape, 1)))[..., 0]
+        normals = np.linalg.solve(corners(points, found), np.ones((*found.shape, 1)))[..., 0]
     except np.linalg.LinAlgError:
         return None
-    return found if 2 * len(found) == len(corners) and np.abs(normals @ points.T).max() < 1 + 1e-6 else None
+    return found if 2 * len(found) == len(numbers) and np.abs(normals @ points.T).max() < 1 + 1e-6 else None
 
 
 def _one_of_each(simplices: Simplices) -> Simplices:
-    """The simplices whose first number is positive, in one order."""
-    ordered = np.take_along_axis(simplices, np.argsort(np.abs(simplices), axis=1), axis=1)
-    half = ordered[ordered[:, 0] > 0]
-    return np.asarray(half[np.lexsort(half.T[::-1])])
+    """The simplices, with their opposites, as one of each pair, in one order."""
+    return np.unique(ordered(simplices), axis=0)
+
+
+def ordered(simplices: Simplices) -> Simplices:
+    """Each simplex or its opposite, with increasing numbers of which the first is positive."""
+    found = np.take_along_axis(simplices, np.argsort(np.abs(simplices), axis=1), axis=1)
+    return np.asarray(found * np.sign(found[:, :1]))
+
+
+def corners(points: NDArray[np.float64], simplices: Simplices) -> NDArray[np.float64]:
+    """The corners of simplices, in floats."""
+    return np.asarray(np.concatenate((np.zeros((1, points.shape[1])), points, -points[::-1]))[simplices])
 
 
 def _exactly(points: fmpq_mat) -> Simplices:
@@ -116,10 +128,10 @@ def _exactly(points: fmpq_mat) -> Simplices:
     basis = sorted(next(k for k in rows if rows[k] == axis) for axis in units)
     planes: dict[tuple[int, ...], tuple[list[int], int]] = {}
 
-    def put(corners: tuple[int, ...]) -> None:
-        solved: Any = fmpz_mat([rows[k] for k in corners]).solve(ones)
+    def put(simplex: tuple[int, ...]) -> None:
+        solved: Any = fmpz_mat([rows[k] for k in simplex]).solve(ones)
         normal, level = solved.numer_denom()
-        planes[corners] = [int(x) for x in normal.entries()], int(level)
+        planes[simplex] = [int(x) for x in normal.entries()], int(level)
 
     for bits in range(1 << size):
         put(tuple(k if bits >> i & 1 else -k for i, k in enumerate(basis)))

@@ -298,7 +298,7 @@ def _plan(whole: Run, target: Target) -> Plan:
         try:
             if name in (finite_composition.NAME, finite_losses.NAME):
                 most = _MOST_WORK_INSIDE if target.inside and name == finite_composition.NAME else None
-                plan |= finite_rows.parameters(runs, name, Fraction(_place(target)["at"]), most)
+                plan |= finite_rows.parameters(runs, name, _place(target), most)
             building.curve(whole, plan)
         except DpverifyError:
             continue
@@ -441,7 +441,7 @@ def _leaf_plans(run: Run, target: Target) -> Iterator[Plan]:
     """Rules for the curve of a single mechanism, the sharpest first."""
     noise = run.part.mechanism
     if isinstance(noise, Finite):
-        yield {"rule": finite.NAME, **_place(target)}
+        yield {"rule": finite.NAME, **finite_rows.row(run, _place(target))}
     elif isinstance(noise, Guarantee):
         yield stated_guarantee.leaf_plan(run, target.epsilon, target.delta)
     elif isinstance(noise, Noise):
@@ -462,10 +462,10 @@ def _at_every_shift(run: Run, target: Target) -> Iterator[Plan]:
         yield every_shift.plan(run, target.epsilon, target.delta)
 
 
-def _place(target: Target) -> Plan:
+def _place(target: Target) -> Fraction:
     """Where finite mechanisms are to be at their worst; inside a composition only about there, so that claims near each other share it."""
     at = Fraction(0 if target.epsilon is None else target.epsilon)
-    return {"at": str(Fraction(round(at * _PLACES_INSIDE), _PLACES_INSIDE) if target.inside else at.limit_denominator(10**6))}
+    return Fraction(round(at * _PLACES_INSIDE), _PLACES_INSIDE) if target.inside else at.limit_denominator(10**6)
 
 
 def _below_sample(mechanism: Subsample, inner: Sequence[Run], target: Target) -> Target:

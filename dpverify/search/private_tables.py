@@ -119,7 +119,8 @@ def _found(task: Task, digits: int) -> tuple[Matrix, Dual]:
 def _program(task: Task) -> LinearProgram:
     """Rows: of each pair and output; of each input its loss, where there is no prior; of each input its sum; of each pair its delta.
 
-    Columns: the table; the greatest loss; where delta is positive, for each pair and output what is above the ratio; slacks.
+    Columns: the table; the greatest loss, which is above 0 as losses are moved for it; where delta is positive, for each pair and output
+    what is above the ratio; slacks.
     """
     inputs, outputs = len(task.losses), len(task.losses[0])
     one, top = fmpq(1), inputs * outputs
@@ -134,7 +135,7 @@ def _program(task: Task) -> LinearProgram:
             costs.append(fmpq(0))
         right.append(value)
 
-    above = len(costs)
+    above, base = len(costs), min(map(min, task.losses)) - 1
     if task.delta:
         costs += [fmpq(0)] * (len(task.ratios) * outputs)
     for number, ((near, far), (factor, _)) in enumerate(task.ratios.items()):
@@ -142,7 +143,7 @@ def _program(task: Task) -> LinearProgram:
             extra = {above + number * outputs + y: -one} if task.delta else {}
             row({near * outputs + y: one, far * outputs + y: -to_fmpq(factor), **extra}, fmpq(0), True)
     for x, losses in enumerate(task.losses):
-        weighted = {x * outputs + y: to_fmpq(loss) for y, loss in enumerate(losses)}
+        weighted = {x * outputs + y: to_fmpq(loss - base) for y, loss in enumerate(losses)}
         if task.prior:
             for column, loss in weighted.items():
                 costs[column] = to_fmpq(task.prior[x]) * loss

@@ -27,7 +27,8 @@ def remap(rows: Matrix, losses: Matrix, prior: Vector = (), digits: int = 12) ->
     """
     inputs, said, outputs = len(rows), len(losses[0]), len(rows[0])
     size = outputs * said
-    weighted = [[to_fmpq(rows[x][i] * losses[x][y]) for i in range(outputs) for y in range(said)] for x in range(inputs)]
+    base = min(map(min, losses)) - 1  # so that the greatest mean is above 0, as every variable of a program is
+    weighted = [[to_fmpq(rows[x][i] * (losses[x][y] - base)) for i in range(outputs) for y in range(said)] for x in range(inputs)]
     one, nothing = fmpq(1), fmpq(0)
     entries = [(i, i * said + y, one) for i in range(outputs) for y in range(said)]
     right = [one] * outputs

@@ -10,7 +10,7 @@ from dpverify.search import least_loss, necessary, noise_error
 from dpverify.search.proposal import Proposal, Steps
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.language.expr import ZERO, Num
-from dpverify.trusted.language.model import Answering, Claim, EllipticalProcess, Staircase
+from dpverify.trusted.language.model import Claim, Combinator, EllipticalProcess, Noise
 from dpverify.trusted.proof import Proof
 
 Search = Callable[[Proof, Sequence[Fact], int], Steps]
@@ -44,10 +44,16 @@ def lacking(claim: Claim, measure: str) -> str:
         return _no_loss(claim, measure)
     if measure in ("necessary_l2", "necessary_rms_l2"):
         return _not_necessary(claim)
-    if not isinstance(claim.mechanism, Answering | Staircase | EllipticalProcess):
+    if isinstance(claim.mechanism, Combinator):
+        return "it is made of several mechanisms, each with an error of its own: ask for them in claims about the parts."
+    if isinstance(claim.mechanism, EllipticalProcess):
+        return "noise of infinite rank on functions has no length; its values at finitely many places have, as multivariate noise."
+    if not isinstance(claim.mechanism, Noise):
         return "only additive noise has an error of its own; this mechanism's output is no answer with noise added."
     if claim.domains:
         return "the claim ranges over parameters; give them values."
+    if measure == "exceeded_union":
+        return "no rule encloses the probabilities of the coordinates for this noise."
     return "no rule encloses this error for this noise."
 
 

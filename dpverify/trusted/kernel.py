@@ -8,19 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dpverify.trusted.facts.assumptions import of_a_bound, of_a_verdict
 from dpverify.trusted.facts.bounds import Bound, Infinite
-from dpverify.trusted.facts.errors import ErrorBound
 from dpverify.trusted.facts.fact import Fact, as_bounds, as_errors
 from dpverify.trusted.language.certificate import Certificate, unpack
 from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
 from dpverify.trusted.language.expr import ZERO, Expr, Num, format_expr, substitute, symbols
+from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import Claim
 from dpverify.trusted.numbers.balls import precision
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
 from dpverify.trusted.proof import CHECKED, Memory, Proof
+
+if TYPE_CHECKING:
+    from dpverify.trusted.facts.errors import ErrorBound
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,31 +144,9 @@ def judge(claim: Claim, facts: Sequence[Fact]) -> Judgement:
 
 
 def _errors(verdict: str, facts: Sequence[Fact]) -> tuple[tuple[str, ErrorBound], ...]:
-    """For each kind of error the best bound on each side, with its rule.
-
-    Raises RuntimeError where a mechanism that is private as claimed does better than any can.
-    """
-    best: dict[Any, tuple[str, ErrorBound]] = {}
-    for fact in facts:
-        for bound in () if fact.place else as_errors(fact.says):
-            key = (*bound.about, bound.side)
-            value, known = bound.value, best[key][1].value if key in best else None
-            if known is None or (_at_most(value, known) if bound.side == "upper" else _at_most(known, value)):
-                best[key] = fact.rule, bound
-    for (measure, whose, coordinate, beta, side), (_, lower) in best.items():
-        for own in ("this", "any") if side == "lower" else ():
-            upper = best.get((measure, own, coordinate, beta, "upper"))
-            related = whose == own or (whose == "any" and verdict == "PROVED")
-            if related and upper is not None and _below(upper[1].value, lower.value):
-                raise RuntimeError("the rules contradict each other: an error is below a lower bound on it")
-    return tuple(best.values())
-
-
-def _below(upper: Expr | Infinite, lower: Expr | Infinite) -> bool:
-    """Whether an upper bound is certainly below a lower bound."""
-    if isinstance(upper, Infinite):
-        return False
-    return isinstance(lower, Infinite) or (not symbols(upper) | symbols(lower) and certainly_lt(upper, lower))
+    """For each kind of error the best bound on each side, with its rule. Raises RuntimeError where these contradict each other."""
+    stated = [(fact.rule, bound) for fact in facts if not fact.place for bound in as_errors(fact.says)]
+    return load("facts.best_errors").best(verdict, stated, _at_most) if stated else ()
 
 
 def _proves(upper: Expr | Infinite, claim: Claim) -> bool:

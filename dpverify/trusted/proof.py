@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Final, overload
 from flint import ctx
 
 from dpverify.trusted.facts.bounds import Bound
-from dpverify.trusted.facts.errors import ErrorBound
 from dpverify.trusted.facts.fact import Fact, Says, as_bounds, unasked
 from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected, Undecided
 from dpverify.trusted.language.loading import asked_for, load, note
@@ -145,5 +144,5 @@ def _asked(name: str, about: Run | Claim, parameters: Mapping[str, Any], premise
         raise CertificateError(
             f"{name}: it does not use {len(given.unread)} of its {len(given)} premises; give it those alone that it rests on."
         )
-    says: Says = (found,) if isinstance(found, Bound | ErrorBound) else found
+    says: Says = (found,) if isinstance(found, Bound) else found
     return says

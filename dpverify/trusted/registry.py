@@ -3,35 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
-from dpverify.trusted.facts.bounds import Bound
-from dpverify.trusted.facts.errors import ErrorBound
 from dpverify.trusted.language.loading import load
-from dpverify.trusted.language.model import Claim, Source
 
-
-class Theorem(Protocol):
-    """What every module about a theorem holds; see the package of the rules."""
-
-    @property
-    def NAME(self) -> str: ...
-    @property
-    def STATEMENT(self) -> str: ...
-    @property
-    def CHECKED(self) -> tuple[str, ...]: ...
-    @property
-    def ASSUMED(self) -> tuple[str, ...]: ...
-    @property
-    def SOURCE(self) -> Source: ...
-
-
-class Rule(Theorem, Protocol):
-    """A theorem that a line of a certificate may name."""
-
-    def check(self, claim: Claim, evidence: Mapping[str, Any]) -> Bound | tuple[Bound | ErrorBound, ...]:
-        """The bounds that the rule proves for this claim from this evidence. Raises Rejected or Undecided."""
-        ...
+if TYPE_CHECKING:
+    from dpverify.trusted.facts.theorem import Rule, Theorem
 
 
 _OF_THE_MECHANISM: Final = {
@@ -106,10 +83,11 @@ _OF_ERRORS: Final[Mapping[str, str]] = {
     "infinite-moments": "utility.infinite_moments",
     "lattice-lower-bound": "utility.lattice_lower_bound",
     "lines-lower-bound": "utility.lines_lower_bound",
-    "log-concave-tails": "utility.log_concave_tails",
+    "log-concave-noise": "utility.log_concave_noise",
     "lp": "utility.linear_program",
     "noise-moments": "utility.noise_moments",
     "noise-quantile": "utility.noise_quantile",
+    "randomized-response-estimate": "utility.randomized_response",
     "root-of-squares": "utility.root_of_squares",
     "rounding-lower-bound": "utility.rounding_lower_bound",
     "union-bound": "utility.union_bound",

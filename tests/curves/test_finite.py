@@ -1,5 +1,6 @@
 """Curves of finite mechanisms: against all events, one after the other, and against the tables' rows written out."""
 
+import math
 from fractions import Fraction
 from itertools import product
 from random import Random
@@ -11,11 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mpmath import mp
 
-from dpverify.trusted.language.errors import Rejected, Undecided
+from dpverify.search import finite_rows
+from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
 from dpverify.trusted.language.expr import ONE, Num, num, parse
-from dpverify.trusted.language.model import L2, Exponential, KaryResponse, Radial, Table
+from dpverify.trusted.language.model import L2, Exponential, KaryResponse, Part, Radial, Table
 from dpverify.trusted.numbers.balls import constant, precision, rational
 from dpverify.trusted.order.compare import certainly_equal
+from dpverify.trusted.parts.runs import Run
 from dpverify.trusted.rules.curves import finite
 
 
@@ -56,6 +59,17 @@ def agrees(ball, value, digits):
         return ball.overlaps(reference) and bool(ball.rad() < abs(ball.mid()) * arb(10) ** -digits)
 
 
+def curve_at(noise, epsilon):
+    """The curve with the lower bound of the pair of rows that the search finds worst at an epsilon."""
+    return finite.curve(noise, **finite_rows.row(Run(Part(noise)), epsilon))
+
+
+@pytest.mark.parametrize("row", [-1, 6, "0", True, None])
+def test_a_row_that_is_none_is_refused(row):
+    with pytest.raises(CertificateError, match="number of one of 6 pairs"):
+        finite.curve(table(("1/2", "1/2", "0"), ("1/4", "3/4", "0"), ("49/100", "1/2", "1/100")), row)
+
+
 def rows_of(size):
     weights = st.lists(st.integers(0, 6), min_size=size, max_size=size).filter(any)
     return weights.map(lambda found: tuple(Fraction(weight, sum(found)) for weight in found))
@@ -66,7 +80,7 @@ def test_a_curve_is_the_greatest_divergence_over_events_and_ordered_pairs(rows, 
     x = max(Fraction(top, bottom), Fraction(1))
     epsilon = rational(x).log()
     truth = max(over_all_events(p, q, x) for p in rows for q in rows)
-    curve = finite.curve(table(*rows), epsilon)
+    curve = curve_at(table(*rows), Fraction(math.log(x)))
     assert curve.upper.worst(epsilon).overlaps(rational(truth))
     assert curve.lower.worst(epsilon).overlaps(rational(truth))
     assert curve.upper.worst(epsilon).rad() < arb("1e-13")
@@ -75,7 +89,7 @@ def test_a_curve_is_the_greatest_divergence_over_events_and_ordered_pairs(rows, 
 @given(st.lists(rows_of(3), min_size=2, max_size=3), st.fractions(0, 3, max_denominator=50))
 def test_the_lower_pair_is_that_of_two_rows_in_both_orders(rows, epsilon):
     x = rational(epsilon)
-    lower = finite.curve(table(*rows), x).lower
+    lower = curve_at(table(*rows), epsilon).lower
     assert not lower.forward(x) > finite.curve(table(*rows)).upper.forward(x)
     pairs = [finite.curve(table(p, q)).upper for p in rows for q in rows]
     assert any(lower.worst(x).overlaps(pair.worst(x)) for pair in pairs)
@@ -183,7 +197,7 @@ def test_only_named_pairs_count():
 def test_the_lower_pair_is_the_worst_at_the_epsilon_of_interest():
     # one pair has a rare output without a counterpart, the other a greater distance
     noise = table(("1/2", "1/2", "0"), ("1/4", "3/4", "0"), ("49/100", "1/2", "1/100"))
-    far, near = (finite.curve(noise, epsilon).lower for epsilon in (arb(3), arb(0)))
+    far, near = (curve_at(noise, epsilon).lower for epsilon in (Fraction(3), Fraction(0)))
     assert far.worst(arb(3)).overlaps(arb("1/100"))
     assert near.worst(arb(0)).overlaps(arb("26/100")) or near.worst(arb(0)).overlaps(arb("1/4"))
     assert near.worst(arb(0)) >= far.worst(arb(0))

@@ -355,7 +355,7 @@ def test_neighbours_that_may_not_occur_give_no_lower_bound():
 
 def test_the_faces_alone_are_those_of_one_mechanism():
     with precision(96):
-        one = finite.curve(table(THREE), arb(1))
+        one = finite.curve(table(THREE), **finite_rows.row(Run(Piece(table(THREE))), Fraction(1)))
         found = alone((table(THREE), 1), at=arb(1))
         for epsilon in (arb(0), arb(1) / 2, arb(1)):
             assert found.upper.worst(epsilon).overlaps(one.upper.worst(epsilon))

@@ -40,7 +40,8 @@ from dpverify.trusted.numbers.balls import precision
 from dpverify.trusted.order.apart import off_the_integers
 from dpverify.trusted.order.compare import enclose
 from dpverify.trusted.order.integers import is_whole
-from dpverify.trusted.order.steps_between import further, sensitivity_bounds
+from dpverify.trusted.order.sensitivity import sensitivity_bounds
+from dpverify.trusted.order.steps_between import further
 from dpverify.trusted.parts.runs import Run, leaf
 from dpverify.trusted.rules.additive import cosets
 from tests.proofs import Step, bound

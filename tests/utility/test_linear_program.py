@@ -9,11 +9,25 @@ import pytest
 from dpverify.search.certificates import pack
 from dpverify.search.remaps import truncated_geometric
 from dpverify.search.verify import verify
+from dpverify.trusted.facts.assumptions import PAIRS
 from dpverify.trusted.kernel import check
 from dpverify.trusted.language.certificate import Line
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, Num, num, parse
-from dpverify.trusted.language.model import L2, Claim, Domain, KaryResponse, Product, Query, Radial, Table, Translation, from_json, to_json
+from dpverify.trusted.language.model import (
+    L2,
+    Claim,
+    Domain,
+    Exponential,
+    KaryResponse,
+    Product,
+    Query,
+    Radial,
+    Table,
+    Translation,
+    from_json,
+    to_json,
+)
 from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.rules.utility.linear_program import Program, least
 from tests.programs import least_loss
@@ -167,6 +181,20 @@ def test_verify_encloses_the_loss_of_a_table_and_finds_the_least_of_any(delta, p
 def test_the_tight_epsilon_of_a_table_is_the_guarantee_that_others_are_held_to():
     judgement = verify(claim(epsilon=None)).judgement
     assert [bound.value for rule, bound in judgement.errors if rule == "lp"] == [Num(F(4, 7))]
+
+
+@pytest.mark.parametrize(
+    ("of", "line"),
+    [
+        (claim(), "the adjacent pairs are those of the claim"),
+        (claim(Table(GEOMETRIC.rows)), "any two inputs are adjacent"),
+        (claim(Exponential(((ONE, ZERO), (ZERO, ONE)), ONE), loss=((F(0), F(1)), (F(1), F(0)))), "any two inputs are adjacent"),
+        (claim(Exponential(((ONE, ZERO), (ZERO, ONE)), ONE), sensitivity=ONE, loss=((F(0), F(1)), (F(1), F(0)))), PAIRS),
+    ],
+    ids=["pairs", "all", "scores", "scores that move by the sensitivity"],
+)
+def test_which_inputs_are_adjacent_is_assumed(of, line):
+    assert [bound.assumed for rule, bound in verify(of).judgement.errors if rule == "lp"] == [(line,)]
 
 
 def test_a_table_that_is_not_private_as_claimed_may_do_better_than_any_that_is():

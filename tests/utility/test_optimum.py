@@ -87,6 +87,15 @@ def test_a_prior_asks_for_the_mean_and_delta_for_less():
     assert value < least_loss(exact, ratios, prior=[F(1, 2), F(1, 4), F(1, 4)])
 
 
+@pytest.mark.parametrize("prior", [None, ["1/2", "1/2"]], ids=["worst", "mean"])
+@pytest.mark.parametrize("loss", [[[-3, -1], [-1, -2]], [[0, 5], [0, 5]], [[-1, 1], [1, -1]]], ids=str)
+def test_losses_may_be_negative_or_come_to_nothing(loss, prior):
+    found = dpverify.optimum("log(2)", loss=loss, prior=prior, **COUNT)
+    shifted = [[F(entry + 3) for entry in row] for row in loss]
+    value = least_loss(shifted, dict.fromkeys(steps(1), F(2)), prior=[F(1, 2)] * 2 if prior else ()) - 3
+    assert found.error == found.bound == value
+
+
 def test_distances_that_count_steps_ask_for_what_neighbours_ask_for():
     distances = [[abs(x - y) for y in range(4)] for x in range(4)]
     found = dpverify.optimum("log(2)", answers=range(4), distances=distances)

@@ -13,13 +13,13 @@ BodyOf = Literal["query", "norm"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Body:
-    """A convex body in R^d that is symmetric about 0, as seen along k independent axes: the set of all B u for u in it.
+    """A convex body in R^d that is symmetric about 0, as seen along k independent axes: the set B K of all B u for u in it.
 
     of "query": the hull of what the answers of neighbours differ by. "norm": the unit ball of the noise's norm.
     axes: the rows of B, k of length d; Euclidean lengths in their span are those of R^d: ||P u||^2 = (B u)' (B B')^-1 (B u).
-    volume: in the coordinates B u; exactly, or, where `exact` is false, at least.
-    second: E[(B u)(B u)'] for u uniform in the body, None where it is not known.
-    mean: numbers that E||P u||_2 certainly lies between, None where it is not known.
+    volume: of B K, exactly, or, where `exact` is false, at least.
+    second: E[w w'] for w = B u uniform in B K itself, None where it is not known.
+    mean: numbers that E||P u||_2 of the same w certainly lies between, None where it is not known.
     """
 
     of: BodyOf

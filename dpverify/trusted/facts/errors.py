@@ -49,9 +49,11 @@ class ErrorBound:
         return self.measure, self.whose, self.coordinate, self.beta
 
 
-def known(measure: Measure, value: Expr | Infinite, coordinate: int | None = None, beta: Expr | None = None) -> tuple[ErrorBound, ...]:
+def known(
+    measure: Measure, value: Expr | Infinite, coordinate: int | None = None, beta: Expr | None = None, assumed: tuple[str, ...] = ()
+) -> tuple[ErrorBound, ...]:
     """Both sides of an error of the claim's own noise that is known."""
-    return tuple(ErrorBound(measure, "this", side, value, coordinate, beta) for side in SIDES)
+    return tuple(ErrorBound(measure, "this", side, value, coordinate, beta, assumed) for side in SIDES)
 
 
 def enclosed(measure: Measure, ball: arb, coordinate: int | None = None) -> tuple[ErrorBound, ...]:

@@ -7,16 +7,16 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Union
 
 from dpverify.trusted.facts.bounds import Bound
-from dpverify.trusted.facts.errors import ErrorBound
 from dpverify.trusted.language.expr import ZERO
 from dpverify.trusted.language.model import Claim
 
 if TYPE_CHECKING:
     from dpverify.trusted.facts.bodies import Body
+    from dpverify.trusted.facts.errors import ErrorBound
     from dpverify.trusted.facts.pairs import Curve
     from dpverify.trusted.parts.runs import Run
 
-Says = Union["Curve", "Body", tuple[Bound | ErrorBound, ...]]
+Says = Union["Curve", "Body", "tuple[Bound | ErrorBound, ...]"]
 """The curve of a run; a convex body; or bounds on the tight epsilon, the tight delta and the errors of a claim."""
 
 
@@ -50,4 +50,4 @@ def as_bounds(says: Says) -> tuple[Bound, ...]:
 
 def as_errors(says: Says) -> tuple[ErrorBound, ...]:
     """The bounds on errors that a fact states."""
-    return tuple(bound for bound in says if isinstance(bound, ErrorBound)) if isinstance(says, tuple) else ()
+    return tuple(bound for bound in says if not isinstance(bound, Bound)) if isinstance(says, tuple) else ()

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from functools import reduce
 from typing import Any
 
-from dpverify.trusted.language.errors import ExprError, Undecided
+from dpverify.trusted.language.errors import Undecided
 from dpverify.trusted.language.expr import (
     ONE,
     Add,
@@ -132,17 +132,6 @@ class Shapes:
         if found is None:
             raise Undecided(f"there is no law of shapes for {format_expr(expr)} here.")
         return found
-
-    def rises_convexly(self, expr: Expr) -> bool:
-        """Whether f is convex and never falls on (0, inf): by its shape, or because a convex f has its least slope at 0."""
-        shape = self.shape(expr)
-        if not self.half or not shape.convex or shape.slope <= AT_LEAST_ZERO:
-            return self.half and shape.convex
-        try:
-            start = self.at_zero(self.tidy(load("language.derivatives").derivative(expr, self.name)))
-        except (ExprError, Undecided):
-            return False
-        return start is not None and self.sign(start) <= AT_LEAST_ZERO
 
     # -- what is loaded where it is asked for ------------------------------------------------------
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
 
-from dpverify.trusted.order.laws import law
+from dpverify.trusted.language.loading import load
 from dpverify.trusted.order.signs import (
     ANY,
     AT_LEAST_ZERO,
@@ -145,7 +145,7 @@ def extreme_of(name: str, parts: list[Shape]) -> Shape:
 
 def composed(name: str, u: Shape) -> Shape | None:
     """Of a function of the table of laws at u; None where it has no law there."""
-    row = law(name, u.value)
+    row = load("order.laws").law(name, u.value)
     if row is None:
         return None
     log_bend = plus(times(row.log_bend, square(u.slope)), times(row.log_slope, u.bend))

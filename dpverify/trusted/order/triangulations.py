@@ -26,7 +26,7 @@ class Boundary:
     """Simplices that, with their opposites, hold one point of each ray from 0.
 
     unit: the common denominator of the points. points: the points times that. sizes: d! times the volume of the hull of 0 and each
-    simplex, in these units. planes: of each simplex the hyperplane that it lies in.
+    simplex, in these units, `total` their sum. planes: of each simplex the hyperplane that it lies in.
     """
 
     def __init__(self, points: Matrix, told: object, rule: str) -> None:
@@ -45,6 +45,7 @@ class Boundary:
             self._refuse(flat[0], "it is flat")
         self._require_closed([1 if determinant > 0 else -1 for determinant in determinants])
         self.sizes = [abs(determinant) for determinant in determinants]
+        self.total = int(sum(self.sizes))
         ones = fmpz_mat(self.dimension, 1, [1] * self.dimension)
         self.planes = [_plane(matrix.solve(ones)) for matrix in corners]
         self._require_once(corners)
@@ -95,7 +96,7 @@ class Boundary:
 
     def volume(self) -> Fraction:
         """Of the body."""
-        return Fraction(2 * self._total(), factorial(self.dimension) * self.unit**self.dimension)
+        return Fraction(2 * self.total, factorial(self.dimension) * self.unit**self.dimension)
 
     def second(self) -> fmpq_mat:
         """E[x x'] for x uniform in the body, whose simplices, joined to 0, have E[x x'] = (sum v v' + s s')/((d + 1)(d + 2)), s = sum v."""
@@ -108,15 +109,12 @@ class Boundary:
         weights = signs.transpose() * sized
         for k in range(self.points.nrows()):
             weights[k, k] *= 2
-        total = self._total() * (self.dimension + 1) * (self.dimension + 2) * self.unit**2
+        total = self.total * (self.dimension + 1) * (self.dimension + 2) * self.unit**2
         return fmpq_mat(self.points.transpose() * weights * self.points) / fmpq(total)
 
     def corners(self, number: int) -> fmpz_mat:
         """The corners of a simplex, as rows."""
         return fmpz_mat([self._signed[k] for k in self.simplices[number]])
-
-    def _total(self) -> int:
-        return int(sum(self.sizes))
 
 
 def _plane(solution: Any) -> Plane:

@@ -9,6 +9,7 @@ from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.model import Domain, Mechanism, Mixture, Product, Radial, Translation
 from dpverify.trusted.order.compare import certainly_equal
 from dpverify.trusted.order.convexity import Shapes
+from dpverify.trusted.order.rising import rises_convexly
 from dpverify.trusted.parts.forms import gaussian_form, laplace_form
 
 
@@ -41,10 +42,10 @@ def log_concave(noise: Mechanism) -> bool:
     try:
         if isinstance(noise, Radial):
             half = Shapes("r", True, {})
-            return half.rises_convexly(half.tidy(neg_log(noise.profile)))
+            return rises_convexly(half, half.tidy(neg_log(noise.profile)))
         if isinstance(noise, Product) or (isinstance(noise, Translation) and not noise.integers):
             line, half, h = Shapes("z", False, {}), Shapes("z", True, {}), neg_log(noise.density)
-            return line.shape(line.tidy(h)).convex or (even(noise) and half.rises_convexly(half.tidy(h)))
+            return line.shape(line.tidy(h)).convex or (even(noise) and rises_convexly(half, half.tidy(h)))
     except (DpverifyError, ExprError):
         return False
     return False

@@ -56,7 +56,7 @@ class Additive:
     def concave_total(self, w: Callable[[Expr], Expr]) -> Expr:
         """The tight epsilon from a w that is concave, non-decreasing and 0 at 0."""
         if self.copies == ONE:
-            return w(mul(self._longest(), self.shift))
+            return w(mul(self.longest(), self.shift))
         if self.norm.kind != "lp":
             raise Rejected(self.rule, "the norm", "independent coordinates want an lp norm here")
         if self.queried and self.side == "lower":
@@ -65,17 +65,7 @@ class Additive:
             return mul(self.copies, w(self.shift))
         return mul(self.copies, w(mul(self.shift, power(self.copies, Num(-1 / self.norm.p)))))
 
-    def linear_total(self, slope: Expr, even: bool) -> Expr:
-        """The tight epsilon from w(s) = slope * s: slope times the greatest l1-length of the shift.
-
-        even: both directions of a coordinate have this slope; else one may have less, and the signs of the shift count.
-        """
-        uncertain = (self.queried and self.norm != L1) or (not even and (self.queried or self.norm.kind != "lp"))
-        if self.side == "lower" and self.copies != ONE and uncertain:
-            raise Rejected(self.rule, "the norm", "the worst shift need not occur; this bounds from above only")
-        return mul(slope, self._longest(), self.shift)
-
-    def _longest(self) -> Expr:
+    def longest(self) -> Expr:
         """The greatest l1-length of a shift of norm 1."""
         if self.norm.kind == "lp":
             return self.copies if self.norm.p is None else power(self.copies, Num(1 - 1 / self.norm.p))

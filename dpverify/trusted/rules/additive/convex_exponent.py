@@ -15,10 +15,11 @@ from dpverify.trusted.facts.bounds import INFINITE, Bound, Infinite
 from dpverify.trusted.language.errors import ExprError, Rejected, Undecided
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, Sym, add, mul, neg, sub, substitute
 from dpverify.trusted.language.logarithms import neg_log_profile
-from dpverify.trusted.language.model import Claim, Domain, Source, Translation
+from dpverify.trusted.language.model import L1, Claim, Domain, Source, Translation
 from dpverify.trusted.numbers.quotients import divided
 from dpverify.trusted.order.convexity import Shapes
-from dpverify.trusted.rules.additive.additive import additive
+from dpverify.trusted.order.rising import rises_convexly
+from dpverify.trusted.rules.additive.additive import Additive, additive
 
 NAME: Final = "convex-exponent"
 STATEMENT: Final = (
@@ -41,7 +42,7 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     shapes, h = noise.shapes, noise.h
     if not noise.shape.convex:
         raise Rejected(NAME, "h", "it is not certainly convex")
-    if shapes.half and not shapes.rises_convexly(h):
+    if shapes.half and not rises_convexly(shapes, h):
         raise Rejected(NAME, "h", "it is not certainly non-decreasing in the distance")
     ends = [h] if shapes.half else [h, shapes.tidy(shapes.mirrored(h))]
     limits = [_limit(shapes, end) for end in ends]
@@ -50,8 +51,19 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
             raise Rejected(NAME, "infinity", "the slope of h grows without bound: epsilon is infinite")
         return noise.bound(INFINITE, "far from both answers, along their line")
     steepest = shapes.extreme("max", [limit for limit in limits if limit is not None])
-    total = noise.linear_total(steepest, even=limits[0] == limits[-1])
+    total = _linear_total(noise, steepest, even=limits[0] == limits[-1])
     return noise.bound(total, "far from both answers, along their line, in the limit")
+
+
+def _linear_total(noise: Additive, slope: Expr, even: bool) -> Expr:
+    """The tight epsilon from w(s) = slope * s: slope times the greatest l1-length of the shift.
+
+    even: both directions of a coordinate have this slope; else one may have less, and the signs of the shift count.
+    """
+    uncertain = (noise.queried and noise.norm != L1) or (not even and (noise.queried or noise.norm.kind != "lp"))
+    if noise.side == "lower" and noise.copies != ONE and uncertain:
+        raise Rejected(NAME, "the norm", "the worst shift need not occur; this bounds from above only")
+    return mul(slope, noise.longest(), noise.shift)
 
 
 def one_way(noise: Translation, shift: Fraction, domains: Mapping[str, Domain]) -> tuple[Expr | Infinite, Expr | Infinite] | None:

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from dpverify.trusted.facts.bounds import Bound
-from dpverify.trusted.facts.fact import Fact, as_bounds
+from dpverify.trusted.facts.fact import Fact, as_bounds, unasked
 from dpverify.trusted.facts.premises import through_of
 from dpverify.trusted.language.errors import CertificateError
 from dpverify.trusted.language.model import Claim, Mixture, Source
@@ -43,7 +43,7 @@ def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact])
 
     parameters: "scale" is the text of s(v).
     """
-    noise = closed_forms.radial(claim)
+    noise = closed_forms.radial(unasked(claim))
     assert isinstance(claim.mechanism, Mixture)
     scale_family.require_free_of_v(claim.mechanism, read_scale(parameters, NAME), dict(claim.domains), NAME)
     if len(premises) != 1 or premises[0].about != noise:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any, Final
@@ -13,9 +13,9 @@ from flint import arb, fmpq
 from dpverify.trusted.facts import settled
 from dpverify.trusted.facts.evaluate import accurately, divergence, falling
 from dpverify.trusted.facts.fact import Fact
-from dpverify.trusted.facts.pairs import Curve, Evidence, Pair, Profile, symmetric
-from dpverify.trusted.language.errors import CertificateError, ExprError, Rejected
-from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, add, call, div, format_expr, mul, num, parse, sub, symbols
+from dpverify.trusted.facts.pairs import Curve, Pair, Profile, symmetric
+from dpverify.trusted.language.errors import CertificateError, Rejected
+from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, add, call, div, format_expr, mul, num, sub, symbols
 from dpverify.trusted.language.model import Claim, Exponential, KaryResponse, Mechanism, Source, Table
 from dpverify.trusted.numbers.balls import constant, per_precision, precision
 from dpverify.trusted.order import compare
@@ -149,8 +149,8 @@ class _Greatest:
         return self._near[step]
 
     def _needed(self, low: arb, high: arb) -> tuple[Face, ...]:
-        best = _worst(self._faces, (low + high) / 2).steps()
-        p, q = best.line((low + high) / 2)
+        middle = (low + high) / 2
+        p, q = max(self._faces, key=lambda face: face.at(middle).mid()).steps().line(middle)
         left, right = p - low.exp() * q, p - high.exp() * q
         kept = []
         for face in self._faces:
@@ -238,28 +238,28 @@ def _kary_response(noise: KaryResponse, weights: Weights) -> tuple[dict[int, tup
 
 
 def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
-    """The curve of one run of a finite mechanism. parameters: "at", where the lower bound is to be sharp; "prec".
+    """The curve of one run of a finite mechanism.
 
-    Raises Rejected, Undecided.
+    parameters: "row", the number of the pair of rows that the lower bound is of, the first without it; "prec". Raises Rejected, Undecided,
+    CertificateError.
     """
     mechanism, sensitivity, query = leaf(run)
     if query is not None:
         raise Rejected(NAME, "query", "a finite mechanism answers none")
     facing = run.part.pair if isinstance(run.part, OnePair) else None
-    return settled.noise(run, curve(mechanism, point(parameters), sensitivity, facing), parameters)
+    return settled.noise(run, curve(mechanism, parameters.get("row", 0), sensitivity, facing), parameters)
 
 
-def curve(noise: Mechanism, epsilon: arb | None = None, sensitivity: Expr | None = None, facing: tuple[int, int] | None = None) -> Curve:
+def curve(noise: Mechanism, row: Any = 0, sensitivity: Expr | None = None, facing: tuple[int, int] | None = None) -> Curve:
     """The curve of a finite mechanism without free parameters, its inputs' adjacency its own.
 
-    epsilon: where the pair for the lower bound is to be the worst one, where no single pair is worst everywhere; 0 without it.
+    row: the number of the pair of rows for the lower bound, where no single pair is worst everywhere.
     sensitivity: of an exponential mechanism's scores, or the distance within which its points are neighbours.
     facing: two inputs, the first of which has the record, where these alone are spoken of.
-    Raises Rejected as `tables.finite` does, and for another kind of mechanism.
+    Raises Rejected as `tables.finite` does, and for another kind of mechanism, CertificateError for a row that is none.
     """
     faces = faces_of(noise, sensitivity)
     every = tuple(faces.all.values())
-    point = arb(0) if epsilon is None else epsilon
     if facing is not None:
         face, other = faces.facing(*facing), faces.facing(*reversed(facing))
         alone = Pair(face.profile, other.profile, rests=(face.rest, other.rest))
@@ -268,31 +268,11 @@ def curve(noise: Mechanism, epsilon: arb | None = None, sensitivity: Expr | None
         (face,) = every
         only = Pair(face.profile, face.profile, rests=(face.rest, face.rest))
         return Curve(only, only, (NAME,), ASSUMED)
-    worst = _worst(every, point)
-    other = faces.swapped(worst)
-    if worst.profile(point).overlaps(other.profile(point)) and other.rest() > worst.rest():
-        worst, other = other, worst  # a sample keeps what the first of the two alone has
-    lower = Pair(worst.profile, other.profile, rests=(worst.rest, other.rest))
+    if type(row) is not int or not 0 <= row < len(every):
+        raise CertificateError(f"{NAME}: 'row' is not the number of one of {len(every)} pairs of rows.")
+    other = faces.swapped(every[row])
+    lower = Pair(every[row].profile, other.profile, rests=(every[row].rest, other.rest))
     return Curve(symmetric(falling(_Greatest(every).at)), lower, (NAME,), ASSUMED)
-
-
-def point(evidence: Evidence) -> arb | None:
-    """The epsilon that evidence gives as "at", an expression; None where it gives none. Raises CertificateError."""
-    at = evidence.get("at")
-    if at is None:
-        return None
-    try:
-        epsilon = parse(str(at))
-    except ExprError as error:
-        raise CertificateError(f"{NAME}: {error}") from error
-    if symbols(epsilon):
-        raise CertificateError(f"{NAME}: 'at' is not a number.")
-    return constant(epsilon)
-
-
-def _worst(faces: Iterable[Face], epsilon: arb) -> Face:
-    """The face of the greatest profile at an epsilon, as far as balls tell."""
-    return max(((face.profile(epsilon).mid(), -i, face) for i, face in enumerate(faces)), key=lambda known: known[:2])[2]
 
 
 def delta_expr(noise: Mechanism, epsilon: Expr, sensitivity: Expr | None = None) -> Expr | None:

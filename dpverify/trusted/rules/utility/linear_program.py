@@ -14,7 +14,7 @@ from dpverify.trusted.facts.errors import EUCLIDEAN, ErrorBound
 from dpverify.trusted.facts.fact import Fact, as_bounds, unasked
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import Expr, Num, call, format_expr, mul, num, power
-from dpverify.trusted.language.model import Claim, Exponential, Matrix, Source, Table, Vector
+from dpverify.trusted.language.model import Claim, Matrix, Source, Vector
 from dpverify.trusted.language.rationals import read_fraction, to_fraction
 from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.order.linear import dot, square
@@ -72,9 +72,9 @@ def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact])
     # theory#group-privacy: delta times the sum of e^(k epsilon), k < steps
     between = (ratio, claim.delta.value * (1 + (steps - 1) * ratio))
     if claim.loss:
-        adjacent = claim.mechanism.adjacent if isinstance(claim.mechanism, Table | Exponential) else None
+        listed = claim.sensitivity is not None or getattr(claim.mechanism, "adjacent", None) is not None
         value = _bound(_of_table(claim, between), claim.prior or _read(parameters.get("weights")), parameters)
-        return (ErrorBound("expected_loss", "any", "lower", Num(value), assumed=(*assumed, ANY if adjacent is None else PAIRS)),)
+        return (ErrorBound("expected_loss", "any", "lower", Num(value), assumed=(*assumed, PAIRS if listed else ANY)),)
     databases = _databases(parameters)
     value = max(_bound(_of_query(claim, parameters, databases, between), _read(parameters.get("weights")), parameters), Fraction(0))
     whole = all(map(_counts, databases)) and claim.query is not None and claim.query.adjacency != "l2"

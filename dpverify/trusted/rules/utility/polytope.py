@@ -1,28 +1,35 @@
-"""Polytopes that are symmetric about 0, cut into simplices that meet in 0: volume and second moments, exactly."""
+"""Polytopes that are symmetric about 0, cut into simplices that meet in 0: volume and second moments exactly, the mean length enclosed."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import reduce
 from typing import Any, Final
+
+from flint import arb, fmpq_mat
 
 from dpverify.trusted.facts.bodies import Body
 from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.expr import Num
+from dpverify.trusted.language.expr import Expr, Num
 from dpverify.trusted.language.model import Claim, Matrix, Source
 from dpverify.trusted.language.rationals import to_fraction
-from dpverify.trusted.order.linear import dot
+from dpverify.trusted.numbers.balls import exact, finite
+from dpverify.trusted.order.linear import dot, matrix
+from dpverify.trusted.order.mean_lengths import Moments, Root
 from dpverify.trusted.order.triangulations import Boundary
 from dpverify.trusted.rules.utility import shapes
 
 NAME: Final = "polytope"
 STATEMENT: Final = (
     "Simplices on supporting hyperplanes of a body K about 0 that, with their opposites and oriented from 0, have no boundary, and of "
-    "which the ray through the middle of one meets no other, cut K into pyramids: volume and second moments of K are the sums of theirs."
+    "which the ray through the middle of one meets no other, cut K into pyramids: volume and second moments of K are the sums of theirs. "
+    "Over each simplex the mean of the length lies between those of two polynomials in its square."
 )
 CHECKED: Final = (
     "every simplex has a hyperplane that supports the body, and corners in the body",
     "every side of a simplex lies between two",
     "one ray meets one simplex alone",
+    "the range of the length over each simplex, for the polynomials",
 )
 ASSUMED: Final = ()
 SOURCE: Final = Source("docs/theory/bodies.md#polytope")
@@ -34,7 +41,8 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Body:
     evidence: "of", "query" or "norm"; "axes", if given, rows of rationals; "simplices", each the numbers of its points, as in "1 -2 5",
     counted from 1, -k for the opposite of point k, one of each pair of opposite simplices. The points are the body's own along the axes
     (`shapes.generators`); for a body by facets they are told under "vertices", one of each pair. "middles", if given, adds points half
-    way between two, by their numbers. Raises Rejected, CertificateError.
+    way between two, by their numbers. "above" and "below", if given, are lists of lists of positive rationals, where polynomials above
+    and below the root touch it (`mean_lengths`); for each simplex the best counts. Raises Rejected, Undecided, CertificateError.
     """
     of = shapes.body_named(evidence, NAME)
     axes = shapes.axes_told(evidence, shapes.dimension_of(claim, of, NAME), NAME)
@@ -52,7 +60,40 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Body:
         boundary.require_supporting(points)
     else:
         boundary.require_among(rows or ())
-    return Body(of, axes, Num(boundary.volume()), True, shapes.expressions(boundary.second()))
+    mean = _mean(boundary, axes, evidence) if "above" in evidence or "below" in evidence else None
+    return Body(of, axes, Num(boundary.volume()), True, shapes.expressions(boundary.second()), mean)
+
+
+def _mean(boundary: Boundary, axes: Matrix, evidence: Mapping[str, Any]) -> tuple[Expr, Expr]:
+    """Bounds on the mean length: the sum over the simplices, by their sizes, times d/(d + 1)."""
+    form, unit = shapes.lengths(axes).numer_denom()
+    inverse = matrix(axes) * matrix(axes).transpose()
+    nearest = {}
+    for normal, level in set(boundary.planes):
+        row = fmpq_mat(1, len(normal), normal)
+        nearest[normal, level] = arb(unit * level * level / (row * inverse * row.transpose())[0, 0])
+    below, above = (_roots(evidence, key) for key in ("below", "above"))
+    moments_of = Moments(boundary.dimension, max(root.order for root in (*below, *above)))
+    low, high = arb(0), arb(0)
+    for number, (size, plane) in enumerate(zip(boundary.sizes, boundary.planes, strict=True)):
+        corners = boundary.corners(number)
+        gram = corners * form * corners.transpose()
+        moments = moments_of(gram)
+        farthest = arb(max(gram[i, i] for i in range(boundary.dimension)))
+        low += size * reduce(arb.max, (root.bound(moments, nearest[plane]) for root in below))
+        high += size * reduce(arb.min, (root.bound(moments, farthest) for root in above))
+    factor = arb(boundary.dimension) / ((boundary.dimension + 1) * boundary.total * boundary.unit * arb(unit).sqrt())
+    return Num(exact(finite(low * factor).lower())), Num(exact(finite(high * factor).upper()))
+
+
+def _roots(evidence: Mapping[str, Any], key: str) -> list[Root]:
+    told = evidence.get(key)
+    if not isinstance(told, list) or not told or not all(isinstance(one, list) and one for one in told):
+        raise CertificateError(f"{NAME}: {key!r} is not a list of lists of rationals.")
+    lists = [[to_fraction(x, NAME) for x in one] for one in told]
+    if any(min(roots) <= 0 or len(set(roots)) < len(roots) for roots in lists):
+        raise Rejected(NAME, key, "where a polynomial touches the root are not different positive numbers")
+    return [Root(roots) for roots in lists]
 
 
 def _vertices(evidence: Mapping[str, Any], rows: Matrix) -> Matrix:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any, Final
@@ -15,7 +16,7 @@ from dpverify.trusted.language.loading import load, remembered
 from dpverify.trusted.language.model import Mixture, Radial, Staircase, exact_fraction
 from dpverify.trusted.numbers.balls import constant, rational, value
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
-from dpverify.trusted.rules.utility.closed_moments import Exponential, form
+from dpverify.trusted.rules.utility.closed_moments import Exponential, Powers, form
 from dpverify.trusted.rules.utility.directions import length_on_the_line
 from dpverify.trusted.rules.utility.laws import Law, Size, bits_of
 
@@ -67,11 +68,11 @@ def single(law: Law, t: Fraction, parameters: Mapping[str, Any], rule: str) -> l
     if law.norm.kind not in ("lp", "ellipsoid"):
         raise Rejected(rule, "the norm", "the law of a coordinate is known for lp norms and ellipsoids alone")
 
-    gauss = form(law)
+    coordinate = _coordinate(law)
 
     def at(unit: Expr) -> arb:
-        if isinstance(gauss, Exponential) and gauss.a == 2 and gauss.w == ZERO:
-            return _incomplete(gauss, 1, unit, t)
+        if coordinate is not None:
+            return _incomplete(coordinate, 1, unit, t)
         if hidden is not None:
             return 1 - _within(hidden, 1, unit, t, parameters, rule)
         return _over_radius(law, t, parameters, rule, lambda q: q, unit)
@@ -100,7 +101,7 @@ def _on_the_line(law: Law, t: Fraction, parameters: Mapping[str, Any], rule: str
     [size] = law.sizes
     if "bits" not in parameters:
         found = form(law)
-        if not isinstance(found, Exponential) or size.whole:
+        if not isinstance(found, Exponential | Powers) or size.whole:
             raise Rejected(rule, "the noise", "its tail has no closed form here; integrals enclose it")
         return _incomplete(found, 1, ONE, t)
     bits, total = bits_of(parameters, rule), arb(0)
@@ -121,7 +122,7 @@ def _of_radius(law: Law, t: Fraction, parameters: Mapping[str, Any], rule: str) 
         return 1 - _within(hidden, 1, unit, t, parameters, rule)
     if "bits" not in parameters:
         found = form(law)
-        if not isinstance(found, Exponential):
+        if not isinstance(found, Exponential | Powers):
             raise Rejected(rule, "the noise", "its tail has no closed form here; integrals enclose it")
         return _incomplete(found, law.weight, unit, t)
     size = _stretched(law, unit, rule)
@@ -137,14 +138,17 @@ def _stretched(law: Law, unit: Expr, rule: str) -> Size:
     return Size(substitute(size.density, {"r": div(Sym("r"), unit)}), "r", Sym("r"), Fraction(0))
 
 
-def _incomplete(found: Exponential, weight: int, unit: Expr, t: Fraction) -> arb:
-    """P(R > t over the unit) under r^(weight - 1) r^w exp(-c r^a): an incomplete Gamma function."""
-    a = rational(found.a)
-    shape = (weight + constant(found.w)) / a
+def _incomplete(found: Exponential | Powers, weight: int, unit: Expr, t: Fraction) -> arb:
+    """P(R > t over the unit) under r^(weight - 1) times the density: an incomplete Gamma or Beta function."""
+    at, tail = rational(t) / constant(unit), arb(0)
+    if isinstance(found, Exponential):
+        shape = (weight + constant(found.w)) / rational(found.a)
+        tail = (constant(found.c) * at ** rational(found.a)).gamma_upper(shape, 1)
+    else:
+        shape = constant(found.m) - arb(weight) / 2
+        tail = (1 / (1 + constant(found.k) * at * at / constant(found.a))).beta_lower(shape, arb(weight) / 2, 1)
     if not shape > 0:
         raise Rejected("noise-quantile", "the density", "it is not certainly integrable")
-    x = constant(found.c) * (rational(t) / constant(unit)) ** a
-    tail: arb = x.gamma_upper(shape, 1)
     return tail
 
 
@@ -171,6 +175,16 @@ def matched(law: Law) -> Exponential | None:
     if law.norm is None or not isinstance(found, Exponential) or found.a != law.norm.p or found.w != ZERO:
         return None
     return found
+
+
+def _coordinate(law: Law) -> Exponential | Powers | None:
+    """The density of a coordinate of noise in a Euclidean norm over its unit, for Gaussian and for t noise; None for other noise."""
+    if law.norm is None or not (law.norm.kind == "ellipsoid" or _is_lp(law, Fraction(2))):
+        return None
+    found = form(law)
+    if isinstance(found, Powers):
+        return replace(found, m=sub(found.m, Num(Fraction(law.dimension - 1, 2))))
+    return found if isinstance(found, Exponential) and found.a == 2 and found.w == ZERO else None
 
 
 def _hidden(law: Law) -> Any:

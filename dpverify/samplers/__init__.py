@@ -1,0 +1,1 @@
+"""Samplers of the laws that claims speak of."""

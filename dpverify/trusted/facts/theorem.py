@@ -1,0 +1,33 @@
+"""What the modules of the rules hold, for the type checker."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from dpverify.trusted.facts.bounds import Bound
+from dpverify.trusted.facts.errors import ErrorBound
+from dpverify.trusted.language.model import Claim, Source
+
+
+class Theorem(Protocol):
+    """What every module about a theorem holds; see the package of the rules."""
+
+    @property
+    def NAME(self) -> str: ...
+    @property
+    def STATEMENT(self) -> str: ...
+    @property
+    def CHECKED(self) -> tuple[str, ...]: ...
+    @property
+    def ASSUMED(self) -> tuple[str, ...]: ...
+    @property
+    def SOURCE(self) -> Source: ...
+
+
+class Rule(Theorem, Protocol):
+    """A theorem that a line of a certificate may name."""
+
+    def check(self, claim: Claim, evidence: Mapping[str, Any]) -> Bound | tuple[Bound | ErrorBound, ...]:
+        """The bounds that the rule proves for this claim from this evidence. Raises Rejected or Undecided."""
+        ...
