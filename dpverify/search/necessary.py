@@ -58,7 +58,7 @@ def _pure(fact: Fact) -> Expr | None:
 
 def _best(proof: Proof, offers: Sequence[Offer], number: int) -> Offer | None:
     """The first that its rule accepts, by what it is worth for one of the errors."""
-    for offer in sorted((offer for offer in offers if offer.worth[number] > 0), key=lambda offer: -offer.worth[number]):
+    for offer in sorted((offer for offer in offers if offer.worth[number] >= 0), key=lambda offer: -offer.worth[number]):
         try:
             fact = proof.infer(offer.rule, (), offer.parameters, offer.premises)
         except DpverifyError:

@@ -27,13 +27,12 @@ STEPS: Final = 100_000
 
 def offers(asked: Asked) -> Iterator[Offer]:
     """How far to go through answers, and radii."""
-    steps = differences(asked.query)
-    if asked.query.adjacency not in COUNTS or not steps:
-        return
-    basis = _basis(steps)
-    sizes = _layers(steps, asked.epsilon) if len(basis) <= MOST_DIMENSIONS else []
+    rank = np.linalg.matrix_rank(np.array([[float(x) for x in row] for row in asked.query.rows]))
+    steps = differences(asked.query) if asked.query.adjacency in COUNTS and rank <= MOST_DIMENSIONS else ()
+    sizes = _layers(steps, asked.epsilon) if steps else []
     if not sizes:
         return
+    basis = _basis(steps)
     rows = np.array([[float(x) for x in row] for row in basis])
     others = sum(size * exp(-asked.epsilon * n) for n, size in enumerate(sizes, 1))
     crowd = _Crowd(rows)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
-from math import ceil, log, sinh, sqrt
+from math import ceil, exp, expm1, log, sqrt
 from typing import Final
 
 import numpy as np
 
-from dpverify.search.offers import Asked, Offer, Vectors
+from dpverify.search.offers import Asked, Offer, Vectors, rational_text
 from dpverify.trusted.language.model import Query
 from dpverify.trusted.rules.utility import lines_lower_bound as rule
 from dpverify.trusted.rules.utility.any_mechanism import REALS
@@ -41,10 +41,11 @@ def offers(asked: Asked) -> Iterator[Offer]:
     inside = values > 1e-9 * values.max()
     scale = (axes[:, inside] / np.sqrt(values[inside])) @ axes[:, inside].T
     lengths = np.abs(np.einsum("ij,jk,ik->i", moved[kept], scale, moved[kept]))
-    half = 2 * sinh(asked.epsilon / 2)
-    one = 1 / half if asked.query.adjacency in REALS else 1 / sinh(asked.epsilon)
-    mean, square = float(shares @ lengths), float(shares @ lengths**2)
-    worth = mean * one, max(mean * one, sqrt(2 * square) / half)
+    half = _over_sinh(asked.epsilon / 2) / 2
+    mean = float(shares @ lengths) * (half if asked.query.adjacency in REALS else _over_sinh(asked.epsilon))
+    plateau, variance = _plateau(asked.epsilon) if asked.query.adjacency in REALS else (0.0, 2 * half**2)
+    worth = mean, max(mean, sqrt(float(shares @ lengths**2) * variance))
+    stairs = {"plateau": rational_text(plateau)} if plateau > 0 else {}
     moves = [
         {"weight": str(weight), "by": {str(number): str(amount) for number, amount in named[k].items()}}
         for weight, k in zip(rounded, kept, strict=True)
@@ -52,8 +53,24 @@ def offers(asked: Asked) -> Iterator[Offer]:
     seen = scale @ spread @ scale
     least = max(2.0**-40, 16 * float(np.linalg.norm(seen @ seen - seen)))
     for slack in (least * 2.0**grown for grown in (0, 10, 20) if least * 2.0**grown < MOST_SLACK):
-        evidence = {"moves": moves, "scale": _rounded(scale * sqrt(1 - slack)), "level": str(1 - Fraction(slack))}
+        evidence = {"moves": moves, "scale": _rounded(scale * sqrt(1 - slack)), "level": str(1 - Fraction(slack)), **stairs}
         yield Offer(rule.NAME, evidence, asked.granted, (worth[0] * sqrt(1 - slack), worth[1] * sqrt(1 - slack)))
+
+
+def _plateau(epsilon: float) -> tuple[float, float]:
+    """How far the middle step of the staircase with the least variance reaches, and about that variance."""
+    q, rest, low, high = exp(-epsilon), -expm1(-epsilon), 0.0, 1.0
+    for _ in range(60):
+        g = (low + high) / 2
+        fits = rest * (2 * rest * g**3 / 3 + q * g**2) <= q * (rest / 3 + q - rest * g**2 - 2 * q * g)
+        low, high = (g, high) if fits else (low, g)
+    g = low * (1 - 1e-9)
+    return g, q * (1 + q) / rest**2 + g**2 + 2 * q * g / rest
+
+
+def _over_sinh(x: float) -> float:
+    """1/sinh(x), 0 where that is below all floats."""
+    return 2 * exp(-x) / -expm1(-2 * x)
 
 
 def _rounded(scale: Vectors) -> list[list[str]]:

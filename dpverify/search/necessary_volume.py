@@ -27,6 +27,8 @@ MOST_FACETS: Final = 70_000
 """The greatest number of facets that a body can have whose volume is asked for."""
 MOST_DIMENSIONS: Final = 40
 """Of a body whose volume is asked for."""
+FEW: Final = 12
+"""The same, for an epsilon up to which no volume of a polytope with few facets gives more than lines."""
 MOST_SUBSETS: Final = 16
 """As many choices of coordinates are all looked at."""
 LARGE: Final = 1.0
@@ -90,12 +92,11 @@ class _Atom:
 def _projections(asked: Asked) -> Iterator[Matrix | None]:
     """Axes to see the body along: its span, coordinates, directions in which the answers move most."""
     d = len(asked.query.rows)
-    whole = bodies.span(asked.proof.claim, "query")
-    rank = d if whole is None else len(whole)
-    if rank == 0 or rank > MOST_DIMENSIONS:
-        return
-    yield whole
     rows = np.array([[float(x) for x in row] for row in asked.query.rows])
+    rank = int(np.linalg.matrix_rank(rows))
+    if rank == 0 or rank > (MOST_DIMENSIONS if asked.epsilon > LARGE or asked.query.adjacency == "l2" else FEW):
+        return
+    yield None if rank == d else bodies.span(asked.proof.claim, "query")
     for k in range(1, rank):
         yield _leading(rows, k)
         yield from (tuple(_unit(d, i) for i in kept) for kept in _subsets(rows, k))

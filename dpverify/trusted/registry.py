@@ -89,7 +89,6 @@ _OF_ERRORS: Final[Mapping[str, str]] = {
     "noise-quantile": "utility.noise_quantile",
     "randomized-response-estimate": "utility.randomized_response",
     "root-of-squares": "utility.root_of_squares",
-    "rounding-lower-bound": "utility.rounding_lower_bound",
     "union-bound": "utility.union_bound",
     "volume-lower-bound": "utility.volume_lower_bound",
 }

@@ -96,6 +96,27 @@ def test_one_real_number_has_at_least_the_error_of_the_staircase(epsilon):
     assert found["expected_l2"] == pytest.approx(exp(e / 2) / (exp(e) - 1), rel=1e-12)
 
 
+@pytest.mark.parametrize("epsilon", EPSILONS)
+def test_one_real_number_has_at_least_the_variance_of_the_best_staircase(epsilon):
+    b = exp(-float(Fraction(epsilon)))
+    variance = (2 ** (-2 / 3) * b ** (2 / 3) * (1 + b) ** (2 / 3) + b) / (1 - b) ** 2  # Geng & Viswanath 2016
+    assert least(claim([[1]], "l1", epsilon))["rms_l2"] == pytest.approx(sqrt(variance), rel=1e-7)
+
+
+@pytest.mark.parametrize(("plateau", "fine"), [("0", False), ("1", False), ("-1/2", False), ("2", False), ("1/3", True), ("1/2", False)])
+def test_a_plateau_that_is_too_wide_is_refused(plateau, fine):
+    asked, parameters = claim([[1]], "l1", "1"), {**ONE, "plateau": plateau}
+    if fine:
+        assert said(asked, "lines-lower-bound", parameters)["rms_l2"] < sqrt(1.9181)  # the best reaches to 0.4158
+    else:
+        refused(asked, "lines-lower-bound", parameters, "reaches farther than what is outside it can fill")
+
+
+def test_a_plateau_says_nothing_of_counts():
+    counted = [said(claim([[1]], "add-remove"), "lines-lower-bound", {**ONE, **more})["rms_l2"] for more in ({}, {"plateau": "1/3"})]
+    assert counted[0] == counted[1]
+
+
 @pytest.mark.parametrize("d", [1, 2, 5, 20])
 def test_nothing_has_a_smaller_mean_square_on_a_histogram_than_geometric_noise(d):
     q = exp(-0.5)
@@ -241,6 +262,34 @@ def test_no_bound_for_one_real_number_is_above_the_staircase(epsilon):
     assert found["expected_l2"] <= exp(e / 2) / (exp(e) - 1) * (1 + 1e-9)
     variance = (2 ** (-2 / 3) * b ** (2 / 3) * (1 + b) ** (2 / 3) + b) / (1 - b) ** 2
     assert found["rms_l2"] <= sqrt(variance) * (1 + 1e-9)
+
+
+def stairs(k, second, e):
+    """The root mean square of noise with the density e^(-e j) where ||z||_K is in [j - 1 + g, j + g), at the best of some g.
+
+    It is e-DP for answers at most 1 apart in the norm of K. second: the mean of the squared length of a uniform point of K.
+    """
+    steps = np.arange(0, 400)
+    weights = np.exp(-e * steps)
+    least = inf
+    for g in np.linspace(0.01, 1, 100):
+        ends = np.concatenate(([0.0], steps + g))
+        mass = (weights * np.diff(ends**k)).sum() / k
+        least = min(least, (weights * np.diff(ends ** (k + 2))).sum() / (k + 2) / mass)
+    return sqrt(least * second * (k + 2) / k)
+
+
+@pytest.mark.parametrize("epsilon", ["1", "4", "10"])
+@pytest.mark.parametrize("rows", [identity(1), identity(2), identity(3), [[1, 1, 1, 1], [1, 1, -1, -1], [1, -1, 1, -1]]], ids=str)
+def test_no_bound_for_real_histograms_is_above_the_stairs_of_the_body(rows, epsilon):
+    asked = claim(rows, "l1", epsilon)
+    _, hull = body(asked)
+    with precision(64):
+        second = sum(float(constant(hull.says.second[i][i])) for i in range(len(rows)))
+    achieved = stairs(len(rows), second, float(Fraction(epsilon)))
+    found = least(asked)
+    assert found["expected_l2"] <= found["rms_l2"] <= achieved
+    assert found["rms_l2"] > achieved / 5
 
 
 @pytest.mark.parametrize("d", [1, 2, 5])
@@ -541,7 +590,7 @@ def test_the_greatest_of_several_lower_bounds_stands():
 @pytest.mark.parametrize(
     ("asked", "why"),
     [
-        (claim([[1]], "l1", "1", delta=parse("1/10")), "about pure privacy"),
+        (claim([[1]], "l1", "1", delta=parse("1/10")), "with a delta above 0"),
         (claim([[0]], "l1", "1"), "answers that differ"),
         (claim([[0]], "l1", None), "upper bound on the tight epsilon"),
         (claim([[1]], "l1", "a", domains=(("a", Domain(Fraction(0))),)), "give them values"),

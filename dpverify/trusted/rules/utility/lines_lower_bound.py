@@ -6,23 +6,24 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Final
 
-from flint import fmpq, fmpq_mat
+from flint import arb, fmpq, fmpq_mat
 
 from dpverify.trusted.facts.errors import ErrorBound
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.model import Claim, Query, Source, Vector
+from dpverify.trusted.language.model import Claim, Query, Source
 from dpverify.trusted.language.rationals import read_fraction
 from dpverify.trusted.language.rationals import to_fraction as read
 from dpverify.trusted.numbers.balls import rational
-from dpverify.trusted.order.linear import dot, matrix, square, to_fmpq, to_fraction
+from dpverify.trusted.order.linear import matrix, square, to_fmpq, to_fraction
 from dpverify.trusted.rules.utility.any_mechanism import COUNTS, REALS, granted, least, query_of
 
 NAME: Final = "lines-lower-bound"
 STATEMENT: Final = (
     "With differences v_i of neighbours, weights p_i >= 0 of sum at most 1 and H (sum of p_i F v_i (F v_i)') H at most the identity, every "
     "eps-DP mechanism has on some data a mean error of at least t/sinh(eps), t the sum of p_i |(F v_i)' H F v_i|; on real histograms "
-    "t/(2 sinh(eps/2)). Its mean square error is at least the sum of p_i ((F v_i)' H F v_i)^2 over 2 sinh(eps/2)^2."
+    "t/(2 sinh(eps/2)). Its mean square error is at least the sum of p_i ((F v_i)' H F v_i)^2 over 2 sinh(eps/2)^2; on real histograms "
+    "times the least variance of staircase noise."
 )
 CHECKED: Final = (
     "each v_i is a difference of neighbours",
@@ -38,22 +39,34 @@ def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact])
     """Lower bounds on the two Euclidean errors of any mechanism.
 
     parameters: "moves", a list of {"weight": p, "by": {number of a record type: how much of it}}; "scale", the rows of H, which is
-    symmetric; "level", c with H (...) H about c or 0 in every direction. premises: where epsilon is "tight", an upper bound on it.
-    Raises Rejected, CertificateError.
+    symmetric; "level", c with H (...) H about c or 0 in every direction; "plateau", on real histograms, how far the middle step of the
+    staircase reaches. premises: where epsilon is "tight", an upper bound on it. Raises Rejected, CertificateError.
     """
     query = query_of(claim, (*COUNTS, *REALS), NAME)
     epsilon, assumed = granted(claim, premises, NAME)
     scale = _scale(parameters, len(query.rows))
-    moves = [(weight, _moved(query, by)) for weight, by in _moves(parameters, query)]
-    if any(weight < 0 for weight, _ in moves) or sum(weight for weight, _ in moves) > 1:
+    weights, steps = zip(*_moves(parameters, query), strict=True)
+    if min(weights) < 0 or sum(weights) > 1:
         raise Rejected(NAME, "the weights", "one is below 0, or their sum is above 1")
-    _require_contraction(scale, moves, read_fraction(parameters, "level", NAME))
-    lengths = [(weight, dot(f, _times(scale, f))) for weight, f in moves]
-    mean = sum((weight * abs(length) for weight, length in lengths), Fraction(0))
-    squares = sum((weight * length**2 for weight, length in lengths), Fraction(0))
+    moved = _moved(query, steps)
+    _require_contraction(scale, weights, moved, read_fraction(parameters, "level", NAME))
+    lengths = _lengths(scale, moved)
+    mean = sum((weight * abs(length) for weight, length in zip(weights, lengths, strict=True)), Fraction(0))
+    squares = sum((weight * length**2 for weight, length in zip(weights, lengths, strict=True)), Fraction(0))
     half = 2 * (epsilon / 2).sinh()
     one = 1 / half if query.adjacency in REALS else 1 / epsilon.sinh()
-    return least(rational(mean) * one, 2 * rational(squares) / half**2, assumed, NAME)
+    variance = _staircase(parameters, epsilon) if "plateau" in parameters and query.adjacency in REALS else 2 / half**2
+    return least(rational(mean) * one, rational(squares) * variance, assumed, NAME)
+
+
+def _staircase(parameters: Mapping[str, Any], epsilon: arb) -> arb:
+    """A lower bound on the variance of private noise on the line, by the reach of the middle step. Raises Rejected."""
+    told = read_fraction(parameters, "plateau", NAME)
+    g, q, rest = rational(told), (-epsilon).exp(), -(-epsilon).expm1()
+    wanted = rest * (2 * rest * g**3 / 3 + q * g**2)
+    if not (0 < told < 1 and wanted <= q * (rest / 3 + q - rest * g**2 - 2 * q * g)):
+        raise Rejected(NAME, "the plateau", "it is not between 0 and 1, or reaches farther than what is outside it can fill")
+    return q * (1 + q) / rest**2 + g**2 + 2 * q * g / rest
 
 
 def _moves(parameters: Mapping[str, Any], query: Query) -> Iterator[tuple[Fraction, Mapping[int, Fraction]]]:
@@ -76,9 +89,12 @@ def _is_difference(amounts: Sequence[Fraction], adjacency: str) -> bool:
     return sum(map(abs, amounts)) <= 1 if adjacency == "l1" else square(tuple(amounts)) <= 1
 
 
-def _moved(query: Query, by: Mapping[int, Fraction]) -> Vector:
-    """How far the answers move."""
-    return tuple(sum((row[number] * amount for number, amount in by.items()), Fraction(0)) for row in query.rows)
+def _moved(query: Query, steps: Sequence[Mapping[int, Fraction]]) -> fmpq_mat:
+    """How far the answers move with each difference, a row each."""
+    columns = matrix(query.rows).transpose().tolist()
+    size = len(query.rows)
+    found = [sum((to_fmpq(by[number]) * columns[number][i] for number in by), fmpq(0)) for by in steps for i in range(size)]
+    return fmpq_mat(len(steps), size, found)
 
 
 def _scale(parameters: Mapping[str, Any], dimension: int) -> fmpq_mat:
@@ -91,14 +107,17 @@ def _scale(parameters: Mapping[str, Any], dimension: int) -> fmpq_mat:
     return found
 
 
-def _require_contraction(scale: fmpq_mat, moves: Sequence[tuple[Fraction, Vector]], level: Fraction) -> None:
+def _require_contraction(scale: fmpq_mat, weights: Sequence[Fraction], moved: fmpq_mat, level: Fraction) -> None:
     """That no eigenvalue of M = H S H is above 1: |x^2 - c x| <= ||M^2 - c M|| for each of them, x, and with 1 - c on the right x <= 1."""
-    weighted = matrix([tuple(weight * x for x in f) for weight, f in moves])
-    product = scale * (weighted.transpose() * matrix([f for _, f in moves])) * scale
+    rows = zip(map(to_fmpq, weights), moved.tolist(), strict=True)
+    weighted = fmpq_mat(moved.nrows(), moved.ncols(), [weight * x for weight, row in rows for x in row])
+    product = scale * (weighted.transpose() * moved) * scale
     off = sum((entry * entry for entry in (product * product - product * to_fmpq(level)).entries()), fmpq(0))
     if not 0 < level <= 1 or off > to_fmpq((1 - level) ** 2):
         raise Rejected(NAME, "the matrices", "H (sum of p_i F v_i (F v_i)') H is not seen to be at most the identity")
 
 
-def _times(scale: fmpq_mat, f: Vector) -> Vector:
-    return tuple(to_fraction(entry) for entry in (matrix([f]) * scale).entries())
+def _lengths(scale: fmpq_mat, moved: fmpq_mat) -> list[Fraction]:
+    """f' H f for each row f."""
+    pairs = zip((moved * scale).tolist(), moved.tolist(), strict=True)
+    return [to_fraction(sum((a * b for a, b in zip(left, right, strict=True)), fmpq(0))) for left, right in pairs]
