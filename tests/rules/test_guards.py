@@ -95,7 +95,7 @@ HYPOTHESES = {
             "composition.joint_moves", "composition.product", "curves.every_shift", "curves.finite", "curves.gauge", "curves.kernel_pair",
             "curves.gaussian", "curves.laplace", "curves.lattice", "curves.line",
             "curves.scale_mixture", "curves.spherical_caps", "curves.t_noise", "curves.uniform_ball", "finite.exponential_general",
-            "finite.finite", "finite.kernel_box", "finite.kernel_point", "finite.kary_response",
+            "finite.finite", "finite.kernel_box", "finite.kernel_point", "finite.kary_response", "utility.expected_loss",
         ),
         IDEAL,
     ),
