@@ -22,7 +22,7 @@ from dpverify.trusted.facts.pairs import Curve, Pair, Profile
 from dpverify.trusted.kernel import Judgement
 from dpverify.trusted.language.errors import DpverifyError, Rejected, Undecided
 from dpverify.trusted.language.expr import Num, format_expr, parse
-from dpverify.trusted.language.model import Claim, Mixture, Part, Product, Query, Radial, Translation, on_integers
+from dpverify.trusted.language.model import Claim, Kernel, Mixture, Part, Product, Query, Radial, Translation, on_integers
 from dpverify.trusted.numbers.balls import constant, exact, precision, rational
 from dpverify.trusted.parts import at_pair, candidates, neighbours
 from dpverify.trusted.parts.runs import Run, merged, reach, whole
@@ -69,7 +69,7 @@ def _measures(claim: Claim, facts: Sequence[Fact]) -> tuple[dict[str, str], tupl
 
 def _witness(claim: Claim, witness: dict[str, Any], facts: Sequence[Fact]) -> Mapping[str, Any]:
     for key in ("P", "Q"):
-        if isinstance(witness.get(key), list):  # the ends of an enclosure
+        if isinstance(claim.mechanism, Kernel) and isinstance(witness.get(key), list):  # the ends of an enclosure
             witness[key] = [decimal_bounds(Num(Fraction(end)), _ENDS)[side] for side, end in enumerate(witness[key])]
     if "epsilon" in witness:
         with suppress(DpverifyError), precision(_BITS):
