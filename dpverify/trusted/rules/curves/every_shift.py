@@ -115,8 +115,8 @@ class Density:
         self._first, self._last = _end(first.lower, -INFINITY), _end(last.upper, INFINITY)
         self._pieces = [(_end(p.lower, -INFINITY), _end(p.upper, INFINITY), BallProgram(p.density, "z")) for p in reading.parts]
         mirrored = reading.mirrored()
-        self._right = Outward(_right_half(reading), falling=False)
-        self._left = self._right if reading.even else Outward(_right_half(mirrored), falling=False)
+        self._right = Outward(reading.parts, falling=False)
+        self._left = self._right if reading.even else Outward(mirrored.parts, falling=False)
         self.total = self._left.beyond(arb(0)) + self._right.beyond(arb(0))
         self.cuts = sorted({x for p in reading.parts for x in (p.lower, p.upper) if x is not None})
         self._leaps = list(_leaps(reading.parts))
@@ -154,10 +154,6 @@ def _leaps(parts: Sequence[Piece]) -> Iterator[tuple[arb, arb]]:
         after = next((substitute(p.density, at) for p in parts if p.lower == cut), ZERO)
         if not certainly_equal(before, after):
             yield rational(cut), abs(constant(after) - constant(before)).upper()
-
-
-def _right_half(reading: Reading) -> list[Piece]:
-    return [p for p in reading.parts if p.lower is not None and p.lower >= 0]
 
 
 def _end(at: Fraction | None, infinite: arb) -> arb:

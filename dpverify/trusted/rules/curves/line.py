@@ -23,7 +23,6 @@ from dpverify.trusted.language.expr import ONE, ZERO, Expr, div, format_expr
 from dpverify.trusted.language.model import Mechanism, Radial, Source, Translation
 from dpverify.trusted.numbers.asymptotics import end_jet
 from dpverify.trusted.numbers.balls import rational
-from dpverify.trusted.numbers.pieces import Piece
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
 from dpverify.trusted.order.geometry import Sensitivity
 from dpverify.trusted.parts.runs import Run, reach
@@ -165,15 +164,11 @@ def _shifted(density: Reading, hints: Hints) -> Profile:
 
     def make() -> Order:
         falling = density.even or not density.concave
-        right = Outward(_right_half(density), falling)
-        left = right if density.even else Outward(_right_half(density.mirrored()), falling)
+        right = Outward(density.parts, falling)
+        left = right if density.even else Outward(density.mirrored().parts, falling)
         return Order(density, left, right, hints)
 
     return refined(make)
-
-
-def _right_half(density: Reading) -> list[Piece]:
-    return [p for p in density.parts if p.lower is not None and p.lower >= 0]
 
 
 def nothing(_: arb) -> arb:
