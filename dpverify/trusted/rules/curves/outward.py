@@ -24,7 +24,7 @@ _FARTHEST: Final = 1000
 
 
 class Outward:
-    """The mass of a density beyond a distance from 0, to the right, to a high relative accuracy.
+    """The mass of a density, in pieces with a cut at 0, beyond a distance from 0, to the right, to a high relative accuracy.
 
     Its edges are powers of two and the points half way between them; the masses of the cells are kept.
     """
@@ -92,7 +92,7 @@ class Outward:
             # a cusp at 0, where complex balls see no finite value: next to it by the density's fall
             sliver = rational(end) * arb(2) ** -ctx.prec
             mass = self._integral(sliver.mid(), end)
-            top = value(self._parts[0].density, {"z": arb(0)})
+            top = value(next(p.density for p in self._parts if p.lower == 0), {"z": arb(0)})
             mass = None if mass is None or not top.is_finite() else mass + arb(0).union((sliver * top).upper())
         if mass is None:
             raise Undecided(f"the integral of the density up to {end} shifts from its centre has no finite enclosure.")
