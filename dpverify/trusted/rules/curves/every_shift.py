@@ -116,10 +116,6 @@ class Density:
         self._pieces = [(_end(p.lower, -INFINITY), _end(p.upper, INFINITY), BallProgram(p.density, "z")) for p in reading.parts]
         self._sides = BothSides(reading, falling=False)
         self.total = self._sides.total
-        mirrored = reading.mirrored()
-        self._right = Outward(reading.parts, falling=False)
-        self._left = self._right if reading.even else Outward(mirrored.parts, falling=False)
-        self.total = self._left.beyond(arb(0)) + self._right.beyond(arb(0))
         self.cuts = sorted({x for p in reading.parts for x in (p.lower, p.upper) if x is not None})
         self._leaps = list(_leaps(reading.parts))
         self.after = _tail(reading, self._sides.right, far)

@@ -162,14 +162,6 @@ def _shifted(density: Reading, hints: Hints) -> Profile:
     """The profile of (p, p(. - shift)) in one order, the density stretched to units of the shift."""
     return refined(lambda: Order(density, hints))
 
-    def make() -> Order:
-        falling = density.even or not density.concave
-        right = Outward(density.parts, falling)
-        left = right if density.even else Outward(density.mirrored().parts, falling)
-        return Order(density, left, right, hints)
-
-    return refined(make)
-
 
 def nothing(_: arb) -> arb:
     """The profile of two equal distributions."""
