@@ -28,8 +28,8 @@ FIRST_POWERS: Final = 20_000_000
 """The same for the first two or three digits."""
 FREE_POWERS: Final = 50_000
 """The same for digits that nobody waits for."""
-_ROOTS, _FIRST_ROOTS, _LISTS = 8, 2, 6
-_ROUNDS, _PATIENCE = 12, 2
+_ROOTS, _FIRST_ROOTS, _LISTS, _FEW = 8, 2, 6, 1_000
+_ROUNDS, _PATIENCE, _BESIDE = 16, 4, 300
 _AT_ONCE: Final = 1_000_000
 _SHOWN: Final = 10_000
 
@@ -75,8 +75,8 @@ def _roots(simplices: int, size: int, most: int) -> int:
 
 
 def _powers(simplices: int, size: int, roots: int) -> int:
-    """How many powers are summed up."""
-    return simplices * roots * comb(size + 2 * roots, size)
+    """How many powers are summed up, or could be in the time that the rest takes."""
+    return simplices * (roots * comb(size + 2 * roots, size) + _BESIDE)
 
 
 def _touching(now: Cut, near: Array, most: int, wanted: float) -> tuple[Cut, Array]:
@@ -90,7 +90,7 @@ def _touching(now: Cut, near: Array, most: int, wanted: float) -> tuple[Cut, Arr
     weights = np.abs(np.linalg.det(placed)) * np.sqrt(unit)
     weights /= weights.sum()
     every = _moments(gram / unit[:, None, None], 2 * most)
-    classes = np.array_split(np.argsort(every[:, 2]), min(_LISTS, len(placed)))  # by how much the squares vary
+    classes = np.array_split(np.argsort(every[:, 2]), min(_LISTS if len(placed) < _FEW else 2, len(placed)))  # by how much the squares vary
     nearer, farther = every[:, 1:] - low[:, None] * every[:, :-1], high[:, None] * every[:, :-1] - every[:, 1:]
     for k in range(1, most + 1):
         below, above = (tuple(dict.fromkeys(_nodes(weights[c] @ one[c], k) for c in classes)) for one in (nearer, farther))

@@ -187,6 +187,12 @@ def test_histograms_close_in_l2_have_an_ellipsoid():
         assert constant(found.volume).overlaps(arb.pi() * arb(6).sqrt())
 
 
+def test_the_body_of_a_query_is_the_same_under_any_noise():
+    about = asked(*HEXAGON)
+    product_noise = Claim(Product(parse("exp(-abs(z))"), num(2)), None, query=about.query)
+    assert exact(body(product_noise).volume) == exact(body(about).volume) == 3
+
+
 def test_replaced_records_have_the_hull_of_differences():
     assert exact(body(asked((1, 0), (0, 1), (0, 0), adjacency="replace")).volume) == 3  # the hexagon
 
@@ -333,6 +339,7 @@ def test_a_flat_simplex_is_refused():
         ({}, "'of' is neither 'query' nor 'norm'"),
         ({"of": "query"}, "'simplices' is not a list of simplices"),
         ({"of": "query", "simplices": []}, "'simplices' is not a list of simplices"),
+        ({"of": "query", "simplices": "12"}, "'simplices' is not a list of simplices"),
         ({"of": "query", "simplices": ["1 4"]}, "not a list of numbers of points, from 1 to 3"),
         ({"of": "query", "simplices": ["1 0"]}, "not a list of numbers of points, from 1 to 3"),
         ({"of": "query", "simplices": ["1 -1"]}, "a simplex is not 2 different points"),
@@ -419,3 +426,21 @@ def test_points_that_are_not_independent_bound_nothing(about, points, why):
 def test_a_round_ball_has_its_mean_length():
     low, high = body(claim(L2, 3), "norm").mean
     assert low == high == num(F(3, 4))
+
+
+# -- what is within reach ------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("pairs", range(5, 12))
+def test_the_most_facets_are_those_of_polygons_of_triangulated_spheres_and_of_cyclic_polytopes(pairs):
+    n = 2 * pairs
+    assert [polytopes.most_facets(pairs, d) for d in (1, 2, 3, 4)] == [2, n, 2 * n - 4, n * (n - 3) // 2]
+
+
+def test_a_body_of_too_many_facets_has_a_lower_bound_of_its_volume():
+    columns = [tuple(int(i == j) for j in range(14)) for i in range(14)] * 3
+    columns = [tuple(x * (1 + k // 14) + (k % 14 == 5) * (j == 2) for j, x in enumerate(c)) for k, c in enumerate(columns)]
+    assert polytopes.most_facets(len(columns), 14) > polytopes.MOST_FACETS
+    found = body(asked(*columns))
+    assert not found.exact and found.second is None
+    assert exact(found.volume) == F(2**14 * 3**14, factorial(14))  # of the longest columns
