@@ -15,6 +15,7 @@ from typing import Any, Final
 import numpy as np
 from flint import fmpq_mat, fmpz_mat
 from numpy.typing import NDArray
+from scipy.linalg import qr
 from scipy.spatial import ConvexHull, QhullError
 
 from dpverify.trusted.language.model import Matrix, Vector
@@ -49,14 +50,7 @@ def _near_independent(points: Matrix, rank: int) -> list[int]:
     """What floats find."""
     tops = [max(map(abs, column)) or 1 for column in zip(*points, strict=True)]
     near = np.array([[float(x / top) for x, top in zip(point, tops, strict=True)] for point in points])
-    rest, found = near.copy(), list[int]()
-    for _ in range(rank):  # by elimination, the greatest entry first
-        k, i = divmod(int(np.abs(rest).argmax()), near.shape[1])
-        if rest[k, i] == 0:
-            break
-        rest -= np.outer(rest[:, i] / rest[k, i], rest[k])
-        rest[k], rest[:, i] = 0, 0
-        found.append(k)
+    found = [int(k) for k in qr(near.T, mode="r", pivoting=True)[1][:rank]]  # each the farthest from the span of those before
     for _ in range(_EXCHANGES if found else 0):
         weights = near @ np.linalg.pinv(near[found])
         k, i = divmod(int(np.abs(weights).argmax()), len(found))

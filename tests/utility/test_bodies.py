@@ -245,6 +245,14 @@ def test_a_linear_map_multiplies_the_volume_by_its_determinant_and_carries_the_m
     assert second(after) == transformed(second(before), t)
 
 
+def test_the_chosen_columns_are_far_apart():
+    """Of the columns of signs of a Hadamard matrix among others the orthogonal ones have the greatest determinant there is."""
+    columns = [tuple(F((-1) ** (a & b).bit_count()) for a in range(8)) for b in range(8)]
+    every = (*(tuple(x / 2 for x in c) for c in columns), *columns, tuple(F(1) for _ in range(8)))
+    chosen = polytopes.independent(every)
+    assert abs(det([every[k] for k in chosen])) == 8**4
+
+
 @given(st.lists(st.tuples(SMALL, SMALL, SMALL), min_size=3, max_size=7))
 @settings(max_examples=25, deadline=None)
 def test_independent_points_bound_the_volume_from_below(columns):
@@ -424,8 +432,10 @@ def test_points_that_are_not_independent_bound_nothing(about, points, why):
 
 
 def test_a_round_ball_has_its_mean_length():
-    low, high = body(claim(L2, 3), "norm").mean
-    assert low == high == num(F(3, 4))
+    for about, expected in ((claim(L2, 3), F(3, 4)), (claim(Norm("lp", F(3)), 1), F(1, 2))):
+        low, high = simple_body.check(about, {"of": "norm"}).mean
+        assert low == high == num(expected)
+    assert simple_body.check(claim(Norm("lp", F(3)), 2), {"of": "norm"}).mean is None
 
 
 # -- what is within reach ------------------------------------------------------------------------------------------------------------------
