@@ -81,3 +81,14 @@ def least(expected: arb, square: arb, assumed: Sequence[str], rule: str) -> tupl
 def unit_ball(dimension: int) -> arb:
     """The volume of the Euclidean unit ball."""
     return arb.pi() ** (arb(dimension) / 2) / (arb(dimension) / 2 + 1).gamma()
+
+
+def over_shells(epsilon: arb, k: int) -> arb:
+    """The sum of e^(-eps j) (j^k - (j-1)^k) over j >= 1: q A(q)/(1 - q)^k, q = e^-eps, A the Eulerian polynomial."""
+    q, row = (-epsilon).exp(), [1]
+    for size in range(2, k + 1):
+        row = [(m + 1) * here + (size - m) * before for m, (here, before) in enumerate(zip([*row, 0], [0, *row], strict=True))]
+    polynomial = arb(0)
+    for coefficient in reversed(row):
+        polynomial = polynomial * q + coefficient
+    return q * polynomial / (-(-epsilon).expm1()) ** k
