@@ -31,12 +31,12 @@ from peers import LOWER, UPPER, NotOffered, Part, Peer, Problem, peers
 from run import LONG, RUNS, forget
 
 from dpverify.catalogue import read_spec
+from dpverify.decimals import decimal_bounds
 from dpverify.search.verify import verify
 from dpverify.trusted.facts.bounds import Infinite
 from dpverify.trusted.language.expr import Expr, Num
 from dpverify.trusted.language.model import Claim
 from dpverify.trusted.order.compare import enclose as ball
-from dpverify.trusted.order.decimals import decimal_bounds
 
 T = TypeVar("T")
 

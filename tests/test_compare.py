@@ -12,6 +12,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from dpverify.decimals import decimal_bounds
 from dpverify.search.counterexample import find_counterexample
 from dpverify.trusted.language.errors import DpverifyError, ExprError, Undecided
 from dpverify.trusted.language.expr import (
@@ -38,7 +39,6 @@ from dpverify.trusted.language.loading import asked_for
 from dpverify.trusted.language.model import Domain
 from dpverify.trusted.order.canonical import canonical
 from dpverify.trusted.order.compare import certainly_equal, certainly_le, certainly_lt, enclose, sign
-from dpverify.trusted.order.decimals import decimal_bounds
 from dpverify.trusted.order.local import settled, sign_of
 
 MP = mpmath.MPContext()

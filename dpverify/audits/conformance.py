@@ -18,7 +18,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, Final
 
 import numpy as np
@@ -387,12 +387,18 @@ def conformance(declared: Declared, x: Array, origin: Array | None = None) -> Co
     The declared loss of a single number is a function of the number, so it has no view of its own.
     Raises AuditError for a kind that has no distribution function.
     """
+    built = _conformance(declared, tuple(np.atleast_1d(np.asarray(x, dtype=float)).tolist()))
+    return built if origin is None else replace(built, origin=origin)
+
+
+@lru_cache(maxsize=64)  # of one law: a claim is audited again and again
+def _conformance(declared: Declared, x: tuple[float, ...]) -> Conformance:
     builders = {"line": _additive, "product": _additive, "integers": _integers, "radial": _radial, "kernel": _kernel, "finite": _finite}
     if declared.kind not in builders:
         raise AuditError(f"no conformance test for declarations of kind {declared.kind!r}: audit without a declaration.")
-    built = builders[declared.kind](declared, np.atleast_1d(np.asarray(x, dtype=float)))
+    built = builders[declared.kind](declared, np.array(x))
     ends = (sorter.keywords.get("edges") for sorter in built.sorters if isinstance(sorter, partial))
-    return replace(built, origin=origin, cells=tuple(edges.tobytes() for edges in ends if edges is not None))
+    return replace(built, cells=tuple(edges.tobytes() for edges in ends if edges is not None))
 
 
 def _integers(declared: Declared, x: FloatArray) -> Conformance:

@@ -15,13 +15,13 @@ from dpverify.audits.neighbours import plain, strategy_pairs, usual_patterns
 from dpverify.audits.outputs import Outputs, exact_number, exact_vector
 from dpverify.audits.partition import CurvePoint
 from dpverify.audits.target import show
+from dpverify.decimals import decimal_bounds
 from dpverify.errors import AuditError
 from dpverify.search.verify import verify
 from dpverify.trusted.facts.bounds import Infinite
 from dpverify.trusted.language.errors import Undecided
 from dpverify.trusted.language.expr import Expr, symbols
 from dpverify.trusted.language.model import Claim
-from dpverify.trusted.order.decimals import decimal_bounds
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 CONTINUOUS = ("line", "radial", "product")

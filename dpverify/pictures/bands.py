@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from flint import arb, ctx
 
+from dpverify.decimals import decimal_bounds
 from dpverify.pictures.chords import cut, remembered, sketch
 from dpverify.pictures.trade_offs import trade_off
 from dpverify.search import extend_with_curve, losses, plans
@@ -26,7 +27,6 @@ from dpverify.trusted.language.errors import DpverifyError, Undecided
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, format_expr, num
 from dpverify.trusted.language.model import Claim, Combinator, Compose, Group, Lipschitz, Part, PostProcess
 from dpverify.trusted.numbers.balls import constant, exact, precision, rational
-from dpverify.trusted.order.decimals import decimal_bounds
 from dpverify.trusted.parts import neighbours
 from dpverify.trusted.parts.runs import Run, check_adjacencies, merged
 from dpverify.trusted.rules.composition import (

@@ -11,13 +11,13 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Final
 
+from dpverify.decimals import decimal_bounds
 from dpverify.trusted.facts.bounds import Bound, Infinite
 from dpverify.trusted.kernel import Judgement
 from dpverify.trusted.language.certificate import Line
 from dpverify.trusted.language.errors import Undecided
 from dpverify.trusted.language.expr import Expr, Num, format_expr, symbols
 from dpverify.trusted.language.model import Claim, to_json
-from dpverify.trusted.order.decimals import decimal_bounds
 
 MOST_PARTS: Final = 20
 """As many parts of a combinator as are shown."""

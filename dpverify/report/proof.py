@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
 
+from dpverify.decimals import decimal_bounds
 from dpverify.report import Entry, short
 from dpverify.report.phrases import delta_text, tight_text
 from dpverify.report.utility import NAMES
@@ -20,7 +21,6 @@ from dpverify.trusted.kernel import Judgement
 from dpverify.trusted.language.certificate import Line
 from dpverify.trusted.language.errors import Undecided
 from dpverify.trusted.language.expr import Expr, Num, format_expr, symbols
-from dpverify.trusted.order.decimals import decimal_bounds
 from dpverify.trusted.registry import EXPLAINED
 
 _DIGITS: Final = 12

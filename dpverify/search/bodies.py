@@ -16,6 +16,8 @@ from dpverify.trusted.rules.utility import independent_columns, polytope, shapes
 
 MOST_SIMPLICES: Final = 100_000
 """The greatest number of simplices that go into a certificate."""
+MOST_SIZES: Final = 3_000_000
+"""The greatest product of simplices and the cube of their dimension for which sizes of coordinates are asked for."""
 
 
 def fact(proof: Proof, of: BodyOf, axes: Matrix | None = None, mean: bool | None = None, digits: int = mean_lengths.DIGITS) -> Fact | None:
@@ -86,5 +88,6 @@ def _cut(points: Matrix, axes: Matrix, digits: int) -> Iterator[Mapping[str, Any
             continue
         if digits:
             found = mean_lengths.cut(points, axes, simplices, digits)
-            yield {"simplices": polytopes.told(found.simplices), **found.evidence()}
+            few = len(found.simplices) * len(points[0]) ** 3 <= MOST_SIZES
+            yield {"simplices": polytopes.told(found.simplices), **found.evidence(), **({"sizes": True} if few else {})}
         yield {"simplices": polytopes.told(simplices)}

@@ -7,13 +7,13 @@ from contextlib import suppress
 from fractions import Fraction
 from typing import Final
 
+from dpverify.decimals import decimal_bounds
 from dpverify.trusted.facts.bounds import Infinite
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.language.errors import DpverifyError
 from dpverify.trusted.language.expr import ONE, Expr, Num, add, format_expr
 from dpverify.trusted.language.model import Claim, Compose, Part, kind_of
 from dpverify.trusted.numbers.balls import precision
-from dpverify.trusted.order.decimals import decimal_bounds
 from dpverify.trusted.rules.composition import basic_composition, combination
 from dpverify.trusted.rules.composition.combined_values import Values, each
 

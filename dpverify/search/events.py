@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from flint import arb, ctx
 
+from dpverify.decimals import decimal_bounds
 from dpverify.search import budgets, measure_words, output_sets
 from dpverify.trusted.facts.assumptions import marked
 from dpverify.trusted.facts.fact import Fact, as_bounds
@@ -21,15 +22,16 @@ from dpverify.trusted.facts.pairs import Curve, Pair, Profile
 from dpverify.trusted.kernel import Judgement
 from dpverify.trusted.language.errors import DpverifyError, Rejected, Undecided
 from dpverify.trusted.language.expr import Num, format_expr, parse
-from dpverify.trusted.language.model import Claim, Mixture, Part, Product, Query, Radial, Translation, on_integers
+from dpverify.trusted.language.model import Claim, Kernel, Mixture, Part, Product, Query, Radial, Translation, on_integers
 from dpverify.trusted.numbers.balls import constant, exact, precision, rational
-from dpverify.trusted.order.decimals import decimal_bounds
 from dpverify.trusted.parts import at_pair, candidates, neighbours
 from dpverify.trusted.parts.runs import Run, merged, reach, whole
 from dpverify.trusted.proof import Proof
+from dpverify.trusted.rules.additive import cameron_martin
 from dpverify.trusted.rules.composition import gaussian_composition, gaussian_queries, joint_neighbours, loss_distribution, measures
 
 _DIGITS: Final = 9
+_ENDS: Final = 12
 _BITS: Final = 128
 _TINY: Final = Fraction(1, 10**1000)
 """Numbers nearer to 0 are written no further."""
@@ -44,6 +46,10 @@ def told(judgement: Judgement, facts: Sequence[Fact]) -> Judgement:
     if _WORST in also:
         with suppress(Rejected):  # what bounds all neighbours need not be neighbours
             also[_WORST] = described(root, at_pair.read(root, json.loads(also.pop(_WORST))))
+    for fact in facts:
+        if fact.rule == cameron_martin.NAME:
+            with suppress(DpverifyError):
+                also |= measure_words.theorem5(fact)
     witness = None if judgement.witness is None else _witness(judgement.claim, dict(judgement.witness), facts)
     also |= budgets.spent(judgement.claim, facts)
     relations, assumed = _measures(judgement.claim, facts)
@@ -62,6 +68,9 @@ def _measures(claim: Claim, facts: Sequence[Fact]) -> tuple[dict[str, str], tupl
 
 
 def _witness(claim: Claim, witness: dict[str, Any], facts: Sequence[Fact]) -> Mapping[str, Any]:
+    for key in ("P", "Q"):
+        if isinstance(claim.mechanism, Kernel) and isinstance(witness.get(key), list):  # the ends of an enclosure
+            witness[key] = [decimal_bounds(Num(Fraction(end)), _ENDS)[side] for side, end in enumerate(witness[key])]
     if "epsilon" in witness:
         with suppress(DpverifyError), precision(_BITS):
             return _event(claim, witness, facts) | ({"at": witness["at"]} if "at" in witness else {})

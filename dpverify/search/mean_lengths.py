@@ -24,8 +24,8 @@ DIGITS: Final = 6
 """So many are looked for."""
 MOST_POWERS: Final = 3_000_000
 """The most powers of squares of lengths that are summed up for them."""
-FIRST_POWERS: Final = 90_000_000
-"""The same for the first three digits."""
+FIRST_POWERS: Final = 20_000_000
+"""The same for the first two or three digits."""
 FREE_POWERS: Final = 50_000
 """The same for digits that nobody waits for."""
 _ROOTS, _FIRST_ROOTS, _LISTS = 8, 2, 6
@@ -60,13 +60,10 @@ def cut(points: Matrix, axes: Matrix, simplices: Simplices, digits: int = DIGITS
     now, gaps = _touching(Cut(simplices), near, first, wanted)
     best, idle = now, 0
     for _ in range(_ROUNDS if size > 1 else 0):
-        if idle == _PATIENCE or best.gap <= wanted:
+        if idle == _PATIENCE or best.gap <= wanted or _roots(len(now.simplices), size, MOST_POWERS) < _FIRST_ROOTS:
             break
         now, near = _halved(now, near, gaps)
-        k = _roots(len(now.simplices), size, MOST_POWERS)
-        if k < _FIRST_ROOTS:
-            break
-        now, gaps = _touching(now, near, k, wanted)
+        now, gaps = _touching(now, near, _roots(len(now.simplices), size, MOST_POWERS), wanted)
         idle = 0 if now.gap < best.gap else idle + 1
         best = min(best, now, key=lambda found: found.gap)
     return best

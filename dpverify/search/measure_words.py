@@ -6,22 +6,27 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Final
 
-from dpverify.trusted.facts.fact import Fact
+from dpverify.decimals import decimal_above, decimal_bounds
+from dpverify.trusted.facts.bounds import Infinite
+from dpverify.trusted.facts.fact import Fact, as_bounds
 from dpverify.trusted.language.errors import CertificateError
 from dpverify.trusted.language.expr import Expr, Num, format_expr, symbols
-from dpverify.trusted.language.model import Claim, Part
+from dpverify.trusted.language.model import Claim, EllipticalProcess, Part
+from dpverify.trusted.numbers.balls import constant, exact, finite, precision
 from dpverify.trusted.order.compare import certainly_equal
-from dpverify.trusted.order.decimals import decimal_bounds
 from dpverify.trusted.parts import neighbours
 from dpverify.trusted.parts.runs import merged, occurs
+from dpverify.trusted.rules.additive import cameron_martin
 from dpverify.trusted.rules.composition import gaussian_composition
 from dpverify.trusted.rules.composition.measures import NAME, Measured, measured
+from dpverify.trusted.rules.curves import scale_mixture
 from dpverify.trusted.rules.guarantees import conversions
 
 ORDERS: Final = (Fraction(2), Fraction(8), Fraction(32))
 """Orders of the Renyi divergences that are shown."""
 OCCUR: Final = "for the equalities shown: answers at the stated distance occur"
 _SHOWN: Final = 12
+_DIGITS: Final = 9
 
 
 def shown(claim: Claim, premises: Sequence[Fact] = ()) -> tuple[dict[str, str], tuple[str, ...]]:
@@ -60,5 +65,23 @@ def _relation(name: str, value: Expr, exact: bool) -> str:
     if isinstance(value, Num) and len(text) <= _SHOWN:
         return f"{name} {'=' if exact else '<='} {text}"
     if not exact:
-        return f"{name} <= {conversions.decimal_above(value, _SHOWN)}"
+        return f"{name} <= {decimal_above(value, _SHOWN)}"
     return f"{name} in [{', '.join(decimal_bounds(value, _SHOWN))}]"
+
+
+def theorem5(fact: Fact) -> dict[str, str]:
+    """Reimherr and Awan's Theorem 5, as the rule has used it, and the sharper bound beside it. Raises DpverifyError."""
+    claim = fact.about
+    assert isinstance(claim, Claim) and claim.epsilon is not None
+    law, shift = cameron_martin.law_and_shift(claim)
+    with precision(cameron_martin.BITS):
+        base = cameron_martin.base_delta(shift, claim.epsilon)
+        sharper = finite(scale_mixture.observed(law, shift).worst(constant(claim.epsilon)))
+    low, high = decimal_bounds(Num(exact(sharper.lower())), _DIGITS)[0], decimal_above(Num(exact(sharper.upper())), _DIGITS)
+    (proved,) = (bound.value for bound in as_bounds(fact.says))
+    assert not isinstance(proved, Infinite)
+    process = isinstance(claim.mechanism, EllipticalProcess)
+    return {
+        "RA Theorem 5": f"delta <= {decimal_above(proved, _DIGITS)}, from the base delta {decimal_above(base, _DIGITS)}",
+        "sharper, with V shown": f"delta in [{low}, {high}]" if process else f"delta <= {high}",
+    }

@@ -9,13 +9,13 @@ from typing import Final
 
 from flint import arb
 
+from dpverify.decimals import decimal_bounds
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve
 from dpverify.trusted.language.errors import Undecided
 from dpverify.trusted.language.expr import ONE, Num, div, format_expr, mul, parse, substitute
 from dpverify.trusted.language.model import Kernel, Radial, Translation
 from dpverify.trusted.numbers.balls import constant, exact, rational
-from dpverify.trusted.order.decimals import decimal_bounds
 from dpverify.trusted.parts.neighbours import OnePair
 from dpverify.trusted.parts.runs import Run, leaf, reach
 from dpverify.trusted.rules.curves import every_shift, kernel_pair

@@ -27,6 +27,7 @@ MOST_FACETS: Final = 4_000_000
 """The greatest number that a polytope of so many points can have of facets, for which they are looked for."""
 MOST_EXACTLY: Final = 60_000
 """The same, where they are looked for without floats."""
+_EXCHANGES, _NEAR = 500, 1.001
 _MOVES: Final = (1e-6, 1e-4, 1e-9)
 """By how much points are moved along their rays, one after another."""
 
@@ -38,14 +39,41 @@ def most_facets(pairs: int, dimension: int) -> int:
 
 
 def independent(points: Matrix) -> list[int]:
-    """Numbers, from 0, of as many independent points as there are, whose determinant no exchange of one of them raises."""
-    found: list[int] = []
-    rest = [list(point) for point in points]
+    """Numbers, from 0, of as many independent points as there are; no exchange of one of them raises their determinant by much."""
+    rank = matrix(points).rank() if points else 0
+    found = _near_independent(points, rank)
+    return found if rank == 0 or matrix([points[k] for k in found]).rank() == rank else _independent_exactly(points)
+
+
+def _near_independent(points: Matrix, rank: int) -> list[int]:
+    """What floats find."""
+    tops = [max(map(abs, column)) or 1 for column in zip(*points, strict=True)]
+    near = np.array([[float(x / top) for x, top in zip(point, tops, strict=True)] for point in points])
+    rest, found = near.copy(), list[int]()
+    for _ in range(rank):  # by elimination, the greatest entry first
+        k, i = divmod(int(np.abs(rest).argmax()), near.shape[1])
+        if rest[k, i] == 0:
+            break
+        rest -= np.outer(rest[:, i] / rest[k, i], rest[k])
+        rest[k], rest[:, i] = 0, 0
+        found.append(k)
+    for _ in range(_EXCHANGES if found else 0):
+        weights = near @ np.linalg.pinv(near[found])
+        k, i = divmod(int(np.abs(weights).argmax()), len(found))
+        if abs(weights[k, i]) < _NEAR:
+            break
+        found[i] = k
+    return found
+
+
+def _independent_exactly(points: Matrix) -> list[int]:
+    """The same, where floats find points that are not independent."""
+    rest, found = [list(point) for point in points], list[int]()
     free = list(range(len(points[0])))
-    while free:  # by elimination, the greatest entry first
+    while free:
         size, k, i = max((abs(row[i]), k, i) for k, row in enumerate(rest) for i in free)
         if not size:
-            return found
+            break
         pivot = rest[k]
         rest = [[x - row[i] / pivot[i] * y for x, y in zip(row, pivot, strict=True)] for row in rest]
         found.append(k)
@@ -53,7 +81,7 @@ def independent(points: Matrix) -> list[int]:
     while True:
         weights = combinations(points, found).tolist()
         largest, k, i = max((abs(x), k, i) for k, row in enumerate(weights) for i, x in enumerate(row))
-        if largest <= 1:
+        if largest < 2:
             return found
         found[i] = k
 
@@ -86,7 +114,7 @@ def boundary(points: Matrix, most: int = MOST_FACETS) -> Iterator[Simplices]:
 
 
 def _in_floats(points: NDArray[np.float64], move: float) -> Simplices | None:
-    """The boundary of points that have entries of at most 1 and hold a basis; None where it is certainly none of theirs."""
+    """The boundary of points that have entries of at most about 1 and hold a basis; None where it is certainly none of theirs."""
     moved = points * (1 + move * np.random.default_rng(0).uniform(0, 1, len(points)))[:, None]
     try:
         numbers = ConvexHull(np.concatenate((moved, -moved))).simplices

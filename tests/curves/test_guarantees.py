@@ -115,6 +115,17 @@ def test_a_wide_epsilon_is_enclosed():
         assert all(wide.contains(pair.forward(arb(i) / 3).mid()) for i in range(1, 9))
 
 
+def test_beside_a_corner_the_bound_is_read_where_no_other_corner_may_lie():
+    """At the first of two corners, the second so near that it lies nearer than its place is known."""
+    with precision(64):
+        gap = arb(2) ** -56
+        near, far = arb(1) + gap, (arb(2), arb("0.1"))
+        exact = guarantees._on_both_sides([(arb(1), arb("0.5")), (arb("1.5"), arb("0.3")), far], arb(1))
+        assert exact.overlaps(arb("0.5")) and exact.rad() < arb("1e-10")
+        with pytest.raises(Undecided, match="too near"):
+            guarantees._on_both_sides([(arb(1), arb("0.5")), (near.union(near + gap / 2), arb("0.49")), far], arb(1))
+
+
 @pytest.mark.parametrize(
     ("points", "why"),
     [

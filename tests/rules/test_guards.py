@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from flint import acb, arb
 
-from dpverify import trusted
+from dpverify import decimals, trusted
 from dpverify.errors import ProjectError
 from dpverify.search import asymptotics, plans
 from dpverify.search.verify import verify
@@ -71,7 +71,6 @@ from dpverify.trusted.rules.curves import (
     variances,
 )
 from dpverify.trusted.rules.finite import kernel_box, kernel_point, normaliser
-from dpverify.trusted.rules.guarantees import conversions
 from dpverify.trusted.rules.inequalities import positivstellensatz
 from tests.proofs import Step, bound, saying
 
@@ -95,7 +94,7 @@ HYPOTHESES = {
             "composition.joint_moves", "composition.product", "curves.every_shift", "curves.finite", "curves.gauge", "curves.kernel_pair",
             "curves.gaussian", "curves.laplace", "curves.lattice", "curves.line",
             "curves.scale_mixture", "curves.spherical_caps", "curves.t_noise", "curves.uniform_ball", "finite.exponential_general",
-            "finite.finite", "finite.kernel_box", "finite.kernel_point", "finite.kary_response",
+            "finite.finite", "finite.kernel_box", "finite.kernel_point", "finite.kary_response", "utility.expected_loss",
         ),
         IDEAL,
     ),
@@ -674,8 +673,8 @@ SHOWN = [("1", 12, "1"), ("100", 12, "100"), ("100", 3, "100"), ("0", 3, "0"), (
 
 @pytest.mark.parametrize(("value", "digits", "shown"), SHOWN)
 def test_a_decimal_above_is_no_smaller_and_keeps_the_zeros_that_count(value, digits, shown):
-    assert conversions.decimal_above(parse(value), digits) == shown
-    assert Fraction(conversions.decimal_above(parse("1/3"), digits)) >= Fraction(1, 3)
+    assert decimals.decimal_above(parse(value), digits) == shown
+    assert Fraction(decimals.decimal_above(parse("1/3"), digits)) >= Fraction(1, 3)
 
 
 @pytest.mark.parametrize("removable", ["(exp(-r) - 1)/r", "sinh(r)/r"])

@@ -5,13 +5,13 @@ from fractions import Fraction
 
 import pytest
 
+from dpverify.decimals import decimal_bounds
 from dpverify.search import power_identity as search
 from dpverify.trusted.language.errors import DpverifyError, Rejected
 from dpverify.trusted.language.expr import num, parse
 from dpverify.trusted.language.model import L1, L2, LINF, Claim, Domain, Product, Radial, Translation
 from dpverify.trusted.numbers.balls import precision
 from dpverify.trusted.order.compare import certainly_equal
-from dpverify.trusted.order.decimals import decimal_bounds
 from dpverify.trusted.rules.additive import power_identity
 
 POSITIVE = Domain(Fraction(0))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from dpverify.search import bodies, polytopes
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import Num, num, parse
-from dpverify.trusted.language.model import L1, L2, LINF, Claim, Norm, Query, Radial
+from dpverify.trusted.language.model import L1, L2, LINF, Claim, Norm, Product, Query, Radial
 from dpverify.trusted.numbers.balls import constant, precision
 from dpverify.trusted.order.linear import matrix, to_fraction
 from dpverify.trusted.proof import Proof
@@ -142,6 +142,10 @@ def test_without_floats_the_same_is_found(columns):
 def test_facets_that_floats_cannot_tell_apart_are_found():
     columns = ((1, 0, 0), (0, 1, 0), (0, 0, 1), (F(1, 2) + F(1, 10**14), F(1, 2), 0), (F(1, 3) + F(1, 10**15), F(1, 3), F(1, 3)))
     assert exact(body(asked(*columns)).volume) == brute(columns)[0]
+
+
+def test_points_that_floats_take_for_dependent_span_the_plane():
+    assert exact(body(asked((1, 1), (1, 1 + F(1, 10**20)))).volume) == F(2, 10**20)
 
 
 @pytest.mark.parametrize(
@@ -274,14 +278,25 @@ def test_a_simplex_left_out_twice_there_or_doubled_by_its_opposite_is_refused(co
 @pytest.mark.parametrize("columns", [HEXAGON, CUBOCTAHEDRON])
 def test_boundaries_that_go_round_twice_are_refused(columns):
     about, simplices = cut(columns)
+    for again in (simplices, [[-x for x in simplex] for simplex in simplices]):
+        with pytest.raises(Rejected, match="overlap"):
+            polytope.check(about, {"of": "query", "simplices": lines(simplices + again)})
+
+
+def test_going_round_twice_is_refused_where_the_middle_of_the_first_simplex_is_a_corner_the_second_time():
+    about, once = asked((1, 0), (0, 1)), ["1 2", "-1 2"]
+    finer = ["1 3", "2 3", "-1 2"]
+    for simplices in (once, finer):
+        polytope.check(about, {"of": "query", "middles": [[1, 2]], "simplices": simplices})
     with pytest.raises(Rejected, match="overlap"):
-        polytope.check(about, {"of": "query", "simplices": lines(simplices * 2)})
+        polytope.check(about, {"of": "query", "middles": [[1, 2]], "simplices": [*once, *finer]})
 
 
 def test_a_smaller_body_inside_is_refused():
-    about, inner = asked((1, 0), (0, 1), (1, 1)), [[1, 2], [-1, 2]]
-    with pytest.raises(Rejected, match="hyperplane does not keep all points"):
-        polytope.check(about, {"of": "query", "simplices": lines(inner)})
+    for columns in (((1, 0), (0, 1), (1, 1)), ((1, 0), (0, 1), (1, -1))):
+        for inner in (["1 2", "-1 2"], ["-1 -2", "1 -2"]):
+            with pytest.raises(Rejected, match="hyperplane does not keep all points"):
+                polytope.check(asked(*columns), {"of": "query", "simplices": inner})
 
 
 def test_a_facet_covered_twice_by_different_simplices_is_refused():
@@ -336,6 +351,9 @@ def test_evidence_that_is_none_is_told_so(parameters, why):
     ("about", "parameters", "why"),
     [
         (claim(), {"of": "query"}, "it has no query"),
+        (Claim(Product(parse("exp(-abs(z))"), num(2)), None, sensitivity=num(1)), {"of": "norm"}, "it is not noise in a norm"),
+        (claim(Norm("lp", F(1, 2))), {"of": "norm"}, "p = 1/2 is below 1"),
+        (Claim(Radial(parse("exp(-r)"), L1, parse("d")), None, sensitivity=num(1)), {"of": "norm"}, "it is no number"),
         (claim(L2), {"of": "norm"}, "not a polytope by its points, nor, without axes, by its facets"),
         (claim(LINF), {"of": "norm", "axes": [["1", "0"]]}, "not a polytope by its points, nor, without axes, by its facets"),
         (asked((0, 0)), {"of": "query"}, "it is a single point"),
@@ -343,7 +361,18 @@ def test_evidence_that_is_none_is_told_so(parameters, why):
         (claim(LINF), {"of": "norm", "vertices": [["1", "2"]]}, "it is outside the body"),
         (claim(LINF), {"of": "norm", "vertices": [["1", "0"], ["0", "1"]], "simplices": ["1 2", "-1 2"]}, "none of the body's facets"),
     ],
-    ids=["no query", "round", "facets along axes", "a point", "axes", "a vertex outside", "a smaller body"],
+    ids=[
+        "no query",
+        "no norm",
+        "no norm at all",
+        "any dimension",
+        "round",
+        "facets along axes",
+        "a point",
+        "axes",
+        "a vertex outside",
+        "a smaller body",
+    ],
 )
 def test_a_body_that_is_not_so_is_refused(about, parameters, why):
     with pytest.raises(Rejected, match=why):

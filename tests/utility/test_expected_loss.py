@@ -1,5 +1,6 @@
 """The mean loss of a finite mechanism (theory#expected-loss)."""
 
+from dataclasses import replace
 from fractions import Fraction as F
 
 import pytest
@@ -30,6 +31,12 @@ def test_the_worst_input_counts_and_under_a_prior_the_mean():
     assert {bound.value for _, bound in errors(Claim(mechanism, ONE, loss=WRONG, prior=(F(3, 4), F(1, 4))))} == {Num(F(3, 8))}
 
 
+def test_there_may_be_more_outputs_than_inputs_and_inputs_without_weight():
+    wide = Claim(table(("1/2", "1/3", "1/6"), ("0", "0", "1")), ONE, loss=((F(0), F(3), F(6)), (F(1), F(1), F(1))), prior=(F(1), F(0)))
+    assert {bound.value for _, bound in errors(wide)} == {Num(F(2))}
+    assert {bound.value for _, bound in errors(replace(wide, prior=()))} == {Num(F(2))}
+
+
 def test_losses_of_any_sign_and_probabilities_that_are_no_fractions_count():
     mechanism = table(("exp(-1)", "1 - exp(-1)"), ("1/2", "1/2"))
     for _, bound in errors(Claim(mechanism, ONE, loss=((F(-1), F(2)), (F(0), F(1))))):
@@ -49,10 +56,13 @@ def test_the_exponential_mechanism_has_its_loss_too():
     [
         (Claim(table(("2/3", "1/3"), ("1/2", "1/2")), ONE), "loss.*2 rows"),
         (Claim(table(("2/3", "1/3"), ("1/2", "1/2")), ONE, loss=WRONG[:1]), "loss.*2 rows"),
+        (Claim(table(("2/3", "1/3"), ("1/2", "1/2")), ONE, loss=(*WRONG, *WRONG)), "loss.*2 rows"),
+        (Claim(table(("2/3", "1/3"), ("1/2", "1/2")), ONE, loss=((F(0), F(1)), (F(1),))), "of 2 entries"),
+        (Claim(table(("2/3", "1/3", "0"), ("1/2", "1/2", "0")), ONE, loss=WRONG), "of 3 entries"),
         (Claim(table(("2/3", "1/3"), ("1/2", "1/3")), ONE, loss=WRONG), "row 1.*not certainly to 1"),
         (Claim(table(("p", "1 - p"), ("1/2", "1/2")), ONE, loss=WRONG, domains=(("p", Domain(F(0), F(1))),)), "give them values"),
     ],
-    ids=["none", "short", "no table", "parameter"],
+    ids=["none", "short", "long", "ragged", "narrow", "no table", "parameter"],
 )
 def test_a_broken_hypothesis_is_rejected(of, why):
     with pytest.raises(Rejected, match=why):

@@ -279,6 +279,8 @@ def test_a_chain_by_hand_bounds_the_error_on_two_databases():
         (counts(), {"databases": [["0", "0"], ["1", "0"]]}, "an entry for each column of the query"),
         (counts(), {"outputs": ["0", "1/2"]}, "outputs.*must rise"),
         (counts(), {"outputs": ["1", "0"]}, "outputs.*must rise"),
+        (counts(), {"outputs": ["1/2", "1"]}, "outputs.*must rise"),
+        (counts(), {"databases": []}, "must be histograms"),
         (counts(), {"outputs": ["-1", "2"]}, "the answer on every database must be among them"),
         (PAIR, {"databases": [["0", "0"], ["1", "0"]]}, "not known to be joined"),
         (PAIR, {"databases": [["0", "2"], ["2", "0"]], "outputs": ["0", "2"]}, "not known to be joined"),
@@ -294,6 +296,41 @@ def test_a_forged_chain_is_refused(of, changed, why):
 
 
 WRONG = [("measure", "rms"), ("measure", None), ("steps", 0), ("steps", "1"), ("steps", True), ("row", 1), ("row", -1), ("row", "0")]
+
+
+def test_two_steps_cost_the_delta_of_both():
+    # weights 1/2, multipliers 1/10: the infimum for both inputs is 1/10; P(S) <= 9 P'(S) + delta (1 + 3), for which 1 + 9 is taken
+    two = {"steps": 2, "ratio": "9", "databases": [["0"], ["2"]], "outputs": ["0", "2"]}
+    chain = CHAIN | two | {"multipliers": [[0, 1, ["1/10", "0"]], [1, 0, ["0", "1/10"]]]}
+    assert bound_of(counts("log(3)", delta=Num(F(1, 100))), **chain) == Num(F(1, 5) - F(2, 10) * F(10, 100))
+    assert bound_of(counts("log(3)"), **chain) == Num(F(1, 5))
+
+
+def test_a_bound_below_nothing_is_nothing():
+    for measure in ("expected_l2", "rms_l2"):
+        chain = CHAIN | {"measure": measure, "multipliers": [[0, 1, ["9", "9"]]]}
+        assert {bound.value for _, bound in alone(counts(), **chain)} == {ZERO}
+
+
+def test_epsilon_per_unit_of_distance_is_no_guarantee_of_adjacent_inputs():
+    points = ((ZERO,), (ONE,))
+    scores = tuple(tuple(parse(str(-abs(x - y))) for y in range(2)) for x in range(2))
+    metric = Claim(Exponential(scores, ONE, points=points, metric="l1"), num(2), loss=((F(0), F(1)), (F(1), F(0))))
+    with pytest.raises(Rejected, match="its epsilon is per unit of distance; state a sensitivity or the adjacent pairs"):
+        alone(metric, ratio="8", weights=["1/2", "1/2"], multipliers=[])
+
+
+def test_premises_are_upper_bounds_on_what_is_tight_and_nothing_else():
+    below, above = Line("finite-table", (), {"cell": [0, 1, 0]}, (), 128), Line("finite-table", (), {"cells": [[0, 1, 0]]}, (), 128)
+
+    def told(of, premise):
+        return check(pack(of, 128, "PROVED", [below, above, Line("lp", (), DUAL, premise, 128)])).errors
+
+    assert told(claim(epsilon=None), (1,))[0][1].value == Num(F(4, 7))
+    with pytest.raises(Rejected, match="no premise bounds it from above"):
+        told(claim(epsilon=None), (0,))
+    with pytest.raises(CertificateError, match="does not use 1 of its 1 premises"):
+        told(claim(), (1,))
 
 
 @pytest.mark.parametrize(("key", "value"), WRONG)

@@ -5,7 +5,7 @@ from itertools import product
 from math import asinh, factorial, prod, sqrt
 
 import pytest
-from flint import arb, fmpz_mat
+from flint import arb, fmpz, fmpz_mat
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -14,6 +14,7 @@ from dpverify.trusted.language.errors import CertificateError, Rejected, Undecid
 from dpverify.trusted.language.expr import Num, num, parse
 from dpverify.trusted.language.model import L1, LINF, Claim, Query, Radial
 from dpverify.trusted.numbers.balls import constant, precision
+from dpverify.trusted.order.half_lines import mean_size
 from dpverify.trusted.order.mean_lengths import Moments, Root
 from dpverify.trusted.proof import Proof
 from dpverify.trusted.rules.utility import polytope, shapes
@@ -161,3 +162,44 @@ def test_halved_simplices_are_those_of_the_same_body():
         for one in (found.simplices, simplices)
     )
     assert (fine.volume, fine.second) == (coarse.volume, coarse.second)
+
+
+# -- sizes of coordinates ------------------------------------------------------------------------------------------------------------------
+
+
+@given(st.lists(st.integers(-9, 9), min_size=1, max_size=6, unique=True))
+@settings(deadline=None)
+def test_the_mean_size_of_a_form_is_the_sum_over_its_positive_corners(values):
+    """For different values the divided difference is a sum over the values by themselves."""
+    d = len(values)
+    positive = sum((F(t**d, prod(t - s for s in values if s != t)) for t in values if t > 0), F(0)) / d
+    expected = 2 * positive - F(sum(values), d)
+    with precision(128):
+        assert mean_size([fmpz(t) for t in values]).overlaps(arb(expected.numerator) / expected.denominator)
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"), [((-1, -1, 1, 1), F(3, 8)), ((0, 0, -1), F(1, 3)), ((0,), F(0)), ((2, 2, 2), F(2)), ((-3, -3), F(3))], ids=str
+)
+def test_values_that_are_repeated_have_the_mean_size_that_is_known(values, expected):
+    with precision(128):
+        assert mean_size([fmpz(t) for t in values]).overlaps(arb(expected.numerator) / expected.denominator)
+
+
+@pytest.mark.parametrize(
+    ("columns", "expected"),
+    [
+        (((2, 0, 0), (0, 3, 0), (0, 0, 1)), (F(1, 2), F(3, 4), F(1, 4))),
+        (tuple(product((1, -1), repeat=3)), (F(1, 2),) * 3),
+        (((4,),), (F(2),)),
+    ],
+    ids=["cross-polytope", "cube", "interval"],
+)
+def test_the_mean_sizes_of_coordinates_are_the_known_ones(columns, expected):
+    about = asked(*columns)
+    simplices = polytopes.told(next(polytopes.boundary(shapes.generators(about, "query", ""))))
+    with precision(128):
+        found = polytope.check(about, {"of": "query", "simplices": simplices, "sizes": True})
+    assert len(found.sizes) == len(expected) and found.mean is None
+    for (low, high), value in zip(found.sizes, expected, strict=True):
+        assert low.value <= value <= high.value and high.value - low.value < F(1, 10**30)

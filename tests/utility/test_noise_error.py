@@ -512,6 +512,17 @@ def test_a_quantile_that_does_not_hold_is_refused(name):
         fact(asked(noise, TWENTIETH), Step("noise-quantile", evidence))
 
 
+@pytest.mark.parametrize("rule", ["noise-quantile", "union-bound"])
+def test_a_distance_is_on_the_side_that_its_probability_says(rule):
+    claim = asked(LAPLACE, TWENTIETH)
+    above, below = (fact(claim, Step(rule, {"at": at, "side": side})).says for at, side in (("41/10", "upper"), ("4", "lower")))
+    assert {(bound.side, bound.value) for bound in (*above, *below)} == {("upper", parse("41/10")), ("lower", parse("4"))}
+    assert {bound.measure for bound in below} == {"exceeded_union" if rule == "union-bound" else "exceeded"}  # the sum is above beta first
+    for at, side in (("4", "upper"), ("41/10", "lower")):
+        with pytest.raises(Rejected, match="not certainly"):
+            fact(claim, Step(rule, {"at": at, "side": side}))
+
+
 def test_a_mean_length_rests_on_the_mean_of_its_own_first_coordinate():
     nodes = {"parts": 1, "first": -20, "last": 20}
     proof = Proof(asked(LAPLACE))

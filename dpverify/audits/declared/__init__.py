@@ -8,7 +8,7 @@ about 1e-10, and the curve is rounded up.
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import partial
+from functools import lru_cache, partial
 
 import numpy as np
 
@@ -67,9 +67,11 @@ def declared(claim: Claim) -> Declared | None:
 
     Raises AuditError for a density without a finite integral, or a norm, that floats cannot cope with.
     """
-    if claim.domains:
-        return None
-    claim = kinds.plain(claim)
+    return None if claim.domains else _declared(kinds.plain(claim))
+
+
+@lru_cache(maxsize=16)  # with what it has found of itself: a claim is audited again and again, with other samplers and seeds
+def _declared(claim: Claim) -> Declared | None:
     mechanism = claim.mechanism
     if isinstance(mechanism, Table | Exponential | KaryResponse):
         return finite(claim)

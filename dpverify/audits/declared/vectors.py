@@ -57,6 +57,9 @@ class _Vector(Declared):
 
     def law(self, x: Array, x_prime: Array, scale: float = 1.0) -> tuple[Array, Array]:
         """Frequencies among the draws; half a draw is added to every cell, so that none is impossible."""
+        return _frequencies(self, tuple(map(float, x)), tuple(map(float, x_prime)), scale)
+
+    def _law(self, x: Array, x_prime: Array, scale: float) -> tuple[Array, Array]:
         cells = self.partition(x, x_prime)
         counts = (np.bincount(cells_of(self._losses(cells.loss, at, scale), cells.thresholds), minlength=cells.size) for at in (x, x_prime))
         p, q = ((count + 0.5) / (DRAWS + cells.size / 2) for count in counts)
@@ -76,6 +79,11 @@ class _Vector(Declared):
 @lru_cache(maxsize=64)
 def _scores(law: _Vector, x: tuple[float, ...], x_prime: tuple[float, ...]) -> Scores:
     return law._partition(np.array(x), np.array(x_prime))
+
+
+@lru_cache(maxsize=128)
+def _frequencies(law: _Vector, x: tuple[float, ...], x_prime: tuple[float, ...], scale: float) -> tuple[Array, Array]:
+    return law._law(np.array(x), np.array(x_prime), scale)
 
 
 def _radial_loss(log_profile: Function, norm: Gauge, x: Array, x_prime: Array, points: Array) -> Array:

@@ -20,6 +20,7 @@ class Body:
     volume: of B K, exactly, or, where `exact` is false, at least.
     second: E[w w'] for w = B u uniform in B K itself, None where it is not known.
     mean: numbers that E||P u||_2 of the same w certainly lies between, None where it is not known.
+    sizes: for each coordinate of w, numbers that E|w_i| certainly lies between.
     """
 
     of: BodyOf
@@ -28,3 +29,4 @@ class Body:
     exact: bool
     second: tuple[tuple[Expr, ...], ...] | None = None
     mean: tuple[Expr, Expr] | None = None
+    sizes: tuple[tuple[Expr, Expr], ...] | None = None

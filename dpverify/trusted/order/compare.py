@@ -17,7 +17,7 @@ from dpverify.trusted.language.expr import ZERO, Expr, neg, sub, symbols
 from dpverify.trusted.language.loading import load, remembered
 from dpverify.trusted.language.model import Domain
 from dpverify.trusted.numbers.balls import constant, precision
-from dpverify.trusted.order.signs import ANY, AT_LEAST_ZERO, AT_MOST_ZERO, FINEST, NULL, POSITIVE, Sign, sign_of_ball
+from dpverify.trusted.order.signs import ANY, AT_LEAST_ZERO, AT_MOST_ZERO, NULL, POSITIVE, Sign, sharpened, sign_of_ball
 
 _NO_DOMAINS: Final[Mapping[str, Domain]] = {}
 
@@ -33,11 +33,7 @@ def enclose(expr: Expr, prec: int = 128) -> arb:
 
 def sign(expr: Expr) -> int | None:
     """The sign of a constant, -1, 0 or 1, proved; None where it is undecided or the constant undefined."""
-    found = sign_of_ball(constant(expr))
-    if found is not None:
-        return found
-    with precision(FINEST):
-        ball = constant(expr)
+    ball = sharpened(lambda: constant(expr))
     found = sign_of_ball(ball)
     if found is None and ball.is_finite() and (load("order.canonical").is_zero(expr) or load("order.zero").vanishes(expr)):
         return 0
@@ -85,10 +81,7 @@ def _decided(a: Expr, b: Expr, ranges: tuple[tuple[str, Domain], ...], wanted: S
 
 
 def _defined(expr: Expr) -> bool:
-    if constant(expr).is_finite():
-        return True
-    with precision(FINEST):
-        return bool(constant(expr).is_finite())
+    return bool(sharpened(lambda: constant(expr)).is_finite())
 
 
 def sign_over(expr: Expr, domains: Mapping[str, Domain]) -> Sign:

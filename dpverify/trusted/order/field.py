@@ -17,7 +17,7 @@ from dpverify.trusted.language.errors import Undecided
 from dpverify.trusted.language.expr import Expr, Num, Sym, add, mul, num, power
 from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import Domain
-from dpverify.trusted.numbers.balls import constant, precision
+from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.order.domains import closed, is_empty
 from dpverify.trusted.order.polynomials import (
     ATOMS,
@@ -35,7 +35,7 @@ from dpverify.trusted.order.polynomials import (
     powers_in,
     terms_of,
 )
-from dpverify.trusted.order.signs import ANY, AT_LEAST_ZERO, FINEST, NEGATIVE, NULL, POSITIVE, Sign, sign_of_ball, times
+from dpverify.trusted.order.signs import ANY, AT_LEAST_ZERO, NEGATIVE, NULL, POSITIVE, Sign, sharpened, sign_of_ball, times
 
 MAX_EXPONENT: Final = 2_000
 """The highest power that is multiplied out."""
@@ -267,10 +267,7 @@ class Field:
 
     def constant_sign(self, p: Poly) -> Sign:
         """The sign of a polynomial without parameters."""
-        found = sign_of_ball(self.ball(p))
-        if found is None:
-            with precision(FINEST):
-                found = sign_of_ball(self.ball(p))
+        found = sign_of_ball(sharpened(lambda: self.ball(p)))
         if found is None and self.is_zero(p):
             found = 0
         return ANY if found is None else frozenset((found,))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import reduce
 from typing import Final
 
 from flint import arb
 
 from dpverify.trusted.language.certificate import PRECISIONS
+from dpverify.trusted.numbers.balls import precision
 
 Sign = frozenset[int]
 """The signs that a quantity may have, a subset of {-1, 0, 1}."""
@@ -47,6 +49,15 @@ def extreme(name: str, parts: list[Sign]) -> Sign:
     """The signs of a "min" or a "max"."""
     pick = min if name == "min" else max
     return reduce(lambda a, b: frozenset(pick(x, y) for x in a for y in b), parts)
+
+
+def sharpened(ball: Callable[[], arb]) -> arb:
+    """A ball at the working precision, or at the finest where it has no sign."""
+    found = ball()
+    if sign_of_ball(found) is None:
+        with precision(FINEST):
+            found = ball()
+    return found
 
 
 def sign_of_ball(ball: arb) -> int | None:

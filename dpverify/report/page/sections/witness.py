@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, localcontext
 from typing import Any, Final
 
+from dpverify.decimals import decimal_bounds
 from dpverify.report.axes import Axis
 from dpverify.report.dyadic import readable
 from dpverify.report.number_line import NumberLine
@@ -16,7 +17,6 @@ from dpverify.report.svg import Chart, Series
 from dpverify.trusted.language.errors import DpverifyError
 from dpverify.trusted.language.expr import parse, substitute
 from dpverify.trusted.language.model import Claim
-from dpverify.trusted.order.decimals import decimal_bounds
 
 TITLE = "What refutes it"
 _NUMBERS: Final = Context(prec=30, Emin=MIN_EMIN, Emax=MAX_EMAX)

@@ -9,7 +9,6 @@ condition on epsilon the theorem fails: V = 1, epsilon = 20 and delta = 2 exp(-2
 from __future__ import annotations
 
 from collections.abc import Mapping
-from fractions import Fraction
 from typing import Any, Final
 
 from flint import arb, ctx
@@ -18,10 +17,9 @@ from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import ZERO, Expr, Num, call, div, format_expr, mul, neg, num, power
 from dpverify.trusted.language.model import Claim, EllipticalProcess, Part, Source
-from dpverify.trusted.numbers.balls import constant, exact, finite, precision
+from dpverify.trusted.numbers.balls import exact, finite, precision
 from dpverify.trusted.numbers.quadrature import integral
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
-from dpverify.trusted.order.decimals import decimal_bounds
 from dpverify.trusted.parts.runs import Run, reach
 from dpverify.trusted.rules.curves import elliptical_process, scale_mixture
 from dpverify.trusted.rules.curves.mixing import Law
@@ -37,10 +35,9 @@ CHECKED: Final = ("0 < eps <= 4 log 2", "the condition on the scale", "the law o
 ASSUMED: Final = ("the sampler is ideal",)
 SOURCE: Final = Source("docs/theory/additive.md#cameron-martin", "Reimherr & Awan 2019, Theorem 5")
 
-_SHOWN: Final = 9
 MOST_EPSILON: Final = mul(num(4), call("log", num(2)))
 """The greatest epsilon for which Theorem 5 is proved here."""
-_BITS: Final = 64
+BITS: Final = 64
 """The bound is loose: more would only take time."""
 
 
@@ -48,29 +45,28 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     """An upper bound on the tight delta at the claimed epsilon. No evidence. Raises Rejected, Undecided."""
     if claim.domains or claim.epsilon is None:
         raise Rejected(NAME, "the claim", "it wants a value for every parameter, and an epsilon")
-    noise, moved = claim.mechanism, reach(Run(Part(claim.mechanism, claim.sensitivity, claim.query)))
-    process = isinstance(noise, EllipticalProcess)
-    law, shift = (elliptical_process.law_and_shift if process else scale_mixture.law_and_shift)(noise, moved)
+    process, (law, shift) = isinstance(claim.mechanism, EllipticalProcess), law_and_shift(claim)
     if not (certainly_lt(ZERO, shift) and certainly_lt(ZERO, claim.epsilon)):
         raise Rejected(NAME, "the claim", "the sensitivity and epsilon are not certainly positive")
-    ratio = div(power(claim.epsilon, num(2)), mul(num(2), power(shift, num(2))))
-    with precision(_BITS):
-        base = Num(conversions.rounded_up(mul(num(2), call("exp", neg(ratio)))))
-        theorem = exact(theorem5(law, shift, claim.epsilon, base).upper())
+    with precision(BITS):
+        theorem = exact(theorem5(law, shift, claim.epsilon, base_delta(shift, claim.epsilon)).upper())
         if theorem >= 1:
             raise Rejected(NAME, "the bound", "it is no better than delta = 1; take a larger scale")
-        sharper = finite(scale_mixture.observed(law, shift).worst(constant(claim.epsilon)))
-    low, high = decimal_bounds(Num(exact(sharper.lower())), _SHOWN)[0], _above(exact(sharper.upper()))
-    also = {
-        "RA Theorem 5": f"delta <= {_above(theorem)}, from the base delta {_above(base.value)}",
-        "sharper, with V shown": f"delta in [{low}, {high}]" if process else f"delta <= {high}",
-    }
-    assumed = elliptical_process.ASSUMED if process else ()
-    return Bound("upper", Num(theorem), quantity="delta", also=also, assumed=assumed)
+    return Bound("upper", Num(theorem), quantity="delta", assumed=elliptical_process.ASSUMED if process else ())
 
 
-def _above(value: Fraction) -> str:
-    return conversions.decimal_above(Num(value), _SHOWN)
+def law_and_shift(claim: Claim) -> tuple[Law, Expr]:
+    """The law of V, and D/s. Raises Rejected, Undecided for what is no such noise."""
+    noise, moved = claim.mechanism, reach(Run(Part(claim.mechanism, claim.sensitivity, claim.query)))
+    if isinstance(noise, EllipticalProcess):
+        return elliptical_process.law_and_shift(noise, moved)
+    return scale_mixture.law_and_shift(noise, moved)
+
+
+def base_delta(shift: Expr, epsilon: Expr) -> Expr:
+    """The least delta that the condition on the scale allows, rounded up."""
+    ratio = div(power(epsilon, num(2)), mul(num(2), power(shift, num(2))))
+    return Num(conversions.rounded_up(mul(num(2), call("exp", neg(ratio)))))
 
 
 def theorem5(law: Law, shift: Expr, epsilon: Expr, delta: Expr) -> arb:

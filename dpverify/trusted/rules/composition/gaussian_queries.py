@@ -16,22 +16,22 @@ from dpverify.trusted.parts.runs import Run
 
 def shared(runs: Sequence[Run], attained: bool) -> list[tuple[list[int], Expr | None]]:
     """For each histogram that several runs query: these, and mu^2 of all of them together, None where it is not known."""
-    spaces: dict[object, list[int]] = {}
+    spaces: dict[neighbours.Space, list[int]] = {}
     for i, run in enumerate(runs):
         space = neighbours.space_of(run.part)
         if run.part.query is not None and space is not None and (attained or not run.own):
             spaces.setdefault(space, []).append(i)
-    several = [(indices, _largest([runs[i] for i in indices], attained)) for indices in spaces.values() if len(indices) > 1]
+    several = [(indices, _largest(space, [runs[i] for i in indices], attained)) for space, indices in spaces.items() if len(indices) > 1]
     return [(indices, square) for indices, square in several if square is not None or attained]
 
 
-def _largest(runs: Sequence[Run], attained: bool) -> Expr | None:
+def _largest(space: neighbours.Space, runs: Sequence[Run], attained: bool) -> Expr | None:
     """The largest mu^2 of runs with queries on one histogram, over all neighbours, None where it is not known.
 
     A bound from above, or with `attained` from below, where it is a root that is only enclosed.
     """
     queries = [run.part.query for run in runs if run.part.query is not None]
-    n, adjacency = len(queries[0].rows[0]), queries[0].adjacency
+    _, n, adjacency = space
     if adjacency == "l2":
         known = [scale for scale in map(_scale, runs) if scale is not None]
         noises = [run.part.mechanism for run in runs]

@@ -36,7 +36,7 @@ from dpverify.trusted.order.compare import certainly_equal, certainly_lt
 from dpverify.trusted.parts.neighbours import OnePair
 from dpverify.trusted.parts.runs import Run, reach
 from dpverify.trusted.rules.additive.points import sign_of
-from dpverify.trusted.rules.curves.outward import Outward
+from dpverify.trusted.rules.curves.outward import BothSides, Outward
 from dpverify.trusted.rules.curves.unimodal import INFINITY, Reading, in_pieces
 
 NAME: Final = "every-shift"
@@ -114,20 +114,16 @@ class Density:
         first, *_, last = (*reading.parts, reading.parts[-1])
         self._first, self._last = _end(first.lower, -INFINITY), _end(last.upper, INFINITY)
         self._pieces = [(_end(p.lower, -INFINITY), _end(p.upper, INFINITY), BallProgram(p.density, "z")) for p in reading.parts]
-        mirrored = reading.mirrored()
-        self._right = Outward(_right_half(reading), falling=False)
-        self._left = self._right if reading.even else Outward(_right_half(mirrored), falling=False)
-        self.total = self._left.beyond(arb(0)) + self._right.beyond(arb(0))
+        self._sides = BothSides(reading, falling=False)
+        self.total = self._sides.total
         self.cuts = sorted({x for p in reading.parts for x in (p.lower, p.upper) if x is not None})
         self._leaps = list(_leaps(reading.parts))
-        self.after = _tail(reading, self._right, far)
-        self.before = self.after if reading.even else _tail(mirrored, self._left, far)
+        self.after = _tail(reading, self._sides.right, far)
+        self.before = self.after if reading.even else _tail(reading.mirrored(), self._sides.left, far)
 
     def below(self, x: arb) -> arb:
         """The mass below x."""
-        at = x.mid()
-        found = self._left.beyond(-at) if at <= 0 else self.total - self._right.beyond(at)
-        return found if x.is_exact() else found + arb(0, 1) * x.rad() * self.over(x).v.abs_upper()
+        return self._sides.below(x, lambda ball: self.over(ball).v.abs_upper())
 
     def over(self, x: arb) -> _Near:
         """The density over a ball. Not finite where it, or its slope, may have no bound."""
@@ -154,10 +150,6 @@ def _leaps(parts: Sequence[Piece]) -> Iterator[tuple[arb, arb]]:
         after = next((substitute(p.density, at) for p in parts if p.lower == cut), ZERO)
         if not certainly_equal(before, after):
             yield rational(cut), abs(constant(after) - constant(before)).upper()
-
-
-def _right_half(reading: Reading) -> list[Piece]:
-    return [p for p in reading.parts if p.lower is not None and p.lower >= 0]
 
 
 def _end(at: Fraction | None, infinite: arb) -> arb:

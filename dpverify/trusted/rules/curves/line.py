@@ -23,13 +23,12 @@ from dpverify.trusted.language.expr import ONE, ZERO, Expr, div, format_expr
 from dpverify.trusted.language.model import Mechanism, Radial, Source, Translation
 from dpverify.trusted.numbers.asymptotics import end_jet
 from dpverify.trusted.numbers.balls import rational
-from dpverify.trusted.numbers.pieces import Piece
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
 from dpverify.trusted.order.geometry import Sensitivity
 from dpverify.trusted.parts.runs import Run, reach
 from dpverify.trusted.rules.curves.losses import Cell, Loss, turns_on, whole_cells
 from dpverify.trusted.rules.curves.monotone import around
-from dpverify.trusted.rules.curves.outward import Outward
+from dpverify.trusted.rules.curves.outward import BothSides
 from dpverify.trusted.rules.curves.unimodal import INFINITY, Hints, Reading, hints, limit_of, read
 
 NAME: Final = "line"
@@ -46,16 +45,15 @@ SOURCE: Final = Source("docs/theory/curves.md#line")
 class Order:
     """The pair (p, p(. - 1)) in one order, set up at the working precision of its making."""
 
-    def __init__(self, density: Reading, left: Outward, right: Outward, hints: Hints) -> None:
-        self.loss, self.left, self.right, self._hints = Loss(density), left, right, hints
-        self.total = left.beyond(arb(0)) + right.beyond(arb(0))
+    def __init__(self, density: Reading, hints: Hints) -> None:
+        self.loss, self._hints = Loss(density), hints
+        self._sides = BothSides(density, falling=density.even or not density.concave)
+        self.total = self._sides.total
         self.cells = [part for cell in whole_cells(density) for part in self._monotone(cell)]
 
     def below(self, x: arb) -> arb:
         """The mass below x."""
-        at = x.mid()
-        mass = self.left.beyond(-at) if at <= 0 else self.total - self.right.beyond(at)
-        return mass if x.is_exact() else mass + arb(0, 1) * x.rad() * self.loss.height(x)
+        return self._sides.below(x, self.loss.height)
 
     def _monotone(self, cell: Cell) -> Iterator[Cell]:
         """A cell, cut where the loss may turn: before the mode of a density that is not log-concave."""
@@ -149,7 +147,7 @@ class Order:
 
     def _crossing(self, cell: Cell, epsilon: arb) -> tuple[arb | None, arb | None]:
         """Points round the root of loss = epsilon, left and right of it for certain; the cell's end where no such point is found."""
-        reach = 4 * rational(max(self.left.extent, self.right.extent))
+        reach = 4 * rational(max(self._sides.left.extent, self._sides.right.extent))
         low, high = (-reach if cell.lower is None else cell.lower.upper()), (reach if cell.upper is None else cell.upper.lower())
 
         def loss(z: arb) -> tuple[arb, arb]:
@@ -162,18 +160,7 @@ class Order:
 
 def _shifted(density: Reading, hints: Hints) -> Profile:
     """The profile of (p, p(. - shift)) in one order, the density stretched to units of the shift."""
-
-    def make() -> Order:
-        falling = density.even or not density.concave
-        right = Outward(_right_half(density), falling)
-        left = right if density.even else Outward(_right_half(density.mirrored()), falling)
-        return Order(density, left, right, hints)
-
-    return refined(make)
-
-
-def _right_half(density: Reading) -> list[Piece]:
-    return [p for p in density.parts if p.lower is not None and p.lower >= 0]
+    return refined(lambda: Order(density, hints))
 
 
 def nothing(_: arb) -> arb:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Final
 
@@ -14,6 +14,7 @@ from dpverify.trusted.numbers.balls import exact, rational, value
 from dpverify.trusted.numbers.complex import compiled
 from dpverify.trusted.numbers.integrability import end_mass
 from dpverify.trusted.numbers.pieces import Piece
+from dpverify.trusted.rules.curves.unimodal import Reading
 
 _DEPTH: Final = 4
 """Masses are known to a relative accuracy where they are above the whole times 2^-precision to this power."""
@@ -23,7 +24,7 @@ _FARTHEST: Final = 1000
 
 
 class Outward:
-    """The mass of a density beyond a distance from 0, to the right, to a high relative accuracy.
+    """The mass of a density, in pieces with a cut at 0, beyond a distance from 0, to the right, to a high relative accuracy.
 
     Its edges are powers of two and the points half way between them; the masses of the cells are kept.
     """
@@ -91,7 +92,7 @@ class Outward:
             # a cusp at 0, where complex balls see no finite value: next to it by the density's fall
             sliver = rational(end) * arb(2) ** -ctx.prec
             mass = self._integral(sliver.mid(), end)
-            top = value(self._parts[0].density, {"z": arb(0)})
+            top = value(next(p.density for p in self._parts if p.lower == 0), {"z": arb(0)})
             mass = None if mass is None or not top.is_finite() else mass + arb(0).union((sliver * top).upper())
         if mass is None:
             raise Undecided(f"the integral of the density up to {end} shifts from its centre has no finite enclosure.")
@@ -123,3 +124,23 @@ class Outward:
         if i is None:
             return arb(0)
         return self._sums[i] if at == self._edges[i] else self._sums[i] + self._cell(distance, self._edges[i])
+
+
+class BothSides:
+    """The masses of a density on both sides of 0."""
+
+    def __init__(self, reading: Reading, falling: bool) -> None:
+        """falling: as of `Outward`."""
+        self.right = Outward(_right_half(reading), falling)
+        self.left = self.right if reading.even else Outward(_right_half(reading.mirrored()), falling)
+        self.total = self.left.beyond(arb(0)) + self.right.beyond(arb(0))
+
+    def below(self, x: arb, height: Callable[[arb], arb]) -> arb:
+        """The mass below x. height: bounds the density over a ball."""
+        at = x.mid()
+        mass = self.left.beyond(-at) if at <= 0 else self.total - self.right.beyond(at)
+        return mass if x.is_exact() else mass + arb(0, 1) * x.rad() * height(x)
+
+
+def _right_half(reading: Reading) -> list[Piece]:
+    return [p for p in reading.parts if p.lower is not None and p.lower >= 0]

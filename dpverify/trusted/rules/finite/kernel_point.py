@@ -14,7 +14,6 @@ from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.model import Claim, Kernel, Source
 from dpverify.trusted.numbers.balls import constant, hull, value
 from dpverify.trusted.order import compare
-from dpverify.trusted.order.decimals import decimal_bounds
 from dpverify.trusted.rules.finite.densities import KINKS, fraction
 from dpverify.trusted.rules.finite.normaliser import check_normaliser
 
@@ -60,8 +59,8 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     witness = {
         "pair": [format_expr(theta), format_expr(other)],
         "event": f"[{format_expr(low)}, {format_expr(high)}]",
-        "P": _decimals(p * width),
-        "Q": _decimals(q * width),
+        "P": _ends(p * width),
+        "Q": _ends(q * width),
     }
     if q == 0:
         return Bound("lower", INFINITE, witness=witness, assumed=assumed)
@@ -128,6 +127,6 @@ def _settled(expr: Expr, outputs: Mapping[str, arb]) -> Expr:
     return best
 
 
-def _decimals(ball: arb) -> list[str]:
-    """Two decimals that enclose a ball."""
-    return [decimal_bounds(Num(fraction(end)), 12)[side] for side, end in enumerate((ball.lower(), ball.upper()))]
+def _ends(ball: arb) -> list[str]:
+    """The ends of a ball, exactly."""
+    return [str(fraction(end)) for end in (ball.lower(), ball.upper())]

@@ -17,7 +17,6 @@ from dpverify.trusted.language.expr import ONE, ZERO, Expr, add, call, div, form
 from dpverify.trusted.language.model import Source
 from dpverify.trusted.numbers.balls import exact, precision
 from dpverify.trusted.order.compare import certainly_le, certainly_lt, enclose
-from dpverify.trusted.order.decimals import decimal_bounds
 
 NAME: Final = "privacy-measures"
 STATEMENT: Final = (
@@ -162,9 +161,3 @@ def rounded_up(value: Expr) -> Fraction:
     shift = KEPT - (top.numerator.bit_length() - top.denominator.bit_length())
     scaled = top * Fraction(2) ** shift
     return Fraction(-(-scaled.numerator // scaled.denominator)) / Fraction(2) ** shift
-
-
-def decimal_above(value: Expr, digits: int) -> str:
-    """A decimal of a constant, rounded up, without needless zeros."""
-    high = decimal_bounds(value, digits)[1]
-    return high.rstrip("0").removesuffix(".") if "." in high and "e" not in high else high

@@ -91,7 +91,8 @@ def _of_body(law: Law, p: int, claim: Claim, premises: Sequence[Fact], wanted: i
     if p == 1:
         if body.mean is None:
             raise Rejected(RULE, "the unit ball", "its fact does not state its mean length")
-        return Between(mul(ratio, body.mean[0]), mul(ratio, body.mean[1])), []
+        singles = [Between(mul(ratio, low), mul(ratio, high)) for low, high in (body.sizes or ())]
+        return Between(mul(ratio, body.mean[0]), mul(ratio, body.mean[1])), singles[:wanted]
     if body.second is None:
         raise Rejected(RULE, "the unit ball", "its fact does not state its second moments")
     parts = [mul(ratio, body.second[i][i]) for i in range(d)]

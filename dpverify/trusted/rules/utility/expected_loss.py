@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from fractions import Fraction
 from typing import Any, Final
 
 from dpverify.trusted.facts.errors import ErrorBound
 from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.expr import ZERO, Expr, Num, add, call, mul
+from dpverify.trusted.language.expr import Expr, Num, add, call, mul
 from dpverify.trusted.language.model import Claim, Source, Vector
 from dpverify.trusted.order.tables import Finite, finite
 
@@ -34,7 +33,11 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> tuple[ErrorBound, ...]:
     table = finite(claim)
     require_losses(claim, table, NAME)
     means = [_mean(table, x, row) for x, row in enumerate(claim.loss)]
-    value = add(*(mul(Num(weight), mean) for weight, mean in zip(claim.prior, means, strict=True))) if claim.prior else _greatest(means)
+    value = (
+        add(*(mul(Num(weight), mean) for weight, mean in zip(claim.prior, means, strict=True)))
+        if claim.prior
+        else call("max", *dict.fromkeys(means))
+    )
     return ErrorBound("expected_loss", "this", "upper", value), ErrorBound("expected_loss", "this", "lower", value)
 
 
@@ -48,12 +51,4 @@ def require_losses(claim: Claim, table: Finite, rule: str) -> None:
 
 
 def _mean(table: Finite, x: int, losses: Vector) -> Expr:
-    return add(*(mul(table.probability(x, y), Num(loss)) for y, loss in enumerate(losses) if loss != 0), ZERO)
-
-
-def _greatest(means: list[Expr]) -> Expr:
-    """The greatest of the means: one number where all of them are rational."""
-    numbers: list[Fraction] = [mean.value for mean in means if isinstance(mean, Num)]
-    others = dict.fromkeys(mean for mean in means if not isinstance(mean, Num))
-    kept = [*([Num(max(numbers))] if numbers else []), *others]
-    return kept[0] if len(kept) == 1 else call("max", *kept)
+    return add(*(mul(table.probability(x, y), Num(loss)) for y, loss in enumerate(losses)))

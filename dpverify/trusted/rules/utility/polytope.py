@@ -1,4 +1,4 @@
-"""Polytopes that are symmetric about 0, cut into simplices that meet in 0: volume and second moments exactly, the mean length enclosed."""
+"""Polytopes that are symmetric about 0, cut into simplices that meet in 0: volume and second moments exactly, mean lengths enclosed."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from dpverify.trusted.language.expr import Expr, Num
 from dpverify.trusted.language.model import Claim, Matrix, Source
 from dpverify.trusted.language.rationals import to_fraction
 from dpverify.trusted.numbers.balls import exact, finite
+from dpverify.trusted.order.half_lines import mean_size
 from dpverify.trusted.order.linear import dot, matrix
 from dpverify.trusted.order.mean_lengths import Moments, Root
 from dpverify.trusted.order.triangulations import Boundary
@@ -61,7 +62,8 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Body:
     else:
         boundary.require_among(rows or ())
     mean = _mean(boundary, axes, evidence) if "above" in evidence or "below" in evidence else None
-    return Body(of, axes, Num(boundary.volume()), True, shapes.expressions(boundary.second()), mean)
+    sizes = _sizes(boundary) if evidence.get("sizes") is True else None
+    return Body(of, axes, Num(boundary.volume()), True, shapes.expressions(boundary.second()), mean, sizes)
 
 
 def _mean(boundary: Boundary, axes: Matrix, evidence: Mapping[str, Any]) -> tuple[Expr, Expr]:
@@ -82,8 +84,22 @@ def _mean(boundary: Boundary, axes: Matrix, evidence: Mapping[str, Any]) -> tupl
         farthest = arb(max(gram[i, i] for i in range(boundary.dimension)))
         low += size * reduce(arb.max, (root.bound(moments, nearest[plane]) for root in below))
         high += size * reduce(arb.min, (root.bound(moments, farthest) for root in above))
-    factor = arb(boundary.dimension) / ((boundary.dimension + 1) * boundary.total * boundary.unit * arb(unit).sqrt())
-    return Num(exact(finite(low * factor).lower())), Num(exact(finite(high * factor).upper()))
+    return _over_the_body(boundary, low.union(high) / arb(unit).sqrt())
+
+
+def _sizes(boundary: Boundary) -> tuple[tuple[Expr, Expr], ...]:
+    """Bounds on the mean sizes of the coordinates."""
+    found = [arb(0)] * boundary.dimension
+    for number, size in enumerate(boundary.sizes):
+        columns = boundary.corners(number).transpose().tolist()
+        found = [total + size * mean_size(values) for total, values in zip(found, columns, strict=True)]
+    return tuple(_over_the_body(boundary, total) for total in found)
+
+
+def _over_the_body(boundary: Boundary, total: arb) -> tuple[Expr, Expr]:
+    """Bounds on the mean of a norm over the body, from the sum of its means over the simplices, by their sizes."""
+    mean = finite(total * boundary.dimension / ((boundary.dimension + 1) * boundary.total * boundary.unit))
+    return Num(exact(mean.lower())), Num(exact(mean.upper()))
 
 
 def _roots(evidence: Mapping[str, Any], key: str) -> list[Root]:

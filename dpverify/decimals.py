@@ -67,3 +67,9 @@ def _decimal(value: Fraction, digits: int, rounding: Callable[[Fraction], int]) 
     if 0 <= exponent < digits:
         return f"{minus}{text[: exponent + 1]}" + (f".{text[exponent + 1 :]}" if exponent + 1 < digits else "")
     return f"{minus}{text[0]}" + (f".{text[1:]}" if digits > 1 else "") + f"e{exponent}"
+
+
+def decimal_above(value: Expr, digits: int) -> str:
+    """A decimal of a constant, rounded up, without needless zeros."""
+    high = decimal_bounds(value, digits)[1]
+    return high.rstrip("0").removesuffix(".") if "." in high and "e" not in high else high
