@@ -625,6 +625,13 @@ def test_a_radius_that_reaches_over_too_many_answers_is_refused(monkeypatch):
     )
 
 
+@pytest.mark.parametrize("rule", RULES)
+def test_a_bound_for_real_histograms_says_that_they_are(rule):
+    proof, parameters, premises = used(rule, claim([[1]], fit(rule), "1/9"))
+    for bound in as_errors(kernel.infer(proof, rule, parameters, premises, 128).says):
+        assert bound.assumed == (("histograms are real-valued",) if fit(rule) in ("l1", "l2") else ())
+
+
 def judged(verdict, *errors):
     """The kernel's judgement of facts as if rules had proved them."""
     asked = claim([[1]], "add-remove", "1")
