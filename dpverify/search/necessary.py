@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dpverify.search import necessary_lattice, necessary_lines, necessary_volume
+from dpverify.search import necessary_lattice, necessary_lines, necessary_radial, necessary_volume
 from dpverify.search.offers import Asked, Offer
 from dpverify.search.proposal import Steps
 from dpverify.trusted.facts.errors import EUCLIDEAN
@@ -24,7 +24,7 @@ def propose(proof: Proof, known: Sequence[Fact], digits: int) -> Steps:
     asked = _asked(proof, known)
     if asked is None:
         return []
-    offers = [*necessary_lines.offers(asked), *necessary_lattice.offers(asked)]
+    offers = [*necessary_lines.offers(asked), *necessary_lattice.offers(asked), *necessary_radial.offers(asked)]
     known_best = [max((offer.worth[number] for offer in offers), default=0.0) for number in range(len(EUCLIDEAN))]
     offers += necessary_volume.offers(asked, (known_best[0], known_best[1]))
     best = (_best(proof, offers, number) for number in range(len(EUCLIDEAN)))

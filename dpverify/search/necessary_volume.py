@@ -21,7 +21,7 @@ from dpverify.trusted.language.model import Matrix
 from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.order.queries import differences
 from dpverify.trusted.rules.utility import volume_lower_bound
-from dpverify.trusted.rules.utility.any_mechanism import REALS
+from dpverify.trusted.rules.utility.any_mechanism import REALS, over_shells
 
 MOST_FACETS: Final = 70_000
 """The greatest number of facets that a body can have whose volume is asked for."""
@@ -53,7 +53,7 @@ def _guesses(asked: Asked, axes: Matrix | None) -> Iterator[tuple[tuple[float, f
     if size <= 0:
         return
     ball = pi ** (k / 2) / gamma(k / 2 + 1)
-    mass = size * float(volume_lower_bound.weight(constant(Num(Fraction(asked.epsilon))), k))
+    mass = size * float(over_shells(constant(Num(Fraction(asked.epsilon))), k))
     r = (mass / ball) ** (1 / k)
     yield (r * k / (k + 1), r * sqrt(k / (k + 2))), axes, {}
     atom = _Atom(mass, exp(-asked.epsilon), k, ball)

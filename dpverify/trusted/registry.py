@@ -88,6 +88,7 @@ _OF_ERRORS: Final[Mapping[str, str]] = {
     "noise-moments": "utility.noise_moments",
     "noise-quantile": "utility.noise_quantile",
     "randomized-response-estimate": "utility.randomized_response",
+    "radial-lower-bound": "utility.radial_lower_bound",
     "root-of-squares": "utility.root_of_squares",
     "union-bound": "utility.union_bound",
     "volume-lower-bound": "utility.volume_lower_bound",

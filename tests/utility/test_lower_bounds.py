@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from flint import arb
 
-from dpverify.search import bodies, necessary, utility
+from dpverify.search import bodies, necessary, necessary_radial, utility
 from dpverify.search.verify import verify
 from dpverify.trusted import kernel
 from dpverify.trusted.facts.bounds import INFINITE, Bound
@@ -19,7 +19,8 @@ from dpverify.trusted.language.expr import Num, num, parse
 from dpverify.trusted.language.model import L1, Claim, Domain, Product, Query, Radial
 from dpverify.trusted.numbers.balls import constant, precision
 from dpverify.trusted.proof import Proof
-from dpverify.trusted.rules.utility import lattice_lower_bound, volume_lower_bound
+from dpverify.trusted.rules.utility import lattice_lower_bound
+from dpverify.trusted.rules.utility.any_mechanism import over_shells
 from tests.proofs import forged, line
 
 LAPLACE = parse("exp(-abs(z))")
@@ -172,7 +173,7 @@ def test_one_real_number_by_its_length(epsilon):
 @pytest.mark.parametrize("epsilon", [0.05, 1.0, 6.0])
 def test_the_weights_of_the_volume_are_the_sum_over_shells(k, epsilon):
     series = sum(exp(-epsilon * j) * (j**k - (j - 1) ** k) for j in range(1, 4000))
-    assert float(volume_lower_bound.weight(arb(epsilon), k)) == pytest.approx(series, rel=1e-12)
+    assert float(over_shells(arb(epsilon), k)) == pytest.approx(series, rel=1e-12)
 
 
 def test_the_volume_of_a_cube_comes_to_the_metric_form_for_small_epsilon():
@@ -242,7 +243,7 @@ def k_norm(asked, e):
 
 
 @pytest.mark.parametrize("adjacency", ADJACENCIES)
-@pytest.mark.parametrize("epsilon", ["1/100", "1", "10"])
+@pytest.mark.parametrize("epsilon", ["1/100", "5"])
 @pytest.mark.parametrize("rows", MATRICES, ids=str)
 def test_no_bound_is_above_the_error_of_a_mechanism(rows, adjacency, epsilon):
     if not columns(rows, adjacency).any():
@@ -302,12 +303,78 @@ def test_no_bound_under_l2_is_above_the_mechanism_of_the_ball(d, epsilon):
 
 
 @pytest.mark.parametrize(
-    ("adjacency", "epsilon", "rule"), [("add-remove", "1", "lines"), ("l2", "8", "volume"), ("add-remove", "8", "lattice")]
+    ("adjacency", "epsilon", "rule"), [("add-remove", "1", "lines"), ("l2", "20", "volume"), ("add-remove", "8", "lattice")]
 )
 def test_of_several_rules_the_best_bound_is_found(adjacency, epsilon, rule):
     with precision(128):
         found = necessary.propose(Proof(claim(identity(3), adjacency, epsilon)), [], 10)
     assert found[0]["rule"] == f"{rule}-lower-bound"
+
+
+@pytest.mark.parametrize("d", [1, 2, 3, 10])
+def test_under_l2_and_small_epsilon_nothing_beats_noise_that_is_alike_all_round(d):
+    found = least(claim(identity(d), "l2", "1/100"))
+    assert found["expected_l2"] == pytest.approx(100 * d, rel=1e-4) and found["expected_l2"] <= 100 * d
+    assert found["rms_l2"] == pytest.approx(100 * sqrt(d * (d + 1)), rel=1e-4) and found["rms_l2"] <= 100 * sqrt(d * (d + 1))
+
+
+def staircases(k, power, e):
+    """The mean of ||Z||^power under the density e^(-e j) where ||z|| is in [j - 1 + g, j + g), the least over g."""
+    steps, least = np.arange(0, 800), inf
+    weights = np.exp(-e * steps)
+    for g in np.linspace(0.002, 1, 500):
+        ends = np.concatenate(([0.0], steps + g))
+        least = min(least, k / (k + power) * (weights * np.diff(ends ** (k + power))).sum() / (weights * np.diff(ends**k)).sum())
+    return least
+
+
+@pytest.mark.parametrize("k", [1, 3])
+@pytest.mark.parametrize("e", [0.1, 1.0, 8.0])
+def test_the_radial_bound_is_below_the_stairs_all_round(k, e):
+    with precision(128):
+        for power in (1, 2):
+            factor = necessary_radial._factor(arb(e), k, power)
+            assert factor <= staircases(k, power, e) * (1 + 1e-9)
+            assert factor >= 0.6 * staircases(k, power, e) or e > 1
+
+
+def test_the_radial_bound_sees_the_directions_in_which_answers_move_most():
+    rows = [[100, 0, 0], [0, 100, 0], [0, 0, 1]]
+    (step, *_) = necessary.propose(Proof(claim(rows, "l2", "1/10")), [], 10)
+    assert step["rule"] == "radial-lower-bound" and len(step["evidence"]["axes"]) == 2
+    assert least(claim(rows, "l2", "1/10"))["expected_l2"] == pytest.approx(2000, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"radius": "1001/1000"}, "do not hold it"),
+        ({"radius": "0"}, "do not hold it"),
+        ({"radius": "-1"}, "do not hold it"),
+        ({"axes": [["1", "0"], ["2", "0"]]}, "not independent"),
+        ({"axes": [["1"]]}, "list of rows of 2 rationals"),
+        ({"axes": []}, "list of rows of 2 rationals"),
+        ({"mean": "2"}, "not seen to be at least 0 for t = 2"),
+        ({"square": "6"}, "not seen to be at least 0 for t = 6"),
+        ({"mean": "0"}, "t is not above 0"),
+        ({"square": "-1"}, "t is not above 0"),
+        ({"cells": 0}, "number from 1 to 20000"),
+        ({"cells": 20001}, "number from 1 to 20000"),
+        ({"cells": True}, "number from 1 to 20000"),
+    ],
+)
+def test_a_radial_bound_that_does_not_hold_is_refused(change, why):
+    asked = claim([[1, 0, 0], [0, 1, 0]], "l2")
+    good = {"axes": [["1", "0"], ["0", "1"]], "radius": "1", "mean": "19/10", "square": "58/10", "cells": 200}
+    found = said(asked, "radial-lower-bound", good)
+    assert found == {"expected_l2": pytest.approx(1.9), "rms_l2": pytest.approx(sqrt(5.8))}
+    refused(asked, "radial-lower-bound", {**good, **change}, why)
+
+
+def test_the_length_of_an_axis_means_nothing_to_a_radial_bound():
+    good = {"axes": [["3", "0"]], "radius": "2", "mean": "9/10", "square": "1", "cells": 200}
+    assert said(claim([[2, 0], [0, 1]], "l2"), "radial-lower-bound", good)["expected_l2"] == pytest.approx(1.8)
+    refused(claim([[2, 0], [0, 1]], "l2"), "radial-lower-bound", {**good, "axes": [["0", "3"]]}, "do not hold it")
 
 
 # -- evidence that does not hold -------------------------------------------------------------------
@@ -421,18 +488,21 @@ def test_no_place_is_nearer_to_many_answers_than_the_rule_says(radius):
             assert np.maximum(r * r - apart**2, 0).sum() <= square * (1 + 1e-12)
 
 
-RULES = ("lines-lower-bound", "volume-lower-bound", "lattice-lower-bound")
+RULES = ("lines-lower-bound", "volume-lower-bound", "lattice-lower-bound", "radial-lower-bound")
+
+
+ROUND = {"axes": [["1"]], "radius": "1", "mean": "1/1000", "square": "1/1000", "cells": 50}
 
 
 def used(rule, asked):
     """A use of the rule that holds of one count or one real number, if the claim is fit for it."""
-    other = {"lines-lower-bound": ONE, "lattice-lower-bound": {"reach": 9, "radius": "1", "basis": [["1"]]}}
+    other = {"lines-lower-bound": ONE, "lattice-lower-bound": {"reach": 9, "radius": "1", "basis": [["1"]]}, "radial-lower-bound": ROUND}
     proof, length = body(asked)
     return proof, other.get(rule, {}), () if rule in other else (length,)
 
 
 def fit(rule):
-    return "l1" if rule == "volume-lower-bound" else "add-remove"
+    return {"volume-lower-bound": "l1", "radial-lower-bound": "l2"}.get(rule, "add-remove")
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -454,7 +524,7 @@ def test_a_guarantee_of_another_form_is_refused(rule, change, why):
 
 @pytest.mark.parametrize("rule", RULES)
 def test_a_bound_is_refused_for_other_neighbours_and_without_a_query(rule):
-    wrong = "add-remove" if rule == "volume-lower-bound" else "l1"
+    wrong = "add-remove" if fit(rule) != "add-remove" else "l1"
     if rule != "lines-lower-bound":
         proof, parameters, premises = used(rule, claim([[1]], wrong))
         with pytest.raises(Rejected, match=f"its adjacency is {wrong}"):
@@ -553,6 +623,13 @@ def test_a_radius_that_reaches_over_too_many_answers_is_refused(monkeypatch):
     refused(
         claim([[1]], "add-remove", "3"), "lattice-lower-bound", {"reach": 3, "radius": "101", "basis": [["1"]]}, "over too many answers"
     )
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_a_bound_for_real_histograms_says_that_they_are(rule):
+    proof, parameters, premises = used(rule, claim([[1]], fit(rule), "1/9"))
+    for bound in as_errors(kernel.infer(proof, rule, parameters, premises, 128).says):
+        assert bound.assumed == (("histograms are real-valued",) if fit(rule) in ("l1", "l2") else ())
 
 
 def judged(verdict, *errors):

@@ -7,6 +7,7 @@ from typing import Final
 
 from flint import arb
 
+from dpverify.trusted.facts.assumptions import REAL
 from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.facts.errors import ErrorBound, Measure
 from dpverify.trusted.facts.fact import Fact, as_bounds, unasked
@@ -37,15 +38,16 @@ def query_of(claim: Claim, adjacencies: Collection[str], rule: str) -> Query:
 
 
 def granted(claim: Claim, premises: Sequence[Fact], rule: str) -> tuple[arb, tuple[str, ...]]:
-    """The pure epsilon that is claimed, or of "tight" the one that is proved, and what that takes for granted.
+    """The pure epsilon that is claimed, or of "tight" the one that is proved, and what that and the neighbours take for granted.
 
     premises: one, an upper bound on the tight epsilon, where the claim asks for it; else none. Raises Rejected, CertificateError.
     """
     value, assumed = (claim.epsilon, ()) if claim.epsilon is not None and not premises else _proved(claim, premises, rule)
+    real = (REAL,) if claim.query is not None and claim.query.adjacency in REALS else ()
     epsilon = finite(constant(value))
     if not epsilon > 0:
         raise Rejected(rule, "epsilon", "it is not certainly above 0")
-    return epsilon, assumed
+    return epsilon, (*real, *assumed)
 
 
 def _proved(claim: Claim, premises: Sequence[Fact], rule: str) -> tuple[Expr, tuple[str, ...]]:
@@ -81,3 +83,14 @@ def least(expected: arb, square: arb, assumed: Sequence[str], rule: str) -> tupl
 def unit_ball(dimension: int) -> arb:
     """The volume of the Euclidean unit ball."""
     return arb.pi() ** (arb(dimension) / 2) / (arb(dimension) / 2 + 1).gamma()
+
+
+def over_shells(epsilon: arb, k: int) -> arb:
+    """The sum of e^(-eps j) (j^k - (j-1)^k) over j >= 1: q A(q)/(1 - q)^k, q = e^-eps, A the Eulerian polynomial."""
+    q, row = (-epsilon).exp(), [1]
+    for size in range(2, k + 1):
+        row = [(m + 1) * here + (size - m) * before for m, (here, before) in enumerate(zip([*row, 0], [0, *row], strict=True))]
+    polynomial = arb(0)
+    for coefficient in reversed(row):
+        polynomial = polynomial * q + coefficient
+    return q * polynomial / (-(-epsilon).expm1()) ** k

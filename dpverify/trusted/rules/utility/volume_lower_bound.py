@@ -15,7 +15,7 @@ from dpverify.trusted.language.model import Claim, Source
 from dpverify.trusted.language.rationals import read_fraction
 from dpverify.trusted.numbers.balls import constant, rational
 from dpverify.trusted.order.linear import matrix, to_fraction
-from dpverify.trusted.rules.utility.any_mechanism import REALS, granted, least, query_of, unit_ball
+from dpverify.trusted.rules.utility.any_mechanism import REALS, granted, least, over_shells, query_of, unit_ball
 
 NAME: Final = "volume-lower-bound"
 STATEMENT: Final = (
@@ -39,20 +39,9 @@ def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact])
     body = body_of(premises[0], claim, "query", NAME)
     epsilon, assumed = granted(claim, premises[1:], NAME)
     k, axes = len(body.axes), matrix(body.axes)
-    mass = constant(body.volume) / rational(to_fraction((axes * axes.transpose()).det())).sqrt() * weight(epsilon, k)
+    mass = constant(body.volume) / rational(to_fraction((axes * axes.transpose()).det())).sqrt() * over_shells(epsilon, k)
     bound = _with_atom(mass, epsilon, k, parameters) if parameters else _plain(mass, k)
     return least(*bound, (*premises[0].assumed, *assumed), NAME)
-
-
-def weight(epsilon: arb, k: int) -> arb:
-    """The sum of e^(-eps j) (j^k - (j-1)^k) over j >= 1: q A(q)/(1 - q)^k, q = e^-eps, A the Eulerian polynomial."""
-    q, row = (-epsilon).exp(), [1]
-    for size in range(2, k + 1):
-        row = [(m + 1) * here + (size - m) * before for m, (here, before) in enumerate(zip([*row, 0], [0, *row], strict=True))]
-    polynomial = arb(0)
-    for coefficient in reversed(row):
-        polynomial = polynomial * q + coefficient
-    return q * polynomial / (-(-epsilon).expm1()) ** k
 
 
 def _plain(mass: arb, k: int) -> tuple[arb, arb]:
