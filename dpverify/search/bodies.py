@@ -16,6 +16,8 @@ from dpverify.trusted.rules.utility import independent_columns, polytope, shapes
 
 MOST_SIMPLICES: Final = 100_000
 """The greatest number of simplices that go into a certificate."""
+MOST_VERTICES: Final = 20_000
+"""The greatest number of vertices that a body by facets can have for which they are looked for."""
 MOST_SIZES: Final = 3_000_000
 """The greatest product of simplices and the cube of their dimension for which sizes of coordinates are asked for."""
 
@@ -73,7 +75,7 @@ def _proposed(claim: Claim, of: BodyOf, axes: Matrix | None, digits: int) -> Ite
         for evidence in _cut(placed, shapes.unit(len(points[0])) if axes is None else axes, digits):
             yield polytope.NAME, {**named, **evidence}
         yield independent_columns.NAME, {**named, "points": [k + 1 for k in polytopes.independent(placed)]}
-    elif rows and axes is None:
+    elif rows and axes is None and polytopes.most_facets(len(rows), len(rows[0])) <= MOST_VERTICES:
         corners = polytopes.vertices(rows)
         if corners is not None:
             vertices = [[str(x) for x in corner] for corner in corners]

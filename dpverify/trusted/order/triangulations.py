@@ -100,21 +100,25 @@ class Boundary:
 
     def second(self) -> fmpq_mat:
         """E[x x'] for x uniform in the body, whose simplices, joined to 0, have E[x x'] = (sum v v' + s s')/((d + 1)(d + 2)), s = sum v."""
-        signs = fmpz_mat(len(self.simplices), self.points.nrows())
-        sized = fmpz_mat(len(self.simplices), self.points.nrows())
+        weights, sums = [fmpz(0)] * self.points.nrows(), []
+        ones = fmpz_mat(1, self.dimension, [1] * self.dimension)
         for number, (simplex, size) in enumerate(zip(self.simplices, self.sizes, strict=True)):
+            sums.append((ones * self.corners(number)).entries())
             for k in simplex:
-                signs[number, abs(k) - 1] = 1 if k > 0 else -1
-                sized[number, abs(k) - 1] = size if k > 0 else -size
-        weights = signs.transpose() * sized
-        for k in range(self.points.nrows()):
-            weights[k, k] *= 2
+                weights[abs(k) - 1] += size
+        alone = self.points.transpose() * _times(weights, self.points.tolist())
+        together = fmpz_mat(sums).transpose() * _times(self.sizes, sums)
         total = self.total * (self.dimension + 1) * (self.dimension + 2) * self.unit**2
-        return fmpq_mat(self.points.transpose() * weights * self.points) / fmpq(total)
+        return fmpq_mat(alone + together) / fmpq(total)
 
     def corners(self, number: int) -> fmpz_mat:
         """The corners of a simplex, as rows."""
         return fmpz_mat([self._signed[k] for k in self.simplices[number]])
+
+
+def _times(weights: Sequence[fmpz], rows: Sequence[Sequence[fmpz]]) -> fmpz_mat:
+    """Every row times its weight."""
+    return fmpz_mat([[weight * x for x in row] for weight, row in zip(weights, rows, strict=True)])
 
 
 def _plane(solution: Any) -> Plane:
