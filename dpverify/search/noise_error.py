@@ -45,9 +45,10 @@ _NODES: Final = {"parts": 3, "first": -150, "last": 222}
 _FEW_NODES: Final = {"parts": 1, "first": -24, "last": 30, "bits": 50}
 _FAR: Final = (64, 2**14, 2**30)
 _CUTS: Final = (("1/1024", 2**20), (f"1/{2**60}", 2**20), ("1/1024", 2**60), (f"1/{2**60}", 2**60))
-_WORK: Final = 10_000
+_WORK: Final = 20_000
 """The greatest product of cuts, of different simplices and of the square of the dimension."""
 _LEAST_CUTS, _MOST_CUTS = 24, 200
+_CUT_DIGITS: Final = 4
 _FEW_BITS: Final = 30
 _FEW_DIGITS: Final = 5
 """Of a quantile by masses between cuts a hundredth apart."""
@@ -232,34 +233,54 @@ def _excess(found: _Found, probability: Callable[[Fraction], arb]) -> Callable[[
 
 def _in_a_polytope(found: _Found, reading: Mapping[str, Any], law: laws.Law, start: Fraction) -> None:
     """Steps for both sides of the distances that noise in the norm of a polytope exceeds."""
-    body = next((fact for fact in found.body if fact.rule == polytope.NAME), None)
-    if body is None or len(law.sizes) != 1:
-        return
-    told = {key: body.parameters[key] for key in ("of", "vertices", "simplices", "middles") if key in body.parameters}
     with precision(found.prec):
+        coarse = bodies.fact(found.proof, "norm", mean=False)
+        body = next((fact for fact in (coarse, *found.body) if fact is not None and fact.rule == polytope.NAME), None)
+        if body is None or len(law.sizes) != 1:
+            return
+        told = {key: body.parameters[key] for key in ("of", "vertices", "simplices", "middles") if key in body.parameters}
         _, _, boundary = polytope.boundary_of(found.proof.claim, told)
         coordinates = polytope_tails.values(boundary)
-        about = law.moment(1, _FEW_BITS).mid()
-    most = _WORK // (sum(map(len, coordinates)) * law.dimension**2)
-    if most < _LEAST_CUTS:
-        return
-    evidence = {**reading, "bits": _FEW_BITS, "cuts": _cuts(_exact(about) / 5, 60, min(most, _MOST_CUTS))}
+    for parameters, digits in _in_simplices(found.digits, law, sum(map(len, coordinates))):
+        given = {**reading, **parameters, "body": told}
+        probabilities = cache(lambda t, given=given: polytope_tails.probabilities(law, coordinates, boundary.unit, t, given))
+        if _beyond(found, law, given, probabilities, start, digits, False):
+            _beyond(found, law, given, probabilities, start, digits, True)
+            return
 
-    @cache
-    def probabilities(t: Fraction) -> list[arb]:
-        return polytope_tails.probabilities(law, coordinates, boundary.unit, t, evidence)
 
-    summed, greatest = (lambda t: sum(probabilities(t), arb(0))), (lambda t: reduce(arb.max, probabilities(t)))
-    given = {**evidence, "body": told}
-    for probability, sides, more in ((summed, ("lower", "upper"), {}), (greatest, ("lower",), {"alone": True})):
+def _in_simplices(digits: int, law: laws.Law, different: int) -> Iterator[tuple[dict[str, Any], int]]:
+    """Parameters of tails in a polytope, with the digits that are worth asking for. different: how many simplices are, by coordinates."""
+    yield {}, digits
+    cuts = min(_WORK // (different * law.dimension**2), _MOST_CUTS)
+    if cuts >= _LEAST_CUTS:
         try:
-            roots = _ends(_excess(found, probability), start, 4, law)
-        except _BROKEN:
-            continue
-        start = roots[0][1]
-        for side, at in roots:
-            if side in sides:
-                found.tried(polytope_tails.NAME, {**given, **more, "at": str(at), "side": side})
+            about = _exact(law.moment(1, _FEW_BITS).mid())
+        except DpverifyError:
+            return
+        yield {"bits": _FEW_BITS, "cuts": _cuts(about / 5, 60, cuts)}, _CUT_DIGITS
+
+
+def _beyond(
+    found: _Found,
+    law: laws.Law,
+    given: Mapping[str, Any],
+    probabilities: Callable[[Fraction], list[arb]],
+    start: Fraction,
+    digits: int,
+    alone: bool,
+) -> bool:
+    """Whether a distance is found: by the sum of the probabilities of the coordinates, or, from below, by the greatest."""
+    try:
+        roots = _ends(_excess(found, lambda t: reduce(arb.max if alone else arb.__add__, probabilities(t))), start, digits, law)
+    except _BROKEN:
+        return False
+    for side, at in roots:
+        if not alone:
+            found.tried(polytope_tails.NAME, {**given, "at": str(at), "side": side})
+        elif side == "lower":
+            found.tried(polytope_tails.NAME, {**given, "at": str(at), "side": side, "alone": True})
+    return True
 
 
 def _narrow(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Final
 
@@ -11,12 +11,13 @@ from flint import arb, fmpq, fmpz
 
 from dpverify.trusted.facts.errors import ErrorBound
 from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.expr import Num
+from dpverify.trusted.language.expr import ZERO, Num
 from dpverify.trusted.language.model import Claim, Source
 from dpverify.trusted.numbers.balls import constant, exact, finite, rational
-from dpverify.trusted.order.half_lines import share_above
+from dpverify.trusted.order import exponential_sums, half_lines
 from dpverify.trusted.order.triangulations import Boundary
 from dpverify.trusted.rules.utility import polytope, shapes
+from dpverify.trusted.rules.utility.closed_moments import Exponential, form
 from dpverify.trusted.rules.utility.laws import Law, read
 from dpverify.trusted.rules.utility.noise_quantile import beta_of, compared, told
 from dpverify.trusted.rules.utility.tails import between_cuts
@@ -24,8 +25,9 @@ from dpverify.trusted.rules.utility.tails import between_cuts
 NAME: Final = "polytope-tails"
 STATEMENT: Final = (
     "Noise in the norm of a polytope has the direction of a point that is uniform in a simplex of its boundary, drawn by the size of its "
-    "pyramid. There a coordinate is above s with a probability that is a divided difference of (y - s)_+^(d - 1) at its values at the "
-    "corners. Given the length of the noise that falls with s, so that its mean lies between sums over the lengths between cuts."
+    "pyramid. For exp(-r) a coordinate is there a sum of multiples of exponential variables, whose tail is a divided difference at its "
+    "values at the corners. For other profiles the direction is above s with a probability that is one of (y - s)_+^(d - 1), and between "
+    "cuts of the length that lies between its values there."
 )
 CHECKED: Final = (
     "the simplices are the boundary of the unit ball, as the rule polytope checks it",
@@ -42,8 +44,9 @@ Values = Sequence[tuple[Sequence[fmpz], int]]
 def check(claim: Claim, evidence: Mapping[str, Any]) -> tuple[ErrorBound, ...]:
     """One side of the distances that are exceeded.
 
-    evidence: "body", what the rule `polytope` is given of the unit ball; "at", "side", "bits" and "cuts" as of the quantile. A lower side
-    holds of the union bound; "alone", true, says it of one coordinate, and so of the greatest. Raises Rejected, CertificateError.
+    evidence: "body", what the rule `polytope` is given of the unit ball; "at" and "side" as of the quantile; "bits" and "cuts", without
+    which the profile is exp(-c r). A lower side holds of the union bound; "alone", true, says it of one coordinate, and so of the
+    greatest. Raises Rejected, CertificateError.
     """
     beta, law = beta_of(claim, NAME), read(claim, evidence, NAME)
     at, side = told(evidence, NAME)
@@ -79,6 +82,12 @@ def probabilities(law: Law, coordinates: Sequence[Values], unit: int, t: Fractio
     """Balls round P(|noise_i| > t). unit: in what the values are counted."""
     if law.norm is None or law.norm.kind not in ("columns", "facets") or law.dimension != len(coordinates):
         raise Rejected(NAME, "the norm", "its unit ball is not given as a polytope")
+    if "cuts" not in evidence:
+        own = form(law)
+        if not isinstance(own, Exponential) or own.a != 1 or own.w != ZERO:
+            raise Rejected(NAME, "the profile", "it is not exp(-c r), whose tails have a closed form; cuts bound others")
+        level = finite(rational(t) * unit * constant(own.c) / constant(law.unit))
+        return [_average(found, lambda corners: exponential_sums.share_above(corners, level)) for found in coordinates]
     scale = law.unit
 
     def beyond(found: Values, r: Fraction) -> arb:
@@ -93,8 +102,13 @@ def probabilities(law: Law, coordinates: Sequence[Values], unit: int, t: Fractio
 
 def _share(found: Values, unit: int, level: Fraction) -> arb:
     """P(|D_i| > level)."""
-    part, whole, at = arb(0), 0, fmpq(level.numerator, level.denominator)
+    at = fmpq(level.numerator, level.denominator)
+    return _average(found, lambda corners: half_lines.share_above([fmpq(x, unit) - at for x in corners]))
+
+
+def _average(found: Values, above: Callable[[Sequence[fmpz]], arb]) -> arb:
+    """The mean, by size, of a probability on the side above and on the side below."""
+    part, whole = arb(0), 0
     for corners, size in found:
-        above, below = ([fmpq(sign * x, unit) - at for x in corners] for sign in (1, -1))
-        part, whole = part + size * (share_above(above) + share_above(below)), whole + size
+        part, whole = part + size * (above(corners) + above([-x for x in corners])), whole + size
     return part / whole
