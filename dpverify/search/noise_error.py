@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cache, cached_property, partial, reduce
 from typing import Any, Final
 
 from flint import arb
@@ -25,6 +26,8 @@ from dpverify.trusted.rules.utility import (
     log_concave_noise,
     noise_moments,
     noise_quantile,
+    polytope,
+    polytope_tails,
     randomized_response,
     root_of_squares,
     tails,
@@ -42,8 +45,10 @@ _NODES: Final = {"parts": 3, "first": -150, "last": 222}
 _FEW_NODES: Final = {"parts": 1, "first": -24, "last": 30, "bits": 50}
 _FAR: Final = (64, 2**14, 2**30)
 _CUTS: Final = (("1/1024", 2**20), (f"1/{2**60}", 2**20), ("1/1024", 2**60), (f"1/{2**60}", 2**60))
-_STEP: Final = Fraction(101, 100)
-_BELOW: Final = 70
+_WORK: Final = 20_000
+"""The greatest product of cuts, of different simplices and of the square of the dimension."""
+_LEAST_CUTS, _MOST_CUTS = 24, 200
+_CUT_DIGITS: Final = 4
 _FEW_BITS: Final = 30
 _FEW_DIGITS: Final = 5
 """Of a quantile by masses between cuts a hundredth apart."""
@@ -63,6 +68,16 @@ class _Found:
     digits: int
     prec: int
     steps: Steps = field(default_factory=list)
+
+    @cached_property
+    def body(self) -> list[Fact]:
+        """The fact of the unit ball of a norm by columns or facets; none for other noise, or where none is found."""
+        noise = self.proof.claim.mechanism
+        if not isinstance(noise, Radial | Mixture) or noise.norm.kind not in ("columns", "facets"):
+            return []
+        with precision(self.prec):
+            found = bodies.fact(self.proof, "norm")
+        return [] if found is None else [found]
 
     def tried(self, rule: str, evidence: Mapping[str, Any], premises: Sequence[Fact] = ()) -> Fact | None:
         """The fact, whose step is kept; None where the rule refuses."""
@@ -125,9 +140,8 @@ def _moments(found: _Found, reading: Mapping[str, Any], power: int) -> Fact | No
     except DpverifyError:
         return None
     asked = {**reading, "power": power, "coordinates": d if d <= MOST_COORDINATES else 1}
-    body = _body(found)
     for evidence in (asked, {**asked, "bits": bits_for(found.digits)}):
-        fact = found.tried(noise_moments.NAME, evidence, body)
+        fact = found.tried(noise_moments.NAME, evidence, found.body)
         if fact is not None:
             return fact
     for size, side, beyond in ((size, side, beyond) for size in (0, 1) for side in (1, -1) for beyond in _BEYOND):
@@ -135,16 +149,6 @@ def _moments(found: _Found, reading: Mapping[str, Any], power: int) -> Fact | No
         if fact is not None:
             return fact
     return None
-
-
-def _body(found: _Found) -> list[Fact]:
-    """The fact of the unit ball of a norm by columns or facets."""
-    noise = found.proof.claim.mechanism
-    if not isinstance(noise, Radial | Mixture) or noise.norm.kind not in ("columns", "facets"):
-        return []
-    with precision(found.prec):
-        body = bodies.fact(found.proof, "norm")
-    return [] if body is None else [body]
 
 
 def _lacks(fact: Fact, measure: Measure) -> bool:
@@ -166,6 +170,9 @@ def _quantiles(found: _Found, reading: Mapping[str, Any], mean: Fact) -> None:
     claim = found.proof.claim
     law = laws.read(claim, reading, noise_quantile.NAME)
     start = _about(mean)
+    if law.norm is not None and law.norm.kind in ("columns", "facets") and law.dimension > 1:
+        _in_a_polytope(found, reading, law, start)
+        return
     for rule, of in ((union_bound.NAME, _summed), (noise_quantile.NAME, tails.greatest)):
         if found.tried(rule, reading) is None:
             root = _by_search(found, reading, law, rule, of, start)
@@ -197,25 +204,83 @@ def _by_search(
     with precision(found.prec):
         beta = constant(found.proof.claim.beta)
         more = max(0, -int(_exact((beta.log() / arb(2).log()).mid()).__floor__()))
-    for parameters, digits in _ways(found.digits, start, more):
+    for parameters, digits in _ways(found.digits, start, more, law):
         evidence = {**reading, **parameters}
         if "cuts" not in evidence and not _narrow(found, law, start, evidence, rule, of, digits):
             continue
-
-        def excess(t: Fraction, upper: bool, evidence: Mapping[str, Any] = evidence) -> arb:
-            with precision(found.prec):
-                probability = of(law, t, evidence, rule)
-                share = (probability.upper() if upper else probability.lower()) / beta
-                return share.log().mid() if share > _NOTHING else arb(_NOTHING).log().mid()
-
         try:
-            roots = _ends(excess, start, digits, bool(law.sizes and law.sizes[0].whole))
+            roots = _ends(_excess(found, partial(of, law, parameters=evidence, rule=rule)), start, digits, law)
         except _BROKEN:
             continue
         facts = [found.tried(rule, {**evidence, "at": str(at), "side": side}) for side, at in roots]
         if None not in facts:
             return roots[-1][1]
     return None
+
+
+def _excess(found: _Found, probability: Callable[[Fraction], arb]) -> Callable[[Fraction, bool], arb]:
+    """The logarithm of a probability over beta, as far as it is known from above, or from below."""
+
+    def excess(t: Fraction, upper: bool) -> arb:
+        assert found.proof.claim.beta is not None
+        with precision(found.prec):
+            known = probability(t)
+            share = (known.upper() if upper else known.lower()) / constant(found.proof.claim.beta)
+            return share.log().mid() if share > _NOTHING else arb(_NOTHING).log().mid()
+
+    return excess
+
+
+def _in_a_polytope(found: _Found, reading: Mapping[str, Any], law: laws.Law, start: Fraction) -> None:
+    """Steps for both sides of the distances that noise in the norm of a polytope exceeds."""
+    with precision(found.prec):
+        coarse = bodies.fact(found.proof, "norm", mean=False)
+        body = next((fact for fact in (coarse, *found.body) if fact is not None and fact.rule == polytope.NAME), None)
+        if body is None or len(law.sizes) != 1:
+            return
+        told = {key: body.parameters[key] for key in ("of", "vertices", "simplices", "middles") if key in body.parameters}
+        _, _, boundary = polytope.boundary_of(found.proof.claim, told)
+        coordinates = polytope_tails.values(boundary)
+    for parameters, digits in _in_simplices(found.digits, law, sum(map(len, coordinates))):
+        given = {**reading, **parameters, "body": told}
+        probabilities = cache(lambda t, given=given: polytope_tails.probabilities(law, coordinates, boundary.unit, t, given))
+        if _beyond(found, law, given, probabilities, start, digits, False):
+            _beyond(found, law, given, probabilities, start, digits, True)
+            return
+
+
+def _in_simplices(digits: int, law: laws.Law, different: int) -> Iterator[tuple[dict[str, Any], int]]:
+    """Parameters of tails in a polytope, with the digits that are worth asking for. different: how many simplices are, by coordinates."""
+    yield {}, digits
+    cuts = min(_WORK // (different * law.dimension**2), _MOST_CUTS)
+    if cuts >= _LEAST_CUTS:
+        try:
+            about = _exact(law.moment(1, _FEW_BITS).mid())
+        except DpverifyError:
+            return
+        yield {"bits": _FEW_BITS, "cuts": _cuts(about / 5, 60, cuts)}, _CUT_DIGITS
+
+
+def _beyond(
+    found: _Found,
+    law: laws.Law,
+    given: Mapping[str, Any],
+    probabilities: Callable[[Fraction], list[arb]],
+    start: Fraction,
+    digits: int,
+    alone: bool,
+) -> bool:
+    """Whether a distance is found: by the sum of the probabilities of the coordinates, or, from below, by the greatest."""
+    try:
+        roots = _ends(_excess(found, lambda t: reduce(arb.max if alone else arb.__add__, probabilities(t))), start, digits, law)
+    except _BROKEN:
+        return False
+    for side, at in roots:
+        if not alone:
+            found.tried(polytope_tails.NAME, {**given, "at": str(at), "side": side})
+        elif side == "lower":
+            found.tried(polytope_tails.NAME, {**given, "at": str(at), "side": side, "alone": True})
+    return True
 
 
 def _narrow(
@@ -232,7 +297,13 @@ def _narrow(
     return False
 
 
-def _ways(digits: int, start: Fraction, more: int) -> Iterator[tuple[dict[str, Any], int]]:
+def _cuts(first: Fraction, times: int, count: int) -> list[str]:
+    """So many numbers from the first to a multiple of it, in geometric progression."""
+    step = times ** (1 / count)
+    return [str(_rounded(first * Fraction(step**k), 5)) for k in range(count + 1)]
+
+
+def _ways(digits: int, start: Fraction, more: int, law: laws.Law) -> Iterator[tuple[dict[str, Any], int]]:
     """Parameters of tails, with the digits that are worth asking for: closed forms first."""
     yield {}, digits
     few = min(digits, _INTEGRAL_DIGITS)
@@ -240,13 +311,16 @@ def _ways(digits: int, start: Fraction, more: int) -> Iterator[tuple[dict[str, A
     yield {"bits": bits}, few
     for near, far in _CUTS:
         yield {"bits": bits, "near": near, "far": str(far)}, few
-    above = math.ceil(math.log(3 * (more + 2)) / math.log(_STEP))
-    yield {"bits": _FEW_BITS, "cuts": [str(_rounded(start * _STEP**k, 4)) for k in range(-_BELOW, above)]}, _FEW_DIGITS
+    if law.norm is not None and law.norm.kind in ("lp", "ellipsoid"):
+        with precision(_FEW_BITS + 64):
+            first = start / _exact(constant(law.unit).mid()) / 2
+        times = 6 * (more + 2)
+        yield {"bits": _FEW_BITS, "cuts": _cuts(first, times, math.ceil(100 * math.log(times)))}, _FEW_DIGITS
 
 
-def _ends(excess: Callable[[Fraction, bool], arb], start: Fraction, digits: int, whole: bool) -> list[tuple[str, Fraction]]:
+def _ends(excess: Callable[[Fraction, bool], arb], start: Fraction, digits: int, law: laws.Law) -> list[tuple[str, Fraction]]:
     """Distances certainly on either side of the one wanted."""
-    if whole:
+    if law.sizes and law.sizes[0].whole:
         least = _least_integer(lambda n: excess(n + Fraction(1, 2), True) <= 0)
         return [("lower", least - Fraction(1, 2))] * (least > 0) + [("upper", least + Fraction(1, 2))]
     high = _root(lambda t: excess(t, True), start, digits)

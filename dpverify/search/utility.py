@@ -8,9 +8,10 @@ from typing import Final
 
 from dpverify.search import least_loss, necessary, noise_error
 from dpverify.search.proposal import Proposal, Steps
+from dpverify.trusted.facts.errors import EUCLIDEAN
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.language.expr import ZERO, Num
-from dpverify.trusted.language.model import Claim, Combinator, EllipticalProcess, Noise
+from dpverify.trusted.language.model import Claim, Combinator, EllipticalProcess, KaryResponse, Noise, Table
 from dpverify.trusted.proof import Proof
 
 Search = Callable[[Proof, Sequence[Fact], int], Steps]
@@ -48,6 +49,8 @@ def lacking(claim: Claim, measure: str) -> str:
         return "it is made of several mechanisms, each with an error of its own: ask for them in claims about the parts."
     if isinstance(claim.mechanism, EllipticalProcess):
         return "noise of infinite rank on functions has no length; its values at finitely many places have, as multivariate noise."
+    if isinstance(claim.mechanism, Table | KaryResponse) and measure in EUCLIDEAN:
+        return "its output is no answer with noise added; randomized response of one bit has an estimate with an error that no data change."
     if not isinstance(claim.mechanism, Noise):
         return "only additive noise has an error of its own; this mechanism's output is no answer with noise added."
     if claim.domains:

@@ -87,6 +87,7 @@ _OF_ERRORS: Final[Mapping[str, str]] = {
     "lp": "utility.linear_program",
     "noise-moments": "utility.noise_moments",
     "noise-quantile": "utility.noise_quantile",
+    "polytope-tails": "utility.polytope_tails",
     "randomized-response-estimate": "utility.randomized_response",
     "radial-lower-bound": "utility.radial_lower_bound",
     "root-of-squares": "utility.root_of_squares",

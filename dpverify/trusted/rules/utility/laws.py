@@ -122,7 +122,7 @@ def _mixture(noise: Mixture, claim: Claim, parameters: Mapping[str, Any], rule: 
     scale = parse(str(parameters.get("scale", "")))
     family.require_free_of_v(noise, scale, {}, rule)
     if parameters.get("closed") is True:
-        return _radial(load("rules.additive.mixture_closed").radial(claim).mechanism, rule)
+        return _radial(load("parts.closed_forms").radial(claim).mechanism, rule)
     dimension = _space(noise, rule)
     lower, upper = family.support(noise, rule)
     at = Num(lower + 1 if upper is None else (lower + upper) / 2)

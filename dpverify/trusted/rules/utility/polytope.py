@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from flint import arb, fmpq_mat
 
-from dpverify.trusted.facts.bodies import Body
+from dpverify.trusted.facts.bodies import Body, BodyOf
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import Expr, Num
 from dpverify.trusted.language.model import Claim, Matrix, Source
@@ -45,6 +45,14 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Body:
     way between two, by their numbers. "above" and "below", if given, are lists of lists of positive rationals, where polynomials above
     and below the root touch it (`mean_lengths`); for each simplex the best counts. Raises Rejected, Undecided, CertificateError.
     """
+    of, axes, boundary = boundary_of(claim, evidence)
+    mean = _mean(boundary, axes, evidence) if "above" in evidence or "below" in evidence else None
+    sizes = _sizes(boundary) if evidence.get("sizes") is True else None
+    return Body(of, axes, Num(boundary.volume()), True, shapes.expressions(boundary.second()), mean, sizes)
+
+
+def boundary_of(claim: Claim, evidence: Mapping[str, Any]) -> tuple[BodyOf, Matrix, Boundary]:
+    """Which body is meant, along which axes, and its boundary in the simplices that are told. Raises Rejected, CertificateError."""
     of = shapes.body_named(evidence, NAME)
     axes = shapes.axes_told(evidence, shapes.dimension_of(claim, of, NAME), NAME)
     own, rows = shapes.generators(claim, of, NAME), shapes.facets(claim, of, NAME)
@@ -61,9 +69,7 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Body:
         boundary.require_supporting(points)
     else:
         boundary.require_among(rows or ())
-    mean = _mean(boundary, axes, evidence) if "above" in evidence or "below" in evidence else None
-    sizes = _sizes(boundary) if evidence.get("sizes") is True else None
-    return Body(of, axes, Num(boundary.volume()), True, shapes.expressions(boundary.second()), mean, sizes)
+    return of, axes, boundary
 
 
 def _mean(boundary: Boundary, axes: Matrix, evidence: Mapping[str, Any]) -> tuple[Expr, Expr]:

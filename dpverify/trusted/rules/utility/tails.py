@@ -225,21 +225,26 @@ def _over_radius(
     |D_1|^p has the law Beta(1/p, (d - 1)/p) under the cone measure of l_p, also of an ellipsoid with p = 2.
     """
     assert law.norm is not None
-    cuts = tuple(exact_fraction(cut) for cut in parameters.get("cuts", ()))
-    if not cuts or len(cuts) > MOST_CUTS or not all(a < b for a, b in pairwise((Fraction(0), *cuts))):
-        raise CertificateError(f"{rule}: cuts is a list of at most {MOST_CUTS} rationals above 0 that rise, of the length of the noise.")
     p = Fraction(2) if law.norm.p is None else law.norm.p
     shapes = rational((law.dimension - 1) / p), rational(1 / p)
 
     def at(r: Fraction) -> arb:
-        """The function where the length is r over the unit of the norm."""
-        share = rational(t / r) / constant(law.unit if unit is None else unit) * constant(law.unit)
+        """The function where the length is r."""
+        share = rational(t / r) / constant(law.unit if unit is None else unit)
         if share >= 1:
-            return arb(0)
+            return of(arb(0))
         found: arb = (1 - share ** rational(p)).max(arb(0)).min(arb(1)).beta_lower(*shapes, 1)
         return of(found)
 
-    masses = _masses(_stretched(law, law.unit, rule), cuts, bits_of(parameters, rule))
+    return between_cuts(law, parameters, rule, at)
+
+
+def between_cuts(law: Law, parameters: Mapping[str, Any], rule: str, at: Callable[[Fraction], arb]) -> arb:
+    """E of a function of the length R that rises from 0 to 1 with it: between two of the "cuts" of R it lies between its values there."""
+    cuts = tuple(exact_fraction(cut) for cut in parameters.get("cuts", ()))
+    if not cuts or len(cuts) > MOST_CUTS or not all(a < b for a, b in pairwise((Fraction(0), *cuts))):
+        raise CertificateError(f"{rule}: cuts is a list of at most {MOST_CUTS} rationals above 0 that rise, of the length of the noise.")
+    masses = _masses(_stretched(law, ONE, rule), cuts, bits_of(parameters, rule))
     values = [arb(0), *map(at, cuts), arb(1)]
     total, whole = arb(0), arb(0)
     for mass, (low, high) in zip(masses, pairwise(values), strict=True):
