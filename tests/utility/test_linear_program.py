@@ -13,7 +13,7 @@ from dpverify.trusted.facts.assumptions import PAIRS
 from dpverify.trusted.kernel import check
 from dpverify.trusted.language.certificate import Line
 from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.expr import ONE, ZERO, Num, num, parse
+from dpverify.trusted.language.expr import ONE, ZERO, Num, mul, num, parse
 from dpverify.trusted.language.model import (
     L2,
     Claim,
@@ -29,6 +29,7 @@ from dpverify.trusted.language.model import (
     to_json,
 )
 from dpverify.trusted.numbers.balls import constant
+from dpverify.trusted.order.compare import certainly_equal
 from dpverify.trusted.rules.utility.linear_program import Program, least
 from tests.programs import least_loss
 
@@ -86,6 +87,7 @@ def test_the_bound_on_three_databases_at_log_2_is_four_sevenths_exactly():
     [
         ({"ratio": "19/10"}, "not certainly at least exp"),
         ({"ratio": "-2"}, "not certainly at least exp"),
+        ({"ratio": "0"}, "not certainly at least exp"),
         ({"weights": ["2/7", "3/7", "-2/7"]}, "weights.*at least 0"),
         ({"weights": ["0", "0", "0"]}, "weights.*not all 0"),
         ({"weights": ["1/2", "1/2"]}, "weights.*one for each input"),
@@ -94,6 +96,7 @@ def test_the_bound_on_three_databases_at_log_2_is_four_sevenths_exactly():
         ({"multipliers": [[0, 2, ["2/7", "0", "0"]]]}, "these inputs are not adjacent"),
         ({"multipliers": [[0, 1, ["2/7", "0", "0"]], [0, 1, ["2/7", "0", "0"]]]}, "stands there twice"),
         ({"multipliers": [[0, 3, ["2/7", "0", "0"]]]}, "not a pair of inputs of the list"),
+        ({"multipliers": [[-1, 1, ["2/7", "0", "0"]]]}, "not a pair of inputs of the list"),
         ({"multipliers": [[True, 0, ["2/7", "0", "0"]]]}, "not a pair of inputs of the list"),
     ],
     ids=str,
@@ -280,6 +283,10 @@ def test_a_chain_by_hand_bounds_the_error_on_two_databases():
         (counts(), {"outputs": ["0", "1/2"]}, "outputs.*must rise"),
         (counts(), {"outputs": ["1", "0"]}, "outputs.*must rise"),
         (counts(), {"outputs": ["1/2", "1"]}, "outputs.*must rise"),
+        (counts(), {"outputs": ["0", "0", "1"]}, "outputs.*must rise"),
+        (counts(), {"outputs": ["0", "1/2", "1/4", "1"]}, "outputs.*must rise"),
+        (counts(), {"measure": "rms_l2", "outputs": ["0", "1/2"]}, "outputs.*must rise"),
+        (counts(), {"measure": "rms_l2", "outputs": ["1/2", "1"]}, "outputs.*must rise"),
         (counts(), {"databases": []}, "must be histograms"),
         (counts(), {"outputs": ["-1", "2"]}, "the answer on every database must be among them"),
         (PAIR, {"databases": [["0", "0"], ["1", "0"]]}, "not known to be joined"),
@@ -326,7 +333,8 @@ def test_premises_are_upper_bounds_on_what_is_tight_and_nothing_else():
     def told(of, premise):
         return check(pack(of, 128, "PROVED", [below, above, Line("lp", (), DUAL, premise, 128)])).errors
 
-    assert told(claim(epsilon=None), (1,))[0][1].value == Num(F(4, 7))
+    (bound,) = (bound for rule, bound in told(claim(epsilon=None), (1,)) if rule == "lp")
+    assert bound.value == Num(F(4, 7)) and bound.assumed == ("the sampler is ideal", PAIRS)
     with pytest.raises(Rejected, match="no premise bounds it from above"):
         told(claim(epsilon=None), (0,))
     with pytest.raises(CertificateError, match="does not use 1 of its 1 premises"):
@@ -344,6 +352,24 @@ def test_databases_that_are_no_counts_are_an_assumption():
     assert alone(counts(adjacency="l1"), **halves)[0][1].assumed == ("histograms are real-valued",)
     assert alone(counts(adjacency="l1"), **CHAIN)[0][1].assumed == ()
     assert alone(counts(adjacency="l2"), **CHAIN)[0][1].assumed == ("histograms are real-valued",)
+
+
+def test_squares_by_hand():
+    # at the answers 0 and 4 with weights 1/2: y^2/2 + z and (4 - y)^2/2 - 3 z are 2 at 0 and at 2, 3/2 at 1; less 1/4 for the gaps
+    rows = [[0, 1, ["2", "1", "0", "0", "0"]], [1, 0, ["0", "0", "0", "1", "2"]]]
+    chain = CHAIN | {"measure": "rms_l2", "outputs": ["0", "1", "2", "3", "4"], "multipliers": rows}
+    value = bound_of(counts("log(3)", ((F(4),),)), **chain)
+    assert certainly_equal(mul(value, value), Num(F(3) - F(1, 4)))
+    wider = chain | {"outputs": ["-1", "0", "1", "2", "3", "4", "9/2"]}
+    spread = [[0, 1, ["2", *rows[0][2], "0"]], [1, 0, ["0", *rows[1][2], "2"]]]
+    assert certainly_equal(bound_of(counts("log(3)", ((F(4),),)), **wider | {"multipliers": spread}), value)
+
+
+def test_a_stated_prior_is_the_weights():
+    losses = ((F(1), F(2), F(3)), (F(5), F(5), F(5)), (F(9), F(2), F(9)))
+    stated = claim(loss=losses, prior=(F(1, 2), F(1, 4), F(1, 4)))
+    assert bound_of(stated, ratio="2", multipliers=[]) == Num(F(1, 2) + F(5, 4) + F(2, 4))
+    assert bound_of(claim(loss=losses), ratio="2", weights=["0", "2", "0"], multipliers=[]) == Num(F(5))
 
 
 def test_squares_are_paid_for_between_the_outputs_that_are_named():

@@ -33,11 +33,10 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> tuple[ErrorBound, ...]:
     table = finite(claim)
     require_losses(claim, table, NAME)
     means = [_mean(table, x, row) for x, row in enumerate(claim.loss)]
-    value = (
-        add(*(mul(Num(weight), mean) for weight, mean in zip(claim.prior, means, strict=True)))
-        if claim.prior
-        else call("max", *dict.fromkeys(means))
-    )
+    if claim.prior:
+        value = add(*(mul(Num(weight), mean) for weight, mean in zip(claim.prior, means, strict=True)))
+    else:
+        value = call("max", *dict.fromkeys(means))
     return ErrorBound("expected_loss", "this", "upper", value), ErrorBound("expected_loss", "this", "lower", value)
 
 

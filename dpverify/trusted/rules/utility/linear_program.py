@@ -67,7 +67,7 @@ def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact])
     ratio, steps = read_fraction(parameters, "ratio", NAME), 1 if claim.loss else parameters.get("steps")
     if type(steps) is not int or steps < 1:
         raise CertificateError(f"{NAME}: 'steps' is {steps!r}, not a whole number of at least 1.")
-    if ratio <= 0 or not certainly_le(mul(num(steps), epsilon), call("log", Num(ratio))):
+    if not certainly_le(mul(num(steps), epsilon), call("log", Num(ratio))):
         raise Rejected(NAME, "ratio", f"{ratio} is not certainly at least exp({steps} ({format_expr(epsilon)}))")
     # theory#group-privacy: delta times the sum of e^(k epsilon), k < steps
     between = (ratio, claim.delta.value * (1 + (steps - 1) * ratio))
