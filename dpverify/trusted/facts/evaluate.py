@@ -17,7 +17,7 @@ STEP: Final = 64
 """Working precisions are multiples of this many bits, so that what is prepared for one of them serves again."""
 SLACK: Final = 16
 """Bits of relative accuracy that a profile may fall short of the working precision."""
-ROUNDS: Final = 3
+_ROUNDS: Final = 3
 """How many precisions are tried: a value that is exactly 0 in the end is never relatively accurate."""
 
 _ZERO: Final = arb(0)
@@ -29,12 +29,12 @@ def known(expr: Expr) -> Callable[[], arb]:
     return per_precision(lambda: constant(expr))
 
 
-def accurately(compute: Callable[[], arb], rounds: int = ROUNDS) -> arb:
+def accurately(compute: Callable[[], arb]) -> arb:
     """What `compute` encloses, at as much precision as cancellation makes necessary. Raises Undecided for a ball that is not finite."""
     before = ctx.prec
     wanted, bits = before - SLACK, _rounded(before + STEP // 2)
     try:
-        for _ in range(rounds):
+        for _ in range(_ROUNDS):
             ctx.prec = bits
             ball = compute()
             if not ball.is_finite():

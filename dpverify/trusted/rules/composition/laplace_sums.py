@@ -51,8 +51,6 @@ MAX_WORK: Final = 4_100_000
 """The most coefficients of all patterns together."""
 MANY: Final = 300
 """Mechanisms beyond which the polynomials of only two precisions are kept: they are long."""
-ROUNDS: Final = 4
-"""How many precisions are tried."""
 
 Group = tuple[Expr, int]
 """eps0 = D/b of equal Laplace mechanisms, and their number."""
@@ -72,7 +70,7 @@ def pair(groups: Sequence[Group]) -> Pair:
     Raises Undecided where an eps0 is not certainly positive or there are too many.
     """
     sums = _Sums(groups)
-    return symmetric(falling(lambda epsilon: accurately(lambda: sums.delta(epsilon.max(arb(0))), ROUNDS)))
+    return symmetric(falling(lambda epsilon: accurately(lambda: sums.delta(epsilon.max(arb(0))))))
 
 
 class _Sums:
