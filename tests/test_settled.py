@@ -67,6 +67,8 @@ def test_behind_a_map_that_may_exchange_the_neighbours_the_upper_pair_is_the_wor
     even = symmetric(more)
     both = Curve(even, even, ("rule",))
     assert settled.single(run, both).exact and settled.single(run, both).upper is even
+    other = Curve(Pair(more, less), symmetric(less), ("rule",))
+    assert settled.in_either_order(other).upper.forward(arb(1)) == more(arb(1))
     nothing = Curve(None, ONE_WAY, ("rule",))
     assert settled.single(run, nothing) == nothing
 
@@ -147,9 +149,9 @@ def test_a_run_is_looked_at_where_what_it_comes_to_shows_where_it_stands():
 def test_what_is_post_processed_has_no_lower_bound_and_says_so():
     processed = Part(PostProcess(NOISE))
     for run in (Run(processed), all_of(processed, WARNER)):
-        found = settled.together(run, EXACT)
-        assert found.upper is EXACT.upper and found.lower is None
-        assert found.rules == ("rule", settled.POST_PROCESSED) and found.assumed == ("assumed", settled.KEPT_APART)
+        found = settled.together(run, LOOSE)
+        assert found.upper is LOOSE.upper and found.lower is None
+        assert found.rules == ("rule", settled.POST_PROCESSED) and found.assumed == (settled.KEPT_APART,)
     assert settled.together(all_of(NOISE, WARNER), EXACT).rules == ("rule",)
 
 
@@ -158,6 +160,7 @@ def test_parts_that_share_their_neighbours_are_at_the_worst_of_each_only_where_a
     for parts, shared in (((asked((1, 0)), asked((0, 1))), True), ((asked((1, 0)), asked((0, 1, 0))), False), ((NOISE, WARNER), False)):
         found = settled.together(all_of(*parts), EXACT, jointly)
         assert found.upper is EXACT.upper and (found.lower is None) is (shared and not jointly)
+        assert jointly or settled.together(all_of(*parts), EXACT) == found
 
 
 def test_parts_at_distances_that_do_not_occur_have_no_lower_bound_together():
