@@ -256,6 +256,10 @@ def test_an_epsilon_bounds_where_the_worse_order_is_certainly_on_its_side_of_del
         assert ("below" in bound.assumed) is (key == "lower") and bound.through == ("rule",)
 
 
+def test_an_upper_bound_asks_for_an_upper_pair_alone():
+    assert read(curve_of(ABOVE, None), {"upper": "1"}, delta="5/8")["epsilon", "upper"].value == num(1)
+
+
 def test_no_delta_is_above_1():
     assert read(curve_of(None, None), {"upper": "0"}, delta="1")["epsilon", "upper"].value == num(0)
 
