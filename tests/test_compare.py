@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from fractions import Fraction
 from itertools import pairwise, product
-from math import isqrt
+from math import ceil, floor, isqrt
 from typing import Any
 
 import mpmath
 import pytest
+from flint import arb
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -37,6 +39,7 @@ from dpverify.trusted.language.expr import (
 )
 from dpverify.trusted.language.loading import asked_for
 from dpverify.trusted.language.model import Domain
+from dpverify.trusted.order import decimals
 from dpverify.trusted.order.canonical import canonical
 from dpverify.trusted.order.compare import certainly_equal, certainly_le, certainly_lt, enclose, sign
 from dpverify.trusted.order.local import settled, sign_of
@@ -738,3 +741,36 @@ def test_decimals_of_what_cancels_are_as_close_as_any(digits: int) -> None:
         low, high = (parse(text) for text in decimal_bounds(sub(parse("sqrt(2)"), Num(near)), digits))
         assert isinstance(low, Num) and isinstance(high, Num)
         assert high.value - low.value <= high.value * Fraction(10) ** (1 - digits), bits
+
+
+@pytest.mark.parametrize("digits", [1, 2, 3, 7])
+@pytest.mark.parametrize(("rounding", "way"), [(floor, ROUND_FLOOR), (ceil, ROUND_CEILING)])
+def test_decimals_are_rounded_and_written_as_the_decimal_module_does(digits: int, rounding: Any, way: str) -> None:
+    """In plain digits where the leading one stands between 10^-5 and 10^digits, else with a power of ten."""
+    context = Context(prec=digits, rounding=way)
+    for numerator, exponent, sign in product((1, 2, 7, 10, 95, 99, 123, 999, 1001, 1234567, 9999999), range(-9, 10), (1, -1)):
+        exact = Fraction(sign * numerator) * Fraction(10) ** exponent
+        text = decimals._decimal(exact, digits, rounding)
+        rounded = context.create_decimal(f"{sign * numerator}e{exponent}")
+        assert Fraction(text) == Fraction(rounded), (exact, text)
+        plain = -5 <= rounded.adjusted() < digits
+        minus, shown = "-" if sign < 0 else "", text.lstrip("-")
+        assert text == minus + shown and ("e" in text) is not plain
+        mantissa, _, power = shown.partition("e")
+        assert power == ("" if plain else str(rounded.adjusted()))
+        assert len(mantissa.replace(".", "").lstrip("0")) == digits and mantissa == mantissa.rstrip(".") and mantissa[0] != "."
+        assert mantissa.startswith("0") is (plain and rounded.adjusted() < 0)
+    assert decimals._decimal(Fraction(0), digits, rounding) == "0"
+
+
+def test_decimals_enclose_all_of_a_ball_and_a_number_of_any_size_is_written_or_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    for ball, wanted in ((arb("0.5", "0.001"), ("0.4", "0.6")), (arb("-0.5", "0.001"), ("-0.6", "-0.4")), (arb(3), ("3", "3"))):
+        monkeypatch.setattr(decimals, "constant", lambda _, ball=ball: ball)
+        assert decimal_bounds(parse("sqrt(2)"), 1) == wanted
+    monkeypatch.setattr(decimals, "constant", lambda _: arb(2) ** (decimals.MAX_BINARY_EXPONENT + 1000))
+    with pytest.raises(Undecided, match="too large or too small"):
+        decimal_bounds(parse("sqrt(2)"), 1)
+    monkeypatch.undo()
+    for text in ("exp(-2000)", "exp(3000)"):
+        low, high = (parse(end) for end in decimal_bounds(parse(text), 5))
+        assert certainly_lt(low, parse(text)) and certainly_lt(parse(text), high)

@@ -56,8 +56,10 @@ def test_noise_that_is_not_certainly_positive_everywhere_or_has_parameters_is_no
 
 
 def test_a_density_is_looked_at_where_its_noise_lives():
-    """1 + z is positive for all distances and not for all differences."""
+    """1 + z is positive for all distances and not for all differences; roots want what is at least 0."""
     with precision(64):
+        assert exponent(Radial(parse("exp(-sqrt(r))"), L2, num(2))).h == parse("sqrt(r)")
+        assert exponent(Radial(parse("exp(-r)*max(0, r - 1/2)"), L2, num(2))) is None
         assert exponent(Radial(parse("1/(1 + r)**3"), L2, num(2))) is not None
         assert exponent(Translation(parse("(1 + z)/(1 + z**2)**3"))) is None
 

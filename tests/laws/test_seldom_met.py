@@ -248,6 +248,22 @@ def test_the_volume_of_a_cap_is_the_hypergeometric_one(twice):
                     assert found.rel_accuracy_bits() > 60
 
 
+@pytest.mark.parametrize("bits", [1, 40])
+@pytest.mark.parametrize("twice", [3, 5, 13, 17, 64, 301, 2001])
+def test_however_few_terms_the_volume_of_a_cap_is_summed_from_what_is_left_out_is_enclosed(monkeypatch, twice, bits):
+    monkeypatch.setattr(volumes, "_REACHES", tuple((reach, bits) for reach, _ in volumes._REACHES))
+    for prec in (32, 64):
+        with precision(prec):
+            cap = volumes.Cap(twice)
+        with precision(400):
+            m, sizes = rational(F(twice, 2)), (F(1, 16), F(1, 5), F(1, 4), F(3, 8), F(7, 16), F(127, 256), F(5, 9), F(5, 8))
+            for x, y in (
+                (share * size, other * size) for size in sizes for share, other in ((1, 0), (F(3, 5), F(4, 5)), (F(4, 5), F(3, 5)))
+            ):
+                at = acb(rational(x), rational(y))
+                assert cap.factor(at, False).overlaps(at.hypgeom_2f1(m, 1 - m, m + 1)), (prec, x, y)
+
+
 @pytest.mark.parametrize("twice", [3, 4])
 def test_on_a_wide_ball_the_volume_of_a_cap_lies_between_the_ends_of_its_integrand(twice):
     """The mean of (1 - x t)^(m - 1) for t of a law on [0, 1]."""

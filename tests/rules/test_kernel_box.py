@@ -1,6 +1,7 @@
 """Upper bounds for one-parameter kernels, by trees of cuts (theory#kernel-box)."""
 
 from fractions import Fraction
+from itertools import product
 
 import pytest
 from hypothesis import given
@@ -12,7 +13,7 @@ from dpverify.trusted.facts.bounds import INFINITE
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import num, parse
 from dpverify.trusted.language.model import Claim, Domain, KaryResponse, Kernel
-from dpverify.trusted.numbers.balls import precision
+from dpverify.trusted.numbers.balls import constant, precision
 from dpverify.trusted.order.compare import certainly_equal, certainly_le, certainly_lt
 from dpverify.trusted.order.polytopes import Polytope, box
 from dpverify.trusted.rules.finite import kernel_box, kernel_point
@@ -191,3 +192,86 @@ def test_the_faces_towards_a_direction_are_those_that_it_leaves_by():
     assert {frozenset(f.vertices) for f in square.towards(vector(1, 1))} == {
         frozenset({vector(1, 0), vector(1, 1)}), frozenset({vector(0, 1), vector(1, 1)})
     }  # fmt: skip
+
+
+# -- what the leaves of a tree show --------------------------------------------------------------------
+
+
+LINE = box([(Fraction(0), Fraction(1)), (Fraction(0), Fraction(0)), (Fraction(0), Fraction(0))])
+PLANE = box([(Fraction(0), Fraction(1)), (Fraction(0), Fraction(1)), (Fraction(0), Fraction(0))])
+NOTHING = "log(6) - log(2) - log(3)"
+
+
+@pytest.mark.parametrize(
+    ("loss", "target", "taken"),
+    [
+        ("floor(5*y/2)", "2", True),
+        ("floor(5*y/2)", "1", False),
+        ("floor(5*y/2)", "-1", False),
+        ("-floor(5*y/2)", "1", True),
+        ("log(2 + floor(2*y))", "log(4)", True),
+        ("log(2 + floor(2*y))", "log(3)", False),
+        ("y", "5", False),  # not finitely many values
+        ("3", "3", True),
+    ],
+)
+def test_finitely_many_values_are_all_at_most_the_target(loss, target, taken):
+    with precision(64):
+        assert kernel_box._Tree(parse(target)).leaf(["values"], LINE, parse(loss)) is taken
+
+
+@pytest.mark.parametrize("a", range(-2, 3))
+def test_a_quadratic_loss_is_concave_where_its_form_is_nowhere_positive(a):
+    slant = Polytope((vector("0", "0", "0"), vector("1/2", "1", "0")), ())
+    with precision(64):
+        for b, c in product(range(-2, 3), range(-4, 5)):
+            loss = parse(f"({a})*y**2 + ({b})*theta**2 + ({c})*y*theta")
+            assert kernel_box.concave(PLANE, loss) is (a <= 0 and b <= 0 and 4 * a * b >= c * c)
+            assert kernel_box.concave(LINE, loss) is (a <= 0)
+            assert kernel_box.concave(slant, loss) is (a + 4 * b + 2 * c <= 0)
+            assert kernel_box.concave(kernel_box.spot(vector("0", "0", "0")), loss)
+    assert not kernel_box.concave(box([(Fraction(0), Fraction(1))] * 3), parse("-y**2 - theta**2"))
+
+
+@pytest.mark.parametrize(
+    ("start", "target", "steps", "taken"),
+    [
+        ("1", "3/2", ["1/2", "-3"], True),
+        ("1", "3/2", ["1/2", "3/4"], False),
+        ("1", "1", ["1/2"], False),
+        ("1", "1", ["0", "-1"], True),
+        ("log(2) + log(3)", "log(6)", ["0"], True),
+        ("log(2) + log(3)", "log(6) - 2**(-200)", ["0"], False),
+        ("log(2) + log(3)", "log(6)", ["2**(-200)"], False),
+        ("1", "2", [NOTHING], True),
+        ("1", "1", [NOTHING], False),  # what may rise is not taken for what does not
+        ("2", "1", ["-3"], False),
+    ],
+)
+def test_a_loss_rises_by_the_greatest_step_or_not_at_all(start, target, steps, taken):
+    with precision(64):
+        found = kernel_box._Tree(parse(target)).rises_to(parse(start), vector("0", "0", "0"), [constant(parse(step)) for step in steps])
+        assert found is taken
+
+
+@pytest.mark.parametrize(("slope", "taken"), [(NOTHING, True), (f"{NOTHING} + 2**(-100)", False), (f"{NOTHING} - 2**(-100)", True)])
+def test_a_tangent_whose_slope_no_ball_tells_from_0_is_compared_exactly(slope, taken):
+    with precision(64):
+        assert kernel_box._Tree(num(0)).leaf(["tangent", ["0", "0", "0"]], LINE, parse(f"({slope})*y")) is taken
+
+
+def test_the_slope_along_one_axis_asks_for_no_other():
+    loss = parse("3*y + besselk(theta, 2)")
+    assert kernel_box.slope(loss, vector("0", "1", "0"), vector("2", "0", "0")) == num(6)
+    with pytest.raises(Rejected):
+        kernel_box.slope(loss, vector("0", "1", "0"), vector("2", "1", "0"))
+
+
+def test_a_slide_has_a_tree_for_each_of_its_faces():
+    loss, low, high = parse("y"), ["corner", 0], ["values"]
+    tree = kernel_box._Tree(num(1))
+    with precision(64):
+        tree.walk(["slide", ["1", "0", "0"], [low]], LINE, loss, 0)
+        for trees in ([], [low, high], [low, low]):
+            with pytest.raises((Rejected, ValueError)):
+                tree.walk(["slide", ["1", "0", "0"], trees], LINE, loss, 0)

@@ -1,15 +1,22 @@
 """Bounds read off a curve: on the side they should be, and refused where the point given is on the other."""
 
+from fractions import Fraction
+
 import pytest
+from flint import arb
 
 from dpverify.search.privacy_profile import propose
 from dpverify.search.verify import verify
 from dpverify.trusted.facts.bounds import INFINITE
+from dpverify.trusted.facts.fact import Fact
+from dpverify.trusted.facts.pairs import Curve, Pair, symmetric
 from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected, Undecided
 from dpverify.trusted.language.expr import num, parse
-from dpverify.trusted.language.model import L1, L2, Claim, Compose, Part, PostProcess, Radial, Subsample, Table
+from dpverify.trusted.language.model import L1, L2, Claim, Compose, Domain, Part, PostProcess, Radial, Subsample, Table
 from dpverify.trusted.numbers.balls import constant, precision
+from dpverify.trusted.parts.runs import whole
 from dpverify.trusted.proof import Proof
+from dpverify.trusted.rules.composition import privacy_profile
 from tests.proofs import Step, bound
 from tests.reference import MP
 
@@ -173,3 +180,103 @@ def test_no_profile_is_made_at_an_epsilon_below_zero(monkeypatch):
             run({"delta": True}, epsilon=epsilon)
     with pytest.raises(AssertionError):
         run({"delta": True}, epsilon="0")
+
+
+# -- curves of which everything is known ----------------------------------------------------------------
+
+
+def level(height):
+    """A profile that falls by 1/8."""
+    return lambda epsilon: arb(height) - epsilon / 8
+
+
+ABOVE, BELOW = Pair(level(0.75), level(0.5)), Pair(level(0.25), level(0.375), rests=(lambda: arb(0.125), lambda: arb(0.25)))
+
+
+def read(curve, evidence, epsilon=None, delta=None, **fields):
+    claim = Claim(GAUSSIAN, *(None if text is None else parse(text) for text in (epsilon, delta)), sensitivity=num(1), **fields)
+    premise = Fact("rule", whole(claim), curve, (), (), {}, (), 64)
+    with precision(64):
+        return {(bound.quantity, bound.side): bound for bound in privacy_profile.infer(claim, evidence, [premise])}
+
+
+def curve_of(upper, lower):
+    return Curve(upper, lower, ("rule",), ("assumed",), ("below",))
+
+
+@pytest.mark.parametrize("upper", [ABOVE, ABOVE.reversed])
+@pytest.mark.parametrize("lower", [BELOW, BELOW.reversed])
+def test_delta_lies_between_the_worse_orders_of_both_pairs(upper, lower):
+    found = read(curve_of(upper, lower), {"delta": True}, "1")
+    assert found["delta", "upper"].value == parse("5/8") and found["delta", "lower"].value == parse("1/4")
+    assert found["delta", "upper"].assumed == ("assumed",) and found["delta", "lower"].assumed == ("assumed", "below")
+    assert found["delta", "upper"].witness is None and found["delta", "lower"].witness == {"epsilon": "1"}
+    exact = read(curve_of(upper, upper), {"delta": True}, "1")
+    assert exact["delta", "upper"].value == exact["delta", "lower"].value == parse("5/8")
+
+
+def test_a_side_that_a_curve_has_not_is_not_bounded():
+    assert read(curve_of(ABOVE, None), {"delta": True}, "1").keys() == {("delta", "upper")}
+    assert read(curve_of(None, BELOW), {"delta": True}, "1")["delta", "lower"].value == parse("1/4")
+    assert read(curve_of(None, BELOW.reversed), {"delta": True}, "1").keys() == {("delta", "lower")}
+    even = symmetric(level(0.5))
+    assert read(curve_of(None, even), {"delta": True}, "1")["delta", "lower"].value == parse("3/8")
+    for evidence in ({"upper": "5"}, {"lower": "1/2"}, {"lower": "inf"}):
+        with pytest.raises(Rejected):
+            read(curve_of(None, None), evidence, delta="1/1000")
+
+
+def test_delta_is_a_probability():
+    found = read(curve_of(symmetric(level(2)), symmetric(level(-1))), {"delta": True}, "0")
+    assert found["delta", "upper"].value == num(1) and found["delta", "lower"].value == num(0)
+    assert read(curve_of(symmetric(level(-1)), None), {"delta": True}, "0")["delta", "upper"].value == num(0)
+
+
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize(
+    ("key", "text", "delta", "holds"),
+    [
+        ("upper", "1", "5/8", True), ("upper", "7/8", "5/8", False), ("upper", "0", "3/4", True), ("upper", "0", "7/10", False),
+        ("upper", "-1", "7/8", False), ("upper", "0", "1", True),
+        ("lower", "1", "1/4", False), ("lower", "7/8", "1/4", True), ("lower", "-1", "1/4", False), ("lower", "0", "9/10", True),
+        ("lower", "1/100", "3/8", False), ("lower", "inf", "1/4", False), ("lower", "inf", "1/5", True),
+    ],
+)  # fmt: skip
+def test_an_epsilon_bounds_where_the_worse_order_is_certainly_on_its_side_of_delta(key, text, delta, holds, turned):
+    pairs = (ABOVE.reversed, BELOW.reversed) if turned else (ABOVE, BELOW)
+    if not holds:
+        with pytest.raises(Rejected):
+            read(curve_of(*pairs), {key: text}, delta=delta)
+        return
+    ((quantity, side), bound), *others = read(curve_of(*pairs), {key: text}, delta=delta).items()
+    assert (quantity, side, bound.value) == ("epsilon", key, INFINITE if text == "inf" else parse(text)) and not others
+    if text == "0" and key == "lower":
+        assert not bound.assumed and not bound.through and bound.witness is None
+    else:
+        assert ("below" in bound.assumed) is (key == "lower") and bound.through == ("rule",)
+
+
+def test_an_upper_bound_asks_for_an_upper_pair_alone():
+    assert read(curve_of(ABOVE, None), {"upper": "1"}, delta="5/8")["epsilon", "upper"].value == num(1)
+
+
+def test_no_delta_is_above_1():
+    assert read(curve_of(None, None), {"upper": "0"}, delta="1")["epsilon", "upper"].value == num(0)
+
+
+def test_what_the_profile_tends_to_is_to_be_known_where_no_epsilon_is_claimed_to_do():
+    with pytest.raises(Rejected, match="not certainly above delta"):
+        read(curve_of(ABOVE, Pair(BELOW.forward, BELOW.backward)), {"lower": "inf"}, delta="0")
+
+
+def test_a_parameter_without_a_value_has_no_profile():
+    with pytest.raises(Rejected, match="a value for each"):
+        read(curve_of(ABOVE, BELOW), {"delta": True}, "1", domains=(("b", Domain(Fraction(0))),))
+
+
+def test_nothing_is_read_of_what_is_not_claimed_or_not_asked_for():
+    for evidence, claimed, why in (({"delta": True}, {}, "no epsilon"), ({"lower": "1"}, {}, "no delta"), ({"upper": "1"}, {}, "no delta")):
+        with pytest.raises(Rejected, match=why):
+            read(curve_of(ABOVE, BELOW), evidence, **claimed)
+    with pytest.raises(CertificateError, match="no bound is asked for"):
+        read(curve_of(ABOVE, BELOW), {}, "1", "1/2")

@@ -71,8 +71,7 @@ def together(run: Run, found: Curve, jointly: bool = False) -> Curve:
     if run != Run(run.part, run.factor):
         raise Rejected(WHAT, "the run", "it stands behind a map or in a group, which the runs that it comes to do not show")
     runs = merged(run.part, run.factor)
-    if len(runs) > 1:
-        neighbours.require_one_adjacency(Part(Compose(tuple(inner.part for inner in runs if not inner.own))))
+    neighbours.require_one_adjacency(Part(Compose(tuple(inner.part for inner in runs if not inner.own))))
     if any(inner.processed for inner in runs):
         found = Curve(found.upper, None, (*found.rules, POST_PROCESSED), (*found.assumed, KEPT_APART))
     # of parts that share their neighbours, each would be at its own worst ones
@@ -89,7 +88,7 @@ def several(runs: Sequence[Run], found: Curve) -> Curve:
 
 def in_either_order(found: Curve) -> Curve:
     """The curve of what is behind a map of the data, which may exchange the neighbours: its upper pair dominates both orders."""
-    if found.upper is None or found.upper.forward is found.upper.backward:
+    if found.upper is None:
         return found
     return replace(found, upper=dominating(found.upper))
 

@@ -96,7 +96,7 @@ class _Tree:
             way, trees = rest
             direction = vector(way)
             faces = None if has_floor(loss) else slide(part, slopes_over(part, loss), direction)
-            if faces is None or len(faces) != len(trees):
+            if faces is None:
                 raise Rejected(NAME, where(part), "the loss does not certainly rise along the direction")
             for tree, face in zip(trees, faces, strict=True):
                 self.walk(tree, face, loss, depth + 1)
@@ -146,8 +146,7 @@ class _Tree:
         """Whether loss(start) plus the greatest of 0 and the steps is at most the target: by balls, exactly where nothing rises."""
         most = arb(0)
         for step in steps:
-            if not step <= 0:
-                most = most.max(step)
+            most = most.max(step)
         ball = value(loss, balls(spot(start)))
         if ball + most <= self.ball:
             return True
@@ -233,7 +232,7 @@ def directions(part: Polytope) -> list[Vector]:
     """Independent differences of vertices that span the part."""
     basis: list[Vector] = []
     reduced: list[Vector] = []
-    for v in part.vertices[1:]:
+    for v in part.vertices:
         step = rest = minus(v, part.vertices[0])
         for other in reduced:
             pivot = next(i for i, x in enumerate(other) if x != 0)
