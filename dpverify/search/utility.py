@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final
 
-from dpverify.search import least_loss, necessary, noise_error
+from dpverify.search import least_loss, linear_map, necessary, noise_error
 from dpverify.search.proposal import Proposal, Steps
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.language.expr import ZERO, Num
@@ -23,6 +23,7 @@ SEARCHES: Final[tuple[Search, ...]] = (
     least_loss.expected,
     least_loss.squared,
     noise_error.propose,
+    linear_map.propose,
 )
 
 
