@@ -38,7 +38,9 @@ class Designed:
     def bound(self, measure: Measure, side: str, whose: str = "this") -> tuple[str, ErrorBound] | None:
         """What is proved of one error, with the rule that proves it."""
         errors = () if self.judgement is None else self.judgement.errors
-        return next((one for one in errors if (one[1].measure, one[1].side, one[1].whose, one[1].coordinate) == (measure, side, whose, None)), None)
+        return next(
+            (one for one in errors if (one[1].measure, one[1].side, one[1].whose, one[1].coordinate) == (measure, side, whose, None)), None
+        )
 
     def value(self, measure: Measure, side: str, whose: str = "this") -> Expr | None:
         """The same as a finite number."""

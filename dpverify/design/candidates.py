@@ -55,7 +55,9 @@ def candidates(question: Question) -> Iterator[Proposal]:
     yield from _balls(question)
     yield from _own_norm(question)
     if question.query.adjacency == "l2":
-        yield NotTried("strategies with Laplace noise", "how far real histograms at Euclidean distance 1 move answers in l1 is not known in general.")
+        yield NotTried(
+            "strategies with Laplace noise", "how far real histograms at Euclidean distance 1 move answers in l1 is not known in general."
+        )
     for strategy in strategies(question):
         if question.query.adjacency != "l2":
             yield from _measured(question, strategy, 1)
@@ -100,7 +102,9 @@ def _own_norm(question: Question) -> Iterator[Proposal]:
     else:
         points = differences(Query(rows, question.query.adjacency))
         if most_facets(len(points), d) > MOST_FACETS:
-            yield NotTried(name, f"the body of differences, {len(points)} pairs of points in dimension {d}, may have more than {MOST_FACETS} facets.")
+            yield NotTried(
+                name, f"the body of differences, {len(points)} pairs of points in dimension {d}, may have more than {MOST_FACETS} facets."
+            )
             return
         back = exact.coordinates(question.query.rows, rows)
         shape = f"{{ columns = {exact.text(points)} }}"
@@ -145,7 +149,9 @@ def _ellipsoids(question: Question) -> Iterator[Proposal]:
     how = "the shape of the ellipsoid that holds all differences and makes the error least"
     for kind, profile, size in _kinds(question, d):
         name = "ellipsoid norm" if kind == "pure" else "gaussian, ellipsoid"
-        noise = [*_radial(profile, norm, d, _pure_scale(reach, question) if kind == "pure" else exact_text(exact.above(size * float(reach))))]
+        noise = [
+            *_radial(profile, norm, d, _pure_scale(reach, question) if kind == "pure" else exact_text(exact.above(size * float(reach))))
+        ]
         square = trace * float(reach) ** 2 * ((d + 1) / question.rate**2 if kind == "pure" else size**2)
         whole = back == exact.unit(d)
         text = _file(question, noise, claim=_stated(query)) if whole else _file(question, [*noise, *_stated(query)], back)

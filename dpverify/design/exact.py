@@ -56,7 +56,9 @@ def basis(rows: Matrix) -> list[int]:
 def coordinates(rows: Matrix, independent: Matrix) -> Matrix | None:
     """N with N * independent = rows; None where there is none. The second are independent rows."""
     pivots = basis(transposed(independent))
-    found = times(tuple(tuple(row[j] for j in pivots) for row in rows), inverse(tuple(tuple(row[j] for j in pivots) for row in independent)))
+    found = times(
+        tuple(tuple(row[j] for j in pivots) for row in rows), inverse(tuple(tuple(row[j] for j in pivots) for row in independent))
+    )
     return found if times(found, independent) == rows else None
 
 

@@ -76,9 +76,7 @@ def _interactions(rows: Matrix, sizes: tuple[int, ...]) -> Iterator[Strategy]:
 
 def _contrasts(size: int) -> list[list[Fraction]]:
     """The mean and Helmert's contrasts, orthogonal."""
-    return [[Fraction(1)] * size] + [
-        [Fraction(1)] * k + [Fraction(-k)] + [Fraction(0)] * (size - k - 1) for k in range(1, size)
-    ]
+    return [[Fraction(1)] * size] + [[Fraction(1)] * k + [Fraction(-k)] + [Fraction(0)] * (size - k - 1) for k in range(1, size)]
 
 
 def _wavelet(rows: Matrix, columns: int) -> Strategy:

@@ -56,8 +56,8 @@ def span(claim: Claim, of: BodyOf = "query") -> Matrix | None:
         points = tuple(zip(*query.rows, strict=True))
     if not points:
         return ()
-    chosen = polytopes.independent(points)
-    return None if len(chosen) == len(points[0]) else tuple(points[k] for k in sorted(chosen))
+    chosen = polytopes.spanning(points)
+    return None if len(chosen) == len(points[0]) else tuple(points[k] for k in chosen)
 
 
 def _proposed(claim: Claim, of: BodyOf, axes: Matrix | None, digits: int) -> Iterator[tuple[str, Mapping[str, Any]]]:
