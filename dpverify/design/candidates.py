@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from dpverify.design import exact
+from dpverify.design import exact, recursive
 from dpverify.design.exact import Floats
 from dpverify.design.question import Question
 from dpverify.design.strategies import Strategy, strategies
@@ -25,6 +25,8 @@ from dpverify.trusted.order.queries import differences, sensitivity
 
 MOST_MOVES: Final = 40_000
 """Differences of neighbours over which precisions are tuned."""
+MOST_SPLIT: Final = 16
+"""Dimensions in which recursive mechanisms are tried."""
 MOST_TEXT: Final = 900_000
 """Of a claim file."""
 
@@ -64,6 +66,7 @@ def candidates(question: Question) -> Iterator[Proposal]:
         if question.delta != ZERO:
             yield from _measured(question, strategy, 2)
     yield from _ellipsoids(question)
+    yield from _recursive(question)
 
 
 # -- noise in a norm, on the query itself ----------------------------------------------------------------
@@ -222,6 +225,50 @@ def _moves(query: Query, rows: Matrix) -> Floats | None:
     points = exact.floats(columns)
     pairs = np.array(list(combinations(range(len(columns)), 2)))
     return np.asarray(points[pairs[:, 0]] - points[pairs[:, 1]]) if len(columns) > 1 else points
+
+
+# -- pieces -----------------------------------------------------------------------------------------------
+
+
+def _recursive(question: Question) -> Iterator[Proposal]:
+    """The recursive mechanism, of the paper and with split and budgets chosen."""
+    kept = exact.basis(question.query.rows)
+    rows, adjacency = tuple(question.query.rows[i] for i in kept), question.query.adjacency
+    if len(kept) == 1:
+        return
+    if adjacency == "l2" or len(kept) > MOST_SPLIT:
+        why = "the bodies of differences are ellipsoids" if adjacency == "l2" else f"it is tried up to dimension {MOST_SPLIT}"
+        yield NotTried("recursive", f"{why}.")
+        return
+    back = exact.coordinates(question.query.rows, rows)
+    assert back is not None
+    first = recursive.of_the_paper(rows, back, adjacency)
+    if first is None:
+        yield NotTried("recursive, of the paper", "the body of differences has too many facets.")
+    else:
+        yield _in_pieces(question, first, "recursive, of the paper", "halving along the axes of the body, equal budgets")
+    least = np.inf
+    for number, split in enumerate(recursive.tuned(rows, back, adjacency)):
+        if split.square > least * (1 - 1e-3):
+            continue  # the same once more, or worse
+        least = split.square
+        axes = "axes of the body" if number == 0 else "queries themselves"
+        sizes = " + ".join(str(len(piece.rows)) for piece in split.pieces)
+        how = f"pieces of dimension {sizes} along the {axes}, each with noise in the norm of its own body and its own budget"
+        yield _in_pieces(question, split, f"recursive, along the {axes}", how)
+
+
+def _in_pieces(question: Question, split: recursive.Split, name: str, how: str) -> Proposal:
+    parts = []
+    for piece in split.pieces:
+        points = differences(Query(piece.rows, question.query.adjacency))
+        scale = f"1/({piece.share})/({format_expr(question.epsilon)})"
+        noise = ", ".join(_radial("exp(-r)", f"{{ columns = {exact.text(points)} }}", len(piece.rows), scale))
+        parts.append(f"  {{ {noise}, {', '.join(_stated(Query(piece.rows, question.query.adjacency)))} }},")
+    text = _file(question, ['kind = "compose"', "parts = [", *parts, "]"], split.matrix)
+    if len(text) > MOST_TEXT:
+        return NotTried(name, "its matrices are longer than a claim file may be.")
+    return Candidate(name, how, text, sqrt(split.square) / question.rate)
 
 
 # -- claim files -----------------------------------------------------------------------------------------

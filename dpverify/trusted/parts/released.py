@@ -10,7 +10,20 @@ from typing import Final
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import ONE, Num
 from dpverify.trusted.language.loading import remembered
-from dpverify.trusted.language.model import Answering, Claim, Compose, Matrix, Mechanism, Mixture, Part, PostProcess, Product, Query, Radial, Staircase
+from dpverify.trusted.language.model import (
+    Answering,
+    Claim,
+    Compose,
+    Matrix,
+    Mechanism,
+    Mixture,
+    Part,
+    PostProcess,
+    Product,
+    Query,
+    Radial,
+    Staircase,
+)
 from dpverify.trusted.order.linear import matrix, to_fraction
 from dpverify.trusted.order.queries import query_faults
 
