@@ -19,7 +19,7 @@ from dpverify.design.tuning import spread, weights
 from dpverify.search.polytopes import MOST_FACETS, most_facets
 from dpverify.trusted.language.errors import DpverifyError
 from dpverify.trusted.language.expr import ZERO, Num, format_expr
-from dpverify.trusted.language.model import L1, L2, LINF, Matrix, Norm, Query
+from dpverify.trusted.language.model import L1, L2, LINF, Matrix, Query
 from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.order.queries import differences, sensitivity
 

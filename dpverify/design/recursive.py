@@ -1,4 +1,4 @@
-"""Recursive mechanisms: the answers are split along directions, and each piece has noise in the norm of its own body and a budget of its own.
+"""Recursive mechanisms: answers are split along directions; each piece has noise in the norm of its own body, and a budget of its own.
 
 The paper's mechanism (Hardt and Talwar, Section 7) keeps of the noise of a body what falls on the directions in which the body is short,
 and goes on with the others, with equal budgets. Here too: noise in the norm of the projected body itself, with the split and the budgets

@@ -137,7 +137,8 @@ OF_ERRORS: Final = frozenset(_OF_ERRORS)
 OF_CURVES: Final = frozenset(_OF_CURVES)
 """The rules that speak of a curve: of any part, not of what is claimed."""
 
-ANYWHERE: Final = OF_THE_MECHANISM - {"combination", "joint-moves"} | {"cosets", "elliptical-process-unbounded", "stated-epsilon"} | OF_BODIES
+_ALONE: Final = OF_THE_MECHANISM - {"combination", "joint-moves"}
+ANYWHERE: Final = _ALONE | {"cosets", "elliptical-process-unbounded", "stated-epsilon"} | OF_BODIES
 """The rules about the pure epsilon of a single mechanism, or about its bodies: of any part too."""
 
 CURVES: Final[Mapping[str, Theorem]] = _Loaded({**_OF_CURVES, **_BESIDE})

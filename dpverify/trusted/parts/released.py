@@ -95,7 +95,7 @@ def _size(noise: Answering | Staircase) -> int:
 
 @remembered(64)
 def answered(claim: Claim) -> Query | None:
-    """The query that a claim's mechanism answers, with noise on it: stated, or the map of what its parts state; None where there is none."""
+    """The query that a claim's mechanism answers with noise: stated, or the map of what its parts state; None where there is none."""
     if claim.query is not None or not isinstance(claim.mechanism, Compose | PostProcess):
         return claim.query
     try:

@@ -15,14 +15,14 @@ from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.premises import body_of
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, add, call, div, mul, num, power, sqrt, sub
-from dpverify.trusted.language.model import Claim, Source, Staircase, Vector
+from dpverify.trusted.language.model import Claim, Mixture, Radial, Source, Staircase, Vector
 from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.order.linear import form, matrix, square
-from dpverify.trusted.parts.densities import even, log_concave
+from dpverify.trusted.parts.densities import log_concave
 from dpverify.trusted.parts.released import Noisy, released
 from dpverify.trusted.rules.utility import closed_moments, directions, shapes
-from dpverify.trusted.rules.utility.laws import Law, bits_of, read
+from dpverify.trusted.rules.utility.laws import Law, bits_of, half, read
 from dpverify.trusted.rules.utility.noise_quantile import beta_of
 
 NAME: Final = "linear-map"
@@ -93,10 +93,10 @@ def _blocks(noises: Sequence[Noisy], told: Any, premises: Sequence[Fact]) -> lis
     left = iter(premises)
     blocks = []
     for noise, one in zip(noises, given, strict=True):
-        if not (isinstance(noise.part.mechanism, Staircase) or even(noise.part.mechanism)):
-            raise Rejected(NAME, "a part", "its noise is not certainly symmetric about 0")
         asked = Claim(noise.part.mechanism, None, sensitivity=noise.part.sensitivity, query=noise.part.query)
         law = read(asked, one, NAME)
+        if not isinstance(law.noise, Radial | Mixture | Staircase) and half(law) is None:
+            raise Rejected(NAME, "a part", "its noise is not certainly symmetric about 0, on the whole line")
         size = law.moment(2, bits_of(one, NAME)) if "bits" in one else closed_moments.moment(law, 2, NAME)
         factor, spread = _spread(law, asked, left)
         blocks.append(_Block(_times(mul(power(law.unit, num(2)), factor), size), spread, noise.size, noise.times))
@@ -158,7 +158,7 @@ def _square(shares: Sequence[Fraction], blocks: Sequence[_Block]) -> Size:
 
 
 def _of_shape(root: Measure, mean: Measure, squared: Size, coordinate: int | None, most: Expr | None) -> list[ErrorBound]:
-    """What is known of the root of a mean square, and of the mean. most: the greatest ratio of the two, None where the shape is not known."""
+    """What is known of the root of a mean square, and of the mean. most: how great their ratio is, None where the shape is unknown."""
     if isinstance(squared, Infinite):
         return [*known(root, INFINITE, coordinate)]
     bounds = [*(enclosed(root, squared.sqrt(), coordinate) if isinstance(squared, arb) else known(root, sqrt(squared), coordinate))]

@@ -14,8 +14,8 @@ from dpverify.trusted.language.expr import Expr, Num
 from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import Claim, Matrix, Mixture, Norm, Radial
 from dpverify.trusted.language.rationals import to_fraction as read_rational
-from dpverify.trusted.order.linear import matrix, to_fraction
 from dpverify.trusted.order.geometry import require
+from dpverify.trusted.order.linear import matrix, to_fraction
 from dpverify.trusted.order.sensitivity import noise_norm, require_answers
 from dpverify.trusted.parts.released import answered
 
