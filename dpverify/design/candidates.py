@@ -54,19 +54,27 @@ Proposal = Candidate | NotTried
 
 def candidates(question: Question) -> Iterator[Proposal]:
     """All that is proposed for a question."""
+    adjacency = question.query.adjacency
+    kept = exact.basis(question.query.rows)
+    rows = tuple(question.query.rows[i] for i in kept)
+    back = exact.coordinates(question.query.rows, rows)
+    assert back is not None
     yield from _balls(question)
-    yield from _own_norm(question)
-    if question.query.adjacency == "l2":
-        yield NotTried(
-            "strategies with Laplace noise", "how far real histograms at Euclidean distance 1 move answers in l1 is not known in general."
-        )
+    if adjacency != "l2" and len(exact.basis(differences(Query(rows, adjacency)))) < len(rows):
+        why = "neighbours move the answers in fewer directions than the queries span: some combination of them is known without noise."
+        yield from (NotTried(name, why) for name in ("k-norm", "ellipsoid norm", "recursive"))
+    else:
+        yield from _own_norm(question, rows, back)
+        yield from _ellipsoids(question, rows, back)
+        yield from _recursive(question, rows, back)
+    if adjacency == "l2":
+        why = "how far real histograms at Euclidean distance 1 move answers in l1 is not known in general."
+        yield NotTried("strategies with Laplace noise", why)
     for strategy in strategies(question):
-        if question.query.adjacency != "l2":
+        if adjacency != "l2":
             yield from _measured(question, strategy, 1)
         if question.delta != ZERO:
             yield from _measured(question, strategy, 2)
-    yield from _ellipsoids(question)
-    yield from _recursive(question)
 
 
 # -- noise in a norm, on the query itself ----------------------------------------------------------------
@@ -93,13 +101,10 @@ def _balls(question: Question) -> Iterator[Proposal]:
         yield Candidate(name, how, _file(question, noise, claim=_stated(question.query)), sqrt(square))
 
 
-def _own_norm(question: Question) -> Iterator[Proposal]:
+def _own_norm(question: Question, rows: Matrix, back: Matrix) -> Iterator[Proposal]:
     """The K-norm mechanism: noise whose norm has the body of differences for its unit ball."""
-    name, kept = "k-norm", exact.basis(question.query.rows)
-    rows = tuple(question.query.rows[i] for i in kept)
-    d = len(kept)
+    name, d = "k-norm", len(rows)
     if question.query.adjacency == "l2":
-        back = exact.coordinates(question.query.rows, rows)
         gram = exact.times(rows, exact.transposed(rows))
         shape = f"{{ ellipsoid = {exact.text(gram)} }}"
     else:
@@ -109,7 +114,6 @@ def _own_norm(question: Question) -> Iterator[Proposal]:
                 name, f"the body of differences, {len(points)} pairs of points in dimension {d}, may have more than {MOST_FACETS} facets."
             )
             return
-        back = exact.coordinates(question.query.rows, rows)
         shape = f"{{ columns = {exact.text(points)} }}"
     yield from _norm_noise(question, name, "noise whose norm has the differences of neighbours for its unit ball", shape, rows, back)
 
@@ -120,19 +124,15 @@ def _norm_noise(
     """Noise exp(-epsilon ||z||) in a norm in which neighbours are at most 1 apart."""
     d, query = len(rows), Query(rows, question.query.adjacency)
     noise = [*_radial("exp(-r)", shape, d, f"1/({format_expr(question.epsilon)})")]
-    if back is None or back == exact.unit(d):
+    if back == exact.unit(d):
         yield Candidate(name, how, _file(question, noise, claim=_stated(query)), predicted)
     else:
         yield Candidate(name, how, _file(question, [*noise, *_stated(query)], back), predicted)
 
 
-def _ellipsoids(question: Question) -> Iterator[Proposal]:
+def _ellipsoids(question: Question, rows: Matrix, back: Matrix) -> Iterator[Proposal]:
     """Noise in the shape of the ellipsoid that holds the differences and makes the mean square error least."""
-    kept = exact.basis(question.query.rows)
-    rows = tuple(question.query.rows[i] for i in kept)
-    d, back = len(kept), exact.coordinates(question.query.rows, rows)
-    assert back is not None
-    moved = _moves(question.query, rows)
+    d, moved = len(rows), _moves(question.query, rows)
     if d == 1 or moved is None:
         return
     values, axes = np.linalg.eigh(exact.floats(back).T @ exact.floats(back))
@@ -230,18 +230,15 @@ def _moves(query: Query, rows: Matrix) -> Floats | None:
 # -- pieces -----------------------------------------------------------------------------------------------
 
 
-def _recursive(question: Question) -> Iterator[Proposal]:
+def _recursive(question: Question, rows: Matrix, back: Matrix) -> Iterator[Proposal]:
     """The recursive mechanism, of the paper and with split and budgets chosen."""
-    kept = exact.basis(question.query.rows)
-    rows, adjacency = tuple(question.query.rows[i] for i in kept), question.query.adjacency
-    if len(kept) == 1:
+    adjacency = question.query.adjacency
+    if len(rows) == 1:
         return
-    if adjacency == "l2" or len(kept) > MOST_SPLIT:
+    if adjacency == "l2" or len(rows) > MOST_SPLIT:
         why = "the bodies of differences are ellipsoids" if adjacency == "l2" else f"it is tried up to dimension {MOST_SPLIT}"
         yield NotTried("recursive", f"{why}.")
         return
-    back = exact.coordinates(question.query.rows, rows)
-    assert back is not None
     first = recursive.of_the_paper(rows, back, adjacency)
     if first is None:
         yield NotTried("recursive, of the paper", "the body of differences has too many facets.")
