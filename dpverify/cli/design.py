@@ -28,7 +28,7 @@ def design(file: str, output: Path | None, settings: Settings, style: str) -> in
 
     The file holds a table [design] with query or workload, adjacency, epsilon, and delta if any.
     """
-    from dpverify import design as designing
+    from dpverify import designer
     from dpverify.cli.claims import verified
     from dpverify.report import designs
 
@@ -36,8 +36,8 @@ def design(file: str, output: Path | None, settings: Settings, style: str) -> in
         entries = verified(specs, None, settings.digits, cache=settings.cache, jobs=settings.jobs, bounds=settings.bounds)
         return [entry.judgement for entry in entries]
 
-    found = designing.design(designing.read_question(file), judge)
+    found = designer.design(designer.read_question(file), judge)
     if output is not None:
-        found = designing.written(found, output)
+        found = designer.written(found, output)
     click.echo(designs.render(found, settings.digits) if style == "json" else "\n".join(designs.lines(found)))
     return 0 if found.ranked else UNDECIDED

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from dpverify.design import Design, Designed
+from dpverify.designer import Design, Designed
 from dpverify.ground.outside import printable
 from dpverify.report import decimal, short
 from dpverify.report.utility import NEIGHBOURS, called

@@ -3,12 +3,13 @@
 import json
 import re
 from math import sqrt
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from dpverify.cli import main
-from dpverify.design import design, question_of, read_question, written
+from dpverify.designer import design, question_of, read_question, written
 from dpverify.errors import SpecError
 from dpverify.search.verify import verify
 from dpverify.trusted.numbers.balls import constant
@@ -82,8 +83,7 @@ def test_what_somebody_else_wrote_is_not_replaced(tmp_path):
     found = designed({"query": [[1, 1]], "adjacency": "l1", "epsilon": 1})
     first = written(found, tmp_path).ranked[0].file
     assert written(found, tmp_path).ranked[0].file == first  # its own it does replace
-    with open(first, "w") as file:
-        file.write("mine")
+    Path(first).write_text("mine")
     with pytest.raises(SpecError, match="dpverify did not write it"):
         written(found, tmp_path)
 

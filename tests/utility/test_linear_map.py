@@ -21,7 +21,10 @@ from dpverify.trusted.parts.released import answered
 
 THIRDS = 'matrix = [["2/3", "-1/3", "1/3"], ["-1/3", "2/3", "1/3"]]'
 THREE = 'part = { kind = "product", density = "exp(-abs(z)/2)", dimension = 3, query = [[1, 0], [0, 1], [1, 1]], adjacency = "l1" }'
-HEXAGON = '{ kind = "builtin", name = "knorm", columns = [[1, 0], [1, 1], [0, 1]], epsilon = "1/2", query = [[1, 1, 0], [0, 1, 1]], adjacency = "l1" }'
+HEXAGON = (
+    '{ kind = "builtin", name = "knorm", columns = [[1, 0], [1, 1], [0, 1]], epsilon = "1/2", '
+    'query = [[1, 1, 0], [0, 1, 1]], adjacency = "l1" }'
+)
 TEN = '{ kind = "builtin", name = "laplace", scale = 20, query = [[10, 10, 10]], adjacency = "l1" }'
 
 

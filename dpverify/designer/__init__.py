@@ -10,10 +10,10 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 from dpverify.catalogue import Spec, read_spec
-from dpverify.design.candidates import Candidate, NotTried, candidates
-from dpverify.design.question import Question as Question
-from dpverify.design.question import question_of as question_of
-from dpverify.design.question import read_question as read_question
+from dpverify.designer.candidates import Candidate, NotTried, candidates
+from dpverify.designer.question import Question as Question
+from dpverify.designer.question import question_of as question_of
+from dpverify.designer.question import read_question as read_question
 from dpverify.errors import SpecError
 from dpverify.trusted.facts.bounds import Infinite
 from dpverify.trusted.facts.errors import ErrorBound, Measure

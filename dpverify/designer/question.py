@@ -11,7 +11,7 @@ from typing import Any
 from dpverify.catalogue.checks import may_be_negative, why_not
 from dpverify.catalogue.toml import Decimal, Fault, Fields, bound_nesting, long_integers, read_text, shorten
 from dpverify.catalogue.values import read_choice, read_matrix, read_number, read_table
-from dpverify.design.workloads import Workload, read_workload
+from dpverify.designer.workloads import Workload, read_workload
 from dpverify.errors import SpecError
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, sub, symbols
 from dpverify.trusted.language.model import Query

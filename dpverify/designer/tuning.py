@@ -12,7 +12,7 @@ from typing import Final
 
 import numpy as np
 
-from dpverify.design.exact import Floats
+from dpverify.designer.exact import Floats
 
 ROUNDS: Final = 3000
 

@@ -84,7 +84,7 @@ def read_workload(value: Any) -> Workload:
     faults: list[str] = []
     table = Fields(value, "workload", faults)
     kind = table.need("kind", read_choice(tuple(_KINDS)), None)
-    found = None if kind is None else _KINDS[kind](table)
+    found: Workload | None = None if kind is None else _KINDS[kind](table)
     if kind is None:
         table.taken.update(value)
     table.done()
