@@ -2,18 +2,23 @@
 
 import json
 import re
+from decimal import Decimal
+from fractions import Fraction
 from math import sqrt
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from jsonschema import Draft7Validator
 
+import dpverify
 from dpverify.cli import main
 from dpverify.designer import design, question_of, read_question, written
 from dpverify.errors import SpecError
 from dpverify.search.verify import verify
 from dpverify.trusted.numbers.balls import constant
 
+SCHEMAS = Path(dpverify.__file__).parent / "schemas"
 SMALL = {"query": [[1, 1, 0], [0, 10, 10]], "adjacency": "l1", "epsilon": 1}
 
 
@@ -70,6 +75,7 @@ def test_files_are_written_by_rank_and_hold_the_claims_that_were_proved(tmp_path
     file.write_text('[design]\nquery = [[1, 0], [1, 1]]\nadjacency = "l1"\nepsilon = 1\n')
     found = CliRunner().invoke(main, ["design", str(file), "-o", str(folder), "--no-cache", "--digits", "9", "--format", "json"])
     assert found.exit_code == 0, found.output
+    Draft7Validator(json.loads((SCHEMAS / "design.schema.json").read_text())).validate(json.loads(found.stdout))
     answer = json.loads(found.stdout)["design"]
     files = [one["file"] for one in answer["mechanisms"]]
     assert files == [str(path) for path in sorted(folder.glob("*.toml"))]
@@ -121,3 +127,20 @@ def test_a_file_that_cannot_be_read_says_why(tmp_path, text, why):
 def test_a_bad_file_ends_with_exit_code_2(tmp_path):
     with pytest.raises(SpecError, match="cannot be read"):
         read_question(tmp_path / "none.toml")
+
+
+def test_from_python_the_same_is_told_and_a_float_is_refused(tmp_path):
+    found = dpverify.design([[1, Fraction(1, 2)]], adjacency="l1", epsilon=Decimal("0.5"), output=tmp_path, digits=9)
+    assert size(found.ranked[0]) == pytest.approx(2 * sqrt(2))
+    assert "rms error" in str(found)
+    assert found.ranked[0].file.startswith(str(tmp_path))
+    with pytest.raises(SpecError, match="epsilon"):
+        dpverify.design([[1]], adjacency="l1", epsilon=0.5)
+
+
+def test_people_are_told_the_bound_the_order_and_what_was_left_out():
+    said = str(dpverify.design(workload={"kind": "histogram", "bins": 3}, adjacency="l2", epsilon=1, digits=9)).splitlines()
+    assert said[0] == "histogram of 3 bins; neighbours: l2; epsilon 1"
+    assert said[1].startswith("any mechanism: root mean square error at least") and "real histograms, l2" in said[1]
+    assert said[2].split()[:4] == ["rms", "error", "mean", "error"]
+    assert any(line.startswith("left out: strategies with Laplace noise: how far real histograms") for line in said)
