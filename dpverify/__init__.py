@@ -2,6 +2,7 @@
 
 From Python: `dpverify.read_spec(path)` gives the claims of a file, `dpverify.verify(claim)` judges one,
 `dpverify.check(certificate)` judges a certificate again, and `dpverify.audit(sampler, claim)` samples an implementation.
+`dpverify.design(query=..., adjacency=..., epsilon=...)` finds mechanisms for a query, with certified errors, and
 `dpverify.optimum(epsilon, answers=..., neighbours=...)` finds the mechanism of least error on finitely many databases.
 """
 
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from dpverify.doorway import audit as audit
     from dpverify.doorway import check as check
+    from dpverify.doorway import design as design
     from dpverify.doorway import optimum as optimum
     from dpverify.doorway import read_spec as read_spec
     from dpverify.doorway import verify as verify
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 
 def __getattr__(name: str) -> Any:
     """Load the upper floors only when they are asked for: the kernel and --help need none of them."""
-    if name in ("audit", "check", "optimum", "read_spec", "verify"):
+    if name in ("audit", "check", "design", "optimum", "read_spec", "verify"):
         from dpverify import doorway
 
         return getattr(doorway, name)

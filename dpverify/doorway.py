@@ -6,20 +6,24 @@ pages; those that are given to people are made here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from decimal import Decimal
+from fractions import Fraction
 from functools import wraps
 from pathlib import Path
 from typing import Any, ParamSpec
 
-from dpverify import audits
+from dpverify import audits, designer
+from dpverify.catalogue import Spec
 from dpverify.catalogue import read_spec as read_spec
 from dpverify.catalogue.declarations import CONSTRUCTORS, Declared
 from dpverify.finding import Finding
 from dpverify.ground.outside import read_regular
-from dpverify.report import notebook
+from dpverify.report import designs, notebook
 from dpverify.search import optimum as optima
 from dpverify.search import verify as judging
+from dpverify.trusted.kernel import Judgement
 from dpverify.trusted.language.certificate import MAX_BYTES, decode
 from dpverify.trusted.language.model import Claim, Table
 
@@ -82,6 +86,47 @@ def _declared(find: Callable[P, optima.Optimum]) -> Callable[P, Optimum]:
 
 
 optimum = _declared(optima.optimum)
+
+
+@dataclass(frozen=True)
+class Designed(designer.Design):
+    """Mechanisms for a query, which shows itself as the command line does."""
+
+    def __str__(self) -> str:
+        return "\n".join(designs.lines(self))
+
+
+Entry = int | str | Fraction | Decimal
+
+
+def design(
+    query: Sequence[Sequence[Entry]] | None = None, *, workload: Mapping[str, Any] | None = None, adjacency: str, epsilon: Entry,
+    delta: Entry = 0, output: str | Path | None = None, digits: int = 20,
+) -> Designed:  # fmt: skip
+    """Mechanisms for a query, or a workload by name, in the order of their certified errors; what `dpverify design` tells.
+
+    query: a row for each linear query, a column for each kind of record. workload: in its place a table as files have it, such as
+    {"kind": "prefix", "length": 8}. adjacency: "add-remove", "replace", "l1" or "l2". output: a folder for the claim files. Numbers are
+    integers, fractions, decimals, or expressions as texts. Raises SpecError listing all that is wrong with what is asked.
+    """
+    asked = {"query": query, "workload": workload, "adjacency": adjacency, "epsilon": epsilon, "delta": delta}
+    given = {key: _as_in_files(value) for key, value in asked.items() if value is not None}
+
+    def judge(specs: Sequence[Spec]) -> list[Judgement | None]:
+        return [judging.verify(spec.claims[0].claim, digits).judgement for spec in specs]
+
+    found = designer.design(designer.question_of("design", {"design": given}), judge)
+    if output is not None:
+        found = designer.written(found, Path(output))
+    return Designed(**{one.name: getattr(found, one.name) for one in fields(designer.Design)})
+
+
+def _as_in_files(value: Any) -> Any:
+    if isinstance(value, Fraction | Decimal):
+        return str(value)
+    if isinstance(value, Mapping):
+        return {key: _as_in_files(inside) for key, inside in value.items()}
+    return [_as_in_files(inside) for inside in value] if isinstance(value, Sequence) and not isinstance(value, str) else value
 
 
 def _answer(verified: judging.Verified) -> Answer:

@@ -39,7 +39,6 @@ from dpverify.trusted.language.expr import (
 )
 from dpverify.trusted.language.loading import asked_for
 from dpverify.trusted.language.model import Domain
-from dpverify.trusted.order import decimals
 from dpverify.trusted.order.canonical import canonical
 from dpverify.trusted.order.compare import certainly_equal, certainly_le, certainly_lt, enclose, sign
 from dpverify.trusted.order.local import settled, sign_of
@@ -748,13 +747,13 @@ def test_decimals_of_what_cancels_are_as_close_as_any(digits: int) -> None:
 def test_decimals_are_rounded_and_written_as_the_decimal_module_does(digits: int, rounding: Any, way: str) -> None:
     """In plain digits where the leading one stands between 10^-5 and 10^digits, else with a power of ten."""
     context = Context(prec=digits, rounding=way)
-    for numerator, exponent, sign in product((1, 2, 7, 10, 95, 99, 123, 999, 1001, 1234567, 9999999), range(-9, 10), (1, -1)):
-        exact = Fraction(sign * numerator) * Fraction(10) ** exponent
+    for numerator, exponent, way_up in product((1, 2, 7, 10, 95, 99, 123, 999, 1001, 1234567, 9999999), range(-9, 10), (1, -1)):
+        exact = Fraction(way_up * numerator) * Fraction(10) ** exponent
         text = decimals._decimal(exact, digits, rounding)
-        rounded = context.create_decimal(f"{sign * numerator}e{exponent}")
+        rounded = context.create_decimal(f"{way_up * numerator}e{exponent}")
         assert Fraction(text) == Fraction(rounded), (exact, text)
         plain = -5 <= rounded.adjusted() < digits
-        minus, shown = "-" if sign < 0 else "", text.lstrip("-")
+        minus, shown = "-" if way_up < 0 else "", text.lstrip("-")
         assert text == minus + shown and ("e" in text) is not plain
         mantissa, _, power = shown.partition("e")
         assert power == ("" if plain else str(rounded.adjusted()))

@@ -35,7 +35,7 @@ from dpverify.trusted.order.queries import ADJACENCIES
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "dpverify" / "schemas"
-NAMES = ("answer", "certificate", "claim-file", "curves")
+NAMES = ("answer", "certificate", "claim-file", "curves", "design")
 SPECS = sorted((ROOT / "specs").rglob("*.toml"))
 
 # One claim file for every kind and builtin, and for each way in which a kind may be written.

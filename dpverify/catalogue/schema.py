@@ -13,7 +13,7 @@ from dpverify.catalogue.kinds.kind import Builtin, Kind, Sensitivity
 from dpverify.catalogue.kinds.named import BUILTINS, given
 from dpverify.catalogue.values import BODIES
 from dpverify.trusted.language.expr import Expr
-from dpverify.trusted.language.model import MEASURES, SCHEMES, Norm, Part
+from dpverify.trusted.language.model import LEFT_OUT, MEASURES, SCHEMES, Matrix, Norm, Part
 
 Schema = dict[str, Any]
 _RANGED: Final = {"additionalProperties": {"type": ["number", "string"]}}
@@ -60,7 +60,7 @@ def certificate(schema: Mapping[str, Any]) -> Schema:
         held = [field.name for field in fields_of(kind.model)]
         definitions[f"kind_{name}"] = {
             "type": "object",
-            "required": ["kind", *held],
+            "required": ["kind", *(key for key in held if key not in LEFT_OUT)],
             "additionalProperties": False,
             "properties": {"kind": True, **{key: _WORDS.get(key) or _encoded(types[key]) for key in held}},
         }
@@ -209,6 +209,7 @@ _FORMS: Final[Mapping[Any, Schema]] = {
     Expr | None: {"$ref": "#/definitions/optional_expression"},
     Norm: {"$ref": "#/definitions/norm"},
     Part: {"$ref": "#/definitions/part"},
+    Matrix: {"$ref": "#/definitions/matrix"},
     tuple[Part, ...]: {"$ref": "#/definitions/parts"},
     str: {"type": "string"},
     bool: {"type": "boolean"},

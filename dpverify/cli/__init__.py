@@ -21,6 +21,7 @@ from dpverify.cli.baseline import baseline
 from dpverify.cli.cache import cache
 from dpverify.cli.check import check
 from dpverify.cli.completion import complete_arguments, completion
+from dpverify.cli.design import design
 from dpverify.cli.explain import explain
 from dpverify.cli.init import init
 from dpverify.cli.new import new
@@ -109,6 +110,6 @@ def main() -> None:
         os.environ.setdefault(library, "1")
 
 
-for _verb in (verify, check, audit, report, explain, baseline, cache, init, new, completion, schema):
+for _verb in (verify, check, audit, report, design, explain, baseline, cache, init, new, completion, schema):
     main.add_command(_verb)
 complete_arguments(main)

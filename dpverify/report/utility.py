@@ -14,6 +14,7 @@ from dpverify.trusted.kernel import Judgement
 from dpverify.trusted.language.expr import ZERO, Expr, div, format_expr, symbols
 from dpverify.trusted.language.model import Claim
 from dpverify.trusted.order.compare import certainly_lt
+from dpverify.trusted.parts.released import answered
 
 Decimals = Callable[[Expr | Infinite | None, int], str | None]
 """A bound as a decimal, rounded down (0) or up (1)."""
@@ -99,7 +100,8 @@ def called(rule: str) -> str:
 
 def neighbours(claim: Claim) -> str:
     """The databases and neighbours that a lower bound for any mechanism is true for."""
-    return NEIGHBOURS.get("" if claim.query is None else claim.query.adjacency, "the claim's own neighbours")
+    query = answered(claim)
+    return NEIGHBOURS.get("" if query is None else query.adjacency, "the claim's own neighbours")
 
 
 def most_times(errors: Errors, measure: Measure) -> Expr | None:

@@ -11,6 +11,7 @@ from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.language.errors import DpverifyError, Rejected
 from dpverify.trusted.language.model import Claim, Matrix
 from dpverify.trusted.order.linear import matrix
+from dpverify.trusted.parts.released import answered
 from dpverify.trusted.proof import Proof
 from dpverify.trusted.rules.utility import independent_columns, polytope, shapes, simple_body
 
@@ -51,13 +52,14 @@ def span(claim: Claim, of: BodyOf = "query") -> Matrix | None:
     except Rejected:
         return None
     if points is None:
-        if of == "norm" or claim.query is None:
+        query = answered(claim)
+        if of == "norm" or query is None:
             return None
-        points = tuple(zip(*claim.query.rows, strict=True))
+        points = tuple(zip(*query.rows, strict=True))
     if not points:
         return ()
-    chosen = polytopes.independent(points)
-    return None if len(chosen) == len(points[0]) else tuple(points[k] for k in sorted(chosen))
+    chosen = polytopes.spanning(points)
+    return None if len(chosen) == len(points[0]) else tuple(points[k] for k in chosen)
 
 
 def _proposed(claim: Claim, of: BodyOf, axes: Matrix | None, digits: int) -> Iterator[tuple[str, Mapping[str, Any]]]:

@@ -16,6 +16,7 @@ from dpverify.trusted.language.errors import DpverifyError
 from dpverify.trusted.language.expr import ZERO, Expr, symbols
 from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.order.compare import certainly_lt
+from dpverify.trusted.parts.released import answered
 from dpverify.trusted.proof import Proof
 
 
@@ -34,13 +35,14 @@ def propose(proof: Proof, known: Sequence[Fact], digits: int) -> Steps:
 
 def _asked(proof: Proof, known: Sequence[Fact]) -> Asked | None:
     claim = proof.claim
-    if claim.query is None or claim.delta != ZERO or claim.domains:
+    query = answered(claim)
+    if query is None or claim.delta != ZERO or claim.domains:
         return None
     granted = () if claim.epsilon is not None else tuple(_granted(known)[:1])
     value = claim.epsilon if claim.epsilon is not None else _pure(granted[0]) if granted else None
     if value is None or not certainly_lt(ZERO, value):
         return None
-    return Asked(proof, claim.query, float(constant(value)), granted)
+    return Asked(proof, query, float(constant(value)), granted)
 
 
 def _granted(known: Sequence[Fact]) -> list[Fact]:

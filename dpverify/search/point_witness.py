@@ -306,8 +306,9 @@ def _unit(d: int) -> tuple[Fraction, ...]:
 def best_pair(claim: Claim, digits: int) -> tuple[list[Expr], list[Expr], arb] | None:
     """The best points a and b, coordinate by coordinate, with their loss; None where nothing finite was found."""
     top: tuple[list[Expr], list[Expr], arb] | None = None
+    known: dict[Any, Candidate | None] = {}
     for row in losses(claim):
-        known = {loss: best(loss, digits) for loss in dict.fromkeys(row)}
+        known |= {loss: best(loss, digits) for loss in dict.fromkeys(row) if loss not in known}
         chosen = [known[loss] for loss in row]
         pairs = [c for c in chosen if c is not None]
         if len(pairs) < len(row):

@@ -86,6 +86,13 @@ def combinations(points: Matrix, chosen: Sequence[int]) -> fmpq_mat:
     return matrix(points) * basis.transpose() * (basis * basis.transpose()).inv()
 
 
+def spanning(points: Matrix) -> list[int]:
+    """Numbers, from 0, of as many independent points as there are: each that those before do not span."""
+    reduced, rank = matrix(tuple(zip(*points, strict=True))).rref()
+    rows = reduced.tolist()
+    return [next(k for k, x in enumerate(rows[i]) if x != 0) for i in range(rank)]
+
+
 def boundary(points: Matrix, most: int = MOST_FACETS) -> Iterator[Simplices]:
     """Ways to cut the boundary of the hull of the points and their opposites, which span R^d, into simplices: the cheapest first.
 

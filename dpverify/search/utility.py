@@ -6,12 +6,14 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final
 
-from dpverify.search import least_loss, necessary, noise_error
+from dpverify.search import least_loss, linear_map, necessary, noise_error
 from dpverify.search.proposal import Proposal, Steps
 from dpverify.trusted.facts.errors import EUCLIDEAN
 from dpverify.trusted.facts.fact import Fact
+from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import ZERO, Num
-from dpverify.trusted.language.model import Claim, Combinator, EllipticalProcess, KaryResponse, Noise, Table
+from dpverify.trusted.language.model import Claim, Combinator, Compose, EllipticalProcess, KaryResponse, Noise, PostProcess, Table
+from dpverify.trusted.parts.released import answered, released
 from dpverify.trusted.proof import Proof
 
 Search = Callable[[Proof, Sequence[Fact], int], Steps]
@@ -24,6 +26,7 @@ SEARCHES: Final[tuple[Search, ...]] = (
     least_loss.expected,
     least_loss.squared,
     noise_error.propose,
+    linear_map.propose,
 )
 
 
@@ -45,6 +48,8 @@ def lacking(claim: Claim, measure: str) -> str:
         return _no_loss(claim, measure)
     if measure in ("necessary_l2", "necessary_rms_l2"):
         return _not_necessary(claim)
+    if isinstance(claim.mechanism, Compose | PostProcess) and not claim.domains:
+        return _not_linear(claim.mechanism)
     if isinstance(claim.mechanism, Combinator):
         return "it is made of several mechanisms, each with an error of its own: ask for them in claims about the parts."
     if isinstance(claim.mechanism, EllipticalProcess):
@@ -60,6 +65,14 @@ def lacking(claim: Claim, measure: str) -> str:
     return "no rule encloses this error for this noise."
 
 
+def _not_linear(mechanism: Compose | PostProcess) -> str:
+    try:
+        released(mechanism)
+    except Rejected as error:
+        return f"it is known of noises that are added to answers and mapped by a matrix; here, of {error.where}: {error.why}."
+    return "no rule gives this error of a linear map, or of a list, of noisy answers."
+
+
 def _no_loss(claim: Claim, measure: str) -> str:
     if claim.domains:
         return "the claim ranges over parameters; give them values."
@@ -71,7 +84,7 @@ def _no_loss(claim: Claim, measure: str) -> str:
 
 
 def _not_necessary(claim: Claim) -> str:
-    if claim.query is None:
+    if answered(claim) is None:
         return "the least error is a matter of the query: state query and adjacency in place of the sensitivity."
     if claim.delta != ZERO:
         return "with a delta above 0 the bound is by a linear program, which was not solved for this query; it wants a rational delta."

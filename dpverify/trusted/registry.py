@@ -82,6 +82,7 @@ _OF_ERRORS: Final[Mapping[str, str]] = {
     "expected-loss": "utility.expected_loss",
     "infinite-moments": "utility.infinite_moments",
     "lattice-lower-bound": "utility.lattice_lower_bound",
+    "linear-map": "utility.linear_map",
     "lines-lower-bound": "utility.lines_lower_bound",
     "log-concave-noise": "utility.log_concave_noise",
     "lp": "utility.linear_program",
@@ -138,8 +139,9 @@ OF_ERRORS: Final = frozenset(_OF_ERRORS)
 OF_CURVES: Final = frozenset(_OF_CURVES)
 """The rules that speak of a curve: of any part, not of what is claimed."""
 
-ANYWHERE: Final = OF_THE_MECHANISM - {"combination", "joint-moves"} | {"cosets", "elliptical-process-unbounded", "stated-epsilon"}
-"""The rules about the pure epsilon of a single mechanism: of any part too."""
+_ALONE: Final = OF_THE_MECHANISM - {"combination", "joint-moves"}
+ANYWHERE: Final = _ALONE | {"cosets", "elliptical-process-unbounded", "stated-epsilon"} | OF_BODIES
+"""The rules about the pure epsilon of a single mechanism, or about its bodies: of any part too."""
 
 CURVES: Final[Mapping[str, Theorem]] = _Loaded({**_OF_CURVES, **_BESIDE})
 """Every theorem about curves."""

@@ -11,8 +11,10 @@ from dpverify.catalogue.formulas.typeset import ATOM, typeset
 from dpverify.catalogue.kinds import fields
 from dpverify.catalogue.kinds.kind import Kind, Sensitivity, Starter, Values, itself
 from dpverify.catalogue.toml import Fields
+from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import ONE, mul
 from dpverify.trusted.language.model import Compose, Group, Lipschitz, Parallel, PostProcess, Subsample
+from dpverify.trusted.parts.released import released
 
 OF_PARTS = "the parts have their own; state it there."
 A_DELTA = 'delta = 0            # a delta above 0, such as "1e-6", allows a smaller epsilon'
@@ -117,6 +119,21 @@ part = { kind = "builtin", name = "discrete_laplace", scale = 4 }
 )
 
 
+def _post_process(_: Kind, table: Fields, values: Values) -> PostProcess | None:
+    """A part with its map, whose matrix fits what the part puts out."""
+    part, rows = values["part"], values["matrix"]
+    if part is None:
+        return None
+    found = PostProcess(part, values["map"], rows)
+    if rows:
+        try:
+            released(found)
+        except Rejected as error:
+            table.fault(f"matrix: {error.where}: {error.why}.")
+            return None
+    return found
+
+
 def _post_process_law(mechanism: PostProcess, runs: Sequence[Box]) -> Iterator[Box]:
     named = Words(f"\u201c{mechanism.map}\u201d") if mechanism.map else Ident("g")
     yield row(named, Op("∘"), *runs)
@@ -125,7 +142,8 @@ def _post_process_law(mechanism: PostProcess, runs: Sequence[Box]) -> Iterator[B
 POST_PROCESS = Kind(
     model=PostProcess,
     what="A map of a part's output that does not look at the data again.",
-    fields=(fields.A_PART, fields.MAP),
+    fields=(fields.A_PART, fields.MAP, fields.MAP_ROWS),
+    build=_post_process,
     formula=_post_process_law,
     plain=itself,
     sensitivity=Sensitivity.NONE,

@@ -273,6 +273,13 @@ SCHEME: Final = Field(
 )
 SIZE: Final = Field("size", NUMBER, "The number of records in which neighbours differ, a positive integer.", check=a_count)
 MAP: Final = Field("map", TEXT, "What the map is, for people.", default="")
+MAP_ROWS: Final = Field(
+    "matrix",
+    replace(ROWS, read=read_matrix),
+    "Where the map is linear, its rows, one for each number that comes out, over all numbers that the part puts out, in their order. "
+    "With it the error of the answer is known.",
+    default=(),
+)
 CONSTANT: Final = Field(
     "constant", NUMBER, numbers("Of Lipschitz continuity: distances between inputs grow by at most this factor."), check=negative_faults
 )

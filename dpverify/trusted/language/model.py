@@ -250,10 +250,14 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class PostProcess:
-    """A map of a part's output that does not look at the data again; `map` names it for people (theory#post-processing)."""
+    """A map of a part's output that does not look at the data again; `map` names it for people (theory#post-processing).
+
+    matrix: where the map is linear, its rows over all numbers that the part puts out, in their order; empty for another map.
+    """
 
     part: Part
     map: str = ""
+    matrix: Matrix = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,6 +310,9 @@ def parts_of(mechanism: Mechanism) -> tuple[Part, ...]:
         return mechanism.parts
     return (mechanism.part,) if isinstance(mechanism, Combinator) else ()
 
+
+LEFT_OUT: Final = ("matrix",)
+"""The fields of mechanisms that the canonical form leaves out where they are empty."""
 
 VARIABLES: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
     "radial": {"profile": ("r",)},
@@ -450,13 +457,15 @@ def _encode(value: Any) -> Any:
     if isinstance(value, Norm | Domain | Query | Part):
         return {f.name: _encode(getattr(value, f.name)) for f in fields(value)}
     if isinstance(value, Mechanism):
-        return {"kind": kind_of(value), **{f.name: _encode(getattr(value, f.name)) for f in fields(value)}}
+        held = [f.name for f in fields(value) if f.name not in LEFT_OUT or getattr(value, f.name)]
+        return {"kind": kind_of(value), **{name: _encode(getattr(value, name)) for name in held}}
     return format_expr(value)
 
 
 def _mechanism(data: Mapping[str, Any]) -> Mechanism:
     kind = KINDS[data["kind"]]
-    found: Mechanism = kind(**{name: _decoded(wanted, data[name]) for name, wanted in _types(kind).items()})
+    held = {name: wanted for name, wanted in _types(kind).items() if name not in LEFT_OUT or name in data}
+    found: Mechanism = kind(**{name: _decoded(wanted, data[name]) for name, wanted in held.items()})
     return found
 
 
@@ -507,5 +516,5 @@ def _norm(data: Mapping[str, Any]) -> Norm:
 
 
 _DECODERS: Final[Mapping[Any, Callable[[Any], Any]]] = {
-    Expr: parse, Expr | None: _optional, str: str, bool: bool, int: int, Norm: _norm, Part: _part,
+    Expr: parse, Expr | None: _optional, str: str, bool: bool, int: int, Norm: _norm, Part: _part, Matrix: _matrix,
 }  # fmt: skip

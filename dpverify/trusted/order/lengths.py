@@ -53,7 +53,10 @@ def pick(vectors: Sequence[Vector], sizes: Sequence[Fraction], finish: Callable[
 
 def _power_sum(vector: Vector, p: Fraction) -> Expr:
     """The sum of |x|^p. Raises Undecided where that is a rational too long to write down."""
-    total = add(*(power(Num(abs(x)), Num(p)) for x in vector))
+    if p in (1, 2):  # without an expression for each coordinate
+        total: Expr = Num(sum((abs(x) if p == 1 else x * x for x in vector), Fraction(0)))
+    else:
+        total = add(*(power(Num(abs(x)), Num(p)) for x in vector))
     if isinstance(total, Num) and max(total.value.numerator.bit_length(), total.value.denominator.bit_length()) > MAX_BITS:
         raise Undecided(f"powers with p = {p} have more than {MAX_BITS} bits. Use the maximum norm, or state the sensitivity itself.")
     return total

@@ -7,7 +7,7 @@ from itertools import combinations
 from typing import Final
 
 from dpverify.trusted.language.expr import ONE, ZERO
-from dpverify.trusted.language.loading import load
+from dpverify.trusted.language.loading import load, remembered
 from dpverify.trusted.language.model import LINF, Norm, Query, Vector
 from dpverify.trusted.order.geometry import Sensitivity, norm_faults, require
 from dpverify.trusted.order.lengths import largest
@@ -31,6 +31,7 @@ def query_faults(query: Query, dimension: int) -> list[str]:
     return faults
 
 
+@remembered(16)
 def differences(query: Query) -> tuple[Vector, ...]:
     """The extreme differences of answers on adjacent histograms, one of each pair v and -v, without 0.
 

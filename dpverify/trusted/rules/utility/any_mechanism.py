@@ -17,6 +17,7 @@ from dpverify.trusted.language.model import Claim, Query
 from dpverify.trusted.numbers.balls import constant, exact, finite
 from dpverify.trusted.order.geometry import require
 from dpverify.trusted.order.queries import query_faults
+from dpverify.trusted.parts.released import answered
 
 COUNTS: Final = ("add-remove", "replace")
 """Adjacencies of histograms that hold counts."""
@@ -26,7 +27,7 @@ REALS: Final = ("l1", "l2")
 
 def query_of(claim: Claim, adjacencies: Collection[str], rule: str) -> Query:
     """The query whose answers any mechanism is to give. Raises Rejected where there is none, or delta is not 0."""
-    query = claim.query
+    query = answered(claim)
     if query is None:
         raise Rejected(rule, "the claim", "it states no query, and the least error is a matter of the query")
     require("query", query_faults(query, len(query.rows)))

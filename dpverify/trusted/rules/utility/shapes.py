@@ -14,8 +14,10 @@ from dpverify.trusted.language.expr import Expr, Num
 from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import Claim, Matrix, Mixture, Norm, Radial
 from dpverify.trusted.language.rationals import to_fraction as read_rational
+from dpverify.trusted.order.geometry import require
 from dpverify.trusted.order.linear import matrix, to_fraction
 from dpverify.trusted.order.sensitivity import noise_norm, require_answers
+from dpverify.trusted.parts.released import answered
 
 _BODIES: Final[Mapping[str, BodyOf]] = {"query": "query", "norm": "norm"}
 
@@ -29,9 +31,13 @@ def body_named(parameters: Mapping[str, Any], rule: str) -> BodyOf:
 
 def dimension_of(claim: Claim, of: BodyOf, rule: str) -> int:
     """The dimension that the body lives in, once norm and query are found sound. Raises Rejected."""
-    if of == "query" and claim.query is None:
-        raise Rejected(rule, "the claim", "it has no query")
-    if of == "norm" and not isinstance(claim.mechanism, Radial | Mixture):
+    if of == "query":
+        query = answered(claim)
+        if query is None:
+            raise Rejected(rule, "the claim", "it has no query")
+        require("query", load("order.queries").query_faults(query, len(query.rows)))
+        return len(query.rows)
+    if not isinstance(claim.mechanism, Radial | Mixture):
         raise Rejected(rule, "the mechanism", "it is not noise in a norm")
     _, dimension = require_answers(claim)
     if dimension is None or dimension < 1:
@@ -48,10 +54,10 @@ def generators(claim: Claim, of: BodyOf, rule: str) -> Matrix | None:
     """Points whose hull, with their opposites, the body is: one of each pair, without 0. None where it is given in another way."""
     dimension = dimension_of(claim, of, rule)
     if of == "query":
-        assert claim.query is not None
-        if claim.query.adjacency == "l2":
+        query = answered(claim)
+        if query is None or query.adjacency == "l2":
             return None
-        found: Matrix = load("order.queries").differences(claim.query)
+        found: Matrix = load("order.queries").differences(query)
         return found
     norm = norm_of(claim)
     if norm.kind == "columns":
@@ -61,9 +67,10 @@ def generators(claim: Claim, of: BodyOf, rule: str) -> Matrix | None:
 
 def facets(claim: Claim, of: BodyOf, rule: str) -> Matrix | None:
     """The rows a of a body that is {x : |<a, x>| <= 1 for all a}. None where it is given in another way."""
-    dimension, norm = dimension_of(claim, of, rule), norm_of(claim)
+    dimension = dimension_of(claim, of, rule)
     if of == "query":
         return None
+    norm = norm_of(claim)
     if norm.kind == "facets":
         return norm.matrix
     return unit(dimension) if norm.kind == "lp" and norm.p is None else None

@@ -14,6 +14,7 @@ from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import PI, Expr, Num, call, div, mul, num, power, sqrt
 from dpverify.trusted.language.model import Claim, Matrix, Source
 from dpverify.trusted.order.linear import matrix, to_fraction, up_to_sign
+from dpverify.trusted.parts.released import answered
 from dpverify.trusted.rules.utility import shapes
 
 NAME: Final = "simple-body"
@@ -49,14 +50,12 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Body:
 
 def _image(claim: Claim, of: BodyOf) -> tuple[Fraction | None, fmpq_mat]:
     """(p, T T') where the body is the image of the lp ball under a square matrix T. Raises Rejected."""
-    if of == "query" and claim.query is not None and claim.query.adjacency == "l2":
-        f = matrix(claim.query.rows)
+    dimension, query = shapes.dimension_of(claim, of, NAME), answered(claim)
+    if of == "query" and query is not None and query.adjacency == "l2":
+        f = matrix(query.rows)
         return Fraction(2), f * f.transpose()
-    norm, dimension = shapes.norm_of(claim), shapes.dimension_of(claim, of, NAME)
-    if of == "norm" and norm.kind == "lp":
-        return norm.p, matrix(shapes.unit(dimension))
-    if of == "norm" and norm.kind == "ellipsoid":
-        return Fraction(2), matrix(norm.matrix)
+    if of == "norm" and (norm := shapes.norm_of(claim)).kind in ("lp", "ellipsoid"):
+        return (norm.p, matrix(shapes.unit(dimension))) if norm.kind == "lp" else (Fraction(2), matrix(norm.matrix))
     points, rows = shapes.generators(claim, of, NAME), shapes.facets(claim, of, NAME)
     if points is not None:
         columns = _square(points, dimension).transpose()

@@ -1,0 +1,332 @@
+"""Candidates: mechanisms that answer a query, each written as a claim file, with the error that floats predict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations
+from math import sqrt
+from typing import Final
+
+import numpy as np
+
+from dpverify.designer import exact, recursive
+from dpverify.designer.exact import Floats
+from dpverify.designer.question import Question
+from dpverify.designer.strategies import Strategy, strategies
+from dpverify.designer.tuning import spread, weights
+from dpverify.search.polytopes import MOST_FACETS, most_facets
+from dpverify.trusted.language.errors import DpverifyError
+from dpverify.trusted.language.expr import ZERO, Num, format_expr
+from dpverify.trusted.language.model import L1, L2, LINF, Matrix, Query
+from dpverify.trusted.numbers.balls import constant
+from dpverify.trusted.order.queries import differences, sensitivity
+
+MOST_MOVES: Final = 40_000
+"""Differences of neighbours over which precisions are tuned."""
+MOST_SPLIT: Final = 16
+"""Dimensions in which recursive mechanisms are tried."""
+MOST_TEXT: Final = 900_000
+"""Of a claim file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A mechanism as a claim file. how: in words; predicted: the root mean square error that floats expect, None where they do not."""
+
+    name: str
+    how: str
+    text: str
+    predicted: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NotTried:
+    """A mechanism that is not among the candidates, and why."""
+
+    name: str
+    why: str
+
+
+Proposal = Candidate | NotTried
+
+
+def candidates(question: Question) -> Iterator[Proposal]:
+    """All that is proposed for a question."""
+    adjacency = question.query.adjacency
+    kept = exact.basis(question.query.rows)
+    rows = tuple(question.query.rows[i] for i in kept)
+    back = exact.coordinates(question.query.rows, rows)
+    assert back is not None
+    yield from _balls(question)
+    if adjacency != "l2" and len(exact.basis(differences(Query(rows, adjacency)))) < len(rows):
+        why = "neighbours move the answers in fewer directions than the queries span: some combination of them is known without noise."
+        yield from (NotTried(name, why) for name in ("k-norm", "ellipsoid norm", "recursive"))
+    else:
+        yield from _own_norm(question, rows, back)
+        yield from _ellipsoids(question, rows, back)
+        yield from _recursive(question, rows, back)
+    if adjacency == "l2":
+        why = "how far real histograms at Euclidean distance 1 move answers in l1 is not known in general."
+        yield NotTried("strategies with Laplace noise", why)
+    for strategy in strategies(question):
+        if adjacency != "l2":
+            yield from _measured(question, strategy, 1)
+        if question.delta != ZERO:
+            yield from _measured(question, strategy, 2)
+
+
+# -- noise in a norm, on the query itself ----------------------------------------------------------------
+
+
+def _balls(question: Question) -> Iterator[Proposal]:
+    """Laplace noise, and noise of density exp(-||z||) in the Euclidean and the maximum norm."""
+    d = len(question.query.rows)
+    names = (("laplace", L1, "l1"), ("euclidean norm", L2, "l2"), ("maximum norm", LINF, "linf"))
+    for name, norm, key in names[: 1 if d == 1 else 3]:
+        try:
+            moved = sensitivity(question.query, norm, d).upper
+        except DpverifyError as error:
+            yield NotTried(name, f"its sensitivity is not known: {error}")
+            continue
+        scale = _scale(moved, question)
+        size = float(constant(moved)) / question.rate
+        square = {"l1": 2 * d, "l2": d * (d + 1), "linf": d * (d + 1) * (d + 2) / 3}[key] * size**2
+        if key == "l1":
+            noise = [*_product("exp(-abs(z))", d, scale)]
+        else:
+            noise = [*_radial("exp(-r)", f'"{key}"', d, scale)]
+        how = "the same Laplace noise on every answer" if key == "l1" else f"noise of density exp(-||z||/b) in the {name}"
+        yield Candidate(name, how, _file(question, noise, claim=_stated(question.query)), sqrt(square))
+
+
+def _own_norm(question: Question, rows: Matrix, back: Matrix) -> Iterator[Proposal]:
+    """The K-norm mechanism: noise whose norm has the body of differences for its unit ball."""
+    name, d = "k-norm", len(rows)
+    if question.query.adjacency == "l2":
+        gram = exact.times(rows, exact.transposed(rows))
+        shape = f"{{ ellipsoid = {exact.text(gram)} }}"
+    else:
+        points = differences(Query(rows, question.query.adjacency))
+        if most_facets(len(points), d) > MOST_FACETS:
+            yield NotTried(
+                name, f"the body of differences, {len(points)} pairs of points in dimension {d}, may have more than {MOST_FACETS} facets."
+            )
+            return
+        shape = f"{{ columns = {exact.text(points)} }}"
+    yield from _norm_noise(question, name, "noise whose norm has the differences of neighbours for its unit ball", shape, rows, back)
+
+
+def _norm_noise(
+    question: Question, name: str, how: str, shape: str, rows: Matrix, back: Matrix | None, predicted: float | None = None
+) -> Iterator[Proposal]:
+    """Noise exp(-epsilon ||z||) in a norm in which neighbours are at most 1 apart."""
+    d, query = len(rows), Query(rows, question.query.adjacency)
+    noise = [*_radial("exp(-r)", shape, d, f"1/({format_expr(question.epsilon)})")]
+    if back == exact.unit(d):
+        yield Candidate(name, how, _file(question, noise, claim=_stated(query)), predicted)
+    else:
+        yield Candidate(name, how, _file(question, [*noise, *_stated(query)], back), predicted)
+
+
+def _ellipsoids(question: Question, rows: Matrix, back: Matrix) -> Iterator[Proposal]:
+    """Noise in the shape of the ellipsoid that holds the differences and makes the mean square error least."""
+    d, moved = len(rows), _moves(question.query, rows)
+    if d == 1 or moved is None:
+        return
+    values, axes = np.linalg.eigh(exact.floats(back).T @ exact.floats(back))
+    root = (axes * np.sqrt(values)) @ axes.T
+    undone = (axes / np.sqrt(values)) @ axes.T
+    s = spread(moved @ root) if question.query.adjacency != "l2" else _euclidean(moved @ root)
+    sigma = undone @ (s * np.trace(s)) @ undone
+    unit = float(np.abs(sigma).max())
+    rounded = exact.binary((sigma + sigma.T) / 2 / unit, 24)
+    shape = tuple(tuple(x * exact.near(unit, 6) for x in row) for row in rounded)
+    longest = float(np.sqrt(np.einsum("ij,jk,ik->i", moved, np.linalg.inv(exact.floats(shape)), moved).max()))
+    if question.query.adjacency == "l2":
+        longest = float(np.linalg.norm(np.linalg.cholesky(np.linalg.inv(exact.floats(shape))).T @ moved.T, 2))
+    reach = exact.above(longest * (1 + 1e-9))
+    trace = float(np.trace(exact.floats(back) @ exact.floats(shape) @ exact.floats(back).T))
+    norm, query = f"{{ ellipsoid = {exact.text(shape)} }}", Query(rows, question.query.adjacency)
+    how = "the shape of the ellipsoid that holds all differences and makes the error least"
+    for kind, profile, size in _kinds(question, d):
+        name = "ellipsoid norm" if kind == "pure" else "gaussian, ellipsoid"
+        noise = [
+            *_radial(profile, norm, d, _pure_scale(reach, question) if kind == "pure" else exact_text(exact.above(size * float(reach))))
+        ]
+        square = trace * float(reach) ** 2 * ((d + 1) / question.rate**2 if kind == "pure" else size**2)
+        whole = back == exact.unit(d)
+        text = _file(question, noise, claim=_stated(query)) if whole else _file(question, [*noise, *_stated(query)], back)
+        yield Candidate(name, f"noise in {how}", text, sqrt(square))
+
+
+def _euclidean(moved: Floats) -> Floats:
+    """The root of the spread of an ellipsoid itself."""
+    values, axes = np.linalg.eigh(moved.T @ moved)
+    return np.asarray((axes * np.sqrt(np.maximum(values, 0))) @ axes.T)
+
+
+def _kinds(question: Question, d: int) -> Iterator[tuple[str, str, float]]:
+    yield "pure", "exp(-r)", 0.0
+    if question.delta != ZERO:
+        yield "gaussian", "exp(-r**2/2)", least_sigma(question.rate, float(constant(question.delta)))
+
+
+# -- strategies -------------------------------------------------------------------------------------------
+
+
+def _measured(question: Question, strategy: Strategy, power: int) -> Iterator[Proposal]:
+    """A strategy with Laplace noise (1) or Gaussian noise (2) on its rows, each as precise as is worth it."""
+    noise = "laplace" if power == 1 else "gaussian"
+    name = f"{noise}, {strategy.name}"
+    moved = _moves(question.query, strategy.rows)
+    if moved is None:
+        yield NotTried(name, f"there are more than {MOST_MOVES} differences of neighbours.")
+        return
+    d = len(strategy.rows)
+    back = exact.unit(d) if strategy.back is None else strategy.back
+    costs = (exact.floats(back) ** 2).sum(axis=0)
+    if question.query.adjacency == "l2":
+        tuned = np.ones(d)
+    else:
+        tuned = weights(costs, np.abs(moved).T, power)
+    rounded = [exact.near(float(w / tuned.max())) for w in tuned]
+    rows = tuple(tuple(w * x for x in row) for w, row in zip(rounded, strategy.rows, strict=True))
+    undone = tuple(tuple(x / w for w, x in zip(rounded, row, strict=True)) for row in back)
+    query = Query(rows, question.query.adjacency)
+    try:
+        reach = sensitivity(query, L1 if power == 1 else L2, d).upper
+    except DpverifyError as error:
+        yield NotTried(name, f"its sensitivity is not known: {error}")
+        return
+    total = float((exact.floats(undone) ** 2).sum())
+    if power == 1:
+        noise_lines = [*_product("exp(-abs(z))", d, _scale(reach, question))]
+        size = sqrt(2) * float(constant(reach)) / question.rate
+    else:
+        size = least_sigma(question.rate, float(constant(question.delta))) * float(constant(reach))
+        noise_lines = [*_radial("exp(-r**2/2)", '"l2"', d, exact_text(exact.above(size)))]
+    text = _file(question, [*noise_lines, *_stated(query)], undone)
+    if len(text) > MOST_TEXT:
+        yield NotTried(name, "its matrices are longer than a claim file may be.")
+        return
+    how = f"{'Laplace' if power == 1 else 'Gaussian'} noise on {strategy.name}, each row as precise as is worth it, and the map back"
+    yield Candidate(name, how, text, size * sqrt(total))
+
+
+def _moves(query: Query, rows: Matrix) -> Floats | None:
+    """What the answers to some rows move by between neighbours, in floats, one of each pair of opposites; None where these are too many."""
+    columns = sorted(set(zip(*rows, strict=True)))
+    if query.adjacency != "replace":
+        return exact.floats(columns)
+    if len(columns) ** 2 / 2 > MOST_MOVES:
+        return None
+    points = exact.floats(columns)
+    pairs = np.array(list(combinations(range(len(columns)), 2)))
+    return np.asarray(points[pairs[:, 0]] - points[pairs[:, 1]]) if len(columns) > 1 else points
+
+
+# -- pieces -----------------------------------------------------------------------------------------------
+
+
+def _recursive(question: Question, rows: Matrix, back: Matrix) -> Iterator[Proposal]:
+    """The recursive mechanism, of the paper and with split and budgets chosen."""
+    adjacency = question.query.adjacency
+    if len(rows) == 1:
+        return
+    if adjacency == "l2" or len(rows) > MOST_SPLIT:
+        why = "the bodies of differences are ellipsoids" if adjacency == "l2" else f"it is tried up to dimension {MOST_SPLIT}"
+        yield NotTried("recursive", f"{why}.")
+        return
+    first = recursive.of_the_paper(rows, back, adjacency)
+    if first is None:
+        yield NotTried("recursive, of the paper", "the body of differences has too many facets.")
+    else:
+        yield _in_pieces(question, first, "recursive, of the paper", "halving along the axes of the body, equal budgets")
+    least = np.inf
+    for number, split in enumerate(recursive.tuned(rows, back, adjacency)):
+        if split.square > least * (1 - 1e-3):
+            continue  # the same once more, or worse
+        least = split.square
+        axes = "axes of the body" if number == 0 else "queries themselves"
+        sizes = " + ".join(str(len(piece.rows)) for piece in split.pieces)
+        how = f"pieces of dimension {sizes} along the {axes}, each with noise in the norm of its own body and its own budget"
+        yield _in_pieces(question, split, f"recursive, along the {axes}", how)
+
+
+def _in_pieces(question: Question, split: recursive.Split, name: str, how: str) -> Proposal:
+    parts = []
+    for piece in split.pieces:
+        points = differences(Query(piece.rows, question.query.adjacency))
+        scale = f"1/({piece.share})/({format_expr(question.epsilon)})"
+        noise = ", ".join(_radial("exp(-r)", f"{{ columns = {exact.text(points)} }}", len(piece.rows), scale))
+        parts.append(f"  {{ {noise}, {', '.join(_stated(Query(piece.rows, question.query.adjacency)))} }},")
+    text = _file(question, ['kind = "compose"', "parts = [", *parts, "]"], split.matrix)
+    if len(text) > MOST_TEXT:
+        return NotTried(name, "its matrices are longer than a claim file may be.")
+    return Candidate(name, how, text, sqrt(split.square) / question.rate)
+
+
+# -- claim files -----------------------------------------------------------------------------------------
+
+
+def _file(question: Question, noise: Sequence[str], back: Matrix | None = None, claim: Sequence[str] = ()) -> str:
+    """A claim file: noise by itself, or as the part of a linear map."""
+    head = ["[mechanism]"]
+    if back is not None:
+        head += ['kind = "post_process"', 'map = "the estimate of the query"', f"matrix = {exact.text(back)}", "", "[mechanism.part]"]
+    delta = [] if question.delta == ZERO else [f'delta = "{format_expr(question.delta)}"']
+    asked = ["", "[[claim]]", 'name = "design"', *claim, f'epsilon = "{format_expr(question.epsilon)}"', *delta, "utility = true"]
+    return "\n".join([*head, *noise, *asked, ""])
+
+
+def _stated(query: Query) -> list[str]:
+    return [f"query = {exact.text(query.rows)}", f'adjacency = "{query.adjacency}"']
+
+
+def _product(density: str, d: int, scale: str) -> Iterator[str]:
+    yield 'kind = "product"'
+    yield f'density = "{density.replace("z", "z/b") if scale != "1" else density}"'
+    yield f"dimension = {d}"
+    if scale != "1":
+        yield f'parameters = {{ b = "{scale}" }}'
+
+
+def _radial(profile: str, norm: str, d: int, scale: str) -> Iterator[str]:
+    yield 'kind = "radial"'
+    yield f'profile = "{profile}"'
+    yield f"norm = {norm}"
+    yield f"dimension = {d}"
+    yield f'scale = "{scale}"'
+
+
+def _scale(moved: object, question: Question) -> str:
+    """What a sensitivity over epsilon is, written out; where it is not rational, a decimal just above."""
+    if isinstance(moved, Num):
+        return _pure_scale(moved.value, question)
+    return exact_text(exact.above(float(constant(moved)) / question.rate))  # type: ignore[arg-type]
+
+
+def _pure_scale(moved: Fraction, question: Question) -> str:
+    if isinstance(question.epsilon, Num):
+        return exact_text(moved / question.epsilon.value)
+    return f"({moved})/({format_expr(question.epsilon)})"
+
+
+def exact_text(x: Fraction) -> str:
+    """A rational in an expression."""
+    return str(x)
+
+
+def least_sigma(epsilon: float, delta: float) -> float:
+    """About the least deviation of Gaussian noise on an answer that moves by 1 (theory: the Gaussian curve), in floats."""
+    from scipy.optimize import brentq
+    from scipy.special import log_ndtr
+
+    def excess(log_sigma: float) -> float:
+        s = np.exp(log_sigma)
+        first, second = log_ndtr(1 / (2 * s) - epsilon * s), epsilon + log_ndtr(-1 / (2 * s) - epsilon * s)
+        return float(first + np.log(-np.expm1(min(second - first, -1e-300))) - np.log(delta))
+
+    return float(np.exp(brentq(excess, np.log(1e-3), np.log(1e6), xtol=1e-12))) * (1 + 1e-9)

@@ -1,0 +1,88 @@
+"""Designs for people and as JSON: mechanisms in the order of their certified errors, what any mechanism has at least, what was left out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from dpverify.designer import Design, Designed
+from dpverify.ground.outside import printable
+from dpverify.report import decimal, short
+from dpverify.report.utility import NEIGHBOURS, called
+from dpverify.trusted.facts.errors import EUCLIDEAN, Measure
+from dpverify.trusted.language.expr import ZERO, div, format_expr
+
+SHOWN = 6
+
+
+def lines(found: Design) -> Iterator[str]:
+    """The answer for people."""
+    question = found.question
+    delta = "" if question.delta == ZERO else f", delta {short(question.delta)}"
+    yield printable(f"{question.name}; neighbours: {question.query.adjacency}; epsilon {short(question.epsilon)}{delta}")
+    if found.least is None:
+        yield "any mechanism: no lower bound on the error is known."
+    else:
+        rule, bound = found.least
+        at_least = decimal(bound.value, SHOWN, 0)
+        yield f"any mechanism: root mean square error at least {at_least} ({called(rule)}; {NEIGHBOURS[question.query.adjacency]})"
+    if found.ranked:
+        yield f"{'rms error':>12} {'mean error':>12} {'of the least':>12}   mechanism"
+    for one in found.ranked:
+        own, mean = (decimal(one.value(measure, "upper"), SHOWN, 1) or "" for measure in ("rms_l2", "expected_l2"))
+        times = _times(found, one, SHOWN)
+        yield printable(f"{own:>12} {mean:>12} {'' if times is None else times + ' x':>12}   {one.candidate.name}: {one.candidate.how}")
+        if one.file:
+            yield printable(f"{'':39}{one.file}")
+    for left in found.left:
+        yield printable(f"left out: {left.name}: {left.why}")
+    if not found.ranked:
+        yield "no mechanism was found whose privacy and error are proved."
+
+
+def render(found: Design, digits: int) -> str:
+    """The answer as one JSON object."""
+    return json.dumps({"schema": "dpverify/1", "design": record(found, digits)}, indent=1)
+
+
+def record(found: Design, digits: int) -> dict[str, Any]:
+    """The answer as plain data."""
+    query = found.question.query
+    least: dict[str, Any] = {"reason": "no lower bound on the error of any mechanism is known for this query, adjacency and delta."}
+    if found.least is not None:
+        rule, bound = found.least
+        least = {"lower": decimal(bound.value, digits, 0), "rule": called(rule), "neighbours": NEIGHBOURS[query.adjacency]}
+    return {
+        "file": found.question.file,
+        "query": {"name": found.question.name, "rows": len(query.rows), "columns": len(query.rows[0])},
+        "adjacency": query.adjacency,
+        "epsilon": format_expr(found.question.epsilon),
+        "delta": format_expr(found.question.delta),
+        "necessary_rms_l2": least,
+        "mechanisms": [
+            {
+                "name": one.candidate.name,
+                "how": one.candidate.how,
+                "file": one.file or None,
+                "verdict": one.verdict,
+                **{measure: _enclosed(one, measure, digits) for measure in EUCLIDEAN},
+                "ratio": _times(found, one, digits),
+            }
+            for one in found.ranked
+        ],
+        "left_out": [{"name": one.name, "reason": one.why} for one in found.left],
+    }
+
+
+def _enclosed(one: Designed, measure: Measure, digits: int) -> dict[str, str | None]:
+    lower, upper = decimal(one.value(measure, "lower"), digits, 0), decimal(one.value(measure, "upper"), digits, 1)
+    return {"lower": lower or "0", "upper": upper or "inf"}
+
+
+def _times(found: Design, one: Designed, digits: int) -> str | None:
+    """How many times the least possible root mean square error its own is at most."""
+    own = one.value("rms_l2", "upper")
+    if found.least is None or own is None:
+        return None
+    return decimal(div(own, found.least[1].value), digits, 1)  # type: ignore[arg-type]
