@@ -14,6 +14,7 @@ from flint import arb
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from dpverify import decimals
 from dpverify.decimals import decimal_bounds
 from dpverify.search.counterexample import find_counterexample
 from dpverify.trusted.language.errors import DpverifyError, ExprError, Undecided
@@ -747,13 +748,13 @@ def test_decimals_of_what_cancels_are_as_close_as_any(digits: int) -> None:
 def test_decimals_are_rounded_and_written_as_the_decimal_module_does(digits: int, rounding: Any, way: str) -> None:
     """In plain digits where the leading one stands between 10^-5 and 10^digits, else with a power of ten."""
     context = Context(prec=digits, rounding=way)
-    for numerator, exponent, way_up in product((1, 2, 7, 10, 95, 99, 123, 999, 1001, 1234567, 9999999), range(-9, 10), (1, -1)):
-        exact = Fraction(way_up * numerator) * Fraction(10) ** exponent
+    for numerator, exponent, plus in product((1, 2, 7, 10, 95, 99, 123, 999, 1001, 1234567, 9999999), range(-9, 10), (1, -1)):
+        exact = Fraction(plus * numerator) * Fraction(10) ** exponent
         text = decimals._decimal(exact, digits, rounding)
-        rounded = context.create_decimal(f"{way_up * numerator}e{exponent}")
+        rounded = context.create_decimal(f"{plus * numerator}e{exponent}")
         assert Fraction(text) == Fraction(rounded), (exact, text)
         plain = -5 <= rounded.adjusted() < digits
-        minus, shown = "-" if way_up < 0 else "", text.lstrip("-")
+        minus, shown = "-" if plus < 0 else "", text.lstrip("-")
         assert text == minus + shown and ("e" in text) is not plain
         mantissa, _, power = shown.partition("e")
         assert power == ("" if plain else str(rounded.adjusted()))
