@@ -43,7 +43,8 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Body:
     counted from 1, -k for the opposite of point k, one of each pair of opposite simplices. The points are the body's own along the axes
     (`shapes.generators`); for a body by facets they are told under "vertices", one of each pair. "middles", if given, adds points half
     way between two, by their numbers. "above" and "below", if given, are lists of lists of positive rationals, where polynomials above
-    and below the root touch it (`mean_lengths`); for each simplex the best counts. Raises Rejected, Undecided, CertificateError.
+    and below the root touch it (`mean_lengths`); for each simplex the best counts. "sizes", if true, asks for the mean sizes of the
+    coordinates too. Raises Rejected, Undecided, CertificateError.
     """
     of, axes, boundary = boundary_of(claim, evidence)
     mean = _mean(boundary, axes, evidence) if "above" in evidence or "below" in evidence else None
