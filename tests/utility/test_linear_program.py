@@ -1,6 +1,7 @@
 """The least loss of any private mechanism, from weights and multipliers of a linear program (theory#lp)."""
 
 from fractions import Fraction as F
+from itertools import product
 from math import exp, sinh, sqrt
 from random import Random
 
@@ -30,6 +31,7 @@ from dpverify.trusted.language.model import (
 )
 from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.order.compare import certainly_equal
+from dpverify.trusted.rules.utility import linear_program
 from dpverify.trusted.rules.utility.linear_program import Program, least
 from tests.programs import least_loss
 
@@ -110,6 +112,7 @@ def test_a_forged_dual_is_refused(changed, why):
     ("changed", "why"),
     [
         ({"weights": "1"}, "not a list of rationals"),
+        ({"weights": []}, "not a list of rationals"),
         ({"weights": ["1.5", "1", "1"]}, "not an exact rational"),
         ({"ratio": "e"}, "not an exact rational"),
         ({"multipliers": [[0, 1]]}, "cannot be used"),
@@ -270,6 +273,8 @@ def test_a_chain_by_hand_bounds_the_error_on_two_databases():
     # weights 1/2, multipliers z: the infimum for both inputs is min(z, 1/2 - 3 z), at z = 1/8
     chain = CHAIN | {"multipliers": [[0, 1, ["1/8", "0"]], [1, 0, ["0", "1/8"]]]}
     assert bound_of(counts("log(3)"), **chain) == Num(F(1, 4))  # and randomized response at log(3) has it
+    four = chain | {"outputs": ["0", "4"], "multipliers": [[0, 1, ["1/2", "0"]], [1, 0, ["0", "1/2"]]]}
+    assert bound_of(counts("log(3)", ((F(4),),)), **four) == Num(F(1))
 
 
 @pytest.mark.parametrize(
@@ -290,6 +295,7 @@ def test_a_chain_by_hand_bounds_the_error_on_two_databases():
         (counts(), {"databases": []}, "must be histograms"),
         (counts(), {"outputs": ["-1", "2"]}, "the answer on every database must be among them"),
         (PAIR, {"databases": [["0", "0"], ["1", "0"]]}, "not known to be joined"),
+        (PAIR, {"databases": [["0", "0"], ["1", "-1"]]}, "entries of at least 0"),
         (PAIR, {"databases": [["0", "2"], ["2", "0"]], "outputs": ["0", "2"]}, "not known to be joined"),
         (counts(adjacency="l1"), {"databases": [["0"], ["3/2"]], "outputs": ["0", "3/2"]}, "not known to be joined"),
         (counts(adjacency="l2"), {"databases": [["0"], ["3/2"]], "outputs": ["0", "3/2"]}, "not known to be joined"),
@@ -303,6 +309,44 @@ def test_a_forged_chain_is_refused(of, changed, why):
 
 
 WRONG = [("measure", "rms"), ("measure", None), ("steps", 0), ("steps", "1"), ("steps", True), ("row", 1), ("row", -1), ("row", "0")]
+
+
+MOVES = {
+    "add-remove": [move for k in range(3) for move in (tuple(int(j == k) for j in range(3)), tuple(-int(j == k) for j in range(3)))],
+    "replace": [tuple(int(j == a) - int(j == b) for j in range(3)) for a in range(3) for b in range(3) if a != b],
+}
+
+
+@pytest.mark.parametrize("adjacency", MOVES)
+def test_counts_are_joined_by_as_many_steps_as_a_walk_through_counts_takes(adjacency):
+    every = list(product(range(3), repeat=3))
+    start = (1, 0, 2)
+    reached = {start}
+    for steps in range(1, 4):
+        reached |= {to for x in reached for move in MOVES[adjacency] if min(to := tuple(a + b for a, b in zip(x, move, strict=True))) >= 0}
+        assert [linear_program._within(start, x, adjacency, steps) for x in every] == [x in reached for x in every]
+
+
+@pytest.mark.parametrize(
+    ("adjacency", "far", "steps", "joined"),
+    [
+        ("l1", ("1/2", "1/2"), 1, True),
+        ("l1", ("1/2", "3/4"), 1, False),
+        ("l1", ("2", "1"), 3, True),
+        ("l1", ("2", "1"), 2, False),
+        ("l2", ("3/5", "4/5"), 1, True),
+        ("l2", ("3/5", "41/50"), 1, False),
+        ("l2", ("1", "1"), 1, False),
+        ("l2", ("1", "1"), 2, True),
+        ("l2", ("6", "8"), 10, True),
+        ("l2", ("6", "8"), 9, False),
+        ("add-remove", ("1/2", "0"), 1, False),
+        ("replace", ("1/2", "1/2"), 1, False),
+    ],
+)
+def test_real_histograms_are_joined_by_as_many_steps_as_their_distance_says(adjacency, far, steps, joined):
+    zero, other = (F(0), F(0)), tuple(map(F, far))
+    assert [linear_program._within(*both, adjacency, steps) for both in ((zero, other), (other, zero))] == [joined] * 2
 
 
 def test_two_steps_cost_the_delta_of_both():
