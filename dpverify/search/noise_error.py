@@ -173,17 +173,10 @@ def _quantiles(found: _Found, reading: Mapping[str, Any], mean: Fact) -> None:
     if law.norm is not None and law.norm.kind in ("columns", "facets") and law.dimension > 1:
         _in_a_polytope(found, reading, law, start)
         return
-    for rule, of in ((union_bound.NAME, _summed), (noise_quantile.NAME, tails.greatest)):
+    for rule, of in ((union_bound.NAME, tails.summed), (noise_quantile.NAME, tails.greatest)):
         if found.tried(rule, reading) is None:
             root = _by_search(found, reading, law, rule, of, start)
             start = start if root is None else root
-
-
-def _summed(law: laws.Law, t: Fraction, parameters: Mapping[str, Any], rule: str) -> arb:
-    total = arb(0)
-    for q in tails.single(law, t, parameters, rule):
-        total += q
-    return total
 
 
 def _first(law: laws.Law, t: Fraction, parameters: Mapping[str, Any], rule: str) -> arb:

@@ -23,9 +23,9 @@ from dpverify.trusted.language.model import (
     L2,
     LINF,
     Claim,
-    Compose,
     Domain,
     EllipticalProcess,
+    Group,
     Mixture,
     Norm,
     Part,
@@ -648,7 +648,7 @@ def test_log_concave_bounds_want_a_convex_exponent_and_every_coordinate():
 
 
 LACKING = {
-    "a composition": (Compose((Part(LAPLACE, num(1)),)), "made of several"),
+    "a group": (Group(Part(LAPLACE, num(1)), num(2)), "made of several"),
     "a process": (EllipticalProcess(parse("exp(-v)")), "infinite rank"),
     "a table": (Table(((parse("1"),),)), "no answer with noise added"),
 }

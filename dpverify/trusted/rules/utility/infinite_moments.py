@@ -17,7 +17,7 @@ from dpverify.trusted.numbers.balls import finite
 from dpverify.trusted.numbers.kinks import resolve
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
 from dpverify.trusted.rules.utility.laws import Size, read
-from dpverify.trusted.rules.utility.noise_moments import power_of
+from dpverify.trusted.rules.utility.noise_moments import MOST_COORDINATES, power_of
 
 NAME: Final = "infinite-moments"
 STATEMENT: Final = (
@@ -44,8 +44,11 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> tuple[ErrorBound, ...]:
     """
     p, law = power_of(evidence), read(claim, evidence, NAME)
     wanted, number, side, beyond = (_integer(evidence, key) for key in ("coordinates", "size", "side", "beyond"))
-    if not (0 <= number < len(law.sizes) and side in (1, -1) and beyond >= 1 and wanted >= 0):
-        raise CertificateError(f"{NAME}: size is one of {len(law.sizes)}, counted from 0, side 1 or -1, and beyond at least 1.")
+    if not (0 <= number < len(law.sizes) and side in (1, -1) and beyond >= 1 and 0 <= wanted <= MOST_COORDINATES):
+        raise CertificateError(
+            f"{NAME}: size is one of {len(law.sizes)}, counted from 0, side 1 or -1, beyond at least 1, "
+            f"and coordinates at most {MOST_COORDINATES}."
+        )
     for size in law.sizes:
         finite(size.total(ONE, _ENOUGH))
     _heavy(law.sizes[number], p, side, beyond)

@@ -63,7 +63,7 @@ class Law:
     itself is R with a sign, independent of the others and alike.
     """
 
-    noise: Radial | Mixture | Product | Answering | Staircase
+    noise: Answering | Staircase
     dimension: int
     sizes: tuple[Size, ...]
     norm: Norm | None = None

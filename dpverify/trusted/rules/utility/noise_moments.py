@@ -30,6 +30,8 @@ CHECKED: Final = (
 ASSUMED: Final = ("the sampler is ideal",)
 SOURCE: Final = Source("docs/theory/utility.md#noise-moments")
 
+MOST_COORDINATES: Final = 1_000
+
 
 def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> tuple[ErrorBound, ...]:
     """Both sides of the errors of one power.
@@ -38,8 +40,8 @@ def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact])
     which the moments of the size are those of a closed form; those of `laws.read`. Raises Rejected, Undecided, CertificateError.
     """
     p, wanted = power_of(parameters), parameters.get("coordinates")
-    if type(wanted) is not int or wanted < 0:
-        raise CertificateError(f"{NAME}: coordinates says how many of them are told of.")
+    if type(wanted) is not int or not 0 <= wanted <= MOST_COORDINATES:
+        raise CertificateError(f"{NAME}: coordinates says how many of them are told of, from 0 to {MOST_COORDINATES}.")
     law = read(claim, parameters, NAME)
     size = law.moment(p, bits_of(parameters, NAME)) if "bits" in parameters else closed_moments.moment(law, p, NAME)
     total, single = directions.means(law, p, claim, premises, wanted)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from functools import reduce
 from typing import Any, Final
 
 from flint import arb, fmpq, fmpz
@@ -56,15 +57,9 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> tuple[ErrorBound, ...]:
     _, _, boundary = polytope.boundary_of(claim, body)
     found = probabilities(law, values(boundary), boundary.unit, at, evidence)
     if side == "lower" and evidence.get("alone") is True:
-        greatest = found[0]
-        for probability in found:
-            greatest = greatest.max(probability)
-        compared(greatest, beta, side, NAME)
+        compared(reduce(arb.max, found), beta, side, NAME)
         return (ErrorBound("exceeded", "this", side, Num(at), beta=beta),)
-    total = arb(0)
-    for probability in found:
-        total += probability
-    compared(total, beta, side, NAME)
+    compared(reduce(arb.__add__, found), beta, side, NAME)
     union = ErrorBound("exceeded_union", "this", side, Num(at), beta=beta)
     return (union, ErrorBound("exceeded", "this", side, Num(at), beta=beta)) if side == "upper" else (union,)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
+from functools import reduce
 from itertools import pairwise
 from typing import Any, Final
 
@@ -40,31 +41,31 @@ def greatest(law: Law, t: Fraction, parameters: Mapping[str, Any], rule: str) ->
     hidden = _hidden(law)
     if hidden is not None and law.norm.kind == "lp":
         return 1 - _within(hidden, d, law.unit, t, parameters, rule)
-    total = arb(0)
-    alone = single(law, t, parameters, rule)
-    for q in alone:
-        total += q
     if law.norm.kind == "lp":
         least = _over_radius(law, t, parameters, rule, lambda q: 1 - (1 - q) ** d)
     else:
-        least = alone[0]
-        for q in alone:
-            least = least.max(q)
-    return least.union(total.min(arb(1)))
+        least = reduce(arb.max, single(law, t, parameters, rule))
+    return least.union(summed(law, t, parameters, rule).min(arb(1)))
+
+
+def summed(law: Law, t: Fraction, parameters: Mapping[str, Any], rule: str) -> arb:
+    """A ball round the sum of P(|noise_i| > t) over all coordinates; the parameters are those of `greatest`."""
+    found = single(law, t, parameters, rule)
+    return reduce(arb.__add__, found) * (law.dimension // len(found))
 
 
 def single(law: Law, t: Fraction, parameters: Mapping[str, Any], rule: str) -> list[arb]:
-    """Balls round P(|noise_i| > t) for each coordinate; the parameters are those of `greatest`."""
+    """Balls round P(|noise_i| > t) for each coordinate, or for one where all are alike; the parameters are those of `greatest`."""
     d = law.dimension
     if law.norm is None:
-        return [_on_the_line(law, t, parameters, rule)] * d
+        return [_on_the_line(law, t, parameters, rule)]
     if d == 1:
         return [_of_radius(law, t, parameters, rule)]
     own, hidden = matched(law), _hidden(law)
     if own is not None:
-        return [_incomplete(own, 1, law.unit, t)] * d
+        return [_incomplete(own, 1, law.unit, t)]
     if _is_lp(law, None):
-        return [_face_or_side(law, t, parameters, rule)] * d
+        return [_face_or_side(law, t, parameters, rule)]
     if law.norm.kind not in ("lp", "ellipsoid"):
         raise Rejected(rule, "the norm", "the law of a coordinate is known for lp norms and ellipsoids alone")
 
@@ -78,7 +79,7 @@ def single(law: Law, t: Fraction, parameters: Mapping[str, Any], rule: str) -> l
         return _over_radius(law, t, parameters, rule, lambda q: q, unit)
 
     if law.norm.kind == "lp":
-        return [at(law.unit)] * d
+        return [at(law.unit)]
     return [at(mul(law.unit, sqrt(Num(law.norm.matrix[i][i])))) for i in range(d)]
 
 

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from flint import arb
-
 from dpverify.trusted.facts.errors import ErrorBound, known
 from dpverify.trusted.language.expr import Expr, Num, call, div, mul
 from dpverify.trusted.language.model import Claim, Source
 from dpverify.trusted.rules.utility.laws import read
 from dpverify.trusted.rules.utility.noise_quantile import beta_of, compared, laplace, told, whole
-from dpverify.trusted.rules.utility.tails import single
+from dpverify.trusted.rules.utility.tails import summed
 
 NAME: Final = "union-bound"
 STATEMENT: Final = (
@@ -38,10 +36,7 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> tuple[ErrorBound, ...]:
         value: Expr = mul(scale, call("log", div(count, beta)))
         return (*known("exceeded_union", value, beta=beta), ErrorBound("exceeded", "this", "upper", value, beta=beta))
     at, side = told(evidence, NAME)
-    total = arb(0)
-    for probability in single(law, at, evidence, NAME):
-        total += probability
-    compared(total, beta, side, NAME)
+    compared(summed(law, at, evidence, NAME), beta, side, NAME)
     value = Num(whole(law, at, side))
     found = ErrorBound("exceeded_union", "this", side, value, beta=beta)
     return (found, ErrorBound("exceeded", "this", side, value, beta=beta)) if side == "upper" else (found,)
