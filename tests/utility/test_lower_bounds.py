@@ -661,6 +661,11 @@ def test_the_greatest_of_several_lower_bounds_stands():
     assert {bound.value for _, bound in judged("PROVED", less, NECESSARY, less).errors} == {NECESSARY.value}
 
 
+def test_parameters_of_the_noise_alone_are_in_no_bounds_way():
+    asked = replace(claim([[1]], "add-remove"), mechanism=Product(parse("exp(-abs(z)/b)"), num(1)), domains=(("b", Domain(Fraction(1))),))
+    assert least(asked)["expected_l2"] == pytest.approx(1 / sinh(1))
+
+
 # -- reasons ---------------------------------------------------------------------------------------
 
 
