@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from fractions import Fraction
+from functools import lru_cache
 from itertools import product
 from typing import Any
 
 from flint import arb
 
 from dpverify.search import asymptotics, point_witness, sensitivity
+from dpverify.trusted.facts.fact import unasked
 from dpverify.trusted.language.errors import DpverifyError
 from dpverify.trusted.language.expr import ZERO, Expr, Num, add, children, div, format_expr, mul, neg, num, parse, sqrt, sub, symbols
 from dpverify.trusted.language.logarithms import neg_log
@@ -33,15 +36,22 @@ def propose(claim: Claim, digits: int = 20) -> list[dict[str, Any]]:
     if claim.domains or not isinstance(noise, Radial | Translation | Product):
         return []
     with precision(128):
-        for evidence in _candidates(claim, noise):
-            try:
-                rule.check(claim, evidence)
-            except DpverifyError:
-                continue
-            target = num(1) if claim.epsilon is None else claim.epsilon
-            shows = _witness(claim, evidence, target)
-            return [{"rule": rule.NAME, "evidence": evidence if shows is None else {**evidence, "witness": shows}}]
-    return []
+        evidence = _held(unasked(claim))
+        if evidence is None:
+            return []
+        shows = _witness(claim, evidence, num(1) if claim.epsilon is None else claim.epsilon)
+    return [{"rule": rule.NAME, "evidence": {**evidence, **({} if shows is None else {"witness": shows})}}]
+
+
+@lru_cache(maxsize=64)  # claims about one mechanism share the answer
+def _held(claim: Claim) -> dict[str, Any] | None:
+    """The first evidence that the rule accepts."""
+    assert isinstance(claim.mechanism, Radial | Translation | Product)
+    for evidence in _candidates(claim, claim.mechanism):
+        with suppress(DpverifyError):
+            rule.check(claim, evidence)
+            return evidence
+    return None
 
 
 def _candidates(claim: Claim, noise: Additive) -> Iterator[dict[str, Any]]:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import chain, islice, product
 from typing import Any
 
@@ -110,6 +110,7 @@ class Loss:
 Candidate = tuple[Expr, Expr, arb]
 
 
+@lru_cache(maxsize=128)  # claims about one mechanism look for one pair
 def best(loss: Loss, digits: int) -> Candidate | None:
     """The pair (a, b) of the greatest loss found, good to about `digits` digits, and the loss."""
     found: list[Candidate] = []
