@@ -87,7 +87,9 @@ def design(question: Question, judge: Judge) -> Design:
         if one not in good:
             why = "its error is not certified" if one.verdict == "PROVED" else f"its claim is {one.verdict}"
             left.append(NotTried(one.candidate.name, f"{why}."))
-    return Design(question, tuple(sorted(good, key=lambda one: _size(one.value("rms_l2", "upper")))), tuple(left))
+    order = {one.name: number for number, one in enumerate(proposed)}  # of equal errors the simpler mechanism is first
+    ranked = sorted(good, key=lambda one: (float(f"{_size(one.value('rms_l2', 'upper')):.9e}"), order[one.candidate.name]))
+    return Design(question, tuple(ranked), tuple(left))
 
 
 def _judged(question: Question, wanted: Sequence[Candidate], judge: Judge) -> Sequence[Judgement | None]:

@@ -28,11 +28,11 @@ def lines(found: Design) -> Iterator[str]:
         at_least = decimal(bound.value, SHOWN, 0)
         yield f"any mechanism: root mean square error at least {at_least} ({called(rule)}; {NEIGHBOURS[question.query.adjacency]})"
     if found.ranked:
-        yield f"{'rms error':>12} {'mean error':>12} {'of the least':>12}   mechanism"
+        yield f"{'rms error':>12} {'mean error':>12} {'times least':>12}   mechanism"
     for one in found.ranked:
         own, mean = (decimal(one.value(measure, "upper"), SHOWN, 1) or "" for measure in ("rms_l2", "expected_l2"))
         times = _times(found, one, SHOWN)
-        yield printable(f"{own:>12} {mean:>12} {'' if times is None else times + ' x':>12}   {one.candidate.name}: {one.candidate.how}")
+        yield printable(f"{own:>12} {mean:>12} {times or '':>12}   {one.candidate.name}: {one.candidate.how}")
         if one.file:
             yield printable(f"{'':39}{one.file}")
     for left in found.left:
