@@ -11,6 +11,7 @@ from typing import Final
 
 from dpverify.catalogue import Spec, read_spec
 from dpverify.designer.candidates import Candidate, NotTried, candidates
+from dpverify.designer.isotropy import Isotropy, isotropy
 from dpverify.designer.question import Question as Question
 from dpverify.designer.question import question_of as question_of
 from dpverify.designer.question import read_question as read_question
@@ -65,6 +66,7 @@ class Design:
     question: Question
     ranked: tuple[Designed, ...]
     left: tuple[NotTried, ...]
+    isotropy: Isotropy | NotTried
 
     @cached_property
     def least(self) -> tuple[str, ErrorBound] | None:
@@ -87,7 +89,9 @@ def design(question: Question, judge: Judge) -> Design:
         if one not in good:
             why = "its error is not certified" if one.verdict == "PROVED" else f"its claim is {one.verdict}"
             left.append(NotTried(one.candidate.name, f"{why}."))
-    return Design(question, tuple(sorted(good, key=lambda one: _size(one.value("rms_l2", "upper")))), tuple(left))
+    order = {one.name: number for number, one in enumerate(proposed)}  # of equal errors the simpler mechanism is first
+    ranked = sorted(good, key=lambda one: (float(f"{_size(one.value('rms_l2', 'upper')):.9e}"), order[one.candidate.name]))
+    return Design(question, tuple(ranked), tuple(left), isotropy(question))
 
 
 def _judged(question: Question, wanted: Sequence[Candidate], judge: Judge) -> Sequence[Judgement | None]:

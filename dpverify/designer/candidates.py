@@ -64,7 +64,8 @@ def candidates(question: Question) -> Iterator[Proposal]:
         why = "neighbours move the answers in fewer directions than the queries span: some combination of them is known without noise."
         yield from (NotTried(name, why) for name in ("k-norm", "ellipsoid norm", "recursive"))
     else:
-        yield from _own_norm(question, rows, back)
+        if len(rows) > 1:  # on the line every norm is that of Laplace noise
+            yield from _own_norm(question, rows, back)
         yield from _ellipsoids(question, rows, back)
         yield from _recursive(question, rows, back)
     if adjacency == "l2":
@@ -192,6 +193,8 @@ def _measured(question: Question, strategy: Strategy, power: int) -> Iterator[Pr
     else:
         tuned = weights(costs, np.abs(moved).T, power)
     rounded = [exact.near(float(w / tuned.max())) for w in tuned]
+    if strategy.back is None and power == 1 and len(set(rounded)) == 1:
+        return  # the same noise on every answer
     rows = tuple(tuple(w * x for x in row) for w, row in zip(rounded, strategy.rows, strict=True))
     undone = tuple(tuple(x / w for w, x in zip(rounded, row, strict=True)) for row in back)
     query = Query(rows, question.query.adjacency)

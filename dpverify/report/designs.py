@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from dpverify.designer import Design, Designed
+from dpverify.designer.isotropy import Isotropy
 from dpverify.ground.outside import printable
 from dpverify.report import decimal, short
 from dpverify.report.utility import NEIGHBOURS, called
@@ -27,12 +28,17 @@ def lines(found: Design) -> Iterator[str]:
         rule, bound = found.least
         at_least = decimal(bound.value, SHOWN, 0)
         yield f"any mechanism: root mean square error at least {at_least} ({called(rule)}; {NEIGHBOURS[question.query.adjacency]})"
+    if isinstance(found.isotropy, Isotropy):
+        one = found.isotropy
+        length, apart, most = (decimal(ends[1], SHOWN, 1) for ends in (one.constant, one.anisotropy, one.most))
+        yield f"body of differences: isotropic constant {length}, anisotropy {apart}"
+        yield f"k-norm: mean error at most {most} times the anisotropy times the volume bound ({NEIGHBOURS['l1']}, at every distance)"
     if found.ranked:
-        yield f"{'rms error':>12} {'mean error':>12} {'of the least':>12}   mechanism"
+        yield f"{'rms error':>12} {'mean error':>12} {'times least':>12}   mechanism"
     for one in found.ranked:
         own, mean = (decimal(one.value(measure, "upper"), SHOWN, 1) or "" for measure in ("rms_l2", "expected_l2"))
         times = _times(found, one, SHOWN)
-        yield printable(f"{own:>12} {mean:>12} {'' if times is None else times + ' x':>12}   {one.candidate.name}: {one.candidate.how}")
+        yield printable(f"{own:>12} {mean:>12} {times or '':>12}   {one.candidate.name}: {one.candidate.how}")
         if one.file:
             yield printable(f"{'':39}{one.file}")
     for left in found.left:
@@ -71,8 +77,19 @@ def record(found: Design, digits: int) -> dict[str, Any]:
             }
             for one in found.ranked
         ],
+        "isotropy": _isotropy(found, digits),
         "left_out": [{"name": one.name, "reason": one.why} for one in found.left],
     }
+
+
+def _isotropy(found: Design, digits: int) -> dict[str, Any]:
+    """Of the body of differences: what encloses its isotropic constant, and a map that takes it near isotropic position."""
+    one = found.isotropy
+    if not isinstance(one, Isotropy):
+        return {"reason": one.why}
+    pairs = {"constant": one.constant, "anisotropy": one.anisotropy, "most": one.most}
+    ends = {name: {"lower": decimal(low, digits, 0), "upper": decimal(high, digits, 1)} for name, (low, high) in pairs.items()}
+    return {**ends, "map": [[str(x) for x in row] for row in one.map], "off": decimal(one.off, digits, 1)}
 
 
 def _enclosed(one: Designed, measure: Measure, digits: int) -> dict[str, str | None]:

@@ -18,6 +18,7 @@ from dpverify.trusted.language.model import Claim, Matrix, Query, Vector
 from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.order.linear import dot
 from dpverify.trusted.order.tables import finite
+from dpverify.trusted.parts.released import answered
 from dpverify.trusted.proof import Proof
 from dpverify.trusted.rules.utility import expected_loss, linear_program
 
@@ -74,7 +75,7 @@ def _of_query(claim: Claim, known: Sequence[Fact], measure: str) -> Steps:
     """On a chain of databases, each so many steps from the next that a mechanism may well tell them apart. For delta above 0 alone: other
     rules are sharper where it is 0.
     """
-    query = claim.query
+    query = answered(claim)
     if query is None or not _covered(claim) or claim.delta == ZERO:
         return []
     epsilon, premises = _epsilon(claim, known)

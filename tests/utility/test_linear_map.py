@@ -10,6 +10,7 @@ from dpverify.catalogue import read_spec
 from dpverify.errors import SpecError
 from dpverify.search.certificates import pack
 from dpverify.search.verify import verify
+from dpverify.trusted.facts.assumptions import REAL
 from dpverify.trusted.facts.bounds import INFINITE
 from dpverify.trusted.kernel import check
 from dpverify.trusted.language.certificate import Line
@@ -120,6 +121,8 @@ def test_any_mechanism_is_spoken_of_as_in_a_claim_that_states_the_query_itself(t
     stated = bounds(read_spec(file).claims[0].claim)
     for measure in ("expected_l2", "rms_l2"):
         assert mapped[measure, "any", "lower", None] == pytest.approx(stated[measure, "any", "lower", None], rel=1e-6)
+    _, bound = next(one for one in verify(claim_of(tmp_path, THIRDS, THREE), 9).judgement.errors if one[1].whose == "any")
+    assert REAL in bound.assumed
 
 
 @pytest.mark.parametrize(

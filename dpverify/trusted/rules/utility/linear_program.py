@@ -19,6 +19,7 @@ from dpverify.trusted.language.rationals import read_fraction, to_fraction
 from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.order.linear import dot, square
 from dpverify.trusted.order.tables import finite
+from dpverify.trusted.parts.released import answered
 from dpverify.trusted.rules.utility.expected_loss import require_losses
 
 NAME: Final = "lp"
@@ -77,7 +78,8 @@ def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact])
         return (ErrorBound("expected_loss", "any", "lower", Num(value), assumed=(*assumed, PAIRS if listed else ANY)),)
     databases = _databases(parameters)
     value = max(_bound(_of_query(claim, parameters, databases, between), _read(parameters.get("weights")), parameters), Fraction(0))
-    whole = all(map(_counts, databases)) and claim.query is not None and claim.query.adjacency != "l2"
+    query = answered(claim)
+    whole = all(map(_counts, databases)) and query is not None and query.adjacency != "l2"
     assumed += () if whole else (REAL,)
     if parameters["measure"] == SQUARES:
         return (ErrorBound("rms_l2", "any", "lower", power(Num(value), Num(Fraction(1, 2))), assumed=assumed),)
@@ -141,7 +143,7 @@ def _of_table(claim: Claim, between: Between) -> Program:
 
 def _of_query(claim: Claim, parameters: Mapping[str, Any], databases: Matrix, between: Between) -> Program:
     """The mechanisms with real outputs for one row of a query, on some databases."""
-    query, squares, row = claim.query, parameters.get("measure") == SQUARES, parameters.get("row")
+    query, squares, row = answered(claim), parameters.get("measure") == SQUARES, parameters.get("row")
     if query is None:
         raise Rejected(NAME, "the claim", "it states neither losses nor a query")
     if not squares and parameters.get("measure") != "expected_l2":
