@@ -36,8 +36,7 @@ def propose(proof: Proof, known: Sequence[Fact], digits: int) -> Steps:
 def _asked(proof: Proof, known: Sequence[Fact]) -> Asked | None:
     claim = proof.claim
     query = answered(claim)
-    if query is None or claim.delta != ZERO or claim.domains:
-    if claim.query is None or claim.delta != ZERO:
+    if query is None or claim.delta != ZERO:
         return None
     granted = () if claim.epsilon is not None else tuple(_granted(known)[:1])
     value = claim.epsilon if claim.epsilon is not None else _pure(granted[0]) if granted else None

@@ -44,7 +44,8 @@ def granted(claim: Claim, premises: Sequence[Fact], rule: str) -> tuple[arb, tup
     premises: one, an upper bound on the tight epsilon, where the claim asks for it; else none. Raises Rejected, CertificateError.
     """
     value, assumed = (claim.epsilon, ()) if claim.epsilon is not None and not premises else _proved(claim, premises, rule)
-    real = (REAL,) if claim.query is not None and claim.query.adjacency in REALS else ()
+    query = answered(claim)
+    real = (REAL,) if query is not None and query.adjacency in REALS else ()
     epsilon = finite(constant(value))
     if not epsilon > 0:
         raise Rejected(rule, "epsilon", "it is not certainly above 0")
