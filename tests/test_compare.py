@@ -748,13 +748,13 @@ def test_decimals_of_what_cancels_are_as_close_as_any(digits: int) -> None:
 def test_decimals_are_rounded_and_written_as_the_decimal_module_does(digits: int, rounding: Any, way: str) -> None:
     """In plain digits where the leading one stands between 10^-5 and 10^digits, else with a power of ten."""
     context = Context(prec=digits, rounding=way)
-    for numerator, exponent, plus in product((1, 2, 7, 10, 95, 99, 123, 999, 1001, 1234567, 9999999), range(-9, 10), (1, -1)):
-        exact = Fraction(plus * numerator) * Fraction(10) ** exponent
+    for numerator, exponent, turn in product((1, 2, 7, 10, 95, 99, 123, 999, 1001, 1234567, 9999999), range(-9, 10), (1, -1)):
+        exact = Fraction(turn * numerator) * Fraction(10) ** exponent
         text = decimals._decimal(exact, digits, rounding)
-        rounded = context.create_decimal(f"{plus * numerator}e{exponent}")
+        rounded = context.create_decimal(f"{turn * numerator}e{exponent}")
         assert Fraction(text) == Fraction(rounded), (exact, text)
         plain = -5 <= rounded.adjusted() < digits
-        minus, shown = "-" if plus < 0 else "", text.lstrip("-")
+        minus, shown = "-" if turn < 0 else "", text.lstrip("-")
         assert text == minus + shown and ("e" in text) is not plain
         mantissa, _, power = shown.partition("e")
         assert power == ("" if plain else str(rounded.adjusted()))
@@ -774,3 +774,17 @@ def test_decimals_enclose_all_of_a_ball_and_a_number_of_any_size_is_written_or_r
     for text in ("exp(-2000)", "exp(3000)"):
         low, high = (parse(end) for end in decimal_bounds(parse(text), 5))
         assert certainly_lt(low, parse(text)) and certainly_lt(parse(text), high)
+
+
+@pytest.mark.parametrize("digits", [1, 3])
+def test_a_constant_is_enclosed_anew_where_its_ball_has_fewer_than_four_bits_a_digit(digits: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    balls: list[arb] = []
+    monkeypatch.setattr(decimals, "constant", lambda _: balls.pop(0))
+    for bits, again in ((4 * digits, True), (4 * digits + 1, False), (200, False), (None, True)):
+        first = arb("inf") if bits is None else arb(1, arb(2) ** -bits)
+        assert bits is None or first.rel_accuracy_bits() in (bits, bits - 1, bits + 1)
+        while bits is not None and first.rel_accuracy_bits() != bits:
+            first = arb(1, first.rad() * arb(2) ** (first.rel_accuracy_bits() - bits))
+        balls[:] = [first, arb(7)]
+        shown = decimal_bounds(parse("sqrt(2)"), digits)
+        assert (shown == decimal_bounds(num(7), digits)) is again and len(balls) == (0 if again else 1)
