@@ -19,7 +19,7 @@ from dpverify.trusted.language.expr import Num, num, parse
 from dpverify.trusted.language.model import L1, Claim, Domain, Product, Query, Radial
 from dpverify.trusted.numbers.balls import constant, precision
 from dpverify.trusted.proof import Proof
-from dpverify.trusted.rules.utility import lattice_lower_bound
+from dpverify.trusted.rules.utility import lattice_lower_bound, radial_lower_bound
 from dpverify.trusted.rules.utility.any_mechanism import over_shells
 from tests.proofs import forged, line
 
@@ -104,11 +104,13 @@ def test_one_real_number_has_at_least_the_variance_of_the_best_staircase(epsilon
     assert least(claim([[1]], "l1", epsilon))["rms_l2"] == pytest.approx(sqrt(variance), rel=1e-7)
 
 
-@pytest.mark.parametrize(("plateau", "fine"), [("0", False), ("1", False), ("-1/2", False), ("2", False), ("1/3", True), ("1/2", False)])
+@pytest.mark.parametrize(
+    ("plateau", "fine"), [("0", False), ("1", False), ("-1/2", False), ("2", False), ("4167/10000", True), ("4168/10000", False)]
+)
 def test_a_plateau_that_is_too_wide_is_refused(plateau, fine):
     asked, parameters = claim([[1]], "l1", "1"), {**ONE, "plateau": plateau}
     if fine:
-        assert said(asked, "lines-lower-bound", parameters)["rms_l2"] < sqrt(1.9181)  # the best reaches to 0.4158
+        assert said(asked, "lines-lower-bound", parameters)["rms_l2"] < sqrt(1.9181)  # the best reaches to 0.41674
     else:
         refused(asked, "lines-lower-bound", parameters, "reaches farther than what is outside it can fill")
 
@@ -328,6 +330,19 @@ def staircases(k, power, e):
     return least
 
 
+@pytest.mark.parametrize(("k", "power", "factor"), [(1, 1, "1/2"), (2, 1, "19/10"), (3, 2, "10"), (3, 2, "9"), (2, 1, "2"), (4, 2, "61/2")])
+def test_the_integral_of_the_radial_bound_is_that_of_its_definition(k, power, factor):
+    t, q, places = float(Fraction(factor)), exp(-1), (np.arange(20_000) + 0.5) / 20_000
+    shells = sum(q**j * (places + j) ** (k - 1) * ((places + j) ** power - t) for j in range(200))
+    n = next(n for n in range(100) if n**power >= t)
+    weights = np.where((places + n - 1) ** power < t, 1, q)
+    wanted = (weights * np.minimum(shells, q * shells)).mean()
+    with precision(128):
+        found = [float(radial_lower_bound.integral(arb(1), k, power, Fraction(factor), cells)) for cells in (2, 10, 3000)]
+    assert found[0] < found[1] < found[2] <= wanted + 1e-6
+    assert found[2] == pytest.approx(wanted, rel=0.01, abs=0.01)
+
+
 @pytest.mark.parametrize("k", [1, 3])
 @pytest.mark.parametrize("e", [0.1, 1.0, 8.0])
 def test_the_radial_bound_is_below_the_stairs_all_round(k, e):
@@ -373,7 +388,11 @@ def test_a_radial_bound_that_does_not_hold_is_refused(change, why):
 
 def test_the_length_of_an_axis_means_nothing_to_a_radial_bound():
     good = {"axes": [["3", "0"]], "radius": "2", "mean": "9/10", "square": "1", "cells": 200}
-    assert said(claim([[2, 0], [0, 1]], "l2"), "radial-lower-bound", good)["expected_l2"] == pytest.approx(1.8)
+    assert said(claim([[2, 0], [0, 1]], "l2"), "radial-lower-bound", good) == {
+        "expected_l2": pytest.approx(1.8),
+        "rms_l2": pytest.approx(2),
+    }
+    refused(claim([[2, 0], [0, 1]], "l2"), "radial-lower-bound", {**good, "radius": "21/10"}, "do not hold it")
     refused(claim([[2, 0], [0, 1]], "l2"), "radial-lower-bound", {**good, "axes": [["0", "3"]]}, "do not hold it")
 
 

@@ -64,8 +64,8 @@ def _staircase(parameters: Mapping[str, Any], epsilon: arb) -> arb:
     told = read_fraction(parameters, "plateau", NAME)
     g, q, rest = rational(told), (-epsilon).exp(), -(-epsilon).expm1()
     wanted = rest * (2 * rest * g**3 / 3 + q * g**2)
-    if not (0 < told < 1 and wanted <= q * (rest / 3 + q - rest * g**2 - 2 * q * g)):
-        raise Rejected(NAME, "the plateau", "it is not between 0 and 1, or reaches farther than what is outside it can fill")
+    if not (told > 0 and wanted <= q * (rest / 3 + q - rest * g**2 - 2 * q * g)):
+        raise Rejected(NAME, "the plateau", "it is not above 0, or reaches farther than what is outside it can fill")
     return q * (1 + q) / rest**2 + g**2 + 2 * q * g / rest
 
 
