@@ -157,10 +157,36 @@ def _lacks(fact: Fact, measure: Measure) -> bool:
 
 def _length(found: _Found, reading: Mapping[str, Any], mean: Fact) -> None:
     """The mean length by sums, from the mean of the first coordinate: closed transforms to many digits, integrals to few."""
-    if found.tried(root_of_squares.NAME, {**reading, **_NODES}, [mean]) is None:
+    law = laws.read(found.proof.claim, reading, root_of_squares.NAME)
+    size = _size(law, mean)
+    if found.tried(root_of_squares.NAME, {**reading, **_about_size(_NODES, size, law.dimension)}, [mean]) is None:
         for far in _FAR:
-            if found.tried(root_of_squares.NAME, {**reading, **_FEW_NODES, "far": str(far)}, [mean]) is not None:
+            told = {**reading, **_about_size(_FEW_NODES, size, law.dimension), "far": str(far * size)}
+            if found.tried(root_of_squares.NAME, told, [mean]) is not None:
                 return
+
+
+def _size(law: laws.Law, mean: Fact) -> Fraction:
+    """About the size of a coordinate of what the sums are of, a power of two."""
+    if law.norm is None:
+        about = _about(mean)
+    elif law.norm.kind == "ellipsoid":
+        about = law.norm.matrix[0][0]
+        return Fraction(2) ** (_log2(about) // 2)
+    else:
+        about = Fraction(1)
+    return Fraction(2) ** _log2(about)
+
+
+def _log2(number: Fraction) -> int:
+    """The logarithm of a number above 0, to about 1."""
+    return number.numerator.bit_length() - number.denominator.bit_length()
+
+
+def _about_size(nodes: Mapping[str, int], size: Fraction, dimension: int) -> dict[str, int]:
+    """The points t moved to about 1 over the square of a size, with more of them below for many coordinates."""
+    parts, moved = nodes["parts"], -2 * nodes["parts"] * _log2(size)
+    return {**nodes, "first": nodes["first"] + moved - 2 * parts * dimension.bit_length(), "last": nodes["last"] + moved}
 
 
 # -- quantiles -----------------------------------------------------------------------------------------

@@ -489,6 +489,13 @@ def test_the_error_of_scaled_noise_is_scaled(make, c):
             assert (a is b is INFINITE) or number(b) == pytest.approx(float(c) * number(a), rel=1e-12)
 
 
+@pytest.mark.parametrize("unit", ["10**12", "1/10**9"])
+@pytest.mark.parametrize("d", [2, 1000])
+def test_a_mean_length_is_as_narrow_in_every_unit(unit, d):
+    lower, upper = errors(product(f"exp(-abs(z)/({unit}))", d))["expected_l2"]
+    assert upper.value - lower.value < upper.value / 10**16
+
+
 @pytest.mark.parametrize("noise", [radial("exp(-r)", L32, 3), t_noise(3, 4), product("exp(-abs(z))", 5)])
 def test_means_are_at_most_mean_squares_and_coordinates_at_most_the_whole(noise):
     found = errors(noise)

@@ -46,7 +46,7 @@ def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact])
     closed form; those of `laws.read`. premises: one, a fact of the mean absolute value of the first coordinate. Raises Rejected, Undecided.
     """
     law, nodes, mean = read(claim, parameters, NAME), _nodes(parameters), _mean(premises, claim)
-    with precision(ctx.prec + max(0, -nodes.first // nodes.parts) + _SPARE):  # what cancels in F near 0
+    with precision(ctx.prec + (nodes.last - nodes.first) // nodes.parts + _SPARE):  # what cancels in F near 0
         found = _length(law, nodes, mean, parameters)
     return enclosed("expected_l2", found)
 
