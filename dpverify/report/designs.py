@@ -29,8 +29,8 @@ def lines(found: Design) -> Iterator[str]:
         at_least = decimal(bound.value, SHOWN, 0)
         yield f"any mechanism: root mean square error at least {at_least} ({called(rule)}; {NEIGHBOURS[question.query.adjacency]})"
     if isinstance(found.isotropy, Isotropy):
-        one = found.isotropy
-        length, apart, most = (decimal(ends[1], SHOWN, 1) for ends in (one.constant, one.anisotropy, one.most))
+        body = found.isotropy
+        length, apart, most = (decimal(ends[1], SHOWN, 1) for ends in (body.constant, body.anisotropy, body.most))
         yield f"body of differences: isotropic constant {length}, anisotropy {apart}"
         yield f"k-norm: mean error at most {most} times the anisotropy times the volume bound ({NEIGHBOURS['l1']}, at every distance)"
     if found.ranked:
