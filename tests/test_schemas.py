@@ -452,7 +452,7 @@ def test_what_verify_prints_is_valid_and_described(answer):
 
 WITHOUT_AN_ERROR = {"reason": "no rule encloses it."}
 ENCLOSED = {"lower": "1.9", "upper": "2.1"}
-NECESSARY = {"lower": "0.5", "rule": "volume", "neighbours": "real histograms, l1", "assumptions": []}
+NECESSARY = {"lower": "0.5", "rule": "volume", "theorem": "lines-lower-bound", "neighbours": "real histograms, l1", "assumptions": []}
 ERRORS = {
     "expected_l2": ENCLOSED,
     "rms_l2": {"lower": "1", "upper": "inf", "reason": "no upper bound on it is known."},

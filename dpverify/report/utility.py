@@ -43,6 +43,8 @@ NAMES: Final[dict[Measure, str]] = {
 }
 """Of errors, in words."""
 
+_LEAST: Final = "-lower-bound"
+
 MOST_COORDINATES: Final = 12
 """As many coordinates as are told of."""
 
@@ -88,14 +90,23 @@ def _least(claim: Claim, errors: Errors, measure: Measure, decimal: Decimals, *,
     if least is None or lower is None:
         return {"reason": lacking(claim, NECESSARY.get(measure, NECESSARY_LOSS))}
     rule, bound = least
-    found = {"lower": lower, "rule": called(rule), "neighbours": neighbours(claim), "assumptions": list(bound.assumed)}
+    where = {"neighbours": neighbours(claim), "assumptions": list(bound.assumed)}
+    found = {"lower": lower, "rule": family(claim, rule), "theorem": rule, **where}
     ratio = decimal(most_times(errors, measure), 1) if proved else None
     return found if ratio is None else {**found, "ratio": ratio}
 
 
+def family(claim: Claim, rule: str) -> str:
+    """What sort of theorem the least error is by: "volume" on real histograms, "lattice" on counts, "lp" for linear programs."""
+    if not rule.endswith(_LEAST):
+        return rule
+    query = answered(claim)
+    return "lattice" if query is not None and query.adjacency in ("add-remove", "replace") else "volume"
+
+
 def called(rule: str) -> str:
     """A rule about the least error as answers call it: what its bound is by."""
-    return rule.removesuffix("-lower-bound")
+    return rule.removesuffix(_LEAST)
 
 
 def neighbours(claim: Claim) -> str:
@@ -144,7 +155,7 @@ def told(claim: Claim, judgement: Judgement | None, decimal: Decimals) -> Iterat
     stated: dict[Measure, str] = {"expected_loss": NECESSARY_LOSS} if claim.loss else {}
     for measure, necessary in (stated or NECESSARY).items():
         least = found[necessary]
-        rule, ratio = least.get("rule", ""), least.get("ratio", "")
+        rule, ratio = called(least.get("theorem", "")), least.get("ratio", "")
         yield Told(NAMES[measure], _own(found[measure]), least.get("lower") or _unknown(least), rule, ratio)
     yield from _coordinates(found["coordinates"])
     if "exceeded" in found:

@@ -1,9 +1,8 @@
-"""Ways through the rules that are taken seldom: guards, ends and signs of which what is proved of common claims does not show that they go."""
+"""Ways through the rules that are taken seldom: guards, ends and signs that what is proved of common claims does not need."""
 
 from dataclasses import replace
 from fractions import Fraction
 
-import mpmath
 import pytest
 from flint import acb, arb, ctx
 from hypothesis import given, settings
@@ -35,7 +34,7 @@ from dpverify.trusted.parts.runs import Run
 from dpverify.trusted.rules.additive import product_lipschitz
 from dpverify.trusted.rules.composition import combined_values, losses
 from dpverify.trusted.rules.composition.grid import Grid
-from dpverify.trusted.rules.curves import elliptical_process, every_shift, integers, unimodal, uniform_ball, volumes
+from dpverify.trusted.rules.curves import elliptical_process, every_shift, integers, uniform_ball, unimodal, volumes
 
 F = Fraction
 LAPLACE = Translation(parse("exp(-abs(z))"))
