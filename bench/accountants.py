@@ -31,7 +31,7 @@ from peers import LOWER, UPPER, NotOffered, Part, Peer, Problem, peers
 from run import LONG, RUNS, forget
 
 from dpverify.catalogue import read_spec
-from dpverify.decimals import decimal_bounds
+from dpverify.search.decimals import decimal_bounds
 from dpverify.search.verify import verify
 from dpverify.trusted.facts.bounds import Infinite
 from dpverify.trusted.language.expr import Expr, Num

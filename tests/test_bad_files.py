@@ -7,8 +7,8 @@ import pytest
 from dpverify.catalogue import read_spec, resolve
 from dpverify.catalogue.mechanisms import MAX_PARAMETERS
 from dpverify.cli import main
-from dpverify.decimals import decimal_bounds
 from dpverify.errors import SpecError
+from dpverify.search.decimals import decimal_bounds
 from dpverify.search.verify import verify
 from dpverify.trusted.language.errors import ExprError, Undecided
 from dpverify.trusted.language.expr import ONE, Pow, num, parse

@@ -14,9 +14,8 @@ from flint import arb
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from dpverify import decimals
-from dpverify.decimals import decimal_bounds
 from dpverify.search.counterexample import find_counterexample
+from dpverify.search.decimals import decimal_bounds
 from dpverify.trusted.language.errors import DpverifyError, ExprError, Undecided
 from dpverify.trusted.language.expr import (
     Add,

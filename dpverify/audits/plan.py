@@ -15,8 +15,8 @@ from dpverify.audits.neighbours import plain, strategy_pairs, usual_patterns
 from dpverify.audits.outputs import Outputs, exact_number, exact_vector
 from dpverify.audits.partition import CurvePoint
 from dpverify.audits.target import show
-from dpverify.decimals import decimal_bounds
 from dpverify.errors import AuditError
+from dpverify.search.decimals import decimal_bounds
 from dpverify.search.verify import verify
 from dpverify.trusted.facts.bounds import Infinite
 from dpverify.trusted.language.errors import Undecided

@@ -14,11 +14,11 @@ from typing import Any, Final
 
 from flint import arb, ctx
 
-from dpverify.decimals import decimal_bounds
 from dpverify.pictures.chords import cut, remembered, sketch
 from dpverify.pictures.trade_offs import trade_off
 from dpverify.search import extend_with_curve, losses, plans
 from dpverify.search.certificates import record
+from dpverify.search.decimals import decimal_bounds
 from dpverify.search.proposal import Proposal
 from dpverify.trusted.facts.assumptions import SIDES, of_a_bound, of_a_verdict
 from dpverify.trusted.facts.bounds import Bound

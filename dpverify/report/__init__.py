@@ -11,7 +11,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Final
 
-from dpverify.decimals import decimal_bounds
+from dpverify.search.decimals import decimal_bounds
 from dpverify.trusted.facts.bounds import Bound, Infinite
 from dpverify.trusted.kernel import Judgement
 from dpverify.trusted.language.certificate import Line

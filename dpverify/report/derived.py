@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from dpverify.decimals import decimal_bounds
+from dpverify.search.decimals import decimal_bounds
 from dpverify.trusted.language.errors import DpverifyError
 from dpverify.trusted.language.expr import Expr, Num, format_expr, symbols
 from dpverify.trusted.language.model import Claim, Norm, Query

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
 
-from dpverify.decimals import decimal_bounds
 from dpverify.report import Entry, short
 from dpverify.report.phrases import delta_text, tight_text
 from dpverify.report.utility import NAMES
+from dpverify.search.decimals import decimal_bounds
 from dpverify.trusted.facts.assumptions import marked, of_a_bound
 from dpverify.trusted.facts.bounds import Bound, Infinite
 from dpverify.trusted.facts.errors import ErrorBound

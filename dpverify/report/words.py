@@ -7,8 +7,8 @@ from typing import Final
 
 from dpverify.catalogue import kinds
 from dpverify.catalogue.kinds.kind import Sensitivity
-from dpverify.decimals import decimal_bounds
 from dpverify.report import Entry, delta_enclosure, enclosure, short
+from dpverify.search.decimals import decimal_bounds
 from dpverify.trusted.language.errors import Undecided
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, format_expr
 from dpverify.trusted.language.model import Claim, Domain, Mechanism

@@ -7,7 +7,7 @@ from contextlib import suppress
 from fractions import Fraction
 from typing import Final
 
-from dpverify.decimals import decimal_bounds
+from dpverify.search.decimals import decimal_bounds
 from dpverify.trusted.facts.bounds import Infinite
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.language.errors import DpverifyError

@@ -14,8 +14,8 @@ from typing import Any, Final
 
 from flint import arb, ctx
 
-from dpverify.decimals import decimal_bounds
 from dpverify.search import budgets, measure_words, output_sets
+from dpverify.search.decimals import decimal_bounds
 from dpverify.trusted.facts.assumptions import marked
 from dpverify.trusted.facts.fact import Fact, as_bounds
 from dpverify.trusted.facts.pairs import Curve, Pair, Profile

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Final
 
-from dpverify.decimals import decimal_above, decimal_bounds
+from dpverify.search.decimals import decimal_above, decimal_bounds
 from dpverify.trusted.facts.bounds import Infinite
 from dpverify.trusted.facts.fact import Fact, as_bounds
 from dpverify.trusted.language.errors import CertificateError

@@ -9,7 +9,7 @@ from typing import Final
 
 from flint import arb
 
-from dpverify.decimals import decimal_bounds
+from dpverify.search.decimals import decimal_bounds
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve
 from dpverify.trusted.language.errors import Undecided

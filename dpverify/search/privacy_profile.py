@@ -441,7 +441,10 @@ def _leaf_plans(run: Run, target: Target) -> Iterator[Plan]:
     """Rules for the curve of a single mechanism, the sharpest first."""
     noise = run.part.mechanism
     if isinstance(noise, Finite):
-        yield {"rule": finite.NAME, **finite_rows.row(run, _place(target))}
+        row: Plan = {}
+        with suppress(DpverifyError):  # the rule says why
+            row = finite_rows.row(run, _place(target))
+        yield {"rule": finite.NAME, **row}
     elif isinstance(noise, Guarantee):
         yield stated_guarantee.leaf_plan(run, target.epsilon, target.delta)
     elif isinstance(noise, Noise):

@@ -12,9 +12,8 @@ from pathlib import Path
 import pytest
 from flint import acb, arb
 
-from dpverify import decimals, trusted
 from dpverify.errors import ProjectError
-from dpverify.search import asymptotics, plans
+from dpverify.search import asymptotics, decimals, plans
 from dpverify.search.verify import verify
 from dpverify.trusted import kernel
 from dpverify.trusted.facts import settled

@@ -5,8 +5,8 @@ from fractions import Fraction
 
 import pytest
 
-from dpverify.decimals import decimal_bounds
 from dpverify.search import power_identity as search
+from dpverify.search.decimals import decimal_bounds
 from dpverify.trusted.language.errors import DpverifyError, Rejected
 from dpverify.trusted.language.expr import num, parse
 from dpverify.trusted.language.model import L1, L2, LINF, Claim, Domain, Product, Radial, Translation

@@ -6,9 +6,9 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 
-from dpverify.decimals import decimal_bounds
 from dpverify.report import Entry
 from dpverify.report.page.subject import File
+from dpverify.search.decimals import decimal_bounds
 from dpverify.trusted.language.errors import Undecided
 from dpverify.trusted.language.expr import Expr, symbols
 

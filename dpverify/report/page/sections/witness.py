@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, localcontext
 from typing import Any, Final
 
-from dpverify.decimals import decimal_bounds
 from dpverify.report.axes import Axis
 from dpverify.report.dyadic import readable
 from dpverify.report.number_line import NumberLine
@@ -14,6 +13,7 @@ from dpverify.report.page.blocks import Block, Code, Facts, Figure, Paragraph, R
 from dpverify.report.page.subject import Claimed
 from dpverify.report.phrases import plain
 from dpverify.report.svg import Chart, Series
+from dpverify.search.decimals import decimal_bounds
 from dpverify.trusted.language.errors import DpverifyError
 from dpverify.trusted.language.expr import parse, substitute
 from dpverify.trusted.language.model import Claim
