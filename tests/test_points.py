@@ -9,6 +9,7 @@ from dpverify.trusted.facts.assumptions import EVERY, REAL
 from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
 from dpverify.trusted.language.expr import ONE, ZERO, num, parse
 from dpverify.trusted.language.model import L1, L2, LINF, Claim, Domain, KaryResponse, Product, Query, Radial, Translation
+from dpverify.trusted.language.signs import NEGATIVE
 from dpverify.trusted.numbers.balls import precision, rational
 from dpverify.trusted.rules.additive import points
 from dpverify.trusted.rules.additive.points import Points
@@ -114,6 +115,37 @@ def test_a_query_has_its_own_differences_alone():
     with pytest.raises(Rejected):
         check(COPIES, "0 0", "1 0", Query(((F(1), F(0)), (F(1), F(2))), "add-remove"))
     assert check(COPIES, "0 0", "1 1", Query(((F(1), F(0)), (F(1), F(2))), "add-remove")) == ()
+
+
+def test_in_the_plane_a_triangle_on_a_difference_of_the_query_has_no_longer_side_than_the_other_two():
+    query = Query(((F(1),), (F(0),)), "add-remove")  # two scales apart
+    assert check(PLANE, "1", "2", query) == check(PLANE, "0", "2", query) == ()
+    for b in ("4", "1"):
+        with pytest.raises(Rejected, match="the sensitivity that the query gives"):
+            check(PLANE, "0", b, query)
+
+
+def test_answers_on_the_integers_move_by_the_whole_steps_within_their_sensitivity():
+    assert check(WHOLE, "0", "1", sensitivity="3/2") == () and check(LAPLACE, "0", "1", sensitivity="3/2") == (EVERY,)
+    assert check(LAPLACE, "0", "3/2", sensitivity="3/2") == ()
+
+
+@pytest.mark.parametrize(
+    ("noise", "shown"),
+    [
+        (Radial(parse("r*exp(-r)"), L2, ONE), True),
+        (LAPLACE, True),
+        (Translation(parse("(1 + z)*exp(-abs(z))")), False),
+        (Translation(parse("z*exp(-z)"), (ZERO, None)), True),
+        (Translation(parse("z*exp(-z)"), (parse("1/2"), None)), True),
+        (Translation(parse("z*exp(-z)"), (parse("-1/2"), None)), False),
+        (Translation(parse("z*exp(-z)"), (None, ONE)), False),
+        (Product(parse("z*exp(-abs(z))"), num(2), L1), False),
+    ],
+)
+def test_that_a_density_is_nowhere_negative_is_seen_or_assumed(noise, shown):
+    with precision(64):
+        assert points.sign_of(noise) == (() if shown else (NEGATIVE,))
 
 
 # -- round a point ----------------------------------------------------------------------------------
