@@ -10,14 +10,19 @@ from fractions import Fraction
 
 import mpmath
 import pytest
+from flint import arb
 
 from dpverify.search import asymptotics, plans
 from dpverify.search.verify import verify
+from dpverify.trusted.facts import orientation
 from dpverify.trusted.facts.bounds import INFINITE
+from dpverify.trusted.facts.orientation import oriented
+from dpverify.trusted.facts.pairs import Curve, Pair, symmetric
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import Num, parse
 from dpverify.trusted.language.model import Claim, Compose, Group, Lipschitz, Part, PostProcess, Product, Query, Subsample, Translation
 from dpverify.trusted.numbers.balls import constant, precision, rational
+from dpverify.trusted.order.geometry import Sensitivity
 from dpverify.trusted.parts.neighbours import is_told
 from dpverify.trusted.parts.runs import Run
 from dpverify.trusted.rules.composition import combined_values, finite_losses, poisson_subsampling
@@ -201,3 +206,70 @@ def test_a_sample_behind_a_map_is_not_at_the_one_order():
     behind = Part(Lipschitz(asked(1), Num(F(1))))
     for mechanism in (Subsample(behind, Num(RATE)), Compose((Part(Subsample(behind, Num(RATE))),))):
         assert verify(Claim(mechanism, parse("log(2)"))).judgement.upper is None
+
+
+# -- which order the lower pair is in ------------------------------------------------------------------
+
+UNEVEN = Translation(parse("exp(-max(2*z, -z))"))
+ONE_WAY = Pair(lambda epsilon: arb(0.5), lambda epsilon: arb(0.25))
+FOUND = Curve(symmetric(lambda epsilon: arb(1)), ONE_WAY, ("rule",))
+
+
+def turned(pair):
+    return pair.forward is ONE_WAY.backward and pair.backward is ONE_WAY.forward
+
+
+@pytest.mark.parametrize(
+    ("columns", "up", "alone"),
+    [
+        ((1,), True, True),
+        ((-1,), False, True),
+        ((1, F(1, 2)), True, True),
+        ((1, F(-1, 2)), True, False),
+        ((F(1, 2), -1), False, False),
+        ((0, -1), False, True),
+    ],
+)
+def test_the_pair_is_of_the_record_that_moves_the_answer_furthest_and_bounds_from_above_where_none_moves_it_back(columns, up, alone):
+    found = oriented(FOUND, Run(asked(*columns, noise=UNEVEN)))
+    assert turned(found.lower) if up else found.lower is ONE_WAY
+    assert found.upper is (found.lower if alone else FOUND.upper)
+    nothing = oriented(replace(FOUND, upper=None), Run(asked(*columns, noise=UNEVEN)))
+    assert nothing.upper is None and nothing.lower.forward is found.lower.forward
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        Run(Part(UNEVEN, Num(F(1)))),
+        Run(asked(1, noise=Translation(parse("exp(-abs(z))")))),
+        Run(asked(1, noise=UNEVEN, adjacency="l1")),
+        Run(asked(1, -1, noise=UNEVEN)),
+        Run(asked(1, noise=UNEVEN), mapped=True),
+    ],
+)
+def test_where_the_order_does_not_count_or_is_not_told_a_curve_is_left_as_it_is(run):
+    assert oriented(FOUND, run) is FOUND
+
+
+def test_a_curve_whose_orders_are_alike_or_without_a_lower_pair_is_left_as_it_is():
+    run = Run(asked(1, noise=UNEVEN))
+    for found in (replace(FOUND, lower=None), replace(FOUND, lower=FOUND.upper)):
+        assert oriented(found, run) is found
+
+
+def test_only_one_exact_shift_of_one_coordinate_by_one_step_bounds_from_above(monkeypatch):
+    several = Part(Product(UNEVEN.density, Num(F(2))), None, Query(((F(1),), (F(0),)), "add-remove"))
+    for run in (Run(several), Run(asked(1, noise=UNEVEN), Num(F(2)))):
+        found = oriented(FOUND, run)
+        assert turned(found.lower) and found.upper is FOUND.upper
+    run = Run(asked(1, noise=UNEVEN))
+    for known, lower in (
+        (Sensitivity(Num(F(2)), Num(F(1)), (F(1),)), True),
+        (Sensitivity(Num(F(1)), Num(F(1)), None), False),
+        (Sensitivity(Num(F(1)), Num(F(1)), (F(1), F(0))), False),
+        (Sensitivity(Num(F(1)), Num(F(1)), (F(3),)), False),
+    ):
+        monkeypatch.setattr(orientation, "reach", lambda _, known=known: known)
+        found = oriented(FOUND, run)
+        assert found.upper is FOUND.upper and (turned(found.lower) if lower else found.lower is None)
