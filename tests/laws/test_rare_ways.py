@@ -133,6 +133,10 @@ def test_groups_and_maps_that_hold_everything_are_taken_off():
     for mechanism in (Group(held, num(2)), Lipschitz(held, num(2)), PostProcess(held)):
         assert list(moves.leaves(Part(mechanism))) == [(parts[0], 1), (parts[1], 3)]
         assert [leaf.own for leaf in neighbours.leaves(Part(mechanism))] == [False, False]
+        for holder in (Group, Lipschitz):
+            deeper = Part(holder(Part(mechanism), num(2)))
+            assert [leaf.own for leaf in neighbours.leaves(deeper)] == [False, False]
+        assert [leaf.own for leaf in neighbours.leaves(Part(PostProcess(Part(mechanism))))] == [False, False]
         beside = Part(Compose((Part(mechanism), parts[0])))
         own = isinstance(mechanism, Group | Lipschitz)
         assert [leaf.own for leaf in neighbours.leaves(beside)] == [own, own, False]
@@ -179,15 +183,13 @@ def test_balls_are_looked_at_at_the_greatest_shift_from_above_and_at_the_least_f
     assert not found.exact and set(uniform_ball.ASSUMED) <= set(found.assumed)
 
 
-@pytest.mark.parametrize("prec", [32, 53])
-def test_probabilities_with_a_heavy_tail_are_enclosed_where_the_sum_ends(prec):
-    """p(n) = 1/(1 + n^2) over pi coth(pi): the sum of p(n) - p(n - 1) over n <= 0 is p(0)."""
-    shape = integers.Shape(parse("1/(1 + z**2)"), None, None, True, False, 0, unimodal.Hints())
-    with precision(prec):
-        found = integers.Law(shape, 1).divergence(arb(0))
-    with precision(200):
-        truth = arb.pi().tanh() / arb.pi()
-        assert found.contains(truth) and found.rad() < arb(2) ** -10
+@pytest.mark.parametrize(("density", "shift", "truth"), [("1/(1 + z**2)", 1, F(1)), ("1/(1 + z**2)", 2, F(3, 2)), ("1/(1 + z**4)", 3, F(2))])
+def test_integers_with_a_heavy_tail_are_enclosed_where_the_sum_ends(density, shift, truth):
+    """The sum of p(n) - p(n - s) where that is positive is that of p over s integers about 0."""
+    shape = integers.Shape(parse(density), None, None, True, False, 0, unimodal.Hints())
+    with precision(100):
+        found = integers.Law(shape, shift)._term_by_term(arb(0))
+        assert found.contains(rational(truth)) and found.rad() < arb(2) ** -25
 
 
 @pytest.mark.parametrize("twice", [3, 5, 7, 13, 15])
