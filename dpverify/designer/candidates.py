@@ -256,6 +256,8 @@ def _recursive(question: Question, rows: Matrix, back: Matrix) -> Iterator[Propo
         sizes = " + ".join(str(len(piece.rows)) for piece in split.pieces)
         how = f"pieces of dimension {sizes} along the {axes}, each with noise in the norm of its own body and its own budget"
         yield _in_pieces(question, split, f"recursive, along the {axes}", how)
+    if np.isinf(least):
+        yield NotTried("recursive, split and budgets chosen", "no split is found that promises less than the whole, which is k-norm, or can be looked at.")
 
 
 def _in_pieces(question: Question, split: recursive.Split, name: str, how: str) -> Proposal:

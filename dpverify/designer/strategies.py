@@ -16,6 +16,8 @@ from dpverify.trusted.language.model import Matrix
 
 MOST_COLUMNS: Final = 300
 """Of a query for which strategies over all kinds of records are tried."""
+MOST_FITTED: Final = 200
+"""Rows of a query of lower rank whose noisy answers are made to fit each other by least squares."""
 MOST_TURNED: Final = 16
 """Dimensions in which a strategy of principal directions is tried; exact inverses of turned axes have long entries."""
 
@@ -40,6 +42,9 @@ def strategies(question: Question) -> Iterator[Strategy]:
         found = coordinates(rows, independent)
         assert found is not None
         yield Strategy("independent rows", independent, found)
+        if len(rows) <= MOST_FITTED:
+            flat = times(times(found, inverse(times(transposed(found), found))), transposed(found))
+            yield Strategy("the query itself by least squares", rows, flat)
     if columns <= MOST_COLUMNS:
         if rows != unit(columns):
             yield Strategy("histogram", unit(columns), rows)
