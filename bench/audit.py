@@ -27,7 +27,7 @@ import scipy
 import dpverify
 from dpverify.audits.target import load
 from dpverify.catalogue import read_spec
-from dpverify.finding import MODEL
+from dpverify.ground.finding import MODEL
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "specs" / "benchmarks"

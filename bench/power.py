@@ -43,7 +43,7 @@ from dpverify.audits.partition import CurvePoint, joint_counts
 from dpverify.audits.plan import Plan, make_plan, number_up
 from dpverify.audits.run import SCALES, Settings, run
 from dpverify.audits.target import Target
-from dpverify.finding import FLOAT, MODEL, VIOLATION, Finding
+from dpverify.ground.finding import FLOAT, MODEL, VIOLATION, Finding
 from dpverify.trusted.language.expr import num, parse
 from dpverify.trusted.language.model import L2, Claim, Mechanism, Norm, Radial, Sampled, Table, Translation
 

@@ -18,7 +18,7 @@ from dpverify import audits, designer
 from dpverify.catalogue import Spec
 from dpverify.catalogue import read_spec as read_spec
 from dpverify.catalogue.declarations import CONSTRUCTORS, Declared
-from dpverify.finding import Finding
+from dpverify.ground.finding import Finding
 from dpverify.ground.outside import read_regular
 from dpverify.report import designs, notebook
 from dpverify.search import optimum as optima

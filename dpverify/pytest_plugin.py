@@ -30,7 +30,7 @@ from dpverify.trusted.language.errors import DpverifyError
 
 if TYPE_CHECKING:
     from dpverify.catalogue import Spec, Stated
-    from dpverify.finding import Finding
+    from dpverify.ground.finding import Finding
     from dpverify.trusted.language.model import Claim
 
 MARKER: Final = (

@@ -16,7 +16,7 @@ import pytest
 from click.testing import CliRunner
 
 from dpverify import cli
-from dpverify.finding import NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION
+from dpverify.ground.finding import NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION
 
 KEYS = {"file", "name", "finding", "level", "epsilon_lower", "confidence", "samples", "event", "detectable_epsilon", "seed", "seconds"}
 SAMPLERS = '''

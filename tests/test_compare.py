@@ -14,6 +14,7 @@ from flint import arb
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from dpverify.search import decimals
 from dpverify.search.counterexample import find_counterexample
 from dpverify.search.decimals import decimal_bounds
 from dpverify.trusted.language.errors import DpverifyError, ExprError, Undecided

@@ -13,8 +13,8 @@ from click.testing import CliRunner
 
 from dpverify import cli
 from dpverify.errors import CodeForbidden, SpecError
-from dpverify.finding import MODEL, NO_VIOLATION_SEEN, VIOLATION, Finding, Known, as_data, of_data
-from dpverify.finding import Path as Trail
+from dpverify.ground.finding import MODEL, NO_VIOLATION_SEEN, VIOLATION, Finding, Known, as_data, of_data
+from dpverify.ground.finding import Path as Trail
 from dpverify.ground.processes import Bounds, Ended, Failed, apart, in_order
 from dpverify.search import verify as judging
 

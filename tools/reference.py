@@ -40,7 +40,7 @@ PYTHON = {
     "The mechanism of least error": ("dpverify.search.optimum", ("optimum", "Optimum")),
     "The best remap of a mechanism's outputs": ("dpverify.search.remaps", ("remap", "remapped", "truncated_geometric")),
     "Audits": ("dpverify.audits", ("audit", "audit_spec")),
-    "Findings": ("dpverify.finding", ("Finding",)),
+    "Findings": ("dpverify.ground.finding", ("Finding",)),
     "Privacy curves": ("dpverify.pictures.bands", ("plan", "delta_band", "trade_off_band", "composition_band", "Band")),
 }
 """What people use from Python: a module and its names under each heading."""

@@ -31,7 +31,7 @@ from dpverify.audits.run import Run, Settings, run
 from dpverify.audits.target import Target, load, show, timed
 from dpverify.catalogue import Spec, Stated
 from dpverify.errors import AuditError
-from dpverify.finding import MODEL, NONCONFORMING, VIOLATION, Finding
+from dpverify.ground.finding import MODEL, NONCONFORMING, VIOLATION, Finding
 from dpverify.ground.version import __version__
 from dpverify.trusted.language.expr import Num
 from dpverify.trusted.language.model import Claim, Sampled, claim_hash, to_json

@@ -14,7 +14,7 @@ from typing import Any, Final
 from dpverify.audits import audit_spec, intact
 from dpverify.catalogue import Spec, Stated
 from dpverify.errors import AuditError, SamplerError
-from dpverify.finding import Finding, as_data, of_data
+from dpverify.ground.finding import Finding, as_data, of_data
 from dpverify.ground.processes import Bounds, Ended, apart
 from dpverify.trusted.language.errors import DpverifyError
 

@@ -23,7 +23,7 @@ from dpverify.trusted.language.errors import DpverifyError
 if TYPE_CHECKING:
     from dpverify.catalogue import Spec, Stated
     from dpverify.cli.judging import Outcome
-    from dpverify.finding import Finding
+    from dpverify.ground.finding import Finding
     from dpverify.ground.processes import Bounds, Ended
     from dpverify.project.cache import Cache
     from dpverify.report import Entry

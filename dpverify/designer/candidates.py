@@ -257,7 +257,8 @@ def _recursive(question: Question, rows: Matrix, back: Matrix) -> Iterator[Propo
         how = f"pieces of dimension {sizes} along the {axes}, each with noise in the norm of its own body and its own budget"
         yield _in_pieces(question, split, f"recursive, along the {axes}", how)
     if np.isinf(least):
-        yield NotTried("recursive, split and budgets chosen", "no split is found that promises less than the whole, which is k-norm, or can be looked at.")
+        why = "no split is found that promises less than the whole, which is k-norm, or can be looked at."
+        yield NotTried("recursive, split and budgets chosen", why)
 
 
 def _in_pieces(question: Question, split: recursive.Split, name: str, how: str) -> Proposal:

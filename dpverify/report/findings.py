@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from dpverify.finding import NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION, Finding, Path
+from dpverify.ground.finding import NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION, Finding, Path
 from dpverify.ground.outside import printable
 
 _VERDICTS = {VIOLATION: "REFUTED", NONCONFORMING: "REFUTED", NO_VIOLATION_SEEN: "UNKNOWN"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from dpverify.finding import Finding
+from dpverify.ground.finding import Finding
 from dpverify.report import Entry
 from dpverify.report.page.blocks import Badge, Block, Paragraph
 from dpverify.report.page.html import fragment

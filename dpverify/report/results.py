@@ -11,7 +11,7 @@ from pathlib import Path, PurePath
 from typing import Final
 
 from dpverify.catalogue import shelf
-from dpverify.finding import NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION, Finding
+from dpverify.ground.finding import NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION, Finding
 from dpverify.report import Entry
 from dpverify.report import summary as claims_summary
 from dpverify.report.phrases import replay, surprise_text

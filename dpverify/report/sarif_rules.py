@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from dpverify.finding import NONCONFORMING, VIOLATION
+from dpverify.ground.finding import NONCONFORMING, VIOLATION
 from dpverify.report.results import RULES
 
 _PRIVACY: Final = ("security", "privacy", "differential-privacy")

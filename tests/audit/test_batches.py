@@ -9,7 +9,7 @@ import pytest
 from dpverify.audits import audit
 from dpverify.audits.batches import Batches
 from dpverify.audits.outputs import encode
-from dpverify.finding import NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION
+from dpverify.ground.finding import NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION
 from dpverify.trusted.language.expr import Num, parse
 from dpverify.trusted.language.model import Claim, Norm, Radial
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpverify.finding import FLOAT, MODEL, NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION, Finding, confidence_text
+from dpverify.ground.finding import FLOAT, MODEL, NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION, Finding, confidence_text
 from dpverify.report import findings as rendering
 from dpverify.report import github, junit, markdown, record, sarif, text
 from dpverify.report.results import Fault, Results

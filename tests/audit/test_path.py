@@ -17,7 +17,7 @@ from dpverify.audits.plan import make_plan
 from dpverify.audits.run import Settings, run
 from dpverify.audits.target import Target
 from dpverify.audits.trail import MOST, Look, bounded_path, marks, path
-from dpverify.finding import FLOAT, MODEL, NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION
+from dpverify.ground.finding import FLOAT, MODEL, NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION
 from dpverify.report.findings import record
 from dpverify.trusted.language.expr import Num, parse
 from dpverify.trusted.language.model import Claim, Norm, Radial, Sampled

@@ -12,7 +12,7 @@ from dpverify.audits.declared.curves import proved_curve
 from dpverify.audits.partition import CurvePoint
 from dpverify.audits.plan import make_plan
 from dpverify.errors import AuditError
-from dpverify.finding import NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION
+from dpverify.ground.finding import NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION
 from dpverify.trusted.language.expr import Num, parse
 from dpverify.trusted.language.model import L2, Claim, Compose, Kernel, Part, Radial, Sampled, Subsample
 

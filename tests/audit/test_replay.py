@@ -14,7 +14,7 @@ import dpverify
 from dpverify.audits import audit
 from dpverify.audits.replay import command_line, python_line
 from dpverify.audits.schedule import Decision, Schedule, fewest
-from dpverify.finding import FLOAT, MODEL, NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION
+from dpverify.ground.finding import FLOAT, MODEL, NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION
 from dpverify.trusted.language.expr import Num, parse
 from dpverify.trusted.language.model import Claim, Norm, Radial
 

@@ -8,7 +8,7 @@ import pytest
 from dpverify.audits import audit
 from dpverify.audits.conformance import grid_of
 from dpverify.audits.outputs import Outputs, encode
-from dpverify.finding import MODEL, NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION
+from dpverify.ground.finding import MODEL, NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION
 from dpverify.trusted.language.expr import Num, parse
 from dpverify.trusted.language.model import Claim, Norm, Product, Radial
 

@@ -17,7 +17,7 @@ from dpverify.audits.plan import make_plan
 from dpverify.audits.run import Settings, run
 from dpverify.audits.target import Target
 from dpverify.errors import AuditError, SamplerError
-from dpverify.finding import FLOAT, MODEL, NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION
+from dpverify.ground.finding import FLOAT, MODEL, NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION
 from dpverify.trusted.language.expr import Num, parse
 from dpverify.trusted.language.model import Claim, KaryResponse, Norm, Product, Radial, Sampled, Table
 from tests.effort import tries

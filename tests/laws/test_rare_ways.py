@@ -89,7 +89,9 @@ def test_the_two_orders_differ_where_those_of_any_part_do(noises, differs):
 # -- what is refused --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("support", "whole"), [((num(0), None), False), ((None, num(0)), False), ((num(-1), num(1)), False), ((None, None), True)])
+@pytest.mark.parametrize(
+    ("support", "whole"), [((num(0), None), False), ((None, num(0)), False), ((num(-1), num(1)), False), ((None, None), True)]
+)
 def test_a_density_that_ends_has_no_bound_by_its_slope(support, whole):
     """exp(-z) on z > 0 and its copy at 1 have outputs that only one of them gives."""
     claim = Claim(Translation(LAPLACE.density, support, integers=whole), None, sensitivity=ONE)
@@ -183,7 +185,9 @@ def test_balls_are_looked_at_at_the_greatest_shift_from_above_and_at_the_least_f
     assert not found.exact and set(uniform_ball.ASSUMED) <= set(found.assumed)
 
 
-@pytest.mark.parametrize(("density", "shift", "truth"), [("1/(1 + z**2)", 1, F(1)), ("1/(1 + z**2)", 2, F(3, 2)), ("1/(1 + z**4)", 3, F(2))])
+@pytest.mark.parametrize(
+    ("density", "shift", "truth"), [("1/(1 + z**2)", 1, F(1)), ("1/(1 + z**2)", 2, F(3, 2)), ("1/(1 + z**4)", 3, F(2))]
+)
 def test_integers_with_a_heavy_tail_are_enclosed_where_the_sum_ends(density, shift, truth):
     """The sum of p(n) - p(n - s) where that is positive is that of p over s integers about 0."""
     shape = integers.Shape(parse(density), None, None, True, False, 0, unimodal.Hints())

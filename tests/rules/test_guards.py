@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from flint import acb, arb
 
+from dpverify import trusted
 from dpverify.errors import ProjectError
 from dpverify.search import asymptotics, decimals, plans
 from dpverify.search.verify import verify

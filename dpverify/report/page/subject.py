@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from dpverify.finding import Finding
+    from dpverify.ground.finding import Finding
     from dpverify.pictures.bands import Bands
     from dpverify.pictures.loss import LossCurve
     from dpverify.pictures.noise_error import NoiseError

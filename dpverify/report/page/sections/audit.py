@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from itertools import groupby
 
-from dpverify.finding import NO_VIOLATION_SEEN, VIOLATION, Finding, confidence_text
+from dpverify.ground.finding import NO_VIOLATION_SEEN, VIOLATION, Finding, confidence_text
 from dpverify.report.axes import Axis
 from dpverify.report.page.blocks import Badge, Block, Code, Facts, Figure, Fold, Inline, Listing, Paragraph, Row
 from dpverify.report.page.subject import File
