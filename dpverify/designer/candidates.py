@@ -19,7 +19,7 @@ from dpverify.designer.tuning import spread, weights
 from dpverify.search.polytopes import MOST_FACETS, most_facets
 from dpverify.trusted.language.errors import DpverifyError
 from dpverify.trusted.language.expr import ZERO, Num, format_expr
-from dpverify.trusted.language.model import L1, L2, LINF, Matrix, Query
+from dpverify.trusted.language.model import L1, L2, LINF, Matrix, Norm, Query
 from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.order.queries import differences, sensitivity
 
@@ -133,45 +133,51 @@ def _norm_noise(
 
 def _ellipsoids(question: Question, rows: Matrix, back: Matrix) -> Iterator[Proposal]:
     """Noise in the shape of the ellipsoid that holds the differences and makes the mean square error least."""
-    d, moved = len(rows), _moves(question.query, rows)
-    if d == 1 or moved is None:
+    d, query = len(rows), Query(rows, question.query.adjacency)
+    if d == 1:
         return
-    values, axes = np.linalg.eigh(exact.floats(back).T @ exact.floats(back))
-    root = (axes * np.sqrt(values)) @ axes.T
-    undone = (axes / np.sqrt(values)) @ axes.T
-    s = spread(moved @ root) if question.query.adjacency != "l2" else _euclidean(moved @ root)
-    sigma = undone @ (s * np.trace(s)) @ undone
-    unit = float(np.abs(sigma).max())
-    rounded = exact.binary((sigma + sigma.T) / 2 / unit, 24)
-    shape = tuple(tuple(x * exact.near(unit, 6) for x in row) for row in rounded)
-    longest = float(np.sqrt(np.einsum("ij,jk,ik->i", moved, np.linalg.inv(exact.floats(shape)), moved).max()))
-    if question.query.adjacency == "l2":
-        longest = float(np.linalg.norm(np.linalg.cholesky(np.linalg.inv(exact.floats(shape))).T @ moved.T, 2))
-    reach = exact.above(longest * (1 + 1e-9))
+    if query.adjacency == "l2":  # the differences fill an ellipsoid, and noise exp(-||z||) of its shape is k-norm
+        shape, reach, kinds = exact.times(rows, exact.transposed(rows)), Fraction(1), [*_kinds(question)][1:]
+    else:
+        moved = _moves(query, rows)
+        if moved is None:
+            yield NotTried("ellipsoid norm", f"there are more than {MOST_MOVES} differences of neighbours.")
+            return
+        shape, kinds = _shape(moved, back), [*_kinds(question)]
+        try:
+            reach = exact.above(float(constant(sensitivity(query, Norm("ellipsoid", None, shape), d).upper)))
+        except DpverifyError as error:
+            yield NotTried("ellipsoid norm", f"floats find no ellipsoid that holds the differences: {error}")
+            return
     trace = float(np.trace(exact.floats(back) @ exact.floats(shape) @ exact.floats(back).T))
-    norm, query = f"{{ ellipsoid = {exact.text(shape)} }}", Query(rows, question.query.adjacency)
-    how = "the shape of the ellipsoid that holds all differences and makes the error least"
-    for kind, profile, size in _kinds(question, d):
-        name = "ellipsoid norm" if kind == "pure" else "gaussian, ellipsoid"
-        noise = [
-            *_radial(profile, norm, d, _pure_scale(reach, question) if kind == "pure" else exact_text(exact.above(size * float(reach))))
-        ]
-        square = trace * float(reach) ** 2 * ((d + 1) / question.rate**2 if kind == "pure" else size**2)
+    norm = f"{{ ellipsoid = {exact.text(shape)} }}"
+    how = "noise in the shape of the ellipsoid that holds all differences and makes the error least"
+    for name, profile, size in kinds:
+        scale = exact_text(exact.above(size * float(reach))) if size else _pure_scale(reach, question)
+        noise = [*_radial(profile, norm, d, scale)]
+        square = trace * float(reach) ** 2 * (size**2 or (d + 1) / question.rate**2)
         whole = back == exact.unit(d)
         text = _file(question, noise, claim=_stated(query)) if whole else _file(question, [*noise, *_stated(query)], back)
-        yield Candidate(name, f"noise in {how}", text, sqrt(square))
+        yield Candidate(name, how, text, sqrt(square))
 
 
-def _euclidean(moved: Floats) -> Floats:
-    """The root of the spread of an ellipsoid itself."""
-    values, axes = np.linalg.eigh(moved.T @ moved)
-    return np.asarray((axes * np.sqrt(np.maximum(values, 0))) @ axes.T)
+def _shape(moved: Floats, back: Matrix) -> Matrix:
+    """The matrix of the ellipsoid, rounded beside the roots of its diagonal."""
+    values, axes = np.linalg.eigh(exact.floats(back).T @ exact.floats(back))
+    root, undone = (axes * np.sqrt(values)) @ axes.T, (axes / np.sqrt(values)) @ axes.T
+    s = spread(moved @ root)
+    sigma = undone @ (s * np.trace(s)) @ undone
+    units = 2.0 ** np.round(np.log2(np.sqrt(np.diag(sigma))))
+    scaled = (sigma + sigma.T) / 2 / np.outer(units, units)
+    twos = [Fraction(float(unit)) for unit in units]
+    return tuple(tuple(x * a * b for x, b in zip(row, twos, strict=True)) for row, a in zip(exact.binary(scaled, 24), twos, strict=True))
 
 
-def _kinds(question: Question, d: int) -> Iterator[tuple[str, str, float]]:
-    yield "pure", "exp(-r)", 0.0
+def _kinds(question: Question) -> Iterator[tuple[str, str, float]]:
+    """Names and profiles, and of Gaussian noise the deviation where answers move by 1."""
+    yield "ellipsoid norm", "exp(-r)", 0.0
     if question.delta != ZERO:
-        yield "gaussian", "exp(-r**2/2)", least_sigma(question.rate, float(constant(question.delta)))
+        yield "gaussian, ellipsoid", "exp(-r**2/2)", least_sigma(question.rate, float(constant(question.delta)))
 
 
 # -- strategies -------------------------------------------------------------------------------------------
@@ -258,6 +264,7 @@ def _recursive(question: Question, rows: Matrix, back: Matrix) -> Iterator[Propo
         yield _in_pieces(question, split, f"recursive, along the {axes}", how)
     if np.isinf(least):
         why = "no split is found that promises less than the whole, which is k-norm, or can be looked at."
+        why = "no split is found that promises less than the whole, which is k-norm, or all are out of reach."
         yield NotTried("recursive, split and budgets chosen", why)
 
 
