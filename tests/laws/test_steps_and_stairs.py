@@ -1,7 +1,8 @@
 """Pairs that are finite, or lie on steps: their profiles against plain sums, also where balls do not tell which outcomes count."""
 
+import math
 from fractions import Fraction
-from itertools import product
+from itertools import pairwise, product
 
 import mpmath
 import pytest
@@ -10,7 +11,7 @@ from flint import arb
 from dpverify.trusted.language.errors import Rejected, Undecided
 from dpverify.trusted.language.expr import ONE, ZERO, num, parse
 from dpverify.trusted.language.model import Staircase
-from dpverify.trusted.numbers.balls import precision, rational
+from dpverify.trusted.numbers.balls import constant, precision, rational
 from dpverify.trusted.rules.composition import combined_values
 from dpverify.trusted.rules.curves import stairs
 from dpverify.trusted.rules.curves.optimal_composition import _binomial
@@ -70,6 +71,25 @@ def test_staircase_noise_and_its_copy_share_the_lengths_of_their_steps(gamma, sh
             made = stairs.Stairs(Staircase(ONE, num(0) if gamma == 0 else parse(str(gamma))), parse(str(shift)))
             found = made.divergence(rational(parse(epsilon).value))
             assert abs(found - arb(mpmath.nstr(true, 15))) < 1e-10
+
+
+@pytest.mark.parametrize("gamma", ["0", "1/3", "3/4", "log(2)", "1"])
+@pytest.mark.parametrize("shift", ["1/7", "sqrt(2)", "13/3", "26/5", "sqrt(20)", "9"])
+@pytest.mark.parametrize("rate", ["1", "1/2"])
+def test_staircase_noise_at_longer_and_irrational_shifts_is_the_sum_between_the_ends_of_all_steps(gamma, shift, rate):
+    """Both densities are constant between the ends of their steps."""
+    with precision(100):
+        middle, moved, slope = (float(constant(parse(text)).mid()) for text in (gamma, shift, rate))
+        found = stairs.Stairs(Staircase(parse(rate), parse(gamma)), parse(shift))
+        own = [sign * (middle + k) for k in range(100) for sign in (-1, 1)]
+        ends = sorted({*own, *(end + moved for end in own)})
+        total = (1 - math.exp(-slope)) / (2 * (middle + math.exp(-slope) * (1 - middle)))
+        for epsilon in ("0", "1/2", "3/2", "5/2"):
+            at, true = math.exp(float(F(epsilon))), 0.0
+            for left, right in pairwise(ends):
+                here, there = (total * math.exp(-slope * max(0, math.ceil(abs((left + right) / 2 - by) - middle))) for by in (0, moved))
+                true += (right - left) * max(here - at * there, 0)
+            assert abs(float(found.divergence(rational(F(epsilon))).mid()) - true) < 1e-9
 
 
 @pytest.mark.parametrize(("rate", "gamma"), [("0", "1/2"), ("-1", "1/2"), ("1", "-1/10"), ("1", "11/10")])

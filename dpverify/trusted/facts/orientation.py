@@ -26,7 +26,7 @@ def oriented(found: Curve, run: Run) -> Curve:
         return found  # behind a map of the data a record may move the answer either way
     reached = reach(Run(run.part))
     at = reached.at
-    if at is None or len(at) != len(query.rows):
+    if at is None:
         return replace(found, lower=None)
     columns = list(zip(*query.rows, strict=True))
     place = max(range(len(at)), key=lambda i: abs(at[i]))
