@@ -1,21 +1,29 @@
-"""Ways through the rules that are taken seldom: guards, ends and signs that what is proved of common claims does not need."""
+"""Ways through the rules that are taken seldom: guards, ends and signs that may go without a trace in what is proved of common claims."""
 
+import math
 from dataclasses import replace
 from fractions import Fraction
+from types import SimpleNamespace
 
+import mpmath
+import numpy as np
 import pytest
 from flint import acb, arb, ctx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpverify.search.plans import curve_of_one
+from dpverify.trusted.facts.bounds import Bound
+from dpverify.trusted.facts.fact import Fact
+from dpverify.trusted.facts.premises import curve_of
 from dpverify.trusted.language import certificate
-from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.expr import ONE, num, parse
+from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
+from dpverify.trusted.language.expr import ONE, neg, num, parse, substitute
 from dpverify.trusted.language.model import (
     L2,
     Claim,
     Compose,
+    Domain,
     EllipticalProcess,
     Group,
     KaryResponse,
@@ -27,14 +35,37 @@ from dpverify.trusted.language.model import (
     Table,
     Translation,
 )
-from dpverify.trusted.numbers.balls import exact, precision, rational
+from dpverify.trusted.numbers import periods, quadrature, series
+from dpverify.trusted.numbers.asymptotics import End
+from dpverify.trusted.numbers.balls import constant, exact, precision, rational
+from dpverify.trusted.numbers.pieces import Piece
+from dpverify.trusted.order import at_zero, bessel_sums, radicals, zero
+from dpverify.trusted.order.compare import certainly_le, certainly_lt
+from dpverify.trusted.order.convexity import Shapes
+from dpverify.trusted.order.field import Effort, Field, Ratio
 from dpverify.trusted.order.geometry import Sensitivity
-from dpverify.trusted.parts import moves, neighbours
+from dpverify.trusted.order.polynomials import ONE as ONE_POLY
+from dpverify.trusted.order.polynomials import number
+from dpverify.trusted.parts import closed_forms, forms, moves, neighbours, parameters
 from dpverify.trusted.parts.runs import Run
-from dpverify.trusted.rules.additive import product_lipschitz
-from dpverify.trusted.rules.composition import combined_values, losses
+from dpverify.trusted.rules.additive import product_lipschitz, sides, slopes
+from dpverify.trusted.rules.composition import combined_values, losses, ratios
 from dpverify.trusted.rules.composition.grid import Grid
-from dpverify.trusted.rules.curves import elliptical_process, every_shift, integers, uniform_ball, unimodal, volumes
+from dpverify.trusted.rules.curves import (
+    elliptical_process,
+    every_shift,
+    gaps,
+    integers,
+    laplace,
+    line,
+    mixing,
+    uniform_ball,
+    unimodal,
+    variances,
+    volumes,
+)
+from dpverify.trusted.rules.curves.outward import Outward
+from tests import told
 
 F = Fraction
 LAPLACE = Translation(parse("exp(-abs(z))"))
@@ -218,3 +249,247 @@ def test_a_whole_power_is_one_on_both_sides_of_0(twice):
 
 
 STEPPED = Translation(parse("exp(-(2*min(abs(z), 1) + min(max(abs(z) - 1, 0), 2)/4 + 2*max(abs(z) - 3, 0)))"))
+
+
+def stepped(z):
+    a = np.abs(z)
+    return np.exp(-(2 * np.minimum(a, 1) + np.minimum(np.maximum(a - 1, 0), 2) / 4 + 2 * np.maximum(a - 3, 0)))
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 1, 1.5])
+def test_where_the_loss_is_great_on_two_intervals_what_lies_between_them_is_left_out(epsilon):
+    grid = np.linspace(-30, 30, 600_001)
+    truth = np.maximum(stepped(grid) - np.exp(epsilon) * stepped(grid - 1), 0).sum() / stepped(grid).sum()
+    with precision(64):
+        found = told.line(STEPPED, Sensitivity(ONE, ONE)).upper.forward(arb(epsilon))
+    assert abs(float(found.mid()) - truth) < 1e-6 and found.rad() < 1e-12
+
+
+@pytest.mark.parametrize("falling", [True, False])
+@pytest.mark.parametrize(("cuts", "last"), [((0, 1, 3), None), ((0, 1, 3), 5), ((0,), 2), ((0,), None), ((0, 1, 3), 4)])
+def test_masses_outward_are_those_of_every_piece_up_to_the_end(cuts, last, falling):
+    densities = [parse(text) for text in ("exp(-2*z)", "exp(-2 - z/4)", "exp(-3*z)")]
+    ends = [*cuts[1:], last]
+    parts = [
+        Piece(density, "z", F(low), None if high is None else F(high)) for density, low, high in zip(densities, cuts, ends, strict=False)
+    ]
+    antiderivatives = [lambda x: -np.exp(-2 * x) / 2, lambda x: -4 * np.exp(-2 - x / 4), lambda x: -np.exp(-3 * x) / 3]
+    with precision(64):
+        outward = Outward(parts, falling)
+        for at in (0, 0.125, 0.75, 1, 1.75, 3, 3.5, 4.5):
+            truth = sum(
+                (0 if high is None else f(high)) - f(max(low, at))
+                for f, low, high in zip(antiderivatives, cuts, ends, strict=False)
+                if high is None or at < high
+            )
+            assert float(outward.beyond(arb(at)).mid()) == pytest.approx(truth, rel=1e-9, abs=1e-15)
+
+
+@pytest.mark.parametrize(("left", "right"), [(3, None), (None, 3), (3, 4.25), (None, 4.25), (4.25, None)])
+def test_what_an_undecided_interval_may_add_is_at_least_what_it_adds(left, right):
+    """Of p = N(5, 1) and q = N(6, 1), of which the loss at z is 11/2 - z."""
+    epsilon = 1
+    noise = Translation(parse("exp(-(z - 5)**2/2)"))
+    with precision(64):
+        order = line.Order(unimodal.read(noise, unimodal.Hints()), unimodal.Hints())
+        cell = next(each for each in order.cells if (each.lower is None) is (left is None) and (each.upper is None or right is not None))
+        cell = replace(cell, lower=None if left is None else arb(left), upper=None if right is None else arb(right))
+        found = float(order._doubt(cell, cell.lower, cell.upper, arb(epsilon)) / order.total)
+    low, high = (-30 if left is None else left), min(4.5, 40 if right is None else right)
+    added = mpmath.quad(lambda z: mpmath.npdf(z, 5, 1) * (1 - mpmath.exp(epsilon - 5.5 + z)), [low, 0, high] if low < 0 else [low, high])
+    mass = mpmath.ncdf(40 if right is None else right, 5, 1) - mpmath.ncdf(low, 5, 1)
+    assert added <= found <= max(3 * mass, 0)
+
+
+def test_the_mass_next_to_a_tail_is_counted_where_the_density_rises_just_before_it():
+    """The tail starts at 16; the slope of h is 1/8 there, and -10 before 159/10."""
+    steep = Translation(parse("exp(-max(10*(159/10 - z), (z - 159/10)/8))"))
+    grid = np.linspace(0, 300, 1_200_001)
+    p, q = (np.exp(-np.maximum(10 * (15.9 - z), (z - 15.9) / 8)) for z in (grid, grid - 1))
+    truth = np.maximum(p - np.exp(0.5) * q, 0).sum() / p.sum()
+    plan = {"rule": "every-shift", "cuts": ["-1", "0", "1"], "at": "1", "far": 4, "point": 30, "cell": 0}
+    with precision(64):
+        found = curve_of_one(Run(Part(steep, ONE)), plan).lower.forward(arb(0.5))
+    assert found.contains(arb(truth, 1e-5)) or found.overlaps(arb(truth, 1e-5))
+    assert found.rad() < 0.01
+
+
+def test_a_mean_without_a_finite_enclosure_is_undecided(monkeypatch):
+    mean = variances.Mean(mixing.Law(parse("exp(-v)")), num(1))
+    monkeypatch.setattr(variances, "_gaussian", lambda shift, epsilon: acb("nan"))
+    with precision(64), pytest.raises(Undecided, match="no finite enclosure"):
+        mean._inside(arb(1), F(1, 4), F(4), arb(1), 30)
+
+
+@pytest.mark.parametrize(
+    "term", ["logbesselk(1, -r/2)", "logbesselk(1, -2*r)", "logbesselk(1, 0)", "logbesselk(r, r)", "logbesselk(1, r + 1)"]
+)
+def test_a_term_of_a_bessel_function_has_a_positive_factor_of_r(term):
+    with precision(64):
+        assert gaps._bessel_term(parse("3*logbesselk(1, 2*r)")) is not None
+        assert gaps._bessel_term(parse(term)) is None
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    epsilon=st.fractions(min_value=-4, max_value=4, max_denominator=64),
+    ratio=st.fractions(min_value=0, max_value=4, max_denominator=64),
+)
+def test_laplace_noise_hides_what_its_closed_form_says_also_below_0(epsilon, ratio):
+    e, d = float(epsilon), float(ratio)
+    truth = 1 - math.exp(e) if e < -d else max(1 - math.exp((e - d) / 2), 0)
+    with precision(64):
+        assert abs(float(laplace._excess(rational(epsilon), rational(ratio)).mid()) - truth) < 1e-12
+
+
+# -- forms and numbers ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "length", "rise"),
+    [
+        ("floor(x)", 1, "1"),
+        ("2*floor(x)", 1, "2"),
+        ("2*floor(x)*(x - floor(x))", 1, None),
+        ("floor(x)*(x - floor(x))", 1, None),
+        ("3*y*floor(x)", 1, "3*y"),
+        ("x*floor(x)", 1, None),
+        ("2*(x - floor(x))", 1, "0"),
+        ("floor(x/2)", 1, None),
+    ],
+)
+def test_a_function_rises_by_a_constant_over_a_period_or_is_said_to_have_none(text, length, rise):
+    assert periods.quasi_period(parse(text), "x", F(length)) == (None if rise is None else parse(rise))
+
+
+def test_densities_of_several_stairs_are_summed_over_their_periods():
+    """The sum over j of (e^-j + e^(-2 j)) (j + 1/2)."""
+    with precision(64):
+        found = quadrature.integral(parse("r*(exp(-floor(r)) + exp(-2*floor(r)))"), "r", F(0), None, bits=40)
+    truth = mpmath.nsum(lambda j: (mpmath.exp(-j) + mpmath.exp(-2 * j)) * (j + 0.5), [0, mpmath.inf])
+    assert abs(float(found.mid()) - truth) < 1e-9
+
+
+@pytest.mark.parametrize("name", ["cosh", "sinh", "tanh", "exp", "erf", "erfc"])
+@pytest.mark.parametrize("at", ["0", "1/2", "-3/4"])
+def test_power_series_are_those_of_taylor(name, at):
+    """About x, of f(2 x): the derivatives by mpmath."""
+    with precision(100):
+        found = series.taylor(parse(f"{name}(2*r)"), "r", rational(F(at)), 4)
+    wanted = mpmath.taylor(lambda x: getattr(mpmath, name)(2 * x), mpmath.mpf(F(at).numerator) / F(at).denominator, len(found) - 1)
+    assert len(found) >= 4 and all(abs(float(a.mid()) - b) < 1e-9 for a, b in zip(found, wanted, strict=True))
+
+
+@pytest.mark.parametrize(
+    "text", ["besselk(r, 1 + r)", "besselk(1 + r, 1 + r)", "logbesselk(r, 2)", "besselk(1, r)", "floor(r)", "log(r)", "1/r"]
+)
+def test_a_limit_at_0_is_one_of_continuous_functions_of_the_last_argument_alone(text):
+    shapes = Shapes("r", True, {})
+    assert at_zero.at_zero(shapes, parse("besselk(1, 1 + r)")) == parse("besselk(1, 1)")
+    assert at_zero.at_zero(shapes, parse(text)) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "is_one"),
+    [
+        ("log(r) + logbesselk(1, r)", True),
+        ("log(r) + besselk(1, r)", False),
+        ("2*log(r) + logbesselk(1, r)", False),
+        ("log(r) + logbesselk(1, r + 1)", False),
+        ("r*log(r) + logbesselk(r, r)", False),
+        ("log(r) + erf(r)", False),
+    ],
+)
+def test_a_sum_with_a_bessel_function_is_that_of_its_logarithm(text, is_one):
+    assert (bessel_sums.bessel_part(Shapes("r", True, {}), parse(text)) is not None) is is_one
+
+
+@pytest.mark.parametrize("degree", [2, 3, 5])
+def test_a_quotient_by_a_root_has_none_below(degree):
+    field = Field({}, Effort())
+    root = radicals.root(field, Ratio(number(F(2)), ONE_POLY), degree)
+    for top in (ONE_POLY, field.times(root.num, root.num)):
+        for bottom in (root.num, field.times(root.num, root.num)):
+            found = field.quotient(top, bottom)
+            assert found.den.is_one()
+            assert field.reduced(found.num * bottom - top).is_zero()
+
+
+def test_zeros_that_need_more_bits_than_are_looked_at_are_not_known(monkeypatch):
+    assert zero.vanishes(parse("sqrt(13) + sqrt(19) - sqrt(32 + 2*sqrt(247))")) and not zero.vanishes(parse("sqrt(13) + sqrt(19) - 8"))
+    monkeypatch.setattr(zero, "MAX_ZERO_BITS", 0)
+    assert not zero.vanishes(parse("sqrt(17) + sqrt(23) - sqrt(40 + 2*sqrt(391))"))
+
+
+@pytest.mark.parametrize(
+    ("text", "strict"),
+    [("x**2", False), ("x**2*y", False), ("x**2 + z**2", False), ("x**4 + x**2*z**2", False), ("x**2 + y", True), ("x**2*y + y**2", True)],
+)
+def test_a_square_of_any_number_may_be_0(text, strict):
+    domains = {"x": Domain(), "z": Domain(), "y": Domain(F(0))}
+    f = parse(text)
+    assert certainly_le(num(0), f, domains) and certainly_lt(num(0), f, domains) is strict
+
+
+@pytest.mark.parametrize("rows", [(("1/2", "1/4", "1/4"), ("1/4", "1/2", "1/4")), (("1",), ("1",)), (("1/2", "1/2"),) * 3])
+def test_a_randomized_response_has_two_inputs_and_two_answers(rows):
+    assert forms.randomized_response(Table(tuple(tuple(map(parse, row)) for row in rows))) is None
+    assert forms.randomized_response(Table((HALVES, HALVES))) == num(0)
+
+
+@pytest.mark.parametrize("given", [["b"], "b", 3, None])
+def test_values_of_parameters_are_told_in_a_table(given):
+    claim = Claim(LAPLACE, None, sensitivity=ONE, domains=(("b", Domain(F(0))),))
+    with pytest.raises(CertificateError, match="'at' is not a table of parameters"):
+        parameters.fixed(claim, {"at": given}, "a-rule")
+
+
+@pytest.mark.parametrize(("low", "high", "sign"), [(1, 2, 1), (-2, -1, -1), (-1, 2, 0), (-2, 1, 0), (0, 1, 1), (-1, 0, -1)])
+def test_an_end_rises_or_falls_where_its_slope_has_a_certain_sign(low, high, sign):
+    line = SimpleNamespace(whole_slope_at=lambda end: SimpleNamespace(k=SimpleNamespace(lo=arb(low), hi=arb(high))))
+    assert sides.end_direction(line, End("+inf", F(4))) == sign
+
+
+def test_the_slope_is_bounded_on_both_ends_of_a_line():
+    """h' is -2 + 1/(1 - z) for z < 0 and 1 above."""
+    skew, cuts = parse("max(z, 0) + 2*max(-z, 0) - log(1 + max(-z, 0))"), ["-16", "-1", "0", "1", "16"]
+    assert slopes.told(skew, "z", False, {"slope": "2", "cuts": cuts}, "a-rule") == num(2)
+    assert slopes.told(skew, "z", True, {"slope": "39/20", "cuts": cuts[2:]}, "a-rule") == parse("39/20")
+    with pytest.raises(Rejected, match="-inf"):
+        slopes.told(skew, "z", False, {"slope": "39/20", "cuts": cuts}, "a-rule")
+    with pytest.raises(Rejected, match=r"\+inf"):
+        slopes.told(substitute(skew, {"z": neg(parse("z"))}), "z", False, {"slope": "39/20", "cuts": cuts}, "a-rule")
+
+
+@pytest.mark.parametrize(
+    "text", ["log(3)", "sqrt(2)", "exp(2)*log(3)", "exp(1/2)/3", "erf(1)*exp(-1)", "exp(1 + log(5)/2)", "-2/7", "log(5)**2"]
+)
+def test_factors_with_their_exponents_multiply_to_the_expression(text):
+    product = arb(1)
+    with precision(64):
+        for base, exponent in ratios._factors(parse(text)):
+            product *= constant(base) ** rational(exponent)
+        assert product.overlaps(abs(constant(parse(text))))
+
+
+@pytest.mark.parametrize(
+    ("text", "logs", "parts", "rest"),
+    [
+        ("r*v", "0", {1: "r"}, "0"),
+        ("3*log(v)", "3", {}, "0"),
+        ("r", "0", {}, "r"),
+        ("r*v + 2*log(v) + r/v + 1", "2", {1: "r", -1: "r"}, "1"),
+    ],
+)
+def test_an_exponent_is_read_term_by_term_also_where_it_is_one_term(text, logs, parts, rest):
+    shapes = Shapes("v", True, {"r": Domain(F(0))})
+    found = closed_forms._read(parse(text), shapes)
+    assert found == (parse(logs), {k: parse(c) for k, c in parts.items()}, parse(rest))
+
+
+@pytest.mark.parametrize("says", [(), (Bound("upper", ONE),)])
+def test_a_premise_that_states_bounds_is_no_curve(says):
+    run = Run(Part(LAPLACE, ONE))
+    fact = Fact("laplace", run, says, (), (), {}, (), 128)
+    with pytest.raises(CertificateError, match="not about the curve"):
+        curve_of(fact, run, "a-rule")

@@ -175,10 +175,8 @@ class Germ:
                 if p == lead or not ball <= 0:
                     rate += rational(p) * ball * x ** rational(p - lead)
             falls = rate < 0 and rate * x ** rational(lead) + slack <= 0
-        elif self.a < 0:
-            falls = a + (b / log_x if self.b > 0 else arb(0)) <= 0
         else:
-            falls = self.b <= 0
+            falls = a + (b / log_x if self.b > 0 else arb(0)) <= 0
         if not falls:
             raise Undecided("a scale does not yet fall at the start of the end; start further out.")
         return value.exp().upper()

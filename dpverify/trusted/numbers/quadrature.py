@@ -75,7 +75,7 @@ def _reference(piece: Piece) -> arb:
     for k in range(-24, 25):
         for point in _grid(piece, Fraction(2) ** k):
             height = value(piece.density, {piece.name: rational(point)}).mid()
-            if height.is_finite() and height > 0:
+            if height.is_finite():
                 best = best.max((height * rational(Fraction(2) ** k)).mid())
     return best
 

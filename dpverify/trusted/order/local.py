@@ -73,7 +73,7 @@ def _range(term: Expr, domains: Mapping[str, Domain]) -> Domain:
 def _exponential(signs: Sign) -> Domain:
     """The least interval that holds the exponentials of all numbers of these signs."""
     below, above, apart = -1 in signs, 1 in signs, 0 not in signs
-    return Domain(Fraction(0 if below else 1), None if above else Fraction(1), lower_open=below or apart, upper_open=above or apart)
+    return Domain(Fraction(0 if below else 1), None if above else Fraction(1), lower_open=below or apart, upper_open=apart)
 
 
 def _known(name: str, domains: Mapping[str, Domain]) -> Domain:

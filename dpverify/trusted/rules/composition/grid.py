@@ -152,7 +152,6 @@ class _Weights(dict[int, int]):
     """1/(1 - e^-(k h)) for cells of k steps, rounded."""
 
     def __init__(self, grid: Grid, rounded: Callable[[arb, int], int]) -> None:
-        super().__init__()
         self._grid, self._rounded = grid, rounded
 
     def __missing__(self, k: int) -> int:

@@ -71,8 +71,7 @@ def _check(ratio: Expr) -> None:
 
 
 def _excess(epsilon: arb, end: arb) -> arb:
-    excess = (-((epsilon - end) / 2).expm1()).max(arb(0))
-    return excess.max(-epsilon.expm1()) if epsilon < 0 else excess
+    return (-((epsilon - end) / 2).expm1()).max(-epsilon.expm1()).max(arb(0))
 
 
 def delta_expr(ratio: Expr, epsilon: Expr) -> Expr:
