@@ -11,7 +11,7 @@ from flint import arb, ctx
 from dpverify.trusted.facts.pairs import Profile
 from dpverify.trusted.language.errors import Undecided
 from dpverify.trusted.language.expr import Expr
-from dpverify.trusted.numbers.balls import MAX_PRECISION, constant, per_precision
+from dpverify.trusted.numbers.balls import MAX_PRECISION, constant, per_precision, precision
 
 STEP: Final = 64
 """Working precisions are multiples of this many bits, so that what is prepared for one of them serves again."""
@@ -19,6 +19,9 @@ SLACK: Final = 16
 """Bits of relative accuracy that a profile may fall short of the working precision."""
 _ROUNDS: Final = 3
 """How many precisions are tried: a value that is exactly 0 in the end is never relatively accurate."""
+
+_SPARE: Final = 2 * STEP
+"""Bits beyond the working precision with which epsilons and values are rounded that are known to more."""
 
 _ZERO: Final = arb(0)
 _TWICE: Final = 2 * arb(0).union(arb(1))
@@ -77,13 +80,15 @@ def divergence(at: Callable[[arb], arb]) -> Profile:
     def profile(epsilon: arb) -> arb:
         if epsilon.is_exact() or not epsilon.is_finite():
             return hull(epsilon)
-        low, high = epsilon.lower(), epsilon.upper()
+        with precision(ctx.prec + _SPARE):
+            low, high = epsilon.lower(), epsilon.upper()
+            width = high - low
         found = at(low)
         if found == 0:
             return found
-        width = high - low
         if width <= found * _accuracy(ctx.prec):
-            return (found - _TWICE * width).max(_ZERO)  # e^width - 1 <= 2 width
+            with precision(ctx.prec + _SPARE):
+                return (found - _TWICE * width).max(_ZERO)  # e^width - 1 <= 2 width
         return found.union(at(high))
 
     return profile
