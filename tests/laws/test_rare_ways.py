@@ -293,7 +293,8 @@ def test_what_an_undecided_interval_may_add_is_at_least_what_it_adds(left, right
     with precision(64):
         order = line.Order(unimodal.read(noise, unimodal.Hints()), unimodal.Hints())
         cell = next(each for each in order.cells if (each.lower is None) is (left is None) and (each.upper is None or right is not None))
-        cell = replace(cell, lower=None if left is None else arb(left), upper=None if right is None else arb(right))
+        ends = None if left is None else arb(left), None if right is None else arb(right)
+        cell = replace(cell, lower=ends[0], upper=ends[1], far=(arb(0), unimodal.INFINITY))
         found = float(order._doubt(cell, cell.lower, cell.upper, arb(epsilon)) / order.total)
     low, high = (-30 if left is None else left), min(4.5, 40 if right is None else right)
     added = mpmath.quad(lambda z: mpmath.npdf(z, 5, 1) * (1 - mpmath.exp(epsilon - 5.5 + z)), [low, 0, high] if low < 0 else [low, high])
@@ -459,6 +460,16 @@ def test_the_slope_is_bounded_on_both_ends_of_a_line():
         slopes.told(skew, "z", False, {"slope": "39/20", "cuts": cuts}, "a-rule")
     with pytest.raises(Rejected, match=r"\+inf"):
         slopes.told(substitute(skew, {"z": neg(parse("z"))}), "z", False, {"slope": "39/20", "cuts": cuts}, "a-rule")
+
+
+def test_an_end_begins_where_the_cells_end():
+    """h' is -1 - 20 u/(u^2 + 400) at z = -u, steepest at u = 20, and 1 for z > 0."""
+    bump = parse("abs(z) + 10*log(min(z, 0)**2 + 400)")
+    near, far = [[str(F(k, 2)) for k in range(2 * first, 1)] + ["64"] for first in (-16, -64)]
+    assert slopes.told(bump, "z", False, {"slope": "151/100", "cuts": far}, "a-rule") == parse("151/100")
+    for cuts, place in ((near, "-inf"), (far, r"\[-")):
+        with pytest.raises(Rejected, match=f"at {place}"):
+            slopes.told(bump, "z", False, {"slope": "149/100", "cuts": cuts}, "a-rule")
 
 
 @pytest.mark.parametrize(
