@@ -13,8 +13,8 @@ from jsonschema import Draft7Validator
 
 import dpverify
 from dpverify.cli import main
-from dpverify.designer import design, question_of, read_question, written
 from dpverify.errors import SpecError
+from dpverify.project.designer import design, question_of, read_question, written
 from dpverify.search.verify import verify
 from dpverify.trusted.numbers.balls import constant
 
@@ -142,6 +142,6 @@ def test_people_are_told_the_bound_the_order_and_what_was_left_out():
     said = str(dpverify.design(workload={"kind": "histogram", "bins": 3}, adjacency="l2", epsilon=1, digits=9)).splitlines()
     assert said[0] == "histogram of 3 bins; neighbours: l2; epsilon 1"
     assert said[1].startswith("any mechanism: root mean square error at least") and "real histograms, l2" in said[1]
-    assert said[2].startswith("body of differences: isotropic constant") and "anisotropy 1.00000" in said[2]
+    assert said[2].startswith("body of differences: isotropic constant") and "anisotropy 1.0000" in said[2]
     assert said[4].split()[:4] == ["rms", "error", "mean", "error"]
     assert any(line.startswith("left out: strategies with Laplace noise: how far real histograms") for line in said)

@@ -11,11 +11,11 @@ from typing import Final
 
 import numpy as np
 
-from dpverify.designer import exact, recursive
-from dpverify.designer.exact import Floats
-from dpverify.designer.question import Question
-from dpverify.designer.strategies import Strategy, strategies
-from dpverify.designer.tuning import spread, weights
+from dpverify.project.designer import exact, recursive
+from dpverify.project.designer.exact import Floats
+from dpverify.project.designer.question import Question
+from dpverify.project.designer.strategies import Strategy, strategies
+from dpverify.project.designer.tuning import spread, weights
 from dpverify.search.polytopes import MOST_FACETS, most_facets
 from dpverify.trusted.language.errors import DpverifyError
 from dpverify.trusted.language.expr import ZERO, Num, format_expr
