@@ -25,6 +25,8 @@ from dpverify.trusted.order.queries import differences, sensitivity
 
 MOST_MOVES: Final = 40_000
 """Differences of neighbours over which precisions are tuned."""
+MOST_PRECISE: Final = 1e6
+"""How many times as precisely as another a row is measured at most: one that no neighbours move could be measured exactly."""
 MOST_SPLIT: Final = 16
 """Dimensions in which recursive mechanisms are tried."""
 MOST_TEXT: Final = 900_000
@@ -198,6 +200,7 @@ def _measured(question: Question, strategy: Strategy, power: int) -> Iterator[Pr
         tuned = np.ones(d)
     else:
         tuned = weights(costs, np.abs(moved).T, power)
+        tuned = np.minimum(tuned, tuned.min() * MOST_PRECISE)
     rounded = [exact.near(float(w / tuned.max())) for w in tuned]
     if strategy.back is None and power == 1 and len(set(rounded)) == 1:
         return  # the same noise on every answer
