@@ -67,7 +67,7 @@ def test_the_recursive_mechanism_is_far_better_than_k_norm_where_one_row_is_heav
 def test_what_no_neighbours_move_is_known_all_but_exactly_and_files_stay_short():
     found = designed({"workload": {"kind": "marginals", "sizes": [2, 2], "ways": 1}, "adjacency": "replace", "epsilon": 1})
     one = next(one for one in found.ranked if one.candidate.name == "laplace, interactions")
-    # the total is public; a replaced record moves each of two contrasts by 2, so their noise has scale 4; half of one is in each of 4 answers
+    # the total is public; a replaced record moves two contrasts by 2, whose noise so has scale 4; half of one is in each of 4 answers
     assert size(one) == pytest.approx(sqrt(4 * (2 * 4**2) / 4), rel=1e-3) and len(one.candidate.text) < 1500
 
 
