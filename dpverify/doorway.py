@@ -14,12 +14,13 @@ from functools import wraps
 from pathlib import Path
 from typing import Any, ParamSpec
 
-from dpverify import audits, designer
+from dpverify import audits
 from dpverify.catalogue import Spec
 from dpverify.catalogue import read_spec as read_spec
 from dpverify.catalogue.declarations import CONSTRUCTORS, Declared
 from dpverify.ground.finding import Finding
 from dpverify.ground.outside import read_regular
+from dpverify.project import designer
 from dpverify.report import designs, notebook
 from dpverify.search import optimum as optima
 from dpverify.search import verify as judging

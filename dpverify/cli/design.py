@@ -28,8 +28,8 @@ def design(file: str, output: Path | None, settings: Settings, style: str) -> in
 
     The file holds a table [design] with query or workload, adjacency, epsilon, and delta if any.
     """
-    from dpverify import designer
     from dpverify.cli.claims import verified
+    from dpverify.project import designer
     from dpverify.report import designs
 
     def judge(specs: Sequence[Spec]) -> list[Judgement | None]:

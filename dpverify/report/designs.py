@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from dpverify.designer import Design, Designed
-from dpverify.designer.isotropy import Isotropy
 from dpverify.ground.outside import printable
+from dpverify.project.designer import Design, Designed
+from dpverify.project.designer.isotropy import Isotropy
 from dpverify.report import decimal, short
 from dpverify.report.utility import NEIGHBOURS, called
 from dpverify.trusted.facts.errors import EUCLIDEAN, Measure

@@ -13,8 +13,8 @@ from jsonschema import Draft7Validator
 
 import dpverify
 from dpverify.cli import main
-from dpverify.designer import design, question_of, read_question, written
 from dpverify.errors import SpecError
+from dpverify.project.designer import design, question_of, read_question, written
 from dpverify.search.verify import verify
 from dpverify.trusted.numbers.balls import constant
 
@@ -62,6 +62,13 @@ def test_the_recursive_mechanism_is_far_better_than_k_norm_where_one_row_is_heav
     errors = {one.candidate.name: size(one) for one in found.ranked}
     best = min(error for name, error in errors.items() if name.startswith("recursive"))
     assert best**2 < errors["k-norm"] ** 2 / 2 and best < errors["laplace"]
+
+
+def test_what_no_neighbours_move_is_known_all_but_exactly_and_files_stay_short():
+    found = designed({"workload": {"kind": "marginals", "sizes": [2, 2], "ways": 1}, "adjacency": "replace", "epsilon": 1})
+    one = next(one for one in found.ranked if one.candidate.name == "laplace, interactions")
+    # the total is public; a replaced record moves two contrasts by 2, whose noise so has scale 4; half of one is in each of 4 answers
+    assert size(one) == pytest.approx(sqrt(4 * (2 * 4**2) / 4), rel=1e-3) and len(one.candidate.text) < 1500
 
 
 def test_one_count_has_the_error_of_laplace_noise():
@@ -142,6 +149,6 @@ def test_people_are_told_the_bound_the_order_and_what_was_left_out():
     said = str(dpverify.design(workload={"kind": "histogram", "bins": 3}, adjacency="l2", epsilon=1, digits=9)).splitlines()
     assert said[0] == "histogram of 3 bins; neighbours: l2; epsilon 1"
     assert said[1].startswith("any mechanism: root mean square error at least") and "real histograms, l2" in said[1]
-    assert said[2].startswith("body of differences: isotropic constant") and "anisotropy 1.00000" in said[2]
+    assert said[2].startswith("body of differences: isotropic constant") and "anisotropy 1.0000" in said[2]
     assert said[4].split()[:4] == ["rms", "error", "mean", "error"]
     assert any(line.startswith("left out: strategies with Laplace noise: how far real histograms") for line in said)

@@ -4,9 +4,9 @@ from math import factorial, gamma, pi, sqrt
 
 import pytest
 
-from dpverify.designer import question_of
-from dpverify.designer.candidates import NotTried
-from dpverify.designer.isotropy import isotropy
+from dpverify.project.designer import question_of
+from dpverify.project.designer.candidates import NotTried
+from dpverify.project.designer.isotropy import isotropy
 from dpverify.trusted.numbers.balls import constant
 
 

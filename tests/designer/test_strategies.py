@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from dpverify.designer import exact
-from dpverify.designer.question import Question
-from dpverify.designer.recursive import of_the_paper, tuned
-from dpverify.designer.strategies import strategies
-from dpverify.designer.tuning import spread, weights
-from dpverify.designer.workloads import marginals, prefixes, ranges
+from dpverify.project.designer import exact
+from dpverify.project.designer.question import Question
+from dpverify.project.designer.recursive import of_the_paper, tuned
+from dpverify.project.designer.strategies import strategies
+from dpverify.project.designer.tuning import spread, weights
+from dpverify.project.designer.workloads import marginals, prefixes, ranges
 from dpverify.trusted.language.expr import ONE
 from dpverify.trusted.language.model import Query
 

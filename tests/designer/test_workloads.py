@@ -5,7 +5,7 @@ from itertools import product
 import pytest
 
 from dpverify.catalogue.toml import Fault
-from dpverify.designer.workloads import cube, histogram, marginals, prefixes, ranges, read_workload, subsets
+from dpverify.project.designer.workloads import cube, histogram, marginals, prefixes, ranges, read_workload, subsets
 from dpverify.trusted.language.model import L1, Query
 from dpverify.trusted.order.queries import sensitivity
 

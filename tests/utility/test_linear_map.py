@@ -15,8 +15,8 @@ from dpverify.trusted.facts.bounds import INFINITE
 from dpverify.trusted.kernel import check
 from dpverify.trusted.language.certificate import Line
 from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.expr import ZERO
-from dpverify.trusted.language.model import from_json, to_json
+from dpverify.trusted.language.expr import ZERO, num, parse
+from dpverify.trusted.language.model import Claim, Compose, Part, PostProcess, Product, Query, from_json, to_json
 from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.parts.released import answered
 
@@ -111,6 +111,22 @@ def test_noise_of_infinite_variance_has_an_infinite_error(tmp_path):
 def test_what_is_answered_is_the_map_of_the_parts_queries(tmp_path):
     query = answered(claim_of(tmp_path, THIRDS, THREE))
     assert query.rows == ((1, 0), (0, 1)) and query.adjacency == "l1"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"adjacency": "replace"}, {"mechanism": PostProcess(Part(Product(parse("exp(-abs(z))"), num(1)), num(1)), "", ((Fraction(1),),))}],
+    ids=["other neighbours around", "a sensitivity"],
+)
+def test_nothing_is_answered_where_no_one_query_with_its_neighbours_is_stated(tmp_path, change):
+    assert answered(replace(claim_of(tmp_path, THIRDS, THREE), **change)) is None
+
+
+def test_parts_that_speak_of_other_neighbours_answer_no_query_together():
+    noise, one = Product(parse("exp(-abs(z))"), num(1)), ((Fraction(1),),)
+    parts = [Part(noise, query=Query(one, adjacency)) for adjacency in ("l1", "add-remove")]
+    assert answered(Claim(Compose((*parts,)), num(1))) is None
+    assert answered(Claim(Compose((parts[0], parts[0])), num(1))) == Query(one + one, "l1")
 
 
 def test_any_mechanism_is_spoken_of_as_in_a_claim_that_states_the_query_itself(tmp_path):

@@ -104,7 +104,8 @@ def answered(claim: Claim) -> Query | None:
         return None
     queries = [noise.part.query for noise in found.noises for _ in range(noise.times)]
     stated = [query for query in queries if query is not None]
-    if len(stated) < len(queries) or len({(query.adjacency, len(query.rows[0])) for query in stated}) != 1:
+    spaces = {(query.adjacency, len(query.rows[0])) for query in stated}
+    if len(stated) < len(queries) or len(spaces) != 1 or claim.adjacency not in ("", stated[0].adjacency):
         return None
     stack = tuple(row for query in stated for row in query.rows)
     return Query(stack if found.rows is None else _product(found.rows, stack), stated[0].adjacency)

@@ -10,12 +10,12 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 from dpverify.catalogue import Spec, read_spec
-from dpverify.designer.candidates import Candidate, NotTried, candidates
-from dpverify.designer.isotropy import Isotropy, isotropy
-from dpverify.designer.question import Question as Question
-from dpverify.designer.question import question_of as question_of
-from dpverify.designer.question import read_question as read_question
 from dpverify.errors import SpecError
+from dpverify.project.designer.candidates import Candidate, NotTried, candidates
+from dpverify.project.designer.isotropy import Isotropy, isotropy
+from dpverify.project.designer.question import Question as Question
+from dpverify.project.designer.question import question_of as question_of
+from dpverify.project.designer.question import read_question as read_question
 from dpverify.trusted.facts.bounds import Infinite
 from dpverify.trusted.facts.errors import ErrorBound, Measure
 from dpverify.trusted.kernel import Judgement

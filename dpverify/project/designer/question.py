@@ -11,8 +11,8 @@ from typing import Any
 from dpverify.catalogue.checks import may_be_negative, why_not
 from dpverify.catalogue.toml import Decimal, Fault, Fields, bound_nesting, long_integers, read_text, shorten
 from dpverify.catalogue.values import read_choice, read_matrix, read_number, read_table
-from dpverify.designer.workloads import Workload, read_workload
 from dpverify.errors import SpecError
+from dpverify.project.designer.workloads import Workload, read_workload
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, sub, symbols
 from dpverify.trusted.language.model import Query
 from dpverify.trusted.numbers.balls import constant

@@ -15,9 +15,9 @@ from typing import Final
 import numpy as np
 from flint import arb
 
-from dpverify.designer import exact
-from dpverify.designer.candidates import NotTried
-from dpverify.designer.question import Question
+from dpverify.project.designer import exact
+from dpverify.project.designer.candidates import NotTried
+from dpverify.project.designer.question import Question
 from dpverify.search import bodies
 from dpverify.search.polytopes import most_facets
 from dpverify.trusted.facts.bodies import Body

@@ -11,11 +11,11 @@ from typing import Final
 
 import numpy as np
 
-from dpverify.designer import exact, recursive
-from dpverify.designer.exact import Floats
-from dpverify.designer.question import Question
-from dpverify.designer.strategies import Strategy, strategies
-from dpverify.designer.tuning import spread, weights
+from dpverify.project.designer import exact, recursive
+from dpverify.project.designer.exact import Floats
+from dpverify.project.designer.question import Question
+from dpverify.project.designer.strategies import Strategy, strategies
+from dpverify.project.designer.tuning import spread, weights
 from dpverify.search.polytopes import MOST_FACETS, most_facets
 from dpverify.trusted.language.errors import DpverifyError
 from dpverify.trusted.language.expr import ZERO, Num, format_expr
@@ -25,6 +25,8 @@ from dpverify.trusted.order.queries import differences, sensitivity
 
 MOST_MOVES: Final = 40_000
 """Differences of neighbours over which precisions are tuned."""
+MOST_PRECISE: Final = 1e6
+"""How many times as precisely as another a row is measured at most: one that no neighbours move could be measured exactly."""
 MOST_SPLIT: Final = 16
 """Dimensions in which recursive mechanisms are tried."""
 MOST_TEXT: Final = 900_000
@@ -198,6 +200,7 @@ def _measured(question: Question, strategy: Strategy, power: int) -> Iterator[Pr
         tuned = np.ones(d)
     else:
         tuned = weights(costs, np.abs(moved).T, power)
+        tuned = np.minimum(tuned, tuned.min() * MOST_PRECISE)
     rounded = [exact.near(float(w / tuned.max())) for w in tuned]
     if strategy.back is None and power == 1 and len(set(rounded)) == 1:
         return  # the same noise on every answer

@@ -10,8 +10,8 @@ from typing import Final
 
 import numpy as np
 
-from dpverify.designer.exact import basis, binary, coordinates, floats, inverse, times, transposed, unit
-from dpverify.designer.question import Question
+from dpverify.project.designer.exact import basis, binary, coordinates, floats, inverse, times, transposed, unit
+from dpverify.project.designer.question import Question
 from dpverify.trusted.language.model import Matrix
 
 MOST_COLUMNS: Final = 300

@@ -12,7 +12,7 @@ from typing import Final
 
 import numpy as np
 
-from dpverify.designer.exact import Floats
+from dpverify.project.designer.exact import Floats
 
 ROUNDS: Final = 3000
 

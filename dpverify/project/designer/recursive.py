@@ -16,9 +16,9 @@ from typing import Final
 import numpy as np
 from scipy.spatial import ConvexHull, QhullError
 
-from dpverify.designer import exact
-from dpverify.designer.exact import Floats
-from dpverify.designer.tuning import weights
+from dpverify.project.designer import exact
+from dpverify.project.designer.exact import Floats
+from dpverify.project.designer.tuning import weights
 from dpverify.search.polytopes import most_facets
 from dpverify.trusted.language.model import Matrix, Query
 from dpverify.trusted.order.queries import differences
