@@ -89,7 +89,7 @@ def read_workload(value: Any) -> Workload:
         table.taken.update(value)
     table.done()
     if faults or found is None:
-        raise Fault("; ".join(fault.removeprefix("workload: ") for fault in faults))
+        raise Fault(f"is wrong: {'; '.join(fault.removeprefix('workload: ').removesuffix('.') for fault in faults)}.")
     return found
 
 
