@@ -51,6 +51,7 @@ NEAR: Final = "the sensitivity bounds the distance of adjacent inputs"
 FAR: Final = "inputs as far apart as the sensitivity are adjacent"
 EVERY: Final = "answers at every distance up to the stated sensitivity occur, in every direction"
 REAL: Final = "histograms are real-valued"
+UNBOUNDED: Final = "histograms of every size are among the data"
 
 SIDES: Final[tuple[Side, ...]] = ("upper", "lower")
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from flint import arb
 
-from dpverify.trusted.facts.assumptions import REAL
+from dpverify.trusted.facts.assumptions import REAL, UNBOUNDED
 from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.facts.errors import ErrorBound, Measure
 from dpverify.trusted.facts.fact import Fact, as_bounds, unasked
@@ -49,7 +49,7 @@ def granted(claim: Claim, premises: Sequence[Fact], rule: str) -> tuple[arb, tup
     epsilon = finite(constant(value))
     if not epsilon > 0:
         raise Rejected(rule, "epsilon", "it is not certainly above 0")
-    return epsilon, (*real, *assumed)
+    return epsilon, (*real, UNBOUNDED, *assumed)
 
 
 def _proved(claim: Claim, premises: Sequence[Fact], rule: str) -> tuple[Expr, tuple[str, ...]]:
