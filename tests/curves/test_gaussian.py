@@ -138,7 +138,7 @@ def test_what_is_not_certainly_gaussian_has_no_curve(noise):
     ("noise", "why"),
     [
         (radial("exp(-r**2)", scale="-1"), "not certainly positive"),
-        (radial("exp(-r**2)", dimension=0), "not an integer of at least 1"),
+        (radial("exp(-r**2)", dimension=0), "not a positive integer"),
         (radial("exp(-r**2)", Norm("ellipsoid", matrix=((Fraction(-1),),)), 1), "not positive definite"),
         (Product(parse("exp(-z**2)"), num(1), Norm("ellipsoid", matrix=((Fraction(4),),))), "in an lp norm"),
     ],
