@@ -30,6 +30,7 @@ from dpverify.trusted.language.model import (
     Lipschitz,
     Part,
     PostProcess,
+    Product,
     Query,
     Radial,
     Table,
@@ -45,8 +46,8 @@ from dpverify.trusted.order.convexity import Shapes
 from dpverify.trusted.order.field import Effort, Field, Ratio
 from dpverify.trusted.order.geometry import Sensitivity
 from dpverify.trusted.order.polynomials import ONE as ONE_POLY
-from dpverify.trusted.order.polynomials import number
-from dpverify.trusted.parts import closed_forms, forms, moves, neighbours, parameters
+from dpverify.trusted.order.polynomials import SLOTS, number
+from dpverify.trusted.parts import candidates, closed_forms, forms, moves, neighbours, parameters
 from dpverify.trusted.parts.runs import Run
 from dpverify.trusted.rules.additive import product_lipschitz, sides, slopes
 from dpverify.trusted.rules.composition import combined_values, losses, ratios
@@ -504,3 +505,31 @@ def test_a_premise_that_states_bounds_is_no_curve(says):
     fact = Fact("laplace", run, says, (), (), {}, (), 128)
     with pytest.raises(CertificateError, match="not about the curve"):
         curve_of(fact, run, "a-rule")
+
+
+def test_what_a_coordinate_of_independent_noise_loses_is_asked_of_that_coordinate():
+    density = parse("exp(-z**2)")
+    assert moves.question(Part(Product(density, num(3), L2), num(1))).mechanism == Translation(density)
+    assert moves.question(Part(Translation(density), num(1))).mechanism == Translation(density)
+
+
+def test_differences_of_histograms_are_listed_up_to_a_limit(monkeypatch):
+    assert sorted(candidates._whole(2, 1)) == [(-1, 0), (0, -1), (0, 0), (0, 1), (1, 0)]
+    monkeypatch.setattr(candidates, "MOST_RAW", 12)
+    assert len(list(candidates._whole(2, 1))) == 5
+    with pytest.raises(Undecided, match="more than 12 differences"):
+        candidates._whole(2, 2)
+
+
+def test_a_field_has_no_more_atoms_than_slots():
+    field = Field({f"x{i}": Domain(Fraction(0), Fraction(1)) for i in range(SLOTS)}, Effort())
+    with pytest.raises(Undecided, match=f"more than {SLOTS} different functions and roots"):
+        field.new(field.atoms[0])
+
+
+@pytest.mark.parametrize("text", ["(1 - x)**(1/2)", "((1 - x)*(x - 3))**(1/2) - (-(x - 1)*(x - 3))**(1/2) + (3 - x)**(1/3)"])
+def test_a_root_of_what_is_positive_only_by_its_signs_is_one(text):
+    domains = {"x": Domain(Fraction(-2), Fraction(1), upper_open=True)}
+    if text.startswith("(1 - x)**"):
+        assert certainly_le(parse(f"({text})**2"), parse("1 - x"), domains) and certainly_lt(num(0), parse(text), domains)
+        assert certainly_lt(parse("((1 - x)*(5 - x))**(1/2)"), parse("3 - x"), domains)  # of two positive numbers the means

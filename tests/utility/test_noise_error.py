@@ -39,6 +39,7 @@ from dpverify.trusted.numbers.balls import constant, precision
 from dpverify.trusted.numbers.root_sums import Nodes, independent
 from dpverify.trusted.order import exponential_sums
 from dpverify.trusted.proof import Proof
+from dpverify.trusted.rules.utility import laws, root_of_squares, tails
 from tests.proofs import Step, fact
 
 L32 = Norm("lp", F(3, 2))
@@ -678,3 +679,43 @@ def test_parameters_without_a_value_have_no_error():
 def test_values_are_written_as_dyadic_numbers():
     lower, upper = errors(line("exp(-z)/(1 + exp(-z))**2"))["expected_l2"]
     assert all(isinstance(end, Num) and end.value.denominator & (end.value.denominator - 1) == 0 for end in (lower, upper))
+
+
+def test_a_mean_length_by_one_integral_is_of_independent_coordinates_or_of_lp_norms_and_ellipsoids():
+    evidence = {"parts": 40, "first": -20, "last": 20}
+    claim = asked(radial("exp(-r)", HEXAGON, 2))
+    with pytest.raises(Rejected, match="neither independent coordinates nor a norm of lp or an ellipsoid"):
+        root_of_squares._length(laws.read(claim, {}, "root-of-squares"), root_of_squares._nodes(evidence), arb(1), evidence)
+
+
+TAILS = {
+    "Cauchy on the line": (line("1/(1 + z**2)"), lambda t: 1 - 2 / math.pi * math.atan(t)),
+    "a length of Cauchy type in the maximum norm": (radial("(1 + r**2)**(-2)", LINF, 2), lambda t: 1 / (1 + t * t)),
+    "a length of exponential type in the maximum norm": (radial("exp(-r)", LINF, 3), lambda t: (1 + t + t * t / 2) * math.exp(-t)),
+}
+
+
+@pytest.mark.parametrize("name", TAILS)
+@pytest.mark.parametrize("t", [F(1, 2), F(3)])
+def test_tails_in_closed_form_are_those_of_calculus(name, t):
+    noise, truth = TAILS[name]
+    with precision(80):
+        law = laws.read(asked(noise), {}, "noise-quantile")
+        assert float(tails.greatest(law, t, {}, "noise-quantile").mid()) == pytest.approx(truth(float(t)), rel=1e-12)
+
+
+def test_what_is_exceeded_of_a_mixture_on_the_line_is_that_of_laplace_noise():
+    # N(0, v), v exponential of mean 2, has density exp(-|z|)/2
+    noise = Mixture(parse("exp(-r**2/(2*v))/v**(1/2)"), parse("exp(-v/2)"), (num(0), None), L2, num(1))
+    found = errors(noise, TWENTIETH)["exceeded"]
+    encloses(found, math.log(20), 1e-6, 1e-3)
+
+
+@pytest.mark.parametrize("t", [F(1, 2), F(3, 2), F(7, 2)])
+def test_tails_of_staircase_noise_at_the_edge_of_a_step(t):
+    q, edges = math.exp(-0.75), [(0, 0.5, 1.0), *((k - 0.5, k + 0.5, math.exp(-0.75 * k)) for k in range(1, 200))]
+    mass = sum(h * (b - a) for a, b, h in edges)
+    with precision(80):
+        law = laws.read(asked(Staircase(parse("3/4"), parse("1/2"))), {}, "noise-quantile")
+        found = float(tails.greatest(law, t, {}, "noise-quantile").mid())
+    assert found == pytest.approx(sum(h * max(0, b - max(a, t)) for a, b, h in edges) / mass, rel=1e-12) and q < 1
