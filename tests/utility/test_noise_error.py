@@ -711,6 +711,12 @@ def test_what_is_exceeded_of_a_mixture_on_the_line_is_that_of_laplace_noise():
     encloses(found, math.log(20), 1e-6, 1e-3)
 
 
+def test_what_is_exceeded_of_a_mixture_without_a_closed_form_is_the_mean_over_its_variances():
+    noise = Mixture(parse("exp(-r**2/(2*v))/v**(1/2)"), num(1), (num(1), num(2)), L2, num(1))
+    beyond = optimize.brentq(lambda t: integrate.quad(lambda v: special.erfc(t / math.sqrt(2 * v)), 1, 2)[0] - 0.05, 0.1, 10)
+    encloses(errors(noise, TWENTIETH)["exceeded"], beyond, 1e-6, 1e-3)
+
+
 @pytest.mark.parametrize("t", [F(1, 2), F(3, 2), F(7, 2)])
 def test_tails_of_staircase_noise_at_the_edge_of_a_step(t):
     q, edges = math.exp(-0.75), [(0, 0.5, 1.0), *((k - 0.5, k + 0.5, math.exp(-0.75 * k)) for k in range(1, 200))]

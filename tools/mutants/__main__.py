@@ -46,7 +46,10 @@ SCRATCH = BUILD / "scratch"
 ARGUED = ROOT / "tests" / "mutants" / "survivors.toml"
 REPORT = ROOT / "reports" / "mutants.md"
 FOLDERS = ("curves", "rules", "utility", "laws", "mutants")
-ALSO = ("combinators", "sanity", "stated_guarantees", "numeric", "known_values", "trust_line", "bad_files", "mechanisms")
+ALSO = (
+    "combinators", "sanity", "stated_guarantees", "numeric", "known_values", "trust_line", "bad_files", "mechanisms", "integral", "events",
+    "every_size", "kinds", "proof",
+)  # fmt: skip
 """Tests about what is below the line that have the name of no file there."""
 SLOW = ("tests/laws/test_additive_sound.py",)
 """Tests that take longer than all others together and see what those see."""
