@@ -62,6 +62,8 @@ SLACK = 5.0
 """Seconds of CPU that any test may take; above that ten times what it took when it was recorded."""
 WARM = 0.75
 """The part of the time for changes inside functions; the rest is for trying again what survived."""
+RECORDING = 900.0
+"""Seconds by the clock for the tests of one file while they are recorded: whoever waits longer waits for ever."""
 SHARE = 0.2
 """The part of a mutant's time above which a test comes after all others."""
 BOUND = 0.05
@@ -165,7 +167,7 @@ class Warm:
             lines = [[each.name, each.seconds, each.passed, {file: hex(bits) for file, bits in each.lines.items()}] for each in ran]
             print(json.dumps(lines), file=out, flush=True)
 
-        for done, (name, ended) in enumerate(forks.forked(stale, work, self.plan.jobs, lambda name: 3600, time.monotonic() + 10**6), 1):
+        for done, (name, ended) in enumerate(forks.forked(stale, work, self.plan.jobs, lambda name: RECORDING, time.monotonic() + 10**6), 1):
             if ended.killed_by is not None or not ended.lines:
                 print(f"not recorded, for its process ended: {name}", file=sys.stderr)
                 continue
