@@ -45,7 +45,7 @@ _NODES: Final = {"parts": 3, "first": -150, "last": 222}
 _FEW_NODES: Final = {"parts": 1, "first": -24, "last": 30, "bits": 50}
 _FAR: Final = (64, 2**14, 2**30)
 _NEAR: Final = (Fraction(1, 2**10), Fraction(1, 2**60))
-_BEYOND: Final = (2**20, 2**60)
+_MIXING_FAR: Final = (2**20, 2**60)
 _WORK: Final = 20_000
 """The greatest product of cuts, of different simplices and of the square of the dimension."""
 _LEAST_CUTS, _MOST_CUTS = 24, 200
@@ -344,7 +344,7 @@ def _mixing_cuts(law: laws.Law) -> list[tuple[Fraction, Fraction]]:
     if hidden is None:
         return []
     if hidden.upper is None:
-        return [(hidden.lower + near, hidden.lower + far) for far in _BEYOND for near in _NEAR]
+        return [(hidden.lower + near, hidden.lower + far) for far in _MIXING_FAR for near in _NEAR]
     width = hidden.upper - hidden.lower
     return [(hidden.lower + width * _NEAR[-1], hidden.upper - width * _NEAR[-1])]
 
