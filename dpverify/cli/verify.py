@@ -17,14 +17,20 @@ from dpverify.cli.settings import Settings, configured, judging
 @judging
 @configured
 @click.option("--format", "style", type=click.Choice(list(FORMATS)), default="text", show_default=True)
-def verify(paths: tuple[str, ...], claims: tuple[str, ...], certificates: Path | None, settings: Settings, style: str) -> int:
+@click.option("-v", "--verbose", is_flag=True, help="Tell all that is known of each claim: witnesses, rules, other measures, times.")
+@click.option("-q", "--quiet", is_flag=True, help="Tell the last line alone.")
+def verify(
+    paths: tuple[str, ...], claims: tuple[str, ...], certificates: Path | None, settings: Settings, style: str, verbose: bool, quiet: bool
+) -> int:
     """Prove or refute every claim of the files, directories or named mechanisms; without any, of those that pyproject.toml names."""
     from dpverify.cli.claims import specs_of, verified
     from dpverify.report.results import Fault, Results
+    from dpverify.report.text import Detail
 
     unread: list[Fault] = []
     specs = specs_of(settings.paths(paths), settings.bounds, code=settings.code, unread=unread)
     entries = verified(specs, certificates, settings.digits, cache=settings.cache, jobs=settings.jobs, names=claims, bounds=settings.bounds)
     results = settings.marked(Results(entries=entries, faults=unread), whole=not claims)
-    click.echo(rendered(results, style))
+    digits = None if verbose or settings.digits_asked else Detail().digits
+    click.echo(rendered(results, style, Detail(quiet, verbose, digits)))
     return results.exit_code

@@ -167,7 +167,9 @@ class Warm:
             lines = [[each.name, each.seconds, each.passed, {file: hex(bits) for file, bits in each.lines.items()}] for each in ran]
             print(json.dumps(lines), file=out, flush=True)
 
-        for done, (name, ended) in enumerate(forks.forked(stale, work, self.plan.jobs, lambda name: RECORDING, time.monotonic() + 10**6), 1):
+        for done, (name, ended) in enumerate(
+            forks.forked(stale, work, self.plan.jobs, lambda name: RECORDING, time.monotonic() + 10**6), 1
+        ):
             if ended.killed_by is not None or not ended.lines:
                 print(f"not recorded, for its process ended: {name}", file=sys.stderr)
                 continue
