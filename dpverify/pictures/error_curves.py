@@ -28,8 +28,8 @@ from dpverify.trusted.proof import Proof
 MOST_QUERIES: Final = 6
 LARGE: Final = 8
 """No greater epsilon is shown but the claimed one: there bounds tell nothing any more."""
-STEPS: Final = (-8, -6, -4, -2, -1, 0, 1, 2, 4, 6, 8)
-"""Of epsilons, in square roots of 2 from the claimed one on."""
+TIMES: Final = tuple(Fraction(2) ** step for step in range(-4, 5))
+"""What the claimed epsilon is multiplied by."""
 DIGITS: Final = 12
 _LINEAR: Final = 1e-9
 _LAPLACE: Final = parse("exp(-abs(z))")
@@ -62,7 +62,7 @@ def error_curves(claim: Claim, judgement: Judgement | None) -> ErrorCurves | Non
         return None
     exact = Fraction(epsilon).limit_denominator(10**6)
     most = max(Fraction(LARGE), exact)
-    shown = (at for step in STEPS if 0 < (at := _times(exact, step)) <= most)
+    shown = (exact * times for times in TIMES if 0 < exact * times <= most)
     least = tuple((float(at), error) for at in shown if (error := _least(query, at)) is not None)
     if not least:
         return None
@@ -77,12 +77,6 @@ def _epsilon(claim: Claim, judgement: Judgement) -> float | None:
     if not isinstance(stated, Expr) or symbols(stated):
         return None
     return float(constant(stated).mid())
-
-
-def _times(epsilon: Fraction, step: int) -> Fraction:
-    """Epsilon times a power of the root of 2, as a rational of few digits."""
-    whole = epsilon * Fraction(1 << (step // 2)) if step >= 0 else epsilon / (1 << -(step // 2))
-    return whole * Fraction(577, 408) if step % 2 else whole
 
 
 def _least(query: Query, epsilon: Fraction) -> float | None:
