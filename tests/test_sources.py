@@ -66,7 +66,7 @@ def test_quick_rows_are_computed_and_slow_ones_stay():
 
 
 def test_a_slow_row_or_a_table_that_is_not_on_the_page_is_told():
-    with pytest.raises(ValueError, match="there is no row | 2 | : run `python tools/computed`"):
+    with pytest.raises(ValueError, match=r"there is no row \| 2 \| : run `python tools/computed`"):
         example("2").written(EXAMPLE.replace("| 2 |", "| 3 |"), quick=True)
     with pytest.raises(ValueError, match="there is no table 't'"):
         example().written("nothing", quick=True)
@@ -111,7 +111,7 @@ def test_errors_of_random_queries_are_those_of_the_theorems_from_other_triangula
             points = hull(random_queries.random_rows(d, n))
             assert told_above(norm, math.sqrt((d + 1) * (d + 2) * mean_square(points)) / d)
             whole = by_volume(ConvexHull(points).volume, d, 0.01) * 0.01 / d  # a projection may give more
-            assert told_below(volume, whole) if n >= 2 * d else whole * 0.999 < float(volume) < float(norm)
+            assert whole * 0.999 < float(volume) < float(norm)
         if n == d:  # a parallelotope of l1: K is the image of the ball of l1
             assert told_above(norm, math.sqrt(2))
         if norm == OUT:
