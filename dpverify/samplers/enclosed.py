@@ -60,7 +60,7 @@ class Enclosed:
         if self.ends[0] != self.first:
             decided &= places > 0
         outcomes = places.astype(np.int64) + self.first
-        open_ones = [self._settled(int(words[i]), bits, rng) for i in np.flatnonzero(~decided)]
+        open_ones = [self._settled(int(words[i]), bits, int(outcomes[i]), rng) for i in np.flatnonzero(~decided)]
         if any(abs(outcome) >= 2**63 for outcome in open_ones):
             outcomes = outcomes.astype(object)
         outcomes[~decided] = open_ones
@@ -74,19 +74,26 @@ class Enclosed:
         lower, upper = (np.array([min(max(side[i], 0), 2**WORD - 1) for side in sides], dtype=np.uint64) for i in (0, 1))
         return lower, np.maximum.accumulate(upper)
 
-    def _settled(self, word: int, bits: int, rng: np.random.Generator) -> int:
-        """The outcome of the uniform number that begins with these bits; more are drawn until it is decided."""
+    def _settled(self, word: int, bits: int, near: int, rng: np.random.Generator) -> int:
+        """The outcome of the uniform number that begins with these bits; more are drawn until it is decided. near: where it may be."""
         while bits < _MOST_BITS:
             word, bits = word << WORD | int(rng.integers(0, 2**WORD - 1, dtype=np.uint64, endpoint=True)), bits + WORD
             with precision(bits + _GUARD):
-                outcome = self._found(arb(word) / arb(2) ** bits, arb(word + 1) / arb(2) ** bits)
+                outcome = self._found(arb(word) / arb(2) ** bits, arb(word + 1) / arb(2) ** bits, near)
             if outcome is not None:
                 return outcome
         raise NoSampler(f"{_MOST_BITS} bits do not tell two integers apart; this is next to impossible: report it.")
 
-    def _found(self, low: arb, high: arb) -> int | None:
+    def _found(self, low: arb, high: arb, near: int) -> int | None:
         """The integer that every number between low and high is mapped to; None where that is not decided."""
-        below, reached = self._bracket(low, high)
+        first, last = self.ends
+        below, reached, step = near - 1, near, max(1, abs(near) // 2)
+        while (last is None or reached < last) and not self._side(reached, low, high):
+            below, reached, step = reached, reached + step, 2 * step
+        reached, step = reached if last is None else min(reached, last), max(1, abs(near) // 2)
+        while (first is None or below >= first) and self._side(below, low, high) is not False:
+            below, step = below - step, 2 * step
+        below = below if first is None else max(below, first - 1)
         while reached - below > 1:
             middle = (below + reached) // 2
             side = self._side(middle, low, high)
@@ -94,22 +101,6 @@ class Enclosed:
                 return None
             below, reached = (below, middle) if side else (middle, reached)
         return reached
-
-    def _bracket(self, low: arb, high: arb) -> tuple[int, int]:
-        """Two integers: the number is certainly not mapped to the first, nor below it, and certainly not above the second."""
-        start, step = self.first, 1
-        while self.ends[1] is None or start < self.ends[1]:
-            if self._side(start, low, high):
-                break
-            start, step = start + step, 2 * step
-        reached = start if self.ends[1] is None else min(start, self.ends[1])
-        start, step = min(self.first, reached) - 1, 1
-        while self.ends[0] is None or start >= self.ends[0]:
-            if self._side(start, low, high) is False:
-                return start, reached
-            start, step = start - step, 2 * step
-        assert self.ends[0] is not None
-        return self.ends[0] - 1, reached
 
     def _side(self, outcome: int, low: arb, high: arb) -> bool | None:
         """Whether the number is mapped to at most this integer; None where that is not decided."""
@@ -203,17 +194,17 @@ class _Lattice:
 
     def reach(self, total: arb, width: Fraction) -> tuple[int, int]:
         """The integers that are listed: all but a mass of 2^-64 on either side, where these are not too many."""
-        little = total * arb(2) ** -WORD
+        little, step = total * arb(2) ** -WORD, 16 if width < _SHARP else _MOST_LISTED
         first, last = self.lower, self.upper
         if last is None:
             last, anchor = max(self.lower or 0, 0), max(self.lower or 0, 0)
             while last - anchor < _MOST_LISTED and not self._sum(last + 1, None) < little:
-                last = anchor + max(16, 2 * (last - anchor))
+                last = anchor + max(step, 2 * (last - anchor))
         if first is None:
             anchor = min(self.upper if self.upper is not None else 0, 0)
             first = anchor
             while anchor - first < _MOST_LISTED and not self.up_to_part(first - 1) < little:
-                first = anchor - max(16, 2 * (anchor - first))
+                first = anchor - max(step, 2 * (anchor - first))
         if last - first > 4 * _MOST_LISTED:
             raise Undecided(f"there are {last - first + 1} of them.")
         return first, last

@@ -73,7 +73,7 @@ class _Half:
         inward = rng.random(size) < self.inner
         found = np.empty(size)
         for chosen, table, share in ((inward, self.near, self.inner), (~inward, self.far, 1 - self.inner)):
-            if table is not None and share > 0:
+            if table is not None and chosen.any():
                 found[chosen] = table(depths[chosen] - np.log(share))
         return np.exp(found)
 
@@ -97,7 +97,7 @@ class Line:
         rightward = rng.random(size) < self.share
         found = np.empty(size)
         for chosen, half, sign in ((rightward, self.right, 1.0), (~rightward, self.left, -1.0)):
-            if half is not None:
+            if half is not None and chosen.any():
                 found[chosen] = sign * half.draw(int(chosen.sum()), rng)
         return self.centre + found
 
@@ -190,8 +190,8 @@ def _half(log_density: Function, reach: float, kinks: Sequence[float], centre: f
     if not len(left):
         return None
     total = float(logsumexp(masses))
-    outer = [(left[0] <= _LOWEST, masses[0]), (right[-1] >= _HIGHEST, masses[-1])]
-    if any(ends and np.exp(mass - total) > _LOST for ends, mass in outer):
+    outer = masses[(right < _LOWEST + 1) | (left > _HIGHEST - 1)]
+    if len(outer) and np.exp(logsumexp(outer) - total) > _LOST:
         raise NoSampler("too much of the density's mass is beyond the range of floats.")
     below = np.logaddexp.accumulate(masses) - total
     above = np.logaddexp.accumulate(masses[::-1])[::-1] - total
@@ -214,8 +214,8 @@ def _log_mass(weight: Function, left: Array, right: Array, centre: float = 0.0) 
     known = np.isfinite(logs)
     spread = np.where(known, logs, -np.inf).max(axis=1, initial=-np.inf) - np.where(known, logs, np.inf).min(axis=1, initial=np.inf)
     grain = 4e-16 * np.maximum(1.0, np.abs(points[:, -1])) + 2e-16 * centre * np.exp(np.minimum(-left, 600.0))
-    noise = 4e-16 * np.where(known, np.abs(logs), 0.0).max(axis=1, initial=0.0) + grain * np.maximum(spread, 0.0) / (right - left)
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"):
+        noise = 4e-16 * np.where(known, np.abs(logs), 0.0).max(axis=1, initial=0.0) + grain * np.maximum(spread, 0.0) / (right - left)
         return np.asarray(logsumexp(logs + _LOG_WEIGHTS, axis=1) + np.log(half)), noise
 
 
