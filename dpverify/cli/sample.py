@@ -22,8 +22,8 @@ _MOST_DATA: Final = 1_000_000
 
 
 @click.command()
-@click.argument("file", metavar="PATH|NAME")
-@click.option("--claim", "claim", metavar="NAME", help="The claim whose mechanism is sampled, where claims give its parameters.")
+@click.argument("paths", nargs=-1, required=True, metavar="PATH|NAME")
+@click.option("--claim", "claims", multiple=True, metavar="NAME", help="A claim whose mechanism is sampled, where PATH has several.")
 @click.option("--size", type=click.IntRange(1), default=1000, show_default=True, help="Independent outputs.")
 @click.option("--seed", type=click.IntRange(0), help="Of numpy's generator; a new one each time without it.")
 @click.option("--data", metavar="JSON", help="The true answer, a number or a list of numbers; zeros without it.")
@@ -34,15 +34,16 @@ _MOST_DATA: Final = 1_000_000
 @codeless
 @profiled
 def sample(
-    file: str, claim: str | None, size: int, seed: int | None, data: str | None, snap: str | None, target: Path | None, settings: Settings
-) -> int:
+    paths: tuple[str, ...], claims: tuple[str, ...], size: int, seed: int | None, data: str | None, snap: str | None, target: Path | None,
+    settings: Settings,
+) -> int:  # fmt: skip
     """Draw outputs of a claim's mechanism, and say on stderr how and how exactly."""
     from dpverify.cli.claims import specs_of
 
     if target is not None and target.suffix not in (".csv", ".npy"):
         raise click.UsageError(f"-o {target}: the file's name ends in .csv or .npy, which says how it is written.")
     given = None if data is None else _given(data)
-    meant = _meant(specs_of([file], settings.bounds, code=settings.code), claim)
+    meant = _meant(specs_of(paths, settings.bounds, code=settings.code), claims)
 
     import numpy as np
 
@@ -81,13 +82,13 @@ def _given(data: str) -> Any:
         raise click.UsageError(f"--data {data[:80]}: not JSON ({error}). Write a number, or a list such as [0, 1.5].") from error
 
 
-def _meant(specs: Sequence[Spec], name: str | None) -> Claim:
-    """The claim that is meant, of one file. Raises SpecError where it is not clear which."""
+def _meant(specs: Sequence[Spec], names: Sequence[str]) -> Claim:
+    """The claim that is meant. Raises SpecError where it is not clear which."""
     from dpverify.cli.claims import selected
 
-    claims = [stated.claim for spec in selected(specs, [] if name is None else [name]) for stated in spec.claims]
+    claims = [stated.claim for spec in selected(specs, names) for stated in spec.claims]
     if len({(claim.mechanism, claim.domains) for claim in claims}) == 1:
         return claims[0]
     files = ", ".join(spec.file for spec in specs[:3])
-    names = ", ".join(repr(claim.name) for claim in claims[:8])
-    raise SpecError(f"{files}: the claims have different mechanisms: name one with --claim, of {names}.")
+    there = ", ".join(repr(claim.name) for claim in claims[:8])
+    raise SpecError(f"{files}: the claims have different mechanisms: name one with --claim, of {there}.")
