@@ -8,8 +8,9 @@ from click.testing import CliRunner
 
 from dpverify import cli
 
-LAPLACE = '[mechanism]\nkind = "builtin"\nname = "laplace"\nscale = 2\ndimension = 2\n[[claim]]\nname = "half"\nsensitivity = 1\nepsilon = "1/2"\n'
-COUNT = '[mechanism]\nkind = "builtin"\nname = "discrete_laplace"\nparameters = { scale = 2 }\n[[claim]]\nname = "two"\nsensitivity = 1\nepsilon = "1/2"\n'
+CLAIM = '[[claim]]\nname = "two"\nsensitivity = 1\nepsilon = "1/2"\n'
+LAPLACE = '[mechanism]\nkind = "builtin"\nname = "laplace"\nscale = 2\ndimension = 2\n' + CLAIM.replace("two", "half")
+COUNT = '[mechanism]\nkind = "builtin"\nname = "discrete_laplace"\nparameters = { scale = 2 }\n' + CLAIM
 WIDE = COUNT.replace("scale = 2", 'scale = "1e30"')
 OTHER = COUNT.replace("two", "three").replace("scale = 2", "scale = 3")
 
