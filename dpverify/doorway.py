@@ -18,15 +18,18 @@ from dpverify import audits
 from dpverify.catalogue import Spec
 from dpverify.catalogue import read_spec as read_spec
 from dpverify.catalogue.declarations import CONSTRUCTORS, Declared
+from dpverify.catalogue.declarations import Mechanism as Declaration
 from dpverify.ground.finding import Finding
 from dpverify.ground.outside import read_regular
 from dpverify.project import designer
 from dpverify.report import designs, notebook
+from dpverify.samplers import mechanisms
+from dpverify.samplers.grids import grid
 from dpverify.search import optimum as optima
 from dpverify.search import verify as judging
 from dpverify.trusted.kernel import Judgement
 from dpverify.trusted.language.certificate import MAX_BYTES, decode
-from dpverify.trusted.language.model import Claim, Table
+from dpverify.trusted.language.model import Claim, Mechanism, Table
 
 P = ParamSpec("P")
 
@@ -128,6 +131,24 @@ def _as_in_files(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {key: _as_in_files(inside) for key, inside in value.items()}
     return [_as_in_files(inside) for inside in value] if isinstance(value, Sequence) and not isinstance(value, str) else value
+
+
+def sampler(of: Claim | Mechanism | Declaration | Declared, *, snap: int | str | Fraction | None = None) -> mechanisms.Sampler:
+    """A sampler of a claim's mechanism, or of a mechanism: sampler(data, size, rng) gives `size` independent outputs on the data.
+
+    of: a claim, as `read_spec` gives it; a mechanism, as a claim holds one or `dpverify.declare` makes one. snap: a power of two, to whose
+    multiples noisy answers of real numbers are rounded, so that their last bits tell nothing of the true answer; `told` of the sampler
+    says how outputs are drawn and how exactly. rng: numpy's Generator. Data: the true answer, a number or a list of numbers.
+    Raises NoSampler for a mechanism without a law of its own, saying why, and DataError for what is no power of two.
+    """
+    rounding = None if snap is None else grid(snap)
+    if isinstance(of, Claim):
+        return mechanisms.of_claim(of, rounding)
+    if isinstance(of, Declared):
+        of = Declaration(of.constructor.name, of)
+    if isinstance(of, Declaration):
+        return mechanisms.of_claim(Claim(of.model(), None, domains=tuple(sorted(of.domains().items()))), rounding)
+    return mechanisms.sampler(of, rounding)
 
 
 def _answer(verified: judging.Verified) -> Answer:

@@ -7,6 +7,8 @@ DpverifyError
 ├── Rejected           a rule that does not accept its evidence: which rule, where, why
 ├── Undecided          an enclosure too wide to answer: not a fault, a reason for UNKNOWN
 ├── AuditError         an audit that cannot be set up as asked
+├── NoSampler          a law that no sampler is made for
+├── DataError          an input that a sampler cannot be called with
 ├── ProjectError       files of somebody's project that cannot be made or added to; lists all of them
 └── SamplerError       a sampled implementation that crashed, hung or gave what is no output: which, on what input and seed
 
@@ -64,3 +66,7 @@ class SamplerError(DpverifyError):
 
 class NoSampler(DpverifyError):
     """A law that no sampler is made for: why, and the way out."""
+
+
+class DataError(DpverifyError):
+    """What a sampler cannot be called with: data that are no input of the mechanism, a grid that is none."""

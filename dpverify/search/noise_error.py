@@ -72,9 +72,9 @@ class _Found:
 
     @cached_property
     def body(self) -> list[Fact]:
-        """The fact of the unit ball of a norm by columns or facets; none for other noise, or where none is found."""
+        """The fact of the unit ball of a norm by columns or facets; none for other noise, on the line, or where none is found."""
         noise = self.proof.claim.mechanism
-        if not isinstance(noise, Radial | Mixture) or noise.norm.kind not in ("columns", "facets"):
+        if not isinstance(noise, Radial | Mixture) or noise.norm.kind not in ("columns", "facets") or len(noise.norm.matrix[0]) == 1:
             return []
         with precision(self.prec):
             found = bodies.fact(self.proof, "norm")

@@ -142,6 +142,15 @@ def test_errors_of_noise_in_a_norm_are_those_by_integrals_over_angles(name):
             encloses(found["rms", i], math.sqrt(by_angles(radius[1], length, 2, i)), 1e-6)
 
 
+@pytest.mark.parametrize(("kind", "width"), [("columns", 6), ("facets", F(2, 3))])
+def test_on_the_line_a_norm_by_columns_or_facets_is_a_multiple_of_the_size(kind, width):
+    """exp(-|x|/b) has the mean size b, and is above b log 20 one time in twenty."""
+    found = errors(radial("exp(-r)", Norm(kind, None, ((F(1),), (F(3),), (F(-2),))), 1, "2"), parse("1/20"))
+    encloses(found["expected_l2"], width, 1e-9)
+    encloses(found["rms_l2"], width * math.sqrt(2), 1e-9)
+    encloses(found["exceeded"], width * math.log(20), 1e-9)
+
+
 LINES = {
     "logistic": (line("exp(-z)/(1 + exp(-z))**2"), lambda z: math.exp(-abs(z)) / (1 + math.exp(-abs(z))) ** 2, (-40, 40)),
     "not centred": (line("exp(-abs(z - 1))"), lambda z: math.exp(-abs(z - 1)), (-40, 42)),
