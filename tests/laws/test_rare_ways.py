@@ -41,13 +41,14 @@ from dpverify.trusted.numbers import periods, quadrature, series, steps
 from dpverify.trusted.numbers.asymptotics import End
 from dpverify.trusted.numbers.balls import constant, exact, precision, rational
 from dpverify.trusted.numbers.pieces import Piece
-from dpverify.trusted.order import at_zero, bessel_sums, limits, radicals, zero
+from dpverify.trusted.order import at_zero, bessel_sums, limits, positive, radicals, zero
 from dpverify.trusted.order.compare import certainly_equal, certainly_le, certainly_lt
 from dpverify.trusted.order.convexity import Shapes
 from dpverify.trusted.order.field import Effort, Field, Ratio
 from dpverify.trusted.order.geometry import Sensitivity
 from dpverify.trusted.order.polynomials import ONE as ONE_POLY
 from dpverify.trusted.order.polynomials import SLOTS, number
+from dpverify.trusted.order.signs import AT_LEAST_ZERO, POSITIVE
 from dpverify.trusted.parts import candidates, closed_forms, forms, further, moves, neighbours, parameters
 from dpverify.trusted.parts.runs import Run
 from dpverify.trusted.rules.additive import point_limits, product_lipschitz, sides, slopes
@@ -562,3 +563,13 @@ def test_a_density_with_a_zero_next_to_a_point_is_not_continuous_in_its_logarith
     assert point_limits._continuous(noise, parse("1/4"), Fraction(1, 8), "a") is not None
     with pytest.raises(Rejected, match="not certainly positive and finite"):
         point_limits._continuous(noise, parse("1/4"), Fraction(1, 2), "a")
+
+
+def test_a_square_of_what_may_be_0_is_not_certainly_positive():
+    field = Field({"x": Domain(), "y": Domain(Fraction(0))}, Effort())
+    (square,) = (field.parameters["x"] ** 2).monoms()
+    (single,) = field.parameters["y"].monoms()
+    free, strict = square.index(2), {single.index(1): True}
+    assert positive._sum_sign(field, field.parameters["x"] ** 2, {}, {free}, 1) == AT_LEAST_ZERO
+    assert positive._sum_sign(field, field.parameters["x"] ** 2 + field.parameters["y"], strict, {free}, 1) == POSITIVE
+    assert positive._sum_sign(field, field.parameters["y"] * field.parameters["x"] ** 2, strict, {free}, 1) == AT_LEAST_ZERO
