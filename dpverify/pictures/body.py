@@ -8,8 +8,9 @@ from itertools import combinations
 from typing import Final
 
 import numpy as np
-from scipy.spatial import ConvexHull
+from scipy.spatial import ConvexHull, QhullError
 
+from dpverify.errors import NoSampler
 from dpverify.pictures.polyline import Point
 from dpverify.samplers import polytope
 from dpverify.search.numeric import Array
@@ -67,7 +68,17 @@ class _Solid:
 
 
 def body(claim: Claim) -> BodyPicture | None:
-    """K of a claim in two or three dimensions, with errors asked for or noise in the norm of a polytope; None for other claims."""
+    """K of a claim in two or three dimensions, with errors asked for or noise in the norm of a polytope.
+
+    None for other claims, and for a body that is flat, or so thin or so large that floats see nothing of it.
+    """
+    try:
+        return _body(claim)
+    except (QhullError, np.linalg.LinAlgError, NoSampler, ArithmeticError):
+        return None
+
+
+def _body(claim: Claim) -> BodyPicture | None:
     norm, query = getattr(claim.mechanism, "norm", None), answered(claim)
     if isinstance(norm, Norm) and norm.kind not in ("columns", "facets") and not claim.utility:
         return None

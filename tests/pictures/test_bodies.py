@@ -117,8 +117,12 @@ def test_the_same_claim_has_the_same_picture():
         Claim(noise(L1, 2), ONE, query=Query(((F(1), F(2)), (F(1), F(2))), "l1"), utility=True),  # flat
         Claim(noise(L1, 2), ONE, query=Query(((F(1), F(2)), (F(1), F(2))), "l2"), utility=True),
         Claim(Translation(parse("exp(-abs(z))")), ONE, sensitivity=ONE, utility=True),
+        *(Claim(noise(L1, 2), ONE, query=Query(((F(10) ** size, F(0)), (F(0), F(1))), "l1"), utility=True) for size in (30, 400, -200)),
+        Claim(noise(L1, 2), ONE, query=Query(((F(10) ** -200, F(0)), (F(0), F(1))), "l2"), utility=True),
     ],
-    ids=["not asked for", "no query", "four dimensions", "flat", "flat in l2", "on the line"],
+    ids=[
+        "not asked for", "no query", "four dimensions", "flat", "flat in l2", "on the line", "a needle", "beyond floats", "thin", "thin, l2",
+    ],
 )
-def test_what_has_no_body_in_the_plane_or_in_space_has_no_picture(claim):
+def test_what_has_no_body_that_can_be_seen_has_no_picture(claim):
     assert body(claim) is None
