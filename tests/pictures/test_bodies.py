@@ -121,7 +121,7 @@ def test_the_same_claim_has_the_same_picture():
         Claim(noise(L1, 2), ONE, query=Query(((F(10) ** -200, F(0)), (F(0), F(1))), "l2"), utility=True),
     ],
     ids=[
-        "not asked for", "no query", "four dimensions", "flat", "flat in l2", "on the line", "a needle", "beyond floats", "thin", "thin, l2",
+        "not asked for", "no query", "four dimensions", "flat", "flat in l2", "on the line", "needle", "beyond floats", "thin", "thin, l2",
     ],
 )
 def test_what_has_no_body_that_can_be_seen_has_no_picture(claim):
