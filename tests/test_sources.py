@@ -74,7 +74,8 @@ def test_a_slow_row_or_a_table_that_is_not_on_the_page_is_told():
 
 def test_a_picture_of_its_own_has_colours_for_light_and_dark():
     drawn = standalone('<svg role="img"><title id="t">x</title></svg>')
-    assert drawn.startswith('<svg xmlns="http://www.w3.org/2000/svg" width="540" role="img"><style>') and "prefers-color-scheme:dark" in drawn
+    assert drawn.startswith('<svg xmlns="http://www.w3.org/2000/svg" width="540" role="img"><style>')
+    assert "prefers-color-scheme:dark" in drawn
 
 
 # -- random queries --------------------------------------------------------------------------------------

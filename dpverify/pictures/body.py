@@ -41,7 +41,7 @@ class BodyPicture:
 
     of: whether K is what neighbouring answers differ by ("query"), or the unit ball of the noise's norm ("norm"). dimension: of K.
     outline: round the picture of K, counterclockwise. front, back: edges that are seen, and those behind K; of a polytope in space.
-    ball: the outline of the smallest ball of the noise's norm that holds K; empty where that is K itself, or the noise has no norm.
+    ball: the outline of the smallest ball of the noise's norm that holds K; empty where that is K itself, None where the noise has no norm.
     axes: the principal directions, from minus to plus the deviation; deviations: of a uniform point of K along these, the greatest first.
     draws: uniform points of K.
     """
@@ -51,7 +51,7 @@ class BodyPicture:
     outline: tuple[Point, ...]
     front: tuple[Segment, ...]
     back: tuple[Segment, ...]
-    ball: tuple[Point, ...]
+    ball: tuple[Point, ...] | None
     axes: tuple[Segment, ...]
     deviations: tuple[float, ...]
     draws: tuple[Point, ...]
@@ -94,7 +94,7 @@ def _body(claim: Claim) -> BodyPicture | None:
         solid = _polytope(norm.matrix, dimension, by_facets=norm.kind == "facets")
     else:
         return None
-    return None if solid is None else _seen(of, dimension, solid, _ball(claim, dimension, solid) if of == "query" else None)
+    return None if solid is None else _seen(of, dimension, solid, _ball(claim, dimension, solid))
 
 
 # -- bodies ----------------------------------------------------------------------------------------------
@@ -126,7 +126,7 @@ def _ellipsoid(shape: Array) -> _Solid:
 
 
 def _ball(claim: Claim, dimension: int, solid: _Solid) -> Array | None:
-    """Points round the smallest ball of the noise's norm that holds a body; None where the noise has no norm there, or the ball is K."""
+    """Points round the smallest ball of the noise's norm that holds a body; none where that is the body, None without such a norm."""
     mechanism = claim.mechanism
     if not isinstance(mechanism, Radial | Mixture | Product) or norm_faults(mechanism.norm, dimension):
         return None
@@ -137,7 +137,7 @@ def _ball(claim: Claim, dimension: int, solid: _Solid) -> Array | None:
     ball, held = (normals @ found.T).max(axis=1), _support(solid, normals)
     exact = np.concatenate((normals, _normals(found))) if len(found) > dimension else normals
     reach = float((_support(solid, exact) / (exact @ found.T).max(axis=1)).max())
-    return None if np.abs(held - reach * ball).max() < _ALIKE * held.max() else reach * found
+    return np.zeros((0, dimension)) if np.abs(held - reach * ball).max() < _ALIKE * held.max() else reach * found
 
 
 def _unit(norm: Norm, dimension: int) -> Array | None:
@@ -189,7 +189,7 @@ def _seen(of: str, dimension: int, solid: _Solid, ball: Array | None) -> BodyPic
     view = np.eye(2) if dimension == 2 else np.array((ACROSS, UPWARDS))
     front, back = ((), ()) if dimension == 2 or solid.vertices is None else _edges(solid.vertices)
     axes = tuple((_point(-end @ view.T), _point(end @ view.T)) for end in ends)
-    round_ball = () if ball is None else _outline(ball @ view.T)
+    round_ball = None if ball is None else _outline(ball @ view.T) if len(ball) else ()
     draws = tuple(_point(x) for x in solid.uniform @ view.T)
     return BodyPicture(
         of, dimension, _outline(solid.touched @ view.T), front, back, round_ball, axes, tuple(float(x) for x in deviations), draws

@@ -95,6 +95,7 @@ def test_the_ball_round_it_is_the_smallest_of_the_norm_of_the_noise():
 def test_a_ball_that_is_the_body_itself_is_not_drawn():
     own = Norm("columns", None, tuple(zip(*HEXAGON, strict=True)))
     assert asked(HEXAGON, own).ball == () == asked(UNIT, L1).ball
+    assert body(Claim(Translation(parse("exp(-abs(z))")), ONE, query=Query(HEXAGON, "l1"), utility=True)).ball is None
 
 
 def test_noise_in_the_norm_of_a_polytope_shows_its_ball_where_no_query_is_stated():
