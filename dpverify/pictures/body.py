@@ -10,11 +10,9 @@ from typing import Final
 import numpy as np
 from scipy.spatial import ConvexHull, QhullError
 
-from dpverify.errors import NoSampler
 from dpverify.pictures.polyline import Point
-from dpverify.samplers import polytope
+from dpverify.search import polytopes
 from dpverify.search.numeric import Array
-from dpverify.search.polytopes import corners
 from dpverify.trusted.language.model import Claim, Matrix, Mixture, Norm, Product, Radial
 from dpverify.trusted.order.geometry import norm_faults
 from dpverify.trusted.order.linear import matrix
@@ -74,7 +72,7 @@ def body(claim: Claim) -> BodyPicture | None:
     """
     try:
         return _body(claim)
-    except (QhullError, np.linalg.LinAlgError, NoSampler, ArithmeticError):
+    except (QhullError, np.linalg.LinAlgError, ArithmeticError):
         return None
 
 
@@ -101,17 +99,24 @@ def _body(claim: Claim) -> BodyPicture | None:
 
 
 def _polytope(points: Matrix, dimension: int, *, by_facets: bool = False) -> _Solid | None:
-    """The hull of points and their opposites, or what their facets bound; None where it is flat."""
+    """The hull of points and their opposites, or what their facets bound; None where it is flat, or cannot be cut into simplices."""
     if not points or matrix(points).rank() < dimension:
         return None
-    found = polytope.by_facets(points) if by_facets else polytope.hull(points)
-    cut = corners(found.points, found.simplices)
+    own = polytopes.vertices(points) if by_facets else points
+    simplices = None if own is None else next(polytopes.boundary(own), None)
+    if own is None or simplices is None:
+        return None
+    cut = polytopes.corners(_floats(own), simplices)  # of the sides of pyramids with their tips in 0
     sizes = np.abs(np.linalg.det(cut))
-    sums = cut.sum(axis=1)
-    second = np.einsum("s,sij,sik->jk", sizes, cut, cut) + np.einsum("s,sj,sk->jk", sizes, sums, sums)
-    covariance = second / sizes.sum() / ((dimension + 1) * (dimension + 2))
-    vertices = np.unique(np.concatenate((cut.reshape(-1, dimension), -cut.reshape(-1, dimension))), axis=0)
-    return _Solid(vertices, covariance, found.uniform(DRAWS, np.random.default_rng(SEED)), vertices)
+    sums, shares = cut.sum(axis=1), sizes / sizes.sum()
+    second = np.einsum("s,sij,sik->jk", shares, cut, cut) + np.einsum("s,sj,sk->jk", shares, sums, sums)
+    rng = np.random.default_rng(SEED)
+    weights = rng.standard_exponential((DRAWS, dimension))
+    weights *= rng.choice((-1.0, 1.0), (DRAWS, 1)) * rng.random((DRAWS, 1)) ** (1 / dimension) / weights.sum(axis=1, keepdims=True)
+    uniform = np.einsum("ki,kij->kj", weights, cut[rng.choice(len(cut), DRAWS, p=shares)])
+    corners = cut.reshape(-1, dimension)
+    vertices = np.unique(np.concatenate((corners, -corners)), axis=0)
+    return _Solid(vertices, second / ((dimension + 1) * (dimension + 2)), uniform, vertices)
 
 
 def _ellipsoid(shape: Array) -> _Solid:
