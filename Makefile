@@ -53,6 +53,7 @@ docs: .venv-docs/done  ## the documentation: schemas and docs/reference from the
 	.venv-docs/bin/python tools/reference.py
 	.venv-docs/bin/python tools/measures.py
 	.venv-docs/bin/python tools/optimum.py
+	.venv-docs/bin/python tools/computed --quick
 	@# With --quiet it would count no warnings.
 	NO_MKDOCS_2_WARNING=1 .venv-docs/bin/mkdocs build --strict
 	@echo "open build/docs/index.html"

@@ -2,6 +2,7 @@
 
 import math
 import sys
+from fractions import Fraction
 from itertools import product
 from pathlib import Path
 
@@ -14,7 +15,7 @@ TOOLS = str(Path(__file__).parents[1] / "tools")
 if TOOLS not in sys.path:
     sys.path.append(TOOLS)
 
-from computed import figures, lecture, random_queries, reconstruction  # noqa: E402
+from computed import figures, judged, lecture, random_queries, reconstruction  # noqa: E402
 from computed.pages import FOLDER, Page, Row, Table, cells, standalone  # noqa: E402
 
 PAGES = {one.PAGE.name: one.PAGE for one in (random_queries, figures, lecture, reconstruction)}
@@ -76,6 +77,20 @@ def test_a_picture_of_its_own_has_colours_for_light_and_dark():
     drawn = standalone('<svg role="img"><title id="t">x</title></svg>')
     assert drawn.startswith('<svg xmlns="http://www.w3.org/2000/svg" width="540" role="img"><style>')
     assert "prefers-color-scheme:dark" in drawn
+
+
+def test_an_error_that_is_not_proved_is_on_no_page():
+    refuted = judged.judge(judged.laplace(1, "1/2"), "[[1]]", "l1", "1")
+    with pytest.raises(ValueError, match="REFUTED: no rms_l2 is proved"):
+        refuted.own()
+    with pytest.raises(ValueError, match="no expected_loss of any mechanism is proved"):
+        refuted.least("expected_loss")
+
+
+def test_bounds_are_rounded_so_that_they_stay_bounds():
+    third = Fraction(1, 3)
+    assert (judged.up(third), judged.down(third)) == ("0.3334", "0.3333")
+    assert (judged.up(100 * third, 3), judged.up(12345600 * third), judged.down(12345600 * third)) == ("33.4", "4116000", "4115000")
 
 
 # -- random queries --------------------------------------------------------------------------------------
