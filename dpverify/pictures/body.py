@@ -13,7 +13,7 @@ from scipy.spatial import ConvexHull, QhullError
 from dpverify.pictures.polyline import Point
 from dpverify.search import polytopes
 from dpverify.search.numeric import Array
-from dpverify.trusted.language.model import Claim, Matrix, Mixture, Norm, Product, Radial
+from dpverify.trusted.language.model import Claim, Matrix, Mixture, Norm, Product, Query, Radial
 from dpverify.trusted.order.geometry import norm_faults
 from dpverify.trusted.order.linear import matrix
 from dpverify.trusted.order.queries import differences
@@ -27,6 +27,8 @@ ACROSS: Final = (-0.5, 0.75**0.5, 0.0)
 UPWARDS: Final = (-0.36, -0.36 / 3**0.5, 0.8272**0.5)
 """The one that it shows upwards: at a right angle to the other, and of length 1."""
 POINTS: Final = 96
+MOST: Final = 100_000
+"""Differences of neighbours of which the hull is looked for."""
 _FLAT: Final = 1e-7
 _ALIKE: Final = 1e-9
 
@@ -86,13 +88,19 @@ def _body(claim: Claim) -> BodyPicture | None:
             rows = matrix(query.rows)
             solid = _ellipsoid(_floats(query.rows) @ _floats(query.rows).T) if rows.rank() == dimension else None
         else:
-            solid = _polytope(differences(query), dimension)
+            solid = _polytope(differences(query), dimension) if _pairs(query) <= MOST else None
     elif isinstance(norm, Norm) and norm.kind in ("columns", "facets") and norm.matrix and len(norm.matrix[0]) in DIMENSIONS:
         of, dimension = "norm", len(norm.matrix[0])
         solid = _polytope(norm.matrix, dimension, by_facets=norm.kind == "facets")
     else:
         return None
     return None if solid is None else _seen(of, dimension, solid, _ball(claim, dimension, solid))
+
+
+def _pairs(query: Query) -> int:
+    """As many differences of neighbours as there can be."""
+    kinds = len(query.rows[0])
+    return kinds * (kinds - 1) // 2 if query.adjacency == "replace" else kinds
 
 
 # -- bodies ----------------------------------------------------------------------------------------------

@@ -119,10 +119,12 @@ def test_the_same_claim_has_the_same_picture():
         Claim(noise(L1, 2), ONE, query=Query(((F(1), F(2)), (F(1), F(2))), "l2"), utility=True),
         Claim(Translation(parse("exp(-abs(z))")), ONE, sensitivity=ONE, utility=True),
         *(Claim(noise(L1, 2), ONE, query=Query(((F(10) ** size, F(0)), (F(0), F(1))), "l1"), utility=True) for size in (30, 400, -200)),
+        Claim(noise(L1, 2), ONE, query=Query((tuple(map(F, range(500))), tuple(F(k * k) for k in range(500))), "replace"), utility=True),
         Claim(noise(L1, 2), ONE, query=Query(((F(10) ** -200, F(0)), (F(0), F(1))), "l2"), utility=True),
     ],
     ids=[
-        "not asked for", "no query", "four dimensions", "flat", "flat in l2", "on the line", "needle", "beyond floats", "thin", "thin, l2",
+        "not asked for", "no query", "four dimensions", "flat", "flat in l2", "on the line", "needle", "beyond floats", "thin", "many",
+        "thin in l2",
     ],
 )
 def test_what_has_no_body_that_can_be_seen_has_no_picture(claim):
