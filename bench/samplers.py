@@ -37,7 +37,7 @@ def matrix(seed: int = 0) -> tuple[tuple[Fraction, ...], ...]:
 def exact(body: polytope.Polytope, known: Body) -> Row:
     """Independent points."""
     began = time.process_time()
-    points = body.uniform(200_000, np.random.default_rng(1))
+    points = body.uniform(400_000, np.random.default_rng(1))
     seconds = time.process_time() - began
     found = Walked(points.reshape(4, -1, DIMENSION), known)
     return "exact (`dpverify.samplers.polytope`)", len(points), seconds, found.effective, found.r_hat

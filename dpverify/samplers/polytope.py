@@ -2,7 +2,8 @@
 
 The boundary is cut into simplices. A uniform point is in the pyramid of 0 and one of them with its share of the volume, and there its
 weights are of the law of Dirichlet, exponential ones over their sum with one more for 0. Noise of density proportional to exp(-||y||) is a
-uniform point times a number of the law Gamma(d + 1), which comes to one exponential weight for each corner of the simplex.
+uniform point times a number of the law Gamma(d + 1), which comes to one exponential weight for each corner of the simplex
+(theory#points-of-polytopes).
 """
 
 from __future__ import annotations
