@@ -1,4 +1,4 @@
-"""Points of the unit sphere of a norm, by the volume of the cone over them: the directions of noise whose density the norm gives."""
+"""Points of the unit sphere of a norm, by the volume of the cone over them: directions of noise (theory#directions-and-lengths)."""
 
 from __future__ import annotations
 
