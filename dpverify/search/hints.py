@@ -25,7 +25,8 @@ from dpverify.trusted.numbers.noise import domain
 from dpverify.trusted.numbers.pieces import Piece, pieces
 from dpverify.trusted.numbers.quotients import divided
 from dpverify.trusted.order.convexity import Shapes
-from dpverify.trusted.order.geometry import Sensitivity, l1_radius
+from dpverify.trusted.order.geometry import Sensitivity
+from dpverify.trusted.order.lengths import l1_radius
 from dpverify.trusted.order.linear import dot, matrix, up_to_sign
 from dpverify.trusted.order.polyhedra import Shift
 from dpverify.trusted.parts.densities import log_concave

@@ -28,6 +28,8 @@ _ASIDE_DIGITS: Final = 9
 
 _SUMS: Final = ("combination", "basic-composition", "other-measures")
 """Rules whose lines are told of in words."""
+_TOLD: Final = (*_SUMS, "cameron-martin")
+"""Rules whose lines tell readers more than their bounds."""
 
 
 Proved = tuple[tuple[Line, tuple[Bound, ...]], ...]
@@ -172,9 +174,10 @@ class _Kept:
         said, claim = _shown(judgement), self.claim
         uppers, lowers = (judgement.upper, judgement.delta_upper, claim.epsilon, claim.delta), (judgement.lower, judgement.delta_lower)
         wanted = {*(("upper", value) for value in uppers), *(("lower", value) for value in lowers)}
-        for fact in sorted(reversed(self.facts), key=lambda fact: len(lines([fact])), reverse=True):
+        latest = self.facts[::-1]
+        for fact in sorted(latest, key=lambda fact: len(lines([fact])), reverse=True):
             rest = [other for other in self.facts if other is not fact]
-            if not rest or (_stated(fact) & wanted).difference(*map(_stated, rest)):
+            if not rest or fact.rule in _TOLD or (_stated(fact) & wanted).difference(*map(_stated, rest)):
                 continue  # it alone states what is shown
             without = kernel.judge(claim, lines(rest))
             if _shown(without) == said:

@@ -20,8 +20,8 @@ from dpverify.trusted.language.errors import ExprError, Rejected, Undecided
 from dpverify.trusted.language.expr import ZERO, Expr, Num, div, mul
 from dpverify.trusted.language.model import Mechanism, Product, Source, Translation
 from dpverify.trusted.order.convexity import Shapes
-from dpverify.trusted.order.geometry import Sensitivity, l1_radius
-from dpverify.trusted.order.lengths import largest_in
+from dpverify.trusted.order.geometry import Sensitivity
+from dpverify.trusted.order.lengths import l1_radius, largest_in
 from dpverify.trusted.parts.densities import log_concave
 from dpverify.trusted.parts.exponents import Exponent, exponent
 from dpverify.trusted.parts.runs import Run, reach
@@ -48,7 +48,7 @@ def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
     """The curve of one run.
 
     parameters: "line", what that rule is told of one coordinate; "slope" and "cuts" as `slopes.told` reads them; "normaliser" as in
-    `additive.require_integrable`; "sensitivity", if given, the certificate of a gauge; "prec". Raises Rejected, Undecided.
+    `integrable.require_integrable`; "sensitivity", if given, the certificate of a gauge; "prec". Raises Rejected, Undecided.
     """
     both = curve(settled.additive(run, NAME), reach(run, parameters.get("sensitivity")), parameters, stated=run.part.query is None)
     return settled.noise(run, both, parameters)

@@ -29,7 +29,8 @@ from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.model import Radial, Source, Translation
 from dpverify.trusted.language.rationals import read_fraction, to_fraction
 from dpverify.trusted.numbers.asymptotics import End, Germ, end_jet
-from dpverify.trusted.numbers.balls import constant, per_precision, precision, rational
+from dpverify.trusted.numbers.balls import constant, precision, rational
+from dpverify.trusted.numbers.each_precision import per_precision
 from dpverify.trusted.numbers.jets import BallProgram, Jet
 from dpverify.trusted.numbers.pieces import Piece
 from dpverify.trusted.order.compare import certainly_equal, certainly_lt

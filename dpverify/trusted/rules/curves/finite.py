@@ -17,7 +17,8 @@ from dpverify.trusted.facts.pairs import Curve, Pair, Profile, symmetric
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, add, call, div, format_expr, mul, num, sub, symbols
 from dpverify.trusted.language.model import Claim, Exponential, KaryResponse, Mechanism, Source, Table
-from dpverify.trusted.numbers.balls import constant, per_precision, precision
+from dpverify.trusted.numbers.balls import constant, precision
+from dpverify.trusted.numbers.each_precision import per_precision
 from dpverify.trusted.order import compare
 from dpverify.trusted.order.tables import Finite, finite
 from dpverify.trusted.parts.neighbours import OnePair

@@ -42,6 +42,7 @@ from dpverify.trusted.language.linear import linear_part
 from dpverify.trusted.language.model import Matrix, Mechanism, Norm, Product, Radial, Source
 from dpverify.trusted.language.rationals import to_fraction
 from dpverify.trusted.numbers.balls import exact, rational
+from dpverify.trusted.order import limits
 from dpverify.trusted.order.compare import certainly_equal, certainly_le
 from dpverify.trusted.order.cones import Cones, vertices
 from dpverify.trusted.order.convexity import Shapes
@@ -52,7 +53,7 @@ from dpverify.trusted.order.signs import AT_LEAST_ZERO
 from dpverify.trusted.parts.exponents import Exponent, exponent
 from dpverify.trusted.parts.runs import Run, reach
 from dpverify.trusted.rules.additive import slopes
-from dpverify.trusted.rules.additive.additive import require_integrable
+from dpverify.trusted.rules.additive.integrable import require_integrable
 from dpverify.trusted.rules.curves import laplace, optimal_composition
 
 NAME: Final = "lipschitz-exponent"
@@ -78,7 +79,7 @@ def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
 
     parameters: "slope" and "cuts" as `slopes.told` reads them, or "pure", true, for the pure epsilon of a concave exponent; "vertex", a
     vector in all facets of the unit ball up to sign; "corner", which vertex of it is the lower bound's; "normaliser" as in
-    `additive.require_integrable`; "sensitivity", if given, the certificate of a gauge; "prec". Raises Rejected, Undecided,
+    `integrable.require_integrable`; "sensitivity", if given, the certificate of a gauge; "prec". Raises Rejected, Undecided,
     CertificateError.
     """
     both = curve(settled.additive(run, NAME), reach(run, parameters.get("sensitivity")), parameters, stated=run.part.query is None)
@@ -149,9 +150,9 @@ def greatest_slope(h: Expr, shapes: Shapes, told: Mapping[str, Any]) -> Expr | N
     shape = shapes.shape(h)
     if shape.convex and (shape.slope <= AT_LEAST_ZERO or not shapes.half):
         ends = [h] if shapes.half else [h, shapes.tidy(shapes.mirrored(h))]
-        limits = [limit for end in ends if (limit := shapes.slope_limit(end)) is not None]
-        if len(limits) == len(ends):
-            return shapes.extreme("max", limits)
+        found = [limit for end in ends if (limit := limits.slope_limit(shapes, end)) is not None]
+        if len(found) == len(ends):
+            return limits.extreme(shapes, "max", found)
     if shape.concave and shape.slope <= AT_LEAST_ZERO and shapes.half:
         try:
             return shapes.at_zero(shapes.tidy(derivative(h, shapes.name)))

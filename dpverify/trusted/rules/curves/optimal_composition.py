@@ -22,7 +22,7 @@ from dpverify.trusted.facts.pairs import Curve, Pair, symmetric
 from dpverify.trusted.language.errors import Rejected, Undecided
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, add, call, div, format_expr, mul, neg, num, power, sub, symbols
 from dpverify.trusted.language.model import Guarantee, Source
-from dpverify.trusted.numbers.balls import per_precision
+from dpverify.trusted.numbers.each_precision import per_precision
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
 from dpverify.trusted.parts import stated
 from dpverify.trusted.parts.forms import randomized_response

@@ -39,7 +39,7 @@ from dpverify.trusted.language.loading import load, remembered
 from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.model import L2, Radial, Source
 from dpverify.trusted.language.rationals import to_fraction
-from dpverify.trusted.numbers.balls import per_precision
+from dpverify.trusted.numbers.each_precision import per_precision
 from dpverify.trusted.numbers.quotients import divided
 from dpverify.trusted.order.compare import certainly_equal
 from dpverify.trusted.order.convexity import Shapes
