@@ -9,11 +9,11 @@ from itertools import pairwise
 from typing import Any, Final
 
 from dpverify.trusted.facts.assumptions import ANY, PAIRS, REAL
-from dpverify.trusted.facts.bounds import Infinite
 from dpverify.trusted.facts.errors import EUCLIDEAN, ErrorBound
-from dpverify.trusted.facts.fact import Fact, as_bounds, unasked
+from dpverify.trusted.facts.fact import Fact
+from dpverify.trusted.facts.premises import epsilon_of
 from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.expr import Expr, Num, call, format_expr, mul, num, power
+from dpverify.trusted.language.expr import Num, call, format_expr, mul, num, power
 from dpverify.trusted.language.model import Claim, Matrix, Source, Vector
 from dpverify.trusted.language.rationals import read_fraction, to_fraction
 from dpverify.trusted.order.compare import certainly_le
@@ -64,7 +64,7 @@ def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact])
     """
     if claim.domains or not isinstance(claim.delta, Num) or claim.delta.value < 0:
         raise Rejected(NAME, "the claim", "it wants a value for every parameter and a rational delta of at least 0")
-    epsilon, assumed = guaranteed(claim, premises)
+    epsilon, assumed = epsilon_of(claim, premises, NAME)
     ratio, steps = read_fraction(parameters, "ratio", NAME), 1 if claim.loss else parameters.get("steps")
     if type(steps) is not int or steps < 1:
         raise CertificateError(f"{NAME}: 'steps' is {steps!r}, not a whole number of at least 1.")
@@ -85,18 +85,6 @@ def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact])
         return (ErrorBound("rms_l2", "any", "lower", power(Num(value), Num(Fraction(1, 2))), assumed=assumed),)
     # the root of a mean square is at least the mean
     return tuple(ErrorBound(measure, "any", "lower", Num(value), assumed=assumed) for measure in EUCLIDEAN)
-
-
-def guaranteed(claim: Claim, premises: Sequence[Fact]) -> tuple[Expr, tuple[str, ...]]:
-    """The epsilon that any mechanism is to have: the claimed one, or an upper bound on the tight one, and what that rests on."""
-    if claim.epsilon is not None:
-        return claim.epsilon, ()
-    for premise in premises:
-        for bound in as_bounds(premise.says):
-            known = premise.about == claim or (premise.about == unasked(claim) and bound.quantity == "pure")
-            if known and bound.side == "upper" and bound.quantity != "delta" and not isinstance(bound.value, Infinite):
-                return bound.value, (*premise.assumed, *bound.assumed)
-    raise Rejected(NAME, "epsilon", "the claim asks for the tight one, and no premise bounds it from above")
 
 
 def least(program: Program, weights: Sequence[Fraction], multipliers: Mapping[Pair, Sequence[Fraction]]) -> Fraction:
