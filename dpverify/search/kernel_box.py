@@ -21,8 +21,8 @@ from dpverify.trusted.order.linear import dot
 from dpverify.trusted.order.polytopes import Polytope, minus
 from dpverify.trusted.rules.finite import kernel_box, kernel_point
 from dpverify.trusted.rules.finite.densities import NAMES, Losses, balls, constants, fraction, has_floor, has_kinks, linear, losses, resolve
-from dpverify.trusted.rules.finite.kernel_box import along, at, concave, directional, directions, slide, slopes_over
 from dpverify.trusted.rules.finite.normaliser import check_normaliser
+from dpverify.trusted.rules.finite.part_slopes import along, at, concave, directional, directions, slide, slopes_over
 
 MOST_PARTS: Final = 4000
 MOST_CELLS: Final = 120

@@ -32,7 +32,7 @@ from dpverify.trusted.language.model import (
 from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.order.compare import certainly_equal
 from dpverify.trusted.rules.utility import linear_program
-from dpverify.trusted.rules.utility.linear_program import Program, least
+from dpverify.trusted.rules.utility.dual import Program, least
 from tests.programs import least_loss
 
 LOSS = tuple(tuple(F(abs(x - y)) for y in range(3)) for x in range(3))
