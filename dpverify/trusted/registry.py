@@ -133,8 +133,6 @@ OF_THE_MECHANISM: Final = frozenset(_OF_THE_MECHANISM)
 
 OF_BODIES: Final = frozenset(_OF_BODIES)
 """The rules that speak of a convex body of the mechanism's noise or of its query: they are not shown what is claimed."""
-OF_ERRORS: Final = frozenset(_OF_ERRORS)
-"""The rules about errors, which are asked where a claim asks for them."""
 
 OF_CURVES: Final = frozenset(_OF_CURVES)
 """The rules that speak of a curve: of any part, not of what is claimed."""

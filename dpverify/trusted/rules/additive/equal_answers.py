@@ -14,6 +14,7 @@ from dpverify.trusted.order.geometry import Sensitivity
 from dpverify.trusted.order.sensitivity import sensitivity_bounds
 from dpverify.trusted.parts.runs import Run, reach
 from dpverify.trusted.rules.additive.additive import additive
+from dpverify.trusted.rules.additive.integrable import require_everywhere
 from dpverify.trusted.rules.additive.points import noise_of, sign_of
 from dpverify.trusted.rules.curves import elliptical_process
 from dpverify.trusted.rules.finite.normaliser import check_normaliser
@@ -51,7 +52,7 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
         if not (certainly_lt(ZERO, epsilon, domains) and certainly_le(ZERO, gamma, domains) and certainly_le(gamma, ONE, domains)):
             raise Rejected(NAME, "the noise", "its epsilon is not certainly positive, or its gamma not certainly in [0, 1]")
     elif claim.domains:
-        additive(claim, {"sensitivity": evidence.get("sensitivity")}, NAME).integrable_everywhere()
+        require_everywhere(additive(claim, {"sensitivity": evidence.get("sensitivity")}, NAME))
     else:
         return Bound(side, ZERO, assumed=sign_of(noise_of(claim, evidence, NAME)))
     return Bound(side, ZERO)

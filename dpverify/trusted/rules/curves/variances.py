@@ -13,8 +13,9 @@ from dpverify.trusted.language.errors import Undecided
 from dpverify.trusted.language.expr import Expr, Sym, call, sub, substitute
 from dpverify.trusted.language.loading import remembered
 from dpverify.trusted.language.logarithms import neg_log
-from dpverify.trusted.numbers.balls import constant, finite, per_precision, precision, rational, value
+from dpverify.trusted.numbers.balls import constant, finite, precision, rational, value
 from dpverify.trusted.numbers.complex import compiled
+from dpverify.trusted.numbers.each_precision import per_precision
 from dpverify.trusted.numbers.quadrature import integral
 from dpverify.trusted.order.convexity import Shapes
 from dpverify.trusted.rules.curves.mixing import Law
