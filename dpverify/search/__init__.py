@@ -34,6 +34,9 @@ from dpverify.trusted.registry import ANYWHERE
 def propose(claim: Claim, digits: int = 20) -> Proposal:
     """Evidence for bounds on the tight epsilon, or the tight delta, from both sides, to `digits` digits where that can be had."""
     proposal = Proposal(prec=precision_for(digits))
+    if claim.measure is not None:
+        extend_in_measure(proposal, claim, digits)
+        return proposal
     if claim.delta != ZERO and isinstance(claim.mechanism, Translation):
         from dpverify.search import cosets
 
@@ -58,6 +61,26 @@ def propose(claim: Claim, digits: int = 20) -> Proposal:
     if not proposal.steps and not proposal.reasons:
         proposal.reasons.append("no rule covers this mechanism; `dpverify explain` lists what each rule wants.")
     return proposal
+
+
+def extend_in_measure(proposal: Proposal, claim: Claim, digits: int) -> None:
+    """Add bounds on the tight value in the measure that is claimed."""
+    from dpverify.search import in_measures
+
+    premises, found = _premises(digits), dict[Claim, Proposal]()
+
+    def pure(single: Claim) -> Steps:
+        if single not in found:
+            found[single] = Proposal(prec=precision_for(digits))
+            with precision(precision_for(digits)):
+                _pure(found[single], single, digits)
+        return found[single].steps
+
+    def search(claim: Claim, digits: int) -> Steps:
+        with precision(precision_for(digits)):
+            return in_measures.propose(claim, digits, pure, lambda single: premises(single, "upper"))
+
+    proposal.extend(search, claim, digits)
 
 
 def _curve_rule(known: Fact) -> str:

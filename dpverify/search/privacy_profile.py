@@ -26,6 +26,7 @@ from dpverify.search import plans as building
 from dpverify.search.combination import shared
 from dpverify.search.kinds import curve_rules
 from dpverify.search.plans import COMPOSITIONS, Plan
+from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve, Pair
 from dpverify.trusted.language.errors import DpverifyError, Undecided
 from dpverify.trusted.language.expr import ONE, ZERO, Num
@@ -146,7 +147,7 @@ def propose(claim: Claim, digits: int, premises: Premises) -> list[Plan]:
         if claim.delta not in (None, ZERO):
             assert isinstance(known.says, Curve)
             # beside what is asked only where evaluations are quick
-            found = _inverse(known.says, constant(claim.delta), digits) if claim.epsilon is None or _cells(known.says) > _SLOW else {}
+            found = _inverse(known.says, constant(claim.delta), digits) if claim.epsilon is None or cells(known.says) > _SLOW else {}
             steps += [{**step, "evidence": found}] if found or claim.epsilon is None else []
         return [*steps, *_budget(claim, root, target)]
 
@@ -318,7 +319,7 @@ def _plan(whole: Run, target: Target) -> Plan:
     plans = [_single(replace(run, times=1), share) for run in runs]
     curves = [building.curve_of_one(replace(run, times=1), plan) for run, plan in zip(runs, plans, strict=True)]
     for i, run in enumerate(runs):
-        if _cells(curves[i]) < _MOST_EVALUATED:
+        if cells(curves[i]) < _MOST_EVALUATED:
             plans[i] = _coarse(plans[i])
             curves[i] = building.curve_of_one(replace(run, times=1), plans[i])
     pairs = [curve.upper for curve in curves if curve.upper is not None]
@@ -363,7 +364,14 @@ def _coarse(plan: Plan) -> Plan:
     return changed
 
 
-def _cells(curve: Curve) -> int:
+def curve_of(claim: Claim, digits: int, premises: Premises) -> Fact:
+    """The curve of a claim's mechanism for epsilons of any size. Raises Undecided where none is known."""
+    with precision(_FIRST_BITS):
+        plan = _of(Part(claim.mechanism, claim.sensitivity, claim.query, claim.adjacency), Target(None, None, digits, premises))
+        return building.fact(Proof(claim), (), plan)
+
+
+def cells(curve: Curve) -> int:
     """The most cells that a part's grid may have, by the slowest rule that its profile rests on."""
     return min(_EVALUATED.get(name, _MOST_EVALUATED) for name in curve.rules)
 
@@ -375,7 +383,7 @@ def _stand_in(run: Run, plan: Plan, curve: Curve, pair: Pair) -> Pair:
     """
     noises = [leaf.part.mechanism for leaf in neighbours.leaves(run.part)]
     ended = any(isinstance(noise, Translation) and noise.support != (None, None) for noise in noises)
-    if ended or _cells(curve) == _MOST_EVALUATED:
+    if ended or cells(curve) == _MOST_EVALUATED:
         return pair
     mechanism = run.part.mechanism
     if isinstance(mechanism, Subsample) and mechanism.scheme == "poisson" and plan["rule"] == poisson_subsampling.NAME:
