@@ -55,7 +55,7 @@ from dpverify.trusted.language.expr import (
 )
 from dpverify.trusted.language.model import (
     CLAIMED_MEASURES,
-    ONE_SIDED,
+    ORDERS,
     TIGHT,
     VARIABLES,
     Claim,
@@ -228,7 +228,7 @@ class _Reader(Mechanisms):
     def _claim(self, table: Fields, mechanism: Mechanism | None, mechanism_name: str, index: int) -> Stated | None:
         before = len(self.faults)
         name = table.may("name", read_string, f"claim {index}")
-        order = table.may("order", read_choice((ONE_SIDED,)), "")
+        order = table.may("order", read_choice(ORDERS), "")
         measure = self._measure(table)
         need = table.need if measure is None else table.may
         epsilon = self._value(table, "epsilon", need("epsilon", read_number_or_tight, ZERO if measure is None else TIGHT))
@@ -245,8 +245,8 @@ class _Reader(Mechanisms):
         self._beside(table, measure, order, utility)
         if order and (adjacency or self.adjacency) not in ("", "add-remove"):
             table.fault(
-                f'order = "{ONE_SIDED}" is about removing a record, and adjacency = {show(adjacency or self.adjacency)} removes none: neighbours '
-                "by it have no order. State the adjacency add-remove, or leave the order out."
+                f"order = {show(order)} is about one record that is added or removed, and by adjacency = {show(adjacency or self.adjacency)} "
+                "none is. State the adjacency add-remove, or leave the order out."
             )
         if epsilon == TIGHT and delta == TIGHT:
             table.fault('epsilon and delta are both "tight". Give one of them a value.')

@@ -44,7 +44,7 @@ def propose(claim: Claim, digits: int = 20) -> Proposal:
     mixed = claim.delta != ZERO and not isinstance(claim.mechanism, Sampled) and extend_with_curve(proposal, claim, digits)
     if not mixed or isinstance(claim.mechanism, Combinator):  # what is proved at delta = 0 holds at every other
         _pure(proposal, claim, digits)
-    if claim.delta == ZERO and claim.epsilon is not None and not claim.domains and _sampled_in_one_order(claim.mechanism):
+    if claim.delta == ZERO and claim.epsilon is not None and not claim.domains and not claim.order and _sampled_in_one_order(claim.mechanism):
         extend_with_curve(proposal, claim, digits)  # a delta above 0 at the claimed epsilon is what refutes here
     if claim.delta != ZERO and not claim.domains:
         from dpverify.search import measures
@@ -58,6 +58,10 @@ def propose(claim: Claim, digits: int = 20) -> Proposal:
         ]
         if rules:
             proposal.extend(lambda claim, _: measures.propose(claim, rules[-1]), claim, digits)
+    if claim.order:
+        from dpverify.search import one_sided
+
+        proposal.extend(lambda claim, digits: one_sided.propose(claim, _premises(digits)), claim, digits)
     if not proposal.steps and not proposal.reasons:
         proposal.reasons.append("no rule covers this mechanism; `dpverify explain` lists what each rule wants.")
     return proposal

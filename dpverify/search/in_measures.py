@@ -21,6 +21,7 @@ from dpverify.trusted.language.errors import DpverifyError, Undecided
 from dpverify.trusted.language.model import Claim, Combinator, Finite, Guarantee, Parallel, Subsample
 from dpverify.trusted.numbers.balls import constant, rational
 from dpverify.trusted.order.compare import certainly_lt
+from dpverify.trusted.parts.exchanged import facing
 from dpverify.trusted.parts.runs import merged, whole
 from dpverify.trusted.proof import Place, Proof
 from dpverify.trusted.registry import ANYWHERE, OF_THE_MECHANISM
@@ -287,6 +288,7 @@ class _Curves:
         if measure.at is not None:
             return evidence
         least = pair if self.claim.order or pair.forward is pair.backward else None
+        pair = facing(self.claim, pair)
         chords = [of_a_curve.Chords(pair, points)] + ([] if least else [of_a_curve.Chords(pair.reversed, points)])
         order = max((_peak(_over(one), 0.0) for one in chords), key=lambda found: found[0])[1]
         return None if order is None else {**evidence, "at": str(Fraction(order).limit_denominator(10**6))}
@@ -296,7 +298,8 @@ class _Curves:
         assert measure is not None and pair is not None and reach is not None
         points = _grid(Fraction(math.ceil(reach * 2**40) + 1, 2**40), self._count(curve))
         evidence: dict[str, Any] = {"side": "upper", "points": [str(point) for point in points]}
-        orders = [pair] if pair.forward is pair.backward or (self.claim.order and measure.name != "gdp") else [pair, pair.reversed]
+        one = pair.forward is pair.backward or (self.claim.order and measure.name != "gdp")
+        orders = [facing(self.claim, pair)] if one else [pair, pair.reversed]
         if measure.name == "gdp":
             return self._within(evidence, orders, points)
         if measure.at is not None:

@@ -37,6 +37,7 @@ _OF_THE_CLAIM: Final = {
     "closed-profile": "composition.closed_profile",
     "cosets": "additive.cosets",
     "elliptical-process-unbounded": "additive.elliptical_process",
+    "one-sided": "composition.one_sided",
     "other-measures": "composition.measures",
     "positivstellensatz": "inequalities.positivstellensatz",
     "privacy-profile": "composition.privacy_profile",

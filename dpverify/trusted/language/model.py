@@ -179,14 +179,15 @@ class EllipticalProcess:
 
 @dataclass(frozen=True, slots=True)
 class Guarantee:
-    """A mechanism of which no more is known than a guarantee, for every two neighbours in both orders.
+    """A mechanism of which no more is known than a guarantee, for every two neighbours.
 
     measure "approximate": rows (epsilon, delta), all of which hold. "renyi": rows (order, divergence). "zcdp": one row (rho).
-    "gdp": one row (mu). "bounded_range": one row (eta).
+    "gdp": one row (mu). "bounded_range": one row (eta). order: empty for both orders, else the one that it holds for, as in a claim.
     """
 
     measure: str
     rows: tuple[tuple[Expr, ...], ...]
+    order: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,6 +221,9 @@ class Measure:
 CLAIMED_MEASURES: Final = ("zcdp", "gdp", "renyi")
 ONE_SIDED: Final = "one-sided"
 """The order of neighbours in which the first has a record that the second has not."""
+REVERSE: Final = "reverse"
+"""The other order: the second has a record that the first has not."""
+ORDERS: Final = (ONE_SIDED, REVERSE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,7 +332,7 @@ def parts_of(mechanism: Mechanism) -> tuple[Part, ...]:
     return (mechanism.part,) if isinstance(mechanism, Combinator) else ()
 
 
-LEFT_OUT: Final = ("matrix",)
+LEFT_OUT: Final = ("matrix", "order")
 """The fields of mechanisms that the canonical form leaves out where they are empty."""
 
 VARIABLES: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
@@ -449,8 +453,9 @@ def from_json(data: Any) -> Claim:
             raise CertificateError(f"the claim states a sensitivity of the kind {kind_of(asked.mechanism)}, which takes none.")
     if (claim.loss or claim.prior) and not isinstance(claim.mechanism, Table | Exponential):
         raise CertificateError(f"the claim states losses of the kind {kind_of(claim.mechanism)}, which has no lists of inputs and outputs.")
-    if claim.order not in ("", ONE_SIDED):
-        raise CertificateError(f"the claim states the order {claim.order[:40]!r}; {ONE_SIDED!r} is the only one.")
+    for order in (claim.order, *(asked.mechanism.order for asked in everything if isinstance(asked.mechanism, Guarantee))):
+        if order not in ("", *ORDERS):
+            raise CertificateError(f"the claim states the order {order[:40]!r}, which is none of {', '.join(ORDERS)}.")
     if claim.measure is not None and (claim.epsilon is not None or claim.delta != Num(Fraction(0))):
         raise CertificateError("the claim states an epsilon or a delta beside a measure that stands in place of them.")
     if claim.utility and (claim.measure is not None or claim.order):

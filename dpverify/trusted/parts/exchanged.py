@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Final, assert_never
 
+from dpverify.trusted.facts.pairs import Pair
 from dpverify.trusted.language.model import (
+    REVERSE,
     Claim,
     Compose,
     EllipticalProcess,
@@ -15,7 +16,6 @@ from dpverify.trusted.language.model import (
     KaryResponse,
     Kernel,
     Lipschitz,
-    Mechanism,
     Mixture,
     Parallel,
     Part,
@@ -27,13 +27,14 @@ from dpverify.trusted.language.model import (
     Subsample,
     Table,
     Translation,
+    all_parts,
     parts_of,
 )
 from dpverify.trusted.parts.adjacencies import stated_adjacencies
 from dpverify.trusted.parts.densities import even
 from dpverify.trusted.parts.neighbours import leaves
 
-TOWARDS: Final = "removing a record may move the answer in the direction that is worst"
+TOWARDS: Final = "a record may move the answer in the direction that is worst"
 """What a lower bound for one order takes for granted of noise that is not even, where no query tells how a record moves the answer."""
 
 
@@ -62,9 +63,16 @@ def _exchanged(part: Part) -> bool:
         return listed_both_ways(mechanism)
     if isinstance(mechanism, Subsample | Sampled):
         return False
+    if isinstance(mechanism, Group) and _counts(part):
+        return False
     if isinstance(mechanism, Compose | Group | PostProcess | Parallel | Lipschitz):
         return all(map(_exchanged, parts_of(mechanism)))
     assert_never(mechanism)
+
+
+def facing(claim: Claim, pair: Pair) -> Pair:
+    """A pair, of which the first has the record, in the order that is claimed first."""
+    return pair.reversed if claim.order == REVERSE else pair
 
 
 def listed_both_ways(mechanism: Table | Exponential) -> bool:
@@ -72,9 +80,23 @@ def listed_both_ways(mechanism: Table | Exponential) -> bool:
     return mechanism.adjacent is None or {(b, a) for a, b in mechanism.adjacent} <= set(mechanism.adjacent)
 
 
-def turned(parts: Iterable[Mechanism]) -> bool:
-    """Whether the pairs of all tables stand in both orders."""
-    return all(listed_both_ways(part) for part in parts if isinstance(part, Table | Exponential))
+def in_order(claim: Claim) -> bool:
+    """Whether the lower pair of a curve is of neighbours of which the first has the record: not where a table lists pairs one way.
+
+    Nor in a group of records that queries count: some may have gone and others have come.
+    """
+    return by_records(claim) and all(map(_in_order, (Part(claim.mechanism, claim.sensitivity, claim.query), *all_parts(claim.mechanism))))
+
+
+def _in_order(part: Part) -> bool:
+    if isinstance(part.mechanism, Table | Exponential):
+        return listed_both_ways(part.mechanism)
+    return not isinstance(part.mechanism, Group) or not _counts(part)
+
+
+def _counts(part: Part) -> bool:
+    """Whether something in a part answers a query."""
+    return part.query is not None or any(inner.query is not None for inner in all_parts(part.mechanism))
 
 
 def worst_way(claim: Claim) -> tuple[str, ...]:

@@ -9,8 +9,8 @@ from typing import Any, Final
 from dpverify.trusted.facts.bounds import INFINITE, Bound, Infinite
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.expr import Expr, add, mul, num, power, sqrt
-from dpverify.trusted.language.model import Claim, Combinator, Lipschitz, Measure, Part, Source, all_parts
+from dpverify.trusted.language.expr import ONE, Expr, add, mul, num, power, sqrt
+from dpverify.trusted.language.model import Claim, Combinator, Exponential, Lipschitz, Measure, Part, Source, Table, all_parts
 from dpverify.trusted.parts import neighbours
 from dpverify.trusted.parts.runs import Run, check_adjacencies, leaf, merged, neighbours_assumed, occurs
 from dpverify.trusted.rules.composition import post_processing
@@ -78,6 +78,8 @@ def _below(claim: Claim, runs: Sequence[Run], premise: Fact) -> Bound:
 def _question(run: Run, claim: Claim) -> Claim:
     """What a premise is asked about one run: its tight value in the measure of the claim, in its order."""
     assert claim.measure is not None
+    if claim.order and run.factor != ONE and isinstance(run.part.mechanism, Table | Exponential):
+        raise Rejected(NAME, "the order", "which inputs several steps apart are in order is not looked at")
     mechanism, sensitivity, query = leaf(replace(run, times=1))
     tight = replace(claim.measure, value=None)
     return Claim(mechanism, None, sensitivity=sensitivity, query=query, measure=tight, order=claim.order)

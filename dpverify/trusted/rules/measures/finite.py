@@ -15,7 +15,7 @@ from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import Expr, Num, add, call, mul, num, sub
 from dpverify.trusted.language.logarithms import neg_log
-from dpverify.trusted.language.model import Claim, Exponential, Source, Table, exact_fraction
+from dpverify.trusted.language.model import REVERSE, Claim, Exponential, Source, Table, exact_fraction
 from dpverify.trusted.numbers.balls import constant, rational
 from dpverify.trusted.order import compare
 from dpverify.trusted.parts.exchanged import listed_both_ways
@@ -110,7 +110,8 @@ def rows_of(claim: Claim) -> list[Rows]:
         return [_face(faces, face) for face in faces.all.values()]
     assert isinstance(mechanism, Table | Exponential) and mechanism.adjacent is not None
     known = {face.inputs for face in faces.all.values()}
-    listed = [pair for pair in dict.fromkeys(mechanism.adjacent) if pair[0] != pair[1]]
+    turned = claim.order == REVERSE
+    listed = [(b, a) if turned else (a, b) for a, b in dict.fromkeys(mechanism.adjacent) if a != b]
     if isinstance(mechanism, Exponential) and mechanism.points and not set(listed) <= known:
         raise Rejected(NAME, "adjacent", "which of the listed points are within the sensitivity, in one order, is not looked at")
     return [_face(faces, faces.facing(*pair), pair) for pair in listed]

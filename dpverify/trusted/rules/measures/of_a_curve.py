@@ -17,7 +17,7 @@ from dpverify.trusted.language.expr import num
 from dpverify.trusted.language.model import Claim, Measure, Source, exact_fraction
 from dpverify.trusted.language.rationals import read_fraction
 from dpverify.trusted.numbers.balls import constant, rational
-from dpverify.trusted.parts.exchanged import worst_way
+from dpverify.trusted.parts.exchanged import facing, in_order, worst_way
 from dpverify.trusted.parts.runs import neighbours_assumed
 from dpverify.trusted.rules.composition.privacy_profile import curve_of_claim
 from dpverify.trusted.rules.curves import gaussian
@@ -50,10 +50,10 @@ def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact])
         return (_above(claim, measure, curve, parameters, premises),)
     if side not in ("lower", "infinite") or len(premises) != 1:
         raise CertificateError(f"{NAME}: 'side' is none of 'upper', 'lower' and 'infinite', or the premises are not those of the side.")
-    if curve.lower is None:
-        raise Rejected(NAME, "the curve", "it has no lower side")
+    if curve.lower is None or (claim.order and not in_order(claim)):
+        raise Rejected(NAME, "the curve", "it has no lower side, or one of which the order of the neighbours is not known")
     assumed = (*curve.assumed, *curve.below, *neighbours_assumed(claim, "lower"), *(worst_way(claim) if claim.order else ()))
-    value, says = _below(measure, curve.lower, parameters, bool(claim.order))
+    value, says = _below(measure, facing(claim, curve.lower), parameters, bool(claim.order))
     return (bound(claim, "lower", value, assumed, curve.rules, witness=says, ordered=True),)
 
 
@@ -67,7 +67,7 @@ def _above(claim: Claim, measure: Measure, curve: Curve, parameters: Mapping[str
     most, points = constant(epsilon), _points(parameters)
     if not rational(points[-1]) >= most:
         raise Rejected(NAME, "points", "the last is not certainly at least the pure epsilon")
-    orders = [curve.upper] if claim.order and measure.name != "gdp" else [curve.upper, curve.upper.reversed]
+    orders = [facing(claim, curve.upper)] if claim.order and measure.name != "gdp" else [curve.upper, curve.upper.reversed]
     orders = orders[:1] if curve.upper.forward is curve.upper.backward else orders
     assumed = (*curve.assumed, *granted, *neighbours_assumed(claim))
     if measure.name == "gdp":
