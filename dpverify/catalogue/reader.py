@@ -26,7 +26,6 @@ from dpverify.catalogue.values import (
     lies_in,
     read_boolean,
     read_callable_name,
-    read_divergence,
     read_choice,
     read_claim_tables,
     read_divergence,
@@ -245,8 +244,8 @@ class _Reader(Mechanisms):
         self._beside(table, measure, order, utility)
         if order and (adjacency or self.adjacency) not in ("", "add-remove"):
             table.fault(
-                f"order = {show(order)} is about one record that is added or removed, and by adjacency = {show(adjacency or self.adjacency)} "
-                "none is. State the adjacency add-remove, or leave the order out."
+                f"order = {show(order)} is about a record that is added or removed, which adjacency = {show(adjacency or self.adjacency)} "
+                "does not do. State the adjacency add-remove, or leave the order out."
             )
         if epsilon == TIGHT and delta == TIGHT:
             table.fault('epsilon and delta are both "tight". Give one of them a value.')
@@ -296,8 +295,14 @@ class _Reader(Mechanisms):
             if not table.has(name):
                 continue
             if found is not None or table.has("epsilon"):
-                table.fault(f"{name} stands beside {'epsilon' if table.has('epsilon') else found and found.name}; a claim is in one measure.")
-            value, at = (table.may(name, read_divergence, (None, Fraction(2)))) if name == "renyi" else (table.may(name, read_number_or_tight, None), None)
+                table.fault(
+                    f"{name} stands beside {'epsilon' if table.has('epsilon') else found and found.name}; a claim is in one measure."
+                )
+            value, at = (
+                (table.may(name, read_divergence, (None, Fraction(2))))
+                if name == "renyi"
+                else (table.may(name, read_number_or_tight, None), None)
+            )
             value = self._value(table, name, value)
             found = Measure(name, None if value == TIGHT else value, at)
         return found
@@ -307,7 +312,9 @@ class _Reader(Mechanisms):
             table.fault(f"delta stands beside {measure.name}, which has none: claim epsilon and delta in a claim of their own.")
         if utility and (measure is not None or order):
             what = "order" if measure is None else measure.name
-            table.fault(f"utility = true stands beside {what}: the errors of a mechanism are asked for in a claim about epsilon, in both orders.")
+            table.fault(
+                f"utility = true stands beside {what}: the errors of a mechanism are asked for in a claim about epsilon, in both orders."
+            )
 
     def _value(self, table: Fields, key: str, value: Any) -> Any:
         """A number of a claim with the parameters put in, checked for free symbols and for its range."""

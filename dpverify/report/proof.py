@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
 
-from dpverify.report import Entry, short
+from dpverify.report import Entry, brief, quantity, short
 from dpverify.report.phrases import delta_text, tight_text
 from dpverify.report.utility import NAMES
 from dpverify.search.decimals import decimal_bounds
@@ -21,10 +21,14 @@ from dpverify.trusted.kernel import Judgement
 from dpverify.trusted.language.certificate import Line
 from dpverify.trusted.language.errors import Undecided
 from dpverify.trusted.language.expr import Expr, Num, format_expr, symbols
+from dpverify.trusted.language.model import Claim
 from dpverify.trusted.registry import EXPLAINED
 
 _DIGITS: Final = 12
-_QUANTITIES: Final = {"pure": "tight epsilon at delta 0", "epsilon": "tight epsilon at the claimed delta", "delta": "tight delta"}
+_QUANTITIES: Final = {
+    "pure": "tight epsilon at delta 0", "epsilon": "tight epsilon at the claimed delta", "delta": "tight delta", "zcdp": "tight rho",
+    "gdp": "tight mu", "renyi": "tight divergence",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +47,7 @@ def tree(entry: Entry) -> Step:
     What a rule checks is told where the rule is met first.
     """
     claim = entry.claim
-    delta = "" if short(claim.delta) == "0" else f", delta {short(claim.delta)}"
-    head = f"{entry.verdict}: {entry.mechanism}, {claim.name}: epsilon {short(claim.epsilon)}{delta}"
+    head = f"{entry.verdict}: {entry.mechanism}, {claim.name}: {_claimed(claim)}"
     if entry.judgement is None:
         return Step("claim", head, below=(Step("fact", entry.fault or ""),))
     told: set[str] = set()
@@ -55,6 +58,13 @@ def tree(entry: Entry) -> Step:
     beside = [Step("assumed", text) for text in entry.judgement.assumptions if text not in shown]  # of words beside the bounds
     undecided = [Step("fact", f"undecided: {entry.reason}")] if entry.reason else []
     return Step("claim", head, below=(*_conclusion(entry), *below, *beside, *undecided))
+
+
+def _claimed(claim: Claim) -> str:
+    if claim.measure is not None or claim.order:
+        return brief(claim)
+    delta = "" if short(claim.delta) == "0" else f", delta {short(claim.delta)}"
+    return f"epsilon {short(claim.epsilon)}{delta}"
 
 
 def every(steps: Iterable[Step]) -> Iterator[Step]:
@@ -80,7 +90,7 @@ def _named(evidence: Any) -> Iterator[str]:
 def _conclusion(entry: Entry) -> Iterator[Step]:
     """The least upper and the greatest lower bounds together."""
     said = (tight_text(entry), delta_text(entry))
-    known = [f"tight {what} {text}" for what, text in zip(("epsilon", "delta"), said, strict=True) if text]
+    known = [f"tight {what} {text}" for what, text in zip((quantity(entry.claim), "delta"), said, strict=True) if text]
     if known:
         yield Step("fact", f"together: {'; '.join(known)}; compared exactly with what is claimed")
 

@@ -44,7 +44,8 @@ def propose(claim: Claim, digits: int = 20) -> Proposal:
     mixed = claim.delta != ZERO and not isinstance(claim.mechanism, Sampled) and extend_with_curve(proposal, claim, digits)
     if not mixed or isinstance(claim.mechanism, Combinator):  # what is proved at delta = 0 holds at every other
         _pure(proposal, claim, digits)
-    if claim.delta == ZERO and claim.epsilon is not None and not claim.domains and not claim.order and _sampled_in_one_order(claim.mechanism):
+    stated = claim.epsilon is not None and not claim.domains and not claim.order
+    if claim.delta == ZERO and stated and _sampled_in_one_order(claim.mechanism):
         extend_with_curve(proposal, claim, digits)  # a delta above 0 at the claimed epsilon is what refutes here
     if claim.delta != ZERO and not claim.domains:
         from dpverify.search import measures

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from flint import arb
 
-from dpverify.search import privacy_profile
+from dpverify.search import one_sided, privacy_profile
 from dpverify.search.proposal import Steps
 from dpverify.search.proposal import bound as proved
 from dpverify.trusted.facts.bounds import Bound, Infinite
@@ -74,7 +74,7 @@ class _Search:
         if "lower" in sides and ("upper" in sides or self._infinite(known)) and self._settled(known):
             return
         with suppress(DpverifyError, OverflowError, ValueError, ZeroDivisionError):
-            yield from _Curves(self.claim, self.proof, self.premises, self._best_pure((), self.claim)).steps()
+            yield from _Curves(self.claim, self.proof, self.premises, self._granted()).steps()
 
     def _infinite(self, known: Sequence[Fact]) -> bool:
         return any(isinstance(b.value, Infinite) for fact in known for b in as_bounds(fact.says))
@@ -116,12 +116,25 @@ class _Search:
         facts = [list(self._at((i,), self.proof.places.question((i,)))) for i in range(len(runs))]
         for side in ("upper", "lower"):
             with suppress(DpverifyError):
-                premises = [min((fact for fact in those if _says(fact, side)), key=_value(side)) for those in facts if any(_says(f, side) for f in those)]
+                premises = [
+                    min((fact for fact in those if _says(fact, side)), key=_value(side))
+                    for those in facts
+                    if any(_says(f, side) for f in those)
+                ]
                 yield self.proof.infer(added.NAME, place, {"side": side}, premises)
         with suppress(DpverifyError):
             granted = self._best_pure(place, question)
             if granted is not None:
                 yield self.proof.infer(implied.NAME, place, {}, [granted])
+
+    def _granted(self) -> Fact | None:
+        """The pure epsilon in both orders, or else in the one that is claimed."""
+        found = self._best_pure((), self.claim)
+        if found is not None or not self.claim.order:
+            return found
+        steps = one_sided.propose(self.claim, lambda single, side: self.premises(single) if side == "upper" else None)
+        facts = [self.proof.infer(step["rule"], (), step["evidence"], step["premises"]) for step in steps]
+        return next((fact for fact in facts if _says(fact, "upper")), None)
 
     def _best_pure(self, place: Place, question: Claim) -> Fact | None:
         best: tuple[Bound, Fact] | None = None
@@ -157,14 +170,15 @@ def _of_finite(claim: Claim, digits: int) -> dict[str, Any]:
     """Cuts between orders, and the worst pair with its order, for zCDP; nothing for the others."""
     if claim.measure is None or claim.measure.name != "zcdp":
         return {}
-    every = [rows for rows in finite.rows_of(claim)]
+    every = finite.rows_of(claim)
     if any(rows.first_alone for rows in every):
         return {}
-    best = max(((*_worst_order(rows), rows) for rows in every), key=lambda one: one[0])
-    most, order, rows = best
+    worst = [_worst_order(rows) for rows in every]
+    number = max(range(len(every)), key=lambda i: worst[i][0])
+    (most, order), rows = worst[number], every[number]
     found: dict[str, Any] = {"lower": [*rows.inputs, "1" if order is None else str(Fraction(order).limit_denominator(10**9))]}
     targets = [most * (1 + 10.0**-k) for k in (min(digits, 10), 6, 3, 1)]
-    for target in [arb(most).mid(), *targets] if order is None else targets:
+    for target in [most * (1 - 1e-9), most, *targets] if order is None else targets:  # below what order 1 has, that is the value itself
         cuts = _cuts([_of_rows(rows) for rows in every], arb(target))
         if cuts is not None:
             return found | {"cuts": cuts}
@@ -204,7 +218,10 @@ def _of_rows(rows: finite.Rows) -> Bounded:
 
 def _cuts(pairs: Sequence[Bounded], target: arb) -> list[str] | None:
     """Cuts between which no pair has certainly more than the target; None where they would be too many."""
-    first = next((1 + Fraction(1, 2**k) for k in range(_CLOSEST) if all(near(rational(1 + Fraction(1, 2**k))) <= target for near, _, _ in pairs)), None)
+    first = next(
+        (1 + Fraction(1, 2**k) for k in range(_CLOSEST) if all(near(rational(1 + Fraction(1, 2**k))) <= target for near, _, _ in pairs)),
+        None,
+    )
     if first is None:
         return None
     far = max(float(top.mid()) for _, _, top in pairs) / float(target.mid())
@@ -217,14 +234,18 @@ def _cuts(pairs: Sequence[Bounded], target: arb) -> list[str] | None:
         if all(_chord(known, number, pair[1], low, high, target) for number, pair in enumerate(pairs)):
             cuts.add(high)
             continue
-        middle = Fraction(float(1 + ((low - 1) * (high - 1)) ** Fraction(1, 2) if high - 1 > 4 * (low - 1) else (low + high) / 2)).limit_denominator(2**50)
+        middle = Fraction(
+            float(1 + ((low - 1) * (high - 1)) ** Fraction(1, 2) if high - 1 > 4 * (low - 1) else (low + high) / 2)
+        ).limit_denominator(2**50)
         if not low < middle < high:
             return None
         stack += [(middle, high), (low, middle)]
     return ["1", *(str(cut) for cut in sorted(cuts))]
 
 
-def _chord(known: dict[tuple[int, Fraction], arb], number: int, cumulant: Callable[[arb], arb], low: Fraction, high: Fraction, target: arb) -> bool:
+def _chord(
+    known: dict[tuple[int, Fraction], arb], number: int, cumulant: Callable[[arb], arb], low: Fraction, high: Fraction, target: arb
+) -> bool:
     sag = rational((high - low) ** 2 / 4)
     for end in (low, high):
         size = rational(end)
@@ -282,7 +303,9 @@ class _Curves:
                 reach *= 1.5
         points = _grid(Fraction(reach).limit_denominator(10**6), self._count(curve))
         if measure.name == "gdp":
-            mu, at = max((_mu(float(point), float(pair.worst(rational(point)).mid())), point) for point in points[:: max(1, len(points) // 48)])
+            mu, at = max(
+                (_mu(float(point), float(pair.worst(rational(point)).mid())), point) for point in points[:: max(1, len(points) // 48)]
+            )
             return None if mu <= 0 else {"side": "lower", "value": str(_short(mu * (1 - 1e-9), down=True)), "at": str(at)}
         evidence = {"side": "lower", "points": [str(point) for point in points]}
         if measure.at is not None:
@@ -299,12 +322,13 @@ class _Curves:
         points = _grid(Fraction(math.ceil(reach * 2**40) + 1, 2**40), self._count(curve))
         evidence: dict[str, Any] = {"side": "upper", "points": [str(point) for point in points]}
         one = pair.forward is pair.backward or (self.claim.order and measure.name != "gdp")
+        alone = self.granted is not None and self.granted.about == self.claim
         orders = [facing(self.claim, pair)] if one else [pair, pair.reversed]
         if measure.name == "gdp":
             return self._within(evidence, orders, points)
         if measure.at is not None:
             return evidence
-        chords = [of_a_curve.Chords(one, points) for one in orders]
+        chords = [of_a_curve.Chords(one, points, alone) for one in orders]
         most = max(_peak(_over(one), 0.0)[0] for one in chords)
         for slack in (1e-3, 1e-2, 1e-1, 1.0):
             pairs: list[Bounded] = [(_first(one), one.cumulant, arb(reach)) for one in chords]

@@ -327,7 +327,7 @@ def _plan(whole: Run, target: Target) -> Plan:
         raise Undecided("a part has no upper bound on its curve, so their composition has none.")
     times = [run.times for run in runs]
     stand_ins = [_stand_in(run, plan, curve, pair) for run, plan, curve, pair in zip(runs, plans, curves, pairs, strict=True)]
-    evaluated = min(map(_cells, curves))
+    evaluated = min(map(cells, curves))
     below = [curve.lower for curve in curves if curve.lower is not None]
     lowers = [pair if curve.lower is None else curve.lower for curve, pair in zip(curves, pairs, strict=True)]
     found: Plan = {"rule": loss_distribution.NAME, "grid": _grid(pairs, times, stand_ins, lowers, evaluated, target), "parts": plans}

@@ -258,8 +258,8 @@ GDP: Final = Field("gdp", NUMBER, numbers("mu of Gaussian differential privacy."
 ORDER: Final = Field(
     "order",
     Value(read_choice(ORDERS), {"enum": list(ORDERS)}, exact=False),
-    'For which order of two neighbours it holds: both where it is left out; "one-sided", the input with the record first; "reverse", the one '
-    "without it.",
+    'For which order of two neighbours it holds: both where it is left out; "one-sided", the input with the record first; "reverse", '
+    "the one without it.",
     default="",
 )
 BOUNDED_RANGE: Final = Field("bounded_range", NUMBER, numbers("eta of a bounded-range mechanism."), default=None)

@@ -59,8 +59,8 @@ def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact])
     of several (epsilon, delta) that are stated counts.
     """
     side = parameters.get("side")
-    if side not in ("upper", "lower") or not claim.order or claim.measure is not None:
-        raise Rejected(NAME, "the claim", "it is not about one order of neighbours, in epsilon and delta, or no side is named")
+    if side not in ("upper", "lower") or not claim.order:
+        raise Rejected(NAME, "the claim", "it is not about one order of neighbours, or no side is named")
     if not by_records(claim):
         raise Rejected(NAME, "adjacency", "neighbours are not by adding or removing a record")
     check_adjacencies(claim)
@@ -140,7 +140,7 @@ class _Values:
         pairs = [pair if forward else (pair[1], pair[0]) for pair in mechanism.adjacent if pair[0] != pair[1]]
         if not set(pairs) <= set(table.pairs) or table.divisors:
             raise Rejected(NAME, "adjacent", "some of the listed pairs are further apart than the sensitivity")
-        losses = [ZERO]
+        losses: list[Expr] = [ZERO]
         for a, b in dict.fromkeys(pairs):
             for y in range(len(table.weights[a])):
                 if table.is_zero(a, y):
@@ -216,4 +216,6 @@ class _Values:
         if forward:
             return call("log", add(ONE, mul(rate, sub(call("exp", epsilon), ONE)))), mul(rate, delta)
         kept = add(sub(ONE, rate), mul(rate, call("exp", neg(epsilon))))
-        return neg(call("log", kept)), ZERO if delta == ZERO else div(mul(rate, delta), add(rate, mul(sub(ONE, rate), call("exp", epsilon))))
+        return neg(call("log", kept)), ZERO if delta == ZERO else div(
+            mul(rate, delta), add(rate, mul(sub(ONE, rate), call("exp", epsilon)))
+        )

@@ -66,7 +66,8 @@ def _in_the_order(claim: Claim, curve: Curve) -> Curve:
 
 
 def _forward(pair: Pair) -> Pair:
-    return Pair(pair.forward, pair.forward, everywhere=pair.everywhere, rests=None if pair.rests is None else (pair.rests[0], pair.rests[0]))
+    rests = None if pair.rests is None else (pair.rests[0], pair.rests[0])
+    return Pair(pair.forward, pair.forward, everywhere=pair.everywhere, rests=rests)
 
 
 def _bound(claim: Claim, curve: Curve, side: Side, value: Expr | Infinite, quantity: Quantity, at: Expr | Infinite | None = None) -> Bound:

@@ -19,12 +19,13 @@ from dpverify.trusted.rules.measures.asked import bound, measure_of, premise_of
 NAME: Final = "added-measures"
 STATEMENT: Final = (
     "Under adaptive composition rho of zCDP and Renyi divergences of one order add up, and so do the squares of mu of GDP; a map of the "
-    "output keeps every bound. Of one mechanism that is run k times, each time by itself, rho and the divergence are exactly k times its own."
+    "output keeps every bound. Of one mechanism that is run k times, rho and the divergence are exactly k times its own."
 )
 CHECKED: Final = ("every part's value, by the fact that the rule is given of it", "the parts speak of the same neighbours")
 ASSUMED: Final = ()
 SOURCE: Final = Source(
-    "docs/theory/measures.md#added-measures", "Bun & Steinke 2016, Lemma 1.7; Mironov 2017, Proposition 1; Dong, Roth & Su 2022, Corollary 3.3"
+    "docs/theory/measures.md#added-measures",
+    "Bun & Steinke 2016, Lemma 1.7; Mironov 2017, Proposition 1; Dong, Roth & Su 2022, Corollary 3.3",
 )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from fractions import Fraction
 from typing import Any, cast
 
 from flint import arb
@@ -54,4 +55,4 @@ def above(ball: arb) -> Num:
 
 def below(ball: arb) -> Num:
     """An exact number that is at most what a ball holds, and at least 0: no measure is less. Raises Undecided where it is not finite."""
-    return num(max(exact(finite(ball).lower()), 0))
+    return num(max(exact(finite(ball).lower()), Fraction(0)))

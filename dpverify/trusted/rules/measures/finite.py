@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, Final
 
 from flint import arb
@@ -27,12 +28,17 @@ from dpverify.trusted.rules.measures.orders import most_over_orders, read_cuts
 NAME: Final = "finite-measures"
 STATEMENT: Final = (
     "Two rows p, q of a finite mechanism have the Renyi divergence log(sum of p^a q^(1 - a))/(a - 1). rho in zCDP is the supremum of that "
-    "over a, for all a > 1: at order 1 it is the mean loss K; up to order b it is at most K or (K + (b - 1) V/2)/b, V the greatest variance "
-    "of the loss under the laws p^a q^(1 - a) between; between two further orders the chord of its convex (a - 1) D_a bounds it, and from "
-    "order A on the greatest loss over A. mu in GDP is the greatest Phi^-1(P(S)) - Phi^-1(Q(S)) over the events S of the outputs of the "
-    "greatest losses."
+    "over a, for all a > 1: at order 1 it is the mean loss K; up to order b it is at most K or (K + (b - 1) V/2)/b, V the greatest "
+    "variance of the loss under the laws p^a q^(1 - a) between; between two further orders the chord of its convex (a - 1) D_a bounds it, "
+    "and from order A on the greatest loss over A. mu in GDP is the greatest Phi^-1(P(S)) - Phi^-1(Q(S)) over the events S of the outputs "
+    "of the greatest losses."
 )
-CHECKED: Final = ("every row is a distribution, exactly", "every pair of rows", "the order of the losses, for GDP", "the cuts between orders")
+CHECKED: Final = (
+    "every row is a distribution, exactly",
+    "every pair of rows",
+    "the order of the losses, for GDP",
+    "the cuts between orders",
+)
 ASSUMED: Final = ("the sampler is ideal",)
 SOURCE: Final = Source("docs/theory/measures.md#finite-measures", "van Erven & Harremoes 2014; Dong, Roth & Su 2022, Definition 2.1")
 
@@ -176,10 +182,10 @@ def _zcdp(claim: Claim, every: Sequence[Rows], parameters: Mapping[str, Any]) ->
         bounds.append(bound(claim, "upper", mean if beyond <= constant(mean) else above(beyond.max(constant(mean)))))
     if "lower" in parameters:
         first, second, order = _lower(parameters["lower"])
-        rows = next((rows for rows in every if rows.inputs == (first, second)), None)
-        if rows is None or order < 1:
+        named = [rows for rows in every if rows.inputs == (first, second)]
+        if not named or order < 1:
             raise Rejected(NAME, "lower", "it is not of a pair of inputs that the rule looks at, at an order of at least 1")
-        value = divergence(rows, order)
+        value = divergence(named[0], order)
         says = {"pair": [first, second], "order": "1, in the limit" if order == 1 else str(order)}
         least = value if order == 1 else below(constant(value) / rational(order))
         bounds.append(bound(claim, "lower", least, witness=says, ordered=True))
@@ -205,7 +211,7 @@ def _gdp(claim: Claim, every: Sequence[Rows]) -> tuple[Bound, ...]:
     most, least, worst, sorted_ = arb(0), arb(0), every[0], True
     for rows in every:
         places = sorted(range(len(rows.met)), key=lambda i: -rows.balls[i][2].mid())
-        sorted_ = sorted_ and all(_falls(rows, i, j) for i, j in zip(places, places[1:], strict=False))
+        sorted_ = sorted_ and all(_falls(rows, i, j) for i, j in pairwise(places))
         first, second = arb(0), arb(0)
         for i in places[:-1]:
             first, second = first + rows.balls[i][0], second + rows.balls[i][1]

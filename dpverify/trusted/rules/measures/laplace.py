@@ -27,7 +27,7 @@ STATEMENT: Final = (
 )
 CHECKED: Final = laplace.CHECKED
 ASSUMED: Final = laplace.ASSUMED
-SOURCE: Final = Source("docs/theory/measures.md#laplace-measures", "Mironov 2017, Proposition 6; Dong, Roth & Su 2022, on trade-off functions")
+SOURCE: Final = Source("docs/theory/measures.md#laplace-measures", "Mironov 2017, Proposition 6; Dong, Roth & Su 2022")
 
 SAYS: Final = {"pair": "answers that are the whole sensitivity apart"}
 _ORDERS: Final = {"zcdp": {"order": "1, in the limit"}}

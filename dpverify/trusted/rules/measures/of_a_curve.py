@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any, Final
 
 from flint import arb
@@ -26,9 +27,10 @@ from dpverify.trusted.rules.measures.orders import most_over_orders, read_cuts
 
 NAME: Final = "measures-of-a-curve"
 STATEMENT: Final = (
-    "With h(x) = sum (p - x q)_+ for x >= 1 and sum (x q - p)_+ below, both convex, sum p^a q^(1 - a) = 1 + a (a - 1) times the integral of "
-    "x^(a - 2) h(x). Chords of h between points bound it from above, lines through two points, prolonged, from below; past the pure epsilon "
-    "h is 0. A mechanism is mu-GDP exactly where h is at most that of N(0, 1) and N(mu, 1) everywhere, in both orders."
+    "With h(x) = sum (p - x q)_+ for x >= 1 and sum (x q - p)_+ below, both convex, sum p^a q^(1 - a) = 1 + a (a - 1) times the integral "
+    "of x^(a - 2) h(x). Chords of h between points bound it from above, lines through two points, prolonged, from below; past the pure "
+    "epsilon h is 0, and x times its profile there below all points where only one order has a pure epsilon. A mechanism is mu-GDP "
+    "exactly where h is at most that of N(0, 1) and N(mu, 1) everywhere, in both orders."
 )
 CHECKED: Final = ("the curve, by the rule of every node", "the pure epsilon, where a bound is from above", "the curve at every point")
 ASSUMED: Final = ()
@@ -40,9 +42,9 @@ MOST_POINTS: Final = 4000
 def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> tuple[Bound, ...]:
     """The bound of the "side" that the parameters name. Raises Rejected, Undecided, CertificateError.
 
-    premises: the curve of the whole; for an upper bound its pure epsilon. parameters: "points", epsilons from 0 on; for zCDP "cuts", orders
-    from 1 on, for an upper bound, "at", an order, for a lower one; for GDP "value", and for a lower bound "at", an epsilon. A lower bound of
-    side "infinite" wants no more than the curve.
+    premises: the curve of the whole; for an upper bound its pure epsilon too, or that of the order that is claimed alone. parameters:
+    "points", epsilons from 0 on; for zCDP "cuts", orders from 1 on, for an upper bound, "at", an order, for a lower one; for GDP "value",
+    and for a lower bound "at", an epsilon. A lower bound of side "infinite" wants no more than the curve.
     """
     measure, side = measure_of(claim, NAME), parameters.get("side")
     curve = curve_of_claim(claim, premises[:1])
@@ -63,7 +65,8 @@ def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact])
 def _above(claim: Claim, measure: Measure, curve: Curve, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> Bound:
     if curve.upper is None or len(premises) != 2:
         raise Rejected(NAME, "the premises", "an upper bound wants the upper side of a curve, and the pure epsilon")
-    epsilon, granted = pure_of(premises[1], unasked(claim), NAME)
+    alone = bool(claim.order) and premises[1].about == claim and measure.name != "gdp"
+    epsilon, granted = pure_of(premises[1], claim if alone else unasked(claim), NAME)
     most, points = constant(epsilon), _points(parameters)
     if not rational(points[-1]) >= most:
         raise Rejected(NAME, "points", "the last is not certainly at least the pure epsilon")
@@ -75,7 +78,7 @@ def _above(claim: Claim, measure: Measure, curve: Curve, parameters: Mapping[str
         for pair in orders:
             within_gaussian(pair.forward, rational(value.value), points)
     else:
-        value = above(_of_pairs(measure, [Chords(pair, points) for pair in orders], parameters, most))
+        value = above(_of_pairs(measure, [Chords(pair, points, alone) for pair in orders], parameters, most))
     return bound(claim, "upper", value, assumed, (*curve.rules, *through_of(premises[1])))
 
 
@@ -94,25 +97,27 @@ def _of_pairs(measure: Measure, pairs: Sequence[Chords], parameters: Mapping[str
 
 
 class Chords:
-    """The chords of h between e^epsilon for epsilon among points, and their reciprocals: 0 beyond all of them."""
+    """The chords of h between e^epsilon for epsilon among points, and their reciprocals: 0 beyond all of them.
 
-    def __init__(self, pair: Pair, points: Sequence[Fraction]) -> None:
+    alone: only the first of the two has losses up to the last point at most; below all points h is x times a profile, which does not rise.
+    """
+
+    def __init__(self, pair: Pair, points: Sequence[Fraction], alone: bool = False) -> None:
         at = [rational(point) for point in points]
+        self._last = (-at[-1]).exp()
+        self._tail = pair.backward(at[-1]) if alone else arb(0)
         self._heights = [(x.exp(), pair.forward(x)) for x in at[:-1]] + [(at[-1].exp(), arb(0))]
-        self._lows = [((-x).exp(), (-x).exp() * pair.backward(x)) for x in at[:-1]] + [((-at[-1]).exp(), arb(0))]
+        self._lows = [((-x).exp(), (-x).exp() * pair.backward(x)) for x in at[:-1]] + [(self._last, self._last * self._tail)]
 
     def cumulant(self, order: arb) -> arb:
         """At least log of the sum of p^a q^(1 - a), a above 1."""
-        total = sum((_integral(order, left, right) for left, right in _next(self._heights)), arb(0))
-        total += sum((_integral(order, left, right) for right, left in _next(self._lows)), arb(0))
+        total = sum((_integral(order, left, right) for left, right in pairwise(self._heights)), arb(0))
+        total += sum((_integral(order, left, right) for right, left in pairwise(self._lows)), arb(0))
+        total += self._tail * self._last**order / order
         return (order * (order - 1) * total).log1p()
 
 
 Point = tuple[arb, arb]
-
-
-def _next(points: Sequence[Point]) -> Iterator[tuple[Point, Point]]:
-    return zip(points, points[1:], strict=False)
 
 
 def _integral(order: arb, left: Point, right: Point) -> arb:
@@ -141,7 +146,7 @@ def within_gaussian(profile: Profile, mu: arb, points: Sequence[Fraction]) -> No
         raise Rejected(NAME, "value", "it is not positive")
     heights = [(rational(x).exp(), profile(rational(x))) for x in points[:-1]] + [(rational(points[-1]).exp(), arb(0))]
     root = arb(2).sqrt()
-    for (u, low), (v, high) in _next(heights):
+    for (u, low), (v, high) in pairwise(heights):
         middle = (u + v) / 2
         near = middle.log() / mu
         slope = ((near + mu / 2) / root).erfc() / 2
@@ -183,9 +188,9 @@ def _least(order: arb, pair: Pair, points: Sequence[Fraction]) -> arb:
     heights = [(x.exp(), pair.forward(x)) for x in at]
     lows = [((-x).exp(), (-x).exp() * pair.backward(x)) for x in at]
     total = arb(0)
-    for (left, right), following in zip(_next(heights), heights[2:], strict=False):
+    for (left, right), following in zip(pairwise(heights), heights[2:], strict=False):
         total += _of_line(order, left[0], right[0], right, following)
-    for (right, left), following in zip(_next(lows), lows[2:], strict=False):
+    for (right, left), following in zip(pairwise(lows), lows[2:], strict=False):
         total += _of_line(order, left[0], right[0], left, following)
     return (order * (order - 1) * total.lower().max(arb(0))).log1p()
 
@@ -195,10 +200,6 @@ def _points(parameters: Mapping[str, Any]) -> list[Fraction]:
     if not isinstance(listed, list) or not 2 <= len(listed) <= MOST_POINTS:
         raise CertificateError(f"{NAME}: 'points' is not a list of 2 to {MOST_POINTS} epsilons.")
     points = [exact_fraction(point) for point in listed]
-    if points[0] != 0 or any(a >= b for a, b in _next_points(points)):
+    if points[0] != 0 or any(a >= b for a, b in pairwise(points)):
         raise Rejected(NAME, "points", "they do not rise from 0 on")
     return points
-
-
-def _next_points(points: Sequence[Fraction]) -> Iterator[tuple[Fraction, Fraction]]:
-    return zip(points, points[1:], strict=False)
