@@ -16,12 +16,12 @@ from dpverify.search.proposal import Steps
 from dpverify.search.proposal import bound as proved
 from dpverify.trusted.facts.bounds import Bound, Infinite
 from dpverify.trusted.facts.fact import Fact, as_bounds, unasked
+from dpverify.trusted.facts.orientation import facing
 from dpverify.trusted.facts.pairs import Curve
 from dpverify.trusted.language.errors import DpverifyError, Undecided
 from dpverify.trusted.language.model import Claim, Combinator, Finite, Guarantee, Parallel, Subsample
 from dpverify.trusted.numbers.balls import constant, rational
 from dpverify.trusted.order.compare import certainly_lt
-from dpverify.trusted.parts.exchanged import facing
 from dpverify.trusted.parts.runs import merged, whole
 from dpverify.trusted.proof import Place, Proof
 from dpverify.trusted.registry import ANYWHERE, OF_THE_MECHANISM

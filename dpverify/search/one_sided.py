@@ -27,10 +27,12 @@ def propose(claim: Claim, premise: Premise) -> Steps:
     steps: Steps = []
     rows = max((len(part.mechanism.rows) for part in _every(Part(claim.mechanism)) if isinstance(part.mechanism, Guarantee)), default=1)
     for side in ("upper", "lower"):
-        with suppress(DpverifyError):
-            premises = list(_premises(proof, (), Part(claim.mechanism, claim.sensitivity, claim.query), side, premise))
+        with suppress(DpverifyError):  # what is missing on a side is said of the whole
+            found = list(_premises(proof, (), Part(claim.mechanism, claim.sensitivity, claim.query), side, premise))
+            premises = [fact for fact in found if fact is not None]
+            unknown = [number for number, fact in enumerate(found) if fact is None]
             for row in range(rows if side == "upper" else 1):
-                evidence = {"side": side} | ({"row": row} if row else {})
+                evidence = {"side": side} | ({"row": row} if row else {}) | ({"unknown": unknown} if unknown else {})
                 with suppress(DpverifyError):
                     proof.infer(rule.NAME, (), evidence, premises)
                     steps.append({"rule": rule.NAME, "evidence": evidence, "premises": premises})
@@ -43,8 +45,8 @@ def _every(part: Part) -> Iterator[Part]:
         yield from _every(inner)
 
 
-def _premises(proof: Proof, place: Place, part: Part, side: str, premise: Premise) -> Iterator[Fact]:
-    """A bound on the pure epsilon of every part that loses as much in either order, in their order."""
+def _premises(proof: Proof, place: Place, part: Part, side: str, premise: Premise) -> Iterator[Fact | None]:
+    """A bound on the pure epsilon of every part that loses as much in either order, in their order; None where none is known from above."""
     inside, step = parts_of(part.mechanism), (ONE_STEP,) if isinstance(part.mechanism, Group) else ()
     for number, inner in enumerate(inside):
         yield from _premises(proof, (*place, {"part": number}, *step), inner, side, premise)
@@ -53,6 +55,9 @@ def _premises(proof: Proof, place: Place, part: Part, side: str, premise: Premis
         return
     claim = Claim(part.mechanism, None, sensitivity=part.sensitivity, query=part.query, domains=proof.claim.domains)
     found = premise(claim, side)
+    if found is None and side == "upper":
+        yield None
+        return
     if found is None:
         raise Undecided("no pure epsilon of a part is known.")
     yield proved(proof, place, found)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Final, assert_never
 
-from dpverify.trusted.facts.pairs import Pair
 from dpverify.trusted.language.model import (
-    REVERSE,
     Claim,
     Compose,
     EllipticalProcess,
@@ -68,11 +66,6 @@ def _exchanged(part: Part) -> bool:
     if isinstance(mechanism, Compose | Group | PostProcess | Parallel | Lipschitz):
         return all(map(_exchanged, parts_of(mechanism)))
     assert_never(mechanism)
-
-
-def facing(claim: Claim, pair: Pair) -> Pair:
-    """A pair, of which the first has the record, in the order that is claimed first."""
-    return pair.reversed if claim.order == REVERSE else pair
 
 
 def listed_both_ways(mechanism: Table | Exponential) -> bool:

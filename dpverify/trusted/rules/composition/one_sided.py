@@ -55,8 +55,8 @@ Loss = tuple[Value, Expr]
 def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> Bound:
     """A bound of the "side" that the parameters name. Raises Rejected, CertificateError.
 
-    premises: bounds on that side of the pure epsilons, in both orders, of the parts that lose as much in each, in their order. "row": which
-    of several (epsilon, delta) that are stated counts.
+    premises: bounds on that side of the pure epsilons, in both orders, of the parts that lose as much in each, in their order. "unknown":
+    the numbers of those parts of which nothing is known from above. "row": which of several (epsilon, delta) that are stated counts.
     """
     side = parameters.get("side")
     if side not in ("upper", "lower") or not claim.order:
@@ -64,7 +64,8 @@ def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact])
     if not by_records(claim):
         raise Rejected(NAME, "adjacency", "neighbours are not by adding or removing a record")
     check_adjacencies(claim)
-    values = _Values(claim, side, iter(premises), parameters.get("row", 0))
+    unknown = parameters.get("unknown", [])
+    values = _Values(claim, side, iter(premises), parameters.get("row", 0), set(unknown) if side == "upper" else set())
     epsilon, delta = values.of(Part(claim.mechanism, claim.sensitivity, claim.query), forward=claim.order == ONE_SIDED)
     assumed = tuple(dict.fromkeys((*values.assumed, *neighbours_assumed(claim, side))))
     through = tuple(dict.fromkeys(values.through))
@@ -89,6 +90,8 @@ class _Values:
     side: Side
     premises: Iterator[Fact]
     row: Any
+    unknown: set[int]
+    looked_at: int = 0
     assumed: list[str] = field(default_factory=list)
     through: list[str] = field(default_factory=list)
     says: str = ""
@@ -123,7 +126,10 @@ class _Values:
     # -- parts without parts
 
     def _stated(self, known: Guarantee, forward: bool) -> Loss:
-        stated.check(known, ONE_SIDED if forward else REVERSE)
+        wanted = ONE_SIDED if forward else REVERSE
+        if known.order not in ("", wanted):
+            return INFINITE, ZERO  # nothing is known of the order that is asked for
+        stated.check(known, wanted)
         if known.measure != "approximate" or type(self.row) is not int or not 0 <= self.row < len(known.rows):
             raise Rejected(NAME, "the guarantee", "it states no such (epsilon, delta)")
         epsilon, delta = known.rows[self.row]
@@ -170,6 +176,9 @@ class _Values:
         question = Claim(part.mechanism, None, sensitivity=part.sensitivity, query=part.query, domains=self.claim.domains)
         if self.side == "lower" and not either_order(question):
             raise Rejected(NAME, "a part", "what it loses in one order alone is not known")
+        self.looked_at += 1
+        if self.looked_at - 1 in self.unknown:
+            return INFINITE
         premise = next(self.premises, None)
         if premise is None:
             raise CertificateError(f"{NAME}: a part wants a premise that states its pure epsilon.")

@@ -58,10 +58,10 @@ def _in_the_order(claim: Claim, curve: Curve) -> Curve:
     """The curve of the order of neighbours that is claimed, where that is one: its profile in both orders' place."""
     if not claim.order:
         return curve
-    exchanged = load("parts.exchanged")
-    upper = None if curve.upper is None else _forward(exchanged.facing(claim, curve.upper))
+    exchanged, facing = load("parts.exchanged"), load("facts.orientation").facing
+    upper = None if curve.upper is None else _forward(facing(claim, curve.upper))
     known = None if curve.lower is None or not exchanged.in_order(claim) else curve.lower
-    lower = None if known is None else upper if curve.exact else _forward(exchanged.facing(claim, known))
+    lower = None if known is None else upper if curve.exact else _forward(facing(claim, known))
     return replace(curve, upper=upper, lower=lower, below=(*curve.below, *exchanged.worst_way(claim)))
 
 

@@ -11,6 +11,7 @@ from flint import arb
 
 from dpverify.trusted.facts.bounds import INFINITE, Bound
 from dpverify.trusted.facts.fact import Fact, unasked
+from dpverify.trusted.facts.orientation import facing
 from dpverify.trusted.facts.pairs import Curve, Pair, Profile
 from dpverify.trusted.facts.premises import pure_of, through_of
 from dpverify.trusted.language.errors import CertificateError, Rejected
@@ -18,7 +19,7 @@ from dpverify.trusted.language.expr import num
 from dpverify.trusted.language.model import Claim, Measure, Source, exact_fraction
 from dpverify.trusted.language.rationals import read_fraction
 from dpverify.trusted.numbers.balls import constant, rational
-from dpverify.trusted.parts.exchanged import facing, in_order, worst_way
+from dpverify.trusted.parts.exchanged import in_order, worst_way
 from dpverify.trusted.parts.runs import neighbours_assumed
 from dpverify.trusted.rules.composition.privacy_profile import curve_of_claim
 from dpverify.trusted.rules.curves import gaussian
