@@ -198,7 +198,7 @@ def _worst_order(rows: finite.Rows) -> tuple[float, float | None]:
 def _peak(at: Callable[[float], float], first: float) -> tuple[float, float | None]:
     best = max(_SCAN, key=at)
     low, high = 1 + (best - 1) / 2, 1 + (best - 1) * 2
-    for _ in range(100):
+    for _ in range(42):
         a, b = low + 0.382 * (high - low), low + 0.618 * (high - low)
         low, high = (low, b) if at(a) >= at(b) else (a, high)
     top = (low + high) / 2
