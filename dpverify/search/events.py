@@ -52,7 +52,7 @@ def told(judgement: Judgement, facts: Sequence[Fact]) -> Judgement:
             with suppress(DpverifyError):
                 also |= measure_words.theorem5(fact)
     witness = None if judgement.witness is None else _witness(judgement.claim, dict(judgement.witness), facts)
-    also |= budgets.spent(judgement.claim, facts)
+    also |= budgets.spent(judgement.claim, facts) if judgement.claim.measure is None else {}
     relations, assumed = _measures(judgement.claim, facts)
     lines = dict.fromkeys((*judgement.assumptions, *assumed))
     return replace(judgement, witness=witness, also=also | relations, assumptions=tuple(lines))

@@ -16,7 +16,7 @@ from dpverify.trusted.language.expr import Expr, num
 from dpverify.trusted.language.model import Claim, Exponential, Guarantee, Measure, Source
 from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.order.compare import certainly_le
-from dpverify.trusted.parts.stated import STATED, STATED_ONE_SIDED, check
+from dpverify.trusted.parts import stated
 from dpverify.trusted.rules.composition.measures import exponential_range
 from dpverify.trusted.rules.guarantees import conversions, stated_guarantee
 from dpverify.trusted.rules.measures.asked import above, bound, measure_of
@@ -50,8 +50,8 @@ def infer(claim: Claim, _: Mapping[str, Any], premises: Sequence[Fact]) -> Bound
     if not isinstance(mechanism, Guarantee):
         raise Rejected(NAME, "the mechanism", "it is no guarantee, and no premise states its pure epsilon")
     if mechanism.order:
-        return bound(claim, "upper", _of_one_order(mechanism, measure, claim.order), (STATED_ONE_SIDED,))
-    return bound(claim, "upper", _of_guarantee(mechanism, measure), (STATED,))
+        return bound(claim, "upper", _of_one_order(mechanism, measure, claim.order), (stated.STATED_ONE_SIDED,))
+    return bound(claim, "upper", _of_guarantee(mechanism, measure), (stated.STATED,))
 
 
 def of_pure(epsilon: Expr, measure: Measure) -> Expr:
@@ -75,7 +75,7 @@ def _of_range(eta: Expr, measure: Measure) -> Expr:
 
 def _of_one_order(known: Guarantee, measure: Measure, order: str) -> Expr:
     """What a guarantee of one order says of that order; a trade-off function above a Gaussian one has an inverse that is above it too."""
-    check(known, known.order if known.measure == "gdp" else order)
+    stated.check(known, known.order if known.measure == "gdp" else order)
     if known.measure not in ("gdp", "zcdp", "renyi"):
         raise Rejected(NAME, "the guarantee", "of one order alone, it bounds no divergence here")
     return _of_guarantee(replace(known, order=""), measure)
