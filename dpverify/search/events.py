@@ -23,7 +23,19 @@ from dpverify.trusted.facts.pairs import Curve, Pair, Profile
 from dpverify.trusted.kernel import Judgement
 from dpverify.trusted.language.errors import DpverifyError, Rejected, Undecided
 from dpverify.trusted.language.expr import Num, format_expr, parse
-from dpverify.trusted.language.model import ONE_SIDED, REVERSE, Claim, Kernel, Mixture, Part, Product, Query, Radial, Translation, on_integers
+from dpverify.trusted.language.model import (
+    ONE_SIDED,
+    REVERSE,
+    Claim,
+    Kernel,
+    Mixture,
+    Part,
+    Product,
+    Query,
+    Radial,
+    Translation,
+    on_integers,
+)
 from dpverify.trusted.numbers.balls import constant, exact, precision, rational
 from dpverify.trusted.parts import at_pair, candidates, neighbours
 from dpverify.trusted.parts.runs import Run, merged, reach, whole

@@ -17,7 +17,7 @@ from dpverify.search.proposal import bound as proved
 from dpverify.trusted.facts.bounds import Bound, Infinite
 from dpverify.trusted.facts.fact import Fact, as_bounds, unasked
 from dpverify.trusted.facts.orientation import facing
-from dpverify.trusted.facts.pairs import Curve
+from dpverify.trusted.facts.pairs import Curve, Profile
 from dpverify.trusted.language.errors import DpverifyError, Undecided
 from dpverify.trusted.language.model import Claim, Combinator, Finite, Guarantee, Parallel, Subsample
 from dpverify.trusted.numbers.balls import constant, rational
@@ -302,6 +302,7 @@ class _Curves:
             while reach < 200 and pair.worst(arb(reach)) > _LEAST:
                 reach *= 1.5
         points = _grid(Fraction(reach).limit_denominator(10**6), self._count(curve))
+        points += _beyond(points[-1], pair.worst)
         if measure.name == "gdp":
             mu, at = max(
                 (_mu(float(point), float(pair.worst(rational(point)).mid())), point) for point in points[:: max(1, len(points) // 48)]
@@ -323,6 +324,9 @@ class _Curves:
         evidence: dict[str, Any] = {"side": "upper", "points": [str(point) for point in points]}
         one = pair.forward is pair.backward or (self.claim.order and measure.name != "gdp")
         alone = self.granted is not None and self.granted.about == self.claim
+        if alone:  # the other order has losses beyond
+            points += _beyond(points[-1], facing(self.claim, pair).backward)
+            evidence["points"] = [str(point) for point in points]
         orders = [facing(self.claim, pair)] if one else [pair, pair.reversed]
         if measure.name == "gdp":
             return self._within(evidence, orders, points)
@@ -374,6 +378,13 @@ def _accepted(proof: Proof, step: dict[str, Any]) -> bool:
 
 def _grid(end: Fraction, count: int) -> list[Fraction]:
     return [end * k / count for k in range(count + 1)]
+
+
+def _beyond(last: Fraction, profile: Profile) -> list[Fraction]:
+    """Further points at which a profile is not about 0."""
+    steps = (last * Fraction(6, 5) ** k for k in range(1, 60))
+    short = dict.fromkeys(Fraction(float(step)).limit_denominator(2**40) for step in steps)
+    return [point for point in sorted(short) if point > last and profile(rational(point)) > _LEAST]
 
 
 def _short(value: float, *, down: bool) -> Fraction:

@@ -1,5 +1,7 @@
 """Claims in zCDP, GDP and Renyi divergences: against brute force, near the boundary, and with forged evidence."""
 
+import copy
+import json
 from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
@@ -9,7 +11,12 @@ from statistics import NormalDist
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
+from dpverify.cli import main
+from dpverify.report.page.sections import statement
+from dpverify.search import in_measures, kinds
+from dpverify.search.proposal import Proposal
 from dpverify.search.verify import verify
 from dpverify.trusted import kernel
 from dpverify.trusted.facts.bounds import INFINITE
@@ -31,9 +38,10 @@ from dpverify.trusted.language.model import (
     Radial,
     Table,
     Translation,
+    claim_hash,
 )
-from dpverify.trusted.proof import Proof
 from dpverify.trusted.numbers.balls import constant
+from dpverify.trusted.proof import Proof
 
 NORMAL = NormalDist()
 LAPLACE = Radial(parse("exp(-r)"), L1, ONE)
@@ -45,7 +53,10 @@ ORDERS = [1 + 10.0 ** (k / 20) for k in range(-120, 61)]
 def enclosed(mechanism, measure, order="", **more):
     """Both bounds on the tight value, as floats."""
     judgement = verify(Claim(mechanism, None, measure=measure, order=order, **more), 20).judgement
-    return tuple(float("nan") if b is None else float("inf") if b is INFINITE else float(constant(b).mid()) for b in (judgement.lower, judgement.upper))
+    return tuple(
+        float("nan") if b is None else float("inf") if b is INFINITE else float(constant(b).mid())
+        for b in (judgement.lower, judgement.upper)
+    )
 
 
 def verdict(mechanism, name, value, at=None, order="", **more):
@@ -98,15 +109,16 @@ def test_the_values_of_a_table_are_those_of_brute_force(seed):
 def test_chords_of_the_curve_enclose_what_sums_over_the_outputs_give(measure):
     rows = table(random_table(7, 2, 3))
     claim, exact = Claim(rows, None, measure=measure), enclosed(rows, measure)
-    from dpverify.search import in_measures, kinds
-    from dpverify.search.proposal import Proposal
-
     proposal = Proposal()
     kinds.extend(proposal, Claim(rows, None), rows, 20)
     proof = Proof(claim)
-    pure = [proof.infer(step["rule"], (), step["evidence"]) for step in proposal.steps if "cells" in step["evidence"]][0]
+    pure = next(proof.infer(step["rule"], (), step["evidence"]) for step in proposal.steps if "cells" in step["evidence"])
     steps = list(in_measures._Curves(claim, proof, lambda single: None, pure).steps())
-    bounds = {b.side: float(constant(b.value).mid()) for step in steps for b in proof.infer(step["rule"], (), step["evidence"], step["premises"]).says}
+    bounds = {
+        b.side: float(constant(b.value).mid())
+        for step in steps
+        for b in proof.infer(step["rule"], (), step["evidence"], step["premises"]).says
+    }
     assert bounds["lower"] <= exact[0] * (1 + 1e-12)
     assert exact[1] * (1 - 1e-12) <= bounds["upper"] <= 1.5 * exact[1]  # the curve above is of both orders at once
     assert bounds["lower"] >= (1 - 5e-3) * exact[1]
@@ -185,7 +197,9 @@ def test_values_add_up_and_are_exact_for_one_mechanism_run_many_times():
 
 
 def test_queries_on_the_same_records_are_looked_at_together():
-    counts = Compose(tuple(Part(LAPLACE, query=Query((row,), "add-remove")) for row in ((Fraction(1), Fraction(0)), (Fraction(0), Fraction(1)))))
+    counts = Compose(
+        tuple(Part(LAPLACE, query=Query((row,), "add-remove")) for row in ((Fraction(1), Fraction(0)), (Fraction(0), Fraction(1))))
+    )
     low, high = enclosed(counts, ORDER2)
     one = enclosed(LAPLACE, ORDER2, sensitivity=ONE)[1]
     assert low <= one <= high < 1.01 * one
@@ -270,12 +284,8 @@ def test_a_certificate_in_a_measure_is_checked_again():
 
 
 def forged(packed, change):
-    import copy
-
     packed = copy.deepcopy(packed)
     change(packed)
-    from dpverify.trusted.language.model import claim_hash
-
     packed["claim_sha256"] = claim_hash(packed["claim"])
     return packed
 
@@ -315,9 +325,6 @@ def test_a_bound_on_epsilon_says_nothing_of_a_measure():
     rows = table(random_table(2))
     claim = Claim(rows, None, measure=Measure("zcdp", parse("1/1000")))
     proof = Proof(claim)
-    from dpverify.search import kinds
-    from dpverify.search.proposal import Proposal
-
     proposal = Proposal()
     kinds.extend(proposal, Claim(rows, None), rows, 20)
     facts = [proof.infer(step["rule"], (), step["evidence"]) for step in proposal.steps]
@@ -366,3 +373,63 @@ def test_the_rules_of_measures_do_not_speak_of_claims_in_epsilon():
     for rule in ("gaussian-measures", "laplace-measures", "implied-measures"):
         with pytest.raises(Rejected, match="epsilon and delta"):
             proof.infer(rule)
+
+
+# -- what is told ------------------------------------------------------------------------------------
+
+
+def told(tmp_path, lines, command=()):
+    path = tmp_path / "claims.toml"
+    path.write_text(
+        f'[mechanism]\nkind = "builtin"\nname = "gaussian"\nparameters = {{ sigma = 1 }}\n[[claim]]\nsensitivity = "1/2"\n{lines}\n'
+    )
+    return CliRunner().invoke(main, ["verify", str(path), "--no-cache", *command])
+
+
+@pytest.mark.parametrize(
+    ("lines", "measure"),
+    [
+        ('zcdp = "1/8"', {"name": "zcdp", "claimed": "1/8", "lower": "0.12500000000000000000", "upper": "0.12500000000000000000"}),
+        ('gdp = "tight"', {"name": "gdp", "claimed": "tight", "lower": "0.50000000000000000000", "upper": "0.50000000000000000000"}),
+        (
+            'renyi = { order = 3, epsilon = "1/2" }',
+            {"name": "renyi", "order": "3", "claimed": "1/2", "lower": "0.37500000000000000000", "upper": "0.37500000000000000000"},
+        ),
+    ],
+)
+def test_the_answer_in_json_has_the_measure_in_place_of_epsilon_and_delta(tmp_path, lines, measure):
+    (entry,) = json.loads(told(tmp_path, lines, ("--format", "json")).output)["claims"]
+    assert entry["measure"] == measure
+    assert entry["epsilon"] == entry["delta"] == {"claimed": None, "lower": None, "upper": None}
+    assert entry["verdict"] == "PROVED"
+
+
+def test_the_answer_for_people_names_the_measure_and_the_order(tmp_path):
+    said = told(tmp_path, 'zcdp = "1/9"\norder = "one-sided"\nexpect = "refuted"').output
+    assert "REFUTED" in said
+    assert "zCDP rho 1/9  one-sided   tight: 0.125" in said
+    assert "witness: pair = answers that move as far as they can together" in said
+
+
+def test_an_order_stands_beside_an_epsilon_in_json(tmp_path):
+    (entry,) = json.loads(told(tmp_path, 'epsilon = "1/2"\ndelta = "tight"\norder = "reverse"', ("--format", "json")).output)["claims"]
+    assert (entry["order"], entry["epsilon"]["claimed"]) == ("reverse", "1/2")
+    assert "measure" not in entry
+
+
+@pytest.mark.parametrize(
+    ("measure", "verdict", "says"),
+    [
+        (
+            Measure("zcdp", parse("1/8")),
+            "PROVED",
+            "the Renyi divergence of every order above 1 of M(x) from M(x\u2032), over its order, is at most 0.125",
+        ),
+        (Measure("zcdp", None), "UNKNOWN", "whether, for all neighbours x, x\u2032: the Renyi divergence of every order above 1"),
+        (Measure("gdp", parse("2")), "REFUTED", "there are neighbours x, x\u2032 with: M(x) and M(x\u2032) are as hard to tell apart"),
+        (Measure("renyi", num(1), Fraction(2)), "REFUTED", "the Renyi divergence of order 2 of M(x) from M(x\u2032) is more than 1"),
+    ],
+)
+def test_a_page_says_a_claim_in_a_measure_in_words(measure, verdict, says):
+    (said,) = statement.sentence(Claim(LAPLACE, None, sensitivity=ONE, measure=measure), verdict)
+    assert says in said

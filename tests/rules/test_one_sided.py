@@ -109,7 +109,9 @@ def test_where_no_query_tells_how_a_record_moves_the_answer_that_it_may_is_assum
     found = verify(Claim(EXPONENTIAL, num(5), num(Fraction(1, 2)), sensitivity=ONE, order="one-sided"), 12).judgement
     assert found.verdict == "REFUTED"
     assert any("a record may move the answer in the direction that is worst" in line for line in found.assumptions)
-    told = verify(Claim(EXPONENTIAL, num(5), num(Fraction(1, 2)), query=Query(((ONE.value,),), "add-remove"), order="reverse"), 12).judgement
+    told = verify(
+        Claim(EXPONENTIAL, num(5), num(Fraction(1, 2)), query=Query(((ONE.value,),), "add-remove"), order="reverse"), 12
+    ).judgement
     assert not any("may move the answer" in line for line in told.assumptions)
 
 
@@ -225,7 +227,7 @@ HEAD = '[mechanism]\nkind = "builtin"\nname = "laplace"\nparameters = {{ scale =
 @pytest.mark.parametrize(
     ("lines", "says"),
     [
-        ('zcdp = 1\ngdp = 1', "gdp stands beside zcdp; a claim is in one measure."),
+        ("zcdp = 1\ngdp = 1", "gdp stands beside zcdp; a claim is in one measure."),
         ("epsilon = 1\nzcdp = 1", "zcdp stands beside epsilon; a claim is in one measure."),
         ("zcdp = 1\ndelta = 0", "delta stands beside zcdp, which has none: claim epsilon and delta in a claim of their own."),
         ("zcdp = 1\nutility = true", "utility = true stands beside zcdp"),
@@ -235,7 +237,10 @@ HEAD = '[mechanism]\nkind = "builtin"\nname = "laplace"\nparameters = {{ scale =
         ("renyi = { order = 1, epsilon = 1 }", "has the order 1, which is not above 1."),
         ("renyi = { order = 2, epsilon = 1, delta = 0 }", "is not an order and an epsilon."),
         ('epsilon = 1\norder = "both"', "is not one of one-sided, reverse."),
-        ('epsilon = 1\norder = "one-sided"\nadjacency = "replace"', 'is about a record that is added or removed, which adjacency = "replace" does not do.'),
+        (
+            'epsilon = 1\norder = "one-sided"\nadjacency = "replace"',
+            'is about a record that is added or removed, which adjacency = "replace" does not do.',
+        ),
         ("delta = 0", "epsilon is missing."),
     ],
 )
