@@ -30,7 +30,10 @@ def replay(entry: Entry) -> str:
 
 
 def tight_text(entry: Entry, digits: int | None = None) -> str:
-    """The tight epsilon, or the tight value in the measure that is claimed, as far as it is known, in at most so many digits; empty where nothing is."""
+    """The tight epsilon, or the tight value in the measure that is claimed, as far as it is known; empty where nothing is.
+
+    digits: at most so many.
+    """
     lower, upper = enclosure(entry.judgement, digits or entry.digits)
     formula = exact(entry.judgement)
     if formula is not None and (len(formula) <= _SHORT or not formula.replace("/", "").isdigit()):

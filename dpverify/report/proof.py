@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
 
-from dpverify.report import Entry, brief, quantity, short
+from dpverify.report import Entry, brief, quantity
 from dpverify.report.phrases import delta_text, tight_text
 from dpverify.report.utility import NAMES
 from dpverify.search.decimals import decimal_bounds
@@ -21,7 +21,6 @@ from dpverify.trusted.kernel import Judgement
 from dpverify.trusted.language.certificate import Line
 from dpverify.trusted.language.errors import Undecided
 from dpverify.trusted.language.expr import Expr, Num, format_expr, symbols
-from dpverify.trusted.language.model import Claim
 from dpverify.trusted.registry import EXPLAINED
 
 _DIGITS: Final = 12
@@ -47,7 +46,7 @@ def tree(entry: Entry) -> Step:
     What a rule checks is told where the rule is met first.
     """
     claim = entry.claim
-    head = f"{entry.verdict}: {entry.mechanism}, {claim.name}: {_claimed(claim)}"
+    head = f"{entry.verdict}: {entry.mechanism}, {claim.name}: {brief(claim)}"
     if entry.judgement is None:
         return Step("claim", head, below=(Step("fact", entry.fault or ""),))
     told: set[str] = set()
@@ -58,13 +57,6 @@ def tree(entry: Entry) -> Step:
     beside = [Step("assumed", text) for text in entry.judgement.assumptions if text not in shown]  # of words beside the bounds
     undecided = [Step("fact", f"undecided: {entry.reason}")] if entry.reason else []
     return Step("claim", head, below=(*_conclusion(entry), *below, *beside, *undecided))
-
-
-def _claimed(claim: Claim) -> str:
-    if claim.measure is not None or claim.order:
-        return brief(claim)
-    delta = "" if short(claim.delta) == "0" else f", delta {short(claim.delta)}"
-    return f"epsilon {short(claim.epsilon)}{delta}"
 
 
 def every(steps: Iterable[Step]) -> Iterator[Step]:
