@@ -19,9 +19,10 @@ from dpverify.trusted.facts.fact import Fact, as_bounds, unasked
 from dpverify.trusted.facts.orientation import facing
 from dpverify.trusted.facts.pairs import Curve, Profile
 from dpverify.trusted.language.errors import DpverifyError, Undecided
-from dpverify.trusted.language.model import Claim, Combinator, Finite, Guarantee, Parallel, Subsample
+from dpverify.trusted.language.model import Claim, Combinator, Compose, Finite, Guarantee, Parallel, Subsample
 from dpverify.trusted.numbers.balls import constant, rational
 from dpverify.trusted.order.compare import certainly_lt
+from dpverify.trusted.parts import at_pair, candidates
 from dpverify.trusted.parts.runs import merged, whole
 from dpverify.trusted.proof import Place, Proof
 from dpverify.trusted.registry import ANYWHERE, OF_THE_MECHANISM
@@ -112,6 +113,8 @@ class _Search:
     def _added(self, place: Place, question: Claim) -> Iterator[Fact]:
         if place:
             return
+        with suppress(DpverifyError, ValueError):  # of a part that nothing bounds there is no least bound
+            yield self._at_every_pair(question)
         runs = merged(whole(question).part)
         facts = [list(self._at((i,), self.proof.places.question((i,)))) for i in range(len(runs))]
         for side in ("upper", "lower"):
@@ -126,6 +129,25 @@ class _Search:
             granted = self._best_pure(place, question)
             if granted is not None:
                 yield self.proof.infer(implied.NAME, place, {}, [granted])
+
+    def _at_every_pair(self, question: Claim) -> Fact:
+        """The bound by one pair of neighbours at a time. Raises Undecided, Rejected where parts share none."""
+        root, premises, numbers = whole(question).part, list[Fact](), list[int | None]()
+        for i, choice in enumerate(candidates.choices(root)):
+            place: Place = ({"choice": i},)
+            if at_pair.at(root, choice) is None:
+                numbers.append(None)
+                continue
+            there = self.proof.places.question(place)
+            found = list(self._at(place, there)) if not isinstance(there.mechanism, Compose) else [self._sum(place, there)]
+            premises.append(min((fact for fact in found if _says(fact, "upper")), key=_value("upper")))
+            numbers.append(len(premises) - 1)
+        return self.proof.infer(added.NAME, (), {"side": "upper", "at": numbers}, premises)
+
+    def _sum(self, place: Place, question: Claim) -> Fact:
+        inner = [list(self._at((*place, i), self.proof.places.question((*place, i)))) for i in range(len(merged(whole(question).part)))]
+        least = [min((fact for fact in facts if _says(fact, "upper")), key=_value("upper")) for facts in inner]
+        return self.proof.infer(added.NAME, place, {"side": "upper"}, least)
 
     def _granted(self) -> Fact | None:
         """The pure epsilon in both orders, or else in the one that is claimed."""

@@ -9,17 +9,19 @@ from typing import Any, Final
 from dpverify.trusted.facts.bounds import INFINITE, Bound, Infinite
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.expr import ONE, Expr, add, mul, num, power, sqrt
+from dpverify.trusted.language.expr import ONE, ZERO, Expr, add, mul, num, power, sqrt
 from dpverify.trusted.language.model import Claim, Combinator, Exponential, Lipschitz, Measure, Part, Source, Table, all_parts
-from dpverify.trusted.parts import neighbours
+from dpverify.trusted.parts import at_pair, candidates, neighbours
 from dpverify.trusted.parts.runs import Run, check_adjacencies, leaf, merged, neighbours_assumed, occurs
-from dpverify.trusted.rules.composition import post_processing
+from dpverify.trusted.rules.composition import joint_neighbours, post_processing
+from dpverify.trusted.rules.composition.combined_values import greatest
 from dpverify.trusted.rules.measures.asked import bound, measure_of, premise_of
 
 NAME: Final = "added-measures"
 STATEMENT: Final = (
     "Under adaptive composition rho of zCDP and Renyi divergences of one order add up, and so do the squares of mu of GDP; a map of the "
-    "output keeps every bound. Of one mechanism that is run k times, rho and the divergence are exactly k times its own."
+    "output keeps every bound. Of parts that share their neighbours the greatest sum at one pair of them bounds all. Of one mechanism "
+    "that is run k times, rho and the divergence are exactly k times its own."
 )
 CHECKED: Final = ("every part's value, by the fact that the rule is given of it", "the parts speak of the same neighbours")
 ASSUMED: Final = ()
@@ -30,13 +32,19 @@ SOURCE: Final = Source(
 
 
 def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> Bound:
-    """A bound on the "side" that the parameters name, from a premise for every run. Raises Rejected, CertificateError."""
+    """A bound on the "side" that the parameters name, from a premise for every run. Raises Rejected, CertificateError.
+
+    "at", for an upper bound by one pair of neighbours at a time: for every choice of them the number of the premise about the parts there,
+    null where nothing is revealed.
+    """
     measure, side = measure_of(claim, NAME), parameters.get("side")
     if not isinstance(claim.mechanism, Combinator):
         raise Rejected(NAME, "the mechanism", "it is about mechanisms that are made of parts")
     if claim.order and any(isinstance(part.mechanism, Lipschitz) for part in (Part(claim.mechanism), *all_parts(claim.mechanism))):
         raise Rejected(NAME, "the order", "a map of the data may exchange the input with the record and the one without")
     check_adjacencies(claim)
+    if "at" in parameters:
+        return _at_every_pair(claim, parameters["at"], premises)
     root = Part(claim.mechanism, claim.sensitivity, claim.query, claim.adjacency)
     runs = merged(root)
     if len(premises) != len(runs) or side not in ("upper", "lower"):
@@ -59,6 +67,32 @@ def _sum(measure: Measure, values: Sequence[tuple[int, Expr]]) -> Expr:
     if measure.name == "gdp":
         return sqrt(add(*(mul(num(times), power(value, num(2))) for times, value in values)))
     return add(*(mul(num(times), value) for times, value in values))
+
+
+def _at_every_pair(claim: Claim, numbers: Any, premises: Sequence[Fact]) -> Bound:
+    """The greatest value of all parts at one pair of neighbours, over all pairs. Raises Rejected, CertificateError."""
+    root = Part(claim.mechanism, claim.sensitivity, claim.query, claim.adjacency)
+    spaces = neighbours.together(root, linked=True, alone=True)
+    if any(space[0] == "records" and space[2] not in ("add-remove", "replace") for space in spaces):
+        raise Rejected(NAME, "adjacency", "of histograms that differ by fractions of records not all pairs are looked at")
+    listed = candidates.choices(root)
+    if not isinstance(numbers, list) or len(numbers) != len(listed):
+        raise CertificateError(f"{NAME}: 'at' is not a list of {len(listed)} numbers of premises.")
+    values: list[Expr] = [ZERO]
+    assumed, through = [*neighbours.rows_assumed(root), *neighbours_assumed(claim)], [joint_neighbours.NAME]
+    for choice, number in zip(listed, numbers, strict=True):
+        part = at_pair.at(root, choice)
+        if part is None:
+            continue
+        if type(number) is not int or not 0 <= number < len(premises) or part.times != ONE:
+            raise CertificateError(f"{NAME}: a number is that of no premise.")
+        found = premise_of(premises[number], _question(Run(part), claim), "upper", NAME)
+        if isinstance(found.value, Infinite):
+            raise Rejected(NAME, "the parts", "one has no finite value")
+        values.append(found.value)
+        assumed += (*premises[number].assumed, *found.assumed)
+        through += (premises[number].rule, *found.through)
+    return bound(claim, "upper", greatest(list(dict.fromkeys(values)), {}), assumed, through)
 
 
 def _below(claim: Claim, runs: Sequence[Run], premise: Fact) -> Bound:
