@@ -115,6 +115,9 @@ class _Search:
             return
         with suppress(DpverifyError, ValueError):  # of a part that nothing bounds there is no least bound
             yield self._at_every_pair(question)
+        with suppress(DpverifyError):
+            lower = list(self._at_one_pair(question)) if not self.claim.order else []
+            yield from sorted(lower, key=_value("lower"))[:1]
         runs = merged(whole(question).part)
         facts = [list(self._at((i,), self.proof.places.question((i,)))) for i in range(len(runs))]
         for side in ("upper", "lower"):
@@ -143,6 +146,30 @@ class _Search:
             premises.append(min((fact for fact in found if _says(fact, "upper")), key=_value("upper")))
             numbers.append(len(premises) - 1)
         return self.proof.infer(added.NAME, (), {"side": "upper", "at": numbers}, premises)
+
+    def _at_one_pair(self, question: Claim) -> Iterator[Fact]:
+        """Bounds from below by each pair of neighbours."""
+        root = whole(question).part
+        for choice in candidates.choices(root):
+            pair = at_pair.written(choice)
+            place: Place = ({"pair": pair},)
+            with suppress(DpverifyError, ValueError):
+                if at_pair.at(root, choice, lower=True) is None:
+                    continue
+                there = self.proof.places.question(place)
+                yield self.proof.infer(added.NAME, (), {"side": "lower", "pair": pair}, [self._least(place, there)])
+
+    def _least(self, place: Place, question: Claim) -> Fact:
+        """A bound from below at a place: of one mechanism, or by the curve there."""
+        with suppress(DpverifyError, ValueError):
+            if not isinstance(question.mechanism, Compose):
+                return next(fact for fact in self._at(place, question) if _says(fact, "lower"))
+            inner = [fact for fact in self._at((*place, 0), self.proof.places.question((*place, 0))) if _says(fact, "lower")]
+            return self.proof.infer(added.NAME, place, {"side": "lower"}, inner[:1])
+        asked = replace(question, measure=self.claim.measure)
+        known = privacy_profile.curve_at(self.proof, place, _CURVE_DIGITS, self.premises)
+        evidence = _Curves(asked, self.proof, self.premises, None).lower(known.says)
+        return self.proof.infer(of_a_curve.NAME, place, evidence, [known])
 
     def _sum(self, place: Place, question: Claim) -> Fact:
         inner = [list(self._at((*place, i), self.proof.places.question((*place, i)))) for i in range(len(merged(whole(question).part)))]
@@ -296,7 +323,7 @@ class _Curves:
         assert isinstance(curve, Curve) and self.claim.measure is not None
         if curve.lower is not None:
             for side in ({"side": "infinite"}, None):
-                evidence = side or self._lower(curve)
+                evidence = side or self.lower(curve)
                 step = {"rule": of_a_curve.NAME, "evidence": evidence, "premises": [known]}
                 if evidence is not None and _accepted(self.proof, step):
                     yield step
@@ -316,7 +343,7 @@ class _Curves:
         values = [b.value for b in as_bounds(self.granted.says) if b.side == "upper" and not isinstance(b.value, Infinite)]
         return float(constant(values[0]).upper())
 
-    def _lower(self, curve: Curve) -> dict[str, Any] | None:
+    def lower(self, curve: Any) -> dict[str, Any] | None:
         measure, pair = self.claim.measure, curve.lower
         assert measure is not None and pair is not None
         reach = self._epsilon() or 1.0

@@ -47,7 +47,7 @@ from dpverify.trusted.numbers.balls import constant, exact, precision, rational
 from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.parts import at_pair, candidates, neighbours
 from dpverify.trusted.parts.runs import Run, leaf, merged, reach
-from dpverify.trusted.proof import Proof
+from dpverify.trusted.proof import Place, Proof
 from dpverify.trusted.rules.composition import (
     closed_profile,
     finite_composition,
@@ -366,9 +366,13 @@ def _coarse(plan: Plan) -> Plan:
 
 def curve_of(claim: Claim, digits: int, premises: Premises) -> Fact:
     """The curve of a claim's mechanism for epsilons of any size. Raises Undecided where none is known."""
+    return curve_at(Proof(claim), (), digits, premises)
+
+
+def curve_at(proof: Proof, place: Place, digits: int, premises: Premises) -> Fact:
+    """The same of what is at a place."""
     with precision(_FIRST_BITS):
-        plan = _of(Part(claim.mechanism, claim.sensitivity, claim.query, claim.adjacency), Target(None, None, digits, premises))
-        return building.fact(Proof(claim), (), plan)
+        return building.fact(proof, place, _of(proof.places.run(place).part, Target(None, None, digits, premises)))
 
 
 def cells(curve: Curve) -> int:

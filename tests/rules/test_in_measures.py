@@ -196,13 +196,36 @@ def test_values_add_up_and_are_exact_for_one_mechanism_run_many_times():
     assert verdict(both, "gdp", "4.99") == "UNKNOWN"
 
 
+def counts(*parts):
+    """A composition of noise that counts in one of two bins: (noise, bin, times)."""
+    rows = ((Fraction(1), Fraction(0)), (Fraction(0), Fraction(1)))
+    return Compose(tuple(Part(noise, query=Query((rows[where],), "add-remove"), times=num(times)) for noise, where, times in parts))
+
+
 def test_queries_on_the_same_records_are_looked_at_together():
-    counts = Compose(
-        tuple(Part(LAPLACE, query=Query((row,), "add-remove")) for row in ((Fraction(1), Fraction(0)), (Fraction(0), Fraction(1))))
-    )
-    low, high = enclosed(counts, ORDER2)
-    one = enclosed(LAPLACE, ORDER2, sensitivity=ONE)[1]
-    assert low <= one <= high < 1.01 * one
+    two = counts((LAPLACE, 0, 1), (LAPLACE, 1, 1))
+    assert verdict(two, "zcdp", "exp(-1)") == "PROVED"
+    assert verdict(two, "zcdp", "exp(-1) - 1/10**9") == "REFUTED"
+    assert enclosed(two, ORDER2) == pytest.approx(enclosed(LAPLACE, ORDER2, sensitivity=ONE), rel=1e-15)
+    mixed = counts((LAPLACE, 0, 3), (LAPLACE, 1, 1), (GAUSSIAN, 1, 1))  # a record moves three, or one and the Gaussian one
+    assert enclosed(mixed, ZCDP) == pytest.approx((3 * np.exp(-1), 3 * np.exp(-1)), rel=1e-15)
+    assert enclosed(mixed, Measure("renyi", None, Fraction(40)))[1] < 3 * enclosed(LAPLACE, ORDER2, sensitivity=ONE)[1] + 20
+
+
+def test_a_pair_that_is_none_and_a_premise_about_another_one_are_refused():
+    claim = Claim(counts((LAPLACE, 0, 1), (GAUSSIAN, 1, 1)), None, measure=ZCDP)
+    proof = Proof(claim)
+    known = [proof.infer(rule, ({"choice": i},)) for i, rule in enumerate(("laplace-measures", "gaussian-measures"))]
+    assert proof.infer("added-measures", (), {"side": "upper", "at": [0, 1]}, known)
+    for numbers in ([1, 0], [0, 0], [0], [0, 2], [0, None], "01"):
+        with pytest.raises((CertificateError, Rejected)):
+            proof.infer("added-measures", (), {"side": "upper", "at": numbers}, known)
+    there = [{"columns": 2, "adjacency": "add-remove", "difference": ["0", "1"]}]
+    fact = proof.infer("gaussian-measures", ({"pair": there},))
+    assert proof.infer("added-measures", (), {"side": "lower", "pair": there}, [fact])
+    for difference in (["1", "0"], ["0", "2"], ["1", "1"]):
+        with pytest.raises((CertificateError, Rejected)):
+            proof.infer("added-measures", (), {"side": "lower", "pair": [{**there[0], "difference": difference}]}, [fact])
 
 
 def test_a_group_of_records_and_a_map_of_the_output():

@@ -35,7 +35,7 @@ def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact])
     """A bound on the "side" that the parameters name, from a premise for every run. Raises Rejected, CertificateError.
 
     "at", for an upper bound by one pair of neighbours at a time: for every choice of them the number of the premise about the parts there,
-    null where nothing is revealed.
+    null where nothing is revealed. "pair", for a lower bound, the neighbours that the one premise is about.
     """
     measure, side = measure_of(claim, NAME), parameters.get("side")
     if not isinstance(claim.mechanism, Combinator):
@@ -45,6 +45,8 @@ def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact])
     check_adjacencies(claim)
     if "at" in parameters:
         return _at_every_pair(claim, parameters["at"], premises)
+    if "pair" in parameters:
+        return _at_one_pair(claim, parameters["pair"], premises)
     root = Part(claim.mechanism, claim.sensitivity, claim.query, claim.adjacency)
     runs = merged(root)
     if len(premises) != len(runs) or side not in ("upper", "lower"):
@@ -93,6 +95,20 @@ def _at_every_pair(claim: Claim, numbers: Any, premises: Sequence[Fact]) -> Boun
         assumed += (*premises[number].assumed, *found.assumed)
         through += (premises[number].rule, *found.through)
     return bound(claim, "upper", greatest(list(dict.fromkeys(values)), {}), assumed, through)
+
+
+def _at_one_pair(claim: Claim, pair: Any, premises: Sequence[Fact]) -> Bound:
+    """What all parts have at one pair of neighbours, at least. Raises Rejected, CertificateError."""
+    root = Part(claim.mechanism, claim.sensitivity, claim.query, claim.adjacency)
+    part = at_pair.at(root, at_pair.read(root, pair), lower=True)
+    if part is None or part.times != ONE or len(premises) != 1 or claim.order:
+        raise Rejected(NAME, "pair", "nothing is revealed there, or the order of the neighbours counts, or it wants one premise")
+    if any(run.processed for run in merged(root)):
+        raise Rejected(NAME, "the parts", "what a map of the output leaves to be seen is not known")
+    found = premise_of(premises[0], _question(Run(part), claim), "lower", NAME)
+    told = (*neighbours.rows_assumed(root), *neighbours.apart(part, root), *neighbours_assumed(claim, "lower"))
+    through = (joint_neighbours.NAME, premises[0].rule, *found.through)
+    return bound(claim, "lower", found.value, (*premises[0].assumed, *found.assumed, *told), through, witness=found.witness)
 
 
 def _below(claim: Claim, runs: Sequence[Run], premise: Fact) -> Bound:
