@@ -28,6 +28,7 @@ from dpverify.trusted.language.model import (
     Domain,
     Exponential,
     Matrix,
+    Measure,
     Mechanism,
     Mixture,
     Part,
@@ -50,7 +51,7 @@ def expressions(value: Any) -> Iterator[Expr]:
     elif isinstance(value, tuple):
         for item in value:
             yield from expressions(item)
-    elif isinstance(value, Mechanism | Claim | Part):
+    elif isinstance(value, Mechanism | Claim | Part | Measure):
         for field in fields(value):
             yield from expressions(getattr(value, field.name))
 

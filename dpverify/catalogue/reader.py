@@ -7,6 +7,7 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from dpverify.catalogue.values import (
     read_callable_name,
     read_choice,
     read_claim_tables,
+    read_divergence,
     read_matrix,
     read_number,
     read_number_or_tight,
@@ -51,10 +53,13 @@ from dpverify.trusted.language.expr import (
     symbols,
 )
 from dpverify.trusted.language.model import (
+    CLAIMED_MEASURES,
+    ORDERS,
     TIGHT,
     VARIABLES,
     Claim,
     Combinator,
+    Measure,
     Mechanism,
     Query,
     all_parts,
@@ -222,7 +227,10 @@ class _Reader(Mechanisms):
     def _claim(self, table: Fields, mechanism: Mechanism | None, mechanism_name: str, index: int) -> Stated | None:
         before = len(self.faults)
         name = table.may("name", read_string, f"claim {index}")
-        epsilon = self._value(table, "epsilon", table.need("epsilon", read_number_or_tight, ZERO))
+        order = table.may("order", read_choice(ORDERS), "")
+        measure = self._measure(table)
+        need = table.need if measure is None else table.may
+        epsilon = self._value(table, "epsilon", need("epsilon", read_number_or_tight, ZERO if measure is None else TIGHT))
         delta = self._value(table, "delta", table.may("delta", read_number_or_tight, ZERO))
         expect = table.may("expect", read_choice(VERDICTS), "proved")
         utility = table.may("utility", read_boolean, False)
@@ -233,6 +241,12 @@ class _Reader(Mechanisms):
         sensitivity = self._value(table, "sensitivity", table.may("sensitivity", read_number, None))
         rows = table.may("query", read_matrix, None)
         table.done()
+        self._beside(table, measure, order, utility)
+        if order and (adjacency or self.adjacency) not in ("", "add-remove"):
+            table.fault(
+                f"order = {show(order)} is about a record that is added or removed, which adjacency = {show(adjacency or self.adjacency)} "
+                "does not do. State the adjacency add-remove, or leave the order out."
+            )
         if epsilon == TIGHT and delta == TIGHT:
             table.fault('epsilon and delta are both "tight". Give one of them a value.')
         if table.has("query") and table.has("sensitivity"):
@@ -266,11 +280,41 @@ class _Reader(Mechanisms):
             beta=beta,
             loss=loss,
             prior=prior,
+            measure=measure,
+            order=order,
         )
         used = frozenset().union(*map(symbols, expressions(claim)))
         claim = replace(claim, domains=tuple(sorted((name, self.domains[name]) for name in used & self.domains.keys())))
         line = self.lines[index - 1] if index <= len(self.lines) else 1
         return Stated(claim, expect.upper(), adjacency, line)
+
+    def _measure(self, table: Fields) -> Measure | None:
+        """What is claimed in place of epsilon; None where nothing is."""
+        found: Measure | None = None
+        for name in CLAIMED_MEASURES:
+            if not table.has(name):
+                continue
+            if found is not None or table.has("epsilon"):
+                table.fault(
+                    f"{name} stands beside {'epsilon' if table.has('epsilon') else found and found.name}; a claim is in one measure."
+                )
+            value, at = (
+                (table.may(name, read_divergence, (None, Fraction(2))))
+                if name == "renyi"
+                else (table.may(name, read_number_or_tight, None), None)
+            )
+            value = self._value(table, name, value)
+            found = Measure(name, None if value == TIGHT else value, at)
+        return found
+
+    def _beside(self, table: Fields, measure: Measure | None, order: str, utility: bool) -> None:
+        if measure is not None and table.has("delta"):
+            table.fault(f"delta stands beside {measure.name}, which has none: claim epsilon and delta in a claim of their own.")
+        if utility and (measure is not None or order):
+            what = "order" if measure is None else measure.name
+            table.fault(
+                f"utility = true stands beside {what}: the errors of a mechanism are asked for in a claim about epsilon, in both orders."
+            )
 
     def _value(self, table: Fields, key: str, value: Any) -> Any:
         """A number of a claim with the parameters put in, checked for free symbols and for its range."""

@@ -26,6 +26,7 @@ from dpverify.search import plans as building
 from dpverify.search.combination import shared
 from dpverify.search.kinds import curve_rules
 from dpverify.search.plans import COMPOSITIONS, Plan
+from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve, Pair
 from dpverify.trusted.language.errors import DpverifyError, Undecided
 from dpverify.trusted.language.expr import ONE, ZERO, Num
@@ -46,7 +47,7 @@ from dpverify.trusted.numbers.balls import constant, exact, precision, rational
 from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.parts import at_pair, candidates, neighbours
 from dpverify.trusted.parts.runs import Run, leaf, merged, reach
-from dpverify.trusted.proof import Proof
+from dpverify.trusted.proof import Place, Proof
 from dpverify.trusted.rules.composition import (
     closed_profile,
     finite_composition,
@@ -146,7 +147,7 @@ def propose(claim: Claim, digits: int, premises: Premises) -> list[Plan]:
         if claim.delta not in (None, ZERO):
             assert isinstance(known.says, Curve)
             # beside what is asked only where evaluations are quick
-            found = _inverse(known.says, constant(claim.delta), digits) if claim.epsilon is None or _cells(known.says) > _SLOW else {}
+            found = _inverse(known.says, constant(claim.delta), digits) if claim.epsilon is None or cells(known.says) > _SLOW else {}
             steps += [{**step, "evidence": found}] if found or claim.epsilon is None else []
         return [*steps, *_budget(claim, root, target)]
 
@@ -318,7 +319,7 @@ def _plan(whole: Run, target: Target) -> Plan:
     plans = [_single(replace(run, times=1), share) for run in runs]
     curves = [building.curve_of_one(replace(run, times=1), plan) for run, plan in zip(runs, plans, strict=True)]
     for i, run in enumerate(runs):
-        if _cells(curves[i]) < _MOST_EVALUATED:
+        if cells(curves[i]) < _MOST_EVALUATED:
             plans[i] = _coarse(plans[i])
             curves[i] = building.curve_of_one(replace(run, times=1), plans[i])
     pairs = [curve.upper for curve in curves if curve.upper is not None]
@@ -326,7 +327,7 @@ def _plan(whole: Run, target: Target) -> Plan:
         raise Undecided("a part has no upper bound on its curve, so their composition has none.")
     times = [run.times for run in runs]
     stand_ins = [_stand_in(run, plan, curve, pair) for run, plan, curve, pair in zip(runs, plans, curves, pairs, strict=True)]
-    evaluated = min(map(_cells, curves))
+    evaluated = min(map(cells, curves))
     below = [curve.lower for curve in curves if curve.lower is not None]
     lowers = [pair if curve.lower is None else curve.lower for curve, pair in zip(curves, pairs, strict=True)]
     found: Plan = {"rule": loss_distribution.NAME, "grid": _grid(pairs, times, stand_ins, lowers, evaluated, target), "parts": plans}
@@ -363,7 +364,18 @@ def _coarse(plan: Plan) -> Plan:
     return changed
 
 
-def _cells(curve: Curve) -> int:
+def curve_of(claim: Claim, digits: int, premises: Premises) -> Fact:
+    """The curve of a claim's mechanism for epsilons of any size. Raises Undecided where none is known."""
+    return curve_at(Proof(claim), (), digits, premises)
+
+
+def curve_at(proof: Proof, place: Place, digits: int, premises: Premises) -> Fact:
+    """The same of what is at a place."""
+    with precision(_FIRST_BITS):
+        return building.fact(proof, place, _of(proof.places.run(place).part, Target(None, None, digits, premises)))
+
+
+def cells(curve: Curve) -> int:
     """The most cells that a part's grid may have, by the slowest rule that its profile rests on."""
     return min(_EVALUATED.get(name, _MOST_EVALUATED) for name in curve.rules)
 
@@ -375,7 +387,7 @@ def _stand_in(run: Run, plan: Plan, curve: Curve, pair: Pair) -> Pair:
     """
     noises = [leaf.part.mechanism for leaf in neighbours.leaves(run.part)]
     ended = any(isinstance(noise, Translation) and noise.support != (None, None) for noise in noises)
-    if ended or _cells(curve) == _MOST_EVALUATED:
+    if ended or cells(curve) == _MOST_EVALUATED:
         return pair
     mechanism = run.part.mechanism
     if isinstance(mechanism, Subsample) and mechanism.scheme == "poisson" and plan["rule"] == poisson_subsampling.NAME:

@@ -37,6 +37,7 @@ _OF_THE_CLAIM: Final = {
     "closed-profile": "composition.closed_profile",
     "cosets": "additive.cosets",
     "elliptical-process-unbounded": "additive.elliptical_process",
+    "one-sided": "composition.one_sided",
     "other-measures": "composition.measures",
     "positivstellensatz": "inequalities.positivstellensatz",
     "privacy-profile": "composition.privacy_profile",
@@ -97,6 +98,15 @@ _OF_ERRORS: Final[Mapping[str, str]] = {
 }
 """Rules about errors."""
 _OF_UTILITY: Final = {**_OF_BODIES, **_OF_ERRORS}
+_IN_MEASURES: Final[Mapping[str, str]] = {
+    "added-measures": "measures.added",
+    "finite-measures": "measures.finite",
+    "gaussian-measures": "measures.gaussian",
+    "implied-measures": "measures.implied",
+    "laplace-measures": "measures.laplace",
+    "measures-of-a-curve": "measures.of_a_curve",
+}
+"""Rules about claims in zCDP, GDP and Renyi divergences."""
 
 _BESIDE: Final = {"post-processing": "composition.post_processing", "student-t": "curves.t_noise"}
 """Theorems that others go through, which no line names."""
@@ -125,7 +135,7 @@ class _Loaded(Mapping[str, Any]):
         return name in self._places
 
 
-RULES: Final[Mapping[str, Rule]] = _Loaded({**_OF_THE_MECHANISM, **_OF_THE_CLAIM, **_OF_UTILITY})
+RULES: Final[Mapping[str, Rule]] = _Loaded({**_OF_THE_MECHANISM, **_OF_THE_CLAIM, **_OF_UTILITY, **_IN_MEASURES})
 """Every rule that a step may name."""
 
 OF_THE_MECHANISM: Final = frozenset(_OF_THE_MECHANISM)
@@ -133,6 +143,9 @@ OF_THE_MECHANISM: Final = frozenset(_OF_THE_MECHANISM)
 
 OF_BODIES: Final = frozenset(_OF_BODIES)
 """The rules that speak of a convex body of the mechanism's noise or of its query: they are not shown what is claimed."""
+
+IN_MEASURES: Final = frozenset(_IN_MEASURES)
+"""The rules about the tight value in the measure that is claimed, of the whole or of a part."""
 
 OF_CURVES: Final = frozenset(_OF_CURVES)
 """The rules that speak of a curve: of any part, not of what is claimed."""
@@ -144,7 +157,7 @@ ANYWHERE: Final = _ALONE | {"cosets", "elliptical-process-unbounded", "stated-ep
 CURVES: Final[Mapping[str, Theorem]] = _Loaded({**_OF_CURVES, **_BESIDE})
 """Every theorem about curves."""
 
-PLACES: Final[Mapping[str, str]] = {**_OF_CURVES, **_BESIDE, **_OF_THE_MECHANISM, **_OF_THE_CLAIM, **_OF_UTILITY}
+PLACES: Final[Mapping[str, str]] = {**_OF_CURVES, **_BESIDE, **_OF_THE_MECHANISM, **_OF_THE_CLAIM, **_OF_UTILITY, **_IN_MEASURES}
 """The module of every theorem, in the folder of the rules."""
 
 EXPLAINED: Final[Mapping[str, Theorem]] = _Loaded(PLACES)

@@ -30,7 +30,7 @@ from dpverify.catalogue.values import (
     read_table,
 )
 from dpverify.trusted.language.expr import ONE, ZERO, Expr
-from dpverify.trusted.language.model import L1, L2, SCHEMES, Domain
+from dpverify.trusted.language.model import L1, L2, ORDERS, SCHEMES, Domain
 from dpverify.trusted.order.queries import ADJACENCIES
 
 Schema = Mapping[str, Any]
@@ -255,6 +255,13 @@ CURVE: Final = Field("curve", PAIRS, "Pairs [epsilon, delta], all of which hold.
 RENYI: Final = Field("renyi", PAIRS, "Pairs [order, divergence] of a guarantee in Renyi divergence, each order above 1.", default=None)
 ZCDP: Final = Field("zcdp", NUMBER, numbers("rho of zero-concentrated differential privacy."), default=None)
 GDP: Final = Field("gdp", NUMBER, numbers("mu of Gaussian differential privacy."), default=None)
+ORDER: Final = Field(
+    "order",
+    Value(read_choice(ORDERS), {"enum": list(ORDERS)}, exact=False),
+    'For which order of two neighbours it holds: both where it is left out; "one-sided", the input with the record first; "reverse", '
+    "the one without it.",
+    default="",
+)
 BOUNDED_RANGE: Final = Field("bounded_range", NUMBER, numbers("eta of a bounded-range mechanism."), default=None)
 
 # -- combinators ---------------------------------------------------------------------------------------------------

@@ -179,14 +179,15 @@ class EllipticalProcess:
 
 @dataclass(frozen=True, slots=True)
 class Guarantee:
-    """A mechanism of which no more is known than a guarantee, for every two neighbours in both orders.
+    """A mechanism of which no more is known than a guarantee, for every two neighbours.
 
     measure "approximate": rows (epsilon, delta), all of which hold. "renyi": rows (order, divergence). "zcdp": one row (rho).
-    "gdp": one row (mu). "bounded_range": one row (eta).
+    "gdp": one row (mu). "bounded_range": one row (eta). order: empty for both orders, else the one that it holds for, as in a claim.
     """
 
     measure: str
     rows: tuple[tuple[Expr, ...], ...]
+    order: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,6 +204,26 @@ class Query:
 
     rows: Matrix
     adjacency: str
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """What a claim states in place of epsilon: rho of "zcdp", mu of "gdp", or the "renyi" divergence of order `at`, above 1.
+
+    value: None for "tight".
+    """
+
+    name: str
+    value: Expr | None
+    at: Fraction | None = None
+
+
+CLAIMED_MEASURES: Final = ("zcdp", "gdp", "renyi")
+ONE_SIDED: Final = "one-sided"
+"""The order of neighbours in which the first has a record that the second has not."""
+REVERSE: Final = "reverse"
+"""The other order: the second has a record that the first has not."""
+ORDERS: Final = (ONE_SIDED, REVERSE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,7 +332,7 @@ def parts_of(mechanism: Mechanism) -> tuple[Part, ...]:
     return (mechanism.part,) if isinstance(mechanism, Combinator) else ()
 
 
-LEFT_OUT: Final = ("matrix",)
+LEFT_OUT: Final = ("matrix", "order")
 """The fields of mechanisms that the canonical form leaves out where they are empty."""
 
 VARIABLES: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
@@ -343,6 +364,7 @@ class Claim:
     utility: whether errors are asked for too. beta: the probability with which an error may be exceeded, where that is asked for.
     loss: of a finite mechanism, what each output costs on each input, a row for each input. prior: weights of the inputs, for the mean
     cost; empty for the cost on the worst input.
+    measure: what is claimed in place of epsilon and delta, which are then None and 0. order: empty for both orders of two neighbours.
     """
 
     mechanism: Mechanism
@@ -358,6 +380,8 @@ class Claim:
     beta: Expr | None = None
     loss: Matrix = ()
     prior: Vector = ()
+    measure: Measure | None = None
+    order: str = ""
 
 
 def on_integers(noise: Mechanism) -> bool:
@@ -384,6 +408,8 @@ def to_json(claim: Claim) -> dict[str, Any]:
         **({} if claim.beta is None else {"beta": format_expr(claim.beta)}),
         **({"loss": _encode(claim.loss)} if claim.loss else {}),
         **({"prior": _encode(claim.prior)} if claim.prior else {}),
+        **({} if claim.measure is None else {"measure": _encode(claim.measure)}),
+        **({"order": claim.order} if claim.order else {}),
     }
 
 
@@ -410,6 +436,8 @@ def from_json(data: Any) -> Claim:
             beta=_optional(data.get("beta")),
             loss=_matrix(data.get("loss", ())),
             prior=tuple(exact_fraction(entry) for entry in data.get("prior", ())),
+            measure=_measure(data.get("measure")),
+            order=str(data.get("order", "")),
         )
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, ExprError, ZeroDivisionError) as error:
         raise CertificateError(f"the claim cannot be read: {type(error).__name__}: {error}") from error
@@ -425,6 +453,13 @@ def from_json(data: Any) -> Claim:
             raise CertificateError(f"the claim states a sensitivity of the kind {kind_of(asked.mechanism)}, which takes none.")
     if (claim.loss or claim.prior) and not isinstance(claim.mechanism, Table | Exponential):
         raise CertificateError(f"the claim states losses of the kind {kind_of(claim.mechanism)}, which has no lists of inputs and outputs.")
+    for order in (claim.order, *(asked.mechanism.order for asked in everything if isinstance(asked.mechanism, Guarantee))):
+        if order not in ("", *ORDERS):
+            raise CertificateError(f"the claim states the order {order[:40]!r}, which is none of {', '.join(ORDERS)}.")
+    if claim.measure is not None and (claim.epsilon is not None or claim.delta != Num(Fraction(0))):
+        raise CertificateError("the claim states an epsilon or a delta beside a measure that stands in place of them.")
+    if claim.utility and (claim.measure is not None or claim.order):
+        raise CertificateError("the claim asks for errors beside a measure or an order, which the rules about errors do not know.")
     if not (claim.name + claim.mechanism_name).isprintable():
         raise CertificateError("a name in the claim holds a line break or another character that cannot be seen.")
     kinds = {kind_of(asked.mechanism) for asked in everything}
@@ -454,7 +489,7 @@ def _encode(value: Any) -> Any:
         return str(value)
     if isinstance(value, tuple):
         return [_encode(item) for item in value]
-    if isinstance(value, Norm | Domain | Query | Part):
+    if isinstance(value, Norm | Domain | Query | Part | Measure):
         return {f.name: _encode(getattr(value, f.name)) for f in fields(value)}
     if isinstance(value, Mechanism):
         held = [f.name for f in fields(value) if f.name not in LEFT_OUT or getattr(value, f.name)]
@@ -491,6 +526,15 @@ def _decoded(wanted: Any, value: Any) -> Any:
 
 def _query(data: Any) -> Query | None:
     return None if data is None else Query(_matrix(data["rows"]), str(data["adjacency"]))
+
+
+def _measure(data: Any) -> Measure | None:
+    if data is None:
+        return None
+    name, at = str(data["name"]), None if data["at"] is None else exact_fraction(data["at"])
+    if name not in CLAIMED_MEASURES or (at is not None) != (name == "renyi") or (at is not None and at <= 1):
+        raise ValueError(f"{name[:40]!r} is no measure that a claim may be in, or its order is not above 1")
+    return Measure(name, _optional(data["value"]), at)
 
 
 def _part(data: Mapping[str, Any]) -> Part:
