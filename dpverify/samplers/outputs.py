@@ -63,6 +63,7 @@ def _place(answer: Any, count: int) -> int:
 def of_kernel(mechanism: Kernel, grid: Grid | None) -> Law:
     """The law of one output of a density in y, at theta."""
     low, high = (number(end) for end in mechanism.input)
+
     @lru_cache(maxsize=256)
     def law_at(theta: float) -> inversion.Line:
         density, support = substitute(mechanism.density, {"theta": num(Fraction(theta))}), ends(mechanism.output)

@@ -216,7 +216,10 @@ def test_a_pair_that_is_none_and_a_premise_about_another_one_are_refused():
     claim = Claim(counts((LAPLACE, 0, 1), (GAUSSIAN, 1, 1)), None, measure=ZCDP)
     proof = Proof(claim)
     laplace = proof.infer("laplace-measures", ({"choice": 0}, 0))
-    known = [proof.infer("added-measures", ({"choice": 0},), {"side": "upper"}, [laplace]), proof.infer("gaussian-measures", ({"choice": 1},))]
+    known = [
+        proof.infer("added-measures", ({"choice": 0},), {"side": "upper"}, [laplace]),
+        proof.infer("gaussian-measures", ({"choice": 1},)),
+    ]
     assert proof.infer("added-measures", (), {"side": "upper", "at": [0, 1]}, known)
     for numbers in ([1, 0], [0, 0], [0], [0, 2], [0, None], "01"):
         with pytest.raises((CertificateError, Rejected)):

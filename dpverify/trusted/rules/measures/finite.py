@@ -21,7 +21,7 @@ from dpverify.trusted.numbers.balls import constant, rational
 from dpverify.trusted.order import compare
 from dpverify.trusted.parts.exchanged import listed_both_ways
 from dpverify.trusted.rules.composition.combined_values import greatest
-from dpverify.trusted.rules.curves.finite import Face, Faces, Weight, faces_of
+from dpverify.trusted.rules.curves.faces import Face, Faces, Weight, faces_of
 from dpverify.trusted.rules.measures.asked import above, below, bound, measure_of
 from dpverify.trusted.rules.measures.orders import most_over_orders, read_cuts
 
