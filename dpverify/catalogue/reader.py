@@ -14,6 +14,7 @@ from dpverify.catalogue.checks import (
     expressions,
     grown,
     loss_faults,
+    space_faults,
     may_be_negative,
     why_not,
 )
@@ -57,6 +58,7 @@ from dpverify.trusted.language.model import (
     Combinator,
     Mechanism,
     Query,
+    Space,
     all_parts,
     kind_of,
 )
@@ -227,6 +229,7 @@ class _Reader(Mechanisms):
         expect = table.may("expect", read_choice(VERDICTS), "proved")
         utility = table.may("utility", read_boolean, False)
         beta = self._value(table, "beta", table.may("beta", read_number, None))
+        within = self._value(table, "within", table.may("within", read_number, None))
         loss = table.may("loss", read_matrix, ())
         prior = table.may("prior", read_vector, ())
         adjacency = table.may("adjacency", read_choice(ADJACENCIES), "")
@@ -239,13 +242,15 @@ class _Reader(Mechanisms):
             table.fault("give sensitivity or query, not both: the query's sensitivity is derived.")
         if table.has("query") and not table.has("adjacency"):
             table.fault(f"a query needs its adjacency: one of {', '.join(ADJACENCIES)}.")
-        if table.has("beta") and not utility:
+        if table.has("beta") and not utility and not isinstance(mechanism, Space):
             table.fault("beta is the probability with which the error may be exceeded: it needs utility = true beside it.")
         for key in ("loss", "prior"):
             if table.has(key) and not utility:
                 table.fault(f"{key} is for the mean loss that is shown: it needs utility = true beside it.")
         if mechanism is None:
             return None
+        for fault in space_faults(mechanism, table.data):
+            table.fault(fault)
         for fault in loss_faults(mechanism, loss, prior):
             table.fault(fault)
         query = None if rows is None else Query(rows, adjacency)
@@ -266,6 +271,7 @@ class _Reader(Mechanisms):
             beta=beta,
             loss=loss,
             prior=prior,
+            within=within,
         )
         used = frozenset().union(*map(symbols, expressions(claim)))
         claim = replace(claim, domains=tuple(sorted((name, self.domains[name]) for name in used & self.domains.keys())))
