@@ -9,18 +9,19 @@ from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
+from flint import arb
 
 from dpverify.search.numeric import vectorised
 from dpverify.trusted.language.errors import DpverifyError
-from dpverify.trusted.language.expr import Expr, Num, Sym, add, call, mul, num, power, substitute, symbols
-from dpverify.trusted.numbers.balls import constant
+from dpverify.trusted.language.expr import Expr, Num, call, mul, power, symbols
+from dpverify.trusted.numbers.balls import constant, value
 from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.rules.spaces.nets import FALLING, MOST, require_above
-from dpverify.trusted.rules.spaces.shapes import LEVELS
+from dpverify.trusted.rules.spaces.shapes import LEVELS, along
 
 Told = dict[str, Any]
 
-_PARTS: Final = (0.3, 0.5, 0.7, 0.85, 0.95)
+_PARTS: Final = (0.3, 0.5, 0.7, 0.85, 0.95, 0.99, 0.999)
 """The share of the radius that is left to the axes that are cut off."""
 _POWERS: Final = tuple(Fraction(n, 12) for n in (60, 48, 36, 30, 24, 21, 20, 18, 16, 15, 14, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1))
 _MOST_POWERS: Final = 3
@@ -31,6 +32,7 @@ _WAYS: Final[tuple[Told, ...]] = (
 )  # fmt: skip
 """How it may be shown that the axes are below a function, the quickest first."""
 _STEPS: Final = 6
+_STILL: Final = 0.01
 _FAR: Final = np.unique(np.concatenate([np.arange(1, 65), np.round(np.geomspace(64, 1e12, 200))]))
 
 
@@ -63,11 +65,13 @@ def _majorant(axis: Expr) -> Told | None:
     with np.errstate(all="ignore"):
         lengths = np.log(_lengths(axis, _FAR))
     for depth, (slow, _) in sorted(FALLING.items()):
+        most = _rate(axis, slow)
         rises, tried = _FAR if depth < 0 else np.log(vectorised(slow, "k")(_FAR)), 0
         for exponent in _POWERS:
             sizes = lengths + float(exponent) * rises
             sizes = sizes[np.isfinite(sizes)]
-            if not sizes.size or sizes[-1] > sizes[-2] + _FLAT or tried == _MOST_POWERS:
+            rising = not sizes.size or sizes[-1] > sizes[-2] + _FLAT or float(exponent) > most * (1 + 1e-6)
+            if rising or tried == _MOST_POWERS:
                 continue
             tried += 1
             for size in _simple(math.exp(min(float(sizes.max()), 30.0))):
@@ -77,6 +81,16 @@ def _majorant(axis: Expr) -> Told | None:
                     if _above(axis, above, way):
                         return {**told, **way}
     return None
+
+
+def _rate(axis: Expr, slow: Expr) -> float:
+    """The power of a function that axes fall with very far out."""
+    sizes = []
+    for far in (10**9, 10**15):
+        k = {"k": arb(far).exp()}
+        sizes.append((abs(value(axis, k)).log(), value(slow, k).log()))
+    rate = float(((sizes[0][0] - sizes[1][0]) / (sizes[1][1] - sizes[0][1])).mid())
+    return rate if math.isfinite(rate) else math.inf
 
 
 def _above(axis: Expr, above: Expr, way: Told) -> bool:
@@ -111,22 +125,37 @@ def repeated(axis: Expr, near: Expr) -> Iterator[Told]:
     if symbols(axis) - {"k"}:
         return
     limit = float(constant(near).mid())
-    for step in range(1, _STEPS + 1):
-        for start in range(1, step + 1):
-            lengths = _lengths(axis, start + step * (_FAR - 1))
-            least = float(np.nanmin(lengths)) if np.any(np.isfinite(lengths)) else 0.0
-            if least > limit:
-                for size in dict.fromkeys((*_below(least, limit), *_below((least + limit) / 2, limit))):
-                    told = {"least": str(size), "step": step, "start": start}
-                    if _holds(axis, size, step, start):
-                        yield told
-                        break
+    for step, start, least in _lasting(axis):
+        if least > limit:
+            for size in dict.fromkeys((*_below(least, limit), *_below((least + limit) / 2, limit))):
+                if _holds(axis, size, step, start):
+                    yield {"least": str(size), "step": step, "start": start}
+                    break
     lengths = _lengths(axis, np.arange(1.0, 4097))
     for share in (1.05, 1.25, 1.5, 2, 3):
         short = np.nonzero(~(lengths >= limit * share))[0]
         first = int(short[0]) if short.size else len(lengths)
         if first:
             yield {"least": str(next(_below(limit * share, limit))), "first": first}
+
+
+@lru_cache(maxsize=64)
+def _lasting(axis: Expr) -> tuple[tuple[int, int, float], ...]:
+    """Arithmetic progressions of axes that do not get short in floats, the longest first: step, start and the least length."""
+    found = []
+    for step in range(1, _STEPS + 1):
+        for start in range(1, step + 1):
+            lengths = _lengths(axis, start + step * (_FAR[_FAR < 1e6] - 1))
+            least = float(np.nanmin(lengths)) if np.any(np.isfinite(lengths)) else 0.0
+            if least > 0 and not _falls(axis, step, start):
+                found.append((step, start, least))
+    best = max((least for _, _, least in found), default=0.0)
+    return tuple(sorted((one for one in found if one[2] > best / 2), key=lambda one: (-round(one[2], 9), one[0])))[:3]
+
+
+def _falls(axis: Expr, step: int, start: int) -> bool:
+    """Whether the axes go on falling very far out."""
+    return _rate(along(axis, step, start), FALLING[2][0]) > _STILL
 
 
 def _below(size: float, limit: float) -> Iterator[Fraction]:
@@ -137,9 +166,9 @@ def _below(size: float, limit: float) -> Iterator[Fraction]:
             yield value
 
 
+@lru_cache(maxsize=256)
 def _holds(axis: Expr, size: Fraction, step: int, start: int) -> bool:
-    along = substitute(axis, {"k": add(mul(num(step), Sym("k")), num(start - step))})
     try:
-        return certainly_le(Num(size), call("abs", along), {"k": LEVELS})
+        return certainly_le(Num(size), call("abs", along(axis, step, start)), {"k": LEVELS})
     except DpverifyError:
         return False

@@ -20,13 +20,14 @@ from dpverify.trusted.language.model import Claim, Shape, Space
 from dpverify.trusted.numbers.balls import constant, exact
 from dpverify.trusted.order.compare import certainly_lt, enclose
 from dpverify.trusted.parts.parameters import fixed
-from dpverify.trusted.rules.spaces import net_mechanism, noise_near, weighted_packing
+from dpverify.trusted.rules.spaces import cell_response, net_mechanism, noise_near, weighted_packing
 from dpverify.trusted.rules.spaces.nets import cube
 from dpverify.trusted.rules.spaces.shapes import apart_at, cubes, dimension, require
 
 Told = dict[str, Any]
 
 _SHARES: Final = tuple(Fraction(n, 20) for n in range(1, 20))
+_NEAR_ONE: Final = (Fraction(98, 100), Fraction(99, 100), Fraction(999, 1000))
 _HALF: Final = Fraction(1, 2)
 _THRESHOLDS: Final = 64
 """So many radii at which the number of points of a net jumps are tried."""
@@ -74,7 +75,15 @@ def _above(claim: Claim, digits: int) -> Steps:
         return steps
     nets = _of_axes(claim) if space.shape.kind == "ellipsoid" else []
     nets = nets or [{"share": str(share), "net": told} for share in _shares(space.shape, near) for told in _told(space.shape, share, near)]
-    return [*_best(claim, net_mechanism, nets), *_best(claim, noise_near, _tails(space.shape, claim, digits))]
+    cells = [{"depth": depth} for depth in _pieces(space.shape, near)]
+    return [*_best(claim, net_mechanism, nets), *_best(claim, cell_response, cells), *_best(claim, noise_near, _tails(space.shape, claim, digits))]
+
+
+def _pieces(shape: Shape, near: Expr) -> Iterator[int]:
+    """The first depths at which pieces of a tree or of a Cantor set are within gamma of a point."""
+    if shape.kind in ("tree", "infinite_tree", "cantor"):
+        first = next(_told(shape, Fraction(1), near))["depth"]
+        yield from (first, first + 1)
 
 
 def _of_axes(claim: Claim) -> list[Told]:
@@ -82,7 +91,7 @@ def _of_axes(claim: Claim) -> list[Told]:
     space, near, beta = claim.mechanism, claim.within, claim.beta
     assert isinstance(space, Space) and near is not None and beta is not None
     odds = float(constant(div(add(ONE, neg(beta)), beta)).log().mid())
-    shares = [*_SHARES, Fraction(1)]
+    shares = [*_SHARES, *_NEAR_ONE, Fraction(1)]
     rated = []
     for number, told, size in cut(space.shape.numbers[0], [mul(Num(share), near) for share in shares]):
         rate = 0.0 if size == 0 else max(0.0, size + odds) / float(1 - shares[number]) if shares[number] < 1 else math.inf
@@ -243,7 +252,8 @@ def _below_somewhere(claim: Claim, digits: int) -> Steps:
 def _values(domain: Any) -> Iterator[Fraction]:
     """Values of a domain, also small ones: what is near the truth decides."""
     small = [Fraction(1, 10**k) for k in (1, 2, 3, 4, 6)]
-    yield from dict.fromkeys([*(x for x in grid(domain)), *(x for x in small if domain.holds(x))])
+    few = [*islice(grid(domain), 2)]
+    yield from dict.fromkeys([*few, *(x for x in small if domain.holds(x)), *grid(domain)])
 
 
 def _excludes(claim: Claim, bound: Bound, values: Mapping[str, Expr]) -> bool:
@@ -270,6 +280,7 @@ def _packings(shape: Shape, near: Expr) -> Iterator[Told]:
     elif shape.kind == "hoelder":
         _, constant_of, exponent, _ = (float(constant(one).mid()) for one in shape.numbers)
         rough = max(1, math.ceil((constant_of / (2 * limit)) ** (1 / exponent) / 2))
+        yield {}
         yield from ({"cells": cells} for cells in range(max(1, rough - 1), rough + 1) if cells ** cubes(shape) <= 4096)
     elif shape.kind == "hull":
         yield from near_tables.corners(shape, near)

@@ -34,6 +34,7 @@ _OF_THE_MECHANISM: Final = {
 _OF_THE_CLAIM: Final = {
     "basic-composition": "composition.basic_composition",
     "cameron-martin": "additive.cameron_martin",
+    "cell-response": "spaces.cell_response",
     "closed-profile": "composition.closed_profile",
     "cosets": "additive.cosets",
     "elliptical-process-unbounded": "additive.elliptical_process",

@@ -7,10 +7,10 @@ from typing import Any, Final
 
 from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.language.errors import Rejected
-from dpverify.trusted.language.expr import ONE, ZERO, Call, Expr, Num, add, call, div, mul, num, sub
+from dpverify.trusted.language.expr import ONE, ZERO, Num, add, call, div, mul, num, sub
 from dpverify.trusted.language.model import Claim, Shape, Source
 from dpverify.trusted.language.rationals import read_fraction
-from dpverify.trusted.rules.spaces.nets import net
+from dpverify.trusted.rules.spaces.nets import net, others
 from dpverify.trusted.rules.spaces.shapes import NET, asked
 
 NAME: Final = "net-mechanism"
@@ -41,16 +41,9 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
         return Bound("upper", ZERO, assumed=assumed)
     if share == 1:
         raise Rejected(NAME, "share", "with more than one point the radius of the net must be below gamma")
-    odds = add(_others(size), call("log", div(sub(ONE, beta), beta)))
+    odds = add(others(size), call("log", div(sub(ONE, beta), beta)))
     value = div(mul(num(2), space.lipschitz, call("max", ZERO, odds)), mul(Num(1 - share), near))
     return Bound("upper", value, assumed=assumed)
-
-
-def _others(size: Expr) -> Expr:
-    """The logarithm of the number of points but one, or that of all."""
-    if isinstance(size, Call) and size.name == "log" and isinstance(size.args[0], Num) and size.args[0].value > 1:
-        return call("log", sub(size.args[0], ONE))
-    return size
 
 
 def _stated(shape: Shape) -> bool:

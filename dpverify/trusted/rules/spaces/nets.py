@@ -7,7 +7,6 @@ at least that of some net.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Final
 
@@ -15,13 +14,13 @@ from flint import arb
 
 from dpverify.trusted.language.derivatives import derivative
 from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.expr import ONE, ZERO, Call, Expr, Mul, Num, Pow, Sym, add, call, div, format_expr, mul, num, power, sqrt, sub, substitute, symbols
+from dpverify.trusted.language.expr import ONE, ZERO, Call, Expr, Num, Sym, add, call, div, format_expr, mul, num, power, sqrt, sub, substitute, symbols
 from dpverify.trusted.language.model import Domain, Norm, Shape
 from dpverify.trusted.language.rationals import read_fraction
 from dpverify.trusted.numbers.balls import constant, exact, value
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
 from dpverify.trusted.order.lengths import norm_value
-from dpverify.trusted.rules.spaces.shapes import LEVELS, apart_at, cubes, dimension, of_level
+from dpverify.trusted.rules.spaces.shapes import LEVELS, apart_at, at_most, classes, cubes, dimension, logarithm, of_level
 
 Domains = Mapping[str, Domain]
 Told = Mapping[str, Any]
@@ -45,6 +44,13 @@ def net(shape: Shape, radius: Expr, told: Told, domains: Domains) -> Expr:
     if not certainly_lt(ZERO, radius, domains):
         raise Rejected(RULE, "radius", f"{format_expr(radius)} is not certainly positive")
     return _NETS[shape.kind](shape, radius, told, domains)
+
+
+def others(size: Expr) -> Expr:
+    """The logarithm of the number of points but one, where there are several for certain; else that of all."""
+    if isinstance(size, Call) and size.name == "log" and isinstance(size.args[0], Num) and size.args[0].value > 1:
+        return call("log", sub(size.args[0], ONE))
+    return size
 
 
 def ceiling(expr: Expr) -> Expr:
@@ -172,7 +178,7 @@ def require_above(axis: Expr, above: Expr, told: Told, domains: Domains) -> None
     """
     start = told.get("start")
     if start is None:
-        if not certainly_le(axis, above, {**domains, "k": LEVELS}):
+        if not at_most(axis, above, domains, LEVELS):
             raise Rejected(RULE, "the axes", f"{format_expr(axis)} is not certainly at most {format_expr(above)} for k = 1, 2, ...")
         return
     if type(start) is not int or not 1 <= start <= MOST or symbols(axis) - {"k"}:
@@ -188,23 +194,10 @@ def require_above(axis: Expr, above: Expr, told: Told, domains: Domains) -> None
         factor = power(_K, Num(read_fraction(told, "times", RULE)))
         gap = sub(mul(factor, above), mul(factor, bare))
     else:
-        gap = sub(_logarithm(above, onward), _logarithm(bare, onward))
+        gap = sub(logarithm(above, onward), logarithm(bare, onward))
     slope = derivative(gap, "k")
     if not certainly_le(ZERO, slope, onward):
         raise Rejected(RULE, "the axes", f"{format_expr(bare)} is not certainly below {format_expr(above)} for k >= {start}")
-
-
-def _logarithm(expr: Expr, domains: Domains) -> Expr:
-    """The logarithm, of products and powers taken apart. Raises Rejected for a factor that is not certainly positive."""
-    if isinstance(expr, Mul):
-        return add(*(_logarithm(factor, domains) for factor in expr.args))
-    if isinstance(expr, Pow):
-        return mul(expr.exponent, _logarithm(expr.base, domains))
-    if isinstance(expr, Call) and expr.name == "exp":
-        return expr.args[0]
-    if not certainly_lt(ZERO, expr, domains):
-        raise Rejected(RULE, "the axes", f"{format_expr(expr)} is not certainly positive")
-    return call("log", expr)
 
 
 def _first_axes(axis: Expr, radius: Expr, told: Told, domains: Domains) -> Expr:
@@ -212,8 +205,7 @@ def _first_axes(axis: Expr, radius: Expr, told: Told, domains: Domains) -> Expr:
     count, tail = told["axes"], read_fraction(told, "tail", RULE)
     if type(count) is not int or not 0 <= count <= MOST:
         raise CertificateError(f"{RULE}: 'axes' is {count!r}, not a whole number from 0 to {MOST}.")
-    after = replace(LEVELS, lower=Fraction(count + 1))
-    if not certainly_le(axis, Num(tail), {**domains, "k": after}):
+    if not all(at_most(one, Num(tail), domains, over) for one, over in classes(axis, count + 1)):
         raise Rejected(RULE, "tail", f"the axes after {count} are not certainly at most {tail}")
     if symbols(radius) or symbols(axis) - {"k"}:
         raise Rejected(RULE, "axes", "they are counted one by one for a radius and axes that are numbers")

@@ -11,20 +11,19 @@ from typing import Any, Final
 from flint import arb
 
 from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.expr import ONE, Expr, Num, Sym, add, call, div, format_expr, mul, num, power, sub, substitute
-from dpverify.trusted.language.model import Domain, Norm, Shape
+from dpverify.trusted.language.expr import ONE, Expr, Num, call, div, format_expr, mul, num, power, sub, substitute
+from dpverify.trusted.language.model import Norm, Shape
 from dpverify.trusted.language.rationals import read_fraction, to_fraction
 from dpverify.trusted.numbers.balls import constant, rational
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
 from dpverify.trusted.order.lengths import norm_value
-from dpverify.trusted.rules.spaces.shapes import MANY, SEPARATED, apart_at, cubes, dimension, of_level, spread, together
+from dpverify.trusted.rules.spaces.shapes import LEVELS, MANY, SEPARATED, along, apart_at, cubes, dimension, of_level, spread, together
 
 Told = Mapping[str, Any]
 RULE: Final = "packing"
 TWO: Final = num(2)
 MOST: Final = 4096
 """Most depths of a tree that are multiplied one by one."""
-STEPS: Final = Domain(Fraction(1), None, lower_open=False, integer=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,10 +202,8 @@ def _ellipsoid(shape: Shape, near: Expr, told: Told) -> Packing:
                 raise Rejected(RULE, f"axis {k}", f"it is not certainly at least {format_expr(least)}")
         return Packing(2 * first, f"points {format_expr(least)} from 0 on both sides of the first {first} axes", overlap, wide=mul(TWO, least))
     step, start = _natural(told, "step"), _natural(told, "start")
-    number = add(mul(num(step), Sym("k")), num(start - step))
-    along = substitute(axis, {"k": number})
-    if not certainly_le(least, call("abs", along), {"k": STEPS}):
-        raise Rejected(RULE, "the axes", f"those with the numbers {format_expr(number)} are not certainly at least {format_expr(least)} long")
+    if not certainly_le(least, call("abs", along(axis, step, start)), {"k": LEVELS}):
+        raise Rejected(RULE, "the axes", f"not all of the axes {start}, {start + step}, ... are certainly at least {format_expr(least)} long")
     return Packing(None, f"points {format_expr(least)} from 0 on the axes {start}, {start + step}, ...", overlap, wide=mul(TWO, least))
 
 
@@ -218,9 +215,11 @@ def _natural(told: Told, key: str) -> int:
 
 
 def _hoelder(shape: Shape, near: Expr, told: Told) -> Packing:
-    """Sums of bumps on some of the cells of a grid: two of them differ by a whole bump."""
-    cells = _natural(told, "cells")
+    """Constants; or sums of bumps on some of the cells of a grid: two of them differ by a whole bump."""
     count, (_, constant_of, exponent, bound) = cubes(shape), shape.numbers
+    if "cells" not in told:
+        return Packing(_along(mul(TWO, bound), near), "constants more than twice that apart")
+    cells = _natural(told, "cells")
     bump = mul(constant_of, power(Num(Fraction(1, 2 * cells)), exponent))
     for name, height in (("bump", bump), ("bound", mul(TWO, bound))):
         if not certainly_lt(mul(TWO, near), height):

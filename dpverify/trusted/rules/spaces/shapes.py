@@ -5,12 +5,35 @@ What the numbers of each kind are is said beside its check, and in theory#metric
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from fractions import Fraction
+from math import lcm
 from typing import Final
 
 from dpverify.trusted.language.errors import Rejected
-from dpverify.trusted.language.expr import ONE, ZERO, Add, Expr, Mul, Num, Pow, Sym, add, call, format_expr, mul, num, power, substitute
+from dpverify.trusted.language.expr import (
+    ONE,
+    ZERO,
+    Add,
+    Call,
+    Expr,
+    Mul,
+    Num,
+    Pow,
+    Sym,
+    add,
+    call,
+    children,
+    format_expr,
+    mul,
+    num,
+    power,
+    rebuild,
+    sub,
+    substitute,
+    symbols,
+)
 from dpverify.trusted.language.model import Claim, Domain, Norm, Shape, Space
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
 from dpverify.trusted.order.geometry import norm_faults
@@ -52,7 +75,7 @@ def require(space: Space, domains: Domains) -> None:
         _positive("diameter", space.diameter, domains)
         reach = mul(space.lipschitz, space.diameter)
         for wide, over in spread(space.shape):
-            if not certainly_le(wide, reach, {**domains, **over}):
+            if not at_most(wide, reach, domains, over.get("k")):
                 raise Rejected(
                     RULE, "diameter", f"no databases are so near: answers {format_expr(wide)} apart are not certainly within {format_expr(reach)}"
                 )
@@ -122,7 +145,7 @@ def spread(shape: Shape) -> list[tuple[Expr, Domains]]:
             for q in corners[:i]
         ]
     if kind == "ellipsoid":
-        return [(mul(num(2), call("abs", numbers[0])), {"k": LEVELS})]
+        return [(mul(num(2), call("abs", one)), {"k": over}) for one, over in classes(numbers[0])]
     if kind == "hoelder":
         return [(mul(num(2), numbers[3]), {})]
     if kind in ("cantor", "discrete", "separated"):
@@ -132,6 +155,84 @@ def spread(shape: Shape) -> list[tuple[Expr, Domains]]:
         level = next((j for j in range(count) if of_level(shape, j) != ONE), count)
         return [(apart_at(shape, num(level)), {})]
     return [found for part in shape.parts for found in spread(part)]
+
+
+# -- axes ------------------------------------------------------------------------------------------------------
+
+
+def classes(axis: Expr, first: int = 1) -> list[tuple[Expr, Domain]]:
+    """Axes from a number on, in classes of numbers that leave the same remainder, so that floor(k/n) is no more in them.
+
+    Each is an expression in k with the whole numbers that k ranges over.
+    """
+    period = lcm(*(_period(part) for part in _floors(axis)))
+    if period == 1:
+        return [(axis, replace(LEVELS, lower=Fraction(first)))]
+    return [(along(axis, period, first + place), LEVELS) for place in range(period)]
+
+
+def along(axis: Expr, step: int, start: int) -> Expr:
+    """The axes start, start + step, start + 2 step, ... as an expression in k = 1, 2, ..."""
+    return _settled(substitute(axis, {"k": add(mul(num(step), Sym("k")), num(start - step))}))
+
+
+def _floors(expr: Expr) -> Iterator[Expr]:
+    """What floor is taken of in an expression, where that is linear in k."""
+    for part in children(expr):
+        yield from _floors(part)
+    if isinstance(expr, Call) and expr.name == "floor":
+        yield expr.args[0]
+
+
+def _period(expr: Expr) -> int:
+    """The denominator of the slope in k; 1 where there is none that is rational."""
+    slope = sub(substitute(expr, {"k": add(Sym("k"), ONE)}), expr)
+    return slope.value.denominator if isinstance(slope, Num) else 1
+
+
+def _settled(expr: Expr) -> Expr:
+    """The expression with floor(n k + c) taken apart, k and n being whole."""
+    expr = rebuild(expr, _settled)
+    if isinstance(expr, Call) and expr.name == "floor":
+        inside = expr.args[0]
+        start = substitute(inside, {"k": ZERO})
+        slope = sub(substitute(inside, {"k": ONE}), start)
+        whole = isinstance(slope, Num) and isinstance(start, Num) and slope.value.denominator == 1
+        if whole and sub(inside, add(mul(slope, Sym("k")), start)) == ZERO:
+            return add(mul(slope, Sym("k")), call("floor", start))
+    return expr
+
+
+def at_most(size: Expr, most: Expr, domains: Domains, over: Domain | None) -> bool:
+    """Whether an expression, in k where `over` is given, is certainly at most another; by logarithms where k is in an exponent."""
+    everywhere = domains if over is None else {**domains, "k": over}
+    if over is None or not _has_power(size):
+        return certainly_le(size, most, everywhere)
+    try:
+        return certainly_le(logarithm(size, everywhere), logarithm(most, everywhere), everywhere)
+    except Rejected:
+        return False
+
+
+def _has_power(expr: Expr) -> bool:
+    """Whether k is in an exponent."""
+    here = (isinstance(expr, Pow) and "k" in symbols(expr.exponent)) or (isinstance(expr, Call) and expr.name == "exp" and "k" in symbols(expr))
+    return here or any(map(_has_power, children(expr)))
+
+
+def logarithm(expr: Expr, domains: Domains) -> Expr:
+    """The logarithm, of products and powers taken apart. Raises Rejected for a factor that is not certainly positive."""
+    if isinstance(expr, Mul):
+        return add(*(logarithm(factor, domains) for factor in expr.args))
+    if isinstance(expr, Pow):
+        return mul(expr.exponent, logarithm(expr.base, domains))
+    if isinstance(expr, Call) and expr.name == "exp":
+        return expr.args[0]
+    if isinstance(expr, Call) and expr.name == "abs" and _has_power(expr):
+        return logarithm(expr.args[0], domains)  # whose factors are positive
+    if not certainly_lt(ZERO, expr, domains):
+        raise Rejected(RULE, "the axes", f"{format_expr(expr)} is not certainly positive")
+    return call("log", expr)
 
 
 # -- what each kind is made of ---------------------------------------------------------------------------------
@@ -245,8 +346,17 @@ def _ellipsoid(shape: Shape, domains: Domains) -> None:
     """The length of the k-th axis, an expression in k = 1, 2, ...; the distance is that of square-summable sequences."""
     _numbers(shape, 1)
     axis = shape.numbers[0]
-    if not certainly_le(ZERO, call("abs", axis), {**domains, "k": LEVELS}):
+    if not all(_has_value(one, {**domains, "k": over}) for one, over in classes(axis)):
         raise Rejected(RULE, "axes", f"{format_expr(axis)} does not certainly have a value at k = 1, 2, ...")
+
+
+def _has_value(expr: Expr, domains: Domains) -> bool:
+    """Whether it certainly has a value: its absolute value is at least 0; powers with k in their exponents have positive bases."""
+    if isinstance(expr, Add | Mul):
+        return all(_has_value(part, domains) for part in expr.args)
+    if isinstance(expr, Pow) and "k" in symbols(expr.exponent):
+        return certainly_lt(ZERO, expr.base, domains) and _has_value(expr.exponent, domains)
+    return certainly_le(ZERO, call("abs", expr), domains)
 
 
 def _hoelder(shape: Shape, domains: Domains) -> None:
