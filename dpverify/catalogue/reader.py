@@ -14,8 +14,8 @@ from dpverify.catalogue.checks import (
     expressions,
     grown,
     loss_faults,
-    space_faults,
     may_be_negative,
+    space_faults,
     why_not,
 )
 from dpverify.catalogue.declared import Failure, declaration

@@ -115,7 +115,7 @@ def _one(meaning: str, schema: Mapping[str, Any], examples: tuple[Any, ...]) -> 
 
 
 def _kind(kind: Kind) -> Schema:
-    bound = sorted({symbol for symbols in kind.symbols.values() for symbol in symbols}, key=list(kind.variables).index)
+    bound = list(dict.fromkeys((*kind.variables, *(symbol for symbols in kind.symbols.values() for symbol in symbols))))
     parameters: Schema = {"$ref": "#/definitions/parameters"}
     if bound:
         parameters = {"allOf": [parameters, {"propertyNames": {"not": {"enum": bound}}}]}

@@ -10,7 +10,7 @@ from dpverify.catalogue.toml import Fault, meant, show
 from dpverify.catalogue.values import read_choice, read_expression, read_matrix, read_norm, read_number
 from dpverify.trusted.language.errors import ExprError
 from dpverify.trusted.language.expr import Expr, num
-from dpverify.trusted.language.model import L2, LINF, Matrix, Norm, Shape
+from dpverify.trusted.language.model import L2, LINF, Shape
 
 Reader = Callable[[Any], Any]
 
@@ -111,8 +111,8 @@ SHAPES: Final[Mapping[str, Form]] = {
         norm=L2,
     ),
     "tree": _form(
-        "The leaves of an infinite tree: leaves that part at depth k = 0, 1, ... are scale * ratio**k apart. branching is how many children "
-        'a node has, an expression in its depth k or a list of which the last holds on; "inf" ends a list with infinitely many.',
+        "The leaves of an infinite tree: leaves that part at depth k = 0, 1, ... are scale * ratio**k apart. branching is how many "
+        'children a node has, an expression in its depth k or a list of which the last holds on; "inf" ends a list with infinitely many.',
         {"scale": read_number, "ratio": read_number, "branching": _branching},
         _tree,
         scale=num(1),
@@ -161,7 +161,7 @@ SHAPES: Final[Mapping[str, Form]] = {
         _plain("separated", "distance"),
     ),
     "product": _form(
-        "Tuples with a point of each part; the distance is a norm of the distances in the parts, the greatest of them where it is left out.",
+        "Tuples with a point of each part; the distance is a norm of those in the parts, the greatest of them where it is left out.",
         {"parts": _parts, "norm": read_norm},
         lambda parts, norm: Shape("product", norm=norm, parts=parts),
         norm=LINF,
@@ -192,21 +192,6 @@ def read_shape(value: Any) -> Shape:
         else:
             raise Fault(f"lacks {key}.")
     return form.build(**read)
-
-
-def written(shape: Shape, write: Callable[[Expr], str]) -> dict[str, Any]:
-    """The table of a space, with its expressions written out."""
-    kind = "tree" if shape.kind == "infinite_tree" else shape.kind
-    form, numbers = SHAPES[kind], [write(number) for number in shape.numbers]
-    matrix = [list(map(str, row)) for row in shape.matrix]
-    values: dict[str, Any] = {"points": {"distances": matrix}, "hull": {"corners": matrix}, "box": {"sides": numbers}}.get(kind, {})
-    if kind == "tree":
-        values = {"scale": numbers[0], "ratio": numbers[1], "branching": numbers[2:] + ["inf"] * (shape.kind == "infinite_tree")}
-    elif kind == "product":
-        values = {"parts": [written(part, write) for part in shape.parts]}
-    elif not values:
-        values = dict(zip(form.keys, numbers, strict=False))
-    return {"kind": kind, **values, **({"norm": shape.norm} if "norm" in form.keys else {})}
 
 
 def changed(shape: Shape, change: Callable[[Expr], Expr]) -> Shape:

@@ -42,7 +42,7 @@ def _lengths(axis: Expr, at: Any) -> Any:
 
 
 def cut(axis: Expr, radii: Iterable[Expr]) -> Iterator[tuple[int, Told, float]]:
-    """For radii that are numbers: which of them, where the axes are cut off and what those after that are at most, and the size of the net."""
+    """For radii that are numbers: which of them, where the axes are cut off and what those after are at most, and the size of the net."""
     if symbols(axis) - {"k"}:
         return
     lengths = _lengths(axis, np.arange(1.0, MOST + 2))
@@ -161,9 +161,9 @@ def _falls(axis: Expr, step: int, start: int) -> bool:
 def _below(size: float, limit: float) -> Iterator[Fraction]:
     """Rationals at a number and below, above the limit."""
     near = Fraction(size).limit_denominator(1000)
-    for value in (near, Fraction(math.floor(size * 1000), 1000), Fraction(math.floor(size * 10**9), 10**9)):
-        if limit < value <= size * (1 + 1e-12):
-            yield value
+    for found in (near, Fraction(math.floor(size * 1000), 1000), Fraction(math.floor(size * 10**9), 10**9)):
+        if limit < found <= size * (1 + 1e-12):
+            yield found
 
 
 @lru_cache(maxsize=256)

@@ -205,4 +205,3 @@ def _length(shape: Shape, one: Any, other: Any) -> float:
         return float(constant(norm_value(shape.norm, tuple(a - b for a, b in zip(one, other, strict=True)))).mid())
     except DpverifyError:
         return 0.0
-

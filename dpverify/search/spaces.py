@@ -57,8 +57,8 @@ def extend(proposal: Proposal, claim: Claim, digits: int) -> list[str]:
         reasons.append("no net, noise or table was found for answers so near: the space may have no finite net of such a radius.")
     if not packed:
         bounded = space.databases != "unbounded"
-        why = "no packing was found that excludes such mechanisms." if bounded else "databases may be any distance apart, so no packing counts."
-        reasons.append(why)
+        told = "no packing was found that excludes such mechanisms."
+        reasons.append(told if bounded else "databases may be any distance apart, so no packing counts.")
     return reasons
 
 
@@ -76,7 +76,8 @@ def _above(claim: Claim, digits: int) -> Steps:
     nets = _of_axes(claim) if space.shape.kind == "ellipsoid" else []
     nets = nets or [{"share": str(share), "net": told} for share in _shares(space.shape, near) for told in _told(space.shape, share, near)]
     cells = [{"depth": depth} for depth in _pieces(space.shape, near)]
-    return [*_best(claim, net_mechanism, nets), *_best(claim, cell_response, cells), *_best(claim, noise_near, _tails(space.shape, claim, digits))]
+    tails = _tails(space.shape, claim, digits)
+    return [*_best(claim, net_mechanism, nets), *_best(claim, cell_response, cells), *_best(claim, noise_near, tails)]
 
 
 def _pieces(shape: Shape, near: Expr) -> Iterator[int]:
@@ -234,6 +235,8 @@ def _below_somewhere(claim: Claim, digits: int) -> Steps:
     assert isinstance(space, Space)
     if space.databases == "unbounded":
         return []
+    if claim.epsilon is None and not _may_be_endless(space.shape):
+        return []
     names = [name for name, _ in claim.domains]
     grids = [list(_values(domain)) for _, domain in claim.domains]
     for point in islice(diagonally(grids), _TRIES):
@@ -241,12 +244,18 @@ def _below_somewhere(claim: Claim, digits: int) -> Steps:
         try:
             there, values = fixed(claim, {"at": at}, weighted_packing.NAME)
             assert there.within is not None
-            steps = _best(there, weighted_packing, [*_packed(there.mechanism.shape, there.within), *_lines(there)])  # type: ignore[union-attr]
+            tried = [one for one in _packed(space.shape, there.within) if claim.epsilon is not None or "first" not in one["packing"]]
+            steps = _best(there, weighted_packing, [*tried, *_lines(there)])
             if steps and _excludes(claim, weighted_packing.check(there, steps[0]["evidence"]), values):
                 return [{"rule": weighted_packing.NAME, "evidence": {**steps[0]["evidence"], "at": at}}]
         except DpverifyError:
             continue
     return []
+
+
+def _may_be_endless(shape: Shape) -> bool:
+    """Whether a packing may have infinitely many points."""
+    return shape.kind in ("ellipsoid", "infinite_tree", "discrete", "separated") or any(map(_may_be_endless, shape.parts))
 
 
 def _values(domain: Any) -> Iterator[Fraction]:
@@ -311,7 +320,8 @@ def _lines(claim: Claim) -> Iterator[Told]:
         far = step / float(constant(space.lipschitz).mid())
         left, right = (points - 1) // 2, points // 2
         if 1 <= right <= _MOST_LINE:
-            epsilon = _root(lambda e: (1 - beta) * (1 + _powers(math.exp(-e * far), left) + _powers(math.exp(-e * far), right)) - 1, 0.0, 1e6)
+            counts = (left, right)
+            epsilon = _root(lambda e: (1 - beta) * (1 + sum(_powers(math.exp(-e * far), n) for n in counts)) - 1, 0.0, 1e6)
             yield {"line": right, "epsilon": str(Fraction(math.floor(epsilon * 10**9 * (1 - 1e-9)), 10**9))}
 
 

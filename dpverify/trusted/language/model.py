@@ -205,7 +205,7 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """Any mechanism that answers with points of a metric space: what is declared of the answers and of the databases (theory#utility).
+    """Any mechanism that answers with points of a metric space: what is declared of answers and databases (theory#metric-spaces).
 
     lipschitz: the answers of databases at a distance t are at most lipschitz * t apart. databases: "bounded" (at most `diameter` apart),
     "unbounded" (nothing is known), "answers" (one for each answer, the distance that of answers over lipschitz) or "listed": a matrix of

@@ -1,4 +1,4 @@
-"""Databases of finitely many answers: how far apart they are at least, and at most (theory#finite-answers)."""
+"""Databases of finitely many answers: how far apart they are at least, and at most (theory#near-table)."""
 
 from __future__ import annotations
 

@@ -16,8 +16,8 @@ from dpverify.trusted.rules.spaces.shapes import NET, asked
 NAME: Final = "net-mechanism"
 STATEMENT: Final = (
     "If N points form a net of radius s gamma of a metric space, 0 < s < 1, the exponential mechanism on them with the score "
-    "-b d(q(x), y), b = max(0, log((N - 1)(1 - beta)/beta))/((1 - s) gamma), answers within gamma of q(x) but with probability beta, and is "
-    "2 b C-private per unit of distance between databases, where q is Lipschitz with constant C."
+    "-b d(q(x), y), b = max(0, log((N - 1)(1 - beta)/beta))/((1 - s) gamma), answers within gamma of q(x) but with probability beta, and "
+    "is 2 b C-private per unit of distance between databases, where q is Lipschitz with constant C."
 )
 CHECKED: Final = (
     "it is a metric space, and databases as declared exist",

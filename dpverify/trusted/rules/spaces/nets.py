@@ -14,7 +14,25 @@ from flint import arb
 
 from dpverify.trusted.language.derivatives import derivative
 from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.expr import ONE, ZERO, Call, Expr, Num, Sym, add, call, div, format_expr, mul, num, power, sqrt, sub, substitute, symbols
+from dpverify.trusted.language.expr import (
+    ONE,
+    ZERO,
+    Call,
+    Expr,
+    Num,
+    Sym,
+    add,
+    call,
+    div,
+    format_expr,
+    mul,
+    num,
+    power,
+    sqrt,
+    sub,
+    substitute,
+    symbols,
+)
 from dpverify.trusted.language.model import Domain, Norm, Shape
 from dpverify.trusted.language.rationals import read_fraction
 from dpverify.trusted.numbers.balls import constant, exact, value
@@ -145,7 +163,7 @@ def _ellipsoid(shape: Shape, radius: Expr, told: Told, domains: Domains) -> Expr
     axis = call("abs", shape.numbers[0])
     if "axes" in told:
         return _first_axes(axis, radius, told, domains)
-    size, depth, exponent = read_fraction(told, "factor", RULE), told.get("depth"), read_fraction(told, "power", RULE)
+    size, depth, exponent = read_fraction(told, "factor", RULE), told.get("depth", 0), read_fraction(told, "power", RULE)
     if size <= 0 or exponent <= 0:
         raise Rejected(RULE, "factor", "it and the power must be positive")
     if depth not in FALLING:
@@ -173,8 +191,8 @@ FALLING: Final[Mapping[int, tuple[Expr, Callable[[Expr], Expr]]]] = {
 def require_above(axis: Expr, above: Expr, told: Told, domains: Domains) -> None:
     """Raises Rejected where the axes are not certainly at most what is named.
 
-    That is shown for all k at once. With "start" it is shown one by one up to there, and from there on because the logarithm of the quotient
-    does not fall; with "times" too, because the difference times that power of k does not fall.
+    That is shown for all k at once. With "start" it is shown one by one up to there, and from there on because the logarithm of the
+    quotient does not fall; with "times" too, because the difference times that power of k does not fall.
     """
     start = told.get("start")
     if start is None:
@@ -220,7 +238,7 @@ def _first_axes(axis: Expr, radius: Expr, told: Told, domains: Domains) -> Expr:
 
 def _hoelder(shape: Shape, radius: Expr, _: Told, __: Domains) -> Expr:
     """Functions by their rounded values at the centres of cubes."""
-    count, (_, constant_of, exponent, bound) = cubes(shape), shape.numbers
+    count, (constant_of, exponent, bound) = cubes(shape), shape.numbers[1:]
     per_axis = ceiling(div(power(div(mul(FOUR, constant_of), radius), div(ONE, exponent)), TWO))
     levels = _log(ceiling(div(mul(FOUR, bound), radius)))
     cells = power(per_axis, num(count))
@@ -256,7 +274,8 @@ def _product(shape: Shape, radius: Expr, told: Told, domains: Domains) -> Expr:
     """Tuples of points of nets of the parts, of a radius at which they come together to the whole one."""
     count = len(shape.parts)
     each = radius if shape.norm.p is None else div(radius, power(num(count), Num(1 / shape.norm.p)))
-    hints = told.get("parts", [{}] * count)
+    empty: Told = {}
+    hints = told.get("parts", [empty] * count)
     if not isinstance(hints, list) or len(hints) != count or not all(isinstance(hint, Mapping) for hint in hints):
         raise CertificateError(f"{RULE}: 'parts' does not say something of each part.")
     return add(*(net(part, each, hint, domains) for part, hint in zip(shape.parts, hints, strict=True)))

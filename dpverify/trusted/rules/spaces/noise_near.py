@@ -12,7 +12,6 @@ from dpverify.trusted.language.expr import ONE, Expr, Num, add, call, div, mul, 
 from dpverify.trusted.language.model import Claim, Shape, Source
 from dpverify.trusted.language.rationals import read_fraction
 from dpverify.trusted.numbers.balls import constant, rational
-from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.rules.spaces.shapes import asked, dimension
 
 NAME: Final = "noise-near"
@@ -77,8 +76,8 @@ def _geometric(near: Expr, beta: Expr, evidence: Mapping[str, Any]) -> Expr:
         if not 0 < ratio.value < 1 or symbols(near) or symbols(beta):
             raise Rejected(NAME, "ratio", "it is between 0 and 1, for gamma and beta that are numbers")
         steps = whole(near)
-        if not certainly_le(mul(num(2), Num(ratio.value ** (steps + 1))), mul(beta, add(ONE, ratio))):
-            raise Rejected(NAME, "ratio", f"noise of the ratio {ratio.value} is not certainly further than {steps} with probability beta at most")
+        if not 2 * rational(ratio.value) ** (steps + 1) <= constant(beta) * (1 + rational(ratio.value)):
+            raise Rejected(NAME, "ratio", f"noise of it is not certainly further than {steps} with probability beta at most")
         return call("log", div(ONE, ratio))
     half = Num(Fraction(1, 2))
     # 1 + t >= 2 sqrt(t); the whole part of gamma is at least 0, and above gamma - 1

@@ -11,10 +11,10 @@ from typing import Any, Final
 from flint import arb
 
 from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.expr import ONE, Expr, Num, call, div, format_expr, mul, num, power, sub, substitute
+from dpverify.trusted.language.expr import ONE, Expr, Num, call, div, format_expr, mul, num, power, sub
 from dpverify.trusted.language.model import Norm, Shape
 from dpverify.trusted.language.rationals import read_fraction, to_fraction
-from dpverify.trusted.numbers.balls import constant, rational
+from dpverify.trusted.numbers.balls import constant, rational, value
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
 from dpverify.trusted.order.lengths import norm_value
 from dpverify.trusted.rules.spaces.shapes import LEVELS, MANY, SEPARATED, along, apart_at, cubes, dimension, of_level, spread, together
@@ -192,18 +192,22 @@ def _ellipsoid(shape: Shape, near: Expr, told: Told) -> Packing:
     if not certainly_lt(near, least):
         raise Rejected(RULE, "least", f"{format_expr(least)} is not certainly more than that")
     square = power(least, TWO)
-    overlap = max(1, int(constant(div(square, sub(square, power(near, TWO)))).upper().floor().unique_fmpz()))
+    most = constant(div(square, sub(square, power(near, TWO)))).upper().floor().unique_fmpz()
+    if most is None:
+        raise Rejected(RULE, "least", "how many of them an answer is near to is not enclosed; raise the precision")
+    overlap = max(1, int(most))
     if "first" in told:
         first = told["first"]
         if type(first) is not int or not 1 <= first <= MOST:
             raise CertificateError(f"{RULE}: 'first' is {first!r}, not a whole number from 1 to {MOST}.")
         for k in range(1, first + 1):
-            if not certainly_le(least, call("abs", substitute(axis, {"k": num(k)}))):
+            if not abs(value(axis, {"k": arb(k)})) >= constant(least):
                 raise Rejected(RULE, f"axis {k}", f"it is not certainly at least {format_expr(least)}")
-        return Packing(2 * first, f"points {format_expr(least)} from 0 on both sides of the first {first} axes", overlap, wide=mul(TWO, least))
+        what = f"points {format_expr(least)} from 0 on both sides of the first {first} axes"
+        return Packing(2 * first, what, overlap, wide=mul(TWO, least))
     step, start = _natural(told, "step"), _natural(told, "start")
     if not certainly_le(least, call("abs", along(axis, step, start)), {"k": LEVELS}):
-        raise Rejected(RULE, "the axes", f"not all of the axes {start}, {start + step}, ... are certainly at least {format_expr(least)} long")
+        raise Rejected(RULE, "the axes", f"not all of {start}, {start + step}, ... are certainly at least {format_expr(least)}")
     return Packing(None, f"points {format_expr(least)} from 0 on the axes {start}, {start + step}, ...", overlap, wide=mul(TWO, least))
 
 

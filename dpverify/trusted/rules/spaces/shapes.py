@@ -44,6 +44,7 @@ Domains = Mapping[str, Domain]
 RULE: Final = "metric-space"
 LEVELS: Final = Domain(Fraction(1), None, lower_open=False, integer=True)
 """The numbers of the axes of a sequence ellipsoid."""
+MOST_DIMENSIONS: Final = 10_000
 RADII: Final = Domain(Fraction(0))
 
 NET: Final = "the answers have a net of the stated size for every radius"
@@ -76,9 +77,8 @@ def require(space: Space, domains: Domains) -> None:
         reach = mul(space.lipschitz, space.diameter)
         for wide, over in spread(space.shape):
             if not at_most(wide, reach, domains, over.get("k")):
-                raise Rejected(
-                    RULE, "diameter", f"no databases are so near: answers {format_expr(wide)} apart are not certainly within {format_expr(reach)}"
-                )
+                why = f"no databases are so near: answers {format_expr(wide)} apart are not certainly within {format_expr(reach)}"
+                raise Rejected(RULE, "diameter", why)
     elif space.databases == "listed":
         _listed(space)
     elif space.databases not in ("answers", "unbounded"):
@@ -99,9 +99,7 @@ def dimension(shape: Shape) -> int:
     if shape.kind == "hull":
         return len(shape.matrix[0])
     last = shape.numbers[-1]
-    if not isinstance(last, Num) or last.value.denominator != 1 or last.value < 1:
-        raise Rejected(RULE, "dimension", f"{format_expr(last)} is not a whole number of at least 1")
-    return int(last.value)
+    return _whole("dimension", last)
 
 
 def of_level(shape: Shape, level: int) -> Expr:
@@ -154,7 +152,10 @@ def spread(shape: Shape) -> list[tuple[Expr, Domains]]:
         count = len(numbers) - 2
         level = next((j for j in range(count) if of_level(shape, j) != ONE), count)
         return [(apart_at(shape, num(level)), {})]
-    return [found for part in shape.parts for found in spread(part)]
+    parts = [spread(part) for part in shape.parts]
+    if all(len(found) == 1 and not found[0][1] for found in parts) and parts:
+        return [(together(shape.norm, [found[0][0] for found in parts]), {})]
+    return [one for found in parts for one in found]
 
 
 # -- axes ------------------------------------------------------------------------------------------------------
@@ -216,8 +217,8 @@ def at_most(size: Expr, most: Expr, domains: Domains, over: Domain | None) -> bo
 
 def _has_power(expr: Expr) -> bool:
     """Whether k is in an exponent."""
-    here = (isinstance(expr, Pow) and "k" in symbols(expr.exponent)) or (isinstance(expr, Call) and expr.name == "exp" and "k" in symbols(expr))
-    return here or any(map(_has_power, children(expr)))
+    raised = expr.exponent if isinstance(expr, Pow) else expr.args[0] if isinstance(expr, Call) and expr.name == "exp" else ZERO
+    return "k" in symbols(raised) or any(map(_has_power, children(expr)))
 
 
 def logarithm(expr: Expr, domains: Domains) -> Expr:
@@ -291,7 +292,7 @@ def metric(name: str, rows: tuple[tuple[Fraction, ...], ...]) -> None:
     for i in size:
         for j in size:
             if rows[i][j] != rows[j][i] or (rows[i][j] <= 0 if i != j else rows[i][j] != 0):
-                raise Rejected(RULE, name, f"entry {i}, {j}: a distance is 0 from a point to itself, else positive, and the same in both orders")
+                raise Rejected(RULE, name, f"entry {i}, {j}: distances are 0 from a point to itself, else positive, and symmetric")
     for i in size:
         for j in size[:i]:
             direct = rows[i][j]
@@ -360,7 +361,7 @@ def _has_value(expr: Expr, domains: Domains) -> bool:
 
 
 def _hoelder(shape: Shape, domains: Domains) -> None:
-    """Functions on [0, 1]^m with |f| <= B and |f(s) - f(t)| <= L |s - t|^a in the greatest coordinate: m, L, a, B; the distance is uniform."""
+    """Functions on [0, 1]^m with |f| <= B and |f(s) - f(t)| <= L |s - t|^a in the maximum norm, and the uniform distance: m, L, a, B."""
     _numbers(shape, 4)
     _, constant, exponent, bound = shape.numbers
     for name, value in (("constant", constant), ("exponent", exponent), ("bound", bound)):
@@ -372,10 +373,13 @@ def _hoelder(shape: Shape, domains: Domains) -> None:
 
 def cubes(shape: Shape) -> int:
     """The dimension of the cube that functions are on."""
-    first = shape.numbers[0]
-    if not isinstance(first, Num) or first.value.denominator != 1 or first.value < 1:
-        raise Rejected(RULE, "dimension", f"{format_expr(first)} is not a whole number of at least 1")
-    return int(first.value)
+    return _whole("dimension", shape.numbers[0])
+
+
+def _whole(name: str, value: Expr) -> int:
+    if not isinstance(value, Num) or value.value.denominator != 1 or not 1 <= value.value <= MOST_DIMENSIONS:
+        raise Rejected(RULE, name, f"{format_expr(value)} is not a whole number from 1 to {MOST_DIMENSIONS}")
+    return int(value.value)
 
 
 def _real(shape: Shape, _: Domains) -> None:
@@ -427,9 +431,8 @@ def _listed(space: Space) -> None:
     count = len(space.shape.matrix)
     if len(space.truth) != len(space.distances) or sorted(set(space.truth)) != list(range(count)):
         raise Rejected(RULE, "truth", "it must name the answer of each database, and every answer once at least")
-    most = max(
-        (space.shape.matrix[space.truth[i]][space.truth[j]] / near for i, row in enumerate(space.distances) for j, near in enumerate(row[:i])),
-        default=Fraction(0),
-    )
+    answers, apart = space.shape.matrix, space.distances
+    pairs = ((i, j) for i in range(len(apart)) for j in range(i))
+    most = max((answers[space.truth[i]][space.truth[j]] / apart[i][j] for i, j in pairs), default=Fraction(0))
     if not certainly_le(Num(most), space.lipschitz):
-        raise Rejected(RULE, "lipschitz", f"answers move by up to {most} at distance 1, which is not certainly at most {format_expr(space.lipschitz)}")
+        raise Rejected(RULE, "lipschitz", f"answers move by up to {most} at distance 1, which is too far")

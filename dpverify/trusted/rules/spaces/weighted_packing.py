@@ -12,7 +12,7 @@ from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE, Expr, Num, add, call, div, format_expr, mul, num, sub
 from dpverify.trusted.language.model import Claim, Shape, Source, Space
 from dpverify.trusted.language.rationals import read_fraction
-from dpverify.trusted.numbers.balls import constant, rational
+from dpverify.trusted.numbers.balls import constant, exact, rational
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
 from dpverify.trusted.parts.parameters import fixed
 from dpverify.trusted.rules.spaces.noise_near import whole
@@ -22,7 +22,7 @@ from dpverify.trusted.rules.spaces.shapes import asked
 NAME: Final = "weighted-packing"
 STATEMENT: Final = (
     "If no answer is within gamma of more than m of the true answers of databases x_1, ..., x_N, a mechanism that answers within gamma but "
-    "with probability beta is epsilon-private only where (1 - beta) (e^(-epsilon dist(x_1, x_1)) + ... + e^(-epsilon dist(x_1, x_N))) <= m. "
+    "with probability beta is epsilon-private only where (1 - beta) sum over i of e^(-epsilon dist(x_1, x_i)) <= m. "
     "With infinitely many at a bounded distance from x_1 there is no such epsilon."
 )
 CHECKED: Final = (
@@ -32,6 +32,8 @@ CHECKED: Final = (
 )
 ASSUMED: Final = ()
 SOURCE: Final = Source("docs/theory/spaces.md#weighted-packing", "Kleinberg & Ligett 2010, Theorem 3.4")
+MOST_BITS: Final = 256
+"""Of a number of points that is written out."""
 MOST: Final = 100_000
 """Most points of a line that are added one by one."""
 
@@ -53,9 +55,13 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     says = {"pair": "databases whose true answers are packed", "packing": _told(found, near, far)}
     if found.count is None:
         return Bound("lower", INFINITE, witness=says, at=at, assumed=found.assumed)
-    room = div(mul(num(found.count - 1), sub(ONE, beta)), add(num(found.overlap - 1), beta))
+    odds = div(sub(ONE, beta), add(num(found.overlap - 1), beta))
+    if found.count.bit_length() > MOST_BITS:
+        least = ((arb(found.count - 1) * constant(odds)).log() / constant(far)).lower()
+        return Bound("lower", Num(exact(least)), witness=says, at=at, assumed=found.assumed)
+    room = mul(num(found.count - 1), odds)
     if not certainly_lt(ONE, room):
-        raise Rejected(NAME, "the packing", f"{found.count} points with an overlap of {found.overlap} do not exclude epsilon 0")
+        raise Rejected(NAME, "the packing", f"{_many(found.count)} points with an overlap of {found.overlap} do not exclude epsilon 0")
     return Bound("lower", div(call("log", room), far), witness=says, at=at, assumed=found.assumed)
 
 
@@ -69,7 +75,9 @@ def _told(found: Packing, near: Expr, far: Expr) -> str:
 
 
 def _many(count: int) -> str:
-    return str(count) if count < 10**9 else f"more than 2^{count.bit_length() - 1}" if count & (count - 1) else f"2^{count.bit_length() - 1}"
+    if count < 10**9:
+        return str(count)
+    return f"{'' if count & (count - 1) == 0 else 'more than '}2^{count.bit_length() - 1}"
 
 
 def _furthest(space: Space, found: Packing) -> Expr:
