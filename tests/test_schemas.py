@@ -121,6 +121,18 @@ EXAMPLES = {
     "guarantee, of bounded range": """
         mechanism = {kind = "guarantee", bounded_range = 1}
         claim = [{epsilon = 1}]""",
+    "space": """
+        mechanism = {kind = "space", shape = {kind = "box", sides = [1, "2"], norm = "linf"}, lipschitz = 1, diameter = 2}
+        claim = [{epsilon = "tight", within = "1/4", beta = "1/20"}]""",
+    "space, of listed databases": """
+        mechanism = {kind = "space", shape = {kind = "points", distances = [[0, 1], [1, 0]]}, between = [[0, 1, 2], [1, 0, 1], [2, 1, 0]], truth = [0, 0, 1]}
+        claim = [{epsilon = 3, within = "1/4", beta = "1/20"}]""",
+    "space, of a tree": """
+        mechanism = {kind = "space", shape = {kind = "tree", ratio = "1/2", branching = [2, "k + 1"]}, databases = "unbounded"}
+        claim = [{epsilon = "tight", within = "1/4", beta = "1/20"}]""",
+    "space, a product": """
+        mechanism = {kind = "space", shape = {kind = "product", parts = [{kind = "cantor", ratio = "1/3"}, {kind = "hoelder", constant = 1, bound = 1}]}, diameter = 2}
+        claim = [{epsilon = "tight", within = "1/4", beta = "1/20"}]""",
     "sampled": """
         mechanism = {kind = "sampled"}
         claim = [{epsilon = 1}]

@@ -147,13 +147,14 @@ SPACE = Kind(
         brief="any mechanism with answers in a metric space: how private can answers near the truth be?",
         mechanism="""\
 kind = "space"
-shape = { kind = "box", sides = [1], norm = "linf" }    # where the answers are; or points, ball, sphere, hull, tree, cantor, ellipsoid, ...
-lipschitz = 1           # the true answers of databases at a distance t are at most lipschitz * t apart
-diameter = 1            # any two databases are at most so far apart; or databases = "answers" or "unbounded", or between = [[...]]
+# Where the answers are: here three points in a row; or a box, a ball, a hull, a tree, an ellipsoid of sequences, ...
+shape = { kind = "points", distances = [[0, 1, 2], [1, 0, 1], [2, 1, 0]] }
+lipschitz = 1            # the true answers of databases at a distance t are at most lipschitz * t apart
+databases = "answers"    # one for each answer; or "unbounded", or diameter = what databases are at most apart, or between = [[...]]
 """,
         claim="""\
-within = "1/4"       # answers are to be within this of the truth,
-beta = "1/20"        # but with this probability, on every database""",
+within = "1/2"       # answers are to be within this of the truth,
+beta = "1/4"         # but with this probability, on every database""",
         no_sampler="a space is no mechanism by itself: it says what any mechanism can do.",
     ),
 )
