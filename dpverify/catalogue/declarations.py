@@ -103,7 +103,7 @@ class Declared:
         symbol = {variable: self.given.get(argument, variable) for variable, argument in known.variables.items()}
         table: dict[str, Any] = dict(known.begins)
         for of in (*known.fields, *OF_A_PART):
-            variables = {name: symbol[name] for name in known.symbols.get(of.name, ())}
+            variables = {name: symbol[name] for name in known.symbols.get(of.name, ()) if name in symbol}
             given = [key for key in of.keys if self.given.get(key) is not None]
             table |= {key: _written(self.given[key], of, read, variables) for key in given}
         return table

@@ -21,7 +21,7 @@ from dpverify.trusted.rules.spaces.shapes import LEVELS, along
 
 Told = dict[str, Any]
 
-_PARTS: Final = (0.3, 0.5, 0.7, 0.85, 0.95, 0.99, 0.999)
+_PARTS: Final = (0.3, 0.5, 0.7, 0.85, 0.95, 0.99, 0.999, 0.9995)
 """The share of the radius that is left to the axes that are cut off."""
 _POWERS: Final = tuple(Fraction(n, 12) for n in (60, 48, 36, 30, 24, 21, 20, 18, 16, 15, 14, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1))
 _MOST_POWERS: Final = 3

@@ -15,7 +15,7 @@ from scipy.sparse import coo_matrix
 from dpverify.search.private_tables import Pair, Task, dual_of, ratio, solved
 from dpverify.search.proposal import Steps
 from dpverify.trusted.language.errors import DpverifyError
-from dpverify.trusted.language.expr import Expr, Num, format_expr, mul
+from dpverify.trusted.language.expr import Expr, Num, call, format_expr, mul
 from dpverify.trusted.language.model import Claim, Matrix, Shape
 from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.order.lengths import norm_value
@@ -28,6 +28,8 @@ _MOST: Final = 40
 """Most databases for which a linear program is solved."""
 _SMALL: Final = 1e-9
 _MOST_EPSILON: Final = 200.0
+_SIMPLE: Final = 1000
+"""Greatest denominator of a ratio of which the logarithm is tried as the tight epsilon."""
 
 
 def above(claim: Claim, digits: int) -> Steps:
@@ -86,6 +88,9 @@ def _epsilons(claim: Claim, given: Finite, factor: float, most: bool = False) ->
     if claim.epsilon is not None and not claim.domains:
         yield claim.epsilon
     tight = _tight(claim, most)
+    ratio_there = Fraction(math.exp(min(tight or 0.0, 50.0))).limit_denominator(_SIMPLE)
+    if tight is not None and not most and abs(math.log(ratio_there) - tight) < _SMALL:
+        yield call("log", Num(ratio_there))  # the optimum is often at one: powers of it are rational
     if tight is not None and (most is False or tight > 0):
         size = tight * factor + (_SMALL if factor > 1 else -_SMALL)
         yield Num(Fraction(max(0, math.ceil(size * 10**12)), 10**12))
