@@ -131,7 +131,7 @@ EXAMPLES = {
         mechanism = {kind = "space", shape = {kind = "tree", ratio = "1/2", branching = [2, "k + 1"]}, databases = "unbounded"}
         claim = [{epsilon = "tight", within = "1/4", beta = "1/20"}]""",
     "space, a product": """
-        mechanism = {kind = "space", shape = {kind = "product", parts = [{kind = "cantor", ratio = "1/3"}, {kind = "real"}]}, databases = "answers"}
+        mechanism = {kind = "space", shape = {kind = "product", parts = [{kind = "real"}]}, databases = "answers"}
         claim = [{epsilon = "tight", within = "1/4", beta = "1/20"}]""",
     "sampled": """
         mechanism = {kind = "sampled"}
