@@ -11,11 +11,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
+from math import lcm
 from typing import Any, Final
 
 import numpy as np
 
 from dpverify.errors import NoSampler
+from dpverify.samplers.integers import below, happens
 from dpverify.search.verify import Verified, verify
 from dpverify.trusted.facts.bounds import Infinite
 from dpverify.trusted.language.errors import DpverifyError
@@ -50,15 +52,17 @@ class NearMechanism:
     def sample(self, truth: Point, size: int, rng: np.random.Generator) -> list[Point]:
         """Answers to one true answer, drawn exactly from the generator's integers."""
         gaps = [self.distance(truth, point) for point in self.points]
-        least = min(gaps)
-        exponents = [self.rate * (gap - least) for gap in gaps]
-        return [self._one(exponents, rng) for _ in range(size)]
-
-    def _one(self, exponents: Sequence[Fraction], rng: np.random.Generator) -> Point:
-        while True:
-            index = int(rng.integers(len(exponents)))
-            if kept(exponents[index], rng):
-                return self.points[index]
+        exponents = [self.rate * (gap - min(gaps)) for gap in gaps]
+        common = lcm(*(exponent.denominator for exponent in exponents))
+        numerators = np.array([int(exponent * common) for exponent in exponents], dtype=object)
+        chosen = np.empty(size, dtype=np.int64)
+        left = np.arange(size)
+        while left.size:
+            proposed = below(len(exponents), left.size, rng).astype(np.int64)
+            taken = happens(numerators[proposed], common, rng)
+            chosen[left[taken]] = proposed[taken]
+            left = left[~taken]
+        return [self.points[index] for index in chosen]
 
     def exactly(self) -> Verified | None:
         """The tight epsilon of this very mechanism, per unit of distance, where the net is all of finitely many points; else None."""
@@ -69,32 +73,6 @@ class NearMechanism:
         scores = tuple(tuple(Num(-self.distance(x, y)) for y in self.points) for x in self.points)
         rows = tuple(tuple(map(Num, row)) for row in space.shape.matrix)  # in the maximum norm these are as far apart as their points
         return verify(Claim(Exponential(scores, Num(self.rate), None, rows, "linf"), None))
-
-
-def kept(exponent: Fraction, rng: np.random.Generator) -> bool:
-    """True with the probability exp(-exponent), exactly, for a rational of at least 0."""
-    while exponent > 1:
-        if not _kept_below_one(Fraction(1), rng):
-            return False
-        exponent -= 1
-    return _kept_below_one(exponent, rng)
-
-
-def _kept_below_one(exponent: Fraction, rng: np.random.Generator) -> bool:
-    """The same for an exponent of at most 1: whether the first of trials with the chances exponent/k that fails has an odd number k."""
-    k = 1
-    while below(exponent.denominator * k, rng) < exponent.numerator:
-        k += 1
-    return k % 2 == 1
-
-
-def below(bound: int, rng: np.random.Generator) -> int:
-    """A uniform whole number from 0 to below the bound, of any size."""
-    bits = (bound - 1).bit_length()
-    while True:
-        drawn = int.from_bytes(rng.bytes((bits + 7) // 8), "little") & ((1 << bits) - 1) if bits else 0
-        if drawn < bound:
-            return drawn
 
 
 def near_mechanism(claim: Claim, share: Fraction = Fraction(1, 2)) -> NearMechanism:
