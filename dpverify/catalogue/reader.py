@@ -16,6 +16,7 @@ from dpverify.catalogue.checks import (
     grown,
     loss_faults,
     may_be_negative,
+    space_faults,
     why_not,
 )
 from dpverify.catalogue.declared import Failure, declaration
@@ -62,6 +63,7 @@ from dpverify.trusted.language.model import (
     Measure,
     Mechanism,
     Query,
+    Space,
     all_parts,
     kind_of,
 )
@@ -235,6 +237,7 @@ class _Reader(Mechanisms):
         expect = table.may("expect", read_choice(VERDICTS), "proved")
         utility = table.may("utility", read_boolean, False)
         beta = self._value(table, "beta", table.may("beta", read_number, None))
+        within = self._value(table, "within", table.may("within", read_number, None))
         loss = table.may("loss", read_matrix, ())
         prior = table.may("prior", read_vector, ())
         adjacency = table.may("adjacency", read_choice(ADJACENCIES), "")
@@ -253,13 +256,15 @@ class _Reader(Mechanisms):
             table.fault("give sensitivity or query, not both: the query's sensitivity is derived.")
         if table.has("query") and not table.has("adjacency"):
             table.fault(f"a query needs its adjacency: one of {', '.join(ADJACENCIES)}.")
-        if table.has("beta") and not utility:
+        if table.has("beta") and not utility and not isinstance(mechanism, Space):
             table.fault("beta is the probability with which the error may be exceeded: it needs utility = true beside it.")
         for key in ("loss", "prior"):
             if table.has(key) and not utility:
                 table.fault(f"{key} is for the mean loss that is shown: it needs utility = true beside it.")
         if mechanism is None:
             return None
+        for fault in space_faults(mechanism, table.data):
+            table.fault(fault)
         for fault in loss_faults(mechanism, loss, prior):
             table.fault(fault)
         query = None if rows is None else Query(rows, adjacency)
@@ -282,6 +287,7 @@ class _Reader(Mechanisms):
             prior=prior,
             measure=measure,
             order=order,
+            within=within,
         )
         used = frozenset().union(*map(symbols, expressions(claim)))
         claim = replace(claim, domains=tuple(sorted((name, self.domains[name]) for name in used & self.domains.keys())))

@@ -20,6 +20,7 @@ from dpverify.trusted.language.model import (
     Mechanism,
     Noise,
     Sampled,
+    Space,
     Subsample,
     Translation,
     all_parts,
@@ -41,7 +42,7 @@ def propose(claim: Claim, digits: int = 20) -> Proposal:
         from dpverify.search import cosets
 
         proposal.extend(cosets.propose, claim, digits)
-    mixed = claim.delta != ZERO and not isinstance(claim.mechanism, Sampled) and extend_with_curve(proposal, claim, digits)
+    mixed = claim.delta != ZERO and not isinstance(claim.mechanism, Sampled | Space) and extend_with_curve(proposal, claim, digits)
     if not mixed or isinstance(claim.mechanism, Combinator):  # what is proved at delta = 0 holds at every other
         _pure(proposal, claim, digits)
     stated = claim.epsilon is not None and not claim.domains and not claim.order

@@ -21,6 +21,7 @@ from dpverify.trusted.language.model import (
     Product,
     Radial,
     Sampled,
+    Space,
     Staircase,
     Table,
     Translation,
@@ -85,6 +86,10 @@ def extend(proposal: Proposal, claim: Claim, mechanism: Leaf, digits: int) -> No
             from dpverify.search import stated_epsilon
 
             proposal.extend(stated_epsilon.propose, claim, digits)
+        case Space():
+            from dpverify.search import spaces
+
+            proposal.reasons += spaces.extend(proposal, claim, digits)
         case Sampled():
             proposal.reasons.append("nothing is declared, only a sampled implementation: declare its density, or audit it.")
         case never:

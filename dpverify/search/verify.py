@@ -18,7 +18,7 @@ from dpverify.trusted.language import certificate
 from dpverify.trusted.language.certificate import Line
 from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
 from dpverify.trusted.language.expr import ZERO, Expr
-from dpverify.trusted.language.model import Claim, Leaf, claim_hash, from_json, to_json
+from dpverify.trusted.language.model import Claim, Leaf, Space, claim_hash, from_json, to_json
 from dpverify.trusted.parts.places import CLOSED_FORM
 from dpverify.trusted.proof import Place, Proof
 
@@ -52,7 +52,7 @@ def verify(claim: Claim, digits: int = 20) -> Verified:
     proposal = propose(claim, digits)
     kept = _Kept(claim, proposal.prec)
     judgement = kept.judged(proposal.steps)
-    alone = isinstance(claim.mechanism, Leaf)
+    alone = isinstance(claim.mechanism, Leaf) and not isinstance(claim.mechanism, Space)
     if alone and isinstance(judgement.lower, Infinite) and claim.delta == ZERO and claim.epsilon is not None:
         before = len(proposal.steps)
         extend_with_curve(proposal, claim, min(digits, _ASIDE_DIGITS))  # the delta that there is where no epsilon holds by itself

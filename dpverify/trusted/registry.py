@@ -34,14 +34,20 @@ _OF_THE_MECHANISM: Final = {
 _OF_THE_CLAIM: Final = {
     "basic-composition": "composition.basic_composition",
     "cameron-martin": "additive.cameron_martin",
+    "cell-response": "spaces.cell_response",
     "closed-profile": "composition.closed_profile",
     "cosets": "additive.cosets",
     "elliptical-process-unbounded": "additive.elliptical_process",
     "one-sided": "composition.one_sided",
+    "near-dual": "spaces.near_dual",
+    "near-table": "spaces.near_table",
+    "net-mechanism": "spaces.net_mechanism",
+    "noise-near": "spaces.noise_near",
     "other-measures": "composition.measures",
     "positivstellensatz": "inequalities.positivstellensatz",
     "privacy-profile": "composition.privacy_profile",
     "stated-epsilon": "guarantees.stated_epsilon",
+    "weighted-packing": "spaces.weighted_packing",
 }
 _OF_CURVES: Final = {
     "elliptical-process": "curves.elliptical_process",

@@ -32,6 +32,7 @@ from dpverify.trusted.language.model import (
     Query,
     Radial,
     Sampled,
+    Space,
     on_integers,
     parts_of,
 )
@@ -102,7 +103,7 @@ def _of_part(part: Part, bound: Bound, onward: bool, named: frozenset[Expr], top
     for inner in parts_of(mechanism):
         further = onward or (isinstance(mechanism, Group) and mechanism.size != ONE)
         yield from _of_part(inner, bound, further, frozenset() if own else named, around)
-    if isinstance(mechanism, Combinator | Guarantee | Sampled):
+    if isinstance(mechanism, Combinator | Guarantee | Sampled | Space):
         return
     if isinstance(mechanism, Noise):
         if part.query is not None:

@@ -191,6 +191,37 @@ class Guarantee:
 
 
 @dataclass(frozen=True, slots=True)
+class Shape:
+    """A metric space of answers, with or without its ends: answers lie in its completion. What each kind's numbers are: parts/shapes.
+
+    norm: of the distance; of a product how the distances of its parts come together. matrix: distances of points, corners of a hull.
+    """
+
+    kind: str
+    numbers: tuple[Expr, ...] = ()
+    norm: Norm = L2
+    matrix: Matrix = ()
+    parts: tuple[Shape, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """Any mechanism that answers with points of a metric space: what is declared of answers and databases (theory#metric-spaces).
+
+    lipschitz: the answers of databases at a distance t are at most lipschitz * t apart. databases: "bounded" (at most `diameter` apart),
+    "unbounded" (nothing is known), "answers" (one for each answer, the distance that of answers over lipschitz) or "listed": a matrix of
+    their distances, and the number of the answer of each.
+    """
+
+    shape: Shape
+    lipschitz: Expr = Num(Fraction(1))
+    databases: str = "unbounded"
+    diameter: Expr | None = None
+    distances: Matrix = ()
+    truth: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Sampled:
     """No declaration at all: only a sampled implementation, for the audit."""
 
@@ -302,7 +333,7 @@ Noise = Answering | Staircase | EllipticalProcess
 """Additive noise: what neighbours are follows from how far the answer moves."""
 Finite = Table | Exponential | KaryResponse
 """Finitely many inputs and outputs."""
-Leaf = Noise | Finite | Kernel | Guarantee | Sampled
+Leaf = Noise | Finite | Kernel | Guarantee | Space | Sampled
 Combinator = Compose | Subsample | Group | PostProcess | Parallel | Lipschitz
 Mechanism = Leaf | Combinator
 
@@ -342,6 +373,7 @@ VARIABLES: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
     "kernel": {"density": ("y", "theta")},
     "mixture": {"profile": ("r", "v"), "mixing": ("v",)},
     "elliptical_process": {"mixing": ("v",)},
+    "space": {"shape": ("k", "r")},
 }
 """The variables of each kind's expressions: bound by the kind, so no parameter may take their names."""
 
@@ -362,6 +394,7 @@ class Claim:
     domains: the parameters that range over a domain; all other symbols have been given their values.
     adjacency: as stated beside a combinator, empty where it is not; a query has its own.
     utility: whether errors are asked for too. beta: the probability with which an error may be exceeded, where that is asked for.
+    within: how near to the truth the answers of a space are to be, but with probability beta.
     loss: of a finite mechanism, what each output costs on each input, a row for each input. prior: weights of the inputs, for the mean
     cost; empty for the cost on the worst input.
     measure: what is claimed in place of epsilon and delta, which are then None and 0. order: empty for both orders of two neighbours.
@@ -382,6 +415,7 @@ class Claim:
     prior: Vector = ()
     measure: Measure | None = None
     order: str = ""
+    within: Expr | None = None
 
 
 def on_integers(noise: Mechanism) -> bool:
@@ -410,6 +444,7 @@ def to_json(claim: Claim) -> dict[str, Any]:
         **({"prior": _encode(claim.prior)} if claim.prior else {}),
         **({} if claim.measure is None else {"measure": _encode(claim.measure)}),
         **({"order": claim.order} if claim.order else {}),
+        **({} if claim.within is None else {"within": format_expr(claim.within)}),
     }
 
 
@@ -438,6 +473,7 @@ def from_json(data: Any) -> Claim:
             prior=tuple(exact_fraction(entry) for entry in data.get("prior", ())),
             measure=_measure(data.get("measure")),
             order=str(data.get("order", "")),
+            within=_optional(data.get("within")),
         )
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, ExprError, ZeroDivisionError) as error:
         raise CertificateError(f"the claim cannot be read: {type(error).__name__}: {error}") from error
@@ -449,8 +485,12 @@ def from_json(data: Any) -> Claim:
             raise CertificateError("the claim states a sensitivity beside the one that its query has.")
         if asked.query is not None and asked.adjacency:
             raise CertificateError("the claim states an adjacency beside the one that its query has.")
-        if asked.sensitivity is not None and isinstance(asked.mechanism, Combinator | Table | KaryResponse | Guarantee):
+        if asked.sensitivity is not None and isinstance(asked.mechanism, Combinator | Table | KaryResponse | Guarantee | Space):
             raise CertificateError(f"the claim states a sensitivity of the kind {kind_of(asked.mechanism)}, which takes none.")
+    if any(isinstance(part.mechanism, Space) for part in all_parts(claim.mechanism)):
+        raise CertificateError("a space is no mechanism by itself, so it is no part of one.")
+    if claim.within is not None and not isinstance(claim.mechanism, Space):
+        raise CertificateError(f"the claim states how near answers are of the kind {kind_of(claim.mechanism)}, which is no space.")
     if (claim.loss or claim.prior) and not isinstance(claim.mechanism, Table | Exponential):
         raise CertificateError(f"the claim states losses of the kind {kind_of(claim.mechanism)}, which has no lists of inputs and outputs.")
     for order in (claim.order, *(asked.mechanism.order for asked in everything if isinstance(asked.mechanism, Guarantee))):
@@ -489,7 +529,7 @@ def _encode(value: Any) -> Any:
         return str(value)
     if isinstance(value, tuple):
         return [_encode(item) for item in value]
-    if isinstance(value, Norm | Domain | Query | Part | Measure):
+    if isinstance(value, Norm | Domain | Query | Part | Measure | Shape):
         return {f.name: _encode(getattr(value, f.name)) for f in fields(value)}
     if isinstance(value, Mechanism):
         held = [f.name for f in fields(value) if f.name not in LEFT_OUT or getattr(value, f.name)]
@@ -559,6 +599,12 @@ def _norm(data: Mapping[str, Any]) -> Norm:
     return Norm(str(data["kind"]), None if data["p"] is None else exact_fraction(data["p"]), _matrix(data["matrix"]))
 
 
+def _shape(data: Mapping[str, Any]) -> Shape:
+    parts = tuple(map(_shape, data["parts"]))
+    return Shape(str(data["kind"]), tuple(map(parse, data["numbers"])), _norm(data["norm"]), _matrix(data["matrix"]), parts)
+
+
 _DECODERS: Final[Mapping[Any, Callable[[Any], Any]]] = {
     Expr: parse, Expr | None: _optional, str: str, bool: bool, int: int, Norm: _norm, Part: _part, Matrix: _matrix,
+    Shape: _shape,
 }  # fmt: skip
