@@ -113,7 +113,7 @@ def _written(value: Any, of: Field, read: Read, variables: Mapping[str, Scalar])
     """A value as a claim file has it: exact numbers and expressions as text, parts as tables, the rest as it is."""
     if isinstance(value, Declared):
         return value.table(read)
-    if isinstance(value, Iterable) and not isinstance(value, str):
+    if isinstance(value, Iterable) and not isinstance(value, str | Mapping):
         value = list(value)
         ends = ("-inf", "inf") if of.value in (INTERVAL, FINITE, OUTPUT.value) and len(value) == 2 else ()
         values = [end if item is None else item for item, end in zip(value, ends, strict=True)] if ends else value

@@ -36,8 +36,11 @@ _OF_THE_CLAIM: Final = {
     "cameron-martin": "additive.cameron_martin",
     "closed-profile": "composition.closed_profile",
     "cosets": "additive.cosets",
+    "differences-unbounded": "additive.differences_unbounded",
     "elliptical-process-unbounded": "additive.elliptical_process",
+    "evaluations-epsilon": "additive.evaluations_epsilon",
     "one-sided": "composition.one_sided",
+    "orthogonal-laws": "additive.orthogonal_laws",
     "other-measures": "composition.measures",
     "positivstellensatz": "inequalities.positivstellensatz",
     "privacy-profile": "composition.privacy_profile",
@@ -65,6 +68,8 @@ _OF_CURVES: Final = {
     "optimal-composition": "curves.optimal_composition",
     "parallel-composition": "composition.parallel_composition",
     "poisson-subsampling": "composition.poisson_subsampling",
+    "process-differences": "curves.process_differences",
+    "process-evaluations": "curves.process_evaluations",
     "pure-guarantee": "guarantees.pure_guarantee",
     "radial-caps": "curves.spherical_caps",
     "renyi-composition": "composition.renyi_composition",
@@ -151,7 +156,13 @@ OF_CURVES: Final = frozenset(_OF_CURVES)
 """The rules that speak of a curve: of any part, not of what is claimed."""
 
 _ALONE: Final = OF_THE_MECHANISM - {"combination", "joint-moves"}
-ANYWHERE: Final = _ALONE | {"cosets", "elliptical-process-unbounded", "stated-epsilon"} | OF_BODIES
+ANYWHERE: Final = (
+    _ALONE
+    | {
+        *("cosets", "differences-unbounded", "elliptical-process-unbounded", "evaluations-epsilon", "orthogonal-laws", "stated-epsilon"),
+    }
+    | OF_BODIES
+)
 """The rules about the pure epsilon of a single mechanism, or about its bodies: of any part too."""
 
 CURVES: Final[Mapping[str, Theorem]] = _Loaded({**_OF_CURVES, **_BESIDE})

@@ -123,7 +123,16 @@ def test_the_same_claim_has_the_same_picture():
         Claim(noise(L1, 2), ONE, query=Query(((F(10) ** -200, F(0)), (F(0), F(1))), "l2"), utility=True),
     ],
     ids=[
-        "not asked for", "no query", "four dimensions", "flat", "flat in l2", "on the line", "needle", "beyond floats", "thin", "many",
+        "not asked for",
+        "no query",
+        "four dimensions",
+        "flat",
+        "flat in l2",
+        "on the line",
+        "needle",
+        "beyond floats",
+        "thin",
+        "many",
         "thin in l2",
     ],
 )
