@@ -13,6 +13,7 @@ from typing import Any
 
 from dpverify.catalogue.checks import (
     expressions,
+    free_symbols,
     grown,
     loss_faults,
     may_be_negative,
@@ -20,6 +21,7 @@ from dpverify.catalogue.checks import (
     why_not,
 )
 from dpverify.catalogue.declared import Failure, declaration
+from dpverify.catalogue.kinds.processes import read_differences
 from dpverify.catalogue.mechanisms import Mechanisms
 from dpverify.catalogue.toml import Decimal, Fault, Fields, bound_nesting, long_integers, meant, read_text, shorten, show
 from dpverify.catalogue.values import (
@@ -50,6 +52,7 @@ from dpverify.trusted.language.errors import CertificateError, ExprError
 from dpverify.trusted.language.expr import (
     ONE,
     ZERO,
+    Expr,
     sub,
     symbols,
 )
@@ -60,6 +63,7 @@ from dpverify.trusted.language.model import (
     VARIABLES,
     Claim,
     Combinator,
+    EllipticalProcess,
     Measure,
     Mechanism,
     Query,
@@ -243,6 +247,7 @@ class _Reader(Mechanisms):
         adjacency = table.may("adjacency", read_choice(ADJACENCIES), "")
         sensitivity = self._value(table, "sensitivity", table.may("sensitivity", read_number, None))
         rows = table.may("query", read_matrix, None)
+        difference = table.may("difference", read_differences, ())
         table.done()
         self._beside(table, measure, order, utility)
         if order and (adjacency or self.adjacency) not in ("", "add-remove"):
@@ -267,6 +272,8 @@ class _Reader(Mechanisms):
             table.fault(fault)
         for fault in loss_faults(mechanism, loss, prior):
             table.fault(fault)
+        if difference:
+            mechanism = self._differing(table, mechanism, difference)
         query = None if rows is None else Query(rows, adjacency)
         if not (table.has("sensitivity") and sensitivity is None) and not (table.has("query") and query is None):
             mechanism, sensitivity = self.with_sensitivity(table, mechanism, sensitivity, query, adjacency)
@@ -321,6 +328,20 @@ class _Reader(Mechanisms):
             table.fault(
                 f"utility = true stands beside {what}: the errors of a mechanism are asked for in a claim about epsilon, in both orders."
             )
+
+    def _differing(self, table: Fields, mechanism: Mechanism, difference: tuple[Expr, ...]) -> Mechanism:
+        """The mechanism under the differences that a claim states."""
+        if not isinstance(mechanism, EllipticalProcess) or not mechanism.covariance:
+            table.fault("difference: only a process with a covariance measures functions. Give it one, or a sensitivity.")
+            return mechanism
+        try:
+            found = replace(mechanism, differences=tuple(grown(h, self.values) for h in difference))
+        except ExprError as error:
+            table.fault(f"difference: {error}")
+            return mechanism
+        for fault in free_symbols(found, self.domains.keys() | self.broken):
+            table.fault(fault)
+        return found
 
     def _value(self, table: Fields, key: str, value: Any) -> Any:
         """A number of a claim with the parameters put in, checked for free symbols and for its range."""

@@ -208,7 +208,10 @@ def _claims() -> Schema:
             "else": {
                 "properties": items({"propertyNames": {"not": {"const": "query"}}}),
                 "if": {"properties": {"mechanism": {"properties": {"kind": {"enum": needing}}, "required": ["kind"]}}},
-                "then": {"properties": items({"required": ["sensitivity"]})},
+                "then": {
+                    "if": {"properties": {"mechanism": {"required": ["difference"]}}},
+                    "else": {"properties": items({"anyOf": [{"required": ["sensitivity"]}, {"required": ["difference"]}]})},
+                },
             },
         },
     }

@@ -42,6 +42,16 @@ def propose(claim: Claim, digits: int = 20) -> Proposal:
         from dpverify.search import cosets
 
         proposal.extend(cosets.propose, claim, digits)
+    if claim.delta != ZERO and isinstance(claim.mechanism, EllipticalProcess):
+        from dpverify.search import elliptical_process
+
+        if proposal.extend(elliptical_process.apart, claim, digits):
+            return proposal
+        if claim.mechanism.transform:  # which has no curve
+            from dpverify.search import measures
+
+            proposal.extend(lambda claim, _: measures.propose(claim, ""), claim, digits)
+            return proposal
     mixed = claim.delta != ZERO and not isinstance(claim.mechanism, Sampled | Space) and extend_with_curve(proposal, claim, digits)
     if not mixed or isinstance(claim.mechanism, Combinator):  # what is proved at delta = 0 holds at every other
         _pure(proposal, claim, digits)

@@ -46,7 +46,7 @@ def curve_rules(noise: Noise) -> tuple[str, ...]:
         case Staircase():
             return ("lattice",)
         case EllipticalProcess():
-            return ("elliptical-process",)
+            return "elliptical-process", "process-differences", "process-evaluations"
         case never:
             assert_never(never)
 

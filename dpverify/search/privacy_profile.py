@@ -20,6 +20,7 @@ from dpverify.search import (
     hints,
     kernel_pair,
     losses,
+    processes,
     stated_guarantee,
 )
 from dpverify.search import plans as building
@@ -33,6 +34,7 @@ from dpverify.trusted.language.expr import ONE, ZERO, Num
 from dpverify.trusted.language.model import (
     Claim,
     Combinator,
+    EllipticalProcess,
     Finite,
     Guarantee,
     Noise,
@@ -45,6 +47,7 @@ from dpverify.trusted.language.model import (
 )
 from dpverify.trusted.numbers.balls import constant, exact, precision, rational
 from dpverify.trusted.order.compare import certainly_le
+from dpverify.trusted.order.processes import is_finite
 from dpverify.trusted.parts import at_pair, candidates, neighbours
 from dpverify.trusted.parts.runs import Run, leaf, merged, reach
 from dpverify.trusted.proof import Place, Proof
@@ -61,7 +64,18 @@ from dpverify.trusted.rules.composition import (
     sampling_without_replacement,
 )
 from dpverify.trusted.rules.composition import privacy_profile as rule
-from dpverify.trusted.rules.curves import elliptical_process, finite, gauge, gaussian, lattice, line, scale_mixture, spherical_caps
+from dpverify.trusted.rules.curves import (
+    elliptical_process,
+    finite,
+    gauge,
+    gaussian,
+    lattice,
+    line,
+    process_differences,
+    process_evaluations,
+    scale_mixture,
+    spherical_caps,
+)
 from dpverify.trusted.rules.curves import every_shift as shifts
 from dpverify.trusted.rules.guarantees import pure_guarantee
 
@@ -89,6 +103,8 @@ _EVALUATED = {
     finite_composition.NAME: 1000,
     scale_mixture.NAME: 400,
     elliptical_process.NAME: 400,
+    process_differences.NAME: 400,
+    process_evaluations.NAME: 400,
     product.NAME: 2000,
     line.NAME: 2000,
     shifts.NAME: 48,
@@ -461,6 +477,9 @@ def _leaf_plans(run: Run, target: Target) -> Iterator[Plan]:
         yield stated_guarantee.leaf_plan(run, target.epsilon, target.delta)
     elif isinstance(noise, Noise):
         for name in curve_rules(noise):
+            if isinstance(noise, EllipticalProcess) and name != elliptical_process.NAME:
+                yield from _of_a_process(name, noise, target)
+                continue
             if name == shifts.NAME:
                 yield from _at_every_shift(run, target)
                 continue
@@ -470,6 +489,15 @@ def _leaf_plans(run: Run, target: Target) -> Iterator[Plan]:
             if isinstance(noise, Radial | Product) and name in (gauge.NAME, product.NAME):
                 told = told | asymptotics.evidence(noise)
             yield {"rule": name, **told}
+
+
+def _of_a_process(name: str, noise: EllipticalProcess, target: Target) -> Iterator[Plan]:
+    """Under declared differences: how their norms are derived, and whether evaluations are taken for t noise."""
+    if name == process_evaluations.NAME:
+        yield from ({"rule": name, "exactly": True}, {"rule": name})
+    elif noise.differences and not is_finite(noise):
+        with precision(_FIRST_BITS * 2):
+            yield {"rule": name, "sensitivity": processes.derivations(noise, target.digits)}
 
 
 def _at_every_shift(run: Run, target: Target) -> Iterator[Plan]:

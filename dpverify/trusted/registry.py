@@ -37,12 +37,15 @@ _OF_THE_CLAIM: Final = {
     "cell-response": "spaces.cell_response",
     "closed-profile": "composition.closed_profile",
     "cosets": "additive.cosets",
+    "differences-unbounded": "additive.differences_unbounded",
     "elliptical-process-unbounded": "additive.elliptical_process",
+    "evaluations-epsilon": "additive.evaluations_epsilon",
     "one-sided": "composition.one_sided",
     "near-dual": "spaces.near_dual",
     "near-table": "spaces.near_table",
     "net-mechanism": "spaces.net_mechanism",
     "noise-near": "spaces.noise_near",
+    "orthogonal-laws": "additive.orthogonal_laws",
     "other-measures": "composition.measures",
     "positivstellensatz": "inequalities.positivstellensatz",
     "privacy-profile": "composition.privacy_profile",
@@ -71,6 +74,8 @@ _OF_CURVES: Final = {
     "optimal-composition": "curves.optimal_composition",
     "parallel-composition": "composition.parallel_composition",
     "poisson-subsampling": "composition.poisson_subsampling",
+    "process-differences": "curves.process_differences",
+    "process-evaluations": "curves.process_evaluations",
     "pure-guarantee": "guarantees.pure_guarantee",
     "radial-caps": "curves.spherical_caps",
     "renyi-composition": "composition.renyi_composition",
@@ -157,7 +162,13 @@ OF_CURVES: Final = frozenset(_OF_CURVES)
 """The rules that speak of a curve: of any part, not of what is claimed."""
 
 _ALONE: Final = OF_THE_MECHANISM - {"combination", "joint-moves"}
-ANYWHERE: Final = _ALONE | {"cosets", "elliptical-process-unbounded", "stated-epsilon"} | OF_BODIES
+ANYWHERE: Final = (
+    _ALONE
+    | {
+        *("cosets", "differences-unbounded", "elliptical-process-unbounded", "evaluations-epsilon", "orthogonal-laws", "stated-epsilon"),
+    }
+    | OF_BODIES
+)
 """The rules about the pure epsilon of a single mechanism, or about its bodies: of any part too."""
 
 CURVES: Final[Mapping[str, Theorem]] = _Loaded({**_OF_CURVES, **_BESIDE})

@@ -170,11 +170,25 @@ class EllipticalProcess:
     """Noise scale * sqrt(V) N on functions, N a centred Gaussian process of infinite rank; sensitivity in its Cameron-Martin norm (RA).
 
     mixing: the density of V, an expression in v on `support`, up to a constant factor.
+    atoms: (value, probability) of each value of V, where there are finitely many; `mixing` is then not looked at.
+    transform: the moment generating function of V alone, an expression in u, where no more is known; `mixing` is then not looked at.
+    covariance: the name of the covariance of N, one of `COVARIANCES`; empty where it is not declared. shape: for "eigenvalues" lambda_k
+    in k = 1, 2, ..., for "kernel" K(s, t) in s and t, else the variance and the length. interval: where the functions live.
+    places: where the function is evaluated, and count: how many coefficients of the sequence, or equal steps of the interval; neither
+    where all of it is released. differences: what answers of neighbours differ by, functions of t or coefficients in k.
     """
 
     mixing: Expr
     support: tuple[Expr, Expr | None] = (Num(Fraction(0)), None)
     scale: Expr = Num(Fraction(1))
+    atoms: tuple[tuple[Expr, ...], ...] = ()
+    transform: tuple[Expr, ...] = ()
+    covariance: str = ""
+    shape: tuple[Expr, ...] = ()
+    interval: tuple[Expr, ...] = ()
+    places: tuple[Expr, ...] = ()
+    count: Expr | None = None
+    differences: tuple[Expr, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -363,7 +377,10 @@ def parts_of(mechanism: Mechanism) -> tuple[Part, ...]:
     return (mechanism.part,) if isinstance(mechanism, Combinator) else ()
 
 
-LEFT_OUT: Final = ("matrix", "order")
+COVARIANCES: Final = ("eigenvalues", "brownian", "bridge", "matern-1/2", "matern-3/2", "matern-5/2", "rbf", "kernel")
+"""The covariances of Gaussian processes that a declaration names."""
+
+LEFT_OUT: Final = ("matrix", "order", "atoms", "transform", "covariance", "shape", "interval", "places", "count", "differences")
 """The fields of mechanisms that the canonical form leaves out where they are empty."""
 
 VARIABLES: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
@@ -372,10 +389,17 @@ VARIABLES: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
     "product": {"density": ("z",)},
     "kernel": {"density": ("y", "theta")},
     "mixture": {"profile": ("r", "v"), "mixing": ("v",)},
-    "elliptical_process": {"mixing": ("v",)},
+    "elliptical_process": {"mixing": ("v",), "transform": ("u",), "shape": ("k", "s", "t"), "differences": ("k", "t")},
     "space": {"shape": ("k", "r")},
 }
 """The variables of each kind's expressions: bound by the kind, so no parameter may take their names."""
+
+
+def variables_of(mechanism: Mechanism) -> Iterator[str]:
+    """The variables of the expressions that a mechanism has."""
+    for name, symbols in VARIABLES.get(kind_of(mechanism), {}).items():
+        if getattr(mechanism, name):
+            yield from symbols
 
 
 def all_parts(mechanism: Mechanism) -> Iterator[Part]:
@@ -487,6 +511,8 @@ def from_json(data: Any) -> Claim:
             raise CertificateError("the claim states an adjacency beside the one that its query has.")
         if asked.sensitivity is not None and isinstance(asked.mechanism, Combinator | Table | KaryResponse | Guarantee | Space):
             raise CertificateError(f"the claim states a sensitivity of the kind {kind_of(asked.mechanism)}, which takes none.")
+        if asked.sensitivity is not None and isinstance(asked.mechanism, EllipticalProcess) and asked.mechanism.differences:
+            raise CertificateError("the claim states a sensitivity beside the one that its differences have.")
     if any(isinstance(part.mechanism, Space) for part in all_parts(claim.mechanism)):
         raise CertificateError("a space is no mechanism by itself, so it is no part of one.")
     if claim.within is not None and not isinstance(claim.mechanism, Space):
@@ -502,8 +528,7 @@ def from_json(data: Any) -> Claim:
         raise CertificateError("the claim asks for errors beside a measure or an order, which the rules about errors do not know.")
     if not (claim.name + claim.mechanism_name).isprintable():
         raise CertificateError("a name in the claim holds a line break or another character that cannot be seen.")
-    kinds = {kind_of(asked.mechanism) for asked in everything}
-    bound = {symbol for kind in kinds for symbols in VARIABLES.get(kind, {}).values() for symbol in symbols}
+    bound = {symbol for asked in everything for symbol in variables_of(asked.mechanism)}
     for name, _ in claim.domains:
         if not name.isidentifier() or not name.isascii() or name in bound:
             raise CertificateError(f"{name[:40]!r} cannot name a parameter of this mechanism.")

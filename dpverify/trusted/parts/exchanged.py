@@ -21,6 +21,7 @@ from dpverify.trusted.language.model import (
     Product,
     Radial,
     Sampled,
+    Space,
     Staircase,
     Subsample,
     Table,
@@ -59,7 +60,7 @@ def _exchanged(part: Part) -> bool:
         return part.query is None or even(mechanism)
     if isinstance(mechanism, Table | Exponential):
         return listed_both_ways(mechanism)
-    if isinstance(mechanism, Subsample | Sampled):
+    if isinstance(mechanism, Subsample | Sampled | Space):
         return False
     if isinstance(mechanism, Group) and _counts(part):
         return False

@@ -14,7 +14,7 @@ from dpverify.trusted.language.rationals import to_fraction
 from dpverify.trusted.numbers.balls import constant, exact
 from dpverify.trusted.order.compare import certainly_lt
 from dpverify.trusted.rules.spaces.databases import finite
-from dpverify.trusted.rules.utility.linear_program import Program, least
+from dpverify.trusted.rules.utility.dual import Program, least
 
 NAME: Final = "near-dual"
 STATEMENT: Final = (
