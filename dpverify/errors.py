@@ -6,6 +6,7 @@ DpverifyError
 ├── CertificateError   a certificate that is damaged, of another version, or bound to another claim
 ├── Rejected           a rule that does not accept its evidence: which rule, where, why
 ├── Undecided          an enclosure too wide to answer: not a fault, a reason for UNKNOWN
+├── CalibrationError   no value of a parameter was found at which the claims just hold
 ├── AuditError         an audit that cannot be set up as asked
 ├── ProjectError       files of somebody's project that cannot be made or added to; lists all of them
 └── SamplerError       a sampled implementation that crashed, hung or gave what is no output: which, on what input and seed
@@ -38,6 +39,17 @@ class CodeForbidden(SpecError):
 
 class CodeFailed(SpecError):
     """A claim file with nothing wrong but that the code of its mechanism raised, ended its process or did not return."""
+
+
+class CalibrationError(DpverifyError):
+    """No value of a parameter was found at which the claims just hold: what was seen, and the way out.
+
+    verdict: REFUTED where every claim that was looked at is refuted, UNKNOWN else.
+    """
+
+    def __init__(self, message: str, verdict: str = "UNKNOWN") -> None:
+        super().__init__(message)
+        self.verdict = verdict
 
 
 class AuditError(DpverifyError):

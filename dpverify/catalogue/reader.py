@@ -148,6 +148,14 @@ def read_spec(path: str | Path, *, code: bool = True, bounds: Bounds | None = No
         raise SpecError(f"{file}: {error}") from error
 
 
+def read_tables(name: str, data: Mapping[str, Any], text: str = "", *, code: bool = True) -> Spec:
+    """The claims of tables that Python has written as a file would have them, or has changed. text: of the file, where there is one.
+
+    Raises SpecError listing all that is wrong with them.
+    """
+    return _Reader(name, text, data, code).spec()
+
+
 class _Reader(Mechanisms):
     """One file: the mechanism first, then each claim against it."""
 

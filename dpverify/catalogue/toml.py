@@ -29,6 +29,14 @@ class Decimal:
     text: str
 
 
+@dataclass(frozen=True, slots=True)
+class Unwritten:
+    """A value from Python that no claim file could hold: as it is shown, and why."""
+
+    text: str
+    why: str
+
+
 class Fault(Exception):
     """What is wrong with one value; the reader of the table adds where."""
 
@@ -145,7 +153,7 @@ def meant(word: str, known: Iterable[str]) -> str:
 
 def show(value: Any) -> str:
     """A value for a message, as TOML writes it, shortened."""
-    if isinstance(value, Decimal):
+    if isinstance(value, Decimal | Unwritten):
         return value.text
     if isinstance(value, str | bool | int):
         try:

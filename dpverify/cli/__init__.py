@@ -19,6 +19,7 @@ import click
 from dpverify.cli.audit import audit
 from dpverify.cli.baseline import baseline
 from dpverify.cli.cache import cache
+from dpverify.cli.calibrate import calibrate
 from dpverify.cli.check import check
 from dpverify.cli.completion import complete_arguments, completion
 from dpverify.cli.design import design
@@ -110,6 +111,6 @@ def main() -> None:
         os.environ.setdefault(library, "1")
 
 
-for _verb in (verify, check, audit, report, design, explain, baseline, cache, init, new, completion, schema):
+for _verb in (verify, check, audit, report, calibrate, design, explain, baseline, cache, init, new, completion, schema):
     main.add_command(_verb)
 complete_arguments(main)

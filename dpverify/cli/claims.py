@@ -141,7 +141,7 @@ def verified(
 
     bounds = bounds or Bounds()
 
-    stems = unique(_certificate_stem(spec, stated) for spec in specs for stated in spec.claims)
+    stems = unique(certificate_stem(spec.mechanism, stated.claim.name) for spec in specs for stated in spec.claims)
     files = {(spec.file, stated.claim.name): f"{next(stems)}.cert.json" for spec in specs for stated in spec.claims}
     work = [(spec, stated) for spec in selected(specs, names) for stated in spec.claims]
     if certificates is not None:
@@ -198,9 +198,10 @@ def _entry(spec: Spec, stated: Stated, digits: int, outcome: Outcome | Ended, ce
     )
 
 
-def _certificate_stem(spec: Spec, stated: Stated) -> str:
-    slug = re.sub(r"[\s_]+", "-", re.sub(r"[^\w\s.-]", "", stated.claim.name.lower(), flags=re.ASCII).strip())
-    return f"{shortened(spec.mechanism)}.{slug[:80].strip('.-') or 'claim'}"
+def certificate_stem(mechanism: str, name: str) -> str:
+    """The name of the certificate of a claim, without its ending."""
+    slug = re.sub(r"[\s_]+", "-", re.sub(r"[^\w\s.-]", "", name.lower(), flags=re.ASCII).strip())
+    return f"{shortened(mechanism)}.{slug[:80].strip('.-') or 'claim'}"
 
 
 def shortened(stem: str) -> str:

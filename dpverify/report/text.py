@@ -58,7 +58,7 @@ def _below(entry: Entry) -> Iterator[str]:
     yield from (f"         {line}" for line in errors(entry.claim, entry.judgement, entry.digits))
     if entry.reason:
         yield f"         reason: {entry.reason}"
-    if entry.verdict == "REFUTED" or not entry.as_expected:
+    if entry.file and (entry.verdict == "REFUTED" or not entry.as_expected):
         yield f"         {replay(entry)}"
 
 
