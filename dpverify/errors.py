@@ -33,6 +33,14 @@ class SpecError(DpverifyError):
         super().__init__("\n".join(self.faults))
 
 
+class BadFiles(SpecError):
+    """Claim files with faults. of_files: each fault with the file that it is in, as that was named."""
+
+    def __init__(self, of_files: Sequence[tuple[str, str]]) -> None:
+        self.of_files = tuple((file, printable(fault)) for file, fault in of_files)
+        super().__init__([fault for _, fault in of_files])
+
+
 class CodeForbidden(SpecError):
     """A claim file whose mechanism is code, where none may be run."""
 

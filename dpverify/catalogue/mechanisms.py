@@ -108,6 +108,11 @@ class Mechanisms:
     def _declared(self, table: Fields) -> Mechanism | None:
         """The mechanism as it is written, in its parameters."""
         mechanism = None
+        if not table.has("use") and not table.has("kind") and table.data.get("name") in BUILTINS:
+            name = table.data["name"]
+            table.fault(f'kind is missing. {name} is the name of a builtin: write kind = "{BUILTIN}" beside name = "{name}".')
+            table.taken.update({"kind", *table.data})
+            return None
         kind = "" if table.has("use") else table.need("kind", self.read_kind, None)
         if kind == "":
             mechanism = self.used(table)

@@ -167,6 +167,9 @@ class _Reader(Mechanisms):
         self.failed = False
 
     def spec(self) -> Spec:
+        if "claims" in self.data and "claim" not in self.data:
+            self.faults.append(f"{self.file}: [[claims]] is not read. Write [[claim]], once for each claim.")
+            self.data = {("claim" if key == "claims" else key): value for key, value in self.data.items()}
         top = Fields(self.data, self.file, self.faults)
         mechanism_table = top.need("mechanism", read_table, None)
         claim_tables = top.need("claim", read_claim_tables, ())

@@ -147,7 +147,9 @@ def shorten(expr: Expr) -> str:
 
 def meant(word: str, known: Iterable[str]) -> str:
     """A question whether the nearest known word was meant; empty where none is near."""
-    close = difflib.get_close_matches(word, list(known), n=1)
+    known = list(known)
+    begins = sorted(name for name in known if len(word) > 2 and name.startswith(word))
+    close = difflib.get_close_matches(word, known, n=1) or begins
     return f" Did you mean {close[0]!r}?" if close else ""
 
 

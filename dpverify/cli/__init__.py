@@ -25,6 +25,7 @@ from dpverify.cli.completion import complete_arguments, completion
 from dpverify.cli.design import design
 from dpverify.cli.explain import explain
 from dpverify.cli.init import init
+from dpverify.cli.list import names
 from dpverify.cli.new import new
 from dpverify.cli.output import fault, say, unwritten
 from dpverify.cli.report import report
@@ -111,6 +112,6 @@ def main() -> None:
         os.environ.setdefault(library, "1")
 
 
-for _verb in (verify, check, audit, report, calibrate, design, explain, baseline, cache, init, new, completion, schema):
+for _verb in (verify, check, audit, report, calibrate, design, names, explain, baseline, cache, init, new, completion, schema):
     main.add_command(_verb)
 complete_arguments(main)

@@ -25,7 +25,7 @@ TIMEOUT: Final = 600.0
 """Seconds that a search may take, where nobody says otherwise."""
 
 
-@click.command()
+@click.command(short_help="Find the number that a claim file leaves open.")
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--digits", type=click.IntRange(1, 12), default=6, show_default=True, help="Significant digits of the number.")
 @click.option("--write", "written", is_flag=True, help="Put the number into the file, instead of printing the file with it.")

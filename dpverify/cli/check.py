@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from dpverify.trusted.language.model import Claim
 
 
-@click.command()
+@click.command(short_help="Re-check certificates with the kernel alone.")
 @click.argument("certificates", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="CERT...")
 @click.option(
     "--against", multiple=True, metavar="PATH|NAME",

@@ -8,14 +8,26 @@ from typing import Any
 
 from dpverify.report import Entry, ceiling, delta_enclosure, enclosure, exact, short
 from dpverify.report.dyadic import readable
+from dpverify.trusted.language.expr import ZERO
 
 
 def surprise_text(entry: Entry) -> str:
     """A claim that is not as expected, in a sentence or two."""
     witness = entry.judgement.witness if entry.judgement else None
     said = [f"{entry.claim.name}: {entry.verdict} at eps {short(entry.claim.epsilon)}, expected {entry.expected}."]
-    said += [tight_text(entry), f"witness: {witness_text(witness)}" if witness else "", entry.reason or ""]
+    said += [tight_text(entry), f"witness: {witness_text(witness)}" if witness else "", entry.reason or "", advice(entry)]
     return " ".join(part for part in said if part)
+
+
+def advice(entry: Entry) -> str:
+    """What would make a refuted claim hold, where that is another claim: a delta, where no epsilon is enough without one; else empty."""
+    infinite = enclosure(entry.judgement, 1) == ("inf", "inf")
+    if entry.verdict != "REFUTED" or entry.claim.delta != ZERO or not infinite:
+        return ""
+    upper = delta_enclosure(entry.judgement, 6)[1]
+    if upper in (None, "0", "1"):
+        return "no epsilon is enough at delta 0: the claim needs a delta above 0."
+    return f"no epsilon is enough at delta 0: the claim needs a delta, and {upper} will do at epsilon {short(entry.claim.epsilon)}."
 
 
 def replay(entry: Entry) -> str:

@@ -9,7 +9,7 @@ from typing import Final
 from dpverify.ground.outside import printable
 from dpverify.report import Entry, decimal, findings, short, utility
 from dpverify.report.derived import also
-from dpverify.report.phrases import delta_text, replay, tight_text, witness_text
+from dpverify.report.phrases import advice, delta_text, replay, tight_text, witness_text
 from dpverify.report.results import Results
 from dpverify.trusted.kernel import Judgement
 from dpverify.trusted.language.model import Claim
@@ -56,6 +56,8 @@ def _below(entry: Entry) -> Iterator[str]:
     for key, value in also(entry).items():
         yield f"         {key}: {value}"
     yield from (f"         {line}" for line in errors(entry.claim, entry.judgement, entry.digits))
+    if entry.verdict == "REFUTED" and not entry.as_expected and (said := advice(entry)):
+        yield f"         {said}"
     if entry.reason:
         yield f"         reason: {entry.reason}"
     if entry.file and (entry.verdict == "REFUTED" or not entry.as_expected):
