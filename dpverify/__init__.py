@@ -15,23 +15,35 @@ the claims of a file. `dir(dpverify)` lists all of it.
 
 from __future__ import annotations
 
+from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final
 
-_VERBS: Final = (
-    "audit", "calibrate", "calibrated", "check", "design", "optimum", "read_spec", "tight_delta", "tight_epsilon", "verify",
-)  # fmt: skip
+_VERBS: Final = {
+    "audit": "audits",
+    "calibrate": "calibration",
+    "calibrated": "calibration",
+    "check": "claims",
+    "design": "design",
+    "optimum": "optimum",
+    "read_spec": "claims",
+    "tight_delta": "claims",
+    "tight_epsilon": "claims",
+    "verify": "claims",
+}
+"""Each function, and the file of the doorway that it is in."""
+
 if TYPE_CHECKING:
-    from dpverify.doorway import audit as audit
-    from dpverify.doorway import calibrate as calibrate
-    from dpverify.doorway import calibrated as calibrated
-    from dpverify.doorway import check as check
-    from dpverify.doorway import design as design
-    from dpverify.doorway import optimum as optimum
-    from dpverify.doorway import read_spec as read_spec
-    from dpverify.doorway import tight_delta as tight_delta
-    from dpverify.doorway import tight_epsilon as tight_epsilon
-    from dpverify.doorway import verify as verify
+    from dpverify.doorway.audits import audit as audit
+    from dpverify.doorway.calibration import calibrate as calibrate
+    from dpverify.doorway.calibration import calibrated as calibrated
+    from dpverify.doorway.claims import check as check
+    from dpverify.doorway.claims import read_spec as read_spec
+    from dpverify.doorway.claims import tight_delta as tight_delta
+    from dpverify.doorway.claims import tight_epsilon as tight_epsilon
+    from dpverify.doorway.claims import verify as verify
+    from dpverify.doorway.design import design as design
+    from dpverify.doorway.optimum import optimum as optimum
     from dpverify.ground.version import __version__ as __version__
 
     # and a function for every kind of mechanism: see __getattr__
@@ -40,9 +52,7 @@ if TYPE_CHECKING:
 def __getattr__(name: str) -> Any:
     """Load the upper floors only when they are asked for: the kernel and --help need none of them."""
     if name in _VERBS:
-        from dpverify import doorway
-
-        return getattr(doorway, name)
+        return getattr(import_module(f"dpverify.doorway.{_VERBS[name]}"), name)
     if name == "__version__":
         from dpverify.ground.version import __version__
 

@@ -36,7 +36,7 @@ PYTHON = {
     "Proofs": ("dpverify", ("verify", "check")),
     "What verify and check return": ("dpverify.search.verify", ("Verified",)),
     "The kernel": ("dpverify.trusted.kernel", ("check", "Judgement")),
-    "Mechanisms for a query": ("dpverify.doorway", ("design",)),
+    "Mechanisms for a query": ("dpverify.doorway.design", ("design",)),
     "The mechanism of least error": ("dpverify.search.optimum", ("optimum", "Optimum")),
     "The best remap of a mechanism's outputs": ("dpverify.search.remaps", ("remap", "remapped", "truncated_geometric")),
     "Audits": ("dpverify.audits", ("audit", "audit_spec")),

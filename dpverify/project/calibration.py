@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal as PythonDecimal
 from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
@@ -111,7 +112,7 @@ def _place(name: str, data: Mapping[str, Any]) -> Path_:
     if not places:
         raise SpecError(f'{name}: no number is looked for. Write "least" (or "greatest") in the place of one, such as sigma = "least".')
     if len(places) > 1:
-        listed = ", ".join(".".join(map(str, place)) for place in places)
+        listed = "; ".join(map(_words_of, places))
         way = 'Name the number once, as in scale = "b" and parameters = { b = "least" }, and use its name in the other places.'
         raise SpecError(f"{name}: {len(places)} numbers are looked for ({listed}), and calibrate finds one. {way}")
     return places[0]
@@ -124,6 +125,17 @@ def _words(value: Any) -> Iterator[Path_]:
     for key, item in inside:
         if key not in _TEXTS:
             yield from ((key, *path) for path in _words(item))
+
+
+def _words_of(place: Path_) -> str:
+    """A place as errors name it: part 2, scale."""
+    said = [] if place[0] == "mechanism" else [f"{place[0]} {int(place[1]) + 1}"]
+    for before, key in pairwise(place[1:] if said else place):
+        if isinstance(key, int):
+            said.append(f"{before} {key + 1}".replace("parts", "part"))
+        elif key not in ("parts", "parameters"):
+            said.append(key)
+    return ", ".join(said)
 
 
 def _put(data: Mapping[str, Any], place: Path_, value: Any) -> dict[str, Any]:
@@ -173,7 +185,7 @@ def _field(data: Mapping[str, Any], place: Path_) -> tuple[Field | None, Mapping
 
 
 def _calibrated(name: str, data: Mapping[str, Any], place: Path_, digits: int, read: Callable[[dict[str, Any]], Spec]) -> Calibration:
-    word, key = str(_get(data, place)), ".".join(str(part) for part in place[1:])
+    word, key = str(_get(data, place)), _words_of(place)
     at = _At(data, place, read)
     low, high = _limits(data, place)
     grid = Grid(digits, low, high) if at.is_real(high) else Grid(0, low, high)

@@ -10,7 +10,7 @@ from typing import Any
 
 from dpverify.ground.outside import printable
 from dpverify.ground.whole import write
-from dpverify.report import Entry, ceiling, claimed, delta_enclosure, enclosure, exact, exact_delta, notebook, short, text
+from dpverify.report import Entry, ceiling, claimed, delta_enclosure, enclosure, exact, exact_delta, short, text
 from dpverify.report.phrases import delta_text, tight_text
 from dpverify.report.results import Results
 from dpverify.search.certificates import encode
@@ -126,6 +126,8 @@ class Answer(Verified):
         return printable(f"<{self.verdict} {self.claim.mechanism_name}: {', '.join(part for part in said + told if part)}>")
 
     def _repr_html_(self) -> str:
+        from dpverify.report import notebook  # pages are loaded where one is shown
+
         return notebook.of_answer(self)
 
 
