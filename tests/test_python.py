@@ -132,7 +132,7 @@ def test_printing_an_answer_shows_what_the_command_line_shows(tmp_path, monkeypa
     without_time = [line.partition(" ms")[0].rsplit(" ", 1)[0] for line in told.splitlines()]
     for answer in (dp.verify(dp.laplace(3), sensitivity=1, epsilon=1), *dp.verify("laplace.toml")):
         assert [line.partition(" ms")[0].rsplit(" ", 1)[0] for line in str(answer).splitlines()] == without_time
-        assert repr(answer) == "<PROVED laplace: epsilon 1, tight: 0.3333333333333333333...>"
+        assert repr(answer) == "<PROVED laplace: epsilon 1, tight epsilon 0.3333333333333333333...>"
 
 
 def test_a_file_gives_the_answers_of_all_its_claims():

@@ -11,7 +11,7 @@ from typing import Any
 from dpverify.ground.outside import printable
 from dpverify.ground.whole import write
 from dpverify.report import Entry, ceiling, claimed, delta_enclosure, enclosure, exact, exact_delta, short, text
-from dpverify.report.phrases import delta_text, tight_text
+from dpverify.report.phrases import common
 from dpverify.report.results import Results
 from dpverify.search.certificates import encode
 from dpverify.search.verify import Verified
@@ -30,6 +30,14 @@ class Enclosure:
     upper: Decimal | None
     exact: str | None = None
     claimed: str = "tight"
+
+    @property
+    def short(self) -> str:
+        """The number as far as both bounds agree, or what is known of it; empty where that is nothing."""
+        lower, upper = self.lower, self.upper
+        if lower is not None and upper is not None:
+            return str(lower) if lower == upper else common(str(lower), str(upper))
+        return self.exact or (f"at least {lower}" if lower is not None else f"at most {upper}" if upper is not None else "")
 
     def __repr__(self) -> str:
         ends = [str(end) if end is not None else "?" for end in (self.lower, self.upper)]
@@ -121,9 +129,12 @@ class Answer(Verified):
         return text.render(Results(entries=[self.entry]))
 
     def __repr__(self) -> str:
-        said = [f"epsilon {short(self.claim.epsilon)}", f"delta {short(self.claim.delta)}" if short(self.claim.delta) != "0" else ""]
-        told = [tight_text(self.entry), delta_text(self.entry)]
-        return printable(f"<{self.verdict} {self.claim.mechanism_name}: {', '.join(part for part in said + told if part)}>")
+        said = f"epsilon {short(self.claim.epsilon)}"
+        if (delta := short(self.claim.delta)) != "0":
+            said += f", delta {delta}"
+        known = self.delta if self.claim.delta is None else self.epsilon
+        tight = f", tight {'delta' if known == self.delta else 'epsilon'} {known.short}" if known.short else ""
+        return printable(f"<{self.verdict} {self.claim.mechanism_name}: {said}{tight}>")
 
     def _repr_html_(self) -> str:
         from dpverify.report import notebook  # pages are loaded where one is shown
