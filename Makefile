@@ -57,11 +57,12 @@ docs: .venv-docs/done  ## the documentation: schemas and docs/reference from the
 	NO_MKDOCS_2_WARNING=1 .venv-docs/bin/mkdocs build --strict
 	@echo "open build/docs/index.html"
 
-bench: .venv/run  ## measure, print, and write reports/{bench,delta-bench,audit-bench,command-bench,accountants}.md
+bench: .venv/run  ## measure, print, and write reports/{bench,delta-bench,audit-bench,command-bench,accountants}.md; the tables of docs/sources
 	$(BIN)/python bench/run.py
 	$(BIN)/python bench/deltas.py
 	$(BIN)/python bench/audit.py
 	$(BIN)/python bench/commands.py
+	$(BIN)/python tools/computed
 	$(MAKE) --no-print-directory accountants
 
 accountants: .venv-bench/done  ## ask other accountants what is proved here, write reports/accountants.md

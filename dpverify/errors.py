@@ -8,6 +8,8 @@ DpverifyError
 ├── Undecided          an enclosure too wide to answer: not a fault, a reason for UNKNOWN
 ├── CalibrationError   no value of a parameter was found at which the claims just hold
 ├── AuditError         an audit that cannot be set up as asked
+├── NoSampler          a law that no sampler is made for
+├── DataError          an input that a sampler cannot be called with
 ├── ProjectError       files of somebody's project that cannot be made or added to; lists all of them
 └── SamplerError       a sampled implementation that crashed, hung or gave what is no output: which, on what input and seed
 
@@ -84,3 +86,7 @@ class SamplerError(DpverifyError):
 
 class NoSampler(DpverifyError):
     """A law that no sampler is made for: why, and the way out."""
+
+
+class DataError(DpverifyError):
+    """What a sampler cannot be called with: data that are no input of the mechanism, a grid that is none."""

@@ -170,7 +170,7 @@ def test_the_file_is_sorted_one_entry_a_line_and_the_same_every_time(project):
         ("specs/another.toml", "far below", "REFUTED"),
         ("specs/response.toml", "below", "REFUTED"),
     ]
-    assert all(one["message"].startswith(f"{one['name']}: REFUTED at eps ") and "\n" not in one["message"] for one in known())
+    assert all(one["message"].startswith(f"{one['name']}: REFUTED at epsilon ") and "\n" not in one["message"] for one in known())
     assert sum('"fingerprint"' in line for line in text.splitlines()) == 3
     assert "3 accepted, 0 of them new; 0 gone" in run("baseline", "specs/response.toml", "specs/another.toml", "--digits", "20").stdout
     assert Path("dpverify-baseline.json").read_text() == text

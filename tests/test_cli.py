@@ -104,11 +104,32 @@ def test_an_unknown_claim_says_why(spec):
 
 def test_the_text_answers_first_then_says_why(spec):
     out = run("verify", spec(RESPONSE, ABOVE, BELOW, 'expect = "refuted"')).stdout.splitlines()
-    assert out[0].startswith("PROVED   just above   eps 1.099   tight: log(3) = 1.098612288668109")
-    assert out[1].startswith("REFUTED  just below   eps 1.098")
-    assert "witness" in out[2]
-    assert out[-2].startswith("assumed: ") and "rules: finite-table" in out[-2]
+    assert out[0] == "PROVED   just above   epsilon 1.099   tight epsilon log(3) = 1.098612288..."
+    assert out[1].startswith("REFUTED  just below   epsilon 1.098   tight epsilon ")
+    assert out[2].startswith("assumed  ") and all(line.startswith(" " * 9) for line in out[3:-1])
     assert out[-1] == "2 claims, 2 as expected"
+    assert max(map(len, out)) <= 100
+
+
+def test_more_is_told_where_it_is_asked_for_and_less(spec):
+    file = spec(RESPONSE, ABOVE, BELOW, 'expect = "refuted"')
+    full = run("verify", file, "-v").stdout
+    assert "tight epsilon log(3) = 1.0986122886681096" in full and "rules    finite-table" in full and "witness: " in full and " ms" in full
+    assert run("verify", file, "-q").stdout == "2 claims, 2 as expected\n"
+    assert "1.0986122886681096913952452369" in run("verify", file, "--digits", "30").stdout
+
+
+def test_what_is_not_as_expected_is_told_in_full(spec):
+    out = run("verify", spec(RESPONSE, BELOW), code=1).stdout
+    assert "expected PROVED" in out.splitlines()[0] and "witness: " in out and "replay: " in out
+
+
+@pytest.mark.parametrize(
+    ("number", "told"),
+    [("484.4805", "484.4805"), ('"1e-6"', "1e-6"), ('"1/3"', "1/3"), ('"0.00000123"', "1.23e-6"), ("2", "2"), ('"1/8"', "0.125")],
+)
+def test_numbers_are_told_as_their_author_wrote_them(spec, number, told):
+    assert f"epsilon {told}" in run("verify", spec(RESPONSE, ABOVE.replace("1.099", number)), code=None).stdout.splitlines()[0] + " "
 
 
 def test_the_other_formats_say_the_same(spec):
@@ -190,7 +211,8 @@ def test_the_replay_of_a_file_that_looks_like_an_option_names_it_as_a_file(spec,
 
 def test_what_is_as_expected_and_not_refuted_needs_no_replay(spec):
     assert "replay" not in run("verify", spec(RESPONSE, ABOVE)).stdout
-    assert "replay" in run("verify", spec(RESPONSE, BELOW, 'expect = "refuted"')).stdout
+    assert "replay" not in run("verify", spec(RESPONSE, BELOW, 'expect = "refuted"')).stdout
+    assert "replay" in run("verify", spec(RESPONSE, BELOW, 'expect = "refuted"'), "-v").stdout
 
 
 def test_a_folders_pyproject_is_no_claim_file(spec):
@@ -307,7 +329,7 @@ def test_certificates_are_named_after_their_claims_and_check(spec):
     twins = ABOVE.replace("just above", "d=3 nu=5") + ABOVE.replace("just above", "d3 nu5!")
     paths = [claim["certificate"] for claim in claims(spec(RESPONSE, twins), "--certificates", "out")]
     assert paths == [str(Path("out") / f"response.{slug}.cert.json") for slug in ("d3-nu5", "d3-nu5-2")]
-    assert run("check", "out").stdout.splitlines()[-1] == "2 certificates, 2 hold"
+    assert run("check", "out").stdout.splitlines()[-1] == "2 certificates, 2 valid"
     assert run("check", *paths).stdout.startswith("PROVED   out")
 
 
@@ -327,7 +349,7 @@ def test_a_tampered_certificate_is_refused(spec):
     path.write_text(path.read_text().replace("1099/1000", "1/1000"))
     result = run("check", "out", code=2)
     assert "made for another claim" in result.stderr
-    assert result.stdout == "1 certificate, 0 hold\n"
+    assert result.stdout == "1 certificate, 0 valid\n"
 
 
 @pytest.mark.parametrize("held", [lambda part: part.mechanism, lambda part: Compose((part, part))], ids=["alone", "composed"])
@@ -436,7 +458,7 @@ def test_a_mechanism_is_explained_by_name_with_the_rules_that_decide_it(spec):
     Path("specs").mkdir()
     Path("response.toml").rename("specs/response.toml")
     out = run("explain", "response").stdout
-    assert "kind: table" in out and "claim: exact: eps log(3), PROVED" in out
+    assert "kind: table" in out and "claim: exact: epsilon log(3), PROVED" in out
     assert "rules: finite-table" in out.splitlines()[-1]
     assert "response" in run("explain", "finite-table").stdout.splitlines()[-1]
     assert "Rules: " in run("explain", "frobnicate", code=2).stderr

@@ -414,7 +414,7 @@ def test_the_page_says_how_its_digest_is_made(folder):
 
 def test_claim_files_demand_a_certificate_of_exactly_each_claim(folder):
     run("verify", "response.toml", "--certificates", "out", code=0)
-    assert run("check", "out", "--against", "response.toml", code=0).stdout.endswith("2 certificates, 2 hold\n")
+    assert run("check", "out", "--against", "response.toml", code=0).stdout.endswith("2 certificates, 2 valid\n")
     Path("other").mkdir()
     Path("other/response.toml").write_text(RESPONSE + ABOVE.replace("1.099", "1.1") + BELOW)
     said = run("check", "out", "--against", "other", code=1).stdout

@@ -225,7 +225,7 @@ def test_a_certificate_that_takes_too_long_is_refused_and_the_others_are_checked
     monkeypatch.setattr(kernel, "recheck", lambda file: time.sleep(600) if file.name == "a.cert.json" else recheck(file))
     result = run("check", "certs", "--timeout", "2", code=2)
     assert "a.cert.json: refused: checking the certificate took more than 2 s" in result.stderr
-    assert "PROVED" in result.stdout and "2 certificates, 1 hold" in result.stdout
+    assert "PROVED" in result.stdout and "2 certificates, 1 valid" in result.stdout
 
 
 @pytest.mark.parametrize("death", [os.abort, lambda: os._exit(0), lambda: os.kill(os.getpid(), 11)])
@@ -238,7 +238,7 @@ def test_a_certificate_that_ends_the_process_is_refused_and_the_others_are_check
     monkeypatch.setattr(kernel, "recheck", lambda file: death() if file.name == "a.cert.json" else recheck(file))
     result = run("check", "certs", code=2)
     assert "a.cert.json: refused: the process that was checking the certificate was ended by" in result.stderr
-    assert "2 certificates, 1 hold" in result.stdout
+    assert "2 certificates, 1 valid" in result.stdout
 
 
 # -- foreign code --------------------------------------------------------------------------------------------

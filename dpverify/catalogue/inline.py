@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from dpverify.catalogue.declarations import PARAMETERS, Declared, Lenient, Mechanism, written
+from dpverify.catalogue.mechanisms import read_mechanism
 from dpverify.catalogue.reader import Stated, read_tables
 from dpverify.errors import SpecError
+from dpverify.trusted.language.model import Claim
 
 Noise = Declared | Mechanism
 """What Python declares a mechanism as."""
@@ -20,6 +22,12 @@ def stated(noise: Any, claim: Mapping[str, Any]) -> Stated:
     """The claim of a mechanism that Python states. Raises SpecError listing all that is wrong with either, in the words of claim files."""
     name, data = tables(noise, claim)
     return read_tables(name, data).claims[0]
+
+
+def unclaimed(noise: Noise) -> Claim:
+    """A claim of nothing, which holds the mechanism and the domains of its parameters. Raises SpecError for what is wrong with it."""
+    name, data = tables(noise, {})
+    return read_mechanism(name, data["mechanism"])
 
 
 def tables(noise: Any, claim: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:

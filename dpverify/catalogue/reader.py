@@ -18,7 +18,7 @@ from dpverify.catalogue.checks import (
     why_not,
 )
 from dpverify.catalogue.declared import Failure, declaration
-from dpverify.catalogue.mechanisms import Mechanisms
+from dpverify.catalogue.mechanisms import Mechanisms, read_any_kind
 from dpverify.catalogue.toml import Decimal, Fault, Fields, bound_nesting, long_integers, meant, read_text, shorten, show
 from dpverify.catalogue.values import (
     VERDICTS,
@@ -153,7 +153,10 @@ def read_tables(name: str, data: Mapping[str, Any], text: str = "", *, code: boo
 
     Raises SpecError listing all that is wrong with them.
     """
-    return _Reader(name, text, data, code).spec()
+    reader = _Reader(name, text, data, code)
+    if not text:
+        reader.read_kind = read_any_kind
+    return reader.spec()
 
 
 class _Reader(Mechanisms):

@@ -29,6 +29,7 @@ from dpverify.cli.list import names
 from dpverify.cli.new import new
 from dpverify.cli.output import fault, say, unwritten
 from dpverify.cli.report import report
+from dpverify.cli.sample import sample
 from dpverify.cli.schema import schema
 from dpverify.cli.verify import verify
 from dpverify.errors import SpecError
@@ -112,6 +113,6 @@ def main() -> None:
         os.environ.setdefault(library, "1")
 
 
-for _verb in (verify, check, audit, report, calibrate, design, names, explain, baseline, cache, init, new, completion, schema):
+for _verb in (verify, check, audit, report, calibrate, design, sample, names, explain, baseline, cache, init, new, completion, schema):
     main.add_command(_verb)
 complete_arguments(main)

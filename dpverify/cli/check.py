@@ -59,7 +59,7 @@ def check(certificates: tuple[Path, ...], against: tuple[str, ...], trust: bool,
     if wrong:
         say(*wrong)
     held = sum(one.code == 0 for one in rechecked.values())
-    told = f"{len(rechecked)} certificate{'' if len(rechecked) == 1 else 's'}, {held} hold"
+    told = f"{len(rechecked)} certificate{'' if len(rechecked) == 1 else 's'}, {held} valid"
     say(told + (f"; {len(wrong)} missing, extra or other" if wrong else ""))
     return max([1 if wrong else 0, *(one.code for one in rechecked.values())])
 

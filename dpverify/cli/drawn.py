@@ -27,6 +27,7 @@ from dpverify.trusted.rules.composition import privacy_profile
 if TYPE_CHECKING:
     from dpverify.ground.processes import Bounds
     from dpverify.pictures.bands import Band, Bands
+    from dpverify.pictures.error_curves import ErrorCurves
     from dpverify.project.cache import Cache
     from dpverify.report import Entry
     from dpverify.report.page.subject import Pictures, Plane
@@ -156,6 +157,7 @@ def _contradicts(bands: Bands, entry: Entry) -> bool:
 
 def _pictures(entries: Sequence[Entry], told: list[str]) -> Pictures:
     from dpverify.pictures import loss, noise_error
+    from dpverify.pictures.body import body
     from dpverify.report.page.subject import Pictures
 
     claim = entries[0].claim
@@ -166,7 +168,20 @@ def _pictures(entries: Sequence[Entry], told: list[str]) -> Pictures:
         loss=drawn,
         plane=_tried(entries[0], told, "its noise in the plane", lambda: _plane(claim, apart)),
         error=_tried(entries[0], told, "its error", lambda: noise_error(claim)),
+        body=_tried(entries[0], told, "its body", lambda: body(claim)),
+        errors=_tried(entries[0], told, "its error against epsilon", lambda: _errors(entries)),
     )
+
+
+def _errors(entries: Sequence[Entry]) -> tuple[str, ErrorCurves] | None:
+    """The error against epsilon of the first of some claims for which there is one."""
+    from dpverify.pictures.error_curves import error_curves
+
+    for entry in entries:
+        curves = error_curves(entry.claim, entry.judgement)
+        if curves is not None:
+            return entry.claim.name, curves
+    return None
 
 
 def _plane(claim: Claim, apart: float) -> Plane | None:

@@ -13,22 +13,24 @@ from dpverify.ground.outside import printable
 from dpverify.ground.processes import Failed
 from dpverify.ground.whole import scratch_of as scratch_of
 from dpverify.ground.whole import write as write
+from dpverify.ground.whole import write_bytes as write_bytes
 
 if TYPE_CHECKING:
     from dpverify.ground.processes import Bounds, Ended
     from dpverify.report.results import Results
+    from dpverify.report.text import Detail
 
 FORMATS: Final = {"text": "text", "json": "record", "sarif": "sarif", "junit": "junit", "github": "github", "markdown": "markdown"}
 """Each output format and the module of dpverify.report that renders it."""
 _COLOURS: Final = {"PROVED": "green", "REFUTED": "red", "UNKNOWN": "yellow"}
 
 
-def rendered(results: Results, style: str) -> str:
-    """An answer in one of the FORMATS."""
+def rendered(results: Results, style: str, detail: Detail | None = None) -> str:
+    """An answer in one of the FORMATS. detail: how much the text for people tells."""
     if style == "text":
         from dpverify.report import text
 
-        return text.render(results, paint)
+        return text.render(results, paint, detail=detail or text.Detail())
     from importlib import import_module
 
     answer: str = import_module(f"dpverify.report.{FORMATS[style]}").render(results)

@@ -30,7 +30,7 @@ CACHE_VARIABLE: Final = "DPVERIFY_CACHE_DIR"
 class Settings:
     """What one run goes by. digits: of the tight epsilon; jobs: processes that judge, None for as many as are worth it.
 
-    bounds: of each claim's judging. code: whether code that claim files name may be run.
+    bounds: of each claim's judging. code: whether code that claim files name may be run. digits_asked: whether --digits says how many.
     """
 
     config: Config
@@ -41,6 +41,7 @@ class Settings:
     jobs: int | None = None
     bounds: Bounds = field(default_factory=Bounds)
     code: bool = True
+    digits_asked: bool = False
 
     def paths(self, given: Sequence[str]) -> tuple[str, ...]:
         """The claim files that are meant: those given, else those of the configuration. Raises UsageError where there are neither."""
@@ -110,7 +111,7 @@ def _settled(command: Command, *, accepting: bool) -> Command:
             say(f"profile {chosen.name}", err=True)
         accepted = _baseline((baseline or config.baseline) if accepting else None)
         settings = Settings(config, chosen, accepted, digits or chosen.digits, cache_of(config, off=no_cache), jobs,
-                            bounds_of(config, claim_timeout), config.code and not no_code)  # fmt: skip
+                            bounds_of(config, claim_timeout), config.code and not no_code, digits is not None)  # fmt: skip
         return command(*args, settings=settings, **kwargs)
 
     return settled

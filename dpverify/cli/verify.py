@@ -17,11 +17,16 @@ from dpverify.cli.settings import Settings, configured, judging
 @judging
 @configured
 @click.option("--format", "style", type=click.Choice(list(FORMATS)), default="text", show_default=True)
-def verify(paths: tuple[str, ...], claims: tuple[str, ...], certificates: Path | None, settings: Settings, style: str) -> int:
+@click.option("-v", "--verbose", is_flag=True, help="Tell all that is known of each claim: witnesses, rules, other measures, times.")
+@click.option("-q", "--quiet", is_flag=True, help="Tell the last line alone.")
+def verify(
+    paths: tuple[str, ...], claims: tuple[str, ...], certificates: Path | None, settings: Settings, style: str, verbose: bool, quiet: bool
+) -> int:
     """Prove or refute every claim of the files, directories or named mechanisms; without any, of those that pyproject.toml names."""
     from dpverify.cli.claims import refused, specs_of, verified
     from dpverify.errors import BadFiles
     from dpverify.report.results import Fault, Results
+    from dpverify.report.text import Detail
 
     unread: list[Fault] = []
     try:
@@ -30,5 +35,6 @@ def verify(paths: tuple[str, ...], claims: tuple[str, ...], certificates: Path |
         return refused(error, style)
     entries = verified(specs, certificates, settings.digits, cache=settings.cache, jobs=settings.jobs, names=claims, bounds=settings.bounds)
     results = settings.marked(Results(entries=entries, faults=unread), whole=not claims)
-    click.echo(rendered(results, style))
+    digits = None if verbose or settings.digits_asked else Detail().digits
+    click.echo(rendered(results, style, Detail(quiet, verbose, digits)))
     return results.exit_code

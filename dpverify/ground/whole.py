@@ -10,11 +10,15 @@ from pathlib import Path
 
 def write(path: Path, content: str) -> None:
     """Write a whole file or nothing: into a neighbour first, then in its place. A file that says the same already is left as it is."""
-    if _says(path, content):
-        return
+    if not _says(path, content):
+        write_bytes(path, content.encode("utf-8"))
+
+
+def write_bytes(path: Path, content: bytes) -> None:
+    """Write a whole file or nothing, of bytes."""
     scratch = scratch_of(path)
     try:
-        scratch.write_text(content, encoding="utf-8")
+        scratch.write_bytes(content)
         scratch.replace(path)
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(path)) from error

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Final
@@ -19,6 +20,8 @@ from dpverify.trusted.language.errors import Undecided
 from dpverify.trusted.language.expr import Expr, Num, format_expr, symbols
 from dpverify.trusted.language.model import Claim, to_json
 
+_LONGEST: Final = 30
+"""Signs of a claimed number that is told as a decimal."""
 MOST_PARTS: Final = 20
 """As many parts of a combinator as are shown."""
 
@@ -96,10 +99,11 @@ def _part(part: Mapping[str, Any]) -> str:
     return ", ".join(said)
 
 
-def summary(entries: Sequence[Entry]) -> str:
-    """The last line of an answer."""
-    count = len(entries)
-    return f"{count} claim{'' if count == 1 else 's'}, {sum(entry.as_expected for entry in entries)} as expected"
+def summary(entries: Sequence[Entry], *, audited: bool = False) -> str:
+    """The last line of an answer. audited: whether it goes on with what audits found, which is expected or not by itself."""
+    count, fine = len(entries), sum(entry.as_expected for entry in entries)
+    verdicts = f" verdict{'' if fine == 1 else 's'}" if audited else ""
+    return f"{count} claim{'' if count == 1 else 's'}, {fine}{verdicts} as expected"
 
 
 def claimed(value: Expr | None) -> str:
@@ -150,12 +154,23 @@ def ceiling(judgement: Judgement | None) -> str | None:
 
 
 def short(value: Expr | None) -> str:
-    """A claimed number for people: the decimal where a short one is exact, else as stated."""
+    """A claimed number for people: as a decimal where it is one of moderate length, else as stated."""
     if isinstance(value, Num) and value.value.denominator != 1:
-        low, high = decimal_bounds(value, 12)
-        if low == high and "e" not in low:
-            return low.rstrip("0").removesuffix(".")
+        return _as_decimal(value.value) or claimed(value)
     return claimed(value)
+
+
+def _as_decimal(value: Fraction) -> str | None:
+    """A fraction of a power of ten as a decimal, such as 484.4805 or 1e-6; None for others, and for long ones."""
+    places = next((k for k in range(_LONGEST) if (value * 10**k).denominator == 1), None)
+    if places is None:
+        return None
+    digits = int(value * 10**places)
+    if places > len(str(abs(digits))) + 3:
+        text = f"{Decimal(digits).scaleb(-places).normalize():e}".replace("e+", "e")
+    else:
+        text = f"{Decimal(digits).scaleb(-places):f}"
+    return text if len(text) <= _LONGEST else None
 
 
 def decimal(bound: Expr | Infinite | None, digits: int, side: int) -> str | None:

@@ -36,7 +36,7 @@ class Enclosure:
         """The number as far as both bounds agree, or what is known of it; empty where that is nothing."""
         lower, upper = self.lower, self.upper
         if lower is not None and upper is not None:
-            return str(lower) if lower == upper else common(str(lower), str(upper))
+            return ("infinite" if lower.is_infinite() else str(lower)) if lower == upper else common(str(lower), str(upper))
         return self.exact or (f"at least {lower}" if lower is not None else f"at most {upper}" if upper is not None else "")
 
     def __repr__(self) -> str:

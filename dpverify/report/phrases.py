@@ -4,19 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from shlex import quote
-from typing import Any
+from typing import Any, Final
 
 from dpverify.report import Entry, ceiling, delta_enclosure, enclosure, exact, short
 from dpverify.report.dyadic import readable
 from dpverify.trusted.language.expr import ZERO
 
+_SHORT: Final = 20
+"""The longest fraction that is told as one."""
+
 
 def surprise_text(entry: Entry) -> str:
     """A claim that is not as expected, in a sentence or two."""
     witness = entry.judgement.witness if entry.judgement else None
-    said = [f"{entry.claim.name}: {entry.verdict} at eps {short(entry.claim.epsilon)}, expected {entry.expected}."]
-    said += [tight_text(entry), f"witness: {witness_text(witness)}" if witness else "", entry.reason or "", advice(entry)]
-    return " ".join(part for part in said if part)
+    said = [f"{entry.claim.name}: {entry.verdict} at epsilon {short(entry.claim.epsilon)}, expected {entry.expected}."]
+    known = tight_text(entry)
+    said += [f"Tight epsilon: {known}" if known else "", f"Witness: {witness_text(witness)}" if witness else ""]
+    said += [entry.reason or "", advice(entry)]
+    return " ".join(part if part.endswith(".") else f"{part}." for part in said if part)
 
 
 def advice(entry: Entry) -> str:
@@ -26,8 +31,8 @@ def advice(entry: Entry) -> str:
         return ""
     upper = delta_enclosure(entry.judgement, 6)[1]
     if upper in (None, "0", "1"):
-        return "no epsilon is enough at delta 0: the claim needs a delta above 0."
-    return f"no epsilon is enough at delta 0: the claim needs a delta, and {upper} will do at epsilon {short(entry.claim.epsilon)}."
+        return "No epsilon is enough at delta 0: the claim needs a delta above 0."
+    return f"No epsilon is enough at delta 0: the claim needs a delta, and {upper} will do at epsilon {short(entry.claim.epsilon)}."
 
 
 def replay(entry: Entry) -> str:
@@ -36,28 +41,30 @@ def replay(entry: Entry) -> str:
     return f"replay: dpverify verify {quote(file)} --claim {quote(entry.claim.name)} --digits {entry.digits}"
 
 
-def tight_text(entry: Entry) -> str:
-    """The tight epsilon as far as it is known."""
-    lower, upper = enclosure(entry.judgement, entry.digits)
+def tight_text(entry: Entry, digits: int | None = None) -> str:
+    """The tight epsilon as far as it is known, in at most so many digits; empty where nothing is."""
+    lower, upper = enclosure(entry.judgement, digits or entry.digits)
     formula = exact(entry.judgement)
-    if formula is not None and not formula.replace("/", "").isdigit():
-        return f"tight: {formula}" + (f" = {lower}..." if lower and lower != upper else "")
+    if formula is not None and (len(formula) <= _SHORT or not formula.replace("/", "").isdigit()):
+        return formula if formula.replace("/", "").isdigit() or not lower or lower == upper else f"{formula} = {lower}..."
+    if lower == "inf":
+        return "infinite"
     if lower is not None and upper is not None:
-        return f"tight: {lower}" if lower == upper else f"tight: {common(lower, upper)}"
+        return lower if lower == upper else common(lower, upper)
     if lower is not None:
-        return f"tight: at least {lower}"
+        return f"at least {lower}"
     bound = upper or ceiling(entry.judgement)
-    return f"tight: at most {bound}" if bound else ""
+    return f"at most {bound}" if bound else ""
 
 
-def delta_text(entry: Entry) -> str:
-    """The tight delta as far as it is known, where it is not plainly 0."""
-    lower, upper = delta_enclosure(entry.judgement, entry.digits)
+def delta_text(entry: Entry, digits: int | None = None) -> str:
+    """The tight delta as far as it is known, in at most so many digits; empty where it is plainly 0 or not known."""
+    lower, upper = delta_enclosure(entry.judgement, digits or entry.digits)
     if upper in (None, "0") and lower in (None, "0"):
         return ""
     if lower is None or upper is None:
-        return f"tight delta: at most {upper}" if upper is not None else f"tight delta: at least {lower}"
-    return f"tight delta: {lower if lower == upper else common(lower, upper)}"
+        return f"at most {upper}" if upper is not None else f"at least {lower}"
+    return lower if lower == upper else common(lower, upper)
 
 
 def common(lower: str, upper: str) -> str:

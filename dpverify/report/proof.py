@@ -79,7 +79,7 @@ def _named(evidence: Any) -> Iterator[str]:
 
 def _conclusion(entry: Entry) -> Iterator[Step]:
     """The least upper and the greatest lower bounds together."""
-    said = (tight_text(entry).removeprefix("tight: "), delta_text(entry).removeprefix("tight delta: "))
+    said = (tight_text(entry), delta_text(entry))
     known = [f"tight {what} {text}" for what, text in zip(("epsilon", "delta"), said, strict=True) if text]
     if known:
         yield Step("fact", f"together: {'; '.join(known)}; compared exactly with what is claimed")

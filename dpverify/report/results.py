@@ -111,8 +111,9 @@ class Results:
     @property
     def summary(self) -> str:
         """The last line of an answer: how many claims, how many as expected, what audits found, what a baseline accepts."""
-        said = [claims_summary(self.entries)] if self.entries or (not self.findings and not self.faults) else []
-        said += [audits_summary(self.findings, self.faults)] if self.findings or self.faults else []
+        audited = bool(self.findings or self.faults)
+        said = [claims_summary(self.entries, audited=audited)] if self.entries or not audited else []
+        said += [audits_summary(self.findings, self.faults)] if audited else []
         known = sum(surprise.known for surprise in self.surprises)
         return "; ".join([*said, f"{known} known from the baseline"] if known else said)
 
@@ -150,7 +151,7 @@ def audits_summary(findings: Sequence[Finding], faults: Sequence[Fault] = ()) ->
     said = [fault.what for fault in faults]
     counts += [f"{said.count(what)} {what}" for what in dict.fromkeys(said)]
     claims = len({(finding.file, finding.name) for finding in findings} | {(fault.file, fault.name) for fault in faults})
-    return f"{claims} claim{'' if claims == 1 else 's'}: {', '.join(counts)}"
+    return f"{claims} claim{'' if claims == 1 else 's'} audited: {', '.join(counts)}"
 
 
 def _fingerprint(place: str, name: str, rule: str, what: str) -> str:

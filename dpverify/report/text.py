@@ -1,81 +1,169 @@
-"""The answer for people: the verdict first, then why, then what was assumed."""
+"""The answer for people: a line a claim, what is not as expected in full, and at the end what all of it takes for granted."""
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
 
 from dpverify.ground.outside import printable
-from dpverify.report import Entry, decimal, findings, short, utility
+from dpverify.report import Entry, decimal, exact, findings, short, utility
 from dpverify.report.derived import also
 from dpverify.report.phrases import advice, delta_text, replay, tight_text, witness_text
 from dpverify.report.results import Results
 from dpverify.trusted.kernel import Judgement
+from dpverify.trusted.language.expr import format_expr
 from dpverify.trusted.language.model import Claim
 
 ERROR_DIGITS: Final = 10
 """Of errors, for people."""
+WIDTH: Final = 100
+"""Columns of a line."""
+_INDENT: Final = " " * 9
+_LONGEST_NAME: Final = 40
+"""Names that are longer push what follows to the right, or to the next line."""
 
 Paint = Callable[[str, str], str]
 """Colours a text by a verdict; the identity where there is no terminal."""
 
 
-def render(results: Results, paint: Paint = lambda text, verdict: text, whole: str = "") -> str:
+@dataclass(frozen=True, slots=True)
+class Detail:
+    """How much is told. quiet: the last line alone. full: all that is known of every claim. digits: of numbers; None for all asked for."""
+
+    quiet: bool = False
+    full: bool = False
+    digits: int | None = 10
+
+
+def render(
+    results: Results,
+    paint: Paint = lambda text, verdict: text,
+    whole: str = "",
+    detail: Detail = Detail(),
+) -> str:
     """The whole answer; files are headed by their names where there are several. whole: the last line, if another."""
+    last = whole or results.summary
+    if detail.quiet:
+        return last
     groups = [(file, list(group)) for file, group in groupby(results.entries, key=lambda entry: entry.file)]
     known = {(one.file, one.name) for one in results.surprises if one.known and one.source == "claim"}
     said: list[str] = []
     for file, group in groups:
         if len(groups) > 1:
             said.append(printable(file))
-        width = max(len(entry.claim.name) for entry in group)
+        width = min(_LONGEST_NAME, max(len(printable(entry.claim.name)) for entry in group))
         for entry in group:
-            said.extend(claim_lines(entry, width, paint, known=(entry.file, entry.claim.name) in known))
-        said.extend(map(printable, _footer(group)))
+            said.extend(claim_lines(entry, width, paint, detail, known=(entry.file, entry.claim.name) in known))
+        if detail.full:
+            said.extend(_listed("rules", [", ".join(_rules(group))]))
+            said.extend(_listed("assumed", _assumed(group)))
+    if not detail.full:
+        said.extend(_listed("assumed", _assumed(results.entries)))
     said.extend(findings.lines(results.findings, paint))
-    return "\n".join([*said, whole or results.summary])
+    return "\n".join([*said, last])
 
 
-def claim_lines(entry: Entry, width: int, paint: Paint, *, known: bool = False) -> Iterator[str]:
-    """One claim: its line, and the witness or the reason below it. known: whether a baseline accepts that it is not as expected."""
-    delta = "" if short(entry.claim.delta) == "0" else f"  delta {short(entry.claim.delta)}"
-    parts = [f"eps {short(entry.claim.epsilon)}{delta}"]
-    parts += [told for told in (tight_text(entry), delta_text(entry)) if told]
-    parts.append(f"{entry.seconds * 1000:.0f} ms")
+def claim_lines(entry: Entry, width: int, paint: Paint, detail: Detail, *, known: bool = False) -> Iterator[str]:
+    """One claim: its line, and what shows a surprise below it. known: whether a baseline accepts that it is not as expected."""
+    name, after = f"{printable(entry.claim.name):{width}}", []
     if not entry.as_expected:
-        parts.append(f"expected {entry.expected}" + (", known from the baseline" if known else ""))
-    yield paint(f"{entry.verdict:8}", entry.verdict) + printable(f" {entry.claim.name:{width}}   {'   '.join(parts)}")
-    yield from map(printable, _below(entry))
+        after.append(f"expected {entry.expected}" + (", known from the baseline" if known else ""))
+    for known_of in _claimed(entry, detail):  # the fullest that a line holds
+        first, *rest = _packed([name, *map(printable, known_of[:1]), *after, *map(printable, known_of[1:])], WIDTH - len(_INDENT))
+        if not rest or detail.full:
+            break
+    yield (paint(f"{entry.verdict:8}", entry.verdict) + f" {first}").rstrip()
+    yield from (f"{_INDENT}{line}" for line in rest)
+    for line in _below(entry, detail):
+        yield from wrapped(printable(line))
 
 
-def _below(entry: Entry) -> Iterator[str]:
+def wrapped(text: str) -> list[str]:
+    """A line below a claim's own, in as many lines as it takes."""
+    if text.startswith("replay: "):
+        return [f"{_INDENT}{text}"]  # to be copied
+    broken = textwrap.wrap(
+        text, WIDTH, initial_indent=_INDENT, subsequent_indent=f"{_INDENT}  ", break_long_words=False, break_on_hyphens=False
+    )
+    return broken or [_INDENT.rstrip()]
+
+
+def _claimed(entry: Entry, detail: Detail) -> Iterator[list[str]]:
+    """What is claimed and what is known of it: all, then without closed forms, then what is asked for alone."""
+    claim, digits = entry.claim, detail.digits and min(detail.digits, entry.digits)
+    numbers = [] if claim.epsilon is None else [f"epsilon {short(claim.epsilon)}"]
+    numbers += [] if claim.delta is None or short(claim.delta) == "0" else [f"delta {short(claim.delta)}"]
+    stated, told = [", ".join(numbers)] if numbers else [], delta_text(entry, digits)
+    delta = [f"tight delta {told}"] if told else []
+    if claim.epsilon is not None and claim.delta is not None and exact(entry.judgement) == format_expr(claim.epsilon):
+        yield [f"{stated[0]}, which is tight", *delta]
+        return
+    epsilon = tight_text(entry, digits)
+    for known in (epsilon, epsilon.partition(" = ")[2] or epsilon):
+        yield [*stated, *([f"tight epsilon {known}"] if known else []), *delta]
+    if delta and claim.epsilon is not None:
+        yield [*stated, *delta]
+
+
+def _below(entry: Entry, detail: Detail) -> Iterator[str]:
     """What is said below a claim's line."""
-    if entry.judgement is not None and entry.judgement.witness is not None:
-        yield f"         witness: {witness_text(entry.judgement.witness)}"
-    for key, value in also(entry).items():
-        yield f"         {key}: {value}"
-    yield from (f"         {line}" for line in errors(entry.claim, entry.judgement, entry.digits))
-    if entry.verdict == "REFUTED" and not entry.as_expected and (said := advice(entry)):
-        yield f"         {said}"
-    if entry.reason:
-        yield f"         reason: {entry.reason}"
-    if entry.file and (entry.verdict == "REFUTED" or not entry.as_expected):
-        yield f"         {replay(entry)}"
+    telling = detail.full or not entry.as_expected
+    if telling and entry.judgement is not None and entry.judgement.witness is not None:
+        yield f"witness: {witness_text(entry.judgement.witness)}"
+    if detail.full:
+        yield from (f"{key}: {value}" for key, value in also(entry).items())
+    yield from errors(entry.claim, entry.judgement, entry.digits, alone=detail.full)
+    if detail.full:
+        yield f"time: {entry.seconds * 1000:.0f} ms"
+    if telling and (said := advice(entry)):
+        yield said
+    if telling and entry.reason:
+        yield f"reason: {entry.reason}"
+    if entry.file and (not entry.as_expected or (detail.full and entry.verdict == "REFUTED")):
+        yield replay(entry)
 
 
-def errors(claim: Claim, judgement: Judgement | None, digits: int) -> Iterator[str]:
-    """The errors that a claim asks for, one a line."""
+def errors(claim: Claim, judgement: Judgement | None, digits: int, *, alone: bool = True) -> Iterator[str]:
+    """The errors that a claim asks for, one a line. alone: those of single coordinates too."""
     shown = min(digits, ERROR_DIGITS)
     for one in utility.told(claim, judgement, lambda bound, side: decimal(bound, shown, side)):
-        yield one.text(utility.neighbours(claim))
+        if alone or not one.alone:
+            yield one.text(utility.neighbours(claim))
 
 
-def _footer(group: Sequence[Entry]) -> Iterator[str]:
-    judgements = [entry.judgement for entry in group if entry.judgement is not None]
-    assumed = dict.fromkeys(line for judgement in judgements for line in judgement.assumptions)
+def _packed(parts: Sequence[str], width: int) -> list[str]:
+    """Parts in as few lines as hold them, three spaces apart."""
+    lines = [""]
+    for part in parts:
+        if not lines[-1]:
+            lines[-1] = part
+        elif len(lines[-1]) + 3 + len(part) <= width:
+            lines[-1] += f"   {part}"
+        else:
+            lines.append(part)
+    return lines
+
+
+def _assumed(entries: Sequence[Entry]) -> list[str]:
+    """What the judgements take for granted, each thing once."""
+    assumed = dict.fromkeys(line for entry in entries if entry.judgement is not None for line in entry.judgement.assumptions)
     # what the verdict of one claim rests on is not said again for a bound of another
-    assumed = dict.fromkeys(line for line in assumed if line.partition(" bound: ")[2] not in assumed)
-    rules = dict.fromkeys(name for judgement in judgements for name in judgement.rules)
-    if rules:
-        yield f"assumed: {'; '.join(assumed) or 'nothing'}      rules: {', '.join(rules)}"
+    return [line for line in assumed if line.partition(" bound: ")[2] not in assumed]
+
+
+def _rules(entries: Sequence[Entry]) -> list[str]:
+    return list(dict.fromkeys(name for entry in entries if entry.judgement is not None for name in entry.judgement.rules))
+
+
+def _listed(title: str, lines: Sequence[str]) -> Iterator[str]:
+    """Lines beside a title in the column of verdicts."""
+    for line in lines:
+        broken = textwrap.wrap(
+            printable(line), WIDTH - len(_INDENT), subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
+        )
+        for one in broken:
+            yield f"{title:8} {one}"
+            title = ""

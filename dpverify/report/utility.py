@@ -132,13 +132,17 @@ def _bound(errors: Errors, measure: Measure, whose: str, side: str, coordinate: 
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """One error in words. least: what any mechanism has at least; rule: what proves that; ratio: at most so many times that."""
+    """One error in words. least: what any mechanism has at least; rule: what proves that; ratio: at most so many times that.
+
+    alone: whether it is that of single coordinates.
+    """
 
     what: str
     own: str
     least: str = ""
     rule: str = ""
     ratio: str = ""
+    alone: bool = False
 
     def text(self, neighbours: str) -> str:
         """In a line. neighbours: that the bound for any mechanism is true for."""
@@ -170,9 +174,9 @@ def _coordinates(found: list[dict[str, Any]]) -> Iterator[Told]:
     for one in found[: 1 if alike else MOST_COORDINATES]:
         name = "each coordinate" if alike else f"coordinate {one['coordinate'] + 1}"
         for measure in _COORDINATE:
-            yield Told(f"{name}, {NAMES[measure]}", _own(one[measure]))
+            yield Told(f"{name}, {NAMES[measure]}", _own(one[measure]), alone=True)
     if len(found) > MOST_COORDINATES and not alike:
-        yield Told("other coordinates", f"{len(found) - MOST_COORDINATES} more in the JSON")
+        yield Told("other coordinates", f"{len(found) - MOST_COORDINATES} more in the JSON", alone=True)
 
 
 def _own(found: dict[str, Any]) -> str:

@@ -44,7 +44,8 @@ _NOTHING: Final = 2.0**-64
 _NODES: Final = {"parts": 3, "first": -150, "last": 222}
 _FEW_NODES: Final = {"parts": 1, "first": -24, "last": 30, "bits": 50}
 _FAR: Final = (64, 2**14, 2**30)
-_CUTS: Final = (("1/1024", 2**20), (f"1/{2**60}", 2**20), ("1/1024", 2**60), (f"1/{2**60}", 2**60))
+_NEAR: Final = (Fraction(1, 2**10), Fraction(1, 2**60))
+_MIXING_FAR: Final = (2**20, 2**60)
 _WORK: Final = 20_000
 """The greatest product of cuts, of different simplices and of the square of the dimension."""
 _LEAST_CUTS, _MOST_CUTS = 24, 200
@@ -71,9 +72,9 @@ class _Found:
 
     @cached_property
     def body(self) -> list[Fact]:
-        """The fact of the unit ball of a norm by columns or facets; none for other noise, or where none is found."""
+        """The fact of the unit ball of a norm by columns or facets; none for other noise, on the line, or where none is found."""
         noise = self.proof.claim.mechanism
-        if not isinstance(noise, Radial | Mixture) or noise.norm.kind not in ("columns", "facets"):
+        if not isinstance(noise, Radial | Mixture) or noise.norm.kind not in ("columns", "facets") or len(noise.norm.matrix[0]) == 1:
             return []
         with precision(self.prec):
             found = bodies.fact(self.proof, "norm")
@@ -328,13 +329,24 @@ def _ways(digits: int, start: Fraction, more: int, law: laws.Law) -> Iterator[tu
     few = min(digits, _INTEGRAL_DIGITS)
     bits = bits_for(few) + more + 8
     yield {"bits": bits}, few
-    for near, far in _CUTS:
-        yield {"bits": bits, "near": near, "far": str(far)}, few
+    for near, far in _mixing_cuts(law):
+        yield {"bits": bits, "near": str(near), "far": str(far)}, few
     if law.norm is not None and law.norm.kind in ("lp", "ellipsoid"):
         with precision(_FEW_BITS + 64):
             first = start / _exact(constant(law.unit).mid()) / 2
         times = 6 * (more + 2)
         yield {"bits": _FEW_BITS, "cuts": _cuts(first, times, math.ceil(100 * math.log(times)))}, _FEW_DIGITS
+
+
+def _mixing_cuts(law: laws.Law) -> list[tuple[Fraction, Fraction]]:
+    """Where a mixing variable is cut near either end of what it ranges over, in the order in which they are tried."""
+    hidden = tails.hidden_of(law) if law.norm is not None else None
+    if hidden is None:
+        return []
+    if hidden.upper is None:
+        return [(hidden.lower + near, hidden.lower + far) for far in _MIXING_FAR for near in _NEAR]
+    width = hidden.upper - hidden.lower
+    return [(hidden.lower + width * _NEAR[-1], hidden.upper - width * _NEAR[-1])]
 
 
 def _ends(excess: Callable[[Fraction, bool], arb], start: Fraction, digits: int, law: laws.Law) -> list[tuple[str, Fraction]]:

@@ -10,7 +10,10 @@ from typing import Any, Final
 
 import numpy as np
 
+from dpverify.trusted.language.errors import DpverifyError
 from dpverify.trusted.language.expr import Add, Call, Expr, Mul, Num, Pow, Sym
+from dpverify.trusted.language.logarithms import neg_log
+from dpverify.trusted.numbers.pieces import breaks
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -35,6 +38,27 @@ def _values(expr: Expr, names: tuple[str, ...], *points: Array) -> Array:
     with np.errstate(all="ignore"):
         result = _evaluate(expr, dict(zip(names, arrays, strict=True)))
         return np.broadcast_to(np.asarray(result, dtype=float), arrays[0].shape).copy()
+
+
+def log_of(density: Expr, *names: str) -> Callable[..., Array]:
+    """log(density), by its own logarithm where that has a value, which survives underflow."""
+    return partial(_log_values, vectorised(neg_log(density), *names), vectorised(density, *names))
+
+
+def _log_values(minus_log: Callable[..., Array], density: Callable[..., Array], *points: Array) -> Array:
+    logs = -minus_log(*points)
+    if np.isnan(logs).any():
+        with np.errstate(all="ignore"):
+            logs = np.where(np.isnan(logs), np.log(density(*points)), logs)
+    return np.where(np.isnan(logs), -np.inf, logs)
+
+
+def kinks_of(expr: Expr, name: str) -> list[float]:
+    """Where an expression may bend or jump, increasing; none where that cannot be said: a quadrature finds them by halving."""
+    try:
+        return sorted(map(float, breaks(expr, name)))
+    except (DpverifyError, ArithmeticError):
+        return []
 
 
 def number(expr: Expr) -> float:

@@ -110,8 +110,8 @@ def test_the_exit_code_is_that_of_the_worst():
 
 def test_the_summary_counts_claims_and_findings():
     leak = (replace(LEAK, also=(SEEN,)), SEEN)
-    assert summary(leak) == "1 claim: 1 VIOLATION, 1 NO_VIOLATION_SEEN"
-    assert summary(leak, [FAULT]) == "2 claims: 1 VIOLATION, 1 NO_VIOLATION_SEEN, 1 not audited"
+    assert summary(leak) == "1 claim audited: 1 VIOLATION, 1 NO_VIOLATION_SEEN"
+    assert summary(leak, [FAULT]) == "2 claims audited: 1 VIOLATION, 1 NO_VIOLATION_SEEN, 1 not audited"
 
 
 def test_several_findings_of_a_claim_are_one_case_of_junit():

@@ -9,9 +9,9 @@ from mpmath import mp
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import Num, num, parse
 from dpverify.trusted.language.model import L1, L2, Compose, Norm, Part, Product, Query, Radial
-from dpverify.trusted.numbers.balls import precision, rational
+from dpverify.trusted.numbers.balls import constant, precision, rational
 from dpverify.trusted.parts.runs import merged
-from dpverify.trusted.rules.composition import gaussian_composition
+from dpverify.trusted.rules.composition import gaussian_composition, gaussian_queries
 
 F = Fraction
 
@@ -65,3 +65,29 @@ def test_a_query_gives_its_own_shift():
 def test_a_part_that_is_not_gaussian_is_rejected(other):
     with precision(80), pytest.raises(Rejected):
         curve(gaussian(1), other)
+
+
+def asked(rows, sigma=1, norm=L2):
+    return Part(Radial(parse("exp(-r**2/2)"), norm, num(len(rows)), parse(str(sigma))), None, Query(rows, "l2"))
+
+
+@pytest.mark.parametrize("attained", [True, False])
+def test_real_histograms_close_in_l2_move_all_gaussian_answers_by_the_largest_eigenvalue(attained):
+    runs = merged(Part(Compose((asked(((F(1), F(1)),)), asked(((F(0), F(1)),))))))
+    [(indices, square)] = gaussian_queries.shared(runs, attained)
+    # F'F = [[1, 1], [1, 2]], whose largest eigenvalue is (3 + sqrt 5)/2
+    assert indices == [0, 1] and float(constant(square).mid()) == pytest.approx((3 + 5**0.5) / 2, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        asked(((F(0), F(1)),), norm=Norm("ellipsoid", None, ((F(2),),))),
+        asked(((F(0), F(1)), (F(1), F(0))), norm=Norm("ellipsoid", None, ((F(2), F(1)), (F(1), F(2))))),
+        asked(((F(0), F(1)),), sigma="pi"),
+    ],
+)
+def test_under_l2_nothing_is_known_of_gaussian_answers_of_other_covariances_or_irrational_sizes(other):
+    runs = merged(Part(Compose((asked(((F(1), F(1)),)), other))))
+    assert gaussian_queries.shared(runs, attained=False) == []
+    assert [square for _, square in gaussian_queries.shared(runs, attained=True)] == [None]

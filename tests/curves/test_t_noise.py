@@ -53,6 +53,19 @@ def test_the_closed_form_is_the_integral_over_lunes(nu: str, d: int, shift: str,
         assert expected.rel_accuracy_bits() > 30 and expected.overlaps(found) and found.rel_accuracy_bits() > 56
 
 
+@pytest.mark.parametrize("d", [2, 3, 6])
+def test_what_lunes_leave_out_far_away_is_the_mass_of_balls_beyond(d: int) -> None:
+    """The integral of -g'(r) r^d/d beyond R, by parts that of g r^(d - 1) and g(R) R^d/d."""
+    h, start = f"(5 + {d})/2*log(1 + r**2/5)", Fraction(64)
+    with precision(96), mp.workdps(30):
+        lunes = Lunes(parse(h), parse(profile("5", d)), d, parse("1"), SHAPES, sorted(turns_of_loss(parse(h), parse("1"), SHAPES)))
+        slope = mpmath.quad(
+            lambda r: (mpf(5 + d) / 5) * r * (1 + r * r / 5) ** (-mpf(5 + d) / 2 - 1) * r**d / d, [64, 1024, 2**16, 2**24, mpmath.inf]
+        )
+        found = lunes._far_tail(start)
+        assert found >= arb(mp.nstr(slope, 25)) * (1 - arb(10) ** -12) and found <= arb(mp.nstr(slope, 25)) * arb("1.01")
+
+
 @pytest.mark.parametrize("nu", ["1", "2", "1/2", "5", "sqrt(7)"])
 def test_total_variation_is_that_of_the_marginal(nu: str) -> None:
     """At epsilon 0 the event is a half-space; close to it H = H(0) - epsilon Q(S) up to a higher power."""

@@ -3,6 +3,7 @@
 import math
 from dataclasses import replace
 from fractions import Fraction
+from itertools import islice
 from types import SimpleNamespace
 
 import mpmath
@@ -18,7 +19,7 @@ from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.premises import curve_of
 from dpverify.trusted.language import certificate
 from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
-from dpverify.trusted.language.expr import ONE, neg, num, parse, substitute
+from dpverify.trusted.language.expr import ONE, neg, num, parse, power, substitute
 from dpverify.trusted.language.model import (
     L2,
     Claim,
@@ -30,25 +31,27 @@ from dpverify.trusted.language.model import (
     Lipschitz,
     Part,
     PostProcess,
+    Product,
     Query,
     Radial,
     Table,
     Translation,
 )
-from dpverify.trusted.numbers import periods, quadrature, series
+from dpverify.trusted.numbers import periods, quadrature, series, steps
 from dpverify.trusted.numbers.asymptotics import End
 from dpverify.trusted.numbers.balls import constant, exact, precision, rational
 from dpverify.trusted.numbers.pieces import Piece
-from dpverify.trusted.order import at_zero, bessel_sums, radicals, zero
-from dpverify.trusted.order.compare import certainly_le, certainly_lt
+from dpverify.trusted.order import at_zero, bessel_sums, limits, positive, radicals, zero
+from dpverify.trusted.order.compare import certainly_equal, certainly_le, certainly_lt
 from dpverify.trusted.order.convexity import Shapes
 from dpverify.trusted.order.field import Effort, Field, Ratio
 from dpverify.trusted.order.geometry import Sensitivity
 from dpverify.trusted.order.polynomials import ONE as ONE_POLY
-from dpverify.trusted.order.polynomials import number
-from dpverify.trusted.parts import closed_forms, forms, moves, neighbours, parameters
+from dpverify.trusted.order.polynomials import SLOTS, number
+from dpverify.trusted.order.signs import AT_LEAST_ZERO, POSITIVE
+from dpverify.trusted.parts import candidates, closed_forms, forms, further, moves, neighbours, parameters
 from dpverify.trusted.parts.runs import Run
-from dpverify.trusted.rules.additive import product_lipschitz, sides, slopes
+from dpverify.trusted.rules.additive import point_limits, product_lipschitz, sides, slopes
 from dpverify.trusted.rules.composition import combined_values, losses, ratios
 from dpverify.trusted.rules.composition.grid import Grid
 from dpverify.trusted.rules.curves import (
@@ -504,3 +507,69 @@ def test_a_premise_that_states_bounds_is_no_curve(says):
     fact = Fact("laplace", run, says, (), (), {}, (), 128)
     with pytest.raises(CertificateError, match="not about the curve"):
         curve_of(fact, run, "a-rule")
+
+
+def test_what_a_coordinate_of_independent_noise_loses_is_asked_of_that_coordinate():
+    density = parse("exp(-z**2)")
+    assert moves.question(Part(Product(density, num(3), L2), num(1))).mechanism == Translation(density)
+    assert moves.question(Part(Translation(density), num(1))).mechanism == Translation(density)
+
+
+def test_differences_of_histograms_are_listed_up_to_a_limit(monkeypatch):
+    assert sorted(candidates._whole(2, 1)) == [(-1, 0), (0, -1), (0, 0), (0, 1), (1, 0)]
+    monkeypatch.setattr(candidates, "MOST_RAW", 12)
+    assert len(list(candidates._whole(2, 1))) == 5
+    with pytest.raises(Undecided, match="more than 12 differences"):
+        candidates._whole(2, 2)
+
+
+def test_a_field_has_no_more_atoms_than_slots():
+    field = Field({f"x{i}": Domain(Fraction(0), Fraction(1)) for i in range(SLOTS)}, Effort())
+    with pytest.raises(Undecided, match=f"more than {SLOTS} different functions and roots"):
+        field.new(field.atoms[0])
+
+
+def test_the_signs_of_factors_under_a_root_multiply_to_that_of_the_whole():
+    domains = {"x": Domain(Fraction(-2), Fraction(1), upper_open=True), "y": Domain()}
+    root = parse("((1 - x)*y**4)**(1/3)")
+    assert certainly_equal(power(root, num(3)), parse("(1 - x)*y**4"), domains) and certainly_le(num(0), root, domains)
+
+
+@pytest.mark.parametrize("i", range(6))
+def test_sums_of_powers_times_a_geometric_sequence_are_rational_in_its_ratio(i):
+    found = next(islice(steps._power_sums(parse("1/3")), i, None))
+    assert float(constant(found).mid()) == pytest.approx(sum(j**i / 3**j for j in range(200)), rel=1e-12)
+
+
+def test_a_zero_at_0_is_taken_out_of_a_logarithm_of_the_variable_alone():
+    assert series.without_removable(parse("log(a*r + r**2)"), "r") == parse("log(a*r + r**2)")
+    assert series.without_removable(parse("log(2*r + r**2)"), "r") != parse("log(2*r + r**2)")
+
+
+@pytest.mark.parametrize(("text", "limit"), [("asinh(r**2)", "0"), ("asinh(r)", "0"), ("r + asinh(r**3)", "1"), ("asinh(exp(r))", None)])
+def test_the_slope_of_an_inverse_hyperbolic_sine_of_a_power_falls_to_0(text, limit):
+    assert limits.slope_limit(Shapes("r", True, {}), parse(text)) == (None if limit is None else parse(limit))
+
+
+def test_answers_that_one_step_moves_off_the_integers_are_told_apart_by_whole_steps_alone():
+    part = Part(Translation(parse("exp(-abs(z))"), integers=True), None, Query(((Fraction(1, 2),),), "l1"))
+    moved = Sensitivity(num(7), num(7))
+    assert further.leaf(part, num(1), lambda: moved, {}) == (part.mechanism, None, part.query)
+    assert further.leaf(part, parse("1/2"), lambda: moved, {}) == (part.mechanism, num(7), None)
+
+
+def test_a_density_with_a_zero_next_to_a_point_is_not_continuous_in_its_logarithm_there():
+    noise = Translation(parse("z**2*exp(-abs(z))"))
+    assert point_limits._continuous(noise, parse("1/4"), Fraction(1, 8), "a") is not None
+    with pytest.raises(Rejected, match="not certainly positive and finite"):
+        point_limits._continuous(noise, parse("1/4"), Fraction(1, 2), "a")
+
+
+def test_a_square_of_what_may_be_0_is_not_certainly_positive():
+    field = Field({"x": Domain(), "y": Domain(Fraction(0))}, Effort())
+    (square,) = (field.parameters["x"] ** 2).monoms()
+    (single,) = field.parameters["y"].monoms()
+    free, strict = square.index(2), {single.index(1): True}
+    assert positive._sum_sign(field, field.parameters["x"] ** 2, {}, {free}, 1) == AT_LEAST_ZERO
+    assert positive._sum_sign(field, field.parameters["x"] ** 2 + field.parameters["y"], strict, {free}, 1) == POSITIVE
+    assert positive._sum_sign(field, field.parameters["y"] * field.parameters["x"] ** 2, strict, {free}, 1) == AT_LEAST_ZERO

@@ -1,5 +1,6 @@
 """Mixtures with a closed form are the radial noise that they are (Reimherr & Awan, Theorem 1)."""
 
+import math
 from fractions import Fraction
 
 import pytest
@@ -9,6 +10,7 @@ from dpverify.search.proposal import bound as proved
 from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected
 from dpverify.trusted.language.expr import ZERO, num, parse, substitute
 from dpverify.trusted.language.model import L2, Claim, Domain, Mixture
+from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.order.compare import certainly_equal
 from dpverify.trusted.parts import closed_forms
 from dpverify.trusted.parts.places import CLOSED_FORM
@@ -103,3 +105,27 @@ def test_it_wants_one_premise_about_the_very_radial_noise_and_a_scale():
 def test_what_is_no_mixture_is_no_radial_noise_in_another_form():
     with pytest.raises(Rejected, match="only mixtures"):
         Proof(Claim(closed_forms.radial(mixture(GAUSSIAN, "exp(-v)")).mechanism, None)).infer("concave-exponent", (CLOSED_FORM,), {})
+
+
+@pytest.mark.parametrize(
+    ("mixing", "support"),
+    [
+        ("v**(-1/2)*exp(-v)", (ZERO, num(2))),  # the power of v is no integer of the step
+        ("v**8*exp(-v)", (ZERO, num(2))),  # nine terms
+        ("exp(-v - 1/v)", (ZERO, num(2))),  # both v and 1/v
+        ("exp(-v)", (ZERO, ZERO)),
+        ("exp(-v)", (ZERO, num(-1))),
+        ("exp(-v)", (ZERO, parse("u"))),
+    ],
+)
+def test_over_an_interval_a_mixture_has_a_closed_form_for_few_whole_powers_and_a_positive_end(mixing, support):
+    with pytest.raises(Rejected, match=r"\(0, u\)"):
+        closed_forms.radial(mixture("exp(-r*v)", mixing, support=support, u=POSITIVE))
+
+
+def test_over_an_interval_a_whole_power_is_the_integral():
+    claim = closed_forms.radial(mixture("exp(-r*v)", "v*exp(-v)", support=(ZERO, num(2))))
+    # the integral of v exp(-(1 + r) v) over (0, 2), up to a constant
+    whole = lambda r: (1 - (1 + 2 * (1 + r)) * math.exp(-2 * (1 + r))) / (1 + r) ** 2  # noqa: E731
+    at = [float(constant(substitute(claim.mechanism.profile, {"r": num(r)})).mid()) for r in (0, 1, 3)]
+    assert at[1] / at[0] == pytest.approx(whole(1) / whole(0)) and at[2] / at[0] == pytest.approx(whole(3) / whole(0))

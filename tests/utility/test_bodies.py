@@ -454,3 +454,9 @@ def test_a_body_of_too_many_facets_has_a_lower_bound_of_its_volume():
     found = body(asked(*columns))
     assert not found.exact and found.second is None
     assert exact(found.volume) == F(2**14 * 3**14, factorial(14))  # of the longest columns
+
+
+@pytest.mark.parametrize("points", [[1], [1, 2, 3], [1, 4], [0, 1], "12"])
+def test_a_volume_from_below_wants_as_many_points_as_there_are_dimensions(points):
+    with pytest.raises(CertificateError, match="'points' is not a list of 2 numbers of points, from 1 to 3"):
+        independent_columns.check(asked(*HEXAGON), {"of": "query", "points": points})

@@ -18,7 +18,7 @@ from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ZERO, num, parse
 from dpverify.trusted.language.model import Claim, Compose, Part, PostProcess, Product, Query, from_json, to_json
 from dpverify.trusted.numbers.balls import constant
-from dpverify.trusted.parts.released import answered
+from dpverify.trusted.parts.released import answered, released
 
 THIRDS = 'matrix = [["2/3", "-1/3", "1/3"], ["-1/3", "2/3", "1/3"]]'
 THREE = 'part = { kind = "product", density = "exp(-abs(z)/2)", dimension = 3, query = [[1, 0], [0, 1], [1, 1]], adjacency = "l1" }'
@@ -219,3 +219,10 @@ def test_a_matrix_leaves_the_privacy_as_it_is(tmp_path):
     mapped = claim_of(tmp_path, THIRDS, THREE)
     plain = replace(mapped, mechanism=replace(mapped.mechanism, matrix=()))
     assert verify(mapped, 9).judgement.upper == verify(plain, 9).judgement.upper
+
+
+@pytest.mark.parametrize(("times", "why"), [('"1/2"', "integer"), ('"3/2"', "integer"), ("10000000", "integer from 1 to")])
+def test_a_part_is_run_a_whole_number_of_times_that_is_not_enormous(times, why):
+    part = Part(Product(parse("exp(-abs(z))"), num(1)), num(1), times=parse(times.strip('"')))
+    with pytest.raises(Rejected, match=why):
+        released(Compose((part,)))

@@ -368,6 +368,7 @@ def test_the_radial_bound_sees_the_directions_in_which_answers_move_most():
         ({"radius": "-1"}, "do not hold it"),
         ({"axes": [["1", "0"], ["2", "0"]]}, "not independent"),
         ({"axes": [["1"]]}, "list of rows of 2 rationals"),
+        ({"axes": [["1", "0"], ["1"]]}, "list of rows of 2 rationals"),
         ({"axes": []}, "list of rows of 2 rationals"),
         ({"mean": "2"}, "not seen to be at least 0 for t = 2"),
         ({"square": "6"}, "not seen to be at least 0 for t = 6"),
@@ -505,6 +506,14 @@ def test_no_place_is_nearer_to_many_answers_than_the_rule_says(radius):
             apart = np.linalg.norm(share @ rows - grid, axis=1)
             assert np.maximum(r - apart, 0).sum() <= linear * (1 + 1e-12)
             assert np.maximum(r * r - apart**2, 0).sum() <= square * (1 + 1e-12)
+
+
+def test_far_out_the_answers_near_a_place_are_about_as_many_as_their_cells_fill():
+    with precision(128):
+        linear, square = map(float, lattice_lower_bound._crowd(Fraction(200), ((Fraction(2), Fraction(1)), (Fraction(-1), Fraction(1)))))
+    # the integrals of (R - |a|)_+ and of (R^2 - |a|^2)_+ over the plane, over the area 3 of a cell
+    assert pi * 200**3 / 9 <= linear <= 1.05 * pi * 200**3 / 9
+    assert pi * 200**4 / 6 <= square <= 1.05 * pi * 200**4 / 6
 
 
 RULES = ("lines-lower-bound", "volume-lower-bound", "lattice-lower-bound", "radial-lower-bound")

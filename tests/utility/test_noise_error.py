@@ -39,6 +39,7 @@ from dpverify.trusted.numbers.balls import constant, precision
 from dpverify.trusted.numbers.root_sums import Nodes, independent
 from dpverify.trusted.order import exponential_sums
 from dpverify.trusted.proof import Proof
+from dpverify.trusted.rules.utility import laws, root_of_squares, tails
 from tests.proofs import Step, fact
 
 L32 = Norm("lp", F(3, 2))
@@ -139,6 +140,15 @@ def test_errors_of_noise_in_a_norm_are_those_by_integrals_over_angles(name):
         for i in (0, 1):
             encloses(found["expected_absolute", i], by_angles(radius[0], length, 1, i), 1e-6, 0.2 if polytope else 1e-6)
             encloses(found["rms", i], math.sqrt(by_angles(radius[1], length, 2, i)), 1e-6)
+
+
+@pytest.mark.parametrize(("kind", "width"), [("columns", 6), ("facets", F(2, 3))])
+def test_on_the_line_a_norm_by_columns_or_facets_is_a_multiple_of_the_size(kind, width):
+    """exp(-|x|/b) has the mean size b, and is above b log 20 one time in twenty."""
+    found = errors(radial("exp(-r)", Norm(kind, None, ((F(1),), (F(3),), (F(-2),))), 1, "2"), parse("1/20"))
+    encloses(found["expected_l2"], width, 1e-9)
+    encloses(found["rms_l2"], width * math.sqrt(2), 1e-9)
+    encloses(found["exceeded"], width * math.log(20), 1e-9)
 
 
 LINES = {
@@ -678,3 +688,49 @@ def test_parameters_without_a_value_have_no_error():
 def test_values_are_written_as_dyadic_numbers():
     lower, upper = errors(line("exp(-z)/(1 + exp(-z))**2"))["expected_l2"]
     assert all(isinstance(end, Num) and end.value.denominator & (end.value.denominator - 1) == 0 for end in (lower, upper))
+
+
+def test_a_mean_length_by_one_integral_is_of_independent_coordinates_or_of_lp_norms_and_ellipsoids():
+    evidence = {"parts": 40, "first": -20, "last": 20}
+    claim = asked(radial("exp(-r)", HEXAGON, 2))
+    with pytest.raises(Rejected, match="neither independent coordinates nor a norm of lp or an ellipsoid"):
+        root_of_squares._length(laws.read(claim, {}, "root-of-squares"), root_of_squares._nodes(evidence), arb(1), evidence)
+
+
+TAILS = {
+    "Cauchy on the line": (line("1/(1 + z**2)"), lambda t: 1 - 2 / math.pi * math.atan(t)),
+    "a length of Cauchy type in the maximum norm": (radial("(1 + r**2)**(-2)", LINF, 2), lambda t: 1 / (1 + t * t)),
+    "a length of exponential type in the maximum norm": (radial("exp(-r)", LINF, 3), lambda t: (1 + t + t * t / 2) * math.exp(-t)),
+}
+
+
+@pytest.mark.parametrize("name", TAILS)
+@pytest.mark.parametrize("t", [F(1, 2), F(3)])
+def test_tails_in_closed_form_are_those_of_calculus(name, t):
+    noise, truth = TAILS[name]
+    with precision(80):
+        law = laws.read(asked(noise), {}, "noise-quantile")
+        assert float(tails.greatest(law, t, {}, "noise-quantile").mid()) == pytest.approx(truth(float(t)), rel=1e-12)
+
+
+def test_what_is_exceeded_of_a_mixture_on_the_line_is_that_of_laplace_noise():
+    # N(0, v), v exponential of mean 2, has density exp(-|z|)/2
+    noise = Mixture(parse("exp(-r**2/(2*v))/v**(1/2)"), parse("exp(-v/2)"), (num(0), None), L2, num(1))
+    found = errors(noise, TWENTIETH)["exceeded"]
+    encloses(found, math.log(20), 1e-6, 1e-3)
+
+
+def test_what_is_exceeded_of_a_mixture_without_a_closed_form_is_the_mean_over_its_variances():
+    noise = Mixture(parse("exp(-r**2/(2*v))/v**(1/2)"), num(1), (num(1), num(2)), L2, num(1))
+    beyond = optimize.brentq(lambda t: integrate.quad(lambda v: special.erfc(t / math.sqrt(2 * v)), 1, 2)[0] - 0.05, 0.1, 10)
+    encloses(errors(noise, TWENTIETH)["exceeded"], beyond, 1e-6, 1e-3)
+
+
+@pytest.mark.parametrize("t", [F(1, 2), F(3, 2), F(7, 2)])
+def test_tails_of_staircase_noise_at_the_edge_of_a_step(t):
+    q, edges = math.exp(-0.75), [(0, 0.5, 1.0), *((k - 0.5, k + 0.5, math.exp(-0.75 * k)) for k in range(1, 200))]
+    mass = sum(h * (b - a) for a, b, h in edges)
+    with precision(80):
+        law = laws.read(asked(Staircase(parse("3/4"), parse("1/2"))), {}, "noise-quantile")
+        found = float(tails.greatest(law, t, {}, "noise-quantile").mid())
+    assert found == pytest.approx(sum(h * max(0, b - max(a, t)) for a, b, h in edges) / mass, rel=1e-12) and q < 1

@@ -46,7 +46,10 @@ SCRATCH = BUILD / "scratch"
 ARGUED = ROOT / "tests" / "mutants" / "survivors.toml"
 REPORT = ROOT / "reports" / "mutants.md"
 FOLDERS = ("curves", "rules", "utility", "laws", "mutants")
-ALSO = ("combinators", "sanity", "stated_guarantees", "numeric", "known_values", "trust_line", "bad_files", "mechanisms")
+ALSO = (
+    "combinators", "sanity", "stated_guarantees", "numeric", "known_values", "trust_line", "bad_files", "mechanisms", "integral", "events",
+    "every_size", "kinds", "proof",
+)  # fmt: skip
 """Tests about what is below the line that have the name of no file there."""
 SLOW = ("tests/laws/test_additive_sound.py",)
 """Tests that take longer than all others together and see what those see."""
@@ -59,6 +62,8 @@ SLACK = 5.0
 """Seconds of CPU that any test may take; above that ten times what it took when it was recorded."""
 WARM = 0.75
 """The part of the time for changes inside functions; the rest is for trying again what survived."""
+RECORDING = 900.0
+"""Seconds by the clock for the tests of one file while they are recorded: whoever waits longer waits for ever."""
 SHARE = 0.2
 """The part of a mutant's time above which a test comes after all others."""
 BOUND = 0.05
@@ -162,7 +167,9 @@ class Warm:
             lines = [[each.name, each.seconds, each.passed, {file: hex(bits) for file, bits in each.lines.items()}] for each in ran]
             print(json.dumps(lines), file=out, flush=True)
 
-        for done, (name, ended) in enumerate(forks.forked(stale, work, self.plan.jobs, lambda name: 3600, time.monotonic() + 10**6), 1):
+        for done, (name, ended) in enumerate(
+            forks.forked(stale, work, self.plan.jobs, lambda name: RECORDING, time.monotonic() + 10**6), 1
+        ):
             if ended.killed_by is not None or not ended.lines:
                 print(f"not recorded, for its process ended: {name}", file=sys.stderr)
                 continue

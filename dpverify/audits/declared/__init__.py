@@ -19,8 +19,6 @@ from dpverify.audits.declared.finite import finite
 from dpverify.audits.declared.gauges import gauge, shifts_of
 from dpverify.audits.declared.laws import (
     averaged,
-    kinks_of,
-    log_of,
     quadrature,
     radial_log,
     scaled_log,
@@ -32,7 +30,7 @@ from dpverify.audits.declared.laws import (
 from dpverify.audits.declared.one_number import IntegerLaw, KernelLaw, LineLaw
 from dpverify.audits.declared.vectors import ProductLaw, RadialLaw
 from dpverify.catalogue import kinds
-from dpverify.search.numeric import number
+from dpverify.search.numeric import kinks_of, log_of, number
 from dpverify.trusted.language.model import (
     Claim,
     Exponential,

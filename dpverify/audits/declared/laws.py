@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Final
 
 import numpy as np
@@ -15,12 +14,8 @@ from scipy.interpolate import CubicSpline
 from dpverify.audits.declared.base import Array, Function
 from dpverify.errors import AuditError
 from dpverify.search.mixtures import scale_of
-from dpverify.search.numeric import number, vectorised
-from dpverify.trusted.language.errors import DpverifyError
-from dpverify.trusted.language.expr import Expr
-from dpverify.trusted.language.logarithms import neg_log
+from dpverify.search.numeric import log_of, number
 from dpverify.trusted.language.model import Mixture
-from dpverify.trusted.numbers.pieces import breaks
 
 _NODES, _WEIGHTS = legendre.leggauss(16)
 _TO_SERIES: Final = (legendre.legvander(_NODES, 15) * _WEIGHTS[:, None]) * (np.arange(16) + 0.5)
@@ -174,19 +169,6 @@ def within(log_density: Function, low: float, high: float, points: Array) -> Arr
     return np.where((points >= low) & (points <= high), log_density(points), -np.inf)
 
 
-def log_of(density: Expr, *names: str) -> Callable[..., Array]:
-    """log(density), by its own logarithm where that has a value, which survives underflow."""
-    return partial(_log_values, vectorised(neg_log(density), *names), vectorised(density, *names))
-
-
-def _log_values(minus_log: Callable[..., Array], density: Callable[..., Array], *points: Array) -> Array:
-    logs = -minus_log(*points)
-    if np.isnan(logs).any():
-        with np.errstate(all="ignore"):
-            logs = np.where(np.isnan(logs), np.log(density(*points)), logs)
-    return np.where(np.isnan(logs), -np.inf, logs)
-
-
 def radial_log(log_profile: Function, factor: float, points: Array) -> Array:
     """The log-density of one-dimensional radial noise."""
     return log_profile(np.abs(points) * factor)
@@ -247,11 +229,3 @@ def averaged(noise: Mixture) -> _Averaged:
     logs = np.concatenate([special.logsumexp(profile(np.exp(part)[:, None], v) + weights, axis=1) for part in np.array_split(u, 64)])
     known = np.isfinite(logs)
     return _Averaged(CubicSpline(u[known], logs[known]), (float(u[known][0]), float(u[known][-1])))
-
-
-def kinks_of(expr: Expr, name: str) -> list[float]:
-    """Where an expression may bend or jump, increasing; none where that cannot be said: a quadrature finds them by halving."""
-    try:
-        return sorted(map(float, breaks(expr, name)))
-    except (DpverifyError, ArithmeticError):
-        return []

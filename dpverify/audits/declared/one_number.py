@@ -12,9 +12,9 @@ import numpy as np
 from dpverify.audits.declared.base import Array, Cdf, Declared, Function
 from dpverify.audits.declared.cells import SCALES, Intervals, choose, levels, to_refute
 from dpverify.audits.declared.curves import gaussian_curve, gaussian_sigma, quadrature_curve
-from dpverify.audits.declared.laws import Quadrature, kinks_of, log_of, quadrature, scaled_log, steps, tempered_log
+from dpverify.audits.declared.laws import Quadrature, quadrature, scaled_log, steps, tempered_log
 from dpverify.audits.partition import CurvePoint
-from dpverify.search.numeric import number
+from dpverify.search.numeric import kinks_of, log_of, number
 from dpverify.trusted.language.expr import Num, substitute
 from dpverify.trusted.language.model import Claim, Kernel
 

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from dpverify.ground.finding import Finding
     from dpverify.pictures.bands import Bands
+    from dpverify.pictures.body import BodyPicture
+    from dpverify.pictures.error_curves import ErrorCurves
     from dpverify.pictures.loss import LossCurve
     from dpverify.pictures.noise_error import NoiseError
     from dpverify.pictures.unit_ball import LevelSet, Outline
@@ -36,12 +38,17 @@ class Plane:
 
 @dataclass(frozen=True, slots=True)
 class Pictures:
-    """The data of the pictures of claims that differ only in what they claim. names: of those claims; None: there is no such picture."""
+    """The data of the pictures of claims that differ only in what they claim. names: of those claims; None: there is no such picture.
+
+    errors: with the name of the claim that they are of.
+    """
 
     names: tuple[str, ...]
     loss: LossCurve | None = None
     plane: Plane | None = None
     error: NoiseError | None = None
+    body: BodyPicture | None = None
+    errors: tuple[str, ErrorCurves] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +96,11 @@ class Claimed:
     def anchor(self) -> str:
         """Where links to this claim lead; no anchor of a file has a colon."""
         return f"{self.file.anchor}:{self.number}"
+
+    @property
+    def pictures(self) -> Pictures | None:
+        """Those of this claim and of the claims that differ from it only in what they claim."""
+        return next((one for one in self.file.pictures if self.entry.claim.name in one.names), None)
 
     @property
     def anchor_id(self) -> str:

@@ -14,10 +14,12 @@ from dpverify.report.page.blocks import Block, Section
 from dpverify.report.page.sections import (
     assumptions,
     audit,
+    body,
     certificate,
     claims,
     compositions,
     error,
+    error_curves,
     errors,
     facts,
     headline,
@@ -40,7 +42,9 @@ OF_FILE: Final[tuple[ModuleType, ...]] = (mechanism, claims)
 PICTURES: Final[tuple[ModuleType, ...]] = (loss, privacy_curve, trade_off, compositions, unit_ball, error)
 """Of a file, side by side where there is room."""
 AUDITS: Final[tuple[ModuleType, ...]] = (audit,)
-OF_CLAIM: Final[tuple[ModuleType, ...]] = (statement, reason, witness, errors, assumptions, proof, facts, certificate)
+OF_CLAIM: Final[tuple[ModuleType, ...]] = (
+    statement, reason, witness, errors, error_curves, body, assumptions, proof, facts, certificate,
+)  # fmt: skip
 AT_THE_END: Final[tuple[ModuleType, ...]] = (rules, trust)
 
 

@@ -56,7 +56,7 @@ def tight(entry: Entry) -> str:
     """The tight epsilon in a few decimals; as a formula where it has none; empty where nothing is known."""
     lower, upper = enclosure(entry.judgement, _DIGITS)
     if lower is None and upper is None:
-        return tight_text(entry).removeprefix("tight: ")
+        return tight_text(entry)
     if lower is None or upper is None:
         return f"at most {upper}" if upper is not None else f"at least {lower}"
     return "infinite" if lower == "inf" else plain_decimal(lower) if lower == upper else common(lower, upper)
@@ -64,4 +64,4 @@ def tight(entry: Entry) -> str:
 
 def tight_delta(entry: Entry) -> str:
     """The tight delta in decimals, empty where it is 0 or nothing is known."""
-    return delta_text(entry).removeprefix("tight delta: ")
+    return delta_text(entry)

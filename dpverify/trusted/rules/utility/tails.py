@@ -38,7 +38,7 @@ def greatest(law: Law, t: Fraction, parameters: Mapping[str, Any], rule: str) ->
     own = matched(law)
     if own is not None:
         return _of_any(_incomplete(own, 1, law.unit, t), d)
-    hidden = _hidden(law)
+    hidden = hidden_of(law)
     if hidden is not None and law.norm.kind == "lp":
         return 1 - _within(hidden, d, law.unit, t, parameters, rule)
     if law.norm.kind == "lp":
@@ -61,7 +61,7 @@ def single(law: Law, t: Fraction, parameters: Mapping[str, Any], rule: str) -> l
         return [_on_the_line(law, t, parameters, rule)]
     if d == 1:
         return [_of_radius(law, t, parameters, rule)]
-    own, hidden = matched(law), _hidden(law)
+    own, hidden = matched(law), hidden_of(law)
     if own is not None:
         return [_incomplete(own, 1, law.unit, t)]
     if _is_lp(law, None):
@@ -119,7 +119,7 @@ def _of_radius(law: Law, t: Fraction, parameters: Mapping[str, Any], rule: str) 
     """P(R > t over the unit), where the greatest coordinate is R times the unit."""
     assert law.norm is not None
     unit = mul(law.unit, length_on_the_line(law.norm)) if law.dimension == 1 else law.unit
-    if len(law.sizes) > 1 and law.dimension == 1 and (hidden := _hidden(law)) is not None:
+    if len(law.sizes) > 1 and law.dimension == 1 and (hidden := hidden_of(law)) is not None:
         return 1 - _within(hidden, 1, unit, t, parameters, rule)
     if "bits" not in parameters:
         found = form(law)
@@ -188,7 +188,7 @@ def _coordinate(law: Law) -> Exponential | Powers | None:
     return found if isinstance(found, Exponential) and found.a == 2 and found.w == ZERO else None
 
 
-def _hidden(law: Law) -> Any:
+def hidden_of(law: Law) -> Any:
     """The law of V where the noise is the unit times sqrt(V) N, N standard in the Euclidean norm of the noise; None for other noise."""
     if not isinstance(law.noise, Radial | Mixture):
         return None

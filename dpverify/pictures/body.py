@@ -1,0 +1,221 @@
+"""The body of differences of a claim in the plane or in space: its outline or its edges, uniform points, and its principal directions."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Final
+
+import numpy as np
+from scipy.spatial import ConvexHull
+
+from dpverify.pictures.polyline import Point
+from dpverify.samplers import polytope
+from dpverify.search.numeric import Array
+from dpverify.search.polytopes import corners
+from dpverify.trusted.language.model import Claim, Matrix, Mixture, Norm, Product, Radial
+from dpverify.trusted.order.geometry import norm_faults
+from dpverify.trusted.order.linear import matrix
+from dpverify.trusted.order.queries import differences
+from dpverify.trusted.parts.released import answered
+
+DIMENSIONS: Final = (2, 3)
+DRAWS: Final = 200
+SEED: Final = 0
+ACROSS: Final = (-0.5, 0.75**0.5, 0.0)
+"""The direction in space that a picture shows to the right."""
+UPWARDS: Final = (-0.36, -0.36 / 3**0.5, 0.8272**0.5)
+"""The one that it shows upwards: at a right angle to the other, and of length 1."""
+POINTS: Final = 96
+_FLAT: Final = 1e-7
+_ALIKE: Final = 1e-9
+
+Segment = tuple[Point, Point]
+
+
+@dataclass(frozen=True, slots=True)
+class BodyPicture:
+    """A body K about 0 and what belongs to it, as seen: in the plane as it is, in space along a line of sight.
+
+    of: whether K is what neighbouring answers differ by ("query"), or the unit ball of the noise's norm ("norm"). dimension: of K.
+    outline: round the picture of K, counterclockwise. front, back: edges that are seen, and those behind K; of a polytope in space.
+    ball: the outline of the smallest ball of the noise's norm that holds K; empty where that is K itself, or the noise has no norm.
+    axes: the principal directions, from minus to plus the deviation; deviations: of a uniform point of K along these, the greatest first.
+    draws: uniform points of K.
+    """
+
+    of: str
+    dimension: int
+    outline: tuple[Point, ...]
+    front: tuple[Segment, ...]
+    back: tuple[Segment, ...]
+    ball: tuple[Point, ...]
+    axes: tuple[Segment, ...]
+    deviations: tuple[float, ...]
+    draws: tuple[Point, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Solid:
+    """A body in floats: its support function's points, the covariance of its uniform law, uniform points. vertices: of a polytope."""
+
+    touched: Array
+    covariance: Array
+    uniform: Array
+    vertices: Array | None
+
+
+def body(claim: Claim) -> BodyPicture | None:
+    """K of a claim in two or three dimensions, with errors asked for or noise in the norm of a polytope; None for other claims."""
+    norm, query = getattr(claim.mechanism, "norm", None), answered(claim)
+    if isinstance(norm, Norm) and norm.kind not in ("columns", "facets") and not claim.utility:
+        return None
+    if query is not None and len(query.rows) in DIMENSIONS:
+        of, dimension = "query", len(query.rows)
+        if query.adjacency == "l2":
+            rows = matrix(query.rows)
+            solid = _ellipsoid(_floats(query.rows) @ _floats(query.rows).T) if rows.rank() == dimension else None
+        else:
+            solid = _polytope(differences(query), dimension)
+    elif isinstance(norm, Norm) and norm.kind in ("columns", "facets") and norm.matrix and len(norm.matrix[0]) in DIMENSIONS:
+        of, dimension = "norm", len(norm.matrix[0])
+        solid = _polytope(norm.matrix, dimension, by_facets=norm.kind == "facets")
+    else:
+        return None
+    return None if solid is None else _seen(of, dimension, solid, _ball(claim, dimension, solid) if of == "query" else None)
+
+
+# -- bodies ----------------------------------------------------------------------------------------------
+
+
+def _polytope(points: Matrix, dimension: int, *, by_facets: bool = False) -> _Solid | None:
+    """The hull of points and their opposites, or what their facets bound; None where it is flat."""
+    if not points or matrix(points).rank() < dimension:
+        return None
+    found = polytope.by_facets(points) if by_facets else polytope.hull(points)
+    cut = corners(found.points, found.simplices)
+    sizes = np.abs(np.linalg.det(cut))
+    sums = cut.sum(axis=1)
+    second = np.einsum("s,sij,sik->jk", sizes, cut, cut) + np.einsum("s,sj,sk->jk", sizes, sums, sums)
+    covariance = second / sizes.sum() / ((dimension + 1) * (dimension + 2))
+    vertices = np.unique(np.concatenate((cut.reshape(-1, dimension), -cut.reshape(-1, dimension))), axis=0)
+    return _Solid(vertices, covariance, found.uniform(DRAWS, np.random.default_rng(SEED)), vertices)
+
+
+def _ellipsoid(shape: Array) -> _Solid:
+    """All x with x' shape^-1 x <= 1."""
+    dimension, rng = len(shape), np.random.default_rng(SEED)
+    root = np.linalg.cholesky(shape)
+    drawn = rng.standard_normal((DRAWS, dimension))
+    inside = drawn / np.linalg.norm(drawn, axis=1)[:, None] * rng.random((DRAWS, 1)) ** (1 / dimension)
+    directions = _round(dimension)
+    touched = directions @ shape / np.sqrt(np.einsum("ij,jk,ik->i", directions, shape, directions))[:, None]
+    return _Solid(touched, shape / (dimension + 2), inside @ root.T, None)
+
+
+def _ball(claim: Claim, dimension: int, solid: _Solid) -> Array | None:
+    """Points round the smallest ball of the noise's norm that holds a body; None where the noise has no norm there, or the ball is K."""
+    mechanism = claim.mechanism
+    if not isinstance(mechanism, Radial | Mixture | Product) or norm_faults(mechanism.norm, dimension):
+        return None
+    found = _unit(mechanism.norm, dimension)
+    if found is None:
+        return None
+    normals = _round(dimension)
+    ball, held = (normals @ found.T).max(axis=1), _support(solid, normals)
+    exact = np.concatenate((normals, _normals(found))) if len(found) > dimension else normals
+    reach = float((_support(solid, exact) / (exact @ found.T).max(axis=1)).max())
+    return None if np.abs(held - reach * ball).max() < _ALIKE * held.max() else reach * found
+
+
+def _unit(norm: Norm, dimension: int) -> Array | None:
+    """Points whose hull is the unit ball of a norm, or near it for one without corners."""
+    if norm.kind in ("columns", "facets"):
+        solid = _polytope(norm.matrix, dimension, by_facets=norm.kind == "facets")
+        return None if solid is None else solid.touched
+    if norm.kind == "ellipsoid":
+        return _ellipsoid(_floats(norm.matrix)).touched
+    if norm.p is None:
+        return np.stack([axis.ravel() for axis in np.meshgrid(*[(-1.0, 1.0)] * dimension)], axis=1)
+    if norm.p == 1:
+        return np.concatenate((np.eye(dimension), -np.eye(dimension)))
+    normals = _round(dimension)
+    points = np.sign(normals) * np.abs(normals) ** (1 / (float(norm.p) - 1))
+    return np.asarray(points / (np.abs(points) ** float(norm.p)).sum(axis=1)[:, None] ** (1 / float(norm.p)))
+
+
+def _support(solid: _Solid, normals: Array) -> Array:
+    """How far a body reaches in directions."""
+    return np.asarray((normals @ solid.touched.T).max(axis=1))
+
+
+def _normals(points: Array) -> Array:
+    """Of the facets of the hull of points."""
+    return np.asarray(ConvexHull(points, qhull_options="QJ").equations[:, :-1])
+
+
+def _round(dimension: int) -> Array:
+    """Unit vectors that are spread evenly; in space, those at a right angle to the line of sight among them."""
+    turned = 2 * np.pi * np.arange(POINTS) / POINTS
+    circle = np.stack((np.cos(turned), np.sin(turned)), axis=1)
+    if dimension == 2:
+        return circle
+    k = np.arange(8 * POINTS) + 0.5
+    height, golden = 1 - 2 * k / (8 * POINTS), np.pi * (1 + 5**0.5) * k
+    across = np.sqrt(1 - height**2)
+    sphere = np.stack((across * np.cos(golden), across * np.sin(golden), height), axis=1)
+    return np.concatenate((circle @ np.array((ACROSS, UPWARDS)), sphere, -sphere))
+
+
+# -- what is seen ----------------------------------------------------------------------------------------
+
+
+def _seen(of: str, dimension: int, solid: _Solid, ball: Array | None) -> BodyPicture:
+    values, vectors = np.linalg.eigh(solid.covariance)
+    deviations = np.sqrt(values[::-1])
+    ends = _signed(vectors.T[::-1]) * deviations[:, None]
+    view = np.eye(2) if dimension == 2 else np.array((ACROSS, UPWARDS))
+    front, back = ((), ()) if dimension == 2 or solid.vertices is None else _edges(solid.vertices)
+    axes = tuple((_point(-end @ view.T), _point(end @ view.T)) for end in ends)
+    round_ball = () if ball is None else _outline(ball @ view.T)
+    draws = tuple(_point(x) for x in solid.uniform @ view.T)
+    return BodyPicture(
+        of, dimension, _outline(solid.touched @ view.T), front, back, round_ball, axes, tuple(float(x) for x in deviations), draws
+    )
+
+
+def _signed(vectors: Array) -> Array:
+    """The same lines, each with its greatest entry positive."""
+    at = np.abs(vectors).argmax(axis=1)
+    return np.asarray(vectors * np.sign(vectors[np.arange(len(vectors)), at])[:, None])
+
+
+def _point(place: Array) -> Point:
+    return float(place[0]), float(place[1])
+
+
+def _outline(points: Array) -> tuple[Point, ...]:
+    return tuple(_point(points[k]) for k in ConvexHull(points).vertices)
+
+
+def _edges(vertices: Array) -> tuple[tuple[Segment, ...], tuple[Segment, ...]]:
+    """The edges of a polytope in space, those that face the eye and those behind."""
+    hull = ConvexHull(vertices)
+    view, sight = np.array((ACROSS, UPWARDS)), np.cross(ACROSS, UPWARDS)
+    sides: dict[tuple[int, int], list[Array]] = defaultdict(list)
+    for simplex, equation in zip(hull.simplices, hull.equations, strict=True):
+        for i, j in combinations(sorted(int(k) for k in simplex), 2):
+            sides[i, j].append(equation[:3])
+    front: list[Segment] = []
+    back: list[Segment] = []
+    for (i, j), normals in sorted(sides.items()):
+        if np.abs(normals[0] - normals[-1]).max() < _FLAT:
+            continue  # inside a facet that is cut into triangles
+        seen = max(float(normal @ sight) for normal in normals) > _FLAT
+        (front if seen else back).append((_point(vertices[i] @ view.T), _point(vertices[j] @ view.T)))
+    return tuple(front), tuple(back)
+
+
+def _floats(rows: Matrix) -> Array:
+    return np.array([[float(x) for x in row] for row in rows])

@@ -1,0 +1,194 @@
+"""A sampler of every mechanism whose file says its law: callable(data, size, rng) -> outputs.
+
+`additive` has the laws of noise, `outputs` those of rows of probabilities and of kernels; here is what is made of parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from math import isfinite
+from typing import Any, assert_never
+
+import numpy as np
+
+from dpverify.errors import DataError, NoSampler
+from dpverify.samplers.additive import additive
+from dpverify.samplers.grids import Grid
+from dpverify.samplers.law import MOST, Array, Generator, Law, whole
+from dpverify.samplers.outputs import of_kary_response, of_kernel, of_rows
+from dpverify.trusted.language.model import (
+    Claim,
+    Compose,
+    EllipticalProcess,
+    Exponential,
+    Group,
+    Guarantee,
+    KaryResponse,
+    Kernel,
+    Lipschitz,
+    Matrix,
+    Mechanism,
+    Mixture,
+    Parallel,
+    Part,
+    PostProcess,
+    Product,
+    Radial,
+    Sampled,
+    Staircase,
+    Subsample,
+    Table,
+    Translation,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Sampler:
+    """Draws from a mechanism: sampler(data, size, rng) gives `size` independent outputs on the data.
+
+    Data is the true answer, a number or a list of numbers; the number of a row where inputs are rows; where the mechanism has parts, the
+    true answers of its parts one after the other. Outputs are an array of `size` numbers, or of `size` rows where one has several.
+    """
+
+    law: Law
+
+    @property
+    def zeros(self) -> list[Any]:
+        """Data to begin with: 0 wherever that is a true answer, else the nearest one."""
+        return list(self.law.first)
+
+    @property
+    def told(self) -> tuple[str, ...]:
+        """How outputs are drawn and how exactly."""
+        return self.law.told
+
+    def __call__(self, data: Any, size: int, rng: Generator) -> Array:
+        """Raises DataError for data that are no input of the mechanism."""
+        given = data.tolist() if isinstance(data, np.ndarray | np.generic) else data
+        answers = list(given) if isinstance(given, Sequence) and not isinstance(given, str) else [given]
+        if len(answers) != self.law.answers or not all(_is_number(answer) for answer in answers):
+            wanted = "a number" if self.law.answers == 1 else f"a list of {self.law.answers} numbers"
+            raise DataError(f"data = {str(data)[:80]} is not {wanted}, which a true answer of this mechanism is.")
+        if size < 0:
+            raise DataError(f"size = {size} is negative.")
+        rows = self.law.draw(answers, size, rng)
+        return rows[:, 0] if self.law.outputs == 1 else rows
+
+
+def _is_number(value: Any) -> bool:
+    if isinstance(value, float):
+        return isfinite(value)
+    return isinstance(value, int | Fraction) and not isinstance(value, bool)
+
+
+def sampler(mechanism: Mechanism, grid: Grid | None = None) -> Sampler:
+    """The sampler of a mechanism. grid: what noisy answers of real numbers are rounded to, if anything.
+
+    Raises NoSampler where the mechanism has no law of its own, or one that is out of reach: why, and the way out.
+    """
+    return Sampler(_law(mechanism, grid))
+
+
+def of_claim(claim: Claim, grid: Grid | None = None) -> Sampler:
+    """The sampler of a claim's mechanism. Raises NoSampler as `sampler` does, and where the claim speaks of many mechanisms."""
+    if claim.domains:
+        names = ", ".join(name for name, _ in claim.domains)
+        raise NoSampler(f"the claim ranges over {names}. Give each a value in `parameters`: a sampler has one law.")
+    return sampler(claim.mechanism, grid)
+
+
+@lru_cache(maxsize=64)
+def _law(mechanism: Mechanism, grid: Grid | None) -> Law:
+    if isinstance(mechanism, Radial | Mixture | Product | Translation | Staircase):
+        return additive(mechanism, grid)
+    if isinstance(mechanism, Table | Exponential):
+        return of_rows(mechanism)
+    if isinstance(mechanism, KaryResponse):
+        return of_kary_response(mechanism)
+    if isinstance(mechanism, Kernel):
+        return of_kernel(mechanism, grid)
+    if isinstance(mechanism, Compose | Parallel):
+        return _together([_of_part(part, grid) for part in mechanism.parts])
+    if isinstance(mechanism, Group | Lipschitz):
+        return _of_part(mechanism.part, grid)
+    if isinstance(mechanism, PostProcess):
+        return _mapped(mechanism, grid)
+    raise NoSampler(_reason(mechanism))
+
+
+def _reason(mechanism: EllipticalProcess | Guarantee | Sampled | Subsample) -> str:
+    """Why there is no sampler."""
+    if isinstance(mechanism, EllipticalProcess):
+        return "the outputs are functions. Sample the numbers that you publish of them: a radial or mixture mechanism in l2."
+    if isinstance(mechanism, Guarantee):
+        return "only a guarantee is known of this mechanism, not its law. Sample the implementation that has the guarantee."
+    if isinstance(mechanism, Sampled):
+        return "nothing is declared of this mechanism: its sampler is the one that the [audit] table names."
+    if isinstance(mechanism, Subsample):
+        return (
+            "the part runs on a random sample of the records, and the file does not say what its true answer on a sample is. "
+            "Draw the sample, answer the query on it, and call the sampler of the part."
+        )
+    assert_never(mechanism)
+
+
+# -- parts -------------------------------------------------------------------------------------------------------
+
+
+def _of_part(part: Part, grid: Grid | None) -> Law:
+    """A part, as often as it is run: on one true answer, its outputs one after the other."""
+    times, law = whole(part.times, "times"), _law(part.mechanism, grid)
+    if times == 1:
+        return law
+    if times * law.outputs > MOST:
+        raise NoSampler(f"the parts put out more than {MOST} numbers.")
+
+    def draw(answers: Sequence[Any], size: int, rng: Generator) -> Array:
+        return np.concatenate([law.draw(answers, size, rng) for _ in range(times)], axis=1)
+
+    return Law(law.answers, times * law.outputs, draw, (f"{times} times:", *law.told), law.first)
+
+
+def _together(laws: Sequence[Law]) -> Law:
+    """Parts one after the other, each on its own true answer."""
+    width = sum(law.outputs for law in laws)
+    if width > MOST:
+        raise NoSampler(f"the parts put out more than {MOST} numbers.")
+
+    def draw(answers: Sequence[Any], size: int, rng: Generator) -> Array:
+        found, start = [], 0
+        for law in laws:
+            found.append(law.draw(answers[start : start + law.answers], size, rng))
+            start += law.answers
+        return np.concatenate(found, axis=1)
+
+    told = tuple(f"part {number}: {line}" for number, law in enumerate(laws, 1) for line in law.told)
+    return Law(sum(law.answers for law in laws), width, draw, told, tuple(answer for law in laws for answer in law.first))
+
+
+def _mapped(mechanism: PostProcess, grid: Grid | None) -> Law:
+    """A linear map of what a part puts out."""
+    if not mechanism.matrix:
+        raise NoSampler("the file names the map and does not say what it does. Call the sampler of the part, and the map on its outputs.")
+    law, rows = _of_part(mechanism.part, grid), mechanism.matrix
+    if any(len(row) != law.outputs for row in rows):
+        raise NoSampler(f"the rows of the matrix do not have {law.outputs} entries, one for each number that the part puts out.")
+
+    def draw(answers: Sequence[Any], size: int, rng: Generator) -> Array:
+        return _image(law.draw(answers, size, rng), rows)
+
+    return Law(law.answers, len(rows), draw, (*law.told, "mapped by the matrix"), law.first)
+
+
+def _image(outputs: Array, rows: Matrix) -> Array:
+    """The rows' sums over the outputs: of integers where both are, and these fit into 64 bits."""
+    reach = max(sum(map(abs, row)) for row in rows)
+    whole_rows = all(entry.denominator == 1 for row in rows for entry in row)
+    if outputs.dtype.kind == "f" or not whole_rows:
+        return np.asarray(outputs.astype(float) @ np.array([[float(entry) for entry in row] for row in rows]).T)
+    wide = outputs.dtype == object or int(abs(outputs).max(initial=0)) * reach >= 2**63
+    kind: type = object if wide else np.int64
+    return np.asarray(outputs.astype(kind) @ np.array([[int(entry) for entry in row] for row in rows], dtype=kind).T)
