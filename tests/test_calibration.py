@@ -83,6 +83,8 @@ def test_the_value_is_the_one_that_theory_gives_rounded_to_the_safe_side(found, 
     ("found", "steps"),
     [
         (lambda: dp.calibrate(dp.compose, "times", part=dp.laplace(10), epsilon="9/4"), 22),
+        (lambda: dp.calibrate(dp.k_randomized_response, "k", p="1/2", epsilon=2), 1 + floor(exp(2))),
+        (lambda: dp.calibrate(dp.student_t, "dimension", nu=5, scale=3, sensitivity=1, epsilon=1), floor(1 / asinh(1 / (6 * sqrt(5))) - 5)),
         (lambda: dp.calibrate(dp.group, "size", part=dp.laplace(7), epsilon=1), 7),
         (
             lambda: dp.calibrate(dp.compose, "times", part=dp.gaussian(100), epsilon=1, delta="1e-6"),

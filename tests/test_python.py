@@ -4,7 +4,7 @@ import subprocess
 import sys
 from decimal import Decimal
 from fractions import Fraction
-from math import asinh, exp, expm1, log, sqrt
+from math import asinh, exp, expm1, inf, log, sqrt
 from pathlib import Path
 
 import pytest
@@ -12,6 +12,7 @@ import sympy
 from click.testing import CliRunner
 
 import dpverify as dp
+from dpverify.catalogue import inline
 from dpverify.cli import main
 from dpverify.errors import AuditError, SpecError
 
@@ -106,9 +107,21 @@ def test_a_tight_epsilon_that_is_infinite_is_an_infinite_decimal():
     assert found.lower == found.upper == Decimal("Infinity")
 
 
-def test_the_kernel_of_a_location_family_is_the_mechanism_of_that_density():
+def test_an_enclosure_shows_as_much_as_is_known():
+    assert repr(dp.tight_epsilon(dp.laplace(2), sensitivity=1)) == "0.5"
+    assert repr(dp.tight_epsilon(dp.laplace(3), sensitivity=1, digits=3)) == "[0.333, 0.334] = 1/3"
+    assert repr(dp.tight_epsilon(dp.gaussian(1), sensitivity=1)) == "infinite"
+
+
+def test_an_infinite_end_of_a_support_is_none_or_infinite():
+    claims = [dp.verify(dp.translation("exp(-z)", support=[0, end]), sensitivity=1, epsilon=1).claim for end in (None, "inf", inf)]
+    assert claims[0] == claims[1] == claims[2]
+
+
+def test_a_density_in_y_and_theta_is_the_mechanism_of_the_claim_file_that_has_it():
     noise = dp.kernel("exp(-abs(y - theta))/(2 - exp(-theta) - exp(theta - 1))", output=[0, 1], input=[0, 1])
-    assert dp.verify(noise, epsilon=2).verdict == "PROVED"
+    [stated] = dp.read_spec(ROOT / "specs" / "bounded_laplace.toml").claims[:1]
+    assert inline.unclaimed(noise).mechanism == stated.claim.mechanism
 
 
 def test_sympy_and_text_declare_the_same_mechanism_whatever_the_variable_is_called():

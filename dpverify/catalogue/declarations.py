@@ -166,7 +166,8 @@ def _written(value: Any, of: Field, read: Read, variables: Mapping[str, Scalar])
     if isinstance(value, Iterable) and not isinstance(value, str):
         value = list(value)
         ends = ("-inf", "inf") if of.value in (INTERVAL, FINITE, OUTPUT.value) and len(value) == 2 else ()
-        values = [end if item is None else item for item, end in zip(value, ends, strict=True)] if ends else value
+        infinite = (None, *map(float, ends))
+        values = [end if item in infinite else item for item, end in zip(value, ends, strict=True)] if ends else value
         return [item if item in ends else _written(item, of, read, variables) for item in values]
     if of.value.exact:
         return read.text(value, **variables)

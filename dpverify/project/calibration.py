@@ -200,7 +200,12 @@ def _calibrated(name: str, data: Mapping[str, Any], place: Path_, digits: int, r
         if any(one.judgement.verdict != "PROVED" for one in judged):
             find.correct(Seen(here.at, holds=False), 1 << attempt)
             continue
-        others = at.judged(beside.at)
+        try:
+            others = at.judged(beside.at)
+        except SpecError:  # what may stand there ends here, which is not where the claims begin to hold
+            grid = replace(grid, lowest=here.at) if find.word == LEAST else replace(grid, highest=here.at)
+            find = find.within(grid, word)
+            continue
         if all(one.judgement.verdict == "PROVED" for one in others):
             find.correct(Seen(beside.at, holds=True), 1 << attempt)
             continue

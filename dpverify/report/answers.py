@@ -36,13 +36,13 @@ class Enclosure:
         """The number as far as both bounds agree, or what is known of it; empty where that is nothing."""
         lower, upper = self.lower, self.upper
         if lower is not None and upper is not None:
-            return ("infinite" if lower.is_infinite() else str(lower)) if lower == upper else common(str(lower), str(upper))
+            return _plain(lower) if lower == upper else common(str(lower), str(upper))
         return self.exact or (f"at least {lower}" if lower is not None else f"at most {upper}" if upper is not None else "")
 
     def __repr__(self) -> str:
         ends = [str(end) if end is not None else "?" for end in (self.lower, self.upper)]
         closed = f" = {self.exact}" if self.exact else ""
-        return f"{ends[0]}{closed}" if self.lower == self.upper and self.lower is not None else f"[{', '.join(ends)}]{closed}"
+        return _plain(self.lower) if self.lower == self.upper and self.lower is not None else f"[{', '.join(ends)}]{closed}"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -140,6 +140,11 @@ class Answer(Verified):
         from dpverify.report import notebook  # pages are loaded where one is shown
 
         return notebook.of_answer(self)
+
+
+def _plain(number: Decimal) -> str:
+    """A number that both bounds are, without zeros at its end."""
+    return "infinite" if number.is_infinite() else format(number.normalize(), "f")
 
 
 def answer(verified: Verified, **of_file: Any) -> Answer:

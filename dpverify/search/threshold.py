@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import pairwise
 from typing import Final
@@ -130,6 +130,12 @@ class Threshold:
             sides = "" if slow else sides + ("b" if self.at(middle).holds == high.holds else "a")
             found = self._crossing(self.word)
         return found
+
+    def within(self, grid: Grid, word: str) -> Threshold:
+        """The same search on a part of the grid, with the answers that are known there."""
+        low, high = grid.ends
+        known = {value: seen for value, seen in self.seen.items() if low <= value <= high}
+        return replace(self, grid=grid, word=word, start=min(known), seen=known)
 
     def correct(self, seen: Seen, units: int) -> None:
         """Take another answer for a number than `look` gave, and look so many units further on the side where this leads to."""
