@@ -261,7 +261,7 @@ class _At:
         return found
 
     def _wanted(self, spec: Spec) -> tuple[Stated, ...]:
-        asks = [TIGHT not in (table.get("epsilon"), table.get("delta")) for table in self.data["claim"]]
+        asks = [TIGHT not in list(table.values()) for table in self.data["claim"]]
         wanted = tuple(one for one, asked in zip(spec.claims, asks, strict=True) if asked and one.expect == "PROVED")
         if not wanted:
             why = 'each has a "tight" number, or expects another verdict. Claim an epsilon.'

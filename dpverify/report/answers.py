@@ -47,8 +47,10 @@ class Enclosure:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Answer(Verified):
-    """A judgement with its proof.
+    """A judgement with its proof. Printing it shows what the command line shows, and a notebook shows it as the page of a report does.
 
+    verdict: PROVED, REFUTED or UNKNOWN; epsilon, delta: what is tight and what is claimed, each an Enclosure; assumptions: what no density
+    can show; witness: of a refuted claim; reason: of an undecided one; rules, certificate: of the proof, which save(path) writes.
     file: the claim file that it comes from, empty for a claim that Python states. expected: the verdict that counts as success.
     digits: of the enclosures. seconds: of search and check together.
     """
