@@ -91,7 +91,7 @@ def test_a_usual_mistake_is_told_with_the_way_out(folder, text, said):
 
 def test_gaussian_noise_without_a_delta_is_told_the_delta_that_would_do(folder):
     Path("noise.toml").write_text('[mechanism]\nkind = "builtin"\nname = "gaussian"\nsigma = 2\n' + CLAIM)
-    told = "No epsilon is enough at delta 0: the claim needs a delta, and 0.00682960 will do at epsilon 1."
+    told = "No epsilon is enough at delta 0: the claim needs a delta, and 0.0068296 will do at epsilon 1."
     assert told in " ".join(run("verify", "noise.toml", code=1).stdout.split())
     assert told in run("verify", "noise.toml", "--format", "github", code=1).stdout
     Path("noise.toml").write_text(Path("noise.toml").read_text() + "delta = 0.00682960\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from decimal import Decimal
 from shlex import quote
 from typing import Any, Final
 
@@ -30,9 +31,10 @@ def advice(entry: Entry) -> str:
     if entry.verdict != "REFUTED" or entry.claim.delta != ZERO or not infinite:
         return ""
     upper = delta_enclosure(entry.judgement, 6)[1]
-    if upper in (None, "0", "1"):
+    if upper is None or Decimal(upper) in (0, 1):
         return "No epsilon is enough at delta 0: the claim needs a delta above 0."
-    return f"No epsilon is enough at delta 0: the claim needs a delta, and {upper} will do at epsilon {short(entry.claim.epsilon)}."
+    enough = upper.rstrip("0") if "e" not in upper else upper
+    return f"No epsilon is enough at delta 0: the claim needs a delta, and {enough} will do at epsilon {short(entry.claim.epsilon)}."
 
 
 def replay(entry: Entry) -> str:
