@@ -1,35 +1,76 @@
 """dpverify: prove or refute differential-privacy claims, with certificates that a small kernel re-checks.
 
-From Python: `dpverify.read_spec(path)` gives the claims of a file, `dpverify.verify(claim)` judges one,
-`dpverify.check(certificate)` judges a certificate again, and `dpverify.audit(sampler, claim)` samples an implementation.
-`dpverify.design(query=..., adjacency=..., epsilon=...)` finds mechanisms for a query, with certified errors, and
-`dpverify.optimum(epsilon, answers=..., neighbours=...)` finds the mechanism of least error on finitely many databases.
-`dpverify.sampler(claim)` draws outputs of the mechanism that a claim declares.
+    import dpverify as dp
+
+    noise = dp.radial("(1 + r**2/5)**(-4)", norm="l2", dimension=3)
+    answer = dp.verify(noise, sensitivity=1, epsilon="1.775")
+    print(answer)
+
+There is a function for every kind of mechanism (radial, gaussian, table, compose, ...), whose arguments are the keys of claim files.
+`verify` judges a claim, or all claims of a file, `tight_epsilon` and `tight_delta` enclose the least that holds, `calibrate` finds the
+parameter at which a claim just holds, `check` judges a certificate again, and `audit` samples an implementation. `design` finds
+mechanisms for a query, with certified errors, and `optimum` the mechanism of least error on finitely many databases. `sampler`
+draws outputs of a mechanism, and `read_spec` gives the claims of a file. `dir(dpverify)` lists all of it.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, Final
+
+_VERBS: Final = {
+    "audit": "audits",
+    "calibrate": "calibration",
+    "calibrated": "calibration",
+    "check": "claims",
+    "design": "design",
+    "optimum": "optimum",
+    "read_spec": "claims",
+    "sampler": "samplers",
+    "tight_delta": "claims",
+    "tight_epsilon": "claims",
+    "verify": "claims",
+}
+"""Each function, and the file of the doorway that it is in."""
 
 if TYPE_CHECKING:
-    from dpverify.doorway import audit as audit
-    from dpverify.doorway import check as check
-    from dpverify.doorway import design as design
-    from dpverify.doorway import optimum as optimum
-    from dpverify.doorway import read_spec as read_spec
-    from dpverify.doorway import sampler as sampler
-    from dpverify.doorway import verify as verify
+    from dpverify.doorway.audits import audit as audit
+    from dpverify.doorway.calibration import calibrate as calibrate
+    from dpverify.doorway.calibration import calibrated as calibrated
+    from dpverify.doorway.claims import check as check
+    from dpverify.doorway.claims import read_spec as read_spec
+    from dpverify.doorway.claims import tight_delta as tight_delta
+    from dpverify.doorway.claims import tight_epsilon as tight_epsilon
+    from dpverify.doorway.claims import verify as verify
+    from dpverify.doorway.design import design as design
+    from dpverify.doorway.optimum import optimum as optimum
+    from dpverify.doorway.samplers import sampler as sampler
     from dpverify.ground.version import __version__ as __version__
+
+    # and a function for every kind of mechanism: see __getattr__
 
 
 def __getattr__(name: str) -> Any:
     """Load the upper floors only when they are asked for: the kernel and --help need none of them."""
-    if name in ("audit", "check", "design", "optimum", "read_spec", "sampler", "verify"):
-        from dpverify import doorway
-
-        return getattr(doorway, name)
+    if name in _VERBS:
+        return getattr(import_module(f"dpverify.doorway.{_VERBS[name]}"), name)
     if name == "__version__":
         from dpverify.ground.version import __version__
 
         return __version__
-    raise AttributeError(f"module 'dpverify' has no attribute {name!r}")
+    if name.startswith("_") or (name != "kernel" and find_spec(f"{__name__}.{name}") is not None):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")  # a module of the package, which is being imported
+    from dpverify.catalogue.declarations import FUNCTIONS
+    from dpverify.catalogue.toml import meant
+
+    if name in FUNCTIONS:
+        return FUNCTIONS[name]
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}.{meant(name, __dir__())}")
+
+
+def __dir__() -> list[str]:
+    """The verbs, and a function for every kind of mechanism."""
+    from dpverify.catalogue.declarations import FUNCTIONS
+
+    return sorted([*_VERBS, *FUNCTIONS, "__version__"])

@@ -6,6 +6,7 @@ DpverifyError
 ├── CertificateError   a certificate that is damaged, of another version, or bound to another claim
 ├── Rejected           a rule that does not accept its evidence: which rule, where, why
 ├── Undecided          an enclosure too wide to answer: not a fault, a reason for UNKNOWN
+├── CalibrationError   no value of a parameter was found at which the claims just hold
 ├── AuditError         an audit that cannot be set up as asked
 ├── NoSampler          a law that no sampler is made for
 ├── DataError          an input that a sampler cannot be called with
@@ -34,12 +35,31 @@ class SpecError(DpverifyError):
         super().__init__("\n".join(self.faults))
 
 
+class BadFiles(SpecError):
+    """Claim files with faults. of_files: each fault with the file that it is in, as that was named."""
+
+    def __init__(self, of_files: Sequence[tuple[str, str]]) -> None:
+        self.of_files = tuple((file, printable(fault)) for file, fault in of_files)
+        super().__init__([fault for _, fault in of_files])
+
+
 class CodeForbidden(SpecError):
     """A claim file whose mechanism is code, where none may be run."""
 
 
 class CodeFailed(SpecError):
     """A claim file with nothing wrong but that the code of its mechanism raised, ended its process or did not return."""
+
+
+class CalibrationError(DpverifyError):
+    """No value of a parameter was found at which the claims just hold: what was seen, and the way out.
+
+    verdict: REFUTED where every claim that was looked at is refuted, UNKNOWN else.
+    """
+
+    def __init__(self, message: str, verdict: str = "UNKNOWN") -> None:
+        super().__init__(message)
+        self.verdict = verdict
 
 
 class AuditError(DpverifyError):

@@ -1,8 +1,14 @@
-"""Audits as tests: the marker dp_claim, the fixture dp_audit, and claim files with an [audit] table.
+"""Claims and audits as tests: the marker dp_claim, the fixtures dp_verify and dp_audit, and claim files with an [audit] table.
 
     @pytest.mark.dp_claim(epsilon=1, sensitivity=1, pairs=[([0.0], [1.0])])
     def test_noisy_mean_is_private(dp_audit):
         dp_audit(noisy_mean)
+
+    @pytest.mark.parametrize("scale", ["1/2", 1, 2])
+    def test_laplace_noise(dp_verify, dp_audit, scale):
+        noise = dpverify.laplace(scale)
+        dp_verify(noise, sensitivity=1, epsilon=1 / Fraction(scale))
+        dp_audit(sampler(scale), noise, sensitivity=1, epsilon=1 / Fraction(scale), level="model")
 
 A claim file (*.toml with a [mechanism] and an [audit] table) is a test for each of its claims when it is named on the command line, or
 matches `dp_specs` in a directory that pytest collects from. Nothing heavy is imported before the first audit.
@@ -31,11 +37,12 @@ from dpverify.trusted.language.errors import DpverifyError
 if TYPE_CHECKING:
     from dpverify.catalogue import Spec, Stated
     from dpverify.ground.finding import Finding
+    from dpverify.report.answers import Answer
     from dpverify.trusted.language.model import Claim
 
 MARKER: Final = (
-    "dp_claim(spec=None, claim=None, **arguments): what the fixture dp_audit audits: a claim of a claim file "
-    "(spec: its path, claim: the claim's name), or arguments of dpverify.audit such as epsilon, delta, sensitivity, pairs."
+    "dp_claim(spec=None, claim=None, **arguments): what the fixtures dp_audit and dp_verify look at: a claim of a claim file "
+    "(spec: its path, claim: the claim's name), or arguments of dpverify.audit such as epsilon, delta, sensitivity, pairs, level."
 )
 
 
@@ -175,10 +182,10 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
     passed = yield
     reported = getattr(item, "_excinfo", None)  # what unittest keeps instead of raising it
     if item.get_closest_marker("dp_claim") is not None and not item.stash.get(AUDITED, False) and not reported:
-        taken = "dp_audit" in getattr(item, "fixturenames", ())
+        taken = next((name for name in ("dp_audit", "dp_verify") if name in getattr(item, "fixturenames", ())), None)
         pytest.fail(
             f"{item.name} has the marker dp_claim, and nothing was audited: it "
-            + ("takes the fixture dp_audit, but did not call it." if taken else "does not take the fixture dp_audit.")
+            + (f"takes the fixture {taken}, but did not call it." if taken else "does not take the fixture dp_audit.")
             + " Call dp_audit(sampler) in the test, with dp_audit among its parameters, or take the marker away.",
             pytrace=False,
         )
@@ -189,15 +196,17 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
 def dp_audit(request: pytest.FixtureRequest) -> Callable[..., Finding]:
     """Audit a sampler: `dp_audit(sampler, **overrides)` returns the Finding, and fails the test on VIOLATION and NONCONFORMING.
 
-    What is claimed stands in the marker dp_claim; overrides are arguments of dpverify.audit (or spec and claim) that replace the marker's.
-    The seed is derived from dp_seed and the test's name. Where dpverify.audit raises AuditError, SamplerError or SpecError, the test fails
-    with that message alone.
+    A mechanism that is declared in Python, or a claim, may stand behind the sampler, as for dpverify.audit. What is claimed stands in
+    the marker dp_claim; overrides are arguments of dpverify.audit (or spec and claim) that replace the marker's. The seed is derived
+    from dp_seed and the test's name. Where dpverify.audit raises AuditError, SamplerError or SpecError, the test fails with that
+    message alone.
     """
     item: pytest.Item = request.node
 
-    def run(sampler: Callable[..., Any] | str, **overrides: Any) -> Finding:
+    def run(sampler: Callable[..., Any] | str, claim: Any = None, **overrides: Any) -> Finding:
         __tracebackhide__ = True
         item.stash[AUDITED] = True
+        overrides |= {} if claim is None else {"claim": claim}
         try:
             finding = _finding(item, sampler, overrides)
         except DpverifyError as error:
@@ -207,6 +216,47 @@ def dp_audit(request: pytest.FixtureRequest) -> Callable[..., Finding]:
         return finding
 
     return run
+
+
+@pytest.fixture
+def dp_verify(request: pytest.FixtureRequest) -> Callable[..., Answer]:
+    """Prove a claim: `dp_verify(noise, **claim)` returns the answer of dpverify.verify, and fails the test where it is not PROVED.
+
+    expect="refuted" (or "unknown") asks for another verdict. What is claimed may stand in the marker dp_claim too, of a claim file as well:
+    then dp_verify() needs no mechanism. Where the claim cannot be read, the test fails with that message alone.
+    """
+    item: pytest.Item = request.node
+
+    def run(noise: Any = None, digits: int = 20, **overrides: Any) -> Answer:
+        __tracebackhide__ = True
+        item.stash[AUDITED] = True
+        try:
+            answer = _judged(item, noise, digits, overrides)
+        except DpverifyError as error:
+            raise pytest.fail.Exception(_told(error), pytrace=False) from None
+        if not answer.as_expected:
+            pytest.fail(str(answer), pytrace=False)
+        return answer
+
+    return run
+
+
+def _judged(item: pytest.Item, noise: Any, digits: int, overrides: dict[str, Any]) -> Answer:
+    """The answer to what the test's marker and the overrides claim; the marker may hold what is for audits alone."""
+    from dpverify.catalogue import Stated
+    from dpverify.catalogue.inline import OF_A_CLAIM, stated
+    from dpverify.report.answers import answer
+    from dpverify.search.verify import verify
+
+    marker = item.get_closest_marker("dp_claim")
+    marked = {} if marker is None else marker.kwargs
+    spec = overrides.pop("spec", marked.get("spec"))
+    if spec is not None:
+        asked = Stated(_claim(Path(spec), overrides.get("claim", marked.get("claim")), (item.path.parent, item.config.rootpath)))
+    else:
+        said = {key: value for key, value in marked.items() if key in OF_A_CLAIM and not callable(value)}
+        asked = stated(noise, {**said, **overrides})
+    return answer(verify(asked.claim, digits), expected=asked.expect, digits=digits)
 
 
 def _finding(item: pytest.Item, sampler: Callable[..., Any] | str, overrides: dict[str, Any]) -> Finding:

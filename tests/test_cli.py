@@ -315,7 +315,7 @@ def test_a_folder_that_is_read_only_is_named_by_the_file_that_was_meant(tmp_path
     def fail(self, *args, **kwargs):
         raise OSError(30, "Read-only file system", str(self))
 
-    monkeypatch.setattr(Path, "write_text", fail)
+    monkeypatch.setattr(Path, "write_bytes", fail)
     monkeypatch.setattr(Path, "unlink", fail)  # such a file system refuses to remove even what is not there
     with pytest.raises(OSError, match="Read-only") as caught:
         output.write(tmp_path / "a.json", "new")

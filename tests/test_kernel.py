@@ -13,7 +13,7 @@ from flint import ctx
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpverify.kernel import recheck
+from dpverify.recheck import recheck
 from dpverify.search.certificates import encode, pack
 from dpverify.trusted import kernel, proof
 from dpverify.trusted.facts.bounds import INFINITE, Bound

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from dpverify import kernel
+from dpverify import recheck as rechecking
 from dpverify.report.trust import TRUSTED, rests_on
 from dpverify.trusted.language.loading import asked_for, load, remembered
 from dpverify.trusted.proof import forget
 
 ROOT = Path(__file__).parents[1]
-FOLDER = Path(kernel.__file__).parent / "trusted"
+FOLDER = Path(rechecking.__file__).parent / "trusted"
 FLOORS = ("language", "numbers", "order", "parts", "facts", "rules")
 NAMES = (
     "delta_gaussian.delta-exact",
@@ -29,7 +29,7 @@ CERTIFICATES = [ROOT / "reports" / f"{name}.cert.json" for name in NAMES]
 CHECK = """
 import json, sys
 from pathlib import Path
-from dpverify.kernel import recheck
+from dpverify.recheck import recheck
 found = recheck(Path(sys.argv[1]))
 print(json.dumps([found.code, found.rules, found.places, sorted(name for name in sys.modules if name.startswith("dpverify.trusted"))]))
 """
@@ -55,11 +55,11 @@ def test_a_check_after_others_asks_for_what_a_fresh_one_asks_for():
     for certificate in CERTIFICATES[:2] * 2:
         _, places, _ = fresh(certificate)
         forget()
-        assert set(kernel.recheck(certificate).places) == set(places)
+        assert set(rechecking.recheck(certificate).places) == set(places)
 
 
 def test_a_fact_that_is_remembered_asks_for_its_rule_again():
-    first, again = kernel.recheck(CERTIFICATES[0]), kernel.recheck(CERTIFICATES[0])
+    first, again = rechecking.recheck(CERTIFICATES[0]), rechecking.recheck(CERTIFICATES[0])
     assert "rules.curves.gaussian" in first.places
     assert set(first.places) == set(again.places)
 

@@ -17,7 +17,7 @@ LOADING = TRUSTED / "language" / "loading.py"
 LOAD_ALL = """
 import importlib, json, pkgutil, sys
 before = set(sys.modules)
-import dpverify.kernel
+import dpverify.recheck
 for module in pkgutil.walk_packages(dpverify.trusted.__path__, "dpverify.trusted."):
     importlib.import_module(module.name)
 # The compiled parts of flint put runtime modules there that come from no file and have no spec.
@@ -42,7 +42,7 @@ def test_the_kernel_and_all_rules_load_nothing_from_above_the_line(loaded):
     inside = {name for name in loaded if name.startswith("dpverify.")}
     assert {"dpverify.trusted.kernel", "dpverify.trusted.rules.additive.modulus"} <= inside
     assert {name for name in inside if not name.startswith("dpverify.trusted")} == {
-        "dpverify.kernel",
+        "dpverify.recheck",
         "dpverify.ground",
         "dpverify.ground.outside",
     }

@@ -18,7 +18,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tools")]
 
 import graph  # noqa: E402
 
-from dpverify import kernel  # noqa: E402
+from dpverify import recheck  # noqa: E402
 from dpverify.report.trust import lines_of_code, rests_on  # noqa: E402
 from dpverify.trusted.proof import forget  # noqa: E402
 from dpverify.trusted.registry import CURVES, OF_CURVES, PLACES, RULES  # noqa: E402
@@ -59,7 +59,7 @@ def _crossed(drawn: graph.Graph) -> str:
 def _loaded(name: str) -> tuple[Path, ...]:
     """The files below the trust line that the check of a committed certificate loads."""
     forget()
-    told = kernel.recheck(ROOT / "reports" / f"{name}.cert.json")
+    told = recheck.recheck(ROOT / "reports" / f"{name}.cert.json")
     if told.code:
         raise ValueError(told.lines[0])
     return rests_on(told.rules, told.places).files

@@ -20,6 +20,7 @@ from typing import Any
 import click
 
 from dpverify import cli, declare, errors, pytest_plugin
+from dpverify.catalogue import declarations
 from dpverify.catalogue.kinds import STARTERS
 from dpverify.catalogue.values import DOMAIN_HELP
 from dpverify.project import config
@@ -32,11 +33,13 @@ MADE = "*This page is made by `make docs` from the code: change it there.*"
 WIDE = 100
 
 PYTHON = {
-    "Claims": ("dpverify.catalogue", ("read_spec", "resolve", "Spec", "Stated")),
-    "Proofs": ("dpverify", ("verify", "check")),
-    "What verify and check return": ("dpverify.search.verify", ("Verified",)),
+    "Claims and proofs": ("dpverify", ("verify", "tight_epsilon", "tight_delta", "check")),
+    "Calibration": ("dpverify", ("calibrate", "calibrated")),
+    "What verify and check return": ("dpverify.report.answers", ("Answer", "Enclosure")),
+    "What calibrated returns": ("dpverify.doorway.calibration", ("Calibrated",)),
+    "Claim files": ("dpverify.catalogue", ("read_spec", "resolve", "Spec", "Stated")),
     "The kernel": ("dpverify.trusted.kernel", ("check", "Judgement")),
-    "Mechanisms for a query": ("dpverify.doorway", ("design",)),
+    "Mechanisms for a query": ("dpverify.doorway.design", ("design",)),
     "The mechanism of least error": ("dpverify.search.optimum", ("optimum", "Optimum")),
     "The best remap of a mechanism's outputs": ("dpverify.search.remaps", ("remap", "remapped", "truncated_geometric")),
     "Samplers": ("dpverify.doorway", ("sampler",)),
@@ -285,20 +288,24 @@ def value_of(schema: Mapping[str, Any]) -> str:
 
 def python() -> Iterator[str]:
     """Public names with their docstrings."""
-    yield "`read_spec`, `verify`, `check`, `optimum` and `audit` are also in `dpverify` itself; epsilon is in nats everywhere."
+    yield "`dir(dpverify)` lists what `import dpverify` offers. Epsilon is in nats everywhere."
     for heading, (module, names) in PYTHON.items():
         yield f"## {heading}\n\nIn `{module}`."
         for name in names:
             yield from member(name, getattr(importlib.import_module(module), name))
-    yield "## Declarations\n\nIn `dpverify.declare`."
+    yield "## Mechanisms\n\nIn `dpverify`, a function for every kind and every builtin, with the keys of claim files as its arguments."
+    for name, function in declarations.FUNCTIONS.items():
+        yield from member(name, function)
+    yield "## Declarations\n\nIn `dpverify.declare`, for claim files that name them by `use`."
     yield from docstring(declare)
     for name in declare.__all__:
         yield from member(name, getattr(declare, name))
     yield "## Tests with pytest"
     yield from docstring(pytest_plugin)
     yield table(("option", "meaning"), ([code(name), plain(text)] for name, text in options_of(pytest_plugin)))
-    yield "### dp_audit"
-    yield from docstring(inspect.unwrap(getattr(pytest_plugin.dp_audit, "__wrapped__", pytest_plugin.dp_audit)))
+    for fixture in (pytest_plugin.dp_audit, pytest_plugin.dp_verify):
+        yield f"### {fixture.__name__}"
+        yield from docstring(inspect.unwrap(getattr(fixture, "__wrapped__", fixture)))
     yield f"### dp_claim\n\n{plain(pytest_plugin.MARKER)}"
     yield "## Errors\n\nIn `dpverify.errors`."
     yield from docstring(errors)

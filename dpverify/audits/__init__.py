@@ -17,6 +17,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from dpverify.audits.arguments import named_arguments
 from dpverify.audits.aside import stdout_aside
 from dpverify.audits.batches import Batches, dependence, one_by_one
 from dpverify.audits.conclusion import findings as concluded
@@ -29,9 +30,10 @@ from dpverify.audits.query import QueryFinding, Searched, search_sensitivity
 from dpverify.audits.replay import Replay, command_line, python_line
 from dpverify.audits.run import Run, Settings, run
 from dpverify.audits.target import Target, load, show, timed
-from dpverify.catalogue import Spec, Stated
+from dpverify.catalogue import Spec, Stated, inline
+from dpverify.catalogue.declarations import Declared, Mechanism
 from dpverify.errors import AuditError
-from dpverify.ground.finding import MODEL, NONCONFORMING, VIOLATION, Finding
+from dpverify.ground.finding import FLOAT, MODEL, NONCONFORMING, VIOLATION, Finding
 from dpverify.ground.version import __version__
 from dpverify.trusted.language.expr import Num
 from dpverify.trusted.language.model import Claim, Sampled, claim_hash, to_json
@@ -41,17 +43,18 @@ CONFIDENCE: Final = 1 - 1e-6
 
 
 @stdout_aside()
+@named_arguments
 def audit(
     sampler: Callable[..., Any] | str,
-    claim: Claim | None = None,
+    claim: Claim | inline.Noise | None = None,
     *,
-    epsilon: float | str | Fraction | None = None,
-    delta: float | str | Fraction = 0,
-    sensitivity: float | str | Fraction | None = None,
+    epsilon: Any = None,
+    delta: Any = 0,
+    sensitivity: Any = None,
     pairs: Sequence[Sequence[Any]] | None = None,
     patterns: Any = None,
     length: int | None = None,
-    query: Callable[[Any], Any] | None = None,
+    query: Callable[[Any], Any] | Sequence[Sequence[Any]] | None = None,
     adjacency: str | None = None,
     samples: int = SAMPLES,
     confidence: float = CONFIDENCE,
@@ -59,6 +62,7 @@ def audit(
     workers: int = 0,
     executor: Executor | None = None,
     dask: str | None = None,
+    level: str = FLOAT,
     stop: bool = True,
     checkpoint: str | Path | None = None,
     timeout: float = 60.0,
@@ -69,32 +73,39 @@ def audit(
     """Sample an implementation on neighbouring inputs and say what was seen.
 
     sampler: callable(data, rng) -> output, callable(data, size, rng) -> size outputs, the same without rng (then the run cannot be
-    repeated), or "module:name" of one. claim: what is claimed, and of which density (white box); without it, epsilon (nats), delta and
-    sensitivity state a claim about the sampler alone (black box). pairs: neighbouring inputs (data, data'). patterns: "usual" with
-    length, or a Hypothesis strategy of data. query: from data to the true answer; without it, data is the vector of true answers. A
-    query is searched for neighbours that move it by more than the sensitivity. adjacency: which data are neighbours then: "add-remove" or
-    "replace" of a record, "l1", "l2", "linf" of vectors; where none is stated, `notes` of the finding says which was taken.
-    samples: runs on each side in all. confidence: 1 - the false-alarm budget of the whole run. stop: at the first violation; else
-    all samples go into the lower bound on epsilon. workers: processes, 0 for this one; executor: any of concurrent.futures; dask: a
-    scheduler's address. checkpoint: a file from which a run that was stopped goes on, with its own seed where none is given.
-    timeout: seconds that one call may take.
+    repeated), or "module:name" of one. claim: what is claimed, and of which density (white box); or a mechanism, such as
+    dpverify.laplace declares one, of which epsilon, delta and sensitivity claim something as in dpverify.verify (query may be its
+    linear queries then); without it, these state a claim about the sampler alone (black box), in nats. pairs: neighbouring inputs
+    (data, data'). patterns: "usual" with length, or a Hypothesis strategy of data. query: from data to the true answer; without it,
+    data is the vector of true answers. A query is searched for neighbours that move it by more than the sensitivity. adjacency: which
+    data are neighbours then: "add-remove" or "replace" of a record, "l1", "l2", "linf" of vectors; where none is stated, `notes` of the
+    finding says which was taken. samples: runs on each side in all. confidence: 1 - the false-alarm budget of the whole run. level:
+    "model" looks at the law of the outputs alone, "float" also for what only their representation gives away. stop: at the first
+    violation; else all samples go into the lower bound on epsilon. workers: processes, 0 for this one; executor: any of
+    concurrent.futures; dask: a scheduler's address. checkpoint: a file from which a run that was stopped goes on, with its own seed
+    where none is given. timeout: seconds that one call may take.
     Raises AuditError where the audit cannot be set up, SamplerError where the sampler crashes, hangs or gives nan.
     """
+    if isinstance(claim, Declared | Mechanism):
+        claim, query, adjacency = _claimed(claim, epsilon, delta, sensitivity, query, adjacency)
+        epsilon, delta, sensitivity = None, 0, None
+    if query is not None and not callable(query):
+        raise AuditError(f"query = {show(query)} is not callable. Linear queries go with a mechanism; else name a function of the data.")
     again = {
         "claim": claim, "epsilon": epsilon, "delta": delta or None, "sensitivity": sensitivity, "pairs": pairs, "patterns": patterns,
         "length": length, "query": query, "adjacency": adjacency,
         "confidence": confidence, "stop": None if stop else False, "vectorised": vectorised,
-        "folder": folder,
+        "folder": folder, "level": None if level == FLOAT else level,
     }  # fmt: skip
     claimed, replay = _black_box(epsilon, delta, sensitivity) if claim is None else claim, python_line(sampler, again)
     inputs: dict[str, Any] = {"pairs": pairs, "patterns": patterns, "length": length}
     name = str(getattr(query, "__qualname__", "the query"))
-    moved, note = _queried(query, name, claimed, confidence, replay, **inputs, adjacency=adjacency, seed=seed or 0)
+    moved, note = _queried(query, name, claimed, confidence, replay, level, **inputs, adjacency=adjacency, seed=seed or 0)
     finding = _audit(
         sampler, claimed, replay=replay, pairs=pairs,
         patterns=patterns, length=length, query=query, samples=samples, confidence=confidence, seed=seed, workers=workers,
         executor=executor, dask=dask, stop=stop, checkpoint=checkpoint, timeout=timeout, vectorised=vectorised, folder=folder,
-        progress=progress,
+        progress=progress, level=level,
     )  # fmt: skip
     finding = _noted(finding, note)
     return finding if moved is None else replace(moved, also=(replace(finding, also=()), *finding.also))
@@ -115,6 +126,7 @@ def _audit(
     stop: bool,
     checkpoint: str | Path | None,
     progress: Callable[[int], object],
+    level: str = FLOAT,
     vectorised: bool | None = None,
     folder: Path | None = None,
     workers: int = 0,
@@ -128,12 +140,14 @@ def _audit(
         raise AuditError(f"confidence = {confidence}: not between 0 and 1. Give 0.999, say.")
     if samples < 1:
         raise AuditError(f"samples = {samples}: an audit needs some. Leave it out for {SAMPLES}.")
+    if level not in (MODEL, FLOAT):
+        raise AuditError(f'level = {level!r}: not "{MODEL}" or "{FLOAT}". The second, which is the default, looks for both.')
     target = Target.of(sampler, folder, vectorised=vectorised)
     kept = None if checkpoint is None else Path(checkpoint)
     root = seed if seed is not None else seed_of(kept) if kept is not None else None
     root = secrets.randbits(32) if root is None else root
     plan = make_plan(claim, seed=root, **inputs)
-    settings = Settings(samples, 1 - confidence, stop)
+    settings = Settings(samples, 1 - confidence, stop, level == FLOAT)
     journal = Journal(None if kept is None else Checkpoint(kept, _key(claim, target, plan, settings, root)), root)
     with Engine(target, root=root, executor=executor, workers=workers, dask=dask, timeout=timeout) as engine:
         progress(0)  # from here on the engine watches over what is called
@@ -224,7 +238,7 @@ def _searched(
 
 
 def _queried(
-    query: Callable[[Any], Any] | None, name: str, claim: Claim, confidence: float, replay: Replay, **inputs: Any
+    query: Callable[[Any], Any] | None, name: str, claim: Claim, confidence: float, replay: Replay, level: str = FLOAT, **inputs: Any
 ) -> tuple[Finding | None, str]:
     """The finding of a query's search, if it found something, and what was searched in words, empty where there is no query."""
     if query is None:
@@ -232,7 +246,7 @@ def _queried(
     searched = _searched(query, claim, **inputs)
     if searched is None:
         return None, "query: no search for neighbours that move it too far, for the claim states no sensitivity"
-    if searched.finding is None:
+    if searched.finding is None or (level == MODEL and searched.finding.level == FLOAT):
         return None, searched.text()
     return replace(_of_query(searched.finding, claim, confidence, inputs["seed"], name, replay), notes=(searched.text(),)), searched.text()
 
@@ -246,6 +260,7 @@ def audit_spec(
     seed: int | None = None,
     workers: int = 0,
     dask: str | None = None,
+    level: str = FLOAT,
     stop: bool = True,
     checkpoint: Path | None = None,
     timeout: float = 60.0,
@@ -267,13 +282,13 @@ def audit_spec(
     findings: list[Finding] = []
     for stated in spec.claims if claims is None else claims:
         labels: dict[str, Any] = {"file": spec.file, "name": stated.claim.name, "expected": stated.expect}
-        again = command_line(spec.file, stated.claim.name, confidence, stop=stop)
+        again = command_line(spec.file, stated.claim.name, confidence, stop=stop, level=level)
         searching = {**inputs, "adjacency": stated.adjacency or None, "seed": seed or 0}
-        moved, note = _queried(query, table.get("query", ""), stated.claim, confidence, again, **searching)
+        moved, note = _queried(query, table.get("query", ""), stated.claim, confidence, again, level, **searching)
         findings += [] if moved is None else [replace(moved, **labels)]
         finding = _audit(
             table["sampler"], stated.claim, **inputs, replay=again, query=query, samples=samples, confidence=confidence, seed=seed,
-            workers=workers, dask=dask, stop=stop, checkpoint=checkpoint, timeout=timeout, folder=folder, progress=progress,
+            workers=workers, dask=dask, stop=stop, checkpoint=checkpoint, timeout=timeout, folder=folder, progress=progress, level=level,
         )  # fmt: skip
         finding = _noted(finding, note)
         findings += [replace(one, **labels) for one in (finding, *finding.also)]
@@ -281,6 +296,16 @@ def audit_spec(
 
 
 # -- claims and findings ---------------------------------------------------------------------------------------
+
+
+def _claimed(
+    noise: inline.Noise, epsilon: Any, delta: Any, sensitivity: Any, query: Any, adjacency: str | None
+) -> tuple[Claim, Callable[[Any], Any] | None, str | None]:
+    """The claim of a mechanism, the query as a function where it is one, and which data are its neighbours."""
+    linear = query is not None and not callable(query)
+    said = {"sensitivity": sensitivity, "query": query if linear else None, "adjacency": adjacency if linear else None}
+    claim = inline.stated(noise, {**said, "epsilon": epsilon, "delta": delta}).claim
+    return claim, None if linear else query, None if linear else adjacency
 
 
 def _black_box(epsilon: float | str | Fraction | None, delta: float | str | Fraction, sensitivity: float | str | Fraction | None) -> Claim:

@@ -8,19 +8,22 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any, Final
 
+from dpverify.ground.finding import FLOAT
+
 Replay = Callable[[int, int], str]
 """From a seed and the fewest samples a side to the line."""
 
 LONGEST: Final = 80  # characters of an argument that is written out
 
 
-def command_line(file: str, claim: str, confidence: float, *, stop: bool) -> Replay:
+def command_line(file: str, claim: str, confidence: float, *, stop: bool, level: str = FLOAT) -> Replay:
     """The command that audits a claim of a file again. file: as it was given, so that it is found from the same directory."""
     path = f"./{file}" if file.startswith("-") else file
 
     def line(seed: int, samples: int) -> str:
+        flags = [*([] if stop else ["--no-stop"]), *([] if level == FLOAT else ["--level", level])]
         words = ["dpverify", "audit", path, "--claim", claim, "--seed", str(seed), "--samples", str(samples)]
-        return shlex.join([*words, "--confidence", repr(confidence), *([] if stop else ["--no-stop"])])
+        return shlex.join([*words, "--confidence", repr(confidence), *flags])
 
     return line
 

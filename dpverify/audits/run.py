@@ -79,11 +79,15 @@ GENERATIONS: Final = len(LEARNING_ROUNDS) + 2
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How far an audit goes. alpha: its false-alarm budget; samples: pairs of runs in all; stop: at the first violation."""
+    """How far an audit goes. alpha: its false-alarm budget; samples: pairs of runs in all; stop: at the first violation.
+
+    floats: whether it is looked for what only the representation of the outputs gives away.
+    """
 
     samples: int
     alpha: float
     stop: bool = True
+    floats: bool = True
 
     @property
     def sequential(self) -> float:
@@ -293,6 +297,8 @@ class Run:
 
     def _add_floats(self, index: int) -> None:
         """The floating-point testers of a pair: half of the share of their level, the other half is learned."""
+        if not self.settings.floats:
+            return
         answers, origin = self.pair(index).answers, self.pair(index).origin
         seen = next(iter(self.kept.values()))[0][0]  # what kind of numbers the outputs are is known from the first round
         exact = origin is not None or seen.exact is not None
@@ -313,7 +319,8 @@ class Run:
             seldom = [(FLOAT, learn_float(left, right))]
             seldom += [(MODEL, learner(left, right, least)) for learner in (learn_digits, learn_forms)]
             seldom += [(FLOAT, learn_zeros(left, right, least))]
-            partitions = [(level, partition) for level, partition in seldom if partition is not None]
+            levels = (MODEL, FLOAT) if self.settings.floats else (MODEL,)
+            partitions = [(level, partition) for level, partition in seldom if partition is not None and level in levels]
             for level, partition in partitions:
                 self._add(level, index, partition, self.float_share / 2 / GENERATIONS / len(self.alive) / len(partitions))
 
@@ -509,11 +516,17 @@ class Run:
                     log_wealth, meaning = checked.ties.log_wealth()
                     look, meaning = Look(self.done + size, log_wealth), f"{meaning} ({checked.ties.seen} outputs)"
                     if self._suspect(FLOAT, checked.share * TIES, look, meaning, checked.tied, bool(marked)):
-                        self.tied = stretch.pair, number
+                        self._tied(checked, stretch.pair, number)
         self.done += size
         self.largest = max(self.largest, stretch.job.size or 0)
         self.seen[stretch.pair] = seen + size
         return before != (self.crossings, self.nonconforming, self.looks)
+
+    def _tied(self, checked: _Conforming, pair: int, side: int) -> None:
+        """Values repeat: of the representation alone that is nothing where only the model is audited."""
+        self.tied = pair, side
+        if not self.settings.floats and self.level_of_nonconformance() == FLOAT:
+            self.nonconforming, self.nonconforming_level, self.tied, checked.ties = "", MODEL, None, None
 
     def _count(self, stretch: _Stretch, test: Test, counts: Counts, size: int, marked: list[int], *, quiet: bool) -> None:
         """Add a block's counts to a test, look at its wealth, and leave what it is at the marks on its trail."""

@@ -5,6 +5,6 @@ is written as. Everything wrong with a file is listed at once, with file, claim 
 SpecError. Nothing in a file is ever run, but for `use = "path.py:name"`, which says so on stderr.
 """
 
-from dpverify.catalogue.reader import Spec, Stated, read_spec, resolve, shelf
+from dpverify.catalogue.reader import Spec, Stated, read_spec, read_tables, resolve, shelf
 
-__all__ = ["Spec", "Stated", "read_spec", "resolve", "shelf"]
+__all__ = ["Spec", "Stated", "read_spec", "read_tables", "resolve", "shelf"]

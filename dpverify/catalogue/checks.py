@@ -45,6 +45,8 @@ from dpverify.trusted.order.compare import certainly_le, certainly_lt
 from dpverify.trusted.order.geometry import norm_faults
 
 MAX_NODES: Final = 20_000
+_USUAL: Final = ("x", "y", "z", "r", "t", "u", "v", "w", "theta")
+"""Letters that people write for the variable of a density."""
 
 
 def expressions(value: Any) -> Iterator[Expr]:
@@ -122,10 +124,16 @@ def free_symbols(mechanism: Mechanism, known: AbstractSet[str]) -> Iterator[str]
     """Symbols that are neither a variable of their expression nor a parameter."""
     kind = kind_of(mechanism)
     for field in fields(mechanism):
-        here = {*known, *VARIABLES.get(kind, {}).get(field.name, ())}
+        variables = VARIABLES.get(kind, {}).get(field.name, ())
+        here = {*known, *variables}
         used = frozenset().union(*map(symbols, expressions(getattr(mechanism, field.name))))
+        unused = [name for name in variables if name not in used]
         for name in sorted(used - here):
-            yield f"{field.name} has the free symbol {name!r}. Give it in parameters.{meant(name, here)}"
+            if unused and name in _USUAL:
+                way = f"The variable of this kind is {' or '.join(unused)}: write that, or give {name} in parameters."
+            else:
+                way = f"Give it in parameters.{meant(name, here)}"
+            yield f"{field.name} has the free symbol {name!r}. {way}"
 
 
 def body_faults(noise: Radial | Mixture | Product, domains: Mapping[str, Domain]) -> Iterator[str]:

@@ -1,38 +1,64 @@
 """Declarations in Python: the tables of claim files, with expressions of sympy in them and domains for parameters.
 
 A constructor has the arguments that the kind's table has keys; what it is given is written as such a table and read by what reads files,
-so that what is wrong with it is said in the same words.
+so that what is wrong with it is said in the same words. FUNCTIONS are the same constructors under the names that claim files know, with
+parameters of their own as a table has them: what they declare is complete, and a claim can be stated of it at once.
 """
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from fractions import Fraction
 from inspect import Parameter
+from numbers import Integral, Rational, Real
 from textwrap import TextWrapper
 from typing import Any, Final
 
-from dpverify.catalogue.kinds import BUILTIN, KINDS
+from dpverify.catalogue.kinds import BUILTIN, IN_FILES, KINDS
 from dpverify.catalogue.kinds.fields import FINITE, INTERVAL, OF_A_PART, OUTPUT, Field
 from dpverify.catalogue.kinds.kind import Builtin, Kind
 from dpverify.catalogue.kinds.named import BUILTINS
 from dpverify.catalogue.mechanisms import from_table
-from dpverify.catalogue.toml import meant
+from dpverify.catalogue.toml import Fault, Unwritten, meant
+from dpverify.catalogue.values import binary, read_value_or_domain
 from dpverify.errors import SpecError
 from dpverify.trusted.language import model
 from dpverify.trusted.language.errors import ExprError
-from dpverify.trusted.language.expr import ONE, PI, Expr, Sym, add, call, div, format_expr, mul, num, parse, power, substitute, symbols
+from dpverify.trusted.language.expr import (
+    ONE,
+    PI,
+    ZERO,
+    Expr,
+    Num,
+    Sym,
+    add,
+    call,
+    div,
+    format_expr,
+    mul,
+    num,
+    parse,
+    power,
+    substitute,
+    symbols,
+)
 from dpverify.trusted.language.model import Domain, Source
+from dpverify.trusted.order.compare import certainly_lt
 
 Scalar = Any
-"""An exact expression: a sympy expression, a string in the language of claim files, an int or a Fraction."""
+"""An exact expression: a sympy expression, a string in the language of claim files, an int, a Fraction or a Decimal."""
+PARAMETERS: Final = "parameters"
 
 
 @dataclass(frozen=True)
 class Constructor:
-    """What a constructor knows. begins: the keys that say which kind it is; variables: the argument for each variable of its densities."""
+    """What a constructor knows. begins: the keys that say which kind it is; variables: the argument for each variable of its densities.
+
+    complete: whether it takes parameters of its own, as a table does, and the parts of a combinator one by one.
+    """
 
     name: str
     what: str
@@ -41,6 +67,7 @@ class Constructor:
     symbols: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     variables: Mapping[str, str] = field(default_factory=dict)
     order: tuple[str, ...] = ()
+    complete: bool = False
 
     def signature(self) -> inspect.Signature:
         """The keys of the table, and the variables; by their names alone logarithms, and what is said of a part."""
@@ -49,6 +76,7 @@ class Constructor:
         plain = self.order or tuple(sorted((known.name for known in self.fields), key=lambda name: name not in needed)) + tuple(named)
         last = max((index for index, name in enumerate(plain) if name in needed), default=-1)
         late = [key for known in self.fields for key in known.keys if key != known.name] + [known.name for known in OF_A_PART]
+        late += [PARAMETERS] if self.complete else []
         return inspect.Signature(
             [
                 Parameter(name, Parameter.POSITIONAL_OR_KEYWORD, default=Parameter.empty if index <= last else named.get(name))
@@ -63,6 +91,8 @@ class Constructor:
         told = {known.name: known.meaning for known in self.fields}
         told |= {argument: f"The symbol that stands for {variable} in the density." for variable, argument in self.variables.items()}
         wrapped = TextWrapper(110, initial_indent="    ", subsequent_indent="        ", break_on_hyphens=False)
+        if self.complete:
+            told[PARAMETERS] = 'A value or a domain, such as "positive", for every other symbol of the expressions, by its name.'
         arguments = "\n".join(wrapped.fill(f"{name}: {meaning}") for name, meaning in told.items())
         return "\n\n".join(filter(None, [self.what, arguments, "As a part of another it has sensitivity, query, adjacency and times too."]))
 
@@ -70,6 +100,8 @@ class Constructor:
         """A declaration. Raises SpecError for arguments that there are not, and for too many."""
         arguments = self.signature().parameters
         plain = [name for name, argument in arguments.items() if argument.kind is Parameter.POSITIONAL_OR_KEYWORD]
+        if self.complete and values and all(isinstance(value, Declared) for value in values):
+            values, named = self._parts(values, named)
         given = dict(zip(plain, values, strict=False))
         faults = [f"{self.name}: {len(values)} values for {len(plain)} arguments."] if len(values) > len(plain) else []
         faults += [f"{self.name}: unknown argument {name!r}.{meant(name, arguments)}" for name in named if name not in arguments]
@@ -77,6 +109,13 @@ class Constructor:
         if faults:
             raise SpecError(faults)
         return Declared(self, {**given, **named})
+
+    def _parts(self, values: tuple[Any, ...], named: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Parts that are given one by one, under the key that they have in a table."""
+        keys = {known.name for known in self.fields} & {"part", "parts"} - named.keys()
+        if "parts" in keys and (len(values) > 1 or "part" not in keys):
+            return (), {**named, "parts": list(values)}
+        return ((), {**named, "part": values[0]}) if "part" in keys and len(values) == 1 else (values, named)
 
     def function(self) -> Callable[..., Declared]:
         """It as a function, with its signature and docstring."""
@@ -97,15 +136,24 @@ class Declared:
     constructor: Constructor
     given: Mapping[str, Any]
 
+    def __repr__(self) -> str:
+        return f"{self.constructor.name}({', '.join(f'{name}={value!r}' for name, value in self.given.items())})"
+
     def table(self, read: Read) -> dict[str, Any]:
-        """The table of a claim file that says the same. Raises ExprError for what is not exact, or has free symbols."""
+        """The table of a claim file that says the same. Raises ExprError for what is not exact, or has free symbols, where `read` does."""
         known = self.constructor
+        own = self.given.get(PARAMETERS) or {}
+        if not isinstance(own, Mapping):
+            raise SpecError(f"{known.name}: parameters = {own!r} is not a dictionary of names and their values or domains.")
+        read = read.among(own)
         symbol = {variable: self.given.get(argument, variable) for variable, argument in known.variables.items()}
         table: dict[str, Any] = dict(known.begins)
         for of in (*known.fields, *OF_A_PART):
             variables = {name: symbol[name] for name in known.symbols.get(of.name, ()) if name in symbol}
             given = [key for key in of.keys if self.given.get(key) is not None]
             table |= {key: _written(self.given[key], of, read, variables) for key in given}
+        if own:
+            table[PARAMETERS] = {str(name): value if isinstance(value, Domain) else read.text(value) for name, value in own.items()}
         return table
 
 
@@ -118,11 +166,31 @@ def _written(value: Any, of: Field, read: Read, variables: Mapping[str, Scalar])
     if isinstance(value, Iterable) and not isinstance(value, str):
         value = list(value)
         ends = ("-inf", "inf") if of.value in (INTERVAL, FINITE, OUTPUT.value) and len(value) == 2 else ()
-        values = [end if item is None else item for item, end in zip(value, ends, strict=True)] if ends else value
+        infinite = (None, *map(float, ends))
+        values = [end if item in infinite else item for item, end in zip(value, ends, strict=True)] if ends else value
         return [item if item in ends else _written(item, of, read, variables) for item in values]
     if of.value.exact:
-        return format_expr(read(value, **variables))
-    return str(value) if isinstance(value, Fraction) else value
+        return read.text(value, **variables)
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, Integral):
+        return int(value)
+    return str(value) if isinstance(value, Fraction | Decimal) else value
+
+
+def written(value: Any) -> Any:
+    """A value of a claim in Python as a claim file has it: exact numbers as text, rows as lists, words as they are."""
+    read = Lenient({})
+    if isinstance(value, Mapping):
+        return {key: written(inside) for key, inside in value.items()}
+    if isinstance(value, str | bool):
+        return value
+    return [written(inside) for inside in value] if isinstance(value, Iterable) and _is_rows(value) else read.text(value)
+
+
+def _is_rows(value: Any) -> bool:
+    """Whether it is a list, a tuple or an array; expressions of sympy may be iterated over too."""
+    return isinstance(value, list | tuple) or hasattr(value, "__array__")
 
 
 def _of(kind: Kind) -> Constructor:
@@ -138,6 +206,15 @@ CONSTRUCTORS: Final[Mapping[str, Callable[..., Declared]]] = {
     made.name: made.function() for made in (*map(_of, KINDS.values()), *map(_named, BUILTINS.values()))
 }
 """A constructor for every kind, under its class's name in the model, and for every builtin under its own."""
+
+
+def _complete() -> dict[str, Constructor]:
+    kinds = {name: replace(_of(kind), name=name, order=(), complete=True) for name, kind in IN_FILES.items()}
+    return {**kinds, **{name: replace(_named(builtin), complete=True) for name, builtin in BUILTINS.items()}}
+
+
+FUNCTIONS: Final[Mapping[str, Callable[..., Declared]]] = {name: made.function() for name, made in sorted(_complete().items())}
+"""A function for every kind and every builtin, under the name that claim files have for it."""
 
 
 @dataclass(frozen=True)
@@ -183,6 +260,46 @@ class Read:
             raise ExprError(f"free symbol {free[0]!r}. Give its domain in `parameters`.")
         return substitute(expr, {symbol: Sym(name) for symbol, name in names.items()})
 
+    def text(self, value: Scalar, **variables: Scalar) -> Any:
+        """The expression as a claim file has it."""
+        return format_expr(self(value, **variables))
+
+    def among(self, parameters: Mapping[Any, Any]) -> Read:
+        """The same with the parameters of one more table."""
+        return type(self)({**self.domains, **{str(symbol): _domain(value) for symbol, value in parameters.items()}})
+
+
+class Lenient(Read):
+    """Writes everything down as a claim file would have it; what is wrong with it is told by what reads claim files, with its place."""
+
+    def __call__(self, value: Scalar, **variables: Scalar) -> Expr:
+        names = {str(symbol): name for name, symbol in variables.items()}
+        given = {"r": Domain(Fraction(0)), "v": Domain(Fraction(0))}
+        expr = to_expr(value, {**self.domains, **{symbol: given.get(name, Domain()) for symbol, name in names.items()}})
+        return substitute(expr, {symbol: Sym(name) for symbol, name in names.items()})
+
+    def text(self, value: Scalar, **variables: Scalar) -> Any:
+        """The expression as a claim file has it; a text as it is, where no variable has another name."""
+        if isinstance(value, str) and all(str(symbol) == name for name, symbol in variables.items()):
+            return value
+        try:
+            return format_expr(self(value, **variables))
+        except ExprError as error:
+            return Unwritten(str(value), str(error))
+
+
+def _domain(value: Any) -> Domain:
+    """What is known of a parameter: its domain, else that of its value."""
+    try:
+        known = read_value_or_domain(value if isinstance(value, str | Domain) else format_expr(to_expr(value, {})))
+    except (ExprError, Fault):  # who reads the table says so
+        return Domain()
+    if isinstance(known, Domain):
+        return known
+    if isinstance(known, Num):
+        return Domain(known.value, known.value, lower_open=False, upper_open=False, integer=known.value.denominator == 1)
+    return Domain(Fraction(0)) if not symbols(known) and certainly_lt(ZERO, known) else Domain()
+
 
 def to_expr(value: Scalar, domains: Mapping[str, Domain]) -> Expr:
     """The tree of an exact expression.
@@ -190,16 +307,20 @@ def to_expr(value: Scalar, domains: Mapping[str, Domain]) -> Expr:
     domains: of the symbols; a sympy symbol that assumes more than its domain grants is refused, because sympy
     simplifies by its assumptions. Raises ExprError with the way out.
     """
-    if isinstance(value, float):
-        raise ExprError(f'{value!r} is a binary float. Write "{value!r}" or Fraction("{value!r}").')
-    if isinstance(value, str):
-        return parse(value)
-    if isinstance(value, int | Fraction) and not isinstance(value, bool):
+    if isinstance(value, str | Decimal):
+        return parse(str(value))
+    if isinstance(value, Fraction):
         return num(value)
+    if isinstance(value, bool):
+        raise ExprError(f"{value} is not an expression. Use sympy, a string, an int, a Fraction or a Decimal.")
+    if isinstance(value, Integral):
+        return num(int(value))
+    if isinstance(value, Real) and not isinstance(value, Rational) and not hasattr(value, "free_symbols"):
+        raise ExprError(binary(value))
     import sympy
 
     if not isinstance(value, sympy.Basic):
-        raise ExprError(f"{value!r} is not an expression. Use sympy, a string, an int or a Fraction.")
+        raise ExprError(f"{value!r} is not an expression. Use sympy, a string, an int, a Fraction or a Decimal.")
     return _from_sympy(value, domains)
 
 

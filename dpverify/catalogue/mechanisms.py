@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any, Final, assert_never
 
 from dpverify.catalogue.checks import (
+    expressions,
     grown,
     may_be_negative,
     natural_faults,
@@ -43,6 +44,7 @@ from dpverify.trusted.language.expr import (
 )
 from dpverify.trusted.language.model import (
     L2,
+    Claim,
     Combinator,
     Compose,
     Domain,
@@ -61,15 +63,34 @@ from dpverify.trusted.parts.relations import adjacency_faults
 MAX_PARAMETERS: Final = 1000
 
 
+def read_any_kind(value: Any) -> str:
+    """A kind's name; those too that files know by the names of builtins."""
+    return read_choice((*KINDS, BUILTIN))(value)
+
+
 def from_table(name: str, table: Mapping[str, Any], domains: Mapping[str, Domain]) -> Mechanism:
     """The mechanism of a table that Python has written, in its parameters. Raises SpecError listing all that is wrong with it."""
     reader = Mechanisms()
     reader.domains = dict(domains)
-    reader.read_kind = read_choice((*KINDS, BUILTIN))  # those too that files know by the names of builtins
+    reader.read_kind = read_any_kind
     mechanism = reader._declared(Fields(table, name, reader.faults))
     if reader.faults or mechanism is None:
         raise SpecError(reader.faults)
     return mechanism
+
+
+def read_mechanism(name: str, table: Mapping[str, Any]) -> Claim:
+    """The mechanism of a table that Python has written, its parameters put in, with the domains of the others; as a claim of nothing.
+
+    Raises SpecError listing all that is wrong with it.
+    """
+    reader = Mechanisms()
+    reader.read_kind = read_any_kind
+    mechanism = reader.mechanism(Fields(table, f"{name}, mechanism", reader.faults))
+    if reader.faults or mechanism is None:
+        raise SpecError(reader.faults)
+    used = frozenset().union(*map(symbols, expressions(mechanism)))
+    return Claim(mechanism, None, domains=tuple(sorted((name, reader.domains[name]) for name in used & reader.domains.keys())))
 
 
 class Mechanisms:
@@ -109,6 +130,11 @@ class Mechanisms:
     def _declared(self, table: Fields) -> Mechanism | None:
         """The mechanism as it is written, in its parameters."""
         mechanism = None
+        if not table.has("use") and not table.has("kind") and table.data.get("name") in BUILTINS:
+            name = table.data["name"]
+            table.fault(f'kind is missing. {name} is the name of a builtin: write kind = "{BUILTIN}" beside name = "{name}".')
+            table.taken.update({"kind", *table.data})
+            return None
         kind = "" if table.has("use") else table.need("kind", self.read_kind, None)
         if kind == "":
             mechanism = self.used(table)

@@ -22,7 +22,7 @@ from dpverify.catalogue.checks import (
 )
 from dpverify.catalogue.declared import Failure, declaration
 from dpverify.catalogue.kinds.processes import read_differences
-from dpverify.catalogue.mechanisms import Mechanisms
+from dpverify.catalogue.mechanisms import Mechanisms, read_any_kind
 from dpverify.catalogue.toml import Decimal, Fault, Fields, bound_nesting, long_integers, meant, read_text, shorten, show
 from dpverify.catalogue.values import (
     VERDICTS,
@@ -159,6 +159,17 @@ def read_spec(path: str | Path, *, code: bool = True, bounds: Bounds | None = No
         raise SpecError(f"{file}: {error}") from error
 
 
+def read_tables(name: str, data: Mapping[str, Any], text: str = "", *, code: bool = True) -> Spec:
+    """The claims of tables that Python has written as a file would have them, or has changed. text: of the file, where there is one.
+
+    Raises SpecError listing all that is wrong with them.
+    """
+    reader = _Reader(name, text, data, code)
+    if not text:
+        reader.read_kind = read_any_kind
+    return reader.spec()
+
+
 class _Reader(Mechanisms):
     """One file: the mechanism first, then each claim against it."""
 
@@ -170,6 +181,9 @@ class _Reader(Mechanisms):
         self.failed = False
 
     def spec(self) -> Spec:
+        if "claims" in self.data and "claim" not in self.data:
+            self.faults.append(f"{self.file}: [[claims]] is not read. Write [[claim]], once for each claim.")
+            self.data = {("claim" if key == "claims" else key): value for key, value in self.data.items()}
         top = Fields(self.data, self.file, self.faults)
         mechanism_table = top.need("mechanism", read_table, None)
         claim_tables = top.need("claim", read_claim_tables, ())

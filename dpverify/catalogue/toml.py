@@ -29,6 +29,14 @@ class Decimal:
     text: str
 
 
+@dataclass(frozen=True, slots=True)
+class Unwritten:
+    """A value from Python that no claim file could hold: as it is shown, and why."""
+
+    text: str
+    why: str
+
+
 class Fault(Exception):
     """What is wrong with one value; the reader of the table adds where."""
 
@@ -139,13 +147,15 @@ def shorten(expr: Expr) -> str:
 
 def meant(word: str, known: Iterable[str]) -> str:
     """A question whether the nearest known word was meant; empty where none is near."""
-    close = difflib.get_close_matches(word, list(known), n=1)
+    known = list(known)
+    begins = sorted(name for name in known if len(word) > 2 and name.startswith(word))
+    close = difflib.get_close_matches(word, known, n=1) or begins
     return f" Did you mean {close[0]!r}?" if close else ""
 
 
 def show(value: Any) -> str:
     """A value for a message, as TOML writes it, shortened."""
-    if isinstance(value, Decimal):
+    if isinstance(value, Decimal | Unwritten):
         return value.text
     if isinstance(value, str | bool | int):
         try:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any, Final
 
-from dpverify.catalogue.toml import Decimal, Fault, meant, show
+from dpverify.catalogue.toml import Decimal, Fault, Unwritten, meant, show
 from dpverify.trusted.language.errors import ExprError
 from dpverify.trusted.language.expr import (
     Expr,
@@ -37,8 +37,28 @@ DOMAIN_HELP: Final = (
 )
 
 
+LEAST: Final = ("least", "greatest")
+"""What stands in the place of a number that is to be found."""
+
+
+def _known(value: Any) -> None:
+    """Refuse what stands in the place of a number: a number that is still to be found, and what Python could not write."""
+    if isinstance(value, Unwritten):
+        raise ExprError(value.why)
+    if isinstance(value, float):
+        raise ExprError(binary(value))
+    if value in LEAST and isinstance(value, str):
+        raise Fault("is a number that is still to be found: `dpverify calibrate FILE` finds it, and so does dpverify.calibrate in Python.")
+
+
+def binary(value: Any) -> str:
+    """Why a binary float is no number of a claim, with the way out."""
+    return f'{float(value)!r} is a binary float. Write "{float(value)!r}" or Fraction("{float(value)!r}").'
+
+
 def read_number(value: Any) -> Expr:
     """An exact number or an expression in parameters."""
+    _known(value)
     if isinstance(value, bool) or not isinstance(value, int | Decimal | str):
         raise Fault(f"is not a number. {NUMBER_HELP}")
     if isinstance(value, int):
@@ -59,7 +79,7 @@ def read_number(value: Any) -> Expr:
 
 def read_expression(value: Any) -> Expr:
     """An expression in the variables of its kind, or a number."""
-    if not isinstance(value, str):
+    if not isinstance(value, str) or value in LEAST:
         return read_number(value)
     return parse(value)
 
@@ -308,6 +328,7 @@ def read_value_or_domain(value: Any) -> Expr | Domain:
     """A parameter's value, or the domain that a phrase means; in Python, as it is."""
     if isinstance(value, Domain):
         return value
+    _known(value)
     if isinstance(value, str):
         domain = _domain(value)
         if domain is not None:

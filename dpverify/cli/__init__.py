@@ -19,11 +19,13 @@ import click
 from dpverify.cli.audit import audit
 from dpverify.cli.baseline import baseline
 from dpverify.cli.cache import cache
+from dpverify.cli.calibrate import calibrate
 from dpverify.cli.check import check
 from dpverify.cli.completion import complete_arguments, completion
 from dpverify.cli.design import design
 from dpverify.cli.explain import explain
 from dpverify.cli.init import init
+from dpverify.cli.list import names
 from dpverify.cli.new import new
 from dpverify.cli.output import fault, say, unwritten
 from dpverify.cli.report import report
@@ -111,6 +113,6 @@ def main() -> None:
         os.environ.setdefault(library, "1")
 
 
-for _verb in (verify, check, audit, report, design, sample, explain, baseline, cache, init, new, completion, schema):
+for _verb in (verify, check, audit, report, calibrate, design, sample, names, explain, baseline, cache, init, new, completion, schema):
     main.add_command(_verb)
 complete_arguments(main)

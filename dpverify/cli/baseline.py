@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from dpverify.cli.audit import sampling
 from dpverify.cli.output import say, writable, write
 from dpverify.cli.settings import Settings, judging, profiled, root_of
 
@@ -15,13 +16,20 @@ if TYPE_CHECKING:
     from dpverify.report.baseline import Baseline
 
 
-@click.command()
+@click.command(short_help="Accept what is not as expected today.")
 @click.argument("paths", nargs=-1, metavar="[PATH|NAME]...")
 @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="The file; the configured one without it.")
-@click.option("--audit/--no-audit", "audits", default=False, show_default=True, help="Run the samplers that [audit] tables name, too.")
+@click.option(
+    "--audit/--no-audit", "audits", default=None,
+    help="Run the samplers that [audit] tables name, too; without either, where an option says how they are to be sampled.",
+)  # fmt: skip
 @judging
 @profiled
-def baseline(paths: tuple[str, ...], output: Path | None, audits: bool, settings: Settings) -> int:
+@sampling
+def baseline(
+    paths: tuple[str, ...], output: Path | None, audits: bool | None, settings: Settings, samples: int | None, confidence: float | None,
+    seed: int | None, level: str | None, workers: int | None,
+) -> int:  # fmt: skip
     """Accept everything that is not as expected today: with the file that this writes, runs fail on what is new alone.
 
     What the file accepts of other claim files stays in it, and so do findings of audits without --audit. Faults cannot be accepted. Commit
@@ -31,6 +39,8 @@ def baseline(paths: tuple[str, ...], output: Path | None, audits: bool, settings
     from dpverify.report.baseline import NAME, accepted, render
     from dpverify.report.results import Fault, Results
 
+    if audits is None:
+        audits = any(given is not None for given in (samples, confidence, seed, level, workers))
     file = output or settings.config.baseline or Path(NAME)
     before = _before(file)
     writable(file.absolute().parent)
@@ -38,7 +48,8 @@ def baseline(paths: tuple[str, ...], output: Path | None, audits: bool, settings
     specs = specs_of(settings.paths(paths), settings.bounds, code=settings.code, unread=unread)
     entries = verified(specs, None, settings.digits, cache=settings.cache, jobs=settings.jobs, bounds=settings.bounds)
     sampled = [spec for spec in specs if spec.audit is not None] if audits and settings.code else []
-    seen = audited(sampled, **settings.sampling()) if sampled else Results()
+    how = settings.sampling(samples, confidence, seed, workers, level=level)
+    seen = audited(sampled, **how) if sampled else Results()
     results = replace(seen, entries=entries, faults=[*seen.faults, *unread], root=root_of(file))
     known, gone = accepted(results, before), before.gone(results)
     write(file, render(known))

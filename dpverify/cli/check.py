@@ -18,11 +18,11 @@ from dpverify.cli.settings import bounds_of, codeless, timed
 if TYPE_CHECKING:
     from dpverify.catalogue import Spec, Stated
     from dpverify.ground.processes import Bounds
-    from dpverify.kernel import Rechecked
+    from dpverify.recheck import Rechecked
     from dpverify.trusted.language.model import Claim
 
 
-@click.command()
+@click.command(short_help="Re-check certificates with the kernel alone.")
 @click.argument("certificates", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="CERT...")
 @click.option(
     "--against", multiple=True, metavar="PATH|NAME",
@@ -39,8 +39,8 @@ def check(certificates: tuple[Path, ...], against: tuple[str, ...], trust: bool,
     """
     from dpverify.ground.outside import printable
     from dpverify.ground.processes import Ended, in_order, worthwhile
-    from dpverify.kernel import Rechecked
     from dpverify.project.config import read_config
+    from dpverify.recheck import Rechecked
 
     config = read_config(Path.cwd())
     bounds = bounds_of(config, claim_timeout)
@@ -70,7 +70,7 @@ def _rechecked(apart: bool, file: Path) -> Rechecked:
     apart: from nothing, so that what it loads does not depend on the files before it.
     """
     from dpverify.ground.outside import printable
-    from dpverify.kernel import Rechecked, recheck
+    from dpverify.recheck import Rechecked, recheck
     from dpverify.trusted.proof import forget
 
     try:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from dpverify.cli import output
-from dpverify.errors import CodeFailed, CodeForbidden, SpecError
+from dpverify.errors import BadFiles, CodeFailed, CodeForbidden, SpecError
 from dpverify.trusted.language.errors import DpverifyError
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ LONGEST: Final = 120
 
 
 def specs_of(paths: Sequence[str], bounds: Bounds | None = None, *, code: bool = True, unread: list[Fault] | None = None) -> list[Spec]:
-    """Every claim file meant, read; all faults of all files in one SpecError, before anything is done.
+    """Every claim file meant, read; all faults of all files in one BadFiles, before anything is done.
 
     bounds: of the reading of each, which is done in processes that can be ended: it looks at densities too. code: whether code may be run.
     unread: where it is given, it gets the files with nothing wrong in them but that their code was not run or failed, or that reading took
@@ -46,22 +46,22 @@ def specs_of(paths: Sequence[str], bounds: Bounds | None = None, *, code: bool =
 
     bounds = bounds or Bounds()
     files: list[Path] = []
-    groups: list[tuple[str, ...] | None] = []
+    groups: list[tuple[str, tuple[str, ...]] | None] = []
     for path in paths:
         try:
             meant = [file for file in resolve(path) if file.name != "pyproject.toml" or file == Path(path)]  # not a project's own
         except SpecError as error:
-            groups.append(error.faults)
+            groups.append((path, error.faults))
             continue
         files += meant
         groups += [None] * len(meant)
     read = in_order(_Reading(code, bounds), [[file] for file in files], worthwhile(len(files), 0), bounds.twice())
     answers = iter(zip(files, read, strict=True))
     specs: list[Spec] = []
-    faults: list[str] = []
+    faults: list[tuple[str, str]] = []
     failed: list[Fault] = []
     for said in groups:
-        file, answer = (Path(), said) if said is not None else next(answers)
+        file, answer = said if said is not None else next(answers)
         if isinstance(answer, Spec):
             specs.append(answer)
             continue
@@ -69,14 +69,45 @@ def specs_of(paths: Sequence[str], bounds: Bounds | None = None, *, code: bool =
             answer = CodeFailed(f"{file}: {output.ended('reading the file', answer, bounds)}")
         if isinstance(answer, SpecError):
             failed.append(Fault(str(file), "mechanism", str(answer), what="not run" if isinstance(answer, CodeForbidden) else "not read"))
-        faults += answer.faults if isinstance(answer, SpecError) else answer
+        faults += [(str(file), fault) for fault in (answer.faults if isinstance(answer, SpecError) else answer)]
     forbidden = any(one.what == "not run" for one in failed)
     if faults and (unread is None or len(faults) > len(failed) or not (specs or forbidden)):
-        raise SpecError(faults)
+        raise BadFiles(faults)
     if unread is not None and failed:
         unread += failed
         output.say(*(one.error if one.what == "not run" else f"SpecError: {one.error}" for one in failed), err=True)
     return specs
+
+
+def refused(error: BadFiles, style: str) -> int:
+    """What is wrong with the files as an answer in the format that was asked for, and on stderr. Raises the error where that is text."""
+    from dpverify.report.results import Fault, Results
+
+    if style == "text":
+        raise error
+    faults, lines = [], {}
+    for file, said in error.of_files:
+        place, mark, rest = said.removeprefix(f"{file}, ").partition(": ") if said.startswith(f"{file}, ") else ("claim file", ": ", said)
+        place, said = (place, rest) if mark else ("claim file", said)
+        faults.append(Fault(file, place, said.removeprefix(f"{file}: "), what="not read"))
+        lines[file, place] = _line(Path(file), place)
+    output.say(*(f"SpecError: {said}" for said in error.faults), err=True)
+    results = Results(faults=faults, lines=lines)
+    click.echo(output.rendered(results, style))
+    return results.exit_code
+
+
+def _line(file: Path, place: str) -> int:
+    """The line of the head of the table that a fault is in; the first where it is in none, or the file cannot be read."""
+    table, _, number = place.partition(",")[0].partition(" ")
+    try:
+        text = file.read_bytes().decode("utf-8")
+    except (OSError, ValueError):
+        return 1
+    head = rf"^[ \t]*(\[+)[ \t]*{re.escape(table)}s?[ \t]*\]"
+    heads = [text.count("\n", 0, found.start(1)) + 1 for found in re.finditer(head, text, re.MULTILINE)]
+    index = int(number) - 1 if number.isdigit() else 0
+    return heads[index] if index < len(heads) else 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +172,7 @@ def verified(
 
     bounds = bounds or Bounds()
 
-    stems = unique(_certificate_stem(spec, stated) for spec in specs for stated in spec.claims)
+    stems = unique(certificate_stem(spec.mechanism, stated.claim.name) for spec in specs for stated in spec.claims)
     files = {(spec.file, stated.claim.name): f"{next(stems)}.cert.json" for spec in specs for stated in spec.claims}
     work = [(spec, stated) for spec in selected(specs, names) for stated in spec.claims]
     if certificates is not None:
@@ -198,9 +229,10 @@ def _entry(spec: Spec, stated: Stated, digits: int, outcome: Outcome | Ended, ce
     )
 
 
-def _certificate_stem(spec: Spec, stated: Stated) -> str:
-    slug = re.sub(r"[\s_]+", "-", re.sub(r"[^\w\s.-]", "", stated.claim.name.lower(), flags=re.ASCII).strip())
-    return f"{shortened(spec.mechanism)}.{slug[:80].strip('.-') or 'claim'}"
+def certificate_stem(mechanism: str, name: str) -> str:
+    """The name of the certificate of a claim, without its ending."""
+    slug = re.sub(r"[\s_]+", "-", re.sub(r"[^\w\s.-]", "", name.lower(), flags=re.ASCII).strip())
+    return f"{shortened(mechanism)}.{slug[:80].strip('.-') or 'claim'}"
 
 
 def shortened(stem: str) -> str:

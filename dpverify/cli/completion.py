@@ -20,7 +20,7 @@ MAX_BYTES: Final = 16 << 20
 PACKAGE: Final = Path(__file__).resolve().parents[1]
 
 
-@click.command()
+@click.command(short_help="Print the script that completes commands.")
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @click.pass_context
 def completion(ctx: click.Context, shell: str) -> int:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 UNDECIDED = 4
 
 
-@click.command()
+@click.command(short_help="Find mechanisms for a query, with certified errors.")
 @click.argument("file", metavar="QUERY.toml")
 @click.option("-o", "--output", type=click.Path(file_okay=False, path_type=Path), help="Write each mechanism here, as a claim file.")
 @judging

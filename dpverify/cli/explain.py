@@ -15,13 +15,23 @@ from dpverify.ground.outside import read_regular
 from dpverify.trusted.language.errors import CertificateError, Rejected
 
 
-@click.command()
-@click.argument("name", metavar="RULE|NAME|CERT|FILE")
+@click.command(short_help="Tell what a rule, a mechanism or a proof is.")
+@click.argument("name", required=False, metavar="[RULE|NAME|CERT|FILE]")
 @click.option("--claim", "claims", multiple=True, metavar="NAME", help="Of a mechanism or a claim file: draw the proof of this claim.")
 @click.option("--digits", type=click.IntRange(1, 1000), default=20, show_default=True, help="Digits of the tight epsilon.")
 @codeless
-def explain(name: str, claims: tuple[str, ...], digits: int, no_code: bool) -> int:
-    """What a rule states, checks and assumes; what a named mechanism is; the proof in a certificate or of a claim, as a tree."""
+def explain(name: str | None, claims: tuple[str, ...], digits: int, no_code: bool) -> int:
+    """What a rule states, checks and assumes; what a named mechanism is; the proof in a certificate or of a claim, as a tree.
+
+    Without a name: what there is to explain, as `dpverify list` tells it.
+    """
+    if name is None:
+        if claims:
+            raise click.UsageError("--claim: of which file? Name it too.")
+        from dpverify.cli.list import listed
+
+        say(*listed(["rules", "shelf"]))
+        return 0
     from dpverify.project.config import read_config
     from dpverify.trusted.registry import EXPLAINED
 

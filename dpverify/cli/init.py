@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from dpverify.project.files import Planned
 
 
-@click.command()
+@click.command(short_help="Make dpverify part of a project.")
 @click.argument("folder", default=".", type=click.Path(file_okay=False, path_type=Path), metavar="[DIR]")
 @click.option(
     "--ci", type=click.Choice(["github", "gitlab", "none"]), default="github", show_default=True,

@@ -40,7 +40,7 @@ def _briefs() -> dict[str, str]:
     return {kind: starter.brief for kind, starter in STARTERS.items()}
 
 
-@click.command(cls=_New)
+@click.command(cls=_New, short_help="Declare a mechanism in a claim file.")
 @click.argument("name", metavar="NAME")
 @click.option("--kind", type=_Kind(), required=True, metavar="KIND", help="What kind of mechanism it is; see below.")
 @click.option("--sampler", is_flag=True, help="Make a reference sampler too, and the [audit] table that names it.")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import suppress
-from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -13,6 +11,9 @@ import click
 
 from dpverify.ground.outside import printable
 from dpverify.ground.processes import Failed
+from dpverify.ground.whole import scratch_of as scratch_of
+from dpverify.ground.whole import write as write
+from dpverify.ground.whole import write_bytes as write_bytes
 
 if TYPE_CHECKING:
     from dpverify.ground.processes import Bounds, Ended
@@ -53,37 +54,6 @@ def paint(text: str, verdict: str) -> str:
 def watched() -> bool:
     """Whether somebody sees what is told on the way."""
     return sys.stderr is not None and sys.stderr.isatty()
-
-
-def write(path: Path, content: str) -> None:
-    """Write a whole file or nothing: into a neighbour first, then in its place. A file that says the same already is left as it is."""
-    if not _says(path, content):
-        write_bytes(path, content.encode("utf-8"))
-
-
-def write_bytes(path: Path, content: bytes) -> None:
-    """Write a whole file or nothing, of bytes."""
-    scratch = scratch_of(path)
-    try:
-        scratch.write_bytes(content)
-        scratch.replace(path)
-    except OSError as error:
-        raise OSError(error.errno, error.strerror, str(path)) from error
-    finally:
-        with suppress(OSError):  # what failed above says more
-            scratch.unlink(missing_ok=True)
-
-
-def scratch_of(path: Path) -> Path:
-    """The file beside another in which it is written first; its name is short, however long the other's is."""
-    return path.with_name(f".dpverify-{sha256(path.name.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}.{os.getpid()}.tmp")
-
-
-def _says(path: Path, content: str) -> bool:
-    try:
-        return path.is_file() and path.read_text(encoding="utf-8") == content
-    except (OSError, UnicodeError):
-        return False
 
 
 def writable(folder: Path) -> None:

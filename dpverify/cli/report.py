@@ -25,9 +25,12 @@ if TYPE_CHECKING:
 EXTENSIONS: Final = {"json": "json", "sarif": "sarif", "junit": "xml", "github": "txt", "markdown": "md", "text": "txt"}
 
 
-@click.command()
+@click.command(short_help="Verify, audit, and write a page for people.")
 @click.argument("paths", nargs=-1, metavar="[PATH|NAME]...")
-@click.option("-o", "--output", required=True, type=click.Path(file_okay=False, path_type=Path), help="The directory to write to.")
+@click.option(
+    "-o", "--output", type=click.Path(file_okay=False, path_type=Path), default=Path("dpverify-report"), show_default=True,
+    help="The directory to write to.",
+)  # fmt: skip
 @click.option("--audit/--no-audit", "audits", default=True, show_default=True, help="Run the samplers that [audit] tables name.")
 @click.option("--pdf", "printed", is_flag=True, help="Print the page to index.pdf too, with an installed Chromium or Chrome.")
 @click.option("--format", "styles", type=click.Choice(list(FORMATS)), multiple=True, help="Write results.EXTENSION too; may be repeated.")
@@ -37,7 +40,7 @@ EXTENSIONS: Final = {"json": "json", "sarif": "sarif", "junit": "xml", "github":
 @sampling
 def report(
     paths: tuple[str, ...], output: Path, audits: bool, printed: bool, styles: tuple[str, ...], settings: Settings, samples: int | None,
-    confidence: float | None, seed: int | None, workers: int | None, force: bool,
+    confidence: float | None, seed: int | None, level: str | None, workers: int | None, force: bool,
 ) -> int:  # fmt: skip
     """Verify, audit, and write one page for people (index.html, index.md) with certificates and the data of privacy curves.
 
@@ -59,7 +62,7 @@ def report(
         refuse(output, [*own, *(data_name(stem) for stem in _stems(spec.file for spec in specs).values())])
     entries = verified(specs, output, settings.digits, cache=settings.cache, jobs=settings.jobs, force=force, bounds=settings.bounds)
     sampled = [spec for spec in specs if spec.audit is not None] if audits and settings.code else []
-    seen = audited(sampled, **settings.sampling(samples, confidence, seed, workers)) if sampled else Results()
+    seen = audited(sampled, **settings.sampling(samples, confidence, seed, workers, level=level)) if sampled else Results()
     unrun = [*unread, *(not_audited(specs) if audits and not settings.code else [])]
     results = settings.marked(replace(seen, entries=entries, faults=[*seen.faults, *unrun]))
     run = _run(results, settings)

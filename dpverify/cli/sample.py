@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _MOST_DATA: Final = 1_000_000
 
 
-@click.command()
+@click.command(short_help="Draw outputs of a mechanism.")
 @click.argument("paths", nargs=-1, required=True, metavar="PATH|NAME")
 @click.option("--claim", "claims", multiple=True, metavar="NAME", help="A claim whose mechanism is sampled, where PATH has several.")
 @click.option("--size", type=click.IntRange(1), default=1000, show_default=True, help="Independent outputs.")

@@ -13,7 +13,7 @@ NAMES: Final = tuple(sorted(file.name.removesuffix(_SUFFIX) for file in _FOLDER.
 """The formats that have a JSON Schema."""
 
 
-@click.command()
+@click.command(short_help="Print the JSON Schema of a format.")
 @click.argument("name", type=click.Choice(NAMES))
 def schema(name: str) -> int:
     """Print the JSON Schema (draft 7) of a format: of claim files, for editors; of what --format json prints; of files that are written."""

@@ -55,7 +55,7 @@ class Settings:
 
     def sampling(
         self, samples: int | None = None, confidence: float | None = None, seed: int | None = None, workers: int | None = None,
-        timeout: float | None = None,
+        timeout: float | None = None, level: str | None = None,
     ) -> dict[str, Any]:  # fmt: skip
         """How audits sample: the flags that are given, over the profile."""
         profile, config = self.profile, self.config
@@ -65,6 +65,7 @@ class Settings:
             "seed": profile.seed if seed is None else seed,
             "workers": (1 if config.workers is None else config.workers) if workers is None else workers,
             "timeout": profile.timeout if timeout is None else timeout,
+            **({} if level is None else {"level": level}),
         }
 
     @property

@@ -10,7 +10,7 @@ from dpverify.cli.output import FORMATS, rendered
 from dpverify.cli.settings import Settings, configured, judging
 
 
-@click.command()
+@click.command(short_help="Prove or refute the claims of files.")
 @click.argument("paths", nargs=-1, metavar="[PATH|NAME]...")
 @click.option("--claim", "claims", multiple=True, metavar="NAME", help="Only claims of this name; may be given several times.")
 @click.option("--certificates", type=click.Path(file_okay=False, path_type=Path), help="Write a certificate for each decided claim here.")
@@ -23,12 +23,16 @@ def verify(
     paths: tuple[str, ...], claims: tuple[str, ...], certificates: Path | None, settings: Settings, style: str, verbose: bool, quiet: bool
 ) -> int:
     """Prove or refute every claim of the files, directories or named mechanisms; without any, of those that pyproject.toml names."""
-    from dpverify.cli.claims import specs_of, verified
+    from dpverify.cli.claims import refused, specs_of, verified
+    from dpverify.errors import BadFiles
     from dpverify.report.results import Fault, Results
     from dpverify.report.text import Detail
 
     unread: list[Fault] = []
-    specs = specs_of(settings.paths(paths), settings.bounds, code=settings.code, unread=unread)
+    try:
+        specs = specs_of(settings.paths(paths), settings.bounds, code=settings.code, unread=unread)
+    except BadFiles as error:
+        return refused(error, style)
     entries = verified(specs, certificates, settings.digits, cache=settings.cache, jobs=settings.jobs, names=claims, bounds=settings.bounds)
     results = settings.marked(Results(entries=entries, faults=unread), whole=not claims)
     digits = None if verbose or settings.digits_asked else Detail().digits

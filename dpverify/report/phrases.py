@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from decimal import Decimal
 from shlex import quote
 from typing import Any, Final
 
 from dpverify.report import Entry, asked, ceiling, delta_enclosure, enclosure, exact, quantity, short
 from dpverify.report.dyadic import readable
+from dpverify.trusted.language.expr import ZERO
 
 _SHORT: Final = 20
 """The longest fraction that is told as one."""
@@ -19,8 +21,21 @@ def surprise_text(entry: Entry) -> str:
     what = quantity(entry.claim)
     said = [f"{entry.claim.name}: {entry.verdict} at {what} {short(asked(entry.claim))}, expected {entry.expected}."]
     known = tight_text(entry)
-    said += [f"Tight {what}: {known}" if known else "", f"Witness: {witness_text(witness)}" if witness else "", entry.reason or ""]
+    said += [f"Tight {what}: {known}" if known else "", f"Witness: {witness_text(witness)}" if witness else ""]
+    said += [entry.reason or "", advice(entry)]
     return " ".join(part if part.endswith(".") else f"{part}." for part in said if part)
+
+
+def advice(entry: Entry) -> str:
+    """What would make a refuted claim hold, where that is another claim: a delta, where no epsilon is enough without one; else empty."""
+    infinite = enclosure(entry.judgement, 1) == ("inf", "inf")
+    if entry.verdict != "REFUTED" or entry.claim.delta != ZERO or not infinite:
+        return ""
+    upper = delta_enclosure(entry.judgement, 6)[1]
+    if upper is None or Decimal(upper) in (0, 1):
+        return "No epsilon is enough at delta 0: the claim needs a delta above 0."
+    enough = upper.rstrip("0") if "e" not in upper else upper
+    return f"No epsilon is enough at delta 0: the claim needs a delta, and {enough} will do at epsilon {short(entry.claim.epsilon)}."
 
 
 def replay(entry: Entry) -> str:

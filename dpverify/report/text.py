@@ -11,7 +11,7 @@ from typing import Final
 from dpverify.ground.outside import printable
 from dpverify.report import Entry, asked, decimal, exact, findings, quantity, short, utility
 from dpverify.report.derived import also
-from dpverify.report.phrases import delta_text, replay, tight_text, witness_text
+from dpverify.report.phrases import advice, delta_text, replay, tight_text, witness_text
 from dpverify.report.results import Results
 from dpverify.trusted.kernel import Judgement
 from dpverify.trusted.language.expr import format_expr
@@ -120,9 +120,11 @@ def _below(entry: Entry, detail: Detail) -> Iterator[str]:
     yield from errors(entry.claim, entry.judgement, entry.digits, alone=detail.full)
     if detail.full:
         yield f"time: {entry.seconds * 1000:.0f} ms"
+    if telling and (said := advice(entry)):
+        yield said
     if telling and entry.reason:
         yield f"reason: {entry.reason}"
-    if not entry.as_expected or (detail.full and entry.verdict == "REFUTED"):
+    if entry.file and (not entry.as_expected or (detail.full and entry.verdict == "REFUTED")):
         yield replay(entry)
 
 

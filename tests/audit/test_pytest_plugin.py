@@ -131,6 +131,63 @@ def test_a_marker_that_names_no_claim_says_what_to_write(run, claim, message):
     result.stdout.fnmatch_lines([message])
 
 
+DECLARED = """
+    from fractions import Fraction
+    import dpverify as dp
+    import pytest
+    from noise import on_grid
+
+    @pytest.fixture(params=["1/2", 2])
+    def scale(request):
+        return Fraction(request.param)
+
+    @pytest.fixture
+    def noise(scale):
+        return dp.laplace(scale)
+
+    @pytest.fixture
+    def sampler(scale):
+        return lambda data, size, rng: data[0] + on_grid(rng.laplace(scale=float(scale), size=size))
+
+    def test_claim(dp_verify, noise, scale):
+        assert dp_verify(noise, sensitivity=1, epsilon=1 / scale).epsilon.exact == str(1 / scale)
+
+    def test_sampler(dp_audit, noise, sampler, scale):
+        assert dp_audit(sampler, noise, sensitivity=1, epsilon=1 / scale, level="model").level == "model"
+
+    @pytest.mark.dp_claim(sensitivity=1, epsilon="1/3")
+    @pytest.mark.parametrize("expect", ["refuted", "proved"])
+    def test_marked(dp_verify, noise, expect):
+        dp_verify(noise, expect=expect)
+"""
+
+
+def test_claims_and_samplers_may_be_fixtures_and_tests_may_be_parametrised(run):
+    result = run(test_declared_py=DECLARED)
+    result.assert_outcomes(passed=6, failed=2)
+    result.stdout.fnmatch_lines(["*REFUTED*claim 1*eps 1/3*expected PROVED*"])
+
+
+def test_a_claim_of_a_file_is_verified_by_its_name(run):
+    marked = 'import pytest\n@pytest.mark.dp_claim(spec="laplace.toml", claim="{}")\ndef test_it(dp_verify):\n    dp_verify()\n'
+    run(test_it_py=marked.format("exact"), laplace_toml=CLAIMS).assert_outcomes(passed=1)
+    run(test_it_py=marked.format("too good"), laplace_toml=CLAIMS).assert_outcomes(failed=1)
+
+
+def test_a_mechanism_that_is_wrong_fails_with_the_message_alone(run):
+    test = "import dpverify as dp\ndef test_it(dp_verify):\n    dp_verify(dp.gaussian(0.5), sensitivity=1, epsilon=1)\n"
+    result = run(test_it_py=test)
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["SpecError: gaussian, mechanism*0.5 is a binary float*"])
+    result.stdout.no_fnmatch_line("*pytest_plugin.py*")
+
+
+def test_an_argument_in_a_marker_that_an_audit_has_not_is_told_with_the_nearest(run):
+    result = run(test_noise_py=test_py("epsilon=1, pair=[([0], [1])]"))
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["AuditError: audit: unknown argument 'pair'. Did you mean 'pairs'?"])
+
+
 def test_overrides_replace_what_the_marker_says(run):
     run(test_noise_py=test_py(call="half, epsilon=2")).assert_outcomes(passed=1)
     run(test_noise_py=test_py("epsilon=2", call="half, epsilon=1, pairs=[([0], [1])]")).assert_outcomes(failed=1)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
+from difflib import get_close_matches
 from typing import Any, Final
 
 from dpverify.catalogue.checks import free_symbols
 from dpverify.catalogue.kinds import combinators, finite, named, noise, spaces, stated
 from dpverify.catalogue.kinds.fields import PART, PARTS, Field
 from dpverify.catalogue.kinds.kind import Kind, Starter
-from dpverify.catalogue.toml import Fields
+from dpverify.catalogue.toml import Fault, Fields
 from dpverify.catalogue.values import read_choice
 from dpverify.trusted.language import model
 from dpverify.trusted.language.expr import ONE, Expr, call
@@ -43,7 +44,12 @@ WHAT: Final[Mapping[str, str]] = {name: what for name, _, what in _starters()}
 
 
 def read_kind(value: Any) -> str:
-    """A kind's name."""
+    """A kind's name. Raises Fault, for the name of a builtin with how it is written."""
+    if isinstance(value, str) and value not in STARTERS:
+        near = value if value in named.BUILTINS else next(iter(get_close_matches(value, [*STARTERS, *named.BUILTINS], n=1)), "")
+        if near in named.BUILTINS:
+            known = "is the name of a builtin" if near == value else f"is no kind. Perhaps the builtin {near} is meant"
+            raise Fault(f'{known}. Write kind = "{BUILTIN}" and name = "{near}".')
     return read_choice(tuple(STARTERS))(value)
 
 

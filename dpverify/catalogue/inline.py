@@ -1,0 +1,56 @@
+"""Claims stated in Python: the tables that a claim file would have, read by what reads claim files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from dpverify.catalogue.declarations import PARAMETERS, Declared, Lenient, Mechanism, written
+from dpverify.catalogue.mechanisms import read_mechanism
+from dpverify.catalogue.reader import Stated, read_tables
+from dpverify.errors import SpecError
+from dpverify.trusted.language.model import Claim
+
+Noise = Declared | Mechanism
+"""What Python declares a mechanism as."""
+OF_A_CLAIM: Final = (
+    "sensitivity", "query", "adjacency", "epsilon", "delta", "zcdp", "gdp", "renyi", "order", "name", "utility", "beta", "loss", "prior",
+    "expect",
+)  # fmt: skip
+"""The keys that a claim has, in the order in which people meet them."""
+_OF_THE_ANSWER: Final = ("sensitivity", "query", "adjacency")
+
+
+def stated(noise: Any, claim: Mapping[str, Any]) -> Stated:
+    """The claim of a mechanism that Python states. Raises SpecError listing all that is wrong with either, in the words of claim files."""
+    name, data = tables(noise, claim)
+    return read_tables(name, data).claims[0]
+
+
+def unclaimed(noise: Noise) -> Claim:
+    """A claim of nothing, which holds the mechanism and the domains of its parameters. Raises SpecError for what is wrong with it."""
+    name, data = tables(noise, {})
+    return read_mechanism(name, data["mechanism"])
+
+
+def tables(noise: Any, claim: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The mechanism's name, and the tables of a claim file that says the same.
+
+    What the mechanism says of its answer, such as a sensitivity, is the claim's where that says nothing.
+    """
+    if isinstance(noise, Mechanism):
+        domains = noise.domains()
+        name, declared, table = noise.name, noise.noise, noise.noise.table(Lenient(domains))
+        table[PARAMETERS] = {**domains, **table.get(PARAMETERS, {})}
+    elif isinstance(noise, Declared):
+        name, declared, table = noise.constructor.name, noise, noise.table(Lenient({}))
+    else:
+        way = "Use dpverify.radial, dpverify.gaussian, dpverify.compose or another function of a kind; dir(dpverify) lists them."
+        raise SpecError(f"{noise!r:.80} is not a mechanism. {way}")
+    keys = {key for known in declared.constructor.fields for key in known.keys}
+    alone = "part" not in keys and "parts" not in keys
+    said = {key: table.pop(key) for key in _OF_THE_ANSWER if alone and key in table and key not in keys}
+    asked = {key: written(value) for key, value in claim.items() if value is not None}
+    if twice := sorted(said.keys() & asked.keys()):
+        raise SpecError(f"{name}: {', '.join(twice)} stands both with the mechanism and with the claim. Give it once.")
+    return name, {"mechanism": table, "claim": [{**said, **asked}]}

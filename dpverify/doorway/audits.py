@@ -1,0 +1,43 @@
+"""Audits in Python: audit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from functools import wraps
+from typing import ParamSpec
+
+from dpverify import audits
+from dpverify.ground.finding import Finding
+from dpverify.ground.outside import printable, printable_lines
+from dpverify.report import notebook
+
+P = ParamSpec("P")
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Audited(Finding):
+    """What an audit found, which prints as on the command line and shows itself in a notebook as on the page of a report."""
+
+    def __str__(self) -> str:
+        return printable_lines(self.text())
+
+    def __repr__(self) -> str:
+        return printable(f"<{self.text().splitlines()[0]}>")
+
+    def _repr_html_(self) -> str:
+        return notebook.of_finding(self)
+
+
+def _shown(audit: Callable[P, Finding]) -> Callable[P, Audited]:
+    """The same audit; what it finds shows itself in a notebook."""
+
+    @wraps(audit)
+    def shown(*given: P.args, **named: P.kwargs) -> Audited:
+        finding = audit(*given, **named)
+        return Audited(**{one.name: getattr(finding, one.name) for one in fields(Finding)})
+
+    return shown
+
+
+audit = _shown(audits.audit)

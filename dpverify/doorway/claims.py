@@ -1,0 +1,80 @@
+"""Claims in Python: verify, tight_epsilon, tight_delta, check."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, overload
+
+from dpverify.catalogue import Stated, resolve
+from dpverify.catalogue import read_spec as read_spec
+from dpverify.catalogue.inline import Noise, stated
+from dpverify.errors import SpecError
+from dpverify.ground.outside import read_regular
+from dpverify.report.answers import Answer, Enclosure, answer
+from dpverify.search import verify as judging
+from dpverify.trusted.language.certificate import MAX_BYTES, decode
+from dpverify.trusted.language.model import Claim
+
+
+@overload
+def verify(what: Noise | Claim | Stated, digits: int = 20, **claim: Any) -> Answer: ...
+@overload
+def verify(what: str | Path, digits: int = 20) -> list[Answer]: ...
+def verify(
+    what: Noise | Claim | Stated | str | Path, digits: int = 20, *, sensitivity: Any = None, query: Any = None,
+    adjacency: str | None = None, epsilon: Any = None, delta: Any = None, **more: Any,
+) -> Answer | list[Answer]:  # fmt: skip
+    """Prove or refute a claim, with its tight epsilon enclosed to `digits` digits where a rule reaches it.
+
+    what: a mechanism, as dpverify.gaussian and its like declare one, with the claim beside it; or a claim file, a folder of such or a name
+    on the shelf, whose claims are all judged: the answer is a list then. sensitivity: by how much neighbours move the true answer, in the
+    mechanism's norm; query and adjacency: linear queries on a histogram, one a row, in its place. epsilon, delta: what is claimed, delta 0
+    where it is left out; either may be "tight". more: whatever else a [[claim]] of a claim file may say, such as utility=True.
+    Numbers are int, Fraction, Decimal, texts such as "1.775" or "log(3)", or exact ones of sympy.
+    Raises SpecError listing all that is wrong with what is stated.
+    """
+    claim = {"sensitivity": sensitivity, "query": query, "adjacency": adjacency, "epsilon": epsilon, "delta": delta, **more}
+    if isinstance(what, Claim | Stated | str | Path):
+        if given := [key for key, value in claim.items() if value is not None]:
+            raise SpecError(f"verify: {', '.join(given)}: a claim that is read from a file says this itself. Leave it out.")
+        if isinstance(what, str | Path):
+            return [_judged(one, digits, spec.file) for spec in map(read_spec, resolve(str(what))) for one in spec.claims]
+        return _judged(what if isinstance(what, Stated) else Stated(what), digits)
+    return _judged(stated(what, claim), digits)
+
+
+def _judged(asked: Stated, digits: int, file: str = "") -> Answer:
+    started = time.perf_counter()
+    verified = judging.verify(asked.claim, digits)
+    seconds = time.perf_counter() - started
+    return answer(verified, file=file, expected=asked.expect, line=asked.line, digits=digits, seconds=seconds)
+
+
+def tight_epsilon(noise: Noise, *, sensitivity: Any = None, delta: Any = 0, digits: int = 20, **claim: Any) -> Enclosure:
+    """The least epsilon for which the mechanism is (epsilon, delta)-private, between proved bounds of `digits` digits.
+
+    The arguments are those of dpverify.verify. A bound that no rule reaches is None; dpverify.verify says why.
+    """
+    return verify(noise, digits, sensitivity=sensitivity, epsilon="tight", delta=delta, **claim).epsilon
+
+
+def tight_delta(noise: Noise, *, sensitivity: Any = None, epsilon: Any, digits: int = 20, **claim: Any) -> Enclosure:
+    """The least delta for which the mechanism is (epsilon, delta)-private, between proved bounds of `digits` digits.
+
+    The arguments are those of dpverify.verify. A bound that no rule reaches is None; dpverify.verify says why.
+    """
+    return verify(noise, digits, sensitivity=sensitivity, epsilon=epsilon, delta="tight", **claim).delta
+
+
+def check(certificate: Mapping[str, Any] | str | Path) -> Answer:
+    """What the kernel says of a certificate: its JSON value, or the file that holds it. Nothing is searched.
+
+    Raises OSError for a file that cannot be read, CertificateError for what is no certificate or says another verdict than its lines give,
+    Rejected for a line that is refused.
+    """
+    started = time.perf_counter()
+    data = certificate if isinstance(certificate, Mapping) else decode(read_regular(Path(certificate), MAX_BYTES + 1))
+    verified = judging.replayed(data)
+    return answer(verified, expected=verified.judgement.verdict, seconds=time.perf_counter() - started)

@@ -1,0 +1,83 @@
+"""The kernel for the command line: certificate files are checked again, and what each of them proves or refutes is told in full.
+
+`python -P -m dpverify.kernel FILE...` runs it.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+from dpverify.ground.outside import printable, read_regular, show_all
+from dpverify.trusted.kernel import Judgement, check
+from dpverify.trusted.language.certificate import MAX_BYTES, decode
+from dpverify.trusted.language.errors import CertificateError, Rejected
+from dpverify.trusted.language.loading import asked_for
+from dpverify.trusted.language.model import Claim, to_json
+
+
+@dataclass(frozen=True, slots=True)
+class Rechecked:
+    """What became of a certificate file. code: 0, 1 (a rule refused its evidence) or 2 (not a certificate); lines: for people.
+
+    digest: the SHA-256 of the file, as sha256sum gives it. rules: that its lines name; places: of the trusted folder, that were asked for.
+    """
+
+    code: int
+    lines: tuple[str, ...]
+    judgement: Judgement | None = None
+    digest: str = ""
+    rules: tuple[str, ...] = ()
+    places: tuple[str, ...] = ()
+
+
+def recheck(path: Path) -> Rechecked:
+    """Re-check one certificate file, and tell the whole statement that it proves or refutes."""
+    try:
+        raw = read_regular(path, MAX_BYTES + 1)
+        data = decode(raw)
+        with asked_for() as places:
+            judgement = check(data)
+    except OSError as error:
+        return Rechecked(2, (printable(f"{path}: {error.strerror}"),))
+    except CertificateError as error:
+        return Rechecked(2, (printable(f"{path}: not a certificate that holds: {error}"),))
+    except Rejected as error:
+        return Rechecked(1, (printable(f"{path}: rejected by {error}"),))
+    digest = sha256(raw).hexdigest()
+    said = statement(judgement.claim)
+    lines = (f"{judgement.verdict:8} {path}: {said[0]}", *(f"         {line}" for line in (*said[1:], f"SHA-256 {digest}")))
+    rules = tuple(dict.fromkeys(line["rule"] for line in data["lines"]))
+    return Rechecked(0, tuple(map(printable, lines)), judgement, digest, rules, tuple(places))
+
+
+def statement(claim: Claim) -> list[str]:
+    """A claim's canonical form, whole, in a few lines."""
+    whole = to_json(claim)
+    named = [key for key in ("epsilon", "delta", "sensitivity") if whole.get(key) is not None]
+    others = [key for key in whole if key not in (*named, "name", "mechanism_name") and whole[key] not in (None, {})]
+    head = [whole["mechanism_name"], whole["name"], *(f"{key} {whole[key]}" for key in named)]
+    return [", ".join(head), *(f"{key} {json.dumps(whole[key])}" for key in others)]
+
+
+def main(argv: Sequence[str]) -> int:
+    """Re-check certificate files, a few lines each. 0: all hold; 1: a rule refused its evidence; 2: not a certificate, or no output."""
+    if not argv:
+        print("usage: python -P -m dpverify.kernel FILE...", file=sys.stderr)
+        return 2
+    code = 0
+    show_all(sys.stdout, sys.stderr)
+    try:
+        for name in argv:
+            found = recheck(Path(name))
+            print("\n".join(found.lines), file=sys.stderr if found.code else sys.stdout, flush=True)
+            code = max(code, found.code)
+    except OSError as error:
+        print(f"cannot write the output: {error.strerror}", file=sys.stderr)
+        sys.stdout = None  # nothing to flush at the end
+        return 2
+    return code

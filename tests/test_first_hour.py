@@ -1,0 +1,137 @@
+"""What people meet in their first hour: lists of what there is, help that is whole, and errors that know the mistake."""
+
+import json
+from itertools import pairwise
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+from click.testing import CliRunner
+
+from dpverify.catalogue import shelf
+from dpverify.catalogue.kinds import BUILTIN, WHAT
+from dpverify.catalogue.kinds.named import BUILTINS
+from dpverify.cli import main
+from dpverify.trusted.registry import EXPLAINED
+
+NOISE = '[mechanism]\nkind = "builtin"\nname = "laplace"\nscale = 2\n'
+CLAIM = "[[claim]]\nsensitivity = 1\nepsilon = 1\n"
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DPVERIFY_CACHE_DIR", str(tmp_path / "cache"))
+    return tmp_path
+
+
+def run(*arguments, code=0):
+    result = CliRunner().invoke(main, list(map(str, arguments)))
+    assert result.exit_code == code, result.output
+    return result
+
+
+# -- what there is -------------------------------------------------------------------------------------------
+
+
+def test_the_kinds_the_shelf_and_the_rules_are_listed_each_with_a_sentence():
+    kinds = run("list", "kinds").stdout
+    heads = [line.strip().removeprefix("builtin ") for line in kinds.splitlines() if line[2] != " "]
+    assert {head.split(" ")[0] for head in heads} == {*WHAT, *BUILTINS} - {BUILTIN}
+    for what, there in (("shelf", {file.stem for file in (shelf() / "specs").glob("*.toml")}), ("rules", set(EXPLAINED))):
+        lines = run("list", what).stdout.splitlines()
+        assert {line.strip() for line in lines if line[2] != " "} == there
+        assert sum(line[2] != " " and below[2] == " " for line, below in pairwise(lines)) == len(there)
+        assert max(map(len, lines)) <= 100
+
+
+def test_explain_without_a_name_lists_what_there_is_to_explain():
+    assert run("explain").stdout == run("list", "rules").stdout.join(["Rules, and theorems about privacy curves:\n", ""]) + (
+        "\nMechanisms on the shelf:\n" + run("list", "shelf").stdout
+    )
+
+
+def test_the_help_tells_every_verb_in_a_sentence_that_is_not_cut():
+    lines = run("--help").stdout.partition("Commands:")[2].strip().splitlines()
+    assert len(lines) == len(main.commands) and all(line.endswith(".") and "..." not in line and len(line) <= 80 for line in lines)
+
+
+def test_a_report_goes_to_a_folder_of_its_own_where_none_is_named(folder):
+    Path("noise.toml").write_text(NOISE + CLAIM)
+    run("report", "noise.toml")
+    assert (folder / "dpverify-report" / "index.html").is_file()
+
+
+# -- errors that know the mistake ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (NOISE.replace("builtin", "laplace") + CLAIM, 'is the name of a builtin. Write kind = "builtin" and name = "laplace".'),
+        (NOISE.replace("builtin", "lapalce") + CLAIM, "Perhaps the builtin laplace is meant"),
+        (NOISE.replace('kind = "builtin"\n', "") + CLAIM, 'laplace is the name of a builtin: write kind = "builtin" beside'),
+        (
+            '[mechanism]\nkind = "translation"\ndensity = "exp(-abs(x))"\n' + CLAIM,
+            "density has the free symbol 'x'. The variable of this kind is z: write that, or give x in parameters.",
+        ),
+        (
+            '[mechanism]\nkind = "radial"\nprofile = "exp(-a*r)"\nnorm = "l2"\ndimension = 1\n' + CLAIM,
+            "profile has the free symbol 'a'. Give it in parameters.",
+        ),
+        (NOISE + CLAIM.replace("[[claim]]", "[[claims]]"), "[[claims]] is not read. Write [[claim]], once for each claim."),
+        (NOISE + CLAIM + '[audit]\nsampler = "a:b"\npair = []\n', "unknown key \"pair\". Did you mean 'pairs'?"),
+        (NOISE + CLAIM.replace("sensitivity", "sens"), "unknown key \"sens\". Did you mean 'sensitivity'?"),
+    ],
+)  # fmt: skip
+def test_a_usual_mistake_is_told_with_the_way_out(folder, text, said):
+    Path("noise.toml").write_text(text)
+    assert said in run("verify", "noise.toml", code=2).stderr
+
+
+def test_gaussian_noise_without_a_delta_is_told_the_delta_that_would_do(folder):
+    Path("noise.toml").write_text('[mechanism]\nkind = "builtin"\nname = "gaussian"\nsigma = 2\n' + CLAIM)
+    told = "No epsilon is enough at delta 0: the claim needs a delta, and 0.0068296 will do at epsilon 1."
+    assert told in " ".join(run("verify", "noise.toml", code=1).stdout.split())
+    assert told in run("verify", "noise.toml", "--format", "github", code=1).stdout
+    Path("noise.toml").write_text(Path("noise.toml").read_text() + "delta = 0.00682960\n")
+    run("verify", "noise.toml")
+
+
+# -- bad files in every format -------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def bad(folder):
+    Path("bad.toml").write_text(f"# what we promise\n{NOISE}\n{CLAIM}\n{CLAIM.replace('epsilon', 'eps')}")
+    return "bad.toml"
+
+
+@pytest.mark.parametrize("verb", ["verify", "audit"])
+def test_a_bad_file_is_an_entry_of_the_json_with_its_place(bad, verb):
+    result = run(verb, bad, "--format", "json", code=2)
+    answer = json.loads(result.stdout)
+    assert (answer["claims"], answer["audits"]) == ([], [])
+    assert [(one["file"], one["name"]) for one in answer["errors"]] == [("bad.toml", "claim 2")] * 2
+    assert "unknown key" in answer["errors"][1]["error"] and "SpecError: bad.toml, claim 2: unknown key" in result.stderr
+
+
+def test_a_bad_file_is_annotated_at_the_line_of_the_claim(bad):
+    line = 1 + Path(bad).read_text().splitlines().index("[[claim]]", 8)
+    told = run("verify", bad, "--format", "github", code=2).stdout
+    assert f"::error file=bad.toml,line={line},title=not read::claim 2: unknown key" in told
+
+
+def test_a_bad_file_is_an_error_of_junit_and_a_failed_invocation_of_sarif(bad):
+    suites = ET.fromstring(run("verify", bad, "--format", "junit", code=2).stdout)
+    assert [case.get("classname") for case in suites.iter("testcase") if case.find("error") is not None] == ["bad.toml"] * 2
+    [log] = json.loads(run("verify", bad, "--format", "sarif", code=2).stdout)["runs"]
+    said = json.dumps(log["invocations"])
+    assert log["invocations"][0]["executionSuccessful"] is False and "unknown key" in said
+
+
+@pytest.mark.parametrize("file", ["gone.toml", "not.toml"])
+def test_a_file_that_is_not_there_or_is_no_toml_is_an_entry_too(folder, file):
+    Path("not.toml").write_text("[mechanism\n")
+    [one] = json.loads(run("verify", file, "--format", "json", code=2).stdout)["errors"]
+    assert one["file"] == file and one["error"]

@@ -1,0 +1,243 @@
+"""Claims stated in Python: the same answers and the same errors as those of claim files, in eight lines or fewer."""
+
+import subprocess
+import sys
+from decimal import Decimal
+from fractions import Fraction
+from math import asinh, exp, expm1, inf, log, sqrt
+from pathlib import Path
+
+import pytest
+import sympy
+from click.testing import CliRunner
+
+import dpverify as dp
+from dpverify.catalogue import inline
+from dpverify.cli import main
+from dpverify.errors import AuditError, SpecError
+
+ROOT = Path(__file__).parents[1]
+T_NOISE = {"norm": "l2", "dimension": 3}
+
+
+def fault(declare):
+    with pytest.raises(SpecError) as caught:
+        declare()
+    return str(caught.value)
+
+
+def inside(enclosure, value):
+    """Whether a float lies in an enclosure of decimals, but for the rounding of the float."""
+    return float(enclosure.lower) <= value * (1 + 1e-12) and value * (1 - 1e-12) <= float(enclosure.upper)
+
+
+# -- what there is -------------------------------------------------------------------------------------------
+
+
+def test_every_kind_and_every_builtin_of_claim_files_is_a_function_that_dir_lists():
+    from dpverify.catalogue.kinds import BUILTIN, WHAT
+    from dpverify.catalogue.kinds.named import BUILTINS
+
+    assert [name for name in dir(dp) if not callable(getattr(dp, name))] == ["__version__"]
+    assert {*BUILTINS, *WHAT} - {BUILTIN} < set(dir(dp))
+
+
+def test_a_function_of_a_kind_tells_its_arguments():
+    assert "sigma: The standard deviation of the noise" in dp.gaussian.__doc__
+    assert repr(dp.compose(dp.laplace(2), times=3)) == "compose(times=3, part=laplace(scale=2))"
+
+
+def test_the_module_that_rechecks_certificates_is_run_and_never_imported():
+    run = subprocess.run([sys.executable, "-c", "import dpverify.kernel"], capture_output=True, text=True, check=False, cwd=ROOT)
+    assert run.returncode == 1 and "python -P -m dpverify.kernel FILE..." in run.stderr
+
+
+def test_a_name_that_there_is_not_is_told_with_the_nearest():
+    with pytest.raises(AttributeError, match="Did you mean 'laplace'"):
+        _ = dp.laplce
+
+
+# -- answers -------------------------------------------------------------------------------------------------
+
+
+def test_the_example_of_the_contract_runs(tmp_path):
+    noise = dp.radial("(1 + r**2/5)**(-4)", **T_NOISE)
+    answer = dp.verify(noise, sensitivity=1, epsilon="1.775")
+    assert answer.verdict == "PROVED" and inside(answer.epsilon, 8 * asinh(1 / (2 * sqrt(5))))
+    assert answer.epsilon.upper - answer.epsilon.lower == Decimal("1e-19")
+    assert answer.assumptions and answer.witness is None and answer.rules == ("power-identity", "point-witness")
+    file = answer.save(tmp_path / "t.cert.json")
+    assert dp.check(file).verdict == "PROVED" and dp.check(str(file)).epsilon.exact == answer.epsilon.exact
+
+
+@pytest.mark.parametrize(
+    ("noise", "claim", "epsilon"),
+    [
+        (lambda: dp.laplace(3), {"sensitivity": 2}, 2 / 3),
+        (lambda: dp.randomized_response("3/4"), {}, log(3)),
+        (lambda: dp.k_randomized_response(k=5, p="1/2"), {}, log(4)),
+        (lambda: dp.table([[Fraction(3, 4), "1/4"], ["1/4", Fraction(3, 4)]]), {}, log(3)),
+        (lambda: dp.translation("exp(-abs(z)/2)"), {"sensitivity": 1}, 0.5),
+        (lambda: dp.student_t(nu=5, dimension=3), {"sensitivity": 1}, 8 * asinh(1 / (2 * sqrt(5)))),
+        (lambda: dp.compose(dp.laplace(2), dp.laplace(4, times=2)), {}, 1.0),
+        (lambda: dp.compose(dp.laplace(2), times=3), {}, 1.5),
+        (lambda: dp.group(dp.laplace(2), size=3), {}, 1.5),
+        (lambda: dp.parallel([dp.laplace(2), dp.laplace(4)]), {}, 0.5),
+        (lambda: dp.subsample(dp.laplace(1), rate="1/10"), {}, log(1 + expm1(1) / 10)),
+        (lambda: dp.lipschitz(dp.laplace(2), constant=3), {}, 1.5),
+        (lambda: dp.product("exp(-abs(z)/2)", 2), {"query": [[1, 1], [0, 1]], "adjacency": "add-remove"}, 1.0),
+        (lambda: dp.laplace(2, sensitivity=3), {}, 1.5),
+    ],
+)  # fmt: skip
+def test_the_tight_epsilon_is_the_one_that_theory_gives(noise, claim, epsilon):
+    assert inside(dp.tight_epsilon(noise(), **claim), epsilon)
+
+
+def test_a_map_of_the_output_costs_no_privacy_and_what_it_gains_is_not_known():
+    found = dp.tight_epsilon(dp.post_process(dp.laplace(2), map="rounded"))
+    assert found.upper == Decimal("0.5") and found.lower is None
+
+
+def test_the_tight_delta_of_laplace_noise_is_the_one_that_theory_gives():
+    assert inside(dp.tight_delta(dp.laplace(1), sensitivity=1, epsilon="1/2"), 1 - exp((0.5 - 1) / 2))
+
+
+def test_a_tight_epsilon_that_is_infinite_is_an_infinite_decimal():
+    found = dp.tight_epsilon(dp.gaussian(1), sensitivity=1)
+    assert found.lower == found.upper == Decimal("Infinity")
+
+
+def test_an_enclosure_shows_as_much_as_is_known():
+    assert repr(dp.tight_epsilon(dp.laplace(2), sensitivity=1)) == "0.5"
+    assert repr(dp.tight_epsilon(dp.laplace(3), sensitivity=1, digits=3)) == "[0.333, 0.334] = 1/3"
+    assert repr(dp.tight_epsilon(dp.gaussian(1), sensitivity=1)) == "infinite"
+
+
+def test_an_infinite_end_of_a_support_is_none_or_infinite():
+    claims = [dp.verify(dp.translation("exp(-z)", support=[0, end]), sensitivity=1, epsilon=1).claim for end in (None, "inf", inf)]
+    assert claims[0] == claims[1] == claims[2]
+
+
+def test_a_density_in_y_and_theta_is_the_mechanism_of_the_claim_file_that_has_it():
+    noise = dp.kernel("exp(-abs(y - theta))/(2 - exp(-theta) - exp(theta - 1))", output=[0, 1], input=[0, 1])
+    [stated] = dp.read_spec(ROOT / "specs" / "bounded_laplace.toml").claims[:1]
+    assert inline.unclaimed(noise).mechanism == stated.claim.mechanism
+
+
+def test_sympy_and_text_declare_the_same_mechanism_whatever_the_variable_is_called():
+    s, nu = sympy.symbols("s nu", positive=True)
+    with_text = dp.radial("(1 + r**2/nu)**(-(nu + 3)/2)", parameters={"nu": 5}, **T_NOISE)
+    with_sympy = dp.radial((1 + s**2 / nu) ** (-(nu + 3) / 2), radius=s, parameters={nu: 5}, **T_NOISE)
+    answers = [dp.verify(noise, sensitivity=1, epsilon=2) for noise in (with_text, with_sympy)]
+    assert answers[0].claim == answers[1].claim
+
+
+def test_a_claim_of_all_parameters_is_proved_with_its_bound_in_closed_form():
+    noise = dp.radial("exp(-r/b)", norm="l2", dimension="d", parameters={"b": "positive", "d": "positive integer"})
+    answer = dp.verify(noise, sensitivity=1, epsilon="1/b")
+    assert answer.verdict == "PROVED" and answer.epsilon.exact == "b**(-1)" and answer.epsilon.upper is None
+
+
+def test_printing_an_answer_shows_what_the_command_line_shows(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("laplace.toml").write_text('[mechanism]\nkind = "builtin"\nname = "laplace"\nscale = 3\n[[claim]]\nsensitivity = 1\nepsilon = 1\n')
+    told = CliRunner().invoke(main, ["verify", "laplace.toml", "--no-cache"]).stdout
+    without_time = [line.partition(" ms")[0].rsplit(" ", 1)[0] for line in told.splitlines()]
+    for answer in (dp.verify(dp.laplace(3), sensitivity=1, epsilon=1), *dp.verify("laplace.toml")):
+        assert [line.partition(" ms")[0].rsplit(" ", 1)[0] for line in str(answer).splitlines()] == without_time
+        assert repr(answer) == "<PROVED laplace: epsilon 1, tight epsilon 0.3333333333333333333...>"
+
+
+def test_a_file_gives_the_answers_of_all_its_claims():
+    answers = dp.verify("randomized_response")
+    assert len(answers) > 1 and all(answer.as_expected for answer in answers)
+
+
+def test_a_refuted_claim_has_a_witness_and_says_that_a_delta_would_do():
+    answer = dp.verify(dp.gaussian(2), sensitivity=1, epsilon=1)
+    assert answer.verdict == "REFUTED" and answer.witness
+    assert "No epsilon is enough at delta 0: the claim needs a delta, and 0.0068296 will do at epsilon 1." in " ".join(str(answer).split())
+    assert "dpverify verify" not in str(answer)  # there is no file that a command could read
+
+
+def test_a_notebook_shows_formula_verdict_picture_and_assumptions_without_a_link_that_leads_nowhere():
+    shown = dp.verify(dp.laplace(3), sensitivity=1, epsilon=1)._repr_html_()
+    assert all(part in shown for part in ("PROVED", "<math", "<svg", "Assumed, not checked", "concave-exponent"))
+    assert "href=" not in shown and "<script" not in shown
+
+
+# -- errors --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("declare", "said"),
+    [
+        (lambda: dp.verify(dp.gaussian(0.5), sensitivity=1, epsilon=1), '0.5 is a binary float. Write "0.5" or Fraction("0.5").'),
+        (lambda: dp.verify(dp.gaussian(1), sensitivity=1, epsilon=1.5), "gaussian, claim 1: epsilon = 1.5: 1.5 is a binary float."),
+        (lambda: dp.verify(dp.radial("exp(-r)", norm={"lp": 1.5}, dimension=2), sensitivity=1, epsilon=1), "1.5 is a binary float"),
+        (lambda: dp.verify(dp.gaussian(1), epsilon=1), "sensitivity is missing: additive noise needs it, or a query."),
+        (lambda: dp.verify(dp.gaussian(1), sensitivity=1), "epsilon is missing."),
+        (lambda: dp.verify(dp.gaussian(), sensitivity=1, epsilon=1), "the builtin gaussian needs sigma."),
+        (lambda: dp.gaussian(sigm=1), "gaussian: unknown argument 'sigm'. Did you mean 'sigma'?"),
+        (lambda: dp.verify(dp.gaussian(1), sensitivity=1, epsilon=1, dleta=0), "unknown key \"dleta\". Did you mean 'delta'?"),
+        (lambda: dp.verify(dp.laplace(-1), sensitivity=1, epsilon=1), "laplace, mechanism: scale = -1 is not positive."),
+        (lambda: dp.verify(dp.laplace(1, sensitivity=2), sensitivity=1, epsilon=1), "stands both with the mechanism and with the claim"),
+        (lambda: dp.verify(dp.translation("exp(-abs(x))"), sensitivity=1, epsilon=1), "The variable of this kind is z: write that"),
+        (lambda: dp.verify("gaussian", epsilon=1), "verify: epsilon: a claim that is read from a file says this itself."),
+        (lambda: dp.verify(3, epsilon=1), "3 is not a mechanism. Use dpverify.radial"),
+        (lambda: dp.verify(dp.gaussian("least"), sensitivity=1, epsilon=1), "still to be found: `dpverify calibrate FILE` finds it"),
+        (lambda: dp.verify(dp.gaussian(Decimal("NaN")), sensitivity=1, epsilon=1), "NaN"),
+        (lambda: dp.verify(dp.gaussian(True), sensitivity=1, epsilon=1), "True"),
+        (lambda: dp.verify(dp.laplace(1, parameters=3), sensitivity=1, epsilon=1), "laplace: parameters = 3 is not a dictionary"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_said_as_of_a_claim_file(declare, said):
+    assert said in fault(declare)
+
+
+def test_everything_that_is_wrong_is_said_at_once():
+    assert len(fault(lambda: dp.verify(dp.gaussian(0.5), epsilon=1.0)).splitlines()) == 2
+
+
+@pytest.mark.parametrize("number", [2, "2", "4/2", Fraction(2), Decimal("2.0"), sympy.Integer(2), sympy.sqrt(4)])
+def test_numbers_of_every_exact_type_mean_the_same(number):
+    assert dp.verify(dp.laplace(number), sensitivity=1, epsilon="1/2").claim == dp.verify(dp.laplace(2), sensitivity=1, epsilon="1/2").claim
+
+
+def test_integers_of_numpy_are_exact_and_its_floats_are_refused():
+    numpy = pytest.importorskip("numpy")
+    claim = {"adjacency": "add-remove", "epsilon": numpy.int64(2)}
+    noise = dp.product("exp(-abs(z))", 2)
+    assert dp.verify(noise, query=numpy.array([[1, 1], [0, 1]]), **claim).verdict == "PROVED"
+    assert "binary float" in fault(lambda: dp.verify(noise, query=numpy.eye(2), **claim))
+
+
+def test_a_symbol_that_sympy_believes_positive_needs_a_parameter_that_is():
+    a = sympy.Symbol("a", positive=True)
+    noise = dp.radial(sympy.exp(-sympy.Symbol("r") * a), norm="l1", dimension=1, parameters={"a": "real"})
+    assert "declared with nonnegative=True, beyond its domain" in fault(lambda: dp.verify(noise, sensitivity=1, epsilon=1))
+
+
+# -- audits --------------------------------------------------------------------------------------------------
+
+
+def noisy(data, size, rng):
+    return data[0] + rng.laplace(scale=1, size=size)
+
+
+def test_an_audit_takes_a_mechanism_and_a_claim_of_it():
+    finding = dp.audit(noisy, dp.laplace(1), sensitivity=1, epsilon="1/4", samples=20_000, seed=0)
+    assert finding.finding == "VIOLATION" and str(finding).startswith("VIOLATION (") and "\n" not in repr(finding)
+
+
+def test_an_audit_of_the_model_alone_does_not_look_at_the_last_bits():
+    found = [dp.audit(noisy, dp.laplace(1), sensitivity=1, epsilon=2, samples=5_000, seed=0, level=level) for level in ("float", "model")]
+    assert [(finding.finding, finding.level) for finding in found] == [("VIOLATION", "float"), ("NO_VIOLATION_SEEN", "model")]
+    assert "level='model'" in found[1].replay
+
+
+def test_an_argument_that_an_audit_has_not_is_told_with_the_nearest():
+    with pytest.raises(AuditError, match=r"audit: unknown argument 'pair'\. Did you mean 'pairs'\?"):
+        dp.audit(noisy, epsilon=1, pair=[[0], [1]])
+    with pytest.raises(AuditError, match='level = \'modell\': not "model" or "float"'):
+        dp.audit(noisy, epsilon=1, pairs=[([0.0], [1.0])], level="modell")
