@@ -113,12 +113,14 @@ def _written(value: Any, of: Field, read: Read, variables: Mapping[str, Scalar])
     """A value as a claim file has it: exact numbers and expressions as text, parts as tables, the rest as it is."""
     if isinstance(value, Declared):
         return value.table(read)
+    if isinstance(value, Mapping):
+        return {key: _written(item, of, read, variables) for key, item in value.items()}
     if isinstance(value, Iterable) and not isinstance(value, str):
         value = list(value)
         ends = ("-inf", "inf") if of.value in (INTERVAL, FINITE, OUTPUT.value) and len(value) == 2 else ()
         values = [end if item is None else item for item, end in zip(value, ends, strict=True)] if ends else value
         return [item if item in ends else _written(item, of, read, variables) for item in values]
-    if of.value.exact:
+    if of.value.exact and not (isinstance(value, str) and value in of.value.words):
         return format_expr(read(value, **variables))
     return str(value) if isinstance(value, Fraction) else value
 

@@ -15,6 +15,7 @@ Array = NDArray[np.float64]
 Directions = Callable[[int, np.random.Generator], Array]
 """So many directions, as rows."""
 
+
 def directions(norm: Norm, dimension: int) -> tuple[Directions, str]:
     """The directions of a norm, and how they are drawn, in words. Raises NoSampler for a polytope that is out of reach."""
     if norm.kind == "lp":

@@ -38,6 +38,7 @@ from dpverify.trusted.language.model import (
     Product,
     Radial,
     Sampled,
+    Selection,
     Staircase,
     Subsample,
     Table,
@@ -119,7 +120,7 @@ def _law(mechanism: Mechanism, grid: Grid | None) -> Law:
     raise NoSampler(_reason(mechanism))
 
 
-def _reason(mechanism: EllipticalProcess | Guarantee | Sampled | Subsample) -> str:
+def _reason(mechanism: EllipticalProcess | Guarantee | Sampled | Selection | Subsample) -> str:
     """Why there is no sampler."""
     if isinstance(mechanism, EllipticalProcess):
         return "the outputs are functions. Sample the numbers that you publish of them: a radial or mixture mechanism in l2."
@@ -127,6 +128,8 @@ def _reason(mechanism: EllipticalProcess | Guarantee | Sampled | Subsample) -> s
         return "only a guarantee is known of this mechanism, not its law. Sample the implementation that has the guarantee."
     if isinstance(mechanism, Sampled):
         return "nothing is declared of this mechanism: its sampler is the one that the [audit] table names."
+    if isinstance(mechanism, Selection):
+        return "comparisons of answers are not drawn here. Sample the noises, a part each, and compare the answers that they come with."
     if isinstance(mechanism, Subsample):
         return (
             "the part runs on a random sample of the records, and the file does not say what its true answer on a sample is. "

@@ -75,15 +75,15 @@ def extend_with_curve(proposal: Proposal, claim: Claim, digits: int) -> bool:
     """Add bounds read off the mechanism's privacy curve, where it has one."""
     from dpverify.search import privacy_profile
 
-    premises = _premises(digits)
+    found = premises(digits)
 
     def search(claim: Claim, digits: int) -> Steps:
-        return privacy_profile.propose(claim, digits, lambda single: premises(single, "upper"))
+        return privacy_profile.propose(claim, digits, lambda single: found(single, "upper"))
 
     return proposal.extend(search, claim, digits)
 
 
-def _premises(digits: int) -> Callable[[Claim, str], dict[str, Any] | None]:
+def premises(digits: int) -> Callable[[Claim, str], dict[str, Any] | None]:
     """The searches for single mechanisms, as a source of premises; equal parts are searched once."""
     found: dict[Claim, Proposal] = {}
 
@@ -136,8 +136,8 @@ def _pure(proposal: Proposal, claim: Claim, digits: int) -> None:
     if isinstance(mechanism, Combinator):
         from dpverify.search import combination
 
-        premises = _premises(digits)
-        proposal.extend(lambda claim, _: combination.propose(claim, premises), claim, digits)
+        found = premises(digits)
+        proposal.extend(lambda claim, _: combination.propose(claim, found), claim, digits)
     else:
         from dpverify.search import equal_answers, kinds
 

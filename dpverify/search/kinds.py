@@ -7,6 +7,7 @@ from typing import assert_never
 
 from dpverify.search.proposal import Proposal
 from dpverify.trusted.language.model import (
+    AboveThreshold,
     Claim,
     EllipticalProcess,
     Exponential,
@@ -16,6 +17,7 @@ from dpverify.trusted.language.model import (
     Leaf,
     Mixture,
     Noise,
+    NoisyMax,
     Product,
     Radial,
     Sampled,
@@ -76,6 +78,10 @@ def extend(proposal: Proposal, claim: Claim, mechanism: Leaf, digits: int) -> No
             from dpverify.search import elliptical_process
 
             proposal.extend(elliptical_process.propose, claim, digits)
+        case NoisyMax() | AboveThreshold():
+            from dpverify.search import selection
+
+            selection.extend(proposal, claim, digits)
         case Guarantee():
             from dpverify.search import stated_epsilon
 

@@ -155,6 +155,10 @@ class Shapes:
         found: tuple[Expr, Expr] | None = load("order.limits").leading(self, expr)
         return found
 
+    def outgrows(self, expr: Expr) -> bool:
+        """Whether f(x)/x certainly grows without bound as x does."""
+        return bool(load("order.limits").outgrows(self, expr))
+
     def log_slope(self, expr: Expr) -> Expr | None:
         """lim f(x) / log x as x grows, finite and exact, or None."""
         found: Expr | None = load("order.limits").log_slope(self, expr)

@@ -34,6 +34,7 @@ from dpverify.trusted.language.model import (
     PostProcess,
     Query,
     Sampled,
+    Selection,
     Subsample,
     on_integers,
 )
@@ -157,7 +158,7 @@ def occurs(run: Run, domains: Mapping[str, Domain] = NONE) -> bool:
     mechanism, factor = run.part.mechanism, run.factor
     if on_integers(mechanism):
         return is_whole(factor, domains)
-    if factor == ONE or isinstance(mechanism, Noise | Kernel | Guarantee | Sampled | Compose | Group | PostProcess | Lipschitz):
+    if factor == ONE or isinstance(mechanism, Noise | Kernel | Selection | Guarantee | Sampled | Compose | Group | PostProcess | Lipschitz):
         return True
     if not isinstance(mechanism, Finite | Subsample | Parallel):
         assert_never(mechanism)
