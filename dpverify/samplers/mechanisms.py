@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
 from math import isfinite
@@ -55,7 +55,13 @@ class Sampler:
     true answers of its parts one after the other. Outputs are an array of `size` numbers, or of `size` rows where one has several.
     """
 
-    law: Law
+    mechanism: Mechanism
+    grid: Grid | None
+    law: Law = field(repr=False, compare=False)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Its tables are made again where it is unpickled."""
+        return sampler, (self.mechanism, self.grid)
 
     @property
     def zeros(self) -> list[Any]:
@@ -91,7 +97,7 @@ def sampler(mechanism: Mechanism, grid: Grid | None = None) -> Sampler:
 
     Raises NoSampler where the mechanism has no law of its own, or one that is out of reach: why, and the way out.
     """
-    return Sampler(_law(mechanism, grid))
+    return Sampler(mechanism, grid, _law(mechanism, grid))
 
 
 def of_claim(claim: Claim, grid: Grid | None = None) -> Sampler:

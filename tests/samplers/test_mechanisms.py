@@ -1,5 +1,7 @@
 """Every kind with a law of its own has a sampler of that law: against the distribution functions that audits have, and exact moments."""
 
+import pickle
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -191,6 +193,13 @@ def test_snapped_outputs_are_multiples_of_the_step():
     assert np.array_equal(points * 256, np.rint(points * 256))
     kernel = model(declare.Kernel("1", output=[0, 1], input=[0, 1]))
     assert set(drawn(kernel, 0, 200, grid=grid("1/2"))) == {0, 0.5, 1}
+
+
+def test_a_sampler_goes_to_other_processes_and_draws_the_same_there():
+    mine = mechanisms.sampler(model(declare.Product("1/cosh(z)**2", 2)), grid("1/256"))
+    theirs = pickle.loads(pickle.dumps(mine))
+    assert theirs == mine and theirs.told == mine.told
+    assert np.array_equal(*(each([0, 1], 10, np.random.default_rng(1)) for each in (mine, theirs)))
 
 
 # -- what there is no sampler for, and no data -------------------------------------------------------------------
