@@ -106,7 +106,7 @@ def _radius(profile: Expr, dimension: int) -> tuple[Noise, str]:
     known = power_law(neg_log(profile), "r", two_sided=False)
     if known is not None:
         return _powers(known, dimension)
-    log_profile = log_density(profile, "r", 0.0)
+    log_profile = log_density(profile, "r", 0.0, dimension=dimension)
 
     def weighted(r: Floats) -> Floats:
         with np.errstate(all="ignore"):

@@ -24,13 +24,18 @@ Array = NDArray[np.float64]
 _AGREED: Final = 1e-12
 _BITS: Final = (96, 192, 384, 768, 1536)
 _DEEP: Final = 200.0
-_EXPONENTS: Final = np.arange(-100, 101)
+_EXPONENTS: Final = np.array([*range(-1000, -100, 25), *range(-100, 101), *range(125, 1001, 25)])
 
 
-def log_density(density: Expr, name: str, low: float = -np.inf, high: float = np.inf) -> Callable[[Array], Array]:
-    """The logarithm of a density in one variable, vectorised; low, high: between which it is wanted."""
+def log_density(
+    density: Expr, name: str, low: float = -np.inf, high: float = np.inf, dimension: int = 1
+) -> Callable[[Array], Array]:
+    """The logarithm of a density in one variable, vectorised.
+
+    low, high: between which it is wanted. dimension: of the space in which the variable is a length.
+    """
     floats, exponent = log_of(density, name), neg_log(density)
-    ends = _edges(_rough(floats, exponent, name, low, high))
+    ends = _edges(_rough(floats, exponent, name, low, high, dimension))
     if not len(ends):
         return floats
 
@@ -46,23 +51,25 @@ def log_density(density: Expr, name: str, low: float = -np.inf, high: float = np
     return logs
 
 
-def _rough(floats: Callable[..., Array], exponent: Expr, name: str, low: float, high: float) -> list[tuple[float, float]]:
-    """Intervals in which floats are not to be relied on: about each point of a grid at which they differ from balls."""
-    grid = np.exp2(_EXPONENTS.astype(float))
+def _rough(
+    floats: Callable[..., Array], exponent: Expr, name: str, low: float, high: float, dimension: int
+) -> list[tuple[float, float]]:
+    """Intervals in which floats are not to be relied on: about each point of a grid at which they differ from balls, and it matters."""
+    grid = np.exp2(_EXPONENTS.astype(float)) * np.pi / 3  # points that are nothing special
     found: list[tuple[float, float]] = []
-    for side in (grid, -grid[::-1]):
-        points = side * np.pi / 3  # nothing special
-        points = points[(points > low) & (points < high)]
+    for points in (grid[(grid > low) & (grid < high)], -grid[::-1][(-grid[::-1] > low) & (-grid[::-1] < high)]):
         with np.errstate(all="ignore"):
-            logs = floats(points)
+            logs, room = floats(points), dimension * np.log(np.abs(points))
         finite = np.isfinite(logs)
         if not finite.any():
             continue
-        heavy = ~finite | (logs > logs[finite].max() - _DEEP)
-        wrong = [bool(heavy[i]) and _differ(float(logs[i]), _by_balls(exponent, name, float(points[i]))) for i in range(len(points))]
-        for i in np.flatnonzero(wrong):
-            below, above = points[max(i - 2, 0)], points[min(i + 2, len(points) - 1)]
-            found.append((0.0 if 0 < below == points[0] else float(below), 0.0 if 0 > above == points[-1] else float(above)))
+        little = (logs + room)[finite].max() - _DEEP
+        for i in np.flatnonzero(~finite | (logs + room > little)):
+            right = _by_balls(exponent, name, float(points[i]))
+            if np.isfinite(right) and right + room[i] > little and not abs(logs[i] - right) <= _AGREED * (1 + abs(right)):
+                side = np.sort([0.0, np.copysign(np.inf, points[i])])
+                around = np.concatenate((side[:1], points, side[1:]))
+                found.append((float(around[max(i - 1, 0)]), float(around[min(i + 3, len(points) + 1)])))
     return found
 
 
@@ -75,10 +82,6 @@ def _edges(rough: list[tuple[float, float]]) -> Array:
         else:
             ends += [low, high]
     return np.array(ends)
-
-
-def _differ(one: float, other: float) -> bool:
-    return bool(np.isfinite(other)) and not abs(one - other) <= _AGREED * (1 + abs(other))
 
 
 def _by_balls(exponent: Expr, name: str, point: float) -> float:

@@ -234,7 +234,9 @@ def _panels(weight: Function, edges: Array, centre: float) -> tuple[Array, Array
         greatest = max(greatest, float(together.max(initial=-np.inf)))
         with np.errstate(invalid="ignore", over="ignore"):
             apart = np.abs(np.expm1(whole - together))
-        ready = (apart <= _AGREED + noise + other) | (np.maximum(whole, together) < greatest - _DEPTH - 20)
+            little = greatest - _DEPTH - 20
+            hidden = 3 * (together - whole) >= little - together  # a peak between the points: halving comes near to it
+        ready = (apart <= _AGREED + noise + other) | ((np.maximum(whole, together) < little) & ~hidden)
         ready |= right - left <= 8e-16 * np.maximum(np.abs(left), 1.0)
         done.append((left[ready], right[ready], together[ready]))
         left, middle, right = left[~ready], middle[~ready], right[~ready]

@@ -3,6 +3,9 @@
 import numpy as np
 import pytest
 
+import dpverify
+from dpverify import declare
+from dpverify.errors import NoSampler
 from dpverify.samplers.densities import log_density
 from dpverify.search.numeric import log_of
 from dpverify.trusted.language.expr import parse
@@ -30,3 +33,11 @@ def test_a_density_that_floats_know_is_left_to_them():
     density = parse("exp(-abs(z))*(1 + z**2)")
     points = np.linspace(-5, 5, 11)
     assert np.array_equal(log_density(density, "z")(points), log_of(density, "z")(points))
+
+
+def test_powers_that_overflow_in_floats_are_evaluated_in_balls_where_there_is_mass():
+    density = parse("(1 + 100*r**2)**(-101/200)")  # 100**(-101/200) r**(-101/100) far out
+    points = np.array([1e100, 1e200, 1e300])
+    assert np.allclose(log_density(density, "r", 0.0)(points), -1.01 * np.log(10 * points), rtol=1e-13, atol=0)
+    with pytest.raises(NoSampler, match="beyond the range of floats"):
+        dpverify.sampler(declare.student_t("1/100", 1, 1))

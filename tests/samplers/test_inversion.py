@@ -98,3 +98,14 @@ def test_what_cannot_be_inverted_is_told_so(density, why, monkeypatch):
 def test_a_length_without_mass_is_told_so():
     with pytest.raises(NoSampler, match="no finite, positive integral"):
         inversion.radius(lambda r: 0 * r - INF)
+
+
+def test_a_narrow_peak_far_from_the_highest_one_is_not_missed():
+    def density(z):
+        return np.logaddexp(-((z - 1000) ** 2), np.log(0.5) - (z + 1000) ** 2)
+
+    law = inversion.line(density)
+    assert abs(law.centre - 1000) < 1e-3
+    left = law.draw(4_000, np.random.default_rng(2))
+    assert stats.binomtest(int((left < 0).sum()), 4_000, 1 / 3).pvalue > 1e-4
+    assert stats.kstest(left[left < 0] + 1000, stats.norm(0, 0.5**0.5).cdf).pvalue > 1e-4
