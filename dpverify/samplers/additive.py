@@ -15,7 +15,7 @@ import numpy as np
 
 from dpverify.errors import DataError, NoSampler
 from dpverify.samplers import integers, inversion
-from dpverify.samplers.densities import log_density
+from dpverify.samplers.densities import line, log_density
 from dpverify.samplers.directions import directions
 from dpverify.samplers.enclosed import lattice
 from dpverify.samplers.grids import Grid
@@ -82,7 +82,7 @@ def _on_line(density: Expr, low: float, high: float) -> tuple[Noise, str]:
     if known is not None:
         lengths, told = _powers(known, 1)
         return lambda size, rng: np.asarray(lengths(size, rng) * _signs(size, rng)), told
-    law = inversion.line(log_density(density, "z", low, high), low, high, kinks_of(density, "z"))
+    law = line(density, "z", low, high)
     return law.draw, inverted(law.error)
 
 
@@ -132,7 +132,7 @@ def _mixed(mechanism: Mixture, dimension: int) -> tuple[Noise, str]:
             "density of the mixture itself as radial."
         )
     low, high = ends(mechanism.support)
-    drawn = inversion.line(log_density(mechanism.mixing, "v", low, high), low, high, kinks_of(mechanism.mixing, "v"))
+    drawn = line(mechanism.mixing, "v", low, high)
     one = num(Fraction(low) + 1 if high == inf else (Fraction(low) + Fraction(high)) / 2)
     at_one = substitute(mechanism.profile, {"v": one})
     lengths, told = _radius(substitute(at_one, {"r": mul(substitute(scale, {"v": one}), Sym("r"))}), dimension)

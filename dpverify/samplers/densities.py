@@ -7,15 +7,18 @@ where the two differ, what is near is evaluated in balls, and rounded to a float
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
 from typing import Any, Final
 
 import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
-from dpverify.search.numeric import log_of
+from dpverify.samplers import inversion
+from dpverify.search.numeric import kinks_of, log_of
 from dpverify.trusted.language.errors import DpverifyError
-from dpverify.trusted.language.expr import Expr
+from dpverify.trusted.language.expr import Expr, Sym, add, num, substitute
 from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.numbers.balls import precision, value
 
@@ -51,6 +54,18 @@ def log_density(
     return logs
 
 
+def line(density: Expr, name: str, low: float, high: float) -> inversion.Line:
+    """The law of a density in one variable. The density is written anew from its mode, so that what is near to that is not rounded."""
+    logs, kinks = log_density(density, name, low, high), kinks_of(density, name)
+    centre = inversion.mode(logs, low, high, kinks)
+    if centre == 0:
+        return inversion.line(logs, low, high, kinks, centre)
+    moved = substitute(density, {name: add(Sym(name), num(Fraction(centre)))})
+    low_from, high_from = low - centre, high - centre
+    law = inversion.line(log_density(moved, name, low_from, high_from), low_from, high_from, kinks_of(moved, name), 0.0)
+    return replace(law, centre=centre, ends=(low, high))
+
+
 def _rough(
     floats: Callable[..., Array], exponent: Expr, name: str, low: float, high: float, dimension: int
 ) -> list[tuple[float, float]]:
@@ -64,7 +79,7 @@ def _rough(
         if not finite.any():
             continue
         little = (logs + room)[finite].max() - _DEEP
-        for i in np.flatnonzero(~finite | (logs + room > little)):
+        for i in np.flatnonzero(~finite | (logs + room > little)).tolist():
             right = _by_balls(exponent, name, float(points[i]))
             if np.isfinite(right) and right + room[i] > little and not abs(logs[i] - right) <= _AGREED * (1 + abs(right)):
                 side = np.sort([0.0, np.copysign(np.inf, points[i])])

@@ -24,6 +24,7 @@ Array = NDArray[np.float64]
 Function = Callable[[Array], Array]
 
 _RULES: Final = {nodes: legendre.leggauss(nodes) for nodes in (8, 16)}
+_PLACES: Final = np.linspace(0.02, 0.98, 25)
 _LOWEST, _HIGHEST = -740.0, 709.0  # logarithms of floats
 _CLOSE: Final = 60.0
 _DEPTH: Final = 120.0  # what has less than e^-120 of the mass is left out
@@ -91,6 +92,7 @@ class Line:
     right: _Half | None
     share: float
     error: float
+    ends: tuple[float, float] = (-np.inf, np.inf)
 
     def draw(self, size: int, rng: np.random.Generator) -> Array:
         """Independent draws."""
@@ -99,16 +101,19 @@ class Line:
         for chosen, half, sign in ((rightward, self.right, 1.0), (~rightward, self.left, -1.0)):
             if half is not None and chosen.any():
                 found[chosen] = sign * half.draw(int(chosen.sum()), rng)
-        return self.centre + found
+        return np.clip(self.centre + found, *self.ends)
 
 
-def line(log_density: Function, low: float = -np.inf, high: float = np.inf, kinks: Sequence[float] = ()) -> Line:
+def line(
+    log_density: Function, low: float = -np.inf, high: float = np.inf, kinks: Sequence[float] = (), centre: float | None = None
+) -> Line:
     """The law of exp(log_density) between low and high, up to a constant factor. kinks: where it bends, jumps or has a pole, if known.
 
-    Raises NoSampler for what has no finite, positive integral in floats, or too much of it beyond their range.
+    centre: where distances are measured from; the mode, where nothing is said. Raises NoSampler for what has no finite, positive integral
+    in floats, or too much of it beyond their range.
     """
     inside = sorted({kink for kink in kinks if low < kink < high})
-    centre = _mode(log_density, low, high, inside)
+    centre = mode(log_density, low, high, kinks) if centre is None else centre
     halves: list[_Half | None] = []
     for sign, end in ((-1.0, low), (1.0, high)):
         reach = sign * (end - centre)
@@ -123,7 +128,7 @@ def line(log_density: Function, low: float = -np.inf, high: float = np.inf, kink
     if not np.isfinite(masses.max()):
         raise NoSampler("the density has no finite, positive integral in floats; correct the declaration.")
     share = float(np.exp(masses[1] - np.logaddexp(*masses)))
-    return Line(centre, left, right, share, max(half.error for half in halves if half is not None))
+    return Line(centre, left, right, share, max(half.error for half in halves if half is not None), (low, high))
 
 
 def radius(log_density: Function, kinks: Sequence[float] = ()) -> Line:
@@ -139,11 +144,14 @@ def _known(logs: Array) -> Array:
     return np.where(np.isfinite(logs), logs, -np.inf)
 
 
-def _mode(log_density: Function, low: float, high: float, kinks: Sequence[float]) -> float:
-    """The point from which distances are measured: a pole, or else where the density is greatest, 0 and the kinks first."""
+def mode(log_density: Function, low: float, high: float, kinks: Sequence[float]) -> float:
+    """The point from which distances are measured: a pole, or else where the density is greatest, 0 and the kinks first.
+
+    Raises NoSampler where there is none.
+    """
     powers = np.exp2(np.arange(-40, 1000))
     ends = [end for end in (low, high) if np.isfinite(end)]
-    named = np.array(sorted({*kinks, *ends, *([0.0] if low < 0 < high else [])}, key=abs))
+    named = np.array(sorted({*(kink for kink in kinks if low < kink < high), *ends, *([0.0] if low < 0 < high else [])}, key=abs))
     points = np.concatenate([named, *(anchor + sign * powers for anchor in (*named, 0.0) for sign in (1, -1))])
     points = points[(points >= low) & (points <= high)]
     with np.errstate(all="ignore"):
@@ -232,11 +240,12 @@ def _panels(weight: Function, edges: Array, centre: float) -> tuple[Array, Array
         (lower, noise), (upper, other) = _log_mass(weight, left, middle, centre), _log_mass(weight, middle, right, centre)
         together = np.logaddexp(lower, upper)
         greatest = max(greatest, float(together.max(initial=-np.inf)))
+        little = greatest - _DEPTH - 20
         with np.errstate(invalid="ignore", over="ignore"):
             apart = np.abs(np.expm1(whole - together))
-            little = greatest - _DEPTH - 20
-            hidden = 3 * (together - whole) >= little - together  # a peak between the points: halving comes near to it
-        ready = (apart <= _AGREED + noise + other) | ((np.maximum(whole, together) < little) & ~hidden)
+        light = np.maximum(whole, together) < little
+        light[light] = _summit(weight, left[light], right[light]) < little
+        ready = (apart <= _AGREED + noise + other) | light
         ready |= right - left <= 8e-16 * np.maximum(np.abs(left), 1.0)
         done.append((left[ready], right[ready], together[ready]))
         left, middle, right = left[~ready], middle[~ready], right[~ready]
@@ -251,6 +260,19 @@ def _panels(weight: Function, edges: Array, centre: float) -> tuple[Array, Array
     lefts, rights, masses = lefts[order], rights[order], masses[order]
     kept = masses > greatest - _DEPTH
     return lefts[kept], rights[kept], masses[kept]
+
+
+def _summit(weight: Function, left: Array, right: Array) -> Array:
+    """How high the logarithm may be in each panel, by the parabola through its highest points: a narrow peak is between them."""
+    points = left[:, None] + (right - left)[:, None] * _PLACES
+    logs = weight(points)
+    i = np.clip(logs.argmax(axis=1), 1, len(_PLACES) - 2)[:, None] + np.arange(-1, 2)
+    (x, y, z), (a, b, c) = np.take_along_axis(points, i, axis=1).T, np.take_along_axis(logs, i, axis=1).T
+    with np.errstate(all="ignore"):
+        rise, bend = (b - a) / (y - x), ((c - b) / (z - y) - (b - a) / (y - x)) / (z - x)
+        top = np.clip((x + y) / 2 - rise / (2 * bend), left, right)
+        summit = np.where(bend < 0, a + rise * (top - x) + bend * (top - x) * (top - y), b)
+    return np.asarray(np.fmax(summit, logs.max(axis=1, initial=-np.inf)))
 
 
 def _table(weight: Function, inside: Array, outside: Array, log_in: Array, log_out: Array, total: float) -> tuple[_Table | None, float]:

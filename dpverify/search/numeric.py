@@ -104,9 +104,8 @@ def _log_sum(total: Add, at: Mapping[str, Array]) -> Any:
                 exponent = exponent + np.log(_evaluate(factor, at))
         exponents.append(exponent)
     plain = np.log(_evaluate(total, at))
-    if any(np.isnan(e).any() for e in exponents):
-        return plain
-    return np.logaddexp.reduce(np.broadcast_arrays(*exponents))
+    summed = np.logaddexp.reduce(np.broadcast_arrays(*exponents))
+    return np.where(np.isnan(summed), plain, summed)  # a term may be negative, or beyond floats, at some points alone
 
 
 @cache

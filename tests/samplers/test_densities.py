@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import dpverify
 from dpverify import declare
 from dpverify.errors import NoSampler
-from dpverify.samplers.densities import log_density
+from dpverify.samplers.densities import line, log_density
 from dpverify.search.numeric import log_of
 from dpverify.trusted.language.expr import parse
 
@@ -41,3 +42,12 @@ def test_powers_that_overflow_in_floats_are_evaluated_in_balls_where_there_is_ma
     assert np.allclose(log_density(density, "r", 0.0)(points), -1.01 * np.log(10 * points), rtol=1e-13, atol=0)
     with pytest.raises(NoSampler, match="beyond the range of floats"):
         dpverify.sampler(declare.student_t("1/100", 1, 1))
+
+
+def test_a_law_is_drawn_from_the_density_written_anew_at_its_mode():
+    law = line(parse("abs(z - 1)**(-1/2)*exp(-abs(z - 1)) + 0*z"), "z", -np.inf, np.inf)  # a pole at 1, where floats near 1 are coarse
+    assert law.centre == 1 and law.error < 1e-10 and abs(law.share - 1 / 2) < 1e-9
+    two = line(parse("exp(-(z - 1000)**2) + exp(-(z + 1000)**2)"), "z", -np.inf, np.inf)
+    drawn = two.draw(2_000, np.random.default_rng(1))
+    assert stats.binomtest(int((drawn < 0).sum()), 2_000).pvalue > 1e-4
+    assert stats.kstest(np.abs(drawn) - 1000, stats.norm(0, 0.5**0.5).cdf).pvalue > 1e-4
