@@ -19,7 +19,7 @@ from dpverify.samplers.densities import line, log_density
 from dpverify.samplers.directions import directions
 from dpverify.samplers.enclosed import lattice
 from dpverify.samplers.grids import Grid
-from dpverify.samplers.law import EXACT, Array, Floats, Generator, Law, Noise, ending, ends, inverted, whole
+from dpverify.samplers.law import EXACT, Array, Floats, Generator, Law, Noise, ending, ends, floats, inverted, whole
 from dpverify.samplers.powers import power_law
 from dpverify.search.mixtures import scale_of
 from dpverify.search.numeric import kinks_of, number, vectorised
@@ -45,7 +45,7 @@ def additive(mechanism: Additive, grid: Grid | None) -> Law:
         noise = _columns(noise, dimension)
 
     def draw(answers: Sequence[Any], size: int, rng: Generator) -> Array:
-        there, added = np.array(answers, dtype=float), noise(size, rng)
+        there, added = floats(answers), noise(size, rng)
         return there + added if grid is None else grid.rounded(there, added)
 
     return Law(dimension, dimension, draw, (told, ending(grid)), (0,) * dimension)

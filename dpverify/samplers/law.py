@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from dpverify.errors import NoSampler
+from dpverify.errors import DataError, NoSampler
 from dpverify.samplers.grids import Grid
 from dpverify.search.numeric import number
 from dpverify.trusted.language.expr import Expr, Num
@@ -47,6 +47,14 @@ class Law:
 def ending(grid: Grid | None) -> str:
     """What is said of the last bits."""
     return IN_FLOATS if grid is None else f"snapped: the exact sum of true answer and noise, rounded to a multiple of {grid}"
+
+
+def floats(answers: Sequence[Any]) -> Floats:
+    """The numbers of a true answer as floats. Raises DataError for one that is beyond them."""
+    try:
+        return np.array([float(answer) for answer in answers])
+    except OverflowError as error:
+        raise DataError("data holds an integer beyond the range of floats, and this noise is made of floats.") from error
 
 
 def whole(expr: Expr, what: str) -> int:

@@ -14,7 +14,7 @@ from dpverify.samplers import integers, inversion
 from dpverify.samplers.densities import line
 from dpverify.samplers.enclosed import Enclosed, finite
 from dpverify.samplers.grids import Grid
-from dpverify.samplers.law import EXACT, IN_FLOATS, Array, Generator, Law, ends, inverted
+from dpverify.samplers.law import EXACT, IN_FLOATS, Array, Generator, Law, ends, floats, inverted
 from dpverify.search.numeric import number
 from dpverify.trusted.language.expr import ONE, Num, call, format_expr, mul, num, sub, substitute
 from dpverify.trusted.language.model import Exponential, KaryResponse, Kernel, Table
@@ -69,7 +69,7 @@ def of_kernel(mechanism: Kernel, grid: Grid | None) -> Law:
         return line(substitute(mechanism.density, {"theta": num(Fraction(theta))}), "y", *ends(mechanism.output))
 
     def draw(answers: Sequence[Any], size: int, rng: Generator) -> Array:
-        theta = float(answers[0])
+        theta = float(floats(answers)[0])
         if not low <= theta <= high:
             shown = ", ".join(format_expr(end) for end in mechanism.input)
             raise DataError(f"data = {answers[0]} is not in [{shown}], where the input theta lives.")

@@ -237,6 +237,7 @@ def test_what_has_no_law_to_draw_from_is_told_so(mechanism, why):
         ([1, 2, float("nan")], "is not a list of 3 numbers"),
         ([1, 2, True], "is not a list of 3 numbers"),
         ([0.5, 0, 0], "data = 0.5 is not an integer"),
+        ([0, 10**400, 0], "an integer beyond the range of floats"),
         ([0, 0, 2], "data = 2 is not the number of an input: 0 to 1"),
     ],
 )
