@@ -224,7 +224,8 @@ class Space:
 
     lipschitz: the answers of databases at a distance t are at most lipschitz * t apart. databases: "bounded" (at most `diameter` apart),
     "unbounded" (nothing is known), "answers" (one for each answer, the distance that of answers over lipschitz) or "listed": a matrix of
-    their distances, and the number of the answer of each.
+    their distances, and the number of the answer of each. table, rate: of finitely many points one mechanism alone, its probabilities, a
+    row for each database, or proportional to exp(-rate * distance to the true answer).
     """
 
     shape: Shape
@@ -233,6 +234,8 @@ class Space:
     diameter: Expr | None = None
     distances: Matrix = ()
     truth: tuple[int, ...] = ()
+    table: Matrix = ()
+    rate: Expr | None = None
 
 
 @dataclass(frozen=True, slots=True)
