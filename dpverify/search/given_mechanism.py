@@ -32,10 +32,12 @@ def propose(claim: Claim, digits: int) -> Steps:
     far = (rows * (distances > number(given.near))).sum(axis=1)
     found: Steps = [{"rule": rule.NAME, "evidence": {"far": int(far.argmax())}}] if far.max() > number(given.beta) else []
     with np.errstate(divide="ignore", invalid="ignore"):
-        losses = np.nan_to_num(np.log(rows)[:, None] - np.log(rows)[None], nan=-math.inf)
+        losses = np.log(rows)[:, None] - np.log(rows)[None]
     size = len(rows)
     apart = np.array([[math.inf if x == y else number(given.least(x, y)) for y in range(size)] for x in range(size)])
-    rates = losses / apart[:, :, None]
+    with np.errstate(invalid="ignore"):
+        rates = losses / apart[:, :, None]
+    rates[np.isnan(rates)] = -math.inf
     x, other, y = (int(i) for i in np.unravel_index(rates.argmax(), rates.shape))
     evidences: list[dict[str, Any]] = [] if space.databases == "unbounded" else [{"cell": [x, other, y]}]
     if claim.epsilon is not None and not claim.domains:

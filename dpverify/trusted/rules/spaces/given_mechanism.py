@@ -16,7 +16,7 @@ from dpverify.trusted.rules.spaces.databases import Finite, finite
 NAME: Final = "given-mechanism"
 STATEMENT: Final = (
     "A mechanism with the probabilities P[x, y] is epsilon-private where log(P[x, y]/P[x', y]) <= epsilon dist(x, x') for all x, x', y, "
-    "and at no smaller epsilon; no epsilon holds of a claim that its answers are within gamma but with probability beta where they are further "
+    "and at no smaller one; no epsilon holds of a claim that its answers are within gamma but with probability beta where they are further "
     "than gamma with a greater probability on one database."
 )
 CHECKED: Final = (
