@@ -41,6 +41,8 @@ PYTHON = {
     "The kernel": ("dpverify.trusted.kernel", ("check", "Judgement")),
     "Mechanisms for a query": ("dpverify.doorway.design", ("design",)),
     "The mechanism of least error": ("dpverify.search.optimum", ("optimum", "Optimum")),
+    "Nearness against privacy": ("dpverify.search.trade_off", ("trade_off", "TradeOff")),
+    "Mechanisms on nets": ("dpverify.samplers.nearness", ("near_mechanism", "NearMechanism")),
     "The best remap of a mechanism's outputs": ("dpverify.search.remaps", ("remap", "remapped", "truncated_geometric")),
     "Samplers": ("dpverify.doorway", ("sampler",)),
     "Walks": ("dpverify.samplers.walks", ("walk", "hit_and_run", "grid_walk", "hull", "facets", "Walked", "weakened")),
