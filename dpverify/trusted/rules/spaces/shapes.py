@@ -212,20 +212,16 @@ def _settled(expr: Expr) -> Expr:
 
 
 def at_most(size: Expr, most: Expr, domains: Domains, over: Domain | None) -> bool:
-    """Whether an expression, in k where `over` is given, is certainly at most another; by logarithms where k is in an exponent."""
-    everywhere = domains if over is None else {**domains, "k": over}
-    if over is None or not _has_power(size):
-        return certainly_le(size, most, everywhere)
+    """Whether an expression, in k where `over` is given, is certainly at most another: as it stands, or by logarithms of positive ones."""
+    if over is None:
+        return certainly_le(size, most, domains)
+    everywhere = {**domains, "k": over}
+    if certainly_le(size, most, everywhere):
+        return True
     try:
         return certainly_le(logarithm(size, everywhere), logarithm(most, everywhere), everywhere)
     except Rejected:
         return False
-
-
-def _has_power(expr: Expr) -> bool:
-    """Whether k is in an exponent."""
-    raised = expr.exponent if isinstance(expr, Pow) else expr.args[0] if isinstance(expr, Call) and expr.name == "exp" else ZERO
-    return "k" in symbols(raised) or any(map(_has_power, children(expr)))
 
 
 def logarithm(expr: Expr, domains: Domains) -> Expr:
@@ -236,8 +232,8 @@ def logarithm(expr: Expr, domains: Domains) -> Expr:
         return mul(expr.exponent, logarithm(expr.base, domains))
     if isinstance(expr, Call) and expr.name == "exp":
         return expr.args[0]
-    if isinstance(expr, Call) and expr.name == "abs" and _has_power(expr):
-        return logarithm(expr.args[0], domains)  # whose factors are positive
+    if isinstance(expr, Call) and expr.name == "abs":
+        return logarithm(expr.args[0], domains)  # which is positive, as its factors are
     if not certainly_lt(ZERO, expr, domains):
         raise Rejected(RULE, "the axes", f"{format_expr(expr)} is not certainly positive")
     return call("log", expr)
