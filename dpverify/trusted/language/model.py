@@ -581,6 +581,8 @@ def from_json(data: Any) -> Claim:
             _check_words(asked.mechanism, alone=asked is claim)
     if any(isinstance(part.mechanism, Space) for part in all_parts(claim.mechanism)):
         raise CertificateError("a space is no mechanism by itself, so it is no part of one.")
+    if isinstance(claim.mechanism, Space) and (claim.measure is not None or claim.order):
+        raise CertificateError("of a space pure privacy is claimed, in both orders.")
     if claim.within is not None and not isinstance(claim.mechanism, Space):
         raise CertificateError(f"the claim states how near answers are of the kind {kind_of(claim.mechanism)}, which is no space.")
     if (claim.loss or claim.prior) and not isinstance(claim.mechanism, Table | Exponential):
