@@ -24,6 +24,7 @@ from dpverify.trusted.language.expr import (
     symbols,
 )
 from dpverify.trusted.language.model import (
+    CLAIMED_MEASURES,
     VARIABLES,
     Claim,
     Domain,
@@ -87,9 +88,9 @@ def space_faults(mechanism: Mechanism, given: Mapping[str, Any]) -> Iterator[str
                 f"{' and '.join(missing)} {'are' if len(missing) > 1 else 'is'} missing: of a space it is asked how private answers can be "
                 "that are within `within` of the truth but with probability `beta`."
             )
-        for key in ("utility", "loss", "prior", "adjacency"):
+        for key in ("utility", "loss", "prior", "adjacency", "order", *CLAIMED_MEASURES):
             if given.get(key):
-                yield f"{key} is for mechanisms; a space says what any mechanism can do. Leave it out."
+                yield f"{key} is for mechanisms; of a space pure privacy is asked, and nothing else. Leave it out."
     elif "within" in given:
         yield f"within is for the kind space, where it is how near answers are to be, not for {kind_of(mechanism)}."
 

@@ -22,7 +22,7 @@ from dpverify.search.verify import Verified, verify
 from dpverify.trusted.facts.bounds import Infinite
 from dpverify.trusted.language.errors import DpverifyError
 from dpverify.trusted.language.expr import Num, div, mul, num
-from dpverify.trusted.language.model import Claim, Exponential, Shape, Space
+from dpverify.trusted.language.model import Claim, Shape, Space
 from dpverify.trusted.numbers.balls import constant, exact, precision
 from dpverify.trusted.rules.spaces import net_mechanism
 from dpverify.trusted.rules.spaces.nets import cube
@@ -70,9 +70,7 @@ class NearMechanism:
         assert isinstance(space, Space)
         if space.shape.kind != "points" or len(self.points) != len(space.shape.matrix):
             return None
-        scores = tuple(tuple(Num(-self.distance(x, y)) for y in self.points) for x in self.points)
-        rows = tuple(tuple(map(Num, row)) for row in space.shape.matrix)  # in the maximum norm these are as far apart as their points
-        return verify(Claim(Exponential(scores, Num(self.rate), None, rows, "linf"), None))
+        return verify(replace(self.claim, mechanism=replace(space, rate=Num(self.rate)), epsilon=None))
 
 
 def near_mechanism(claim: Claim, share: Fraction = Fraction(1, 2)) -> NearMechanism:

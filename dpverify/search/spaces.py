@@ -46,6 +46,11 @@ def extend(proposal: Proposal, claim: Claim, digits: int) -> list[str]:
         require(space, dict(claim.domains))
     except DpverifyError as error:
         return [str(error)]
+    if space.table or space.rate is not None:
+        from dpverify.search import given_mechanism
+
+        proposal.extend(given_mechanism.propose, claim, digits)
+        return []
     before = len(proposal.steps)
     proposal.extend(_above, claim, digits)
     found = len(proposal.steps) > before

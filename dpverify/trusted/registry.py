@@ -45,6 +45,7 @@ _OF_THE_CLAIM: Final = {
     "differences-unbounded": "additive.differences_unbounded",
     "elliptical-process-unbounded": "additive.elliptical_process",
     "evaluations-epsilon": "additive.evaluations_epsilon",
+    "given-mechanism": "spaces.given_mechanism",
     "one-sided": "composition.one_sided",
     "near-dual": "spaces.near_dual",
     "near-table": "spaces.near_table",

@@ -3,6 +3,7 @@
 import json
 import math
 from contextlib import suppress
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 
@@ -19,13 +20,13 @@ from dpverify.trusted.language.errors import CertificateError, DpverifyError, Re
 from dpverify.trusted.language.expr import num, parse
 from dpverify.trusted.language.model import Claim, Domain, KaryResponse, Space, from_json, to_json
 from dpverify.trusted.numbers.balls import constant
-from dpverify.trusted.rules.spaces import cell_response, near_dual, near_table, net_mechanism, noise_near, weighted_packing
+from dpverify.trusted.rules.spaces import cell_response, given_mechanism, near_dual, near_table, net_mechanism, noise_near, weighted_packing
 from dpverify.trusted.rules.spaces.nets import net
 from dpverify.trusted.rules.spaces.packings import packing
 from dpverify.trusted.rules.spaces.shapes import require
 
 POSITIVE, UNIT = Domain(Fraction(0)), Domain(Fraction(0), Fraction(1))
-RULES = {rule.NAME: rule for rule in (cell_response, near_dual, near_table, net_mechanism, noise_near, weighted_packing)}
+RULES = {rule.NAME: rule for rule in (cell_response, given_mechanism, near_dual, near_table, net_mechanism, noise_near, weighted_packing)}
 
 
 def shape(kind, **made_of):
@@ -350,6 +351,45 @@ def test_a_forged_parameter_is_refused_or_proves_no_more(name):
             forged["lines"][number]["parameters"][key] = changed
             with suppress(DpverifyError):
                 assert check(forged).verdict == genuine.verdict
+
+
+def given(table=(), rate=None, **asked):
+    """A claim about one mechanism on the row of five points."""
+    found = claim(ROW, **asked)
+    rows = tuple(tuple(map(Fraction, row)) for row in table)
+    return replace(found, mechanism=replace(found.mechanism, table=rows, rate=None if rate is None else parse(rate)))
+
+
+@pytest.mark.parametrize("rate", ["0", "1/2", "3"])
+def test_an_exponential_mechanism_that_is_given_is_as_near_and_as_private_as_its_table(rate):
+    gaps = np.abs(np.arange(5)[:, None] - np.arange(5))
+    rows = np.exp(-float(Fraction(rate)) * gaps)
+    rows /= rows.sum(axis=1, keepdims=True)
+    far = (rows * (gaps > 1)).sum(axis=1).max()
+    losses = np.abs(np.log(rows[:, None]) - np.log(rows[None])).max(axis=2) / (gaps + np.eye(5))
+    for share, expected in ((1.01, "PROVED"), (0.99, "REFUTED")):
+        beta = str(Fraction(far * share).limit_denominator(10**9))
+        judged = verify(given(rate=rate, within="1", beta=beta)).judgement
+        assert judged.verdict == expected
+        if expected == "PROVED":
+            assert float(constant(judged.upper).mid()) == pytest.approx(losses.max(), abs=1e-9)
+
+
+def test_a_table_that_is_given_is_judged_and_no_other_mechanism_in_its_place():
+    spread = [[Fraction(1, 5)] * 5] * 5
+    assert verdict(given(spread, within="1", beta="3/5", epsilon="0")) == "PROVED"
+    assert verdict(given(spread, within="1", beta="1/2", epsilon="9")) == "REFUTED"
+    exact = np.eye(5, dtype=int).tolist()
+    assert verdict(given(exact, within="1/2", beta="1/2")) == "REFUTED"  # at no epsilon, though others are private
+    for rule, parameters in (("net-mechanism", {"share": "1/2"}), ("near-table", {"epsilon": "9", "rows": [["1/5"] * 5] * 5})):
+        with pytest.raises(Rejected, match="would choose another"):
+            check(pack(given(exact, within="1/2", beta="1/2"), 128, "PROVED", [Line(rule, (), parameters, (), 128)]))
+    for wrong in ([[1] * 5] * 5, exact[:4], [[2, -1, 0, 0, 0]] * 5):
+        with pytest.raises(Rejected, match="probabilities of all answers"):
+            require(given(wrong).mechanism, {})
+    for parameters in ({"epsilon": "0"}, {"far": 0}, {"cell": [1, 1, 0]}, {"cell": [0, 1]}, {"far": 9}):
+        with pytest.raises((Rejected, CertificateError)):
+            check(pack(given(rate="1", within="3", beta="1/2"), 128, "PROVED", [Line("given-mechanism", (), parameters, (), 128)]))
 
 
 def test_a_space_is_no_part_of_a_mechanism_and_only_it_says_how_near():

@@ -66,6 +66,19 @@ TRUTH: Final = fields.Field(
     "With between: the number of the true answer of each database, counted from 0; each its own where it is left out.",
     default=None,
 )
+TABLE: Final = fields.Field(
+    "table",
+    fields.Value(read_matrix, fields.ROWS.schema),
+    "For a space of points: one mechanism alone, the probabilities of all answers, a row for each database. Give this, a rate, or neither, "
+    "which is to ask of any mechanism.",
+    default=None,
+)
+RATE: Final = fields.Field(
+    "rate",
+    fields.NUMBER,
+    "For a space of points: the exponential mechanism alone, probabilities proportional to exp(-rate * distance to the true answer).",
+    default=None,
+)
 
 
 def _space(_: Kind, table: Fields, values: Values) -> Space | None:
@@ -74,11 +87,12 @@ def _space(_: Kind, table: Fields, values: Values) -> Space | None:
         table.fault("truth goes with between, the distances of the databases whose answers it names.")
     if shape is None:
         return None
+    one: dict[str, Any] = {"table": values["table"] or (), "rate": values["rate"]}
     if values["diameter"] is not None:
-        return Space(shape, lipschitz, "bounded", values["diameter"])
+        return Space(shape, lipschitz, "bounded", values["diameter"], **one)
     if between is not None:
-        return Space(shape, lipschitz, "listed", distances=between, truth=tuple(range(len(between))) if truth is None else truth)
-    return None if values["databases"] is None else Space(shape, lipschitz, values["databases"])
+        return Space(shape, lipschitz, "listed", None, between, tuple(range(len(between))) if truth is None else truth, **one)
+    return None if values["databases"] is None else Space(shape, lipschitz, values["databases"], **one)
 
 
 def _space_faults(space: Space, domains: Mapping[str, Domain]) -> Iterator[str]:
@@ -133,7 +147,7 @@ def _databases(space: Space, _: str) -> str:
 SPACE = Kind(
     model=Space,
     what="Not one mechanism but any: answers in a metric space, to be near the truth. What is the least epsilon of such a mechanism?",
-    fields=(SHAPE, LIPSCHITZ, DATABASES, DIAMETER, BETWEEN, TRUTH),
+    fields=(SHAPE, LIPSCHITZ, DATABASES, DIAMETER, BETWEEN, TRUTH, TABLE, RATE),
     one_of=(("databases", "diameter", "between"),),
     conditions={"dependencies": {"truth": ["between"]}},
     build=_space,

@@ -224,7 +224,8 @@ class Space:
 
     lipschitz: the answers of databases at a distance t are at most lipschitz * t apart. databases: "bounded" (at most `diameter` apart),
     "unbounded" (nothing is known), "answers" (one for each answer, the distance that of answers over lipschitz) or "listed": a matrix of
-    their distances, and the number of the answer of each.
+    their distances, and the number of the answer of each. table, rate: of finitely many points one mechanism alone, its probabilities, a
+    row for each database, or proportional to exp(-rate * distance to the true answer).
     """
 
     shape: Shape
@@ -233,6 +234,8 @@ class Space:
     diameter: Expr | None = None
     distances: Matrix = ()
     truth: tuple[int, ...] = ()
+    table: Matrix = ()
+    rate: Expr | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -578,6 +581,8 @@ def from_json(data: Any) -> Claim:
             _check_words(asked.mechanism, alone=asked is claim)
     if any(isinstance(part.mechanism, Space) for part in all_parts(claim.mechanism)):
         raise CertificateError("a space is no mechanism by itself, so it is no part of one.")
+    if isinstance(claim.mechanism, Space) and (claim.measure is not None or claim.order):
+        raise CertificateError("of a space pure privacy is claimed, in both orders.")
     if claim.within is not None and not isinstance(claim.mechanism, Space):
         raise CertificateError(f"the claim states how near answers are of the kind {kind_of(claim.mechanism)}, which is no space.")
     if (claim.loss or claim.prior) and not isinstance(claim.mechanism, Table | Exponential):

@@ -42,9 +42,9 @@ class Finite:
         return self.least(one, other)
 
 
-def finite(claim: Claim, evidence: Mapping[str, Any], rule: str) -> tuple[Finite, Expr]:
+def finite(claim: Claim, evidence: Mapping[str, Any], rule: str, one: bool = False) -> tuple[Finite, Expr]:
     """The space of a claim about finitely many points, and the epsilon that evidence speaks of. Raises Rejected."""
-    space, near, beta = asked(claim, rule)
+    space, near, beta = asked(claim, rule, one)
     if space.shape.kind != "points" or symbols(near) or symbols(beta):
         raise Rejected(rule, "the claim", "this rule is about finitely many points, with gamma and beta that are numbers")
     epsilon = parse(str(evidence.get("epsilon")))

@@ -32,7 +32,7 @@ SOURCE: Final = Source("docs/theory/spaces.md#near-dual", "Kleinberg & Ligett 20
 
 def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     """The lower bound "epsilon", by "weights" of databases and "multipliers", a list of [x, x', [z for each answer]]. Raises Rejected."""
-    given, epsilon = finite(claim, evidence, NAME)
+    given, epsilon = finite(claim, evidence, NAME, one=True)
     count = len(given.truth)
 
     def between(near: int, far: int) -> tuple[Fraction, Fraction]:

@@ -52,8 +52,11 @@ SEPARATED: Final = "infinitely many answers are apart by at least the stated dis
 MANY: Final = "there are infinitely many answers"
 
 
-def asked(claim: Claim, rule: str) -> tuple[Space, Expr, Expr]:
-    """The space of a claim, how near its answers are to be, and with which probability they may be further. Raises Rejected."""
+def asked(claim: Claim, rule: str, one: bool = False) -> tuple[Space, Expr, Expr]:
+    """The space of a claim, how near its answers are to be, and with which probability they may be further. Raises Rejected.
+
+    one: whether the rule speaks of one mechanism that is given, too; else only of any.
+    """
     space, near, beta = claim.mechanism, claim.within, claim.beta
     domains = dict(claim.domains)
     if not isinstance(space, Space) or near is None or beta is None:
@@ -62,6 +65,8 @@ def asked(claim: Claim, rule: str) -> tuple[Space, Expr, Expr]:
         raise Rejected(rule, "within", f"{format_expr(near)} is not certainly positive")
     if not (certainly_lt(ZERO, beta, domains) and certainly_lt(beta, ONE, domains)):
         raise Rejected(rule, "beta", f"{format_expr(beta)} is not certainly between 0 and 1")
+    if not one and (space.table or space.rate is not None):
+        raise Rejected(rule, "the mechanism", "it is given, and this rule would choose another")
     require(space, domains)
     return space, near, beta
 
@@ -69,6 +74,8 @@ def asked(claim: Claim, rule: str) -> tuple[Space, Expr, Expr]:
 def require(space: Space, domains: Domains) -> None:
     """Raises Rejected for what is not certainly a metric space, and where no databases are as they are declared."""
     check(space.shape, domains)
+    if space.table or space.rate is not None:
+        _given(space)
     _positive("lipschitz", space.lipschitz, domains)
     if space.databases == "bounded":
         if space.diameter is None:
@@ -205,20 +212,16 @@ def _settled(expr: Expr) -> Expr:
 
 
 def at_most(size: Expr, most: Expr, domains: Domains, over: Domain | None) -> bool:
-    """Whether an expression, in k where `over` is given, is certainly at most another; by logarithms where k is in an exponent."""
-    everywhere = domains if over is None else {**domains, "k": over}
-    if over is None or not _has_power(size):
-        return certainly_le(size, most, everywhere)
+    """Whether an expression, in k where `over` is given, is certainly at most another: as it stands, or by logarithms of positive ones."""
+    if over is None:
+        return certainly_le(size, most, domains)
+    everywhere = {**domains, "k": over}
+    if certainly_le(size, most, everywhere):
+        return True
     try:
         return certainly_le(logarithm(size, everywhere), logarithm(most, everywhere), everywhere)
     except Rejected:
         return False
-
-
-def _has_power(expr: Expr) -> bool:
-    """Whether k is in an exponent."""
-    raised = expr.exponent if isinstance(expr, Pow) else expr.args[0] if isinstance(expr, Call) and expr.name == "exp" else ZERO
-    return "k" in symbols(raised) or any(map(_has_power, children(expr)))
 
 
 def logarithm(expr: Expr, domains: Domains) -> Expr:
@@ -229,8 +232,8 @@ def logarithm(expr: Expr, domains: Domains) -> Expr:
         return mul(expr.exponent, logarithm(expr.base, domains))
     if isinstance(expr, Call) and expr.name == "exp":
         return expr.args[0]
-    if isinstance(expr, Call) and expr.name == "abs" and _has_power(expr):
-        return logarithm(expr.args[0], domains)  # whose factors are positive
+    if isinstance(expr, Call) and expr.name == "abs":
+        return logarithm(expr.args[0], domains)  # which is positive, as its factors are
     if not certainly_lt(ZERO, expr, domains):
         raise Rejected(RULE, "the axes", f"{format_expr(expr)} is not certainly positive")
     return call("log", expr)
@@ -421,6 +424,18 @@ _CHECKS: Final[Mapping[str, Callable[[Shape, Domains], None]]] = {
     "cantor": _cantor, "ellipsoid": _ellipsoid, "hoelder": _hoelder, "real": _real, "integers": _integers, "discrete": _distance,
     "separated": _distance, "net": _net, "product": _product,
 }  # fmt: skip
+
+
+def _given(space: Space) -> None:
+    """One mechanism, on finitely many points: a table of probabilities with a row for each database, or a rate that is a number."""
+    if space.shape.kind != "points" or (space.table and space.rate is not None):
+        raise Rejected(RULE, "the mechanism", "one is given for finitely many points alone, by a table or by a rate")
+    if space.rate is not None and (symbols(space.rate) or not certainly_le(ZERO, space.rate)):
+        raise Rejected(RULE, "rate", f"{format_expr(space.rate)} is not certainly a number of at least 0")
+    answers = len(space.shape.matrix)
+    databases = len(space.distances) if space.databases == "listed" else answers
+    if space.table and (len(space.table) != databases or any(len(row) != answers or min(row) < 0 or sum(row) != 1 for row in space.table)):
+        raise Rejected(RULE, "table", "it must have a row for each database, of probabilities of all answers with the sum 1")
 
 
 def _listed(space: Space) -> None:

@@ -47,7 +47,7 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     claim, at = fixed(claim, evidence, NAME)
     if claim.domains:
         raise Rejected(NAME, "the claim", "a packing is of parameters that have values")
-    space, near, beta = asked(claim, NAME)
+    space, near, beta = asked(claim, NAME, one=True)
     if "line" in evidence:
         return _line(space, near, beta, evidence, at)
     found = packing(space.shape, near, evidence.get("packing", {}))

@@ -1,0 +1,53 @@
+"""The least epsilon against nearness (Kleinberg & Ligett 2010, Definition 2.3)."""
+
+import math
+from fractions import Fraction
+
+import pytest
+
+from dpverify.catalogue.shapes import read_shape
+from dpverify.errors import SpecError
+from dpverify.search.trade_off import trade_off
+from dpverify.trusted.facts.bounds import Infinite
+from dpverify.trusted.language.expr import num, parse
+from dpverify.trusted.language.model import Claim, KaryResponse, Space
+from dpverify.trusted.numbers.balls import constant
+
+TREE = Space(read_shape({"kind": "tree", "ratio": "1/2", "branching": [2, "inf"]}), databases="bounded", diameter=num(1))
+
+
+def of(space, within, beta="1/20"):
+    return trade_off(Claim(space, None, within=num(1), beta=parse(beta)), within)
+
+
+def test_a_tree_with_a_node_of_infinitely_many_children_has_a_step_where_its_leaves_part():
+    found = of(TREE, ["1", Fraction(1, 4), "1/2", "3/4"])
+    assert [str(point.within.value) for point in found.points] == ["1/4", "1/2", "3/4", "1"]
+    infinite, half, more, whole = found.points
+    assert isinstance(infinite.lower, Infinite) and infinite.upper is None
+    for point in (half, more):
+        assert float(constant(point.lower).mid()) == pytest.approx(math.log(19)) == float(constant(point.upper).mid())
+    assert float(constant(whole.upper).mid()) == 0
+    assert found.json()["points"][0] == {"within": "1/4", "lower": "inf", "upper": None} and found.json()["beta"] == "1/20"
+    assert "infinite" in str(found) and "2.94444" in str(found)
+
+
+def test_it_does_not_rise_and_is_enclosed_between_its_points():
+    found = of(Space(read_shape({"kind": "real"}), databases="answers"), ["1/4", "1/2", 1, 2])
+    ends = [(float(constant(p.lower).mid()), float(constant(p.upper).mid())) for p in found.points]
+    assert all(low <= high for low, high in ends) and ends == sorted(ends, reverse=True)
+    low, high = (float(constant(end).mid()) for end in found.between("3/4"))
+    assert (low, high) == (pytest.approx(ends[2][0]), pytest.approx(ends[1][1]))
+    assert low <= math.log(39) / 1.5 <= math.log(20) / 0.75 <= high  # those at 3/4 itself
+    assert found.between("1/8")[1] is None and found.between(5)[0] == num(0)
+
+
+@pytest.mark.parametrize("wrong", ["0", -1, "x", None, 0.5])
+def test_what_is_no_positive_number_is_refused(wrong):
+    with pytest.raises(SpecError, match="is not a positive number"):
+        of(TREE, [wrong])
+
+
+def test_other_claims_have_no_trade_off():
+    with pytest.raises(SpecError, match="about a space"):
+        trade_off(Claim(KaryResponse(num(2), parse("1/2")), num(1)), [1])
