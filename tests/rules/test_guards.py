@@ -90,7 +90,8 @@ HYPOTHESES = {
         (
             "additive.cameron_martin", "additive.concave_exponent", "additive.convex_exponent", "additive.cosets", "additive.divergence",
             "additive.equal_answers", "additive.mixture_concave", "additive.modulus", "additive.point_witness", "additive.power_identity",
-            "additive.product_lipschitz", "additive.staircase", "additive.evaluations_epsilon", "composition.finite_composition", "composition.gaussian_composition",
+            "additive.evaluations_epsilon",
+            "additive.product_lipschitz", "additive.staircase", "composition.finite_composition", "composition.gaussian_composition",
             "composition.joint_moves", "composition.product", "curves.every_shift", "curves.finite", "curves.gauge", "curves.kernel_pair",
             "curves.gaussian", "curves.laplace", "curves.lattice", "curves.line", "curves.process_differences",
             "curves.scale_mixture", "curves.spherical_caps", "curves.t_noise", "curves.uniform_ball", "finite.exponential_general",
