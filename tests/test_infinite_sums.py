@@ -112,6 +112,12 @@ def test_evidence_out_of_range_is_refused(told):
         infinite_sums.read(told)
 
 
+@pytest.mark.parametrize(("start", "end"), [(64, 4), (64, 6), (4096, 10)])
+def test_an_end_before_the_tail_is_refused(start, end):
+    with pytest.raises(CertificateError, match="beyond"):
+        total("1/k**2", start, 1, end=end)
+
+
 @pytest.mark.parametrize("text", ["k - 3", "1/k - 1/1000", "0"])
 def test_eigenvalues_that_are_not_all_positive_are_refused(text):
     with precision(128), pytest.raises(Rejected, match="not certainly positive"):

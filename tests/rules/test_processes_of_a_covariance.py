@@ -281,13 +281,13 @@ def test_no_epsilon_holds_for_all_numbers_of_evaluations(name, h):
     assert replayed(found.certificate).judgement.witness["log P"]
 
 
-def test_a_bound_on_one_number_of_evaluations_is_no_bound_for_all():
-    claim = Claim(
-        process("brownian", "t", mixing=T5, count=Sym("n")),
-        parse("(5 + n)*asinh(1/(2*sqrt(5)))"),
-        domains=(("n", Domain(Fraction(1), lower_open=False, integer=True)),),
-    )
-    assert verify(claim, 6).judgement.verdict != "REFUTED"
+@pytest.mark.parametrize("n", [1, 2, 64])
+def test_what_is_shown_at_one_number_of_evaluations_is_what_these_cost(n):
+    claimed, domain = "(5 + n)*asinh(1/(2*sqrt(5)))", Domain(Fraction(1), lower_open=False, integer=True)
+    claim = Claim(process("brownian", "t", mixing=T5, count=Sym("n")), parse(claimed), domains=(("n", domain),))
+    found = evaluations_epsilon.check(claim, {"side": "lower", "at": {"n": str(n)}, "seen": n})
+    assert constant(found.value) <= constant(parse(claimed.replace("n)*", f"{n})*"))).upper()
+    assert found.at == {"n": num(n)}
 
 
 def test_the_probabilities_of_the_ball_differ_by_more_than_the_claim():

@@ -127,6 +127,8 @@ def _integral(terms: Expr, told: Told, bits: int) -> arb:
     if told.end is None:
         return edge + integral(inner, _U, above, None, bits)
     end = Fraction(2) ** told.end
+    if end <= above:
+        raise CertificateError("of a sum, 'end' is beyond the start of its tail.")
     return edge + integral(inner, _U, above, end, bits) + _slowest(_germ(inner, end), end)
 
 

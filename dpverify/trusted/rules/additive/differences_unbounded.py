@@ -21,7 +21,7 @@ STATEMENT: Final = (
     "covariance, is Gaussian, so that no finite epsilon bounds it, at any scale and for any law of V."
 )
 CHECKED: Final = ("the norm of a difference is finite, and certainly positive", *process_differences.CHECKED[2:])
-ASSUMED: Final = process_differences.ASSUMED
+ASSUMED: Final = (process_differences.WHOLE, "the sampler is ideal")
 SOURCE: Final = Source("docs/theory/processes.md#differences-unbounded", "Reimherr & Awan 2019, Theorem 4, corrected")
 
 

@@ -29,7 +29,9 @@ CHECKED: Final = (
     "or the difference is smooth on every piece and at the cuts, is 0 where the noise is, and the integral is finite and enclosed",
     "the law of V is one, and positive; the scale is positive",
 )
-ASSUMED: Final = ("the whole function is released", "the sampler is ideal")
+ASSUMED: Final = ("the sampler is ideal",)
+WHOLE: Final = "the whole function is released"
+"""What a bound from below rests on too."""
 SOURCE: Final = Source("docs/theory/processes.md#process-differences", "Reimherr & Awan 2019, Theorems 2, 4 and 5, corrected")
 
 
@@ -45,7 +47,7 @@ def curve(noise: Mechanism, moved: Sensitivity) -> Curve:
     law, most = law_and_shift(process, moved.upper)
     upper = observed(law, most)
     lower = upper if moved.exact else observed(law, div(moved.lower, process.scale))
-    return Curve(upper, lower, (NAME,), processes.assumed(process))
+    return Curve(upper, lower, (NAME,), processes.assumed(process), below=(WHOLE,))
 
 
 def whole(noise: Mechanism, rule: str) -> EllipticalProcess:
