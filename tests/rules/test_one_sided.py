@@ -90,6 +90,18 @@ def test_a_sample_is_the_mixture_in_each_order(order):
         assert (low, high) == pytest.approx((delta, delta), abs=1e-12)
 
 
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("rate", ["1", "3/10"])
+def test_delta_of_listed_pairs_is_that_of_the_worst_event_in_their_order(order, rate):
+    first, second = (floats(row) for row in ROWS)
+    mixed = [float(Fraction(rate)) * p + (1 - float(Fraction(rate))) * q for p, q in zip(first, second, strict=True)]
+    pair = (mixed, second) if order == "one-sided" else (second, mixed)
+    mechanism = LISTED if rate == "1" else Subsample(Part(LISTED), parse(rate))
+    for epsilon in ("0", "1/5", "1", "5"):
+        delta = least_delta(*pair, float(Fraction(epsilon)))
+        assert known(mechanism, order, epsilon, None) == pytest.approx((delta, delta), abs=1e-15)
+
+
 @pytest.mark.parametrize(("order", "epsilon"), [("one-sided", "log(1 + (exp(1) - 1)/4)"), ("reverse", "-log(3/4 + exp(-1)/4)")])
 def test_a_sample_of_laplace_noise_is_exact_in_each_order(order, epsilon):
     sample = Subsample(Part(LAPLACE, ONE), parse("1/4"))
