@@ -112,6 +112,7 @@ HYPOTHESES = {
     "guarantees.stated_epsilon": STATED,
     "guarantees.stated_guarantee": STATED,
     "composition.poisson_subsampling": KEPT,
+    "measures.sampled": IDEAL + KEPT,
     "composition.finite_losses": IDEAL + KEPT,
     "composition.sampling_without_replacement": ("every subset of that size is equally likely, and the sample is not seen",),
     "composition.parallel_composition": (

@@ -49,7 +49,7 @@ NAME: Final = "one-sided"
 STATEMENT: Final = (
     "Of an input with a record against the one without it alone: (eps, delta) of parts add up, over k records they are k eps and delta "
     "(e^(k eps) - 1)/(e^eps - 1), and a Poisson sample at rate p has log(1 + p (e^eps - 1)) and p delta. In the reverse order a sample of "
-    "what has (eps, delta) in that order has -log(1 - p + p e^-eps) and p delta/(p + (1 - p) e^eps). Pure epsilons of samples are met."
+    "what has (eps, delta) in that order has -log(1 - p + p e^-eps) and p delta/(p + (1 - p) e^eps). Pure epsilons of samples are met, and deltas of tables."
 )
 CHECKED: Final = ("every part, in the order that is claimed", "rates are between 0 and 1", "groups are of whole numbers of records")
 ASSUMED: Final = ()
