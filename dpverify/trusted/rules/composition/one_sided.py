@@ -44,12 +44,14 @@ from dpverify.trusted.rules.composition import parallel_composition, poisson_sub
 from dpverify.trusted.rules.composition.combined_values import DISJOINT, SECRET, greatest
 from dpverify.trusted.rules.composition.stacked_queries import times_of
 from dpverify.trusted.rules.curves import finite as curves_of_tables
+from dpverify.trusted.rules.curves.faces import faces_of
 
 NAME: Final = "one-sided"
 STATEMENT: Final = (
     "Of an input with a record against the one without it alone: (eps, delta) of parts add up, over k records they are k eps and delta "
     "(e^(k eps) - 1)/(e^eps - 1), and a Poisson sample at rate p has log(1 + p (e^eps - 1)) and p delta. In the reverse order a sample of "
-    "what has (eps, delta) in that order has -log(1 - p + p e^-eps) and p delta/(p + (1 - p) e^eps). Pure epsilons of samples are met, and deltas of tables."
+    "what has (eps, delta) in that order has -log(1 - p + p e^-eps) and p delta/(p + (1 - p) e^eps). Pure epsilons of samples are met, and "
+    "deltas of tables."
 )
 CHECKED: Final = ("every part, in the order that is claimed", "rates are between 0 and 1", "groups are of whole numbers of records")
 ASSUMED: Final = ()
@@ -106,7 +108,7 @@ def _deltas(claim: Claim) -> tuple[Bound, ...]:
     if not (certainly_le(ZERO, rate) and certainly_le(rate, ONE)):
         raise Rejected(NAME, "rate", "it is not certainly between 0 and 1")
     assert mechanism.adjacent is not None
-    faces, most = curves_of_tables.faces_of(mechanism, part.sensitivity), arb(0)
+    faces, most = faces_of(mechanism, part.sensitivity), arb(0)
     for a, b in dict.fromkeys(mechanism.adjacent):
         if a != b:
             pair = Pair(faces.facing(a, b).profile, faces.facing(b, a).profile)
