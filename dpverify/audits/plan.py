@@ -81,6 +81,11 @@ def make_plan(
     if claim.domains:
         names = ", ".join(name for name, _ in claim.domains)
         raise AuditError(f"{_named(claim)}: {names} ranges over a domain, and a sampler has one value. Give {names} a value.")
+    if claim.measure is not None or claim.order:
+        raise AuditError(
+            f"{_named(claim)}: an audit looks at both orders of two neighbours, for an epsilon and a delta. Audit a claim of these; "
+            "what its measure or its order says, `dpverify verify` judges."
+        )
     density = declared(claim)
     curve, epsilon, delta = _curve(claim, density)
     if not any(point.epsilon < MOST_EPSILON and point.delta < 1 for point in curve):

@@ -73,6 +73,7 @@ from dpverify.trusted.language.model import (
     noises_of,
 )
 from dpverify.trusted.order.queries import ADJACENCIES
+from dpverify.trusted.parts.adjacencies import stated_adjacencies
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,11 +266,6 @@ class _Reader(Mechanisms):
         difference = table.may("difference", read_differences, ())
         table.done()
         self._beside(table, measure, order, utility)
-        if order and (adjacency or self.adjacency) not in ("", "add-remove"):
-            table.fault(
-                f"order = {show(order)} is about a record that is added or removed, which adjacency = {show(adjacency or self.adjacency)} "
-                "does not do. State the adjacency add-remove, or leave the order out."
-            )
         if epsilon == TIGHT and delta == TIGHT:
             table.fault('epsilon and delta are both "tight". Give one of them a value.')
         if table.has("query") and table.has("sensitivity"):
@@ -313,6 +309,12 @@ class _Reader(Mechanisms):
         )
         used = frozenset().union(*map(symbols, expressions(claim)))
         claim = replace(claim, domains=tuple(sorted((name, self.domains[name]) for name in used & self.domains.keys())))
+        other = stated_adjacencies(mechanism, adjacency or self.adjacency).keys() - {"add-remove"}
+        if order and other:
+            table.fault(
+                f"order = {show(order)} is about a record that is added or removed, which the adjacency {min(other)} does not do. "
+                "State the adjacency add-remove, or leave the order out."
+            )
         line = self.lines[index - 1] if index <= len(self.lines) else 1
         return Stated(claim, expect.upper(), adjacency, line)
 

@@ -27,7 +27,7 @@ from dpverify.trusted.parts.runs import merged, whole
 from dpverify.trusted.proof import Place, Proof
 from dpverify.trusted.registry import ANYWHERE, OF_THE_MECHANISM
 from dpverify.trusted.rules.composition import combination
-from dpverify.trusted.rules.measures import added, finite, gaussian, implied, laplace, of_a_curve
+from dpverify.trusted.rules.measures import added, finite, gaussian, implied, laplace, of_a_curve, sampled
 from dpverify.trusted.rules.measures.orders import MOST_CUTS
 
 Pure = Callable[[Claim], Steps]
@@ -91,7 +91,7 @@ class _Search:
 
     def _at(self, place: Place, question: Claim) -> Iterator[Fact]:
         """Facts about what is at a place, without curves."""
-        for rule in (gaussian.NAME, laplace.NAME):
+        for rule in (gaussian.NAME, laplace.NAME, sampled.NAME):
             with suppress(DpverifyError):
                 yield self.proof.infer(rule, place)
                 return

@@ -61,7 +61,10 @@ def verify(claim: Claim, digits: int = 20) -> Verified:
         judgement = _with_errors(kept, digits)
     reasons = [*proposal.reasons, *kept.reasons]
     if judgement.verdict == "UNKNOWN" and None not in (judgement.lower, judgement.upper):
-        reasons.append("the claimed epsilon lies within the enclosure of the tight one: ask for more digits, or claim another.")
+        what = "epsilon" if claim.measure is None else "value"
+        reasons.append(f"the claimed {what} lies within the enclosure of the tight one: ask for more digits, or claim another.")
+    elif judgement.verdict == "UNKNOWN" and claim.measure is not None and judgement.upper is None and judgement.lower is not None:
+        reasons.append("no upper bound is known in this measure: it wants a finite pure epsilon, Gaussian parts, or a guarantee in it.")
     elif judgement.verdict == "UNKNOWN" and None not in (judgement.delta_lower, judgement.delta_upper):
         reasons.append("the claimed delta lies within the enclosure of the tight one: ask for more digits, or claim another.")
     elif judgement.verdict == "UNKNOWN" and (judgement.upper is not None or judgement.delta_upper is not None):

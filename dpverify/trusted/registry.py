@@ -122,6 +122,7 @@ _IN_MEASURES: Final[Mapping[str, str]] = {
     "implied-measures": "measures.implied",
     "laplace-measures": "measures.laplace",
     "measures-of-a-curve": "measures.of_a_curve",
+    "sampled-measures": "measures.sampled",
 }
 """Rules about claims in zCDP, GDP and Renyi divergences."""
 

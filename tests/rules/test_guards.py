@@ -95,7 +95,8 @@ HYPOTHESES = {
             "composition.joint_moves", "composition.product", "curves.every_shift", "curves.finite", "curves.gauge", "curves.kernel_pair",
             "curves.gaussian", "curves.laplace", "curves.lattice", "curves.line", "curves.process_differences",
             "curves.scale_mixture", "curves.spherical_caps", "curves.t_noise", "curves.uniform_ball", "finite.exponential_general",
-            "finite.finite", "finite.kernel_box", "finite.kernel_point", "finite.kary_response", "utility.expected_loss",
+            "finite.finite", "finite.kernel_box", "finite.kernel_point", "finite.kary_response", "measures.finite", "measures.gaussian",
+            "measures.laplace", "utility.expected_loss",
             "utility.infinite_moments", "utility.log_concave_noise", "utility.noise_moments", "utility.noise_quantile",
             "utility.polytope_tails", "utility.randomized_response", "utility.root_of_squares", "utility.union_bound",
         ),
@@ -114,6 +115,7 @@ HYPOTHESES = {
     "guarantees.stated_epsilon": STATED,
     "guarantees.stated_guarantee": STATED,
     "composition.poisson_subsampling": KEPT,
+    "measures.sampled": IDEAL + KEPT,
     "composition.finite_losses": IDEAL + KEPT,
     "composition.sampling_without_replacement": ("every subset of that size is equally likely, and the sample is not seen",),
     "composition.parallel_composition": (

@@ -5,7 +5,7 @@ import json
 from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
-from math import ceil, floor, log
+from math import ceil, comb, floor, log
 from random import Random
 from statistics import NormalDist
 
@@ -36,6 +36,7 @@ from dpverify.trusted.language.model import (
     PostProcess,
     Query,
     Radial,
+    Subsample,
     Table,
     Translation,
     claim_hash,
@@ -279,6 +280,31 @@ def test_noise_of_another_shape_is_enclosed_by_its_curve():
     value = float(np.log(np.trapezoid(f * f / g, z) + 2 / np.pi / 4000))
     assert low <= value * (1 + 1e-3)
     assert value * (1 - 1e-3) <= high <= low * 1.01
+
+
+@pytest.mark.parametrize(("rate", "mu", "order"), [("1/4", 1, 2), ("1/100", 2, 5), ("3/5", Fraction(1, 2), 16)])
+def test_gaussian_noise_on_a_sample_has_the_divergence_of_the_mixture(rate, mu, order):
+    sample = Subsample(Part(GAUSSIAN, num(mu)), parse(rate))
+    z = np.linspace(-14, 40, 400_001)
+    p, q = (-((z - shift) ** 2) / 2 - np.log(2 * np.pi) / 2 for shift in (float(mu), 0.0))
+    mixed = np.logaddexp(np.log(float(Fraction(rate))) + p, np.log(1 - float(Fraction(rate))) + q)
+    forward, reverse = (
+        np.logaddexp.reduce(order * one + (1 - order) * other + np.log(z[1] - z[0])) / (order - 1)
+        for one, other in ((mixed, q), (q, mixed))
+    )
+    measure = Measure("renyi", None, Fraction(order))
+    assert enclosed(sample, measure) == pytest.approx((forward, forward), rel=1e-6)
+    assert enclosed(sample, measure, "one-sided") == pytest.approx((forward, forward), rel=1e-6)
+    assert reverse <= forward
+    low, high = enclosed(sample, measure, "reverse")
+    assert low <= reverse * (1 + 1e-9)
+    assert reverse <= high * (1 + 1e-9)
+
+
+def test_samples_of_gaussian_noise_add_up():
+    steps = Compose((Part(Subsample(Part(GAUSSIAN, ONE), parse("1/100")), times=num(1000)),))
+    each = log(sum(comb(4, k) * 0.99 ** (4 - k) * 0.01**k * np.exp(k * (k - 1) / 2) for k in range(5))) / 3
+    assert enclosed(steps, Measure("renyi", None, Fraction(4))) == pytest.approx((1000 * each, 1000 * each), rel=1e-9)
 
 
 def test_an_output_that_one_input_alone_can_give_is_infinite_in_every_measure():

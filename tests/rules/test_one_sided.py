@@ -6,8 +6,9 @@ from math import exp, log
 
 import pytest
 
+from dpverify.audits.plan import make_plan
 from dpverify.catalogue.reader import read_spec
-from dpverify.errors import SpecError
+from dpverify.errors import AuditError, SpecError
 from dpverify.search.verify import verify
 from dpverify.trusted import kernel
 from dpverify.trusted.facts.bounds import Infinite
@@ -21,6 +22,7 @@ from dpverify.trusted.language.model import (
     Guarantee,
     KaryResponse,
     Lipschitz,
+    Measure,
     Part,
     Query,
     Radial,
@@ -86,6 +88,18 @@ def test_a_sample_is_the_mixture_in_each_order(order):
         two = (mixed, q) if order == "one-sided" else (q, mixed)
         delta = least_delta(*two, float(Fraction(both)))
         assert (low, high) == pytest.approx((delta, delta), abs=1e-12)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("rate", ["1", "3/10"])
+def test_delta_of_listed_pairs_is_that_of_the_worst_event_in_their_order(order, rate):
+    first, second = (floats(row) for row in ROWS)
+    mixed = [float(Fraction(rate)) * p + (1 - float(Fraction(rate))) * q for p, q in zip(first, second, strict=True)]
+    pair = (mixed, second) if order == "one-sided" else (second, mixed)
+    mechanism = LISTED if rate == "1" else Subsample(Part(LISTED), parse(rate))
+    for epsilon in ("0", "1/5", "1", "5"):
+        delta = least_delta(*pair, float(Fraction(epsilon)))
+        assert known(mechanism, order, epsilon, None) == pytest.approx((delta, delta), abs=1e-15)
 
 
 @pytest.mark.parametrize(("order", "epsilon"), [("one-sided", "log(1 + (exp(1) - 1)/4)"), ("reverse", "-log(3/4 + exp(-1)/4)")])
@@ -239,7 +253,7 @@ HEAD = '[mechanism]\nkind = "builtin"\nname = "laplace"\nparameters = {{ scale =
         ('epsilon = 1\norder = "both"', "is not one of one-sided, reverse."),
         (
             'epsilon = 1\norder = "one-sided"\nadjacency = "replace"',
-            'is about a record that is added or removed, which adjacency = "replace" does not do.',
+            "is about a record that is added or removed, which the adjacency replace does not do.",
         ),
         ("delta = 0", "epsilon is missing."),
     ],
@@ -250,3 +264,26 @@ def test_what_is_wrong_with_a_measure_or_an_order_is_said(tmp_path, lines, says)
     with pytest.raises(SpecError) as raised:
         read_spec(path)
     assert any(says in fault for fault in raised.value.faults), raised.value.faults
+
+
+def test_an_audit_of_a_measure_or_of_one_order_is_refused():
+    for more in ({"order": "one-sided"}, {"measure": Measure("zcdp", ONE)}):
+        with pytest.raises(AuditError, match="both orders of two neighbours"):
+            make_plan(Claim(LAPLACE, None if "measure" in more else ONE, sensitivity=ONE, **more))
+
+
+def test_without_replacement_there_is_no_order(tmp_path):
+    path = tmp_path / "claims.toml"
+    path.write_text(
+        '[mechanism]\nkind = "subsample"\nrate = "1/2"\nscheme = "without_replacement"\n[mechanism.part]\nkind = "guarantee"\nepsilon = 1\n'
+        '[[claim]]\nepsilon = 1\norder = "one-sided"\n'
+    )
+    with pytest.raises(SpecError, match="which the adjacency replace does not do"):
+        read_spec(path)
+
+
+def test_what_would_help_is_said_where_no_upper_bound_is_known():
+    gaussian = Translation(parse("exp(-z**2/2)"), integers=True)
+    found = verify(Claim(gaussian, None, sensitivity=ONE, measure=Measure("zcdp", None)), 12)
+    assert (found.judgement.verdict, found.judgement.upper) == ("UNKNOWN", None)
+    assert any("no upper bound is known in this measure" in reason for reason in found.reasons)

@@ -13,7 +13,7 @@ from dpverify.catalogue.kinds import fields
 from dpverify.catalogue.kinds.kind import Kind, Sensitivity, Starter, Values, itself
 from dpverify.catalogue.toml import Fields, shorten
 from dpverify.trusted.language.expr import ZERO, Expr, Num, Sym, call, mul
-from dpverify.trusted.language.model import Domain, Guarantee, Sampled
+from dpverify.trusted.language.model import ONE_SIDED, Domain, Guarantee, Sampled
 
 # -- guarantees ------------------------------------------------------------------------------------------------
 
@@ -55,6 +55,8 @@ def _guarantee_law(guarantee: Guarantee) -> Iterator[Box]:
     yield from (_STATEMENTS[guarantee.measure](*numbers) for numbers in guarantee.rows[:MOST_ENTRIES])
     if len(guarantee.rows) > MOST_ENTRIES:
         yield Words(f"and {len(guarantee.rows) - MOST_ENTRIES} more")
+    if guarantee.order:
+        yield Words(f"where x is the input {'with' if guarantee.order == ONE_SIDED else 'without'} the record")
 
 
 def _approximate(epsilon: Expr, delta: Expr) -> Box:

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any, Final
+
+from flint import arb
 
 from dpverify.trusted.facts.bounds import INFINITE, Bound, Infinite, Side
 from dpverify.trusted.facts.fact import Fact
+from dpverify.trusted.facts.orientation import facing
+from dpverify.trusted.facts.pairs import Pair
 from dpverify.trusted.facts.premises import bound_of, through_of
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, add, call, div, mul, neg, sub
@@ -27,6 +32,8 @@ from dpverify.trusted.language.model import (
     Table,
     Translation,
 )
+from dpverify.trusted.numbers.balls import constant, exact
+from dpverify.trusted.numbers.balls import finite as finite_ball
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
 from dpverify.trusted.order.tables import finite
 from dpverify.trusted.parts import stated
@@ -36,12 +43,15 @@ from dpverify.trusted.rules.additive import convex_exponent
 from dpverify.trusted.rules.composition import parallel_composition, poisson_subsampling, post_processing
 from dpverify.trusted.rules.composition.combined_values import DISJOINT, SECRET, greatest
 from dpverify.trusted.rules.composition.stacked_queries import times_of
+from dpverify.trusted.rules.curves import finite as curves_of_tables
+from dpverify.trusted.rules.curves.faces import faces_of
 
 NAME: Final = "one-sided"
 STATEMENT: Final = (
     "Of an input with a record against the one without it alone: (eps, delta) of parts add up, over k records they are k eps and delta "
     "(e^(k eps) - 1)/(e^eps - 1), and a Poisson sample at rate p has log(1 + p (e^eps - 1)) and p delta. In the reverse order a sample of "
-    "what has (eps, delta) in that order has -log(1 - p + p e^-eps) and p delta/(p + (1 - p) e^eps). Pure epsilons of samples are met."
+    "what has (eps, delta) in that order has -log(1 - p + p e^-eps) and p delta/(p + (1 - p) e^eps). Pure epsilons of samples are met, and "
+    "deltas of tables."
 )
 CHECKED: Final = ("every part, in the order that is claimed", "rates are between 0 and 1", "groups are of whole numbers of records")
 ASSUMED: Final = ()
@@ -52,18 +62,22 @@ Loss = tuple[Value, Expr]
 """epsilon and delta."""
 
 
-def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> Bound:
-    """A bound of the "side" that the parameters name. Raises Rejected, CertificateError.
+def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> Bound | tuple[Bound, ...]:
+    """A bound of the "side" that the parameters name; both on the tight delta of a table or a sample of one for "delta".
+
+    Raises Rejected, Undecided, CertificateError.
 
     premises: bounds on that side of the pure epsilons, in both orders, of the parts that lose as much in each, in their order. "unknown":
     the numbers of those parts of which nothing is known from above. "row": which of several (epsilon, delta) that are stated counts.
     """
     side = parameters.get("side")
-    if side not in ("upper", "lower") or not claim.order:
+    if side not in ("upper", "lower", "delta") or not claim.order:
         raise Rejected(NAME, "the claim", "it is not about one order of neighbours, or no side is named")
     if not by_records(claim):
         raise Rejected(NAME, "adjacency", "neighbours are not by adding or removing a record")
     check_adjacencies(claim)
+    if side == "delta":
+        return _deltas(claim)
     unknown = parameters.get("unknown", [])
     values = _Values(claim, side, iter(premises), parameters.get("row", 0), set(unknown) if side == "upper" else set())
     epsilon, delta = values.of(Part(claim.mechanism, claim.sensitivity, claim.query), forward=claim.order == ONE_SIDED)
@@ -80,6 +94,35 @@ def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact])
     if claim.delta is not None and certainly_le(delta, claim.delta, domains):
         return Bound("upper", epsilon, quantity="epsilon", assumed=assumed, through=through)
     raise Rejected(NAME, "the parts", "neither the epsilon nor the delta that they come to is within what is claimed")
+
+
+def _deltas(claim: Claim) -> tuple[Bound, ...]:
+    """Both bounds on the tight delta of a table whose pairs are listed one way, or of a Poisson sample of what has such a table."""
+    sample = claim.mechanism if isinstance(claim.mechanism, Subsample) and claim.mechanism.scheme == "poisson" else None
+    part = Part(claim.mechanism, claim.sensitivity) if sample is None else sample.part
+    mechanism, rate = part.mechanism, ONE if sample is None else sample.rate
+    if not isinstance(mechanism, Table | Exponential) or listed_both_ways(mechanism) or part.times != ONE or claim.domains:
+        raise Rejected(NAME, "the mechanism", "it is no table whose pairs are listed in one order, nor a sample of one")
+    if claim.epsilon is None or not certainly_le(ZERO, claim.epsilon):
+        raise Rejected(NAME, "epsilon", "none is claimed that is certainly at least 0")
+    if not (certainly_le(ZERO, rate) and certainly_le(rate, ONE)):
+        raise Rejected(NAME, "rate", "it is not certainly between 0 and 1")
+    assert mechanism.adjacent is not None
+    faces, most = faces_of(mechanism, part.sensitivity), arb(0)
+    for a, b in dict.fromkeys(mechanism.adjacent):
+        if a != b:
+            pair = Pair(faces.facing(a, b).profile, faces.facing(b, a).profile)
+            most = most.max(facing(claim, poisson_subsampling.sampled(pair, rate)).forward(constant(claim.epsilon)))
+    ball = finite_ball(most)
+    secret = () if sample is None else (SECRET,)
+    below = (*secret, poisson_subsampling.LOWER) if sample is not None else ()
+    least, top = max(exact(ball.lower()), Fraction(0)), min(exact(ball.upper()), Fraction(1))
+    says = {"pair": "two neighbours in the order that is claimed"}
+    through = (curves_of_tables.NAME,)
+    return (
+        Bound("upper", Num(top), quantity="delta", assumed=(*curves_of_tables.ASSUMED, *secret), through=through),
+        Bound("lower", Num(least), says, quantity="delta", assumed=(*curves_of_tables.ASSUMED, *below), through=through, ordered=True),
+    )
 
 
 @dataclass(slots=True)
