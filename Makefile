@@ -53,17 +53,19 @@ docs: .venv-docs/done  ## the documentation: schemas and docs/reference from the
 	.venv-docs/bin/python tools/reference.py
 	.venv-docs/bin/python tools/measures.py
 	.venv-docs/bin/python tools/optimum.py
+	.venv-docs/bin/python tools/computed --quick
 	@# With --quiet it would count no warnings.
 	NO_MKDOCS_2_WARNING=1 .venv-docs/bin/mkdocs build --strict
 	@echo "open build/docs/index.html"
 
-bench: .venv/run  ## measure, print, and write reports/{bench,delta-bench,audit-bench,command-bench,accountants}.md; the tables of docs/sources
+bench: .venv/run  ## measure, print, and write the reports/*bench.md, reports/accountants.md and the tables of docs/sources
 	$(BIN)/python bench/run.py
 	$(BIN)/python bench/deltas.py
 	$(BIN)/python bench/audit.py
 	$(BIN)/python bench/commands.py
 	$(BIN)/python tools/computed
 	$(MAKE) --no-print-directory accountants
+	.venv-bench/bin/python bench/samplers.py
 
 accountants: .venv-bench/done  ## ask other accountants what is proved here, write reports/accountants.md
 	.venv-bench/bin/python bench/accountants.py $(ARGS)

@@ -11,6 +11,7 @@ from dpverify.trusted.language.errors import Undecided
 from dpverify.trusted.language.expr import Expr, Sym, add, call, mul, num, parse, power, symbols
 from dpverify.trusted.language.model import Domain
 from dpverify.trusted.numbers.balls import precision, rational, value
+from dpverify.trusted.order import limits
 from dpverify.trusted.order.convexity import Shapes
 from dpverify.trusted.order.signs import AT_LEAST_ZERO, POSITIVE, minus, plus, square, times
 
@@ -96,7 +97,12 @@ def test_limits_are_approached(tree):
         shapes.shape(tree)
     except Undecided:
         assume(False)
-    limit, lead, slow, start = shapes.slope_limit(tree), shapes.leading(tree), shapes.log_slope(tree), shapes.at_zero(tree)
+    limit, lead, slow, start = (
+        limits.slope_limit(shapes, tree),
+        limits.leading(shapes, tree),
+        limits.log_slope(shapes, tree),
+        shapes.at_zero(tree),
+    )
     far = Fraction(10**6)
     ball = at(tree, far)
     if limit is not None and ball.is_finite():

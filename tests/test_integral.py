@@ -15,7 +15,7 @@ from dpverify.trusted.numbers.asymptotics import End
 from dpverify.trusted.numbers.noise import integrable
 from dpverify.trusted.numbers.pieces import breaks
 from dpverify.trusted.numbers.quadrature import integral, normaliser
-from dpverify.trusted.rules.additive.additive import integrable_by_shape
+from dpverify.trusted.rules.additive.integrable import integrable_by_shape
 
 mpmath.mp.dps = 40
 

@@ -13,8 +13,7 @@ from dpverify.search import sensitivity as search
 from dpverify.trusted.language.errors import Undecided
 from dpverify.trusted.language.expr import num, parse
 from dpverify.trusted.language.model import L1, Claim, Norm, Query, Radial, Sampled
-from dpverify.trusted.order.geometry import l1_radius
-from dpverify.trusted.order.lengths import norm_value
+from dpverify.trusted.order.lengths import l1_radius, norm_value
 from dpverify.trusted.order.queries import sensitivity
 
 entries = st.integers(-5, 5)

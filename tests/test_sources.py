@@ -2,6 +2,7 @@
 
 import math
 import sys
+from fractions import Fraction
 from itertools import product
 from pathlib import Path
 
@@ -14,10 +15,10 @@ TOOLS = str(Path(__file__).parents[1] / "tools")
 if TOOLS not in sys.path:
     sys.path.append(TOOLS)
 
-from computed import figures, lecture, random_queries, reconstruction  # noqa: E402
+from computed import figures, judged, lecture, mean_function, random_queries, reconstruction  # noqa: E402
 from computed.pages import FOLDER, Page, Row, Table, cells, standalone  # noqa: E402
 
-PAGES = {one.PAGE.name: one.PAGE for one in (random_queries, figures, lecture, reconstruction)}
+PAGES = {one.PAGE.name: one.PAGE for one in (random_queries, figures, lecture, reconstruction, mean_function)}
 TEXTS = {name: page.path.read_text(encoding="utf-8") for name, page in PAGES.items()}
 OUT = "out of reach"
 
@@ -74,7 +75,22 @@ def test_a_slow_row_or_a_table_that_is_not_on_the_page_is_told():
 
 def test_a_picture_of_its_own_has_colours_for_light_and_dark():
     drawn = standalone('<svg role="img"><title id="t">x</title></svg>')
-    assert drawn.startswith('<svg xmlns="http://www.w3.org/2000/svg" role="img"><style>') and "prefers-color-scheme:dark" in drawn
+    assert drawn.startswith('<svg xmlns="http://www.w3.org/2000/svg" width="540" role="img"><style>')
+    assert "prefers-color-scheme:dark" in drawn
+
+
+def test_an_error_that_is_not_proved_is_on_no_page():
+    refuted = judged.judge(judged.laplace(1, "1/2"), "[[1]]", "l1", "1")
+    with pytest.raises(ValueError, match="REFUTED: no rms_l2 is proved"):
+        refuted.own()
+    with pytest.raises(ValueError, match="no expected_loss of any mechanism is proved"):
+        refuted.least("expected_loss")
+
+
+def test_bounds_are_rounded_so_that_they_stay_bounds():
+    third = Fraction(1, 3)
+    assert (judged.up(third), judged.down(third)) == ("0.3334", "0.3333")
+    assert (judged.up(100 * third, 3), judged.up(12345600 * third), judged.down(12345600 * third)) == ("33.4", "4116000", "4115000")
 
 
 # -- random queries --------------------------------------------------------------------------------------
@@ -267,10 +283,36 @@ def test_the_share_falls_with_the_noise_and_is_never_above_what_privacy_allows()
     bounded = [float(row[3]) for row in rows("reconstruction", "bounded")]
     assert bounded == sorted(bounded, reverse=True) and bounded[0] == 1 and bounded[-1] < 0.6
     assert {row[2] for row in rows("reconstruction", "bounded")[1:]} == {"infinite"}
+    members = (np.array(reconstruction.asked(reconstruction.BITS, reconstruction.QUERIES, k)[0]) for k in range(reconstruction.TRIALS))
+    sensitivity = max(int(subsets.sum(axis=0).max()) for subsets in members)
     slack = 3 * math.sqrt(0.25 / (reconstruction.BITS * reconstruction.TRIALS))
     for epsilon, scale, share, most in rows("reconstruction", "laplace"):
         allowed = 1 / (1 + math.exp(-float(epsilon)))
         assert float(most) == pytest.approx(allowed, abs=5e-3) and float(share) <= allowed + slack
-        assert float(scale) == pytest.approx(reconstruction.most() / float(epsilon), rel=6e-3)
+        assert float(scale) == pytest.approx(sensitivity / float(epsilon), rel=6e-3)
     asked = [float(row[1]) for row in rows("reconstruction", "queries")]
     assert asked == sorted(asked)
+
+
+# -- a mean of curves --------------------------------------------------------------------------------------
+
+
+def test_the_distances_of_means_of_curves_are_those_of_many_evaluations():
+    """Of Brownian noise by quadrature of h'^2, of the others by the inverse of their covariance at a hundred points, which sees less."""
+    told = {row[0]: [float(end) for end in row[1].split(" to ")] for row in rows("mean-function", "scale")}
+    t = np.linspace(0, 1, 100_001)
+    slopes = [np.gradient(np.tanh(4 * t) + sign * t * (1 - t), t) for sign in (1, -1)]
+    assert told["brownian"] == pytest.approx([max(np.trapezoid(slope**2, t) for slope in slopes) ** 0.5] * 2, rel=1e-4)
+    at = np.linspace(0, 1, 60)
+    for name, nu in (("matern-1/2", 0.5), ("matern-3/2", 1.5)):
+        x = np.sqrt(2 * nu) * abs(at[:, None] - at[None, :]) * 4
+        inverse = np.linalg.inv((1 + (x if nu > 1 else 0)) * np.exp(-x))
+        seen = max(h @ inverse @ h for h in (np.tanh(4 * at) + sign * at * (1 - at) for sign in (1, -1))) ** 0.5
+        assert 0.98 * told[name][1] < seen < told[name][1]
+
+
+def test_noise_on_curves_is_calibrated():
+    for row in rows("mean-function", "scale"):
+        mu = float(row[1].split(" to ")[1]) / 1000 / float(row[2])
+        assert float(row[3]) == pytest.approx(stats.norm.cdf(mu / 2 - 1 / mu) - math.e * stats.norm.cdf(-mu / 2 - 1 / mu), rel=5e-3)
+        assert float(row[3]) < 1e-5 and row[4] == "PROVED"

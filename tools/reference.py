@@ -42,6 +42,8 @@ PYTHON = {
     "Mechanisms for a query": ("dpverify.doorway.design", ("design",)),
     "The mechanism of least error": ("dpverify.search.optimum", ("optimum", "Optimum")),
     "The best remap of a mechanism's outputs": ("dpverify.search.remaps", ("remap", "remapped", "truncated_geometric")),
+    "Samplers": ("dpverify.doorway", ("sampler",)),
+    "Walks": ("dpverify.samplers.walks", ("walk", "hit_and_run", "grid_walk", "hull", "facets", "Walked", "weakened")),
     "Audits": ("dpverify.audits", ("audit", "audit_spec")),
     "Findings": ("dpverify.ground.finding", ("Finding",)),
     "Privacy curves": ("dpverify.pictures.bands", ("plan", "delta_band", "trade_off_band", "composition_band", "Band")),

@@ -25,6 +25,7 @@ import numpy as np
 from scipy.special import betainc, eval_legendre, gammaln, logsumexp
 
 from dpverify.audits.declared import Declared
+from dpverify.audits.declared.gauges import Gauge
 from dpverify.audits.outputs import Outputs
 from dpverify.audits.places import moved
 from dpverify.errors import AuditError
@@ -291,7 +292,7 @@ def _by_norm(noise: FloatArray, declared: Declared, edges: FloatArray) -> Array:
 
 
 def _by_lp(noise: FloatArray, power: float, unit: float, edges: FloatArray) -> Array:
-    return np.searchsorted(edges, unit * _lp(noise, power), side="right")
+    return np.searchsorted(edges, unit * Gauge(power)(noise), side="right")
 
 
 def _by_side(noise: FloatArray, first: int, count: int, middle: float) -> Array:
@@ -303,17 +304,8 @@ def _by_largest(noise: FloatArray) -> Array:
 
 
 def _by_share(noise: FloatArray, power: float, edges: FloatArray) -> Array:
-    whole = np.maximum(_lp(noise, power), np.finfo(float).tiny)
+    whole = np.maximum(Gauge(power)(noise), np.finfo(float).tiny)
     return np.searchsorted(edges, np.abs(noise[:, 0]) / whole, side="right")
-
-
-def _lp(noise: FloatArray, power: float) -> FloatArray:
-    if power == 2:
-        return np.asarray(np.sqrt(np.einsum("ni,ni->n", noise, noise)))
-    sizes = np.abs(noise)
-    if power == math.inf:
-        return np.asarray(sizes.max(axis=1))
-    return np.asarray(sizes.sum(axis=1) if power == 1 else (sizes**power).sum(axis=1) ** (1 / power))
 
 
 # -- the whole -------------------------------------------------------------------------------------------------------------
@@ -545,7 +537,7 @@ def _shape(norm: Callable[[FloatArray], FloatArray], d: int) -> _Shape:
     power = math.log(2) / math.log(double / unit) if double > unit * (1 + 1e-9) else math.inf
     near = round(power) if power < math.inf else power
     power = float(near) if math.isclose(power, near, rel_tol=1e-9) else power
-    if power > 0 and np.allclose(unit * _lp(points, power), sizes, rtol=1e-9, atol=0):
+    if power > 0 and np.allclose(unit * Gauge(power)(points), sizes, rtol=1e-9, atol=0):
         return _Shape(power, unit, True)
     sums = norm((np.eye(d)[:, None] + np.eye(d)[None, :]).reshape(d * d, d)).reshape(d, d) ** 2
     gram = (sums - axes[:, None] ** 2 - axes[None, :] ** 2) / 2  # of an ellipsoid: ||z||^2 = z' G z = |L' z|^2

@@ -8,6 +8,7 @@ from dataclasses import fields, replace
 from fractions import Fraction
 from typing import Any, Final
 
+from dpverify.catalogue.shapes import changed
 from dpverify.catalogue.toml import meant, shorten
 from dpverify.catalogue.values import within
 from dpverify.trusted.language.errors import ExprError
@@ -28,11 +29,14 @@ from dpverify.trusted.language.model import (
     Domain,
     Exponential,
     Matrix,
+    Measure,
     Mechanism,
     Mixture,
     Part,
     Product,
     Radial,
+    Shape,
+    Space,
     Table,
     Vector,
     kind_of,
@@ -52,7 +56,7 @@ def expressions(value: Any) -> Iterator[Expr]:
     elif isinstance(value, tuple):
         for item in value:
             yield from expressions(item)
-    elif isinstance(value, Mechanism | Claim | Part):
+    elif isinstance(value, Mechanism | Claim | Part | Measure | Shape):
         for field in fields(value):
             yield from expressions(getattr(value, field.name))
 
@@ -73,12 +77,30 @@ def loss_faults(mechanism: Mechanism, loss: Matrix, prior: Vector) -> Iterator[s
         yield f"prior must have {len(rows)} entries, one for each input, at least 0 and with the sum 1."
 
 
+def space_faults(mechanism: Mechanism, given: Mapping[str, Any]) -> Iterator[str]:
+    """What is wrong with what a claim states, key by key, of how near answers are to be."""
+    if isinstance(mechanism, Space):
+        missing = [key for key in ("within", "beta") if key not in given]
+        if missing:
+            yield (
+                f"{' and '.join(missing)} {'are' if len(missing) > 1 else 'is'} missing: of a space it is asked how private answers can be "
+                "that are within `within` of the truth but with probability `beta`."
+            )
+        for key in ("utility", "loss", "prior", "adjacency"):
+            if given.get(key):
+                yield f"{key} is for mechanisms; a space says what any mechanism can do. Leave it out."
+    elif "within" in given:
+        yield f"within is for the kind space, where it is how near answers are to be, not for {kind_of(mechanism)}."
+
+
 def substituted(mechanism: Mechanism, values: Mapping[str, Expr]) -> Mechanism:
     """The mechanism with parameters replaced by their values."""
 
     def change(value: Any) -> Any:
         if isinstance(value, Expr):
             return grown(value, values)
+        if isinstance(value, Shape):
+            return changed(value, change)
         return tuple(map(change, value)) if isinstance(value, tuple) else value
 
     return replace(mechanism, **{field.name: change(getattr(mechanism, field.name)) for field in fields(mechanism)})

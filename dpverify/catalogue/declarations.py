@@ -149,7 +149,7 @@ class Declared:
         symbol = {variable: self.given.get(argument, variable) for variable, argument in known.variables.items()}
         table: dict[str, Any] = dict(known.begins)
         for of in (*known.fields, *OF_A_PART):
-            variables = {name: symbol[name] for name in known.symbols.get(of.name, ())}
+            variables = {name: symbol[name] for name in known.symbols.get(of.name, ()) if name in symbol}
             given = [key for key in of.keys if self.given.get(key) is not None]
             table |= {key: _written(self.given[key], of, read, variables) for key in given}
         if own:
@@ -162,7 +162,7 @@ def _written(value: Any, of: Field, read: Read, variables: Mapping[str, Scalar])
     if isinstance(value, Declared):
         return value.table(read)
     if isinstance(value, Mapping):
-        return {key: _written(inside, of, read, variables) for key, inside in value.items()}
+        return {key: _written(item, of, read, variables) for key, item in value.items()}
     if isinstance(value, Iterable) and not isinstance(value, str):
         value = list(value)
         ends = ("-inf", "inf") if of.value in (INTERVAL, FINITE, OUTPUT.value) and len(value) == 2 else ()

@@ -14,8 +14,8 @@ from dpverify.trusted.language.model import Claim
 Noise = Declared | Mechanism
 """What Python declares a mechanism as."""
 OF_A_CLAIM: Final = (
-    "sensitivity", "query", "adjacency", "epsilon", "delta", "zcdp", "gdp", "renyi", "order", "name", "utility", "beta", "loss", "prior",
-    "expect",
+    "name", "sensitivity", "difference", "query", "adjacency", "epsilon", "delta", "zcdp", "gdp", "renyi", "order", "expect", "utility",
+    "beta", "loss", "prior", "within",
 )  # fmt: skip
 """The keys that a claim has, in the order in which people meet them."""
 _OF_THE_ANSWER: Final = ("sensitivity", "query", "adjacency")

@@ -48,6 +48,7 @@ from dpverify.trusted.language.model import (
     Combinator,
     Compose,
     Domain,
+    EllipticalProcess,
     Exponential,
     Mechanism,
     Part,
@@ -223,7 +224,7 @@ class Mechanisms:
             if rows is None or mechanism is None:
                 return None
             query, adjacency = Query(rows, adjacency), ""
-        elif sensitivity is None and mechanism is not None and of(mechanism).sensitivity in (Sensitivity.ANSWER, Sensitivity.NEEDED):
+        elif sensitivity is None and mechanism is not None and _needs(mechanism):
             sensitivity = ONE
         if isinstance(mechanism, Sampled):
             table.fault("kind: a part must say what it is; a sampler alone declares nothing.")
@@ -349,8 +350,10 @@ class Mechanisms:
             return self._among_points(table, mechanism, sensitivity)
         match kind.sensitivity:
             case Sensitivity.ANSWER | Sensitivity.NEEDED:
-                if sensitivity is None:
+                if sensitivity is None and _needs(mechanism):
                     table.fault(f"sensitivity is missing: additive noise needs it, or a query.{meant('sensitivity', table.data)}")
+                elif sensitivity is not None and not _needs(mechanism):
+                    table.fault("give sensitivity or difference, not both: the norm of a difference is derived.")
                 return mechanism, sensitivity
             case Sensitivity.ONE:
                 return mechanism, sensitivity or ONE
@@ -378,3 +381,9 @@ class Mechanisms:
         if mechanism.adjacent is not None:
             table.fault("sensitivity: the mechanism already lists its adjacent pairs. Give one or the other.")
         return replace(plain, adjacent=close_pairs(table, mechanism, sensitivity)), None
+
+
+def _needs(mechanism: Mechanism) -> bool:
+    """Whether a sensitivity must be stated where there is no query: not beside declared differences."""
+    derived = isinstance(mechanism, EllipticalProcess) and bool(mechanism.differences)
+    return of(mechanism).sensitivity in (Sensitivity.ANSWER, Sensitivity.NEEDED) and not derived

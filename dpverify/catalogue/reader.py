@@ -7,17 +7,21 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from dpverify.catalogue.checks import (
     expressions,
+    free_symbols,
     grown,
     loss_faults,
     may_be_negative,
+    space_faults,
     why_not,
 )
 from dpverify.catalogue.declared import Declared, Failure, declaration
+from dpverify.catalogue.kinds.processes import read_differences
 from dpverify.catalogue.mechanisms import Mechanisms, read_any_kind
 from dpverify.catalogue.toml import Decimal, Fault, Fields, bound_nesting, long_integers, meant, read_text, shorten, show
 from dpverify.catalogue.values import (
@@ -27,6 +31,7 @@ from dpverify.catalogue.values import (
     read_callable_name,
     read_choice,
     read_claim_tables,
+    read_divergence,
     read_matrix,
     read_number,
     read_number_or_tight,
@@ -47,16 +52,22 @@ from dpverify.trusted.language.errors import CertificateError, ExprError
 from dpverify.trusted.language.expr import (
     ONE,
     ZERO,
+    Expr,
     sub,
     symbols,
 )
 from dpverify.trusted.language.model import (
+    CLAIMED_MEASURES,
+    ORDERS,
     TIGHT,
     VARIABLES,
     Claim,
     Combinator,
+    EllipticalProcess,
+    Measure,
     Mechanism,
     Query,
+    Space,
     all_parts,
     kind_of,
 )
@@ -243,32 +254,47 @@ class _Reader(Mechanisms):
     def _claim(self, table: Fields, mechanism: Mechanism | None, mechanism_name: str, index: int) -> Stated | None:
         before = len(self.faults)
         name = table.may("name", read_string, f"claim {index}")
-        epsilon = self._value(table, "epsilon", table.need("epsilon", read_number_or_tight, ZERO))
+        order = table.may("order", read_choice(ORDERS), "")
+        measure = self._measure(table)
+        need = table.need if measure is None else table.may
+        epsilon = self._value(table, "epsilon", need("epsilon", read_number_or_tight, ZERO if measure is None else TIGHT))
         delta = self._value(table, "delta", table.may("delta", read_number_or_tight, ZERO))
         expect = table.may("expect", read_choice(VERDICTS), "proved")
         utility = table.may("utility", read_boolean, False)
         beta = self._value(table, "beta", table.may("beta", read_number, None))
+        within = self._value(table, "within", table.may("within", read_number, None))
         loss = table.may("loss", read_matrix, ())
         prior = table.may("prior", read_vector, ())
         adjacency = table.may("adjacency", read_choice(ADJACENCIES), "")
         sensitivity = self._value(table, "sensitivity", table.may("sensitivity", read_number, None))
         rows = table.may("query", read_matrix, None)
+        difference = table.may("difference", read_differences, ())
         table.done()
+        self._beside(table, measure, order, utility)
+        if order and (adjacency or self.adjacency) not in ("", "add-remove"):
+            table.fault(
+                f"order = {show(order)} is about a record that is added or removed, which adjacency = {show(adjacency or self.adjacency)} "
+                "does not do. State the adjacency add-remove, or leave the order out."
+            )
         if epsilon == TIGHT and delta == TIGHT:
             table.fault('epsilon and delta are both "tight". Give one of them a value.')
         if table.has("query") and table.has("sensitivity"):
             table.fault("give sensitivity or query, not both: the query's sensitivity is derived.")
         if table.has("query") and not table.has("adjacency"):
             table.fault(f"a query needs its adjacency: one of {', '.join(ADJACENCIES)}.")
-        if table.has("beta") and not utility:
+        if table.has("beta") and not utility and not isinstance(mechanism, Space):
             table.fault("beta is the probability with which the error may be exceeded: it needs utility = true beside it.")
         for key in ("loss", "prior"):
             if table.has(key) and not utility:
                 table.fault(f"{key} is for the mean loss that is shown: it needs utility = true beside it.")
         if mechanism is None:
             return None
+        for fault in space_faults(mechanism, table.data):
+            table.fault(fault)
         for fault in loss_faults(mechanism, loss, prior):
             table.fault(fault)
+        if difference:
+            mechanism = self._differing(table, mechanism, difference)
         query = None if rows is None else Query(rows, adjacency)
         if not (table.has("sensitivity") and sensitivity is None) and not (table.has("query") and query is None):
             mechanism, sensitivity = self.with_sensitivity(table, mechanism, sensitivity, query, adjacency)
@@ -287,11 +313,56 @@ class _Reader(Mechanisms):
             beta=beta,
             loss=loss,
             prior=prior,
+            measure=measure,
+            order=order,
+            within=within,
         )
         used = frozenset().union(*map(symbols, expressions(claim)))
         claim = replace(claim, domains=tuple(sorted((name, self.domains[name]) for name in used & self.domains.keys())))
         line = self.lines[index - 1] if index <= len(self.lines) else 1
         return Stated(claim, expect.upper(), adjacency, line)
+
+    def _measure(self, table: Fields) -> Measure | None:
+        """What is claimed in place of epsilon; None where nothing is."""
+        found: Measure | None = None
+        for name in CLAIMED_MEASURES:
+            if not table.has(name):
+                continue
+            if found is not None or table.has("epsilon"):
+                table.fault(
+                    f"{name} stands beside {'epsilon' if table.has('epsilon') else found and found.name}; a claim is in one measure."
+                )
+            value, at = (
+                (table.may(name, read_divergence, (None, Fraction(2))))
+                if name == "renyi"
+                else (table.may(name, read_number_or_tight, None), None)
+            )
+            value = self._value(table, name, value)
+            found = Measure(name, None if value == TIGHT else value, at)
+        return found
+
+    def _beside(self, table: Fields, measure: Measure | None, order: str, utility: bool) -> None:
+        if measure is not None and table.has("delta"):
+            table.fault(f"delta stands beside {measure.name}, which has none: claim epsilon and delta in a claim of their own.")
+        if utility and (measure is not None or order):
+            what = "order" if measure is None else measure.name
+            table.fault(
+                f"utility = true stands beside {what}: the errors of a mechanism are asked for in a claim about epsilon, in both orders."
+            )
+
+    def _differing(self, table: Fields, mechanism: Mechanism, difference: tuple[Expr, ...]) -> Mechanism:
+        """The mechanism under the differences that a claim states."""
+        if not isinstance(mechanism, EllipticalProcess) or not mechanism.covariance:
+            table.fault("difference: only a process with a covariance measures functions. Give it one, or a sensitivity.")
+            return mechanism
+        try:
+            found = replace(mechanism, differences=tuple(grown(h, self.values) for h in difference))
+        except ExprError as error:
+            table.fault(f"difference: {error}")
+            return mechanism
+        for fault in free_symbols(found, self.domains.keys() | self.broken):
+            table.fault(fault)
+        return found
 
     def _value(self, table: Fields, key: str, value: Any) -> Any:
         """A number of a claim with the parameters put in, checked for free symbols and for its range."""

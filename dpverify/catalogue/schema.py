@@ -7,13 +7,14 @@ from dataclasses import fields as fields_of
 from types import NoneType
 from typing import Any, Final, get_args, get_origin, get_type_hints
 
+from dpverify.catalogue import shapes
 from dpverify.catalogue.kinds import BUILTIN, IN_FILES, KINDS, STARTERS, WHAT, is_combinator
 from dpverify.catalogue.kinds.fields import NORM, OF_A_PART, PART, QUERY, TIMES, Field
 from dpverify.catalogue.kinds.kind import Builtin, Kind, Sensitivity
 from dpverify.catalogue.kinds.named import BUILTINS, given
 from dpverify.catalogue.values import BODIES
 from dpverify.trusted.language.expr import Expr
-from dpverify.trusted.language.model import LEFT_OUT, MEASURES, SCHEMES, Matrix, Norm, Part
+from dpverify.trusted.language.model import LEFT_OUT, MEASURES, SCHEMES, Matrix, Norm, Part, Shape
 
 Schema = dict[str, Any]
 _RANGED: Final = {"additionalProperties": {"type": ["number", "string"]}}
@@ -40,6 +41,7 @@ def claim_file(schema: Mapping[str, Any]) -> Schema:
             {**_is(combinators), "else": {"propertyNames": {"not": {"enum": ["adjacency"]}}}},
         ],
     }
+    definitions["shape"] = shapes.schema()
     for name in STARTERS:
         definitions[f"kind_{name}"] = _builtin_kind() if name == BUILTIN else _kind(KINDS[name])
     for name, builtin in BUILTINS.items():
@@ -50,6 +52,18 @@ def claim_file(schema: Mapping[str, Any]) -> Schema:
 def certificate(schema: Mapping[str, Any]) -> Schema:
     """The schema of certificates, with what is derived put in its place."""
     definitions = {name: part for name, part in schema["definitions"].items() if not name.startswith("kind_")}
+    definitions["shape"] = {
+        "type": "object",
+        "required": [field.name for field in fields_of(Shape)],
+        "additionalProperties": False,
+        "properties": {
+            "kind": {"enum": [*shapes.SHAPES, "infinite_tree"]},
+            "numbers": {"type": "array", "items": _FORMS[Expr]},
+            "norm": _FORMS[Norm],
+            "matrix": {"anyOf": [_FORMS[Matrix], {"const": []}]},
+            "parts": {"type": "array", "items": {"$ref": "#/definitions/shape"}},
+        },
+    }
     definitions["mechanism"] = {
         **definitions["mechanism"],
         "properties": {"kind": {"enum": list(KINDS)}},
@@ -101,7 +115,7 @@ def _one(meaning: str, schema: Mapping[str, Any], examples: tuple[Any, ...]) -> 
 
 
 def _kind(kind: Kind) -> Schema:
-    bound = sorted({symbol for symbols in kind.symbols.values() for symbol in symbols}, key=list(kind.variables).index)
+    bound = list(dict.fromkeys((*kind.variables, *(symbol for symbols in kind.symbols.values() for symbol in symbols))))
     parameters: Schema = {"$ref": "#/definitions/parameters"}
     if bound:
         parameters = {"allOf": [parameters, {"propertyNames": {"not": {"enum": bound}}}]}
@@ -194,7 +208,10 @@ def _claims() -> Schema:
             "else": {
                 "properties": items({"propertyNames": {"not": {"const": "query"}}}),
                 "if": {"properties": {"mechanism": {"properties": {"kind": {"enum": needing}}, "required": ["kind"]}}},
-                "then": {"properties": items({"required": ["sensitivity"]})},
+                "then": {
+                    "if": {"properties": {"mechanism": {"required": ["difference"]}}},
+                    "else": {"properties": items({"anyOf": [{"required": ["sensitivity"]}, {"required": ["difference"]}]})},
+                },
             },
         },
     }
@@ -209,6 +226,7 @@ _FORMS: Final[Mapping[Any, Schema]] = {
     Expr | None: {"$ref": "#/definitions/optional_expression"},
     Norm: {"$ref": "#/definitions/norm"},
     Part: {"$ref": "#/definitions/part"},
+    Shape: {"$ref": "#/definitions/shape"},
     Matrix: {"$ref": "#/definitions/matrix"},
     tuple[Part, ...]: {"$ref": "#/definitions/parts"},
     str: {"type": "string"},

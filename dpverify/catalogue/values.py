@@ -89,6 +89,16 @@ def read_number_or_tight(value: Any) -> Expr | str:
     return TIGHT if value == TIGHT else read_number(value)
 
 
+def read_divergence(value: Any) -> tuple[Expr | str, Fraction]:
+    """A Renyi divergence with its order: { order = 2, epsilon = "1/2" }."""
+    if not isinstance(value, dict) or value.keys() != {"order", "epsilon"}:
+        raise Fault('is not an order and an epsilon. Write it as renyi = { order = 2, epsilon = "1/2" }.')
+    order = _rational(value["order"])
+    if order <= 1:
+        raise Fault(f"has the order {order}, which is not above 1. The limit at order 1 is the mean loss, which zcdp bounds.")
+    return read_number_or_tight(value["epsilon"]), order
+
+
 def _rational(value: Any) -> Fraction:
     number = read_number(value)
     if not isinstance(number, Num):

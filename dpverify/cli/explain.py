@@ -101,7 +101,7 @@ def _rule_lines(name: str) -> Iterator[str]:
 
 def _mechanism_lines(name: str, *, code: bool) -> Iterator[str]:
     from dpverify.catalogue import read_spec, resolve
-    from dpverify.report import short, understood
+    from dpverify.report import brief, understood
     from dpverify.trusted.registry import EXPLAINED
 
     try:
@@ -115,7 +115,7 @@ def _mechanism_lines(name: str, *, code: bool) -> Iterator[str]:
         yield from (f"  {key}: {value}" for key, value in understood(spec.claims[0].claim))
         if spec.source:
             yield f"  source: {spec.source}"
-        yield from (f"  claim: {stated.claim.name}: epsilon {short(stated.claim.epsilon)}, {stated.expect}" for stated in spec.claims)
+        yield from (f"  claim: {stated.claim.name}: {brief(stated.claim)}, {stated.expect}" for stated in spec.claims)
         rules = sorted({rule for user, used in _uses() if user == spec.mechanism for rule in used})
         yield f"  rules: {', '.join(rules) if rules else 'no certificate in reports/'}"
 

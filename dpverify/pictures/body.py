@@ -8,13 +8,12 @@ from itertools import combinations
 from typing import Final
 
 import numpy as np
-from scipy.spatial import ConvexHull
+from scipy.spatial import ConvexHull, QhullError
 
 from dpverify.pictures.polyline import Point
-from dpverify.samplers import polytope
+from dpverify.search import polytopes
 from dpverify.search.numeric import Array
-from dpverify.search.polytopes import corners
-from dpverify.trusted.language.model import Claim, Matrix, Mixture, Norm, Product, Radial
+from dpverify.trusted.language.model import Claim, Matrix, Mixture, Norm, Product, Query, Radial
 from dpverify.trusted.order.geometry import norm_faults
 from dpverify.trusted.order.linear import matrix
 from dpverify.trusted.order.queries import differences
@@ -28,6 +27,8 @@ ACROSS: Final = (-0.5, 0.75**0.5, 0.0)
 UPWARDS: Final = (-0.36, -0.36 / 3**0.5, 0.8272**0.5)
 """The one that it shows upwards: at a right angle to the other, and of length 1."""
 POINTS: Final = 96
+MOST: Final = 100_000
+"""Differences of neighbours of which the hull is looked for."""
 _FLAT: Final = 1e-7
 _ALIKE: Final = 1e-9
 
@@ -40,7 +41,7 @@ class BodyPicture:
 
     of: whether K is what neighbouring answers differ by ("query"), or the unit ball of the noise's norm ("norm"). dimension: of K.
     outline: round the picture of K, counterclockwise. front, back: edges that are seen, and those behind K; of a polytope in space.
-    ball: the outline of the smallest ball of the noise's norm that holds K; empty where that is K itself, or the noise has no norm.
+    ball: the outline of the smallest ball of the noise's norm that holds K; empty where that is K itself, None where the noise has no norm.
     axes: the principal directions, from minus to plus the deviation; deviations: of a uniform point of K along these, the greatest first.
     draws: uniform points of K.
     """
@@ -50,7 +51,7 @@ class BodyPicture:
     outline: tuple[Point, ...]
     front: tuple[Segment, ...]
     back: tuple[Segment, ...]
-    ball: tuple[Point, ...]
+    ball: tuple[Point, ...] | None
     axes: tuple[Segment, ...]
     deviations: tuple[float, ...]
     draws: tuple[Point, ...]
@@ -67,7 +68,17 @@ class _Solid:
 
 
 def body(claim: Claim) -> BodyPicture | None:
-    """K of a claim in two or three dimensions, with errors asked for or noise in the norm of a polytope; None for other claims."""
+    """K of a claim in two or three dimensions, with errors asked for or noise in the norm of a polytope.
+
+    None for other claims, and for a body that is flat, or so thin or so large that floats see nothing of it.
+    """
+    try:
+        return _body(claim)
+    except (QhullError, np.linalg.LinAlgError, ArithmeticError):
+        return None
+
+
+def _body(claim: Claim) -> BodyPicture | None:
     norm, query = getattr(claim.mechanism, "norm", None), answered(claim)
     if isinstance(norm, Norm) and norm.kind not in ("columns", "facets") and not claim.utility:
         return None
@@ -77,30 +88,43 @@ def body(claim: Claim) -> BodyPicture | None:
             rows = matrix(query.rows)
             solid = _ellipsoid(_floats(query.rows) @ _floats(query.rows).T) if rows.rank() == dimension else None
         else:
-            solid = _polytope(differences(query), dimension)
+            solid = _polytope(differences(query), dimension) if _pairs(query) <= MOST else None
     elif isinstance(norm, Norm) and norm.kind in ("columns", "facets") and norm.matrix and len(norm.matrix[0]) in DIMENSIONS:
         of, dimension = "norm", len(norm.matrix[0])
         solid = _polytope(norm.matrix, dimension, by_facets=norm.kind == "facets")
     else:
         return None
-    return None if solid is None else _seen(of, dimension, solid, _ball(claim, dimension, solid) if of == "query" else None)
+    return None if solid is None else _seen(of, dimension, solid, _ball(claim, dimension, solid))
+
+
+def _pairs(query: Query) -> int:
+    """As many differences of neighbours as there can be."""
+    kinds = len(query.rows[0])
+    return kinds * (kinds - 1) // 2 if query.adjacency == "replace" else kinds
 
 
 # -- bodies ----------------------------------------------------------------------------------------------
 
 
 def _polytope(points: Matrix, dimension: int, *, by_facets: bool = False) -> _Solid | None:
-    """The hull of points and their opposites, or what their facets bound; None where it is flat."""
+    """The hull of points and their opposites, or what their facets bound; None where it is flat, or cannot be cut into simplices."""
     if not points or matrix(points).rank() < dimension:
         return None
-    found = polytope.by_facets(points) if by_facets else polytope.hull(points)
-    cut = corners(found.points, found.simplices)
+    own = polytopes.vertices(points) if by_facets else points
+    simplices = None if own is None else next(polytopes.boundary(own), None)
+    if own is None or simplices is None:
+        return None
+    cut = polytopes.corners(_floats(own), simplices)  # of the sides of pyramids with their tips in 0
     sizes = np.abs(np.linalg.det(cut))
-    sums = cut.sum(axis=1)
-    second = np.einsum("s,sij,sik->jk", sizes, cut, cut) + np.einsum("s,sj,sk->jk", sizes, sums, sums)
-    covariance = second / sizes.sum() / ((dimension + 1) * (dimension + 2))
-    vertices = np.unique(np.concatenate((cut.reshape(-1, dimension), -cut.reshape(-1, dimension))), axis=0)
-    return _Solid(vertices, covariance, found.uniform(DRAWS, np.random.default_rng(SEED)), vertices)
+    sums, shares = cut.sum(axis=1), sizes / sizes.sum()
+    second = np.einsum("s,sij,sik->jk", shares, cut, cut) + np.einsum("s,sj,sk->jk", shares, sums, sums)
+    rng = np.random.default_rng(SEED)
+    weights = rng.standard_exponential((DRAWS, dimension))
+    weights *= rng.choice((-1.0, 1.0), (DRAWS, 1)) * rng.random((DRAWS, 1)) ** (1 / dimension) / weights.sum(axis=1, keepdims=True)
+    uniform = np.einsum("ki,kij->kj", weights, cut[rng.choice(len(cut), DRAWS, p=shares)])
+    corners = cut.reshape(-1, dimension)
+    vertices = np.unique(np.concatenate((corners, -corners)), axis=0)
+    return _Solid(vertices, second / ((dimension + 1) * (dimension + 2)), uniform, vertices)
 
 
 def _ellipsoid(shape: Array) -> _Solid:
@@ -115,7 +139,7 @@ def _ellipsoid(shape: Array) -> _Solid:
 
 
 def _ball(claim: Claim, dimension: int, solid: _Solid) -> Array | None:
-    """Points round the smallest ball of the noise's norm that holds a body; None where the noise has no norm there, or the ball is K."""
+    """Points round the smallest ball of the noise's norm that holds a body; none where that is the body, None without such a norm."""
     mechanism = claim.mechanism
     if not isinstance(mechanism, Radial | Mixture | Product) or norm_faults(mechanism.norm, dimension):
         return None
@@ -126,7 +150,7 @@ def _ball(claim: Claim, dimension: int, solid: _Solid) -> Array | None:
     ball, held = (normals @ found.T).max(axis=1), _support(solid, normals)
     exact = np.concatenate((normals, _normals(found))) if len(found) > dimension else normals
     reach = float((_support(solid, exact) / (exact @ found.T).max(axis=1)).max())
-    return None if np.abs(held - reach * ball).max() < _ALIKE * held.max() else reach * found
+    return np.zeros((0, dimension)) if np.abs(held - reach * ball).max() < _ALIKE * held.max() else reach * found
 
 
 def _unit(norm: Norm, dimension: int) -> Array | None:
@@ -178,7 +202,7 @@ def _seen(of: str, dimension: int, solid: _Solid, ball: Array | None) -> BodyPic
     view = np.eye(2) if dimension == 2 else np.array((ACROSS, UPWARDS))
     front, back = ((), ()) if dimension == 2 or solid.vertices is None else _edges(solid.vertices)
     axes = tuple((_point(-end @ view.T), _point(end @ view.T)) for end in ends)
-    round_ball = () if ball is None else _outline(ball @ view.T)
+    round_ball = None if ball is None else _outline(ball @ view.T) if len(ball) else ()
     draws = tuple(_point(x) for x in solid.uniform @ view.T)
     return BodyPicture(
         of, dimension, _outline(solid.touched @ view.T), front, back, round_ball, axes, tuple(float(x) for x in deviations), draws

@@ -5,6 +5,7 @@ Every point of these curves is a bound that rules prove, as they prove those of 
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -54,6 +55,14 @@ class ErrorCurves:
 
 def error_curves(claim: Claim, judgement: Judgement | None) -> ErrorCurves | None:
     """Of a claim that is proved, asks for errors and states a query and a pure epsilon; None for another, or where none is bounded."""
+    try:
+        with warnings.catch_warnings(action="ignore", category=RuntimeWarning):  # floats that overflow only mislead the search
+            return _curves(claim, judgement)
+    except (DpverifyError, ArithmeticError, ValueError):  # numbers beyond the range of the search
+        return None
+
+
+def _curves(claim: Claim, judgement: Judgement | None) -> ErrorCurves | None:
     query = answered(claim)
     if judgement is None or query is None or not claim.utility or claim.delta != ZERO or claim.domains or judgement.verdict != "PROVED":
         return None

@@ -173,6 +173,28 @@ def _as_decimal(value: Fraction) -> str | None:
     return text if len(text) <= _LONGEST else None
 
 
+_SIGNS: Final = {"zcdp": "rho", "gdp": "mu", "renyi": "divergence"}
+
+
+def quantity(claim: Claim) -> str:
+    """What a claim asks for, as it is called: epsilon, or that of another measure."""
+    if claim.measure is None:
+        return "epsilon"
+    sign = _SIGNS[claim.measure.name]
+    return sign if claim.measure.at is None else f"{sign} of order {claim.measure.at}"
+
+
+def asked(claim: Claim) -> Expr | None:
+    """What is claimed of that, None where it is asked for."""
+    return claim.epsilon if claim.measure is None else claim.measure.value
+
+
+def brief(claim: Claim) -> str:
+    """What is claimed, in a few words."""
+    delta = [] if short(claim.delta) == "0" else [f"delta {short(claim.delta)}"]
+    return ", ".join([f"{quantity(claim)} {short(asked(claim))}", *delta, *([claim.order] if claim.order else [])])
+
+
 def decimal(bound: Expr | Infinite | None, digits: int, side: int) -> str | None:
     """A bound as a decimal of so many digits, rounded down (side 0) or up (side 1); None where it is no number."""
     if bound is None:

@@ -7,7 +7,7 @@ from decimal import Decimal
 from shlex import quote
 from typing import Any, Final
 
-from dpverify.report import Entry, ceiling, delta_enclosure, enclosure, exact, short
+from dpverify.report import Entry, asked, ceiling, delta_enclosure, enclosure, exact, quantity, short
 from dpverify.report.dyadic import readable
 from dpverify.trusted.language.expr import ZERO
 
@@ -18,9 +18,10 @@ _SHORT: Final = 20
 def surprise_text(entry: Entry) -> str:
     """A claim that is not as expected, in a sentence or two."""
     witness = entry.judgement.witness if entry.judgement else None
-    said = [f"{entry.claim.name}: {entry.verdict} at epsilon {short(entry.claim.epsilon)}, expected {entry.expected}."]
+    what = quantity(entry.claim)
+    said = [f"{entry.claim.name}: {entry.verdict} at {what} {short(asked(entry.claim))}, expected {entry.expected}."]
     known = tight_text(entry)
-    said += [f"Tight epsilon: {known}" if known else "", f"Witness: {witness_text(witness)}" if witness else ""]
+    said += [f"Tight {what}: {known}" if known else "", f"Witness: {witness_text(witness)}" if witness else ""]
     said += [entry.reason or "", advice(entry)]
     return " ".join(part if part.endswith(".") else f"{part}." for part in said if part)
 
@@ -44,7 +45,10 @@ def replay(entry: Entry) -> str:
 
 
 def tight_text(entry: Entry, digits: int | None = None) -> str:
-    """The tight epsilon as far as it is known, in at most so many digits; empty where nothing is."""
+    """The tight epsilon, or the tight value in the measure that is claimed, as far as it is known; empty where nothing is.
+
+    digits: at most so many.
+    """
     lower, upper = enclosure(entry.judgement, digits or entry.digits)
     formula = exact(entry.judgement)
     if formula is not None and (len(formula) <= _SHORT or not formula.replace("/", "").isdigit()):

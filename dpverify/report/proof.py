@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
 
-from dpverify.report import Entry, short
+from dpverify.report import Entry, brief, quantity
 from dpverify.report.phrases import delta_text, tight_text
 from dpverify.report.utility import NAMES
 from dpverify.search.decimals import decimal_bounds
@@ -24,7 +24,10 @@ from dpverify.trusted.language.expr import Expr, Num, format_expr, symbols
 from dpverify.trusted.registry import EXPLAINED
 
 _DIGITS: Final = 12
-_QUANTITIES: Final = {"pure": "tight epsilon at delta 0", "epsilon": "tight epsilon at the claimed delta", "delta": "tight delta"}
+_QUANTITIES: Final = {
+    "pure": "tight epsilon at delta 0", "epsilon": "tight epsilon at the claimed delta", "delta": "tight delta", "zcdp": "tight rho",
+    "gdp": "tight mu", "renyi": "tight divergence",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +46,7 @@ def tree(entry: Entry) -> Step:
     What a rule checks is told where the rule is met first.
     """
     claim = entry.claim
-    delta = "" if short(claim.delta) == "0" else f", delta {short(claim.delta)}"
-    head = f"{entry.verdict}: {entry.mechanism}, {claim.name}: epsilon {short(claim.epsilon)}{delta}"
+    head = f"{entry.verdict}: {entry.mechanism}, {claim.name}: {brief(claim)}"
     if entry.judgement is None:
         return Step("claim", head, below=(Step("fact", entry.fault or ""),))
     told: set[str] = set()
@@ -80,7 +82,7 @@ def _named(evidence: Any) -> Iterator[str]:
 def _conclusion(entry: Entry) -> Iterator[Step]:
     """The least upper and the greatest lower bounds together."""
     said = (tight_text(entry), delta_text(entry))
-    known = [f"tight {what} {text}" for what, text in zip(("epsilon", "delta"), said, strict=True) if text]
+    known = [f"tight {what} {text}" for what, text in zip((quantity(entry.claim), "delta"), said, strict=True) if text]
     if known:
         yield Step("fact", f"together: {'; '.join(known)}; compared exactly with what is claimed")
 

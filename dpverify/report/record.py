@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from dpverify.report import Entry, ceiling, claimed, decimal, delta_enclosure, enclosure, exact, exact_delta, findings, utility
+from dpverify.report import Entry, ceiling, claimed, decimal, delta_enclosure, enclosure, exact, exact_delta, findings, quantity, utility
 from dpverify.report.derived import also
 from dpverify.report.dyadic import readable
 from dpverify.report.results import Results
@@ -29,7 +29,8 @@ def record(entry: Entry) -> dict[str, Any]:
     lower, upper = enclosure(judgement, entry.digits)
     delta_lower, delta_upper = delta_enclosure(judgement, entry.digits)
     beside = also(entry)
-    formulas = (("exact epsilon", exact(judgement)), ("epsilon at most", ceiling(judgement)), ("exact delta", exact_delta(judgement)))
+    asked = "epsilon" if entry.claim.measure is None else quantity(entry.claim)
+    formulas = ((f"exact {asked}", exact(judgement)), (f"{asked} at most", ceiling(judgement)), ("exact delta", exact_delta(judgement)))
     for name, formula in formulas:
         if formula is not None:
             beside[name] = formula
@@ -50,6 +51,13 @@ def record(entry: Entry) -> dict[str, Any]:
         "reason": entry.reason,
         "also": beside,
     }
+    if entry.claim.measure is not None:
+        measure, nothing = entry.claim.measure, {"claimed": None, "lower": None, "upper": None}
+        order = {} if measure.at is None else {"order": str(measure.at)}
+        data["measure"] = {"name": measure.name, **order, "claimed": claimed(measure.value), "lower": lower, "upper": upper}
+        data["epsilon"] = data["delta"] = nothing
+    if entry.claim.order:
+        data["order"] = entry.claim.order
     if entry.claim.utility:
         data["utility"] = utility.record(entry.claim, judgement, lambda bound, side: decimal(bound, entry.digits, side))
     return data

@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import Final
 
 from dpverify.ground.outside import printable
-from dpverify.report import Entry, decimal, exact, findings, short, utility
+from dpverify.report import Entry, asked, decimal, exact, findings, quantity, short, utility
 from dpverify.report.derived import also
 from dpverify.report.phrases import advice, delta_text, replay, tight_text, witness_text
 from dpverify.report.results import Results
@@ -94,17 +94,19 @@ def wrapped(text: str) -> list[str]:
 def _claimed(entry: Entry, detail: Detail) -> Iterator[list[str]]:
     """What is claimed and what is known of it: all, then without closed forms, then what is asked for alone."""
     claim, digits = entry.claim, detail.digits and min(detail.digits, entry.digits)
-    numbers = [] if claim.epsilon is None else [f"epsilon {short(claim.epsilon)}"]
+    value, what = asked(claim), quantity(claim)
+    numbers = [] if value is None else [f"{what} {short(value)}"]
     numbers += [] if claim.delta is None or short(claim.delta) == "0" else [f"delta {short(claim.delta)}"]
+    numbers += [claim.order] if claim.order else []
     stated, told = [", ".join(numbers)] if numbers else [], delta_text(entry, digits)
     delta = [f"tight delta {told}"] if told else []
-    if claim.epsilon is not None and claim.delta is not None and exact(entry.judgement) == format_expr(claim.epsilon):
+    if value is not None and claim.delta is not None and exact(entry.judgement) == format_expr(value):
         yield [f"{stated[0]}, which is tight", *delta]
         return
     epsilon = tight_text(entry, digits)
     for known in (epsilon, epsilon.partition(" = ")[2] or epsilon):
-        yield [*stated, *([f"tight epsilon {known}"] if known else []), *delta]
-    if delta and claim.epsilon is not None:
+        yield [*stated, *([f"tight {what} {known}"] if known else []), *delta]
+    if delta and value is not None:
         yield [*stated, *delta]
 
 

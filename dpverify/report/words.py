@@ -7,7 +7,7 @@ from typing import Final
 
 from dpverify.catalogue import kinds
 from dpverify.catalogue.kinds.kind import Sensitivity
-from dpverify.report import Entry, delta_enclosure, enclosure, short
+from dpverify.report import Entry, delta_enclosure, enclosure, quantity, short
 from dpverify.search.decimals import decimal_bounds
 from dpverify.trusted.language.errors import Undecided
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, format_expr
@@ -23,6 +23,8 @@ ADJACENCIES: Final = {
 }
 
 
+_FIRST: Final = {"one-sided": "; x is the one with the record", "reverse": "; x is the one without the record"}
+"""Which of two neighbours comes first, where the claim says."""
 _UNSAID: Final = {
     Sensitivity.ANSWER: "some bound",
     Sensitivity.NEEDED: "some bound",
@@ -35,6 +37,10 @@ _UNSAID: Final = {
 
 def neighbours(claim: Claim) -> str:
     """Which pairs of inputs the guarantee is about."""
+    return f"{_neighbours(claim)}{_FIRST.get(claim.order, '')}"
+
+
+def _neighbours(claim: Claim) -> str:
     if claim.query is not None:
         said = ADJACENCIES[claim.query.adjacency]
         return f"{said}; the answers are {len(claim.query.rows)} linear queries, whose sensitivity is derived"
@@ -63,6 +69,14 @@ def domain(given: Domain) -> str:
 
 def guarantee(claim: Claim) -> str:
     """What is claimed."""
+    order = f", in the order {claim.order} alone" if claim.order else ""
+    return f"{_guarantee(claim)}{order}"
+
+
+def _guarantee(claim: Claim) -> str:
+    if claim.measure is not None:
+        what = quantity(claim)
+        return f"the least {what}" if claim.measure.value is None else f"{what} {short(claim.measure.value)}"
     epsilon, delta = short(claim.epsilon), short(claim.delta)
     if claim.epsilon is None:
         return "the least epsilon" + ("" if delta == "0" else f" at delta {delta}")
@@ -74,6 +88,8 @@ def guarantee(claim: Claim) -> str:
 def slack(entry: Entry) -> str:
     """How far what is claimed is above the tight value (below it: negative), and in per cent of it; empty where that is not known."""
     claim = entry.claim
+    if claim.measure is not None and claim.measure.value is not None:
+        return _over(claim.measure.value, enclosure(entry.judgement, _DIGITS))
     if claim.epsilon is None or claim.domains:
         return ""
     ratio = _over(claim.epsilon, enclosure(entry.judgement, _DIGITS))

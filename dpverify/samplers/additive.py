@@ -15,13 +15,14 @@ import numpy as np
 
 from dpverify.errors import DataError, NoSampler
 from dpverify.samplers import integers, inversion
+from dpverify.samplers.densities import log_density
 from dpverify.samplers.directions import directions
 from dpverify.samplers.enclosed import lattice
 from dpverify.samplers.grids import Grid
 from dpverify.samplers.law import EXACT, Array, Floats, Generator, Law, Noise, ending, ends, inverted, whole
 from dpverify.samplers.powers import power_law
 from dpverify.search.mixtures import scale_of
-from dpverify.search.numeric import kinks_of, log_of, number, vectorised
+from dpverify.search.numeric import kinks_of, number, vectorised
 from dpverify.trusted.language.expr import ONE, Expr, Num, Sym, format_expr, mul, num, substitute
 from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.model import Mixture, Product, Radial, Staircase, Translation
@@ -81,7 +82,7 @@ def _on_line(density: Expr, low: float, high: float) -> tuple[Noise, str]:
     if known is not None:
         lengths, told = _powers(known, 1)
         return lambda size, rng: np.asarray(lengths(size, rng) * _signs(size, rng)), told
-    law = inversion.line(log_of(density, "z"), low, high, kinks_of(density, "z"))
+    law = inversion.line(log_density(density, "z", low, high), low, high, kinks_of(density, "z"))
     return law.draw, inverted(law.error)
 
 
@@ -105,13 +106,13 @@ def _radius(profile: Expr, dimension: int) -> tuple[Noise, str]:
     known = power_law(neg_log(profile), "r", two_sided=False)
     if known is not None:
         return _powers(known, dimension)
-    log_profile = log_of(profile, "r")
+    log_profile = log_density(profile, "r", 0.0)
 
-    def log_density(r: Floats) -> Floats:
+    def weighted(r: Floats) -> Floats:
         with np.errstate(all="ignore"):
             return np.asarray(log_profile(r) + (dimension - 1) * np.log(r))
 
-    law = inversion.radius(log_density, kinks_of(profile, "r"))
+    law = inversion.radius(weighted, kinks_of(profile, "r"))
     return law.draw, inverted(law.error)
 
 
@@ -131,7 +132,7 @@ def _mixed(mechanism: Mixture, dimension: int) -> tuple[Noise, str]:
             "density of the mixture itself as radial."
         )
     low, high = ends(mechanism.support)
-    drawn = inversion.line(log_of(mechanism.mixing, "v"), low, high, kinks_of(mechanism.mixing, "v"))
+    drawn = inversion.line(log_density(mechanism.mixing, "v", low, high), low, high, kinks_of(mechanism.mixing, "v"))
     one = num(Fraction(low) + 1 if high == inf else (Fraction(low) + Fraction(high)) / 2)
     at_one = substitute(mechanism.profile, {"v": one})
     lengths, told = _radius(substitute(at_one, {"r": mul(substitute(scale, {"v": one}), Sym("r"))}), dimension)

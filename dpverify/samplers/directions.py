@@ -1,4 +1,4 @@
-"""Points of the unit sphere of a norm, by the volume of the cone over them: the directions of noise whose density the norm gives."""
+"""Points of the unit sphere of a norm, by the volume of the cone over them: directions of noise (theory#directions-and-lengths)."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from dpverify.trusted.language.model import Norm
 Array = NDArray[np.float64]
 Directions = Callable[[int, np.random.Generator], Array]
 """So many directions, as rows."""
+
 
 def directions(norm: Norm, dimension: int) -> tuple[Directions, str]:
     """The directions of a norm, and how they are drawn, in words. Raises NoSampler for a polytope that is out of reach."""

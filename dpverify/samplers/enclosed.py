@@ -1,8 +1,9 @@
 """Draws from a law on integers whose probabilities are known as balls, to any precision: exact inversion.
 
 A uniform number is known by its first bits, an interval, and a distribution function by a ball. Where the interval lies clear of the balls
-the outcome is decided; else both are made narrower: more bits are drawn, and the balls are made again. So nothing is ever rounded.
-Where no narrower ball is to be had, as for the sums of heavy tails, its middle decides, and how wide it was is stated.
+the outcome is decided; else both are made narrower: more bits are drawn, and the balls are made again, and nothing is ever rounded
+(theory#undecided-draws). Where no narrower ball is to be had, as for the sums of heavy tails, its middle decides, and how wide it was is
+stated.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Sums of floats rounded to a grid, as if they were sums of real numbers: what is published tells nothing of the floats that made it.
 
 A float sum has the last bits of its summands: one output, seen to the last bit, can rule out a true answer (Mironov 2012). The exact sum,
-rounded to a grid, is a function of the noisy answer alone, so it keeps its guarantee by post-processing.
+rounded to a grid, is a function of the noisy answer alone, so it keeps its guarantee by post-processing
+(theory#rounded-sums).
 """
 
 from __future__ import annotations

@@ -23,13 +23,13 @@ from dpverify.errors import NoSampler
 Array = NDArray[np.float64]
 Function = Callable[[Array], Array]
 
-_NODES, _WEIGHTS = legendre.leggauss(16)
-_LOG_WEIGHTS: Final = np.log(_WEIGHTS)
+_RULES: Final = {nodes: legendre.leggauss(nodes) for nodes in (8, 16)}
 _LOWEST, _HIGHEST = -740.0, 709.0  # logarithms of floats
+_CLOSE: Final = 60.0
 _DEPTH: Final = 120.0  # what has less than e^-120 of the mass is left out
 _TABLE: Final = 75.0  # what has less than e^-75 of the mass is never met
 _AGREED: Final = 1e-12
-_FINE: Final = 1e-11
+_FINE: Final = 4e-11
 _LOST: Final = 1e-14
 _MOST_PANELS: Final = 200_000
 _NEAR: Final = 1e-7
@@ -185,12 +185,12 @@ def _half(log_density: Function, reach: float, kinks: Sequence[float], centre: f
     top = min(np.log(reach), _HIGHEST)
     marks = [np.log(kink) for kink in kinks]
     near_marks = [mark + sign * 2.0**-power for mark in (*marks, top) for sign in (1, -1) for power in range(1, 45)]
-    edges = np.unique([*np.arange(_LOWEST, top, 0.5), *marks, top, *near_marks])
+    edges = np.unique([*np.arange(_LOWEST, top, 4.0), *np.arange(-_CLOSE, _CLOSE, 0.5), *marks, top, *near_marks])
     left, right, masses = _panels(weight, edges[(edges >= _LOWEST) & (edges <= top)], abs(centre))
     if not len(left):
         return None
     total = float(logsumexp(masses))
-    outer = masses[(right < _LOWEST + 1) | (left > _HIGHEST - 1)]
+    outer = masses[(right < _LOWEST + 5) | (left > _HIGHEST - 5)]
     if len(outer) and np.exp(logsumexp(outer) - total) > _LOST:
         raise NoSampler("too much of the density's mass is beyond the range of floats.")
     below = np.logaddexp.accumulate(masses) - total
@@ -203,20 +203,20 @@ def _half(log_density: Function, reach: float, kinks: Sequence[float], centre: f
     return _Half(total, inner, near, far, max(errors, more))
 
 
-def _log_mass(weight: Function, left: Array, right: Array, centre: float = 0.0) -> tuple[Array, Array]:
+def _log_mass(weight: Function, left: Array, right: Array, centre: float = 0.0, order: int = 16) -> tuple[Array, Array]:
     """The logarithm of the integral over each panel, and what the rounding of points and logarithms makes of it.
 
     centre: how far from 0 the distances are measured.
     """
-    half = (right - left) / 2
-    points = (left + half)[:, None] + half[:, None] * _NODES
+    half, (nodes, weights) = (right - left) / 2, _RULES[order]
+    points = (left + half)[:, None] + half[:, None] * nodes
     logs = weight(points)
     known = np.isfinite(logs)
     spread = np.where(known, logs, -np.inf).max(axis=1, initial=-np.inf) - np.where(known, logs, np.inf).min(axis=1, initial=np.inf)
     grain = 4e-16 * np.maximum(1.0, np.abs(points[:, -1])) + 2e-16 * centre * np.exp(np.minimum(-left, 600.0))
     with np.errstate(divide="ignore", invalid="ignore"):
         noise = 4e-16 * np.where(known, np.abs(logs), 0.0).max(axis=1, initial=0.0) + grain * np.maximum(spread, 0.0) / (right - left)
-        return np.asarray(logsumexp(logs + _LOG_WEIGHTS, axis=1) + np.log(half)), noise
+        return np.asarray(logsumexp(logs + np.log(weights), axis=1) + np.log(half)), noise
 
 
 def _panels(weight: Function, edges: Array, centre: float) -> tuple[Array, Array, Array]:
@@ -300,5 +300,5 @@ def _slope(weight: Function, v: Array, other: Array, x: Array, chord: Array, tot
 
 def _depth(weight: Function, v: Array, last: Array, end: Array, total: float) -> Array:
     """-log of the function at v, from what it is at `last`, the outer end of the panel, and the mass between."""
-    between, _ = _log_mass(weight, np.minimum(v, last), np.maximum(v, last))
+    between, _ = _log_mass(weight, np.minimum(v, last), np.maximum(v, last), order=8)  # the piece is much smaller than its panel
     return -np.logaddexp(between - total, -end)

@@ -38,6 +38,7 @@ from dpverify.trusted.language.model import (
     Product,
     Radial,
     Sampled,
+    Space,
     Staircase,
     Subsample,
     Table,
@@ -119,12 +120,14 @@ def _law(mechanism: Mechanism, grid: Grid | None) -> Law:
     raise NoSampler(_reason(mechanism))
 
 
-def _reason(mechanism: EllipticalProcess | Guarantee | Sampled | Subsample) -> str:
+def _reason(mechanism: EllipticalProcess | Guarantee | Sampled | Space | Subsample) -> str:
     """Why there is no sampler."""
     if isinstance(mechanism, EllipticalProcess):
         return "the outputs are functions. Sample the numbers that you publish of them: a radial or mixture mechanism in l2."
     if isinstance(mechanism, Guarantee):
         return "only a guarantee is known of this mechanism, not its law. Sample the implementation that has the guarantee."
+    if isinstance(mechanism, Space):
+        return "a space is no mechanism by itself. One for the nearness of a claim is made by dpverify.samplers.nearness.near_mechanism."
     if isinstance(mechanism, Sampled):
         return "nothing is declared of this mechanism: its sampler is the one that the [audit] table names."
     if isinstance(mechanism, Subsample):

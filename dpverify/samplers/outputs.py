@@ -11,10 +11,11 @@ import numpy as np
 
 from dpverify.errors import DataError, NoSampler
 from dpverify.samplers import integers, inversion
+from dpverify.samplers.densities import log_density
 from dpverify.samplers.enclosed import Enclosed, finite
 from dpverify.samplers.grids import Grid
 from dpverify.samplers.law import EXACT, IN_FLOATS, Array, Generator, Law, ends, inverted
-from dpverify.search.numeric import kinks_of, log_of, number
+from dpverify.search.numeric import kinks_of, number
 from dpverify.trusted.language.expr import ONE, Num, call, format_expr, mul, num, sub, substitute
 from dpverify.trusted.language.model import Exponential, KaryResponse, Kernel, Table
 
@@ -62,12 +63,11 @@ def _place(answer: Any, count: int) -> int:
 def of_kernel(mechanism: Kernel, grid: Grid | None) -> Law:
     """The law of one output of a density in y, at theta."""
     low, high = (number(end) for end in mechanism.input)
-    density = log_of(mechanism.density, "y", "theta")
 
     @lru_cache(maxsize=256)
     def law_at(theta: float) -> inversion.Line:
-        kinks = kinks_of(substitute(mechanism.density, {"theta": num(Fraction(theta))}), "y")
-        return inversion.line(lambda y: density(y, np.asarray(theta)), *ends(mechanism.output), kinks)
+        density, support = substitute(mechanism.density, {"theta": num(Fraction(theta))}), ends(mechanism.output)
+        return inversion.line(log_density(density, "y", *support), *support, kinks_of(density, "y"))
 
     def draw(answers: Sequence[Any], size: int, rng: Generator) -> Array:
         theta = float(answers[0])

@@ -4,7 +4,8 @@ The body is known by an oracle: whether a point is in it, and how far it reaches
 programs. `hit_and_run` goes to a uniform point of a random chord; `grid_walk` is the lazy walk on a grid that Hardt and Talwar analyse
 (2010, Section 8). Both have the uniform law of the body as their limit, and no number of steps is known here after which they are near
 to it. What can be looked at is told: whether chains agree (R-hat), how many independent points they are worth, and whether the d-th power
-of the norm is uniform on [0, 1], as it is under the limit. None of these proves anything: see `weakened` for what closeness would give.
+of the norm is uniform on [0, 1], as it is under the limit. None of these proves anything: see `weakened` for what closeness would give
+(theory#near-draws).
 """
 
 from __future__ import annotations

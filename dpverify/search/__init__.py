@@ -20,6 +20,7 @@ from dpverify.trusted.language.model import (
     Mechanism,
     Noise,
     Sampled,
+    Space,
     Subsample,
     Translation,
     all_parts,
@@ -34,14 +35,28 @@ from dpverify.trusted.registry import ANYWHERE
 def propose(claim: Claim, digits: int = 20) -> Proposal:
     """Evidence for bounds on the tight epsilon, or the tight delta, from both sides, to `digits` digits where that can be had."""
     proposal = Proposal(prec=precision_for(digits))
+    if claim.measure is not None:
+        extend_in_measure(proposal, claim, digits)
+        return proposal
     if claim.delta != ZERO and isinstance(claim.mechanism, Translation):
         from dpverify.search import cosets
 
         proposal.extend(cosets.propose, claim, digits)
-    mixed = claim.delta != ZERO and not isinstance(claim.mechanism, Sampled) and extend_with_curve(proposal, claim, digits)
+    if claim.delta != ZERO and isinstance(claim.mechanism, EllipticalProcess):
+        from dpverify.search import elliptical_process
+
+        if proposal.extend(elliptical_process.apart, claim, digits):
+            return proposal
+        if claim.mechanism.transform:  # which has no curve
+            from dpverify.search import measures
+
+            proposal.extend(lambda claim, _: measures.propose(claim, ""), claim, digits)
+            return proposal
+    mixed = claim.delta != ZERO and not isinstance(claim.mechanism, Sampled | Space) and extend_with_curve(proposal, claim, digits)
     if not mixed or isinstance(claim.mechanism, Combinator):  # what is proved at delta = 0 holds at every other
         _pure(proposal, claim, digits)
-    if claim.delta == ZERO and claim.epsilon is not None and not claim.domains and _sampled_in_one_order(claim.mechanism):
+    stated = claim.epsilon is not None and not claim.domains and not claim.order
+    if claim.delta == ZERO and stated and _sampled_in_one_order(claim.mechanism):
         extend_with_curve(proposal, claim, digits)  # a delta above 0 at the claimed epsilon is what refutes here
     if claim.delta != ZERO and not claim.domains:
         from dpverify.search import measures
@@ -55,9 +70,33 @@ def propose(claim: Claim, digits: int = 20) -> Proposal:
         ]
         if rules:
             proposal.extend(lambda claim, _: measures.propose(claim, rules[-1]), claim, digits)
+    if claim.order:
+        from dpverify.search import one_sided
+
+        proposal.extend(lambda claim, digits: one_sided.propose(claim, _premises(digits)), claim, digits)
     if not proposal.steps and not proposal.reasons:
         proposal.reasons.append("no rule covers this mechanism; `dpverify explain` lists what each rule wants.")
     return proposal
+
+
+def extend_in_measure(proposal: Proposal, claim: Claim, digits: int) -> None:
+    """Add bounds on the tight value in the measure that is claimed."""
+    from dpverify.search import in_measures
+
+    premises, found = _premises(digits), dict[Claim, Proposal]()
+
+    def pure(single: Claim) -> Steps:
+        if single not in found:
+            found[single] = Proposal(prec=precision_for(digits))
+            with precision(precision_for(digits)):
+                _pure(found[single], single, digits)
+        return found[single].steps
+
+    def search(claim: Claim, digits: int) -> Steps:
+        with precision(precision_for(digits)):
+            return in_measures.propose(claim, digits, pure, lambda single: premises(single, "upper"))
+
+    proposal.extend(search, claim, digits)
 
 
 def _curve_rule(known: Fact) -> str:

@@ -20,7 +20,7 @@ from dpverify.trusted.numbers.discs import disc_round
 from dpverify.trusted.numbers.integrability import bounded, end_mass, end_of
 from dpverify.trusted.numbers.noise import domain, integrable, whole_density
 from dpverify.trusted.numbers.pieces import Piece, pieces
-from dpverify.trusted.rules.additive.additive import integrable_by_shape
+from dpverify.trusted.rules.additive.integrable import integrable_by_shape
 
 STARTS: Final = (4, 5, 6, 7, 8, 10, 12, 14, 17, 20, 25, 30, 40, 60, 80, 120, 200, 400, 1000)
 """Where an end may start: at 2^k in its chart."""

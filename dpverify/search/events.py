@@ -18,11 +18,24 @@ from dpverify.search import budgets, measure_words, output_sets
 from dpverify.search.decimals import decimal_bounds
 from dpverify.trusted.facts.assumptions import marked
 from dpverify.trusted.facts.fact import Fact, as_bounds
+from dpverify.trusted.facts.orientation import facing
 from dpverify.trusted.facts.pairs import Curve, Pair, Profile
 from dpverify.trusted.kernel import Judgement
 from dpverify.trusted.language.errors import DpverifyError, Rejected, Undecided
 from dpverify.trusted.language.expr import Num, format_expr, parse
-from dpverify.trusted.language.model import Claim, Kernel, Mixture, Part, Product, Query, Radial, Translation, on_integers
+from dpverify.trusted.language.model import (
+    ONE_SIDED,
+    REVERSE,
+    Claim,
+    Kernel,
+    Mixture,
+    Part,
+    Product,
+    Query,
+    Radial,
+    Translation,
+    on_integers,
+)
 from dpverify.trusted.numbers.balls import constant, exact, precision, rational
 from dpverify.trusted.parts import at_pair, candidates, neighbours
 from dpverify.trusted.parts.runs import Run, merged, reach, whole
@@ -51,7 +64,7 @@ def told(judgement: Judgement, facts: Sequence[Fact]) -> Judgement:
             with suppress(DpverifyError):
                 also |= measure_words.theorem5(fact)
     witness = None if judgement.witness is None else _witness(judgement.claim, dict(judgement.witness), facts)
-    also |= budgets.spent(judgement.claim, facts)
+    also |= budgets.spent(judgement.claim, facts) if judgement.claim.measure is None else {}
     relations, assumed = _measures(judgement.claim, facts)
     lines = dict.fromkeys((*judgement.assumptions, *assumed))
     return replace(judgement, witness=witness, also=also | relations, assumptions=tuple(lines))
@@ -96,6 +109,13 @@ def _pair_of_one(claim: Claim, facts: Sequence[Fact]) -> str:
     return inputs + " and ".join(map(str, named))
 
 
+IN_ORDER: Final = {
+    ONE_SIDED: "two neighbours, P with a record that Q has not",
+    REVERSE: "two neighbours, Q with a record that P has not",
+}
+"""The pair of a witness of one order."""
+
+
 def _event(claim: Claim, witness: Mapping[str, Any], facts: Sequence[Fact]) -> dict[str, str]:
     """The event of the lower pair of the claim's curve, at the epsilon that the bound speaks of. Raises DpverifyError without one."""
     of_all = whole(claim)
@@ -103,6 +123,12 @@ def _event(claim: Claim, witness: Mapping[str, Any], facts: Sequence[Fact]) -> d
     curve = known[-1] if known else Proof(claim).infer(str(witness.get("curve")), (), {})
     assert isinstance(curve.says, Curve) and curve.says.lower is not None
     lower, upper = curve.says.lower, curve.says.upper
+    if claim.order:  # of the order that is claimed, whichever is the worse one
+        told = facing(claim, lower)
+        only = Pair(told.forward, told.forward, rests=None if told.rests is None else (told.rests[0],) * 2)
+        if witness["epsilon"] != "inf":
+            return {**between(only, only, constant(parse(witness["epsilon"]))), "pair": IN_ORDER[claim.order]}
+        lower = only
     if witness["epsilon"] == "inf":
         assert lower.rest is not None
         least = decimal_bounds(Num(exact(lower.rest().lower())), _DIGITS)[0]

@@ -14,6 +14,8 @@ from dpverify.trusted.numbers.balls import constant, rational
 from dpverify.trusted.parts.neighbours import OnePair
 from dpverify.trusted.parts.runs import Run, reach
 from dpverify.trusted.rules.curves import every_shift as rule
+from dpverify.trusted.rules.curves import moved_density
+from dpverify.trusted.rules.curves import shifts as moved
 from dpverify.trusted.rules.curves.unimodal import Reading, in_pieces
 
 _FIRST = 8
@@ -41,12 +43,12 @@ def plan(run: Run, epsilon: float | None, delta: float | None) -> dict[str, Any]
     if not constant(length) > 0:
         raise Undecided("the answers do not certainly move.")
     reading = reading.stretched(length)
-    effort = rule.Effort(_far(reading), **_FINE)
+    effort = moved.Effort(_far(reading), **_FINE)
     query = run.part.query
     if isinstance(run.part, OnePair):
         cuts, at = [Fraction(0 if reading.even else -1), Fraction(1)], Fraction(1)
     else:
-        shifts = rule.divergences(reading, effort)
+        shifts = moved.divergences(reading, effort)
         if epsilon is None:
             epsilon = _passes(shifts, reading.even, delta or 1e-6)
         cuts, at = _cells(shifts, reading.even, Fraction(epsilon))
@@ -60,7 +62,7 @@ def _far(reading: Reading) -> int:
     found: int | None = None
     for far in _FARS:
         try:
-            density = rule.Density(reading, far)
+            density = moved_density.Density(reading, far)
         except DpverifyError:
             continue
         found = far
@@ -71,9 +73,9 @@ def _far(reading: Reading) -> int:
     return found
 
 
-def _cells(shifts: rule.Divergences, even: bool, epsilon: Fraction) -> tuple[list[Fraction], Fraction]:
+def _cells(shifts: moved.Divergences, even: bool, epsilon: Fraction) -> tuple[list[Fraction], Fraction]:
     """Cuts such that no cell may hold much more than the greatest divergence at a cut; and the shift of that, without its sign."""
-    with rule.whole():
+    with moved.whole():
         found = shifts.at(rational(epsilon).mid())
         edges = [Fraction(i, _FIRST) for i in range(0 if even else -_FIRST, _FIRST + 1)]
         heap = [(-_height(found, low, high), low, high) for low, high in pairwise(edges)]
@@ -91,18 +93,18 @@ def _cells(shifts: rule.Divergences, even: bool, epsilon: Fraction) -> tuple[lis
     return sorted(edges), abs(at)
 
 
-def _height(found: rule.Shifts, low: Fraction, high: Fraction) -> float:
+def _height(found: moved.Shifts, low: Fraction, high: Fraction) -> float:
     height = found.most(low, high)
     return float(height) if height.is_finite() else 1.0
 
 
-def _passes(shifts: rule.Divergences, even: bool, delta: float) -> float:
+def _passes(shifts: moved.Divergences, even: bool, delta: float) -> float:
     """About the epsilon at which the greatest divergence at a few shifts passes delta."""
     sides = (1,) if even else (1, -1)
     few = [Fraction(side * i, _FIRST) for i in range(1, _FIRST + 1) for side in sides]
 
     def above(epsilon: float) -> bool:
-        with rule.whole():
+        with moved.whole():
             found = shifts.at(rational(Fraction(epsilon)).mid())
             return any(float(found.point(cut).mid()) > delta for cut in few)
 

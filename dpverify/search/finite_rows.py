@@ -17,7 +17,7 @@ from dpverify.trusted.parts.neighbours import OnePair
 from dpverify.trusted.parts.runs import Run, leaf
 from dpverify.trusted.rules.composition import finite_composition, finite_losses
 from dpverify.trusted.rules.composition.laws import MOST_PRODUCTS, Choice, Game, Law, Product, product_pair
-from dpverify.trusted.rules.curves import finite
+from dpverify.trusted.rules.curves.faces import faces_of
 
 MOST_WORK: Final = {finite_composition.NAME: 60_000, finite_losses.NAME: 200_000}
 """The most products of a probability and a value for one epsilon, where there are choices."""
@@ -50,7 +50,7 @@ def parameters(runs: Sequence[Run], name: str, epsilon: Fraction, most: int | No
 def row(run: Run, epsilon: Fraction) -> dict[str, Any]:
     """The parameter of the rule about one run: the pair of rows that is worst at an epsilon; nothing where there is but one pair."""
     mechanism, sensitivity, _ = leaf(run)
-    faces = finite.faces_of(mechanism, sensitivity)
+    faces = faces_of(mechanism, sensitivity)
     every = list(faces.all.values())
     if len(every) == 1 or isinstance(run.part, OnePair):
         return {}

@@ -25,12 +25,13 @@ from dpverify.trusted.numbers.noise import domain
 from dpverify.trusted.numbers.pieces import Piece, pieces
 from dpverify.trusted.numbers.quotients import divided
 from dpverify.trusted.order.convexity import Shapes
-from dpverify.trusted.order.geometry import Sensitivity, l1_radius
+from dpverify.trusted.order.geometry import Sensitivity
+from dpverify.trusted.order.lengths import l1_radius
 from dpverify.trusted.order.linear import dot, matrix, up_to_sign
 from dpverify.trusted.order.polyhedra import Shift
 from dpverify.trusted.parts.densities import log_concave
 from dpverify.trusted.parts.exponents import exponent
-from dpverify.trusted.rules.curves import gauge
+from dpverify.trusted.rules.curves import lipschitz, polytope_shifts
 from dpverify.trusted.rules.curves.losses import Cell, Loss, turns_on, whole_cells
 from dpverify.trusted.rules.curves.monotone import Rise, rises
 from dpverify.trusted.rules.curves.unimodal import Hints, Noise, Reading, read
@@ -131,7 +132,7 @@ def steep(h: Expr, shapes: Shapes, distance: Expr) -> dict[str, Any]:
     told, sizes = _slope(shapes, h), []
     for choice in (told, {"pure": True}):
         try:
-            sizes.append(float(gauge.dominating(h, shapes, distance, choice).forward(arb(0)).mid()))
+            sizes.append(float(lipschitz.dominating(h, shapes, distance, choice).forward(arb(0)).mid()))
         except DpverifyError:
             sizes.append(2.0)
     return {"pure": True} if sizes[1] < sizes[0] else told
@@ -143,7 +144,7 @@ def _vertex(norm: Norm, length: Expr) -> dict[str, Any]:
     if norm.kind == "facets" and (vector := _of_all(up_to_sign(norm.matrix))) is not None:
         told["vertex"] = [str(x) for x in vector]
     with suppress(DpverifyError):
-        polar = gauge.polar(norm)
+        polar = polytope_shifts.polar(norm)
         if polar is not None:
             shifts = [Shift(polar[1], corner) for corner in up_to_sign(polar[0])]
             rough = exact(constant(length).mid())
@@ -173,7 +174,7 @@ def _slope(shapes: Shapes, h: Expr) -> dict[str, Any]:
     if symbols(h) != {shapes.name}:
         return {}
     with suppress(DpverifyError):
-        if gauge.greatest_slope(h, shapes, {}) is not None:
+        if lipschitz.greatest_slope(h, shapes, {}) is not None:
             return {}
     with suppress(DpverifyError), precision(_ROUGH):
         return _slope_on_cells(h, shapes)

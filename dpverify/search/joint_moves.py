@@ -18,6 +18,7 @@ from dpverify.trusted.language.model import Claim, Part, Product
 from dpverify.trusted.parts import candidates, moves
 from dpverify.trusted.proof import Proof
 from dpverify.trusted.rules.composition import joint_moves as rule
+from dpverify.trusted.rules.composition.move_powers import Power
 
 _STARTS = 12
 _STEPS = 300
@@ -153,7 +154,7 @@ class _Powers:
             {
                 "alpha": str(alpha),
                 "beta": str(beta),
-                "cuts": [str(cut) for cut in _cuts(rule.Power(loss, alpha, beta, self._degree), reach)],
+                "cuts": [str(cut) for cut in _cuts(Power(loss, alpha, beta, self._degree), reach)],
             }
             for alpha, beta, loss, reach in zip(alphas, betas, self._losses, self._reach, strict=True)
         ]
@@ -164,7 +165,7 @@ def _up(x: float) -> Fraction:
     return Fraction(int(np.ceil(x * _DIGITS)), _DIGITS)
 
 
-def _cuts(power: rule.Power, reach: float) -> list[Fraction]:
+def _cuts(power: Power, reach: float) -> list[Fraction]:
     """Cells on each of which alpha + beta u^k is certainly above the loss. Raises Undecided."""
     end = Fraction(reach * (1 + 1e-9) + 1e-12).limit_denominator(10**12)
     cuts, stack = [Fraction(0)], [(Fraction(0), end)]

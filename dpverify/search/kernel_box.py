@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from itertools import product
 from typing import Any, Final, NamedTuple
 
@@ -11,6 +12,7 @@ from flint import arb
 
 from dpverify.search import normaliser
 from dpverify.trusted.facts.bounds import INFINITE
+from dpverify.trusted.facts.fact import unasked
 from dpverify.trusted.language.errors import DpverifyError, Rejected, Undecided
 from dpverify.trusted.language.expr import Call, Expr, Num, children, format_expr, sub, symbols
 from dpverify.trusted.language.model import Claim, Kernel, Vector
@@ -19,8 +21,8 @@ from dpverify.trusted.order.linear import dot
 from dpverify.trusted.order.polytopes import Polytope, minus
 from dpverify.trusted.rules.finite import kernel_box, kernel_point
 from dpverify.trusted.rules.finite.densities import NAMES, Losses, balls, constants, fraction, has_floor, has_kinks, linear, losses, resolve
-from dpverify.trusted.rules.finite.kernel_box import along, at, concave, directional, directions, slide, slopes_over
 from dpverify.trusted.rules.finite.normaliser import check_normaliser
+from dpverify.trusted.rules.finite.part_slopes import along, at, concave, directional, directions, slide, slopes_over
 
 MOST_PARTS: Final = 4000
 MOST_CELLS: Final = 120
@@ -62,24 +64,46 @@ def _steps(claim: Claim, digits: int, shown: Any) -> list[dict[str, Any]]:
     with precision(96 + 4 * digits):
         try:
             check_normaliser(claim, shown)
-            reach, flat = _reach(claim)
-            space = losses(claim, reach)
-            apart = _supports(claim, space)
-            if apart is not None:
-                return [{"rule": kernel_point.NAME, "evidence": apart}]
-            best = _greatest(space, digits)
+            seen = _seen(unasked(claim), digits)
         except (DpverifyError, ZeroDivisionError):
             return [{"rule": kernel_box.NAME, "evidence": {"value": "0", "tree": ["values"]}}]  # the kernel says why
+        if not isinstance(seen, _Seen):
+            return [{"rule": kernel_point.NAME, "evidence": dict(seen)}]
+        space, best = seen.space, seen.best
         lower = _witness(claim, space, best)
         if lower is not None:
             steps.append({"rule": kernel_point.NAME, "evidence": lower})
-        ends = {"reach": [str(end) for end in reach]} if space.rays else {}
-        if flat and _height(best.loss, best.point).is_finite():
+        ends = {"reach": [str(end) for end in seen.reach]} if space.rays else {}
+        if seen.flat and _height(best.loss, best.point).is_finite():
             for target in _targets(claim, space, best, digits):
-                tree = _Builder(space, target, best, digits).tree()
+                tree = _tree(unasked(claim), digits, target)
                 if tree is not None:
                     return [*steps, {"rule": kernel_box.NAME, "evidence": {"value": format_expr(target), "tree": tree, **ends}}]
         return [*steps, {"rule": kernel_box.NAME, "evidence": {"value": "0", "tree": ["values"], **ends}}]  # the kernel says why
+
+
+class _Seen(NamedTuple):
+    """The losses of a kernel and their greatest. flat: whether they are free of y beyond the reach."""
+
+    space: Losses
+    reach: tuple[Fraction, Fraction]
+    flat: bool
+    best: Best
+
+
+@lru_cache(maxsize=16)  # claims about one kernel look at one loss
+def _seen(claim: Claim, digits: int) -> _Seen | Mapping[str, Any]:
+    """What is seen of a kernel at the working precision; evidence of an event that only one input can give, where there is one."""
+    reach, flat = _reach(claim)
+    space = losses(claim, reach)
+    return _supports(claim, space) or _Seen(space, reach, flat, _greatest(space, digits))
+
+
+@lru_cache(maxsize=64)
+def _tree(claim: Claim, digits: int, target: Expr) -> list[Any] | None:
+    """The tree for a target, None where the budget ran out first."""
+    seen = _seen(claim, digits)
+    return _Builder(seen.space, target, seen.best, digits).tree() if isinstance(seen, _Seen) else None
 
 
 def _reach(claim: Claim) -> tuple[tuple[Fraction, Fraction], bool]:

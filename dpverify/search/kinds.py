@@ -5,7 +5,9 @@ from __future__ import annotations
 from functools import partial
 from typing import assert_never
 
-from dpverify.search.proposal import Proposal
+from dpverify.search.proposal import Proposal, bound
+from dpverify.trusted.facts.bounds import Infinite
+from dpverify.trusted.facts.fact import as_bounds
 from dpverify.trusted.language.model import (
     Claim,
     EllipticalProcess,
@@ -19,10 +21,14 @@ from dpverify.trusted.language.model import (
     Product,
     Radial,
     Sampled,
+    Space,
     Staircase,
     Table,
     Translation,
 )
+from dpverify.trusted.numbers.balls import precision
+from dpverify.trusted.order.compare import certainly_le
+from dpverify.trusted.proof import Proof
 
 
 def curve_rules(noise: Noise) -> tuple[str, ...]:
@@ -40,7 +46,7 @@ def curve_rules(noise: Noise) -> tuple[str, ...]:
         case Staircase():
             return ("lattice",)
         case EllipticalProcess():
-            return ("elliptical-process",)
+            return "elliptical-process", "process-differences", "process-evaluations"
         case never:
             assert_never(never)
 
@@ -80,6 +86,10 @@ def extend(proposal: Proposal, claim: Claim, mechanism: Leaf, digits: int) -> No
             from dpverify.search import stated_epsilon
 
             proposal.extend(stated_epsilon.propose, claim, digits)
+        case Space():
+            from dpverify.search import spaces
+
+            proposal.reasons += spaces.extend(proposal, claim, digits)
         case Sampled():
             proposal.reasons.append("nothing is declared, only a sampled implementation: declare its density, or audit it.")
         case never:
@@ -109,6 +119,8 @@ def _additive(proposal: Proposal, claim: Claim, digits: int) -> None:
         exact = proposal.extend(rule.propose, claim, digits) or exact
         if any(step["evidence"].get("side", "upper") == "upper" for step in proposal.steps):
             break  # its value is exact: no other can be better
+    if exact and _settled(proposal, claim):
+        return  # nothing is to be refuted, and no pair of points loses more
     proposal.extend(point_witness.propose, claim, digits)
     if not (exact or claim.domains or any(step["evidence"].get("value") == "inf" for step in proposal.steps)):
         if isinstance(claim.mechanism, Product):
@@ -116,3 +128,15 @@ def _additive(proposal: Proposal, claim: Claim, digits: int) -> None:
         else:
             proposal.extend(partial(modulus.propose, ask=stationary.closed_forms), claim, digits)
         proposal.steps += attained.propose(claim, proposal.steps)
+
+
+def _settled(proposal: Proposal, claim: Claim) -> bool:
+    """Whether steps of both sides prove a claim without parameters."""
+    if claim.domains:
+        return False
+    with precision(proposal.prec):
+        proof = Proof(claim)
+        says = [one for step in proposal.steps for one in as_bounds(bound(proof, (), step).says)]
+    uppers = [one.value for one in says if one.side == "upper" and not isinstance(one.value, Infinite)]
+    met = claim.epsilon is None or any(certainly_le(value, claim.epsilon, {}) for value in uppers)
+    return met and {one.side for one in says} == {"upper", "lower"}

@@ -12,6 +12,7 @@ from dpverify.search.numeric import written
 from dpverify.search.private_tables import Dual, Pair, Task, dual_of, ratio
 from dpverify.search.proposal import Steps
 from dpverify.trusted.facts.fact import Fact
+from dpverify.trusted.facts.premises import epsilon_of
 from dpverify.trusted.language.errors import DpverifyError, Rejected
 from dpverify.trusted.language.expr import ZERO, Expr, Num
 from dpverify.trusted.language.model import Claim, Matrix, Query, Vector
@@ -146,7 +147,7 @@ def _epsilon(claim: Claim, known: Sequence[Fact]) -> tuple[Expr, list[Fact]]:
         return claim.epsilon, []
     for fact in known:
         try:
-            return linear_program.guaranteed(claim, [fact])[0], [fact]
+            return epsilon_of(claim, [fact], linear_program.NAME)[0], [fact]
         except DpverifyError:
             continue
     raise Rejected(linear_program.NAME, "epsilon", "the tight one is not bounded from above; claim one")

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any, Final
 
@@ -195,6 +196,7 @@ class _Shape:
         return cumulants
 
 
+@lru_cache(maxsize=64)  # claims about one mechanism look at one pair
 def _explore(pair: Pair) -> _Shape:
     sizes = [2.0 ** (octave + step / _PER_OCTAVE) for octave in _OCTAVES for step in range(_PER_OCTAVE)]
     with precision(EXPLORING_BITS):

@@ -14,12 +14,13 @@ from dpverify.trusted.language.expr import Expr, Num, format_expr, symbols
 from dpverify.trusted.language.model import Claim, EllipticalProcess, Part
 from dpverify.trusted.numbers.balls import constant, exact, finite, precision
 from dpverify.trusted.order.compare import certainly_equal
+from dpverify.trusted.order.processes import is_finite
 from dpverify.trusted.parts import neighbours
 from dpverify.trusted.parts.runs import merged, occurs
 from dpverify.trusted.rules.additive import cameron_martin
 from dpverify.trusted.rules.composition import gaussian_composition
 from dpverify.trusted.rules.composition.measures import NAME, Measured, measured
-from dpverify.trusted.rules.curves import scale_mixture
+from dpverify.trusted.rules.curves import observed_variance
 from dpverify.trusted.rules.guarantees import conversions
 
 ORDERS: Final = (Fraction(2), Fraction(8), Fraction(32))
@@ -73,15 +74,21 @@ def theorem5(fact: Fact) -> dict[str, str]:
     """Reimherr and Awan's Theorem 5, as the rule has used it, and the sharper bound beside it. Raises DpverifyError."""
     claim = fact.about
     assert isinstance(claim, Claim) and claim.epsilon is not None
-    law, shift = cameron_martin.law_and_shift(claim)
+    law, shift, _ = cameron_martin.law_and_shift(claim, fact.parameters.get("sensitivity"))
     with precision(cameron_martin.BITS):
         base = cameron_martin.base_delta(shift, claim.epsilon)
-        sharper = finite(scale_mixture.observed(law, shift).worst(constant(claim.epsilon)))
+        if isinstance(law, cameron_martin.Transform):
+            return {"RA Theorem 5": _by_theorem5(fact, base)}
+        sharper = finite(observed_variance.observed(law, shift).worst(constant(claim.epsilon)))
     low, high = decimal_bounds(Num(exact(sharper.lower())), _DIGITS)[0], decimal_above(Num(exact(sharper.upper())), _DIGITS)
-    (proved,) = (bound.value for bound in as_bounds(fact.says))
-    assert not isinstance(proved, Infinite)
-    process = isinstance(claim.mechanism, EllipticalProcess)
+    process = isinstance(claim.mechanism, EllipticalProcess) and not is_finite(claim.mechanism)
     return {
-        "RA Theorem 5": f"delta <= {decimal_above(proved, _DIGITS)}, from the base delta {decimal_above(base, _DIGITS)}",
+        "RA Theorem 5": _by_theorem5(fact, base),
         "sharper, with V shown": f"delta in [{low}, {high}]" if process else f"delta <= {high}",
     }
+
+
+def _by_theorem5(fact: Fact, base: Expr) -> str:
+    (proved,) = (bound.value for bound in as_bounds(fact.says))
+    assert not isinstance(proved, Infinite)
+    return f"delta <= {decimal_above(proved, _DIGITS)}, from the base delta {decimal_above(base, _DIGITS)}"

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from math import exp, inf, isfinite, log, log1p, sqrt
-from typing import Any
+from typing import Any, Final
 
+from dpverify.search import processes
 from dpverify.search.numeric import number
 from dpverify.trusted.language.errors import DpverifyError
 from dpverify.trusted.language.expr import Expr, num
 from dpverify.trusted.language.model import Claim, EllipticalProcess, KaryResponse, Mixture
 from dpverify.trusted.numbers.balls import constant
+from dpverify.trusted.order.processes import is_finite
 from dpverify.trusted.proof import Proof
 from dpverify.trusted.rules.additive import cameron_martin
 from dpverify.trusted.rules.composition import gaussian_composition
@@ -87,6 +89,9 @@ _ORDERS = [1 + Fraction(1, 2**k) for k in range(5, 0, -1)] + [1 + Fraction(2) **
 _CLOSED = (gaussian.NAME, gaussian_composition.NAME, laplace.NAME, finite.NAME)
 """Rules about curves of mechanisms that are something in other measures too."""
 
+_FEW: Final = 6
+"""Digits of a norm that a loose bound needs."""
+
 
 def propose(claim: Claim, curve: str) -> list[dict[str, Any]]:
     """Steps that show what a mechanism is in other measures, and Theorem 5 of Reimherr & Awan; none where nothing is known.
@@ -99,11 +104,19 @@ def propose(claim: Claim, curve: str) -> list[dict[str, Any]]:
             Proof(claim).infer(rule.NAME, (), evidence)
             return [{"rule": rule.NAME, "evidence": evidence}]
         if isinstance(claim.mechanism, Mixture | EllipticalProcess) and claim.epsilon is not None:
-            Proof(claim).infer(cameron_martin.NAME)
-            return [{"rule": cameron_martin.NAME, "evidence": {}}]
+            evidence = told(claim.mechanism)
+            Proof(claim).infer(cameron_martin.NAME, (), evidence)
+            return [{"rule": cameron_martin.NAME, "evidence": evidence}]
     except DpverifyError:
         pass  # nothing is known of it in other measures
     return []
+
+
+def told(noise: Mixture | EllipticalProcess) -> dict[str, Any]:
+    """How the norms of declared differences are derived."""
+    if not isinstance(noise, EllipticalProcess) or not noise.differences or is_finite(noise):
+        return {}
+    return {"sensitivity": processes.derivations(noise, _FEW)}
 
 
 def _order_for(claim: Claim) -> Fraction:

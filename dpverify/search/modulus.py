@@ -38,7 +38,7 @@ from dpverify.trusted.numbers.balls import constant, exact, precision, rational,
 from dpverify.trusted.numbers.kinks import resolve
 from dpverify.trusted.numbers.periods import step_period
 from dpverify.trusted.order.compare import certainly_le
-from dpverify.trusted.rules.additive import cells, modulus, sides
+from dpverify.trusted.rules.additive import cells, modulus, sides, turns
 from dpverify.trusted.rules.additive.axis import Line, direction
 from dpverify.trusted.rules.additive.sides import Period, Side
 
@@ -504,7 +504,7 @@ def _evidence(search: _Search, ask: Ask | None) -> dict[str, Any]:
     for _ in range(8):
         pieces = search.pieces(first, last, radius)
         try:
-            rising_only = modulus.check_pieces(line, near, far, pieces, bound)
+            rising_only = turns.check_pieces(line, near, far, pieces, bound)
             break
         except DpverifyError as error:
             refused = error

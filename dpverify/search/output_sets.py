@@ -18,7 +18,7 @@ from dpverify.trusted.language.model import Kernel, Radial, Translation
 from dpverify.trusted.numbers.balls import constant, exact, rational
 from dpverify.trusted.parts.neighbours import OnePair
 from dpverify.trusted.parts.runs import Run, leaf, reach
-from dpverify.trusted.rules.curves import every_shift, kernel_pair
+from dpverify.trusted.rules.curves import every_shift, kernel_pair, shifts
 from dpverify.trusted.rules.curves.unimodal import in_pieces
 
 _MOST_SHOWN: Final = 8
@@ -45,9 +45,9 @@ def _of_a_shift(fact: Fact, epsilon: arb) -> Mapping[str, str]:
     at = Fraction(1) if isinstance(run.part, OnePair) and reached.exact else Fraction(parameters["at"])
     length = div(reached.lower, noise.scale if isinstance(noise, Radial) else ONE)
     reading = in_pieces(noise).stretched(length)
-    effort = every_shift.Effort(*(parameters[key] for key in ("far", "point", "cell")))
-    with every_shift.whole():
-        found = every_shift.divergences(reading, effort).at(epsilon.mid())
+    effort = shifts.Effort(*(parameters[key] for key in ("far", "point", "cell")))
+    with shifts.whole():
+        found = shifts.divergences(reading, effort).at(epsilon.mid())
         swapped = bool(found.point(-at) > found.point(at))
         side = -at if swapped else at
         p, q, texts = arb(0), arb(0), list[str]()

@@ -31,7 +31,8 @@ from dpverify.trusted.numbers.balls import precision
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
 from dpverify.trusted.proof import Proof
 from dpverify.trusted.registry import OF_THE_MECHANISM
-from dpverify.trusted.rules.inequalities.positivstellensatz import MAX_DEGREE, NAME, Gap
+from dpverify.trusted.rules.inequalities.gap import MAX_DEGREE, Gap
+from dpverify.trusted.rules.inequalities.positivstellensatz import NAME
 
 ROUNDS = 12
 MAX_MONOMIALS = 30

@@ -20,18 +20,21 @@ from dpverify.search import (
     hints,
     kernel_pair,
     losses,
+    processes,
     stated_guarantee,
 )
 from dpverify.search import plans as building
 from dpverify.search.combination import shared
 from dpverify.search.kinds import curve_rules
 from dpverify.search.plans import COMPOSITIONS, Plan
+from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve, Pair
 from dpverify.trusted.language.errors import DpverifyError, Undecided
 from dpverify.trusted.language.expr import ONE, ZERO, Num
 from dpverify.trusted.language.model import (
     Claim,
     Combinator,
+    EllipticalProcess,
     Finite,
     Guarantee,
     Noise,
@@ -44,9 +47,10 @@ from dpverify.trusted.language.model import (
 )
 from dpverify.trusted.numbers.balls import constant, exact, precision, rational
 from dpverify.trusted.order.compare import certainly_le
+from dpverify.trusted.order.processes import is_finite
 from dpverify.trusted.parts import at_pair, candidates, neighbours
 from dpverify.trusted.parts.runs import Run, leaf, merged, reach
-from dpverify.trusted.proof import Proof
+from dpverify.trusted.proof import Place, Proof
 from dpverify.trusted.rules.composition import (
     closed_profile,
     finite_composition,
@@ -60,7 +64,18 @@ from dpverify.trusted.rules.composition import (
     sampling_without_replacement,
 )
 from dpverify.trusted.rules.composition import privacy_profile as rule
-from dpverify.trusted.rules.curves import elliptical_process, finite, gauge, gaussian, lattice, line, scale_mixture, spherical_caps
+from dpverify.trusted.rules.curves import (
+    elliptical_process,
+    finite,
+    gauge,
+    gaussian,
+    lattice,
+    line,
+    process_differences,
+    process_evaluations,
+    scale_mixture,
+    spherical_caps,
+)
 from dpverify.trusted.rules.curves import every_shift as shifts
 from dpverify.trusted.rules.guarantees import pure_guarantee
 
@@ -88,6 +103,8 @@ _EVALUATED = {
     finite_composition.NAME: 1000,
     scale_mixture.NAME: 400,
     elliptical_process.NAME: 400,
+    process_differences.NAME: 400,
+    process_evaluations.NAME: 400,
     product.NAME: 2000,
     line.NAME: 2000,
     shifts.NAME: 48,
@@ -146,7 +163,7 @@ def propose(claim: Claim, digits: int, premises: Premises) -> list[Plan]:
         if claim.delta not in (None, ZERO):
             assert isinstance(known.says, Curve)
             # beside what is asked only where evaluations are quick
-            found = _inverse(known.says, constant(claim.delta), digits) if claim.epsilon is None or _cells(known.says) > _SLOW else {}
+            found = _inverse(known.says, constant(claim.delta), digits) if claim.epsilon is None or cells(known.says) > _SLOW else {}
             steps += [{**step, "evidence": found}] if found or claim.epsilon is None else []
         return [*steps, *_budget(claim, root, target)]
 
@@ -318,7 +335,7 @@ def _plan(whole: Run, target: Target) -> Plan:
     plans = [_single(replace(run, times=1), share) for run in runs]
     curves = [building.curve_of_one(replace(run, times=1), plan) for run, plan in zip(runs, plans, strict=True)]
     for i, run in enumerate(runs):
-        if _cells(curves[i]) < _MOST_EVALUATED:
+        if cells(curves[i]) < _MOST_EVALUATED:
             plans[i] = _coarse(plans[i])
             curves[i] = building.curve_of_one(replace(run, times=1), plans[i])
     pairs = [curve.upper for curve in curves if curve.upper is not None]
@@ -326,7 +343,7 @@ def _plan(whole: Run, target: Target) -> Plan:
         raise Undecided("a part has no upper bound on its curve, so their composition has none.")
     times = [run.times for run in runs]
     stand_ins = [_stand_in(run, plan, curve, pair) for run, plan, curve, pair in zip(runs, plans, curves, pairs, strict=True)]
-    evaluated = min(map(_cells, curves))
+    evaluated = min(map(cells, curves))
     below = [curve.lower for curve in curves if curve.lower is not None]
     lowers = [pair if curve.lower is None else curve.lower for curve, pair in zip(curves, pairs, strict=True)]
     found: Plan = {"rule": loss_distribution.NAME, "grid": _grid(pairs, times, stand_ins, lowers, evaluated, target), "parts": plans}
@@ -363,7 +380,18 @@ def _coarse(plan: Plan) -> Plan:
     return changed
 
 
-def _cells(curve: Curve) -> int:
+def curve_of(claim: Claim, digits: int, premises: Premises) -> Fact:
+    """The curve of a claim's mechanism for epsilons of any size. Raises Undecided where none is known."""
+    return curve_at(Proof(claim), (), digits, premises)
+
+
+def curve_at(proof: Proof, place: Place, digits: int, premises: Premises) -> Fact:
+    """The same of what is at a place."""
+    with precision(_FIRST_BITS):
+        return building.fact(proof, place, _of(proof.places.run(place).part, Target(None, None, digits, premises)))
+
+
+def cells(curve: Curve) -> int:
     """The most cells that a part's grid may have, by the slowest rule that its profile rests on."""
     return min(_EVALUATED.get(name, _MOST_EVALUATED) for name in curve.rules)
 
@@ -375,7 +403,7 @@ def _stand_in(run: Run, plan: Plan, curve: Curve, pair: Pair) -> Pair:
     """
     noises = [leaf.part.mechanism for leaf in neighbours.leaves(run.part)]
     ended = any(isinstance(noise, Translation) and noise.support != (None, None) for noise in noises)
-    if ended or _cells(curve) == _MOST_EVALUATED:
+    if ended or cells(curve) == _MOST_EVALUATED:
         return pair
     mechanism = run.part.mechanism
     if isinstance(mechanism, Subsample) and mechanism.scheme == "poisson" and plan["rule"] == poisson_subsampling.NAME:
@@ -449,6 +477,9 @@ def _leaf_plans(run: Run, target: Target) -> Iterator[Plan]:
         yield stated_guarantee.leaf_plan(run, target.epsilon, target.delta)
     elif isinstance(noise, Noise):
         for name in curve_rules(noise):
+            if isinstance(noise, EllipticalProcess) and name != elliptical_process.NAME:
+                yield from _of_a_process(name, noise, target)
+                continue
             if name == shifts.NAME:
                 yield from _at_every_shift(run, target)
                 continue
@@ -458,6 +489,15 @@ def _leaf_plans(run: Run, target: Target) -> Iterator[Plan]:
             if isinstance(noise, Radial | Product) and name in (gauge.NAME, product.NAME):
                 told = told | asymptotics.evidence(noise)
             yield {"rule": name, **told}
+
+
+def _of_a_process(name: str, noise: EllipticalProcess, target: Target) -> Iterator[Plan]:
+    """Under declared differences: how their norms are derived, and whether evaluations are taken for t noise."""
+    if name == process_evaluations.NAME:
+        yield from ({"rule": name, "exactly": True}, {"rule": name})
+    elif noise.differences and not is_finite(noise):
+        with precision(_FIRST_BITS * 2):
+            yield {"rule": name, "sensitivity": processes.derivations(noise, target.digits)}
 
 
 def _at_every_shift(run: Run, target: Target) -> Iterator[Plan]:

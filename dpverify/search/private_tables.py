@@ -19,7 +19,7 @@ from dpverify.trusted.language.expr import Call, Expr, Num, mul
 from dpverify.trusted.language.model import Matrix, Vector
 from dpverify.trusted.numbers.balls import constant, exact, precision
 from dpverify.trusted.order.linear import to_fmpq, to_fraction
-from dpverify.trusted.rules.utility.linear_program import Program, least
+from dpverify.trusted.rules.utility.dual import Program, least
 
 Pair = tuple[int, int]
 Ends = tuple[Fraction, Fraction]

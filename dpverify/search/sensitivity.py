@@ -33,7 +33,7 @@ def propose(claim: Claim) -> dict[str, Any]:
 
 
 def propose_radius(norm: Norm, dimension: int) -> dict[str, Any]:
-    """Evidence for `geometry.l1_radius`; empty where none is needed or there would be too much of it."""
+    """Evidence for `lengths.l1_radius`; empty where none is needed or there would be too much of it."""
     return gauges(norm.matrix, sign_vectors(dimension)) if norm.kind == "facets" and dimension <= MAX_RADIUS else {}
 
 

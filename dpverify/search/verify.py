@@ -6,7 +6,7 @@ The search may be wrong about anything; what it proposes is only kept where the 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from dpverify.search import extend_with_curve, propose
@@ -17,8 +17,8 @@ from dpverify.trusted.facts.fact import Fact, as_bounds, as_errors
 from dpverify.trusted.language import certificate
 from dpverify.trusted.language.certificate import Line
 from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
-from dpverify.trusted.language.expr import ZERO
-from dpverify.trusted.language.model import Claim, Leaf, claim_hash, from_json, to_json
+from dpverify.trusted.language.expr import ZERO, Expr
+from dpverify.trusted.language.model import Claim, Leaf, Space, claim_hash, from_json, to_json
 from dpverify.trusted.parts.places import CLOSED_FORM
 from dpverify.trusted.proof import Place, Proof
 
@@ -28,6 +28,8 @@ _ASIDE_DIGITS: Final = 9
 
 _SUMS: Final = ("combination", "basic-composition", "other-measures")
 """Rules whose lines are told of in words."""
+_TOLD: Final = (*_SUMS, "cameron-martin")
+"""Rules whose lines tell readers more than their bounds."""
 
 
 Proved = tuple[tuple[Line, tuple[Bound, ...]], ...]
@@ -50,7 +52,7 @@ def verify(claim: Claim, digits: int = 20) -> Verified:
     proposal = propose(claim, digits)
     kept = _Kept(claim, proposal.prec)
     judgement = kept.judged(proposal.steps)
-    alone = isinstance(claim.mechanism, Leaf)
+    alone = isinstance(claim.mechanism, Leaf) and not isinstance(claim.mechanism, Space)
     if alone and isinstance(judgement.lower, Infinite) and claim.delta == ZERO and claim.epsilon is not None:
         before = len(proposal.steps)
         extend_with_curve(proposal, claim, min(digits, _ASIDE_DIGITS))  # the delta that there is where no epsilon holds by itself
@@ -64,7 +66,7 @@ def verify(claim: Claim, digits: int = 20) -> Verified:
         reasons.append("the claimed delta lies within the enclosure of the tight one: ask for more digits, or claim another.")
     elif judgement.verdict == "UNKNOWN" and (judgement.upper is not None or judgement.delta_upper is not None):
         reasons.append("the claim is below the upper bound that is known, and no lower bound is: claim the bound, or audit a sampler.")
-    judgement = _told(judgement, lines(kept.facts))
+    judgement = _told(kept.trimmed(judgement), lines(kept.facts))
     proved = kept.proved
     packed = pack(claim, proposal.prec, judgement.verdict, [line for line, _ in proved])
     return Verified(judgement, packed, tuple(dict.fromkeys(reasons)), proved)
@@ -131,6 +133,16 @@ def _counts(bound: Bound, claim: Claim) -> bool:
     return bound.quantity != "pure" or claim.delta == ZERO
 
 
+def _shown(judgement: kernel.Judgement) -> kernel.Judgement:
+    """What a judgement says, whatever it rests on."""
+    return replace(judgement, rules=(), assumptions=())
+
+
+def _stated(fact: Fact) -> set[tuple[str, Expr | Infinite]]:
+    """The values that a fact states, each with its side."""
+    return {(bound.side, bound.value) for bound in as_bounds(fact.says)}
+
+
 @dataclass(slots=True)
 class _Kept:
     """The facts that rules prove of what is proposed, and the reasons why they refused others."""
@@ -156,6 +168,21 @@ class _Kept:
     def _fact(self, proof: Proof, step: Mapping[str, Any], place: Place = ()) -> Fact:
         inner = [self._fact(proof, step["inner"], (*place, CLOSED_FORM))] if "inner" in step else []
         return kernel.infer(proof, step["rule"], step["evidence"], inner or step.get("premises", ()), step.get("prec", self.prec), place)
+
+    def trimmed(self, judgement: kernel.Judgement) -> kernel.Judgement:
+        """The same judgement by what it needs: facts without which it says the same are dropped, those of the longest proof first."""
+        said, claim = _shown(judgement), self.claim
+        uppers, lowers = (judgement.upper, judgement.delta_upper, claim.epsilon, claim.delta), (judgement.lower, judgement.delta_lower)
+        wanted = {*(("upper", value) for value in uppers), *(("lower", value) for value in lowers)}
+        latest = self.facts[::-1]
+        for fact in sorted(latest, key=lambda fact: len(lines([fact])), reverse=True):
+            rest = [other for other in self.facts if other is not fact]
+            if not rest or fact.rule in _TOLD or (_stated(fact) & wanted).difference(*map(_stated, rest)):
+                continue  # it alone states what is shown
+            without = kernel.judge(claim, lines(rest))
+            if _shown(without) == said:
+                self.facts, judgement = rest, without
+        return judgement
 
     @property
     def proved(self) -> Proved:

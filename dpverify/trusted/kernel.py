@@ -1,7 +1,8 @@
 """The kernel: the only maker of judgements.
 
 Each line of a certificate names a rule, which proves a fact from the line's parameters and from the facts of lines before it. The least
-upper and the greatest lower bound on the tight epsilon or the tight delta, compared exactly with what is claimed, give the verdict.
+upper and the greatest lower bound on the tight epsilon or the tight delta, or on the tight value in the measure that is claimed, compared
+exactly with what is claimed, give the verdict.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ if TYPE_CHECKING:
 class Judgement:
     """What has been proved of a claim.
 
-    lower, upper: the enclosure of the tight epsilon at the claimed delta (for every parameter of the claim's domains).
+    lower, upper: the enclosure of the tight epsilon at the claimed delta (for every parameter of the claim's domains), or of the tight
+    value in the measure that is claimed.
     delta_lower, delta_upper: of the tight delta at the claimed epsilon. None where a side is not known. rules: what the bounds rest on.
     assumptions: what the verdict rests on, then what only a bound on the other side does, which says so. witness: of the refutation, for
     readers, with the values of the parameters under "at" where the claim ranges over some. also: further proved facts.
@@ -96,10 +98,10 @@ def _has_delta(claim: Claim) -> bool:
 def judge(claim: Claim, facts: Sequence[Fact]) -> Judgement:
     """The verdict that facts about a claim give; what they say of its parts counts only where others rest on it.
 
-    PROVED: an upper bound on the tight epsilon, or on the tight delta, is at most what is claimed (exists, where it is "tight").
-    REFUTED: a lower bound on either is above what is claimed, at one value of the parameters at least.
+    PROVED: an upper bound on what is asked for (the tight epsilon, or the tight delta; the tight value in a measure) is at most what is
+    claimed (exists, where it is "tight"). REFUTED: a lower bound on it is above what is claimed, at one value of the parameters at least.
     """
-    direct = [(fact, as_bounds(fact.says)) for fact in facts if not fact.place]
+    direct = [(fact, _asked(claim, fact)) for fact in facts if not fact.place]
     bounds = [b for _, group in direct for b in group]
     uppers = [b.value for b in bounds if b.side == "upper" and b.quantity != "delta"]
     lowers = [b for b in bounds if b.side == "lower" and b.quantity != "delta" and _inside(b, claim) and _at_claimed_delta(b, claim)]
@@ -114,12 +116,12 @@ def judge(claim: Claim, facts: Sequence[Fact]) -> Judgement:
         raise RuntimeError("the rules contradict each other: an upper bound is below a lower bound")
     # comparing closed forms over a domain can take long: not where refuted, and what is literally the claimed bound first
     open_question = refutation is None and _meaningful_delta(claim)
-    pure = sorted((b.value for b in bounds if b.quantity == "pure" and b.side == "upper"), key=lambda value: value != claim.epsilon)
+    pure = sorted((b.value for b in bounds if b.quantity == "pure" and b.side == "upper"), key=lambda value: value != _claimed(claim))
     proved_pure = open_question and any(_proves(value, claim) for value in pure)
     met = proved_pure or (
         open_question
         and (
-            any(_proves(b.value, claim) for b in bounds if b.quantity == "epsilon" and b.side == "upper")
+            any(_proves(b.value, claim) for b in bounds if b.quantity not in ("pure", "delta") and b.side == "upper")
             or any(_proves_delta(value, claim) for value in delta_uppers)
         )
     )
@@ -143,6 +145,24 @@ def judge(claim: Claim, facts: Sequence[Fact]) -> Judgement:
     )
 
 
+def _asked(claim: Claim, fact: Fact) -> tuple[Bound, ...]:
+    """The bounds of a fact that count: on what the claim asks for, and of one order of neighbours alone where it is about one.
+
+    What holds from above in both orders holds in one. From below a bound is of the worse order, unless it says that it is of the one
+    that is claimed, or the neighbours may be exchanged.
+    """
+    quantities = ("pure", "epsilon", "delta") if claim.measure is None else (claim.measure.name,)
+    found = tuple(b for b in as_bounds(fact.says) if b.quantity in quantities)
+    if not claim.order or all(b.side == "upper" or b.ordered for b in found) or load("parts.exchanged").either_order(claim):
+        return found
+    return tuple(b for b in found if b.side == "upper" or b.ordered)
+
+
+def _claimed(claim: Claim) -> Expr | None:
+    """What is claimed of the quantity that is asked for, None where that is "tight"."""
+    return claim.epsilon if claim.measure is None else claim.measure.value
+
+
 def _errors(verdict: str, facts: Sequence[Fact]) -> tuple[tuple[str, ErrorBound], ...]:
     """For each kind of error the best bound on each side, with its rule. Raises RuntimeError where these contradict each other."""
     stated = [(fact.rule, bound) for fact in facts if not fact.place for bound in as_errors(fact.says)]
@@ -153,7 +173,8 @@ def _proves(upper: Expr | Infinite, claim: Claim) -> bool:
     if isinstance(upper, Infinite):
         return False
     # an expression is certainly at most itself only where it certainly has a value
-    return certainly_le(upper, upper if claim.epsilon is None else claim.epsilon, dict(claim.domains))
+    claimed = _claimed(claim)
+    return certainly_le(upper, upper if claimed is None else claimed, dict(claim.domains))
 
 
 def _proves_delta(upper: Expr, claim: Claim) -> bool:
@@ -176,17 +197,15 @@ def _delta(values: Sequence[Expr], better: Callable[[Expr | Infinite, Expr | Inf
 
 
 def _at_claimed_delta(lower: Bound, claim: Claim) -> bool:
-    """Whether a lower bound on the tight epsilon speaks of the claimed delta: the pure one only of delta = 0."""
-    return lower.quantity == "epsilon" or claim.delta == ZERO
+    """Whether a lower bound speaks of the claimed delta: one on the pure epsilon only of delta = 0."""
+    return lower.quantity != "pure" or claim.delta == ZERO
 
 
 def _refutes(lower: Bound, claim: Claim) -> bool:
     if isinstance(lower.value, Infinite):
         return True
-    if claim.epsilon is None:
-        return False
-    claimed, value = substitute(claim.epsilon, lower.at), substitute(lower.value, lower.at)
-    return certainly_lt(claimed, value, dict(claim.domains))
+    claimed = _claimed(claim)
+    return claimed is not None and certainly_lt(substitute(claimed, lower.at), substitute(lower.value, lower.at), dict(claim.domains))
 
 
 def _contradict(upper: Bound, lower: Bound) -> bool:

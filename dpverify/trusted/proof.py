@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, overload
 
@@ -15,7 +16,7 @@ from dpverify.trusted.facts.fact import Fact, Says, as_bounds, unasked
 from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected, Undecided
 from dpverify.trusted.language.loading import asked_for, load, note
 from dpverify.trusted.language.model import Claim
-from dpverify.trusted.registry import ANYWHERE, EXPLAINED, OF_BODIES, OF_CURVES, OF_THE_MECHANISM, PARTS, RULES
+from dpverify.trusted.registry import ANYWHERE, EXPLAINED, IN_MEASURES, OF_BODIES, OF_CURVES, OF_THE_MECHANISM, PARTS, RULES
 
 if TYPE_CHECKING:
     from dpverify.trusted.parts.places import Places
@@ -73,6 +74,10 @@ class Proof:
             raise CertificateError(f"unknown rule {rule[:60]!r}; this version has {', '.join(sorted({*RULES, *OF_CURVES}))}.")
         if not place and self._alone is None:
             return unasked(self.claim) if rule in OF_THE_MECHANISM or rule in OF_BODIES else self.claim
+        if rule in IN_MEASURES:  # of a part, its tight value in the measure that is claimed
+            measure = self.claim.measure
+            tight = None if measure is None else replace(measure, value=None)
+            return replace(self.places.question(place), measure=tight, order=self.claim.order)
         if rule not in ANYWHERE:
             raise CertificateError(f"{rule}: it speaks of the whole claim, not of a part.")
         return self.places.question(place)

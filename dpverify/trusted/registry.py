@@ -34,13 +34,23 @@ _OF_THE_MECHANISM: Final = {
 _OF_THE_CLAIM: Final = {
     "basic-composition": "composition.basic_composition",
     "cameron-martin": "additive.cameron_martin",
+    "cell-response": "spaces.cell_response",
     "closed-profile": "composition.closed_profile",
     "cosets": "additive.cosets",
+    "differences-unbounded": "additive.differences_unbounded",
     "elliptical-process-unbounded": "additive.elliptical_process",
+    "evaluations-epsilon": "additive.evaluations_epsilon",
+    "one-sided": "composition.one_sided",
+    "near-dual": "spaces.near_dual",
+    "near-table": "spaces.near_table",
+    "net-mechanism": "spaces.net_mechanism",
+    "noise-near": "spaces.noise_near",
+    "orthogonal-laws": "additive.orthogonal_laws",
     "other-measures": "composition.measures",
     "positivstellensatz": "inequalities.positivstellensatz",
     "privacy-profile": "composition.privacy_profile",
     "stated-epsilon": "guarantees.stated_epsilon",
+    "weighted-packing": "spaces.weighted_packing",
 }
 _OF_CURVES: Final = {
     "elliptical-process": "curves.elliptical_process",
@@ -64,6 +74,8 @@ _OF_CURVES: Final = {
     "optimal-composition": "curves.optimal_composition",
     "parallel-composition": "composition.parallel_composition",
     "poisson-subsampling": "composition.poisson_subsampling",
+    "process-differences": "curves.process_differences",
+    "process-evaluations": "curves.process_evaluations",
     "pure-guarantee": "guarantees.pure_guarantee",
     "radial-caps": "curves.spherical_caps",
     "renyi-composition": "composition.renyi_composition",
@@ -97,6 +109,15 @@ _OF_ERRORS: Final[Mapping[str, str]] = {
 }
 """Rules about errors."""
 _OF_UTILITY: Final = {**_OF_BODIES, **_OF_ERRORS}
+_IN_MEASURES: Final[Mapping[str, str]] = {
+    "added-measures": "measures.added",
+    "finite-measures": "measures.finite",
+    "gaussian-measures": "measures.gaussian",
+    "implied-measures": "measures.implied",
+    "laplace-measures": "measures.laplace",
+    "measures-of-a-curve": "measures.of_a_curve",
+}
+"""Rules about claims in zCDP, GDP and Renyi divergences."""
 
 _BESIDE: Final = {"post-processing": "composition.post_processing", "student-t": "curves.t_noise"}
 """Theorems that others go through, which no line names."""
@@ -125,7 +146,7 @@ class _Loaded(Mapping[str, Any]):
         return name in self._places
 
 
-RULES: Final[Mapping[str, Rule]] = _Loaded({**_OF_THE_MECHANISM, **_OF_THE_CLAIM, **_OF_UTILITY})
+RULES: Final[Mapping[str, Rule]] = _Loaded({**_OF_THE_MECHANISM, **_OF_THE_CLAIM, **_OF_UTILITY, **_IN_MEASURES})
 """Every rule that a step may name."""
 
 OF_THE_MECHANISM: Final = frozenset(_OF_THE_MECHANISM)
@@ -133,20 +154,27 @@ OF_THE_MECHANISM: Final = frozenset(_OF_THE_MECHANISM)
 
 OF_BODIES: Final = frozenset(_OF_BODIES)
 """The rules that speak of a convex body of the mechanism's noise or of its query: they are not shown what is claimed."""
-OF_ERRORS: Final = frozenset(_OF_ERRORS)
-"""The rules about errors, which are asked where a claim asks for them."""
+
+IN_MEASURES: Final = frozenset(_IN_MEASURES)
+"""The rules about the tight value in the measure that is claimed, of the whole or of a part."""
 
 OF_CURVES: Final = frozenset(_OF_CURVES)
 """The rules that speak of a curve: of any part, not of what is claimed."""
 
 _ALONE: Final = OF_THE_MECHANISM - {"combination", "joint-moves"}
-ANYWHERE: Final = _ALONE | {"cosets", "elliptical-process-unbounded", "stated-epsilon"} | OF_BODIES
+ANYWHERE: Final = (
+    _ALONE
+    | {
+        *("cosets", "differences-unbounded", "elliptical-process-unbounded", "evaluations-epsilon", "orthogonal-laws", "stated-epsilon"),
+    }
+    | OF_BODIES
+)
 """The rules about the pure epsilon of a single mechanism, or about its bodies: of any part too."""
 
 CURVES: Final[Mapping[str, Theorem]] = _Loaded({**_OF_CURVES, **_BESIDE})
 """Every theorem about curves."""
 
-PLACES: Final[Mapping[str, str]] = {**_OF_CURVES, **_BESIDE, **_OF_THE_MECHANISM, **_OF_THE_CLAIM, **_OF_UTILITY}
+PLACES: Final[Mapping[str, str]] = {**_OF_CURVES, **_BESIDE, **_OF_THE_MECHANISM, **_OF_THE_CLAIM, **_OF_UTILITY, **_IN_MEASURES}
 """The module of every theorem, in the folder of the rules."""
 
 EXPLAINED: Final[Mapping[str, Theorem]] = _Loaded(PLACES)

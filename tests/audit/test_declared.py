@@ -206,6 +206,14 @@ def test_directions_and_norms_are_those_of_the_shelfs_sampler(norm, name, dimens
     assert stats.ks_2samp(mine @ tilt, noise / radii[:, None] @ tilt).pvalue > 1e-6
 
 
+def test_directions_and_norms_of_a_great_p_stay_within_floats():
+    noise = ball("exp(-r)", Norm("lp", Fraction(2000)), 3)
+    points = noise.directions(1_000, np.random.default_rng(1))
+    assert (points != 0).all() and noise.norm(1000 * points) == pytest.approx(1000)
+    inner = np.sort(np.abs(points), axis=1)[:, :2]  # in nearly a cube, all but the greatest coordinate are uniform
+    assert stats.kstest(inner.ravel(), "uniform").pvalue > 1e-6
+
+
 # -- partitions ---------------------------------------------------------------------------------------------------
 
 

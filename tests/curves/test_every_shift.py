@@ -15,7 +15,7 @@ from dpverify.trusted.language.expr import ONE, parse
 from dpverify.trusted.language.model import L2, Part, Query, Radial, Translation
 from dpverify.trusted.numbers.balls import precision, rational
 from dpverify.trusted.parts.runs import Run
-from dpverify.trusted.rules.curves.every_shift import Density
+from dpverify.trusted.rules.curves.moved_density import Density
 from dpverify.trusted.rules.curves.unimodal import in_pieces
 
 GRID = np.linspace(-40, 40, 400_001)

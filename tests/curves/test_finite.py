@@ -19,7 +19,7 @@ from dpverify.trusted.language.model import L2, Exponential, KaryResponse, Part,
 from dpverify.trusted.numbers.balls import constant, precision, rational
 from dpverify.trusted.order.compare import certainly_equal
 from dpverify.trusted.parts.runs import Run
-from dpverify.trusted.rules.curves import finite
+from dpverify.trusted.rules.curves import finite, finite_delta
 
 
 def table(*rows, adjacent=None):
@@ -129,7 +129,7 @@ def test_an_exponential_mechanism_keeps_its_digits(epsilon):
         with precision(bits):
             assert agrees(finite.curve(noise).upper.worst(rational(Fraction(epsilon))), value, digits)
     with precision(400):
-        exact = constant(finite.delta_expr(noise, parse(epsilon)))
+        exact = constant(finite_delta.delta_expr(noise, parse(epsilon)))
     assert agrees(exact, value, 20)
 
 
@@ -216,9 +216,9 @@ def test_the_lower_pair_is_the_worst_at_the_epsilon_of_interest():
 def test_the_closed_form(noise, epsilon, closed):
     if closed is None:
         with pytest.raises(Rejected, match="rows must be there"):
-            finite.delta_expr(noise, parse(epsilon))
+            finite_delta.delta_expr(noise, parse(epsilon))
     else:
-        assert certainly_equal(finite.delta_expr(noise, parse(epsilon)), parse(closed))
+        assert certainly_equal(finite_delta.delta_expr(noise, parse(epsilon)), parse(closed))
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from dpverify.trusted.numbers.balls import constant, precision, rational
 from dpverify.trusted.order.cones import vertices
 from dpverify.trusted.order.convexity import Shapes
 from dpverify.trusted.order.geometry import Sensitivity
-from dpverify.trusted.rules.curves.gauge import greatest_slope
+from dpverify.trusted.rules.curves.lipschitz import greatest_slope
 from tests.told import gauge as curve
 
 UNIT = Sensitivity(ONE, ONE)

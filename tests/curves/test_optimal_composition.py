@@ -11,7 +11,7 @@ from mpmath import mp, mpf
 from dpverify.trusted.language.errors import Undecided
 from dpverify.trusted.language.expr import ONE, ZERO, num, parse
 from dpverify.trusted.numbers.balls import constant, precision, rational
-from dpverify.trusted.rules.curves import optimal_composition
+from dpverify.trusted.rules.curves import optimal_composition, optimal_delta
 from dpverify.trusted.rules.curves.optimal_composition import Part
 
 DIGITS = 60
@@ -121,7 +121,7 @@ def test_no_privacy_parameter_at_all_reveals_nothing():
 def test_the_closed_form_is_the_profile():
     with precision(110):
         for eps0, k, epsilon in (("1/2", 8, "2"), ("log(2)", 7, "log(2)"), ("1/3", 1, "1/4"), ("1/10", 40, "1")):
-            expr = optimal_composition.delta_expr(parse(eps0), k, parse(epsilon))
+            expr = optimal_delta.delta_expr(parse(eps0), k, parse(epsilon))
             assert expr is not None
             profile = optimal_composition.composed([Part(parse(eps0), ZERO, k)]).forward
             exact_ends = constant(parse(epsilon))
@@ -132,16 +132,16 @@ def test_the_closed_form_is_the_profile():
 
 
 def test_the_closed_form_of_one_is_randomized_response():
-    expr = optimal_composition.delta_expr(parse("log(3)"), 1, ZERO)
+    expr = optimal_delta.delta_expr(parse("log(3)"), 1, ZERO)
     with precision(96):
         assert constant(expr).overlaps(rational(Fraction(1, 2)))
-    assert optimal_composition.delta_expr(parse("1"), 3, parse("3")) == ZERO
+    assert optimal_delta.delta_expr(parse("1"), 3, parse("3")) == ZERO
 
 
 def test_no_closed_form_where_a_sign_is_uncertain_or_terms_are_many():
-    assert optimal_composition.delta_expr(parse("1"), 10_000, parse("1")) is None
-    assert optimal_composition.delta_expr(parse("1"), 3, parse("x")) is None
-    assert optimal_composition.delta_expr(parse("1"), 3, num(-1)) is None
+    assert optimal_delta.delta_expr(parse("1"), 10_000, parse("1")) is None
+    assert optimal_delta.delta_expr(parse("1"), 3, parse("x")) is None
+    assert optimal_delta.delta_expr(parse("1"), 3, num(-1)) is None
 
 
 def test_the_basic_bound_is_never_better():

@@ -62,6 +62,7 @@ from dpverify.trusted.rules.curves import (
     laplace,
     line,
     mixing,
+    shifts,
     uniform_ball,
     unimodal,
     variances,
@@ -190,7 +191,7 @@ def test_between_two_shifts_the_most_is_no_less_than_slopes_and_ends_allow(low, 
     """The greatest of min(G(low) + u t, G(high) + d (w - t)) over t in [0, w], u and d the steepest rise and fall."""
     low, high = min(low, high), max(low, high) + F(1, 97)
 
-    class Told(every_shift.Shifts):
+    class Told(shifts.Shifts):
         def __init__(self):
             pass
 

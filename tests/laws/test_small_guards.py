@@ -23,7 +23,7 @@ from dpverify.trusted.order import compare, tables
 from dpverify.trusted.order.convexity import Shapes
 from dpverify.trusted.order.polytopes import box
 from dpverify.trusted.parts.runs import Run, leaf, occurs
-from dpverify.trusted.rules.additive import modulus
+from dpverify.trusted.rules.additive import turns
 from dpverify.trusted.rules.additive.axis import Line
 from dpverify.trusted.rules.additive.sides import Period
 from dpverify.trusted.rules.composition import combined_values
@@ -46,9 +46,9 @@ def test_on_a_side_that_repeats_every_piece_rises_outward(first):
     kinds = ("down", "up") if first == "down" else ("up", "down")
     pieces = [(F(n, 2), kinds[n % 2]) for n in range(4)]
     with pytest.raises(Rejected, match="rise outward"):
-        modulus.check_pieces(line, None, Period(F(0), F(1), 1), pieces, num(100))
+        turns.check_pieces(line, None, Period(F(0), F(1), 1), pieces, num(100))
     even = Line.of(Claim(Radial(parse("exp(-r/2)"), L2, ONE), None, sensitivity=ONE), {})
-    assert modulus.check_pieces(even, None, Period(F(0), F(1), 1), [(cut, "up") for cut, _ in pieces], num(100))
+    assert turns.check_pieces(even, None, Period(F(0), F(1), 1), [(cut, "up") for cut, _ in pieces], num(100))
 
 
 @pytest.mark.parametrize("density", ["exp(-abs(z) - abs(z + 1))", "exp(-abs(z) - abs(z - 1))", "exp(-abs(z + 2) - abs(z - 1))"])

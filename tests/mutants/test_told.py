@@ -13,7 +13,7 @@ from dpverify.trusted.numbers.balls import precision, rational
 from dpverify.trusted.order.convexity import Shapes
 from dpverify.trusted.order.geometry import Sensitivity
 from dpverify.trusted.rules.additive import slopes
-from dpverify.trusted.rules.curves import gauge, lattice, line, spherical_caps, unimodal
+from dpverify.trusted.rules.curves import gauge, lattice, line, lipschitz, spherical_caps, unimodal
 from tests import told
 
 UNIT = Sensitivity(ONE, ONE)
@@ -142,9 +142,9 @@ def test_a_slope_that_is_not_shown_is_refused(forged):
     h = shapes.tidy(parse(SLOPE))
     sound = hints.steep(h, shapes, ONE)
     with precision(64):
-        assert gauge.greatest_slope(h, shapes, sound) is not None
+        assert lipschitz.greatest_slope(h, shapes, sound) is not None
         with pytest.raises((Rejected, Undecided)):
-            gauge.greatest_slope(h, shapes, {**sound, **{key: value for key, value in forged.items() if value is not None}})
+            lipschitz.greatest_slope(h, shapes, {**sound, **{key: value for key, value in forged.items() if value is not None}})
 
 
 @pytest.mark.parametrize(

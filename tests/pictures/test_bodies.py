@@ -95,6 +95,7 @@ def test_the_ball_round_it_is_the_smallest_of_the_norm_of_the_noise():
 def test_a_ball_that_is_the_body_itself_is_not_drawn():
     own = Norm("columns", None, tuple(zip(*HEXAGON, strict=True)))
     assert asked(HEXAGON, own).ball == () == asked(UNIT, L1).ball
+    assert body(Claim(Translation(parse("exp(-abs(z))")), ONE, query=Query(HEXAGON, "l1"), utility=True)).ball is None
 
 
 def test_noise_in_the_norm_of_a_polytope_shows_its_ball_where_no_query_is_stated():
@@ -117,8 +118,23 @@ def test_the_same_claim_has_the_same_picture():
         Claim(noise(L1, 2), ONE, query=Query(((F(1), F(2)), (F(1), F(2))), "l1"), utility=True),  # flat
         Claim(noise(L1, 2), ONE, query=Query(((F(1), F(2)), (F(1), F(2))), "l2"), utility=True),
         Claim(Translation(parse("exp(-abs(z))")), ONE, sensitivity=ONE, utility=True),
+        *(Claim(noise(L1, 2), ONE, query=Query(((F(10) ** size, F(0)), (F(0), F(1))), "l1"), utility=True) for size in (30, 400, -200)),
+        Claim(noise(L1, 2), ONE, query=Query((tuple(map(F, range(500))), tuple(F(k * k) for k in range(500))), "replace"), utility=True),
+        Claim(noise(L1, 2), ONE, query=Query(((F(10) ** -200, F(0)), (F(0), F(1))), "l2"), utility=True),
     ],
-    ids=["not asked for", "no query", "four dimensions", "flat", "flat in l2", "on the line"],
+    ids=[
+        "not asked for",
+        "no query",
+        "four dimensions",
+        "flat",
+        "flat in l2",
+        "on the line",
+        "needle",
+        "beyond floats",
+        "thin",
+        "many",
+        "thin in l2",
+    ],
 )
-def test_what_has_no_body_in_the_plane_or_in_space_has_no_picture(claim):
+def test_what_has_no_body_that_can_be_seen_has_no_picture(claim):
     assert body(claim) is None

@@ -1,12 +1,14 @@
 """The pictures of the body and of the errors stand under the claim that they are of, once, and say in words what they show."""
 
 import re
+from decimal import ROUND_CEILING, ROUND_FLOOR
 
 import pytest
 from click.testing import CliRunner
 
 from dpverify import cli
 from dpverify.cli import drawn
+from dpverify.report.page.sections.error_curves import rounded
 
 HEXAGON = """
 [mechanism]
@@ -57,3 +59,8 @@ def test_each_picture_says_what_it_shows(told):
     assert "deviations 0.6455, 0.37268" in described["body"]
     assert "2.582 and 2.2616" in described["error-epsilon"] and "real histograms, l1" in described["error-epsilon"]
     assert all(text.replace("&#39;", "'") in markdown for text in described.values())
+
+
+def test_bounds_in_captions_are_rounded_so_that_they_stay_bounds():
+    assert (rounded(2.000001, ROUND_CEILING), rounded(1.999999, ROUND_FLOOR)) == ("2.0001", "1.9999")
+    assert (rounded(123456.7, ROUND_CEILING), rounded(0.25, ROUND_FLOOR)) == ("123460", "0.25")

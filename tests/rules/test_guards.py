@@ -59,18 +59,18 @@ from dpverify.trusted.rules.additive import axis, cells, equal_answers, mixture_
 from dpverify.trusted.rules.composition import finite_losses, gaussian_composition, gaussian_queries
 from dpverify.trusted.rules.composition.combined_values import Values
 from dpverify.trusted.rules.curves import (
-    gauge,
     gaussian,
     lattice,
+    lipschitz,
     mixing,
-    optimal_composition,
+    optimal_delta,
     scale_mixture,
     shapes,
     spherical_caps,
     student,
     variances,
 )
-from dpverify.trusted.rules.finite import kernel_box, kernel_point, normaliser
+from dpverify.trusted.rules.finite import kernel_box, kernel_point, normaliser, part_slopes
 from dpverify.trusted.rules.inequalities import positivstellensatz
 from tests.proofs import Step, bound, saying
 
@@ -668,7 +668,7 @@ def test_a_relaxed_bound_rests_on_what_its_premise_rests_on():
 
 @pytest.mark.parametrize(("epsilon", "closed"), [("1", True), ("a", False), ("-1", False)])
 def test_the_delta_of_pure_parts_is_written_out_at_an_epsilon_that_is_a_number_of_at_least_0(epsilon, closed):
-    assert (optimal_composition.delta_expr(num(1), 3, parse(epsilon)) is not None) is closed
+    assert (optimal_delta.delta_expr(num(1), 3, parse(epsilon)) is not None) is closed
 
 
 SHOWN = [("1", 12, "1"), ("100", 12, "100"), ("100", 3, "100"), ("0", 3, "0"), ("1/4", 12, "0.25")]
@@ -725,7 +725,7 @@ def test_a_sample_of_parts_at_one_pair_of_inputs_is_bounded_whichever_of_them_ha
 )
 def test_a_part_is_left_by_a_face_where_the_loss_climbs_along_it(direction, slopes, climbs):
     with precision(64):
-        faces = kernel_box.slide(EDGE, [arb(x) for x in slopes], tuple(map(Fraction, direction)))
+        faces = part_slopes.slide(EDGE, [arb(x) for x in slopes], tuple(map(Fraction, direction)))
         assert (faces is not None) is climbs
         for face in faces or ():
             assert [v[0] for v in face.vertices] == [1 if direction[0] > 0 else 0]
@@ -815,7 +815,7 @@ SLOPES = [(True, "-exp(-x)", "1"), (False, "-exp(-x)", None), (True, "x**2", Non
 
 @pytest.mark.parametrize(("half", "h", "slope"), SLOPES)
 def test_the_greatest_slope_of_a_concave_function_is_that_at_0_on_the_half_line_alone(half, h, slope):
-    found = gauge.greatest_slope(parse(h), Shapes("x", half, {}), {})
+    found = lipschitz.greatest_slope(parse(h), Shapes("x", half, {}), {})
     assert (found is None) if slope is None else compare.certainly_equal(found, parse(slope))
 
 

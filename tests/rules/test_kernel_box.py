@@ -16,7 +16,7 @@ from dpverify.trusted.language.model import Claim, Domain, KaryResponse, Kernel
 from dpverify.trusted.numbers.balls import constant, precision
 from dpverify.trusted.order.compare import certainly_equal, certainly_le, certainly_lt
 from dpverify.trusted.order.polytopes import Polytope, box
-from dpverify.trusted.rules.finite import kernel_box, kernel_point
+from dpverify.trusted.rules.finite import kernel_box, kernel_point, part_slopes
 
 BOUNDED_LAPLACE = "exp(-abs(y - theta))/(2 - exp(-theta) - exp(theta - 1))"
 
@@ -226,11 +226,11 @@ def test_a_quadratic_loss_is_concave_where_its_form_is_nowhere_positive(a):
     with precision(64):
         for b, c in product(range(-2, 3), range(-4, 5)):
             loss = parse(f"({a})*y**2 + ({b})*theta**2 + ({c})*y*theta")
-            assert kernel_box.concave(PLANE, loss) is (a <= 0 and b <= 0 and 4 * a * b >= c * c)
-            assert kernel_box.concave(LINE, loss) is (a <= 0)
-            assert kernel_box.concave(slant, loss) is (a + 4 * b + 2 * c <= 0)
-            assert kernel_box.concave(kernel_box.spot(vector("0", "0", "0")), loss)
-    assert not kernel_box.concave(box([(Fraction(0), Fraction(1))] * 3), parse("-y**2 - theta**2"))
+            assert part_slopes.concave(PLANE, loss) is (a <= 0 and b <= 0 and 4 * a * b >= c * c)
+            assert part_slopes.concave(LINE, loss) is (a <= 0)
+            assert part_slopes.concave(slant, loss) is (a + 4 * b + 2 * c <= 0)
+            assert part_slopes.concave(part_slopes.spot(vector("0", "0", "0")), loss)
+    assert not part_slopes.concave(box([(Fraction(0), Fraction(1))] * 3), parse("-y**2 - theta**2"))
 
 
 @pytest.mark.parametrize(
@@ -262,9 +262,9 @@ def test_a_tangent_whose_slope_no_ball_tells_from_0_is_compared_exactly(slope, t
 
 def test_the_slope_along_one_axis_asks_for_no_other():
     loss = parse("3*y + besselk(theta, 2)")
-    assert kernel_box.slope(loss, vector("0", "1", "0"), vector("2", "0", "0")) == num(6)
+    assert part_slopes.slope(loss, vector("0", "1", "0"), vector("2", "0", "0")) == num(6)
     with pytest.raises(Rejected):
-        kernel_box.slope(loss, vector("0", "1", "0"), vector("2", "1", "0"))
+        part_slopes.slope(loss, vector("0", "1", "0"), vector("2", "1", "0"))
 
 
 def test_a_slide_has_a_tree_for_each_of_its_faces():

@@ -19,7 +19,7 @@ from dpverify.trusted.language.model import L2, Claim, Domain, Radial
 from dpverify.trusted.order.compare import certainly_lt
 from dpverify.trusted.proof import Proof
 from dpverify.trusted.rules.inequalities import positivstellensatz
-from dpverify.trusted.rules.inequalities.positivstellensatz import Gap
+from dpverify.trusted.rules.inequalities.gap import Gap
 from tests.proofs import Step, bound
 
 POSITIVE = Domain(Fraction(0))

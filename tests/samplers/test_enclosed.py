@@ -65,12 +65,13 @@ def test_integers_have_the_probabilities_of_their_density(density, lower, upper)
     assert stats.chisquare(np.append(seen[common], seen[~common].sum() + 1e-9), expected * (SIZE + 1e-9) / SIZE).pvalue > 1e-4
 
 
-def test_of_a_heavy_tail_it_is_said_how_well_its_sum_is_known():
+def test_of_a_heavy_tail_it_is_said_how_well_its_sum_is_known(monkeypatch):
+    monkeypatch.setattr(enclosed, "_MOST_LISTED", 256)
     law = enclosed.lattice(parse("1/(1 + z**2)"), "z", None, None)
     assert 0 < law.blurred < 1e-7
-    drawn = law.draw(2_000, np.random.default_rng(1))
+    drawn = law.draw(400, np.random.default_rng(1))
     zero, total = 1.0, np.pi / np.tanh(np.pi)  # the sum of 1/(1 + z^2) over the integers
-    assert stats.binomtest(int((drawn == 0).sum()), 2_000, zero / total).pvalue > 1e-4
+    assert stats.binomtest(int((drawn == 0).sum()), 400, zero / total).pvalue > 1e-4
     deep = law.draw(1, Words(2**64 - 2**44, 0))  # all but 2^-20: beyond what is listed
     beyond = 2**20 / total  # the tail from k on is 1/(k - 1/2), nearly
     assert abs(int(deep[0]) / beyond - 1) < 1e-4

@@ -1,5 +1,6 @@
 """Uniform points of polytopes and the noise of their norms: the law, by tests with a fixed seed whose answers theorems give."""
 
+from dataclasses import replace
 from fractions import Fraction as F
 from itertools import product
 
@@ -109,3 +110,12 @@ def test_vertices_that_are_out_of_reach_are_told_so(monkeypatch):
     monkeypatch.setattr(polytopes, "vertices", lambda rows: None)
     with pytest.raises(NoSampler, match="the vertices of a polytope with 1 pairs of facets are out of reach"):
         polytope.by_facets(exact(((1,),)))
+
+
+def test_simplices_are_drawn_by_their_shares_however_small_these_are():
+    found, _ = drawn(CUBOCTAHEDRON, "uniform")
+    shares = np.cumsum(np.concatenate([np.full(30, 1e-12), [0.25], np.full(30, 1e-9), [0.5, 0.25]]))
+    shares /= shares[-1]
+    many = replace(found, shares=shares, guide=np.searchsorted(shares, np.arange(64) / 64, side="right"))
+    uniform = np.concatenate([np.random.default_rng(1).random(1_000), shares[:-1], np.nextafter(shares[:-1], 0), [0.0, 1 - 2.0**-53]])
+    assert np.array_equal(many._chosen(uniform), np.searchsorted(shares, uniform, side="right"))

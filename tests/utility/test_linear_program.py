@@ -32,7 +32,7 @@ from dpverify.trusted.language.model import (
 from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.order.compare import certainly_equal
 from dpverify.trusted.rules.utility import linear_program
-from dpverify.trusted.rules.utility.linear_program import Program, least
+from dpverify.trusted.rules.utility.dual import Program, least
 from tests.programs import least_loss
 
 LOSS = tuple(tuple(F(abs(x - y)) for y in range(3)) for x in range(3))
@@ -381,7 +381,7 @@ def test_premises_are_upper_bounds_on_what_is_tight_and_nothing_else():
     assert bound.value == Num(F(4, 7)) and bound.assumed == ("the sampler is ideal", PAIRS)
     with pytest.raises(Rejected, match="no premise bounds it from above"):
         told(claim(epsilon=None), (0,))
-    with pytest.raises(CertificateError, match="does not use 1 of its 1 premises"):
+    with pytest.raises(CertificateError, match="no premise is to bound it"):
         told(claim(), (1,))
 
 

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import cache, partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
+from click.testing import CliRunner
 from flint import arb
+from scipy.spatial import ConvexHull
 
 from computed.judged import Judged, Rows, by_volume, down, judge, knorm, laplace, rational, toml, up, verdict
 from computed.pages import Page, Row, Table
 from computed.random_queries import random_rows
+from dpverify.cli import main
 from dpverify.project.designer import exact, recursive
 from dpverify.project.designer.candidates import Candidate, candidates, least_sigma
 from dpverify.project.designer.question import Question, question_of
 from dpverify.report.phrases import common
-from dpverify.samplers import polytope
 from dpverify.search import bodies
 from dpverify.trusted.facts.bodies import Body
 from dpverify.trusted.facts.errors import EUCLIDEAN, Measure
@@ -91,13 +95,20 @@ def _lines() -> tuple[str, ...]:
 
 @cache
 def drawn(size: int, seed: int) -> tuple[float, float, float]:
-    """The mean length of K-norm noise as the figure draws it, its root mean square, and the mean of its norm."""
-    body = polytope.hull(exact.transposed(fractions(random_rows(D, N))))
-    rng = np.random.default_rng(seed)
-    radius = rng.gamma(D + 1, size=(size, 1))
-    noise = radius * body.uniform(size, rng)
+    """The mean length of K-norm noise from `dpverify sample`, its root mean square, and the mean of its norm."""
+    rows = random_rows(D, N)
+    with TemporaryDirectory() as folder:
+        file, outputs = Path(folder) / "noise.toml", Path(folder) / "noise.npy"
+        file.write_text(f'[mechanism]\n{knorm(rows, "1")}\n[[claim]]\nname = "claim"\nsensitivity = 1\nepsilon = 1\n', encoding="utf-8")
+        done = CliRunner().invoke(main, ["sample", str(file), "--size", str(size), "--seed", str(seed), "-o", str(outputs)])
+        if done.exit_code:
+            raise ValueError(done.output)
+        noise = np.load(outputs)
     lengths = np.linalg.norm(noise, axis=1)
-    return float(lengths.mean()), float(np.sqrt((lengths**2).mean())), float(body.gauge(noise).mean())
+    columns = np.array(rows, dtype=float).T
+    sides = ConvexHull(np.concatenate((columns, -columns))).equations
+    norms = (noise @ (sides[:, :-1] / -sides[:, -1:]).T).max(axis=1)
+    return float(lengths.mean()), float(np.sqrt((lengths**2).mean())), float(norms.mean())
 
 
 def _drawn(which: int) -> tuple[str, ...]:

@@ -9,10 +9,11 @@ from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import dpverify
+from dpverify.catalogue import read_spec
 from dpverify.report import decimal
 from dpverify.search import necessary_volume
 from dpverify.search.offers import Asked
+from dpverify.search.verify import verify
 from dpverify.trusted.facts.errors import Measure
 from dpverify.trusted.facts.fact import as_errors
 from dpverify.trusted.kernel import Judgement
@@ -92,8 +93,8 @@ def verdict(text: str) -> Judgement:
     with TemporaryDirectory() as folder:
         file = Path(folder) / "claim.toml"
         file.write_text(text, encoding="utf-8")
-        (spec,) = dpverify.read_spec(file).claims
-    return dpverify.verify(spec.claim).judgement
+        (spec,) = read_spec(file).claims
+    return verify(spec.claim).judgement
 
 
 def toml(rows: Rows) -> str:

@@ -7,9 +7,10 @@ from functools import partial
 from itertools import product
 from math import isqrt
 
-import dpverify
 from computed.judged import Judged, Rows, down, judge, laplace, toml, up
 from computed.pages import ROOT, Page, Row, Table
+from dpverify.catalogue import read_spec
+from dpverify.search.verify import verify
 
 BETA = "1/20"
 QUERIES = (1, 2, 4, 6)
@@ -66,8 +67,8 @@ def _mean(n: int) -> tuple[str, ...]:
 
 
 def _statement(file: str, name: str) -> tuple[str, ...]:
-    spec = next(one for one in dpverify.read_spec(ROOT / "specs" / f"{file}.toml").claims if one.claim.name == name)
-    return f"`specs/{file}.toml`", name, dpverify.verify(spec.claim).judgement.verdict
+    spec = next(one for one in read_spec(ROOT / "specs" / f"{file}.toml").claims if one.claim.name == name)
+    return f"`specs/{file}.toml`", name, verify(spec.claim).judgement.verdict
 
 
 _ERRORS = (

@@ -71,7 +71,7 @@ def cells(text: str, name: str) -> list[list[str]]:
 def standalone(svg: str) -> str:
     """An inline picture as a file, in colours for light and dark."""
     style = f"<style>:root{{{COLOURS[0]};background:var(--paper)}}@media(prefers-color-scheme:dark){{:root{{{COLOURS[1]}}}}}</style>"
-    opened = svg.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1)
+    opened = svg.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" width="540" ', 1)
     return re.sub(r"(?<=>)(?=<title)", style, opened, count=1) + "\n"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 from scipy.spatial import ConvexHull, QhullError
@@ -12,6 +13,9 @@ from dpverify.errors import AuditError
 from dpverify.search.numeric import number
 from dpverify.trusted.language.model import Claim, Norm
 from dpverify.trusted.order.queries import differences
+
+_GREAT: Final = 16.0
+"""Of greater p a number of the law Gamma(1/p) may be too small for a float."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,6 +78,8 @@ class Gauge:
             return Gauge(2.0).sphere(size, dimension, rng) @ np.linalg.inv(self.rows).T
         if self.p == np.inf:
             points = rng.uniform(-1, 1, (size, dimension))
+        elif self.p > _GREAT:  # Gamma(1/p) is Gamma(1 + 1/p) times U^p
+            points = rng.standard_gamma(1 + 1 / self.p, (size, dimension)) ** (1 / self.p) * rng.uniform(-1, 1, (size, dimension))
         else:  # independent coordinates of density exp(-|t|^p)
             points = rng.standard_gamma(1 / self.p, (size, dimension)) ** (1 / self.p) * rng.choice([-1.0, 1.0], (size, dimension))
         return np.asarray(points / self(points)[:, None])

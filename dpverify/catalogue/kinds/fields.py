@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from dpverify.catalogue.checks import interval_faults, natural_faults, negative_faults, positive_faults, range_faults
+from dpverify.catalogue.kinds.processes import read_covariance, read_differences, read_evaluations
 from dpverify.catalogue.toml import Fault
 from dpverify.catalogue.values import (
     METRICS,
@@ -30,7 +31,7 @@ from dpverify.catalogue.values import (
     read_table,
 )
 from dpverify.trusted.language.expr import ONE, ZERO, Expr
-from dpverify.trusted.language.model import L1, L2, SCHEMES, Domain
+from dpverify.trusted.language.model import COVARIANCES, L1, L2, ORDERS, SCHEMES, Domain
 from dpverify.trusted.order.queries import ADJACENCIES
 
 Schema = Mapping[str, Any]
@@ -169,6 +170,72 @@ MIXING: Final = Field(
     "The density of v as an expression in v, up to a constant factor. Give this or log_mixing.",
     log="The logarithm of the mixing density, in v. Give this or mixing.",
 )
+ATOMS: Final = Field(
+    "atoms",
+    PAIRS,
+    "Where v has finitely many values: pairs [value, probability], with the sum 1. Give this, mixing or nu.",
+    examples=([["1/2", "1/3"], [2, "2/3"]],),
+)
+_EXPRESSIONS: Final = {"anyOf": [_NUMBER, {"type": "array", "minItems": 1, "items": _NUMBER}]}
+COVARIANCE: Final = Field(
+    "covariance",
+    Value(
+        read_covariance,
+        {
+            "anyOf": [
+                {"enum": [name for name in COVARIANCES if name not in ("eigenvalues", "kernel")]},
+                {
+                    "type": "object",
+                    "additionalProperties": False,
+                    "properties": {
+                        "name": {"enum": [name for name in COVARIANCES if name not in ("eigenvalues", "kernel")]},
+                        "eigenvalues": _NUMBER,
+                        "kernel": _NUMBER,
+                        "variance": _NUMBER,
+                        "length": _NUMBER,
+                        "interval": {**_PAIR, "items": _NUMBER},
+                    },
+                },
+            ]
+        },
+        exact=False,
+    ),
+    "The covariance of N, from which the norm of a difference is derived: a name, or a table with a name, a variance, a length and an "
+    "interval; eigenvalues, an expression in k = 1, 2, ...; or kernel, an expression in s and t, with an interval.",
+    default=None,
+    examples=("matern-3/2", {"name": "brownian", "interval": [0, 2]}, {"eigenvalues": "1/k**2"}, {"kernel": "exp(-(s - t)**2)"}),
+)
+EVALUATIONS: Final = Field(
+    "evaluations",
+    Value(read_evaluations, _EXPRESSIONS, exact=False),
+    "What is released of the function, where not all of it is: its values at a list of points, or, for a number n, at the ends of n "
+    "equal steps of the interval, or its first n coefficients.",
+    default=None,
+)
+DIFFERENCE: Final = Field(
+    "difference",
+    Value(read_differences, _EXPRESSIONS, exact=False),
+    "What answers of neighbours differ by, in place of a sensitivity: a function of t, coefficients in k, or a list of such. A claim may "
+    "state its own.",
+    default=(),
+    examples=("t*(1 - t)", "1/k**2"),
+)
+MGF: Final = Field(
+    "mgf",
+    EXPRESSION,
+    "The moment generating function of V, an expression in u, where no more is known of its law: delta is then bounded by Theorem 5 of "
+    "Reimherr and Awan. Give this, characteristic, mixing, atoms or nu.",
+    default=None,
+    examples=("(1 - 2*u)**(-5/2)",),
+)
+CHARACTERISTIC: Final = Field(
+    "characteristic",
+    EXPRESSION,
+    "The characteristic functional of the noise at scale 1 as an expression in x = C(f, f), the variance of a functional under N: the "
+    "moment generating function of V at -x/2.",
+    default=None,
+    examples=("(1 + x)**(-5/2)",),
+)
 DIMENSION: Final = Field("dimension", RANGING, "The number of coordinates: a positive integer, or a parameter with a domain of such.")
 NORMED: Final = Field(
     "norm", NORM, "The norm of the noise and of the sensitivity.", default=L2, unless=("dimension", ONE)
@@ -255,6 +322,13 @@ CURVE: Final = Field("curve", PAIRS, "Pairs [epsilon, delta], all of which hold.
 RENYI: Final = Field("renyi", PAIRS, "Pairs [order, divergence] of a guarantee in Renyi divergence, each order above 1.", default=None)
 ZCDP: Final = Field("zcdp", NUMBER, numbers("rho of zero-concentrated differential privacy."), default=None)
 GDP: Final = Field("gdp", NUMBER, numbers("mu of Gaussian differential privacy."), default=None)
+ORDER: Final = Field(
+    "order",
+    Value(read_choice(ORDERS), {"enum": list(ORDERS)}, exact=False),
+    'For which order of two neighbours it holds: both where it is left out; "one-sided", the input with the record first; "reverse", '
+    "the one without it.",
+    default="",
+)
 BOUNDED_RANGE: Final = Field("bounded_range", NUMBER, numbers("eta of a bounded-range mechanism."), default=None)
 
 # -- combinators ---------------------------------------------------------------------------------------------------

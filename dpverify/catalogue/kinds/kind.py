@@ -97,8 +97,9 @@ class Kind:
 
     @property
     def symbols(self) -> Mapping[str, tuple[str, ...]]:
-        """The variables of each expression."""
-        return VARIABLES.get(self.name, {})
+        """The variables of each expression that arguments name."""
+        known = {name: tuple(one for one in names if one in self.variables) for name, names in VARIABLES.get(self.name, {}).items()}
+        return {name: names for name, names in known.items() if names}
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from dpverify.catalogue.checks import body_faults
 from dpverify.catalogue.formulas.boxes import APPLY, DOT, INTEGRAL, MINUS, Box, Fence, Ident, Limits, Number, Op, Sub, Words, brackets, row
@@ -31,7 +32,24 @@ from dpverify.catalogue.formulas.words import norm
 from dpverify.catalogue.kinds import fields
 from dpverify.catalogue.kinds.kind import Kind, Sensitivity, Starter, Values, itself
 from dpverify.catalogue.toml import Fields, show
-from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, Sym, add, call, div, mul, neg, num, power, sqrt, sub
+from dpverify.trusted.language.expr import (
+    ONE,
+    ZERO,
+    Expr,
+    Num,
+    Sym,
+    add,
+    call,
+    div,
+    format_expr,
+    mul,
+    neg,
+    num,
+    power,
+    sqrt,
+    sub,
+    substitute,
+)
 from dpverify.trusted.language.model import EllipticalProcess, Mixture, Norm, Product, Radial, Staircase, Translation
 
 LENGTH = {
@@ -254,39 +272,96 @@ STAIRCASE = Kind(
 
 
 def _process(_: Kind, table: Fields, values: Values) -> EllipticalProcess:
-    scale, nu = values["scale"], values["nu"]
-    if nu is not None:
-        v = Sym("v")
+    scale, nu, atoms = values["scale"], values["nu"], values["atoms"]
+    known, evaluations = values["covariance"], values["evaluations"]
+    declared: dict[str, Any] = {"scale": scale, "differences": values["difference"]}
+    if known is not None:
+        declared |= {"covariance": known.name, "shape": known.shape, "interval": known.interval}
+        bound = {"k", "s", "t"} & table.data.get("parameters", {}).keys()
+        if bound:
+            table.fault(f"{min(bound)} is a variable of covariances and differences. Give the parameter another name.")
+    elif values["difference"]:
+        table.fault("difference: it is measured by the covariance of the noise. Give covariance.")
+    if evaluations is not None:
+        declared["places" if isinstance(evaluations, tuple) else "count"] = evaluations
+        if known is None and isinstance(evaluations, tuple):
+            table.fault("evaluations: points are those of an interval. Give covariance, or how many there are.")
+    transform = values["mgf"]
+    if values["characteristic"] is not None:
+        transform = substitute(values["characteristic"], {"x": mul(num(-2), Sym("u"))})
+    if transform is not None:
         if table.has("support"):
-            table.fault("support goes with mixing, not with nu.")
+            table.fault("support goes with mixing alone.")
+        return EllipticalProcess(ONE, transform=(transform,), **declared)
+    if atoms is not None or nu is not None:
+        if table.has("support"):
+            table.fault("support goes with mixing, not with nu or atoms.")
         if isinstance(nu, Num) and nu.value <= 0:
             table.fault(f"nu = {show(table.data['nu'])} is not positive.")
-        half = div(nu, num(2))  # V = nu/chi^2 with nu degrees of freedom
-        return EllipticalProcess(mul(power(v, sub(num(-1), half)), call("exp", neg(div(half, v)))), scale=scale)
+        if atoms is not None:
+            return EllipticalProcess(ONE, atoms=atoms, **declared)
+        v, half = Sym("v"), div(nu, num(2))  # V = nu/chi^2 with nu degrees of freedom
+        return EllipticalProcess(mul(power(v, sub(num(-1), half)), call("exp", neg(div(half, v)))), **declared)
     low, high = values["support"]
     if not isinstance(low, Num) or low.value < 0 or not (high is None or isinstance(high, Num)):
         table.fault("support: the law of a variance lives between rational numbers of at least 0; the upper end may be inf.")
-    return EllipticalProcess(values["mixing"], (low or ZERO, high), scale)
+    return EllipticalProcess(values["mixing"], (low or ZERO, high), **declared)
 
 
 def _process_law(noise: EllipticalProcess) -> Iterator[Box]:
     scaled = typeset(mul(noise.scale, sqrt(Sym("V")), Sym("N")))
     yield row(M, OF_X, EQUAL, ANSWER, Op("+"), scaled)
-    yield row(Ident("N"), Words(" a centred Gaussian process of infinite rank"))
+    yield row(Ident("N"), Words(" a centred Gaussian process of infinite rank" + _known_of(noise)))
+    if noise.transform:
+        yield row(Ident("V"), Words(f" of the moment generating function {format_expr(noise.transform[0])}"))
+        return
+    if noise.atoms:
+        yield row(Ident("V"), Words(" of the law " + ", ".join(f"P[V = {format_expr(v)}] = {format_expr(p)}" for v, p in noise.atoms)))
+        return
     yield row(Sub(Ident("f"), Ident("V")), APPLY, brackets(Ident("v")), TO, typeset(noise.mixing))
     yield from within(Ident("v"), noise.support)
+
+
+def _known_of(noise: EllipticalProcess) -> str:
+    """What is declared of the covariance, and what is released, in words."""
+    said = ""
+    if noise.covariance:
+        numbers = ", ".join(map(format_expr, noise.shape))
+        said = f", with {noise.covariance} {numbers}" if len(noise.shape) == 1 else f", {noise.covariance} of variance and length {numbers}"
+    if noise.places:
+        said += f"; released at {len(noise.places)} points"
+    elif noise.count is not None:
+        said += f"; {format_expr(noise.count)} evaluations are released"
+    return said
+
+
+def _moved_by(noise: EllipticalProcess, moved: str) -> str:
+    if noise.differences:
+        return "functions that differ by " + " or ".join(map(format_expr, noise.differences))
+    return f"functions at most {moved} apart in the Cameron-Martin norm"
 
 
 ELLIPTICAL_PROCESS = Kind(
     model=EllipticalProcess,
     what="Noise scale * sqrt(V) N on functions, N a Gaussian process of infinite rank.",
-    fields=(fields.MIXING.optional(), fields.NU.optional(), fields.SUPPORT.optional((ZERO, None)), fields.SCALE),
-    one_of=(("mixing", "log_mixing", "nu"),),
-    conditions={"dependencies": {"support": {"not": {"required": ["nu"]}}}},
+    fields=(
+        fields.MIXING.optional(),
+        fields.NU.optional(),
+        fields.ATOMS.optional(),
+        fields.MGF,
+        fields.CHARACTERISTIC,
+        fields.SUPPORT.optional((ZERO, None)),
+        fields.SCALE,
+        fields.COVARIANCE,
+        fields.EVALUATIONS,
+        fields.DIFFERENCE,
+    ),
+    one_of=(("mixing", "log_mixing", "nu", "atoms", "mgf", "characteristic"),),
+    conditions={"dependencies": {"support": {"not": {"anyOf": [{"required": [key]} for key in ("nu", "atoms", "mgf", "characteristic")]}}}},
     build=_process,
     formula=_process_law,
     plain=itself,
-    neighbours=lambda noise, moved: f"functions at most {moved} apart in the Cameron-Martin norm",
+    neighbours=_moved_by,
     sensitivity=Sensitivity.NEEDED,
     starter=Starter(
         brief="noise on a function: a Gaussian process of a random scale.",

@@ -23,15 +23,16 @@ _MEASURES: Final = ("epsilon", "curve", "zcdp", "gdp", "renyi", "bounded_range")
 def _guarantee(_: Kind, table: Fields, values: Values) -> Guarantee | None:
     """One measure, and its numbers."""
     key = next((name for name in _MEASURES if values[name] is not None), None)
+    order = values["order"]
     if key not in ("epsilon", None) and table.has("delta"):
         table.fault(f"delta goes with epsilon, not with {key}.")
     if key is None:
         return None
     if key == "epsilon":
-        return Guarantee("approximate", ((values["epsilon"], values["delta"] or ZERO),))
+        return Guarantee("approximate", ((values["epsilon"], values["delta"] or ZERO),), order)
     if key in ("curve", "renyi"):
-        return Guarantee("approximate" if key == "curve" else key, values[key])
-    return Guarantee(key, ((values[key],),))
+        return Guarantee("approximate" if key == "curve" else key, values[key], order)
+    return Guarantee(key, ((values[key],),), order)
 
 
 def _guarantee_faults(known: Guarantee, domains: Mapping[str, Domain]) -> Iterator[str]:
@@ -104,6 +105,7 @@ GUARANTEE = Kind(
         fields.GDP,
         fields.RENYI,
         fields.BOUNDED_RANGE,
+        fields.ORDER,
     ),
     one_of=(_MEASURES,),
     conditions={"dependencies": {"delta": ["epsilon"]}},
@@ -111,7 +113,7 @@ GUARANTEE = Kind(
     faults=_guarantee_faults,
     formula=_guarantee_law,
     plain=itself,
-    neighbours=lambda known, moved: "those of the stated guarantee",
+    neighbours=lambda known, moved: f"those of the stated guarantee{f', in the order {known.order}' if known.order else ''}",
     sensitivity=Sensitivity.NONE,
     instead="a guarantee already speaks of neighbours. For inputs further apart use the kind group.",
     starter=Starter(

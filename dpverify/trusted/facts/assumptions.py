@@ -16,6 +16,7 @@ from dpverify.trusted.language.model import (
     L2,
     Claim,
     Combinator,
+    EllipticalProcess,
     Finite,
     Group,
     Guarantee,
@@ -32,6 +33,7 @@ from dpverify.trusted.language.model import (
     Query,
     Radial,
     Sampled,
+    Space,
     on_integers,
     parts_of,
 )
@@ -50,6 +52,8 @@ ANY: Final = "any two inputs are adjacent"
 NEAR: Final = "the sensitivity bounds the distance of adjacent inputs"
 FAR: Final = "inputs as far apart as the sensitivity are adjacent"
 EVERY: Final = "answers at every distance up to the stated sensitivity occur, in every direction"
+DIFFER: Final = "answers of neighbours differ by a stated function, by its negative, or by a weighted mean of such"
+DIFFERED: Final = "answers of some pair of inputs differ by each of the stated functions"
 REAL: Final = "histograms are real-valued"
 UNBOUNDED: Final = "histograms of every size are among the data"
 
@@ -102,11 +106,14 @@ def _of_part(part: Part, bound: Bound, onward: bool, named: frozenset[Expr], top
     for inner in parts_of(mechanism):
         further = onward or (isinstance(mechanism, Group) and mechanism.size != ONE)
         yield from _of_part(inner, bound, further, frozenset() if own else named, around)
-    if isinstance(mechanism, Combinator | Guarantee | Sampled):
+    if isinstance(mechanism, Combinator | Guarantee | Sampled | Space):
         return
     if isinstance(mechanism, Noise):
         if part.query is not None:
             yield from (REAL,) if bound.side == "lower" and _takes_fractions(mechanism, part.query) else ()
+        elif isinstance(mechanism, EllipticalProcess) and mechanism.differences:
+            yield DIFFER if bound.side == "upper" else DIFFERED
+            yield from (ONWARD,) if onward and bound.side == "lower" else ()
         elif bound.side == "upper":
             yield MOVES
             yield from (WHOLE,) if on_integers(mechanism) else ()

@@ -1,4 +1,4 @@
-"""Bounds: what rules prove of a tight epsilon or a tight delta."""
+"""Bounds: what rules prove of a tight epsilon, a tight delta, or the tight value in another measure."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Literal
 from dpverify.trusted.language.expr import Expr
 
 Side = Literal["upper", "lower"]
-Quantity = Literal["pure", "epsilon", "delta"]
+Quantity = Literal["pure", "epsilon", "delta", "zcdp", "gdp", "renyi"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,8 @@ class Bound:
     side "upper": tight epsilon <= value. side "lower": tight epsilon >= value (for every parameter of the
     claim's domains unless `at` fixes them). value: an exact closed form, a dyadic rational, or INFINITE.
     quantity "pure": the tight epsilon at delta = 0; "epsilon": the one at the claimed delta; "delta": the tight delta
-    at the claimed epsilon.
+    at the claimed epsilon; "zcdp", "gdp", "renyi": the tight value in the measure that is claimed.
+    ordered: of a lower bound, whether it is of the order of neighbours that the claim is about, where that is one alone.
     witness: for a lower bound the pair and the event S with P(S) and Q(S) enclosed, for readers.
     at: exact values of the parameters for which a lower bound of an all-parameter claim holds.
     assumed: hypotheses beyond the rule's ASSUMED that this use of it rests on.
@@ -43,3 +44,4 @@ class Bound:
     also: Mapping[str, str] = field(default_factory=dict)
     quantity: Quantity = "pure"
     through: tuple[str, ...] = ()
+    ordered: bool = False

@@ -11,7 +11,8 @@ from flint import arb, ctx
 from dpverify.trusted.facts.pairs import Profile
 from dpverify.trusted.language.errors import Undecided
 from dpverify.trusted.language.expr import Expr
-from dpverify.trusted.numbers.balls import MAX_PRECISION, constant, per_precision, precision
+from dpverify.trusted.numbers.balls import MAX_PRECISION, constant, precision
+from dpverify.trusted.numbers.each_precision import per_precision
 
 STEP: Final = 64
 """Working precisions are multiples of this many bits, so that what is prepared for one of them serves again."""

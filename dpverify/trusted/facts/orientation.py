@@ -8,11 +8,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from dpverify.trusted.facts.pairs import Curve
+from dpverify.trusted.facts.pairs import Curve, Pair
 from dpverify.trusted.language.expr import ONE
-from dpverify.trusted.language.model import Translation
+from dpverify.trusted.language.model import REVERSE, Claim, Translation
 from dpverify.trusted.parts.neighbours import is_told
 from dpverify.trusted.parts.runs import Run, reach
+
+
+def facing(claim: Claim, pair: Pair) -> Pair:
+    """A pair, of which the first has the record, in the order of neighbours that is claimed."""
+    return pair.reversed if claim.order == REVERSE else pair
 
 
 def oriented(found: Curve, run: Run) -> Curve:

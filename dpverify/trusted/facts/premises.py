@@ -9,7 +9,7 @@ from dpverify.trusted.facts.bodies import Body, BodyOf
 from dpverify.trusted.facts.bounds import Bound, Infinite, Side
 from dpverify.trusted.facts.fact import Fact, as_bounds, unasked
 from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.expr import Expr
+from dpverify.trusted.language.expr import ZERO, Expr, symbols
 from dpverify.trusted.language.model import Claim
 
 if TYPE_CHECKING:
@@ -54,6 +54,24 @@ def pure_of(premise: Fact, claim: Claim, rule: str) -> tuple[Expr, tuple[str, ..
     if isinstance(found.value, Infinite):
         raise Rejected(rule, "the part", "it has no finite epsilon")
     return found.value, (*premise.assumed, *found.assumed)
+
+
+def epsilon_of(claim: Claim, premises: Sequence[Fact], rule: str) -> tuple[Expr, tuple[str, ...]]:
+    """The epsilon that any mechanism is to have: the claimed one, or an upper bound on the tight one, and what that rests on.
+
+    Raises Rejected where the claim states none and no premise bounds it, CertificateError for a premise where it states one.
+    """
+    if claim.epsilon is not None:
+        if premises:
+            raise CertificateError(f"{rule}: the claim states an epsilon, so that no premise is to bound it.")
+        return claim.epsilon, ()
+    for premise in premises:
+        for bound in as_bounds(premise.says):
+            pure = bound.quantity == "pure" and premise.about in (claim, unasked(claim))
+            asked = bound.quantity == "epsilon" and premise.about == claim and claim.delta != ZERO
+            if (pure or asked) and bound.side == "upper" and not bound.at and isinstance(bound.value, Expr) and not symbols(bound.value):
+                return bound.value, (*premise.assumed, *bound.assumed)
+    raise Rejected(rule, "epsilon", "the claim asks for the tight one, and no premise bounds it from above")
 
 
 def through_of(premise: Fact) -> tuple[str, ...]:

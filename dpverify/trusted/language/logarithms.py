@@ -49,10 +49,15 @@ def neg_log(density: Expr) -> Expr:
             return call("max", *map(neg_log, density.args))
         if density.name == "max" and all(map(_plainly_positive, density.args)):
             return call("min", *map(neg_log, density.args))
-    if isinstance(density, Add):
+    if isinstance(density, Add) and any(map(_exponential, density.args)):
         found: Expr = load("language.sums").neg_log_sum(density, neg_log)
         return found
     return neg(call("log", density))
+
+
+def _exponential(term: Expr) -> bool:
+    """Whether a term of a sum is an exponential, or a multiple of one."""
+    return any(isinstance(factor, Call) and factor.name == "exp" for factor in (term.args if isinstance(term, Mul) else (term,)))
 
 
 def _plainly_positive(expr: Expr) -> bool:

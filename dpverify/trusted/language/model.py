@@ -170,23 +170,69 @@ class EllipticalProcess:
     """Noise scale * sqrt(V) N on functions, N a centred Gaussian process of infinite rank; sensitivity in its Cameron-Martin norm (RA).
 
     mixing: the density of V, an expression in v on `support`, up to a constant factor.
+    atoms: (value, probability) of each value of V, where there are finitely many; `mixing` is then not looked at.
+    transform: the moment generating function of V alone, an expression in u, where no more is known; `mixing` is then not looked at.
+    covariance: the name of the covariance of N, one of `COVARIANCES`; empty where it is not declared. shape: for "eigenvalues" lambda_k
+    in k = 1, 2, ..., for "kernel" K(s, t) in s and t, else the variance and the length. interval: where the functions live.
+    places: where the function is evaluated, and count: how many coefficients of the sequence, or equal steps of the interval; neither
+    where all of it is released. differences: what answers of neighbours differ by, functions of t or coefficients in k.
     """
 
     mixing: Expr
     support: tuple[Expr, Expr | None] = (Num(Fraction(0)), None)
     scale: Expr = Num(Fraction(1))
+    atoms: tuple[tuple[Expr, ...], ...] = ()
+    transform: tuple[Expr, ...] = ()
+    covariance: str = ""
+    shape: tuple[Expr, ...] = ()
+    interval: tuple[Expr, ...] = ()
+    places: tuple[Expr, ...] = ()
+    count: Expr | None = None
+    differences: tuple[Expr, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Guarantee:
-    """A mechanism of which no more is known than a guarantee, for every two neighbours in both orders.
+    """A mechanism of which no more is known than a guarantee, for every two neighbours.
 
     measure "approximate": rows (epsilon, delta), all of which hold. "renyi": rows (order, divergence). "zcdp": one row (rho).
-    "gdp": one row (mu). "bounded_range": one row (eta).
+    "gdp": one row (mu). "bounded_range": one row (eta). order: empty for both orders, else the one that it holds for, as in a claim.
     """
 
     measure: str
     rows: tuple[tuple[Expr, ...], ...]
+    order: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A metric space of answers, with or without its ends: answers lie in its completion. What each kind's numbers are: parts/shapes.
+
+    norm: of the distance; of a product how the distances of its parts come together. matrix: distances of points, corners of a hull.
+    """
+
+    kind: str
+    numbers: tuple[Expr, ...] = ()
+    norm: Norm = L2
+    matrix: Matrix = ()
+    parts: tuple[Shape, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """Any mechanism that answers with points of a metric space: what is declared of answers and databases (theory#metric-spaces).
+
+    lipschitz: the answers of databases at a distance t are at most lipschitz * t apart. databases: "bounded" (at most `diameter` apart),
+    "unbounded" (nothing is known), "answers" (one for each answer, the distance that of answers over lipschitz) or "listed": a matrix of
+    their distances, and the number of the answer of each.
+    """
+
+    shape: Shape
+    lipschitz: Expr = Num(Fraction(1))
+    databases: str = "unbounded"
+    diameter: Expr | None = None
+    distances: Matrix = ()
+    truth: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,6 +249,26 @@ class Query:
 
     rows: Matrix
     adjacency: str
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """What a claim states in place of epsilon: rho of "zcdp", mu of "gdp", or the "renyi" divergence of order `at`, above 1.
+
+    value: None for "tight".
+    """
+
+    name: str
+    value: Expr | None
+    at: Fraction | None = None
+
+
+CLAIMED_MEASURES: Final = ("zcdp", "gdp", "renyi")
+ONE_SIDED: Final = "one-sided"
+"""The order of neighbours in which the first has a record that the second has not."""
+REVERSE: Final = "reverse"
+"""The other order: the second has a record that the first has not."""
+ORDERS: Final = (ONE_SIDED, REVERSE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,7 +347,7 @@ Noise = Answering | Staircase | EllipticalProcess
 """Additive noise: what neighbours are follows from how far the answer moves."""
 Finite = Table | Exponential | KaryResponse
 """Finitely many inputs and outputs."""
-Leaf = Noise | Finite | Kernel | Guarantee | Sampled
+Leaf = Noise | Finite | Kernel | Guarantee | Space | Sampled
 Combinator = Compose | Subsample | Group | PostProcess | Parallel | Lipschitz
 Mechanism = Leaf | Combinator
 
@@ -311,7 +377,10 @@ def parts_of(mechanism: Mechanism) -> tuple[Part, ...]:
     return (mechanism.part,) if isinstance(mechanism, Combinator) else ()
 
 
-LEFT_OUT: Final = ("matrix",)
+COVARIANCES: Final = ("eigenvalues", "brownian", "bridge", "matern-1/2", "matern-3/2", "matern-5/2", "rbf", "kernel")
+"""The covariances of Gaussian processes that a declaration names."""
+
+LEFT_OUT: Final = ("matrix", "order", "atoms", "transform", "covariance", "shape", "interval", "places", "count", "differences")
 """The fields of mechanisms that the canonical form leaves out where they are empty."""
 
 VARIABLES: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
@@ -320,9 +389,17 @@ VARIABLES: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
     "product": {"density": ("z",)},
     "kernel": {"density": ("y", "theta")},
     "mixture": {"profile": ("r", "v"), "mixing": ("v",)},
-    "elliptical_process": {"mixing": ("v",)},
+    "elliptical_process": {"mixing": ("v",), "transform": ("u",), "shape": ("k", "s", "t"), "differences": ("k", "t")},
+    "space": {"shape": ("k", "r")},
 }
 """The variables of each kind's expressions: bound by the kind, so no parameter may take their names."""
+
+
+def variables_of(mechanism: Mechanism) -> Iterator[str]:
+    """The variables of the expressions that a mechanism has."""
+    for name, symbols in VARIABLES.get(kind_of(mechanism), {}).items():
+        if getattr(mechanism, name):
+            yield from symbols
 
 
 def all_parts(mechanism: Mechanism) -> Iterator[Part]:
@@ -341,8 +418,10 @@ class Claim:
     domains: the parameters that range over a domain; all other symbols have been given their values.
     adjacency: as stated beside a combinator, empty where it is not; a query has its own.
     utility: whether errors are asked for too. beta: the probability with which an error may be exceeded, where that is asked for.
+    within: how near to the truth the answers of a space are to be, but with probability beta.
     loss: of a finite mechanism, what each output costs on each input, a row for each input. prior: weights of the inputs, for the mean
     cost; empty for the cost on the worst input.
+    measure: what is claimed in place of epsilon and delta, which are then None and 0. order: empty for both orders of two neighbours.
     """
 
     mechanism: Mechanism
@@ -358,6 +437,9 @@ class Claim:
     beta: Expr | None = None
     loss: Matrix = ()
     prior: Vector = ()
+    measure: Measure | None = None
+    order: str = ""
+    within: Expr | None = None
 
 
 def on_integers(noise: Mechanism) -> bool:
@@ -384,6 +466,9 @@ def to_json(claim: Claim) -> dict[str, Any]:
         **({} if claim.beta is None else {"beta": format_expr(claim.beta)}),
         **({"loss": _encode(claim.loss)} if claim.loss else {}),
         **({"prior": _encode(claim.prior)} if claim.prior else {}),
+        **({} if claim.measure is None else {"measure": _encode(claim.measure)}),
+        **({"order": claim.order} if claim.order else {}),
+        **({} if claim.within is None else {"within": format_expr(claim.within)}),
     }
 
 
@@ -410,6 +495,9 @@ def from_json(data: Any) -> Claim:
             beta=_optional(data.get("beta")),
             loss=_matrix(data.get("loss", ())),
             prior=tuple(exact_fraction(entry) for entry in data.get("prior", ())),
+            measure=_measure(data.get("measure")),
+            order=str(data.get("order", "")),
+            within=_optional(data.get("within")),
         )
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, ExprError, ZeroDivisionError) as error:
         raise CertificateError(f"the claim cannot be read: {type(error).__name__}: {error}") from error
@@ -421,14 +509,26 @@ def from_json(data: Any) -> Claim:
             raise CertificateError("the claim states a sensitivity beside the one that its query has.")
         if asked.query is not None and asked.adjacency:
             raise CertificateError("the claim states an adjacency beside the one that its query has.")
-        if asked.sensitivity is not None and isinstance(asked.mechanism, Combinator | Table | KaryResponse | Guarantee):
+        if asked.sensitivity is not None and isinstance(asked.mechanism, Combinator | Table | KaryResponse | Guarantee | Space):
             raise CertificateError(f"the claim states a sensitivity of the kind {kind_of(asked.mechanism)}, which takes none.")
+        if asked.sensitivity is not None and isinstance(asked.mechanism, EllipticalProcess) and asked.mechanism.differences:
+            raise CertificateError("the claim states a sensitivity beside the one that its differences have.")
+    if any(isinstance(part.mechanism, Space) for part in all_parts(claim.mechanism)):
+        raise CertificateError("a space is no mechanism by itself, so it is no part of one.")
+    if claim.within is not None and not isinstance(claim.mechanism, Space):
+        raise CertificateError(f"the claim states how near answers are of the kind {kind_of(claim.mechanism)}, which is no space.")
     if (claim.loss or claim.prior) and not isinstance(claim.mechanism, Table | Exponential):
         raise CertificateError(f"the claim states losses of the kind {kind_of(claim.mechanism)}, which has no lists of inputs and outputs.")
+    for order in (claim.order, *(asked.mechanism.order for asked in everything if isinstance(asked.mechanism, Guarantee))):
+        if order not in ("", *ORDERS):
+            raise CertificateError(f"the claim states the order {order[:40]!r}, which is none of {', '.join(ORDERS)}.")
+    if claim.measure is not None and (claim.epsilon is not None or claim.delta != Num(Fraction(0))):
+        raise CertificateError("the claim states an epsilon or a delta beside a measure that stands in place of them.")
+    if claim.utility and (claim.measure is not None or claim.order):
+        raise CertificateError("the claim asks for errors beside a measure or an order, which the rules about errors do not know.")
     if not (claim.name + claim.mechanism_name).isprintable():
         raise CertificateError("a name in the claim holds a line break or another character that cannot be seen.")
-    kinds = {kind_of(asked.mechanism) for asked in everything}
-    bound = {symbol for kind in kinds for symbols in VARIABLES.get(kind, {}).values() for symbol in symbols}
+    bound = {symbol for asked in everything for symbol in variables_of(asked.mechanism)}
     for name, _ in claim.domains:
         if not name.isidentifier() or not name.isascii() or name in bound:
             raise CertificateError(f"{name[:40]!r} cannot name a parameter of this mechanism.")
@@ -454,7 +554,7 @@ def _encode(value: Any) -> Any:
         return str(value)
     if isinstance(value, tuple):
         return [_encode(item) for item in value]
-    if isinstance(value, Norm | Domain | Query | Part):
+    if isinstance(value, Norm | Domain | Query | Part | Measure | Shape):
         return {f.name: _encode(getattr(value, f.name)) for f in fields(value)}
     if isinstance(value, Mechanism):
         held = [f.name for f in fields(value) if f.name not in LEFT_OUT or getattr(value, f.name)]
@@ -493,6 +593,15 @@ def _query(data: Any) -> Query | None:
     return None if data is None else Query(_matrix(data["rows"]), str(data["adjacency"]))
 
 
+def _measure(data: Any) -> Measure | None:
+    if data is None:
+        return None
+    name, at = str(data["name"]), None if data["at"] is None else exact_fraction(data["at"])
+    if name not in CLAIMED_MEASURES or (at is not None) != (name == "renyi") or (at is not None and at <= 1):
+        raise ValueError(f"{name[:40]!r} is no measure that a claim may be in, or its order is not above 1")
+    return Measure(name, _optional(data["value"]), at)
+
+
 def _part(data: Mapping[str, Any]) -> Part:
     sensitivity, times = _optional(data["sensitivity"]), parse(data["times"])
     return Part(_mechanism(data["mechanism"]), sensitivity, _query(data["query"]), str(data["adjacency"]), times)
@@ -515,6 +624,12 @@ def _norm(data: Mapping[str, Any]) -> Norm:
     return Norm(str(data["kind"]), None if data["p"] is None else exact_fraction(data["p"]), _matrix(data["matrix"]))
 
 
+def _shape(data: Mapping[str, Any]) -> Shape:
+    parts = tuple(map(_shape, data["parts"]))
+    return Shape(str(data["kind"]), tuple(map(parse, data["numbers"])), _norm(data["norm"]), _matrix(data["matrix"]), parts)
+
+
 _DECODERS: Final[Mapping[Any, Callable[[Any], Any]]] = {
     Expr: parse, Expr | None: _optional, str: str, bool: bool, int: int, Norm: _norm, Part: _part, Matrix: _matrix,
+    Shape: _shape,
 }  # fmt: skip

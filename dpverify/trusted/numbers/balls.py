@@ -7,9 +7,9 @@ accept a comparison only when it is True, so a non-finite ball never passes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
-from typing import Final, TypeVar
+from typing import Final
 
 from flint import arb, ctx, fmpq
 
@@ -40,21 +40,6 @@ class precision:
 
     def __exit__(self, *_: object) -> None:
         ctx.prec = self._before
-
-
-_T = TypeVar("_T")
-
-
-def per_precision(make: Callable[[], _T]) -> Callable[[], _T]:
-    """What `make` gives at the working precision of the moment, made once for each."""
-    made: dict[int, _T] = {}
-
-    def now() -> _T:
-        if ctx.prec not in made:
-            made[ctx.prec] = make()
-        return made[ctx.prec]
-
-    return now
 
 
 def rational(value: Fraction | int) -> arb:
@@ -174,10 +159,3 @@ def _exact_power(base: arb, exponent: Fraction) -> arb:
         top = base.upper()
         return arb(0) if top == 0 else arb(0).union((rational(exponent) * top.log()).exp())
     return NAN
-
-
-def on_ends(x: arb, monotone: Callable[[arb], arb]) -> arb:
-    """The image of a ball under a monotone function of exact points, from its two ends."""
-    if x.is_exact():
-        return monotone(x)
-    return monotone(x.lower()).union(monotone(x.upper()))

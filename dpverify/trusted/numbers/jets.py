@@ -15,7 +15,8 @@ from flint import arb
 from dpverify.trusted.language.errors import ExprError, Undecided
 from dpverify.trusted.language.expr import Add, Call, Expr, Mul, Num, Pow, Sym, call, children, mul, num, symbols
 from dpverify.trusted.language.loading import load
-from dpverify.trusted.numbers.balls import NAN, ball_power, constant, on_ends
+from dpverify.trusted.numbers.balls import NAN, ball_power, constant
+from dpverify.trusted.numbers.monotone import on_ends
 
 Scalars = tuple[Any, Any, Any]
 """A value with its first and second derivative; the three are scalars of one kind: balls here, germs in `ends`."""

@@ -96,7 +96,12 @@ def integral(density: Expr, name: str, lower: Fraction | None, upper: Fraction |
 
     None is an infinite end. Raises Undecided where the integral is not proved finite or the form is not covered.
     """
-    with precision(max(ctx.prec, WORKING)):
+    return _integral(density, name, lower, upper, bits, max(ctx.prec, WORKING))
+
+
+@remembered(256)
+def _integral(density: Expr, name: str, lower: Fraction | None, upper: Fraction | None, bits: int, prec: int) -> arb:
+    with precision(prec):
         found = pieces(density, name, lower, upper)
         references = [_reference(piece) for piece in found]
         largest = arb(0)
@@ -132,7 +137,7 @@ def _sharp_end(piece: Piece, side: str, other: Fraction | None, point: Fraction,
 
     def mass(i: int) -> arb | None:
         if i not in known:
-            known[i] = _known_mass(piece, ends[i], _end_name(side, point))
+            known[i] = _known_mass(piece.density, piece.name, ends[i], _end_name(side, point), ctx.prec)
         return known[i]
 
     def sharp(i: int) -> bool:
@@ -157,10 +162,11 @@ def _sharp_end(piece: Piece, side: str, other: Fraction | None, point: Fraction,
     return best
 
 
-def _known_mass(piece: Piece, end: End, where: str) -> arb | None:
-    """The mass of an end, None where it is not known. Raises Undecided where it is certainly infinite."""
+@remembered(1024)
+def _known_mass(density: Expr, name: str, end: End, where: str, _: int) -> arb | None:
+    """The mass of an end at the working precision, None where it is not known. Raises Undecided where it is certainly infinite."""
     try:
-        mass = end_mass(piece.density, piece.name, end)
+        mass = end_mass(density, name, end)
     except (Undecided, ExprError):
         return None
     if mass is None:

@@ -7,7 +7,8 @@ from typing import Final
 
 from flint import arb, ctx
 
-from dpverify.trusted.numbers.balls import MAX_PRECISION, NAN, on_ends, precision
+from dpverify.trusted.numbers.balls import MAX_PRECISION, NAN, precision
+from dpverify.trusted.numbers.monotone import on_ends
 
 
 def _logerfc(x: arb) -> tuple[arb, arb, arb]:

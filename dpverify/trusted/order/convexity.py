@@ -120,15 +120,12 @@ class Shapes:
 
     def _call(self, expr: Call) -> Shape:
         name, u = expr.name, self.shape(expr.args[-1])
-        if name == "abs":
-            return laws.absolute(u)
-        if name in ("min", "max"):
-            return laws.extreme_of(name, [self.shape(arg) for arg in expr.args])
         if name == "log":
             if u.value != POSITIVE:
                 raise _undefined(expr)
             return Shape(self.shape(sub(expr.args[0], ONE)).value, u.slope, u.log_bend)
-        found = None if any(self.name in symbols(arg) for arg in expr.args[:-1]) else laws.composed(name, u)
+        others = [self.shape(arg) for arg in expr.args[:-1] if name in ("min", "max") or self.name in symbols(arg)]
+        found: Shape | None = load("order.calls").composed(name, [*others, u])
         if found is None:
             raise Undecided(f"there is no law of shapes for {format_expr(expr)} here.")
         return found
@@ -143,26 +140,6 @@ class Shapes:
     def at_zero(self, expr: Expr) -> Expr | None:
         """The limit of a continuous tree as the variable falls to 0, None where it is not certainly finite."""
         found: Expr | None = load("order.at_zero").at_zero(self, expr)
-        return found
-
-    def slope_limit(self, expr: Expr) -> Expr | None:
-        """lim f(x)/x as x grows, finite and exact, or None. For a convex or concave f it is the limit of f'."""
-        found: Expr | None = load("order.limits").slope_limit(self, expr)
-        return found
-
-    def leading(self, expr: Expr) -> tuple[Expr, Expr] | None:
-        """(c, p) with f ~ c x^p as x grows and c certainly positive, or None."""
-        found: tuple[Expr, Expr] | None = load("order.limits").leading(self, expr)
-        return found
-
-    def log_slope(self, expr: Expr) -> Expr | None:
-        """lim f(x) / log x as x grows, finite and exact, or None."""
-        found: Expr | None = load("order.limits").log_slope(self, expr)
-        return found
-
-    def extreme(self, name: str, values: list[Expr]) -> Expr:
-        """abs, min or max, decided where the order is certain."""
-        found: Expr = load("order.limits").extreme(self, name, values)
         return found
 
     def integrable(self, h: Expr, dimension: Expr) -> bool:

@@ -1,7 +1,4 @@
-"""Norms, and how far a unit ball reaches in l1 (theory#gauges): of lp norms here, of those by matrices where they are asked for.
-
-Every value is an exact expression: a rational, a root of one, or the largest of several where their order is not rational arithmetic.
-"""
+"""What a norm is, and how far answers are apart in it (theory#gauges): of lp norms here, of those by matrices where they are asked for."""
 
 from __future__ import annotations
 
@@ -9,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dpverify.trusted.language.errors import Rejected
-from dpverify.trusted.language.expr import Expr, Num, num, power
+from dpverify.trusted.language.expr import Expr
 from dpverify.trusted.language.loading import load, remembered
 from dpverify.trusted.language.model import Norm, Vector
 
@@ -52,16 +49,3 @@ def require(where: str, faults: Sequence[str]) -> None:
     """Raises Rejected where there are faults."""
     if faults:
         raise Rejected("geometry", where, " ".join(faults))
-
-
-def l1_radius(norm: Norm, dimension: int, evidence: object = None) -> Expr:
-    """The largest ||s||_1 over the unit ball, which product noise needs (theory#gauges).
-
-    evidence: for facets too many to enumerate, a gauge certificate of `sign_vectors(dimension)` in the hull of + and - the facets
-    (by duality the radius is the largest gauge of a sign vector in the polar ball). Raises as a sensitivity does.
-    """
-    require("norm", norm_faults(norm, dimension))
-    if norm.kind == "lp":
-        return num(dimension) if norm.p is None else power(num(dimension), Num(1 - 1 / norm.p))
-    found: Expr = load("order.matrix_norms").l1_radius(norm, dimension, evidence)
-    return found

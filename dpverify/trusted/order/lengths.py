@@ -1,4 +1,7 @@
-"""The lengths of rational vectors in norms, exact, and the largest of several (theory#gauges)."""
+"""The lengths of rational vectors in norms, the largest of several, and how far a unit ball reaches in l1 (theory#gauges).
+
+Every value is an exact expression: a rational, a root of one, or the largest of several where their order is not rational arithmetic.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from fractions import Fraction
 from typing import Final
 
 from dpverify.trusted.language.errors import Undecided
-from dpverify.trusted.language.expr import ONE, Expr, Num, add, call, mul, power
+from dpverify.trusted.language.expr import ONE, Expr, Num, add, call, mul, num, power
 from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import Norm, Vector
 from dpverify.trusted.order.geometry import norm_faults, require
@@ -73,3 +76,16 @@ def largest_in(norm: Norm, dimension: int) -> tuple[Vector, Expr]:
     unit = tuple(Fraction(int(i == 0)) for i in range(dimension))
     size = norm_value(norm, unit)
     return (tuple(x / size.value for x in unit), ONE) if isinstance(size, Num) else (unit, size)
+
+
+def l1_radius(norm: Norm, dimension: int, evidence: object = None) -> Expr:
+    """The largest ||s||_1 over the unit ball, which product noise needs (theory#gauges).
+
+    evidence: for facets too many to enumerate, a gauge certificate of `sign_vectors(dimension)` in the hull of + and - the facets
+    (by duality the radius is the largest gauge of a sign vector in the polar ball). Raises as a sensitivity does.
+    """
+    require("norm", norm_faults(norm, dimension))
+    if norm.kind == "lp":
+        return num(dimension) if norm.p is None else power(num(dimension), Num(1 - 1 / norm.p))
+    found: Expr = load("order.matrix_norms").l1_radius(norm, dimension, evidence)
+    return found

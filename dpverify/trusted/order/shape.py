@@ -7,20 +7,18 @@ by two classical facts: sums of log-convex functions are log-convex, and the l_p
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
 
-from dpverify.trusted.language.loading import load
 from dpverify.trusted.order.signs import (
     ANY,
     AT_LEAST_ZERO,
     AT_MOST_ZERO,
-    NEGATIVE,
     NULL,
     POSITIVE,
     Sign,
-    extreme,
     minus,
     plus,
     square,
@@ -83,7 +81,7 @@ def constant(value: Sign) -> Shape:
 def total(parts: list[Shape]) -> Shape:
     """Of a sum."""
     value, slope, bend = (reduce(plus, signs) for signs in zip(*((p.value, p.slope, p.bend) for p in parts), strict=True))
-    return Shape(value, slope, bend, ANY, _largest_root(parts))
+    return Shape(value, slope, bend, ANY, largest_root(parts))
 
 
 def product(f: Shape, g: Shape) -> Shape:
@@ -119,34 +117,7 @@ def _power_sign(value: Sign, exponent: Fraction | None) -> Sign:
     return square(value) if exponent is None or exponent % 2 == 0 else value
 
 
-def _largest_root(parts: list[Shape]) -> Fraction | None:
+def largest_root(parts: Sequence[Shape]) -> Fraction | None:
     """The root of a sum or maximum of non-negative functions: the l_(1/s) norm of convex ones is convex for s <= 1."""
     roots = [part.root for part in parts if part.root is not None and part.value <= AT_LEAST_ZERO]
     return max(roots) if len(roots) == len(parts) and max(roots) <= 1 else None
-
-
-def absolute(u: Shape) -> Shape:
-    """Of abs(u)."""
-    if u.value <= AT_LEAST_ZERO:
-        return u
-    if u.value <= AT_MOST_ZERO:
-        return product(Shape(NEGATIVE, NULL, NULL), u)
-    return Shape(AT_LEAST_ZERO, u.slope | minus(u.slope), AT_LEAST_ZERO if u.bend == NULL else ANY)
-
-
-def extreme_of(name: str, parts: list[Shape]) -> Shape:
-    """Of a "min" or a "max"."""
-    value = extreme(name, [part.value for part in parts])
-    slope: Sign = frozenset().union(*(part.slope for part in parts))
-    if name == "max":
-        return Shape(value, slope, AT_LEAST_ZERO if all(part.convex for part in parts) else ANY, ANY, _largest_root(parts))
-    return Shape(value, slope, AT_MOST_ZERO if all(part.concave for part in parts) else ANY)
-
-
-def composed(name: str, u: Shape) -> Shape | None:
-    """Of a function of the table of laws at u; None where it has no law there."""
-    row = load("order.laws").law(name, u.value)
-    if row is None:
-        return None
-    log_bend = plus(times(row.log_bend, square(u.slope)), times(row.log_slope, u.bend))
-    return u.chain(row.value, row.slope, row.bend, log_bend)

@@ -21,6 +21,7 @@ from dpverify.trusted.language.model import (
     Part,
     Query,
     Sampled,
+    Space,
     Staircase,
     Table,
     on_integers,
@@ -59,7 +60,7 @@ def leaf(part: Part, factor: Expr, moved: Callable[[], Sensitivity], domains: Ma
         return stated.at_distance(part.mechanism, _distance(factor, domains), domains), part.sensitivity, None
     if isinstance(part.mechanism, Staircase):
         return part.mechanism, mul(factor, part.sensitivity or ONE), None
-    if not isinstance(part.mechanism, Noise | Kernel | Sampled | Combinator):
+    if not isinstance(part.mechanism, Noise | Kernel | Sampled | Space | Combinator):
         assert_never(part.mechanism)
     if part.query is not None:
         return _further(part.mechanism, part.query, factor, moved, domains)

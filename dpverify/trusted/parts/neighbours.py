@@ -36,6 +36,7 @@ from dpverify.trusted.language.model import (
     Translation,
     parts_of,
 )
+from dpverify.trusted.language.model import Space as MetricSpace
 
 NAME: Final = "joint-neighbours"
 
@@ -100,7 +101,7 @@ def space_of(part: Part) -> Space | None:
         return "inputs", len(part.mechanism.rows), ""
     if isinstance(part.mechanism, Exponential):
         return "inputs", len(part.mechanism.scores), ""
-    if not isinstance(part.mechanism, Noise | Kernel | KaryResponse | Guarantee | Sampled | Combinator):
+    if not isinstance(part.mechanism, Noise | Kernel | KaryResponse | Guarantee | MetricSpace | Sampled | Combinator):
         assert_never(part.mechanism)
     return None
 

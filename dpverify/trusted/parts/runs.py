@@ -20,6 +20,7 @@ from dpverify.trusted.language.model import (
     Combinator,
     Compose,
     Domain,
+    EllipticalProcess,
     Exponential,
     Finite,
     Group,
@@ -34,6 +35,7 @@ from dpverify.trusted.language.model import (
     PostProcess,
     Query,
     Sampled,
+    Space,
     Subsample,
     on_integers,
 )
@@ -124,10 +126,16 @@ def neighbours_assumed(claim: Claim, side: str = "upper") -> tuple[str, ...]:
 
 
 def reach(run: Run, evidence: Any = None) -> Sensitivity:
-    """Bounds on what a run's answer moves by, before scale. evidence: the gauge certificate of a query in a norm by columns."""
+    """Bounds on what a run's answer moves by, before scale. evidence: the gauge certificate of a query in a norm by columns;
+    how the norms of the differences of a process are derived.
+    """
     part = run.part
     if isinstance(part.mechanism, Answering):
         moved = sensitivity_bounds(Claim(part.mechanism, None, sensitivity=part.sensitivity, query=part.query), evidence)
+    elif isinstance(part.mechanism, EllipticalProcess) and part.mechanism.differences:
+        if part.sensitivity is not None:
+            raise Rejected(WHAT, "the sensitivity", "it is stated beside the one that the differences have")
+        moved = load("order.processes").sensitivity(part.mechanism, evidence)
     else:
         stated = ONE if part.sensitivity is None else part.sensitivity
         moved = Sensitivity(stated, stated)
@@ -157,7 +165,7 @@ def occurs(run: Run, domains: Mapping[str, Domain] = NONE) -> bool:
     mechanism, factor = run.part.mechanism, run.factor
     if on_integers(mechanism):
         return is_whole(factor, domains)
-    if factor == ONE or isinstance(mechanism, Noise | Kernel | Guarantee | Sampled | Compose | Group | PostProcess | Lipschitz):
+    if factor == ONE or isinstance(mechanism, Noise | Kernel | Guarantee | Sampled | Space | Compose | Group | PostProcess | Lipschitz):
         return True
     if not isinstance(mechanism, Finite | Subsample | Parallel):
         assert_never(mechanism)

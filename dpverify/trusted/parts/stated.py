@@ -12,11 +12,17 @@ from dpverify.trusted.order.compare import certainly_equal, certainly_le
 
 WHAT: Final = "stated-guarantee"
 STATED: Final = "the mechanism has the guarantee that is stated of it, for all neighbours and in both orders"
+STATED_ONE_SIDED: Final = "the mechanism has the guarantee that is stated of it, for all neighbours in the order that is stated"
 NONE: Final[Mapping[str, Domain]] = {}
 
 
-def check(known: Guarantee) -> None:
-    """Raises Rejected for a guarantee of no known form. The ranges of its numbers are checked where they are used."""
+def check(known: Guarantee, order: str = "") -> None:
+    """Raises Rejected for a guarantee of no known form. The ranges of its numbers are checked where they are used.
+
+    order: the one order of neighbours that is asked about; without it a guarantee of one order alone is of no use.
+    """
+    if known.order not in ("", order):
+        raise Rejected(WHAT, "the guarantee", "it is of one order of neighbours alone, and the other is needed too")
     width = MEASURES.get(known.measure)
     single = width == 1
     if width is None or not known.rows or any(len(row) != width for row in known.rows) or (single and len(known.rows) != 1):
@@ -35,7 +41,7 @@ def at_distance(known: Guarantee, k: Expr, domains: Mapping[str, Domain] = NONE)
     if known.measure == "renyi":
         raise Rejected(WHAT, "the guarantee", "Renyi divergences over several steps are not bounded here; take the rule group-privacy")
     if known.measure == "approximate":
-        rows = [(mul(k, epsilon), _grown(epsilon, delta, k)) for epsilon, delta in known.rows]
+        rows = [(mul(k, epsilon), grown(epsilon, delta, k)) for epsilon, delta in known.rows]
         kept = tuple(row for row in rows if certainly_le(row[1], ONE, domains))
         if not kept:
             raise Rejected(WHAT, "the guarantee", f"over {format_expr(k)} steps its delta is above 1")
@@ -44,7 +50,7 @@ def at_distance(known: Guarantee, k: Expr, domains: Mapping[str, Domain] = NONE)
     return Guarantee(known.measure, ((mul(factor, known.rows[0][0]),),))
 
 
-def _grown(epsilon: Expr, delta: Expr, k: Expr) -> Expr:
+def grown(epsilon: Expr, delta: Expr, k: Expr) -> Expr:
     """delta (e^(k eps) - 1)/(e^eps - 1) (theory#group-privacy)."""
     if delta == ZERO:
         return ZERO

@@ -29,8 +29,8 @@ def _figure(claimed: Claimed, body: BodyPicture) -> Figure:
     caption = f"{_WHAT[body.of]}, with {len(body.draws)} uniform points of it"
     if body.ball:
         caption += ", and the smallest ball of the norm of the noise that holds it"
-    elif body.of == "query":
-        caption += "; the noise has no norm of its own, or its smallest ball that holds K is K"
+    elif body.ball is not None and body.of == "query":
+        caption += "; a ball of the norm of the noise is K itself"
     spread = ", ".join(map(number, body.deviations))
     caption += f". Principal directions: a uniform point of K has the deviations {spread} along them. In floating point, for orientation."
     nothing = Series("", [])  # keeps the place of what is not there: each line looks the same in all pictures

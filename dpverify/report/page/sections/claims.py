@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from dpverify.report import Entry, enclosure, short, words
+from dpverify.report import Entry, brief, enclosure, short, words
 from dpverify.report.page.blocks import Badge, Block, Inline, Link, Table
 from dpverify.report.page.sections.statement import plain_decimal
 from dpverify.report.page.subject import Claimed, File
 from dpverify.report.phrases import common, delta_text, tight_text
 from dpverify.trusted.language.expr import format_expr
+from dpverify.trusted.language.model import Claim
 
 TITLE = "Claims"
 MANY: Final = 12
@@ -47,9 +48,16 @@ def _row(claimed: Claimed) -> tuple[Inline, ...]:
     claim = entry.claim
     sensitivity = "by its query" if claim.query else "" if claim.sensitivity is None else format_expr(claim.sensitivity)
     return (
-        verdict(entry), Link(claim.name, f"#{claimed.anchor}"), short(claim.epsilon), short(claim.delta), sensitivity, tight(entry),
+        verdict(entry), Link(claim.name, f"#{claimed.anchor}"), *_claimed(claim), sensitivity, tight(entry),
         tight_delta(entry), words.slack(entry),
     )  # fmt: skip
+
+
+def _claimed(claim: Claim) -> tuple[str, str]:
+    """What is claimed, in the columns of epsilon and delta."""
+    if claim.measure is not None:
+        return brief(claim), ""
+    return short(claim.epsilon) + (f", {claim.order}" if claim.order else ""), short(claim.delta)
 
 
 def tight(entry: Entry) -> str:

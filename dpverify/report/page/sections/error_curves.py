@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 
 from dpverify.pictures.error_curves import ErrorCurves
 from dpverify.report import utility
@@ -43,7 +44,12 @@ def _both(curves: ErrorCurves) -> str:
     """The two errors at the claimed epsilon."""
     near = min(curves.least, key=lambda point: abs(point[0] - curves.epsilon))
     own = min(curves.own, key=lambda point: abs(point[0] - curves.epsilon))
-    return f"{number(own[1])} and {number(near[1])}"
+    return f"{rounded(own[1], ROUND_CEILING)} and {rounded(near[1], ROUND_FLOOR)}"
+
+
+def rounded(bound: float, side: str) -> str:
+    """Five digits of a bound, so that it stays one."""
+    return f"{Context(prec=5, rounding=side).create_decimal_from_float(bound).normalize():f}"
 
 
 def _against_queries(claimed: Claimed, curves: ErrorCurves) -> Figure:

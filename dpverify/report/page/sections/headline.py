@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dpverify.report import Entry, words
+from dpverify.report import Entry, quantity, words
 from dpverify.report.page.blocks import Badge, Block, Callout, Fold, Inline, Items, Link, Listing, Section
 from dpverify.report.page.sections.claims import tight, tight_delta
 from dpverify.report.page.subject import Run
@@ -79,7 +79,11 @@ def _listed(surprises: Sequence[Surprise], run: Run) -> list[Block]:
 def _claim(entry: Entry) -> str:
     """A claim that is not as expected: what is claimed, what was expected, what is known instead."""
     said = f"Claimed: {words.guarantee(entry.claim)}; expected {entry.expected}."
-    known = [f"{what} {enclosed}" for what, enclosed in (("tight epsilon", tight(entry)), ("tight delta", tight_delta(entry))) if enclosed]
+    known = [
+        f"{what} {enclosed}"
+        for what, enclosed in ((f"tight {quantity(entry.claim)}", tight(entry)), ("tight delta", tight_delta(entry)))
+        if enclosed
+    ]
     said += f" Known: {', '.join(known)}." if known else ""
     witness = entry.judgement.witness if entry.judgement is not None else None
     if witness and "at" in witness:

@@ -7,7 +7,7 @@ from typing import Final
 
 from dpverify.catalogue.formulas.boxes import APPLY, TIMES, Box, Fence, Ident, Number, Op, Sup, Words, linear, row
 from dpverify.catalogue.formulas.typeset import symbol, typeset
-from dpverify.report import delta_enclosure, enclosure, exact, exact_delta, mathml, short, words
+from dpverify.report import delta_enclosure, enclosure, exact, exact_delta, mathml, quantity, short, words
 from dpverify.report.page.blocks import Block, Code, Facts, Inline, Math
 from dpverify.report.page.sections.rules import link
 from dpverify.report.page.subject import Claimed
@@ -57,12 +57,14 @@ def _tight_epsilon(subject: Claimed) -> list[tuple[str, Inline]]:
         shown.append(("at most ", formula(judgement.upper)))
     if lower is not None or upper is not None:
         shown.append(between(lower, upper))
-    return list(zip(("tight epsilon", "in decimals"), shown, strict=False))
+    return list(zip((f"tight {quantity(entry.claim)}", "in decimals"), shown, strict=False))
 
 
 def sentence(claim: Claim, verdict: str) -> Inline:
     """What was proved, as a statement with its quantifiers; REFUTED proves the negation of what is claimed, UNKNOWN neither."""
     refuted = verdict == "REFUTED"
+    if claim.measure is not None:
+        return (_in_words(claim, verdict),)
     parts = tuple(part for box in inequality(claim, refuted=refuted) for part in (Math(mathml.element(box), linear(box)), " "))
     named = (("\N{GREEK SMALL LETTER EPSILON}", claim.epsilon), ("\N{GREEK SMALL LETTER DELTA}", claim.delta))
     unknown = [sign for sign, value in named if value is None]
@@ -74,6 +76,24 @@ def sentence(claim: Claim, verdict: str) -> Inline:
     open_question = "whether, " if verdict == "UNKNOWN" else ""
     last = f"where {' and '.join(unknown)} is the upper bound below" if unknown else ""
     return (f"{open_question}for {parameters}all neighbours x, x\N{PRIME} and every event S: ", *parts, last)
+
+
+def _in_words(claim: Claim, verdict: str) -> str:
+    """The same of a claim in another measure."""
+    measure = claim.measure
+    assert measure is not None
+    refuted = verdict == "REFUTED"
+    value = short(measure.value) if measure.value is not None else "any number" if refuted else "the upper bound below"
+    most = f"{'more than' if refuted else 'at most'} {value}"
+    if measure.name == "gdp":
+        said = f"M(x) and M(x′) are as hard to tell apart as N(0, 1) and N(mu, 1), mu {most}"
+    elif measure.at is not None:
+        said = f"the Renyi divergence of order {measure.at} of M(x) from M(x′) is {most}"
+    else:
+        orders = "some order" if refuted else "every order"
+        said = f"the Renyi divergence of {orders} above 1 of M(x) from M(x′), over its order, is {most}"
+    quantifier = "there are neighbours x, x′ with: " if refuted else "for all neighbours x, x′: "
+    return ("whether, " if verdict == "UNKNOWN" else "") + quantifier + said
 
 
 def inequality(claim: Claim, *, refuted: bool = False) -> tuple[Box, ...]:

@@ -14,15 +14,13 @@ from fractions import Fraction
 from typing import Any
 
 from dpverify.trusted.facts.bounds import Bound, Infinite, Side
-from dpverify.trusted.language.errors import CertificateError, ExprError, Rejected, Undecided
-from dpverify.trusted.language.expr import ONE, Expr, Num, Pow, Sym, add, children, div, format_expr, mul, num, power, substitute, symbols
+from dpverify.trusted.language.errors import CertificateError, Rejected
+from dpverify.trusted.language.expr import ONE, Expr, Num, Pow, Sym, add, children, div, format_expr, mul, power, substitute, symbols
 from dpverify.trusted.language.loading import load, remembered
 from dpverify.trusted.language.logarithms import neg_log_profile
 from dpverify.trusted.language.model import L1, Claim, Domain, Norm, Product, Radial, Translation, on_integers
-from dpverify.trusted.language.rationals import to_fraction
 from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.order.convexity import Shapes
-from dpverify.trusted.order.geometry import l1_radius
 from dpverify.trusted.order.integers import is_whole
 from dpverify.trusted.order.sensitivity import sensitivity_bounds, whole_part
 from dpverify.trusted.order.shape import Shape
@@ -70,19 +68,13 @@ class Additive:
         if self.norm.kind == "lp":
             return self.copies if self.norm.p is None else power(self.copies, Num(1 - 1 / self.norm.p))
         assert isinstance(self.copies, Num)  # a norm by a matrix has a dimension
-        return l1_radius(self.norm, int(self.copies.value), self.radius)
+        radius: Expr = load("order.matrix_norms").l1_radius(self.norm, int(self.copies.value), self.radius)
+        return radius
 
     def integrable(self, h: Expr) -> None:
         """Raises Rejected unless exp(-h) is certainly integrable (summable) at plus infinity."""
         if not self.shapes.integrable(h, self.dimension):
             raise Rejected(self.rule, "infinity", f"exp(-h) is not certainly integrable in dimension {format_expr(self.dimension)}")
-
-    def integrable_everywhere(self) -> None:
-        """Raises Rejected unless exp(-h) is certainly integrable (summable) at both ends of the line, or at infinity and at 0."""
-        self.integrable(self.h)
-        if not _integrable(self.h, self.shapes, self.shape, self.dimension, self.whole):
-            where = "0" if self.shapes.half else "minus infinity"
-            raise Rejected(self.rule, where, f"exp(-h) is not certainly integrable at {where}")
 
     def bound(self, value: Expr | Infinite, point: str) -> Bound:
         """The bound, with the point that attains it (or tends to do so) where it is a lower one."""
@@ -128,45 +120,13 @@ def additive(claim: Claim, evidence: Mapping[str, Any], rule: str) -> Additive:
     shift = whole_part(shift, domains) if whole else shift
     queried = claim.query is not None
     centre = evidence.get("centre") if isinstance(noise, Translation) and not whole else None
-    h, shapes, shape = _read(noise, claim.domains, None if centre is None else to_fraction(centre, rule))
+    h, shapes, shape = read(noise, claim.domains, None if centre is None else load("language.rationals").to_fraction(centre, rule))
     norm, radius = noise.norm if isinstance(noise, Product) else L1, evidence.get("radius")
     return Additive(rule, side, h, shape, shapes, shift, dimension, copies, norm, whole, queried, at, radius)
 
 
-def require_integrable(noise: Radial | Translation | Product, evidence: Mapping[str, Any], rule: str) -> None:
-    """Raises Rejected unless noise with a value for every parameter is certainly integrable (summable, on the integers).
-
-    evidence: "normaliser", what is told of the ends of the density, as in `numbers.noise`; without it, the shape of h decides.
-    """
-    told = evidence.get("normaliser")
-    if not (integrable_by_shape(noise) if told is None else load("numbers.noise").integrable(noise, told)):
-        raise Rejected(rule, "the density", "it is not certainly integrable")
-
-
-def integrable_by_shape(noise: Radial | Translation | Product) -> bool:
-    """Whether the shape of h shows that noise with a value for every parameter is integrable (summable, on the integers)."""
-    if isinstance(noise, Translation) and noise.support != (None, None):
-        return False
-    try:
-        return _integrable(*_read(noise, (), None), noise.dimension if isinstance(noise, Radial) else ONE, on_integers(noise))
-    except (Undecided, ExprError):
-        return False
-
-
-def _integrable(h: Expr, shapes: Shapes, shape: Shape, dimension: Expr, whole: bool) -> bool:
-    """Whether exp(-h), finite in between, is certainly integrable (summable) at both ends of the line, or at infinity and at 0."""
-    if not shapes.integrable(h, dimension):
-        return False
-    if not shapes.half:
-        return shapes.integrable(shapes.tidy(shapes.mirrored(h)), dimension)
-    if shapes.at_zero(h) is not None or shape.convex:  # a convex h is bounded from below, the density from above
-        return True
-    towards = shapes.log_slope(shapes.tidy(substitute(h, {shapes.name: power(Sym(shapes.name), num(-1))})))
-    return not whole and towards is not None and shapes.positive(add(towards, dimension))
-
-
 @remembered(64)
-def _read(
+def read(
     noise: Radial | Translation | Product, domains: tuple[tuple[str, Domain], ...], centre: Fraction | None
 ) -> tuple[Expr, Shapes, Shape]:
     """h in its simplest form, about `centre` where one is given, with its shape."""

@@ -9,20 +9,23 @@ condition on epsilon the theorem fails: V = 1, epsilon = 20 and delta = 2 exp(-2
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 from flint import arb, ctx
 
 from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.language.errors import Rejected
-from dpverify.trusted.language.expr import ZERO, Expr, Num, call, div, format_expr, mul, neg, num, power
+from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, call, div, format_expr, mul, neg, num, power, substitute, symbols
 from dpverify.trusted.language.model import Claim, EllipticalProcess, Part, Source
-from dpverify.trusted.numbers.balls import exact, finite, precision
+from dpverify.trusted.numbers.balls import constant, exact, finite, precision, value
 from dpverify.trusted.numbers.quadrature import integral
-from dpverify.trusted.order.compare import certainly_le, certainly_lt
+from dpverify.trusted.order import processes
+from dpverify.trusted.order.compare import certainly_equal, certainly_le, certainly_lt
 from dpverify.trusted.parts.runs import Run, reach
-from dpverify.trusted.rules.curves import elliptical_process, scale_mixture
+from dpverify.trusted.rules.curves import elliptical_process, observed_variance, scale_mixture
 from dpverify.trusted.rules.curves.mixing import Law
+from dpverify.trusted.rules.curves.observed_variance import Atoms
 from dpverify.trusted.rules.curves.variances import mass
 from dpverify.trusted.rules.guarantees import conversions
 
@@ -35,6 +38,8 @@ CHECKED: Final = ("0 < eps <= 4 log 2", "the condition on the scale", "the law o
 ASSUMED: Final = ("the sampler is ideal",)
 SOURCE: Final = Source("docs/theory/additive.md#cameron-martin", "Reimherr & Awan 2019, Theorem 5")
 
+GENERATES: Final = "the function given is the moment generating function of a positive random number"
+
 MOST_EPSILON: Final = mul(num(4), call("log", num(2)))
 """The greatest epsilon for which Theorem 5 is proved here."""
 BITS: Final = 64
@@ -42,25 +47,43 @@ BITS: Final = 64
 
 
 def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
-    """An upper bound on the tight delta at the claimed epsilon. No evidence. Raises Rejected, Undecided."""
+    """An upper bound on the tight delta at the claimed epsilon. Raises Rejected, Undecided.
+
+    evidence: "sensitivity", how the norm of each declared difference is derived.
+    """
     if claim.domains or claim.epsilon is None:
         raise Rejected(NAME, "the claim", "it wants a value for every parameter, and an epsilon")
-    process, (law, shift) = isinstance(claim.mechanism, EllipticalProcess), law_and_shift(claim)
+    law, shift, assumed = law_and_shift(claim, evidence.get("sensitivity"))
     if not (certainly_lt(ZERO, shift) and certainly_lt(ZERO, claim.epsilon)):
         raise Rejected(NAME, "the claim", "the sensitivity and epsilon are not certainly positive")
     with precision(BITS):
         theorem = exact(theorem5(law, shift, claim.epsilon, base_delta(shift, claim.epsilon)).upper())
         if theorem >= 1:
             raise Rejected(NAME, "the bound", "it is no better than delta = 1; take a larger scale")
-    return Bound("upper", Num(theorem), quantity="delta", assumed=elliptical_process.ASSUMED if process else ())
+    return Bound("upper", Num(theorem), quantity="delta", assumed=assumed)
 
 
-def law_and_shift(claim: Claim) -> tuple[Law, Expr]:
-    """The law of V, and D/s. Raises Rejected, Undecided for what is no such noise."""
-    noise, moved = claim.mechanism, reach(Run(Part(claim.mechanism, claim.sensitivity, claim.query)))
-    if isinstance(noise, EllipticalProcess):
-        return elliptical_process.law_and_shift(noise, moved)
-    return scale_mixture.law_and_shift(noise, moved)
+@dataclass(frozen=True, slots=True)
+class Transform:
+    """A variance of which the moment generating function is known, an expression in u."""
+
+    function: Expr
+
+
+def law_and_shift(claim: Claim, evidence: Any = None) -> tuple[Law | Atoms | Transform, Expr, tuple[str, ...]]:
+    """The law of V, D/s, and what these take for granted. Raises Rejected, Undecided for what is no such noise."""
+    noise, moved = claim.mechanism, reach(Run(Part(claim.mechanism, claim.sensitivity, claim.query)), evidence)
+    if not isinstance(noise, EllipticalProcess):
+        return *scale_mixture.law_and_shift(noise, moved), ()
+    if symbols(noise.scale) or symbols(moved.upper) or not (certainly_lt(ZERO, noise.scale) and certainly_le(ZERO, moved.upper)):
+        raise Rejected(NAME, "the sensitivity", "it is not certainly at least 0, or the scale not certainly positive")
+    if not noise.differences and processes.is_finite(noise):
+        raise Rejected(NAME, "the mechanism", "it releases finitely many numbers of a function of which no covariance is declared")
+    stated = elliptical_process.ASSUMED if not noise.differences else processes.assumed(noise)
+    shift = div(moved.upper, noise.scale)
+    if noise.transform:
+        return Transform(noise.transform[0]), shift, (*stated, GENERATES)
+    return observed_variance.law_of(noise), shift, stated
 
 
 def base_delta(shift: Expr, epsilon: Expr) -> Expr:
@@ -69,12 +92,16 @@ def base_delta(shift: Expr, epsilon: Expr) -> Expr:
     return Num(conversions.rounded_up(mul(num(2), call("exp", neg(ratio)))))
 
 
-def theorem5(law: Law, shift: Expr, epsilon: Expr, delta: Expr) -> arb:
+def theorem5(law: Law | Atoms | Transform, shift: Expr, epsilon: Expr, delta: Expr) -> arb:
     """delta' = 2 E[(delta/2)^V] such that noise sqrt(V) N, moved by `shift` = D/s, is (epsilon, delta')-DP.
 
     Raises Rejected unless 0 < delta < 2, 0 < epsilon <= 4 log 2 and 2 log(2/delta) shift^2 <= epsilon^2, each proved exactly.
     """
-    scale_mixture.check(law)
+    if isinstance(law, Transform):
+        if not certainly_equal(substitute(law.function, {"u": ZERO}), ONE):
+            raise Rejected(NAME, "the transform", "a moment generating function is 1 at 0, which it is not certainly")
+    else:
+        observed_variance.check(law)
     if not (certainly_lt(ZERO, delta) and certainly_lt(delta, num(2))):
         raise Rejected(NAME, "delta", f"{format_expr(delta)} is not certainly between 0 and 2")
     if not (certainly_lt(ZERO, epsilon) and certainly_le(epsilon, MOST_EPSILON)):
@@ -84,6 +111,14 @@ def theorem5(law: Law, shift: Expr, epsilon: Expr, delta: Expr) -> arb:
         raise Rejected(NAME, "the scale", "s^2 >= 2 log(2/delta) D^2/epsilon^2 does not certainly hold; take a larger scale")
     bits = ctx.prec
     with precision(bits + 40):
+        if isinstance(law, Transform):
+            mean = finite(value(law.function, {"u": constant(call("log", div(delta, num(2))))}))
+            if not (mean > 0 and mean <= 1):
+                raise Rejected(NAME, "the transform", "below 0 a moment generating function is between 0 and 1, which it is not certainly")
+            return 2 * mean
+        if isinstance(law, Atoms):
+            known = constant(call("log", div(delta, num(2))))
+            return finite(2 * sum((constant(p) * (constant(v) * known).exp() for v, p in law.values), arb(0)))
         damped = mul(law.density, call("exp", mul(law.variance, call("log", div(delta, num(2))))))
         total = integral(damped, "v", law.lower, law.upper, bits)
         return finite(2 * total / mass(law, law.lower, law.upper, bits))

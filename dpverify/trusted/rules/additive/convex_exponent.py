@@ -17,6 +17,7 @@ from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, Sym, add, mul, 
 from dpverify.trusted.language.logarithms import neg_log_profile
 from dpverify.trusted.language.model import L1, Claim, Domain, Source, Translation
 from dpverify.trusted.numbers.quotients import divided
+from dpverify.trusted.order import limits
 from dpverify.trusted.order.convexity import Shapes
 from dpverify.trusted.order.rising import rises_convexly
 from dpverify.trusted.rules.additive.additive import Additive, additive
@@ -45,13 +46,13 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     if shapes.half and not rises_convexly(shapes, h):
         raise Rejected(NAME, "h", "it is not certainly non-decreasing in the distance")
     ends = [h] if shapes.half else [h, shapes.tidy(shapes.mirrored(h))]
-    limits = [_limit(shapes, end) for end in ends]
-    if None in limits:
+    found = [_limit(shapes, end) for end in ends]
+    if None in found:
         if noise.side == "upper" or not shapes.positive(noise.shift):
             raise Rejected(NAME, "infinity", "the slope of h grows without bound: epsilon is infinite")
         return noise.bound(INFINITE, "far from both answers, along their line")
-    steepest = shapes.extreme("max", [limit for limit in limits if limit is not None])
-    total = _linear_total(noise, steepest, even=limits[0] == limits[-1])
+    steepest = limits.extreme(shapes, "max", [limit for limit in found if limit is not None])
+    total = _linear_total(noise, steepest, even=found[0] == found[-1])
     return noise.bound(total, "far from both answers, along their line, in the limit")
 
 
@@ -95,10 +96,10 @@ def one_way(noise: Translation, shift: Fraction, domains: Mapping[str, Domain]) 
 
 def _limit(shapes: Shapes, end: Expr) -> Expr | None:
     """The certainly positive limit of the slope at plus infinity, None where it is certainly infinite."""
-    limit = shapes.slope_limit(end)
+    limit = limits.slope_limit(shapes, end)
     if limit is not None and shapes.positive(limit):
         return limit
-    lead = shapes.leading(end)
+    lead = limits.leading(shapes, end)
     if lead is not None and shapes.positive(sub(lead[1], ONE)):
         return None
     raise Rejected(NAME, "infinity", "the limit of the slope of h is not certainly positive")

@@ -11,7 +11,7 @@ from dpverify.trusted.language.expr import ONE, ZERO, format_expr
 from dpverify.trusted.language.model import Claim, Part, Source
 from dpverify.trusted.order.compare import certainly_lt
 from dpverify.trusted.parts.runs import Run, reach
-from dpverify.trusted.rules.curves import elliptical_process, scale_mixture
+from dpverify.trusted.rules.curves import elliptical_process, observed_variance
 
 NAME: Final = "elliptical-process-unbounded"
 STATEMENT: Final = (
@@ -31,6 +31,6 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     law, shift = elliptical_process.law_and_shift(claim.mechanism, moved)
     if not certainly_lt(ZERO, shift):
         raise Rejected(NAME, "the sensitivity", "it is not certainly positive")
-    scale_mixture.observed(law, shift)
+    observed_variance.observed(law, shift)
     witness = {"epsilon": format_expr(ONE if claim.epsilon is None else claim.epsilon), "curve": elliptical_process.NAME}
     return Bound("lower", INFINITE, witness=witness)

@@ -14,8 +14,9 @@ from dpverify.trusted.order.geometry import Sensitivity
 from dpverify.trusted.order.sensitivity import sensitivity_bounds
 from dpverify.trusted.parts.runs import Run, reach
 from dpverify.trusted.rules.additive.additive import additive
+from dpverify.trusted.rules.additive.integrable import require_everywhere
 from dpverify.trusted.rules.additive.points import noise_of, sign_of
-from dpverify.trusted.rules.curves import elliptical_process
+from dpverify.trusted.rules.curves import observed_variance
 from dpverify.trusted.rules.finite.normaliser import check_normaliser
 
 NAME: Final = "equal-answers"
@@ -41,17 +42,19 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     if side not in ("upper", "lower"):
         raise CertificateError(f"{NAME}: 'side' is {side!r}, not upper or lower.")
     noise, domains = claim.mechanism, dict(claim.domains)
-    reach = still(claim, evidence.get("sensitivity"))
+    still(claim, evidence.get("sensitivity"))
     if isinstance(noise, Kernel):
         return Bound(side, ZERO, assumed=check_normaliser(claim, evidence.get("normaliser")))
     if isinstance(noise, EllipticalProcess):
-        elliptical_process.curve(noise, reach)
+        observed_variance.check(observed_variance.law_of(noise))
+        if not certainly_lt(ZERO, noise.scale):
+            raise Rejected(NAME, "the scale", "it is not certainly positive")
     elif isinstance(noise, Staircase):
         epsilon, gamma = noise.epsilon, noise.gamma
         if not (certainly_lt(ZERO, epsilon, domains) and certainly_le(ZERO, gamma, domains) and certainly_le(gamma, ONE, domains)):
             raise Rejected(NAME, "the noise", "its epsilon is not certainly positive, or its gamma not certainly in [0, 1]")
     elif claim.domains:
-        additive(claim, {"sensitivity": evidence.get("sensitivity")}, NAME).integrable_everywhere()
+        require_everywhere(additive(claim, {"sensitivity": evidence.get("sensitivity")}, NAME))
     else:
         return Bound(side, ZERO, assumed=sign_of(noise_of(claim, evidence, NAME)))
     return Bound(side, ZERO)

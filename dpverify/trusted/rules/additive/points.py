@@ -22,7 +22,8 @@ from dpverify.trusted.numbers.balls import constant, rational, value
 from dpverify.trusted.order.compare import certainly_equal, certainly_le, certainly_within
 from dpverify.trusted.order.convexity import Shapes
 from dpverify.trusted.order.sensitivity import sensitivity_bounds, whole_part
-from dpverify.trusted.rules.additive.additive import is_natural, require_integrable
+from dpverify.trusted.rules.additive.additive import is_natural
+from dpverify.trusted.rules.additive.integrable import require_integrable
 
 RULE: Final = "point-witness"
 MOST_COORDINATES: Final = 1000
@@ -44,7 +45,7 @@ class Points:
 def noise_of(claim: Claim, evidence: Mapping[str, Any], rule: str) -> Additive:
     """The claim's mechanism, if it is additive noise with all parameters fixed and certainly integrable. Raises Rejected.
 
-    evidence: as in `additive.require_integrable`.
+    evidence: as in `integrable.require_integrable`.
     """
     noise = claim.mechanism
     if not isinstance(noise, Radial | Translation | Product):

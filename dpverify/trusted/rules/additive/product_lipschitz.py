@@ -16,10 +16,11 @@ from dpverify.trusted.language.expr import ZERO, Expr, Num, mul
 from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.model import Claim, Product, Source, Translation
 from dpverify.trusted.order.compare import certainly_le
-from dpverify.trusted.order.geometry import l1_radius
+from dpverify.trusted.order.lengths import l1_radius
 from dpverify.trusted.order.sensitivity import sensitivity_bounds
 from dpverify.trusted.rules.additive import slopes
-from dpverify.trusted.rules.additive.additive import is_natural, require_integrable
+from dpverify.trusted.rules.additive.additive import is_natural
+from dpverify.trusted.rules.additive.integrable import require_integrable
 
 NAME: Final = "product-lipschitz"
 STATEMENT: Final = (

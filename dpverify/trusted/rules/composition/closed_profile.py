@@ -53,10 +53,9 @@ def _delta(runs: tuple[Run, ...], epsilon: Expr) -> tuple[Expr, tuple[str, ...]]
         run, noise = runs[0], noises[0]
         if isinstance(noise, Table | Exponential | KaryResponse):
             mechanism, sensitivity, _ = leaf(run)
-            finite = load("rules.curves.finite")
-            delta = finite.delta_expr(mechanism, epsilon, sensitivity)
+            delta = load("rules.curves.finite_delta").delta_expr(mechanism, epsilon, sensitivity)
             if delta is not None:
-                return delta, (finite.NAME,)
+                return delta, (load("rules.curves.faces").RULE,)
             raise Rejected(NAME, "the table", "the sign of p - e^epsilon q is not certain somewhere")
         if run.part.query is None and laplace_form(noise) is not None:
             laplace = load("rules.curves.laplace")
@@ -64,10 +63,9 @@ def _delta(runs: tuple[Run, ...], epsilon: Expr) -> tuple[Expr, tuple[str, ...]]
             if ratio is not None:
                 return laplace.delta_expr(ratio, epsilon), (laplace.NAME,)
     if len(runs) == 1 and (response := randomized_response(runs[0].part.mechanism)) is not None:
-        optimal = load("rules.curves.optimal_composition")
-        delta = optimal.delta_expr(response, runs[0].times, epsilon)
+        delta = load("rules.curves.optimal_delta").delta_expr(response, runs[0].times, epsilon)
         if delta is not None:
-            return delta, (optimal.NAME,)
+            return delta, (load("rules.curves.optimal_composition").NAME,)
     attained = gaussian_composition.total(runs, attained=True)
     if attained is None or (len(runs) > 1 and attained != gaussian_composition.total(runs)):
         raise Rejected(NAME, "the parts", "which coordinates, or which parts, move together is not known")

@@ -13,7 +13,7 @@ from dpverify.trusted.language.model import Source
 from dpverify.trusted.parts.neighbours import OnePair
 from dpverify.trusted.parts.runs import Run, leaf, merged, occurs
 from dpverify.trusted.rules.composition.laws import Choice, dominating_pair, of_face, product_pair
-from dpverify.trusted.rules.curves.finite import faces_of
+from dpverify.trusted.rules.curves.faces import faces_of
 
 NAME: Final = "finite-composition"
 STATEMENT: Final = (

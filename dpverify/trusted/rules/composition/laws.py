@@ -21,9 +21,10 @@ from dpverify.trusted.facts.evaluate import accurately, divergence, falling
 from dpverify.trusted.facts.pairs import Pair, Profile, symmetric
 from dpverify.trusted.language.errors import Undecided
 from dpverify.trusted.language.expr import ONE, Expr
-from dpverify.trusted.numbers.balls import constant, per_precision
+from dpverify.trusted.numbers.balls import constant
+from dpverify.trusted.numbers.each_precision import per_precision
 from dpverify.trusted.rules.composition.ratios import Keys, Ratio, mixed, quotient
-from dpverify.trusted.rules.curves.finite import Face, Faces
+from dpverify.trusted.rules.curves.faces import Face, Faces
 from dpverify.trusted.rules.curves.steps import Steps, steps_of
 
 MOST_WORK: Final = 200_000

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Final
 
@@ -10,10 +11,11 @@ from flint import arb
 
 from dpverify.trusted.facts.bounds import INFINITE, Bound, Infinite, Quantity, Side
 from dpverify.trusted.facts.fact import Fact
-from dpverify.trusted.facts.pairs import Curve
+from dpverify.trusted.facts.pairs import Curve, Pair
 from dpverify.trusted.facts.premises import curves_of
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ZERO, Expr, Num, format_expr
+from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import Claim, Source
 from dpverify.trusted.language.rationals import read_fraction
 from dpverify.trusted.numbers.balls import constant, exact, finite, rational
@@ -23,7 +25,7 @@ from dpverify.trusted.parts.runs import check_adjacencies, neighbours_assumed, w
 NAME: Final = "privacy-profile"
 STATEMENT: Final = (
     "A mechanism is (eps, delta)-DP exactly where its hockey-stick divergence at e^eps is at most delta for all neighbours, in both "
-    "orders. A pair that dominates all neighbours bounds it from above, the pair of some neighbours from below."
+    "orders, or in the one that is claimed. A pair that dominates all neighbours bounds it from above, the pair of some from below."
 )
 CHECKED: Final = ("the curve, by the rule of every node", "the divergence at the point in question")
 ASSUMED: Final = ()
@@ -36,7 +38,7 @@ def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact])
     premises: the curve of the whole. parameters: "delta", true for both bounds on the tight delta at the claimed epsilon; "upper" and
     "lower", rationals that the tight epsilon at the claimed delta is said to lie between, or "inf" as the lower one.
     """
-    curve = curve_of_claim(claim, premises)
+    curve = _in_the_order(claim, curve_of_claim(claim, premises))
     bounds = [*_deltas(claim, curve, parameters), *_epsilons(claim, curve, parameters)]
     if not bounds:
         raise CertificateError(f"{NAME}: no bound is asked for, or one that the curve has not.")
@@ -52,11 +54,27 @@ def curve_of_claim(claim: Claim, premises: Sequence[Fact]) -> Curve:
     return curve
 
 
+def _in_the_order(claim: Claim, curve: Curve) -> Curve:
+    """The curve of the order of neighbours that is claimed, where that is one: its profile in both orders' place."""
+    if not claim.order:
+        return curve
+    exchanged, facing = load("parts.exchanged"), load("facts.orientation").facing
+    upper = None if curve.upper is None else _forward(facing(claim, curve.upper))
+    known = None if curve.lower is None or not exchanged.in_order(claim) else curve.lower
+    lower = None if known is None else upper if curve.exact else _forward(facing(claim, known))
+    return replace(curve, upper=upper, lower=lower, below=(*curve.below, *exchanged.worst_way(claim)))
+
+
+def _forward(pair: Pair) -> Pair:
+    rests = None if pair.rests is None else (pair.rests[0], pair.rests[0])
+    return Pair(pair.forward, pair.forward, everywhere=pair.everywhere, rests=rests)
+
+
 def _bound(claim: Claim, curve: Curve, side: Side, value: Expr | Infinite, quantity: Quantity, at: Expr | Infinite | None = None) -> Bound:
     """A bound that rests on a side of a curve. at: the epsilon that its witness is for."""
     witness = None if at is None else {"epsilon": "inf" if isinstance(at, Infinite) else format_expr(at)}
     assumed = dict.fromkeys((*curve.assumed, *(curve.below if side == "lower" else ()), *neighbours_assumed(claim, side)))
-    return Bound(side, value, witness=witness, quantity=quantity, through=curve.rules, assumed=tuple(assumed))
+    return Bound(side, value, witness=witness, quantity=quantity, through=curve.rules, assumed=tuple(assumed), ordered=True)
 
 
 def _deltas(claim: Claim, curve: Curve, evidence: Mapping[str, Any]) -> Iterator[Bound]:

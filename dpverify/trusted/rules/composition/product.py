@@ -20,12 +20,12 @@ from dpverify.trusted.language.errors import ExprError, Rejected, Undecided
 from dpverify.trusted.language.expr import ZERO, Expr, Num, div, mul
 from dpverify.trusted.language.model import Mechanism, Product, Source, Translation
 from dpverify.trusted.order.convexity import Shapes
-from dpverify.trusted.order.geometry import Sensitivity, l1_radius
-from dpverify.trusted.order.lengths import largest_in
+from dpverify.trusted.order.geometry import Sensitivity
+from dpverify.trusted.order.lengths import l1_radius, largest_in
 from dpverify.trusted.parts.densities import log_concave
 from dpverify.trusted.parts.exponents import Exponent, exponent
 from dpverify.trusted.parts.runs import Run, reach
-from dpverify.trusted.rules.curves import gauge, line
+from dpverify.trusted.rules.curves import line, lipschitz
 from dpverify.trusted.rules.curves.unimodal import hints
 
 NAME: Final = "independent-coordinates"
@@ -48,7 +48,7 @@ def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
     """The curve of one run.
 
     parameters: "line", what that rule is told of one coordinate; "slope" and "cuts" as `slopes.told` reads them; "normaliser" as in
-    `additive.require_integrable`; "sensitivity", if given, the certificate of a gauge; "prec". Raises Rejected, Undecided.
+    `integrable.require_integrable`; "sensitivity", if given, the certificate of a gauge; "prec". Raises Rejected, Undecided.
     """
     both = curve(settled.additive(run, NAME), reach(run, parameters.get("sensitivity")), parameters, stated=run.part.query is None)
     return settled.noise(run, both, parameters)
@@ -62,7 +62,7 @@ def curve(noise: Mechanism, reach: Sensitivity, told: Mapping[str, Any], stated:
     shape = exponent(noise)
     if shape is None or not isinstance(noise, Product):
         raise Rejected(NAME, "the noise", "it is not a product with a positive density and values for all parameters")
-    gauge.require_sensible(noise, reach, told)
+    lipschitz.require_sensible(noise, reach, told)
     length, moved = _l1_length(shape, reach), _moved(shape, reach, stated)
     vertex = _one_coordinate(noise, length, told) if length is not None and log_concave(noise) else None
     if vertex is not None and moved == length:
@@ -85,10 +85,10 @@ def _l1_length(shape: Exponent, reach: Sensitivity) -> Expr | None:
 def _dominating(shape: Exponent, length: Expr, told: Mapping[str, Any]) -> Pair | None:
     shapes = Shapes("z", False, {})
     try:
-        slope = gauge.greatest_slope(shapes.tidy(shape.h), shapes, told)
+        slope = lipschitz.greatest_slope(shapes.tidy(shape.h), shapes, told)
     except (ExprError, Undecided):
         return None
-    return None if slope is None else gauge.laplacian(mul(slope, length))
+    return None if slope is None else lipschitz.laplacian(mul(slope, length))
 
 
 def _one_coordinate(noise: Product, length: Expr, told: Mapping[str, Any]) -> Pair | None:

@@ -9,13 +9,14 @@ from dpverify.trusted.facts import settled
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve
 from dpverify.trusted.language.errors import Rejected
-from dpverify.trusted.language.expr import ZERO, Expr, Num, div, symbols
+from dpverify.trusted.language.expr import ZERO, Expr, div, symbols
 from dpverify.trusted.language.model import EllipticalProcess, Mechanism, Source
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
 from dpverify.trusted.order.geometry import Sensitivity
 from dpverify.trusted.parts.runs import Run, reach
-from dpverify.trusted.rules.curves import scale_mixture
+from dpverify.trusted.rules.curves import observed_variance
 from dpverify.trusted.rules.curves.mixing import Law
+from dpverify.trusted.rules.curves.observed_variance import Atoms
 
 NAME: Final = "elliptical-process"
 STATEMENT: Final = (
@@ -43,19 +44,18 @@ def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
 def curve(noise: Mechanism, reach: Sensitivity) -> Curve:
     """The exact curve of an elliptical process. Raises Rejected, Undecided."""
     law, most = law_and_shift(noise, reach)
-    pair = scale_mixture.observed(law, most)
+    pair = observed_variance.observed(law, most)
     return Curve(pair, pair if reach.exact else None, (NAME,), ASSUMED)
 
 
-def law_and_shift(noise: Mechanism, reach: Sensitivity) -> tuple[Law, Expr]:
+def law_and_shift(noise: Mechanism, reach: Sensitivity) -> tuple[Law | Atoms, Expr]:
     """The law of V, and D over the scale. Raises Rejected for another mechanism, or parameters without a value."""
     if not isinstance(noise, EllipticalProcess):
         raise Rejected(NAME, "the mechanism", "it is no elliptical process")
-    low, high = noise.support
-    if not isinstance(low, Num) or not (high is None or isinstance(high, Num)):
-        raise Rejected(NAME, "support", "its ends are not rational numbers")
+    if noise.differences or noise.places or noise.count is not None:
+        raise Rejected(NAME, "the mechanism", "its differences are declared, or it releases finitely many numbers")
     if symbols(noise.scale) or symbols(reach.upper):
         raise Rejected(NAME, "the sensitivity", "it or the scale has parameters without a value")
     if not (certainly_lt(ZERO, noise.scale) and certainly_le(ZERO, reach.upper)):
         raise Rejected(NAME, "the sensitivity", "it is not certainly at least 0, or the scale not certainly positive")
-    return Law(noise.mixing, low.value, None if high is None else high.value), div(reach.upper, noise.scale)
+    return observed_variance.law_of(noise), div(reach.upper, noise.scale)

@@ -26,7 +26,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from functools import reduce
 from typing import Any, Final
 
 from flint import arb, fmpq, fmpq_mat
@@ -35,25 +34,21 @@ from dpverify.trusted.facts import settled
 from dpverify.trusted.facts.evaluate import accurately, divergence, known
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve, Pair, symmetric
-from dpverify.trusted.language.derivatives import derivative
-from dpverify.trusted.language.errors import CertificateError, ExprError, Rejected, Undecided
-from dpverify.trusted.language.expr import ZERO, Expr, Num, div, mul, sub, substitute, symbols
+from dpverify.trusted.language.errors import Rejected, Undecided
+from dpverify.trusted.language.expr import ZERO, Expr, Num, div, mul, symbols
 from dpverify.trusted.language.linear import linear_part
-from dpverify.trusted.language.model import Matrix, Mechanism, Norm, Product, Radial, Source
+from dpverify.trusted.language.model import Matrix, Mechanism, Norm, Radial, Source
 from dpverify.trusted.language.rationals import to_fraction
-from dpverify.trusted.numbers.balls import exact, rational
-from dpverify.trusted.order.compare import certainly_equal, certainly_le
-from dpverify.trusted.order.cones import Cones, vertices
+from dpverify.trusted.numbers.balls import rational
+from dpverify.trusted.order.compare import certainly_equal
+from dpverify.trusted.order.cones import Cones
 from dpverify.trusted.order.convexity import Shapes
 from dpverify.trusted.order.geometry import Sensitivity
 from dpverify.trusted.order.linear import dot, up_to_sign
-from dpverify.trusted.order.polyhedra import Shift
-from dpverify.trusted.order.signs import AT_LEAST_ZERO
 from dpverify.trusted.parts.exponents import Exponent, exponent
 from dpverify.trusted.parts.runs import Run, reach
-from dpverify.trusted.rules.additive import slopes
-from dpverify.trusted.rules.additive.additive import require_integrable
-from dpverify.trusted.rules.curves import laplace, optimal_composition
+from dpverify.trusted.rules.curves.lipschitz import dominating, laplacian, require_sensible
+from dpverify.trusted.rules.curves.polytope_shifts import at_vertices, polar
 
 NAME: Final = "lipschitz-exponent"
 STATEMENT: Final = (
@@ -78,7 +73,7 @@ def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
 
     parameters: "slope" and "cuts" as `slopes.told` reads them, or "pure", true, for the pure epsilon of a concave exponent; "vertex", a
     vector in all facets of the unit ball up to sign; "corner", which vertex of it is the lower bound's; "normaliser" as in
-    `additive.require_integrable`; "sensitivity", if given, the certificate of a gauge; "prec". Raises Rejected, Undecided,
+    `integrable.require_integrable`; "sensitivity", if given, the certificate of a gauge; "prec". Raises Rejected, Undecided,
     CertificateError.
     """
     both = curve(settled.additive(run, NAME), reach(run, parameters.get("sensitivity")), parameters, stated=run.part.query is None)
@@ -105,59 +100,14 @@ def curve(noise: Mechanism, reach: Sensitivity, told: Mapping[str, Any], stated:
     ratio = ZERO if length is None else div(mul(slope, length), shape.scale)
     if weight == 1 and certainly_equal(ratio, mul(slope, distance)):
         return Curve(upper, upper, (NAME,), ASSUMED)
-    at_vertices = _polytope(shape, div(slope, shape.scale), reach, stated, told)
-    if at_vertices is not None:
-        return Curve(*at_vertices, (NAME,), ASSUMED)
+    exactly = at_vertices(shape, div(slope, shape.scale), reach, stated, told)
+    if exactly is not None:
+        return Curve(*exactly, (NAME,), ASSUMED)
     lower = None if length is None else laplacian(ratio) if weight == 1 else _cones(ratio, weight)
     return Curve(upper, lower, (NAME,), ASSUMED)
 
 
-def require_sensible(noise: Radial | Product, reach: Sensitivity, told: Mapping[str, Any]) -> None:
-    """Raises Rejected unless the noise is certainly integrable, and the sensitivity certainly at least 0."""
-    if not (certainly_le(ZERO, reach.lower) and certainly_le(reach.lower, reach.upper)):
-        raise Rejected(NAME, "the sensitivity", "it is not certainly at least 0")
-    require_integrable(noise, told, NAME)
-
-
 # -- upper bounds ---------------------------------------------------------------------------------
-
-
-def laplacian(ratio: Expr) -> Pair:
-    """The pair of Laplace noise moved by `ratio` scales. Raises Rejected unless that is certainly at least 0."""
-    return symmetric(laplace.profile(ratio))
-
-
-def dominating(h: Expr, shapes: Shapes, distance: Expr, told: Mapping[str, Any]) -> Pair:
-    """The pair of a bounded slope, or of the pure epsilon of a concave exponent."""
-    steepest = None if told.get("pure") is True else greatest_slope(h, shapes, told)
-    if steepest is not None:
-        return laplacian(mul(steepest, distance))
-    start = shapes.at_zero(h) if shapes.shape(h).concave else None
-    if start is None:
-        raise Undecided(f"{NAME}: the exponent has neither a slope that is certainly bounded nor a finite pure epsilon.")
-    # concave and integrable, so that it rises: subadditive after its value at 0
-    return optimal_composition.pair(ZERO if distance == ZERO else sub(substitute(h, {"r": distance}), start))
-
-
-def greatest_slope(h: Expr, shapes: Shapes, told: Mapping[str, Any]) -> Expr | None:
-    """An upper bound on |h'|: the one that is told, with the cuts that show it, else the limit of a convex or concave h; None for neither.
-
-    Raises Rejected, CertificateError where what is told does not hold, Undecided where h is not certainly continuous.
-    """
-    if "slope" in told:
-        return slopes.told(h, shapes.name, shapes.half, told, NAME)
-    shape = shapes.shape(h)
-    if shape.convex and (shape.slope <= AT_LEAST_ZERO or not shapes.half):
-        ends = [h] if shapes.half else [h, shapes.tidy(shapes.mirrored(h))]
-        limits = [limit for end in ends if (limit := shapes.slope_limit(end)) is not None]
-        if len(limits) == len(ends):
-            return shapes.extreme("max", limits)
-    if shape.concave and shape.slope <= AT_LEAST_ZERO and shapes.half:
-        try:
-            return shapes.at_zero(shapes.tidy(derivative(h, shapes.name)))
-        except (ExprError, Undecided):
-            return None
-    return None
 
 
 # -- lower bounds ---------------------------------------------------------------------------------
@@ -201,58 +151,6 @@ def _cones_of(norm: Norm) -> Cones | None:
         return None if both is None else Cones(*both)
     except Undecided:
         return None
-
-
-def polar(norm: Norm) -> tuple[Matrix, Matrix] | None:
-    """The vertices of a ball that is a polytope by a matrix and the normals of its facets, with their opposites."""
-    if norm.kind not in ("columns", "facets"):
-        return None
-    try:
-        other = vertices(norm.matrix)
-        own = vertices(other)  # without the rows that are no vertices or facets
-    except Undecided:
-        return None
-    return (own, other) if norm.kind == "columns" else (other, own)
-
-
-def _polytope(shape: Exponent, slope: Expr, reach: Sensitivity, stated: bool, told: Mapping[str, Any]) -> tuple[Pair, Pair | None] | None:
-    """The worst vertices and a vector that occurs, for the noise exp(-slope ||y||); None where the ball has too many facets."""
-    both = polar(shape.norm)
-    if both is None:
-        return None
-    corners, normals = both
-    at = reach.at if reach.at is not None and len(reach.at) == shape.dimension else None
-    try:
-        shifts = [Shift(normals, corner) for corner in up_to_sign(corners)]
-        moved = None if at is None or stated else Shift(normals, at)
-    except Undecided:
-        return None
-    upper = _greatest(shifts, mul(slope, reach.upper))
-    if stated:
-        corner = told.get("corner", 0)
-        if type(corner) is not int or not 0 <= corner < len(shifts):
-            raise CertificateError(f"{NAME}: 'corner' is no number of a vertex.")
-        return upper, _greatest([shifts[corner]], mul(slope, reach.lower))
-    return upper, None if moved is None else _greatest([moved], slope)
-
-
-def _greatest(shifts: Sequence[Shift], ratio: Expr) -> Pair:
-    """The greatest divergence of noise moved by `ratio` times one of some vectors."""
-    times = known(ratio)
-
-    def exactly(t: Fraction, epsilon: Fraction) -> arb:
-        values = [shift.divergence(t, epsilon) for shift in shifts]
-        return reduce(arb.max, values)
-
-    def enclosed(epsilon: arb) -> arb:
-        t = times()
-        ends = {exact(t.lower()), exact(t.upper())}
-        return reduce(arb.union, [exactly(end, exact(epsilon)) for end in ends])
-
-    def at(epsilon: arb) -> arb:
-        return accurately(lambda: enclosed(epsilon))
-
-    return Pair(*(divergence(at),) * 2, everywhere=True)
 
 
 def _forms(norm: Norm, dimension: int) -> tuple[bool, Matrix] | None:

@@ -19,8 +19,9 @@ from dpverify.trusted.language.expr import Expr, Num, parse, substitute, symbols
 from dpverify.trusted.language.loading import remembered
 from dpverify.trusted.language.model import Claim, Kernel, Source
 from dpverify.trusted.language.rationals import to_fraction
-from dpverify.trusted.numbers.balls import per_precision, rational
+from dpverify.trusted.numbers.balls import rational
 from dpverify.trusted.numbers.complex import Complex, compiled
+from dpverify.trusted.numbers.each_precision import per_precision
 from dpverify.trusted.numbers.pieces import pieces
 from dpverify.trusted.numbers.quadrature import integral
 from dpverify.trusted.order.compare import certainly_le

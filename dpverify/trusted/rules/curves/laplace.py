@@ -93,15 +93,19 @@ def curve(noise: Mechanism, reach: Sensitivity, stated: bool = False) -> Curve:
     independent coordinates is the one difference `reach.at`, or that the longest shift has a coordinate of at least its mean size.
     Raises Rejected where the noise is not Laplace.
     """
+    upper, lower = ratios(noise, reach, stated)
+    dominating = _pair(upper)
+    attained = dominating if lower == upper or compare.certainly_equal(lower, upper) else _pair(lower)
+    return Curve(dominating, attained, (NAME,), ASSUMED)
+
+
+def ratios(noise: Mechanism, reach: Sensitivity, stated: bool) -> tuple[Expr, Expr]:
+    """D/b of the pair that dominates all neighbours, and of one that some have, as for `curve`."""
     form = laplace_form(noise)
     if form is None:
         raise Rejected(NAME, "the noise", "its density is not certainly exp(-c |z - m|) on a line or in independent coordinates")
     shape, rate = form
-    upper = mul(rate, stretch(shape, _ONE)[1], reach.upper)
-    lower = mul(rate, _one_coordinate(shape, reach, stated))
-    dominating = _pair(upper)
-    attained = dominating if lower == upper or compare.certainly_equal(lower, upper) else _pair(lower)
-    return Curve(dominating, attained, (NAME,), ASSUMED)
+    return mul(rate, stretch(shape, _ONE)[1], reach.upper), mul(rate, _one_coordinate(shape, reach, stated))
 
 
 def _pair(ratio: Expr) -> Pair:

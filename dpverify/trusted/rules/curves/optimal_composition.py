@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import comb, prod
+from math import prod
 from typing import Any, Final
 
 from flint import arb
@@ -20,10 +20,10 @@ from dpverify.trusted.facts.evaluate import accurately, divergence, known
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve, Pair, symmetric
 from dpverify.trusted.language.errors import Rejected, Undecided
-from dpverify.trusted.language.expr import ONE, ZERO, Expr, add, call, div, format_expr, mul, neg, num, power, sub, symbols
+from dpverify.trusted.language.expr import ONE, ZERO, Expr, format_expr, symbols
 from dpverify.trusted.language.model import Guarantee, Source
-from dpverify.trusted.numbers.balls import per_precision
-from dpverify.trusted.order.compare import certainly_le, certainly_lt
+from dpverify.trusted.numbers.each_precision import per_precision
+from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.parts import stated
 from dpverify.trusted.parts.forms import randomized_response
 from dpverify.trusted.parts.runs import Run, leaf, merged
@@ -44,8 +44,6 @@ SOURCE: Final = Source(
 
 MAX_OUTCOMES: Final = 100_000
 """The most distinct sums of signed eps_i: the product of (times + 1)."""
-MAX_TERMS: Final = 40
-"""The most copies whose composition is written out as one expression."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,33 +70,13 @@ def composed(parts: Sequence[Part]) -> Pair:
 
     The same in both orders. Raises Undecided where a guarantee is none for certain, or the outcomes are too many.
     """
-    _check(parts)
+    check_parts(parts)
     sums = _Sums(tuple(parts))
     return symmetric(divergence(lambda epsilon: accurately(lambda: sums.delta(epsilon))))
 
 
-def delta_expr(eps0: Expr, k: int, epsilon: Expr) -> Expr | None:
-    """delta(epsilon) of the composition of k eps0-DP mechanisms as a closed form (theory#closed-profile).
-
-    None where the sign of a term is uncertain, or there are too many terms. Raises Undecided where eps0 is not certainly at least 0.
-    """
-    _check([Part(eps0, ZERO, k)])
-    if k > MAX_TERMS or not certainly_le(ZERO, epsilon):
-        return None
-    terms: list[Expr] = []
-    for i in range(k + 1):
-        loss = mul(num(k - 2 * i), eps0)
-        if not certainly_lt(epsilon, loss):
-            if not certainly_le(loss, epsilon):
-                return None
-            break  # the losses fall with i
-        # in units of exp(k eps0), so that no exponential is large
-        left, right = call("exp", mul(num(-i), eps0)), call("exp", sub(epsilon, mul(num(k - i), eps0)))
-        terms.append(mul(num(comb(k, i)), sub(left, right)))
-    return div(add(*terms), power(add(ONE, call("exp", neg(eps0))), num(k))) if terms else ZERO
-
-
-def _check(parts: Sequence[Part]) -> None:
+def check_parts(parts: Sequence[Part]) -> None:
+    """Raises Undecided unless guarantees are such for certain, and their outcomes within reach."""
     if not parts:
         raise Undecided(f"{NAME}: no parts; a composition has at least one.")
     for part in parts:

@@ -14,7 +14,8 @@ from dpverify.trusted.language.errors import Undecided
 from dpverify.trusted.language.expr import Add, Call, Expr, Mul, Num, Sym, div, format_expr, mul, num, power, sub, substitute, symbols
 from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import Source
-from dpverify.trusted.numbers.balls import constant, exact, per_precision, precision
+from dpverify.trusted.numbers.balls import constant, exact, precision
+from dpverify.trusted.numbers.each_precision import per_precision
 from dpverify.trusted.order.convexity import Shapes
 
 NAME: Final = "student-t"

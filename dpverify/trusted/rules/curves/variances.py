@@ -13,8 +13,9 @@ from dpverify.trusted.language.errors import Undecided
 from dpverify.trusted.language.expr import Expr, Sym, call, sub, substitute
 from dpverify.trusted.language.loading import remembered
 from dpverify.trusted.language.logarithms import neg_log
-from dpverify.trusted.numbers.balls import constant, finite, per_precision, precision, rational, value
+from dpverify.trusted.numbers.balls import constant, finite, precision, rational, value
 from dpverify.trusted.numbers.complex import compiled
+from dpverify.trusted.numbers.each_precision import per_precision
 from dpverify.trusted.numbers.quadrature import integral
 from dpverify.trusted.order.convexity import Shapes
 from dpverify.trusted.rules.curves.mixing import Law
@@ -42,8 +43,8 @@ def mass(law: Law, lower: Fraction, upper: Fraction | None, bits: int) -> arb:
     return finite(total)
 
 
-def _gaussian(mu: acb, epsilon: acb) -> acb:
-    """H_Gauss."""
+def gaussian(mu: acb, epsilon: acb) -> acb:
+    """H_Gauss, E[(1 - e^(epsilon - loss))_+] of a Gaussian loss with mean mu^2/2 and deviation mu."""
     near, half, root = epsilon / mu, mu / 2, acb(2).sqrt()
     return (((near - half) / root).erfc() - epsilon.exp() * ((near + half) / root).erfc()) / 2
 
@@ -94,7 +95,7 @@ class Mean:
     def _value(self, epsilon: arb, v: Fraction) -> arb:
         """H_Gauss at mu(v)."""
         mu = constant(self.shift) * rational(v) ** rational(-self.law.exponent / 2)
-        return _gaussian(acb(mu), acb(epsilon)).real
+        return gaussian(acb(mu), acb(epsilon)).real
 
     def _beyond(self, epsilon: arb, cut: Fraction, rising: bool) -> arb:
         """H_Gauss beyond a cut, where v rises to infinity or falls to 0: mu falls to 0 there or rises to infinity, and H_Gauss with it."""
@@ -132,7 +133,7 @@ class Mean:
         slope = acb(rational(-self.law.exponent / 2))
 
         def integrand(u: acb, analytic: bool) -> acb:
-            return weight(u, analytic) * _gaussian(shift * (slope * u).exp(), at)
+            return weight(u, analytic) * gaussian(shift * (slope * u).exp(), at)
 
         tolerance = arb(2) ** -bits
         ends = (acb(rational(low).log()), acb(rational(high).log()))

@@ -5,21 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from flint import arb, ctx
+from flint import arb
 
 from dpverify.trusted.facts.bounds import Bound
-from dpverify.trusted.language.derivatives import derivative
-from dpverify.trusted.language.errors import CertificateError, ExprError, Rejected
-from dpverify.trusted.language.expr import ZERO, Expr, Num, add, format_expr, mul, parse, substitute, symbols
-from dpverify.trusted.language.loading import remembered
+from dpverify.trusted.language.errors import CertificateError, Rejected
+from dpverify.trusted.language.expr import ZERO, Expr, format_expr, parse, symbols
 from dpverify.trusted.language.model import Claim, Source, Vector
 from dpverify.trusted.language.rationals import to_fraction
-from dpverify.trusted.numbers.balls import constant, rational, value
-from dpverify.trusted.numbers.jets import Jet, JetCompiler, Program
+from dpverify.trusted.numbers.balls import constant, value
 from dpverify.trusted.order import compare
 from dpverify.trusted.order.polytopes import Polytope, minus
-from dpverify.trusted.rules.finite.densities import NAMES, Losses, balls, constants, has_floor, has_kinks, losses, resolve
+from dpverify.trusted.rules.finite.densities import Losses, balls, constants, has_floor, has_kinks, losses, resolve
 from dpverify.trusted.rules.finite.normaliser import check_normaliser
+from dpverify.trusted.rules.finite.part_slopes import along, at, concave, slide, slope, slopes_over, spot, vector, where
 
 NAME: Final = "kernel-box"
 STATEMENT: Final = (
@@ -155,98 +153,3 @@ class _Tree:
     def at_most(self, value_there: Expr) -> bool:
         """Whether a constant is certainly at most the target."""
         return value_there == self.target or constant(value_there) <= self.ball or compare.certainly_le(value_there, self.target)
-
-
-def spot(point: Vector) -> Polytope:
-    """A single point as a polytope."""
-    return Polytope((point,), ())
-
-
-def where(part: Polytope) -> str:
-    """A part by the ranges of its coordinates."""
-    return ", ".join(f"{name} in [{low}, {high}]" for name, (low, high) in zip(("y", "theta", "theta'"), part.box, strict=True))
-
-
-def vector(node: Any) -> Vector:
-    """A vector of three exact rationals from its text."""
-    if not isinstance(node, list | tuple) or len(node) != len(NAMES):
-        raise CertificateError(f"{NAME}: {str(node)[:60]!r} is not a vector of three numbers.")
-    return tuple(to_fraction(x, NAME) for x in node)
-
-
-def at(loss: Expr, point: Vector) -> Expr:
-    """The loss at a point, as a constant expression."""
-    return substitute(loss, {name: Num(x) for name, x in zip(NAMES, point, strict=True)})
-
-
-@remembered(256)
-def _program(loss: Expr, prec: int) -> Program:
-    """The loss compiled for balls at the current precision, which is `prec`."""
-    return JetCompiler().compile(loss)
-
-
-def directional(part: Polytope, loss: Expr, direction: Vector) -> Jet:
-    """The loss and its two derivatives along a direction over the part's box; at a kink every slope between those of its sides."""
-    seeds = {name: (ball, rational(x), arb(0)) for (name, ball), x in zip(balls(part).items(), direction, strict=True)}
-    return Jet(*_program(loss, ctx.prec)(seeds))
-
-
-def slopes_over(part: Polytope, loss: Expr) -> tuple[arb, ...]:
-    """The partial derivatives of the loss over the part's box."""
-    program, seeds = _program(loss, ctx.prec), balls(part)
-    slopes = []
-    for axis in NAMES:
-        slopes.append(program({name: (ball, arb(int(name == axis)), arb(0)) for name, ball in seeds.items()})[1])
-    return tuple(slopes)
-
-
-def along(slopes: Sequence[arb], direction: Vector) -> arb:
-    """The derivative along a direction from the partial ones."""
-    return sum((s * rational(x) for s, x in zip(slopes, direction, strict=True) if x != 0), arb(0))
-
-
-def slide(part: Polytope, slopes: Sequence[arb], direction: Vector) -> list[Polytope] | None:
-    """The faces that hold the maximum where, by the slopes over the part, the loss never falls along the direction, else None."""
-    if not any(direction) or not along(slopes, direction) >= 0 or not part.spans(direction):
-        return None
-    return part.towards(direction)
-
-
-def concave(part: Polytope, loss: Expr) -> bool:
-    """Whether the loss is certainly concave along a part of at most two dimensions."""
-    basis = directions(part)
-    if not basis:
-        return True
-    first = directional(part, loss, basis[0]).d2
-    if len(basis) == 1:
-        return bool(first <= 0)
-    if len(basis) > 2:
-        return False
-    second = directional(part, loss, basis[1]).d2
-    both = tuple(a + b for a, b in zip(*basis, strict=True))
-    mixed = (directional(part, loss, both).d2 - first - second) / 2
-    return bool(first <= 0 and second <= 0 and first * second - mixed * mixed >= 0)
-
-
-def directions(part: Polytope) -> list[Vector]:
-    """Independent differences of vertices that span the part."""
-    basis: list[Vector] = []
-    reduced: list[Vector] = []
-    for v in part.vertices:
-        step = rest = minus(v, part.vertices[0])
-        for other in reduced:
-            pivot = next(i for i, x in enumerate(other) if x != 0)
-            rest = minus(rest, tuple(x * rest[pivot] / other[pivot] for x in other))
-        if any(rest):
-            basis.append(step)
-            reduced.append(rest)
-    return basis
-
-
-def slope(loss: Expr, point: Vector, direction: Vector) -> Expr:
-    """The derivative along a direction at a point, as a constant expression. Raises Rejected where a function has no rule."""
-    try:
-        partials = [mul(derivative(loss, name), Num(x)) for name, x in zip(NAMES, direction, strict=True) if x != 0]
-    except ExprError as error:
-        raise Rejected(NAME, "tangent", str(error)) from error
-    return at(add(*partials), point)

@@ -20,7 +20,7 @@ from dpverify.trusted.facts.pairs import Pair, symmetric
 from dpverify.trusted.language.errors import Undecided
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, format_expr, symbols
 from dpverify.trusted.language.model import Source
-from dpverify.trusted.numbers.balls import per_precision
+from dpverify.trusted.numbers.each_precision import per_precision
 from dpverify.trusted.order.compare import certainly_le
 
 NAME: Final = "several-guarantees"

@@ -7,22 +7,16 @@ and re-checking that needs no more than multiplying out.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from fractions import Fraction
-from math import lcm
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
-
-from flint import fmpq, fmpq_mpoly_ctx
 
 from dpverify.trusted.facts.bounds import Bound, Infinite
 from dpverify.trusted.facts.fact import Fact, unasked
 from dpverify.trusted.facts.premises import bound_of, through_of
-from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
-from dpverify.trusted.language.expr import ZERO, Add, Call, Expr, Mul, Num, Pow, Sym, children, parse, sub
-from dpverify.trusted.language.model import Claim, Domain, Source
-from dpverify.trusted.language.rationals import to_fraction
-from dpverify.trusted.order.compare import certainly_le, certainly_lt
+from dpverify.trusted.language.errors import CertificateError, Rejected
+from dpverify.trusted.language.model import Claim, Source
+from dpverify.trusted.rules.inequalities.gap import Gap
 
 NAME: Final = "positivstellensatz"
 STATEMENT: Final = (
@@ -38,16 +32,6 @@ CHECKED: Final = (
 )
 ASSUMED: Final = ()
 SOURCE: Final = Source("Krivine 1964; Stengle 1974", "Positivstellensatz, the direction that multiplies out")
-
-MAX_DEGREE: Final = 128
-MAX_PRODUCT: Final = 200_000
-"""The most pairs of terms that one product of polynomials may have."""
-MAX_SUMMANDS: Final = 2_000
-
-_RISING: Final = ("log", "exp", "asinh", "sinh", "atanh", "tanh")
-
-Poly = Any
-"""A flint fmpq_mpoly."""
 
 
 def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> Bound:
@@ -68,166 +52,3 @@ def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact])
     if gap.numerator * (1 + gap.total(parameters.get("multiplier", ()))) != gap.total(parameters.get("terms", ())):
         raise Rejected(NAME, "the identity", "the two sides differ when multiplied out")
     return replace(bound, value=claim.epsilon, assumed=(*premises[0].assumed, *bound.assumed), through=through_of(premises[0]))
-
-
-@dataclass(frozen=True, slots=True)
-class _Quotient:
-    """num / den, den positive on the domains."""
-
-    num: Poly
-    den: Poly
-
-
-class Gap:
-    """What must be at least zero for U <= V, as a polynomial in the parameters and in functions of them taken as opaque.
-
-    variables: the expression that each generator of the ring stands for. numerator: a polynomial that is at least zero only if V - U is.
-    Raises Rejected or Undecided where there is no such polynomial.
-    """
-
-    def __init__(self, upper: Expr, claimed: Expr, domains: Mapping[str, Domain]) -> None:
-        self.domains = domains
-        if not certainly_le(claimed, claimed, domains):
-            raise Rejected(NAME, "the claimed epsilon", "it is not certainly defined for all parameters")
-        upper, claimed = stripped(upper, claimed)
-        self.roots: dict[Expr, int] = {}
-        for base, degree in (*_roots(upper), *_roots(claimed)):
-            self.roots[base] = lcm(self.roots.get(base, 1), degree)
-        self.variables = tuple(dict.fromkeys((*self._variables(upper), *self._variables(claimed))))
-        self.ring = fmpq_mpoly_ctx.get([f"x{i}" for i in range(max(1, len(self.variables)))], "degrevlex")
-        self.generators = dict(zip(self.variables, self.ring.gens(), strict=False))
-        self.numerator = self._quotient(sub(claimed, upper)).num
-
-    # evidence
-
-    def total(self, summands: Any) -> Poly:
-        """The sum that evidence spells out, at least zero on the domains."""
-        if not isinstance(summands, Sequence) or isinstance(summands, str) or len(summands) > MAX_SUMMANDS:
-            raise CertificateError(f"{NAME}: the summands are not a list of at most {MAX_SUMMANDS}.")
-        result = self.ring.constant(0)
-        for summand in summands:
-            weight = to_fraction(summand["weight"], NAME)
-            if weight < 0:
-                raise Rejected(NAME, "a weight", f"{weight} is negative")
-            square = self.polynomial(parse(str(summand["square"])))
-            term = _product(square, square) * fmpq(weight.numerator, weight.denominator)
-            for text, side in summand["constraints"]:
-                term = _product(term, self.constraint(parse(str(text)), str(side)))
-            result += term
-        return result
-
-    def constraint(self, expr: Expr, side: str) -> Poly:
-        """A polynomial that is at least zero on the domains: x - lower or upper - x of a parameter; "zero": an expression that is.
-
-        Raises Rejected where there is none.
-        """
-        if side == "zero" and certainly_le(ZERO, expr, self.domains):
-            return self.polynomial(expr)
-        domain = self.domains.get(expr.name) if isinstance(expr, Sym) else None
-        end = None if domain is None else {"lower": domain.lower, "upper": domain.upper}.get(side)
-        if end is None:
-            raise Rejected(NAME, "a constraint", f"no {side} end of it is known")
-        return self.polynomial(sub(expr, Num(end)) if side == "lower" else sub(Num(end), expr))
-
-    # trees to polynomials
-
-    def polynomial(self, expr: Expr) -> Poly:
-        """The polynomial that an expression without denominators is."""
-        quotient = self._quotient(expr)
-        if not quotient.den.is_one():
-            raise Rejected(NAME, "a polynomial", "it has a denominator")
-        return quotient.num
-
-    def _variables(self, expr: Expr) -> Iterator[Expr]:
-        root = self.roots.get(expr)
-        if isinstance(expr, Sym):
-            yield expr if root is None else Pow(expr, Num(Fraction(1, root)))
-        elif isinstance(expr, Add | Mul):
-            for part in children(expr):
-                yield from self._variables(part)
-        elif isinstance(expr, Pow) and isinstance(expr.exponent, Num):
-            whole = expr.exponent.value.denominator == 1
-            yield from self._variables(expr.base) if whole or isinstance(expr.base, Sym) else (self._root(expr.base),)
-        elif not isinstance(expr, Num):
-            yield expr
-
-    def _root(self, base: Expr) -> Expr:
-        return Pow(base, Num(Fraction(1, self.roots.get(base, 1))))
-
-    def _quotient(self, expr: Expr) -> _Quotient:
-        one = self.ring.constant(1)
-        if isinstance(expr, Num):
-            return _Quotient(self.ring.constant(fmpq(expr.value.numerator, expr.value.denominator)), one)
-        if isinstance(expr, Add):
-            total = _Quotient(self.ring.constant(0), one)
-            for part in map(self._quotient, expr.args):
-                if part.den == total.den:
-                    total = _Quotient(total.num + part.num, total.den)
-                else:
-                    over = _product(total.num, part.den) + _product(part.num, total.den)
-                    total = _Quotient(over, _product(total.den, part.den))
-            return total
-        if isinstance(expr, Mul):
-            result = _Quotient(one, one)
-            for part in map(self._quotient, expr.args):
-                result = _Quotient(_product(result.num, part.num), _product(result.den, part.den))
-            return result
-        if isinstance(expr, Pow) and isinstance(expr.exponent, Num):
-            return self._power(expr.base, expr.exponent.value)
-        if isinstance(expr, Sym) and expr in self.roots:
-            return self._power(expr, Fraction(1))
-        generator = self.generators.get(expr)
-        if generator is None:
-            raise Rejected(NAME, "an expression", "it has a symbol or a function that the bound and the claimed epsilon have not")
-        return _Quotient(generator, one)
-
-    def _power(self, base: Expr, exponent: Fraction) -> _Quotient:
-        root = self.roots.get(base, 1)
-        if root > 1 and (isinstance(base, Sym) or exponent.denominator > 1):
-            generator = self.generators.get(self._root(base))
-            if generator is None or root % exponent.denominator or not certainly_le(ZERO, base, self.domains):
-                raise Rejected(NAME, "a root", "it is not one of the bound or the claimed epsilon, or of what may be negative")
-            inside, times = _Quotient(generator, self.ring.constant(1)), int(exponent * root)
-        elif exponent.denominator == 1:
-            inside, times = self._quotient(base), int(exponent)
-        else:
-            raise Rejected(NAME, "a root", "it is not one of the bound or the claimed epsilon")
-        if times < 0:
-            if certainly_lt(ZERO, base, self.domains):
-                inside = _Quotient(inside.den, inside.num)
-            elif certainly_lt(base, ZERO, self.domains):
-                inside = _Quotient(-inside.den, -inside.num)
-            else:
-                raise Undecided("a denominator whose sign over the domains is not certain.")
-        return _Quotient(_raised(inside.num, abs(times)), _raised(inside.den, abs(times)))
-
-
-def stripped(low: Expr, high: Expr) -> tuple[Expr, Expr]:
-    """Two expressions in the same order as the given ones, without the increasing function that both are values of."""
-    while isinstance(low, Call) and isinstance(high, Call) and low.name == high.name and low.name in _RISING:
-        low, high = low.args[0], high.args[0]
-    return low, high
-
-
-def _roots(expr: Expr) -> Iterator[tuple[Expr, int]]:
-    """The bases under rational powers that `Gap` reads, with the degree of the root."""
-    if isinstance(expr, Pow) and isinstance(expr.exponent, Num) and expr.exponent.value.denominator > 1:
-        yield expr.base, expr.exponent.value.denominator
-    elif isinstance(expr, Add | Mul | Pow):
-        for part in children(expr):
-            yield from _roots(part)
-
-
-def _product(p: Poly, q: Poly) -> Poly:
-    if len(p) * len(q) > MAX_PRODUCT or p.total_degree() + q.total_degree() > MAX_DEGREE:
-        raise Undecided(f"a product of more than {MAX_PRODUCT} pairs of terms, or of a degree above {MAX_DEGREE}.")
-    return p * q
-
-
-def _raised(p: Poly, n: int) -> Poly:
-    if n > MAX_DEGREE:
-        raise Undecided(f"a power beyond {MAX_DEGREE}.")
-    result = p**0
-    for _ in range(n):
-        result = _product(result, p)
-    return result

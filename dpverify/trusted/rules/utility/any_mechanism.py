@@ -8,11 +8,11 @@ from typing import Final
 from flint import arb
 
 from dpverify.trusted.facts.assumptions import REAL, UNBOUNDED
-from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.facts.errors import ErrorBound, Measure
-from dpverify.trusted.facts.fact import Fact, as_bounds, unasked
-from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.expr import ZERO, Expr, Num, symbols
+from dpverify.trusted.facts.fact import Fact
+from dpverify.trusted.facts.premises import epsilon_of
+from dpverify.trusted.language.errors import Rejected
+from dpverify.trusted.language.expr import ZERO, Num
 from dpverify.trusted.language.model import Claim, Query
 from dpverify.trusted.numbers.balls import constant, exact, finite
 from dpverify.trusted.order.geometry import require
@@ -41,30 +41,15 @@ def query_of(claim: Claim, adjacencies: Collection[str], rule: str) -> Query:
 def granted(claim: Claim, premises: Sequence[Fact], rule: str) -> tuple[arb, tuple[str, ...]]:
     """The pure epsilon that is claimed, or of "tight" the one that is proved, and what that and the neighbours take for granted.
 
-    premises: one, an upper bound on the tight epsilon, where the claim asks for it; else none. Raises Rejected, CertificateError.
+    premises: an upper bound on the tight epsilon, where the claim asks for it. Raises Rejected.
     """
-    value, assumed = (claim.epsilon, ()) if claim.epsilon is not None and not premises else _proved(claim, premises, rule)
+    value, assumed = epsilon_of(claim, premises, rule)
     query = answered(claim)
     real = (REAL,) if query is not None and query.adjacency in REALS else ()
     epsilon = finite(constant(value))
     if not epsilon > 0:
         raise Rejected(rule, "epsilon", "it is not certainly above 0")
     return epsilon, (*real, UNBOUNDED, *assumed)
-
-
-def _proved(claim: Claim, premises: Sequence[Fact], rule: str) -> tuple[Expr, tuple[str, ...]]:
-    if claim.epsilon is not None or len(premises) != 1:
-        raise CertificateError(f"{rule}: it wants a bound on epsilon where the claim states none, and has {len(premises)}.")
-    premise = premises[0]
-    found = [bound for bound in as_bounds(premise.says) if premise.about in (claim, unasked(claim)) and _usable(bound)]
-    if not found or not isinstance(found[0].value, Expr):
-        raise CertificateError(f"{rule}: a premise is not a finite upper bound on the pure epsilon of the claim.")
-    return found[0].value, (*premise.assumed, *found[0].assumed)
-
-
-def _usable(bound: Bound) -> bool:
-    pure = bound.side == "upper" and bound.quantity == "pure" and not bound.at
-    return pure and isinstance(bound.value, Expr) and not symbols(bound.value)
 
 
 def least(expected: arb, square: arb, assumed: Sequence[str], rule: str) -> tuple[ErrorBound, ...]:

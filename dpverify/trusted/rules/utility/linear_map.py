@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
 
-from flint import arb, fmpq_mat
+from flint import fmpq_mat
 
-from dpverify.trusted.facts.bounds import INFINITE, Infinite
-from dpverify.trusted.facts.errors import ErrorBound, Measure, enclosed, known
+from dpverify.trusted.facts.errors import ErrorBound
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.premises import body_of
 from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, add, call, div, mul, num, power, sqrt, sub
-from dpverify.trusted.language.model import Claim, Mixture, Radial, Source, Staircase, Vector
-from dpverify.trusted.numbers.balls import constant
-from dpverify.trusted.order.compare import certainly_le
-from dpverify.trusted.order.linear import form, matrix, square
+from dpverify.trusted.language.expr import ONE, Expr, Num, mul, num, power
+from dpverify.trusted.language.model import Claim, Mixture, Radial, Source, Staircase
+from dpverify.trusted.order.linear import matrix
 from dpverify.trusted.parts.densities import log_concave
 from dpverify.trusted.parts.released import Noisy, released
 from dpverify.trusted.rules.utility import closed_moments, directions, shapes
 from dpverify.trusted.rules.utility.laws import Law, bits_of, half, read
+from dpverify.trusted.rules.utility.mean_squares import MOST, Block, exceeded, of_shape, scaled_size, shares_of, total_square
 from dpverify.trusted.rules.utility.noise_quantile import beta_of
 
 NAME: Final = "linear-map"
@@ -40,19 +37,6 @@ CHECKED: Final = (
 ASSUMED: Final = ("the sampler is ideal", "the noises of the parts are independent")
 SOURCE: Final = Source("docs/theory/design.md#linear-map")
 
-Size = Expr | Infinite | arb
-"""A mean square: exact, infinite, or enclosed."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Block:
-    """Noise with the covariance size * spread, None for that of independent numbers; how many it has, and how often it is drawn."""
-
-    size: Size
-    spread: fmpq_mat | None
-    width: int
-    times: int
-
 
 def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> tuple[ErrorBound, ...]:
     """Both sides of the root mean square errors, and what the shape of the noises says of the others.
@@ -69,24 +53,19 @@ def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact])
     found = released(claim.mechanism)
     blocks = _blocks(found.noises, parameters.get("parts"), premises)
     rows = shapes.unit(sum(block.width * block.times for block in blocks)) if found.rows is None else found.rows
-    shares = [[*_shares(row, blocks)] for row in rows]
-    squares = [_square(share, blocks) for share in shares]
-    whole = _square([sum(column, Fraction(0)) for column in zip(*shares, strict=True)], blocks)
+    shares = [[*shares_of(row, blocks)] for row in rows]
+    squares = [total_square(share, blocks) for share in shares]
+    whole = total_square([sum(column, Fraction(0)) for column in zip(*shares, strict=True)], blocks)
     smooth = all(log_concave(noise.part.mechanism) for noise in found.noises)
-    bounds = _of_shape("rms_l2", "expected_l2", whole, None, ONE if smooth else None)
+    bounds = of_shape("rms_l2", "expected_l2", whole, None, ONE if smooth else None)
     for i, one in enumerate(squares[:wanted]):
-        bounds += _of_shape("rms", "expected_absolute", one, i, _MOST if smooth else None)
+        bounds += of_shape("rms", "expected_absolute", one, i, MOST if smooth else None)
     if smooth and claim.beta is not None:
-        bounds += _exceeded(squares, beta_of(claim, NAME))
+        bounds += exceeded(squares, beta_of(claim, NAME))
     return tuple(bounds)
 
 
-_MOST: Final = div(sqrt(num(3)), num(2))
-_LEAST: Final = sqrt(Num(Fraction(1, 2)))
-"""The mean of |X| over the root of the mean of X^2, of a symmetric log-concave density, is between these."""
-
-
-def _blocks(noises: Sequence[Noisy], told: Any, premises: Sequence[Fact]) -> list[_Block]:
+def _blocks(noises: Sequence[Noisy], told: Any, premises: Sequence[Fact]) -> list[Block]:
     given = [{}] * len(noises) if told is None else told
     if not isinstance(given, list) or len(given) != len(noises) or not all(isinstance(one, Mapping) for one in given):
         raise CertificateError(f"{NAME}: parts is a list of what is told of each of the {len(noises)} parts.")
@@ -99,7 +78,7 @@ def _blocks(noises: Sequence[Noisy], told: Any, premises: Sequence[Fact]) -> lis
             raise Rejected(NAME, "a part", "its noise is not certainly symmetric about 0, on the whole line")
         size = law.moment(2, bits_of(one, NAME)) if "bits" in one else closed_moments.moment(law, 2, NAME)
         factor, spread = _spread(law, asked, left)
-        blocks.append(_Block(_times(mul(power(law.unit, num(2)), factor), size), spread, noise.size, noise.times))
+        blocks.append(Block(scaled_size(mul(power(law.unit, num(2)), factor), size), spread, noise.size, noise.times))
     if next(left, None) is not None:
         raise CertificateError(f"{NAME}: it has more premises than parts whose norm is by columns or facets.")
     return blocks
@@ -124,62 +103,3 @@ def _spread(law: Law, asked: Claim, premises: Iterator[Fact]) -> tuple[Expr, fmp
     if any(len(row) != d for row in second):
         raise Rejected(NAME, "a unit ball", "its second moments are not rational")
     return Num(Fraction(d + 2, d)), matrix(second)
-
-
-def _shares(row: Vector, blocks: Sequence[_Block]) -> Iterator[Fraction]:
-    """m C m' for each block, without its size."""
-    at = 0
-    for block in blocks:
-        share = Fraction(0)
-        for _ in range(block.times):
-            cut, at = row[at : at + block.width], at + block.width
-            share += square(cut) if block.spread is None else form(block.spread, cut)
-        yield share
-
-
-def _times(factor: Expr, size: Size) -> Size:
-    if isinstance(size, Infinite):
-        return size
-    return mul(factor, size) if isinstance(size, Expr) else constant(factor) * size
-
-
-def _square(shares: Sequence[Fraction], blocks: Sequence[_Block]) -> Size:
-    """The sum of the blocks' mean squares, each times its share."""
-    parts = [_times(Num(share), block.size) for share, block in zip(shares, blocks, strict=True) if share]
-    if any(isinstance(part, Infinite) for part in parts):
-        return INFINITE
-    exact = [part for part in parts if isinstance(part, Expr)]
-    if len(exact) == len(parts):
-        return add(*exact)
-    total = constant(add(*exact))
-    for part in parts:
-        total += part if isinstance(part, arb) else 0
-    return total
-
-
-def _of_shape(root: Measure, mean: Measure, squared: Size, coordinate: int | None, most: Expr | None) -> list[ErrorBound]:
-    """What is known of the root of a mean square, and of the mean. most: how great their ratio is, None where the shape is unknown."""
-    if isinstance(squared, Infinite):
-        return [*known(root, INFINITE, coordinate)]
-    bounds = [*(enclosed(root, squared.sqrt(), coordinate) if isinstance(squared, arb) else known(root, sqrt(squared), coordinate))]
-    for bound in (*bounds,):
-        assert isinstance(bound.value, Expr)
-        if bound.side == "upper":
-            bounds.append(ErrorBound(mean, "this", "upper", mul(most or ONE, bound.value), coordinate))
-        elif most is not None:
-            bounds.append(ErrorBound(mean, "this", "lower", mul(_LEAST, bound.value), coordinate))
-    return bounds
-
-
-def _exceeded(squares: Sequence[Size], beta: Expr) -> list[ErrorBound]:
-    """Both sides of the distance that the greatest number of the error is above with probability beta."""
-    ends: dict[str, list[Expr]] = {"lower": [], "upper": []}
-    for one in squares:
-        for bound in _of_shape("rms", "expected_absolute", one, None, None):
-            if bound.measure == "rms" and isinstance(bound.value, Expr):
-                ends[bound.side].append(bound.value)
-    least, most = (call("max", *dict.fromkeys(ends[side])) for side in ("lower", "upper"))
-    above = mul(_MOST, most, add(ONE, call("log", div(num(len(squares)), beta))))
-    below = mul(least, sub(_LEAST, sqrt(beta)))
-    found = [ErrorBound("exceeded", "this", "upper", above, beta=beta)]
-    return found + ([ErrorBound("exceeded", "this", "lower", below, beta=beta)] if certainly_le(ZERO, below) else [])

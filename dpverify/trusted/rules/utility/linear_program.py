@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any, Final
 
 from dpverify.trusted.facts.assumptions import ANY, PAIRS, REAL
-from dpverify.trusted.facts.bounds import Infinite
 from dpverify.trusted.facts.errors import EUCLIDEAN, ErrorBound
-from dpverify.trusted.facts.fact import Fact, as_bounds, unasked
+from dpverify.trusted.facts.fact import Fact
+from dpverify.trusted.facts.premises import epsilon_of
 from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.expr import Expr, Num, call, format_expr, mul, num, power
+from dpverify.trusted.language.expr import Num, call, format_expr, mul, num, power
 from dpverify.trusted.language.model import Claim, Matrix, Source, Vector
 from dpverify.trusted.language.rationals import read_fraction, to_fraction
 from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.order.linear import dot, square
 from dpverify.trusted.order.tables import finite
 from dpverify.trusted.parts.released import answered
+from dpverify.trusted.rules.utility.dual import Between, Pair, Program, least
 from dpverify.trusted.rules.utility.expected_loss import require_losses
 
 NAME: Final = "lp"
@@ -36,22 +36,7 @@ CHECKED: Final = (
 ASSUMED: Final = ()
 SOURCE: Final = Source("docs/theory/optimum.md#lp", "Ghosh, Roughgarden & Sundararajan 2012; Hardt & Talwar 2010, Section 2.4")
 
-Pair = tuple[int, int]
-Between = tuple[Fraction, Fraction]
 SQUARES: Final = "rms_l2"
-
-
-@dataclass(frozen=True, slots=True)
-class Program:
-    """What any mechanism is asked for: losses[x][y], and for two inputs b and c with P[M(x) in S] <= b P[M(x') in S] + c.
-
-    between: raises Rejected where the inputs have no such b and c. spare: what the loss of any output is at most below the loss that is
-    interpolated between the outputs of the list.
-    """
-
-    losses: Matrix
-    between: Callable[[int, int], Between]
-    spare: Fraction = Fraction(0)
 
 
 def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> tuple[ErrorBound, ...]:
@@ -64,7 +49,7 @@ def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact])
     """
     if claim.domains or not isinstance(claim.delta, Num) or claim.delta.value < 0:
         raise Rejected(NAME, "the claim", "it wants a value for every parameter and a rational delta of at least 0")
-    epsilon, assumed = guaranteed(claim, premises)
+    epsilon, assumed = epsilon_of(claim, premises, NAME)
     ratio, steps = read_fraction(parameters, "ratio", NAME), 1 if claim.loss else parameters.get("steps")
     if type(steps) is not int or steps < 1:
         raise CertificateError(f"{NAME}: 'steps' is {steps!r}, not a whole number of at least 1.")
@@ -85,36 +70,6 @@ def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact])
         return (ErrorBound("rms_l2", "any", "lower", power(Num(value), Num(Fraction(1, 2))), assumed=assumed),)
     # the root of a mean square is at least the mean
     return tuple(ErrorBound(measure, "any", "lower", Num(value), assumed=assumed) for measure in EUCLIDEAN)
-
-
-def guaranteed(claim: Claim, premises: Sequence[Fact]) -> tuple[Expr, tuple[str, ...]]:
-    """The epsilon that any mechanism is to have: the claimed one, or an upper bound on the tight one, and what that rests on."""
-    if claim.epsilon is not None:
-        return claim.epsilon, ()
-    for premise in premises:
-        for bound in as_bounds(premise.says):
-            known = premise.about == claim or (premise.about == unasked(claim) and bound.quantity == "pure")
-            if known and bound.side == "upper" and bound.quantity != "delta" and not isinstance(bound.value, Infinite):
-                return bound.value, (*premise.assumed, *bound.assumed)
-    raise Rejected(NAME, "epsilon", "the claim asks for the tight one, and no premise bounds it from above")
-
-
-def least(program: Program, weights: Sequence[Fraction], multipliers: Mapping[Pair, Sequence[Fraction]]) -> Fraction:
-    """The lower bound that weights, with a positive sum, and multipliers prove. Raises Rejected where one of them is negative."""
-    if len(weights) != len(program.losses) or min(weights) < 0 or sum(weights) <= 0:
-        raise Rejected(NAME, "weights", "they must be one for each input, at least 0, and not all 0")
-    sums = [[weight * loss for loss in row] for weight, row in zip(weights, program.losses, strict=True)]
-    paid = Fraction(0)
-    for (near, far), row in multipliers.items():
-        if len(row) != len(sums[near]) or min(row) < 0:
-            raise Rejected(NAME, [near, far], "its multipliers must be one for each output, and at least 0")
-        factor, addend = program.between(near, far)
-        paid += addend * max(row)
-        for y, z in enumerate(row):
-            if z:
-                sums[near][y] += z
-                sums[far][y] -= factor * z
-    return (sum((min(row) for row in sums), -paid) - program.spare * sum(weights)) / sum(weights)
 
 
 def _bound(program: Program, weights: Sequence[Fraction], parameters: Mapping[str, Any]) -> Fraction:

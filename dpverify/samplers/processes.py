@@ -1,0 +1,208 @@
+"""Gaussian and elliptical processes: paths at equal steps and at any points, and further values of a path of which some are known.
+
+What is not positive definite as it is written is refused: nothing is added to a covariance. The embedding of a covariance at equal steps
+into a circulant one, whose eigenvalues a Fourier transform gives, is exact where they are all at least 0. What rounding leaves below 0
+is cut off and told of (`cut`): no covariance of two values is off by more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
+
+from dpverify.errors import NoSampler
+from dpverify.search.numeric import vectorised
+from dpverify.trusted.language.errors import DpverifyError
+from dpverify.trusted.language.model import EllipticalProcess
+from dpverify.trusted.numbers.balls import constant
+from dpverify.trusted.order.processes import interval_of
+from dpverify.trusted.rules.curves.process_evaluations import inverse_gamma
+
+Array = NDArray[np.float64]
+Kernel = Callable[[Array, Array], Array]
+
+ROUNDING: Final = 1e-10
+"""The part of a variance that rounding may take."""
+_MOST_DOUBLINGS: Final = 4
+
+
+# -- at equal steps ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Circulant:
+    """Paths at equal steps by a circulant embedding. roots: of its eigenvalues over its length. cut: what each covariance may be off by."""
+
+    length: int
+    roots: Array
+    cut: float
+
+    def paths(self, size: int, rng: np.random.Generator) -> Array:
+        """Independent paths, one a row. Real and imaginary parts of one transform are two of them."""
+        half, m = -(-size // 2), len(self.roots)
+        drawn = rng.standard_normal((half, m)) + 1j * rng.standard_normal((half, m))
+        found = np.fft.fft(drawn * self.roots, axis=1)[:, : self.length]
+        return np.concatenate([found.real, found.imag])[:size]
+
+
+def circulant(lags: Callable[[Array], Array], length: int, step: float) -> Circulant:
+    """The embedding of K(s, t) = lags(|s - t|) at `length` points. Raises NoSampler where none that is short enough is positive."""
+    m, worst = 1 << max(1, (2 * length - 3).bit_length()), 0.0
+    for _ in range(_MOST_DOUBLINGS):
+        around = np.minimum(np.arange(m), m - np.arange(m)) * step
+        eigenvalues = np.fft.fft(lags(around)).real
+        worst = float(np.abs(eigenvalues[eigenvalues < 0]).sum()) / m
+        if worst <= ROUNDING * float(lags(np.zeros(1))[0]):
+            return Circulant(length, np.sqrt(np.maximum(eigenvalues, 0) / m), worst)
+        m *= 2
+    raise NoSampler(
+        f"a circulant embedding of this covariance at {length} points has eigenvalues below 0, which cut off would change covariances by "
+        f"{worst:.1e}: draw by Cholesky factors."
+    )
+
+
+# -- at any points -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cholesky:
+    """Paths at given points by the Cholesky factor of their covariance."""
+
+    factor: Array
+
+    def paths(self, size: int, rng: np.random.Generator) -> Array:
+        """Independent paths, one a row."""
+        return np.asarray(rng.standard_normal((size, len(self.factor))) @ self.factor.T)
+
+
+def cholesky(kernel: Kernel, points: Array) -> Cholesky:
+    """The factor. Raises NoSampler where the covariance is not positive definite in floats."""
+    try:
+        return Cholesky(np.asarray(np.linalg.cholesky(kernel(points[:, None], points[None, :])), dtype=np.float64))
+    except np.linalg.LinAlgError:
+        raise NoSampler(_SINGULAR) from None
+
+
+_SINGULAR: Final = "the covariance at these points is not positive definite in floats: take fewer points, or points further apart."
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KarhunenLoeve:
+    """Paths as sums of functions times independent normals. functions: values at points, a row for each. missing: the variance left out."""
+
+    functions: Array
+    missing: float
+
+    def paths(self, size: int, rng: np.random.Generator) -> Array:
+        """Independent paths, one a row."""
+        return np.asarray(rng.standard_normal((size, len(self.functions))) @ self.functions)
+
+
+def karhunen_loeve(kernel: Kernel, points: Array, terms: int) -> KarhunenLoeve:
+    """The greatest eigenvalues of the covariance at points, with the greatest variance that the others have at one of these."""
+    values, vectors = np.linalg.eigh(kernel(points[:, None], points[None, :]))
+    if values[0] < -ROUNDING * values[-1]:
+        raise NoSampler(_SINGULAR)
+    scaled = np.sqrt(np.maximum(values, 0))[:, None] * vectors.T
+    return KarhunenLoeve(scaled[::-1][:terms], float((scaled[::-1][terms:] ** 2).sum(axis=0).max(initial=0.0)))
+
+
+# -- one path, point by point --------------------------------------------------------------------------------
+
+
+class Path:
+    """One path of s sqrt(V) N, drawn where it is asked for: further values have their law given those that were drawn before.
+
+    A release of all of the function covers every value that is ever asked for: its guarantee is spent once (theory#process-differences).
+    The path is the secret: who sees V, or the noise itself, sees the data.
+    """
+
+    def __init__(self, kernel: Kernel, rng: np.random.Generator, size: float = 1.0) -> None:
+        """size: s sqrt(V), one draw for the whole path."""
+        self._kernel, self._rng, self._size = kernel, rng, size
+        self._points, self._normals = np.zeros(0), np.zeros(0)
+        self._factor = np.zeros((0, 0))
+        self._numbers: dict[float, int] = {}
+
+    def at(self, points: Sequence[float] | Array) -> Array:
+        """The values at these points. Raises NoSampler for points that are too close to others for floats."""
+        wanted = [float(point) for point in points]
+        new = np.array([point for point in dict.fromkeys(wanted) if point not in self._numbers])
+        if len(new):
+            self._extend(new)
+        values = self._size * (self._factor @ self._normals)
+        return np.asarray(values[[self._numbers[point] for point in wanted]])
+
+    def _extend(self, new: Array) -> None:
+        """Rows of the Cholesky factor for further points, and a normal for each."""
+        known = len(self._points)
+        cross = self._kernel(self._points[:, None], new[None, :])
+        beside = solve_triangular(self._factor, cross, lower=True) if known else cross
+        own = self._kernel(new[:, None], new[None, :])
+        rest = own - beside.T @ beside
+        try:
+            corner = np.linalg.cholesky(rest)
+        except np.linalg.LinAlgError:
+            raise NoSampler(_SINGULAR) from None
+        if (np.diag(corner) ** 2 <= ROUNDING * np.diag(own)).any():
+            raise NoSampler(_SINGULAR)
+        self._factor = np.block([[self._factor, np.zeros((known, len(new)))], [beside.T, corner]])
+        self._normals = np.append(self._normals, self._rng.standard_normal(len(new)))
+        self._numbers |= {float(point): known + i for i, point in enumerate(new)}
+        self._points = np.append(self._points, new)
+
+
+# -- what is declared ------------------------------------------------------------------------------------------
+
+
+def path(noise: EllipticalProcess, rng: np.random.Generator) -> Path:
+    """A path of declared noise, its size drawn. Raises NoSampler for a covariance or a law of V that is not known here."""
+    return Path(kernel_of(noise), rng, float(constant(noise.scale)) * float(np.sqrt(draw_variance(noise, rng))))
+
+
+def draw_variance(noise: EllipticalProcess, rng: np.random.Generator) -> float:
+    """One V, of finitely many values or as in t noise."""
+    if noise.atoms:
+        values, weights = ([float(constant(pair[i])) for pair in noise.atoms] for i in (0, 1))
+        return float(rng.choice(values, p=weights))
+    try:
+        a, b = (float(constant(number)) for number in inverse_gamma(noise))
+    except DpverifyError:
+        raise NoSampler(
+            "the law of V is neither of finitely many values nor that of t noise: draw V yourself, and a Path of its size."
+        ) from None
+    return b / float(rng.gamma(a))
+
+
+def kernel_of(noise: EllipticalProcess) -> Kernel:
+    """The declared covariance in floats. Raises NoSampler for a sequence, which has none, or none at all."""
+    if noise.covariance == "kernel":
+        written = vectorised(noise.shape[0], "s", "t")
+        return lambda s, t: np.asarray(written(np.maximum(s, t), np.minimum(s, t)), dtype=float) + np.zeros(np.broadcast(s, t).shape)
+    if noise.covariance not in _LAGS and noise.covariance not in ("brownian", "bridge"):
+        raise NoSampler("only a covariance of functions is drawn at points: declare one.")
+    variance, length = (float(constant(number)) for number in noise.shape)
+    if noise.covariance in _LAGS:
+        lags = _LAGS[noise.covariance]
+        return lambda s, t: variance * lags(np.abs(s - t) / length)
+    high = float(interval_of(noise)[1])
+    tied = 1 / high if noise.covariance == "bridge" else 0.0
+    return lambda s, t: variance * (np.minimum(s, t) - tied * s * t)
+
+
+def _matern(order: float, r: Array) -> Array:
+    x = np.sqrt(2 * order) * r
+    return np.asarray((1 + (x if order > 1 else 0) + (x * x / 3 if order > 2 else 0)) * np.exp(-x))
+
+
+_LAGS: Final[dict[str, Callable[[Array], Array]]] = {
+    "matern-1/2": lambda r: _matern(0.5, r),
+    "matern-3/2": lambda r: _matern(1.5, r),
+    "matern-5/2": lambda r: _matern(2.5, r),
+    "rbf": lambda r: np.asarray(np.exp(-r * r / 2)),
+}

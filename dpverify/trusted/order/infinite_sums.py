@@ -1,0 +1,198 @@
+"""Sums of infinitely many terms at least 0: whether they are finite, and what they are (theory#infinite-sums).
+
+The terms f(k), k = 1, 2, ..., are an expression in k that makes sense for all large reals. With f_0 = f and f_(c+1)(u) = f_c(e^u) e^u the
+integrals of all f_c at infinity are one; each step takes one logarithm off. On an end the germ of f_c is exp(P(u)) u^a log(u)^b times a
+bounded factor, which decides. The tail from N is between the integral and what Euler and Maclaurin add to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from math import factorial
+from typing import Any, Final
+
+from flint import arb, ctx, fmpq
+
+from dpverify.trusted.language.derivatives import derivative
+from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
+from dpverify.trusted.language.expr import Add, Expr, Mul, Num, Pow, Sym, call, mul, power, rebuild, substitute
+from dpverify.trusted.language.loading import remembered
+from dpverify.trusted.numbers.asymptotics import LEAST_START, End, Germ, end_jet
+from dpverify.trusted.numbers.balls import exact, finite, hull, precision, rational, value
+from dpverify.trusted.numbers.quadrature import integral
+from dpverify.trusted.order.convexity import Shapes
+
+WHAT: Final = "the sum"
+K: Final = "k"
+_U: Final = "u"
+MOST_STARTS: Final = 4096
+MOST_ORDER: Final = 6
+MOST_LOGARITHMS: Final = 2
+_ENDS: Final = (4, 1000)
+_BOUNDARY: Final = (Fraction(-1), Fraction(-1))
+"""The exponents of u and of log(u) from which the integral at infinity is infinite."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """How a sum is to be enclosed. start: where its tail begins; order: half of the derivatives that Euler and Maclaurin take;
+    logarithms: how many are taken off before the tail is integrated. end: k where the integral beyond 2^k is that of u^a log(u)^b times a
+    bounded factor; None where quadrature finds its ends.
+    """
+
+    start: int
+    order: int
+    logarithms: int
+    end: int | None
+
+
+def read(told: Any) -> Told:
+    """What evidence tells of a sum. Raises CertificateError for numbers that are out of range."""
+    if not isinstance(told, Mapping):
+        raise CertificateError("a sum wants a table of start, order, logarithms and, where it is needed, end.")
+    end = _natural(told, "end", *_ENDS) if "end" in told else None
+    start = _natural(told, "start", int(LEAST_START), MOST_STARTS)
+    return Told(start, _natural(told, "order", 1, MOST_ORDER), _natural(told, "logarithms", 0, MOST_LOGARITHMS), end)
+
+
+def _natural(told: Mapping[str, Any], name: str, least: int, most: int) -> int:
+    given = told.get(name)
+    if type(given) is not int or not least <= given <= most:
+        raise CertificateError(f"of a sum, {name!r} is an integer from {least} to {most}.")
+    return given
+
+
+def diverges(terms: Expr, told: Any) -> bool:
+    """Whether the sum of terms that are at least 0 is certainly infinite.
+
+    told: "logarithms", and "end", k where the end starts at 2^k. Raises Undecided.
+    """
+    if not isinstance(told, Mapping):
+        raise CertificateError("that a sum is infinite wants a table of end and logarithms.")
+    end, logarithms = _natural(told, "end", *_ENDS), _natural(told, "logarithms", 0, MOST_LOGARITHMS)
+    germ = _germ(_without_logarithms(terms, logarithms), Fraction(2) ** end)
+    if not germ.k.lo > 0:
+        return False
+    return germ.direction() > 0 if germ.growth else (germ.a, germ.b) >= _BOUNDARY
+
+
+def require_positive(terms: Expr, start: int, what: str) -> None:
+    """Raises Rejected unless all terms are certainly positive: one by one up to the start, on the whole end from there."""
+    for k in range(1, start):
+        if not value(terms, {K: arb(k)}) > 0:
+            raise Rejected(WHAT, what, f"it is not certainly positive at k = {k}")
+    if not _germ(terms, Fraction(start), K).k.lo > 0:
+        raise Rejected(WHAT, what, f"it is not certainly positive from k = {start} on")
+
+
+@remembered(256)
+def total(terms: Expr, told: Told, bits: int) -> arb:
+    """A ball that contains the sum of terms that are at least 0, at about `bits` bits. Raises Undecided where it is not finite."""
+    with precision(max(ctx.prec, bits + 40)):
+        head = arb(0)
+        for k in range(1, told.start):
+            head = finite(head + value(terms, {K: arb(k)}))
+        return finite(head + _tail(terms, told, bits))
+
+
+def _tail(terms: Expr, told: Told, bits: int) -> arb:
+    """The sum from `start` on: terms whose derivative of the order 2m is nowhere below 0 there, and which are integrable.
+
+    Then all derivatives tend to 0 with alternating signs, and the rest that the formula leaves is single-signed.
+    """
+    start, m = told.start, told.order
+    if not _germ(terms, Fraction(start), K).k.lo >= 0:
+        raise Undecided(f"the terms are not certainly at least 0 from k = {start} on.")
+    terms = _merged(terms)  # they have values there
+    odd, at, found = derivative(terms, K), {K: arb(start)}, value(terms, {K: arb(start)}) / 2
+    for j in range(1, m):
+        found -= _bernoulli(2 * j) / factorial(2 * j) * value(odd, at)
+        odd = derivative(derivative(odd, K), K)
+    if not _germ(derivative(odd, K), Fraction(start), K).k.lo >= 0:
+        raise Undecided(f"the derivative of the order {2 * m} of the terms is not certainly at least 0 from k = {start} on.")
+    size = (2 - arb(2) ** (1 - 2 * m)) * abs(_bernoulli(2 * m)) / factorial(2 * m) * abs(value(odd, at))
+    rest = arb(0).union(size if m % 2 else -size)
+    return _integral(terms, told, bits) + found + rest
+
+
+def _integral(terms: Expr, told: Told, bits: int) -> arb:
+    """The integral of the terms from the start on, with logarithms for the variable."""
+    inner, low = _without_logarithms(terms, told.logarithms), arb(told.start)
+    for _ in range(told.logarithms):
+        low = low.log()
+    below, above = exact(low.lower()), exact(low.upper())
+    edge = value(inner, {_U: hull(below, above)}) * hull(Fraction(0), above - below)
+    if told.end is None:
+        return edge + integral(inner, _U, above, None, bits)
+    end = Fraction(2) ** told.end
+    return edge + integral(inner, _U, above, end, bits) + _slowest(_germ(inner, end), end)
+
+
+def _slowest(germ: Germ, end: Fraction) -> arb:
+    """The integral from an end on of u^a log(u)^b, a < -1 or a = -1 and b < -1, times a factor in an interval."""
+    a, b, at = germ.a, germ.b, rational(end)
+    if germ.growth or not germ.k.lo >= 0 or (a, b) >= _BOUNDARY or (a < -1 and b > 0):
+        raise Undecided("the terms are not u^a log(u)^b times a bounded factor with a < -1 and b <= 0, or a = -1 and b < -1.")
+    if a == -1:
+        return germ.k.ball() * at.log() ** rational(b + 1) / rational(-b - 1)
+    most = germ.k.ball() * at ** rational(a + 1) * at.log() ** rational(b) / rational(-a - 1)
+    return most if b == 0 else arb(0).union(most)
+
+
+def _without_logarithms(terms: Expr, times: int) -> Expr:
+    """f_c as an expression in u; it has the integral that f_0 has, from the logarithms of its ends."""
+    shapes, found = Shapes(_U, False, {}), substitute(_led(terms) if times else terms, {K: Sym(_U)})
+    for _ in range(times):
+        found = shapes.tidy(mul(substitute(found, {_U: call("exp", Sym(_U))}), call("exp", Sym(_U))))
+    return found
+
+
+def _merged(expr: Expr) -> Expr:
+    """The same wherever it has a value, with powers of one base as one power."""
+    if isinstance(expr, Mul | Pow):
+        powers: dict[Expr, Fraction] = {}
+        for factor in expr.args if isinstance(expr, Mul) else (expr,):
+            exponent, base = Fraction(1), factor
+            while isinstance(base, Pow) and isinstance(base.exponent, Num):
+                inner = base.exponent.value
+                if exponent.denominator != 1 and inner.denominator == 1:
+                    break  # sqrt(x**2) is not x below 0
+                exponent, base = exponent * inner, base.base
+            powers[base] = powers.get(base, Fraction(0)) + exponent
+        return mul(*(power(_inside(base), Num(exponent)) for base, exponent in powers.items()))
+    return rebuild(expr, _merged)
+
+
+def _inside(base: Expr) -> Expr:
+    return rebuild(base, _merged)
+
+
+def _led(expr: Expr) -> Expr:
+    """The same for k > 0, with the greatest power of k taken out of every sum: k + 1 is k (1 + 1/k), which logarithms make short."""
+    if isinstance(expr, Add):
+        most = max(map(_power_of_k, expr.args))
+        if most > 0:
+            lead = power(Sym(K), Num(most))
+            return Mul((lead, Add(tuple(mul(_led(term), power(Sym(K), Num(-most))) for term in expr.args))))
+    return rebuild(expr, _led)
+
+
+def _power_of_k(term: Expr) -> Fraction:
+    """p where a term is k^p times a constant, else 0."""
+    for factor in term.args if isinstance(term, Mul) else (term,):
+        if factor == Sym(K):
+            return Fraction(1)
+        if isinstance(factor, Pow) and factor.base == Sym(K) and isinstance(factor.exponent, Num):
+            return factor.exponent.value
+    return Fraction(0)
+
+
+def _germ(expr: Expr, start: Fraction, name: str = _U) -> Germ:
+    found: Germ = end_jet(expr, name, End("+inf", start)).v
+    return found
+
+
+def _bernoulli(n: int) -> arb:
+    return arb(fmpq.bernoulli(n))

@@ -1,0 +1,64 @@
+"""Noise on functions of which the covariance is declared, under answers whose differences are: the norm is derived, V is seen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from dpverify.trusted.facts import settled
+from dpverify.trusted.facts.fact import Fact
+from dpverify.trusted.facts.pairs import Curve
+from dpverify.trusted.language.errors import Rejected
+from dpverify.trusted.language.expr import ZERO, Expr, div, symbols
+from dpverify.trusted.language.model import EllipticalProcess, Mechanism, Source
+from dpverify.trusted.order import processes
+from dpverify.trusted.order.compare import certainly_lt
+from dpverify.trusted.order.geometry import Sensitivity
+from dpverify.trusted.parts.runs import Run, reach
+from dpverify.trusted.rules.curves.mixing import Law
+from dpverify.trusted.rules.curves.observed_variance import Atoms, law_of, observed
+
+NAME: Final = "process-differences"
+STATEMENT: Final = (
+    "A release q + s sqrt(V) N, N a centred Gaussian process of a declared covariance of infinite rank, under answers that differ by h: "
+    "with D the norm of h in the reproducing kernel space of the covariance, derived as a sum of h_k^2/lambda_k or as a Sobolev norm, "
+    "delta(eps) is exactly E[Phi(mu/2 - eps/mu) - e^eps Phi(-mu/2 - eps/mu)], mu = D/(s sqrt(V)), and does not fall in D."
+)
+CHECKED: Final = (
+    "the sum is finite and enclosed: its tail by Euler and Maclaurin, its terms' derivatives of one sign; all eigenvalues are positive",
+    "or the difference is smooth on every piece and at the cuts, is 0 where the noise is, and the integral is finite and enclosed",
+    "the law of V is one, and positive; the scale is positive",
+)
+ASSUMED: Final = ("the whole function is released", "the sampler is ideal")
+SOURCE: Final = Source("docs/theory/processes.md#process-differences", "Reimherr & Awan 2019, Theorems 2, 4 and 5, corrected")
+
+
+def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
+    """The curve of one run. parameters: "sensitivity", how the norm of each difference is derived; "prec". Raises Rejected, Undecided."""
+    noise = settled.additive(run, NAME)
+    return settled.noise(run, curve(noise, reach(run, parameters.get("sensitivity"))), parameters)
+
+
+def curve(noise: Mechanism, moved: Sensitivity) -> Curve:
+    """The exact curve between those at the two ends of the norm."""
+    process = whole(noise, NAME)
+    law, most = law_and_shift(process, moved.upper)
+    upper = observed(law, most)
+    lower = upper if moved.exact else observed(law, div(moved.lower, process.scale))
+    return Curve(upper, lower, (NAME,), processes.assumed(process))
+
+
+def whole(noise: Mechanism, rule: str) -> EllipticalProcess:
+    """The process. Raises Rejected for another mechanism, without differences, or of which finitely many numbers are released."""
+    if not isinstance(noise, EllipticalProcess) or not noise.differences:
+        raise Rejected(rule, "the mechanism", "it is no process under declared differences")
+    if processes.is_finite(noise):
+        raise Rejected(rule, "the mechanism", "it releases finitely many numbers")
+    return noise
+
+
+def law_and_shift(noise: EllipticalProcess, moved: Expr) -> tuple[Law | Atoms, Expr]:
+    """The law of V, and D over the scale. Raises Rejected where the scale is not certainly positive."""
+    if symbols(noise.scale) or not certainly_lt(ZERO, noise.scale):
+        raise Rejected(NAME, "the scale", "it is not certainly positive")
+    return law_of(noise), div(moved, noise.scale)

@@ -1,0 +1,1 @@
+"""Claims in other measures: zCDP, GDP and Renyi divergences, from both sides."""

@@ -1,0 +1,136 @@
+"""Compositions in other measures: sums over the parts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from dpverify.trusted.facts.bounds import INFINITE, Bound, Infinite
+from dpverify.trusted.facts.fact import Fact
+from dpverify.trusted.language.errors import CertificateError, Rejected
+from dpverify.trusted.language.expr import ONE, ZERO, Expr, add, mul, num, power, sqrt
+from dpverify.trusted.language.model import Claim, Combinator, Exponential, Lipschitz, Measure, Part, Source, Table, all_parts
+from dpverify.trusted.parts import at_pair, candidates, neighbours
+from dpverify.trusted.parts.runs import Run, check_adjacencies, leaf, merged, neighbours_assumed, occurs
+from dpverify.trusted.rules.composition import joint_neighbours, post_processing
+from dpverify.trusted.rules.composition.combined_values import greatest
+from dpverify.trusted.rules.measures.asked import bound, measure_of, premise_of
+
+NAME: Final = "added-measures"
+STATEMENT: Final = (
+    "Under adaptive composition rho of zCDP and Renyi divergences of one order add up, and so do the squares of mu of GDP; a map of the "
+    "output keeps every bound. Of parts that share their neighbours the greatest sum at one pair of them bounds all. Of one mechanism "
+    "that is run k times, rho and the divergence are exactly k times its own."
+)
+CHECKED: Final = ("every part's value, by the fact that the rule is given of it", "the parts speak of the same neighbours")
+ASSUMED: Final = ()
+SOURCE: Final = Source(
+    "docs/theory/measures.md#added-measures",
+    "Bun & Steinke 2016, Lemma 1.7; Mironov 2017, Proposition 1; Dong, Roth & Su 2022, Corollary 3.3",
+)
+
+
+def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> Bound:
+    """A bound on the "side" that the parameters name, from a premise for every run. Raises Rejected, CertificateError.
+
+    "at", for an upper bound by one pair of neighbours at a time: for every choice of them the number of the premise about the parts there,
+    null where nothing is revealed. "pair", for a lower bound, the neighbours that the one premise is about.
+    """
+    measure, side = measure_of(claim, NAME), parameters.get("side")
+    if not isinstance(claim.mechanism, Combinator):
+        raise Rejected(NAME, "the mechanism", "it is about mechanisms that are made of parts")
+    if claim.order and any(isinstance(part.mechanism, Lipschitz) for part in (Part(claim.mechanism), *all_parts(claim.mechanism))):
+        raise Rejected(NAME, "the order", "a map of the data may exchange the input with the record and the one without")
+    check_adjacencies(claim)
+    if "at" in parameters:
+        return _at_every_pair(claim, parameters["at"], premises)
+    if "pair" in parameters:
+        return _at_one_pair(claim, parameters["pair"], premises)
+    root = Part(claim.mechanism, claim.sensitivity, claim.query, claim.adjacency)
+    runs = merged(root)
+    if len(premises) != len(runs) or side not in ("upper", "lower"):
+        raise CertificateError(f"{NAME}: it wants a 'side', and one premise for each part, {len(runs)} in all.")
+    neighbours.require_one_adjacency(root)
+    if side == "lower":
+        return _below(claim, runs, premises[0])
+    bounds = [premise_of(premise, _question(run, claim), "upper", NAME) for run, premise in zip(runs, premises, strict=True)]
+    processed = post_processing.ASSUMED if any(run.processed for run in runs) else ()
+    listed = [line for fact, b in zip(premises, bounds, strict=True) for line in (*fact.assumed, *b.assumed)]
+    through = [name for fact, b in zip(premises, bounds, strict=True) for name in (fact.rule, *b.through)]
+    values = [b.value for b in bounds if not isinstance(b.value, Infinite)]
+    if len(values) < len(bounds):
+        raise Rejected(NAME, "the parts", "one has no finite value")
+    total = _sum(measure, [(run.times, value) for run, value in zip(runs, values, strict=True)])
+    return bound(claim, "upper", total, (*listed, *processed, *neighbours_assumed(claim)), through)
+
+
+def _sum(measure: Measure, values: Sequence[tuple[int, Expr]]) -> Expr:
+    if measure.name == "gdp":
+        return sqrt(add(*(mul(num(times), power(value, num(2))) for times, value in values)))
+    return add(*(mul(num(times), value) for times, value in values))
+
+
+def _at_every_pair(claim: Claim, numbers: Any, premises: Sequence[Fact]) -> Bound:
+    """The greatest value of all parts at one pair of neighbours, over all pairs. Raises Rejected, CertificateError."""
+    root = Part(claim.mechanism, claim.sensitivity, claim.query, claim.adjacency)
+    spaces = neighbours.together(root, linked=True, alone=True)
+    if any(space[0] == "records" and space[2] not in ("add-remove", "replace") for space in spaces):
+        raise Rejected(NAME, "adjacency", "of histograms that differ by fractions of records not all pairs are looked at")
+    listed = candidates.choices(root)
+    if not isinstance(numbers, list) or len(numbers) != len(listed):
+        raise CertificateError(f"{NAME}: 'at' is not a list of {len(listed)} numbers of premises.")
+    values: list[Expr] = [ZERO]
+    assumed, through = [*neighbours.rows_assumed(root), *neighbours_assumed(claim)], [joint_neighbours.NAME]
+    for choice, number in zip(listed, numbers, strict=True):
+        part = at_pair.at(root, choice)
+        if part is None:
+            continue
+        if type(number) is not int or not 0 <= number < len(premises) or part.times != ONE:
+            raise CertificateError(f"{NAME}: a number is that of no premise.")
+        found = premise_of(premises[number], _question(Run(part), claim), "upper", NAME)
+        if isinstance(found.value, Infinite):
+            raise Rejected(NAME, "the parts", "one has no finite value")
+        values.append(found.value)
+        assumed += (*premises[number].assumed, *found.assumed)
+        through += (premises[number].rule, *found.through)
+    return bound(claim, "upper", greatest(list(dict.fromkeys(values)), {}), assumed, through)
+
+
+def _at_one_pair(claim: Claim, pair: Any, premises: Sequence[Fact]) -> Bound:
+    """What all parts have at one pair of neighbours, at least. Raises Rejected, CertificateError."""
+    root = Part(claim.mechanism, claim.sensitivity, claim.query, claim.adjacency)
+    part = at_pair.at(root, at_pair.read(root, pair), lower=True)
+    if part is None or part.times != ONE or len(premises) != 1 or claim.order:
+        raise Rejected(NAME, "pair", "nothing is revealed there, or the order of the neighbours counts, or it wants one premise")
+    if any(run.processed for run in merged(root)):
+        raise Rejected(NAME, "the parts", "what a map of the output leaves to be seen is not known")
+    found = premise_of(premises[0], _question(Run(part), claim), "lower", NAME)
+    told = (*neighbours.rows_assumed(root), *neighbours.apart(part, root), *neighbours_assumed(claim, "lower"))
+    through = (joint_neighbours.NAME, premises[0].rule, *found.through)
+    return bound(claim, "lower", found.value, (*premises[0].assumed, *found.assumed, *told), through, witness=found.witness)
+
+
+def _below(claim: Claim, runs: Sequence[Run], premise: Fact) -> Bound:
+    """Of one mechanism that is run several times: all runs at the pair of neighbours that its bound is of."""
+    (run,) = runs if len(runs) == 1 else (None,)
+    if run is None or run.processed or not occurs(run):
+        raise Rejected(NAME, "the parts", "a lower bound is known of one mechanism that is run several times alone")
+    found = premise_of(premise, _question(run, claim), "lower", NAME)
+    assert claim.measure is not None
+    if claim.measure.name == "gdp" and run.times > 1:
+        raise Rejected(NAME, "the measure", "mu of a composition of mechanisms that are not Gaussian may be less than the root of squares")
+    value = INFINITE if isinstance(found.value, Infinite) else mul(num(run.times), found.value)
+    assumed = (*premise.assumed, *found.assumed, *neighbours_assumed(claim, "lower"))
+    through = (premise.rule, *found.through)
+    return bound(claim, "lower", value, assumed, through, witness=found.witness, ordered=found.ordered)
+
+
+def _question(run: Run, claim: Claim) -> Claim:
+    """What a premise is asked about one run: its tight value in the measure of the claim, in its order."""
+    assert claim.measure is not None
+    if claim.order and run.factor != ONE and isinstance(run.part.mechanism, Table | Exponential):
+        raise Rejected(NAME, "the order", "which inputs several steps apart are in order is not looked at")
+    mechanism, sensitivity, query = leaf(replace(run, times=1))
+    tight = replace(claim.measure, value=None)
+    return Claim(mechanism, None, sensitivity=sensitivity, query=query, measure=tight, order=claim.order)

@@ -1,0 +1,232 @@
+"""Finite mechanisms in other measures: Renyi divergences by exact sums, zCDP over all orders, GDP by the likeliest events."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, Final
+
+from flint import arb
+
+from dpverify.trusted.facts.bounds import INFINITE, Bound
+from dpverify.trusted.facts.fact import Fact
+from dpverify.trusted.language.errors import CertificateError, Rejected
+from dpverify.trusted.language.expr import Expr, Num, add, call, mul, num, sub
+from dpverify.trusted.language.logarithms import neg_log
+from dpverify.trusted.language.model import REVERSE, Claim, Exponential, Source, Table, exact_fraction
+from dpverify.trusted.numbers.balls import constant, rational
+from dpverify.trusted.order import compare
+from dpverify.trusted.parts.exchanged import listed_both_ways
+from dpverify.trusted.rules.composition.combined_values import greatest
+from dpverify.trusted.rules.curves.faces import Face, Faces, Weight, faces_of
+from dpverify.trusted.rules.measures.asked import above, below, bound, measure_of
+from dpverify.trusted.rules.measures.orders import most_over_orders, read_cuts
+
+NAME: Final = "finite-measures"
+STATEMENT: Final = (
+    "Two rows p, q of a finite mechanism have the Renyi divergence log(sum of p^a q^(1 - a))/(a - 1). rho in zCDP is the supremum of that "
+    "over a, for all a > 1: at order 1 it is the mean loss K; up to order b it is at most K or (K + (b - 1) V/2)/b, V the greatest "
+    "variance of the loss under the laws p^a q^(1 - a) between; between two further orders the chord of its convex (a - 1) D_a bounds it, "
+    "and from order A on the greatest loss over A. mu in GDP is the greatest Phi^-1(P(S)) - Phi^-1(Q(S)) over the events S of the outputs "
+    "of the greatest losses."
+)
+CHECKED: Final = (
+    "every row is a distribution, exactly",
+    "every pair of rows",
+    "the order of the losses, for GDP",
+    "the cuts between orders",
+)
+ASSUMED: Final = ("the sampler is ideal",)
+SOURCE: Final = Source("docs/theory/measures.md#finite-measures", "van Erven & Harremoes 2014; Dong, Roth & Su 2022, Definition 2.1")
+
+_EXACT: Final = 64
+"""Up to this order powers of rational numbers are taken exactly."""
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The outputs of two rows that both can give, each as (p, q, how many), and whether some are of the first, or the second, alone."""
+
+    inputs: tuple[int, int]
+    met: tuple[tuple[Weight, Weight, int], ...]
+    first_alone: bool
+    second_alone: bool
+
+    @cached_property
+    def balls(self) -> list[tuple[arb, arb, arb]]:
+        """For each kind of output the masses of p and of q, and the loss."""
+        found = []
+        for p, q, times in self.met:
+            a, b = constant(p.expr), constant(q.expr)
+            found.append((a * times, b * times, (a / b).log()))
+        return found
+
+    def cumulant(self, order: arb) -> arb:
+        """(a - 1) D_a = log of the sum of q e^(a loss), at an order."""
+        return sum((q * (order * loss).exp() for _, q, loss in self.balls), arb(0)).log()
+
+    @property
+    def mean(self) -> arb:
+        """The mean loss: the limit of the divergence at order 1."""
+        return sum((p * loss for p, _, loss in self.balls), arb(0))
+
+    def spread(self, orders: arb) -> arb:
+        """At least the variance of the loss under the laws p^a q^(1 - a), for all orders of a ball."""
+        centre = self.mean
+        tilted = [(q * (orders * loss).exp(), loss - centre) for _, q, loss in self.balls]
+        return sum((w * x * x for w, x in tilted), arb(0)) / sum((w for w, _ in tilted), arb(0))
+
+    @property
+    def greatest(self) -> arb:
+        """The greatest loss."""
+        best = arb(0)
+        for _, _, loss in self.balls:
+            best = best.max(loss)
+        return best
+
+
+def infer(claim: Claim, parameters: Mapping[str, Any], _: Sequence[Fact]) -> tuple[Bound, ...]:
+    """Both bounds. parameters, for zCDP: "cuts", orders from 1 on; "lower", the two inputs and the order of the lower bound.
+
+    Raises Rejected, Undecided, CertificateError.
+    """
+    measure = measure_of(claim, NAME)
+    every = rows_of(claim)
+    alone = next((rows for rows in every if rows.first_alone or (measure.name == "gdp" and rows.second_alone)), None)
+    if alone is not None:
+        says = {"pair": list(alone.inputs), "event": "the outputs that only one of the two inputs can give"}
+        return (bound(claim, "lower", INFINITE, witness=says, ordered=True),)
+    if measure.name == "gdp":
+        return _gdp(claim, every)
+    if measure.name == "renyi":
+        assert measure.at is not None
+        return _exactly(claim, every, {rows.inputs: divergence(rows, measure.at) for rows in every}, str(measure.at))
+    return _zcdp(claim, every, parameters)
+
+
+def rows_of(claim: Claim) -> list[Rows]:
+    """The pairs of rows that the claim is about: in both orders, or in the one that is listed where the claim is about one."""
+    mechanism = claim.mechanism
+    faces = faces_of(mechanism, claim.sensitivity)
+    one_way = bool(claim.order) and isinstance(mechanism, Table | Exponential) and not listed_both_ways(mechanism)
+    if not one_way:
+        return [_face(faces, face) for face in faces.all.values()]
+    assert isinstance(mechanism, Table | Exponential) and mechanism.adjacent is not None
+    known = {face.inputs for face in faces.all.values()}
+    turned = claim.order == REVERSE
+    listed = [(b, a) if turned else (a, b) for a, b in dict.fromkeys(mechanism.adjacent) if a != b]
+    if isinstance(mechanism, Exponential) and mechanism.points and not set(listed) <= known:
+        raise Rejected(NAME, "adjacent", "which of the listed points are within the sensitivity, in one order, is not looked at")
+    return [_face(faces, faces.facing(*pair), pair) for pair in listed]
+
+
+def _face(faces: Faces, face: Face, inputs: tuple[int, int] | None = None) -> Rows:
+    weights = faces.weights.all
+    met = tuple((weights[i], weights[j], times) for (i, j), times in face.cells if i and j)
+    return Rows(inputs or face.inputs, met, any(i and not j for (i, j), _ in face.cells), any(j and not i for (i, j), _ in face.cells))
+
+
+def _loss(p: Weight, q: Weight) -> Expr:
+    if isinstance(p.expr, Num) and isinstance(q.expr, Num):
+        return call("log", num(p.expr.value / q.expr.value))
+    # how many outputs are alike stands in p and q alike
+    first, second = (sub(neg_log(w.denominator), neg_log(w.numerator)) for w in (p, q))
+    return sub(first, second)
+
+
+def divergence(rows: Rows, order: Fraction) -> Expr:
+    """The Renyi divergence of an order above 1, or, at order 1, the mean loss."""
+    if order == 1:
+        return add(*(mul(num(times), p.expr, _loss(p, q)) for p, q, times in rows.met))
+    terms = [mul(num(times), _power(p, q, order)) for p, q, times in rows.met]
+    return mul(num(1 / (order - 1)), call("log", add(*terms)))
+
+
+def _power(p: Weight, q: Weight, order: Fraction) -> Expr:
+    """p^a q^(1 - a)."""
+    a, b = p.expr, q.expr
+    if isinstance(a, Num) and isinstance(b, Num) and order.denominator == 1 and order <= _EXACT:
+        return num(b.value * (a.value / b.value) ** int(order))
+    return mul(b, call("exp", mul(num(order), _loss(p, q))))
+
+
+def _exactly(claim: Claim, every: Sequence[Rows], values: Mapping[tuple[int, int], Expr], order: str) -> tuple[Bound, ...]:
+    """The greatest of values of all pairs, which some pair has. order: in words."""
+    value, pair = _greatest([(values[rows.inputs], rows) for rows in every])
+    says = {"pair": list(pair.inputs), "order": order}
+    return bound(claim, "upper", value), bound(claim, "lower", value, witness=says, ordered=True)
+
+
+def _greatest(values: Sequence[tuple[Expr, Rows]]) -> tuple[Expr, Rows]:
+    """The greatest of some values, and a pair that has it, or about it."""
+    balls = [constant(value) for value, _ in values]
+    least = balls[0]
+    for ball in balls:
+        least = least.max(ball)
+    near = [value for value, ball in zip(values, balls, strict=True) if not ball < least]
+    best = greatest(list(dict.fromkeys(value for value, _ in near)), {})
+    return best, next((rows for value, rows in near if value == best), near[0][1])
+
+
+def _zcdp(claim: Claim, every: Sequence[Rows], parameters: Mapping[str, Any]) -> tuple[Bound, ...]:
+    bounds, means = list[Bound](), [(divergence(rows, Fraction(1)), rows) for rows in every]
+    if "cuts" in parameters:
+        cuts = read_cuts(parameters["cuts"], NAME)
+        beyond = arb(0)
+        for rows in every:
+            beyond = beyond.max(_beyond(rows, cuts))
+        mean, _ = _greatest(means)
+        bounds.append(bound(claim, "upper", mean if beyond <= constant(mean) else above(beyond.max(constant(mean)))))
+    if "lower" in parameters:
+        first, second, order = _lower(parameters["lower"])
+        named = [rows for rows in every if rows.inputs == (first, second)]
+        if not named or order < 1:
+            raise Rejected(NAME, "lower", "it is not of a pair of inputs that the rule looks at, at an order of at least 1")
+        value = divergence(named[0], order)
+        says = {"pair": [first, second], "order": "1, in the limit" if order == 1 else str(order)}
+        least = value if order == 1 else below(constant(value) / rational(order))
+        bounds.append(bound(claim, "lower", least, witness=says, ordered=True))
+    if not bounds:
+        raise CertificateError(f"{NAME}: no bound is asked for; give 'cuts', 'lower' or both.")
+    return tuple(bounds)
+
+
+def _lower(given: Any) -> tuple[int, int, Fraction]:
+    if not isinstance(given, list) or len(given) != 3 or not all(type(x) is int for x in given[:2]):
+        raise CertificateError(f"{NAME}: 'lower' is not two inputs and an order.")
+    return given[0], given[1], exact_fraction(given[2])
+
+
+def _beyond(rows: Rows, cuts: Sequence[Fraction]) -> arb:
+    """At least the divergence over the order for all orders above 1, but for the mean loss itself, which is that of order 1."""
+    first = rational(cuts[1])
+    near = (rows.mean + (first - 1) * rows.spread(arb(1).union(first)) / 2) / first
+    return near.max(most_over_orders(cuts[1:], rows.cumulant, rows.greatest))
+
+
+def _gdp(claim: Claim, every: Sequence[Rows]) -> tuple[Bound, ...]:
+    most, least, worst, sorted_ = arb(0), arb(0), every[0], True
+    for rows in every:
+        places = sorted(range(len(rows.met)), key=lambda i: -rows.balls[i][2].mid())
+        sorted_ = sorted_ and all(_falls(rows, i, j) for i, j in pairwise(places))
+        first, second = arb(0), arb(0)
+        for i in places[:-1]:
+            first, second = first + rows.balls[i][0], second + rows.balls[i][1]
+            mu = arb(2).sqrt() * ((2 * first - 1).erfinv() - (2 * second - 1).erfinv())
+            worst = rows if mu > least else worst
+            most, least = most.max(mu), least.max(mu)
+    says = {"pair": list(worst.inputs), "event": "the outputs of the greatest losses"}
+    lower = bound(claim, "lower", below(least), witness=says, ordered=True)
+    return (bound(claim, "upper", above(most)), lower) if sorted_ else (lower,)
+
+
+def _falls(rows: Rows, i: int, j: int) -> bool:
+    """Whether the loss of one kind of output is certainly at least that of another."""
+    loss, other = rows.balls[i][2], rows.balls[j][2]
+    if other <= loss:
+        return True
+    (p, q, _), (r, s, _) = rows.met[i], rows.met[j]
+    return compare.certainly_le(mul(r.expr, q.expr), mul(p.expr, s.expr))

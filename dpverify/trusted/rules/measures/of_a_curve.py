@@ -1,0 +1,206 @@
+"""Other measures from the privacy curve of a mechanism, whatever it is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any, Final
+
+from flint import arb
+
+from dpverify.trusted.facts.bounds import INFINITE, Bound
+from dpverify.trusted.facts.fact import Fact, unasked
+from dpverify.trusted.facts.orientation import facing
+from dpverify.trusted.facts.pairs import Curve, Pair, Profile
+from dpverify.trusted.facts.premises import pure_of, through_of
+from dpverify.trusted.language.errors import CertificateError, Rejected
+from dpverify.trusted.language.expr import num
+from dpverify.trusted.language.model import Claim, Measure, Source, exact_fraction
+from dpverify.trusted.language.rationals import read_fraction
+from dpverify.trusted.numbers.balls import constant, rational
+from dpverify.trusted.parts.exchanged import in_order, worst_way
+from dpverify.trusted.parts.runs import neighbours_assumed
+from dpverify.trusted.rules.composition.privacy_profile import curve_of_claim
+from dpverify.trusted.rules.curves import gaussian
+from dpverify.trusted.rules.measures.asked import above, below, bound, measure_of
+from dpverify.trusted.rules.measures.orders import most_over_orders, read_cuts
+
+NAME: Final = "measures-of-a-curve"
+STATEMENT: Final = (
+    "With h(x) = sum (p - x q)_+ for x >= 1 and sum (x q - p)_+ below, both convex, sum p^a q^(1 - a) = 1 + a (a - 1) times the integral "
+    "of x^(a - 2) h(x). Chords of h between points bound it from above, lines through two points, prolonged, from below; past the pure "
+    "epsilon h is 0, and x times its profile there below all points where only one order has a pure epsilon. A mechanism is mu-GDP "
+    "exactly where h is at most that of N(0, 1) and N(mu, 1) everywhere, in both orders."
+)
+CHECKED: Final = ("the curve, by the rule of every node", "the pure epsilon, where a bound is from above", "the curve at every point")
+ASSUMED: Final = ()
+SOURCE: Final = Source("docs/theory/measures.md#measures-of-a-curve", "Liese & Vajda 2006; Dong, Roth & Su 2022, Proposition 2.12")
+
+MOST_POINTS: Final = 4000
+
+
+def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> tuple[Bound, ...]:
+    """The bound of the "side" that the parameters name. Raises Rejected, Undecided, CertificateError.
+
+    premises: the curve of the whole; for an upper bound its pure epsilon too, or that of the order that is claimed alone. parameters:
+    "points", epsilons from 0 on; for zCDP "cuts", orders from 1 on, for an upper bound, "at", an order, for a lower one; for GDP "value",
+    and for a lower bound "at", an epsilon. A lower bound of side "infinite" wants no more than the curve.
+    """
+    measure, side = measure_of(claim, NAME), parameters.get("side")
+    curve = curve_of_claim(claim, premises[:1])
+    if side == "upper":
+        return (_above(claim, measure, curve, parameters, premises),)
+    if side not in ("lower", "infinite") or len(premises) != 1:
+        raise CertificateError(f"{NAME}: 'side' is none of 'upper', 'lower' and 'infinite', or the premises are not those of the side.")
+    if curve.lower is None or (claim.order and not in_order(claim)):
+        raise Rejected(NAME, "the curve", "it has no lower side, or one of which the order of the neighbours is not known")
+    assumed = (*curve.assumed, *curve.below, *neighbours_assumed(claim, "lower"), *(worst_way(claim) if claim.order else ()))
+    value, says = _below(measure, facing(claim, curve.lower), parameters, bool(claim.order))
+    return (bound(claim, "lower", value, assumed, curve.rules, witness=says, ordered=True),)
+
+
+# -- from above ------------------------------------------------------------------------------------
+
+
+def _above(claim: Claim, measure: Measure, curve: Curve, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> Bound:
+    if curve.upper is None or len(premises) != 2:
+        raise Rejected(NAME, "the premises", "an upper bound wants the upper side of a curve, and the pure epsilon")
+    alone = bool(claim.order) and premises[1].about == claim and measure.name != "gdp"
+    epsilon, granted = pure_of(premises[1], claim if alone else unasked(claim), NAME)
+    most, points = constant(epsilon), _points(parameters)
+    if not rational(points[-1]) >= most:
+        raise Rejected(NAME, "points", "the last is not certainly at least the pure epsilon")
+    orders = [facing(claim, curve.upper)] if claim.order and measure.name != "gdp" else [curve.upper, curve.upper.reversed]
+    orders = orders[:1] if curve.upper.forward is curve.upper.backward else orders
+    assumed = (*curve.assumed, *granted, *neighbours_assumed(claim))
+    if measure.name == "gdp":
+        value = num(read_fraction(parameters, "value", NAME))
+        for pair in orders:
+            within_gaussian(pair.forward, rational(value.value), points)
+    else:
+        value = above(_of_pairs(measure, [Chords(pair, points, alone) for pair in orders], parameters, most))
+    return bound(claim, "upper", value, assumed, (*curve.rules, *through_of(premises[1])))
+
+
+def _of_pairs(measure: Measure, pairs: Sequence[Chords], parameters: Mapping[str, Any], most: arb) -> arb:
+    worst = arb(0)
+    for pair in pairs:
+        if measure.at is not None:
+            order = rational(measure.at)
+            worst = worst.max(pair.cumulant(order) / (order - 1))
+            continue
+        cuts = read_cuts(parameters.get("cuts"), NAME)
+        first = rational(cuts[1])
+        # up to the second cut D_a/a <= D_a <= D at that cut
+        worst = worst.max(pair.cumulant(first) / (first - 1)).max(most_over_orders(cuts[1:], pair.cumulant, most))
+    return worst
+
+
+class Chords:
+    """The chords of h between e^epsilon for epsilon among points, and their reciprocals: 0 beyond all of them.
+
+    alone: only the first of the two has losses up to the last point at most; below all points h is x times a profile, which does not rise.
+    """
+
+    def __init__(self, pair: Pair, points: Sequence[Fraction], alone: bool = False) -> None:
+        at = [rational(point) for point in points]
+        self._last = (-at[-1]).exp()
+        self._tail = pair.backward(at[-1]) if alone else arb(0)
+        self._heights = [(x.exp(), pair.forward(x)) for x in at[:-1]] + [(at[-1].exp(), arb(0))]
+        self._lows = [((-x).exp(), (-x).exp() * pair.backward(x)) for x in at[:-1]] + [(self._last, self._last * self._tail)]
+
+    def cumulant(self, order: arb) -> arb:
+        """At least log of the sum of p^a q^(1 - a), a above 1."""
+        total = sum((_integral(order, left, right) for left, right in pairwise(self._heights)), arb(0))
+        total += sum((_integral(order, left, right) for right, left in pairwise(self._lows)), arb(0))
+        total += self._tail * self._last**order / order
+        return (order * (order - 1) * total).log1p()
+
+
+Point = tuple[arb, arb]
+
+
+def _integral(order: arb, left: Point, right: Point) -> arb:
+    """The integral of x^(a - 2) times the line through two points, from the first to the second."""
+    return _of_line(order, left[0], right[0], left, right)
+
+
+def _of_line(order: arb, low: arb, high: arb, first: Point, second: Point) -> arb:
+    """The integral of x^(a - 2) times the line through two points, between bounds."""
+    slope = (second[1] - first[1]) / (second[0] - first[0])
+    base = first[1] - slope * first[0]
+    return base * _powers(order - 1, low, high) + slope * _powers(order, low, high)
+
+
+def _powers(k: arb, low: arb, high: arb) -> arb:
+    """(high^k - low^k)/k, without the cancellation."""
+    return low**k * (k * (high / low).log()).expm1() / k
+
+
+def within_gaussian(profile: Profile, mu: arb, points: Sequence[Fraction]) -> None:
+    """Raises Rejected unless a profile is certainly at most that of N(0, 1) and N(mu, 1), at every epsilon of at least 0.
+
+    In x = e^epsilon the profile is at most its chord, and the other at least its tangent at the middle.
+    """
+    if not mu > 0:
+        raise Rejected(NAME, "value", "it is not positive")
+    heights = [(rational(x).exp(), profile(rational(x))) for x in points[:-1]] + [(rational(points[-1]).exp(), arb(0))]
+    root = arb(2).sqrt()
+    for (u, low), (v, high) in pairwise(heights):
+        middle = (u + v) / 2
+        near = middle.log() / mu
+        slope = ((near + mu / 2) / root).erfc() / 2
+        value = ((near - mu / 2) / root).erfc() / 2 - middle * slope
+        if not (low <= value + slope * (middle - u) and high <= value + slope * (middle - v)):
+            raise Rejected(NAME, "value", "the profile is not certainly within that of Gaussian noise between two points")
+
+
+# -- from below ------------------------------------------------------------------------------------
+
+
+def _below(measure: Measure, pair: Pair, parameters: Mapping[str, Any], one_way: bool) -> tuple[Any, dict[str, Any]]:
+    """A value that the pair has at least, with what shows it."""
+    if parameters["side"] == "infinite":
+        rests = () if pair.rests is None else pair.rests
+        for rest in rests[:1] if one_way and measure.name != "gdp" else rests:
+            if rest() > 0:
+                return INFINITE, {"pair": "two neighbours", "event": "the outputs that only one of the two inputs can give"}
+        raise Rejected(NAME, "the curve", "no output is certainly possible on one of two neighbours alone")
+    if measure.name == "gdp":
+        value, epsilon = (read_fraction(parameters, key, NAME) for key in ("value", "at"))
+        reached = pair.worst(rational(epsilon)) if epsilon >= 0 and value > 0 else arb(0)
+        if not gaussian.profile(num(value))(rational(epsilon)) < reached:
+            raise Rejected(NAME, "value", "the profile there is not certainly above that of Gaussian noise")
+        return num(value), {"pair": "two neighbours", "at epsilon": str(epsilon)}
+    points = _points(parameters)
+    order = measure.at or read_fraction(parameters, "at", NAME)
+    if not order > 1:
+        raise Rejected(NAME, "at", "it is not an order above 1")
+    size = rational(order)
+    forward = _least(size, pair, points)
+    found = forward if one_way or pair.forward is pair.backward else forward.max(_least(size, pair.reversed, points))
+    return below(found / (size - 1) / (1 if measure.at is not None else size)), {"order": str(order)}
+
+
+def _least(order: arb, pair: Pair, points: Sequence[Fraction]) -> arb:
+    """At most log of the sum of p^a q^(1 - a): h between two points is at least 0, and the line through the next two."""
+    at = [rational(point) for point in points]
+    heights = [(x.exp(), pair.forward(x)) for x in at]
+    lows = [((-x).exp(), (-x).exp() * pair.backward(x)) for x in at]
+    total = arb(0)
+    for (left, right), following in zip(pairwise(heights), heights[2:], strict=False):
+        total += _of_line(order, left[0], right[0], right, following)
+    for (right, left), following in zip(pairwise(lows), lows[2:], strict=False):
+        total += _of_line(order, left[0], right[0], left, following)
+    return (order * (order - 1) * total.lower().max(arb(0))).log1p()
+
+
+def _points(parameters: Mapping[str, Any]) -> list[Fraction]:
+    listed = parameters.get("points")
+    if not isinstance(listed, list) or not 2 <= len(listed) <= MOST_POINTS:
+        raise CertificateError(f"{NAME}: 'points' is not a list of 2 to {MOST_POINTS} epsilons.")
+    points = [exact_fraction(point) for point in listed]
+    if points[0] != 0 or any(a >= b for a, b in pairwise(points)):
+        raise Rejected(NAME, "points", "they do not rise from 0 on")
+    return points

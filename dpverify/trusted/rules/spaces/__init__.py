@@ -1,0 +1,1 @@
+"""Metric spaces of answers: what any mechanism can do on them."""

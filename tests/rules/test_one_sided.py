@@ -1,0 +1,252 @@
+"""Claims of one order of neighbours: with a record against without it, and the reverse."""
+
+from fractions import Fraction
+from itertools import chain, combinations
+from math import exp, log
+
+import pytest
+
+from dpverify.catalogue.reader import read_spec
+from dpverify.errors import SpecError
+from dpverify.search.verify import verify
+from dpverify.trusted import kernel
+from dpverify.trusted.facts.bounds import Infinite
+from dpverify.trusted.language.errors import CertificateError, Rejected
+from dpverify.trusted.language.expr import ONE, ZERO, num, parse
+from dpverify.trusted.language.model import (
+    L1,
+    Claim,
+    Compose,
+    Group,
+    Guarantee,
+    KaryResponse,
+    Lipschitz,
+    Part,
+    Query,
+    Radial,
+    Subsample,
+    Table,
+    Translation,
+    claim_hash,
+    from_json,
+    to_json,
+)
+from dpverify.trusted.numbers.balls import constant
+from dpverify.trusted.parts.exchanged import either_order
+from dpverify.trusted.proof import Proof
+
+LAPLACE = Radial(parse("exp(-r)"), L1, ONE)
+EXPONENTIAL = Translation(parse("exp(-z)"), (ZERO, None))
+ROWS = tuple(tuple(num(Fraction(x, 10)) for x in row) for row in ((6, 3, 1), (2, 3, 5)))
+LISTED = Table(ROWS, ((0, 1),))
+ORDERS = ("one-sided", "reverse")
+
+
+def known(mechanism, order, epsilon=None, delta="0", **more):
+    """Bounds on epsilon at a delta, or on delta at an epsilon, as floats; None where nothing is known."""
+    claim = Claim(mechanism, None if epsilon is None else parse(epsilon), None if delta is None else parse(delta), order=order, **more)
+    judgement = verify(claim, 15).judgement
+    found = (judgement.delta_lower, judgement.delta_upper) if delta is None else (judgement.lower, judgement.upper)
+    return tuple(None if b is None else float("inf") if isinstance(b, Infinite) else float(constant(b).mid()) for b in found)
+
+
+def verdict(mechanism, order, epsilon, delta="0", **more):
+    return verify(Claim(mechanism, parse(epsilon), parse(delta), order=order, **more), 15).judgement.verdict
+
+
+def floats(row):
+    return [float(constant(x)) for x in row]
+
+
+def least_delta(p, q, epsilon):
+    """By all events."""
+    events = chain.from_iterable(combinations(range(len(p)), size) for size in range(len(p) + 1))
+    return max(sum(p[i] - exp(epsilon) * q[i] for i in event) for event in events)
+
+
+@pytest.mark.parametrize(("order", "epsilon"), [("one-sided", log(3)), ("reverse", log(5))])
+def test_the_pairs_of_a_table_are_those_that_it_lists(order, epsilon):
+    assert known(LISTED, order) == pytest.approx((epsilon, epsilon))
+    assert known(Table(ROWS), order) == pytest.approx((log(5), log(5)))
+    assert known(Table(ROWS, ((0, 1), (1, 0))), order) == pytest.approx((log(5), log(5)))
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_a_sample_is_the_mixture_in_each_order(order):
+    rate, (first, second) = 0.3, (floats(row) for row in ROWS)
+    mixed = [rate * p + (1 - rate) * q for p, q in zip(first, second, strict=True)]
+    pair = (mixed, second) if order == "one-sided" else (second, mixed)
+    epsilon = max(log(p / q) for p, q in zip(*pair, strict=True))
+    sample = Subsample(Part(LISTED), parse("3/10"))
+    assert known(sample, order) == pytest.approx((epsilon, epsilon))
+    for both in ("1/10", "1/4"):
+        low, high = known(Subsample(Part(KaryResponse(num(2), parse("4/5"))), parse("3/10")), order, both, None)
+        p, q = [0.8, 0.2], [0.2, 0.8]
+        mixed = [0.3 * a + 0.7 * b for a, b in zip(p, q, strict=True)]
+        two = (mixed, q) if order == "one-sided" else (q, mixed)
+        delta = least_delta(*two, float(Fraction(both)))
+        assert (low, high) == pytest.approx((delta, delta), abs=1e-12)
+
+
+@pytest.mark.parametrize(("order", "epsilon"), [("one-sided", "log(1 + (exp(1) - 1)/4)"), ("reverse", "-log(3/4 + exp(-1)/4)")])
+def test_a_sample_of_laplace_noise_is_exact_in_each_order(order, epsilon):
+    sample = Subsample(Part(LAPLACE, ONE), parse("1/4"))
+    assert verdict(sample, order, epsilon) == "PROVED"
+    assert verdict(sample, order, f"{epsilon} - 1/10**6") == "REFUTED"
+
+
+def test_noise_on_one_side_of_the_answer_hides_the_removal_of_what_moves_it_up():
+    up, down = ({"query": Query(((Fraction(sign),),), "add-remove")} for sign in (1, -1))
+    assert known(EXPONENTIAL, "one-sided", **up) == known(EXPONENTIAL, "reverse", **down) == (1, 1)
+    assert known(EXPONENTIAL, "reverse", **up)[0] == known(EXPONENTIAL, "one-sided", **down)[0] == float("inf")
+    low, high = known(EXPONENTIAL, "one-sided", "1/2", None, **up)
+    assert (low, high) == pytest.approx((1 - exp(-0.5),) * 2, rel=1e-9)
+    low, high = known(EXPONENTIAL, "reverse", "1/2", None, **up)
+    assert (low, high) == pytest.approx((1 - exp(-1),) * 2, rel=1e-9)
+
+
+def test_where_no_query_tells_how_a_record_moves_the_answer_that_it_may_is_assumed():
+    found = verify(Claim(EXPONENTIAL, num(5), num(Fraction(1, 2)), sensitivity=ONE, order="one-sided"), 12).judgement
+    assert found.verdict == "REFUTED"
+    assert any("a record may move the answer in the direction that is worst" in line for line in found.assumptions)
+    told = verify(
+        Claim(EXPONENTIAL, num(5), num(Fraction(1, 2)), query=Query(((ONE.value,),), "add-remove"), order="reverse"), 12
+    ).judgement
+    assert not any("may move the answer" in line for line in told.assumptions)
+
+
+def stated(epsilon, delta="0", order="one-sided"):
+    return Guarantee("approximate", ((parse(epsilon), parse(delta)),), order)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_what_is_stated_of_one_order_says_nothing_of_the_other_nor_of_both(order):
+    other = ORDERS[order == "one-sided"]
+    assert verdict(stated("1", order=order), order, "1") == "PROVED"
+    assert verdict(stated("1", order=order), other, "100") == "UNKNOWN"
+    assert verdict(stated("1", order=order), "", "100") == "UNKNOWN"
+    assert verdict(Compose((Part(stated("1", order=order)), Part(LAPLACE, ONE))), "", "100") == "UNKNOWN"
+    assert verdict(Compose((Part(stated("1", order=order)), Part(LAPLACE, ONE))), order, "2") == "PROVED"
+    assert verdict(stated("1", order=""), order, "1") == "PROVED"
+
+
+def test_compositions_and_groups_of_one_order():
+    two = Compose((Part(stated("1", "1/100"), times=num(2)), Part(stated("1/2", "1/50"))))
+    assert verdict(two, "one-sided", "5/2", "1/25") == "PROVED"
+    assert verdict(two, "one-sided", "2.499", "1/25") == "UNKNOWN"
+    three = Group(Part(stated("1", "1/1000")), num(3))
+    assert verdict(three, "one-sided", "3", "1/1000*(exp(3) - 1)/(exp(1) - 1)") == "PROVED"
+    assert verdict(three, "one-sided", "3", "0.011") == "UNKNOWN"
+    assert verdict(Lipschitz(Part(stated("1")), ONE), "one-sided", "5") == "UNKNOWN"
+
+
+@pytest.mark.parametrize(
+    ("order", "epsilon", "delta", "less"),
+    [
+        ("one-sided", "log(1 + (exp(1) - 1)/4)", "1/400", "1/401"),
+        ("reverse", "-log(3/4 + exp(-1)/4)", "1/400/(1/4 + 3/4*exp(1))", "1/1000"),
+    ],
+)
+def test_a_sample_of_what_is_stated_with_a_delta(order, epsilon, delta, less):
+    sample = Subsample(Part(stated("1", "1/100", order)), parse("1/4"))
+    assert verdict(sample, order, epsilon, delta) == "PROVED"
+    assert verdict(sample, order, f"{epsilon} - 1/1000", less) == "UNKNOWN"
+
+
+def test_a_sample_of_anything_has_an_epsilon_in_the_reverse_order():
+    gaussian = Subsample(Part(Radial(parse("exp(-r**2/2)"), L1, ONE), ONE), parse("1/4"))
+    assert verdict(gaussian, "reverse", "-log(3/4)") == "PROVED"
+    assert verdict(gaussian, "one-sided", "100") == "REFUTED"
+    assert verdict(Subsample(Part(stated("1", order="one-sided")), parse("1/4")), "reverse", "-log(3/4)") == "PROVED"
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "more", "same"),
+    [
+        (LAPLACE, {"sensitivity": ONE}, True),
+        (LAPLACE, {"query": Query(((ONE.value,),), "add-remove")}, True),
+        (LAPLACE, {"query": Query(((ONE.value, ZERO.value),), "replace")}, False),
+        (EXPONENTIAL, {"query": Query(((ONE.value,),), "add-remove")}, False),
+        (Table(ROWS), {}, True),
+        (LISTED, {}, False),
+        (Subsample(Part(LAPLACE, ONE), parse("1/2")), {}, False),
+        (Compose((Part(LAPLACE, ONE), Part(LISTED))), {}, False),
+        (Group(Part(LAPLACE, query=Query(((ONE.value,),), "add-remove")), num(2)), {}, False),
+        (Group(Part(LAPLACE, ONE), num(2)), {}, True),
+    ],
+)
+def test_which_mechanisms_lose_as_much_in_either_order(mechanism, more, same):
+    assert either_order(Claim(mechanism, ONE, order="one-sided", **more)) is same
+
+
+def test_a_lower_bound_of_both_orders_refutes_nothing_of_one():
+    claim = Claim(LISTED, parse("log(4)"), order="one-sided")
+    fact = Proof(claim).infer("finite-table", (), {"cell": [1, 0, 2]})
+    assert kernel.judge(claim, [fact]).verdict == "UNKNOWN"
+    assert kernel.judge(Claim(LISTED, parse("log(4)")), [fact]).verdict == "REFUTED"
+
+
+def test_the_rule_refuses_other_claims_and_forged_evidence():
+    two_sided, listed = Claim(LISTED, ONE), Claim(LISTED, ONE, order="one-sided")
+    with pytest.raises(Rejected, match="one order of neighbours"):
+        Proof(two_sided).infer("one-sided", (), {"side": "upper"})
+    with pytest.raises(Rejected, match="no side is named"):
+        Proof(listed).infer("one-sided", (), {"side": "both"})
+    laplace = Claim(LAPLACE, ONE, sensitivity=ONE, order="one-sided")
+    with pytest.raises(CertificateError, match="wants a premise"):
+        Proof(laplace).infer("one-sided", (), {"side": "upper"})
+    with pytest.raises(CertificateError, match="wants a premise"):
+        Proof(laplace).infer("one-sided", (), {"side": "lower", "unknown": [0]})
+    with pytest.raises(Rejected, match="states no such"):
+        Proof(Claim(stated("1"), ONE, order="one-sided")).infer("one-sided", (), {"side": "upper", "row": 1})
+    replaced = Claim(Subsample(Part(LAPLACE, ONE), parse("1/2"), "without_replacement"), ONE, order="one-sided")
+    with pytest.raises(Rejected, match="adding or removing a record"):
+        Proof(replaced).infer("one-sided", (), {"side": "upper"})
+
+
+def test_a_forged_order_in_a_certificate_is_refused():
+    packed = dict(verify(Claim(LISTED, parse("log(3)"), order="one-sided"), 12).certificate)
+    assert kernel.check(packed).verdict == "PROVED"
+    for order in ("reverse", "both", ""):
+        claim = {**packed["claim"], "order": order}
+        with pytest.raises((CertificateError, Rejected)):
+            kernel.check({**packed, "claim": claim, "claim_sha256": claim_hash(claim)})
+    without = {key: value for key, value in packed["claim"].items() if key != "order"}
+    with pytest.raises((CertificateError, Rejected)):
+        kernel.check({**packed, "claim": without, "claim_sha256": claim_hash(without)})
+
+
+def test_an_order_goes_through_the_canonical_form():
+    for claim in (Claim(LAPLACE, ONE, sensitivity=ONE, order="reverse"), Claim(stated("1"), ONE, order="one-sided")):
+        assert from_json(to_json(claim)) == claim
+
+
+HEAD = '[mechanism]\nkind = "builtin"\nname = "laplace"\nparameters = {{ scale = 1 }}\n[[claim]]\nsensitivity = 1\n{}\n'
+
+
+@pytest.mark.parametrize(
+    ("lines", "says"),
+    [
+        ("zcdp = 1\ngdp = 1", "gdp stands beside zcdp; a claim is in one measure."),
+        ("epsilon = 1\nzcdp = 1", "zcdp stands beside epsilon; a claim is in one measure."),
+        ("zcdp = 1\ndelta = 0", "delta stands beside zcdp, which has none: claim epsilon and delta in a claim of their own."),
+        ("zcdp = 1\nutility = true", "utility = true stands beside zcdp"),
+        ('epsilon = 1\norder = "one-sided"\nutility = true', "utility = true stands beside order"),
+        ("zcdp = -1", "zcdp = -1 is negative"),
+        ("renyi = 2", 'Write it as renyi = { order = 2, epsilon = "1/2" }.'),
+        ("renyi = { order = 1, epsilon = 1 }", "has the order 1, which is not above 1."),
+        ("renyi = { order = 2, epsilon = 1, delta = 0 }", "is not an order and an epsilon."),
+        ('epsilon = 1\norder = "both"', "is not one of one-sided, reverse."),
+        (
+            'epsilon = 1\norder = "one-sided"\nadjacency = "replace"',
+            'is about a record that is added or removed, which adjacency = "replace" does not do.',
+        ),
+        ("delta = 0", "epsilon is missing."),
+    ],
+)
+def test_what_is_wrong_with_a_measure_or_an_order_is_said(tmp_path, lines, says):
+    path = tmp_path / "claims.toml"
+    path.write_text(HEAD.format(lines))
+    with pytest.raises(SpecError) as raised:
+        read_spec(path)
+    assert any(says in fault for fault in raised.value.faults), raised.value.faults
