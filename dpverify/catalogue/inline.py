@@ -27,6 +27,12 @@ def stated(noise: Any, claim: Mapping[str, Any]) -> Stated:
     return read_tables(name, data).claims[0]
 
 
+def nothing_beside(claim: Mapping[str, Any]) -> None:
+    """Refuse what is stated beside a claim that is whole. Raises SpecError."""
+    if given := [key for key, value in claim.items() if value is not None]:
+        raise SpecError(f"verify: {', '.join(given)}: a claim that is read from a file says this itself. Leave it out.")
+
+
 def unclaimed(noise: Noise) -> Claim:
     """A claim of nothing, which holds the mechanism and the domains of its parameters. Raises SpecError for what is wrong with it."""
     name, data = tables(noise, {})

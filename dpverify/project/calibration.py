@@ -20,7 +20,7 @@ from typing import Any, Final
 
 from dpverify.catalogue import Spec, Stated, read_spec, read_tables
 from dpverify.catalogue.checks import range_faults
-from dpverify.catalogue.inline import Noise, tables
+from dpverify.catalogue.inline import OF_A_CLAIM, Noise, tables
 from dpverify.catalogue.kinds import BUILTIN, KINDS
 from dpverify.catalogue.kinds.fields import Field
 from dpverify.catalogue.kinds.named import BUILTINS
@@ -101,6 +101,22 @@ def of_noise(noise: Noise, claim: Mapping[str, Any], digits: int) -> Calibration
     """What a mechanism in Python asks for, so that a claim holds. Raises SpecError, CalibrationError."""
     name, data = tables(noise, claim)
     return _calibrated(name, data, _place(name, data), digits, lambda tables: read_tables(name, tables))
+
+
+def question(noise: Any, parameter: str | None, given: Mapping[str, Any]) -> tuple[Any, Mapping[str, Any]]:
+    """The mechanism with the word in place, and the claim, of a function of a kind with one of its arguments; or of a mechanism as it is.
+
+    Raises SpecError where neither is given.
+    """
+    if parameter is None and not callable(noise):
+        return noise, given
+    if parameter is None or not callable(noise):
+        raise SpecError(
+            "calibrate: name a function of a kind and the parameter that is looked for, as in calibrate(dpverify.gaussian, "
+            '"sigma", ...), or give a mechanism with "least" in the place of a number.'
+        )
+    claim = {key: value for key, value in given.items() if key in OF_A_CLAIM}
+    return noise(**{**{key: value for key, value in given.items() if key not in claim}, parameter: LEAST}), claim
 
 
 # -- the place of the number -------------------------------------------------------------------------------------

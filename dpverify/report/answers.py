@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from dpverify.catalogue import Stated
 from dpverify.ground.outside import printable
 from dpverify.ground.whole import write
 from dpverify.report import Entry, asked, ceiling, claimed, delta_enclosure, enclosure, exact, exact_delta, quantity, short, text
 from dpverify.report.phrases import common
 from dpverify.report.results import Results
 from dpverify.search.certificates import encode
-from dpverify.search.verify import Verified
+from dpverify.search.verify import Verified, verify
 from dpverify.trusted.language.expr import Expr
 from dpverify.trusted.language.model import Claim
 
@@ -164,6 +166,14 @@ def _plain(number: Decimal) -> str:
 def answer(verified: Verified, **of_file: Any) -> Answer:
     """A judgement as an answer."""
     return Answer(**{one.name: getattr(verified, one.name) for one in fields(Verified)}, **of_file)
+
+
+def judged(of: Stated, digits: int, file: str = "") -> Answer:
+    """The answer to a claim. file: that it comes from."""
+    started = time.perf_counter()
+    verified = verify(of.claim, digits)
+    seconds = time.perf_counter() - started
+    return answer(verified, file=file, expected=of.expect, line=of.line, digits=digits, seconds=seconds)
 
 
 def _decimal(text: str | None) -> Decimal | None:
