@@ -119,8 +119,9 @@ def by_volume(volume, d, epsilon):
 
 def test_errors_of_random_queries_are_those_of_the_theorems_from_other_triangulations():
     """K-norm noise has the mean square (d + 1)(d + 2) E||u||^2 over epsilon^2, Laplace noise 2 d^3."""
-    for d, n, growth, volume, lines, norm, laplace, ratio in rows("random-queries", "random"):
+    for d, n, root, growth, volume, lines, norm, laplace, ratio in rows("random-queries", "random"):
         d, n = int(d), int(n)
+        assert float(root) == pytest.approx(math.sqrt(d), abs=6e-4)
         assert float(growth) == pytest.approx(math.sqrt(math.log(n / d)), abs=6e-4)
         assert told_above(laplace, math.sqrt(2 * d))
         if d <= 6:
@@ -128,6 +129,8 @@ def test_errors_of_random_queries_are_those_of_the_theorems_from_other_triangula
             assert told_above(norm, math.sqrt((d + 1) * (d + 2) * mean_square(points)) / d)
             whole = by_volume(ConvexHull(points).volume, d, 0.01) * 0.01 / d  # a projection may give more
             assert whole * 0.999 < float(volume) < float(norm)
+        if (d, n) in ((6, 96), (6, 192)):  # all pairs of opposite columns: the cube
+            assert told_above(norm, math.sqrt((d + 1) * (d + 2) / (3 * d)))
         if n == d:  # a parallelotope of l1: K is the image of the ball of l1
             assert told_above(norm, math.sqrt(2))
         if norm == OUT:
@@ -138,7 +141,7 @@ def test_errors_of_random_queries_are_those_of_the_theorems_from_other_triangula
 
 def test_the_bound_by_lines_is_the_best_that_weights_give():
     """With weights p it is sqrt(2) tr sqrt(F diag(p) F') for small epsilon, and no weights give more than the greatest slope."""
-    for d, n, _, _, lines, *_ in rows("random-queries", "random"):
+    for d, n, _, _, _, lines, *_ in rows("random-queries", "random"):
         matrix = np.array(random_queries.random_rows(int(d), int(n)), dtype=float)
         weights = np.full(int(n), 1 / int(n))
         for _ in range(300):

@@ -30,6 +30,12 @@ query = [[1, 0, 1], [0, 1, 1]]
 adjacency = "l1"
 epsilon = 2
 utility = true
+
+[[claim]]
+name = "no errors are asked for"
+query = [[1, 0, 1], [0, 1, 1]]
+adjacency = "l1"
+epsilon = 1
 """
 
 
@@ -45,7 +51,7 @@ def told(tmp_path_factory):
     return [(folder / "out" / name).read_text() for name in ("index.html", "index.md")]
 
 
-def test_claims_that_differ_only_in_what_they_claim_share_their_pictures(told):
+def test_claims_with_the_same_picture_share_it(told):
     html, _ = told
     first, second = html.index('id="hexagon:1"'), html.index('id="hexagon:2"')
     for title in ("The body of differences", "Error and epsilon"):

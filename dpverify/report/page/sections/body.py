@@ -20,9 +20,12 @@ _WHAT: Final = {
 
 
 def blocks(claimed: Claimed) -> Sequence[Block]:
-    """One picture, and it is not repeated under claims that differ only in what they claim."""
+    """One picture, and it is not repeated under claims of the same file with the same body."""
     own = claimed.pictures
-    return [] if own is None or own.body is None or own.names[0] != claimed.entry.claim.name else [Row([_figure(claimed, own.body)])]
+    if own is None or own.body is None:
+        return []
+    first = next(one for one in claimed.file.pictures if one.body == own.body)
+    return [Row([_figure(claimed, own.body)])] if first.names[0] == claimed.entry.claim.name else []
 
 
 def _figure(claimed: Claimed, body: BodyPicture) -> Figure:
