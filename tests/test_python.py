@@ -108,6 +108,14 @@ def test_a_tight_epsilon_that_is_infinite_is_an_infinite_decimal():
     assert found.lower == found.upper == Decimal("Infinity")
 
 
+def test_a_kind_and_a_builtin_of_one_name_are_told_apart_by_their_arguments():
+    for noise in (dp.exponential(2), dp.exponential(scale=2)):
+        assert inline.unclaimed(noise) == inline.unclaimed(dp.translation("exp(-z/2)", support=[0, None]))
+    assert inside(dp.tight_epsilon(dp.exponential(scores=[[0, 1], [1, 0]], beta="1/2")), 0.5)
+    anything = dp.exponential(beta="1/2", candidates="n", parameters={"n": "integer >= 2"})
+    assert dp.verify(anything, sensitivity=1, epsilon=1).verdict == "PROVED"
+
+
 def test_an_enclosure_shows_as_much_as_is_known():
     assert repr(dp.tight_epsilon(dp.laplace(2), sensitivity=1)) == "0.5"
     assert repr(dp.tight_epsilon(dp.laplace(3), sensitivity=1, digits=3)) == "[0.333, 0.334] = 1/3"
