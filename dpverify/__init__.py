@@ -61,8 +61,7 @@ def __getattr__(name: str) -> Any:
         return __version__
     if name.startswith("_") or (name != "kernel" and find_spec(f"{__name__}.{name}") is not None):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")  # a module of the package, which is being imported
-    from dpverify.catalogue.declarations import FUNCTIONS
-    from dpverify.catalogue.toml import meant
+    from dpverify.doorway.kinds import FUNCTIONS, meant
 
     if name in FUNCTIONS:
         return FUNCTIONS[name]
@@ -71,6 +70,6 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     """The verbs, and a function for every kind of mechanism."""
-    from dpverify.catalogue.declarations import FUNCTIONS
+    from dpverify.doorway.kinds import FUNCTIONS
 
     return sorted([*_VERBS, *FUNCTIONS, "__version__"])

@@ -245,8 +245,7 @@ def _judged(item: pytest.Item, noise: Any, digits: int, overrides: dict[str, Any
     """The answer to what the test's marker and the overrides claim; the marker may hold what is for audits alone."""
     from dpverify.catalogue import Stated
     from dpverify.catalogue.inline import OF_A_CLAIM, stated
-    from dpverify.report.answers import answer
-    from dpverify.search.verify import verify
+    from dpverify.report.answers import judged
 
     marker = item.get_closest_marker("dp_claim")
     marked = {} if marker is None else marker.kwargs
@@ -256,7 +255,7 @@ def _judged(item: pytest.Item, noise: Any, digits: int, overrides: dict[str, Any
     else:
         said = {key: value for key, value in marked.items() if key in OF_A_CLAIM and not callable(value)}
         asked = stated(noise, {**said, **overrides})
-    return answer(verify(asked.claim, digits), expected=asked.expect, digits=digits)
+    return judged(asked, digits)
 
 
 def _finding(item: pytest.Item, sampler: Callable[..., Any] | str, overrides: dict[str, Any]) -> Finding:

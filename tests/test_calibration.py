@@ -215,6 +215,23 @@ def test_a_bad_file_is_told_as_verify_tells_it(file, text):
     assert "SpecError: noise.toml" in run("calibrate", file, code=2).stderr
 
 
+def test_code_that_a_file_names_runs_once(file):
+    Path("code.py").write_text(
+        "from dpverify.declare import L1, Mechanism, Positive, Radial\n"
+        'noise = Mechanism("noise", Radial(L1(), "exp(-r/a)", 1), {"a": Positive()})\n'
+    )
+    file.write_text('[mechanism]\nuse = "code.py:noise"\nparameters = { a = "least" }\n[[claim]]\nsensitivity = 1\nepsilon = "1/3"\n')
+    assert "forbids code" in run("calibrate", file, "--no-code", code=2).stderr
+    result = run("calibrate", file, "--write", "--certificates", "both")
+    assert result.stdout.startswith("a = 3 is the least value") and len(list(Path("both").glob("*.cert.json"))) == 2
+    assert result.stderr.count("running") <= 1
+
+
+def test_a_place_where_no_number_fits_is_told_as_verify_tells_it(file):
+    file.write_text('[mechanism]\nkind = "table"\nrows = [["least", "1/3"], ["1/2", "1/2"]]\n[[claim]]\nepsilon = 1\n')
+    assert "SpecError: noise.toml, mechanism" in run("calibrate", file, code=2).stderr
+
+
 def test_a_parameter_that_several_places_use_is_found_once(file):
     file.write_text('[mechanism]\nkind = "radial"\nprofile = "exp(-r/b)"\nnorm = "l1"\ndimension = 2\nparameters = { b = "least" }\n'
                     '[[claim]]\nsensitivity = "b/7 + 1"\nepsilon = 1\n')  # fmt: skip

@@ -1,5 +1,6 @@
 """Claims stated in Python: the same answers and the same errors as those of claim files, in eight lines or fewer."""
 
+import json
 import subprocess
 import sys
 from decimal import Decimal
@@ -65,7 +66,7 @@ def test_the_example_of_the_contract_runs(tmp_path):
     answer = dp.verify(noise, sensitivity=1, epsilon="1.775")
     assert answer.verdict == "PROVED" and inside(answer.epsilon, 8 * asinh(1 / (2 * sqrt(5))))
     assert answer.epsilon.upper - answer.epsilon.lower == Decimal("1e-19")
-    assert answer.assumptions and answer.witness is None and answer.rules == ("power-identity", "point-witness")
+    assert answer.assumptions and answer.witness is None and "power-identity" in answer.rules
     file = answer.save(tmp_path / "t.cert.json")
     assert dp.check(file).verdict == "PROVED" and dp.check(str(file)).epsilon.exact == answer.epsilon.exact
 
@@ -107,6 +108,14 @@ def test_a_tight_epsilon_that_is_infinite_is_an_infinite_decimal():
     assert found.lower == found.upper == Decimal("Infinity")
 
 
+def test_a_kind_and_a_builtin_of_one_name_are_told_apart_by_their_arguments():
+    for noise in (dp.exponential(2), dp.exponential(scale=2)):
+        assert inline.unclaimed(noise) == inline.unclaimed(dp.translation("exp(-z/2)", support=[0, None]))
+    assert inside(dp.tight_epsilon(dp.exponential(scores=[[0, 1], [1, 0]], beta="1/2")), 0.5)
+    anything = dp.exponential(beta="1/2", candidates="n", parameters={"n": "integer >= 2"})
+    assert dp.verify(anything, sensitivity=1, epsilon=1).verdict == "PROVED"
+
+
 def test_an_enclosure_shows_as_much_as_is_known():
     assert repr(dp.tight_epsilon(dp.laplace(2), sensitivity=1)) == "0.5"
     assert repr(dp.tight_epsilon(dp.laplace(3), sensitivity=1, digits=3)) == "[0.333, 0.334] = 1/3"
@@ -146,6 +155,18 @@ def test_printing_an_answer_shows_what_the_command_line_shows(tmp_path, monkeypa
     for answer in (dp.verify(dp.laplace(3), sensitivity=1, epsilon=1), *dp.verify("laplace.toml")):
         assert [line.partition(" ms")[0].rsplit(" ", 1)[0] for line in str(answer).splitlines()] == without_time
         assert repr(answer) == "<PROVED laplace: epsilon 1, tight epsilon 0.3333333333333333333...>"
+
+
+def test_a_claim_in_another_measure_is_told_in_that_measure():
+    answer = dp.verify(dp.gaussian(2), sensitivity=1, zcdp="1/7")
+    assert answer.verdict == "PROVED" and answer.measure.lower == answer.measure.upper == Decimal("0.125")
+    assert answer.epsilon.lower is None and repr(answer) == "<PROVED gaussian: rho 1/7, tight rho 0.125>"
+    assert dp.calibrate(dp.gaussian, "sigma", sensitivity=1, gdp="1/3") == 3
+
+
+def test_every_key_of_a_claim_in_claim_files_is_one_in_python():
+    schema = json.loads((ROOT / "dpverify" / "schemas" / "claim-file.schema.json").read_text())
+    assert set(schema["definitions"]["claim"]["properties"]) <= set(inline.OF_A_CLAIM)
 
 
 def test_a_file_gives_the_answers_of_all_its_claims():

@@ -57,7 +57,8 @@ PARAMETERS: Final = "parameters"
 class Constructor:
     """What a constructor knows. begins: the keys that say which kind it is; variables: the argument for each variable of its densities.
 
-    complete: whether it takes parameters of its own, as a table does, and the parts of a combinator one by one.
+    complete: whether it takes parameters of its own, as a table does, and the parts of a combinator one by one. noise: the builtin of the
+    same name, which is meant where nothing is given but what that has.
     """
 
     name: str
@@ -68,6 +69,7 @@ class Constructor:
     variables: Mapping[str, str] = field(default_factory=dict)
     order: tuple[str, ...] = ()
     complete: bool = False
+    noise: Constructor | None = None
 
     def signature(self) -> inspect.Signature:
         """The keys of the table, and the variables; by their names alone logarithms, and what is said of a part."""
@@ -94,10 +96,17 @@ class Constructor:
         if self.complete:
             told[PARAMETERS] = 'A value or a domain, such as "positive", for every other symbol of the expressions, by its name.'
         arguments = "\n".join(wrapped.fill(f"{name}: {meaning}") for name, meaning in told.items())
+        if self.noise is not None:
+            keys = ", ".join(known.name for known in self.noise.fields)
+            arguments += f"\n\nWith {keys} alone it is the builtin of this name: {self.noise.what}"
         return "\n\n".join(filter(None, [self.what, arguments, "As a part of another it has sensitivity, query, adjacency and times too."]))
 
     def declare(self, *values: Any, **named: Any) -> Declared:
         """A declaration. Raises SpecError for arguments that there are not, and for too many."""
+        if self.noise is not None and named.keys() <= self.noise.signature().parameters.keys() and (
+            any(known.name in named for known in self.noise.fields) or (values and not isinstance(values[0], list | tuple))
+        ):
+            return self.noise.declare(*values, **named)
         arguments = self.signature().parameters
         plain = [name for name, argument in arguments.items() if argument.kind is Parameter.POSITIONAL_OR_KEYWORD]
         if self.complete and values and all(isinstance(value, Declared) for value in values):
@@ -210,7 +219,9 @@ CONSTRUCTORS: Final[Mapping[str, Callable[..., Declared]]] = {
 
 def _complete() -> dict[str, Constructor]:
     kinds = {name: replace(_of(kind), name=name, order=(), complete=True) for name, kind in IN_FILES.items()}
-    return {**kinds, **{name: replace(_named(builtin), complete=True) for name, builtin in BUILTINS.items()}}
+    named = {name: replace(_named(builtin), complete=True) for name, builtin in BUILTINS.items()}
+    both = {name: replace(kinds[name], noise=named[name]) for name in kinds.keys() & named.keys()}
+    return {**kinds, **named, **both}
 
 
 FUNCTIONS: Final[Mapping[str, Callable[..., Declared]]] = {name: made.function() for name, made in sorted(_complete().items())}

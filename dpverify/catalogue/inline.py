@@ -14,8 +14,8 @@ from dpverify.trusted.language.model import Claim
 Noise = Declared | Mechanism
 """What Python declares a mechanism as."""
 OF_A_CLAIM: Final = (
-    "sensitivity", "query", "adjacency", "epsilon", "delta", "zcdp", "gdp", "renyi", "order", "name", "utility", "beta", "loss", "prior",
-    "expect",
+    "name", "sensitivity", "difference", "query", "adjacency", "epsilon", "delta", "zcdp", "gdp", "renyi", "order", "expect", "utility",
+    "beta", "loss", "prior", "within",
 )  # fmt: skip
 """The keys that a claim has, in the order in which people meet them."""
 _OF_THE_ANSWER: Final = ("sensitivity", "query", "adjacency")
@@ -25,6 +25,12 @@ def stated(noise: Any, claim: Mapping[str, Any]) -> Stated:
     """The claim of a mechanism that Python states. Raises SpecError listing all that is wrong with either, in the words of claim files."""
     name, data = tables(noise, claim)
     return read_tables(name, data).claims[0]
+
+
+def nothing_beside(claim: Mapping[str, Any]) -> None:
+    """Refuse what is stated beside a claim that is whole. Raises SpecError."""
+    if given := [key for key, value in claim.items() if value is not None]:
+        raise SpecError(f"verify: {', '.join(given)}: a claim that is read from a file says this itself. Leave it out.")
 
 
 def unclaimed(noise: Noise) -> Claim:

@@ -20,7 +20,7 @@ from dpverify.catalogue.checks import (
     space_faults,
     why_not,
 )
-from dpverify.catalogue.declared import Failure, declaration
+from dpverify.catalogue.declared import Declared, Failure, declaration
 from dpverify.catalogue.kinds.processes import read_differences
 from dpverify.catalogue.mechanisms import Mechanisms, read_any_kind
 from dpverify.catalogue.toml import Decimal, Fault, Fields, bound_nesting, long_integers, meant, read_text, shorten, show
@@ -161,12 +161,17 @@ def read_spec(path: str | Path, *, code: bool = True, bounds: Bounds | None = No
         raise SpecError(f"{file}: {error}") from error
 
 
-def read_tables(name: str, data: Mapping[str, Any], text: str = "", *, code: bool = True) -> Spec:
+def read_tables(
+    name: str, data: Mapping[str, Any], text: str = "", *, code: bool = True, known: dict[str, Declared] | None = None
+) -> Spec:  # fmt: skip
     """The claims of tables that Python has written as a file would have them, or has changed. text: of the file, where there is one.
+
+    known: declarations that `use` names, which are not run again; those that are run are put there.
 
     Raises SpecError listing all that is wrong with them.
     """
     reader = _Reader(name, text, data, code)
+    reader.known = {} if known is None else known
     if not text:
         reader.read_kind = read_any_kind
     return reader.spec()
@@ -181,6 +186,7 @@ class _Reader(Mechanisms):
         self.lines = [text.count("\n", 0, m.start(1)) + 1 for m in re.finditer(r"^[ \t]*(\[\[)[ \t]*claim[ \t]*\]\]", text, re.MULTILINE)]
         self.source = ""
         self.failed = False
+        self.known: dict[str, Declared] = {}
 
     def spec(self) -> Spec:
         if "claims" in self.data and "claim" not in self.data:
@@ -224,7 +230,8 @@ class _Reader(Mechanisms):
             why = "--no-code, or code = false in [tool.dpverify], forbids code."
             raise CodeForbidden(f"{table.where}: use = {show(use)} was not run: {why}")
         try:
-            declared = declaration(use, (Path(self.file).parent, Path(), shelf()), self.bounds)
+            declared = self.known.get(use) or declaration(use, (Path(self.file).parent, Path(), shelf()), self.bounds)
+            self.known[use] = declared
         except Fault as error:
             table.fault(f"use = {show(use)} {error}")
             self.failed = isinstance(error, Failure)

@@ -45,8 +45,10 @@ def calibrate(file: Path, digits: int, written: bool, certificates: Path | None,
 
     config = read_config(Path.cwd())
     bounds = Bounds(timeout or None, config.memory)
-    if written or certificates is not None:
-        output.writable(file.absolute().parent if written else Path(certificates or "."))
+    if written:
+        output.writable(file.absolute().parent)
+    if certificates is not None:
+        output.writable(certificates)
     [found] = in_order(_Search(digits, config.code and not no_code), [[file]], 1, bounds)
     if isinstance(found, Ended):
         raise CalibrationError(f"{file}: {output.ended('the search', found, bounds)}")

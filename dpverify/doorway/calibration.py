@@ -8,8 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 from dpverify.catalogue.declarations import Declared
-from dpverify.catalogue.inline import OF_A_CLAIM, Noise
-from dpverify.errors import SpecError
+from dpverify.catalogue.inline import Noise
 from dpverify.project import calibration
 from dpverify.report.answers import Answer, answer
 
@@ -28,18 +27,8 @@ def calibrate(noise: Callable[..., Declared] | Noise, parameter: str | None = No
 
 def calibrated(noise: Callable[..., Declared] | Noise, parameter: str | None = None, *, digits: int = 6, **given: Any) -> Calibrated:
     """The same with what is known of the value and of the one beside it: their answers, with certificates. See dpverify.calibrate."""
-    claim = {key: value for key, value in given.items() if key in OF_A_CLAIM}
-    if parameter is not None and callable(noise):
-        others = {key: value for key, value in given.items() if key not in claim}
-        noise = noise(**{**others, parameter: calibration.LEAST})
-    elif parameter is not None or callable(noise):
-        raise SpecError(
-            "calibrate: name a function of a kind and the parameter that is looked for, as in calibrate(dpverify.gaussian, "
-            '"sigma", ...), or give a mechanism with "least" in the place of a number.'
-        )
-    else:
-        claim = given
-    found = calibration.of_noise(noise, claim, digits)
+    asked, claim = calibration.question(noise, parameter, given)
+    found = calibration.of_noise(asked, claim, digits)
     here, beside = (tuple(answer(one, digits=calibration.DIGITS) for one in ones) for ones in (found.here, found.beside))
     return Calibrated(found.value, found.word, here, found.next, beside, tuple(found.lines()))
 

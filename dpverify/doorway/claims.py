@@ -9,10 +9,9 @@ from typing import Any, overload
 
 from dpverify.catalogue import Stated, resolve
 from dpverify.catalogue import read_spec as read_spec
-from dpverify.catalogue.inline import Noise, stated
-from dpverify.errors import SpecError
+from dpverify.catalogue.inline import Noise, nothing_beside, stated
 from dpverify.ground.outside import read_regular
-from dpverify.report.answers import Answer, Enclosure, answer
+from dpverify.report.answers import Answer, Enclosure, answer, judged
 from dpverify.search import verify as judging
 from dpverify.trusted.language.certificate import MAX_BYTES, decode
 from dpverify.trusted.language.model import Claim
@@ -37,19 +36,11 @@ def verify(
     """
     claim = {"sensitivity": sensitivity, "query": query, "adjacency": adjacency, "epsilon": epsilon, "delta": delta, **more}
     if isinstance(what, Claim | Stated | str | Path):
-        if given := [key for key, value in claim.items() if value is not None]:
-            raise SpecError(f"verify: {', '.join(given)}: a claim that is read from a file says this itself. Leave it out.")
+        nothing_beside(claim)
         if isinstance(what, str | Path):
-            return [_judged(one, digits, spec.file) for spec in map(read_spec, resolve(str(what))) for one in spec.claims]
-        return _judged(what if isinstance(what, Stated) else Stated(what), digits)
-    return _judged(stated(what, claim), digits)
-
-
-def _judged(asked: Stated, digits: int, file: str = "") -> Answer:
-    started = time.perf_counter()
-    verified = judging.verify(asked.claim, digits)
-    seconds = time.perf_counter() - started
-    return answer(verified, file=file, expected=asked.expect, line=asked.line, digits=digits, seconds=seconds)
+            return [judged(one, digits, spec.file) for spec in map(read_spec, resolve(str(what))) for one in spec.claims]
+        return judged(what if isinstance(what, Stated) else Stated(what), digits)
+    return judged(stated(what, claim), digits)
 
 
 def tight_epsilon(noise: Noise, *, sensitivity: Any = None, delta: Any = 0, digits: int = 20, **claim: Any) -> Enclosure:

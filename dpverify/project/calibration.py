@@ -11,17 +11,16 @@ import copy
 import math
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal as PythonDecimal
 from fractions import Fraction
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
 from dpverify.catalogue import Spec, Stated, read_spec, read_tables
 from dpverify.catalogue.checks import range_faults
-from dpverify.catalogue.inline import Noise, tables
+from dpverify.catalogue.inline import OF_A_CLAIM, Noise, tables
 from dpverify.catalogue.kinds import BUILTIN, KINDS
 from dpverify.catalogue.kinds.fields import Field
 from dpverify.catalogue.kinds.named import BUILTINS
@@ -93,7 +92,8 @@ def of_file(file: str | Path, digits: int, *, code: bool = True) -> tuple[Calibr
         read_spec(file, code=code)  # says what is wrong
         raise
     place = _place(str(file), data)
-    found = _calibrated(str(file), data, place, digits, lambda tables: read_tables(str(file), tables, text, code=code))
+    known: dict[str, Any] = {}  # code runs once
+    found = _calibrated(str(file), data, place, digits, lambda tables: read_tables(str(file), tables, text, code=code, known=known))
     return found, _filled(text, data, place, shown(found.value))
 
 
@@ -101,6 +101,22 @@ def of_noise(noise: Noise, claim: Mapping[str, Any], digits: int) -> Calibration
     """What a mechanism in Python asks for, so that a claim holds. Raises SpecError, CalibrationError."""
     name, data = tables(noise, claim)
     return _calibrated(name, data, _place(name, data), digits, lambda tables: read_tables(name, tables))
+
+
+def question(noise: Any, parameter: str | None, given: Mapping[str, Any]) -> tuple[Any, Mapping[str, Any]]:
+    """The mechanism with the word in place, and the claim, of a function of a kind with one of its arguments; or of a mechanism as it is.
+
+    Raises SpecError where neither is given.
+    """
+    if parameter is None and not callable(noise):
+        return noise, given
+    if parameter is None or not callable(noise):
+        raise SpecError(
+            "calibrate: name a function of a kind and the parameter that is looked for, as in calibrate(dpverify.gaussian, "
+            '"sigma", ...), or give a mechanism with "least" in the place of a number.'
+        )
+    claim = {key: value for key, value in given.items() if key in OF_A_CLAIM}
+    return noise(**{**{key: value for key, value in given.items() if key not in claim}, parameter: LEAST}), claim
 
 
 # -- the place of the number -------------------------------------------------------------------------------------
@@ -129,12 +145,16 @@ def _words(value: Any) -> Iterator[Path_]:
 
 def _words_of(place: Path_) -> str:
     """A place as errors name it: part 2, scale."""
-    said = [] if place[0] == "mechanism" else [f"{place[0]} {int(place[1]) + 1}"]
-    for before, key in pairwise(place[1:] if said else place):
-        if isinstance(key, int):
-            said.append(f"{before} {key + 1}".replace("parts", "part"))
-        elif key not in ("parts", "parameters"):
-            said.append(key)
+    said: list[str] = [] if place[0] == "mechanism" else ["claim"]
+    numbered = False
+    for key in place[1:]:
+        if isinstance(key, int) and not numbered:
+            said[-1] += f" {key + 1}"
+        elif isinstance(key, int):
+            said.append(f"entry {key + 1}")
+        elif key != "parameters":
+            said.append("part" if key == "parts" else key)
+        numbered = isinstance(key, int)
     return ", ".join(said)
 
 
@@ -194,6 +214,7 @@ def _calibrated(name: str, data: Mapping[str, Any], place: Path_, digits: int, r
     for attempt in range(_ROUNDS):
         found = find.neighbours()
         if found is None:
+            at.any_of(find.seen)
             return _none(name, key, find) if not _at_an_end(find) else _whole(name, key, find)
         here, beside = found[::-1] if find.word == LEAST else found
         judged = at.judged(here.at)
@@ -285,6 +306,11 @@ class _At:
             return False
         self.stated(reals[0])
         return True
+
+    def any_of(self, values: Iterable[Fraction]) -> None:
+        """Raise SpecError where the file may have none of these values."""
+        if all(isinstance(self.specs[value], SpecError) for value in values):
+            self.stated(next(iter(values)))
 
     def judged(self, value: Fraction) -> tuple[Verified, ...]:
         """The judgements of all claims, with their certificates."""

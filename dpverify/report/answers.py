@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from dpverify.catalogue import Stated
 from dpverify.ground.outside import printable
 from dpverify.ground.whole import write
-from dpverify.report import Entry, ceiling, claimed, delta_enclosure, enclosure, exact, exact_delta, short, text
+from dpverify.report import Entry, asked, ceiling, claimed, delta_enclosure, enclosure, exact, exact_delta, quantity, short, text
 from dpverify.report.phrases import common
 from dpverify.report.results import Results
 from dpverify.search.certificates import encode
-from dpverify.search.verify import Verified
+from dpverify.search.verify import Verified, verify
+from dpverify.trusted.language.expr import Expr
 from dpverify.trusted.language.model import Claim
 
 
@@ -49,10 +52,10 @@ class Enclosure:
 class Answer(Verified):
     """A judgement with its proof. Printing it shows what the command line shows, and a notebook shows it as the page of a report does.
 
-    verdict: PROVED, REFUTED or UNKNOWN; epsilon, delta: what is tight and what is claimed, each an Enclosure; assumptions: what no density
-    can show; witness: of a refuted claim; reason: of an undecided one; rules, certificate: of the proof, which save(path) writes.
-    file: the claim file that it comes from, empty for a claim that Python states. expected: the verdict that counts as success.
-    digits: of the enclosures. seconds: of search and check together.
+    verdict: PROVED, REFUTED or UNKNOWN; epsilon, delta, measure: what is tight and what is claimed, each an Enclosure; assumptions:
+    what no density can show; witness: of a refuted claim; reason: of an undecided one; rules, certificate: of the proof, which
+    save(path) writes. file: the claim file that it comes from, empty for a claim that Python states. expected: the verdict that counts
+    as success. digits: of the enclosures. seconds: of search and check together.
     """
 
     file: str = ""
@@ -83,13 +86,23 @@ class Answer(Verified):
 
     @property
     def epsilon(self) -> Enclosure:
-        """The tight epsilon at the claimed delta, and what is claimed."""
+        """The tight epsilon at the claimed delta, and what is claimed; nothing is known of it where another measure is claimed."""
+        return Enclosure(None, None) if self.claim.measure is not None else self._asked(self.claim.epsilon)
+
+    @property
+    def measure(self) -> Enclosure | None:
+        """Of a claim of zcdp, gdp or renyi: the tight value in that measure, and what is claimed; else None."""
+        return None if self.claim.measure is None else self._asked(self.claim.measure.value)
+
+    def _asked(self, value: Expr | None) -> Enclosure:
         lower, upper = map(_decimal, enclosure(self.judgement, self.digits))
-        return Enclosure(lower, upper, exact(self.judgement) or ceiling(self.judgement), claimed(self.claim.epsilon))
+        return Enclosure(lower, upper, exact(self.judgement) or ceiling(self.judgement), claimed(value))
 
     @property
     def delta(self) -> Enclosure:
         """The tight delta at the claimed epsilon, and what is claimed."""
+        if self.claim.measure is not None:
+            return Enclosure(None, None)
         lower, upper = map(_decimal, delta_enclosure(self.judgement, self.digits))
         return Enclosure(lower, upper, exact_delta(self.judgement), claimed(self.claim.delta))
 
@@ -131,11 +144,12 @@ class Answer(Verified):
         return text.render(Results(entries=[self.entry]))
 
     def __repr__(self) -> str:
-        said = f"epsilon {short(self.claim.epsilon)}"
-        if (delta := short(self.claim.delta)) != "0":
+        measure, sign = self.measure, quantity(self.claim)
+        said = f"{sign} {short(asked(self.claim))}"
+        if measure is None and (delta := short(self.claim.delta)) != "0":
             said += f", delta {delta}"
-        known = self.delta if self.claim.delta is None else self.epsilon
-        tight = f", tight {'delta' if known == self.delta else 'epsilon'} {known.short}" if known.short else ""
+        known = measure or (self.delta if self.claim.delta is None else self.epsilon)
+        tight = f", tight {'delta' if known == self.delta else sign} {known.short}" if known.short else ""
         return printable(f"<{self.verdict} {self.claim.mechanism_name}: {said}{tight}>")
 
     def _repr_html_(self) -> str:
@@ -152,6 +166,14 @@ def _plain(number: Decimal) -> str:
 def answer(verified: Verified, **of_file: Any) -> Answer:
     """A judgement as an answer."""
     return Answer(**{one.name: getattr(verified, one.name) for one in fields(Verified)}, **of_file)
+
+
+def judged(of: Stated, digits: int, file: str = "") -> Answer:
+    """The answer to a claim. file: that it comes from."""
+    started = time.perf_counter()
+    verified = verify(of.claim, digits)
+    seconds = time.perf_counter() - started
+    return answer(verified, file=file, expected=of.expect, line=of.line, digits=digits, seconds=seconds)
 
 
 def _decimal(text: str | None) -> Decimal | None:
