@@ -42,7 +42,7 @@ from dpverify.trusted.language.model import (
     all_parts,
 )
 from dpverify.trusted.numbers.balls import precision, rational
-from dpverify.trusted.order.compare import enclose
+from dpverify.trusted.order.enclosed import enclose
 from dpverify.trusted.parts.neighbours import OnePair
 from dpverify.trusted.parts.places import ONE_STEP
 from dpverify.trusted.parts.runs import Run

@@ -17,7 +17,8 @@ from dpverify.trusted.language.errors import CertificateError, DpverifyError, Re
 from dpverify.trusted.language.expr import Num, add, format_expr, num, parse, substitute
 from dpverify.trusted.language.model import L2, Claim, Domain, Radial, Translation
 from dpverify.trusted.numbers.balls import precision
-from dpverify.trusted.order.compare import certainly_equal, certainly_le, enclose
+from dpverify.trusted.order.compare import certainly_equal, certainly_le
+from dpverify.trusted.order.enclosed import enclose
 from dpverify.trusted.rules.additive import modulus, point_witness
 from dpverify.trusted.rules.additive.axis import Line
 from dpverify.trusted.rules.additive.cells import WAYS, Cell, summit

@@ -12,8 +12,8 @@ from dpverify.search.grids import diagonally
 from dpverify.trusted.language.errors import DpverifyError
 from dpverify.trusted.language.expr import Expr, Num, substitute, symbols
 from dpverify.trusted.language.model import Domain
-from dpverify.trusted.order.compare import enclose
 from dpverify.trusted.order.domains import closed
+from dpverify.trusted.order.enclosed import enclose
 
 FAR: Final = tuple(10**k for k in (4, 6, 9, 12, 15, 18, 24, 30, 45, 60, 100, 200))
 MOST_FAR: Final = 3

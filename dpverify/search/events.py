@@ -12,7 +12,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Final
 
-from flint import arb, ctx
+from flint import arb
 
 from dpverify.search import budgets, measure_words, output_sets
 from dpverify.search.decimals import decimal_bounds
@@ -45,7 +45,9 @@ from dpverify.trusted.rules.composition import gaussian_composition, gaussian_qu
 
 _DIGITS: Final = 9
 _ENDS: Final = 12
-_BITS: Final = 128
+_BITS: Final = 96
+_CHORD: Final = 42
+"""The shortest chords that slopes are read off have widths of 2 to minus this."""
 _TINY: Final = Fraction(1, 10**1000)
 """Numbers nearer to 0 are written no further."""
 _MOST_SHOWN: Final = 8
@@ -240,7 +242,7 @@ def probabilities(below: Profile, above: Profile, epsilon: arb) -> tuple[arb, ar
 
     Slopes of chords on either side bound it, whatever their lengths.
     """
-    steps = [ctx.prec // 3] if below is above else range(0, ctx.prec // 3, 2)
+    steps = [_CHORD] if below is above else range(0, _CHORD, 2)
     factor, low, high, q = epsilon.exp(), below(epsilon), above(epsilon), arb(0).union(arb(1))
     for step in (arb(2) ** -bits for bits in steps):
         right = (low - above(epsilon + step)) / (factor * step.expm1())

@@ -26,7 +26,7 @@ _TAIL = Fraction(1, 1 << 80)
 _FARS = (4, 5, 6, 7, 8, 10, 12, 15, 20, 30, 40, 60, 80, 100)
 _FINE = {"point": 44, "cell": 1}
 _LARGEST = 64
-_HALVINGS = 30
+_HALVINGS = 16
 
 
 def plan(run: Run, epsilon: float | None, delta: float | None) -> dict[str, Any]:
@@ -106,7 +106,10 @@ def _passes(shifts: moved.Divergences, even: bool, delta: float) -> float:
     def above(epsilon: float) -> bool:
         with moved.whole():
             found = shifts.at(rational(Fraction(epsilon)).mid())
-            return any(float(found.point(cut).mid()) > delta for cut in few)
+            shown = next((cut for cut in few if float(found.point(cut).mid()) > delta), None)
+        if shown is not None:  # it is likely to show it the next time too
+            few.sort(key=lambda cut: cut != shown)
+        return shown is not None
 
     low, high = 0.0, 1.0
     while above(high) and high < _LARGEST:

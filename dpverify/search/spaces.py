@@ -18,7 +18,8 @@ from dpverify.trusted.language.errors import DpverifyError
 from dpverify.trusted.language.expr import ONE, Expr, Num, add, div, mul, neg, num, power, substitute, symbols
 from dpverify.trusted.language.model import Claim, Shape, Space
 from dpverify.trusted.numbers.balls import constant, exact
-from dpverify.trusted.order.compare import certainly_lt, enclose
+from dpverify.trusted.order.compare import certainly_lt
+from dpverify.trusted.order.enclosed import enclose
 from dpverify.trusted.parts.parameters import fixed
 from dpverify.trusted.rules.spaces import cell_response, net_mechanism, noise_near, weighted_packing
 from dpverify.trusted.rules.spaces.nets import cube

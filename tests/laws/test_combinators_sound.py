@@ -37,7 +37,7 @@ from dpverify.trusted.language.model import (
     all_parts,
 )
 from dpverify.trusted.numbers.balls import exact
-from dpverify.trusted.order.compare import enclose
+from dpverify.trusted.order.enclosed import enclose
 from dpverify.trusted.parts.places import ONE_STEP
 from dpverify.trusted.parts.runs import Run, merged
 from dpverify.trusted.registry import CURVES, RULES

@@ -38,7 +38,7 @@ from dpverify.trusted.language.model import (
 )
 from dpverify.trusted.numbers.balls import precision
 from dpverify.trusted.order.apart import off_the_integers
-from dpverify.trusted.order.compare import enclose
+from dpverify.trusted.order.enclosed import enclose
 from dpverify.trusted.order.integers import is_whole
 from dpverify.trusted.order.sensitivity import sensitivity_bounds
 from dpverify.trusted.order.steps_between import further

@@ -36,7 +36,7 @@ from dpverify.trusted.language.model import (
     Translation,
 )
 from dpverify.trusted.numbers.balls import rational
-from dpverify.trusted.order.compare import enclose
+from dpverify.trusted.order.enclosed import enclose
 from dpverify.trusted.parts.runs import Run
 from dpverify.trusted.rules.composition import stacked_queries
 from tests.proofs import Step, bound

@@ -17,7 +17,7 @@ from dpverify.trusted import kernel
 from dpverify.trusted.facts.bounds import Infinite
 from dpverify.trusted.language.expr import Expr, Num, neg, num, parse, substitute
 from dpverify.trusted.language.model import Claim, Domain, Exponential, KaryResponse, Kernel, Mechanism, Staircase, Table
-from dpverify.trusted.order.compare import enclose
+from dpverify.trusted.order.enclosed import enclose
 from dpverify.trusted.order.tables import distance
 
 MP = mpmath.MPContext()

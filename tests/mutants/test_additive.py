@@ -12,7 +12,8 @@ from dpverify.trusted.language.expr import num, parse, sub
 from dpverify.trusted.language.model import L2, Claim, Domain, Norm, Product, Query, Radial, Translation
 from dpverify.trusted.numbers.asymptotics import End, end_jet
 from dpverify.trusted.numbers.balls import precision
-from dpverify.trusted.order.compare import certainly_equal, enclose
+from dpverify.trusted.order.compare import certainly_equal
+from dpverify.trusted.order.enclosed import enclose
 from dpverify.trusted.rules.additive import power_identity
 from tests.proofs import Step, bound
 from tests.tools import load

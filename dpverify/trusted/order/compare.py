@@ -10,25 +10,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from flint import arb, ctx
+from flint import ctx
 
-from dpverify.trusted.language.errors import DpverifyError, Undecided
+from dpverify.trusted.language.errors import DpverifyError
 from dpverify.trusted.language.expr import ZERO, Expr, neg, sub, symbols
 from dpverify.trusted.language.loading import load, remembered
 from dpverify.trusted.language.model import Domain
-from dpverify.trusted.numbers.balls import constant, precision
+from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.order.signs import ANY, AT_LEAST_ZERO, AT_MOST_ZERO, NULL, POSITIVE, Sign, sharpened, sign_of_ball
 
 _NO_DOMAINS: Final[Mapping[str, Domain]] = {}
-
-
-def enclose(expr: Expr, prec: int = 128) -> arb:
-    """A ball that contains the constant `expr`, computed with `prec` bits. Raises Undecided where it is not finite."""
-    with precision(prec):
-        ball = constant(expr)
-    if not ball.is_finite():
-        raise Undecided(f"no finite enclosure at {prec} bits: the constant is undefined, or needs more precision.")
-    return ball
 
 
 def sign(expr: Expr) -> int | None:

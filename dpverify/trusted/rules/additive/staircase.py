@@ -10,6 +10,7 @@ from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, add, call, div, format_expr, mul, neg, num, sub, symbols
 from dpverify.trusted.language.model import Claim, Source, Staircase
 from dpverify.trusted.order import compare
+from dpverify.trusted.order.enclosed import enclose
 from dpverify.trusted.parts.parameters import fixed
 from dpverify.trusted.rules.finite.densities import fraction
 
@@ -51,7 +52,7 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
 def _ceiling(moved: Expr) -> Expr:
     """ceil(Delta), a number where Delta is a constant that is told from its neighbouring integers."""
     if not symbols(moved):
-        up = Num(fraction(compare.enclose(moved).ceil().upper()))
+        up = Num(fraction(enclose(moved).ceil().upper()))
         if compare.certainly_le(moved, up) and compare.certainly_lt(sub(up, ONE), moved):
             return up
     return neg(call("floor", neg(moved)))

@@ -17,7 +17,8 @@ from dpverify.trusted.language.expr import ONE, ZERO, Expr, format_expr, num
 from dpverify.trusted.language.model import Mechanism, Source, Staircase, Translation
 from dpverify.trusted.numbers.noise import domain
 from dpverify.trusted.order.apart import off_the_integers
-from dpverify.trusted.order.compare import certainly_le, certainly_lt, enclose
+from dpverify.trusted.order.compare import certainly_le, certainly_lt
+from dpverify.trusted.order.enclosed import enclose
 from dpverify.trusted.order.geometry import Sensitivity
 from dpverify.trusted.parts.runs import Run, merged, reach
 from dpverify.trusted.rules.curves.integers import Law, Shape

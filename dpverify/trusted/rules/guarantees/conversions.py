@@ -16,7 +16,8 @@ from dpverify.trusted.language.errors import Undecided
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, add, call, div, format_expr, mul, neg, num, power, sub, symbols
 from dpverify.trusted.language.model import Source
 from dpverify.trusted.numbers.balls import exact, precision
-from dpverify.trusted.order.compare import certainly_le, certainly_lt, enclose
+from dpverify.trusted.order.compare import certainly_le, certainly_lt
+from dpverify.trusted.order.enclosed import enclose
 
 NAME: Final = "privacy-measures"
 STATEMENT: Final = (

@@ -1,0 +1,18 @@
+"""Constants in balls that are finite."""
+
+from __future__ import annotations
+
+from flint import arb
+
+from dpverify.trusted.language.errors import Undecided
+from dpverify.trusted.language.expr import Expr
+from dpverify.trusted.numbers.balls import constant, precision
+
+
+def enclose(expr: Expr, prec: int = 128) -> arb:
+    """A ball that contains the constant `expr`, computed with `prec` bits. Raises Undecided where it is not finite."""
+    with precision(prec):
+        ball = constant(expr)
+    if not ball.is_finite():
+        raise Undecided(f"no finite enclosure at {prec} bits: the constant is undefined, or needs more precision.")
+    return ball
