@@ -32,7 +32,7 @@ __all__ = [
     "Real", "Source",
 ]  # fmt: skip
 __all__ += CONSTRUCTORS
-globals().update(CONSTRUCTORS, Selection=CONSTRUCTORS["KaryResponse"])  # the name under which older declarations know it
+globals().update(CONSTRUCTORS)
 
 if TYPE_CHECKING:
 

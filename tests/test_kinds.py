@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from dpverify import declare
 from dpverify.catalogue.declarations import CONSTRUCTORS, Mechanism
 from dpverify.catalogue.kinds import KINDS, STARTERS, is_combinator
 from dpverify.catalogue.kinds.named import BUILTINS
@@ -138,10 +137,6 @@ def test_numbers_in_python_may_be_fractions_and_rows_any_iterable():
     assert rows == model.Table(((Num(half), Num(half)), (ONE, ZERO)), ((0, 1),))
     distances = Mechanism("mine", CONSTRUCTORS["Exponential"](metric=[[0, half], [half, 0]], beta=1)).model()
     assert distances.scores == ((ZERO, Num(-half)), (Num(-half), ZERO))
-
-
-def test_an_older_name_is_still_known():
-    assert declare.Selection is declare.KaryResponse is CONSTRUCTORS["KaryResponse"]
 
 
 # -- formulas ------------------------------------------------------------------------------------------------

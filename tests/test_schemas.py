@@ -195,6 +195,41 @@ EXAMPLES = {
     "student_t": """
         mechanism = {kind = "builtin", name = "student_t", nu = 5, dimension = 3, scale = 2}
         claim = [{sensitivity = 1, epsilon = 1}]""",
+    "exponential, of any scores": """
+        mechanism = {kind = "exponential", candidates = "n", beta = 1, neighbours = "monotone", parameters = {n = "integer >= 2"}}
+        claim = [{sensitivity = 1, epsilon = 2}]""",
+    "noisy_max": """
+        mechanism = {kind = "noisy_max", noise = {kind = "builtin", name = "gumbel", scale = 2}, candidates = 3, report = "index+gap"}
+        claim = [{sensitivity = 1, epsilon = 1}]""",
+    "noisy_max, between bounds": """
+        mechanism = {kind = "noisy_max", noise = {kind = "builtin", name = "exponential", scale = 2}, candidates = 3, bounds = [0, 1]}
+        claim = [{epsilon = 1}]""",
+    "above_threshold": """
+        mechanism.kind = "above_threshold"
+        mechanism.queries = 5
+        mechanism.positives = "unlimited"
+        mechanism.neighbours = "increasing"
+        mechanism.resample = true
+        mechanism.threshold_noise = {kind = "builtin", name = "logistic", scale = 2}
+        mechanism.query_noise = {kind = "translation", density = "exp(-abs(z))"}
+        claim = [{sensitivity = 1, epsilon = 1}]""",
+    "above_threshold, with fresh noise": """
+        mechanism.kind = "above_threshold"
+        mechanism.queries = 5
+        mechanism.threshold = "1/2"
+        mechanism.report = {fresh = {kind = "builtin", name = "laplace", scale = 1}}
+        mechanism.query_noise = {kind = "builtin", name = "laplace", scale = 2}
+        mechanism.bounds = [0, 1]
+        claim = [{epsilon = 9}]""",
+    "exponential noise": """
+        mechanism = {kind = "builtin", name = "exponential", scale = 2}
+        claim = [{sensitivity = 1, epsilon = 1}]""",
+    "gumbel": """
+        mechanism = {kind = "builtin", name = "gumbel", parameters = {scale = 2}}
+        claim = [{sensitivity = 1, epsilon = 1}]""",
+    "logistic": """
+        mechanism = {kind = "builtin", name = "logistic", scale = 2}
+        claim = [{sensitivity = 1, epsilon = 1}]""",
     "knorm": """
         mechanism = {kind = "builtin", name = "knorm", epsilon = 1, columns = [[1, 0], [1, 1]]}
         claim = [{sensitivity = 1, epsilon = 1}]""",

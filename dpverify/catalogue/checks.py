@@ -40,6 +40,7 @@ from dpverify.trusted.language.model import (
     Table,
     Vector,
     kind_of,
+    noises_of,
 )
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
 from dpverify.trusted.order.geometry import norm_faults
@@ -101,6 +102,8 @@ def substituted(mechanism: Mechanism, values: Mapping[str, Expr]) -> Mechanism:
             return grown(value, values)
         if isinstance(value, Shape):
             return changed(value, change)
+        if isinstance(value, Mechanism):
+            return substituted(value, values)
         return tuple(map(change, value)) if isinstance(value, tuple) else value
 
     return replace(mechanism, **{field.name: change(getattr(mechanism, field.name)) for field in fields(mechanism)})
@@ -123,7 +126,11 @@ def _size(expr: Expr, sizes: Mapping[str, int]) -> int:
 def free_symbols(mechanism: Mechanism, known: AbstractSet[str]) -> Iterator[str]:
     """Symbols that are neither a variable of their expression nor a parameter."""
     kind = kind_of(mechanism)
+    for noise in noises_of(mechanism):
+        yield from free_symbols(noise, known)
     for field in fields(mechanism):
+        if isinstance(getattr(mechanism, field.name), Mechanism):
+            continue
         variables = VARIABLES.get(kind, {}).get(field.name, ())
         here = {*known, *variables}
         used = frozenset().union(*map(symbols, expressions(getattr(mechanism, field.name))))

@@ -169,7 +169,7 @@ def _written(value: Any, of: Field, read: Read, variables: Mapping[str, Scalar])
         infinite = (None, *map(float, ends))
         values = [end if item in infinite else item for item, end in zip(value, ends, strict=True)] if ends else value
         return [item if item in ends else _written(item, of, read, variables) for item in values]
-    if of.value.exact:
+    if of.value.exact and not (isinstance(value, str) and value in of.value.words):
         return read.text(value, **variables)
     if isinstance(value, bool):
         return value

@@ -17,7 +17,7 @@ from dpverify.catalogue.checks import (
     why_not,
 )
 from dpverify.catalogue.kinds import BUILTIN, KINDS, dimension_of, is_combinator, mechanism_faults, of, read, read_kind
-from dpverify.catalogue.kinds.fields import NUMBER, PART, PARTS, TIMES, Field
+from dpverify.catalogue.kinds.fields import A_NOISE, FRESH, NUMBER, PART, PARTS, REPORT, TIMES, Field
 from dpverify.catalogue.kinds.finite import close_pairs
 from dpverify.catalogue.kinds.kind import Kind, Sensitivity
 from dpverify.catalogue.kinds.named import BUILTINS
@@ -40,10 +40,12 @@ from dpverify.trusted.language.expr import (
     Num,
     Sym,
     num,
+    sub,
     symbols,
 )
 from dpverify.trusted.language.model import (
     L2,
+    ONE_WAY,
     Claim,
     Combinator,
     Compose,
@@ -51,11 +53,14 @@ from dpverify.trusted.language.model import (
     EllipticalProcess,
     Exponential,
     Mechanism,
+    OnLine,
     Part,
     Query,
     Radial,
     Sampled,
+    Selection,
     kind_name,
+    kind_of,
 )
 from dpverify.trusted.order.queries import ADJACENCIES, query_faults
 from dpverify.trusted.parts.relations import adjacency_faults
@@ -91,6 +96,13 @@ def read_mechanism(name: str, table: Mapping[str, Any]) -> Claim:
         raise SpecError(reader.faults)
     used = frozenset().union(*map(symbols, expressions(mechanism)))
     return Claim(mechanism, None, domains=tuple(sorted((name, reader.domains[name]) for name in used & reader.domains.keys())))
+
+
+def _moves(mechanism: Mechanism) -> bool:
+    """Whether a part moves by 1 where it does not say how far."""
+    if isinstance(mechanism, Selection):
+        return mechanism.bounds is None
+    return _needs(mechanism)
 
 
 class Mechanisms:
@@ -145,7 +157,7 @@ class Mechanisms:
             self.parameters(table, table.may("parameters", read_table, {}), {} if declared is None else declared.symbols)
             if declared is None:
                 return None  # what the other keys mean is not known
-            values = self._values(declared, table) if is_combinator(declared) else read(declared, table)
+            values = self._values(declared, table) if is_combinator(declared) else self._with_noises(declared, table)
             mechanism = declared.build(declared, table, values)
         table.done()
         return mechanism
@@ -166,6 +178,30 @@ class Mechanisms:
             elif field.value is NUMBER:
                 values[field.name] = self._amount(table, field, value)
         return values
+
+    def _with_noises(self, kind: Kind, table: Fields) -> dict[str, Any]:
+        """What stands under the keys of a kind, noises among it as what they are."""
+        values = read(kind, table)
+        for field in kind.fields:
+            value = values[field.name]
+            if field.value is A_NOISE and value is not None:
+                values[field.name] = self._noise(value, f"{table.where}, {field.name}")
+            elif field.value is REPORT.value and isinstance(value, Mapping):
+                values[field.name] = self._noise(value[FRESH], f"{table.where}, {field.name}, {FRESH}")
+        return values
+
+    def _noise(self, data: Mapping[str, Any], where: str) -> Mechanism | None:
+        """The noise of a selection; it may use the parameters of the table around it, and have its own."""
+        outer, table, before = dict(self.values), Fields(data, where, self.faults), len(self.faults)
+        noise = self._declared(table)
+        if noise is not None:
+            noise = substituted(noise, self.values)
+            for fault in mechanism_faults(noise, self.domains, self.broken):
+                table.fault(fault)
+            if not isinstance(noise, OnLine):
+                table.fault(f"{kind_of(noise)} is no noise on one number.")
+        self.values = outer
+        return None if len(self.faults) > before else noise
 
     def _amount(self, table: Fields, field: Field, value: Expr) -> Expr:
         """A number of a combinator or of a part, with the parameters put in."""
@@ -224,8 +260,12 @@ class Mechanisms:
             if rows is None or mechanism is None:
                 return None
             query, adjacency = Query(rows, adjacency), ""
-        elif sensitivity is None and mechanism is not None and _needs(mechanism):
+        elif sensitivity is None and mechanism is not None and _moves(mechanism):
             sensitivity = ONE
+        if getattr(mechanism, "neighbours", "") in ONE_WAY:
+            table.fault(
+                'neighbours: "increasing" and "decreasing" are for one order of the data alone, and a part wants both. Use "monotone".'
+            )
         if isinstance(mechanism, Sampled):
             table.fault("kind: a part must say what it is; a sampler alone declares nothing.")
         if mechanism is None or len(self.faults) > before:
@@ -242,6 +282,8 @@ class Mechanisms:
         """Give every parameter its value or its domain; values may be expressions in other parameters."""
         bound = {name for names in variables.values() for name in names}
         given = Fields(parameters, f"{table.where}, parameters", self.faults)
+        for name in sorted(bound & (self.values.keys() | self.domains.keys())):
+            given.fault(f"{name} is this kind's variable, and a parameter of what is around it. Give that parameter another name.")
         if len(parameters) > MAX_PARAMETERS:
             given.fault(f"{len(parameters)} parameters; at most {MAX_PARAMETERS}.")
             self.broken.update(parameters)
@@ -346,6 +388,11 @@ class Mechanisms:
             return mechanism, None
         if is_combinator(kind):
             self._with_adjacency(table, mechanism, adjacency)
+        if isinstance(mechanism, Selection) and sensitivity is None:
+            if mechanism.bounds is None:
+                table.fault(f"sensitivity is missing: how far each answer moves.{meant('sensitivity', table.data)}")
+                return mechanism, None
+            return mechanism, sub(mechanism.bounds[1], mechanism.bounds[0])
         if isinstance(mechanism, Exponential) and mechanism.metric:
             return self._among_points(table, mechanism, sensitivity)
         match kind.sensitivity:

@@ -70,6 +70,7 @@ from dpverify.trusted.language.model import (
     Space,
     all_parts,
     kind_of,
+    noises_of,
 )
 from dpverify.trusted.order.queries import ADJACENCIES
 
@@ -413,6 +414,7 @@ class _Reader(Mechanisms):
         seen: set[Mechanism] = set()
         for stated in claims:
             single = [] if stated is None else [part.mechanism for part in all_parts(stated.claim.mechanism)] or [stated.claim.mechanism]
+            single += [noise for mechanism in single for noise in noises_of(mechanism)]
             for mechanism in dict.fromkeys(single):
                 if stated is not None and mechanism not in seen:
                     seen.add(mechanism)

@@ -9,12 +9,12 @@ from typing import Any, Final, get_args, get_origin, get_type_hints
 
 from dpverify.catalogue import shapes
 from dpverify.catalogue.kinds import BUILTIN, IN_FILES, KINDS, STARTERS, WHAT, is_combinator
-from dpverify.catalogue.kinds.fields import NORM, OF_A_PART, PART, QUERY, TIMES, Field
+from dpverify.catalogue.kinds.fields import BOUNDS, CANDIDATES, NORM, OF_A_PART, PART, QUERY, TIMES, Field
 from dpverify.catalogue.kinds.kind import Builtin, Kind, Sensitivity
 from dpverify.catalogue.kinds.named import BUILTINS, given
 from dpverify.catalogue.values import BODIES
 from dpverify.trusted.language.expr import Expr
-from dpverify.trusted.language.model import LEFT_OUT, MEASURES, SCHEMES, Matrix, Norm, Part, Shape
+from dpverify.trusted.language.model import LEFT_OUT, MEASURES, SCHEMES, Matrix, Norm, OnLine, Part, Shape
 
 Schema = dict[str, Any]
 _RANGED: Final = {"additionalProperties": {"type": ["number", "string"]}}
@@ -195,6 +195,12 @@ def _claims() -> Schema:
 
     answering = [name for name, kind in IN_FILES.items() if kind.sensitivity is Sensitivity.ANSWER]
     needing = [name for name, kind in IN_FILES.items() if kind.sensitivity is Sensitivity.NEEDED]
+    compared = [name for name, kind in IN_FILES.items() if BOUNDS in kind.fields]
+    asking = [
+        {"properties": {"kind": {"enum": needing}}, "required": ["kind"]},
+        {"properties": {"kind": {"enum": compared}}, "required": ["kind"], "not": {"required": ["bounds"]}},
+        {"properties": {"kind": {"enum": [name for name in IN_FILES if name not in compared]}}, "required": ["kind", CANDIDATES.name]},
+    ]
     named = [name for name, builtin in BUILTINS.items() if builtin.answers_queries]
     either = [
         {"properties": {"kind": {"enum": answering}}, "required": ["kind"]},
@@ -207,7 +213,7 @@ def _claims() -> Schema:
             "if": {"properties": {"mechanism": {"required": ["use"]}}},
             "else": {
                 "properties": items({"propertyNames": {"not": {"const": "query"}}}),
-                "if": {"properties": {"mechanism": {"properties": {"kind": {"enum": needing}}, "required": ["kind"]}}},
+                "if": {"properties": {"mechanism": {"anyOf": asking}}},
                 "then": {
                     "if": {"properties": {"mechanism": {"required": ["difference"]}}},
                     "else": {"properties": items({"anyOf": [{"required": ["sensitivity"]}, {"required": ["difference"]}]})},
@@ -230,6 +236,8 @@ _FORMS: Final[Mapping[Any, Schema]] = {
     Matrix: {"$ref": "#/definitions/matrix"},
     tuple[Part, ...]: {"$ref": "#/definitions/parts"},
     str: {"type": "string"},
+    OnLine: {"$ref": "#/definitions/mechanism"},
+    OnLine | None: {"anyOf": [{"type": "null"}, {"$ref": "#/definitions/mechanism"}]},
     bool: {"type": "boolean"},
     int: {"type": "integer", "minimum": 0},
 }

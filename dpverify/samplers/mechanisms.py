@@ -38,6 +38,7 @@ from dpverify.trusted.language.model import (
     Product,
     Radial,
     Sampled,
+    Selection,
     Space,
     Staircase,
     Subsample,
@@ -120,7 +121,7 @@ def _law(mechanism: Mechanism, grid: Grid | None) -> Law:
     raise NoSampler(_reason(mechanism))
 
 
-def _reason(mechanism: EllipticalProcess | Guarantee | Sampled | Space | Subsample) -> str:
+def _reason(mechanism: EllipticalProcess | Guarantee | Sampled | Selection | Space | Subsample) -> str:
     """Why there is no sampler."""
     if isinstance(mechanism, EllipticalProcess):
         return "the outputs are functions. Sample the numbers that you publish of them: a radial or mixture mechanism in l2."
@@ -130,6 +131,8 @@ def _reason(mechanism: EllipticalProcess | Guarantee | Sampled | Space | Subsamp
         return "a space is no mechanism by itself. One for the nearness of a claim is made by dpverify.samplers.nearness.near_mechanism."
     if isinstance(mechanism, Sampled):
         return "nothing is declared of this mechanism: its sampler is the one that the [audit] table names."
+    if isinstance(mechanism, Selection):
+        return "comparisons of answers are not drawn here. Sample the noises, a part each, and compare the answers that they come with."
     if isinstance(mechanism, Subsample):
         return (
             "the part runs on a random sample of the records, and the file does not say what its true answer on a sample is. "

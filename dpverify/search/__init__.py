@@ -73,7 +73,7 @@ def propose(claim: Claim, digits: int = 20) -> Proposal:
     if claim.order:
         from dpverify.search import one_sided
 
-        proposal.extend(lambda claim, digits: one_sided.propose(claim, _premises(digits)), claim, digits)
+        proposal.extend(lambda claim, digits: one_sided.propose(claim, premises(digits)), claim, digits)
     if not proposal.steps and not proposal.reasons:
         proposal.reasons.append("no rule covers this mechanism; `dpverify explain` lists what each rule wants.")
     return proposal
@@ -83,7 +83,7 @@ def extend_in_measure(proposal: Proposal, claim: Claim, digits: int) -> None:
     """Add bounds on the tight value in the measure that is claimed."""
     from dpverify.search import in_measures
 
-    premises, found = _premises(digits), dict[Claim, Proposal]()
+    known, found = premises(digits), dict[Claim, Proposal]()
 
     def pure(single: Claim) -> Steps:
         if single not in found:
@@ -94,7 +94,7 @@ def extend_in_measure(proposal: Proposal, claim: Claim, digits: int) -> None:
 
     def search(claim: Claim, digits: int) -> Steps:
         with precision(precision_for(digits)):
-            return in_measures.propose(claim, digits, pure, lambda single: premises(single, "upper"))
+            return in_measures.propose(claim, digits, pure, lambda single: known(single, "upper"))
 
     proposal.extend(search, claim, digits)
 
@@ -114,15 +114,15 @@ def extend_with_curve(proposal: Proposal, claim: Claim, digits: int) -> bool:
     """Add bounds read off the mechanism's privacy curve, where it has one."""
     from dpverify.search import privacy_profile
 
-    premises = _premises(digits)
+    found = premises(digits)
 
     def search(claim: Claim, digits: int) -> Steps:
-        return privacy_profile.propose(claim, digits, lambda single: premises(single, "upper"))
+        return privacy_profile.propose(claim, digits, lambda single: found(single, "upper"))
 
     return proposal.extend(search, claim, digits)
 
 
-def _premises(digits: int) -> Callable[[Claim, str], dict[str, Any] | None]:
+def premises(digits: int) -> Callable[[Claim, str], dict[str, Any] | None]:
     """The searches for single mechanisms, as a source of premises; equal parts are searched once."""
     found: dict[Claim, Proposal] = {}
 
@@ -175,8 +175,8 @@ def _pure(proposal: Proposal, claim: Claim, digits: int) -> None:
     if isinstance(mechanism, Combinator):
         from dpverify.search import combination
 
-        premises = _premises(digits)
-        proposal.extend(lambda claim, _: combination.propose(claim, premises), claim, digits)
+        found = premises(digits)
+        proposal.extend(lambda claim, _: combination.propose(claim, found), claim, digits)
     else:
         from dpverify.search import equal_answers, kinds
 

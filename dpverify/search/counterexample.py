@@ -42,9 +42,7 @@ def find_counterexample(a: Expr, b: Expr, domains: Mapping[str, Domain], tries: 
     names = sorted(symbols(a) | symbols(b))
     if not all(name in domains for name in names):
         return None
-    grids = [list(grid(domains[name])) for name in names]
-    for point in islice(diagonally(grids), tries):
-        values: dict[str, Expr] = {name: Num(value) for name, value in zip(names, point, strict=True)}
+    for values in islice(points({name: domains[name] for name in names}), tries):
         try:
             left, right = enclose(substitute(a, values)), enclose(substitute(b, values))
         except DpverifyError:
@@ -52,6 +50,12 @@ def find_counterexample(a: Expr, b: Expr, domains: Mapping[str, Domain], tries: 
         if left > right:
             return values
     return None
+
+
+def points(domains: Mapping[str, Domain]) -> Iterator[dict[str, Expr]]:
+    """Values of parameters, the simplest first."""
+    for point in diagonally([list(grid(domain)) for domain in domains.values()]):
+        yield {name: Num(value) for name, value in zip(domains, point, strict=True)}
 
 
 def grid(domain: Domain) -> Iterator[Fraction]:

@@ -9,6 +9,7 @@ from dpverify.search.proposal import Proposal, bound
 from dpverify.trusted.facts.bounds import Infinite
 from dpverify.trusted.facts.fact import as_bounds
 from dpverify.trusted.language.model import (
+    AboveThreshold,
     Claim,
     EllipticalProcess,
     Exponential,
@@ -18,6 +19,7 @@ from dpverify.trusted.language.model import (
     Leaf,
     Mixture,
     Noise,
+    NoisyMax,
     Product,
     Radial,
     Sampled,
@@ -82,6 +84,10 @@ def extend(proposal: Proposal, claim: Claim, mechanism: Leaf, digits: int) -> No
             from dpverify.search import elliptical_process
 
             proposal.extend(elliptical_process.propose, claim, digits)
+        case NoisyMax() | AboveThreshold():
+            from dpverify.search import selection
+
+            selection.extend(proposal, claim, digits)
         case Guarantee():
             from dpverify.search import stated_epsilon
 

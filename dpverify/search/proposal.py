@@ -17,9 +17,14 @@ Steps = list[dict[str, Any]]
 Search = Callable[[Claim, int], Steps]
 
 
+def inside(step: Mapping[str, Any]) -> list[tuple[Any, Mapping[str, Any]]]:
+    """The steps that a step rests on, with the last steps of their places: the radial noise of a mixture, the noises of a selection."""
+    return [*([(CLOSED_FORM, step["inner"])] if "inner" in step else []), *step.get("noises", ())]
+
+
 def bound(proof: Proof, place: Place, step: Mapping[str, Any]) -> Fact:
-    """What a step proves of the single mechanism at a place; its "inner" step, if any, of the radial noise that a mixture is."""
-    inner = [bound(proof, (*place, CLOSED_FORM), step["inner"])] if "inner" in step else []
+    """What a step proves of the single mechanism at a place."""
+    inner = [bound(proof, (*place, last), below) for last, below in inside(step)]
     return proof.infer(step["rule"], place, step["evidence"], inner or step.get("premises", ()))
 
 

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from dpverify.search import extend_with_curve, propose
 from dpverify.search.certificates import lines, pack, record
+from dpverify.search.proposal import inside
 from dpverify.trusted import kernel
 from dpverify.trusted.facts.bounds import Bound, Infinite
 from dpverify.trusted.facts.fact import Fact, as_bounds, as_errors
@@ -19,7 +20,6 @@ from dpverify.trusted.language.certificate import Line
 from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
 from dpverify.trusted.language.expr import ZERO, Expr
 from dpverify.trusted.language.model import Claim, Leaf, Space, claim_hash, from_json, to_json
-from dpverify.trusted.parts.places import CLOSED_FORM
 from dpverify.trusted.proof import Place, Proof
 
 _ASIDE_DIGITS: Final = 9
@@ -166,7 +166,7 @@ class _Kept:
         return kernel.judge(self.claim, lines(self.facts))
 
     def _fact(self, proof: Proof, step: Mapping[str, Any], place: Place = ()) -> Fact:
-        inner = [self._fact(proof, step["inner"], (*place, CLOSED_FORM))] if "inner" in step else []
+        inner = [self._fact(proof, below, (*place, last)) for last, below in inside(step)]
         return kernel.infer(proof, step["rule"], step["evidence"], inner or step.get("premises", ()), step.get("prec", self.prec), place)
 
     def trimmed(self, judgement: kernel.Judgement) -> kernel.Judgement:

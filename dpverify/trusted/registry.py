@@ -23,13 +23,18 @@ _OF_THE_MECHANISM: Final = {
     "joint-moves": "composition.joint_moves",
     "kernel-box": "finite.kernel_box",
     "kernel-point": "finite.kernel_point",
+    "log-concave-noisy-max": "selection.noisy_max",
+    "log-concave-threshold": "selection.threshold",
     "mixture-closed-form": "additive.mixture_closed",
     "mixture-concave": "additive.mixture_concave",
     "modulus": "additive.modulus",
     "point-witness": "additive.point_witness",
     "power-identity": "additive.power_identity",
     "product-lipschitz": "additive.product_lipschitz",
+    "selection-moduli": "selection.moduli",
     "staircase": "additive.staircase",
+    "survival": "selection.survival",
+    "worst-output": "selection.worst_output",
 }
 _OF_THE_CLAIM: Final = {
     "basic-composition": "composition.basic_composition",

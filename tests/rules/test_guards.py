@@ -100,6 +100,11 @@ HYPOTHESES = {
         ),
         IDEAL,
     ),
+    **dict.fromkeys(
+        ("selection.noisy_max", "selection.survival", "selection.threshold", "selection.worst_output"),
+        (*IDEAL, "the noises of the threshold and of different answers are independent"),
+    ),
+    "selection.moduli": ("the noises of the threshold and of different answers are independent",),
     "utility.linear_map": (*IDEAL, "the noises of the parts are independent"),
     "composition.laplace_sums": INDEPENDENT,
     "composition.loss_distribution": INDEPENDENT,

@@ -105,9 +105,9 @@ PAIR = Compose((part(CAUCHY, (1, 0)), part(CAUCHY, (0, 1))))
 @cache
 def evidence():
     """What the search finds of the pair; with each part the rule that says what it loses, and what that is given."""
-    from dpverify.search import _premises
+    from dpverify.search import premises
 
-    found = next(step for step in propose(Claim(PAIR, None), _premises(10)) if step["rule"] == joint_moves.NAME)
+    found = next(step for step in propose(Claim(PAIR, None), premises(10)) if step["rule"] == joint_moves.NAME)
     listed = zip(found["evidence"]["parts"], found["premises"], strict=True)
     return {**found["evidence"], "parts": [{**own, "rule": fact.rule, "evidence": dict(fact.parameters)} for own, fact in listed]}
 

@@ -31,7 +31,7 @@ from dpverify.catalogue.values import (
     read_table,
 )
 from dpverify.trusted.language.expr import ONE, ZERO, Expr
-from dpverify.trusted.language.model import COVARIANCES, L1, L2, ORDERS, SCHEMES, Domain
+from dpverify.trusted.language.model import COVARIANCES, L1, L2, ORDERS, REPORTS, SCHEMES, TOGETHER, Domain
 from dpverify.trusted.order.queries import ADJACENCIES
 
 Schema = Mapping[str, Any]
@@ -46,6 +46,7 @@ REQUIRED: Final = object()
 class Value:
     """A sort of value. schema: its form in JSON; exact: whether it is made of numbers and expressions.
 
+    words: what may stand there instead of a number.
     fallback: lets reading go on where a value that must be there is missing or wrong, so that all faults are found.
     """
 
@@ -53,6 +54,7 @@ class Value:
     schema: Schema
     exact: bool = True
     fallback: Any = None
+    words: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,6 +316,102 @@ P: Final = Field("p", RANGING, numbers("The probability of the truth.", True), c
 K: Final = Field("k", RANGING, "The number of values, at least 2.", check=at_least_two)
 COLUMNS: Final = Field("columns", ROWS, "The unit ball of the noise's norm is the hull of + and - each of these points.", default=None)
 FACETS: Final = Field("facets", ROWS, "The unit ball of the noise's norm is where |<a, x>| <= 1 for each row a.", default=None)
+
+# -- selections ------------------------------------------------------------------------------------------------------
+
+UNLIMITED: Final = "unlimited"
+FRESH: Final = "fresh"
+WORDS: Final = tuple(dict.fromkeys(word for words in TOGETHER.values() for word in words))
+_REPORTS: Final = tuple(word for words in REPORTS.values() for word in words if word != FRESH)
+
+
+def _read_positives(value: Any) -> Any:
+    return value if value == UNLIMITED else read_number(value)
+
+
+def _read_report(value: Any) -> Any:
+    """A word, or a table whose one key is "fresh"."""
+    if not isinstance(value, dict):
+        return read_choice(_REPORTS)(value)
+    if value.keys() != {FRESH} or not isinstance(value[FRESH], dict):
+        raise Fault(
+            f"is not one of {', '.join(_REPORTS)}, nor a table {{ fresh = {{ ... }} }} with the noise that is added to each positive."
+        )
+    return value
+
+
+def _positives(key: str, value: Expr | None, domains: Mapping[str, Domain]) -> Iterator[str]:
+    return iter(()) if value is None else a_count(key, value, domains)
+
+
+def _bounds(key: str, ends: tuple[Expr, Expr] | None, domains: Mapping[str, Domain]) -> Iterator[str]:
+    return iter(()) if ends is None else interval_faults(key, ends, domains)
+
+
+_OWN_NOISE: Final = {
+    "allOf": [{"$ref": "#/definitions/part"}, {"propertyNames": {"not": {"enum": ["sensitivity", "query", "adjacency", "times"]}}}]
+}
+A_NOISE: Final = Value(read_table, _OWN_NOISE, exact=False)
+_TELLS: Final = Value(
+    _read_report,
+    {
+        "anyOf": [
+            {"enum": list(_REPORTS)},
+            {"type": "object", "required": ["fresh"], "additionalProperties": False, "properties": {"fresh": _OWN_NOISE}},
+        ]
+    },
+    exact=False,
+)
+
+
+NOISE: Final = Field("noise", A_NOISE, "The noise of each answer, independent and alike: a table like [mechanism], of noise on one number.")
+CANDIDATES: Final = Field(
+    "candidates", NUMBER, "How many answers there are, a positive integer or an expression in parameters.", check=a_count
+)
+NEIGHBOURS: Final = Field(
+    "neighbours",
+    Value(read_choice(WORDS), {"enum": list(WORDS)}, exact=False),
+    'How the answers of neighbours move: "all", each on its own; "monotone", all the same way; "one", one of them alone. "all" where it is '
+    'left out. Of above_threshold also "increasing" and "decreasing": the guarantee is of the first data against second data whose answers '
+    "are no less, or no greater.",
+    default="all",
+)
+REPORT: Final = Field(
+    "report",
+    _TELLS,
+    'What is told: of noisy_max "index", which answer is the greatest, "value", the greatest noisy answer itself, or "index+gap", the '
+    'index and the lead over the next. Of above_threshold "answers", which are above, "answers+gap", and by how much, "answers+value", '
+    "and the noisy answer itself, or { fresh = { ... } }, and the answer with noise that is drawn afresh.",
+    default=None,
+)
+THRESHOLD_NOISE: Final = Field(
+    "threshold_noise", A_NOISE, "The noise of the threshold, drawn once. The threshold is exact where it is left out.", default=None
+)
+QUERY_NOISE: Final = Field("query_noise", A_NOISE, "The noise of each answer. Answers are exact where it is left out.", default=None)
+THRESHOLD: Final = Field("threshold", NUMBER, numbers("What answers are compared with, public. 0 where it is left out."), default=ZERO)
+QUERIES: Final = Field(
+    "queries", NUMBER, "How many answers are asked for at most: an integer or an expression in parameters.", check=a_count
+)
+POSITIVES: Final = Field(
+    "positives",
+    Value(_read_positives, {"anyOf": [{"enum": [UNLIMITED]}, _NUMBER]}, words=(UNLIMITED,)),
+    'After how many answers above the threshold it stops; "unlimited". 1 where it is left out.',
+    default=ONE,
+    check=_positives,
+)
+RESAMPLE: Final = Field(
+    "resample",
+    BOOLEAN,
+    "Whether the noise of the threshold is drawn again after each answer above it. false where it is left out.",
+    default=False,
+)
+BOUNDS: Final = Field(
+    "bounds",
+    Value(read_interval(infinite=False), FINITE.schema),
+    "The interval [low, high] that the answers of all data lie in. Then the sensitivity is its length where a claim states none.",
+    default=None,
+    check=_bounds,
+)
 
 # -- guarantees --------------------------------------------------------------------------------------------------
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from typing import Final
 
@@ -13,8 +14,8 @@ from dpverify.catalogue.formulas.typeset import ATOM, raised, symbol, typeset
 from dpverify.catalogue.kinds import fields
 from dpverify.catalogue.kinds.kind import Kind, Sensitivity, Starter, Values, itself
 from dpverify.catalogue.toml import Fields, shorten
-from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, add, call, div, mul, neg, num, power, sub, symbols
-from dpverify.trusted.language.model import Domain, Exponential, KaryResponse, Kernel, Table
+from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, Sym, add, call, div, mul, neg, num, power, sub, symbols
+from dpverify.trusted.language.model import Domain, Exponential, KaryResponse, Kernel, NoisyMax, Table, Translation
 from dpverify.trusted.order.compare import certainly_equal, certainly_le, certainly_lt
 
 LISTED: Final = "which inputs are neighbours is the mechanism's `adjacent`. Leave sensitivity out."
@@ -134,14 +135,37 @@ parameters = { b = 2 }    # a value for every other letter of the formula
 # -- the exponential mechanism -----------------------------------------------------------------------------------
 
 
-def _exponential(_: Kind, table: Fields, values: Values) -> Exponential | None:
+def gumbel(rate: Expr) -> Translation:
+    """Gumbel noise whose upper tail falls like exp(-rate z)."""
+    moved = neg(mul(rate, Sym("z")))
+    return Translation(call("exp", sub(moved, call("exp", moved))))
+
+
+def _any_scores(table: Fields, values: Values) -> NoisyMax | None:
+    """The exponential mechanism for all scores there may be: the greatest score with Gumbel noise (theory#exponential-any-scores)."""
+    for key in ("points", "metric", "adjacent"):
+        if table.has(key):
+            table.fault(f"{key} goes with scores, or tells them; candidates is for any scores.")
+    if values["neighbours"] not in ("all", "monotone"):
+        table.fault('neighbours: the scores of neighbours move "all" each on its own, or "monotone", all the same way.')
+    if values["candidates"] is None or values["beta"] is None:
+        return None
+    return NoisyMax(gumbel(values["beta"]), values["candidates"], values["neighbours"])
+
+
+def _exponential(_: Kind, table: Fields, values: Values) -> Exponential | NoisyMax | None:
     scores, beta, adjacent, points, metric = (values[key] for key in ("scores", "beta", "adjacent", "points", "metric"))
+    if table.has("candidates") and not table.has("scores"):
+        return _any_scores(table, values)
+    for key in ("candidates", "neighbours"):
+        if table.has(key):
+            table.fault(f"{key} is for any scores; here the scores are listed. Leave it out.")
     if table.has("scores"):
         if table.has("points") or table.has("metric"):
             table.fault("give scores, or points with a metric, not both.")
         return None if scores is None else Exponential(scores, beta, adjacent)
     if not table.has("points") and not table.has("metric"):
-        table.fault("give scores, or points with a metric: they are missing.")
+        table.fault("give scores, or points with a metric, or candidates for any scores: they are missing.")
         return None
     if not table.has("metric"):
         table.fault("metric is missing.")
@@ -219,11 +243,28 @@ _SAID: Final = {"l1": "the l1 distance", "l2": "the l2 distance", "linf": "the l
 EXPONENTIAL = Kind(
     model=Exponential,
     what="The exponential mechanism: probabilities proportional to exp(beta * score).",
-    fields=(fields.SCORES, fields.POINTS, fields.METRIC, fields.BETA, fields.ADJACENT),
+    fields=(
+        fields.SCORES,
+        fields.POINTS,
+        fields.METRIC,
+        fields.BETA,
+        fields.ADJACENT,
+        replace(fields.CANDIDATES, default=None, check=None),
+        fields.NEIGHBOURS,
+    ),
     conditions={
         "if": {"required": ["scores"]},
-        "then": {"not": {"anyOf": [{"required": ["points"]}, {"required": ["metric"]}]}},
-        "else": {"required": ["metric"], "if": {"properties": {"metric": {"type": "string"}}}, "then": {"required": ["points"]}},
+        "then": {"not": {"anyOf": [{"required": [key]} for key in ("points", "metric", "candidates", "neighbours")]}},
+        "else": {
+            "if": {"required": ["candidates"]},
+            "then": {"not": {"anyOf": [{"required": [key]} for key in ("points", "metric", "adjacent")]}},
+            "else": {
+                "not": {"required": ["neighbours"]},
+                "required": ["metric"],
+                "if": {"properties": {"metric": {"type": "string"}}},
+                "then": {"required": ["points"]},
+            },
+        },
     },
     build=_exponential,
     faults=_score_faults,
@@ -243,5 +284,5 @@ beta = "1/2"
 adjacent = "all"       # which inputs are neighbours: "all", or pairs of rows counted from 0, such as [[0, 1], [1, 2]]
 """,
     ),
-    arguments=("scores", "beta", "adjacent", "points", "metric"),
+    arguments=("scores", "beta", "adjacent", "points", "metric", "candidates", "neighbours"),
 )

@@ -9,8 +9,9 @@ from typing import Any, Final
 
 from dpverify.catalogue.kinds import fields
 from dpverify.catalogue.kinds.fields import Field
+from dpverify.catalogue.kinds.finite import gumbel
 from dpverify.catalogue.kinds.kind import Builtin, Starter
-from dpverify.trusted.language.expr import ONE, Expr, Num, Pow, Sym, add, call, div, mul, neg, num, power, sub
+from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, Pow, Sym, add, call, div, mul, neg, num, power, sub
 from dpverify.trusted.language.model import L1, L2, KaryResponse, Mechanism, Product, Radial, Staircase, Table, Translation
 
 WHAT: Final = "A model by its name."
@@ -51,6 +52,18 @@ def _student_t(p: Parameters) -> Mechanism:
     return Radial(Pow(add(ONE, div(power(_R, num(2)), nu)), exponent), L2, d, p.get("scale", ONE))
 
 
+def _exponential(p: Parameters) -> Mechanism:
+    return Translation(call("exp", neg(div(_Z, p["scale"]))), (ZERO, None))
+
+
+def _gumbel(p: Parameters) -> Mechanism:
+    return gumbel(div(ONE, p["scale"]))
+
+
+def _logistic(p: Parameters) -> Mechanism:
+    return Translation(power(call("cosh", div(_Z, mul(num(2), p["scale"]))), num(-2)))
+
+
 def _knorm(p: Parameters) -> Mechanism:
     """On the line, until the reader puts the body in (theory#gauges)."""
     return Radial(call("exp", neg(mul(p["epsilon"], _R))), L1, ONE)
@@ -79,6 +92,21 @@ BUILTINS: Final[Mapping[str, Builtin]] = {
         ),
         Builtin("discrete_laplace", "The two-sided geometric noise on the integers.", (_SCALE,), _discrete_laplace),
         Builtin("discrete_gaussian", "The discrete Gaussian on the integers.", (fields.SIGMA,), _discrete_gaussian, note="as gaussian"),
+        Builtin(
+            "exponential",
+            "Exponential noise, never below 0.",
+            (_SCALE,),
+            _exponential,
+            note="private where answers are compared, not where they are released",
+        ),
+        Builtin(
+            "gumbel",
+            "Gumbel noise; the index of the greatest noisy score is the exponential mechanism.",
+            (_SCALE,),
+            _gumbel,
+            note="as exponential",
+        ),
+        Builtin("logistic", "Logistic noise.", (_SCALE,), _logistic),
         Builtin(
             "staircase",
             "The staircase noise of Geng and Viswanath, of sensitivity 1.",

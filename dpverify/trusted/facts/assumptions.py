@@ -14,6 +14,7 @@ from dpverify.trusted.language.expr import ONE, ZERO, Expr, num
 from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import (
     L2,
+    ONE_WAY,
     Claim,
     Combinator,
     EllipticalProcess,
@@ -33,6 +34,7 @@ from dpverify.trusted.language.model import (
     Query,
     Radial,
     Sampled,
+    Selection,
     Space,
     on_integers,
     parts_of,
@@ -41,6 +43,13 @@ from dpverify.trusted.language.model import (
 IDEAL: Final = "the sampler is ideal"
 MOVES: Final = "the query moves by at most the stated sensitivity in the noise's norm"
 WHOLE: Final = "answers are integers"
+EACH_MOVES: Final = "each answer that is compared moves by at most the stated sensitivity"
+MOVED_WHOLLY: Final = "answers of every size occur, and neighbours move each by the whole sensitivity, in the direction that is worst"
+MOVED_WITHIN: Final = (
+    "answers at the bounds occur, and neighbours move each as far as sensitivity and bounds let them, in the worst direction"
+)
+ONE_ORDER: Final = "what is claimed is a guarantee for one order of the data alone, that of the answers before they rise, or fall"
+BETWEEN: Final = "answers lie between the stated bounds"
 ATTAINED: Final = "some pair of inputs is exactly the sensitivity apart"
 TURNED: Final = "some pair of inputs is exactly the sensitivity apart, in the direction that is worst"
 WHOLE_ATTAINED: Final = "some pair of inputs is apart by the greatest integer within the sensitivity"
@@ -120,6 +129,12 @@ def _of_part(part: Part, bound: Bound, onward: bool, named: frozenset[Expr], top
         else:
             yield _attained(mechanism, bound)
             yield from (ONWARD,) if onward else ()
+    elif isinstance(mechanism, Selection):
+        yield EACH_MOVES if bound.side == "upper" else MOVED_WHOLLY if mechanism.bounds is None else MOVED_WITHIN
+        yield from (WHOLE,) if on_integers(mechanism) else ()
+        yield from (BETWEEN,) if mechanism.bounds is not None else ()
+        yield from (ONWARD,) if onward and bound.side == "lower" else ()
+        yield from (ONE_ORDER,) if mechanism.neighbours in ONE_WAY else ()
     elif isinstance(mechanism, Kernel):
         if part.sensitivity is None:
             yield from (ANY,) if bound.side == "lower" else ()

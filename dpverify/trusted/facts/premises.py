@@ -10,7 +10,7 @@ from dpverify.trusted.facts.bounds import Bound, Infinite, Side
 from dpverify.trusted.facts.fact import Fact, as_bounds, unasked
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ZERO, Expr, symbols
-from dpverify.trusted.language.model import Claim
+from dpverify.trusted.language.model import ONE_WAY, Claim
 
 if TYPE_CHECKING:
     from dpverify.trusted.facts.pairs import Curve
@@ -51,6 +51,8 @@ def bound_of(premise: Fact, claim: Claim, side: Side, rule: str) -> Bound:
 def pure_of(premise: Fact, claim: Claim, rule: str) -> tuple[Expr, tuple[str, ...]]:
     """A finite upper bound on the pure epsilon of a claim, and what it takes for granted. Raises CertificateError, Rejected."""
     found = bound_of(premise, claim, "upper", rule)
+    if getattr(claim.mechanism, "neighbours", "") in ONE_WAY:
+        raise Rejected(rule, "the neighbours", "a bound for one order of the data alone says nothing of the other")
     if isinstance(found.value, Infinite):
         raise Rejected(rule, "the part", "it has no finite epsilon")
     return found.value, (*premise.assumed, *found.assumed)

@@ -343,11 +343,52 @@ class Lipschitz:
 
 Answering = Radial | Translation | Product | Mixture
 """Additive noise in a norm, which answers queries."""
+OnLine = Answering | Staircase
+"""Noise that may be added to one number."""
 Noise = Answering | Staircase | EllipticalProcess
 """Additive noise: what neighbours are follows from how far the answer moves."""
+
+
+@dataclass(frozen=True, slots=True)
+class NoisyMax:
+    """The greatest of `candidates` answers with independent noises of one law (theory#selection).
+
+    report: what is told of it. neighbours: how the answers move together. bounds: the interval that the answers of all data lie in.
+    """
+
+    noise: OnLine
+    candidates: Expr
+    neighbours: str = "all"
+    report: str = "index"
+    bounds: tuple[Expr, Expr] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AboveThreshold:
+    """Which of at most `queries` answers with noise are at least a noisy threshold, until `positives` of them are (theory#selection).
+
+    threshold_noise, query_noise: None for an exact threshold, or exact answers. positives: None for no limit. resample: whether the noise
+    of the threshold is drawn again after each positive. report: what is told of a positive beside that it is one; "fresh" the answer with
+    the noise `fresh`. neighbours, bounds: as of noisy max.
+    """
+
+    queries: Expr
+    threshold_noise: OnLine | None = None
+    query_noise: OnLine | None = None
+    threshold: Expr = Num(Fraction(0))
+    positives: Expr | None = Num(Fraction(1))
+    report: str = "answers"
+    fresh: OnLine | None = None
+    resample: bool = False
+    neighbours: str = "all"
+    bounds: tuple[Expr, Expr] | None = None
+
+
+Selection = NoisyMax | AboveThreshold
+"""Comparisons of answers with noise: neighbours are answers that each move by at most the sensitivity."""
 Finite = Table | Exponential | KaryResponse
 """Finitely many inputs and outputs."""
-Leaf = Noise | Finite | Kernel | Guarantee | Space | Sampled
+Leaf = Noise | Finite | Kernel | Selection | Guarantee | Space | Sampled
 Combinator = Compose | Subsample | Group | PostProcess | Parallel | Lipschitz
 Mechanism = Leaf | Combinator
 
@@ -361,8 +402,28 @@ KINDS: Final[Mapping[str, type]] = {kind_name(model): model for model in get_arg
 """Every kind of mechanism."""
 
 SCHEMES: Final = ("poisson", "without_replacement")
+REPORTS: Final[Mapping[type, tuple[str, ...]]] = {
+    NoisyMax: ("index", "value", "index+gap"),
+    AboveThreshold: ("answers", "answers+gap", "answers+value", "fresh"),
+}
+"""What selections may tell."""
+TOGETHER: Final[Mapping[type, tuple[str, ...]]] = {
+    NoisyMax: ("all", "monotone", "one"),
+    AboveThreshold: ("all", "monotone", "one", "increasing", "decreasing"),
+}
+"""How the answers of neighbours may move: each on its own, all the same way, one alone, or in the order of the data one way only."""
+ONE_WAY: Final = ("increasing", "decreasing")
+"""Of these the guarantee is for one order of the data alone."""
 MEASURES: Final[Mapping[str, int]] = {"approximate": 2, "renyi": 2, "zcdp": 1, "gdp": 1, "bounded_range": 1}
 """The measures of privacy that a guarantee is in, with the numbers in each of its rows."""
+
+
+def noises_of(mechanism: Mechanism) -> tuple[OnLine, ...]:
+    """The noises of a selection; none for another mechanism."""
+    if not isinstance(mechanism, Selection):
+        return ()
+    held = (getattr(mechanism, field.name) for field in fields(mechanism))
+    return tuple(noise for noise in held if isinstance(noise, OnLine))
 
 
 def kind_of(mechanism: Mechanism) -> str:
@@ -443,8 +504,8 @@ class Claim:
 
 
 def on_integers(noise: Mechanism) -> bool:
-    """Whether a mechanism adds noise on the integers."""
-    return isinstance(noise, Translation) and noise.integers
+    """Whether a mechanism adds noise on the integers, to any of its answers."""
+    return (isinstance(noise, Translation) and noise.integers) or any(map(on_integers, noises_of(noise)))
 
 
 # -- the canonical form ------------------------------------------------------------------------
@@ -513,6 +574,8 @@ def from_json(data: Any) -> Claim:
             raise CertificateError(f"the claim states a sensitivity of the kind {kind_of(asked.mechanism)}, which takes none.")
         if asked.sensitivity is not None and isinstance(asked.mechanism, EllipticalProcess) and asked.mechanism.differences:
             raise CertificateError("the claim states a sensitivity beside the one that its differences have.")
+        if isinstance(asked.mechanism, Selection):
+            _check_words(asked.mechanism, alone=asked is claim)
     if any(isinstance(part.mechanism, Space) for part in all_parts(claim.mechanism)):
         raise CertificateError("a space is no mechanism by itself, so it is no part of one.")
     if claim.within is not None and not isinstance(claim.mechanism, Space):
@@ -528,13 +591,23 @@ def from_json(data: Any) -> Claim:
         raise CertificateError("the claim asks for errors beside a measure or an order, which the rules about errors do not know.")
     if not (claim.name + claim.mechanism_name).isprintable():
         raise CertificateError("a name in the claim holds a line break or another character that cannot be seen.")
-    bound = {symbol for asked in everything for symbol in variables_of(asked.mechanism)}
+    bound = {symbol for asked in everything for held in (asked.mechanism, *noises_of(asked.mechanism)) for symbol in variables_of(held)}
     for name, _ in claim.domains:
         if not name.isidentifier() or not name.isascii() or name in bound:
             raise CertificateError(f"{name[:40]!r} cannot name a parameter of this mechanism.")
     if claim_hash(to_json(claim)) != claim_hash(data):  # by their texts: in Python true == 1
         raise CertificateError("the claim is not in canonical form.")
     return claim
+
+
+def _check_words(mechanism: Selection, alone: bool) -> None:
+    """Raises CertificateError for a word that means nothing here. alone: whether it is the whole claim."""
+    if mechanism.report not in REPORTS[type(mechanism)] or mechanism.neighbours not in TOGETHER[type(mechanism)]:
+        raise CertificateError(f"a selection has a report or neighbours that {kind_of(mechanism)} does not have.")
+    if isinstance(mechanism, AboveThreshold) and (mechanism.report == "fresh") != (mechanism.fresh is not None):
+        raise CertificateError("above_threshold has fresh noise where it reports it, and nowhere else.")
+    if mechanism.neighbours in ONE_WAY and not alone:
+        raise CertificateError(f"neighbours = {mechanism.neighbours!r} is for one order of the data alone, which parts cannot be.")
 
 
 def exact_fraction(text: Any) -> Fraction:
@@ -620,6 +693,13 @@ def _domain(data: Mapping[str, Any]) -> Domain:
     return Domain(ends[0], ends[1], bool(data["lower_open"]), bool(data["upper_open"]), bool(data["integer"]))
 
 
+def _noise(data: Mapping[str, Any]) -> OnLine:
+    found = _mechanism(data)
+    if not isinstance(found, OnLine):
+        raise TypeError("a selection holds what is no noise on the line")
+    return found
+
+
 def _norm(data: Mapping[str, Any]) -> Norm:
     return Norm(str(data["kind"]), None if data["p"] is None else exact_fraction(data["p"]), _matrix(data["matrix"]))
 
@@ -632,4 +712,5 @@ def _shape(data: Mapping[str, Any]) -> Shape:
 _DECODERS: Final[Mapping[Any, Callable[[Any], Any]]] = {
     Expr: parse, Expr | None: _optional, str: str, bool: bool, int: int, Norm: _norm, Part: _part, Matrix: _matrix,
     Shape: _shape,
+    OnLine: _noise, OnLine | None: lambda data: None if data is None else _noise(data),
 }  # fmt: skip

@@ -135,6 +135,24 @@ def _leading_of_sum(shapes: Shapes, expr: Add) -> tuple[Expr, Expr] | None:
     return None
 
 
+def outgrows(shapes: Shapes, expr: Expr) -> bool:
+    """Whether f(x)/x certainly tends to plus infinity: of a power above the first, of what grows like an exponential, of sums with one."""
+    if shapes.name not in symbols(expr):
+        return False
+    lead = leading(shapes, expr)
+    if lead is not None:
+        return shapes.positive(sub(lead[1], ONE))
+    if isinstance(expr, Add):
+        steep = [outgrows(shapes, term) for term in expr.args]
+        return any(steep) and all(up or slope_limit(shapes, term) is not None for up, term in zip(steep, expr.args, strict=True))
+    if isinstance(expr, Mul):
+        inner, outer = outside(expr, shapes.name)
+        if outer != ONE:
+            return shapes.positive(outer) and outgrows(shapes, inner)
+    growth = rate(shapes, expr)
+    return growth is not None and shapes.positive(growth)
+
+
 def log_slope(shapes: Shapes, expr: Expr) -> Expr | None:
     """lim f(x) / log x as x grows, finite and exact, or None."""
     if shapes.name not in symbols(expr):

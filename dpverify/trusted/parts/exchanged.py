@@ -21,6 +21,7 @@ from dpverify.trusted.language.model import (
     Product,
     Radial,
     Sampled,
+    Selection,
     Space,
     Staircase,
     Subsample,
@@ -60,7 +61,7 @@ def _exchanged(part: Part) -> bool:
         return part.query is None or even(mechanism)
     if isinstance(mechanism, Table | Exponential):
         return listed_both_ways(mechanism)
-    if isinstance(mechanism, Subsample | Sampled | Space):
+    if isinstance(mechanism, Subsample | Sampled | Selection | Space):
         return False
     if isinstance(mechanism, Group) and _counts(part):
         return False

@@ -21,6 +21,7 @@ from dpverify.trusted.language.model import (
     Part,
     Query,
     Sampled,
+    Selection,
     Space,
     Staircase,
     Table,
@@ -60,6 +61,9 @@ def leaf(part: Part, factor: Expr, moved: Callable[[], Sensitivity], domains: Ma
         return stated.at_distance(part.mechanism, _distance(factor, domains), domains), part.sensitivity, None
     if isinstance(part.mechanism, Staircase):
         return part.mechanism, mul(factor, part.sensitivity or ONE), None
+    if isinstance(part.mechanism, Selection):
+        apart = _compared(part.mechanism, factor, domains)
+        return part.mechanism, further(part.mechanism, part.sensitivity or ONE, apart, domains)[0], None
     if not isinstance(part.mechanism, Noise | Kernel | Sampled | Space | Combinator):
         assert_never(part.mechanism)
     if part.query is not None:
@@ -67,6 +71,13 @@ def leaf(part: Part, factor: Expr, moved: Callable[[], Sensitivity], domains: Ma
     if part.sensitivity is None:
         raise Undecided("how far a part moves on neighbours of neighbours is not known; give it a sensitivity.")
     return part.mechanism, further(part.mechanism, part.sensitivity, factor, domains)[0], None
+
+
+def _compared(mechanism: Selection, factor: Expr, domains: Mapping[str, Domain]) -> Expr:
+    """How far answers move in so many steps, from one: what answers without bounds lose is in proportion to it (theory#selection)."""
+    if mechanism.neighbours == "one" or (mechanism.bounds is not None and mechanism.neighbours != "all"):
+        raise Undecided("how answers that move together do so over several steps is not followed here; let each move on its own.")
+    return _distance(factor, domains)
 
 
 def _further(noise: Mechanism, query: Query, factor: Expr, reach: Callable[[], Sensitivity], domains: Mapping[str, Domain]) -> Spoken:

@@ -31,6 +31,7 @@ from dpverify.trusted.language.model import (
     PostProcess,
     Product,
     Sampled,
+    Selection,
     Subsample,
     Table,
     Translation,
@@ -101,7 +102,7 @@ def space_of(part: Part) -> Space | None:
         return "inputs", len(part.mechanism.rows), ""
     if isinstance(part.mechanism, Exponential):
         return "inputs", len(part.mechanism.scores), ""
-    if not isinstance(part.mechanism, Noise | Kernel | KaryResponse | Guarantee | MetricSpace | Sampled | Combinator):
+    if not isinstance(part.mechanism, Noise | Kernel | KaryResponse | Selection | Guarantee | MetricSpace | Sampled | Combinator):
         assert_never(part.mechanism)
     return None
 

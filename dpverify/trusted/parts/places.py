@@ -17,7 +17,8 @@ from dpverify.trusted.parts.runs import Run, leaf, merged, whole
 ONE_STEP: Final = "one step"
 """The part itself, on neighbours one step apart."""
 CLOSED_FORM: Final = "closed form"
-"""The radial noise that a mixture is. Only pure epsilons are asked of it; so are those of {"moved": number}, a part at any move."""
+"""The radial noise that a mixture is. Only pure epsilons are asked of it; so are those of {"moved": number}, a part at any move, and of
+{"noise": name, "moved": times}, a noise of a selection."""
 
 
 WHAT: Final = "the place"
@@ -50,6 +51,9 @@ class Places:
             part, _ = _listed(list(moves.leaves(self.run(place[:-1]).part)), place[-1]["moved"])
             moved: Claim = moves.question(part)
             return moved
+        if place and isinstance(place[-1], dict) and place[-1].keys() == {"noise", "moved"}:
+            added: Claim = load("parts.noises").question(self.question(place[:-1]), place[-1]["noise"], place[-1]["moved"])
+            return added
         domains = self._at_values(place).domains
         noise, sensitivity, query = leaf(self.run(place), dict(domains))
         return Claim(noise, None, sensitivity=sensitivity, query=query, domains=domains)

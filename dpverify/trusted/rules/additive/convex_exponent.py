@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from dpverify.trusted.facts.bounds import INFINITE, Bound, Infinite
 from dpverify.trusted.language.errors import ExprError, Rejected, Undecided
-from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, Sym, add, mul, neg, sub, substitute
+from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, Sym, add, mul, neg, substitute
 from dpverify.trusted.language.logarithms import neg_log_profile
 from dpverify.trusted.language.model import L1, Claim, Domain, Source, Translation
 from dpverify.trusted.numbers.quotients import divided
@@ -99,7 +99,6 @@ def _limit(shapes: Shapes, end: Expr) -> Expr | None:
     limit = limits.slope_limit(shapes, end)
     if limit is not None and shapes.positive(limit):
         return limit
-    lead = limits.leading(shapes, end)
-    if lead is not None and shapes.positive(sub(lead[1], ONE)):
+    if limits.outgrows(shapes, end):
         return None
     raise Rejected(NAME, "infinity", "the limit of the slope of h is not certainly positive")

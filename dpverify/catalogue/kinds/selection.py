@@ -1,0 +1,229 @@
+"""Selections: the greatest of several answers with noise, and which of them are above a noisy threshold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from dpverify.catalogue.formulas.boxes import Box, Ident, Op, Sub, Words, row
+from dpverify.catalogue.formulas.pieces import EQUAL
+from dpverify.catalogue.formulas.typeset import typeset
+from dpverify.catalogue.kinds import fields
+from dpverify.catalogue.kinds import noise as of_noise
+from dpverify.catalogue.kinds.kind import Kind, Sensitivity, Starter, Values, itself
+from dpverify.catalogue.toml import Fields, shorten, show
+from dpverify.trusted.language.expr import ONE, Expr, Num
+from dpverify.trusted.language.model import (
+    REPORTS,
+    TOGETHER,
+    AboveThreshold,
+    Domain,
+    NoisyMax,
+    OnLine,
+    Selection,
+    kind_of,
+    noises_of,
+    on_integers,
+)
+from dpverify.trusted.order.integers import is_whole
+
+_MOVES: Final = {
+    "all": "lists of answers each of which moves by at most {moved}",
+    "monotone": "lists of answers that all move the same way, each by at most {moved}",
+    "one": "lists of answers of which one alone moves, by at most {moved}",
+    "increasing": "lists of answers; in the second none is less than in the first, nor more than {moved} greater",
+    "decreasing": "lists of answers; in the second none is greater than in the first, nor more than {moved} less",
+}
+
+
+def _neighbours(mechanism: Selection, moved: str) -> str:
+    said = _MOVES[mechanism.neighbours].format(moved=moved or "the length of the bounds")
+    whole = on_integers(mechanism)
+    kept = ["all answers are integers"] * whole
+    if mechanism.bounds is not None:
+        kept.append(f"all of them lie between {shorten(mechanism.bounds[0])} and {shorten(mechanism.bounds[1])}")
+    return "; ".join((said, *kept))
+
+
+def _faults(mechanism: Selection, _: Mapping[str, Domain]) -> Iterator[str]:
+    for noise in noises_of(mechanism):
+        dimension: Expr = getattr(noise, "dimension", ONE)
+        if dimension != ONE:
+            yield f"noise of dimension {shorten(dimension)} cannot be added to one answer. Give it the dimension 1."
+    whole = on_integers(mechanism)
+    for end in mechanism.bounds or ():
+        if whole and isinstance(end, Num) and not is_whole(end, {}):
+            yield f"bounds: {shorten(end)} is not an integer, as the answers are that noise on the integers is added to."
+
+
+_LAWS: Final = {kind.name: kind for kind in vars(of_noise).values() if isinstance(kind, Kind)}
+
+
+def _named(noise: OnLine | None, letter: str) -> Iterator[Box]:
+    """A noise and its law."""
+    if noise is not None:
+        law = list(_LAWS[kind_of(noise)].formula(noise))
+        yield row(Words("with noise "), Ident(letter), Words(" of the law "), law[0])
+        yield from law[1:]
+
+
+def _word(table: Fields, key: str, word: str, known: tuple[str, ...]) -> None:
+    """A fault where a word is of the other kind of selection."""
+    if word not in known:
+        table.fault(f"{key} = {show(word)} is not one of {', '.join(known)}.")
+
+
+def _words(model: type) -> Mapping[str, Any]:
+    """What a JSON Schema says of the words that a kind knows."""
+    told: Mapping[str, Any] = {"enum": list(REPORTS[model])}
+    if fields.FRESH in REPORTS[model]:
+        told = {"anyOf": [{"enum": [word for word in REPORTS[model] if word != fields.FRESH]}, {"type": "object"}]}
+    return {"if": True, "then": {"properties": {"report": told, "neighbours": {"enum": list(TOGETHER[model])}}}}
+
+
+# -- noisy max ---------------------------------------------------------------------------------------------------
+
+
+def _max_law(mechanism: NoisyMax) -> Iterator[Box]:
+    told = {"index": "the index of the greatest of", "value": "the greatest of", "index+gap": "the index and the lead of the greatest of"}
+    i = Ident("i")
+    answers = row(Sub(Ident("q"), i), Op("+"), Sub(Ident("Z"), i))
+    yield row(Words(f"{told[mechanism.report]} "), answers, Words(" for "), i, Words(" from 1 to "), typeset(mechanism.candidates))
+    yield from _named(mechanism.noise, "Z")
+
+
+def _noisy_max(_: Kind, table: Fields, values: Values) -> NoisyMax | None:
+    report = values["report"] or "index"
+    if not isinstance(report, str):
+        table.fault("report: fresh noise is of above_threshold.")
+        return None
+    _word(table, "report", report, REPORTS[NoisyMax])
+    _word(table, "neighbours", values["neighbours"], TOGETHER[NoisyMax])
+    if values["noise"] is None or values["candidates"] is None:
+        return None
+    return NoisyMax(values["noise"], values["candidates"], values["neighbours"], report, values["bounds"])
+
+
+NOISY_MAX = Kind(
+    model=NoisyMax,
+    what="Report noisy max: which of several answers is the greatest after noise is added to each.",
+    fields=(fields.NOISE, fields.CANDIDATES, fields.NEIGHBOURS, fields.REPORT, fields.BOUNDS),
+    conditions=_words(NoisyMax),
+    build=_noisy_max,
+    faults=_faults,
+    formula=_max_law,
+    plain=itself,
+    neighbours=_neighbours,
+    sensitivity=Sensitivity.OPTIONAL,
+    starter=Starter(
+        brief="which of several noisy answers is the greatest.",
+        mechanism="""\
+kind = "noisy_max"
+noise = { kind = "builtin", name = "laplace", scale = 4 }   # of each answer, independent: any noise on one number
+candidates = 10            # how many answers there are
+neighbours = "all"         # each answer moves on its own; "monotone": all the same way; "one": one of them alone
+report = "index"           # which is the greatest; "value": the greatest noisy answer itself; "index+gap": and its lead
+# bounds = [0, 1]          # where the answers of all data lie; anywhere where it is left out
+""",
+        claim="sensitivity = 1      # neighbouring inputs move each answer by at most this",
+        sampler="""\
+def sample(data, size, rng):
+    \"""Which of the answers `data` is the greatest after noise; one index for each output.\"""
+    return (np.asarray(data) + rng.laplace(0, 4, (size, len(data)))).argmax(axis=1)
+""",
+        audit="pairs = [[[0, 1, 0, 0, 0, 0, 0, 0, 0, 0], [1, 0, 1, 1, 1, 1, 1, 1, 1, 1]]]    # neighbouring inputs: here lists of answers",
+    ),
+)
+
+
+# -- above threshold -----------------------------------------------------------------------------------------------
+
+
+def _above_threshold(_: Kind, table: Fields, values: Values) -> AboveThreshold | None:
+    report, positives = values["report"] or "answers", values["positives"]
+    fresh = None if isinstance(report, str) else report
+    if fresh is None:
+        _word(table, "report", report, REPORTS[AboveThreshold])
+    if values["queries"] is None:
+        return None
+    if values["threshold_noise"] is None and table.has("resample") and values["resample"]:
+        table.fault("resample: there is no threshold_noise to be drawn again.")
+    held = {key: values[key] for key in ("queries", "threshold_noise", "query_noise", "threshold", "resample", "neighbours", "bounds")}
+    return AboveThreshold(
+        **held,
+        positives=None if positives == fields.UNLIMITED else positives,
+        report=fields.FRESH if fresh is not None else report,
+        fresh=fresh,
+    )
+
+
+def _threshold_law(mechanism: AboveThreshold) -> Iterator[Box]:
+    i, t = Ident("i"), Ident("t")
+    answer: Box = Sub(Ident("q"), i)
+    level: Box = typeset(mechanism.threshold)
+    noisy = answer if mechanism.query_noise is None else row(answer, Op("+"), Sub(Ident("Z"), i))
+    yield row(Words("whether "), noisy, Op("≥"), t, Words(", for "), i, Words(" from 1 to "), typeset(mechanism.queries))
+    yield row(t, EQUAL, level) if mechanism.threshold_noise is None else row(t, EQUAL, level, Op("+"), Ident("V"))
+    told = {
+        "answers": "",
+        "answers+gap": "; of each that is, the difference",
+        "answers+value": "; of each that is, the left side itself",
+        "fresh": "; of each that is, the answer with fresh noise",
+    }
+    stop = (
+        Words("no limit of those that are")
+        if mechanism.positives is None
+        else row(Words("until so many are: "), typeset(mechanism.positives))
+    )
+    yield row(stop, Words(told[mechanism.report]), Words("; the threshold is drawn again after each that is" if mechanism.resample else ""))
+    yield from _named(mechanism.threshold_noise, "V")
+    yield from _named(mechanism.query_noise, "Z")
+    yield from _named(mechanism.fresh, "W")
+
+
+ABOVE_THRESHOLD = Kind(
+    model=AboveThreshold,
+    what="Above threshold, the sparse vector technique: which answers are at least a noisy threshold, until so many are.",
+    fields=(
+        fields.QUERIES,
+        fields.THRESHOLD_NOISE,
+        fields.QUERY_NOISE,
+        fields.THRESHOLD,
+        fields.POSITIVES,
+        fields.REPORT,
+        fields.RESAMPLE,
+        fields.NEIGHBOURS,
+        fields.BOUNDS,
+    ),
+    conditions=_words(AboveThreshold),
+    build=_above_threshold,
+    faults=_faults,
+    formula=_threshold_law,
+    plain=itself,
+    neighbours=_neighbours,
+    sensitivity=Sensitivity.OPTIONAL,
+    starter=Starter(
+        brief="which noisy answers are above a noisy threshold, until so many are (the sparse vector technique).",
+        mechanism="""\
+kind = "above_threshold"
+threshold_noise = { kind = "builtin", name = "laplace", scale = 4 }   # drawn once; an exact threshold where it is left out
+query_noise = { kind = "builtin", name = "laplace", scale = 8 }       # drawn for each answer; exact answers where it is left out
+threshold = 0              # public; matters where there are bounds
+queries = 100              # how many answers are asked for at most
+positives = 1              # stops after so many that are at least the threshold; "unlimited"
+report = "answers"         # yes or no; "answers+gap", "answers+value", or { fresh = { ... noise ... } }: what is told of each yes
+resample = false           # whether the noise of the threshold is drawn again after each yes
+neighbours = "all"         # each answer moves on its own; "monotone": all the same way; "one": one alone; "increasing", "decreasing"
+# bounds = [0, 1]          # where the answers of all data lie; anywhere where it is left out
+""",
+        claim="sensitivity = 1      # neighbouring inputs move each answer by at most this",
+        sampler="""\
+def sample(data, size, rng):
+    \"""How many of the answers `data` come before the first that is at least the threshold, after noise; one number for each output.\"""
+    answers = np.asarray(data) + rng.laplace(0, 8, (size, len(data)))
+    above = answers >= rng.laplace(0, 4, (size, 1))
+    return np.where(above.any(axis=1), above.argmax(axis=1), len(data))
+""",
+        audit="pairs = [[[0, 0, 0, 1], [1, 1, 1, 0]]]    # neighbouring inputs: here lists of answers",
+    ),
+)

@@ -1,0 +1,251 @@
+"""Proposes bounds for selections: which output loses the most, and values of the parameters where a claim fails."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from itertools import islice
+from typing import Any
+
+from dpverify.search import counterexample, survival, worst_output
+from dpverify.search.proposal import Proposal, Steps
+from dpverify.trusted.facts.bounds import Infinite
+from dpverify.trusted.language.errors import DpverifyError
+from dpverify.trusted.language.expr import Expr, Num, num, substitute, symbols
+from dpverify.trusted.language.model import AboveThreshold, Claim, Domain, NoisyMax, Selection
+from dpverify.trusted.order.compare import certainly_le, certainly_lt, enclose
+from dpverify.trusted.parts import noises
+from dpverify.trusted.parts.parameters import fixed
+from dpverify.trusted.rules.selection import moduli, noisy_max, threshold
+from dpverify.trusted.rules.selection.compared import asked
+
+_FARTHEST = 1 << 20
+"""The most queries or candidates that are looked at where their number is a parameter."""
+_POINTS = 60
+
+
+def extend(proposal: Proposal, claim: Claim, digits: int) -> None:
+    """Add what is proved of a selection."""
+    before = len(proposal.reasons)
+    if (
+        getattr(claim.mechanism, "bounds", None) is not None
+        and not claim.domains
+        and proposal.extend(worst_output.between_bounds, claim, digits)
+    ):
+        return
+    if proposal.extend(_log_concave, claim, digits):
+        return
+    found = proposal.extend(survival.propose, claim, digits)
+    if proposal.extend(_by_moduli, claim, digits) or found:
+        del proposal.reasons[before:]
+
+
+def _by_moduli(claim: Claim, digits: int) -> Steps:
+    """Upper bounds from what the noises lose by themselves, each way that gives one."""
+    from dpverify.search import premises
+
+    unclaimed, known, steps = replace(claim, epsilon=None, delta=None), premises(digits), Steps()
+    question = asked(unclaimed, {}, moduli.NAME)
+    for way in moduli.WAYS:
+        try:
+            places = [{"noise": name, "moved": times} for _, name, times in moduli.terms(question, way)]
+            found = [known(noises.question(unclaimed, place["noise"], place["moved"]), "upper") for place in places]
+        except DpverifyError:
+            continue
+        if None not in found:
+            steps.append({"rule": moduli.NAME, "evidence": {"way": way}, "noises": list(zip(places, found, strict=True))})
+    return steps
+
+
+def _log_concave(claim: Claim, _: int) -> Steps:
+    """Both sides of the exact rules, and a lower bound at values of the parameters that breaks the claim, where there is one."""
+    unclaimed = replace(claim, epsilon=None, delta=None)
+    if _is_exact(unclaimed):
+        return [{"rule": threshold.NAME, "evidence": {"side": "lower", "exact": True}}]
+    steps = list(_upper(unclaimed))
+    if getattr(claim.mechanism, "bounds", None) is not None:
+        return steps
+    steps += _lower(unclaimed)
+    if claim.epsilon is None or _met(claim, steps):
+        return steps
+    against = list(islice(_against(claim), 1)) if claim.domains else _breaks(claim, {})
+    return [*steps, *(step for step in against if step not in steps), *_shown(claim, against)]
+
+
+def _is_exact(claim: Claim) -> bool:
+    """Whether two exact answers tell neighbours apart."""
+    try:
+        threshold.check(claim, {"side": "lower", "exact": True})
+    except DpverifyError:
+        return False
+    return True
+
+
+def _shown(claim: Claim, against: Steps) -> Steps:
+    """The output of a bound that refutes, with its probabilities at a pair of answers, where these are known."""
+    for step in against:
+        told, mechanism = step["evidence"], claim.mechanism
+        if isinstance(mechanism, NoisyMax):  # in all ways to move the winner is the one that goes down
+            return worst_output.refutation(claim, 0, int(mechanism.neighbours != "all"), told.get("at", {}))
+        if "positives" in told:
+            return worst_output.refutation(claim, told["positives"], told["move"], told.get("at", {}))
+    return []
+
+
+def _upper(claim: Claim) -> Iterator[dict[str, Any]]:
+    assert isinstance(claim.mechanism, Selection)
+    if isinstance(claim.mechanism, NoisyMax):
+        noisy_max.check(claim, {})  # its reasons are the reader's
+        yield {"rule": noisy_max.NAME, "evidence": {}}
+        return
+    tried: list[dict[str, Any]] = [{}] if _told_at_once(claim) else [{"shift": way} for way in ("up", "still", "down")]
+    peaks = [] if claim.mechanism.resample else _peaks(claim)
+    tried = [{"peaks": [positives for _, positives, _ in peaks]}, *tried] if peaks else tried
+    found, refused = False, None
+    for evidence in tried:
+        try:
+            bound = threshold.check(claim, evidence)
+        except DpverifyError as error:
+            refused = error
+            continue
+        found = True
+        if not isinstance(bound.value, Infinite):
+            yield {"rule": threshold.NAME, "evidence": evidence}
+        if "peaks" in evidence:
+            return  # nothing is sharper
+    if refused is not None and not found:
+        raise refused
+
+
+def _met(claim: Claim, steps: Steps) -> bool:
+    """Whether an upper bound is within what is claimed."""
+    uppers = (_value(claim, step) for step in steps if step["evidence"].get("side") != "lower")
+    assert claim.epsilon is not None
+    return any(not isinstance(value, Infinite) and certainly_le(value, claim.epsilon, dict(claim.domains)) for value in uppers)
+
+
+def _value(claim: Claim, step: Mapping[str, Any]) -> Expr | Infinite:
+    """What a step proves. Raises DpverifyError."""
+    check = noisy_max.check if step["rule"] == noisy_max.NAME else threshold.check
+    return check(claim, step["evidence"]).value
+
+
+def _lower(claim: Claim, at: Mapping[str, str] | None = None) -> Steps:
+    """The lower bound by the output that loses the most, at values of parameters where some are given."""
+    told: dict[str, Any] = {"side": "lower", **({"at": dict(at)} if at else {})}
+    if isinstance(claim.mechanism, NoisyMax):
+        return [{"rule": noisy_max.NAME, "evidence": told}]
+    if _told_at_once(claim):
+        return [{"rule": threshold.NAME, "evidence": told}]
+    here = fixed(claim, told, "the search")[0] if at else claim
+    found = _peaks(here)
+    if not found:
+        return []
+    move, (negatives, positives, _) = max(enumerate(found), key=lambda item: item[1][2])
+    return [{"rule": threshold.NAME, "evidence": {**told, "negatives": negatives, "positives": positives, "move": move}}]
+
+
+def _told_at_once(claim: Claim) -> bool:
+    """Whether the rule needs no output to be named."""
+    mechanism = claim.mechanism
+    return isinstance(mechanism, AboveThreshold) and (mechanism.report == "answers+value" or mechanism.neighbours == "one")
+
+
+# -- the worst output ---------------------------------------------------------------------------------------------
+
+
+def _peaks(claim: Claim) -> list[tuple[int, int, float]]:
+    """For each way to move the negatives and positives of the output that loses the most, and what it loses; empty without counts."""
+    mechanism = claim.mechanism
+    if not isinstance(mechanism, AboveThreshold) or _told_at_once(claim) or not isinstance(mechanism.queries, Num):
+        return []
+    most = mechanism.queries if mechanism.positives is None else mechanism.positives
+    if not isinstance(most, Num):
+        return []
+    question = asked(replace(claim, mechanism=replace(mechanism, bounds=None)), {"side": "lower"}, threshold.NAME)
+    queries, limit = int(mechanism.queries.value), int(min(mechanism.queries.value, most.value))
+    sample = {name: num(next(counterexample.grid(domain))) for name, domain in claim.domains}
+    return [_peak(loss, mechanism.resample, queries, limit, sample) for loss in threshold.losses_of(question, mechanism)]
+
+
+def _peak(loss: threshold.Loss, again: bool, queries: int, limit: int, sample: Mapping[str, Expr]) -> tuple[int, int, float]:
+    """The output, as a concave function of the number of its positives."""
+
+    def negatives(positives: int) -> int:
+        return queries // max(1, positives) - 1 if again else queries - positives
+
+    def height(positives: int) -> float:
+        if again:
+            return positives * _float(loss.of(num(negatives(positives)), num(1)), sample) if positives else 0.0
+        return _float(loss.of(num(negatives(positives)), num(positives)), sample)
+
+    low, high = 0, limit
+    while high - low > 8:
+        a, b = low + (high - low) // 3, high - (high - low) // 3
+        low, high = (a, high) if height(a) < height(b) else (low, b)
+    best = max(range(low, high + 1), key=height)
+    return max(0, negatives(best)), best, height(best)
+
+
+def _float(value: Expr | Infinite, sample: Mapping[str, Expr]) -> float:
+    return math.inf if isinstance(value, Infinite) else float(enclose(substitute(value, sample)).mid())
+
+
+# -- values of the parameters that break a claim ----------------------------------------------------------------------
+
+
+def _against(claim: Claim) -> Iterator[dict[str, Any]]:
+    """Lower bounds that are above the claimed epsilon, at the fewest candidates or queries of those that are looked at."""
+    domains, counted = dict(claim.domains), _counted(claim)
+    others = {name: domain for name, domain in claim.domains if name != counted}
+    for point in islice(counterexample.points(others), _POINTS if others else 1):
+        if counted is None:
+            yield from _breaks(claim, point)
+            continue
+        tried = list(_counts(domains[counted]))
+        if not any(_breaks(claim, {**point, counted: num(count)}) for count in tried[-1:] + tried[:8]):
+            continue
+        for number, count in enumerate(tried):
+            if _breaks(claim, {**point, counted: num(count)}):
+                first = tried[number - 1] + 1 if number else count
+                while first < count:  # losses do not fall with the count; a claim may rise with it, and then this is one that breaks it
+                    middle = (first + count) // 2
+                    first, count = (first, middle) if _breaks(claim, {**point, counted: num(middle)}) else (middle + 1, count)
+                yield from _breaks(claim, {**point, counted: num(count)})
+                break
+
+
+def _counted(claim: Claim) -> str | None:
+    """The parameter that is the number of candidates or queries, if it is one that ranges over a domain."""
+    mechanism = claim.mechanism
+    count = (
+        mechanism.candidates if isinstance(mechanism, NoisyMax) else mechanism.queries if isinstance(mechanism, AboveThreshold) else num(1)
+    )
+    names = sorted(symbols(count))
+    return names[0] if len(names) == 1 and names[0] in dict(claim.domains) else None
+
+
+def _counts(domain: Domain) -> Iterator[int]:
+    """Counts of a domain, by ones and then by doubling."""
+    count = 1 if domain.lower is None else math.ceil(domain.lower) + (domain.lower_open and domain.lower == math.ceil(domain.lower))
+    step = 1
+    while count <= _FARTHEST and domain.holds(num(count).value):
+        yield count
+        step = 1 if count < 8 else count
+        count += step
+
+
+def _breaks(claim: Claim, point: Mapping[str, Expr]) -> Steps:
+    """The lower bound at a point, where it is above what is claimed there."""
+    assert claim.epsilon is not None
+    at = {name: str(value.value) for name, value in point.items() if isinstance(value, Num)}
+    try:
+        steps = _lower(replace(claim, epsilon=None, delta=None), at)
+        for step in steps:
+            value = _value(claim, step)
+            if isinstance(value, Infinite) or certainly_lt(substitute(claim.epsilon, point), value, {}):
+                return steps
+    except DpverifyError:
+        pass
+    return []

@@ -1,0 +1,58 @@
+"""Noisy max with log-concave noise over all real answers, or integers: the tight epsilon for every number of candidates."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from dpverify.trusted.facts.bounds import Bound
+from dpverify.trusted.language.errors import Rejected
+from dpverify.trusted.language.expr import ONE, Expr, num, sub
+from dpverify.trusted.language.model import Claim, NoisyMax, Source
+from dpverify.trusted.order.compare import certainly_le
+from dpverify.trusted.rules.selection.compared import Asked, Value, asked, greatest, least, slopes, times, total
+
+NAME: Final = "log-concave-noisy-max"
+STATEMENT: Final = (
+    "The index of the greatest of n answers with independent log-concave noise, a and b the limits of the slope of -log f to the left and "
+    "to the right, has the tight epsilon r min(b, (n - 1) a) over all answers: r = 2D where each moves by at most D, r = D where all "
+    "move the same way or one moves alone. The greatest noisy answer itself has D max(n a, b) on the reals."
+)
+CHECKED: Final = (
+    "the noise is on the line and log-concave, with limits of the slope of -log f that are positive, or infinite",
+    "the number of candidates is an integer of at least 1, the sensitivity at least 0",
+)
+ASSUMED: Final = ("the sampler is ideal", "the noises of the threshold and of different answers are independent")
+SOURCE: Final = Source("docs/theory/selection.md#log-concave-noisy-max")
+
+
+def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
+    """The bound that "side" asks for; a lower one may fix parameters under "at". Raises Rejected, Undecided."""
+    question = asked(claim, evidence, NAME)
+    mechanism = question.claim.mechanism
+    if not isinstance(mechanism, NoisyMax):
+        raise Rejected(NAME, "the mechanism", "it is no noisy max")
+    count = question.natural(mechanism.candidates, "candidates")
+    left, right = slopes(question, mechanism.noise)
+    if mechanism.report == "value":
+        return question.bound(_value(question, mechanism, left, right), "values of the greatest answer", "all one way")
+    if mechanism.report == "index+gap" and not certainly_le(num(2), count, question.domains):
+        raise Rejected(NAME, "candidates", "there is no lead over a next one where there may be one alone")
+    span = num(2) if mechanism.neighbours == "all" else ONE
+    if mechanism.report == "index+gap" and question.side == "upper":
+        per_step = greatest(question, left, right)
+    else:
+        per_step = least(question, right, times(question, sub(count, ONE), left))
+    moves = "the winner down, all others up" if mechanism.neighbours == "all" else "the winner down alone"
+    return question.bound(times(question, span, per_step), "the index of an answer that is far below, or above, the others", moves)
+
+
+def _value(question: Asked, mechanism: NoisyMax, left: Value, right: Value) -> Value:
+    """For each unit that answers move by, where the greatest noisy answer is told.
+
+    On the integers the bound for answers that move apart is that of the index and the value together.
+    """
+    count: Expr = ONE if mechanism.neighbours == "one" else mechanism.candidates
+    if question.whole and mechanism.neighbours == "all" and question.side == "upper":
+        return total(greatest(question, left, right), times(question, sub(count, ONE), left))
+    return greatest(question, times(question, count, left), right)
