@@ -103,8 +103,10 @@ class Constructor:
 
     def declare(self, *values: Any, **named: Any) -> Declared:
         """A declaration. Raises SpecError for arguments that there are not, and for too many."""
-        if self.noise is not None and named.keys() <= self.noise.signature().parameters.keys() and (
-            any(known.name in named for known in self.noise.fields) or (values and not isinstance(values[0], list | tuple))
+        if (
+            self.noise is not None
+            and named.keys() <= self.noise.signature().parameters.keys()
+            and (any(known.name in named for known in self.noise.fields) or (values and not isinstance(values[0], list | tuple)))
         ):
             return self.noise.declare(*values, **named)
         arguments = self.signature().parameters

@@ -98,6 +98,13 @@ def read_mechanism(name: str, table: Mapping[str, Any]) -> Claim:
     return Claim(mechanism, None, domains=tuple(sorted((name, reader.domains[name]) for name in used & reader.domains.keys())))
 
 
+def _moves(mechanism: Mechanism) -> bool:
+    """Whether a part moves by 1 where it does not say how far."""
+    if isinstance(mechanism, Selection):
+        return mechanism.bounds is None
+    return _needs(mechanism)
+
+
 class Mechanisms:
     """Reads mechanisms and their parts; what is wrong is collected. values, domains: of the parameters that are known so far."""
 
@@ -253,7 +260,7 @@ class Mechanisms:
             if rows is None or mechanism is None:
                 return None
             query, adjacency = Query(rows, adjacency), ""
-        elif sensitivity is None and mechanism is not None and _needs(mechanism):
+        elif sensitivity is None and mechanism is not None and _moves(mechanism):
             sensitivity = ONE
         if getattr(mechanism, "neighbours", "") in ONE_WAY:
             table.fault(

@@ -30,9 +30,7 @@ _DEEP: Final = 200.0
 _EXPONENTS: Final = np.array([*range(-1000, -100, 25), *range(-100, 101), *range(125, 1001, 25)])
 
 
-def log_density(
-    density: Expr, name: str, low: float = -np.inf, high: float = np.inf, dimension: int = 1
-) -> Callable[[Array], Array]:
+def log_density(density: Expr, name: str, low: float = -np.inf, high: float = np.inf, dimension: int = 1) -> Callable[[Array], Array]:
     """The logarithm of a density in one variable, vectorised.
 
     low, high: between which it is wanted. dimension: of the space in which the variable is a length.
@@ -66,9 +64,7 @@ def line(density: Expr, name: str, low: float, high: float) -> inversion.Line:
     return replace(law, centre=centre, ends=(low, high))
 
 
-def _rough(
-    floats: Callable[..., Array], exponent: Expr, name: str, low: float, high: float, dimension: int
-) -> list[tuple[float, float]]:
+def _rough(floats: Callable[..., Array], exponent: Expr, name: str, low: float, high: float, dimension: int) -> list[tuple[float, float]]:
     """Intervals in which floats are not to be relied on: about each point of a grid at which they differ from balls, and it matters."""
     grid = np.exp2(_EXPONENTS.astype(float)) * np.pi / 3  # points that are nothing special
     found: list[tuple[float, float]] = []

@@ -83,7 +83,7 @@ def extend_in_measure(proposal: Proposal, claim: Claim, digits: int) -> None:
     """Add bounds on the tight value in the measure that is claimed."""
     from dpverify.search import in_measures
 
-    singles, found = premises(digits), dict[Claim, Proposal]()
+    known, found = premises(digits), dict[Claim, Proposal]()
 
     def pure(single: Claim) -> Steps:
         if single not in found:
@@ -94,7 +94,7 @@ def extend_in_measure(proposal: Proposal, claim: Claim, digits: int) -> None:
 
     def search(claim: Claim, digits: int) -> Steps:
         with precision(precision_for(digits)):
-            return in_measures.propose(claim, digits, pure, lambda single: singles(single, "upper"))
+            return in_measures.propose(claim, digits, pure, lambda single: known(single, "upper"))
 
     proposal.extend(search, claim, digits)
 

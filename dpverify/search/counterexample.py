@@ -54,11 +54,11 @@ def find_counterexample(a: Expr, b: Expr, domains: Mapping[str, Domain], tries: 
 
 def points(domains: Mapping[str, Domain]) -> Iterator[dict[str, Expr]]:
     """Values of parameters, the simplest first."""
-    for point in diagonally([list(simple(domain)) for domain in domains.values()]):
+    for point in diagonally([list(grid(domain)) for domain in domains.values()]):
         yield {name: Num(value) for name, value in zip(domains, point, strict=True)}
 
 
-def simple(domain: Domain) -> Iterator[Fraction]:
+def grid(domain: Domain) -> Iterator[Fraction]:
     """Simple values of a domain, the simplest first."""
     steps = [Fraction(n) for n in (1, 2, 3, 5, 10, 100, 1000)]
     steps = [step for n in steps for step in ((n,) if n == 1 or domain.integer else (n, 1 / n))]

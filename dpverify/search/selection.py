@@ -14,7 +14,8 @@ from dpverify.trusted.facts.bounds import Infinite
 from dpverify.trusted.language.errors import DpverifyError
 from dpverify.trusted.language.expr import Expr, Num, num, substitute, symbols
 from dpverify.trusted.language.model import AboveThreshold, Claim, Domain, NoisyMax, Selection
-from dpverify.trusted.order.compare import certainly_le, certainly_lt, enclose
+from dpverify.trusted.order.compare import certainly_le, certainly_lt
+from dpverify.trusted.order.enclosed import enclose
 from dpverify.trusted.parts import noises
 from dpverify.trusted.parts.parameters import fixed
 from dpverify.trusted.rules.selection import moduli, noisy_max, threshold
@@ -28,12 +29,11 @@ _POINTS = 60
 def extend(proposal: Proposal, claim: Claim, digits: int) -> None:
     """Add what is proved of a selection."""
     before = len(proposal.reasons)
-    if (
-        getattr(claim.mechanism, "bounds", None) is not None
-        and not claim.domains
-        and proposal.extend(worst_output.between_bounds, claim, digits)
-    ):
-        return
+    mechanism = claim.mechanism
+    assert isinstance(mechanism, Selection)
+    between = mechanism.bounds is not None and not claim.domains and proposal.extend(worst_output.between_bounds, claim, digits)
+    if between and not (mechanism.neighbours == "one" and isinstance(mechanism, AboveThreshold)):
+        return  # nothing is sharper
     if proposal.extend(_log_concave, claim, digits):
         return
     found = proposal.extend(survival.propose, claim, digits)
@@ -165,7 +165,7 @@ def _peaks(claim: Claim) -> list[tuple[int, int, float]]:
         return []
     question = asked(replace(claim, mechanism=replace(mechanism, bounds=None)), {"side": "lower"}, threshold.NAME)
     queries, limit = int(mechanism.queries.value), int(min(mechanism.queries.value, most.value))
-    sample = {name: num(next(counterexample.simple(domain))) for name, domain in claim.domains}
+    sample = {name: num(next(counterexample.grid(domain))) for name, domain in claim.domains}
     return [_peak(loss, mechanism.resample, queries, limit, sample) for loss in threshold.losses_of(question, mechanism)]
 
 

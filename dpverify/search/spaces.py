@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from dpverify.search import near_tables
 from dpverify.search.axes import cut, majorant, repeated
-from dpverify.search.counterexample import simple
+from dpverify.search.counterexample import grid
 from dpverify.search.grids import diagonally
 from dpverify.search.proposal import Proposal, Steps
 from dpverify.trusted.facts.bounds import Bound, Infinite
@@ -267,8 +267,8 @@ def _may_be_endless(shape: Shape) -> bool:
 def _values(domain: Any) -> Iterator[Fraction]:
     """Values of a domain, also small ones: what is near the truth decides."""
     small = [Fraction(1, 10**k) for k in (1, 2, 3, 4, 6)]
-    few = [*islice(simple(domain), 2)]
-    yield from dict.fromkeys([*few, *(x for x in small if domain.holds(x)), *simple(domain)])
+    few = [*islice(grid(domain), 2)]
+    yield from dict.fromkeys([*few, *(x for x in small if domain.holds(x)), *grid(domain)])
 
 
 def _excludes(claim: Claim, bound: Bound, values: Mapping[str, Expr]) -> bool:

@@ -61,7 +61,7 @@ def _exchanged(part: Part) -> bool:
         return part.query is None or even(mechanism)
     if isinstance(mechanism, Table | Exponential):
         return listed_both_ways(mechanism)
-    if isinstance(mechanism, Subsample | Selection | Sampled | Space):
+    if isinstance(mechanism, Subsample | Sampled | Selection | Space):
         return False
     if isinstance(mechanism, Group) and _counts(part):
         return False

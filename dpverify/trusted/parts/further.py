@@ -62,11 +62,8 @@ def leaf(part: Part, factor: Expr, moved: Callable[[], Sensitivity], domains: Ma
     if isinstance(part.mechanism, Staircase):
         return part.mechanism, mul(factor, part.sensitivity or ONE), None
     if isinstance(part.mechanism, Selection):
-        return (
-            part.mechanism,
-            further(part.mechanism, part.sensitivity or ONE, _compared(part.mechanism, factor, domains), domains)[0],
-            None,
-        )
+        apart = _compared(part.mechanism, factor, domains)
+        return part.mechanism, further(part.mechanism, part.sensitivity or ONE, apart, domains)[0], None
     if not isinstance(part.mechanism, Noise | Kernel | Sampled | Space | Combinator):
         assert_never(part.mechanism)
     if part.query is not None:

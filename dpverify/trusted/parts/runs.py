@@ -166,9 +166,8 @@ def occurs(run: Run, domains: Mapping[str, Domain] = NONE) -> bool:
     mechanism, factor = run.part.mechanism, run.factor
     if on_integers(mechanism):
         return is_whole(factor, domains)
-    if factor == ONE or isinstance(
-        mechanism, Noise | Kernel | Selection | Guarantee | Sampled | Space | Compose | Group | PostProcess | Lipschitz
-    ):
+    certain = Noise | Kernel | Selection | Guarantee | Sampled | Space | Compose | Group | PostProcess | Lipschitz
+    if factor == ONE or isinstance(mechanism, certain):
         return True
     if not isinstance(mechanism, Finite | Subsample | Parallel):
         assert_never(mechanism)
