@@ -51,3 +51,11 @@ def test_what_is_no_positive_number_is_refused(wrong):
 def test_other_claims_have_no_trade_off():
     with pytest.raises(SpecError, match="about a space"):
         trade_off(Claim(KaryResponse(num(2), parse("1/2")), num(1)), [1])
+
+
+def test_a_report_says_in_words_what_is_proved_of_a_space():
+    from dpverify.report.page.sections.statement import sentence
+
+    asked = Claim(TREE, None, within=parse("1/2"), beta=parse("1/20"))
+    assert sentence(asked, "PROVED")[0].startswith("some mechanism is private at some epsilon")
+    assert "no mechanism is private" in sentence(asked, "REFUTED")[0] and "within 1/2 of the truth" in sentence(asked, "REFUTED")[0]

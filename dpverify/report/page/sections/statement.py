@@ -11,8 +11,8 @@ from dpverify.report import delta_enclosure, enclosure, exact, exact_delta, math
 from dpverify.report.page.blocks import Block, Code, Facts, Inline, Math
 from dpverify.report.page.sections.rules import link
 from dpverify.report.page.subject import Claimed
-from dpverify.trusted.language.expr import ZERO, Expr, Num, symbols
-from dpverify.trusted.language.model import Claim
+from dpverify.trusted.language.expr import ZERO, Expr, Num, format_expr, symbols
+from dpverify.trusted.language.model import Claim, Space
 
 TITLE = ""
 _LONGEST: Final = 24
@@ -60,11 +60,27 @@ def _tight_epsilon(subject: Claimed) -> list[tuple[str, Inline]]:
     return list(zip((f"tight {quantity(entry.claim)}", "in decimals"), shown, strict=False))
 
 
+def _of_a_space(claim: Claim, verdict: str) -> str:
+    """What was proved of the mechanisms with answers in a space, or of the one that is given."""
+    space = claim.mechanism
+    assert isinstance(space, Space) and claim.within is not None and claim.beta is not None
+    given = bool(space.table) or space.rate is not None
+    who = "the mechanism that is given is" if given else "some mechanism is"
+    if verdict == "REFUTED":
+        who = "the mechanism that is given is not" if given else "no mechanism is"
+    private = "private at some epsilon" if claim.epsilon is None else f"private at epsilon {format_expr(claim.epsilon)}"
+    near = f"within {format_expr(claim.within)} of the truth but with probability {format_expr(claim.beta)}"
+    there = "at the parameters of the witness, " if verdict == "REFUTED" and claim.domains else ""
+    return f"{there}{who} {private} for each unit of distance between databases, with answers {near} on every database"
+
+
 def sentence(claim: Claim, verdict: str) -> Inline:
     """What was proved, as a statement with its quantifiers; REFUTED proves the negation of what is claimed, UNKNOWN neither."""
     refuted = verdict == "REFUTED"
     if claim.measure is not None:
         return (_in_words(claim, verdict),)
+    if isinstance(claim.mechanism, Space):
+        return (_of_a_space(claim, verdict),)
     parts = tuple(part for box in inequality(claim, refuted=refuted) for part in (Math(mathml.element(box), linear(box)), " "))
     named = (("\N{GREEK SMALL LETTER EPSILON}", claim.epsilon), ("\N{GREEK SMALL LETTER DELTA}", claim.delta))
     unknown = [sign for sign, value in named if value is None]
