@@ -7,9 +7,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from flint import ctx
+
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.language.errors import DpverifyError
 from dpverify.trusted.language.model import Claim
+from dpverify.trusted.numbers.balls import precision
 from dpverify.trusted.parts.places import CLOSED_FORM
 from dpverify.trusted.proof import Place, Proof
 
@@ -25,7 +28,8 @@ def inside(step: Mapping[str, Any]) -> list[tuple[Any, Mapping[str, Any]]]:
 def bound(proof: Proof, place: Place, step: Mapping[str, Any]) -> Fact:
     """What a step proves of the single mechanism at a place."""
     inner = [bound(proof, (*place, last), below) for last, below in inside(step)]
-    return proof.infer(step["rule"], place, step["evidence"], inner or step.get("premises", ()))
+    with precision(max(step.get("prec", 0), ctx.prec)):
+        return proof.infer(step["rule"], place, step["evidence"], inner or step.get("premises", ()))
 
 
 @dataclass(slots=True)

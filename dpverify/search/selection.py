@@ -28,12 +28,11 @@ _POINTS = 60
 def extend(proposal: Proposal, claim: Claim, digits: int) -> None:
     """Add what is proved of a selection."""
     before = len(proposal.reasons)
-    if (
-        getattr(claim.mechanism, "bounds", None) is not None
-        and not claim.domains
-        and proposal.extend(worst_output.between_bounds, claim, digits)
-    ):
-        return
+    mechanism = claim.mechanism
+    assert isinstance(mechanism, Selection)
+    between = mechanism.bounds is not None and not claim.domains and proposal.extend(worst_output.between_bounds, claim, digits)
+    if between and not (mechanism.neighbours == "one" and isinstance(mechanism, AboveThreshold)):
+        return  # nothing is sharper
     if proposal.extend(_log_concave, claim, digits):
         return
     found = proposal.extend(survival.propose, claim, digits)

@@ -398,6 +398,17 @@ def test_selections_are_parts_like_any_other(mechanism, value):
     assert verify(replace(claim, epsilon=parse(f"{value} - 1/1000"))).judgement.verdict == ("UNKNOWN" if "asinh" in value else "REFUTED")
 
 
+def test_what_is_enclosed_is_a_part_too():
+    between = Compose((Part(largest(laplace(2), 3, bounds=BOUNDS), None), Part(largest(CAUCHY, 3, neighbours="monotone"), ONE)))
+    value = tight(largest(laplace(2), 3, bounds=BOUNDS))[1] + math.log(2)
+    assert verify(Claim(between, parse(f"{value:.5f} + 1/10000"))).judgement.verdict == "PROVED"
+    assert verify(Claim(between, parse(f"{value:.5f} - 1/10000"))).judgement.verdict == "UNKNOWN"
+
+
+def test_between_bounds_one_answer_alone_has_the_lesser_of_two_bounds():
+    assert verdict(sparse(laplace(2), laplace(4), 3, neighbours="one", bounds=BOUNDS), "1/4") == "PROVED"
+
+
 def test_where_one_answer_moves_alone_several_steps_may_move_several():
     assert (
         verify(Claim(Group(Part(largest(CAUCHY, 3, report="value", neighbours="one"), ONE), num(3)), num(100))).judgement.verdict

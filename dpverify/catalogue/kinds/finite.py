@@ -148,6 +148,9 @@ def _any_scores(table: Fields, values: Values) -> NoisyMax | None:
             table.fault(f"{key} goes with scores, or tells them; candidates is for any scores.")
     if values["neighbours"] not in ("all", "monotone"):
         table.fault('neighbours: the scores of neighbours move "all" each on its own, or "monotone", all the same way.')
+    if isinstance(values["beta"], Num) and values["beta"].value <= 0:
+        table.fault(f"beta = {shorten(values['beta'])} is not positive, as it is for any scores.")
+        return None
     if values["candidates"] is None or values["beta"] is None:
         return None
     return NoisyMax(gumbel(values["beta"]), values["candidates"], values["neighbours"])
