@@ -528,7 +528,7 @@ def test_parameters_that_say_nothing_are_misuse(mechanism, parameters, why):
 
 
 def test_a_premise_about_another_noise_or_another_move_is_refused():
-    packed = dict(verify(of(sparse(CAUCHY, CAUCHY, 3, 2), 9)).certificate)
+    packed = dict(verify(of(sparse(CAUCHY, CAUCHY, 30, 2), 9)).certificate)
     for at, other in (
         (0, {"noise": "query_noise", "moved": 2}),
         (1, {"noise": "query_noise", "moved": 1}),
