@@ -37,6 +37,7 @@ from dpverify.trusted.facts.bounds import Infinite
 from dpverify.trusted.language.expr import Expr, Num
 from dpverify.trusted.language.model import Claim
 from dpverify.trusted.order.compare import enclose as ball
+from dpverify.trusted.order.enclosed import enclose
 
 T = TypeVar("T")
 

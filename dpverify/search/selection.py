@@ -14,7 +14,8 @@ from dpverify.trusted.facts.bounds import Infinite
 from dpverify.trusted.language.errors import DpverifyError
 from dpverify.trusted.language.expr import Expr, Num, num, substitute, symbols
 from dpverify.trusted.language.model import AboveThreshold, Claim, Domain, NoisyMax, Selection
-from dpverify.trusted.order.compare import certainly_le, certainly_lt, enclose
+from dpverify.trusted.order.compare import certainly_le, certainly_lt
+from dpverify.trusted.order.enclosed import enclose
 from dpverify.trusted.parts import noises
 from dpverify.trusted.parts.parameters import fixed
 from dpverify.trusted.rules.selection import moduli, noisy_max, threshold

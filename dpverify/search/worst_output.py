@@ -14,7 +14,7 @@ from dpverify.trusted.language.errors import DpverifyError, Undecided
 from dpverify.trusted.language.expr import Expr, substitute
 from dpverify.trusted.language.model import AboveThreshold, Claim, NoisyMax
 from dpverify.trusted.numbers.balls import exact, precision, rational
-from dpverify.trusted.order.compare import enclose
+from dpverify.trusted.order.enclosed import enclose
 from dpverify.trusted.rules.selection import worst_output as rule
 
 _SPARE = 64

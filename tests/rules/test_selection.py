@@ -34,7 +34,7 @@ from dpverify.trusted.language.model import (
     from_json,
     to_json,
 )
-from dpverify.trusted.order.compare import enclose
+from dpverify.trusted.order.enclosed import enclose
 from dpverify.trusted.rules.selection import moduli, noisy_max, survival, threshold, worst_output
 
 NATURAL = Domain(Fraction(1), None, lower_open=False, integer=True)
