@@ -36,7 +36,7 @@ from dpverify.search.verify import verify
 from dpverify.trusted.facts.bounds import Infinite
 from dpverify.trusted.language.expr import Expr, Num
 from dpverify.trusted.language.model import Claim
-from dpverify.trusted.order.compare import enclose as ball
+from dpverify.trusted.order.enclosed import enclose as ball
 
 T = TypeVar("T")
 
