@@ -175,7 +175,8 @@ def _threshold_law(mechanism: AboveThreshold) -> Iterator[Box]:
         if mechanism.positives is None
         else row(Words("until so many are: "), typeset(mechanism.positives))
     )
-    yield row(stop, Words(told[mechanism.report]), Words("; the threshold is drawn again after each that is" if mechanism.resample else ""))
+    said = (told[mechanism.report], "; the threshold is drawn again after each that is" if mechanism.resample else "")
+    yield row(stop, *(Words(text) for text in said if text))
     yield from _named(mechanism.threshold_noise, "V")
     yield from _named(mechanism.query_noise, "Z")
     yield from _named(mechanism.fresh, "W")
