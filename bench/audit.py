@@ -25,9 +25,9 @@ import rivals
 import scipy
 
 import dpverify
+from dpverify.audits import MODEL
 from dpverify.audits.target import load
 from dpverify.catalogue import read_spec
-from dpverify.ground.finding import MODEL
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "specs" / "benchmarks"

@@ -30,7 +30,7 @@ import scipy
 from scipy import stats
 
 import dpverify
-from dpverify.audits import bounds
+from dpverify.audits import FLOAT, MODEL, VIOLATION, Finding, bounds
 from dpverify.audits.bets import Bets, mixture
 from dpverify.audits.conformance import conformance, ties
 from dpverify.audits.declared import declared
@@ -43,7 +43,6 @@ from dpverify.audits.partition import CurvePoint, joint_counts
 from dpverify.audits.plan import Plan, make_plan, number_up
 from dpverify.audits.run import SCALES, Settings, run
 from dpverify.audits.target import Target
-from dpverify.ground.finding import FLOAT, MODEL, VIOLATION, Finding
 from dpverify.trusted.language.expr import num, parse
 from dpverify.trusted.language.model import L2, Claim, Mechanism, Norm, Radial, Sampled, Table, Translation
 

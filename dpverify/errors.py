@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dpverify.ground.outside import printable, printable_lines
-from dpverify.trusted.language.errors import DpverifyError
+from dpverify.trusted.language.errors import DpverifyError as DpverifyError
 
 
 class SpecError(DpverifyError):

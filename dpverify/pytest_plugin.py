@@ -30,15 +30,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from dpverify.errors import SpecError
+from dpverify.errors import DpverifyError, SpecError
 from dpverify.ground.outside import printable_lines, read_regular
-from dpverify.trusted.language.errors import DpverifyError
 
 if TYPE_CHECKING:
     from dpverify.catalogue import Spec, Stated
     from dpverify.ground.finding import Finding
     from dpverify.report.answers import Answer
-    from dpverify.trusted.language.model import Claim
 
 MARKER: Final = (
     "dp_claim(spec=None, claim=None, **arguments): what the fixtures dp_audit and dp_verify look at: a claim of a claim file "
@@ -251,7 +249,7 @@ def _judged(item: pytest.Item, noise: Any, digits: int, overrides: dict[str, Any
     marked = {} if marker is None else marker.kwargs
     spec = overrides.pop("spec", marked.get("spec"))
     if spec is not None:
-        asked = Stated(_claim(Path(spec), overrides.get("claim", marked.get("claim")), (item.path.parent, item.config.rootpath)))
+        asked = Stated(_stated(Path(spec), overrides.get("claim", marked.get("claim")), (item.path.parent, item.config.rootpath)).claim)
     else:
         said = {key: value for key, value in marked.items() if key in OF_A_CLAIM and not callable(value)}
         asked = stated(noise, {**said, **overrides})
@@ -268,7 +266,7 @@ def _finding(item: pytest.Item, sampler: Callable[..., Any] | str, overrides: di
     given = {**(marker.kwargs if marker is not None else {}), **overrides}
     spec = given.pop("spec", None)
     if spec is not None:
-        given["claim"] = _claim(Path(spec), given.get("claim"), (item.path.parent, item.config.rootpath))
+        given["claim"] = _stated(Path(spec), given.get("claim"), (item.path.parent, item.config.rootpath)).claim
     return _replayed(audit(sampler, **_arguments(item, given)), item)
 
 
@@ -279,14 +277,14 @@ def _told(error: DpverifyError) -> str:
     return printable_lines("".join([f"{type(error).__name__}: {error}\n", *traceback.format_list(foreign)]))
 
 
-def _claim(path: Path, name: str | None, folders: tuple[Path, ...]) -> Claim:
+def _stated(path: Path, name: str | None, folders: tuple[Path, ...]) -> Stated:
     """The claim of this name, or the only one, of a claim file beside the test or below the rootdir. Raises SpecError."""
     from dpverify.catalogue import read_spec
 
     file = next((folder / path for folder in folders if (folder / path).is_file()), None)
     if file is None:
         raise SpecError(f"dp_claim: {path}: no such file. Looked in {', '.join(map(str, dict.fromkeys(folders)))}.")
-    claims = {stated.claim.name: stated.claim for stated in read_spec(file).claims}
+    claims = {stated.claim.name: stated for stated in read_spec(file).claims}
     if name is None and len(claims) == 1:
         return next(iter(claims.values()))
     if name is None or name not in claims:

@@ -10,8 +10,8 @@ from click.testing import CliRunner
 
 from dpverify import cli
 from dpverify.catalogue import shelf
+from dpverify.cli.accepted import read
 from dpverify.errors import SpecError
-from dpverify.report.baseline import read
 from dpverify.report.results import Results
 from dpverify.search import verify as judging
 

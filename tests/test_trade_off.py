@@ -7,7 +7,7 @@ import pytest
 
 from dpverify.catalogue.shapes import read_shape
 from dpverify.errors import SpecError
-from dpverify.search.trade_off import trade_off
+from dpverify.project.trade_off import trade_off
 from dpverify.trusted.facts.bounds import Infinite
 from dpverify.trusted.language.expr import num, parse
 from dpverify.trusted.language.model import Claim, KaryResponse, Space

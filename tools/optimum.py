@@ -16,7 +16,7 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from dpverify.search.optimum import optimum  # noqa: E402
+from dpverify.project.optimum import optimum  # noqa: E402
 from dpverify.search.private_tables import Task, ratio  # noqa: E402
 from dpverify.search.remaps import remap, remapped, truncated_geometric  # noqa: E402
 from dpverify.trusted.language.expr import parse  # noqa: E402

@@ -33,7 +33,11 @@ from dpverify.audits.target import Target, load, show, timed
 from dpverify.catalogue import Spec, Stated, inline
 from dpverify.catalogue.declarations import Declared, Mechanism
 from dpverify.errors import AuditError
-from dpverify.ground.finding import FLOAT, MODEL, NONCONFORMING, VIOLATION, Finding
+from dpverify.ground.finding import FLOAT as FLOAT
+from dpverify.ground.finding import MODEL as MODEL
+from dpverify.ground.finding import NONCONFORMING
+from dpverify.ground.finding import VIOLATION as VIOLATION
+from dpverify.ground.finding import Finding as Finding
 from dpverify.ground.version import __version__
 from dpverify.trusted.language.expr import Num
 from dpverify.trusted.language.model import Claim, Sampled, claim_hash, to_json

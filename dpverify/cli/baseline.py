@@ -13,7 +13,7 @@ from dpverify.cli.output import say, writable, write
 from dpverify.cli.settings import Settings, judging, profiled, root_of
 
 if TYPE_CHECKING:
-    from dpverify.report.baseline import Baseline
+    from dpverify.cli.accepted import Baseline
 
 
 @click.command(short_help="Accept what is not as expected today.")
@@ -35,8 +35,8 @@ def baseline(
     What the file accepts of other claim files stays in it, and so do findings of audits without --audit. Faults cannot be accepted. Commit
     the file; it is made for reading.
     """
+    from dpverify.cli.accepted import NAME, accepted, render
     from dpverify.cli.claims import audited, specs_of, verified
-    from dpverify.report.baseline import NAME, accepted, render
     from dpverify.report.results import Fault, Results
 
     if audits is None:
@@ -63,6 +63,6 @@ def baseline(
 
 def _before(file: Path) -> Baseline:
     """What the file accepted until now. Raises SpecError where it is something else than a baseline, which is then not overwritten."""
-    from dpverify.report.baseline import Baseline, read
+    from dpverify.cli.accepted import Baseline, read
 
     return read(file, root_of(file)) if file.exists() else Baseline(root_of(file))

@@ -156,12 +156,13 @@ def _contradicts(bands: Bands, entry: Entry) -> bool:
 
 
 def _pictures(entries: Sequence[Entry], told: list[str]) -> Pictures:
+    from dpverify.catalogue.kinds import plain
     from dpverify.pictures import loss, noise_error
     from dpverify.pictures.body import body
     from dpverify.report.page.subject import Pictures
 
     claim = entries[0].claim
-    drawn = _tried(entries[0], told, "its loss", lambda: loss(claim))
+    drawn = _tried(entries[0], told, "its loss", lambda: loss(plain(claim)))
     apart = 1.0 if drawn is None or drawn.answers is None else drawn.answers[1] - drawn.answers[0]
     return Pictures(
         tuple(entry.claim.name for entry in entries),

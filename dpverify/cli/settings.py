@@ -16,9 +16,9 @@ from dpverify.errors import SpecError
 from dpverify.ground.processes import Bounds
 
 if TYPE_CHECKING:
+    from dpverify.cli.accepted import Baseline
     from dpverify.project.cache import Cache
     from dpverify.project.config import Config, Profile
-    from dpverify.report.baseline import Baseline
     from dpverify.report.results import Results
 
 Command = Callable[..., Any]
@@ -175,8 +175,8 @@ def root_of(file: Path) -> Path:
 
 
 def _baseline(file: Path | None) -> Baseline:
+    from dpverify.cli.accepted import Baseline, read
     from dpverify.project.config import project_file
-    from dpverify.report.baseline import Baseline, read
 
     if file is not None:
         return read(file, root_of(file))

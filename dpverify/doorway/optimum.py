@@ -8,7 +8,7 @@ from functools import wraps
 from typing import ParamSpec
 
 from dpverify.catalogue.declarations import CONSTRUCTORS, Declared
-from dpverify.search import optimum as optima
+from dpverify.project import optimum as optima
 from dpverify.trusted.language.model import Table
 
 P = ParamSpec("P")

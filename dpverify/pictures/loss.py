@@ -9,7 +9,6 @@ from typing import Final
 
 import numpy as np
 
-from dpverify.catalogue import kinds
 from dpverify.pictures.bars import Bar, finite_bars, kary_bars
 from dpverify.pictures.conditional import conditional_curve
 from dpverify.pictures.exponent import Exponent, dimension_of, exponent
@@ -66,7 +65,7 @@ def loss(claim: Claim) -> LossCurve | None:
     if claim.domains:
         return None
     try:  # what is claimed of the mechanism does not change the picture
-        return _curve(kinds.plain(Claim(claim.mechanism, None, ZERO, claim.sensitivity, claim.query)))
+        return _curve(Claim(claim.mechanism, None, ZERO, claim.sensitivity, claim.query))
     except (DpverifyError, ArithmeticError, ValueError):
         return None
 

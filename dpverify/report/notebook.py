@@ -39,9 +39,10 @@ def of_answer(verified: Verified) -> str:
 def _loss(claim: Claim) -> LossCurve | None:
     """The loss between the worst neighbours; None for what it cannot be drawn of, which takes nothing else away."""
     from dpverify import pictures
+    from dpverify.catalogue.kinds import plain
 
     with suppress(Exception):
-        return pictures.loss(claim)
+        return pictures.loss(plain(claim))
     return None
 
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-from dpverify.search.proposal import Proposal, Steps
+from dpverify.search.proposal import Premise, Proposal, Steps
 from dpverify.search.proposal import bound as proved
 from dpverify.trusted.facts.bounds import Bound, Infinite
 from dpverify.trusted.facts.fact import Fact, as_bounds
@@ -122,7 +121,7 @@ def extend_with_curve(proposal: Proposal, claim: Claim, digits: int) -> bool:
     return proposal.extend(search, claim, digits)
 
 
-def premises(digits: int) -> Callable[[Claim, str], dict[str, Any] | None]:
+def premises(digits: int) -> Premise:
     """The searches for single mechanisms, as a source of premises; equal parts are searched once."""
     found: dict[Claim, Proposal] = {}
 
@@ -182,7 +181,7 @@ def _pure(proposal: Proposal, claim: Claim, digits: int) -> None:
 
         if isinstance(mechanism, Noise | Kernel) and proposal.extend(equal_answers.propose, claim, digits):
             return  # nothing is less than 0
-        kinds.extend(proposal, claim, mechanism, digits)
+        kinds.extend(proposal, claim, mechanism, digits, premises(digits))
         if isinstance(mechanism, EllipticalProcess) and not proposal.steps and claim.epsilon is not None:
             extend_with_curve(proposal, claim, digits)
     if claim.domains:

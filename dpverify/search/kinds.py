@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import assert_never
 
-from dpverify.search.proposal import Proposal, bound
+from dpverify.search.proposal import Premise, Proposal, bound
 from dpverify.trusted.facts.bounds import Infinite
 from dpverify.trusted.facts.fact import as_bounds
 from dpverify.trusted.language.model import (
@@ -53,8 +53,8 @@ def curve_rules(noise: Noise) -> tuple[str, ...]:
             assert_never(never)
 
 
-def extend(proposal: Proposal, claim: Claim, mechanism: Leaf, digits: int) -> None:
-    """Add evidence for bounds on the pure epsilon of a claim's mechanism."""
+def extend(proposal: Proposal, claim: Claim, mechanism: Leaf, digits: int, known: Premise) -> None:
+    """Add evidence for bounds on the pure epsilon of a claim's mechanism. known: of the noises that a mechanism is made from."""
     match mechanism:
         case Radial() | Translation() | Product():
             _additive(proposal, claim, digits)
@@ -87,7 +87,7 @@ def extend(proposal: Proposal, claim: Claim, mechanism: Leaf, digits: int) -> No
         case NoisyMax() | AboveThreshold():
             from dpverify.search import selection
 
-            selection.extend(proposal, claim, digits)
+            selection.extend(proposal, claim, digits, known)
         case Guarantee():
             from dpverify.search import stated_epsilon
 

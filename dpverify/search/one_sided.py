@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
-from typing import Any
 
-from dpverify.search.proposal import Steps
+from dpverify.search.proposal import Premise, Steps
 from dpverify.search.proposal import bound as proved
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.language.errors import DpverifyError, Undecided
@@ -16,9 +15,6 @@ from dpverify.trusted.parts.neighbours import is_told
 from dpverify.trusted.parts.places import ONE_STEP
 from dpverify.trusted.proof import Place, Proof
 from dpverify.trusted.rules.composition import one_sided as rule
-
-Premise = Callable[[Claim, str], dict[str, Any] | None]
-"""The step for a bound on one side of the pure epsilon of a single mechanism, where one is found."""
 
 
 def propose(claim: Claim, premise: Premise) -> Steps:

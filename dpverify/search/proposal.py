@@ -18,6 +18,8 @@ from dpverify.trusted.proof import Place, Proof
 
 Steps = list[dict[str, Any]]
 Search = Callable[[Claim, int], Steps]
+Premise = Callable[[Claim, str], dict[str, Any] | None]
+"""The step for a bound on one side of the pure epsilon of a single mechanism, where one is found."""
 
 
 def inside(step: Mapping[str, Any]) -> list[tuple[Any, Mapping[str, Any]]]:

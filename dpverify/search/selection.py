@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Any
 
 from dpverify.search import counterexample, survival, worst_output
-from dpverify.search.proposal import Proposal, Steps
+from dpverify.search.proposal import Premise, Proposal, Steps
 from dpverify.trusted.facts.bounds import Infinite
 from dpverify.trusted.language.errors import DpverifyError
 from dpverify.trusted.language.expr import Expr, Num, num, substitute, symbols
@@ -26,8 +26,8 @@ _FARTHEST = 1 << 20
 _POINTS = 60
 
 
-def extend(proposal: Proposal, claim: Claim, digits: int) -> None:
-    """Add what is proved of a selection."""
+def extend(proposal: Proposal, claim: Claim, digits: int, known: Premise) -> None:
+    """Add what is proved of a selection. known: of the noises by themselves."""
     before = len(proposal.reasons)
     mechanism = claim.mechanism
     assert isinstance(mechanism, Selection)
@@ -37,15 +37,13 @@ def extend(proposal: Proposal, claim: Claim, digits: int) -> None:
     if proposal.extend(_log_concave, claim, digits):
         return
     found = proposal.extend(survival.propose, claim, digits)
-    if proposal.extend(_by_moduli, claim, digits) or found:
+    if proposal.extend(lambda claim, _: _by_moduli(claim, known), claim, digits) or found:
         del proposal.reasons[before:]
 
 
-def _by_moduli(claim: Claim, digits: int) -> Steps:
+def _by_moduli(claim: Claim, known: Premise) -> Steps:
     """Upper bounds from what the noises lose by themselves, each way that gives one."""
-    from dpverify.search import premises
-
-    unclaimed, known, steps = replace(claim, epsilon=None, delta=None), premises(digits), Steps()
+    unclaimed, steps = replace(claim, epsilon=None, delta=None), Steps()
     question = asked(unclaimed, {}, moduli.NAME)
     for way in moduli.WAYS:
         try:

@@ -111,7 +111,7 @@ def test_chords_of_the_curve_enclose_what_sums_over_the_outputs_give(measure):
     rows = table(random_table(7, 2, 3))
     claim, exact = Claim(rows, None, measure=measure), enclosed(rows, measure)
     proposal = Proposal()
-    kinds.extend(proposal, Claim(rows, None), rows, 20)
+    kinds.extend(proposal, Claim(rows, None), rows, 20, lambda single, side: None)
     proof = Proof(claim)
     pure = next(proof.infer(step["rule"], (), step["evidence"]) for step in proposal.steps if "cells" in step["evidence"])
     steps = list(in_measures._Curves(claim, proof, lambda single: None, pure).steps())
@@ -379,7 +379,7 @@ def test_a_bound_on_epsilon_says_nothing_of_a_measure():
     claim = Claim(rows, None, measure=Measure("zcdp", parse("1/1000")))
     proof = Proof(claim)
     proposal = Proposal()
-    kinds.extend(proposal, Claim(rows, None), rows, 20)
+    kinds.extend(proposal, Claim(rows, None), rows, 20, lambda single, side: None)
     facts = [proof.infer(step["rule"], (), step["evidence"]) for step in proposal.steps]
     judgement = kernel.judge(claim, facts)
     assert (judgement.verdict, judgement.lower, judgement.upper) == ("UNKNOWN", None, None)
