@@ -24,8 +24,7 @@ import numpy as np
 import rivals
 import scipy
 
-import dpverify
-from dpverify.audits import MODEL
+from dpverify.audits import MODEL, audit
 from dpverify.audits.target import load
 from dpverify.catalogue import read_spec
 
@@ -81,7 +80,7 @@ class Benchmark:
 
     def audit(self, samples: int) -> Any:
         """All samples, for the best bound."""
-        return dpverify.audit(
+        return audit(
             f"samplers:{self.name}",
             epsilon=self.claimed,
             delta=self.delta,
@@ -250,7 +249,7 @@ def laplace() -> Iterator[str]:
         cells = []
         for claim, more in ((declared, {}), (None, UNIT)):
             seeds = range(SEED, SEED + 5)
-            runs = [timed(dpverify.audit, unit_laplace, claim, samples=samples, seed=seed, **more, **settings) for seed in seeds]
+            runs = [timed(audit, unit_laplace, claim, samples=samples, seed=seed, **more, **settings) for seed in seeds]
             median = float(np.median([model(finding).epsilon_lower for finding, _ in runs]))
             cells += [f"{median:.5f} {kept(median >= target)}", f"{np.median([seconds for _, seconds in runs]):.2f}"]
         yield f"| {samples:.0e} | {target} | {' | '.join(cells)} |"
@@ -275,7 +274,7 @@ def throughput() -> Iterator[str]:
     bare = mine = math.inf
     for _ in range(3):
         bare = min(bare, timed(fill_and_count, THROUGHPUT_SAMPLES)[1])
-        mine = min(mine, timed(dpverify.audit, unit_laplace, **UNIT, samples=THROUGHPUT_SAMPLES, seed=SEED, stop=False)[1])
+        mine = min(mine, timed(audit, unit_laplace, **UNIT, samples=THROUGHPUT_SAMPLES, seed=SEED, stop=False)[1])
     rate, ratio = 2 * THROUGHPUT_SAMPLES / 1e6, bare / mine
     yield f"| numpy, fill and count | {bare:.2f} | {rate / bare:.1f} | | | |"
     promise = f"{THROUGHPUT_TARGET:.0%} | {kept(ratio >= THROUGHPUT_TARGET)}"
@@ -296,7 +295,7 @@ def memory() -> Iterator[str]:
 
 def peak(samples: int) -> float:
     """Audit in this process and give its peak resident memory in MB."""
-    dpverify.audit(unit_laplace, **UNIT, samples=samples, seed=SEED, stop=False)
+    audit(unit_laplace, **UNIT, samples=samples, seed=SEED, stop=False)
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024  # Linux counts in kB
 
 
@@ -324,7 +323,7 @@ def scalar() -> Iterator[str]:
                 one_laplace(data, rng)
 
     alone = min(timed(bare)[1] for _ in range(3))
-    audited = min(timed(dpverify.audit, one_laplace, **UNIT, samples=SCALAR_SAMPLES, seed=SEED, stop=False)[1] for _ in range(3))
+    audited = min(timed(audit, one_laplace, **UNIT, samples=SCALAR_SAMPLES, seed=SEED, stop=False)[1] for _ in range(3))
     micro = 1e6 / (2 * SCALAR_SAMPLES)
     overhead = (audited - alone) * micro
     yield f"| the sampler in a loop | {alone * micro:.2f} | | |"

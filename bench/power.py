@@ -29,8 +29,7 @@ import numpy as np
 import scipy
 from scipy import stats
 
-import dpverify
-from dpverify.audits import FLOAT, MODEL, VIOLATION, Finding, bounds
+from dpverify.audits import FLOAT, MODEL, VIOLATION, Finding, audit, bounds
 from dpverify.audits.bets import Bets, mixture
 from dpverify.audits.conformance import conformance, ties
 from dpverify.audits.declared import declared
@@ -206,7 +205,7 @@ def refuted(name: str, scale: float, white: bool, confidence: float, samples: in
         epsilon, delta = (claim.epsilon, parse("0")) if law.epsilon else (parse("1"), parse(repr(gaussian_delta(1.0))))
         claim, inputs = Claim(Sampled(), epsilon, delta), {"pairs": density.worst_pairs()}
     started = time.process_time()
-    finding = dpverify.audit(law.sampler(scale), claim, **inputs, samples=samples, confidence=confidence, seed=seed)
+    finding = audit(law.sampler(scale), claim, **inputs, samples=samples, confidence=confidence, seed=seed)
     violation = of_level(finding, MODEL)
     return math.inf if violation is None else violation.samples, time.process_time() - started
 
@@ -281,7 +280,7 @@ def conformed(name: str, sensitivity: str, scale: float, seed: int) -> tuple[flo
     density = declared(claim)
     assert density is not None
     inputs = 2 * len(density.worst_pairs())
-    finding = dpverify.audit(law.sampler(scale), claim, samples=8000, confidence=SURE, seed=seed)
+    finding = audit(law.sampler(scale), claim, samples=8000, confidence=SURE, seed=seed)
     for part in (finding, *finding.also):
         if count := re.search(r"\((\d+) outputs\)$", part.event):
             return int(count[1]), inputs
@@ -355,8 +354,8 @@ def floats() -> Iterator[str]:
         delta = 0.0 if LAWS[law].epsilon else gaussian_delta(1.0)
         black = {"epsilon": 1, "delta": delta, "pairs": [([0.0], [1.0])]}
         for box, inputs in (("white", {"claim": LAWS[law].claim()}), ("black", black)):
-            dpverify.audit(sampler, **inputs, samples=2 * CLEAN_PAIRS, seed=0)
-            findings = [dpverify.audit(sampler, **inputs, samples=2 * CLEAN_PAIRS, seed=seed) for seed in FLOAT_SEEDS]
+            audit(sampler, **inputs, samples=2 * CLEAN_PAIRS, seed=0)
+            findings = [audit(sampler, **inputs, samples=2 * CLEAN_PAIRS, seed=seed) for seed in FLOAT_SEEDS]
             seen = [part for finding in findings if (part := of_level(finding, FLOAT))]
             missing = len(findings) - len(seen)
             counts = [part.samples for part in seen] + [math.inf] * missing
