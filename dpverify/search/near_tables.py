@@ -104,16 +104,13 @@ def _scaled(epsilon: Expr, distance: Expr) -> tuple[Expr, Fraction]:
 def _pairs(given: Finite, distance: Callable[[int, int], Expr]) -> list[Pair]:
     """Pairs of databases, but those with a third one between them: what holds of every step of a way holds of its ends."""
     size = range(len(given.truth))
-    known = {(x, y): value.value for x in size for y in size if x != y and isinstance(value := distance(x, y), Num)}
-    free = math.inf
+    known = {(x, y): value.value for x in size for y in size if x != y and isinstance(value := distance(x, y), Num) and value.value > 0}
 
-    def between(x: int, y: int) -> bool:
-        whole = known.get((x, y), 0)
-        return any(
-            known.get((x, z), 0) > 0 and known.get((z, y), 0) > 0 and known.get((x, z), free) + known.get((z, y), free) <= whole for z in size
-        )
+    def between(x: int, y: int, z: int) -> bool:
+        steps = (x, z), (z, y)
+        return (x, y) in known and all(step in known for step in steps) and sum(known[step] for step in steps) <= known[x, y]
 
-    return [(x, y) for x in size for y in size if x != y and not between(x, y)]
+    return [(x, y) for x in size for y in size if x != y and not any(between(x, y, z) for z in size)]
 
 
 def _most(given: Finite) -> Callable[[int, int], Expr]:
