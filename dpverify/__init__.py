@@ -9,8 +9,9 @@
 There is a function for every kind of mechanism (radial, gaussian, table, compose, ...), whose arguments are the keys of claim files.
 `verify` judges a claim, or all claims of a file, `tight_epsilon` and `tight_delta` enclose the least that holds, `calibrate` finds the
 parameter at which a claim just holds, `check` judges a certificate again, and `audit` samples an implementation. `design` finds
-mechanisms for a query, with certified errors, and `optimum` the mechanism of least error on finitely many databases. `sampler`
-draws outputs of a mechanism, and `read_spec` gives the claims of a file. `dir(dpverify)` lists all of it.
+mechanisms for a query, with certified errors, and `optimum` the mechanism of least error on finitely many databases. `trade_off`
+is what nearness costs in a metric space, `sampler` draws outputs of a mechanism, and `read_spec` gives the claims of a file.
+`dir(dpverify)` lists all of it.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ _VERBS: Final = {
     "sampler": "samplers",
     "tight_delta": "claims",
     "tight_epsilon": "claims",
+    "trade_off": "trade_offs",
     "verify": "claims",
 }
 """Each function, and the file of the doorway that it is in."""
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
     from dpverify.doorway.design import design as design
     from dpverify.doorway.optimum import optimum as optimum
     from dpverify.doorway.samplers import sampler as sampler
+    from dpverify.doorway.trade_offs import trade_off as trade_off
     from dpverify.ground.version import __version__ as __version__
 
     # and a function for every kind of mechanism: see __getattr__

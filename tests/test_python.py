@@ -5,7 +5,7 @@ import subprocess
 import sys
 from decimal import Decimal
 from fractions import Fraction
-from math import asinh, exp, expm1, inf, log, sqrt
+from math import asinh, erfc, exp, expm1, inf, log, sqrt
 from pathlib import Path
 
 import pytest
@@ -16,6 +16,7 @@ import dpverify as dp
 from dpverify.catalogue import inline
 from dpverify.cli import main
 from dpverify.errors import AuditError, SpecError
+from dpverify.project import calibration
 
 ROOT = Path(__file__).parents[1]
 T_NOISE = {"norm": "l2", "dimension": 3}
@@ -166,7 +167,61 @@ def test_a_claim_in_another_measure_is_told_in_that_measure():
 
 def test_every_key_of_a_claim_in_claim_files_is_one_in_python():
     schema = json.loads((ROOT / "dpverify" / "schemas" / "claim-file.schema.json").read_text())
-    assert set(schema["definitions"]["claim"]["properties"]) <= set(inline.OF_A_CLAIM)
+    assert tuple(schema["definitions"]["claim"]["properties"]) == inline.OF_A_CLAIM
+
+
+def gaussian_delta(epsilon, mu):
+    """Of Gaussian answers that are mu standard deviations apart."""
+    return erfc((epsilon / mu - mu / 2) / sqrt(2)) / 2 - exp(epsilon) * erfc((epsilon / mu + mu / 2) / sqrt(2)) / 2
+
+
+ONE_SIDED = {"adjacency": "add-remove", "order": "one-sided"}
+SPACE = {
+    "shape": {"kind": "points", "distances": [[0, 1], [1, 0]]},
+    "databases": "answers",
+    "within": "1/2",
+    "beta": "1/4",
+    "epsilon": "tight",
+}
+CURVES = {"covariance": "brownian", "difference": "t", "epsilon": 1, "delta": "tight"}
+
+
+def split(given):
+    """A mechanism's arguments, and what is claimed of it."""
+    return [{key: value for key, value in given.items() if (key in inline.OF_A_CLAIM) is claimed} for claimed in (False, True)]
+
+
+@pytest.mark.parametrize(
+    ("kind", "given", "value"),
+    [
+        (dp.gaussian, {"sigma": 2, "sensitivity": 1, "zcdp": "tight"}, lambda a: (a.measure, 1 / 8)),
+        (dp.gaussian, {"sigma": 2, "sensitivity": 1, "gdp": 1}, lambda a: (a.measure, 1 / 2)),
+        (dp.gaussian, {"sigma": 2, "sensitivity": 1, "renyi": {"order": 3, "epsilon": "tight"}}, lambda a: (a.measure, 3 / 8)),
+        (dp.laplace, {"scale": 2, "sensitivity": 1, "epsilon": 1, **ONE_SIDED}, lambda a: (a.epsilon, 1 / 2)),
+        (dp.space, SPACE, lambda a: (a.epsilon, log(3))),
+        (dp.elliptical_process, {"atoms": [[1, 1]], **CURVES}, lambda a: (a.delta, gaussian_delta(1, 1))),
+        (dp.elliptical_process, {"nu": 5, "evaluations": 4, **CURVES, "delta": 0}, lambda a: (a.epsilon, 9 * asinh(1 / 2 / sqrt(5)))),
+    ],
+)  # fmt: skip
+def test_what_a_claim_file_may_claim_is_claimed_in_python_and_is_what_theory_gives(kind, given, value):
+    mechanism, claim = split(given)
+    found, wanted = value(dp.verify(kind(**mechanism), **claim))
+    assert isinstance(found.lower, Decimal) and inside(found, wanted)
+
+
+@pytest.mark.parametrize(("name", "value"), [("zcdp", "1/8"), ("gdp", 1), ("renyi", {"order": 2, "epsilon": 1})])
+def test_the_tight_epsilon_of_a_claim_in_another_measure_is_refused_with_the_way_to_ask_for_it(name, value):
+    for asked in (lambda: dp.tight_epsilon(dp.gaussian(2), sensitivity=1, **{name: value}),
+                  lambda: dp.tight_delta(dp.gaussian(2), sensitivity=1, epsilon=1, **{name: value})):  # fmt: skip
+        said = fault(asked)
+        assert f"{name} is another measure than epsilon and delta. Ask dpverify.verify(..., {name}=" in said and '"tight"' in said
+
+
+def test_a_key_that_the_mechanism_cannot_do_without_is_the_mechanism_s_when_another_is_looked_for():
+    noise, claim = calibration.question(dp.exponential, "candidates", {"beta": "1/2", "epsilon": 1})
+    assert repr(noise) == "exponential(beta='1/2', candidates='least')" and claim == {"epsilon": 1}
+    noise, claim = calibration.question(dp.exponential, "beta", {"scores": [[0, 1], [1, 0]], "utility": True, "beta": "1/20", "epsilon": 1})
+    assert "beta='least'" in repr(noise) and claim == {"utility": True, "beta": "1/20", "epsilon": 1}
 
 
 def test_a_file_gives_the_answers_of_all_its_claims():

@@ -9,16 +9,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy import special, stats
+from scipy.optimize import linprog
+from scipy.sparse import csr_array
 from scipy.spatial import ConvexHull, Delaunay
 
 TOOLS = str(Path(__file__).parents[1] / "tools")
 if TOOLS not in sys.path:
     sys.path.append(TOOLS)
 
-from computed import figures, judged, lecture, mean_function, random_queries, reconstruction  # noqa: E402
+from computed import figures, judged, lecture, mean_function, random_queries, reconstruction, street_map  # noqa: E402
 from computed.pages import FOLDER, Page, Row, Table, cells, standalone  # noqa: E402
 
-PAGES = {one.PAGE.name: one.PAGE for one in (random_queries, figures, lecture, reconstruction, mean_function)}
+PAGES = {one.PAGE.name: one.PAGE for one in (random_queries, figures, lecture, reconstruction, mean_function, street_map)}
 TEXTS = {name: page.path.read_text(encoding="utf-8") for name, page in PAGES.items()}
 OUT = "out of reach"
 
@@ -319,3 +321,70 @@ def test_noise_on_curves_is_calibrated():
         mu = float(row[1].split(" to ")[1]) / 1000 / float(row[2])
         assert float(row[3]) == pytest.approx(stats.norm.cdf(mu / 2 - 1 / mu) - math.e * stats.norm.cdf(-mu / 2 - 1 / mu), rel=5e-3)
         assert float(row[3]) < 1e-5 and row[4] == "PROVED"
+
+
+# -- a place on a street map -----------------------------------------------------------------------------
+
+
+def least_failure(near, epsilon):
+    """The least probability of an answer that is too far, on the worst crossing, of any mechanism with this epsilon."""
+    ways = street_ways()
+    n = len(ways)
+    place, worst = np.arange(n * n).reshape(n, n), n * n
+    bounds = []
+    for x in range(n):
+        for other in np.flatnonzero(np.arange(n) != x):
+            block = np.zeros((n, n * n + 1))
+            block[np.arange(n), place[x]] = 1
+            block[np.arange(n), place[other]] = -np.exp(epsilon * ways[x, other])
+            bounds.append(block / np.exp(epsilon * ways[x, other]))
+        far = np.zeros((1, n * n + 1))
+        far[0, place[x][ways[x] > near]], far[0, worst] = 1, -1
+        bounds.append(far)
+    upper = np.concatenate(bounds)
+    sums = np.zeros((n, n * n + 1))
+    for x in range(n):
+        sums[x, place[x]] = 1
+    cost = np.zeros(n * n + 1)
+    cost[worst] = 1
+    return linprog(cost, csr_array(upper), np.zeros(len(upper)), csr_array(sums), np.ones(n), method="highs").fun
+
+
+def street_ways():
+    """Shortest ways by squaring the matrix of the streets, in the algebra of minimum and sum."""
+    n = street_map.WIDE * street_map.HIGH
+    ways = np.where(np.eye(n, dtype=bool), 0.0, np.inf)
+    for (a, b), length in street_map.streets().items():
+        ways[a, b] = ways[b, a] = length
+    for _ in range(5):
+        ways = (ways[:, :, None] + ways[None, :, :]).min(axis=1)
+    return ways
+
+
+def test_ways_on_the_map_are_the_shortest_and_all_places_are_reached():
+    assert np.array_equal(street_ways(), np.array(street_map.distances(), dtype=float)) and np.isfinite(street_ways()).all()
+    assert len(street_map.streets()) == 24 - street_map.CLOSED
+
+
+def test_a_place_on_the_map_is_as_private_as_linear_programs_and_sums_say():
+    ways = street_ways()
+    for near, least, most, rate, epsilon, verdict in rows("street-map", "trade-off"):
+        assert least_failure(int(near), float(least)) > 0.1 - 1e-6 and least_failure(int(near), float(most)) < 0.1 + 1e-6
+        weights = np.exp(-float(rate) * ways)
+        table = weights / weights.sum(axis=1, keepdims=True)
+        losses = np.log(table[:, None, :] / table[None, :, :]).max(axis=2)
+        apart = ways + np.eye(len(ways))
+        assert told_above(epsilon, (losses / apart).max()) and verdict == "PROVED" and float(most) < float(epsilon) < 2 * float(rate)
+        far = (table * (ways > int(near))).sum(axis=1).max()
+        less = np.exp(-(float(rate) - 0.1) * ways)
+        assert far <= 0.1 < ((less / less.sum(axis=1, keepdims=True)) * (ways > int(near))).sum(axis=1).max()
+
+
+def test_what_is_told_of_a_place_has_the_probabilities_of_the_exponential_mechanism():
+    ways, rate = street_ways(), float(street_map.least_rate(street_map.SHOWN))
+    weights = np.exp(-rate * ways[street_map.HOME])
+    expected = street_map.DRAWS * weights / weights.sum()
+    seen = np.bincount(street_map.drawn(), minlength=len(ways))
+    often = expected >= 5
+    pooled = [np.append(counts[often], counts[~often].sum()) for counts in (seen, expected)]
+    assert stats.chisquare(*pooled).pvalue > 1e-3

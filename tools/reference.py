@@ -44,6 +44,8 @@ PYTHON = {
     "Nearness against privacy": ("dpverify.project.trade_off", ("trade_off", "TradeOff")),
     "Mechanisms on nets": ("dpverify.samplers.nearness", ("near_mechanism", "NearMechanism")),
     "The best remap of a mechanism's outputs": ("dpverify.search.remaps", ("remap", "remapped", "truncated_geometric")),
+    "Nearness and privacy": ("dpverify.doorway.trade_offs", ("trade_off",)),
+    "What trade_off returns": ("dpverify.project.trade_off", ("TradeOff", "Point")),
     "Samplers": ("dpverify.doorway.samplers", ("sampler",)),
     "Walks": ("dpverify.samplers.walks", ("walk", "hit_and_run", "grid_walk", "hull", "facets", "Walked", "weakened")),
     "Audits": ("dpverify.audits", ("audit", "audit_spec")),

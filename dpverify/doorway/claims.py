@@ -10,11 +10,12 @@ from typing import Any, overload
 from dpverify.catalogue import Stated, resolve
 from dpverify.catalogue import read_spec as read_spec
 from dpverify.catalogue.inline import Noise, nothing_beside, stated
+from dpverify.errors import SpecError
 from dpverify.ground.outside import read_regular
 from dpverify.report.answers import Answer, Enclosure, answer, judged
 from dpverify.search import verify as judging
 from dpverify.trusted.language.certificate import MAX_BYTES, decode
-from dpverify.trusted.language.model import Claim
+from dpverify.trusted.language.model import CLAIMED_MEASURES, Claim
 
 
 @overload
@@ -30,7 +31,8 @@ def verify(
     what: a mechanism, as dpverify.gaussian and its like declare one, with the claim beside it; or a claim file, a folder of such or a name
     on the shelf, whose claims are all judged: the answer is a list then. sensitivity: by how much neighbours move the true answer, in the
     mechanism's norm; query and adjacency: linear queries on a histogram, one a row, in its place. epsilon, delta: what is claimed, delta 0
-    where it is left out; either may be "tight". more: whatever else a [[claim]] of a claim file may say, such as utility=True.
+    where it is left out; either may be "tight". more: whatever else a [[claim]] of a claim file may say: zcdp, gdp or renyi in place of
+    epsilon, order, difference, utility, within, beta, loss, prior, name, expect.
     Numbers are int, Fraction, Decimal, texts such as "1.775" or "log(3)", or exact ones of sympy.
     Raises SpecError listing all that is wrong with what is stated.
     """
@@ -48,6 +50,7 @@ def tight_epsilon(noise: Noise, *, sensitivity: Any = None, delta: Any = 0, digi
 
     The arguments are those of dpverify.verify. A bound that no rule reaches is None; dpverify.verify says why.
     """
+    _no_measure("tight_epsilon", claim)
     return verify(noise, digits, sensitivity=sensitivity, epsilon="tight", delta=delta, **claim).epsilon
 
 
@@ -56,7 +59,16 @@ def tight_delta(noise: Noise, *, sensitivity: Any = None, epsilon: Any, digits: 
 
     The arguments are those of dpverify.verify. A bound that no rule reaches is None; dpverify.verify says why.
     """
+    _no_measure("tight_delta", claim)
     return verify(noise, digits, sensitivity=sensitivity, epsilon=epsilon, delta="tight", **claim).delta
+
+
+def _no_measure(asked: str, claim: Mapping[str, Any]) -> None:
+    """Raises SpecError for a claim in another measure, which says nothing of epsilon and delta."""
+    for name in CLAIMED_MEASURES:
+        if claim.get(name) is not None:
+            value = '{"order": 2, "epsilon": "tight"}' if name == "renyi" else '"tight"'
+            raise SpecError(f"{asked}: {name} is another measure than epsilon and delta. Ask dpverify.verify(..., {name}={value}).measure.")
 
 
 def check(certificate: Mapping[str, Any] | str | Path) -> Answer:

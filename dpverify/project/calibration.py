@@ -8,6 +8,7 @@ it, one unit in the last digit further. Those judgements have certificates; that
 from __future__ import annotations
 
 import copy
+import inspect
 import math
 import re
 import tomllib
@@ -115,7 +116,8 @@ def question(noise: Any, parameter: str | None, given: Mapping[str, Any]) -> tup
             "calibrate: name a function of a kind and the parameter that is looked for, as in calibrate(dpverify.gaussian, "
             '"sigma", ...), or give a mechanism with "least" in the place of a number.'
         )
-    claim = {key: value for key, value in given.items() if key in OF_A_CLAIM}
+    needed = {key for key, known in inspect.signature(noise).parameters.items() if known.default is known.empty} - {parameter}
+    claim = {key: value for key, value in given.items() if key in OF_A_CLAIM and key not in needed}
     return noise(**{**{key: value for key, value in given.items() if key not in claim}, parameter: LEAST}), claim
 
 

@@ -1,6 +1,7 @@
 """A sampler of every mechanism whose file says its law: callable(data, size, rng) -> outputs.
 
-`additive` has the laws of noise, `outputs` those of rows of probabilities and of kernels; here is what is made of parts.
+`additive` has the laws of noise, `outputs` those of rows of probabilities and of kernels, `processes` those of values of functions; here
+is what is made of parts.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from dpverify.samplers.additive import additive
 from dpverify.samplers.grids import Grid
 from dpverify.samplers.law import MOST, Array, Generator, Law, whole
 from dpverify.samplers.outputs import of_kary_response, of_kernel, of_rows
+from dpverify.samplers.processes import evaluations
 from dpverify.trusted.language.model import (
     Claim,
     Compose,
@@ -124,13 +126,13 @@ def _law(mechanism: Mechanism, grid: Grid | None) -> Law:
         return _of_part(mechanism.part, grid)
     if isinstance(mechanism, PostProcess):
         return _mapped(mechanism, grid)
+    if isinstance(mechanism, EllipticalProcess):
+        return evaluations(mechanism, grid)
     raise NoSampler(_reason(mechanism))
 
 
-def _reason(mechanism: EllipticalProcess | Guarantee | Sampled | Selection | Space | Subsample) -> str:
+def _reason(mechanism: Guarantee | Sampled | Selection | Space | Subsample) -> str:
     """Why there is no sampler."""
-    if isinstance(mechanism, EllipticalProcess):
-        return "the outputs are functions. Sample the numbers that you publish of them: a radial or mixture mechanism in l2."
     if isinstance(mechanism, Guarantee):
         return "only a guarantee is known of this mechanism, not its law. Sample the implementation that has the guarantee."
     if isinstance(mechanism, Space):

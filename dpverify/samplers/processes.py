@@ -9,17 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
 from dpverify.errors import NoSampler
+from dpverify.samplers.grids import Grid
+from dpverify.samplers.law import Generator, Law, Noise, ending, floats, whole
 from dpverify.search.numeric import vectorised
-from dpverify.trusted.language.errors import DpverifyError
+from dpverify.trusted.language.errors import DpverifyError, ExprError, Rejected, Undecided
+from dpverify.trusted.language.expr import Num, num
 from dpverify.trusted.language.model import EllipticalProcess
 from dpverify.trusted.numbers.balls import constant
+from dpverify.trusted.order.evaluations import first_points, number_of, points_of
 from dpverify.trusted.order.processes import interval_of
 from dpverify.trusted.rules.curves.process_evaluations import inverse_gamma
 
@@ -162,21 +166,63 @@ class Path:
 
 def path(noise: EllipticalProcess, rng: np.random.Generator) -> Path:
     """A path of declared noise, its size drawn. Raises NoSampler for a covariance or a law of V that is not known here."""
-    return Path(kernel_of(noise), rng, float(constant(noise.scale)) * float(np.sqrt(draw_variance(noise, rng))))
+    return Path(kernel_of(noise), rng, float(constant(noise.scale)) * float(np.sqrt(variances(noise)(1, rng)[0])))
 
 
-def draw_variance(noise: EllipticalProcess, rng: np.random.Generator) -> float:
-    """One V, of finitely many values or as in t noise."""
+def variances(noise: EllipticalProcess) -> Callable[[int, np.random.Generator], Array]:
+    """Draws of V, of finitely many values or as in t noise. Raises NoSampler for another law."""
     if noise.atoms:
-        values, weights = ([float(constant(pair[i])) for pair in noise.atoms] for i in (0, 1))
-        return float(rng.choice(values, p=weights))
+        values, weights = (np.array([float(constant(pair[i])) for pair in noise.atoms]) for i in (0, 1))
+        return lambda size, rng: np.asarray(rng.choice(values, size, p=weights))
     try:
         a, b = (float(constant(number)) for number in inverse_gamma(noise))
     except DpverifyError:
         raise NoSampler(
-            "the law of V is neither of finitely many values nor that of t noise: draw V yourself, and a Path of its size."
+            "the law of V is neither of finitely many values nor that of t noise. Declare it by atoms or nu, or draw V yourself and give a "
+            "dpverify.samplers.processes.Path its size."
         ) from None
-    return b / float(rng.gamma(a))
+    return lambda size, rng: np.asarray(b / rng.gamma(a, size=size))
+
+
+def evaluations(noise: EllipticalProcess, grid: Grid | None) -> Law:
+    """The law of the values that are released, in the order of the file, of a function with the values of a true answer there.
+
+    Raises NoSampler where all of the function is released, and for a covariance or a law of V that is not known here.
+    """
+    if not noise.covariance:
+        raise NoSampler("the outputs are functions, and their covariance is not declared. Give it, and with evaluations what is published.")
+    if not noise.places and noise.count is None:
+        raise NoSampler(
+            "the outputs are functions, which no list holds. Say with evaluations which of their values are published, or draw a path "
+            "where you ask for it, by dpverify.samplers.processes.path."
+        )
+    try:
+        count = whole(num(number_of(noise)), "the number of evaluations")
+        points_of(noise)
+        at = np.array([float(constant(point)) for point in noise.places or map(Num, first_points(noise, count))])
+        scale, drawn = float(constant(noise.scale)), variances(noise)
+        normals, told = _normals(noise, at)
+    except (Rejected, Undecided, ExprError) as error:
+        raise NoSampler(f"{error} Give every parameter a value, and points where the noise has a variance.") from None
+
+    def draw(answers: Sequence[Any], size: int, rng: Generator) -> Array:
+        there, sizes = floats(answers), scale * np.sqrt(drawn(size, rng))
+        added = normals(size, rng) * sizes[:, None]
+        return there + added if grid is None else grid.rounded(there, added)
+
+    return Law(count, count, draw, (f"{told}, times one draw of V", ending(grid)), (0,) * count)
+
+
+def _normals(noise: EllipticalProcess, at: Array) -> tuple[Noise, str]:
+    """Paths of N at these points, or these coefficients of it."""
+    if noise.covariance == "eigenvalues":
+        deviations = np.sqrt(vectorised(noise.shape[0], "k")(at) + np.zeros(len(at)))
+        return lambda size, rng: rng.standard_normal((size, len(at))) * deviations, "independent normals, one a coefficient"
+    kernel = kernel_of(noise)
+    found = cholesky(kernel, at)
+    if (np.diag(found.factor) ** 2 <= ROUNDING * kernel(at, at)).any():
+        raise NoSampler(_SINGULAR)
+    return found.paths, f"normals by the Cholesky factor of their covariance at {len(at)} points"
 
 
 def kernel_of(noise: EllipticalProcess) -> Kernel:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Final
@@ -38,7 +38,7 @@ def above(claim: Claim, digits: int) -> Steps:
     if given is None or len(given.truth) > _MOST:
         return []
     for epsilon in _epsilons(claim, given, 1 + _SMALL):
-        ratios = {pair: ratio(*_scaled(epsilon, given.least(*pair))) for pair in _pairs(given)}
+        ratios = {pair: ratio(*_scaled(epsilon, given.least(*pair))) for pair in _pairs(given, given.least)}
         try:
             rows, _ = solved(Task(_losses(given), ratios), 12)
         except DpverifyError:
@@ -56,7 +56,7 @@ def below(claim: Claim, digits: int) -> Steps:
         return []
     steps: Steps = []
     for epsilon in _epsilons(claim, given, 1 - _SMALL, most=True):
-        ratios = {pair: ratio(*_scaled(epsilon, given.most(*pair, near_dual.NAME))) for pair in _pairs(given)}
+        ratios = {pair: ratio(*_scaled(epsilon, _most(given)(*pair))) for pair in _pairs(given, _most(given))}
         try:
             dual = dual_of(Task(_losses(given), ratios), 12)
         except DpverifyError:
@@ -101,9 +101,20 @@ def _scaled(epsilon: Expr, distance: Expr) -> tuple[Expr, Fraction]:
     return (epsilon, distance.value) if isinstance(distance, Num) else (mul(epsilon, distance), Fraction(1))
 
 
-def _pairs(given: Finite) -> list[Pair]:
+def _pairs(given: Finite, distance: Callable[[int, int], Expr]) -> list[Pair]:
+    """Pairs of databases, but those with a third one between them: what holds of every step of a way holds of its ends."""
     size = range(len(given.truth))
-    return [(x, y) for x in size for y in size if x != y]
+    known = {(x, y): value.value for x in size for y in size if x != y and isinstance(value := distance(x, y), Num) and value.value > 0}
+
+    def between(x: int, y: int, z: int) -> bool:
+        steps = (x, z), (z, y)
+        return (x, y) in known and all(step in known for step in steps) and sum(known[step] for step in steps) <= known[x, y]
+
+    return [(x, y) for x in size for y in size if x != y and not any(between(x, y, z) for z in size)]
+
+
+def _most(given: Finite) -> Callable[[int, int], Expr]:
+    return lambda x, y: given.most(x, y, near_dual.NAME)
 
 
 def _losses(given: Finite) -> Matrix:
@@ -117,8 +128,9 @@ def _tight(claim: Claim, most: bool) -> float | None:
     given = _given(claim)
     assert given is not None
     losses = np.array([[float(loss) for loss in row] for row in _losses(given)])
-    pairs = _pairs(given)
-    far = np.array([float(constant(given.most(*pair, near_dual.NAME) if most else given.least(*pair)).mid()) for pair in pairs])
+    distance = _most(given) if most else given.least
+    pairs = _pairs(given, distance)
+    far = np.array([float(constant(distance(*pair)).mid()) for pair in pairs])
     beta = float(constant(given.beta).mid())
     low, high = 0.0, 1.0
     while _least(losses, pairs, high * far) > beta:

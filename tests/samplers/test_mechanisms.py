@@ -14,7 +14,7 @@ from dpverify.errors import DataError, NoSampler
 from dpverify.samplers import mechanisms
 from dpverify.samplers.grids import grid
 from dpverify.trusted.language.expr import ONE, num
-from dpverify.trusted.language.model import Claim, Compose, EllipticalProcess, Part, Sampled
+from dpverify.trusted.language.model import Claim, Compose, Part, Sampled
 
 SIZE = 20_000
 BOX = [[1, 0], [0, 1]]
@@ -208,7 +208,6 @@ def test_a_sampler_goes_to_other_processes_and_draws_the_same_there():
 @pytest.mark.parametrize(
     ("mechanism", "why"),
     [
-        (EllipticalProcess(num(1)), "the outputs are functions"),
         (Sampled(), "the one that the \\[audit\\] table names"),
         (declare.Guarantee(epsilon=1), "only a guarantee is known"),
         (declare.Subsample(declare.laplace(1), "1/2"), "a random sample of the records"),

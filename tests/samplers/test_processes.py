@@ -6,6 +6,7 @@ from scipy import stats
 
 from dpverify.errors import NoSampler
 from dpverify.samplers import processes
+from dpverify.samplers.mechanisms import sampler
 from dpverify.trusted.language.expr import ONE, num, parse
 from dpverify.trusted.language.model import EllipticalProcess
 
@@ -100,14 +101,70 @@ def test_declared_noise_on_one_point_is_that_of_its_law():
 
 def test_a_variance_of_two_values_has_their_probabilities():
     noise = declared("brownian", atoms=((parse("1/2"), parse("1/3")), (num(2), parse("2/3"))))
-    drawn = np.array([processes.draw_variance(noise, np.random.default_rng(seed)) for seed in range(SIZE)])
+    drawn = processes.variances(noise)(SIZE, np.random.default_rng(7))
     assert stats.binomtest(int((drawn == 2).sum()), SIZE, 2 / 3).pvalue > 1e-4
     assert set(drawn) == {0.5, 2.0}
 
 
+PLACES = {"places": tuple(map(parse, ("4/5", "1/10", "3/10")))}
+
+
+@pytest.mark.parametrize(
+    ("noise", "deviations"),
+    [
+        (declared("matern-3/2", **PLACES), np.sqrt(2)),
+        (declared("brownian", **PLACES), np.sqrt(2 * np.array([0.8, 0.1, 0.3]))),
+        (declared("kernel", shape=(parse("min(s, t)"),), **PLACES), np.sqrt([0.8, 0.1, 0.3])),
+        (declared("bridge", count=num(3)), np.sqrt(2 * np.array([3, 4, 3]) / 16)),
+        (declared("eigenvalues", shape=(parse("1/k**2"),), count=num(3)), 1 / np.array([1, 2, 3])),
+        (declared("eigenvalues", shape=(parse("1/k**2"),), places=(num(4), num(2))), 1 / np.array([4, 2])),
+    ],
+)  # fmt: skip
+def test_what_is_released_of_t_noise_is_t_around_the_true_values_and_of_one_variance(noise, deviations):
+    truth = list(range(np.broadcast(deviations, noise.places or (0,) * 3).shape[0]))
+    drawn = (sampler(noise)(truth, SIZE, np.random.default_rng(9)) - truth) / deviations
+    for values in drawn.T:
+        assert stats.kstest(values, "t", (5,)).pvalue > 1e-4
+    # one V is behind all of them
+    assert np.corrcoef(np.minimum(drawn.T**2, 9))[0, 1] > 0.1
+
+
+def test_values_of_gaussian_noise_have_the_covariance_of_the_file():
+    noise = declared("matern-1/2", scale=num(3), atoms=((num(4), ONE),), places=PLACES["places"])
+    at = np.array([0.8, 0.1, 0.3])
+    is_normal(sampler(noise)([0, 0, 0], SIZE, np.random.default_rng(10)) / 6, covariance("matern-1/2", at))
+
+
+def test_one_variance_is_drawn_for_all_values_of_an_output():
+    noise = declared("brownian", atoms=((parse("1e-12"), parse("1/2")), (ONE, parse("1/2"))), count=num(8))
+    small = np.abs(sampler(noise)([0] * 8, 1000, np.random.default_rng(11))) < 1e-4
+    assert set(small.mean(axis=1).round(1)) <= {0.0, 0.1, 1.0}
+    assert stats.binomtest(int((small.mean(axis=1) == 1).sum()), 1000).pvalue > 1e-4
+
+
+@pytest.mark.parametrize(
+    ("noise", "said"),
+    [
+        (EllipticalProcess(num(1)), "their covariance is not declared. Give it"),
+        (declared("brownian"), "Say with evaluations which of their values are published"),
+        (declared("brownian", "exp(-v)", count=num(2)), "Declare it by atoms or nu, or draw V yourself"),
+        (declared("brownian", transform=(parse("exp(u)"),), count=num(2)), "Declare it by atoms or nu"),
+        (declared("brownian", scale=parse("s"), count=num(2)), "Give every parameter a value"),
+        (declared("brownian", places=(num(0), num(1))), "points where the noise has a variance"),
+        (declared("matern-1/2", places=(num(2),)), "points where the noise has a variance"),
+        (declared("rbf", count=num(40)), "take fewer points, or points further apart"),
+        (declared("brownian", count=num(5000)), "the number of evaluations is no integer from 1 to 4096"),
+        (declared("eigenvalues", shape=(parse("1/k**2"),), places=(parse("1/2"),)), "from 1"),
+    ],
+)  # fmt: skip
+def test_noise_whose_values_cannot_be_drawn_is_refused_with_the_reason_and_the_way_out(noise, said):
+    with pytest.raises(NoSampler, match=said):
+        sampler(noise)
+
+
 def test_a_law_of_the_variance_that_is_not_known_is_refused():
     with pytest.raises(NoSampler, match="draw V yourself"):
-        processes.draw_variance(declared("brownian", "exp(-v)"), np.random.default_rng(8))
+        processes.variances(declared("brownian", "exp(-v)"))
 
 
 def test_a_sequence_has_no_points():

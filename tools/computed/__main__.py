@@ -8,9 +8,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "tools")]
 
-from computed import figures, lecture, mean_function, random_queries, reconstruction  # noqa: E402
+from computed import figures, lecture, mean_function, random_queries, reconstruction, street_map  # noqa: E402
 
-PAGES = (random_queries.PAGE, figures.PAGE, lecture.PAGE, reconstruction.PAGE, mean_function.PAGE)
+PAGES = (random_queries.PAGE, figures.PAGE, lecture.PAGE, reconstruction.PAGE, mean_function.PAGE, street_map.PAGE)
 
 
 def main(arguments: list[str]) -> None:

@@ -37,7 +37,7 @@ def sensitivity(noise: EllipticalProcess) -> Sensitivity:
 
 def seen(noise: EllipticalProcess, h: Expr) -> arb:
     """D_n^2 of all evaluations that are released."""
-    return list(squares(noise, h, _points(noise)))[-1]
+    return list(squares(noise, h, points_of(noise)))[-1]
 
 
 def squares(noise: EllipticalProcess, h: Expr, points: Sequence[Fraction]) -> Iterator[arb]:
@@ -79,7 +79,8 @@ def number_of(noise: EllipticalProcess) -> int:
     return int(noise.count.value)
 
 
-def _points(noise: EllipticalProcess) -> list[Fraction]:
+def points_of(noise: EllipticalProcess) -> list[Fraction]:
+    """Where the function is evaluated, in rising order; of a sequence the numbers of coefficients. Raises Rejected."""
     if not noise.places:
         return first_points(noise, min(number_of(noise), MOST + 1))
     given = [point.value for point in noise.places if isinstance(point, Num)]

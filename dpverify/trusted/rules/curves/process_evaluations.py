@@ -84,7 +84,7 @@ def inverse_gamma(noise: EllipticalProcess) -> tuple[Expr, Expr]:
     """(a, b) where the density of V is a multiple of v^(-a - 1) exp(-b/v) on (0, inf). Raises Undecided for others."""
     low, high = noise.support
     shapes = Shapes("v", True, {})
-    if not noise.atoms and low == ZERO and high is None and symbols(noise.mixing) <= {"v"}:
+    if not noise.atoms and not noise.transform and low == ZERO and high is None and symbols(noise.mixing) <= {"v"}:
         h = shapes.tidy(neg_log(noise.mixing))
         terms = [term for term in (h.args if isinstance(h, Add) else (h,)) if "v" in symbols(term)]
         in_log, in_ratio = Shapes("v", True, {}).tidy(neg_log(Sym("v"))), power(Sym("v"), num(-1))
