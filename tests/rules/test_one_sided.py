@@ -1,7 +1,7 @@
 """Claims of one order of neighbours: with a record against without it, and the reverse."""
 
 from fractions import Fraction
-from itertools import chain, combinations
+from itertools import chain, combinations, permutations
 from math import exp, log
 
 import pytest
@@ -71,6 +71,37 @@ def test_the_pairs_of_a_table_are_those_that_it_lists(order, epsilon):
     assert known(LISTED, order) == pytest.approx((epsilon, epsilon))
     assert known(Table(ROWS), order) == pytest.approx((log(5), log(5)))
     assert known(Table(ROWS, ((0, 1), (1, 0))), order) == pytest.approx((log(5), log(5)))
+
+
+TABLES = [[[6, 3, 1], [5, 3, 2], [1, 1, 8]], [[7, 2, 1], [1, 1, 8], [6, 2, 2]]]
+LISTS = [
+    (((0, 1),), ((0, 2),)),
+    (((0, 1),), ((1, 0),)),
+    (((0, 1), (0, 2)), ((0, 1), (0, 2))),
+    (((2, 0),), ((2, 0),)),
+    (((0, 1), (1, 0)), ((0, 1),)),
+    (None, None),
+]
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("lists", LISTS)
+def test_tables_of_the_same_inputs_are_at_every_pair_that_one_of_them_lists_in_its_order(order, lists):
+    pairs = {pair for listed in lists for pair in (permutations(range(3), 2) if listed is None else listed)}
+    pairs = {(a, b) if order == "one-sided" else (b, a) for a, b in pairs}
+    mechanism = Compose(
+        tuple(
+            Part(Table(tuple(tuple(num(Fraction(x, 10)) for x in row) for row in rows), listed))
+            for rows, listed in zip(TABLES, lists, strict=True)
+        )
+    )
+    epsilon = max(sum(max(log(p / q) for p, q in zip(rows[a], rows[b], strict=True)) for rows in TABLES) for a, b in pairs)
+    low, high = known(mechanism, order)
+    assert high >= epsilon - 1e-12 and (low is None or low <= epsilon + 1e-12)
+    value = max(sum(log(sum(p * p / q / 10 for p, q in zip(rows[a], rows[b], strict=True))) for rows in TABLES) for a, b in pairs)
+    judgement = verify(Claim(mechanism, None, measure=Measure("renyi", None, Fraction(2)), order=order), 12).judgement
+    assert constant(judgement.upper) >= value - 1e-12
+    assert judgement.lower is None or constant(judgement.lower) <= value + 1e-12
 
 
 @pytest.mark.parametrize("order", ORDERS)
@@ -216,6 +247,37 @@ def test_the_rule_refuses_other_claims_and_forged_evidence():
     replaced = Claim(Subsample(Part(LAPLACE, ONE), parse("1/2"), "without_replacement"), ONE, order="one-sided")
     with pytest.raises(Rejected, match="adding or removing a record"):
         Proof(replaced).infer("one-sided", (), {"side": "upper"})
+
+
+def test_what_tables_lose_alone_is_not_added_up_where_they_list_other_pairs_or_the_same_in_another_order():
+    for lists in LISTS[:2] + LISTS[4:5]:
+        mechanism = Compose(tuple(Part(Table(ROWS + ROWS[:1], listed)) for listed in lists))
+        with pytest.raises(Rejected, match="name different neighbours"):
+            Proof(Claim(mechanism, ONE, order="one-sided")).infer("one-sided", (), {"side": "upper"})
+        proof = Proof(Claim(mechanism, None, measure=Measure("renyi", None, Fraction(2)), order="one-sided"))
+        with pytest.raises(Rejected, match="name different neighbours"):
+            proof.infer("added-measures", (), {"side": "upper"}, [proof.infer("finite-measures", (i,)) for i in range(2)])
+
+
+def test_of_tables_at_one_pair_at_a_time_the_order_that_is_not_looked_at_bounds_nothing():
+    for listed, order, fine in (
+        (None, "one-sided", False),
+        (((1, 0),), "one-sided", False),
+        (((1, 0),), "reverse", False),
+        (((0, 1), (1, 0)), "reverse", False),
+        (((0, 1),), "one-sided", True),
+        (((0, 1),), "reverse", True),
+        (None, "", True),
+    ):
+        two = Compose(tuple(Part(Table(rows, listed)) for rows in (ROWS, ROWS[::-1])))
+        proof = Proof(Claim(two, None, measure=Measure("renyi", None, Fraction(2)), order=order))
+        place = ({"choice": 0},)
+        there = proof.infer("added-measures", place, {"side": "upper"}, [proof.infer("finite-measures", (*place, i)) for i in range(2)])
+        if fine:
+            assert proof.infer("added-measures", (), {"side": "upper", "at": [0]}, [there])
+        else:
+            with pytest.raises(Rejected, match="one order alone is looked at"):
+                proof.infer("added-measures", (), {"side": "upper", "at": [0]}, [there])
 
 
 def test_a_forged_order_in_a_certificate_is_refused():

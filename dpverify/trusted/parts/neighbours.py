@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import combinations
+from itertools import permutations
 from typing import Final, assert_never
 
 from dpverify.trusted.language.errors import Rejected
@@ -155,14 +155,18 @@ def undecided(part: Part) -> bool:
     return any(undecided(inner) for inner in parts_of(part.mechanism))
 
 
-def require_one_adjacency(part: Part) -> None:
-    """Raises Rejected where tables of the same inputs name different neighbours: each alone is not at the neighbours of the others."""
+def require_one_adjacency(part: Part, ordered: bool = False) -> None:
+    """Raises Rejected where tables of the same inputs name different neighbours: each alone is not at the neighbours of the others.
+
+    ordered: in one order of neighbours, where (a, b) and (b, a) are different.
+    """
     named: dict[Space, set[frozenset[tuple[int, int]]]] = {}
     for leaf in leaves(part):
         if leaf.linked and leaf.space is not None and leaf.space[0] == "inputs" and isinstance(leaf.part.mechanism, Table | Exponential):
             listed = leaf.part.mechanism.adjacent
-            pairs = combinations(range(leaf.space[1]), 2) if listed is None else listed
-            named.setdefault(leaf.space, set()).add(frozenset((min(pair), max(pair)) for pair in pairs if pair[0] != pair[1]))
+            pairs = permutations(range(leaf.space[1]), 2) if listed is None else listed
+            different = ((a, b) if ordered else (min(a, b), max(a, b)) for a, b in pairs if a != b)
+            named.setdefault(leaf.space, set()).add(frozenset(different))
     if any(len(different) > 1 for different in named.values()):
         raise Rejected(NAME, "adjacent", "tables of the same inputs name different neighbours; look at all parts at every pair of them")
 

@@ -38,6 +38,7 @@ from dpverify.trusted.order.compare import certainly_le, certainly_lt
 from dpverify.trusted.order.tables import finite
 from dpverify.trusted.parts import stated
 from dpverify.trusted.parts.exchanged import by_records, either_order, listed_both_ways
+from dpverify.trusted.parts.neighbours import require_one_adjacency
 from dpverify.trusted.parts.runs import check_adjacencies, neighbours_assumed
 from dpverify.trusted.rules.additive import convex_exponent
 from dpverify.trusted.rules.composition import parallel_composition, poisson_subsampling, post_processing
@@ -78,9 +79,12 @@ def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact])
     check_adjacencies(claim)
     if side == "delta":
         return _deltas(claim)
+    whole = Part(claim.mechanism, claim.sensitivity, claim.query)
+    if side == "upper":
+        require_one_adjacency(whole, ordered=True)
     unknown = parameters.get("unknown", [])
     values = _Values(claim, side, iter(premises), parameters.get("row", 0), set(unknown) if side == "upper" else set())
-    epsilon, delta = values.of(Part(claim.mechanism, claim.sensitivity, claim.query), forward=claim.order == ONE_SIDED)
+    epsilon, delta = values.of(whole, forward=claim.order == ONE_SIDED)
     assumed = tuple(dict.fromkeys((*values.assumed, *neighbours_assumed(claim, side))))
     through = tuple(dict.fromkeys(values.through))
     if side == "lower":

@@ -12,6 +12,7 @@ from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, add, mul, num, power, sqrt
 from dpverify.trusted.language.model import Claim, Combinator, Exponential, Lipschitz, Measure, Part, Source, Table, all_parts
 from dpverify.trusted.parts import at_pair, candidates, neighbours
+from dpverify.trusted.parts.neighbours import Choice, Space
 from dpverify.trusted.parts.runs import Run, check_adjacencies, leaf, merged, neighbours_assumed, occurs
 from dpverify.trusted.rules.composition import joint_neighbours, post_processing
 from dpverify.trusted.rules.composition.combined_values import greatest
@@ -51,7 +52,7 @@ def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact])
     runs = merged(root)
     if len(premises) != len(runs) or side not in ("upper", "lower"):
         raise CertificateError(f"{NAME}: it wants a 'side', and one premise for each part, {len(runs)} in all.")
-    neighbours.require_one_adjacency(root)
+    neighbours.require_one_adjacency(root, ordered=bool(claim.order))
     if side == "lower":
         return _below(claim, runs, premises[0])
     bounds = [premise_of(premise, _question(run, claim), "upper", NAME) for run, premise in zip(runs, premises, strict=True)]
@@ -78,6 +79,8 @@ def _at_every_pair(claim: Claim, numbers: Any, premises: Sequence[Fact]) -> Boun
     if any(space[0] == "records" and space[2] not in ("add-remove", "replace") for space in spaces):
         raise Rejected(NAME, "adjacency", "of histograms that differ by fractions of records not all pairs are looked at")
     listed = candidates.choices(root)
+    if claim.order and not _in_their_order(root, spaces, listed):
+        raise Rejected(NAME, "the order", "of two inputs of the tables one order alone is looked at, and they are neighbours in the other")
     if not isinstance(numbers, list) or len(numbers) != len(listed):
         raise CertificateError(f"{NAME}: 'at' is not a list of {len(listed)} numbers of premises.")
     values: list[Expr] = [ZERO]
@@ -95,6 +98,15 @@ def _at_every_pair(claim: Claim, numbers: Any, premises: Sequence[Fact]) -> Boun
         assumed += (*premises[number].assumed, *found.assumed)
         through += (premises[number].rule, *found.through)
     return bound(claim, "upper", greatest(list(dict.fromkeys(values)), {}), assumed, through)
+
+
+def _in_their_order(root: Part, spaces: Sequence[Space], choices: Sequence[Choice]) -> bool:
+    """Whether the pairs of inputs are looked at in the orders that the tables list: all in both, else the lesser number first."""
+    if any(space[0] == "inputs" and pair[0] > pair[1] for choice in choices for space, pair in choice):
+        return True
+    shared = [leaf.part.mechanism for leaf in neighbours.leaves(root) if leaf.space in spaces]
+    tables = [mechanism for mechanism in shared if isinstance(mechanism, Table | Exponential)]
+    return all(table.adjacent is not None and all(a <= b for a, b in table.adjacent) for table in tables)
 
 
 def _at_one_pair(claim: Claim, pair: Any, premises: Sequence[Fact]) -> Bound:
