@@ -54,13 +54,12 @@ def parts(size):
 
 def in_tiles(matrix, wide=lambda i, j: 0):
     starts, sizes = parts(len(matrix))
-    return [
-        [
-            arb_mat(sizes[a], sizes[b], [ball(matrix[starts[a] + i][starts[b] + j], wide(starts[a] + i, starts[b] + j)) for i in range(sizes[a]) for j in range(sizes[b])])
-            for b in range(a + 1)
-        ]
-        for a in range(len(sizes))
-    ]  # fmt: skip
+
+    def tile(a, b):
+        places = product(range(starts[a], starts[a] + sizes[a]), range(starts[b], starts[b] + sizes[b]))
+        return arb_mat(sizes[a], sizes[b], [ball(matrix[i][j], wide(i, j)) for i, j in places])
+
+    return [[tile(a, b) for b in range(a + 1)] for a in range(len(sizes))]
 
 
 def triangle(tiles, size):
@@ -94,10 +93,8 @@ def test_what_is_lost_is_as_much_as_the_matrix_is_from_the_square_of_its_factor_
     lost = [arb_mat(size, 1) for size in parts(size)[1]]
     factored._factor(tiles, lost)
     lower = triangle(tiles, size)
-    most = [
-        sum(abs(matrix[i][j] - sum(x * y for x, y in zip(lower[i], lower[j], strict=True))) + wide(max(i, j), min(i, j)) for j in range(size))
-        for i in range(size)
-    ]
+    off = [[abs(matrix[i][j] - sum(x * y for x, y in zip(lower[i], lower[j], strict=True))) for j in range(size)] for i in range(size)]
+    most = [sum(off[i][j] + wide(max(i, j), min(i, j)) for j in range(size)) for i in range(size)]
     found = [x for column in lost for x in column.entries()]
     assert all(hull(one, one) <= x * (1 + arb(2) ** -40) for one, x in zip(most, found, strict=True))
     assert all(x < ball(one * (1 + Fraction(1, 10**6))) for one, x in zip(most, found, strict=True))

@@ -244,7 +244,7 @@ def width(shape: Shape, found: Packing) -> Expr:
     """How far any two points of a packing are apart at most. Raises Rejected where that is not known."""
     if found.wide is not None:
         return found.wide
-    if shape.kind in ("separated", "ellipsoid") or (shape.kind == "box" and shape.norm.kind != "lp"):
+    if shape.kind in ("separated", "ellipsoid", "net") or (shape.kind == "box" and shape.norm.kind != "lp"):
         raise Rejected(RULE, "databases", "how far apart the points are at most is not known; declare a diameter")
     if shape.kind == "product":
         return together(shape.norm, [width(part, Packing(1, "")) for part in shape.parts])
