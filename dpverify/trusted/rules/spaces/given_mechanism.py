@@ -107,8 +107,6 @@ class _Table:
             if any(p and not q for p, q in zip(rows[x], rows[other], strict=True)):
                 raise Rejected(NAME, where, "an answer has a positive probability on the first alone")
             worst = max((p / q, y) for y, (p, q) in enumerate(zip(rows[x], rows[other], strict=True)) if q)[1]
-            if not rows[x][worst]:
-                raise Rejected(NAME, where, "no answer is common to both")
         else:
             near, far = (self.given.distances[self.given.truth[one]] for one in (x, other))
             worst = max(range(len(near)), key=lambda y: far[y] - near[y])
