@@ -3,20 +3,20 @@
 import math
 from dataclasses import replace
 from fractions import Fraction
-from itertools import product
 
 import pytest
 
 from dpverify.catalogue.shapes import read_shape
+from dpverify.search.verify import verify
 from dpverify.trusted.facts.bounds import INFINITE
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ZERO, call, num, parse, substitute
 from dpverify.trusted.language.model import L1, L2, LINF, Claim, Domain, Norm, Shape, Space
-from dpverify.trusted.numbers.balls import constant
+from dpverify.trusted.numbers.balls import constant, hull
 from dpverify.trusted.rules.spaces import cell_response, given_mechanism, near_dual, near_table, net_mechanism, noise_near, weighted_packing
-from dpverify.trusted.rules.spaces.nets import ceiling, cube, net, others
+from dpverify.trusted.rules.spaces.nets import FALLING, ceiling, cube, net, others
 from dpverify.trusted.rules.spaces.packings import Packing, packing, width
-from dpverify.trusted.rules.spaces.shapes import MANY, NET, SEPARATED, asked, check, classes, logarithm, require, spread, together
+from dpverify.trusted.rules.spaces.shapes import MANY, NET, SEPARATED, along, asked, check, classes, logarithm, require, spread, together
 
 FACETS = Norm("facets", None, ((Fraction(1), Fraction(1)), (Fraction(1), Fraction(-2))))
 PLANE = Norm("ellipsoid", None, ((Fraction(1), Fraction(0)), (Fraction(0), Fraction(1, 4))))
@@ -37,10 +37,12 @@ TREE = shape("tree", ratio="1/2", branching=[3, 2])
 WIDE_TREE = shape("tree", ratio="1/2", branching=[2, "inf"])
 
 
-def claim(space, within="1/4", beta="1/20", databases="answers", diameter=None, lipschitz="1", between=(), truth=(), table=(), rate=None):
+def claim(
+    space, within="1/4", beta="1/20", databases="answers", diameter=None, *, lipschitz="1", between=(), truth=(), table=(), rate=None
+):
     mechanism = Space(
-        space, parse(lipschitz), databases, None if diameter is None else parse(diameter), tuple(tuple(map(Fraction, row)) for row in between),
-        tuple(truth), tuple(tuple(map(Fraction, row)) for row in table), None if rate is None else parse(rate),
+        space, parse(lipschitz), databases, None if diameter is None else parse(diameter),
+        tuple(tuple(map(Fraction, row)) for row in between), tuple(truth), tuple(tuple(map(Fraction, row)) for row in table), None if rate is None else parse(rate),
     )  # fmt: skip
     return Claim(mechanism, None, within=parse(within), beta=parse(beta))
 
@@ -124,10 +126,11 @@ def test_axes_with_a_floor_in_them_are_taken_by_their_remainders():
         found = {}
         parts = classes(axis, first)
         assert len(parts) == 3
-        for place, (one, over) in enumerate(parts):
+        for place, (one, _) in enumerate(parts):
             found |= {first + place + 3 * (k - 1): at(one, k) for k in (1, 2, 5)}
         for k, value in found.items():
             assert value == pytest.approx(1 / k + (k // 3) / k + math.floor(2 * k + 0.5))
+    assert [at(along(parse("floor(k/2) + floor(k**2)"), 1, 1), k) for k in (2, 3)] == [5, 10]
     [(one, over)] = classes(parse("floor(k**2/2)/k"), 4)
     assert over.lower == 4 and [at(one, k) for k in (4, 5)] == [2, 12 / 5]
 
@@ -236,6 +239,7 @@ NO_NORM = Norm("lp", Fraction(1, 2))
         (Shape("ellipsoid", (parse("1/(k - 3)"),)), "have a value"),
         (Shape("ellipsoid", (parse("1 + floor(k/2)*(1/(k - 3))"),)), "have a value"),
         (Shape("ellipsoid", (parse("(-1)**k"),)), "have a value"),
+        (Shape("ellipsoid", (parse("log(k - 2*floor(k/2) - 1/(2*k))"),)), "have a value"),
         (Shape("ellipsoid", (parse("1/k + 2**(1/(k - 2))"),)), "have a value"),
         (Shape("ellipsoid", (parse("1/(k - 2 + floor(k/2)*0) + floor(k/2)"),)), "have a value"),
         (Shape("hoelder", (R, R, R)), "has 4 numbers"),
@@ -268,7 +272,7 @@ def test_a_shape_that_is_no_metric_space_is_refused(space, why):
 @pytest.mark.parametrize(
     "space",
     [
-        Shape("tree", (R, parse("1/2"), parse("1 + k**2 + 2**k"))),
+        Shape("tree", (R, parse("1/2"), parse("1 + 3*k**2 + 2**k"))),
         Shape("tree", (R, parse("1/2"), R)),
         Shape("infinite_tree", (R, parse("1/2"))),
         Shape("ball", (R, num(10_000)), norm=L1),
@@ -418,11 +422,11 @@ def test_many_axes_have_a_net_where_their_tail_is_short():
         (shape("discrete", distance=2), "199/100", {}, "further apart"),
         (ROW, "1", {"points": []}, "list of numbers"),
         (ROW, "1", {"points": 1}, "list of numbers"),
-        (ROW, "1", {"points": [3]}, "list of numbers"),
+        (ROW, "1", {"points": [0, 3]}, "list of numbers"),
         (ROW, "1", {"points": [-1]}, "list of numbers"),
         (ROW, "1", {"points": [True]}, "list of numbers"),
         (shape("product", parts=[TRIANGLE, TRIANGLE]), "1", {"parts": [{}]}, "something of each part"),
-        (shape("product", parts=[TRIANGLE, TRIANGLE]), "1", {"parts": {}}, "something of each part"),
+        (shape("product", parts=[TRIANGLE, TRIANGLE]), "1", {"parts": 3}, "something of each part"),
         (shape("product", parts=[TRIANGLE, TRIANGLE]), "1", {"parts": [{}, 3]}, "something of each part"),
     ],
     ids=lambda value: "",
@@ -444,6 +448,23 @@ def test_whole_numbers_are_above_and_all_points_but_one_are_counted():
         assert others(parse(text)) == parse(text)
     assert others(call("log", parse("1/2"))) == call("log", parse("1/2"))
     assert [number(cube(norm, 2)) for norm in (LINF, L1, FACETS, PLANE)] == [1, 2, 3, 3]
+
+
+def test_what_rises_to_infinity_is_where_its_inverse_says():
+    at_one = {-1: math.e, 0: 1, 1: math.log(2), 2: math.log(1 + math.log(2))}
+    for depth, (rises, back) in FALLING.items():
+        assert number(parse_at(rises, 1)) == pytest.approx(at_one[depth])
+        assert number(parse_at(rises, 7)) == pytest.approx([7, math.log(8), math.log(1 + math.log(8)), math.exp(7)][depth])
+        assert number(back(parse_at(rises, 7))) == pytest.approx(7)
+
+
+def test_multipliers_are_held_against_the_greatest_ratio_that_there_may_be(monkeypatch):
+    asked_of = claim(BIT, beta="1/5")
+    [told] = [line["parameters"] for line in verify(asked_of).certificate["lines"] if line["rule"] == "near-dual"]
+    assert near_dual.check(asked_of, told).side == "lower"
+    monkeypatch.setattr(near_dual, "constant", lambda expr: constant(expr) + hull(Fraction(-1), Fraction(1)))
+    with pytest.raises(Rejected, match="not certainly above beta"):
+        near_dual.check(asked_of, told)
 
 
 # -- packings ------------------------------------------------------------------------------------------------------------
@@ -482,6 +503,7 @@ FOUR = "1/4"
         (TREE, "2", {"depth": 0}, 1),
         (TREE, "99/100", {"depth": 1}, 3),
         (TREE, "49/100", {"depth": 2}, 6),
+        (TREE, "24/100", {"depth": 3}, 12),
         (WIDE_TREE, "99/100", {"depth": 1}, 2),
         (WIDE_TREE, "49/100", {"depth": 2}, None),
         (shape("cantor", ratio="1/3"), "2", {"depth": 0}, 1),
@@ -536,13 +558,13 @@ def test_a_packing_shows_what_it_takes_for_granted_once():
         (QUARTERS, FOUR, {}, "list of weights"),
         (QUARTERS, FOUR, {"points": []}, "list of weights"),
         (QUARTERS, FOUR, {"points": [[1, 0]]}, "one for each corner"),
-        (QUARTERS, FOUR, {"points": [[2, -1, 0]]}, "one for each corner"),
+        (QUARTERS, FOUR, {"points": [[1, 0, 0], [2, -1, 0]]}, "one for each corner"),
         (QUARTERS, FOUR, {"points": [["1/2", "1/3", 0]]}, "one for each corner"),
         (QUARTERS, "1", {"points": [[0, 1, 0], [0, 0, 1]]}, "more than twice"),
         (QUARTERS, FOUR, {"points": [[0, 1, 0], [0, 0, 1], [0, 1, 0]]}, "more than twice"),
         (ROW, FOUR, {}, "list of numbers"),
         (ROW, FOUR, {"points": []}, "list of numbers"),
-        (ROW, FOUR, {"points": [3]}, "list of numbers"),
+        (ROW, FOUR, {"points": [0, 3]}, "list of numbers"),
         (ROW, FOUR, {"points": [-1]}, "list of numbers"),
         (ROW, FOUR, {"points": [True]}, "list of numbers"),
         (ROW, "1", {"points": [0, 2]}, "all but one"),
@@ -555,6 +577,7 @@ def test_a_packing_shows_what_it_takes_for_granted_once():
         (shape("cantor", ratio="2/5"), "3/10", {"depth": 1}, "clear of each other"),
         (shape("ellipsoid", axes="1"), "1", {"least": "1"}, "more than that"),
         (shape("ellipsoid", axes="1/k"), FOUR, {"least": "1/2", "first": 3}, "axis 3"),
+        (shape("ellipsoid", axes="1 - 1/k"), FOUR, {"least": "1/2", "first": 3}, "axis 1"),
         (shape("ellipsoid", axes="1/k"), FOUR, {"least": "1/2", "first": 0}, "from 1 to 4096"),
         (shape("ellipsoid", axes="1/k"), FOUR, {"least": "1/2", "first": 4097}, "from 1 to 4096"),
         (shape("ellipsoid", axes="1/k"), FOUR, {"least": "1/2", "first": True}, "from 1 to 4096"),
@@ -645,6 +668,7 @@ def test_noise_on_integers_is_as_near_as_its_ratio_says():
     ],
 )
 def test_pieces_are_told_with_the_epsilon_of_randomized_response(space, within, depth, expected):
+    assert cell_response.check(claim(space, within), {"depth": depth}).side == "upper"
     assert number(cell_response.check(claim(space, within, lipschitz="2"), {"depth": depth}).value) == pytest.approx(2 * expected)
     assert cell_response.check(claim(shape("cantor", ratio="1/3"), "1/3", "1/2"), {"depth": 1}).value == ZERO
 
@@ -681,7 +705,7 @@ HALVES = [["4/5", "1/5"], ["1/5", "4/5"]]
         (near_table, replace(claim(BIT, "g"), domains=(("g", GAMMA["g"]),)), {"epsilon": "1"}, "that are numbers"),
         (near_table, replace(claim(BIT, beta="b"), domains=(("b", GAMMA["b"]),)), {"epsilon": "1"}, "that are numbers"),
         (near_table, claim(BIT), {"epsilon": "-1"}, "at least 0"),
-        (near_table, claim(BIT), {"epsilon": "x"}, "at least 0"),
+        (near_table, claim(BIT), {"epsilon": "x**2"}, "at least 0"),
         (near_table, claim(BIT, beta="1/5"), {"epsilon": "1386/1000", "rows": HALVES}, "ratio 4 is not certainly allowed"),
         (near_table, claim(BIT, beta="19/100"), {"epsilon": "9", "rows": HALVES}, "the probability 4/5"),
         (near_table, claim(BIT), {"epsilon": "9", "rows": [[1, 0], [0, 1]]}, "in the first alone"),
@@ -690,7 +714,7 @@ HALVES = [["4/5", "1/5"], ["1/5", "4/5"]]
         (near_table, claim(BIT), {"epsilon": "9", "rows": [[1], [1]]}, "one for each answer"),
         (near_table, claim(BIT), {"epsilon": "9", "rows": [[2, -1], [0, 1]]}, "at least 0, with the sum 1"),
         (near_table, claim(BIT), {"epsilon": "9", "rows": [["1/2", "1/3"], [0, 1]]}, "at least 0, with the sum 1"),
-        (near_dual, claim(BIT, databases="unbounded"), {"epsilon": "1", "weights": [1, 1], "multipliers": [[0, 1, [1, 1]]]}, "not declared"),
+        (near_dual, claim(BIT, databases="unbounded"), {"epsilon": "1", "weights": [1, 1], "multipliers": [[0, 1, [1, 1]]]}, "declared"),
         (near_dual, claim(BIT), {"epsilon": "1", "weights": [1, 1], "multipliers": [[0, 2, [1, 1]]]}, "pair of databases"),
         (near_dual, claim(BIT), {"epsilon": "1", "weights": [1, 1], "multipliers": [[-1, 0, [1, 1]]]}, "pair of databases"),
         (near_dual, claim(BIT), {"epsilon": "1", "weights": [1, 1], "multipliers": [[0, True, [1, 1]]]}, "pair of databases"),
@@ -735,6 +759,9 @@ def test_tables_and_given_mechanisms_cost_what_their_ratios_say():
     assert near_table.check(claim(BIT, beta="1/5"), {"epsilon": "1387/1000", "rows": HALVES}).value == parse("1387/1000")
     assert near_table.check(claim(BIT, beta="1/5", lipschitz="2"), {"epsilon": "log(16)", "rows": HALVES})
     assert given_mechanism.check(claim(BIT, table=HALVES, beta="1/5"), {"epsilon": "1387/1000"})
+    middle = [[0, 1, 0]] * 3
+    assert near_table.check(claim(ROW, "1"), {"epsilon": "0", "rows": middle}).value == ZERO
+    assert given_mechanism.check(claim(ROW, "1", table=middle), {"epsilon": "0"}).value == ZERO
     assert number(given_mechanism.check(claim(BIT, table=HALVES), {"cell": [0, 1, 0]}).value) == pytest.approx(math.log(4))
     assert number(given_mechanism.check(bounded(BIT, "2", table=HALVES), {"cell": [1, 0, 1]}).value) == pytest.approx(math.log(2))
     assert number(given_mechanism.check(claim(BIT, rate="3"), {"cell": [0, 1, 0]}).value) == pytest.approx(3)
@@ -745,7 +772,8 @@ def test_tables_and_given_mechanisms_cost_what_their_ratios_say():
 
 
 def test_packings_cost_what_their_numbers_say():
-    two = weighted_packing.check(claim(BIT, lipschitz="3"), {"packing": {"points": [0, 1]}})
+    two = weighted_packing.check(claim(BIT, lipschitz="3", diameter="9"), {"packing": {"points": [0, 1]}})
+    assert two.side == "lower" and "more than one of them" in two.witness["packing"]
     assert number(two.value) == pytest.approx(3 * math.log(19))
     assert number(weighted_packing.check(bounded(BIT, "2"), {"packing": {"points": [0, 1]}}).value) == pytest.approx(math.log(19) / 2)
     axes = weighted_packing.check(claim(shape("ellipsoid", axes="1"), "3/4"), {"packing": {"least": "1", "first": 20}})
@@ -754,7 +782,7 @@ def test_packings_cost_what_their_numbers_say():
     assert number(many.value) == pytest.approx((300 * math.log(2) + math.log(19)) / 2) and "2^300" in many.witness["packing"]
     assert weighted_packing.check(claim(shape("discrete")), {}).assumed == (MANY,)
     line = weighted_packing.check(claim(shape("real"), lipschitz="3"), {"line": 0})
-    assert number(line.value) == pytest.approx(3 * math.log(1.95 / 0.05) * 2)
+    assert line.side == "lower" and number(line.value) == pytest.approx(3 * math.log(1.95 / 0.05) * 2)
     assert number(weighted_packing.check(claim(shape("integers"), "9/4"), {"line": 0}).value) == pytest.approx(math.log(39) / 5)
 
 

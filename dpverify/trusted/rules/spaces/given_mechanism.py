@@ -91,9 +91,9 @@ class _Table:
         return self.rate is None and not self.given.space.table[x][y]
 
     def loss(self, x: int, other: int, y: int) -> Expr:
-        """The logarithm of the ratio of two probabilities. Raises Rejected where one of them is 0."""
+        """The logarithm of the ratio of two probabilities. Raises Rejected where the first is 0; the second is not."""
         if self.rate is None:
-            if self.vanishes(x, y) or self.vanishes(other, y):
+            if self.vanishes(x, y):
                 raise Rejected(NAME, [x, other, y], "a probability is 0")
             return call("log", Num(self.given.space.table[x][y] / self.given.space.table[other][y]))
         every = list(range(len(self.given.distances)))

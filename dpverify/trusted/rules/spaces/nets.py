@@ -143,7 +143,7 @@ def _tree(shape: Shape, radius: Expr, told: Told, domains: Domains) -> Expr:
         if not certainly_le(apart_at(shape, num(depth)), radius, domains):
             raise Rejected(RULE, "depth", f"leaves under a node of depth {depth} are not certainly within the radius of each other")
         counts = [TWO if shape.kind == "cantor" else of_level(shape, level) for level in range(depth)]
-        return _log(mul(*counts)) if counts else ZERO
+        return _log(mul(*counts))
     scale, ratio, *branching = (*shape.numbers, TWO) if shape.kind == "cantor" else shape.numbers
     down = div(call("log", div(scale, radius)), call("log", div(ONE, ratio)))
     depth_there = add(ONE, call("max", ZERO, down))  # at the whole number below it leaves are within the radius

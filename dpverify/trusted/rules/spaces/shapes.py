@@ -239,7 +239,7 @@ def _settled(expr: Expr) -> Expr:
         inside = expr.args[0]
         start = substitute(inside, {"k": ZERO})
         slope = sub(substitute(inside, {"k": ONE}), start)
-        whole = isinstance(slope, Num) and isinstance(start, Num) and slope.value.denominator == 1
+        whole = isinstance(slope, Num) and slope.value.denominator == 1
         if whole and sub(inside, add(mul(slope, Sym("k")), start)) == ZERO:
             return add(mul(slope, Sym("k")), call("floor", start))
     return expr
