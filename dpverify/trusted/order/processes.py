@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from itertools import pairwise
+from math import comb
 from typing import Any, Final
 
 from flint import acb, arb, ctx
@@ -269,7 +270,7 @@ class _Functions:
             driven, intensity = found[1], self.variance
         else:
             rate, m = self._rate(), self.order
-            driven = add(*(mul(num(_binomial(m, j)), power(rate, num(m - j)), found[j]) for j in range(m + 1)))
+            driven = add(*(mul(num(comb(m, j)), power(rate, num(m - j)), found[j]) for j in range(m + 1)))
             strength = {1: num(2), 2: num(4), 3: Num(Fraction(16, 3))}[m]
             intensity = mul(strength, self.variance, power(rate, num(2 * m - 1)))
         if driven == ZERO:
@@ -308,7 +309,3 @@ def interval_of(noise: EllipticalProcess) -> tuple[Fraction, Fraction]:
 def _steps(expr: Expr) -> bool:
     """Whether there is a floor in an expression."""
     return (isinstance(expr, Call) and expr.name == "floor") or any(map(_steps, children(expr)))
-
-
-def _binomial(n: int, k: int) -> int:
-    return (1, n, n * (n - 1) // 2, 1)[k] if k < n else 1

@@ -91,9 +91,9 @@ class _Table:
         return self.rate is None and not self.given.space.table[x][y]
 
     def loss(self, x: int, other: int, y: int) -> Expr:
-        """The logarithm of the ratio of two probabilities. Raises Rejected where one of them is 0."""
+        """The logarithm of the ratio of two probabilities. Raises Rejected where the first is 0; the second is not."""
         if self.rate is None:
-            if self.vanishes(x, y) or self.vanishes(other, y):
+            if self.vanishes(x, y):
                 raise Rejected(NAME, [x, other, y], "a probability is 0")
             return call("log", Num(self.given.space.table[x][y] / self.given.space.table[other][y]))
         every = list(range(len(self.given.distances)))
@@ -107,8 +107,6 @@ class _Table:
             if any(p and not q for p, q in zip(rows[x], rows[other], strict=True)):
                 raise Rejected(NAME, where, "an answer has a positive probability on the first alone")
             worst = max((p / q, y) for y, (p, q) in enumerate(zip(rows[x], rows[other], strict=True)) if q)[1]
-            if not rows[x][worst]:
-                raise Rejected(NAME, where, "no answer is common to both")
         else:
             near, far = (self.given.distances[self.given.truth[one]] for one in (x, other))
             worst = max(range(len(near)), key=lambda y: far[y] - near[y])

@@ -143,7 +143,7 @@ def _tree(shape: Shape, radius: Expr, told: Told, domains: Domains) -> Expr:
         if not certainly_le(apart_at(shape, num(depth)), radius, domains):
             raise Rejected(RULE, "depth", f"leaves under a node of depth {depth} are not certainly within the radius of each other")
         counts = [TWO if shape.kind == "cantor" else of_level(shape, level) for level in range(depth)]
-        return _log(mul(*counts)) if counts else ZERO
+        return _log(mul(*counts))
     scale, ratio, *branching = (*shape.numbers, TWO) if shape.kind == "cantor" else shape.numbers
     down = div(call("log", div(scale, radius)), call("log", div(ONE, ratio)))
     depth_there = add(ONE, call("max", ZERO, down))  # at the whole number below it leaves are within the radius
@@ -196,7 +196,7 @@ def require_above(axis: Expr, above: Expr, told: Told, domains: Domains) -> None
     """
     start = told.get("start")
     if start is None:
-        if not at_most(axis, above, domains, LEVELS):
+        if not at_most(axis, above, domains, {"k": LEVELS}):
             raise Rejected(RULE, "the axes", f"{format_expr(axis)} is not certainly at most {format_expr(above)} for k = 1, 2, ...")
         return
     if type(start) is not int or not 1 <= start <= MOST or symbols(axis) - {"k"}:
@@ -223,7 +223,7 @@ def _first_axes(axis: Expr, radius: Expr, told: Told, domains: Domains) -> Expr:
     count, tail = told["axes"], read_fraction(told, "tail", RULE)
     if type(count) is not int or not 0 <= count <= MOST:
         raise CertificateError(f"{RULE}: 'axes' is {count!r}, not a whole number from 0 to {MOST}.")
-    if not all(at_most(one, Num(tail), domains, over) for one, over in classes(axis, count + 1)):
+    if not all(at_most(one, Num(tail), domains, {"k": over}) for one, over in classes(axis, count + 1)):
         raise Rejected(RULE, "tail", f"the axes after {count} are not certainly at most {tail}")
     if symbols(radius) or symbols(axis) - {"k"}:
         raise Rejected(RULE, "axes", "they are counted one by one for a radius and axes that are numbers")

@@ -52,9 +52,9 @@ def packing(shape: Shape, near: Expr, told: Told) -> Packing:
     return _PACKINGS[shape.kind](shape, near, told)
 
 
-def _whole(ball: arb, up: bool) -> int:
-    """The whole number next to a ball, on the safe side, which is below."""
-    found = (ball.lower().ceil() if up else ball.lower().floor()).unique_fmpz()
+def _whole(ball: arb) -> int:
+    """The least whole number that is at least as great as a point of a ball: the next one, on the safe side, which is below."""
+    found = ball.lower().ceil().unique_fmpz()
     if found is None:
         raise Rejected(RULE, "a number of points", "it is not enclosed; raise the precision")
     return int(found)
@@ -62,7 +62,7 @@ def _whole(ball: arb, up: bool) -> int:
 
 def _along(length: Expr, near: Expr) -> int:
     """How many points of an interval, without its ends, are more than twice `near` apart: the last is less than the length away."""
-    return max(1, _whole(constant(div(length, mul(TWO, near))), True))
+    return max(1, _whole(constant(div(length, mul(TWO, near)))))
 
 
 def _box(shape: Shape, near: Expr, told: Told) -> Packing:
@@ -72,7 +72,7 @@ def _box(shape: Shape, near: Expr, told: Told) -> Packing:
     if told.get("by") == "volume":
         count = len(shape.numbers)
         volume = constant(mul(*shape.numbers)) / (_unit_ball(shape.norm, count) * constant(mul(TWO, near)) ** count)
-        return Packing(max(1, _whole(volume, True)), "a largest set of points more than twice that apart")
+        return Packing(max(1, _whole(volume)), "a largest set of points more than twice that apart")
     return Packing(prod(_along(side, near) for side in shape.numbers), "a grid of points more than twice that apart")
 
 
@@ -90,7 +90,7 @@ def _ball(shape: Shape, near: Expr, told: Told) -> Packing:
     how = told.get("by")
     if how == "volume":
         filled = constant(div(radius, mul(TWO, near))) ** count
-        return Packing(max(1, _whole(filled, True)), "a largest set of points more than twice that apart")
+        return Packing(max(1, _whole(filled)), "a largest set of points more than twice that apart")
     if how == "axes":
         return _axes(shape.norm, radius, count, near)
     if how == "cube" and shape.norm.kind == "lp" and shape.norm.p is None:
@@ -120,7 +120,7 @@ def _sphere(shape: Shape, near: Expr, told: Told) -> Packing:
             raise Rejected(RULE, "the sphere", "caps of more than a quarter of a turn are not counted")
         square = chord**2 * (1 - chord**2 / 4)  # the square of the sine of the angle of the cap
         cap = square.beta_lower(rational(Fraction(count - 1, 2)), rational(Fraction(1, 2)), regularized=1) / 2
-        return Packing(max(1, _whole(1 / cap, True)), "a largest set of points more than twice that apart")
+        return Packing(max(1, _whole(1 / cap)), "a largest set of points more than twice that apart")
     if not certainly_lt(near, radius):
         return Packing(1, "one point")
     return Packing(2, "two points across")
@@ -244,7 +244,7 @@ def width(shape: Shape, found: Packing) -> Expr:
     """How far any two points of a packing are apart at most. Raises Rejected where that is not known."""
     if found.wide is not None:
         return found.wide
-    if shape.kind in ("separated", "ellipsoid") or (shape.kind == "box" and shape.norm.kind != "lp"):
+    if shape.kind in ("separated", "ellipsoid", "net") or (shape.kind == "box" and shape.norm.kind != "lp"):
         raise Rejected(RULE, "databases", "how far apart the points are at most is not known; declare a diameter")
     if shape.kind == "product":
         return together(shape.norm, [width(part, Packing(1, "")) for part in shape.parts])

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
+from itertools import product
 from math import lcm
 from typing import Final
 
@@ -45,6 +46,8 @@ RULE: Final = "metric-space"
 LEVELS: Final = Domain(Fraction(1), None, lower_open=False, integer=True)
 """The numbers of the axes of a sequence ellipsoid."""
 MOST_DIMENSIONS: Final = 10_000
+MOST_SIDES: Final = 12
+"""Of a box all of whose diagonals are measured."""
 RADII: Final = Domain(Fraction(0))
 
 NET: Final = "the answers have a net of the stated size for every radius"
@@ -83,7 +86,7 @@ def require(space: Space, domains: Domains) -> None:
         _positive("diameter", space.diameter, domains)
         reach = mul(space.lipschitz, space.diameter)
         for wide, over in spread(space.shape):
-            if not at_most(wide, reach, domains, over.get("k")):
+            if not at_most(wide, reach, domains, over):
                 why = f"no databases are so near: answers {format_expr(wide)} apart are not certainly within {format_expr(reach)}"
                 raise Rejected(RULE, "diameter", why)
     elif space.databases == "listed":
@@ -129,15 +132,17 @@ def together(norm: Norm, lengths: Iterable[Expr]) -> Expr:
 
 
 def spread(shape: Shape) -> list[tuple[Expr, Domains]]:
-    """Distances that occur between answers, or are exceeded by none less; with the domain of a variable that each may be in.
+    """Expressions of which the greatest is how far apart answers are, with the domains of variables that each may be in.
 
-    Raises Rejected where there is no greatest one.
+    Where that is only stated to be finite it is 0. Raises Rejected where answers are as far apart as you like.
     """
     kind, numbers = shape.kind, shape.numbers
     if kind in ("real", "integers"):
         raise Rejected(RULE, "diameter", "answers are as far apart as you like, so databases are not at most so far apart")
     if kind == "box" and shape.norm.kind == "lp":
         return [(together(shape.norm, numbers), {})]
+    if kind == "box":
+        return [(_diagonal(shape), {})]
     if kind in ("ball", "sphere"):
         return [(mul(num(2), numbers[0]), {})]
     if kind == "points":
@@ -159,10 +164,39 @@ def spread(shape: Shape) -> list[tuple[Expr, Domains]]:
         count = len(numbers) - 2
         level = next((j for j in range(count) if of_level(shape, j) != ONE), count)
         return [(apart_at(shape, num(level)), {})]
-    parts = [spread(part) for part in shape.parts]
-    if all(len(found) == 1 and not found[0][1] for found in parts) and parts:
-        return [(together(shape.norm, [found[0][0] for found in parts]), {})]
-    return [one for found in parts for one in found]
+    if kind == "net":
+        return [(ZERO, {})]
+    parts = [_alternatives(part, number) for number, part in enumerate(shape.parts)]
+    return [
+        (together(shape.norm, [wide for wide, _ in one]), {name: over for _, each in one for name, over in each.items()})
+        for one in product(*parts)
+    ]
+
+
+def _diagonal(shape: Shape) -> Expr:
+    """How far apart points of a box are at most in a norm that is no lp norm; of many sides, or unknown ones, what their sum is at most."""
+    count = len(shape.numbers)
+    if shape.norm.kind == "facets":
+        rows = (zip(row, shape.numbers, strict=True) for row in shape.norm.matrix)
+        return call("max", *(add(*(mul(Num(abs(a)), side) for a, side in row)) for row in rows))
+    sides = [side.value for side in shape.numbers if isinstance(side, Num)]
+    if len(sides) == count <= MOST_SIDES:
+        return call("max", *(norm_value(shape.norm, corner) for corner in product(sides[:1], *((side, -side) for side in sides[1:]))))
+    axes = [tuple(Fraction(int(i == j)) for j in range(count)) for i in range(count)]
+    return add(*(mul(side, norm_value(shape.norm, axis)) for side, axis in zip(shape.numbers, axes, strict=True)))
+
+
+def _alternatives(part: Shape, number: int) -> list[tuple[Expr, Domains]]:
+    """The spread of a part of a product: the greatest of what is known, and what has variables, which are its own."""
+    known, others = [], []
+    for wide, over in spread(part):
+        first = substitute(wide, {name: Num(each.lower) for name, each in over.items() if each.lower is not None})
+        if not over or at_most(wide, first, {}, over):
+            known.append(first)
+            continue
+        names = {name: Sym(f"{name}'{number}") for name in over}
+        others.append((substitute(wide, names), {names[name].name: each for name, each in over.items()}))
+    return [(call("max", *known), {}), *others] if known else [*others]
 
 
 # -- axes ------------------------------------------------------------------------------------------------------
@@ -205,17 +239,15 @@ def _settled(expr: Expr) -> Expr:
         inside = expr.args[0]
         start = substitute(inside, {"k": ZERO})
         slope = sub(substitute(inside, {"k": ONE}), start)
-        whole = isinstance(slope, Num) and isinstance(start, Num) and slope.value.denominator == 1
+        whole = isinstance(slope, Num) and slope.value.denominator == 1
         if whole and sub(inside, add(mul(slope, Sym("k")), start)) == ZERO:
             return add(mul(slope, Sym("k")), call("floor", start))
     return expr
 
 
-def at_most(size: Expr, most: Expr, domains: Domains, over: Domain | None) -> bool:
-    """Whether an expression, in k where `over` is given, is certainly at most another: as it stands, or by logarithms of positive ones."""
-    if over is None:
-        return certainly_le(size, most, domains)
-    everywhere = {**domains, "k": over}
+def at_most(size: Expr, most: Expr, domains: Domains, over: Domains) -> bool:
+    """Whether an expression is certainly at most another: as it stands, or, with variables, by logarithms of positive ones."""
+    everywhere = {**domains, **over}
     if certainly_le(size, most, everywhere):
         return True
     try:
