@@ -4,11 +4,13 @@ from dataclasses import replace
 from fractions import Fraction
 from math import ceil, comb, exp, log
 from statistics import NormalDist
+from typing import get_args
 
+import numpy as np
 import pytest
 from flint import arb
 
-from dpverify.trusted.facts.bounds import INFINITE
+from dpverify.trusted.facts.bounds import INFINITE, Bound
 from dpverify.trusted.facts.fact import as_bounds
 from dpverify.trusted.facts.pairs import Pair
 from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
@@ -18,10 +20,12 @@ from dpverify.trusted.language.model import (
     Claim,
     Compose,
     Domain,
+    EllipticalProcess,
     Exponential,
     Group,
     Guarantee,
     KaryResponse,
+    Kernel,
     Lipschitz,
     Measure,
     Mixture,
@@ -31,19 +35,23 @@ from dpverify.trusted.language.model import (
     Product,
     Query,
     Radial,
+    Sampled,
+    Selection,
+    Space,
     Staircase,
     Subsample,
     Table,
     Translation,
 )
 from dpverify.trusted.numbers.balls import constant
-from dpverify.trusted.parts import stated
+from dpverify.trusted.parts import exchanged, stated
 from dpverify.trusted.parts.exchanged import TOWARDS, either_order, in_order, worst_way
 from dpverify.trusted.proof import Proof
 from dpverify.trusted.rules.composition import post_processing
 from dpverify.trusted.rules.measures import of_a_curve
 from dpverify.trusted.rules.measures.asked import above, below
 from dpverify.trusted.rules.measures.orders import most_over_orders, read_cuts
+from tests.proofs import saying
 
 NORMAL = NormalDist()
 LAPLACE = Radial(parse("exp(-r)"), L1, ONE)
@@ -269,6 +277,16 @@ def test_balls_are_rounded_outwards_and_no_measure_is_negative():
             rounded(arb("nan"))
 
 
+def test_a_premise_of_another_side_or_quantity_is_none():
+    whole = proof(Compose((Part(Guarantee("zcdp", ((ONE,),))),)), ZCDP)
+    with pytest.raises(CertificateError, match="not about the part"):
+        whole.infer("added-measures", (), {"side": "lower"}, [whole.infer("implied-measures", (0,))])
+    question = whole.places.question((0,))
+    pure = saying(replace(question, measure=ZCDP), "implied-measures", Bound("upper", ONE))
+    with pytest.raises(CertificateError, match="not about the part"):
+        whole.infer("added-measures", (), {"side": "upper"}, [pure])
+
+
 # -- finite mechanisms -----------------------------------------------------------------------------
 
 
@@ -371,6 +389,41 @@ def test_points_further_apart_than_the_sensitivity_are_no_pair_of_one_order():
     p, q = ([exp(-abs(x - y)) for y in (0, 1, 5)] for x in (0, 1))
     wanted = log(sum((x / sum(p)) ** 2 / (y / sum(q)) for x, y in zip(p, q, strict=True)))
     assert value(near) == pytest.approx(wanted)
+
+
+def test_outputs_that_no_input_or_the_second_alone_can_give_add_nothing():
+    for measure in (ORDER2, GDP):
+        both, fewer = (proof(table(rows), measure).infer("finite-measures") for rows in (((6, 4, 0), (3, 7, 0)), ((6, 4), (3, 7))))
+        assert value(both) == value(fewer) and value(both, "lower") == value(fewer, "lower")
+    one = proof(table(((5, 5, 0), (5, 4, 1)), ((0, 1),)), ZCDP, order="one-sided")
+    cuts = [str(1 + Fraction(1, 16) * Fraction(5, 4) ** k) for k in range(24)]
+    found = one.infer("finite-measures", (), {"cuts": ["1", *cuts], "lower": [0, 1, "1"]})
+    assert value(found, "lower") == pytest.approx(0.5 * log(1.25))
+    most = max(log(0.5 + 0.5**a * 0.4 ** (1 - a)) / (a - 1) / a for a in (1 + k / 50 for k in range(1, 500)))
+    assert most <= value(found) <= 1.1 * most
+
+
+def test_responses_and_pairs_that_look_alike_have_a_value_in_each_order():
+    for order in ("one-sided", "reverse"):
+        found = proof(KaryResponse(num(2), parse("4/5")), ORDER2, order=order).infer("finite-measures")
+        assert value(found) == pytest.approx(log(0.64 / 0.2 + 0.04 / 0.8))
+        scores = Exponential(((ZERO, ONE, ONE), (ONE, ZERO, ZERO), (ZERO, ONE, ONE)), ONE, ((0, 1), (2, 1)))
+        pair = [2, 1] if order == "one-sided" else [1, 2]
+        p, q = ([x / sum(row) for x in row] for row in ((1, exp(1), exp(1)), (exp(1), 1, 1)))
+        first, second = (p, q) if order == "one-sided" else (q, p)
+        found = says(proof(scores, ZCDP, order=order).infer("finite-measures", (), {"lower": [*pair, "1"]}), "lower")
+        assert number(found.value) == pytest.approx(sum(x * log(x / y) for x, y in zip(first, second, strict=True)))
+        assert found.witness == {"pair": pair, "order": "1, in the limit"}
+
+
+def test_masses_that_are_not_rational_face_those_that_are():
+    p = 2**-0.5
+    rows = Table(((parse("1/sqrt(2)"), parse("1 - 1/sqrt(2)")), (parse("1/2"), parse("1/2"))))
+    for pair, (a, b) in (([0, 1], ((p, 1 - p), (0.5, 0.5))), ([1, 0], ((0.5, 0.5), (p, 1 - p)))):
+        mean = says(proof(rows, ZCDP).infer("finite-measures", (), {"lower": [*pair, "1"]}), "lower")
+        assert number(mean.value) == pytest.approx(sum(x * log(x / y) for x, y in zip(a, b, strict=True)))
+        two = says(proof(rows, ZCDP).infer("finite-measures", (), {"lower": [*pair, "2"]}), "lower")
+        assert number(two.value) == pytest.approx(log(sum(x * x / y for x, y in zip(a, b, strict=True))) / 2)
 
 
 # -- orders ----------------------------------------------------------------------------------------
@@ -701,6 +754,50 @@ def test_a_lower_bound_of_a_curve_is_of_the_order_that_is_claimed():
     assert TOWARDS not in found.assumed
 
 
+@pytest.mark.parametrize(("sign", "order"), [(1, "one-sided"), (1, "reverse"), (-1, "one-sided"), (-1, "reverse")])
+def test_noise_that_is_not_even_has_the_divergence_of_the_order_that_a_query_tells(sign, order):
+    noise = Translation(parse("exp(-max(3*z, -z))"))
+    z = np.linspace(-60, 60, 120_001)
+    with_it, without = (-np.maximum(3 * (z - shift), shift - z) + log(3 / 4) for shift in (sign, 0))
+    p, q = (with_it, without) if order == "one-sided" else (without, with_it)
+    wanted = log(np.trapezoid(np.exp(2 * p - q), z))
+    whole = proof(noise, ORDER2, order=order, query=Query(((Fraction(sign),),), "add-remove"))
+    curve, pure = whole.infer("line"), whole.infer("convex-exponent")
+    points = [str(Fraction(k, 16)) for k in range(49)]
+    upper = whole.infer("measures-of-a-curve", (), {"side": "upper", "points": points}, [curve, pure])
+    lower = whole.infer("measures-of-a-curve", (), {"side": "lower", "points": points}, [curve])
+    assert 0.98 * wanted <= value(lower, "lower") <= wanted * (1 + 1e-6) and wanted * (1 - 1e-6) <= value(upper) <= 1.02 * wanted
+    mu = NORMAL.inv_cdf(1 - exp(-3) / 4) - NORMAL.inv_cdf(3 / 4)  # some event's; less than the greatest
+    both = proof(noise, GDP, order=order, query=Query(((Fraction(sign),),), "add-remove"))
+    for small in ("1", str(Fraction(mu).limit_denominator(100))):
+        with pytest.raises(Rejected, match="not certainly within that of Gaussian noise"):
+            both.infer("measures-of-a-curve", (), {"side": "upper", "points": points, "value": small}, [curve, pure])
+
+
+def test_what_a_bound_of_a_curve_rests_on_is_shown():
+    mechanism = Subsample(Part(Compose((Part(table(((8, 2), (2, 8))), times=num(2)),))), parse("1/2"))
+    whole = proof(mechanism, ORDER2)
+    inner = whole.infer("finite-composition", ({"part": 0},))
+    curve = whole.infer("poisson-subsampling", (), {}, [inner])
+    found = says(whole.infer("measures-of-a-curve", (), {"side": "lower", "points": ["0", "1", "2", "3"]}, [curve]), "lower")
+    assert curve.says.assumed and curve.says.below
+    assert {*curve.says.assumed, *curve.says.below} <= set(found.assumed) and set(curve.says.rules) <= set(found.through)
+
+
+def test_a_bound_by_an_infinite_part_is_none():
+    whole = proof(Compose((Part(LAPLACE, ONE), Part(LAPLACE, num(2)))), ZCDP)
+    fine = whole.infer("laplace-measures", (1,))
+    infinite = saying(whole.infer("laplace-measures", (0,)).about, "implied-measures", Bound("upper", INFINITE, quantity="zcdp"))
+    with pytest.raises(Rejected, match="one has no finite value"):
+        whole.infer("added-measures", (), {"side": "upper"}, [infinite, fine])
+    pairs = proof(counts((LAPLACE, 0), (GAUSSIAN, 1)), ZCDP)
+    about = pairs.infer("gaussian-measures", ({"choice": 1},)).about
+    first = pairs.infer("added-measures", ({"choice": 0},), {"side": "upper"}, [pairs.infer("laplace-measures", ({"choice": 0}, 0))])
+    with pytest.raises(Rejected, match="one has no finite value"):
+        infinite = saying(about, "implied-measures", Bound("upper", INFINITE, quantity="zcdp"))
+        pairs.infer("added-measures", (), {"side": "upper", "at": [0, 1]}, [first, infinite])
+
+
 # -- which mechanisms may be exchanged -------------------------------------------------------------
 
 UNEVEN = Translation(parse("exp(-max(2*z, -z))"))
@@ -716,6 +813,9 @@ UNEVEN = Translation(parse("exp(-max(2*z, -z))"))
         (Product(UNEVEN.density, ONE), None, True, True, True),
         (Product(parse("exp(-abs(z))"), ONE), COUNT, True, True, False),
         (Mixture(parse("exp(-r**2/(2*v))/sqrt(v)"), parse("exp(-v)"), (ZERO, None), L1, ONE), COUNT, True, True, False),
+        (Translation(parse("exp(-abs(z))")), None, True, True, False),
+        (Compose((Part(LAPLACE, query=COUNT),)), None, True, True, False),
+        (Group(Part(LAPLACE, ONE), num(2)), COUNT, False, False, False),
         (Staircase(ONE, parse("1/2")), None, True, True, False),
         (KaryResponse(num(2), parse("4/5")), None, True, True, False),
         (Guarantee("zcdp", ((ONE,),)), None, True, True, False),
@@ -740,6 +840,13 @@ UNEVEN = Translation(parse("exp(-max(2*z, -z))"))
 def test_which_outputs_may_be_exchanged_and_which_pairs_have_an_order(mechanism, query, either, ordered, worst):
     claim = Claim(mechanism, ONE, query=query, sensitivity=None if query else ONE)
     assert (either_order(claim), in_order(claim), worst_way(claim)) == (either, ordered, (TOWARDS,) if worst else ())
+
+
+@pytest.mark.parametrize(
+    ("kind", "either"), [(EllipticalProcess, True), (Kernel, True), (Sampled, False), (get_args(Selection)[0], False), (Space, False)]
+)
+def test_kinds_that_are_all_even_or_never_exchanged(kind, either):
+    assert exchanged._exchanged(Part(object.__new__(kind))) is either
 
 
 def test_under_another_adjacency_no_order_is_one_of_a_record():

@@ -42,7 +42,8 @@ def bound(
 
 def premise_of(premise: Fact, claim: Claim, side: Side, rule: str) -> Bound:
     """The bound that a premise states of a claim in a measure, whatever value is claimed. Raises CertificateError, Rejected."""
-    found = [b for b in as_bounds(premise.says) if claim.measure is not None and b.quantity == claim.measure.name and b.side == side]
+    assert claim.measure is not None
+    found = [b for b in as_bounds(premise.says) if b.quantity == claim.measure.name and b.side == side]
     if premise.about != claim or not found:
         raise CertificateError(f"{rule}: a premise is not about the part that it stands for, in the measure that is claimed.")
     return found[0]

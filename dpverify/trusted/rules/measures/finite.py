@@ -111,13 +111,11 @@ def rows_of(claim: Claim) -> list[Rows]:
     """The pairs of rows that the claim is about: in both orders, or in the one that is listed where the claim is about one."""
     mechanism = claim.mechanism
     faces = faces_of(mechanism, claim.sensitivity)
-    one_way = bool(claim.order) and isinstance(mechanism, Table | Exponential) and not listed_both_ways(mechanism)
-    if not one_way:
+    if not claim.order or not isinstance(mechanism, Table | Exponential) or listed_both_ways(mechanism):
         return [_face(faces, face) for face in faces.all.values()]
-    assert isinstance(mechanism, Table | Exponential) and mechanism.adjacent is not None
     known = {face.inputs for face in faces.all.values()}
     turned = claim.order == REVERSE
-    listed = [(b, a) if turned else (a, b) for a, b in dict.fromkeys(mechanism.adjacent) if a != b]
+    listed = [(b, a) if turned else (a, b) for a, b in dict.fromkeys(mechanism.adjacent or ()) if a != b]
     if isinstance(mechanism, Exponential) and mechanism.points and not set(listed) <= known:
         raise Rejected(NAME, "adjacent", "which of the listed points are within the sensitivity, in one order, is not looked at")
     return [_face(faces, faces.facing(*pair), pair) for pair in listed]

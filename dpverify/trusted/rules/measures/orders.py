@@ -37,7 +37,7 @@ def most_over_orders(cuts: Sequence[Fraction], cumulant: Callable[[arb], arb], g
     for (u, low), (v, high) in pairwise(ends):
         sag = ((v - u) / 2) ** 2
         bottoms = u * (u - 1) - sag, v * (v - 1) - sag
-        if not (bottoms[0] > 0 and bottoms[1] > 0):
+        if not bottoms[0] > 0:  # the other is greater
             raise Rejected("measures", "cuts", "two cuts are too far apart for the chord between them")
         most = most.max(low / bottoms[0]).max(high / bottoms[1])
     return finite(most)
