@@ -94,6 +94,8 @@ def test_functions_may_be_singular_at_the_ends_where_the_noise_is_pinned():
     for h, side in (("t**(3/4)*(1 - t)", "left"), ("t*(1 - t)**(3/4)", "right")):
         found = processes.squared_norm(process("bridge", h), parse(h), {"cells": 64, side: 8})
         assert abs(found - arb(3) / 5) < 1e-9  # 9/8 - 7/4 + 49/40
+    in_two = processes.squared_norm(process("brownian", "t**(3/4)"), parse("t**(3/4)"), {"cells": 64, "left": 8, "cuts": ["1/2"]})
+    assert abs(in_two - arb(9) / 8) < 1e-9
     assert processes.squared_norm(process("matern-1/2", "t"), ZERO, None) == 0
 
 
@@ -442,6 +444,8 @@ def test_curves_want_the_process_that_they_are_of():
             process_differences.curve(noise, far)
     with pytest.raises(Rejected, match="finitely many numbers are released"):
         process_evaluations.curve(WHOLE, far, False)
+    with pytest.raises(CertificateError, match="'exactly' is true or false"):
+        process_evaluations.infer(None, {"exactly": "yes"}, ())
     with pytest.raises(Rejected, match="it is no elliptical process"):
         elliptical_process.curve(ONE, far)
     curve = process_differences.curve(replace(WHOLE, scale=num(2)), Sensitivity(num(3), num(1)))

@@ -40,10 +40,9 @@ WIDE_TREE = shape("tree", ratio="1/2", branching=[2, "inf"])
 def claim(
     space, within="1/4", beta="1/20", databases="answers", diameter=None, *, lipschitz="1", between=(), truth=(), table=(), rate=None
 ):
-    mechanism = Space(
-        space, parse(lipschitz), databases, None if diameter is None else parse(diameter),
-        tuple(tuple(map(Fraction, row)) for row in between), tuple(truth), tuple(tuple(map(Fraction, row)) for row in table), None if rate is None else parse(rate),
-    )  # fmt: skip
+    apart, rows = (tuple(tuple(map(Fraction, row)) for row in matrix) for matrix in (between, table))
+    wide, noise = (None if text is None else parse(text) for text in (diameter, rate))
+    mechanism = Space(space, parse(lipschitz), databases, wide, apart, tuple(truth), rows, noise)
     return Claim(mechanism, None, within=parse(within), beta=parse(beta))
 
 
