@@ -637,6 +637,8 @@ def test_answers_are_brought_back_at_the_cost_that_their_set_has(space, factor):
 
 def test_noise_on_integers_is_as_near_as_its_ratio_says():
     integers = shape("integers")
+    assert [noise_near.check(claim(space), {}).side for space in (integers, shape("real"))] == ["upper", "upper"]
+    assert noise_near.check(claim(shape("real"), beta="19/20"), {"tail": "1/2"}).value == num(2)
     assert number(noise_near.check(claim(integers, "3/2", "17/100"), {"ratio": "1/3"}).value) == pytest.approx(math.log(3))  # 1/6 above 1
     assert number(noise_near.check(claim(integers, "sqrt(5)", "1/10", lipschitz="2"), {}).value) == pytest.approx(2 * math.log(10) / 2.5)
     for near, beta, ratio, why in (
