@@ -95,7 +95,7 @@ class TestFiles:
     @pytest.mark.parametrize(
         ("text", "fault"),
         [
-            ("", "give mixing or log_mixing or nu: it is missing."),
+            ("", "give mixing or log_mixing or nu or atoms or mgf or characteristic: it is missing."),
             ("nu = 3\nmixing = 1", "not both"),
             ("nu = -1", "nu = -1 is not positive."),
             ('mixing = "exp(-v)"\nscale = 0', "scale = 0 is not positive."),
