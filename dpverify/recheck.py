@@ -16,8 +16,9 @@ from dpverify.ground.outside import printable, read_regular, show_all
 from dpverify.trusted.kernel import Judgement, check
 from dpverify.trusted.language.certificate import MAX_BYTES, decode
 from dpverify.trusted.language.errors import CertificateError, Rejected
+from dpverify.trusted.language.expr import format_expr
 from dpverify.trusted.language.loading import asked_for
-from dpverify.trusted.language.model import Claim, to_json
+from dpverify.trusted.language.model import TIGHT, Claim, Measure, to_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +59,18 @@ def recheck(path: Path) -> Rechecked:
 def statement(claim: Claim) -> list[str]:
     """A claim's canonical form, whole, in a few lines."""
     whole = to_json(claim)
-    named = [key for key in ("epsilon", "delta", "sensitivity") if whole.get(key) is not None]
-    others = [key for key in whole if key not in (*named, "name", "mechanism_name") and whole[key] not in (None, {})]
-    head = [whole["mechanism_name"], whole["name"], *(f"{key} {whole[key]}" for key in named)]
+    measure = [] if claim.measure is None else [_in_measure(claim.measure)]
+    instead = ("epsilon", "delta", "measure") if measure else ()
+    named = [key for key in ("epsilon", "delta", "sensitivity") if whole.get(key) is not None and key not in instead]
+    others = [key for key in whole if key not in (*named, *instead, "name", "mechanism_name") and whole[key] not in (None, {})]
+    head = [whole["mechanism_name"], whole["name"], *measure, *(f"{key} {whole[key]}" for key in named)]
     return [", ".join(head), *(f"{key} {json.dumps(whole[key])}" for key in others)]
+
+
+def _in_measure(measure: Measure) -> str:
+    """What is claimed in place of epsilon and delta."""
+    value = TIGHT if measure.value is None else format_expr(measure.value)
+    return f"{measure.name} {value}" if measure.at is None else f"{measure.name} divergence of order {measure.at} {value}"
 
 
 def main(argv: Sequence[str]) -> int:

@@ -58,6 +58,7 @@ from dpverify.trusted.language.expr import (
 )
 from dpverify.trusted.language.model import (
     CLAIMED_MEASURES,
+    ONE_WAY,
     ORDERS,
     TIGHT,
     VARIABLES,
@@ -273,6 +274,8 @@ class _Reader(Mechanisms):
         difference = table.may("difference", read_differences, ())
         table.done()
         self._beside(table, measure, order, utility)
+        if order and getattr(mechanism, "neighbours", "") in ONE_WAY:
+            table.fault("order stands beside neighbours of the mechanism that are of one order already. Leave one of the two out.")
         if epsilon == TIGHT and delta == TIGHT:
             table.fault('epsilon and delta are both "tight". Give one of them a value.')
         if table.has("query") and table.has("sensitivity"):

@@ -338,7 +338,7 @@ def _excess(claim: Claim) -> tuple[bool, float]:
     """Whether a claim is proved, and the logarithm of what is proved of its epsilon or delta, over what is claimed; nan where unknown."""
     if claim.domains or claim.epsilon is None or claim.delta is None:
         return verify(claim, DIGITS).judgement.verdict == "PROVED", math.nan
-    bare = replace(claim, utility=False, beta=None, loss=(), prior=())
+    bare = replace(claim, utility=False, beta=None if claim.within is None else claim.beta, loss=(), prior=())
     of_delta = claim.epsilon == ZERO and claim.delta != ZERO
     judgement = verify(replace(bare, delta=None) if of_delta else replace(bare, epsilon=None), DIGITS).judgement
     upper, wanted = (judgement.delta_upper, claim.delta) if of_delta else (judgement.upper, claim.epsilon)

@@ -37,7 +37,8 @@ _UNSAID: Final = {
 
 def neighbours(claim: Claim) -> str:
     """Which pairs of inputs the guarantee is about."""
-    return f"{_neighbours(claim)}{_FIRST.get(claim.order, '')}"
+    said = _neighbours(claim)
+    return f"{said.removesuffix(', in both orders') if claim.order else said}{_FIRST.get(claim.order, '')}"
 
 
 def _neighbours(claim: Claim) -> str:

@@ -30,7 +30,8 @@ def propose(claim: Claim, digits: int) -> Steps:
         rows = np.exp(-number(space.rate) * distances)
         rows /= rows.sum(axis=1, keepdims=True)
     far = (rows * (distances > number(given.near))).sum(axis=1)
-    found: Steps = [{"rule": rule.NAME, "evidence": {"far": int(far.argmax())}}] if far.max() > number(given.beta) else []
+    beta = number(given.beta)  # both are tried where floats do not tell
+    found: Steps = [{"rule": rule.NAME, "evidence": {"far": int(far.argmax())}}] if far.max() > beta - _SMALL else []
     with np.errstate(divide="ignore", invalid="ignore"):
         losses = np.log(rows)[:, None] - np.log(rows)[None]
     size = len(rows)
@@ -42,7 +43,7 @@ def propose(claim: Claim, digits: int) -> Steps:
     evidences: list[dict[str, Any]] = [] if space.databases == "unbounded" else [{"cell": [x, other, y]}]
     if claim.epsilon is not None and not claim.domains:
         evidences.append({"epsilon": format_expr(claim.epsilon)})
-    if math.isfinite(rates.max()) and not found:
+    if math.isfinite(rates.max()) and far.max() <= beta + _SMALL:
         evidences += _upper(float(rates.max()))
     return [*found, *({"rule": rule.NAME, "evidence": evidence} for evidence in evidences)]
 

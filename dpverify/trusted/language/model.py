@@ -590,6 +590,8 @@ def from_json(data: Any) -> Claim:
     for order in (claim.order, *(asked.mechanism.order for asked in everything if isinstance(asked.mechanism, Guarantee))):
         if order not in ("", *ORDERS):
             raise CertificateError(f"the claim states the order {order[:40]!r}, which is none of {', '.join(ORDERS)}.")
+    if claim.order and isinstance(claim.mechanism, Selection) and claim.mechanism.neighbours in ONE_WAY:
+        raise CertificateError("the claim states an order beside neighbours that are of one order already.")
     if claim.measure is not None and (claim.epsilon is not None or claim.delta != Num(Fraction(0))):
         raise CertificateError("the claim states an epsilon or a delta beside a measure that stands in place of them.")
     if claim.utility and (claim.measure is not None or claim.order):
@@ -611,6 +613,9 @@ def _check_words(mechanism: Selection, alone: bool) -> None:
         raise CertificateError(f"a selection has a report or neighbours that {kind_of(mechanism)} does not have.")
     if isinstance(mechanism, AboveThreshold) and (mechanism.report == "fresh") != (mechanism.fresh is not None):
         raise CertificateError("above_threshold has fresh noise where it reports it, and nowhere else.")
+    for noise in noises_of(mechanism):
+        if isinstance(noise, Radial | Mixture) and noise.norm.p is not None and noise.norm.p < 1:
+            raise CertificateError("noise that is compared is in a norm of p less than 1, which is none.")
     if mechanism.neighbours in ONE_WAY and not alone:
         raise CertificateError(f"neighbours = {mechanism.neighbours!r} is for one order of the data alone, which parts cannot be.")
 

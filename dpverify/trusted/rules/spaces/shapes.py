@@ -35,7 +35,7 @@ from dpverify.trusted.language.expr import (
     substitute,
     symbols,
 )
-from dpverify.trusted.language.model import Claim, Domain, Norm, Shape, Space
+from dpverify.trusted.language.model import L2, Claim, Domain, Norm, Shape, Space
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
 from dpverify.trusted.order.geometry import norm_faults
 from dpverify.trusted.order.lengths import norm_value
@@ -99,6 +99,8 @@ def check(shape: Shape, domains: Domains) -> None:
     """Raises Rejected for what is not certainly a metric space that has a point."""
     if shape.kind not in _CHECKS:
         raise Rejected(RULE, "the space", f"{shape.kind[:40]!r} is none that is known: {', '.join(_CHECKS)}")
+    if shape.kind not in _NORMED and shape.norm != L2:
+        raise Rejected(RULE, "norm", f"a space of the kind {shape.kind} has a distance of its own, and no norm")
     _CHECKS[shape.kind](shape, domains)
 
 
@@ -450,6 +452,8 @@ def _product(shape: Shape, domains: Domains) -> None:
     for part in shape.parts:
         check(part, domains)
 
+
+_NORMED: Final = ("box", "ball", "sphere", "hull", "real", "product")
 
 _CHECKS: Final[Mapping[str, Callable[[Shape, Domains], None]]] = {
     "points": _points, "box": _box, "ball": _ball, "sphere": _ball, "hull": _hull, "tree": _tree, "infinite_tree": _tree,
