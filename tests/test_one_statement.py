@@ -1,4 +1,4 @@
-"""A claim states one thing: what would be read in two ways, or means nothing where it stands, is refused; what is checked is told as it is."""
+"""A claim states one thing: what could be read in two ways is refused, and what is checked is told as it is."""
 
 import copy
 
