@@ -61,8 +61,11 @@ class LossCurve:
 
 
 def loss(claim: Claim) -> LossCurve | None:
-    """The loss curve of a claim; None for a kind without one (combinators, guarantees, processes) or with parameters left open."""
-    if claim.domains:
+    """The loss curve of a claim; None for a kind without one (combinators, guarantees, processes) or with parameters left open.
+
+    Nor has a claim about one order of neighbours: both are drawn.
+    """
+    if claim.domains or claim.order:
         return None
     try:  # what is claimed of the mechanism does not change the picture
         return _curve(Claim(claim.mechanism, None, ZERO, claim.sensitivity, claim.query))

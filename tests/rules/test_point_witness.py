@@ -34,8 +34,9 @@ def lower(goal, digits=20, step=-1):
 def agrees(value, expected, digits):
     """Whether a lower bound is below the true value and agrees with it to so many digits."""
     assert isinstance(value, Num)
-    found = mpmath.mpf(value.value.numerator) / value.value.denominator
-    return found <= expected * (1 + mpmath.mpf(10) ** -55) and expected - found <= abs(expected) * mpmath.mpf(10) ** -digits
+    with mpmath.workdps(60):
+        found = mpmath.mpf(value.value.numerator) / value.value.denominator
+        return found <= expected * (1 + mpmath.mpf(10) ** -55) and expected - found <= abs(expected) * mpmath.mpf(10) ** -digits
 
 
 T3 = radial("(1 + r**2/5)**(-4)", 3)
