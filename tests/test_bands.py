@@ -260,3 +260,12 @@ def test_a_claim_without_a_curve_says_why():
 def test_what_makes_no_sense_is_refused(ask, said):
     with pytest.raises(Undecided, match=said):
         ask[0](GAUSSIAN, ask[1])
+
+
+def test_no_curve_of_both_orders_is_drawn_of_a_claim_about_one():
+    noise = Translation(parse("exp(-z)"), support=(number(0), None))
+    one_way = Claim(noise, number(1), number("0.4"), sensitivity=number(1), adjacency="add-remove", order="one-sided")
+    assert bands.bands([one_way]) is None
+    for band in (delta_band, trade_off_band, composition_band):
+        with pytest.raises(Undecided, match="worse of both orders"):
+            band(one_way)

@@ -269,8 +269,11 @@ def bands(claims: Sequence[Claim], evidence: Mapping[str, Any] | None = None) ->
     """What a report shows of claims about the same mechanism at the same sensitivity; None where that is nothing.
 
     All three bands where a delta above 0 is claimed, or asked for, or the mechanism is made of parts, at the first such delta; delta alone
-    for other mechanisms whose curve is a closed form or a short sum. evidence: of the curve, where it is known.
+    for other mechanisms whose curve is a closed form or a short sum. Nothing of claims about one order of neighbours: a curve is of the worse
+    of both. evidence: of the curve, where it is known.
     """
+    if claims[0].order:
+        return None
     names = tuple(claim.name for claim in claims)
     claimed = [claim.epsilon for claim in claims if claim.epsilon is not None]
     main = next((claim for claim in claims if claim.delta != ZERO), claims[0])
@@ -313,6 +316,8 @@ def plan(claim: Claim, evidence: Mapping[str, Any] | None = None) -> Planned:
     """
     if claim.domains:
         raise Undecided("curves want a value for every parameter; claim one value at a time.")
+    if claim.order:
+        raise Undecided("a curve is of the worse of both orders of neighbours; ask for it without an order.")
     check_adjacencies(claim)
     evidence_used = _searched(claim) if evidence is None else evidence
     root = Part(claim.mechanism, claim.sensitivity, claim.query, claim.adjacency)
