@@ -269,8 +269,8 @@ def bands(claims: Sequence[Claim], evidence: Mapping[str, Any] | None = None) ->
     """What a report shows of claims about the same mechanism at the same sensitivity; None where that is nothing.
 
     All three bands where a delta above 0 is claimed, or asked for, or the mechanism is made of parts, at the first such delta; delta alone
-    for other mechanisms whose curve is a closed form or a short sum. Nothing of claims about one order of neighbours: a curve is of the worse
-    of both. evidence: of the curve, where it is known.
+    for other mechanisms whose curve is a closed form or a short sum. Nothing of claims about one order of neighbours: a curve is of the
+    worse of both. evidence: of the curve, where it is known.
     """
     if claims[0].order:
         return None
