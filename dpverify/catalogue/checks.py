@@ -26,21 +26,27 @@ from dpverify.trusted.language.expr import (
 from dpverify.trusted.language.model import (
     CLAIMED_MEASURES,
     VARIABLES,
+    Branch,
     Claim,
     Domain,
+    Drawn,
     Exponential,
+    Guard,
     Matrix,
     Measure,
     Mechanism,
     Mixture,
+    Named,
     Part,
     Product,
     Radial,
     Shape,
     Space,
+    Stream,
     Table,
     Vector,
     kind_of,
+    names_of,
     noises_of,
 )
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
@@ -58,7 +64,7 @@ def expressions(value: Any) -> Iterator[Expr]:
     elif isinstance(value, tuple):
         for item in value:
             yield from expressions(item)
-    elif isinstance(value, Mechanism | Claim | Part | Measure | Shape):
+    elif isinstance(value, Mechanism | Claim | Part | Measure | Shape | Named | Drawn | Guard | Branch):
         for field in fields(value):
             yield from expressions(getattr(value, field.name))
 
@@ -105,6 +111,8 @@ def substituted(mechanism: Mechanism, values: Mapping[str, Expr]) -> Mechanism:
             return changed(value, change)
         if isinstance(value, Mechanism):
             return substituted(value, values)
+        if isinstance(value, Named | Drawn | Guard | Branch):
+            return replace(value, **{field.name: change(getattr(value, field.name)) for field in fields(value)})
         return tuple(map(change, value)) if isinstance(value, tuple) else value
 
     return replace(mechanism, **{field.name: change(getattr(mechanism, field.name)) for field in fields(mechanism)})
@@ -130,12 +138,13 @@ def free_symbols(mechanism: Mechanism, known: AbstractSet[str]) -> Iterator[str]
     for noise in noises_of(mechanism):
         yield from free_symbols(noise, known)
     for field in fields(mechanism):
-        if isinstance(getattr(mechanism, field.name), Mechanism):
+        held = getattr(mechanism, field.name)
+        if isinstance(held, Mechanism) or (isinstance(held, tuple) and any(isinstance(item, Drawn) for item in held)):
             continue
-        variables = VARIABLES.get(kind, {}).get(field.name, ())
+        variables = names_of(mechanism) if isinstance(mechanism, Stream) else VARIABLES.get(kind, {}).get(field.name, ())
         here = {*known, *variables}
         used = frozenset().union(*map(symbols, expressions(getattr(mechanism, field.name))))
-        unused = [name for name in variables if name not in used]
+        unused = [] if isinstance(mechanism, Stream) else [name for name in variables if name not in used]
         for name in sorted(used - here):
             if unused and name in _USUAL:
                 way = f"The variable of this kind is {' or '.join(unused)}: write that, or give {name} in parameters."

@@ -17,7 +17,7 @@ from dpverify.catalogue.checks import (
     why_not,
 )
 from dpverify.catalogue.kinds import BUILTIN, KINDS, dimension_of, is_combinator, mechanism_faults, of, read, read_kind
-from dpverify.catalogue.kinds.fields import A_NOISE, FRESH, NUMBER, PART, PARTS, REPORT, TIMES, Field
+from dpverify.catalogue.kinds.fields import A_NOISE, FRESH, NOISES, NUMBER, PART, PARTS, REPORT, TIMES, Field
 from dpverify.catalogue.kinds.finite import close_pairs
 from dpverify.catalogue.kinds.kind import Kind, Sensitivity
 from dpverify.catalogue.kinds.named import BUILTINS
@@ -59,8 +59,10 @@ from dpverify.trusted.language.model import (
     Radial,
     Sampled,
     Selection,
+    Stream,
     kind_name,
     kind_of,
+    names_of,
 )
 from dpverify.trusted.order.queries import ADJACENCIES, query_faults
 from dpverify.trusted.parts.relations import adjacency_faults
@@ -159,6 +161,8 @@ class Mechanisms:
                 return None  # what the other keys mean is not known
             values = self._values(declared, table) if is_combinator(declared) else self._with_noises(declared, table)
             mechanism = declared.build(declared, table, values)
+            if isinstance(mechanism, Stream):
+                self._named_twice(table, mechanism)
         table.done()
         return mechanism
 
@@ -186,9 +190,17 @@ class Mechanisms:
             value = values[field.name]
             if field.value is A_NOISE and value is not None:
                 values[field.name] = self._noise(value, f"{table.where}, {field.name}")
+            elif field.value is NOISES:
+                values[field.name] = {name: self._noise(data, f"{table.where}, {field.name}, {name}") for name, data in value.items()}
             elif field.value is REPORT.value and isinstance(value, Mapping):
                 values[field.name] = self._noise(value[FRESH], f"{table.where}, {field.name}, {FRESH}")
         return values
+
+    def _named_twice(self, table: Fields, stream: Stream) -> None:
+        """A name of a stream that is one of a parameter too."""
+        for name in dict.fromkeys(names_of(stream)):
+            if name in self.values or name in self.domains:
+                table.fault(f"{name} names a parameter, and an answer, a noise, a number that is kept or a counter. Give one another name.")
 
     def _noise(self, data: Mapping[str, Any], where: str) -> Mechanism | None:
         """The noise of a selection; it may use the parameters of the table around it, and have its own."""

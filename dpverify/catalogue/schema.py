@@ -14,7 +14,7 @@ from dpverify.catalogue.kinds.kind import Builtin, Kind, Sensitivity
 from dpverify.catalogue.kinds.named import BUILTINS, given
 from dpverify.catalogue.values import BODIES
 from dpverify.trusted.language.expr import Expr
-from dpverify.trusted.language.model import LEFT_OUT, MEASURES, SCHEMES, Matrix, Norm, OnLine, Part, Shape
+from dpverify.trusted.language.model import LEFT_OUT, MEASURES, SCHEMES, Branch, Drawn, Guard, Matrix, Named, Norm, OnLine, Part, Shape
 
 Schema = dict[str, Any]
 _RANGED: Final = {"additionalProperties": {"type": ["number", "string"]}}
@@ -64,6 +64,7 @@ def certificate(schema: Mapping[str, Any]) -> Schema:
             "parts": {"type": "array", "items": {"$ref": "#/definitions/shape"}},
         },
     }
+    definitions |= _tables(*_HELD)
     definitions["mechanism"] = {
         **definitions["mechanism"],
         "properties": {"kind": {"enum": list(KINDS)}},
@@ -225,6 +226,7 @@ def _claims() -> Schema:
 
 # -- certificates ------------------------------------------------------------------------------------------------
 
+_HELD: Final = (Named, Drawn, Guard, Branch)
 _WORDS: Final[Mapping[str, Schema]] = {"measure": {"enum": list(MEASURES)}, "scheme": {"enum": list(SCHEMES)}}
 """Texts of which there are few."""
 _FORMS: Final[Mapping[Any, Schema]] = {
@@ -243,10 +245,26 @@ _FORMS: Final[Mapping[Any, Schema]] = {
 }
 
 
+def _tables(*models: type) -> dict[str, Schema]:
+    """The forms of what a mechanism holds that is a table of its own."""
+    return {
+        model.__name__.lower(): {
+            "type": "object",
+            "required": [field.name for field in fields_of(model)],
+            "additionalProperties": False,
+            "properties": {name: _encoded(wanted) for name, wanted in get_type_hints(model).items()},
+        }
+        for model in models
+    }
+
+
+
 def _encoded(wanted: Any) -> Schema:
     """The form of a value of this type in a certificate."""
     if wanted in _FORMS:
         return _FORMS[wanted]
+    if wanted in _HELD:
+        return {"$ref": f"#/definitions/{wanted.__name__.lower()}"}
     items = get_args(wanted)
     if NoneType in items:
         return {"anyOf": [{"type": "null"}, _encoded(items[0])]}

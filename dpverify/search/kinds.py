@@ -25,6 +25,7 @@ from dpverify.trusted.language.model import (
     Sampled,
     Space,
     Staircase,
+    Stream,
     Table,
     Translation,
 )
@@ -88,6 +89,10 @@ def extend(proposal: Proposal, claim: Claim, mechanism: Leaf, digits: int, known
             from dpverify.search import selection
 
             selection.extend(proposal, claim, digits, known)
+        case Stream():
+            from dpverify.search import streams
+
+            streams.extend(proposal, claim, digits)
         case Guarantee():
             from dpverify.search import stated_epsilon
 

@@ -13,7 +13,7 @@ from dpverify.search.proposal import Premise, Proposal, Steps
 from dpverify.trusted.facts.bounds import Infinite
 from dpverify.trusted.language.errors import DpverifyError
 from dpverify.trusted.language.expr import Expr, Num, num, substitute, symbols
-from dpverify.trusted.language.model import AboveThreshold, Claim, Domain, NoisyMax, Selection
+from dpverify.trusted.language.model import AboveThreshold, Claim, Compared, Domain, NoisyMax
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
 from dpverify.trusted.order.enclosed import enclose
 from dpverify.trusted.parts import noises
@@ -30,7 +30,7 @@ def extend(proposal: Proposal, claim: Claim, digits: int, known: Premise) -> Non
     """Add what is proved of a selection. known: of the noises by themselves."""
     before = len(proposal.reasons)
     mechanism = claim.mechanism
-    assert isinstance(mechanism, Selection)
+    assert isinstance(mechanism, Compared)
     between = mechanism.bounds is not None and not claim.domains and proposal.extend(worst_output.between_bounds, claim, digits)
     if between and not (mechanism.neighbours == "one" and isinstance(mechanism, AboveThreshold)):
         return  # nothing is sharper
@@ -92,7 +92,7 @@ def _shown(claim: Claim, against: Steps) -> Steps:
 
 
 def _upper(claim: Claim) -> Iterator[dict[str, Any]]:
-    assert isinstance(claim.mechanism, Selection)
+    assert isinstance(claim.mechanism, Compared)
     if isinstance(claim.mechanism, NoisyMax):
         noisy_max.check(claim, {})  # its reasons are the reader's
         yield {"rule": noisy_max.NAME, "evidence": {}}

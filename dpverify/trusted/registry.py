@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 
 _OF_THE_MECHANISM: Final = {
+    "alignment": "selection.alignment",
     "combination": "composition.combination",
     "concave-exponent": "additive.concave_exponent",
     "convex-exponent": "additive.convex_exponent",
@@ -35,6 +36,7 @@ _OF_THE_MECHANISM: Final = {
     "staircase": "additive.staircase",
     "survival": "selection.survival",
     "worst-output": "selection.worst_output",
+    "worst-run": "selection.worst_run",
 }
 _OF_THE_CLAIM: Final = {
     "basic-composition": "composition.basic_composition",

@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from typing import Any, Final
 
 from dpverify.catalogue.checks import free_symbols
-from dpverify.catalogue.kinds import combinators, finite, named, noise, selection, spaces, stated
+from dpverify.catalogue.kinds import combinators, finite, named, noise, selection, spaces, stated, streams
 from dpverify.catalogue.kinds.fields import PART, PARTS, Field
 from dpverify.catalogue.kinds.kind import Kind, Starter
 from dpverify.catalogue.toml import Fault, Fields
@@ -18,7 +18,7 @@ from dpverify.trusted.language import model
 from dpverify.trusted.language.expr import ONE, Expr, call
 from dpverify.trusted.language.model import Claim, Domain, Mechanism, kind_of
 
-FAMILIES: Final = (noise, finite, selection, stated, spaces, combinators)
+FAMILIES: Final = (noise, finite, selection, streams, stated, spaces, combinators)
 KINDS: Final[Mapping[str, Kind]] = {kind.name: kind for family in FAMILIES for kind in vars(family).values() if isinstance(kind, Kind)}
 """Every kind by its name."""
 if undeclared := model.KINDS.keys() ^ KINDS.keys():

@@ -352,6 +352,16 @@ _OWN_NOISE: Final = {
     "allOf": [{"$ref": "#/definitions/part"}, {"propertyNames": {"not": {"enum": ["sensitivity", "query", "adjacency", "times"]}}}]
 }
 A_NOISE: Final = Value(read_table, _OWN_NOISE, exact=False)
+
+
+def _read_noises(value: Any) -> dict[str, Any]:
+    """A table of names, each with the table of a noise."""
+    if not isinstance(value, dict) or not all(isinstance(item, dict) for item in value.values()):
+        raise Fault("is not a table of names, each with a table of noise.")
+    return dict(value)
+
+
+NOISES: Final = Value(_read_noises, {"type": "object", "additionalProperties": _OWN_NOISE}, exact=False, fallback={})
 _TELLS: Final = Value(
     _read_report,
     {

@@ -17,6 +17,7 @@ from dpverify.trusted.language.model import (
     REPORTS,
     TOGETHER,
     AboveThreshold,
+    Compared,
     Domain,
     NoisyMax,
     OnLine,
@@ -27,7 +28,7 @@ from dpverify.trusted.language.model import (
 )
 from dpverify.trusted.order.integers import is_whole
 
-_MOVES: Final = {
+MOVES: Final = {
     "all": "lists of answers each of which moves by at most {moved}",
     "monotone": "lists of answers that all move the same way, each by at most {moved}",
     "one": "lists of answers of which one alone moves, by at most {moved}",
@@ -36,8 +37,8 @@ _MOVES: Final = {
 }
 
 
-def _neighbours(mechanism: Selection, moved: str) -> str:
-    said = _MOVES[mechanism.neighbours].format(moved=moved or "the length of the bounds")
+def _neighbours(mechanism: Compared, moved: str) -> str:
+    said = MOVES[mechanism.neighbours].format(moved=moved or "the length of the bounds")
     whole = on_integers(mechanism)
     kept = ["all answers are integers"] * whole
     if mechanism.bounds is not None:
@@ -45,11 +46,16 @@ def _neighbours(mechanism: Selection, moved: str) -> str:
     return "; ".join((said, *kept))
 
 
-def _faults(mechanism: Selection, _: Mapping[str, Domain]) -> Iterator[str]:
+def faults_of_noises(mechanism: Selection) -> Iterator[str]:
+    """Noise that cannot be added to one number."""
     for noise in noises_of(mechanism):
         dimension: Expr = getattr(noise, "dimension", ONE)
         if dimension != ONE:
             yield f"noise of dimension {shorten(dimension)} cannot be added to one answer. Give it the dimension 1."
+
+
+def _faults(mechanism: Compared, _: Mapping[str, Domain]) -> Iterator[str]:
+    yield from faults_of_noises(mechanism)
     whole = on_integers(mechanism)
     for end in mechanism.bounds or ():
         if whole and isinstance(end, Num) and not is_whole(end, {}):
@@ -59,11 +65,11 @@ def _faults(mechanism: Selection, _: Mapping[str, Domain]) -> Iterator[str]:
 _LAWS: Final = {kind.name: kind for kind in vars(of_noise).values() if isinstance(kind, Kind)}
 
 
-def _named(noise: OnLine | None, letter: str) -> Iterator[Box]:
-    """A noise and its law."""
+def named_law(noise: OnLine | None, letter: str, said: str = "") -> Iterator[Box]:
+    """A noise and its law. said: when it is drawn."""
     if noise is not None:
         law = list(_LAWS[kind_of(noise)].formula(noise))
-        yield row(Words("with noise "), Ident(letter), Words(" of the law "), law[0])
+        yield row(Words("with noise "), Ident(letter), Words(f"{said}, of the law " if said else " of the law "), law[0])
         yield from law[1:]
 
 
@@ -89,7 +95,7 @@ def _max_law(mechanism: NoisyMax) -> Iterator[Box]:
     i = Ident("i")
     answers = row(Sub(Ident("q"), i), Op("+"), Sub(Ident("Z"), i))
     yield row(Words(f"{told[mechanism.report]} "), answers, Words(" for "), i, Words(" from 1 to "), typeset(mechanism.candidates))
-    yield from _named(mechanism.noise, "Z")
+    yield from named_law(mechanism.noise, "Z")
 
 
 def _noisy_max(_: Kind, table: Fields, values: Values) -> NoisyMax | None:
@@ -177,9 +183,9 @@ def _threshold_law(mechanism: AboveThreshold) -> Iterator[Box]:
     )
     said = (told[mechanism.report], "; the threshold is drawn again after each that is" if mechanism.resample else "")
     yield row(stop, *(Words(text) for text in said if text))
-    yield from _named(mechanism.threshold_noise, "V")
-    yield from _named(mechanism.query_noise, "Z")
-    yield from _named(mechanism.fresh, "W")
+    yield from named_law(mechanism.threshold_noise, "V")
+    yield from named_law(mechanism.query_noise, "Z")
+    yield from named_law(mechanism.fresh, "W")
 
 
 ABOVE_THRESHOLD = Kind(

@@ -387,7 +387,73 @@ class AboveThreshold:
     bounds: tuple[Expr, Expr] | None = None
 
 
-Selection = NoisyMax | AboveThreshold
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A name and the expression that it stands for."""
+
+    name: str
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """A noise and the name that what is drawn of it has."""
+
+    name: str
+    noise: OnLine
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """The comparison left >= 0, or left > 0 where it is strict."""
+
+    left: Expr
+    strict: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """What is done in a step in which all of `when` hold, and not all those of an earlier branch.
+
+    emit: the word that is told, empty for none. tell: numbers that are told. change: new values of the state. count: what counters grow by.
+    """
+
+    when: tuple[Guard, ...] = ()
+    emit: str = ""
+    tell: tuple[Expr, ...] = ()
+    change: tuple[Named, ...] = ()
+    count: tuple[Named, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """Answers that come one after the other, compared with noise and told as a list of branches says (theory#streams).
+
+    answers: the names of the numbers that each step reads. once, fresh: noises that are drawn at the start, and in each step. state:
+    numbers that are kept, with their first values. limits: counters, which start at 0; the run ends when one of them is at least its limit.
+    queries: the most steps; None for no limit. steps: the branches, in order. neighbours: how the answers move together; hull: for "hull"
+    the points, in units of the sensitivity, of whose hull the differences of the answers of each step are, or all their opposites are.
+    """
+
+    answers: tuple[str, ...]
+    once: tuple[Drawn, ...]
+    fresh: tuple[Drawn, ...]
+    state: tuple[Named, ...]
+    limits: tuple[Named, ...]
+    steps: tuple[Branch, ...]
+    queries: Expr | None = None
+    neighbours: str = "all"
+    hull: Matrix = ()
+
+    @property
+    def bounds(self) -> None:
+        """Answers are anywhere."""
+        return None
+
+
+Compared = NoisyMax | AboveThreshold
+"""Selections of one form."""
+Selection = Compared | Stream
 """Comparisons of answers with noise: neighbours are answers that each move by at most the sensitivity."""
 Finite = Table | Exponential | KaryResponse
 """Finitely many inputs and outputs."""
@@ -408,11 +474,13 @@ SCHEMES: Final = ("poisson", "without_replacement")
 REPORTS: Final[Mapping[type, tuple[str, ...]]] = {
     NoisyMax: ("index", "value", "index+gap"),
     AboveThreshold: ("answers", "answers+gap", "answers+value", "fresh"),
+    Stream: (),
 }
 """What selections may tell."""
 TOGETHER: Final[Mapping[type, tuple[str, ...]]] = {
     NoisyMax: ("all", "monotone", "one"),
     AboveThreshold: ("all", "monotone", "one", "increasing", "decreasing"),
+    Stream: ("all", "monotone", "one", "increasing", "decreasing", "hull"),
 }
 """How the answers of neighbours may move: each on its own, all the same way, one alone, or in the order of the data one way only."""
 ONE_WAY: Final = ("increasing", "decreasing")
@@ -425,6 +493,8 @@ def noises_of(mechanism: Mechanism) -> tuple[OnLine, ...]:
     """The noises of a selection; none for another mechanism."""
     if not isinstance(mechanism, Selection):
         return ()
+    if isinstance(mechanism, Stream):
+        return tuple(drawn.noise for drawn in mechanism.once + mechanism.fresh)
     held = (getattr(mechanism, field.name) for field in fields(mechanism))
     return tuple(noise for noise in held if isinstance(noise, OnLine))
 
@@ -444,7 +514,7 @@ def parts_of(mechanism: Mechanism) -> tuple[Part, ...]:
 COVARIANCES: Final = ("eigenvalues", "brownian", "bridge", "matern-1/2", "matern-3/2", "matern-5/2", "rbf", "kernel")
 """The covariances of Gaussian processes that a declaration names."""
 
-LEFT_OUT: Final = ("matrix", "order", "atoms", "transform", "covariance", "shape", "interval", "places", "count", "differences")
+LEFT_OUT: Final = ("matrix", "order", "atoms", "transform", "covariance", "shape", "interval", "places", "count", "differences", "hull")
 """The fields of mechanisms that the canonical form leaves out where they are empty."""
 
 VARIABLES: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
@@ -459,8 +529,16 @@ VARIABLES: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
 """The variables of each kind's expressions: bound by the kind, so no parameter may take their names."""
 
 
+def names_of(stream: Stream) -> tuple[str, ...]:
+    """All that a stream names: answers, noises, state and counters."""
+    drawn, named = stream.once + stream.fresh, stream.state + stream.limits
+    return (*stream.answers, *(each.name for each in drawn), *(each.name for each in named))
+
+
 def variables_of(mechanism: Mechanism) -> Iterator[str]:
     """The variables of the expressions that a mechanism has."""
+    if isinstance(mechanism, Stream):
+        yield from names_of(mechanism)
     for name, symbols in VARIABLES.get(kind_of(mechanism), {}).items():
         if getattr(mechanism, name):
             yield from symbols
@@ -609,7 +687,8 @@ def from_json(data: Any) -> Claim:
 
 def _check_words(mechanism: Selection, alone: bool) -> None:
     """Raises CertificateError for a word that means nothing here. alone: whether it is the whole claim."""
-    if mechanism.report not in REPORTS[type(mechanism)] or mechanism.neighbours not in TOGETHER[type(mechanism)]:
+    told = isinstance(mechanism, Stream) or mechanism.report in REPORTS[type(mechanism)]
+    if not told or mechanism.neighbours not in TOGETHER[type(mechanism)]:
         raise CertificateError(f"a selection has a report or neighbours that {kind_of(mechanism)} does not have.")
     if isinstance(mechanism, AboveThreshold) and (mechanism.report == "fresh") != (mechanism.fresh is not None):
         raise CertificateError("above_threshold has fresh noise where it reports it, and nowhere else.")
@@ -637,7 +716,7 @@ def _encode(value: Any) -> Any:
         return str(value)
     if isinstance(value, tuple):
         return [_encode(item) for item in value]
-    if isinstance(value, Norm | Domain | Query | Part | Measure | Shape):
+    if isinstance(value, Norm | Domain | Query | Part | Measure | Shape | Named | Drawn | Guard | Branch):
         return {f.name: _encode(getattr(value, f.name)) for f in fields(value)}
     if isinstance(value, Mechanism):
         held = [f.name for f in fields(value) if f.name not in LEFT_OUT or getattr(value, f.name)]
@@ -662,6 +741,8 @@ def _decoded(wanted: Any, value: Any) -> Any:
     """What `_encode` has written of a value of this type."""
     if wanted in _DECODERS:
         return _DECODERS[wanted](value)
+    if wanted in (Named, Drawn, Guard, Branch):
+        return wanted(**{name: _decoded(held, value[name]) for name, held in _types(wanted).items()})
     items = get_args(wanted)
     if NoneType in items:
         return None if value is None else _decoded(items[0], value)

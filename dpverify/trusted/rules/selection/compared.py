@@ -14,7 +14,7 @@ from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, Sym, add, div, format_expr, mul, sub, substitute
 from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.logarithms import neg_log_profile
-from dpverify.trusted.language.model import Claim, Domain, OnLine, Product, Radial, Selection, Translation, on_integers
+from dpverify.trusted.language.model import Claim, Compared, Domain, OnLine, Product, Radial, Translation, on_integers
 from dpverify.trusted.numbers.quotients import divided
 from dpverify.trusted.order import limits
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
@@ -44,9 +44,9 @@ class Asked:
         return dict(self.claim.domains)
 
     @property
-    def selection(self) -> Selection:
-        """The mechanism."""
-        assert isinstance(self.claim.mechanism, Selection)
+    def selection(self) -> Compared:
+        """The mechanism, where it is no stream."""
+        assert isinstance(self.claim.mechanism, Compared)
         return self.claim.mechanism
 
     @property
@@ -74,8 +74,8 @@ class Asked:
         return Bound("lower", value, witness={"pair": pair, "point": f"{output}, in the limit", "loss": loss}, at=self.at)
 
 
-def asked(claim: Claim, evidence: Mapping[str, Any], rule: str, *, near: bool = False) -> Asked:
-    """The claim at the parameters that the evidence fixes. Raises Rejected for what is no selection, CertificateError.
+def asked(claim: Claim, evidence: Mapping[str, Any], rule: str, *, near: bool = False, wanted: Any = Compared) -> Asked:
+    """The claim at the parameters that the evidence fixes. Raises Rejected for what is not of a wanted kind, CertificateError.
 
     evidence: "side"; "at" for a lower bound. near: a lower bound is at answers that may have bounds.
     """
@@ -86,8 +86,8 @@ def asked(claim: Claim, evidence: Mapping[str, Any], rule: str, *, near: bool = 
         raise CertificateError(f"{rule}: an upper bound holds for all parameters; it has no 'at'.")
     claim, at = load("parts.parameters").fixed(claim, evidence, rule) if "at" in evidence else (claim, {})
     mechanism, domains = claim.mechanism, dict(claim.domains)
-    if not isinstance(mechanism, Selection):
-        raise Rejected(rule, "the mechanism", "it compares no answers")
+    if not isinstance(mechanism, wanted):
+        raise Rejected(rule, "the mechanism", "it is not of a kind that the rule is about")
     if side == "lower" and mechanism.bounds is not None and not near:
         raise Rejected(rule, "the bounds", "answers between bounds are never far apart; the worst of them lose less")
     moved = ONE if claim.sensitivity is None else claim.sensitivity

@@ -1,0 +1,256 @@
+"""Streams: answers that come one after the other, and a list of branches that says what each step tells."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+from dpverify.catalogue.formulas.boxes import Box, Ident, Op, Words, row
+from dpverify.catalogue.formulas.pieces import EQUAL
+from dpverify.catalogue.formulas.typeset import typeset
+from dpverify.catalogue.kinds import fields
+from dpverify.catalogue.kinds.kind import Kind, Sensitivity, Starter, Values, itself
+from dpverify.catalogue.kinds.selection import MOVES, faults_of_noises, named_law
+from dpverify.catalogue.toml import Fault, Fields, show
+from dpverify.catalogue.values import read_choice, read_expression, read_matrix
+from dpverify.trusted.language.expr import Expr, sub
+from dpverify.trusted.language.model import TOGETHER, Branch, Domain, Drawn, Guard, Named, Stream, on_integers
+from dpverify.trusted.parts import streams
+
+_TEXT: Final = {"type": "string", "minLength": 1}
+_NUMBER: Final = {"type": ["number", "string"]}
+_KEYS: Final = ("when", "emit", "tell", "set", "count")
+_COMPARISON: Final = re.compile(r"(.+?)(>=|<=|>|<)(.+)", re.DOTALL)
+
+
+def _listed(read: Callable[[Any], Any]) -> Callable[[Any], tuple[Any, ...]]:
+    """A reader of a list, or of one entry by itself."""
+    return lambda value: tuple(map(read, value if isinstance(value, list) else [value]))
+
+
+def _read_name(value: Any) -> str:
+    if not isinstance(value, str) or not re.fullmatch(r"[A-Za-z_]\w*", value, re.ASCII):
+        raise Fault(f"holds {show(value)}, which is no name. Use letters, digits and _.")
+    return value
+
+
+def _read_named(value: Any) -> tuple[Named, ...]:
+    """A table of names and expressions."""
+    if not isinstance(value, dict):
+        raise Fault("is not a table of names and expressions.")
+    return tuple(Named(_read_name(name), read_expression(text)) for name, text in value.items())
+
+
+def _read_guard(value: Any) -> Guard:
+    """A comparison of two expressions."""
+    match = _COMPARISON.fullmatch(value) if isinstance(value, str) else None
+    if match is None or _COMPARISON.fullmatch(match[3]) is not None:
+        raise Fault(f'holds {show(value)}, which is no comparison. Write two expressions with >=, >, <= or < between them: "q + nu >= t".')
+    left, relation, right = read_expression(match[1].strip()), match[2], read_expression(match[3].strip())
+    return Guard(sub(left, right) if ">" in relation else sub(right, left), strict="=" not in relation)
+
+
+def _read_word(value: Any) -> str:
+    if not isinstance(value, str) or not value.isprintable() or not 0 < len(value) <= 40:
+        raise Fault(f"has emit = {show(value)}, which is no short word.")
+    return value
+
+
+def _read_branch(value: Any) -> Branch:
+    if not isinstance(value, dict):
+        raise Fault("is not a list of tables, one for each branch.")
+    if unknown := [key for key in value if key not in _KEYS]:
+        raise Fault(f"has the unknown key {show(unknown[0])}. A branch has {', '.join(_KEYS)}.")
+    return Branch(
+        _listed(_read_guard)(value.get("when", [])),
+        _read_word(value["emit"]) if "emit" in value else "",
+        _listed(read_expression)(value.get("tell", [])),
+        _read_named(value.get("set", {})),
+        _read_named(value.get("count", {})),
+    )
+
+
+def _read_branches(value: Any) -> tuple[Branch, ...]:
+    if not isinstance(value, list) or not value:
+        raise Fault("is not a list of tables, one for each branch.")
+    return tuple(map(_read_branch, value))
+
+
+def _many(items: Mapping[str, Any]) -> dict[str, Any]:
+    return {"anyOf": [items, {"type": "array", "items": items}]}
+
+
+_NAMED_SCHEMA: Final = {"type": "object", "additionalProperties": _NUMBER}
+_BRANCHES: Final = {
+    "type": "array",
+    "minItems": 1,
+    "items": {
+        "type": "object",
+        "additionalProperties": False,
+        "properties": {
+            "when": _many(_TEXT),
+            "emit": _TEXT,
+            "tell": _many(_NUMBER),
+            "set": _NAMED_SCHEMA,
+            "count": _NAMED_SCHEMA,
+        },
+    },
+}
+
+ANSWERS: Final = fields.Field(
+    "answers",
+    fields.Value(_listed(_read_name), _many(_TEXT), exact=False),
+    'The names of the numbers that each step reads of the data. ["q"] where it is left out.',
+    default=("q",),
+)
+ONCE: Final = fields.Field(
+    "once",
+    fields.NOISES,
+    "Noises that are drawn once, at the start: a table of names, each with a table of noise on one number.",
+    default={},
+)
+FRESH: Final = fields.Field(
+    "fresh",
+    fields.NOISES,
+    "Noises that are drawn anew in each step: a table of names, each with a table of noise on one number.",
+    default={},
+)
+STATE: Final = fields.Field(
+    "state",
+    fields.Value(_read_named, _NAMED_SCHEMA),
+    "Numbers that are kept from step to step, with their first values: a table of names and expressions in the noises of `once`.",
+    default=(),
+)
+LIMITS: Final = fields.Field(
+    "limits",
+    fields.Value(_read_named, _NAMED_SCHEMA),
+    "Counters, which start at 0, with their limits: the run ends when one of them is at least its limit.",
+    default=(),
+)
+STEPS: Final = fields.Field(
+    "step",
+    fields.Value(_read_branches, _BRANCHES, exact=False),
+    "What a step does, a list of branches: the first is taken of which all comparisons `when` hold. `emit` is the word and `tell` the "
+    "numbers that are told, `set` the new values of the state, `count` what counters grow by. The last branch has no `when`.",
+)
+MOST_STEPS: Final = fields.Field(
+    "queries",
+    fields.NUMBER,
+    "How many steps there are at most: an integer or an expression in parameters. No limit where it is left out.",
+    default=None,
+    check=lambda key, value, domains: iter(()) if value is None else fields.a_count(key, value, domains),
+)
+NEIGHBOURS: Final = fields.Field(
+    "neighbours",
+    fields.Value(read_choice(TOGETHER[Stream]), {"enum": list(TOGETHER[Stream])}, exact=False),
+    fields.NEIGHBOURS.meaning
+    + ' Of a stream "hull": the differences of the answers of each step are in the hull of the rows of `hull`, or all in that of their '
+    "opposites.",
+    default="all",
+)
+HULL: Final = fields.Field(
+    "hull",
+    fields.Value(read_matrix, fields.ROWS.schema),
+    'With neighbours = "hull": points, in units of the sensitivity, of whose hull the differences of the answers of a step are.',
+    default=(),
+)
+
+
+def _neighbours(mechanism: Stream, moved: str) -> str:
+    if mechanism.neighbours == "hull":
+        points = ", ".join(f"({', '.join(map(str, row))})" for row in mechanism.hull)
+        said = f"answers whose differences in each step are in the hull of {points}, times {moved}, or all in that of their opposites"
+    else:
+        said = MOVES[mechanism.neighbours].format(moved=moved)
+    return f"{said}; all answers are integers" if on_integers(mechanism) else said
+
+
+def _faults(mechanism: Stream, _: Mapping[str, Domain]) -> Iterator[str]:
+    yield from faults_of_noises(mechanism)
+    yield from streams.faults(mechanism)
+
+
+def _stream(_: Kind, table: Fields, values: Values) -> Stream | None:
+    if values["step"] is None or None in (*values["once"].values(), *values["fresh"].values()):
+        return None
+    once, fresh = (tuple(Drawn(name, noise) for name, noise in values[key].items()) for key in ("once", "fresh"))
+    if values["hull"] and values["neighbours"] != "hull":
+        table.fault('hull stands without neighbours = "hull".')
+    given = (values[key] for key in ("state", "limits", "step", "queries", "neighbours", "hull"))
+    return Stream(values["answers"], once, fresh, *given)
+
+
+def _expression(guard: Guard) -> Box:
+    return row(typeset(guard.left), Op(">" if guard.strict else "≥"), typeset(_ZERO))
+
+
+_ZERO: Final[Expr] = read_expression(0)
+
+
+def _law(mechanism: Stream) -> Iterator[Box]:
+    for each in mechanism.state:
+        yield row(Words("at the start "), Ident(each.name), EQUAL, typeset(each.value))
+    for number, branch in enumerate(mechanism.steps):
+        told: list[Box] = [Words(f"“{branch.emit}”" if branch.emit else "nothing" if not branch.tell else "")]
+        for value in branch.tell:
+            told += [Words(" and ") if told[-1] != Words("") else Words(""), typeset(value)]
+        conditions: list[Box] = []
+        for guard in branch.when:
+            conditions += [Words(" and " if conditions else " if "), _expression(guard)]
+        changes: list[Box] = []
+        for each in branch.change:
+            changes += [Words("; then "), Ident(each.name), EQUAL, typeset(each.value)]
+        for each in branch.count:
+            changes += [Words("; "), Ident(each.name), Words(" grows by "), typeset(each.value)]
+        start = "each step tells " if number == 0 else "else "
+        yield row(Words(start), *told, *conditions, *changes)
+    for limit in mechanism.limits:
+        yield row(Words("the run ends when "), Ident(limit.name), Op("≥"), typeset(limit.value))
+    if mechanism.queries is not None:
+        yield row(Words("at most so many steps: "), typeset(mechanism.queries))
+    for drawn, when in ((mechanism.once, "once"), (mechanism.fresh, "in each step")):
+        for each_noise in drawn:
+            yield from named_law(each_noise.noise, each_noise.name, f", drawn {when}")
+
+
+STREAM = Kind(
+    model=Stream,
+    what="A stream: answers one after the other, compared with noise, state and parameters; a list of branches says what each step tells.",
+    fields=(ANSWERS, ONCE, FRESH, STATE, LIMITS, STEPS, MOST_STEPS, NEIGHBOURS, HULL),
+    build=_stream,
+    faults=_faults,
+    formula=_law,
+    plain=itself,
+    neighbours=_neighbours,
+    sensitivity=Sensitivity.NEEDED,
+    starter=Starter(
+        brief="any program that compares noisy answers step by step (sparse vectors and their kin).",
+        mechanism="""\
+kind = "stream"
+once = { rho = { kind = "builtin", name = "laplace", scale = 2 } }    # drawn at the start
+fresh = { nu = { kind = "builtin", name = "laplace", scale = 4 } }    # drawn in each step
+state = { t = "rho" }           # what is kept, and its first value
+limits = { found = 1 }          # counters: the run ends when one is at least its limit
+neighbours = "all"              # each answer moves on its own; "monotone", "one", "increasing", "decreasing", "hull"
+
+[[mechanism.step]]              # the first branch whose comparisons all hold
+when = "q + nu >= t"            # q: the answer of the step
+emit = "above"                  # the word that is told
+tell = "q + nu - t"             # numbers that are told
+count = { found = 1 }
+
+[[mechanism.step]]              # what is done otherwise
+emit = "below"
+""",
+        claim="sensitivity = 1      # neighbouring inputs move each answer by at most this",
+        sampler="""\
+def sample(data, size, rng):
+    \"""How many of the answers `data` come before the first that is at least the threshold, after noise; one number for each output.\"""
+    answers = np.asarray(data) + rng.laplace(0, 4, (size, len(data)))
+    above = answers >= rng.laplace(0, 2, (size, 1))
+    return np.where(above.any(axis=1), above.argmax(axis=1), len(data))
+""",
+        audit="pairs = [[[0, 0, 0, 1], [1, 1, 1, 0]]]    # neighbouring inputs: here lists of answers",
+    ),
+)

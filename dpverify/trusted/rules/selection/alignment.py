@@ -1,0 +1,193 @@
+"""Streams: a bound for every number of steps, by shifts of the noises that make two neighbours tell the same."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Final
+
+from dpverify.trusted.facts.bounds import Bound, Infinite
+from dpverify.trusted.language.errors import CertificateError, Rejected
+from dpverify.trusted.language.expr import ZERO, Expr, add, mul, num, parse
+from dpverify.trusted.language.model import Claim, Drawn, Named, Source, Stream, Vector, on_integers
+from dpverify.trusted.language.rationals import to_fraction
+from dpverify.trusted.order.compare import certainly_le
+from dpverify.trusted.order.integers import is_whole
+from dpverify.trusted.parts.streams import FAMILIES, Step, start_of, step_of, vertices
+from dpverify.trusted.rules.selection.compared import Asked, Value, asked, at_most, greatest, slopes, times, total
+from dpverify.trusted.rules.selection.stepwise import stream_of
+
+NAME: Final = "alignment"
+STATEMENT: Final = (
+    "Give each noise of a stream a shift, in each branch one of its own for what is drawn in the step, so that on neighbours all "
+    "comparisons of the branch come out as before, what is told stays and the differences of the state are known again. Log-concave noise "
+    "whose -log density has the slopes b- and b+ in the limit costs b+ s for a shift of s to the right and b- s to the left. What is drawn "
+    "once, and for each counter a price times the most it can reach, where no step costs more than its counters pay, bound the epsilon."
+)
+CHECKED: Final = (
+    "at each vertex of what neighbours may differ by: comparisons of a branch and of those before it, what is told, the state after it",
+    "what each branch costs is paid by the counters that it raises, or once by the step at which one answer moves",
+    "the noises are on the line and log-concave, with limits of the slope of -log f that are positive, or infinite",
+)
+ASSUMED: Final = ("the sampler is ideal", "the noises of different names, and of different steps, are independent")
+SOURCE: Final = Source("docs/theory/selection.md#streams")
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """One alignment, for one family of differences. alone: answers of one step alone move.
+
+    modes: differences of the state, by name, each as 1 and the differences of the answers count in it; spent: whether the one step is over.
+    steps: by mode, branch and whether answers move in it, the mode after it and its shifts. prices: by counter; each: what every step may
+    cost beside, moved: what the step of which answers move alone may.
+    """
+
+    question: Asked
+    stream: Stream
+    points: Sequence[Vector]
+    alone: bool
+    once: Mapping[str, Vector]
+    modes: Sequence[Mapping[str, Vector]]
+    spent: Sequence[bool]
+    steps: Mapping[tuple[int, int, bool], tuple[int, Mapping[str, Vector]]]
+    prices: Mapping[str, Expr]
+    each: Expr
+    moved: Expr
+    slopes: Mapping[str, tuple[Value, Value]]
+
+    def cost(self, shifts: Mapping[str, Vector], point: Vector) -> Value:
+        """What shifts of noises cost where the answers differ by the point."""
+        paid: list[Value] = []
+        for name, vector in shifts.items():
+            by, (left, right) = _at(vector, point), self.slopes[name]
+            paid.append(times(self.question, num(abs(by)), right if by > 0 else left))
+        return total(ZERO, *paid)
+
+
+def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
+    """The upper bound. Raises Rejected, Undecided, CertificateError.
+
+    evidence: "ways", an alignment for each of the families of differences: "once", the shifts of the noises drawn at the start by name;
+    "modes", a list of pairs of the differences of the state by name and whether the one step that moves is over; "steps", a list of
+    [mode, branch, whether answers move, mode after it, shifts of its noises by name]; "prices" by counter, "each" of every step, "moved" of
+    the one that moves alone. A shift or difference is a list of rationals: a number and a multiple for each answer's move.
+    """
+    question = asked(claim, {}, NAME, wanted=Stream)
+    stream = stream_of(question)
+    families = FAMILIES.get(stream.neighbours, (stream.neighbours,))
+    ways = evidence.get("ways")
+    if not isinstance(ways, list) or len(ways) != len(families):
+        raise CertificateError(f"{NAME}: 'ways' is no list of {len(families)} alignments.")
+    found = [_bounded(read_way(question, stream, family, way)) for family, way in zip(families, ways, strict=True)]
+    return question.bound(greatest(question, *found), "", "")
+
+
+def read_way(question: Asked, stream: Stream, family: str, given: Any) -> Way:
+    """The alignment of one family, as the evidence gives it. Raises Rejected, Undecided, CertificateError."""
+    try:
+        once = _vectors(stream, given["once"], stream.once)
+        modes = [_vectors(stream, mode, stream.state) for mode, _ in given["modes"]]
+        spent = [over is True for _, over in given["modes"]]
+        steps = {
+            (int(mode), int(branch), moved is True): (int(to), _vectors(stream, shifts, stream.fresh))
+            for mode, branch, moved, to, shifts in given["steps"]
+        }
+        prices = {str(name): parse(text) for name, text in given["prices"].items()}
+        each, moved = parse(given["each"]), parse(given["moved"])
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise CertificateError(f"{NAME}: an alignment cannot be read: {type(error).__name__}: {error}") from error
+    alone = family == "one"
+    if not modes or any(spent) > alone or spent[0] or not all(0 <= to < len(modes) for to, _ in steps.values()):
+        raise CertificateError(f"{NAME}: the modes of an alignment are not numbered from a first one in which nothing has moved.")
+    wanted = {(m, b, moves) for m in range(len(modes)) for b in range(len(stream.steps)) for moves in _moves(alone, spent[m])}
+    if steps.keys() != wanted:
+        raise CertificateError(f"{NAME}: an alignment has not exactly one entry for every mode, branch and move.")
+    if not prices.keys() <= {limit.name for limit in stream.limits}:
+        raise CertificateError(f"{NAME}: an alignment has a price of what is no counter.")
+    for price in (*prices.values(), each, moved):
+        if not certainly_le(ZERO, price, question.domains):
+            raise Rejected(NAME, "prices", "one is not certainly at least 0")
+    held = {drawn.name: slopes(question, drawn.noise) for drawn in (*stream.once, *stream.fresh)}
+    return Way(question, stream, vertices(stream, family), alone, once, modes, spent, steps, prices, each, moved, held)
+
+
+def _moves(alone: bool, spent: bool) -> tuple[bool, ...]:
+    """Whether answers may move in a step."""
+    return (False,) if spent else (False, True) if alone else (True,)
+
+
+def _vectors(stream: Stream, given: Mapping[str, Any], known: Sequence[Drawn | Named]) -> dict[str, Vector]:
+    """By name, zero where none is given. On the integers shifts of noises are whole."""
+    size = 1 + len(stream.answers)
+    found = {str(name): tuple(to_fraction(text, NAME) for text in row) for name, row in given.items()}
+    if not found.keys() <= {each.name for each in known} or any(len(row) != size for row in found.values()):
+        raise CertificateError(f"{NAME}: a shift or a difference is of no known name, or has not {size} numbers.")
+    for each in known:
+        if isinstance(each, Drawn) and on_integers(each.noise) and any(x.denominator != 1 for x in found.get(each.name, ())):
+            raise Rejected(NAME, each.name, "noise on the integers is shifted by what is no integer")
+    return {each.name: found.get(each.name, (Fraction(0),) * size) for each in known}
+
+
+def _at(vector: Vector, point: Vector) -> Fraction:
+    return vector[0] + sum((factor * x for factor, x in zip(vector[1:], point, strict=True)), Fraction(0))
+
+
+def _bounded(way: Way) -> Value:
+    """What all steps cost together at most, in units of the sensitivity."""
+    question, stream = way.question, way.stream
+    steps = [step_of(stream, branch) for branch in stream.steps]
+    for point in way.points:
+        apart = {name: _at(vector, point) for name, vector in way.once.items()}
+        if any(first.at(apart) != _at(way.modes[0][name], point) for name, first in start_of(stream).items()):
+            raise Rejected(NAME, "the start", "the state is not as far apart as the first mode says")
+        for (mode, branch, moves), (to, shifts) in way.steps.items():
+            _kept(way, steps, (mode, branch, moves), to, shifts, point)
+            if not at_most(question, way.cost(shifts, point), _paid(way, branch, moves)):
+                raise Rejected(NAME, f"branch {branch + 1}", "it costs more than what it counts pays for")
+    start = greatest(question, *(way.cost(way.once, point) for point in way.points))
+    counted = [times(question, _most(way, limit), way.prices[limit.name]) for limit in stream.limits if limit.name in way.prices]
+    if stream.queries is not None:
+        counted.append(times(question, question.natural(stream.queries, "queries"), way.each))
+    elif not certainly_le(way.each, ZERO, question.domains):
+        raise Rejected(NAME, "queries", "every step costs something, and there is no limit of them")
+    return total(start, way.moved, *counted)
+
+
+def _kept(way: Way, steps: Sequence[Step], key: tuple[int, int, bool], to: int, shifts: Mapping[str, Vector], point: Vector) -> None:
+    """Raises Rejected where a branch does not come out as before, tells something else, or leaves the state apart in another way."""
+    mode, branch, moves = key
+    if way.alone and way.spent[to] != (way.spent[mode] or moves):
+        raise Rejected(NAME, "modes", "whether the one step is over is not kept")
+    apart = {name: _at(vector, point) for name, vector in (*way.once.items(), *way.modes[mode].items(), *shifts.items())}
+    apart |= dict(zip(way.stream.answers, point, strict=True)) if moves else {}
+    own, where = steps[branch], f"branch {branch + 1}"
+    if any(guard.at(apart) < 0 for guard in own.when) or any(guard.at(apart) > 0 for step in steps[:branch] for guard in step.when):
+        raise Rejected(NAME, where, "a comparison may come out in another way")
+    if any(told.at(apart) for told in own.tell):
+        raise Rejected(NAME, where, "what is told does not stay")
+    if any(after.at(apart) != _at(way.modes[to][name], point) for name, after in own.after.items()):
+        raise Rejected(NAME, where, "the state after it is not as far apart as its mode says")
+
+
+def _paid(way: Way, branch: int, moves: bool) -> Value:
+    """What a step may cost: what its counters pay, what each step may, and what the one that moves alone may."""
+    grown = [mul(way.prices[each.name], each.value) for each in way.stream.steps[branch].count if each.name in way.prices]
+    return add(*grown, way.each, *([way.moved] if moves and way.alone else []))
+
+
+def _most(way: Way, limit: Named) -> Expr:
+    """What a counter can reach: it is below its limit before the last step, and by 1 below it where all are integers."""
+    question = way.question
+    steps = [each.value for branch in way.stream.steps for each in branch.count if each.name == limit.name]
+    for step in steps:
+        if not certainly_le(ZERO, step, question.domains):
+            raise Rejected(NAME, limit.name, "it is not certain that the counter never falls")
+    largest = greatest(question, ZERO, *steps)
+    assert not isinstance(largest, Infinite)
+    whole = all(is_whole(value, question.domains) for value in (limit.value, *steps))
+    reached = add(limit.value, largest, num(-1) if whole else ZERO)
+    # a counter whose limit is reached at the start pays nothing; so does one that never grows
+    found = greatest(question, ZERO, reached)
+    assert not isinstance(found, Infinite)
+    return found
