@@ -17,7 +17,7 @@ from dpverify.trusted.facts.bounds import Infinite
 from dpverify.trusted.language.errors import DpverifyError
 from dpverify.trusted.language.expr import ZERO, Expr, Num, add, format_expr, mul, num, substitute
 from dpverify.trusted.language.model import Claim, OnLine, Stream, Translation, Vector, on_integers
-from dpverify.trusted.order.compare import certainly_lt
+from dpverify.trusted.order.compare import certainly_le, certainly_lt
 from dpverify.trusted.order.enclosed import enclose
 from dpverify.trusted.parts.parameters import fixed
 from dpverify.trusted.parts.streams import FAMILIES, Form, start_of, step_of, vertices
@@ -51,10 +51,11 @@ class Affine:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A comparison of a run, turned so that it is at least 0, or what is told."""
+    """A comparison of a run, turned so that it is at least 0, or what is told. settled: whether no noise and no move changes it."""
 
     form: Affine
     told: bool
+    settled: bool
 
 
 def propose(claim: Claim, pointed: Sequence[Sequence[Used]], above: Steps) -> Iterator[dict[str, Any]]:
@@ -231,19 +232,33 @@ def _rows(question: Asked, stream: Stream, path: Sequence[Used]) -> list[Kept] |
                 total[key] = total.get(key, Fraction(0)) + factor * weight
         return Affine({key: sign * weight for key, weight in total.items()}, mul(num(sign), add(*rest)))
 
+    place = {name: i for i, name in enumerate(stream.answers)}
+
+    def moved(form: Affine) -> Fraction:
+        parts = (factor * path[step][1][place[name]] for (name, step), factor in form.of.items() if name in place)
+        return sum(parts, Fraction(0))
+
+    def settled(form: Affine) -> bool:
+        return not moved(form) and all(name in place for name, _ in form.of)
+
     for number, (branch, _) in enumerate(path):
         own = step_of(stream, stream.steps[branch])
-        rows += [Kept(affine(form, number), False) for form in own.when if form.of]
+        for form in own.when:
+            found = affine(form, number)
+            if settled(found) and not found.of:
+                if not certainly_le(ZERO, found.rest, question.domains):
+                    return None
+            else:
+                rows.append(Kept(found, False, settled(found)))
         for earlier in stream.steps[:branch]:
-            forms = step_of(stream, earlier).when
-            public = [substitute(form.rest, counts) for form in forms if not form.of]
-            if any(certainly_lt(value, ZERO, question.domains) for value in public):
+            tried = [affine(form, number, -1) for form in step_of(stream, earlier).when]
+            if any(settled(form) and not form.of and certainly_lt(ZERO, form.rest, question.domains) for form in tried):
                 continue
-            noisy = [form for form in forms if form.of]
+            noisy = [form for form in tried if not (settled(form) and not form.of)]
             if len(noisy) != 1:
                 return None
-            rows.append(Kept(affine(noisy[0], number, -1), False))
-        rows += [Kept(affine(form, number), True) for form in own.tell]
+            rows.append(Kept(noisy[0], False, settled(noisy[0])))
+        rows += [Kept(affine(form, number), True, False) for form in own.tell]
         state |= {name: affine(form, number) for name, form in own.after.items()}
         for grown in stream.steps[branch].count:
             counts[grown.name] = add(counts[grown.name], grown.value)
@@ -271,7 +286,8 @@ def _weights(
     from scipy.optimize import linprog
     from scipy.sparse import coo_matrix
 
-    rows = _rows(question, stream, path)
+    kept = _rows(question, stream, path)
+    rows = [row for row in kept or () if not row.settled]
     if not rows:
         return None
     noises = sorted({key for row in rows for key in row.form.of if key[0] not in stream.answers})
@@ -312,7 +328,7 @@ def _exactly(
         return None
     rows, solved = found
     weights = _solved(stream, rows, list(solved.x), ends, unbounded)
-    point = _point(stream, rows, path, question)
+    point = _point(stream, _rows(question, stream, path) or [], question)
     if weights is None or point is None:
         return None
     return {
@@ -378,14 +394,14 @@ def _end(end: Expr | None) -> Fraction:
     return Fraction(0) if end is None else Fraction(float(enclose(end).mid())).limit_denominator(1000)
 
 
-def _point(stream: Stream, rows: Sequence[Kept], path: Sequence[Used], question: Asked) -> dict[Noise, Fraction] | None:
+def _point(stream: Stream, rows: Sequence[Kept], question: Asked) -> dict[Noise, Fraction] | None:
     """Answers and noises at which every comparison holds with room."""
     import numpy as np
     from scipy.optimize import linprog
 
     keys = sorted({key for row in rows for key in row.form.of})
     place = {key: i for i, key in enumerate(keys)}
-    kept = [row for row in rows if not row.told]
+    kept = [row for row in rows if not row.told and row.form.of]
     if not kept:
         return {}
     matrix = np.zeros((len(kept), len(keys) + 1))

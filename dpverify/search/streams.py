@@ -15,7 +15,6 @@ from dpverify.trusted.facts.bounds import Infinite
 from dpverify.trusted.language.errors import DpverifyError, Rejected
 from dpverify.trusted.language.expr import ZERO, Expr, Num, add, div, format_expr, mul, num, sub, substitute, symbols
 from dpverify.trusted.language.model import Claim, Domain, Stream, Vector
-from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.order.enclosed import enclose
 from dpverify.trusted.parts.streams import FAMILIES, Form, faults, start_of, step_of, vertices
 from dpverify.trusted.rules.selection import alignment
@@ -60,7 +59,7 @@ def _both(claim: Claim, _: int) -> Steps:
 
 def _samples(claim: Claim) -> Iterator[dict[str, Expr]]:
     """Simple values of the parameters, with many steps where their number is one, and with few."""
-    counted = _counted(claim)
+    counted = _numbers_of_steps(claim)
     simple: dict[str, Expr] = {name: num(next(counterexample.grid(domain))) for name, domain in claim.domains}
     if counted:
         many: dict[str, Expr] = {name: num(MANY) for name in counted if dict(claim.domains)[name].holds(Fraction(MANY))}
@@ -68,7 +67,7 @@ def _samples(claim: Claim) -> Iterator[dict[str, Expr]]:
     yield simple
 
 
-def _counted(claim: Claim) -> list[str]:
+def _numbers_of_steps(claim: Claim) -> list[str]:
     """The parameters that say how many steps there are."""
     mechanism = claim.mechanism
     assert isinstance(mechanism, Stream)
@@ -256,7 +255,7 @@ def _at_point(shape: Shape, program: Program, point: Vector) -> None:
         for name, form in own.after.items():
             row, moved = _form(form, apart, constants)
             program.equals(_minus(row, after[name]), -moved)
-        spent: Linear = {("each",): -1.0, **({("moved",): -1.0} if moves and alone else {})}
+        spent: Linear = {("each",): -1.0, **({("leaving", mode): -1.0} if shape.to(mode, branch, moves) != mode else {})}
         for each in stream.steps[branch].count:
             if isinstance(each.value, Num):
                 spent[("price", each.name)] = -float(each.value.value)
@@ -295,8 +294,8 @@ def _cost(shape: Shape, program: Program, name: str, shift: Linear, key: Key, in
 def _objective(shape: Shape, program: Program, question: Asked, sample: Mapping[str, Expr]) -> Linear | None:
     """What all steps cost together, with a little for each noise so that none is shifted in vain."""
     stream = shape.stream
-    cost: Linear = {("start",): 1.0, ("moved",): 1.0}
-    program.ends |= {("start",): (0.0, None), ("moved",): (0.0, None if shape.alone else 0.0), ("each",): (0.0, None)}
+    cost: Linear = {("start",): 1.0, **{("leaving", mode): 1.0 for mode in range(len(shape.spent))}}
+    program.ends |= dict.fromkeys(cost, (0.0, None)) | {("each",): (0.0, None)}
     for limit in stream.limits:
         cost["price", limit.name] = max(0.0, _float(substitute(limit.value, sample), sample))
         program.ends["price", limit.name] = (0.0, None)
@@ -332,7 +331,7 @@ def _exactly(question: Asked, shape: Shape, family: str, values: Mapping[Key, fl
         "steps": [[*key, shape.to(*key), told(("fresh", *key), fresh)] for key in shape.places()],
         "prices": {},
         "each": "0",
-        "moved": "0",
+        "leaving": ["0"] * len(shape.spent),
     }
     try:
         read = alignment.read_way(question, stream, family, way)
@@ -345,34 +344,35 @@ def _exactly(question: Asked, shape: Shape, family: str, values: Mapping[Key, fl
 def _priced(question: Asked, read: alignment.Way, way: dict[str, Any], values: Mapping[Key, float]) -> None:
     """Prices: of each counter that pays in floats, as much as the branches want that raise no counter after it; the rest is each step's."""
     stream, domains = read.stream, dict(question.claim.domains)
-    costs: dict[tuple[int, bool], list[Expr]] = {}
-    for (_, branch, moves), (_, shifts) in read.steps.items():
+    costs: dict[tuple[int, int | None], list[Expr]] = {}
+    for (mode, branch, _), (to, shifts) in read.steps.items():
         for point in read.points:
             cost = read.cost(shifts, point)
             assert not isinstance(cost, Infinite)
-            costs.setdefault((branch, moves and read.alone), []).append(cost)
-    once: list[Expr] = []
+            costs.setdefault((branch, mode if to != mode else None), []).append(cost)
     wanted = {key: _most(found, domains) for key, found in costs.items()}
     grown = [{each.name: each.value for each in branch.count} for branch in stream.steps]
     paying = [limit.name for limit in stream.limits if values.get(("price", limit.name), 0.0) > _SMALL * 10]
-    each = values.get(("each",), 0.0) > _SMALL * 10
     prices: dict[str, Expr] = {}
     for number, name in enumerate(paying):
         asking: list[Expr] = [ZERO]
-        for (branch, moved), cost in wanted.items():
+        for (branch, left), cost in wanted.items():
             counts = grown[branch]
-            if name in counts and not moved and not any(other in counts for other in paying[number + 1 :]):
+            if name in counts and left is None and not any(other in counts for other in paying[number + 1 :]):
                 before = add(*(mul(prices[other], counts[other]) for other in prices if other in counts))
                 asking.append(div(sub(cost, before), counts[name]))
         prices[name] = _most(asking, domains)
-    left: list[Expr] = [ZERO]
-    for (branch, moved), cost in wanted.items():
-        rest = sub(cost, add(*(mul(price, grown[branch][name]) for name, price in prices.items() if name in grown[branch])))
-        (once if moved else left).append(rest)
-    step = _most(left, domains) if each or any(not certainly_le(rest, ZERO, domains) for rest in left) else ZERO
+    rest = {key: sub(cost, _counted(prices, grown[key[0]])) for key, cost in wanted.items()}
+    step = _most([ZERO, *(value for (_, left), value in rest.items() if left is None)], domains)
     way["prices"] = {name: format_expr(price) for name, price in prices.items()}
     way["each"] = format_expr(step)
-    way["moved"] = format_expr(_most([ZERO, *(sub(rest, step) for rest in once)], domains))
+    for mode in range(len(read.modes)):
+        way["leaving"][mode] = format_expr(_most([ZERO, *(sub(value, step) for (_, left), value in rest.items() if left == mode)], domains))
+
+
+def _counted(prices: Mapping[str, Expr], counts: Mapping[str, Expr]) -> Expr:
+    """What the counters of a branch pay."""
+    return add(*(mul(price, counts[name]) for name, price in prices.items() if name in counts))
 
 
 def _most(values: Sequence[Expr], domains: Mapping[str, Domain]) -> Expr:

@@ -31,7 +31,7 @@ CHECKED: Final = (
     "the noises are on the line and log-concave, with limits of the slope of -log f that are positive, or infinite",
 )
 ASSUMED: Final = ("the sampler is ideal", "the noises of different names, and of different steps, are independent")
-SOURCE: Final = Source("docs/theory/selection.md#streams")
+SOURCE: Final = Source("docs/theory/selection.md#alignment", "Zhang and Kifer 2017, on alignments")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Way:
 
     modes: differences of the state, by name, each as 1 and the differences of the answers count in it; spent: whether the one step is over.
     steps: by mode, branch and whether answers move in it, the mode after it and its shifts. prices: by counter; each: what every step may
-    cost beside, moved: what the step of which answers move alone may.
+    cost beside, leaving: what the step may that leaves a mode, which is not come back to.
     """
 
     question: Asked
@@ -53,7 +53,7 @@ class Way:
     steps: Mapping[tuple[int, int, bool], tuple[int, Mapping[str, Vector]]]
     prices: Mapping[str, Expr]
     each: Expr
-    moved: Expr
+    leaving: Sequence[Expr]
     slopes: Mapping[str, tuple[Value, Value]]
 
     def cost(self, shifts: Mapping[str, Vector], point: Vector) -> Value:
@@ -70,8 +70,8 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
 
     evidence: "ways", an alignment for each of the families of differences: "once", the shifts of the noises drawn at the start by name;
     "modes", a list of pairs of the differences of the state by name and whether the one step that moves is over; "steps", a list of
-    [mode, branch, whether answers move, mode after it, shifts of its noises by name]; "prices" by counter, "each" of every step, "moved" of
-    the one that moves alone. A shift or difference is a list of rationals: a number and a multiple for each answer's move.
+    [mode, branch, whether answers move, mode after it, shifts of its noises by name]; "prices" by counter, "each" of every step,
+    "leaving" of the step that leaves each mode. A shift or difference is a list of rationals: a number and a multiple of each move.
     """
     question = asked(claim, {}, NAME, wanted=Stream)
     stream = stream_of(question)
@@ -94,22 +94,24 @@ def read_way(question: Asked, stream: Stream, family: str, given: Any) -> Way:
             for mode, branch, moved, to, shifts in given["steps"]
         }
         prices = {str(name): parse(text) for name, text in given["prices"].items()}
-        each, moved = parse(given["each"]), parse(given["moved"])
+        each, leaving = parse(given["each"]), [parse(text) for text in given["leaving"]]
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise CertificateError(f"{NAME}: an alignment cannot be read: {type(error).__name__}: {error}") from error
     alone = family == "one"
-    if not modes or any(spent) > alone or spent[0] or not all(0 <= to < len(modes) for to, _ in steps.values()):
-        raise CertificateError(f"{NAME}: the modes of an alignment are not numbered from a first one in which nothing has moved.")
+    if not modes or any(spent) > alone or spent[0] or len(leaving) != len(modes):
+        raise CertificateError(f"{NAME}: the modes of an alignment do not begin with one in which nothing has moved, each with a price.")
+    if not all(mode <= to < len(modes) for (mode, *_), (to, _) in steps.items()):
+        raise CertificateError(f"{NAME}: a branch leads back to a mode before, or to none.")
     wanted = {(m, b, moves) for m in range(len(modes)) for b in range(len(stream.steps)) for moves in _moves(alone, spent[m])}
     if steps.keys() != wanted:
         raise CertificateError(f"{NAME}: an alignment has not exactly one entry for every mode, branch and move.")
     if not prices.keys() <= {limit.name for limit in stream.limits}:
         raise CertificateError(f"{NAME}: an alignment has a price of what is no counter.")
-    for price in (*prices.values(), each, moved):
+    for price in (*prices.values(), each, *leaving):
         if not certainly_le(ZERO, price, question.domains):
             raise Rejected(NAME, "prices", "one is not certainly at least 0")
     held = {drawn.name: slopes(question, drawn.noise) for drawn in (*stream.once, *stream.fresh)}
-    return Way(question, stream, vertices(stream, family), alone, once, modes, spent, steps, prices, each, moved, held)
+    return Way(question, stream, vertices(stream, family), alone, once, modes, spent, steps, prices, each, leaving, held)
 
 
 def _moves(alone: bool, spent: bool) -> tuple[bool, ...]:
@@ -143,7 +145,7 @@ def _bounded(way: Way) -> Value:
             raise Rejected(NAME, "the start", "the state is not as far apart as the first mode says")
         for (mode, branch, moves), (to, shifts) in way.steps.items():
             _kept(way, steps, (mode, branch, moves), to, shifts, point)
-            if not at_most(question, way.cost(shifts, point), _paid(way, branch, moves)):
+            if not at_most(question, way.cost(shifts, point), _paid(way, branch, mode, to)):
                 raise Rejected(NAME, f"branch {branch + 1}", "it costs more than what it counts pays for")
     start = greatest(question, *(way.cost(way.once, point) for point in way.points))
     counted = [times(question, _most(way, limit), way.prices[limit.name]) for limit in stream.limits if limit.name in way.prices]
@@ -151,7 +153,7 @@ def _bounded(way: Way) -> Value:
         counted.append(times(question, question.natural(stream.queries, "queries"), way.each))
     elif not certainly_le(way.each, ZERO, question.domains):
         raise Rejected(NAME, "queries", "every step costs something, and there is no limit of them")
-    return total(start, way.moved, *counted)
+    return total(start, *way.leaving, *counted)
 
 
 def _kept(way: Way, steps: Sequence[Step], key: tuple[int, int, bool], to: int, shifts: Mapping[str, Vector], point: Vector) -> None:
@@ -170,10 +172,10 @@ def _kept(way: Way, steps: Sequence[Step], key: tuple[int, int, bool], to: int, 
         raise Rejected(NAME, where, "the state after it is not as far apart as its mode says")
 
 
-def _paid(way: Way, branch: int, moves: bool) -> Value:
-    """What a step may cost: what its counters pay, what each step may, and what the one that moves alone may."""
+def _paid(way: Way, branch: int, mode: int, to: int) -> Value:
+    """What a step may cost: what its counters pay, what each step may, and what leaving a mode may."""
     grown = [mul(way.prices[each.name], each.value) for each in way.stream.steps[branch].count if each.name in way.prices]
-    return add(*grown, way.each, *([way.moved] if moves and way.alone else []))
+    return add(*grown, way.each, *([way.leaving[mode]] if to != mode else []))
 
 
 def _most(way: Way, limit: Named) -> Expr:

@@ -44,6 +44,11 @@ class Row:
     moved: Fraction
     told: bool = False
 
+    @property
+    def is_settled(self) -> bool:
+        """Whether no noise and no move changes it."""
+        return not self.moved and not self.of
+
 
 @dataclass(slots=True)
 class Run:
@@ -64,7 +69,7 @@ class Run:
         """What the next step starts from."""
         return dict(self.apart), {each.name: self.values[each.name] for each in self.stream.state}, dict(self.counts)
 
-    def row(self, form: Form, step: int, moves: Mapping[str, Fraction], sign: int = 1, told: bool = False) -> Row:
+    def row(self, form: Form, step: int, moves: Mapping[str, Fraction], told: bool = False) -> Row:
         """A form of a step, in the noises of the run."""
         total: dict[tuple[str, int], Fraction] = {}
         moved = form.at(moves)
@@ -74,7 +79,7 @@ class Run:
             moved += factor * inside.moved
             for noise, weight in inside.of.items():
                 total[noise] = total.get(noise, Fraction(0)) + factor * weight
-        return Row({noise: sign * weight for noise, weight in total.items()}, sign * moved, told)
+        return Row({noise: weight for noise, weight in total.items() if weight}, moved, told)
 
 
 def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
@@ -183,7 +188,11 @@ def _step(run: Run, number: int, branch: Any, answers: Any, noises: Any, moves: 
             raise Rejected(NAME, f"step {number + 1}", "another branch tells the same, so that the run is not known from what is told")
     own = step_of(stream, taken)
     for guard, form in zip(taken.when, own.when, strict=True):
-        _keep(run, guard, form, number, moves, values, 1)
+        row = run.row(form, number, moves)
+        if row.is_settled:
+            _require(number, _comes_out(question, guard, values, 1))
+        else:
+            _keep(run, row, guard, number, values, 1)
     for earlier in stream.steps[:branch]:
         _fail(run, earlier, number, moves, values)
     run.rows += [run.row(form, number, moves, told=True) for form in own.tell]
@@ -194,32 +203,34 @@ def _step(run: Run, number: int, branch: Any, answers: Any, noises: Any, moves: 
         run.counts[grown.name] = add(run.counts[grown.name], grown.value)
 
 
-def _keep(run: Run, guard: Guard, form: Form, number: int, moves: Mapping[str, Fraction], values: Mapping[str, Expr], sign: int) -> None:
-    """A comparison that holds at the point, or with the sign -1 one that does not, strictly."""
-    at = substitute(guard.left, values)
-    if not certainly_lt(ZERO, mul(num(sign), at), run.question.domains) and (form.of or not _public(run, guard, at, sign)):
+def _require(number: int, holds: bool) -> None:
+    if not holds:
         raise Rejected(NAME, f"step {number + 1}", "a comparison does not certainly come out as the run says, with room")
-    if form.of:
-        run.rows.append(run.row(form, number, moves, sign))
 
 
-def _public(run: Run, guard: Guard, at: Expr, sign: int) -> bool:
-    """Whether a comparison of what all know comes out so: it needs no room."""
+def _comes_out(question: Asked, guard: Guard, values: Mapping[str, Expr], sign: int) -> bool:
+    """Whether a comparison that no noise and no move changes holds at the point, or with the sign -1 does not."""
+    value = mul(num(sign), substitute(guard.left, values))
     strict = guard.strict if sign > 0 else not guard.strict
-    value = mul(num(sign), at)
-    return certainly_lt(ZERO, value, run.question.domains) if strict else certainly_le(ZERO, value, run.question.domains)
+    return certainly_lt(ZERO, value, question.domains) if strict else certainly_le(ZERO, value, question.domains)
+
+
+def _keep(run: Run, row: Row, guard: Guard, number: int, values: Mapping[str, Expr], sign: int) -> None:
+    """A comparison that holds at the point with room, or with the sign -1 fails with room."""
+    value = mul(num(sign), substitute(guard.left, values))
+    _require(number, certainly_lt(ZERO, value, run.question.domains))
+    run.rows.append(Row({noise: sign * weight for noise, weight in row.of.items()}, sign * row.moved))
 
 
 def _fail(run: Run, earlier: Branch, number: int, moves: Mapping[str, Fraction], values: Mapping[str, Expr]) -> None:
-    """An earlier branch is not taken: by what all know, or by its one comparison of noise."""
-    forms = step_of(run.stream, earlier).when
-    pairs = list(zip(earlier.when, forms, strict=True))
-    if any(not form.of and _public(run, guard, substitute(guard.left, values), -1) for guard, form in pairs):
+    """An earlier branch is not taken: by what no noise changes, or by its one comparison of noise."""
+    rows = [(run.row(form, number, moves), guard) for guard, form in zip(earlier.when, step_of(run.stream, earlier).when, strict=True)]
+    if any(row.is_settled and _comes_out(run.question, guard, values, -1) for row, guard in rows):
         return
-    noisy = [(guard, form) for guard, form in pairs if form.of]
-    if len(noisy) != 1:
+    open_ones = [(row, guard) for row, guard in rows if not row.is_settled]
+    if len(open_ones) != 1:
         raise Rejected(NAME, f"step {number + 1}", "an earlier branch has several comparisons, each of which may be what fails")
-    _keep(run, *noisy[0], number, moves, values, -1)
+    _keep(run, *open_ones[0], number, values, -1)
 
 
 def _inside(question: Asked, noise: OnLine, value: Num) -> None:
