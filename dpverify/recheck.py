@@ -14,11 +14,12 @@ from pathlib import Path
 
 from dpverify.ground.outside import printable, read_regular, show_all
 from dpverify.trusted.kernel import Judgement, check
+from dpverify.trusted.language.canonical_form import TIGHT, to_json
 from dpverify.trusted.language.certificate import MAX_BYTES, decode
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import format_expr
 from dpverify.trusted.language.loading import asked_for
-from dpverify.trusted.language.model import TIGHT, Claim, Measure, to_json
+from dpverify.trusted.language.model import Claim, Measure
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,6 +47,7 @@ from dpverify.errors import CodeFailed, CodeForbidden, SpecError
 from dpverify.ground.processes import Bounds
 from dpverify.search import sanity
 from dpverify.search.certificates import pack
+from dpverify.trusted.language.canonical_form import TIGHT
 from dpverify.trusted.language.certificate import PRECISIONS, unpack
 from dpverify.trusted.language.errors import CertificateError, ExprError
 from dpverify.trusted.language.expr import (
@@ -60,7 +61,6 @@ from dpverify.trusted.language.model import (
     CLAIMED_MEASURES,
     ONE_WAY,
     ORDERS,
-    TIGHT,
     VARIABLES,
     Claim,
     Combinator,

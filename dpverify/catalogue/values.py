@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any, Final
 
 from dpverify.catalogue.toml import Decimal, Fault, Unwritten, meant, show
+from dpverify.trusted.language.canonical_form import TIGHT
 from dpverify.trusted.language.errors import ExprError
 from dpverify.trusted.language.expr import (
     Expr,
@@ -16,17 +17,7 @@ from dpverify.trusted.language.expr import (
     parse,
     parse_number,
 )
-from dpverify.trusted.language.model import (
-    L1,
-    L2,
-    LINF,
-    SCHEMES,
-    TIGHT,
-    Domain,
-    Matrix,
-    Norm,
-    Vector,
-)
+from dpverify.trusted.language.model import L1, L2, LINF, SCHEMES, Domain, Matrix, Norm, Vector
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
 from dpverify.trusted.order.domains import is_empty
 

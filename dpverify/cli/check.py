@@ -166,7 +166,7 @@ def _beside_claims(expected: Sequence[tuple[Spec, Stated]], rechecked: Mapping[P
 
     A claim that is expected to stay undecided has no certificate, and none is demanded of it.
     """
-    from dpverify.trusted.language.model import claim_hash, to_json
+    from dpverify.trusted.language.canonical_form import claim_hash, to_json
 
     left = {file: one.judgement for file, one in rechecked.items() if one.judgement is not None}
     exact: dict[str, list[Path]] = {}
@@ -193,7 +193,7 @@ def _beside_claims(expected: Sequence[tuple[Spec, Stated]], rechecked: Mapping[P
 
 def _difference(certified: Claim, meant: Claim) -> str:
     """Where two claims differ, in their canonical forms."""
-    from dpverify.trusted.language.model import to_json
+    from dpverify.trusted.language.canonical_form import to_json
 
     ours, theirs = to_json(certified), to_json(meant)
     keys = [key for key in dict.fromkeys([*ours, *theirs]) if ours.get(key) != theirs.get(key)]

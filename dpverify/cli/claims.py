@@ -297,6 +297,6 @@ def not_audited(specs: Sequence[Spec]) -> list[Fault]:
 
 def _audit_digest(spec: Spec, stated: Stated) -> str:
     """Of what a claim and its file's [audit] table say."""
-    from dpverify.trusted.language.model import to_json
+    from dpverify.trusted.language.canonical_form import to_json
 
     return sha256(json.dumps([to_json(stated.claim), spec.audit], sort_keys=True, default=str).encode()).hexdigest()

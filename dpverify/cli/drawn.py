@@ -21,7 +21,7 @@ from dpverify.cli import output
 from dpverify.project.cache import sources
 from dpverify.report import delta_enclosure, short
 from dpverify.search.plans import plan_of
-from dpverify.trusted.language.model import to_json
+from dpverify.trusted.language.canonical_form import to_json
 from dpverify.trusted.rules.composition import privacy_profile
 
 if TYPE_CHECKING:

@@ -15,10 +15,11 @@ from typing import Any, Final
 from dpverify.search.decimals import decimal_bounds
 from dpverify.trusted.facts.bounds import Bound, Infinite
 from dpverify.trusted.kernel import Judgement
+from dpverify.trusted.language.canonical_form import to_json
 from dpverify.trusted.language.certificate import Line
 from dpverify.trusted.language.errors import Undecided
 from dpverify.trusted.language.expr import Expr, Num, format_expr, symbols
-from dpverify.trusted.language.model import Claim, to_json
+from dpverify.trusted.language.model import Claim
 
 _LONGEST: Final = 30
 """Signs of a claimed number that is told as a decimal."""

@@ -15,7 +15,7 @@ from dpverify.ground.finding import NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION,
 from dpverify.report import Entry
 from dpverify.report import summary as claims_summary
 from dpverify.report.phrases import replay, surprise_text
-from dpverify.trusted.language.model import claim_hash, to_json
+from dpverify.trusted.language.canonical_form import claim_hash, to_json
 
 CLAIM_RULES: Final[Mapping[str, str]] = {
     "REFUTED": "A claim that was expected to hold is refuted.",

@@ -14,6 +14,7 @@ from dpverify.search.certificates import pack
 from dpverify.search.verify import verify
 from dpverify.trusted.facts.bounds import Infinite
 from dpverify.trusted.kernel import check
+from dpverify.trusted.language.canonical_form import from_json, to_json
 from dpverify.trusted.language.certificate import Line
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, num, parse
@@ -31,8 +32,6 @@ from dpverify.trusted.language.model import (
     Radial,
     Subsample,
     Translation,
-    from_json,
-    to_json,
 )
 from dpverify.trusted.order.enclosed import enclose
 from dpverify.trusted.rules.selection import moduli, noisy_max, survival, threshold, worst_output

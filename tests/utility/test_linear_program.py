@@ -12,23 +12,11 @@ from dpverify.search.remaps import truncated_geometric
 from dpverify.search.verify import verify
 from dpverify.trusted.facts.assumptions import PAIRS
 from dpverify.trusted.kernel import check
+from dpverify.trusted.language.canonical_form import from_json, to_json
 from dpverify.trusted.language.certificate import Line
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, Num, mul, num, parse
-from dpverify.trusted.language.model import (
-    L2,
-    Claim,
-    Domain,
-    Exponential,
-    KaryResponse,
-    Product,
-    Query,
-    Radial,
-    Table,
-    Translation,
-    from_json,
-    to_json,
-)
+from dpverify.trusted.language.model import L2, Claim, Domain, Exponential, KaryResponse, Product, Query, Radial, Table, Translation
 from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.order.compare import certainly_equal
 from dpverify.trusted.rules.utility import linear_program

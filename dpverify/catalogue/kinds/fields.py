@@ -31,7 +31,8 @@ from dpverify.catalogue.values import (
     read_table,
 )
 from dpverify.trusted.language.expr import ONE, ZERO, Expr
-from dpverify.trusted.language.model import COVARIANCES, L1, L2, ORDERS, REPORTS, SCHEMES, TOGETHER, Domain
+from dpverify.trusted.language.model import COVARIANCES, L1, L2, ORDERS, SCHEMES, Domain
+from dpverify.trusted.language.selections import REPORTS, TOGETHER
 from dpverify.trusted.order.queries import ADJACENCIES
 
 Schema = Mapping[str, Any]

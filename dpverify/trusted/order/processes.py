@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from flint import acb, arb, ctx
 
+from dpverify.trusted.language.canonical_form import exact_fraction
 from dpverify.trusted.language.derivatives import derivative
 from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
 from dpverify.trusted.language.expr import (
@@ -35,7 +36,7 @@ from dpverify.trusted.language.expr import (
     symbols,
 )
 from dpverify.trusted.language.loading import load, remembered
-from dpverify.trusted.language.model import EllipticalProcess, exact_fraction
+from dpverify.trusted.language.model import EllipticalProcess
 from dpverify.trusted.numbers.asymptotics import Germ, end_jet
 from dpverify.trusted.numbers.balls import constant, exact, finite, hull, precision
 from dpverify.trusted.numbers.complex import compiled

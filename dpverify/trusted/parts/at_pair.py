@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
+from dpverify.trusted.language.canonical_form import exact_fraction
 from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
 from dpverify.trusted.language.expr import ONE, Expr, Sym, mul, neg, num, substitute
 from dpverify.trusted.language.model import (
@@ -24,7 +25,6 @@ from dpverify.trusted.language.model import (
     Subsample,
     Table,
     Translation,
-    exact_fraction,
 )
 from dpverify.trusted.parts.candidates import image, number, positive, reached_from, root_factor
 from dpverify.trusted.parts.densities import even

@@ -24,8 +24,8 @@ from typing import Any, Final
 from flint import arb, arb_poly, fmpz_poly
 
 from dpverify.trusted.facts.pairs import Pair
+from dpverify.trusted.language.canonical_form import exact_fraction
 from dpverify.trusted.language.errors import Rejected
-from dpverify.trusted.language.model import exact_fraction
 from dpverify.trusted.numbers.balls import exact, precision, rational
 from dpverify.trusted.rules.composition.grid import GUARD, MAX_CELLS, RULE, Grid, Masses, downward, upward
 

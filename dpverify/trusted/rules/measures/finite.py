@@ -13,10 +13,11 @@ from flint import arb
 
 from dpverify.trusted.facts.bounds import INFINITE, Bound
 from dpverify.trusted.facts.fact import Fact
+from dpverify.trusted.language.canonical_form import exact_fraction
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import Expr, Num, add, call, mul, num, sub
 from dpverify.trusted.language.logarithms import neg_log
-from dpverify.trusted.language.model import REVERSE, Claim, Exponential, Source, Table, exact_fraction
+from dpverify.trusted.language.model import REVERSE, Claim, Exponential, Source, Table
 from dpverify.trusted.numbers.balls import constant, rational
 from dpverify.trusted.order import compare
 from dpverify.trusted.parts.exchanged import listed_both_ways

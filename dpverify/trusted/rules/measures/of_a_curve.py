@@ -14,9 +14,10 @@ from dpverify.trusted.facts.fact import Fact, unasked
 from dpverify.trusted.facts.orientation import facing
 from dpverify.trusted.facts.pairs import Curve, Pair, Profile
 from dpverify.trusted.facts.premises import pure_of, through_of
+from dpverify.trusted.language.canonical_form import exact_fraction
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import num
-from dpverify.trusted.language.model import Claim, Measure, Source, exact_fraction
+from dpverify.trusted.language.model import Claim, Measure, Source
 from dpverify.trusted.language.rationals import read_fraction
 from dpverify.trusted.numbers.balls import constant, rational
 from dpverify.trusted.parts.exchanged import in_order, worst_way

@@ -11,10 +11,11 @@ from typing import Any, Final
 
 from flint import arb
 
+from dpverify.trusted.language.canonical_form import exact_fraction
 from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, Sym, add, call, div, mul, num, power, sqrt, sub, substitute
 from dpverify.trusted.language.loading import load, remembered
-from dpverify.trusted.language.model import Mixture, Radial, Staircase, exact_fraction
+from dpverify.trusted.language.model import Mixture, Radial, Staircase
 from dpverify.trusted.numbers.balls import constant, rational, value
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
 from dpverify.trusted.rules.utility.closed_moments import Exponential, Powers, form
