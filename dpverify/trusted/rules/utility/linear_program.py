@@ -7,7 +7,8 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any, Final
 
-from dpverify.trusted.facts.assumptions import ANY, PAIRS, REAL
+from dpverify.trusted.facts.assumed_of_inputs import ANY, PAIRS
+from dpverify.trusted.facts.assumptions import REAL
 from dpverify.trusted.facts.errors import EUCLIDEAN, ErrorBound
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.premises import epsilon_of
