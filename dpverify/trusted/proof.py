@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, overload
+from typing import TYPE_CHECKING, Any, Final
 
 from flint import ctx
 
@@ -83,26 +83,6 @@ class Proof:
         return self.places.question(place)
 
 
-class _Given(Sequence[Fact]):
-    """Premises as a rule is given them. unread: the numbers of those that it has not looked at."""
-
-    def __init__(self, premises: tuple[Fact, ...]) -> None:
-        self._premises = premises
-        self.unread = set(range(len(premises)))
-
-    def __len__(self) -> int:
-        return len(self._premises)
-
-    @overload
-    def __getitem__(self, number: int) -> Fact: ...
-    @overload
-    def __getitem__(self, number: slice) -> tuple[Fact, ...]: ...
-    def __getitem__(self, number: int | slice) -> Fact | tuple[Fact, ...]:
-        read = range(len(self))[number]
-        self.unread.difference_update((read,) if isinstance(read, int) else read)
-        return self._premises[number]
-
-
 class Memory(OrderedDict[Any, tuple[Says, tuple[Any, ...], tuple[str, ...]]]):
     """What rules have said lately, with what they asked to load, and the premises, so that no other object takes their identity."""
 
@@ -143,11 +123,9 @@ def _said(name: str, about: Run | Claim, text: str, premises: tuple[Fact, ...], 
 def _asked(name: str, about: Run | Claim, parameters: Mapping[str, Any], premises: tuple[Fact, ...]) -> Says:
     """What a rule says itself. Raises CertificateError where it does not look at all of its premises."""
     rule: Any = EXPLAINED[name]
-    given = _Given(premises)
+    given: Any = load("facts.given").Given(premises) if premises else ()
     found = rule.infer(about, parameters, given) if hasattr(rule, "infer") else rule.check(about, parameters)
-    if given.unread:
-        raise CertificateError(
-            f"{name}: it does not use {len(given.unread)} of its {len(given)} premises; give it those alone that it rests on."
-        )
+    if premises:
+        given.require_read(name)
     says: Says = (found,) if isinstance(found, Bound) else found
     return says

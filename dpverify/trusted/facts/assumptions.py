@@ -95,7 +95,7 @@ def of_one(part: Part, bound: Bound, onward: bool = False, at_theirs: bool = Fal
 
 def _of_noise(noise: Noise, query: Query | None, bound: Bound, onward: bool) -> Iterator[str]:
     if query is not None:
-        yield from (REAL,) if bound.side == "lower" and _takes_fractions(noise, query) else ()
+        yield from (REAL,) if bound.side == "lower" and load("order.queries").takes_fractions(noise, query) else ()
         return
     differ = isinstance(noise, EllipticalProcess) and bool(noise.differences)
     if bound.side == "lower":
@@ -114,12 +114,3 @@ def _attained(noise: Mechanism, bound: Bound) -> str:
     # noise of a norm loses as much in every direction where single outputs count, noise of a Euclidean one always
     round_ball = noise.norm == L2 or noise.norm.kind == "ellipsoid"
     return ATTAINED if not isinstance(noise, Product) and (round_ball or bound.quantity == "pure") else TURNED
-
-
-def _takes_fractions(noise: Mechanism, query: Query) -> bool:
-    """Whether the pair that is worst under "l1" or "l2" may have counts that are no integers."""
-    if query.adjacency not in ("l1", "l2"):
-        return False
-    if on_integers(noise):
-        return all(x.denominator == 1 for row in query.rows for x in row)
-    return query.adjacency == "l2" and sum(any(column) for column in zip(*query.rows, strict=False)) > 1

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Final, TypeVar
+from typing import Final, TypeVar, cast
 
 from dpverify.trusted.language.errors import ExprError
 
@@ -44,6 +44,13 @@ class _Node:
     _hash: int
     _symbols: frozenset[str]
 
+    def __hash__(self) -> int:
+        try:
+            return self._hash
+        except AttributeError:
+            node = cast("Expr", self)
+            return _remember(node, "_hash", hash((type(self), getattr(self, "name", ""), children(node))))
+
 
 @dataclass(frozen=True, slots=True)
 class Num(_Node):
@@ -68,11 +75,7 @@ class Add(_Node):
 
     args: tuple[Expr, ...]
 
-    def __hash__(self) -> int:
-        try:
-            return self._hash
-        except AttributeError:
-            return _remember(self, "_hash", hash(("Add", self.args)))
+    __hash__ = _Node.__hash__
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +84,7 @@ class Mul(_Node):
 
     args: tuple[Expr, ...]
 
-    def __hash__(self) -> int:
-        try:
-            return self._hash
-        except AttributeError:
-            return _remember(self, "_hash", hash(("Mul", self.args)))
+    __hash__ = _Node.__hash__
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,11 +94,7 @@ class Pow(_Node):
     base: Expr
     exponent: Expr
 
-    def __hash__(self) -> int:
-        try:
-            return self._hash
-        except AttributeError:
-            return _remember(self, "_hash", hash(("Pow", self.base, self.exponent)))
+    __hash__ = _Node.__hash__
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,11 +104,7 @@ class Call(_Node):
     name: str
     args: tuple[Expr, ...]
 
-    def __hash__(self) -> int:
-        try:
-            return self._hash
-        except AttributeError:
-            return _remember(self, "_hash", hash((self.name, self.args)))
+    __hash__ = _Node.__hash__
 
 
 Expr = Num | Sym | Add | Mul | Pow | Call
@@ -493,10 +484,13 @@ class _Parser:
             raise self._error(f"unexpected {self._peek()!r}", self._column())
         return result
 
-    def sum(self) -> Expr:
+    def _deeper(self) -> None:
         self.depth += 1
         if self.depth > MAX_DEPTH:
             raise ExprError(f"an expression nested more than {MAX_DEPTH} deep.")
+
+    def sum(self) -> Expr:
+        self._deeper()
         terms = [self.product()]
         while self._peek() in ("+", "-"):
             sign = self._peek()
@@ -528,9 +522,7 @@ class _Parser:
             if self._peek() == "^":
                 raise self._error("'^' is not a power; write **", self._column())
             self.at += 1
-            self.depth += 1
-            if self.depth > MAX_DEPTH:
-                raise ExprError(f"an expression nested more than {MAX_DEPTH} deep.")
+            self._deeper()
             exponent = mul(*self.signed())
             self.depth -= 1
             return power(base, exponent)
