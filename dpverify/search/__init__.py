@@ -26,7 +26,7 @@ from dpverify.trusted.language.model import (
 )
 from dpverify.trusted.numbers.balls import precision
 from dpverify.trusted.order.compare import certainly_lt
-from dpverify.trusted.parts.neighbours import is_told
+from dpverify.trusted.parts.one_pair import is_told
 from dpverify.trusted.proof import Proof
 from dpverify.trusted.registry import ANYWHERE
 

@@ -48,7 +48,7 @@ from dpverify.trusted.language.model import (
 from dpverify.trusted.numbers.balls import constant, exact, precision, rational
 from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.order.processes import is_finite
-from dpverify.trusted.parts import at_pair, candidates, neighbours
+from dpverify.trusted.parts import at_pair, candidates, neighbours, one_pair
 from dpverify.trusted.parts.runs import Run, leaf, merged, reach
 from dpverify.trusted.proof import Place, Proof
 from dpverify.trusted.rules.composition import (
@@ -240,7 +240,7 @@ def _of(part: Part, target: Target) -> Plan:
     for name in COMPOSITIONS:
         with suppress(DpverifyError):
             return _accepted(part, {"rule": name}, both=name == gaussian_composition.NAME)
-    choices: tuple[neighbours.Choice, ...] = ()
+    choices: tuple[one_pair.Choice, ...] = ()
     plans: list[Plan] = []
     try:
         choices = candidates.choices(part)
@@ -293,7 +293,7 @@ def _worst_at(curve: Curve, target: Target) -> arb:
     return arb(0)
 
 
-def _belows(part: Part, choices: Sequence[neighbours.Choice], target: Target) -> Iterator[Plan]:
+def _belows(part: Part, choices: Sequence[one_pair.Choice], target: Target) -> Iterator[Plan]:
     """Evidence for lower bounds: at each of the pairs that the upper bound looks at, or at others."""
     same = [at_pair.at(part, choice) == at_pair.at(part, choice, lower=True) for choice in choices]
     if choices and all(same) and all(at_pair.are_neighbours(part, choice) for choice in choices):

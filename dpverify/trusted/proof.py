@@ -37,11 +37,6 @@ class Proof:
         self._known = _known if known is None else known
         self._facts: dict[Any, Fact] = {}
 
-    @classmethod
-    def of_run(cls, run: Run) -> Proof:
-        """A proof about a run alone."""
-        return cls(Claim(run.part.mechanism, None, sensitivity=run.part.sensitivity, query=run.part.query), run)
-
     @cached_property
     def places(self) -> Places:
         """The parts of the claim's mechanism; loaded where a line speaks of one."""

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from math import floor
 from typing import Final, TypeVar, cast
 
 from dpverify.trusted.language.errors import ExprError
@@ -220,6 +221,15 @@ def _keeps_domain(inner: Pow, outer: Fraction) -> bool:
     return e.denominator == 1 or (e * outer).denominator != 1 or positive
 
 
+_EXACT: Final[Mapping[str, Callable[[list[Fraction]], Fraction | int]]] = {
+    "abs": lambda values: abs(values[0]), "floor": lambda values: floor(values[0]), "min": min, "max": max,
+}  # fmt: skip
+"""Functions whose values at rationals are rational."""
+_AT_ZERO: Final[Mapping[str, Num]] = {
+    **dict.fromkeys(("sinh", "tanh", "asinh", "atanh", "erf", "logexprel"), ZERO), **dict.fromkeys(("exp", "cosh", "erfc"), ONE),
+}  # fmt: skip
+
+
 def call(name: str, *args: Expr) -> Expr:
     """A function applied to arguments; sqrt becomes a power, exact values are folded."""
     if name == "pi" and not args:
@@ -233,18 +243,10 @@ def call(name: str, *args: Expr) -> Expr:
         return power(first, Num(Fraction(1, 2)))
     if all(isinstance(arg, Num) for arg in args):
         values = [arg.value for arg in args if isinstance(arg, Num)]
-        if name == "abs":
-            return Num(abs(values[0]))
-        if name == "min":
-            return Num(min(values))
-        if name == "max":
-            return Num(max(values))
-        if name == "floor":
-            return num(values[0].__floor__())
-        if values[0] == 0 and name in ("sinh", "tanh", "asinh", "atanh", "erf", "logexprel"):
-            return ZERO
-        if values[0] == 0 and name in ("exp", "cosh", "erfc"):
-            return ONE
+        if name in _EXACT:
+            return num(_EXACT[name](values))
+        if values[0] == 0 and name in _AT_ZERO:
+            return _AT_ZERO[name]
         if values[0] == 1 and name == "log":
             return ZERO
     if name in ("min", "max") and len(set(args)) == 1:
@@ -275,11 +277,7 @@ def sqrt(expr: Expr) -> Expr:
 
 
 def _flatten(terms: Iterable[Expr], kind: type[Add] | type[Mul]) -> Iterator[Expr]:
-    for term in terms:
-        if isinstance(term, kind):
-            yield from term.args
-        else:
-            yield term
+    return (part for term in terms for part in (term.args if isinstance(term, kind) else (term,)))
 
 
 def _bounded(value: Fraction) -> Fraction:
@@ -392,10 +390,8 @@ def _text(expr: Expr) -> tuple[str, int]:
 
 
 def _product_text(expr: Mul) -> tuple[str, int]:
-    coefficient, factors = Fraction(1), list(expr.args)
-    if isinstance(factors[0], Num):
-        coefficient = factors[0].value
-        factors = factors[1:]
+    coefficient, rest = scaled(expr)
+    factors = rest.args if isinstance(rest, Mul) else (rest,)
     above = [_wrap(f, _POWER) for f in factors if not _is_reciprocal(f)]
     below = [_wrap(power(f.base, neg(f.exponent)), _POWER) for f in factors if _is_reciprocal(f) and isinstance(f, Pow)]
     if abs(coefficient.numerator) != 1 or not above:

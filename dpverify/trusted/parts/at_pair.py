@@ -28,7 +28,8 @@ from dpverify.trusted.language.model import (
 )
 from dpverify.trusted.parts.candidates import image, number, positive, reached_from, root_factor
 from dpverify.trusted.parts.densities import even
-from dpverify.trusted.parts.neighbours import NAME, Choice, OnePair, Space, Vector, leaves, space_of, together
+from dpverify.trusted.parts.neighbours import NAME, leaves, space_of, together
+from dpverify.trusted.parts.one_pair import Choice, OnePair, Space, Vector
 
 
 def at(part: Part, choice: Choice, lower: bool = False) -> Part | None:

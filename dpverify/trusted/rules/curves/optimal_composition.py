@@ -25,7 +25,7 @@ from dpverify.trusted.language.model import Guarantee, Source
 from dpverify.trusted.numbers.each_precision import per_precision
 from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.parts import stated
-from dpverify.trusted.parts.forms import randomized_response
+from dpverify.trusted.parts.responses import randomized_response
 from dpverify.trusted.parts.runs import Run, leaf, merged
 from dpverify.trusted.rules.curves.steps import Steps, steps_of
 

@@ -12,7 +12,7 @@ from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, add, mul, num, power, sqrt
 from dpverify.trusted.language.model import Claim, Combinator, Exponential, Lipschitz, Measure, Part, Source, Table, all_parts
 from dpverify.trusted.parts import at_pair, candidates, neighbours
-from dpverify.trusted.parts.neighbours import Choice, Space
+from dpverify.trusted.parts.one_pair import Choice, Space
 from dpverify.trusted.parts.runs import Run, check_adjacencies, leaf, merged, neighbours_assumed, occurs
 from dpverify.trusted.rules.composition import joint_neighbours, post_processing
 from dpverify.trusted.rules.composition.combined_values import greatest

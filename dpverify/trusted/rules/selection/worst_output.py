@@ -18,7 +18,8 @@ from dpverify.trusted.language.model import L1, AboveThreshold, Claim, NoisyMax,
 from dpverify.trusted.language.rationals import read_fraction, to_fraction
 from dpverify.trusted.numbers.balls import constant, rational
 from dpverify.trusted.order.convexity import Shapes
-from dpverify.trusted.parts.forms import gaussian_form, laplace_form
+from dpverify.trusted.parts.gaussian_form import gaussian_form
+from dpverify.trusted.parts.laplace_form import laplace_form
 from dpverify.trusted.rules.selection.compared import Asked, asked
 
 NAME: Final = "worst-output"
