@@ -28,7 +28,9 @@ from dpverify.trusted.proof import Place, Proof
 from dpverify.trusted.registry import ANYWHERE, OF_THE_MECHANISM
 from dpverify.trusted.rules.composition import combination
 from dpverify.trusted.rules.measures import added, finite, gaussian, implied, laplace, of_a_curve, sampled
+from dpverify.trusted.rules.measures.chords import Chords, within_gaussian
 from dpverify.trusted.rules.measures.orders import MOST_CUTS
+from dpverify.trusted.rules.measures.rows import Rows, rows_of
 
 Pure = Callable[[Claim], Steps]
 """The steps that bound the pure epsilon of a claim."""
@@ -219,7 +221,7 @@ def _of_finite(claim: Claim, digits: int) -> dict[str, Any]:
     """Cuts between orders, and the worst pair with its order, for zCDP; nothing for the others."""
     if claim.measure is None or claim.measure.name != "zcdp":
         return {}
-    every = finite.rows_of(claim)
+    every = rows_of(claim)
     if any(rows.first_alone for rows in every):
         return {}
     worst = [_worst_order(rows) for rows in every]
@@ -234,7 +236,7 @@ def _of_finite(claim: Claim, digits: int) -> dict[str, Any]:
     return found
 
 
-def _worst_order(rows: finite.Rows) -> tuple[float, float | None]:
+def _worst_order(rows: Rows) -> tuple[float, float | None]:
     """About the greatest divergence over its order, and that order; None for order 1, where nothing beyond is greater."""
 
     def at(order: float) -> float:
@@ -258,7 +260,7 @@ Bounded = tuple[Callable[[arb], arb], Callable[[arb], arb], arb]
 """Of one pair: what it has at most up to an order, (a - 1) D_a, and the greatest loss."""
 
 
-def _of_rows(rows: finite.Rows) -> Bounded:
+def _of_rows(rows: Rows) -> Bounded:
     def near(first: arb) -> arb:
         return (rows.mean + (first - 1) * rows.spread(arb(1).union(first)) / 2) / first
 
@@ -362,7 +364,7 @@ class _Curves:
             return evidence
         least = pair if self.claim.order or pair.forward is pair.backward else None
         pair = facing(self.claim, pair)
-        chords = [of_a_curve.Chords(pair, points)] + ([] if least else [of_a_curve.Chords(pair.reversed, points)])
+        chords = [Chords(pair, points)] + ([] if least else [Chords(pair.reversed, points)])
         order = max((_peak(_over(one), 0.0) for one in chords), key=lambda found: found[0])[1]
         return None if order is None else {**evidence, "at": str(Fraction(order).limit_denominator(10**6))}
 
@@ -381,7 +383,7 @@ class _Curves:
             return self._within(evidence, orders, points)
         if measure.at is not None:
             return evidence
-        chords = [of_a_curve.Chords(one, points, alone) for one in orders]
+        chords = [Chords(one, points, alone) for one in orders]
         most = max(_peak(_over(one), 0.0)[0] for one in chords)
         for slack in (1e-3, 1e-2, 1e-1, 1.0):
             pairs: list[Bounded] = [(_first(one), one.cumulant, arb(reach)) for one in chords]
@@ -398,7 +400,7 @@ class _Curves:
             value = _short(low * (1 + slack), down=False)
             with suppress(DpverifyError):
                 for one in orders:
-                    of_a_curve.within_gaussian(one.forward, rational(value), points)
+                    within_gaussian(one.forward, rational(value), points)
                 return evidence | {"value": str(value)}
         return None
 
