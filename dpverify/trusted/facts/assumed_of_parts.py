@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final
 
-from dpverify.trusted.facts.assumptions import of_one
 from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.language.expr import ONE, Expr, num
 from dpverify.trusted.language.loading import load
@@ -14,10 +13,13 @@ from dpverify.trusted.language.model import Claim, Group, KaryResponse, Lipschit
 RATIO: Final = "the query moves in proportion to the distance of inputs, by at most the stated sensitivity at distance 1"
 STRETCHED: Final = "a Lipschitz map of the data moves some neighbours apart by its whole constant, in the direction that is worst"
 
+OfOne = Callable[[Part, Bound, bool, bool], Iterator[str]]
+"""Of a part and a bound, whether neighbours are several steps apart, and whether it is at the pairs of a table."""
 
-def of_parts(claim: Claim, part: Part, bound: Bound) -> Iterator[str]:
-    """part: the whole of the claim."""
-    yield from _of_part(part, bound, False, _named(part))
+
+def of_parts(claim: Claim, part: Part, bound: Bound, of_one: OfOne) -> Iterator[str]:
+    """part: the whole of the claim. of_one: what is assumed of a part by itself."""
+    yield from _of_part(part, bound, of_one, False, _named(part))
     if bound.side == "upper" and load("parts.between_steps").between_steps(claim):
         yield RATIO
 
@@ -28,7 +30,7 @@ def _named(part: Part) -> frozenset[Expr]:
     return frozenset(num(space[1]) for leaf in leaves if leaf.linked and (space := leaf.space) and space[0] == "inputs")
 
 
-def _of_part(part: Part, bound: Bound, onward: bool, named: frozenset[Expr], top: bool = True) -> Iterator[str]:
+def _of_part(part: Part, bound: Bound, of_one: OfOne, onward: bool, named: frozenset[Expr], top: bool = True) -> Iterator[str]:
     """onward: whether neighbours are several steps apart. named: how many inputs there are of tables; a k-ary response with as many is at
     their pairs, unless its neighbours are its own. top: whether only groups and maps are around it, which hold everything.
     """
@@ -39,5 +41,5 @@ def _of_part(part: Part, bound: Bound, onward: bool, named: frozenset[Expr], top
     around = top and isinstance(mechanism, Group | Lipschitz | PostProcess)
     for inner in parts_of(mechanism):
         further = onward or (isinstance(mechanism, Group) and mechanism.size != ONE)
-        yield from _of_part(inner, bound, further, frozenset() if own else named, around)
+        yield from _of_part(inner, bound, of_one, further, frozenset() if own else named, around)
     yield from of_one(part, bound, onward, isinstance(mechanism, KaryResponse) and mechanism.k in named)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
-from dpverify.trusted.facts.assumptions import ONWARD, WHOLE
 from dpverify.trusted.facts.bounds import Bound
-from dpverify.trusted.language.model import ONE_WAY, Selection, on_integers
+from dpverify.trusted.language.model import ONE_WAY, Selection
 
 EACH_MOVES: Final = "each answer that is compared moves by at most the stated sensitivity"
 MOVED_WHOLLY: Final = "answers of every size occur, and neighbours move each by the whole sensitivity, in the direction that is worst"
@@ -18,10 +17,10 @@ ONE_ORDER: Final = "what is claimed is a guarantee for one order of the data alo
 BETWEEN: Final = "answers lie between the stated bounds"
 
 
-def of_selection(mechanism: Selection, bound: Bound, onward: bool) -> Iterator[str]:
-    """onward: whether neighbours are several steps apart."""
+def of_selection(mechanism: Selection, bound: Bound, whole: Iterable[str], further: Iterable[str]) -> Iterator[str]:
+    """whole, further: what is assumed of any noise on the integers, and of neighbours that are several steps apart."""
     yield EACH_MOVES if bound.side == "upper" else MOVED_WHOLLY if mechanism.bounds is None else MOVED_WITHIN
-    yield from (WHOLE,) if on_integers(mechanism) else ()
+    yield from whole
     yield from (BETWEEN,) if mechanism.bounds is not None else ()
-    yield from (ONWARD,) if onward and bound.side == "lower" else ()
+    yield from further
     yield from (ONE_ORDER,) if mechanism.neighbours in ONE_WAY else ()

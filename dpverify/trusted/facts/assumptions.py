@@ -54,7 +54,7 @@ def of_a_bound(claim: Claim, bound: Bound, own: Iterable[str]) -> tuple[str, ...
         return ()  # every mechanism has these
     part = Part(claim.mechanism, claim.sensitivity, claim.query)
     combined = isinstance(claim.mechanism, Combinator)
-    found = load("facts.assumed_of_parts").of_parts(claim, part, bound) if combined else of_one(part, bound)
+    found = load("facts.assumed_of_parts").of_parts(claim, part, bound, of_one) if combined else of_one(part, bound)
     return tuple(dict.fromkeys((*found, *own, *bound.assumed)))
 
 
@@ -85,7 +85,8 @@ def of_one(part: Part, bound: Bound, onward: bool = False, at_theirs: bool = Fal
     if isinstance(mechanism, Noise):
         yield from _of_noise(mechanism, part.query, bound, onward)
     elif isinstance(mechanism, Selection):
-        yield from load("facts.assumed_of_selections").of_selection(mechanism, bound, onward)
+        whole, further = (WHOLE,) * on_integers(mechanism), (ONWARD,) * (onward and bound.side == "lower")
+        yield from load("facts.assumed_of_selections").of_selection(mechanism, bound, whole, further)
     elif isinstance(mechanism, Kernel | Finite):
         yield from load("facts.assumed_of_inputs").of_inputs(mechanism, part.sensitivity is not None, bound, at_theirs)
     else:

@@ -6,18 +6,7 @@ from fractions import Fraction
 from typing import Final
 
 from dpverify.trusted.language.errors import ExprError
-from dpverify.trusted.language.expr import (
-    Expr,
-    Num,
-    Sym,
-    add,
-    div,
-    mul,
-    num,
-    power,
-    sqrt,
-    sub,
-)
+from dpverify.trusted.language.expr import Expr, Num, Sym, add, div, mul, num, power, sqrt, sub
 from dpverify.trusted.language.loading import remembered
 from dpverify.trusted.language.model import Mechanism, Norm
 from dpverify.trusted.order import compare

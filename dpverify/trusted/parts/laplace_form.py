@@ -6,21 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from dpverify.trusted.language.errors import ExprError
-from dpverify.trusted.language.expr import (
-    ONE,
-    ZERO,
-    Call,
-    Expr,
-    Sym,
-    add,
-    call,
-    children,
-    div,
-    mul,
-    neg,
-    sub,
-    symbols,
-)
+from dpverify.trusted.language.expr import ONE, ZERO, Call, Expr, Sym, add, call, children, div, mul, neg, sub, symbols
 from dpverify.trusted.language.linear import linear_part
 from dpverify.trusted.language.loading import remembered
 from dpverify.trusted.language.model import Mechanism

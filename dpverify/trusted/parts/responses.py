@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from dpverify.trusted.language.expr import (
-    Expr,
-    call,
-    div,
-    num,
-)
+from dpverify.trusted.language.expr import Expr, call, div, num
 from dpverify.trusted.language.model import Mechanism, Table
 from dpverify.trusted.order import compare
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from dpverify.trusted.facts.bounds import Bound, Infinite, Side
 from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.expr import ONE, Expr, Num, Pow, Sym, add, children, div, format_expr, substitute, symbols
+from dpverify.trusted.language.expr import ONE, Expr, Num, Pow, Sym, add, children, div, format_expr, mul, substitute, symbols
 from dpverify.trusted.language.loading import load, remembered
 from dpverify.trusted.language.logarithms import neg_log_profile
 from dpverify.trusted.language.model import L1, Claim, Domain, Norm, Product, Radial, Translation, on_integers
@@ -50,18 +50,18 @@ class Additive:
 
     def concave_total(self, w: Callable[[Expr], Expr]) -> Expr:
         """The tight epsilon from a w that is concave, non-decreasing and 0 at 0."""
-        total: Expr = w(self.shift) if self.single else load("rules.additive.independent").concave_total(self, w)
+        if self.copies == ONE:
+            return w(mul(self.longest(), self.shift))
+        if self.queried and self.side == "lower":
+            raise Rejected(self.rule, "the query", "its answers need not move alike in all coordinates; this bounds from above only")
+        total: Expr = load("rules.additive.independent").moving_alike(self.rule, w, self.shift, self.copies, self.norm)
         return total
 
     def longest(self) -> Expr:
         """The greatest l1-length of a shift of norm 1."""
-        longest: Expr = ONE if self.single else load("rules.additive.independent").longest(self)
-        return longest
-
-    @property
-    def single(self) -> bool:
-        """Whether there is one coordinate, in its own unit."""
-        return self.copies == ONE and self.norm.kind == "lp"
+        alone = self.copies == ONE and self.norm.kind == "lp"
+        found: Expr = ONE if alone else load("rules.additive.independent").longest(self.norm, self.copies, self.radius)
+        return found
 
     def integrable(self, h: Expr) -> None:
         """Raises Rejected unless exp(-h) is certainly integrable (summable) at plus infinity."""
