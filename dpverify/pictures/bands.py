@@ -15,7 +15,7 @@ from typing import Any, Final
 from flint import arb, ctx
 
 from dpverify.pictures.chords import cut, remembered, sketch
-from dpverify.pictures.trade_offs import trade_off
+from dpverify.pictures.trade_offs import FINER, TradeOff
 from dpverify.search import extend_with_curve, losses, plans
 from dpverify.search.certificates import record
 from dpverify.search.decimals import decimal_bounds
@@ -71,6 +71,8 @@ CELLS: Final = 1 << 11
 """Losses of a part on the grid of a composition; half as many, or a sixteenth, on the one for several numbers of compositions."""
 ALPHAS: Final = tuple(Fraction(n, 1000) for n in (1, 5, 10, 20, *range(50, 1001, 50)))
 """Type I errors of a trade-off curve, every fourth of them where it takes long; at 0 it is not known."""
+PLOTTED: Final = 2.0**-20
+"""The width of a trade-off curve in a plot, which nobody sees."""
 MOST_COUNTS: Final = 1024
 """Compositions of a mechanism by itself."""
 SLOW_BITS: Final = 40
@@ -207,11 +209,13 @@ def _taken(claim: Claim, own: Sequence[str]) -> tuple[str, ...]:
     return of_a_verdict("PROVED", lines)
 
 
-def trade_off_band(claim: Claim, alphas: Iterable[Fraction | int | str] | None = None, *, planned: Planned | None = None) -> Band:
+def trade_off_band(
+    claim: Claim, alphas: Iterable[Fraction | int | str] | None = None, *, planned: Planned | None = None, width: float = 0.0
+) -> Band:
     """The least type II error of any test between two neighbours, at these type I errors in (0, 1].
 
-    Below lower no test comes, for whichever neighbours; upper some test between some neighbours attains. Raises Undecided where the
-    mechanism has no curve or an error is not in (0, 1].
+    Below lower no test comes, for whichever neighbours; upper some test between some neighbours attains. width: between the two of a curve
+    that is known exactly; 0 for as little as may be. Raises Undecided where the mechanism has no curve or an error is not in (0, 1].
     """
     planned = planned or plan(claim)
     usual = ALPHAS[::4] if laplace_sums.NAME in planned.curve.rules else ALPHAS
@@ -219,9 +223,10 @@ def trade_off_band(claim: Claim, alphas: Iterable[Fraction | int | str] | None =
     if any(not 0 < at <= 1 for at in points):
         raise Undecided("a type I error is a probability above 0.")
     curve = planned.curve
-    with precision(BITS // 2):  # a supremum takes a guard of its own
-        lower = [_least_error(curve.upper, at) for at in points]
-        upper = [_least_error(curve.lower, at) for at in points]
+    with precision(BITS // FINER):  # a supremum takes more
+        looked = _multiples(planned.reach, STEPS if alphas is None else FEW)
+        lower = _least_errors(curve.upper, points, looked, width)
+        upper = lower if curve.exact else _least_errors(curve.lower, points, looked, width)
     return Band(
         "type II error",
         "type I error",
@@ -288,7 +293,7 @@ def bands(claims: Sequence[Claim], evidence: Mapping[str, Any] | None = None) ->
     missing: dict[str, str] = {}
     makers: dict[str, Callable[[], Band]] = {
         "delta": lambda: delta_band(main, _epsilons(planned, claimed), planned=planned),
-        "trade_off": lambda: trade_off_band(main, planned=planned),
+        "trade_off": lambda: trade_off_band(main, planned=planned, width=PLOTTED),
         "composition": lambda: composition_band(main, planned=planned),
     }
     for kind, make in makers.items():
@@ -452,15 +457,29 @@ def _value(pair: Pair | None, epsilon: Fraction) -> arb | None:
     return value.max(arb(0)).min(arb(1)) if value.is_finite() else None
 
 
-def _least_error(pair: Pair | None, alpha: Fraction) -> arb | None:
-    """The type II error of the best test between the two distributions of a pair, whichever is the null hypothesis."""
+def _least_errors(pair: Pair | None, alphas: Sequence[Fraction], looked: Sequence[Fraction], width: float) -> list[arb | None]:
+    """The type II errors of the best tests between the two distributions of a pair, whichever is the null hypothesis.
+
+    looked: epsilons at which the profiles are known, or are looked at for all errors.
+    """
     if pair is None:
-        return None
+        return [None] * len(alphas)
     try:
-        error = trade_off(pair, alpha)
-        return error if pair.forward is pair.backward else error.min(trade_off(pair.reversed, alpha))
+        epsilons = [*(-at for at in looked[:0:-1]), *looked]
+        orders = [TradeOff(order, epsilons) for order in ((pair,) if pair.forward is pair.backward else (pair, pair.reversed))]
+    except Undecided:
+        return [None] * len(alphas)
+    return [_least_error(orders, alpha, width) for alpha in alphas]
+
+
+def _least_error(orders: Sequence[TradeOff], alpha: Fraction, width: float) -> arb | None:
+    try:
+        first, *rest = [order.error(alpha, width) for order in orders]
     except Undecided:
         return None
+    for other in rest:
+        first = first.min(other)
+    return first
 
 
 # -- epsilon of a delta --------------------------------------------------------------------------------
