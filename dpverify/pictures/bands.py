@@ -73,6 +73,8 @@ ALPHAS: Final = tuple(Fraction(n, 1000) for n in (1, 5, 10, 20, *range(50, 1001,
 """Type I errors of a trade-off curve, every fourth of them where it takes long; at 0 it is not known."""
 PLOTTED: Final = 2.0**-20
 """The width of a trade-off curve in a plot, which nobody sees."""
+PLOTTED_DIGITS: Final = 6
+"""Of an epsilon in a plot."""
 MOST_COUNTS: Final = 1024
 """Compositions of a mechanism by itself."""
 SLOW_BITS: Final = 40
@@ -90,6 +92,7 @@ _MOST_LAPLACE: Final = 256
 _MOST_OF_MANY: Final = 16
 _MOST_PLACES: Final = 60
 _ROUNDS: Final = 80
+_LEAST_LOG: Final = -32.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,8 +242,10 @@ def trade_off_band(
     )
 
 
-def composition_band(claim: Claim, counts: Iterable[int] | None = None, *, planned: Planned | None = None) -> Band:
-    """epsilon at the claimed delta (at 1e-6 where none above 0 is claimed) after k adaptive compositions.
+def composition_band(
+    claim: Claim, counts: Iterable[int] | None = None, *, planned: Planned | None = None, digits: int = DIGITS
+) -> Band:
+    """epsilon at the claimed delta (at 1e-6 where none above 0 is claimed) after k adaptive compositions, to so many digits.
 
     Of a claim about one mechanism run `times` times, k counts single runs, up to twice as many; of all others it counts the claimed
     mechanism as a whole. By the exact theorems where they apply, else by loss distributions on a coarse grid. Raises Undecided where the
@@ -254,8 +259,7 @@ def composition_band(claim: Claim, counts: Iterable[int] | None = None, *, plann
     with precision(BITS):
         goal = constant(composer.delta)
         curves = [composer.curve(count, max(points)) for count in points]
-        lower = [_epsilon(curve.lower, goal, -1) for curve in curves]
-        upper = [_epsilon(curve.upper, goal, 1) for curve in curves]
+        lower, upper = _both_sides(curves, goal, digits, planned.reach / 4)
         known = [curve.exact and not _is_slow(curve) for curve in curves]
     return Band(
         "epsilon",
@@ -294,7 +298,7 @@ def bands(claims: Sequence[Claim], evidence: Mapping[str, Any] | None = None) ->
     makers: dict[str, Callable[[], Band]] = {
         "delta": lambda: delta_band(main, _epsilons(planned, claimed), planned=planned),
         "trade_off": lambda: trade_off_band(main, planned=planned, width=PLOTTED),
-        "composition": lambda: composition_band(main, planned=planned),
+        "composition": lambda: composition_band(main, planned=planned, digits=PLOTTED_DIGITS),
     }
     for kind, make in makers.items():
         try:
@@ -485,35 +489,56 @@ def _least_error(orders: Sequence[TradeOff], alpha: Fraction, width: float) -> a
 # -- epsilon of a delta --------------------------------------------------------------------------------
 
 
-def _epsilon(pair: Pair | None, delta: arb, side: int) -> str | None:
-    """The decimal nearest to where the profile passes delta that is certainly on one side of it; None where there is none in reach."""
+def _epsilon(pair: Pair | None, delta: arb, side: int, digits: int, about: Fraction) -> tuple[str | None, Fraction]:
+    """The decimal nearest to where the profile passes delta that is certainly on one side of it, and about where that is.
+
+    None where there is none in reach. digits: the most that it has. about: where to look first.
+    """
     if pair is None:
-        return None
+        return None, about
 
     def holds(epsilon: Fraction) -> bool:
         value = pair.worst(rational(epsilon))
         return bool(value <= delta) if side > 0 else bool(value > delta)
 
-    def end(value: arb) -> arb:
-        return value.upper() if side > 0 else value.lower()
+    def excess(epsilon: Fraction) -> float:
+        value = pair.worst(rational(epsilon))
+        return _log((value.upper() if side > 0 else value.lower()) / delta)
 
     try:
         if holds(Fraction(0)) == (side > 0):
-            return "0"
-        root = _crossing(lambda epsilon: float((end(pair.worst(rational(epsilon))) - delta).mid()))
-        for digits in range(DIGITS, 0, -1):
-            near = decimal_bounds(Num(root * (1 + side * Fraction(1, 10**digits))), digits)[side > 0]
+            return "0", about
+        root = _crossing(excess, about, digits)
+        for count in range(digits, 0, -1):
+            near = decimal_bounds(Num(root * (1 + side * Fraction(1, 10**count))), count)[side > 0]
             if holds(Fraction(near)):
-                return near
+                return near, root
     except Undecided:
-        return None
-    return None if side > 0 else "0"
+        return None, about
+    return None if side > 0 else "0", root
 
 
-def _crossing(excess: Callable[[Fraction], float]) -> Fraction:
+def _both_sides(curves: Iterable[Curve], delta: arb, digits: int, about: Fraction) -> tuple[list[str | None], list[str | None]]:
+    """Of each curve, the decimals on both sides of where it passes delta. about: where to look first; then about the place before."""
+    lower, upper = list[str | None](), list[str | None]()
+    for curve in curves:
+        above, about = _epsilon(curve.upper, delta, 1, digits, about)
+        below, about = _epsilon(curve.lower, delta, -1, digits, about)
+        lower.append(below)
+        upper.append(above)
+    return lower, upper
+
+
+def _log(ball: arb) -> float:
+    """The logarithm of about what a ball holds, as far as floats reach."""
+    logarithm = ball.mid().log()
+    return max(float(logarithm.mid()), _LEAST_LOG) if logarithm.is_finite() else _LEAST_LOG
+
+
+def _crossing(excess: Callable[[Fraction], float], about: Fraction, digits: int) -> Fraction:
     """About where a falling function passes 0, by bracketing and the method of Illinois; _FURTHEST where it does not before."""
-    low, high = Fraction(0), Fraction(1, 64)
-    at_low, at_high = 1.0, excess(high)
+    low, high = Fraction(0), about
+    at_low, at_high = excess(low), excess(high)
     while at_high > 0:
         if high >= _FURTHEST:
             return high
@@ -521,7 +546,7 @@ def _crossing(excess: Callable[[Fraction], float]) -> Fraction:
         at_high = excess(high)
     side = 0
     for _ in range(_ROUNDS):
-        if high - low <= high / 10 ** (DIGITS + 1) or at_high == 0:
+        if high - low <= high / 10 ** (digits + 1) or at_high == 0:
             break
         weight = min(max(at_low / (at_low - at_high), 1e-3), 1 - 1e-3)
         middle = low + (high - low) * Fraction(round(weight * 2**32), 2**32)
