@@ -127,7 +127,7 @@ class Concave:
         return (b - a) - slope * (y - x)
 
     def _about(self, slope: arb) -> tuple[int, int]:
-        """Two points between which the supremum is: the function certainly rises before the first pair of points, and falls after the last."""
+        """Two points between which the supremum is: the function certainly does not fall up to the first, nor rise from the last."""
         heights = [float(height.mid() - slope.mid() * place) for (_, height), place in zip(self.points, self.places, strict=True)]
         low = high = heights.index(max(heights))
         while low > 0 and not self._change(low, slope) >= 0:
