@@ -16,10 +16,8 @@ from flint import arb, ctx
 
 from dpverify.pictures.chords import cut, remembered, sketch
 from dpverify.pictures.trade_offs import FINER, TradeOff
-from dpverify.search import extend_with_curve, losses, plans
-from dpverify.search.certificates import record
+from dpverify.search import losses, plans, premises, privacy_profile
 from dpverify.search.decimals import decimal_bounds
-from dpverify.search.proposal import Proposal
 from dpverify.trusted.facts.assumptions import SIDES, of_a_bound, of_a_verdict
 from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.facts.pairs import Curve, Pair
@@ -37,7 +35,6 @@ from dpverify.trusted.rules.composition import (
     parallel_composition,
     poisson_subsampling,
     post_processing,
-    privacy_profile,
     renyi_composition,
     sampling_without_replacement,
 )
@@ -83,7 +80,6 @@ _FURTHEST: Final = 2**13
 _NEGLIGIBLE: Final = 40
 """delta is negligible below 2^-40, or below 2^-20 where a curve is evaluated with few bits."""
 _NEAREST: Final = Fraction(1, 2**20)
-_SPACING_BITS: Final = 8
 _CLAIMED_DIGITS: Final = 12
 _GRID_DIGITS: Final = 2
 _FAR_OUT: Final = 16
@@ -345,35 +341,15 @@ def plan(claim: Claim, evidence: Mapping[str, Any] | None = None) -> Planned:
 def _searched(claim: Claim) -> Mapping[str, Any]:
     """Evidence for the curve, aimed at what is claimed."""
     open_pure = claim.epsilon is None and claim.delta in (None, ZERO)
-    aimed = replace(claim, delta=USUAL_DELTA) if open_pure else claim if claim.epsilon is None else replace(claim, delta=None)
-    proposal = Proposal()
-    extend_with_curve(proposal, aimed, PLAN_DIGITS)
-    for step in proposal.steps:
-        if step["rule"] == privacy_profile.NAME:
-            lines = record(step["premises"])
-            return plans.plan_of(lines, len(lines) - 1)
-    raise Undecided("; ".join(proposal.reasons) or "no rule gives the privacy curve of this mechanism.")
+    aimed, known = replace(claim, delta=USUAL_DELTA) if open_pure else claim, premises(PLAN_DIGITS)
+    return privacy_profile.drawn(aimed, PLAN_DIGITS, lambda single: known(single, "upper"))
 
 
 def _built(run: Run, evidence: Mapping[str, Any]) -> Curve:
     """The curve by its evidence, a composition by loss distributions on a grid of no more than CELLS cells a part."""
     if evidence.get("rule") == loss_distribution.NAME:
-        evidence = {**evidence, **{key: _coarser(evidence[key], CELLS) for key in ("grid", "reverse") if key in evidence}}
+        evidence = {**evidence, **{key: losses.coarser(evidence[key], CELLS) for key in ("grid", "reverse") if key in evidence}}
     return _remembering(plans.curve(run, dict(evidence)))
-
-
-def _coarser(grid: Mapping[str, Any], cells: int) -> dict[str, Any]:
-    """A grid of at most so many cells a part, dyadic, which balls are exact at: any grid gives true bounds."""
-    longest = max(high - low for low, high in grid["ranges"])
-    if longest <= cells:
-        return dict(grid)
-    spacing = Fraction(grid["spacing"])
-    unit = _power_of_two(spacing) / 2**_SPACING_BITS
-    wider = -(-spacing * longest // (cells * unit)) * unit
-    factor = wider / spacing
-    ranges = [[low // factor, -(-high // factor)] for low, high in grid["ranges"]]
-    kept = {key: value for key, value in grid.items() if key != "touching"}  # that was of other cells
-    return {**kept, "spacing": str(wider), "nudge": str(wider * Fraction(grid["nudge"]) / spacing), "ranges": ranges}
 
 
 def _power_of_two(value: Fraction) -> Fraction:
@@ -631,7 +607,7 @@ class _Composer:
         cells = CELLS // 16 if dear else CELLS // 2
         lowers = [part.lower for part in parts if part.lower is not None]
         for key, ordered in orders.items():
-            grid = _coarser(losses.propose(ordered, counts, None, float(constant(self.delta)), _GRID_DIGITS), cells)
+            grid = losses.coarser(losses.propose(ordered, counts, None, float(constant(self.delta)), _GRID_DIGITS), cells)
             if len(lowers) == len(parts):
                 grid = losses.touching([pair.reversed for pair in lowers] if key == "reverse" else lowers, grid)
             self._grids[key] = grid

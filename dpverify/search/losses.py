@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
@@ -56,6 +56,7 @@ _SINGLE: Final = 1e-9
 _FLAT: Final = 0.25
 """The most that a cell's width times the tilt may be."""
 _LEAST_LOG: Final = -300.0
+_SPACING_BITS: Final = 8
 _TILTS: Final = np.geomspace(1e-4, 1e6, 800)
 
 
@@ -115,6 +116,20 @@ def propose(
     if any(shape.rest > 2.0**-tail for shape in shapes):
         evidence["far"] = str(_far(lowers or pairs, max(high for _, high in ranges) * spacing, 2.0**-tail))
     return evidence
+
+
+def coarser(grid: Mapping[str, Any], cells: int) -> dict[str, Any]:
+    """A grid of at most so many cells a part, dyadic, which balls are exact at: any grid gives true bounds."""
+    longest = max(high - low for low, high in grid["ranges"])
+    if longest <= cells:
+        return dict(grid)
+    spacing = Fraction(grid["spacing"])
+    unit = Fraction(2) ** (spacing.numerator.bit_length() - spacing.denominator.bit_length() - _SPACING_BITS)
+    wider = -(-spacing * longest // (cells * unit)) * unit
+    factor = wider / spacing
+    ranges = [[low // factor, -(-high // factor)] for low, high in grid["ranges"]]
+    kept = {key: value for key, value in grid.items() if key != "touching"}  # that was of other cells
+    return {**kept, "spacing": str(wider), "nudge": str(wider * Fraction(grid["nudge"]) / spacing), "ranges": ranges}
 
 
 _ROUNDS: Final = 4
