@@ -63,7 +63,6 @@ from dpverify.trusted.language.model import (
     kind_of,
 )
 from dpverify.trusted.order.queries import ADJACENCIES, query_faults
-from dpverify.trusted.parts.relations import adjacency_faults
 
 MAX_PARAMETERS: Final = 1000
 
@@ -417,6 +416,10 @@ class Mechanisms:
         """What the parts of a combinator say of neighbours must fit what is said outside."""
         if adjacency and self.adjacency not in ("", adjacency):
             table.fault(f"adjacency = {show(adjacency)}, but the mechanism states {show(self.adjacency)}.")
+        if not isinstance(mechanism, Combinator):
+            return
+        from dpverify.trusted.parts.relations import adjacency_faults
+
         for fault in adjacency_faults(mechanism, adjacency or self.adjacency):
             table.fault(f"adjacency: {fault}")
 

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dpverify.catalogue.checks import (
     expressions,
@@ -20,7 +20,6 @@ from dpverify.catalogue.checks import (
     space_faults,
     why_not,
 )
-from dpverify.catalogue.declared import Declared, Failure, declaration
 from dpverify.catalogue.kinds.processes import read_differences
 from dpverify.catalogue.mechanisms import Mechanisms, read_any_kind
 from dpverify.catalogue.toml import Decimal, Fault, Fields, bound_nesting, long_integers, meant, read_text, shorten, show
@@ -75,6 +74,9 @@ from dpverify.trusted.language.model import (
 )
 from dpverify.trusted.order.queries import ADJACENCIES
 from dpverify.trusted.parts.adjacencies import stated_adjacencies
+
+if TYPE_CHECKING:
+    from dpverify.catalogue.declared import Declared
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,6 +229,8 @@ class _Reader(Mechanisms):
         parameters = table.may("parameters", read_table, {})
         if use is None:
             return None
+        from dpverify.catalogue.declared import Failure, declaration
+
         if not self.code:
             why = "--no-code, or code = false in [tool.dpverify], forbids code."
             raise CodeForbidden(f"{table.where}: use = {show(use)} was not run: {why}")

@@ -87,7 +87,7 @@ def _run(results: Results, settings: Settings) -> Run:
 
     groups = {file: list(group) for file, group in groupby(results.entries, key=lambda entry: entry.file)}
     stems = _stems(groups)
-    drawn = curves_and_pictures({stems[file]: group for file, group in groups.items()}, settings.cache, settings.bounds)
+    drawn = curves_and_pictures({stems[file]: group for file, group in groups.items()}, settings.cache, settings.bounds, settings.jobs)
     settings.cache.prune()
     files = []
     for file, group in groups.items():

@@ -8,7 +8,7 @@ from math import asinh, ceil, sqrt
 from typing import Any, Final
 
 from dpverify.search import processes
-from dpverify.search.point_witness import simple_values
+from dpverify.search.grids import simple_values
 from dpverify.trusted.language.errors import DpverifyError, Undecided
 from dpverify.trusted.language.expr import ONE, ZERO, Num, Sym, substitute
 from dpverify.trusted.language.model import Claim, EllipticalProcess, Part

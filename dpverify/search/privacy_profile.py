@@ -86,6 +86,8 @@ _FIRST_BITS = 64
 _NO_LOG = 1e9
 """What stands for minus the logarithm of 0."""
 _GUARD_BITS = 36
+_DRAWN_CELLS = 1 << 11
+"""Cells of a part's grid that a picture shows."""
 _GRID_DIGITS = range(3, 9)
 """A grid has a fifth of the digits that are asked for: its length doubles with every three tenths of a digit."""
 _TOLD: dict[str, Callable[[Run], Plan]] = {
@@ -128,7 +130,7 @@ class Target:
     """What a curve is wanted for: the claimed epsilon and delta as floats, None where they are to be found, and digits.
 
     guess: about the delta that parts inside are to be sharp at, where none is claimed. inside: the curve is for a grid, which takes
-    thousands of epsilons.
+    thousands of epsilons. drawn: it is for a picture, which takes fewer.
     """
 
     epsilon: float | None
@@ -137,6 +139,16 @@ class Target:
     premises: Premises
     guess: float = 1e-6
     inside: bool = False
+    drawn: bool = False
+
+
+def drawn(claim: Claim, digits: int, premises: Premises) -> Plan:
+    """A plan for the curve of a claim's mechanism as a picture shows it, aimed at what is claimed. Raises Undecided where none is known."""
+    epsilon = None if claim.epsilon is None else float(constant(claim.epsilon))
+    delta = float(constant(claim.delta)) if epsilon is None and claim.delta not in (None, ZERO) else None
+    target = Target(epsilon, delta, digits, premises, drawn=True)
+    with precision(_FIRST_BITS):
+        return _of(Part(claim.mechanism, claim.sensitivity, claim.query, claim.adjacency), target)
 
 
 def propose(claim: Claim, digits: int, premises: Premises) -> list[Plan]:
@@ -365,7 +377,8 @@ def _grid(
     epsilon = None if target.delta else target.epsilon
     delta = None if epsilon is not None else target.delta or target.guess
     digits = min(max(target.digits // 5, _GRID_DIGITS[0]), _GRID_DIGITS[-1])
-    return losses.propose(pairs, times, epsilon, delta, digits, evaluated, stand_ins, lowers)
+    found = losses.propose(pairs, times, epsilon, delta, digits, evaluated, stand_ins, lowers)
+    return losses.coarser(found, _DRAWN_CELLS) if target.drawn else found
 
 
 def _coarse(plan: Plan) -> Plan:
