@@ -65,7 +65,7 @@ bench: .venv/run  ## measure, print, and write the reports/*bench.md, reports/ac
 	$(BIN)/python bench/commands.py
 	$(BIN)/python tools/computed
 	$(MAKE) --no-print-directory accountants
-	.venv-bench/bin/python bench/samplers.py
+	.venv-bench/bin/python bench/geometry.py
 
 accountants: .venv-bench/done  ## ask other accountants what is proved here, write reports/accountants.md
 	.venv-bench/bin/python bench/accountants.py $(ARGS)

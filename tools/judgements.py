@@ -33,7 +33,7 @@ from dpverify.trusted.facts.fact import Fact, as_bounds  # noqa: E402
 from dpverify.trusted.language.certificate import Line, decode, unpack  # noqa: E402
 from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected  # noqa: E402
 from dpverify.trusted.language.expr import Expr, format_expr  # noqa: E402
-from dpverify.trusted.language.model import Claim, claim_hash  # noqa: E402
+from dpverify.trusted.language.model import Claim
 from dpverify.trusted.proof import Proof, forget  # noqa: E402
 from dpverify.trusted.registry import OF_CURVES, RULES  # noqa: E402
 from dpverify.trusted.rules.composition import privacy_profile  # noqa: E402
