@@ -208,7 +208,7 @@ def _claims() -> Schema:
     ]
     return {
         "if": {"properties": {"mechanism": {"anyOf": either}}},
-        "then": {"properties": items({"if": {"required": ["query"]}, "else": {"required": ["sensitivity"]}})},
+        "then": {"properties": items({"anyOf": [{"required": [key]} for key in ("sensitivity", "query", "within")]})},
         "else": {
             "if": {"properties": {"mechanism": {"required": ["use"]}}},
             "else": {

@@ -49,6 +49,8 @@ _OF_THE_CLAIM: Final = {
     "one-sided": "composition.one_sided",
     "near-dual": "spaces.near_dual",
     "near-table": "spaces.near_table",
+    "far-outputs": "utility.far_outputs",
+    "far-noise": "utility.far_noise",
     "net-mechanism": "spaces.net_mechanism",
     "noise-near": "spaces.noise_near",
     "orthogonal-laws": "additive.orthogonal_laws",

@@ -258,7 +258,7 @@ class Query:
 class Measure:
     """What a claim states in place of epsilon: rho of "zcdp", mu of "gdp", or the "renyi" divergence of order `at`, above 1.
 
-    value: None for "tight".
+    Or "beta", the probability of answers that are further from the truth than the claim's `within`. value: None for "tight".
     """
 
     name: str
@@ -267,6 +267,11 @@ class Measure:
 
 
 CLAIMED_MEASURES: Final = ("zcdp", "gdp", "renyi")
+"""The measures of privacy that a claim may be in."""
+NEARNESS: Final = "beta"
+"""What a claim is in that is about how near answers are, and not about privacy."""
+DISTANCES: Final = ("l1", "l2", "linf")
+"""The distances that such a claim about additive noise may name."""
 ONE_SIDED: Final = "one-sided"
 """The order of neighbours in which the first has a record that the second has not."""
 REVERSE: Final = "reverse"
@@ -482,7 +487,8 @@ class Claim:
     domains: the parameters that range over a domain; all other symbols have been given their values.
     adjacency: as stated beside a combinator, empty where it is not; a query has its own.
     utility: whether errors are asked for too. beta: the probability with which an error may be exceeded, where that is asked for.
-    within: how near to the truth the answers of a space are to be, but with probability beta.
+    within: how near to the truth the answers of a space are to be, but with probability beta; of another mechanism, beside the measure
+    "beta". distance: of additive noise, in which that is meant; empty for the norm of the noise, or of its sensitivity.
     loss: of a finite mechanism, what each output costs on each input, a row for each input. prior: weights of the inputs, for the mean
     cost; empty for the cost on the worst input.
     measure: what is claimed in place of epsilon and delta, which are then None and 0. order: empty for both orders of two neighbours.
@@ -504,6 +510,7 @@ class Claim:
     measure: Measure | None = None
     order: str = ""
     within: Expr | None = None
+    distance: str = ""
 
 
 def on_integers(noise: Mechanism) -> bool:
@@ -533,6 +540,7 @@ def to_json(claim: Claim) -> dict[str, Any]:
         **({} if claim.measure is None else {"measure": _encode(claim.measure)}),
         **({"order": claim.order} if claim.order else {}),
         **({} if claim.within is None else {"within": format_expr(claim.within)}),
+        **({"distance": claim.distance} if claim.distance else {}),
     }
 
 
@@ -562,6 +570,7 @@ def from_json(data: Any) -> Claim:
             measure=_measure(data.get("measure")),
             order=str(data.get("order", "")),
             within=_optional(data.get("within")),
+            distance=str(data.get("distance", "")),
         )
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, ExprError, ZeroDivisionError) as error:
         raise CertificateError(f"the claim cannot be read: {type(error).__name__}: {error}") from error
@@ -583,8 +592,12 @@ def from_json(data: Any) -> Claim:
         raise CertificateError("a space is no mechanism by itself, so it is no part of one.")
     if isinstance(claim.mechanism, Space) and (claim.measure is not None or claim.order):
         raise CertificateError("of a space pure privacy is claimed, in both orders.")
-    if claim.within is not None and not isinstance(claim.mechanism, Space):
+    if near := claim.measure is not None and claim.measure.name == NEARNESS:
+        _check_nearness(claim)
+    if claim.within is not None and not near and not isinstance(claim.mechanism, Space):
         raise CertificateError(f"the claim states how near answers are of the kind {kind_of(claim.mechanism)}, which is no space.")
+    if claim.distance and not near:
+        raise CertificateError("the claim states a distance, and not how near answers are.")
     if (claim.loss or claim.prior) and not isinstance(claim.mechanism, Table | Exponential):
         raise CertificateError(f"the claim states losses of the kind {kind_of(claim.mechanism)}, which has no lists of inputs and outputs.")
     for order in (claim.order, *(asked.mechanism.order for asked in everything if isinstance(asked.mechanism, Guarantee))):
@@ -605,6 +618,17 @@ def from_json(data: Any) -> Claim:
     if claim_hash(to_json(claim)) != claim_hash(data):  # by their texts: in Python true == 1
         raise CertificateError("the claim is not in canonical form.")
     return claim
+
+
+def _check_nearness(claim: Claim) -> None:
+    """Raises CertificateError unless it is a claim of how near the answers of one mechanism are, and of nothing else."""
+    if claim.within is None or not isinstance(claim.mechanism, Answering | Staircase | Table | Exponential):
+        raise CertificateError("how near answers are is claimed of additive noise, tables and exponential mechanisms, with `within`.")
+    beside = claim.sensitivity, claim.query, claim.beta
+    if any(stated is not None for stated in beside) or claim.adjacency or claim.order or claim.prior:
+        raise CertificateError("how near answers are does not depend on neighbours, nor on a prior: the claim states something of them.")
+    if claim.distance and (claim.distance not in DISTANCES or isinstance(claim.mechanism, Table | Exponential)):
+        raise CertificateError(f"the distance is none of {', '.join(DISTANCES)}, or the mechanism adds no noise.")
 
 
 def _check_words(mechanism: Selection, alone: bool) -> None:
@@ -680,7 +704,7 @@ def _measure(data: Any) -> Measure | None:
     if data is None:
         return None
     name, at = str(data["name"]), None if data["at"] is None else exact_fraction(data["at"])
-    if name not in CLAIMED_MEASURES or (at is not None) != (name == "renyi") or (at is not None and at <= 1):
+    if name not in (*CLAIMED_MEASURES, NEARNESS) or (at is not None) != (name == "renyi") or (at is not None and at <= 1):
         raise ValueError(f"{name[:40]!r} is no measure that a claim may be in, or its order is not above 1")
     return Measure(name, _optional(data["value"]), at)
 
