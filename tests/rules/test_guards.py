@@ -97,7 +97,7 @@ HYPOTHESES = {
             "curves.scale_mixture", "curves.spherical_caps", "curves.t_noise", "curves.uniform_ball", "finite.exponential_general",
             "finite.finite", "finite.kernel_box", "finite.kernel_point", "finite.kary_response", "measures.finite", "measures.gaussian",
             "measures.laplace", "spaces.cell_response", "spaces.given_mechanism", "spaces.near_table", "spaces.net_mechanism",
-            "spaces.noise_near", "utility.expected_loss",
+            "spaces.noise_near", "utility.expected_loss", "utility.far_noise", "utility.far_outputs",
             "utility.infinite_moments", "utility.log_concave_noise", "utility.noise_moments", "utility.noise_quantile",
             "utility.polytope_tails", "utility.randomized_response", "utility.root_of_squares", "utility.union_bound",
         ),
