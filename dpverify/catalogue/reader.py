@@ -289,7 +289,7 @@ class _Reader(Mechanisms):
         near = measure is not None and measure.name == NEARNESS
         if near:
             measure = Measure(NEARNESS, None if isinstance(beta, str) else beta)
-        if table.has("beta") and not utility and not near and not isinstance(mechanism, Space):
+        if table.has("beta") and not utility and not near and mechanism is not None and not isinstance(mechanism, Space):
             table.fault(
                 "beta is the probability with which the error may be exceeded: it needs utility = true beside it, or within, to claim how "
                 "near answers are."

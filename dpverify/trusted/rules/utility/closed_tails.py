@@ -79,7 +79,7 @@ def _above(found: Exponential, weight: int, at: Expr, rule: str) -> Expr:
     """P(R > at) for R of the density r^(weight - 1) exp(-c r^a): Q(weight/a, c at^a), in finitely many terms for a half of an integer."""
     shape, x = weight / found.a, mul(found.c, power(at, Num(found.a)))
     if shape > MOST_TERMS or (2 * shape).denominator != 1:
-        raise Rejected(rule, "the noise", "its tail is a finite sum where twice the dimension over the exponent of r is a whole number, and small, alone")
+        raise Rejected(rule, "the noise", "its tail is a finite sum only where twice the dimension over the power of r is whole and small")
     start = Fraction(1) if shape.denominator == 1 else Fraction(1, 2)
     terms: list[Expr] = [ONE] if start == 1 else []
     factor: Expr = ONE if start == 1 else power(call("pi"), Num(Fraction(-1, 2)))
