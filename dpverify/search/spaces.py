@@ -8,7 +8,6 @@ from fractions import Fraction
 from itertools import islice
 from typing import Any, Final
 
-from dpverify.search import near_tables
 from dpverify.search.axes import cut, majorant, repeated
 from dpverify.search.counterexample import grid
 from dpverify.search.grids import diagonally
@@ -23,7 +22,7 @@ from dpverify.trusted.order.enclosed import enclose
 from dpverify.trusted.parts.parameters import fixed
 from dpverify.trusted.rules.spaces import cell_response, net_mechanism, noise_near, weighted_packing
 from dpverify.trusted.rules.spaces.nets import cube
-from dpverify.trusted.rules.spaces.shapes import apart_at, cubes, dimension, require
+from dpverify.trusted.rules.spaces.shapes import apart_at, cubes, dimension, require, tamed
 
 Told = dict[str, Any]
 
@@ -77,8 +76,11 @@ def _above(claim: Claim, digits: int) -> Steps:
     if claim.domains:
         nets = [{"share": str(_HALF), "net": told} for told in _symbolic(space.shape)]
         return [*_kept(claim, net_mechanism, nets), *_kept(claim, noise_near, [{}])]
-    if space.shape.kind == "points" and (steps := near_tables.above(claim, digits)):
-        return steps
+    if space.shape.kind == "points":
+        from dpverify.search import near_tables
+
+        if steps := near_tables.above(claim, digits):
+            return steps
     nets = _of_axes(claim) if space.shape.kind == "ellipsoid" else []
     nets = nets or [{"share": str(share), "net": told} for share in _shares(space.shape, near) for told in _told(space.shape, share, near)]
     cells = [{"depth": depth} for depth in _pieces(space.shape, near)]
@@ -100,7 +102,7 @@ def _of_axes(claim: Claim) -> list[Told]:
     odds = float(constant(div(add(ONE, neg(beta)), beta)).log().mid())
     shares = [*_SHARES, *_NEAR_ONE, Fraction(1)]
     rated = []
-    for number, told, size in cut(space.shape.numbers[0], [mul(Num(share), near) for share in shares]):
+    for number, told, size in cut(tamed(space.shape.numbers[0]), [mul(Num(share), near) for share in shares]):
         rate = 0.0 if size == 0 else max(0.0, size + odds) / float(1 - shares[number]) if shares[number] < 1 else math.inf
         rated.append((rate, number, told))
     rated.sort(key=lambda one: one[0])
@@ -172,9 +174,11 @@ def _told(shape: Shape, share: Fraction, near: Expr) -> Iterator[Told]:
         rough = 0 if limit >= scale else math.ceil(math.log(scale / limit) / -math.log(ratio) - 1e-9)
         yield from ({"depth": depth} for depth in (rough, rough + 1))
     elif shape.kind == "ellipsoid":
-        yield from (told for _, told, _ in cut(shape.numbers[0], [radius]))
-        yield from majorant(shape.numbers[0])
+        yield from (told for _, told, _ in cut(tamed(shape.numbers[0]), [radius]))
+        yield from majorant(tamed(shape.numbers[0]))
     elif shape.kind == "points":
+        from dpverify.search import near_tables
+
         yield {"points": near_tables.centres(shape.matrix, radius)}
     elif shape.kind == "product":
         each = share if shape.norm.p is None else None
@@ -189,7 +193,7 @@ def _told(shape: Shape, share: Fraction, near: Expr) -> Iterator[Told]:
 def _symbolic(shape: Shape) -> Iterator[Told]:
     """The same for a radius with parameters in it."""
     if shape.kind == "ellipsoid":
-        yield from majorant(shape.numbers[0])
+        yield from majorant(tamed(shape.numbers[0]))
     elif shape.kind == "product":
         told = [next(_symbolic(part), None) for part in shape.parts]
         if None not in told:
@@ -230,8 +234,11 @@ def _below(claim: Claim, digits: int) -> Steps:
     assert isinstance(space, Space) and claim.within is not None
     if space.databases == "unbounded":
         return []
-    if space.shape.kind == "points" and (steps := near_tables.below(claim, digits)):
-        return steps
+    if space.shape.kind == "points":
+        from dpverify.search import near_tables
+
+        if steps := near_tables.below(claim, digits):
+            return steps
     return _best(claim, weighted_packing, [*_packed(space.shape, claim.within), *_lines(claim)])
 
 
@@ -297,10 +304,10 @@ def _packings(shape: Shape, near: Expr) -> Iterator[Told]:
         rough = max(1, math.ceil((constant_of / (2 * limit)) ** (1 / exponent) / 2))
         yield {}
         yield from ({"cells": cells} for cells in range(max(1, rough - 1), rough + 1) if cells ** cubes(shape) <= 4096)
-    elif shape.kind == "hull":
-        yield from near_tables.corners(shape, near)
-    elif shape.kind == "points":
-        yield from near_tables.apart(shape.matrix, near)
+    elif shape.kind in ("hull", "points"):
+        from dpverify.search import near_tables
+
+        yield from near_tables.corners(shape, near) if shape.kind == "hull" else near_tables.apart(shape.matrix, near)
     elif shape.kind == "product":
         inner = [[*_packings(part, near)] for part in shape.parts]
         yield {"parts": [told[0] if told else None for told in inner]}

@@ -28,6 +28,7 @@ from dpverify.trusted.language.expr import (
     children,
     format_expr,
     mul,
+    neg,
     num,
     power,
     rebuild,
@@ -218,6 +219,19 @@ def classes(axis: Expr, first: int = 1) -> list[tuple[Expr, Domain]]:
 def along(axis: Expr, step: int, start: int) -> Expr:
     """The axes start, start + step, start + 2 step, ... as an expression in k = 1, 2, ..."""
     return _settled(substitute(axis, {"k": add(mul(num(step), Sym("k")), num(start - step))}))
+
+
+def tamed(axis: Expr) -> Expr:
+    """Axes that are at least as long, without erfc: erfc(u) <= exp(-u^2) for u >= 0, as a factor or a power of one above 0."""
+    return mul(*map(_tamed, axis.args)) if isinstance(axis, Mul) else _tamed(axis)
+
+
+def _tamed(factor: Expr) -> Expr:
+    base, exponent = (factor.base, factor.exponent) if isinstance(factor, Pow) else (factor, ONE)
+    if not (isinstance(base, Call) and base.name == "erfc" and certainly_le(ZERO, exponent)):
+        return factor
+    [u] = base.args
+    return power(call("exp", neg(power(u, num(2)))), exponent) if certainly_le(ZERO, u, {"k": LEVELS}) else factor
 
 
 def _floors(expr: Expr) -> Iterator[Expr]:
