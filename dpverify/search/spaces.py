@@ -19,8 +19,9 @@ from dpverify.trusted.language.model import Claim, Shape, Space
 from dpverify.trusted.numbers.balls import constant, exact
 from dpverify.trusted.order.compare import certainly_lt
 from dpverify.trusted.order.enclosed import enclose
+from dpverify.trusted.order.lengths import norm_value
 from dpverify.trusted.parts.parameters import fixed
-from dpverify.trusted.rules.spaces import cell_response, net_mechanism, noise_near, weighted_packing
+from dpverify.trusted.rules.spaces import cell_response, half_spaces, net_mechanism, noise_near, weighted_packing
 from dpverify.trusted.rules.spaces.nets import cube
 from dpverify.trusted.rules.spaces.shapes import apart_at, cubes, dimension, require, tamed
 
@@ -128,7 +129,7 @@ def _best(claim: Claim, rule: Any, evidences: Iterable[Told]) -> Steps:
             value = _size(rule.check(claim, evidence))
         except DpverifyError:
             continue
-        better = best is None or (value < best[0] if rule is not weighted_packing else value > best[0])
+        better = best is None or (value > best[0] if rule in (weighted_packing, half_spaces) else value < best[0])
         best = (value, evidence) if better else best
     return [] if best is None else [{"rule": rule.NAME, "evidence": best[1]}]
 
@@ -239,7 +240,8 @@ def _below(claim: Claim, digits: int) -> Steps:
 
         if steps := near_tables.below(claim, digits):
             return steps
-    return _best(claim, weighted_packing, [*_packed(space.shape, claim.within), *_lines(claim)])
+    packed = _best(claim, weighted_packing, [*_packed(space.shape, claim.within), *_lines(claim)])
+    return [*packed, *_best(claim, half_spaces, _along_lines(space.shape, claim))]
 
 
 def _below_somewhere(claim: Claim, digits: int) -> Steps:
@@ -248,6 +250,8 @@ def _below_somewhere(claim: Claim, digits: int) -> Steps:
     assert isinstance(space, Space)
     if space.databases == "unbounded":
         return []
+    if space.shape.kind == "real" and (steps := _kept(claim, half_spaces, [{}])):
+        return steps  # for all parameters at once
     if claim.epsilon is None and not _may_be_endless(space.shape):
         return []
     names = [name for name, _ in claim.domains]
@@ -258,9 +262,11 @@ def _below_somewhere(claim: Claim, digits: int) -> Steps:
             there, values = fixed(claim, {"at": at}, weighted_packing.NAME)
             assert there.within is not None
             tried = [one for one in _packed(space.shape, there.within) if claim.epsilon is not None or "first" not in one["packing"]]
-            steps = _best(there, weighted_packing, [*tried, *_lines(there)])
-            if steps and _excludes(claim, weighted_packing.check(there, steps[0]["evidence"]), values):
-                return [{"rule": weighted_packing.NAME, "evidence": {**steps[0]["evidence"], "at": at}}]
+            lines = [] if claim.epsilon is None else [*_along_lines(space.shape, there)]
+            for rule, told in ((weighted_packing, [*tried, *_lines(there)]), (half_spaces, lines)):
+                steps = _best(there, rule, told)
+                if steps and _excludes(claim, rule.check(there, steps[0]["evidence"]), values):
+                    return [{"rule": rule.NAME, "evidence": {**steps[0]["evidence"], "at": at}}]
         except DpverifyError:
             continue
     return []
@@ -336,6 +342,42 @@ def _lines(claim: Claim) -> Iterator[Told]:
             counts = (left, right)
             epsilon = _root(lambda e: (1 - beta) * (1 + sum(_powers(math.exp(-e * far), n) for n in counts)) - 1, 0.0, 1e6)
             yield {"line": right, "epsilon": str(Fraction(math.floor(epsilon * 10**9 * (1 - 1e-9)), 10**9))}
+
+
+def _along_lines(shape: Shape, claim: Claim) -> Iterator[Told]:
+    """What is told of the lines of a space: of the longest ones."""
+    assert claim.within is not None and claim.beta is not None
+    near = float(constant(claim.within).mid())
+    if shape.kind == "real":
+        yield {}
+    elif shape.kind == "integers":
+        beta, beyond = float(constant(claim.beta).mid()), noise_near.whole(claim.within) + 1
+        ratio = _root(lambda u: beta * (1 + u) - 2 * u**beyond, 0.0, 1.0)
+        yield from ({"ratio": str(Fraction(round(ratio * 10**12) + off, 10**12))} for off in (1, 10, 1000))
+    elif shape.kind in ("ball", "hoelder"):
+        yield from _steps({}, 2 * float(constant(shape.numbers[0 if shape.kind == "ball" else 3]).mid()), near)
+    elif shape.kind == "box":
+        for axis, side in enumerate(shape.numbers):
+            unit = tuple(Fraction(int(i == axis)) for i in range(len(shape.numbers)))
+            yield from _steps({"axis": axis}, float(constant(mul(side, norm_value(shape.norm, unit))).mid()), near)
+    elif shape.kind == "ellipsoid":
+        for axis in range(4):
+            yield from _steps({"axis": axis}, 2 * abs(float(constant(substitute(shape.numbers[0], {"k": num(axis + 1)})).mid())), near)
+    elif shape.kind == "hull":
+        for corner, one in enumerate(shape.matrix):
+            for axis, other in enumerate(shape.matrix[:corner]):
+                apart = norm_value(shape.norm, tuple(a - b for a, b in zip(one, other, strict=True)))
+                yield from _steps({"corner": corner, "axis": axis}, float(constant(apart).mid()), near)
+    for number, part in enumerate(shape.parts):
+        for told in _along_lines(part, claim) if part.kind != "integers" else ():
+            yield {"part": number, "inner": told, **({"steps": told["steps"]} if "steps" in told else {})}
+
+
+def _steps(told: Told, length: float, near: float) -> Iterator[Told]:
+    """The greatest number of steps of twice a nearness that are shorter than a line."""
+    steps = math.ceil(length / (2 * near) * (1 - 1e-12)) - 1
+    if steps >= 1:
+        yield {**told, "steps": steps}
 
 
 def _powers(weight: float, count: int) -> float:
