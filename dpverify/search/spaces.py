@@ -21,9 +21,9 @@ from dpverify.trusted.order.compare import certainly_lt
 from dpverify.trusted.order.enclosed import enclose
 from dpverify.trusted.order.lengths import norm_value
 from dpverify.trusted.parts.parameters import fixed
-from dpverify.trusted.rules.spaces import cell_response, half_spaces, net_mechanism, noise_near, weighted_packing
+from dpverify.trusted.rules.spaces import cell_response, density_mechanism, half_spaces, net_mechanism, noise_near, weighted_packing
 from dpverify.trusted.rules.spaces.nets import cube
-from dpverify.trusted.rules.spaces.shapes import apart_at, cubes, dimension, require, tamed
+from dpverify.trusted.rules.spaces.shapes import CONVEX, apart_at, cubes, dimension, require, tamed
 
 Told = dict[str, Any]
 
@@ -47,6 +47,8 @@ def extend(proposal: Proposal, claim: Claim, digits: int) -> list[str]:
         require(space, dict(claim.domains))
     except DpverifyError as error:
         return [str(error)]
+    if space.rate is not None and space.shape.kind in CONVEX:
+        return _of_density(proposal, claim)
     if space.table or space.rate is not None:
         from dpverify.search import given_mechanism
 
@@ -65,6 +67,18 @@ def extend(proposal: Proposal, claim: Claim, digits: int) -> list[str]:
         bounded = space.databases != "unbounded"
         told = "no packing was found that excludes such mechanisms."
         reasons.append(told if bounded else "databases may be any distance apart, so no packing counts.")
+    return reasons
+
+
+def _of_density(proposal: Proposal, claim: Claim) -> list[str]:
+    """What is known of the mechanism with a density that is given."""
+    reasons = []
+    for side in ("upper", "far", "lower"):
+        try:
+            density_mechanism.check(claim, {"side": side})
+            proposal.steps.append({"rule": density_mechanism.NAME, "evidence": {"side": side}})
+        except DpverifyError as error:
+            reasons.append(str(error))
     return reasons
 
 

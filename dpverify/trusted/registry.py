@@ -42,6 +42,7 @@ _OF_THE_CLAIM: Final = {
     "cell-response": "spaces.cell_response",
     "closed-profile": "composition.closed_profile",
     "cosets": "additive.cosets",
+    "density-mechanism": "spaces.density_mechanism",
     "differences-unbounded": "additive.differences_unbounded",
     "elliptical-process-unbounded": "additive.elliptical_process",
     "evaluations-epsilon": "additive.evaluations_epsilon",

@@ -844,4 +844,5 @@ def test_an_ellipsoid_with_axes_erfc_of_k_is_compatible_with_privacy():
     space = shape("ellipsoid", axes="erfc(k)")
     every = replace(claim(space, "g", "b"), domains=tuple(sorted(GAMMA.items())))
     assert verify(every).judgement.verdict == "PROVED"
-    assert verify(replace(every, mechanism=Space(shape("ellipsoid", axes="erfc(k) + 1/2"), databases="answers"))).judgement.verdict == "REFUTED"
+    long = Space(shape("ellipsoid", axes="erfc(k) + 1/2"), databases="answers")
+    assert verify(replace(every, mechanism=long)).judgement.verdict == "REFUTED"

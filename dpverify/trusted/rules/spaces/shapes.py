@@ -79,7 +79,7 @@ def require(space: Space, domains: Domains) -> None:
     """Raises Rejected for what is not certainly a metric space, and where no databases are as they are declared."""
     check(space.shape, domains)
     if space.table or space.rate is not None:
-        _given(space)
+        _given(space, domains)
     _positive("lipschitz", space.lipschitz, domains)
     if space.databases == "bounded":
         if space.diameter is None:
@@ -467,6 +467,8 @@ def _product(shape: Shape, domains: Domains) -> None:
         check(part, domains)
 
 
+CONVEX: Final = ("real", "box", "ball", "hull")
+"""Convex sets, on which a mechanism may have a density."""
 _NORMED: Final = ("box", "ball", "sphere", "hull", "real", "product")
 
 _CHECKS: Final[Mapping[str, Callable[[Shape, Domains], None]]] = {
@@ -476,10 +478,13 @@ _CHECKS: Final[Mapping[str, Callable[[Shape, Domains], None]]] = {
 }  # fmt: skip
 
 
-def _given(space: Space) -> None:
-    """One mechanism, on finitely many points: a table of probabilities with a row for each database, or a rate that is a number."""
+def _given(space: Space, domains: Domains) -> None:
+    """One mechanism: on finitely many points a table of probabilities with a row for each database, or a rate; on convex sets a rate."""
+    if space.rate is not None and not space.table and space.shape.kind in CONVEX:
+        _positive("rate", space.rate, domains)
+        return
     if space.shape.kind != "points" or (space.table and space.rate is not None):
-        raise Rejected(RULE, "the mechanism", "one is given for finitely many points alone, by a table or by a rate")
+        raise Rejected(RULE, "the mechanism", "one is given on finitely many points, by a table or a rate, or on a convex set, by a rate")
     if space.rate is not None and (symbols(space.rate) or not certainly_le(ZERO, space.rate)):
         raise Rejected(RULE, "rate", f"{format_expr(space.rate)} is not certainly a number of at least 0")
     answers = len(space.shape.matrix)
