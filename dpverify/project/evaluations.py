@@ -30,8 +30,8 @@ class Evaluations:
 
     def json(self) -> dict[str, Any]:
         """All rows as a JSON value: decimals as text, rounded outward."""
-        rows = [{"evaluations": row.n, "norm": self._ends(row.norm), "epsilon": self._ends(row.epsilon)} for row in self.rows]
-        return {"points": [{**row, "norm": list(row["norm"]), "epsilon": list(row["epsilon"])} for row in rows]}
+        rows = [{"evaluations": row.n, "norm": [*self._ends(row.norm)], "epsilon": [*self._ends(row.epsilon)]} for row in self.rows]
+        return {"points": rows}
 
     def __str__(self) -> str:
         """The rows for 1, 2, 5, 10, 20, ... evaluations, and the last, for people."""

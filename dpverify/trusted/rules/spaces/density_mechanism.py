@@ -57,7 +57,7 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
         raise CertificateError(f"{NAME}: 'side' is {side!r}, not upper, lower or far.")
     exact = endless or _interval(space.shape) is not None or _sum_of_intervals(space.shape)
     if space.databases != "answers" or not exact:
-        raise Rejected(NAME, "the claim", "its least loss is known on intervals, in boxes in l1 and on R^d, with a database for each answer")
+        raise Rejected(NAME, "the claim", "its least loss is known on intervals, in boxes in l1 and on R^d, with one database an answer")
     return Bound("lower", price, witness={"pair": "databases with answers as near to each other as you like"})
 
 
