@@ -166,8 +166,8 @@ def _shares(shape: Shape, near: Expr) -> list[Fraction]:
 def _jumps(shape: Shape) -> Iterator[Expr]:
     if shape.kind in ("tree", "infinite_tree", "cantor"):
         yield from (apart_at(shape, num(depth)) for depth in range(_THRESHOLDS))
-    elif shape.kind in ("discrete",):
-        yield shape.numbers[0]
+    elif shape.kind in ("discrete", "hoelder"):
+        yield shape.numbers[0 if shape.kind == "discrete" else 3]
     elif shape.kind in ("box", "ball"):
         count, sides = dimension(shape), shape.numbers if shape.kind == "box" else (num(2),)
         for pieces in range(1, _THRESHOLDS // len(sides) + 1):

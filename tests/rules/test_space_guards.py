@@ -846,3 +846,10 @@ def test_an_ellipsoid_with_axes_erfc_of_k_is_compatible_with_privacy():
     assert verify(every).judgement.verdict == "PROVED"
     long = Space(shape("ellipsoid", axes="erfc(k) + 1/2"), databases="answers")
     assert verify(replace(every, mechanism=long)).judgement.verdict == "REFUTED"
+
+
+def test_one_function_is_within_the_bound_of_all():
+    functions = shape("hoelder", dimension=1, constant=1, exponent=1, bound=2)
+    assert net(functions, num(2), {}, {}) == ZERO and number(net(functions, parse("1999/1000"), {}, {})) > 0
+    assert verify(replace(claim(functions, "2"), epsilon=ZERO)).judgement.verdict == "PROVED"
+    assert verify(replace(claim(functions, "1999/1000"), epsilon=ZERO)).judgement.verdict == "REFUTED"

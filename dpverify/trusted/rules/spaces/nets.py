@@ -236,9 +236,11 @@ def _first_axes(axis: Expr, radius: Expr, told: Told, domains: Domains) -> Expr:
     return Num(exact(total.upper()))
 
 
-def _hoelder(shape: Shape, radius: Expr, _: Told, __: Domains) -> Expr:
-    """Functions by their rounded values at the centres of cubes."""
+def _hoelder(shape: Shape, radius: Expr, _: Told, domains: Domains) -> Expr:
+    """Functions by their rounded values at the centres of cubes; 0 alone, where the bound is within the radius."""
     count, (constant_of, exponent, bound) = cubes(shape), shape.numbers[1:]
+    if certainly_le(bound, radius, domains):
+        return ZERO
     per_axis = ceiling(div(power(div(mul(FOUR, constant_of), radius), div(ONE, exponent)), TWO))
     levels = _log(ceiling(div(mul(FOUR, bound), radius)))
     cells = power(per_axis, num(count))
