@@ -62,6 +62,7 @@ bench: .venv/run  ## measure, print, and write the reports/*bench.md, reports/ac
 	$(BIN)/python bench/run.py
 	$(BIN)/python bench/deltas.py
 	$(BIN)/python bench/audit.py
+	$(BIN)/python bench/general.py
 	$(BIN)/python bench/commands.py
 	$(BIN)/python tools/computed
 	$(MAKE) --no-print-directory accountants

@@ -26,6 +26,7 @@ from dpverify.trusted.language.expr import (
 from dpverify.trusted.language.model import (
     CLAIMED_MEASURES,
     VARIABLES,
+    Answering,
     Claim,
     Domain,
     Exponential,
@@ -38,6 +39,7 @@ from dpverify.trusted.language.model import (
     Radial,
     Shape,
     Space,
+    Staircase,
     Table,
     Vector,
     kind_of,
@@ -92,7 +94,28 @@ def space_faults(mechanism: Mechanism, given: Mapping[str, Any]) -> Iterator[str
             if given.get(key):
                 yield f"{key} is for mechanisms; of a space pure privacy is asked, and nothing else. Leave it out."
     elif "within" in given:
-        yield f"within is for the kind space, where it is how near answers are to be, not for {kind_of(mechanism)}."
+        yield from _nearness_faults(mechanism, given)
+    elif given.get("distance"):
+        yield "distance stands without within: it is the one in which answers are to be within `within` of the truth."
+
+
+def _nearness_faults(mechanism: Mechanism, given: Mapping[str, Any]) -> Iterator[str]:
+    """The same of a claim about one mechanism, which asks for the probability of answers that are further than `within`."""
+    if not isinstance(mechanism, Answering | Staircase | Table | Exponential):
+        yield (
+            f"within is how near the answers of a space, of additive noise, of a table or of an exponential mechanism are, not of "
+            f"{kind_of(mechanism)}."
+        )
+        return
+    if "beta" not in given:
+        yield 'beta is missing: the probability with which answers may be further than `within`, a number or "tight".'
+    for key in ("epsilon", "delta", "utility", "order", "prior", *CLAIMED_MEASURES):
+        if given.get(key):
+            yield f"{key} stands beside within: how near answers are is a claim of its own. Write one for each."
+    if isinstance(mechanism, Table) and not given.get("loss"):
+        yield "loss is missing: a table does not say how far an output is from the truth. Give it, a row for each input."
+    if given.get("distance") and isinstance(mechanism, Table | Exponential):
+        yield "distance is for additive noise; of a finite mechanism loss says what outputs cost."
 
 
 def substituted(mechanism: Mechanism, values: Mapping[str, Expr]) -> Mechanism:

@@ -15,7 +15,7 @@ Noise = Declared | Mechanism
 """What Python declares a mechanism as."""
 OF_A_CLAIM: Final = (
     "name", "sensitivity", "difference", "query", "adjacency", "epsilon", "delta", "zcdp", "gdp", "renyi", "order", "expect", "utility",
-    "beta", "within", "loss", "prior",
+    "beta", "within", "distance", "loss", "prior",
 )  # fmt: skip
 """The keys that a claim has, in the order in which people meet them."""
 _OF_THE_ANSWER: Final = ("sensitivity", "query", "adjacency")

@@ -58,12 +58,15 @@ from dpverify.trusted.language.expr import (
 )
 from dpverify.trusted.language.model import (
     CLAIMED_MEASURES,
+    DISTANCES,
+    NEARNESS,
     ONE_WAY,
     ORDERS,
     VARIABLES,
     Claim,
     Combinator,
     EllipticalProcess,
+    Exponential,
     Measure,
     Mechanism,
     Query,
@@ -262,14 +265,15 @@ class _Reader(Mechanisms):
         before = len(self.faults)
         name = table.may("name", read_string, f"claim {index}")
         order = table.may("order", read_choice(ORDERS), "")
-        measure = self._measure(table)
+        measure = self._measure(table, mechanism)
         need = table.need if measure is None else table.may
         epsilon = self._value(table, "epsilon", need("epsilon", read_number_or_tight, ZERO if measure is None else TIGHT))
         delta = self._value(table, "delta", table.may("delta", read_number_or_tight, ZERO))
         expect = table.may("expect", read_choice(VERDICTS), "proved")
         utility = table.may("utility", read_boolean, False)
-        beta = self._value(table, "beta", table.may("beta", read_number, None))
+        beta = self._value(table, "beta", table.may("beta", read_number if measure is None else read_number_or_tight, None))
         within = self._value(table, "within", table.may("within", read_number, None))
+        distance = table.may("distance", read_choice(DISTANCES), "")
         loss = table.may("loss", read_matrix, ())
         prior = table.may("prior", read_vector, ())
         adjacency = table.may("adjacency", read_choice(ADJACENCIES), "")
@@ -286,10 +290,16 @@ class _Reader(Mechanisms):
             table.fault("give sensitivity or query, not both: the query's sensitivity is derived.")
         if table.has("query") and not table.has("adjacency"):
             table.fault(f"a query needs its adjacency: one of {', '.join(ADJACENCIES)}.")
-        if table.has("beta") and not utility and not isinstance(mechanism, Space):
-            table.fault("beta is the probability with which the error may be exceeded: it needs utility = true beside it.")
+        near = measure is not None and measure.name == NEARNESS
+        if near:
+            measure = Measure(NEARNESS, None if isinstance(beta, str) else beta)
+        if table.has("beta") and not utility and not near and mechanism is not None and not isinstance(mechanism, Space):
+            table.fault(
+                "beta is the probability with which the error may be exceeded: it needs utility = true beside it, or within, to claim how "
+                "near answers are."
+            )
         for key in ("loss", "prior"):
-            if table.has(key) and not utility:
+            if table.has(key) and not utility and not (near and key == "loss"):
                 table.fault(f"{key} is for the mean loss that is shown: it needs utility = true beside it.")
         if mechanism is None:
             return None
@@ -300,7 +310,10 @@ class _Reader(Mechanisms):
         if difference:
             mechanism = self._differing(table, mechanism, difference)
         query = None if rows is None else Query(rows, adjacency)
-        if not (table.has("sensitivity") and sensitivity is None) and not (table.has("query") and query is None):
+        if near:  # which neighbours have nothing to do with
+            mechanism = replace(mechanism, points=(), metric="") if isinstance(mechanism, Exponential) else mechanism
+            sensitivity = query = None
+        elif not (table.has("sensitivity") and sensitivity is None) and not (table.has("query") and query is None):
             mechanism, sensitivity = self.with_sensitivity(table, mechanism, sensitivity, query, adjacency)
         if len(self.faults) > before:
             return None
@@ -314,12 +327,13 @@ class _Reader(Mechanisms):
             name=name,
             adjacency=(adjacency or self.adjacency) if isinstance(mechanism, Combinator) else "",
             utility=utility,
-            beta=beta,
+            beta=None if near else beta,
             loss=loss,
             prior=prior,
             measure=measure,
             order=order,
             within=within,
+            distance=distance,
         )
         used = frozenset().union(*map(symbols, expressions(claim)))
         claim = replace(claim, domains=tuple(sorted((name, self.domains[name]) for name in used & self.domains.keys())))
@@ -332,9 +346,13 @@ class _Reader(Mechanisms):
         line = self.lines[index - 1] if index <= len(self.lines) else 1
         return Stated(claim, expect.upper(), adjacency, line)
 
-    def _measure(self, table: Fields) -> Measure | None:
+    def _measure(self, table: Fields, mechanism: Mechanism | None) -> Measure | None:
         """What is claimed in place of epsilon; None where nothing is."""
         found: Measure | None = None
+        if table.has("within") and not isinstance(mechanism, Space) and not (mechanism is None and table.has("epsilon")):
+            for name in CLAIMED_MEASURES:
+                table.may(name, lambda given: given, None)
+            return Measure(NEARNESS, None)
         for name in CLAIMED_MEASURES:
             if not table.has(name):
                 continue

@@ -32,6 +32,7 @@ from dpverify.cli.output import fault, say, unwritten
 from dpverify.cli.report import report
 from dpverify.cli.sample import sample
 from dpverify.cli.schema import schema
+from dpverify.cli.tradeoff import tradeoff
 from dpverify.cli.verify import verify
 from dpverify.errors import SpecError
 from dpverify.ground.outside import show_all
@@ -117,6 +118,8 @@ def main() -> None:
         os.environ.setdefault(library, "1")
 
 
-for _verb in (verify, check, audit, report, calibrate, design, sample, names, explain, baseline, cache, init, new, completion, schema):
+for _verb in (
+    verify, check, audit, report, calibrate, design, tradeoff, sample, names, explain, baseline, cache, init, new, completion, schema,
+):  # fmt: skip
     main.add_command(_verb)
 complete_arguments(main)

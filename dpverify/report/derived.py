@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
 from dpverify.search.decimals import decimal_bounds
@@ -22,7 +23,15 @@ def also(entry: Entry) -> dict[str, str]:
     """What is shown beside the bounds of a claim: the sensitivity that follows from its query, and further proved facts."""
     if entry.judgement is None:
         return {}
-    return _sensitivity(entry.claim, [line.parameters for line, _ in entry.proved]) | dict(entry.judgement.also)
+    told = {key: _plain(text) if key.startswith("least within") else text for key, text in entry.judgement.also.items()}
+    return _sensitivity(entry.claim, [line.parameters for line, _ in entry.proved]) | told
+
+
+def _plain(text: str) -> str:
+    """A fraction as a decimal where it is one."""
+    from dpverify.report import short
+
+    return short(Num(Fraction(text)))
 
 
 def _sensitivity(claim: Claim, parameters: Sequence[Mapping[str, Any]]) -> dict[str, str]:

@@ -54,6 +54,8 @@ def record(entry: Entry) -> dict[str, Any]:
     if entry.claim.measure is not None:
         measure, nothing = entry.claim.measure, {"claimed": None, "lower": None, "upper": None}
         order = {} if measure.at is None else {"order": str(measure.at)}
+        if entry.claim.within is not None:
+            order = {"within": claimed(entry.claim.within), **({"distance": entry.claim.distance} if entry.claim.distance else {})}
         data["measure"] = {"name": measure.name, **order, "claimed": claimed(measure.value), "lower": lower, "upper": upper}
         data["epsilon"] = data["delta"] = nothing
     if entry.claim.order:

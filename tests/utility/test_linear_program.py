@@ -10,7 +10,7 @@ import pytest
 from dpverify.search.certificates import pack
 from dpverify.search.remaps import truncated_geometric
 from dpverify.search.verify import verify
-from dpverify.trusted.facts.assumed_of_inputs import PAIRS
+from dpverify.trusted.facts.assumed_of_inputs import ANY, PAIRS
 from dpverify.trusted.kernel import check
 from dpverify.trusted.language.canonical_form import from_json, to_json
 from dpverify.trusted.language.certificate import Line

@@ -14,6 +14,7 @@ from dpverify.trusted.language.expr import ONE, ZERO
 from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import (
     L2,
+    NEARNESS,
     Claim,
     Combinator,
     EllipticalProcess,
@@ -52,6 +53,8 @@ def of_a_bound(claim: Claim, bound: Bound, own: Iterable[str]) -> tuple[str, ...
     """All that a bound rests on and no rule checks. own: what its rule always assumes."""
     if (bound.side, bound.value) == ("lower", ZERO) or (bound.side, bound.quantity, bound.value) == ("upper", "delta", ONE):
         return ()  # every mechanism has these
+    if bound.quantity == NEARNESS:  # which no neighbours have to do with
+        return tuple(dict.fromkeys((*own, *bound.assumed)))
     part = Part(claim.mechanism, claim.sensitivity, claim.query)
     combined = isinstance(claim.mechanism, Combinator)
     found = load("facts.assumed_of_parts").of_parts(claim, part, bound, of_one) if combined else of_one(part, bound)

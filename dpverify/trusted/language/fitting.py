@@ -5,6 +5,7 @@ from __future__ import annotations
 from dpverify.trusted.language.errors import CertificateError
 from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import (
+    NEARNESS,
     Answering,
     Claim,
     Combinator,
@@ -30,7 +31,10 @@ def require_fitting(claim: Claim) -> None:
         _require_moves(asked)
         if isinstance(asked.mechanism, Selection):
             load("language.selections").require_words(asked.mechanism, alone=asked is claim)
-    if claim.within is not None or any(isinstance(asked.mechanism, Space) for asked in everything):
+    near = claim.measure is not None and claim.measure.name == NEARNESS
+    if near or claim.distance:
+        load("language.nearness").require_alone(claim)
+    if (claim.within is not None and not near) or any(isinstance(asked.mechanism, Space) for asked in everything):
         load("language.spaces").require_alone(claim)
     if claim.measure is not None or claim.order or any(isinstance(asked.mechanism, Guarantee) for asked in everything):
         load("language.orders").require_words(claim)

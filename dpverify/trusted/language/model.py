@@ -252,7 +252,7 @@ class Query:
 class Measure:
     """What a claim states in place of epsilon: rho of "zcdp", mu of "gdp", or the "renyi" divergence of order `at`, above 1.
 
-    value: None for "tight".
+    Or "beta", the probability of answers that are further from the truth than the claim's `within`. value: None for "tight".
     """
 
     name: str
@@ -261,6 +261,11 @@ class Measure:
 
 
 CLAIMED_MEASURES: Final = ("zcdp", "gdp", "renyi")
+"""The measures of privacy that a claim may be in."""
+NEARNESS: Final = "beta"
+"""What a claim is in that is about how near answers are, and not about privacy."""
+DISTANCES: Final = ("l1", "l2", "linf")
+"""The distances that such a claim about additive noise may name."""
 ONE_SIDED: Final = "one-sided"
 """The order of neighbours in which the first has a record that the second has not."""
 REVERSE: Final = "reverse"
@@ -466,7 +471,8 @@ class Claim:
     domains: the parameters that range over a domain; all other symbols have been given their values.
     adjacency: as stated beside a combinator, empty where it is not; a query has its own.
     utility: whether errors are asked for too. beta: the probability with which an error may be exceeded, where that is asked for.
-    within: how near to the truth the answers of a space are to be, but with probability beta.
+    within: how near to the truth the answers of a space are to be, but with probability beta; of another mechanism, beside the measure
+    "beta". distance: of additive noise, in which that is meant; empty for the norm of the noise, or of its sensitivity.
     loss: of a finite mechanism, what each output costs on each input, a row for each input. prior: weights of the inputs, for the mean
     cost; empty for the cost on the worst input.
     measure: what is claimed in place of epsilon and delta, which are then None and 0. order: empty for both orders of two neighbours.
@@ -488,6 +494,7 @@ class Claim:
     measure: Measure | None = None
     order: str = ""
     within: Expr | None = None
+    distance: str = ""
 
 
 def on_integers(noise: Mechanism) -> bool:

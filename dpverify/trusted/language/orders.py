@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dpverify.trusted.language.errors import CertificateError
 from dpverify.trusted.language.expr import ZERO
-from dpverify.trusted.language.model import CLAIMED_MEASURES, ONE_WAY, ORDERS, Claim, Guarantee, Measure, Selection, all_parts
+from dpverify.trusted.language.model import CLAIMED_MEASURES, NEARNESS, ONE_WAY, ORDERS, Claim, Guarantee, Measure, Selection, all_parts
 
 
 def require_words(claim: Claim) -> None:
@@ -24,7 +24,7 @@ def require_words(claim: Claim) -> None:
 
 
 def _require_measure(measure: Measure) -> None:
-    if measure.name not in CLAIMED_MEASURES:
+    if measure.name not in (*CLAIMED_MEASURES, NEARNESS):
         raise CertificateError(f"the claim states the measure {measure.name[:40]!r}, which is none of {', '.join(CLAIMED_MEASURES)}.")
     if (measure.at is not None) != (measure.name == "renyi") or (measure.at is not None and measure.at <= 1):
         raise CertificateError("the claim states no order above 1 of the divergence that it speaks of, or one of no divergence.")
