@@ -61,10 +61,12 @@ class Proof:
             return self._facts[key]
         except Undecided as error:
             raise Rejected(rule, "an enclosure", str(error)) from error
-        except (DpverifyError, LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError) as error:
-            if isinstance(error, Rejected | CertificateError):
-                raise
-            raise CertificateError(f"{rule}: what it is given cannot be used: {type(error).__name__}: {error}") from error
+        except (Rejected, CertificateError):
+            raise
+        except DpverifyError as error:
+            raise CertificateError(f"{rule}: what it is given cannot be used: {error}") from error
+        except _STUMBLES as error:
+            raise CertificateError(f"{rule}: what it is given cannot be used: {_FORM}") from error
 
     def _about(self, rule: str, place: Place) -> Run | Claim:
         """What a rule speaks of at a place: a run; of the whole, what is claimed; of a part, its pure epsilon."""
@@ -81,6 +83,32 @@ class Proof:
         if rule not in ANYWHERE:
             raise CertificateError(f"{rule}: it speaks of the whole claim, not of a part.")
         return self.places.question(place)
+
+
+_STUMBLES: Final = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
+"""What a rule raises over parameters that it does not expect."""
+_FORM: Final = "its parameters have not the form that dpverify writes."
+
+
+class _Read(dict[str, Any]):
+    """Parameters as a rule is given them. last: the one that it has read last."""
+
+    last = ""
+
+    def __getitem__(self, key: str) -> Any:
+        self.last = key
+        return super().__getitem__(key)
+
+    def get(self, key: str, default: Any = None) -> Any:
+        self.last = key
+        return super().get(key, default)
+
+    def stopped(self) -> str:
+        """Where a rule stopped that could not go on."""
+        if self.last not in self:
+            return f"{self.last!r} is missing." if self.last else _FORM
+        shown = json.dumps(self[self.last])
+        return f"it had read {self.last!r} last, {shown if len(shown) <= 60 else shown[:57] + '...'}; {_FORM}"
 
 
 class _Given(Sequence[Fact]):
@@ -144,7 +172,11 @@ def _asked(name: str, about: Run | Claim, parameters: Mapping[str, Any], premise
     """What a rule says itself. Raises CertificateError where it does not look at all of its premises."""
     rule: Any = EXPLAINED[name]
     given = _Given(premises)
-    found = rule.infer(about, parameters, given) if hasattr(rule, "infer") else rule.check(about, parameters)
+    read = _Read(parameters)
+    try:
+        found = rule.infer(about, read, given) if hasattr(rule, "infer") else rule.check(about, read)
+    except _STUMBLES as error:
+        raise CertificateError(f"{name}: what it is given cannot be used: {read.stopped()}") from error
     if given.unread:
         raise CertificateError(
             f"{name}: it does not use {len(given.unread)} of its {len(given)} premises; give it those alone that it rests on."

@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 from types import NoneType
 from typing import Any, Final, get_args, get_origin, get_type_hints
 
@@ -544,27 +544,24 @@ def claim_hash(canonical: Mapping[str, Any]) -> str:
 
 def from_json(data: Any) -> Claim:
     """The claim of a canonical form. Raises CertificateError for anything that `to_json` could not have written."""
-    try:
-        claim = Claim(
-            mechanism=_mechanism(data["mechanism"]),
-            epsilon=None if data["epsilon"] == TIGHT else parse(data["epsilon"]),
-            delta=None if data["delta"] == TIGHT else parse(data["delta"]),
-            sensitivity=_optional(data["sensitivity"]),
-            query=_query(data["query"]),
-            domains=tuple((str(name), _domain(value)) for name, value in data["domains"].items()),
-            mechanism_name=str(data["mechanism_name"]),
-            name=str(data["name"]),
-            adjacency=str(data.get("adjacency", "")),
-            utility=data.get("utility", False) is True,
-            beta=_optional(data.get("beta")),
-            loss=_matrix(data.get("loss", ())),
-            prior=tuple(exact_fraction(entry) for entry in data.get("prior", ())),
-            measure=_measure(data.get("measure")),
-            order=str(data.get("order", "")),
-            within=_optional(data.get("within")),
-        )
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError, ExprError, ZeroDivisionError) as error:
-        raise CertificateError(f"the claim cannot be read: {type(error).__name__}: {error}") from error
+    claim = Claim(
+        mechanism=_read(data, "mechanism", _mechanism),
+        epsilon=_read(data, "epsilon", _or_tight),
+        delta=_read(data, "delta", _or_tight),
+        sensitivity=_read(data, "sensitivity", _optional),
+        query=_read(data, "query", _query),
+        domains=_read(data, "domains", lambda held: tuple((str(name), _read(held, name, _domain)) for name in held)),
+        mechanism_name=_read(data, "mechanism_name", str),
+        name=_read(data, "name", str),
+        adjacency=str(data.get("adjacency", "")),
+        utility=data.get("utility", False) is True,
+        beta=_read(data, "beta", _optional, None),
+        loss=_read(data, "loss", _matrix, ()),
+        prior=_read(data, "prior", lambda held: tuple(map(exact_fraction, held)), ()),
+        measure=_read(data, "measure", _measure, None),
+        order=str(data.get("order", "")),
+        within=_read(data, "within", _optional, None),
+    )
     everything: tuple[Claim | Part, ...] = (claim, *all_parts(claim.mechanism))
     for asked in everything:
         if asked.query is not None and not isinstance(asked.mechanism, Answering):
@@ -630,6 +627,28 @@ def exact_fraction(text: Any) -> Fraction:
 _FRACTION: Final = re.compile(r"-?\d+(/\d+)?", re.ASCII)
 
 
+_NEEDED: Final = object()
+
+
+def _read(data: Any, key: str, read: Callable[[Any], Any], absent: Any = _NEEDED) -> Any:
+    """What an object holds under a key, or `absent`. Raises CertificateError that names the innermost key that cannot be read."""
+    if not isinstance(data, Mapping):
+        raise CertificateError(f"the claim cannot be read: {_shown(data)} stands where an object with the key {key!r} does.")
+    if key not in data and absent is _NEEDED:
+        raise CertificateError(f"the claim cannot be read: the key {key!r} is missing in {_shown(data)}.")
+    try:
+        return read(data[key]) if key in data else absent
+    except ExprError as error:
+        raise CertificateError(f"the claim cannot be read: {key!r} is no expression: {error}") from error
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
+        raise CertificateError(f"the claim cannot be read: {key!r} is {_shown(data[key])}, which dpverify does not write there.") from error
+
+
+def _shown(value: Any) -> str:
+    text = json.dumps(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
 def _encode(value: Any) -> Any:
     if value is None or isinstance(value, bool | int | str):
         return value
@@ -646,9 +665,9 @@ def _encode(value: Any) -> Any:
 
 
 def _mechanism(data: Mapping[str, Any]) -> Mechanism:
-    kind = KINDS[data["kind"]]
+    kind = _read(data, "kind", KINDS.__getitem__)
     held = {name: wanted for name, wanted in _types(kind).items() if name not in LEFT_OUT or name in data}
-    found: Mechanism = kind(**{name: _decoded(wanted, data[name]) for name, wanted in held.items()})
+    found: Mechanism = kind(**{name: _read(data, name, partial(_decoded, wanted)) for name, wanted in held.items()})
     return found
 
 
@@ -673,25 +692,34 @@ def _decoded(wanted: Any, value: Any) -> Any:
 
 
 def _query(data: Any) -> Query | None:
-    return None if data is None else Query(_matrix(data["rows"]), str(data["adjacency"]))
+    return None if data is None else Query(_read(data, "rows", _matrix), _read(data, "adjacency", str))
 
 
 def _measure(data: Any) -> Measure | None:
     if data is None:
         return None
-    name, at = str(data["name"]), None if data["at"] is None else exact_fraction(data["at"])
+    name, at = _read(data, "name", str), _read(data, "at", _rational_or_none)
     if name not in CLAIMED_MEASURES or (at is not None) != (name == "renyi") or (at is not None and at <= 1):
         raise ValueError(f"{name[:40]!r} is no measure that a claim may be in, or its order is not above 1")
-    return Measure(name, _optional(data["value"]), at)
+    return Measure(name, _read(data, "value", _optional), at)
 
 
 def _part(data: Mapping[str, Any]) -> Part:
-    sensitivity, times = _optional(data["sensitivity"]), parse(data["times"])
-    return Part(_mechanism(data["mechanism"]), sensitivity, _query(data["query"]), str(data["adjacency"]), times)
+    mechanism, query = _read(data, "mechanism", _mechanism), _read(data, "query", _query)
+    sensitivity, times = _read(data, "sensitivity", _optional), _read(data, "times", parse)
+    return Part(mechanism, sensitivity, query, _read(data, "adjacency", str), times)
 
 
 def _optional(value: Any) -> Expr | None:
     return None if value is None else parse(value)
+
+
+def _or_tight(value: Any) -> Expr | None:
+    return None if value == TIGHT else parse(value)
+
+
+def _rational_or_none(value: Any) -> Fraction | None:
+    return None if value is None else exact_fraction(value)
 
 
 def _matrix(rows: Sequence[Sequence[str]]) -> Matrix:
@@ -699,8 +727,8 @@ def _matrix(rows: Sequence[Sequence[str]]) -> Matrix:
 
 
 def _domain(data: Mapping[str, Any]) -> Domain:
-    ends = [None if data[key] is None else exact_fraction(data[key]) for key in ("lower", "upper")]
-    return Domain(ends[0], ends[1], bool(data["lower_open"]), bool(data["upper_open"]), bool(data["integer"]))
+    ends = [_read(data, key, _rational_or_none) for key in ("lower", "upper")]
+    return Domain(ends[0], ends[1], *(_read(data, key, bool) for key in ("lower_open", "upper_open", "integer")))
 
 
 def _noise(data: Mapping[str, Any]) -> OnLine:
@@ -711,12 +739,13 @@ def _noise(data: Mapping[str, Any]) -> OnLine:
 
 
 def _norm(data: Mapping[str, Any]) -> Norm:
-    return Norm(str(data["kind"]), None if data["p"] is None else exact_fraction(data["p"]), _matrix(data["matrix"]))
+    return Norm(_read(data, "kind", str), _read(data, "p", _rational_or_none), _read(data, "matrix", _matrix))
 
 
 def _shape(data: Mapping[str, Any]) -> Shape:
-    parts = tuple(map(_shape, data["parts"]))
-    return Shape(str(data["kind"]), tuple(map(parse, data["numbers"])), _norm(data["norm"]), _matrix(data["matrix"]), parts)
+    kind, numbers = _read(data, "kind", str), _read(data, "numbers", lambda held: tuple(map(parse, held)))
+    parts = _read(data, "parts", lambda held: tuple(map(_shape, held)))
+    return Shape(kind, numbers, _read(data, "norm", _norm), _read(data, "matrix", _matrix), parts)
 
 
 _DECODERS: Final[Mapping[Any, Callable[[Any], Any]]] = {
