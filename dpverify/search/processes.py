@@ -12,7 +12,7 @@ from dpverify.trusted.language.errors import DpverifyError, Undecided
 from dpverify.trusted.language.expr import ZERO, Call, Expr, Num, children, num, sub, symbols
 from dpverify.trusted.language.linear import linear_part
 from dpverify.trusted.language.model import EllipticalProcess
-from dpverify.trusted.order import processes
+from dpverify.trusted.order import evaluations, processes
 
 Told = dict[str, Any]
 
@@ -119,6 +119,12 @@ def outside(noise: EllipticalProcess) -> tuple[int, Told] | None:
             if _holds(lambda told=told, h=h: processes.is_infinite(noise, h, told)):  # type: ignore[misc]
                 return number, told
     return None
+
+
+def apart_at_points(noise: EllipticalProcess) -> tuple[int, Told] | None:
+    """The same of values at points; nothing more shows it."""
+    found = (number for number, h in enumerate(noise.differences) if _holds(lambda h=h: evaluations.is_apart(noise, h)))  # type: ignore[misc]
+    return next(((number, {}) for number in found), None)
 
 
 def _holds(said: Callable[[], bool]) -> bool:

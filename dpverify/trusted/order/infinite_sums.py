@@ -64,6 +64,11 @@ def _natural(told: Mapping[str, Any], name: str, least: int, most: int) -> int:
     return given
 
 
+def read_start(told: Mapping[str, Any]) -> int:
+    """From where terms are judged by their scale at infinity."""
+    return _natural({"start": told.get("start", int(LEAST_START))}, "start", int(LEAST_START), MOST_STARTS)
+
+
 def diverges(terms: Expr, told: Any) -> bool:
     """Whether the sum of terms that are at least 0 is certainly infinite.
 

@@ -85,8 +85,8 @@ def sensitivity(noise: EllipticalProcess, evidence: Any) -> Sensitivity:
 
 def between(squares: list[arb]) -> Sensitivity:
     """The greatest of norms by their squares, between two rationals."""
-    norms = [finite(square.max(arb(0)).sqrt()) for square in squares]
-    lower, upper = max(exact(one.lower()) for one in norms), max(exact(one.upper()) for one in norms)
+    ends = [(finite(square).lower().max(arb(0)), square.upper().max(arb(0))) for square in squares]
+    lower, upper = max(exact(low.sqrt().lower()) for low, _ in ends), max(exact(high.sqrt().upper()) for _, high in ends)
     return Sensitivity(Num(upper), Num(max(lower, Fraction(0))))
 
 

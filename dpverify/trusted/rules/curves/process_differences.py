@@ -52,10 +52,16 @@ def curve(noise: Mechanism, moved: Sensitivity) -> Curve:
 
 def whole(noise: Mechanism, rule: str) -> EllipticalProcess:
     """The process. Raises Rejected for another mechanism, without differences, or of which finitely many numbers are released."""
+    process = declared(noise, rule)
+    if processes.is_finite(process):
+        raise Rejected(rule, "the mechanism", "it releases finitely many numbers")
+    return process
+
+
+def declared(noise: Mechanism, rule: str) -> EllipticalProcess:
+    """The process. Raises Rejected for another mechanism, or without differences."""
     if not isinstance(noise, EllipticalProcess) or not noise.differences:
         raise Rejected(rule, "the mechanism", "it is no process under declared differences")
-    if processes.is_finite(noise):
-        raise Rejected(rule, "the mechanism", "it releases finitely many numbers")
     return noise
 
 
