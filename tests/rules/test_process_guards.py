@@ -43,7 +43,7 @@ def at(*points):
 @pytest.mark.parametrize(
     ("noise", "told", "why"),
     [
-        (process("rbf", "t"), {"cells": 1}, "no closed form"),
+        (process("rbf", "t"), {"cells": 1}, "nothing to tell"),
         (process("brownian", "t"), None, "table of cuts and cells"),
         (process("brownian", "a*t"), {"cells": 1}, "without a value"),
         (process("brownian", "t", shape=("a", "1")), {"cells": 1}, "without a value"),
@@ -137,7 +137,7 @@ def test_a_difference_is_outside_exactly_where_theory_says(noise, told, outside)
         (process("brownian", "1"), None, "wants a table"),
         (process("brownian", "1"), {}, "left or right"),
         (process("brownian", "1"), {"side": "left", "end": 3}, "k from 4"),
-        (process("rbf", "1"), {"side": "left"}, "no closed form"),
+        (process("rbf", "1"), {"side": "left"}, "number of one of the terms"),
         *(
             (process("brownian", "t"), {"cells": 1, "cuts": ["1/2"], **told}, "numbers of a cut and of a derivative")
             for told in (
