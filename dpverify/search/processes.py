@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from dpverify.search import kernel_combinations
 from dpverify.trusted.language.errors import DpverifyError, Undecided
-from dpverify.trusted.language.expr import ZERO, Call, Expr, Num, children, num, sub, symbols
+from dpverify.trusted.language.expr import ZERO, Call, Expr, Num, children, mul, num, sub, symbols
 from dpverify.trusted.language.linear import linear_part
 from dpverify.trusted.language.model import EllipticalProcess
 from dpverify.trusted.order import evaluations, gaussian_functions, processes
@@ -25,6 +25,8 @@ _TAILS: Final[tuple[Told, ...]] = (
     *({"logarithms": c, "end": end} for c in (1, 0) for end in (10, 6, 40, 400)),
 )
 _SPARE: Final = 8
+_ROUGH: Final = 16
+_SIGNS: Final = ({"logarithms": 1, "cells": 64}, {"logarithms": 1, "cells": 512})
 _WANTED: Final = {
     "eigenvalues": "A sequence wants terms that are smooth in k.",
     "rbf": (
@@ -54,6 +56,8 @@ def _derivation(noise: EllipticalProcess, h: Expr, digits: int) -> Told:
             f"{processes.WHAT}: that the difference is in the space of the noise is not shown, nor that it is not. {_WANTED[_kind(noise)]} "
             "Or state the sensitivity, the norm itself, or release values at points with evaluations."
         )
+    if "signs" in found[1]:
+        return max([found, *_further_out(noise, h, found)], key=lambda one: one[0])[1]
     for start, order in _SHARPER if noise.covariance == "eigenvalues" else ():
         if found[0] >= 3.33 * digits + _SPARE:
             break
@@ -61,6 +65,20 @@ def _derivation(noise: EllipticalProcess, h: Expr, digits: int) -> Told:
         if (accuracy := _accuracy(noise, h, told)) is not None and accuracy > found[0]:
             found = accuracy, told
     return found[1]
+
+
+def _further_out(noise: EllipticalProcess, h: Expr, found: tuple[float, Told]) -> Iterator[tuple[float, Told]]:
+    """The same with ends further out, where it is not accurate."""
+    for end in (40, 400) if found[0] < _ROUGH else ():
+        told = {**found[1], "end": end}
+        if (accuracy := _accuracy(noise, h, told)) is not None:
+            yield accuracy, told
+
+
+def _nested(expr: Expr) -> int:
+    """How many logarithms of k stand in one another."""
+    inside = max(map(_nested, children(expr)), default=0)
+    return inside + (isinstance(expr, Call) and expr.name == "log" and "k" in symbols(expr))
 
 
 def _kind(noise: EllipticalProcess) -> str:
@@ -80,6 +98,8 @@ def _tried(noise: EllipticalProcess, h: Expr) -> Iterator[Told]:
     if noise.covariance == "eigenvalues":
         for (start, order), tail in product(_FIRST, _TAILS):
             yield {"start": start, "order": order, **tail}
+        for signs, (start, order) in product(_SIGNS, _FIRST) if _nested(mul(h, noise.shape[0])) > 1 else ():
+            yield {"start": start, "order": order, "logarithms": 1, "end": 4, "signs": signs}
         return
     if noise.covariance == "rbf":
         yield {}
@@ -156,8 +176,9 @@ def _holds(said: Callable[[], bool]) -> bool:
 
 def _shown(noise: EllipticalProcess, h: Expr) -> Iterator[Told]:
     if noise.covariance == "eigenvalues":
-        for start, end, logarithms in product((16, 64, 1024), (4, 6, 10, 20), (0, 1, 2)):
-            yield {"start": start, "end": end, "logarithms": logarithms}
+        signs: tuple[Told, ...] = ({}, {"signs": _SIGNS[0]}) if _nested(noise.shape[0]) > 1 else ({},)
+        for way, start, end, logarithms in product(signs, (16, 64, 1024), (4, 6, 10, 20), (0, 1, 2)):
+            yield {"start": start, "end": end, "logarithms": logarithms, **way}
         return
     if noise.covariance == "rbf":
         yield from ({"term": number} for number in range(gaussian_functions.MOST_TERMS))

@@ -211,7 +211,6 @@ def test_a_tail_by_its_scale_is_a_power_of_its_end(power, zeta):
         ("-1/k**2", {}, "at least 0 from k = 64"),
         ("1/k**2", {"start": 1024}, "beyond the start"),
         ("1/k", {}, "a < -1"),
-        ("log(k)/k**2", {"order": 4}, "b <= 0"),
         ("1/(k + 1)/log(k + 1)", {"start": 64}, "a < -1"),
     ],
 )

@@ -111,7 +111,7 @@ def squared_norm(noise: EllipticalProcess, h: Expr, told: Any) -> arb:
         return arb(0)
     if noise.covariance == "eigenvalues":
         known = infinite_sums.read(told)
-        return infinite_sums.total(_terms(noise, h, known.start), known, ctx.prec)
+        return infinite_sums.total(_terms(noise, h, known.start, known.signs), known, ctx.prec)
     if noise.covariance in ("rbf", "kernel"):
         return _by_form(noise, h, told)
     return _Functions(noise, h, told).squared_norm()
@@ -120,8 +120,8 @@ def squared_norm(noise: EllipticalProcess, h: Expr, told: Any) -> arb:
 def is_infinite(noise: EllipticalProcess, h: Expr, told: Any) -> bool:
     """Whether a difference is certainly outside the space of the noise.
 
-    told: of a sequence what `infinite_sums.diverges` is told, and "start", from where eigenvalues are positive by their scale. Of a
-    function "cuts" and "cells" as in `squared_norm`, and one of: "cut" and "derivative", the numbers of a cut and of a derivative that
+    told: of a sequence what `infinite_sums.diverges` is told, "signs", and "start", from where eigenvalues are positive by their scale. Of
+    a function "cuts" and "cells" as in `squared_norm`, and one of: "cut" and "derivative", the numbers of a cut and of a derivative that
     jumps there; "side", "left" or "right", an end of the interval where the function is not 0 though the noise is; "side" and "end", k
     where the integral of the squared highest derivative is infinite over the points within 2^-k of that end. Of rbf a jump, or "term", the
     number of a term that no function of the space has.
@@ -132,7 +132,7 @@ def is_infinite(noise: EllipticalProcess, h: Expr, told: Any) -> bool:
         start = told.get("start")
         if type(start) is not int or not 16 <= start <= infinite_sums.MOST_STARTS:
             raise CertificateError(f"{WHAT}: 'start' is an integer from 16 to {infinite_sums.MOST_STARTS}.")
-        return infinite_sums.diverges(_terms(noise, h, start), told)
+        return infinite_sums.diverges(_terms(noise, h, start, infinite_sums.read_signs(told)), told)
     if noise.covariance == "rbf":
         _require_values(noise, h)
         if "cut" in told:
@@ -147,13 +147,13 @@ def is_infinite(noise: EllipticalProcess, h: Expr, told: Any) -> bool:
 
 
 @remembered(64)
-def _terms(noise: EllipticalProcess, h: Expr, start: int) -> Expr:
+def _terms(noise: EllipticalProcess, h: Expr, start: int, signs: infinite_sums.Signs) -> Expr:
     """h_k^2/lambda_k, with all eigenvalues certainly positive."""
     (eigenvalues,) = noise.shape
     if not symbols(h) | symbols(eigenvalues) <= {infinite_sums.K}:
         raise Rejected(WHAT, "the sequences", "they have parameters without a value")
     with precision(max(ctx.prec, 64)):
-        infinite_sums.require_positive(eigenvalues, start, "the eigenvalues")
+        infinite_sums.require_positive(eigenvalues, start, "the eigenvalues", signs)
     return div(mul(h, h), eigenvalues)
 
 
