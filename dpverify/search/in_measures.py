@@ -27,7 +27,7 @@ from dpverify.trusted.parts.runs import merged, whole
 from dpverify.trusted.proof import Place, Proof
 from dpverify.trusted.registry import ANYWHERE, OF_THE_MECHANISM
 from dpverify.trusted.rules.composition import combination
-from dpverify.trusted.rules.measures import added, finite, gaussian, implied, laplace, of_a_curve, sampled
+from dpverify.trusted.rules.measures import added, discrete_gaussian, finite, gaussian, implied, laplace, of_a_curve, parallel, sampled
 from dpverify.trusted.rules.measures.chords import Chords, within_gaussian
 from dpverify.trusted.rules.measures.orders import MOST_CUTS
 from dpverify.trusted.rules.measures.rows import Rows, rows_of
@@ -93,7 +93,7 @@ class _Search:
 
     def _at(self, place: Place, question: Claim) -> Iterator[Fact]:
         """Facts about what is at a place, without curves."""
-        for rule in (gaussian.NAME, laplace.NAME, sampled.NAME):
+        for rule in (gaussian.NAME, laplace.NAME, discrete_gaussian.NAME, sampled.NAME):
             with suppress(DpverifyError):
                 yield self.proof.infer(rule, place)
                 return
@@ -104,6 +104,8 @@ class _Search:
                 return
         with suppress(DpverifyError):
             yield self.proof.infer(implied.NAME, place)
+        if isinstance(mechanism, Parallel) and not place:
+            yield from self._parallel(mechanism)
         if isinstance(mechanism, Combinator) and not isinstance(mechanism, Subsample | Parallel):
             yield from self._added(place, question)
         elif not isinstance(mechanism, Guarantee):
@@ -111,6 +113,20 @@ class _Search:
                 granted = self._best_pure(place, question)
                 if granted is not None:
                     yield self.proof.infer(implied.NAME, place, {}, [granted])
+
+    def _parallel(self, mechanism: Parallel) -> Iterator[Fact]:
+        """The greatest value of the parts, from both sides."""
+        facts = []
+        for number in range(len(mechanism.parts)):
+            there: Place = ({"part": number},)
+            facts.append(list(self._at(there, self.proof.places.question(there))))
+        with suppress(DpverifyError, ValueError):  # of a part that nothing bounds there is no least bound
+            least = [min((fact for fact in those if _says(fact, "upper")), key=_value("upper")) for those in facts]
+            yield self.proof.infer(parallel.NAME, (), {"side": "upper"}, least)
+        below = [(_value("lower")(fact), number, fact) for number, those in enumerate(facts) for fact in those if _says(fact, "lower")]
+        with suppress(DpverifyError, ValueError):
+            _, index, fact = min(below, key=lambda one: one[:2])
+            yield self.proof.infer(parallel.NAME, (), {"side": "lower", "index": index}, [fact])
 
     def _added(self, place: Place, question: Claim) -> Iterator[Fact]:
         if place:

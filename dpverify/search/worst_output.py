@@ -44,7 +44,7 @@ def between_bounds(claim: Claim, digits: int) -> list[dict[str, Any]]:
     above, below = Fraction(-(-upper * grain // 1), grain), Fraction(lower * grain // 1, grain)
     shared = {"cuts": [str(cut) for cut in cuts]}
     steps = [{"rule": rule.NAME, "evidence": {**shared, "value": written(above)}, "prec": bits + _SPARE}]
-    if below > 0 and not (isinstance(claim.mechanism, AboveThreshold) and claim.mechanism.neighbours == "one"):
+    if (below > 0 or not above) and not (isinstance(claim.mechanism, AboveThreshold) and claim.mechanism.neighbours == "one"):
         output = {"side": "lower", "positives": positives, "move": move}
         steps.append({"rule": rule.NAME, "evidence": {**shared, "value": written(below), **output}, "prec": bits + _SPARE})
     return steps

@@ -78,6 +78,8 @@ def replay(certificate: Certificate, known: Memory | None = None) -> list[Fact]:
         try:
             premises = [facts[premise] for premise in line.premises]
             facts.append(infer(proof, line.rule, line.parameters, premises, line.prec, line.place))
+        except Rejected as error:
+            raise Rejected(error.rule, f"line {number}, {error.where}", error.why) from error
         except CertificateError as error:
             raise CertificateError(f"line {number}: {error}") from error
     return facts

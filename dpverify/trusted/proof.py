@@ -56,10 +56,12 @@ class Proof:
             return self._facts[key]
         except Undecided as error:
             raise Rejected(rule, "an enclosure", str(error)) from error
-        except (DpverifyError, LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError) as error:
-            if isinstance(error, Rejected | CertificateError):
-                raise
-            raise CertificateError(f"{rule}: what it is given cannot be used: {type(error).__name__}: {error}") from error
+        except (Rejected, CertificateError):
+            raise
+        except DpverifyError as error:
+            raise CertificateError(f"{rule}: what it is given cannot be used: {error}") from error
+        except STUMBLES as error:
+            raise CertificateError(f"{rule}: what it is given has not the form that dpverify writes.") from error
 
     def _about(self, rule: str, place: Place) -> Run | Claim:
         """What a rule speaks of at a place: a run; of the whole, what is claimed; of a part, its pure epsilon."""
@@ -76,6 +78,10 @@ class Proof:
         if rule not in ANYWHERE:
             raise CertificateError(f"{rule}: it speaks of the whole claim, not of a part.")
         return self.places.question(place)
+
+
+STUMBLES: Final = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
+"""What a rule raises over parameters that it does not expect."""
 
 
 class Memory(OrderedDict[Any, tuple[Says, tuple[Any, ...], tuple[str, ...]]]):
@@ -119,7 +125,14 @@ def _asked(name: str, about: Run | Claim, parameters: Mapping[str, Any], premise
     """What a rule says itself. Raises CertificateError where it does not look at all of its premises."""
     rule: Any = EXPLAINED[name]
     given: Any = load("facts.given").Given(premises) if premises else ()
-    found = rule.infer(about, parameters, given) if hasattr(rule, "infer") else rule.check(about, parameters)
+
+    def ask(given_parameters: Mapping[str, Any]) -> Any:
+        return rule.infer(about, given_parameters, given) if hasattr(rule, "infer") else rule.check(about, given_parameters)
+
+    try:
+        found = ask(parameters)
+    except STUMBLES as error:
+        raise CertificateError(f"{name}: what it is given cannot be used: {load('facts.stumbles').where(ask, parameters)}") from error
     if premises:
         given.require_read(name)
     says: Says = (found,) if isinstance(found, Bound) else found

@@ -121,11 +121,13 @@ _OF_ERRORS: Final[Mapping[str, str]] = {
 _OF_UTILITY: Final = {**_OF_BODIES, **_OF_ERRORS}
 _IN_MEASURES: Final[Mapping[str, str]] = {
     "added-measures": "measures.added",
+    "discrete-gaussian-measures": "measures.discrete_gaussian",
     "finite-measures": "measures.finite",
     "gaussian-measures": "measures.gaussian",
     "implied-measures": "measures.implied",
     "laplace-measures": "measures.laplace",
     "measures-of-a-curve": "measures.of_a_curve",
+    "parallel-measures": "measures.parallel",
     "sampled-measures": "measures.sampled",
 }
 """Rules about claims in zCDP, GDP and Renyi divergences."""

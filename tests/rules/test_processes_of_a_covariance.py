@@ -120,8 +120,9 @@ def test_a_covariance_that_is_written_out_is_the_named_one():
 
 
 def test_a_covariance_that_is_none_is_refused():
-    with pytest.raises(Undecided):
-        evaluations.seen(process("kernel", "t", shape=("s*t",), count=num(3)), parse("t"))
+    for written in ("s + t", "min(s, t) - 1/2", "s*t - (s - t)**2"):
+        with pytest.raises(Undecided):
+            evaluations.seen(process("kernel", "t", shape=(written,), count=num(3)), parse("t"))
 
 
 # -- in the space or not ---------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from fractions import Fraction
 from functools import cache
 from types import NoneType
@@ -42,11 +42,11 @@ def claim_hash(canonical: Mapping[str, Any]) -> str:
 
 def from_json(data: Any) -> Claim:
     """The claim of a canonical form. Raises CertificateError for anything that `to_json` could not have written, or that does not fit."""
-    try:
-        tight = {name: None for name in ("epsilon", "delta") if data[name] == TIGHT}
-        claim: Claim = _built(Claim, {**data, "domains": list(data["domains"].items()), **tight})
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError, ExprError, ZeroDivisionError) as error:
-        raise CertificateError(f"the claim cannot be read: {type(error).__name__}: {error}") from error
+    if not (isinstance(data, dict) and isinstance(data.get("domains", {}), dict)):
+        raise CertificateError("the claim cannot be read: it is no object, or its 'domains' are none.")
+    listed = {"domains": list(data["domains"].items())} if "domains" in data else {}
+    tight = {name: None for name in ("epsilon", "delta") if data.get(name) == TIGHT}
+    claim: Claim = _built(Claim, {**data, **listed, **tight})
     require_fitting(claim)
     if claim_hash(to_json(claim)) != claim_hash(data):  # by their texts: in Python true == 1
         raise CertificateError("the claim is not in canonical form.")
@@ -81,9 +81,28 @@ def _types(kind: type) -> Mapping[str, Any]:
     return get_type_hints(kind)
 
 
-def _built(kind: type, data: Mapping[str, Any]) -> Any:
-    """The object of a class with the fields that are given."""
-    return kind(**{name: _decoded(wanted, data[name]) for name, wanted in _types(kind).items() if name in data})
+def _built(kind: type, data: Any) -> Any:
+    """The object of a class with the fields that are given. Raises CertificateError that names the innermost key that cannot be read."""
+    if not isinstance(data, dict):
+        raise CertificateError(f"the claim cannot be read: {_shown(data)} stands where an object does.")
+    for field in fields(kind):
+        if field.name not in data and field.default is MISSING:
+            raise CertificateError(f"the claim cannot be read: the key {field.name!r} is missing in {_shown(data)}.")
+    return kind(**{name: _held(data, name, wanted) for name, wanted in _types(kind).items() if name in data})
+
+
+def _held(data: Mapping[str, Any], key: str, wanted: Any) -> Any:
+    try:
+        return _decoded(wanted, data[key])
+    except ExprError as error:
+        raise CertificateError(f"the claim cannot be read: {key!r} is no expression: {error}") from error
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
+        raise CertificateError(f"the claim cannot be read: {key!r} is {_shown(data[key])}, which dpverify does not write there.") from error
+
+
+def _shown(value: Any) -> str:
+    text = json.dumps(value)
+    return text if len(text) <= 60 else text[:57] + "..."
 
 
 def _decoded(wanted: Any, value: Any) -> Any:
@@ -102,11 +121,13 @@ def _decoded(wanted: Any, value: Any) -> Any:
     raise TypeError(f"{value!r} is not a {wanted}")
 
 
-def _mechanism(data: Mapping[str, Any]) -> Any:
+def _mechanism(data: Any) -> Any:
+    if not (isinstance(data, dict) and isinstance(data.get("kind"), str) and data["kind"] in KINDS):
+        raise CertificateError(f"the claim cannot be read: {_shown(data)} stands where a mechanism of a known kind does.")
     return _built(KINDS[data["kind"]], data)
 
 
-def _noise(data: Mapping[str, Any]) -> Any:
+def _noise(data: Any) -> Any:
     found = _mechanism(data)
     if not isinstance(found, OnLine):
         raise TypeError("a selection holds what is no noise on the line")

@@ -136,7 +136,10 @@ def read(part: Part, evidence: Any) -> Choice:
                 space = ("records", int(item["columns"]), str(item["adjacency"]))
                 value = tuple(exact_fraction(str(x)) for x in item["difference"])
         except (KeyError, TypeError, ValueError, ZeroDivisionError) as error:
-            raise CertificateError(f"{NAME}: the pair of neighbours cannot be read: {error}") from error
+            raise CertificateError(
+                f"{NAME}: the pair of neighbours cannot be read: it wants, for each list of inputs, 'inputs' and 'pair', and for records "
+                "'columns', 'adjacency' and 'difference'."
+            ) from error
         if space[0] == "records":
             fine = len(value) == space[1] and _occurs(value, space[2], factor)
         else:

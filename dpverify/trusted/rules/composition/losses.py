@@ -58,7 +58,8 @@ def read_grid(evidence: Mapping[str, Any]) -> Grid:
             tuple((frozenset(map(_integer, left)), frozenset(map(_integer, right))) for left, right in evidence.get("touching", ())),
         )
     except (KeyError, TypeError, ValueError, ZeroDivisionError) as error:
-        raise Rejected(RULE, "grid", f"{error}; it needs spacing, nudge, bits, tail and a range [low, high] for each part.") from error
+        why = "it needs spacing, nudge, bits, tail and a range [low, high] for each part; something there is no fraction or not an integer."
+        raise Rejected(RULE, "grid", why) from error
 
 
 def _integer(value: Any) -> int:

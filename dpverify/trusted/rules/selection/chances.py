@@ -45,6 +45,8 @@ class Compared:
 
     def probability(self, output: Output, cuts: list[Fraction]) -> arb:
         """Of an output. Raises Rejected where cuts do not part the pieces of the densities."""
+        if not output.negatives and not output.positives:
+            return arb(1)
         if self.first is None:
             rooms = (output.centre - output.low, output.high - output.centre)
             below, above = (self.answers.below(acb(rational(room)), room > 0).real for room in rooms)
