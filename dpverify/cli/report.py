@@ -13,7 +13,7 @@ import click
 
 from dpverify.cli import pdf
 from dpverify.cli.audit import sampling
-from dpverify.cli.output import FORMATS, paint, rendered, say, write
+from dpverify.cli.output import FORMATS, paint, rendered, say, writable, write
 from dpverify.cli.settings import Settings, configured, judging
 from dpverify.ground.outside import read_regular
 from dpverify.trusted.language.errors import DpverifyError
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from dpverify.report.page.subject import Run
     from dpverify.report.results import Fault, Results
 
+THEOREMS: Final = "theorems.tex"
+REFERENCES: Final = "references.bib"
+FIGURES: Final = "figures"
 EXTENSIONS: Final = {"json": "json", "sarif": "sarif", "junit": "xml", "github": "txt", "markdown": "md", "text": "txt"}
 
 
@@ -34,13 +37,17 @@ EXTENSIONS: Final = {"json": "json", "sarif": "sarif", "junit": "xml", "github":
 @click.option("--audit/--no-audit", "audits", default=True, show_default=True, help="Run the samplers that [audit] tables name.")
 @click.option("--pdf", "printed", is_flag=True, help="Print the page to index.pdf too, with an installed Chromium or Chrome.")
 @click.option("--format", "styles", type=click.Choice(list(FORMATS)), multiple=True, help="Write results.EXTENSION too; may be repeated.")
+@click.option("--latex", is_flag=True, help="Write theorems.tex and references.bib too: each decided claim as a theorem.")
+@click.option("--figures", is_flag=True, help="Write each picture to figures/ too, as SVG, and with --pdf as PDF.")
+@click.option("--sign", is_flag=True, help="Say date, commit and command too, for somebody who signs it; no two such reports are alike.")
 @click.option("--force", is_flag=True, help="Replace files in the directory that dpverify did not write.")
 @judging
 @configured
 @sampling
 def report(
     paths: tuple[str, ...], output: Path, audits: bool, printed: bool, styles: tuple[str, ...], settings: Settings, samples: int | None,
-    confidence: float | None, seed: int | None, level: str | None, workers: int | None, force: bool,
+    confidence: float | None, seed: int | None, level: str | None, workers: int | None, force: bool, sign: bool,
+    latex: bool, figures: bool,
 ) -> int:  # fmt: skip
     """Verify, audit, and write one page for people (index.html, index.md) with certificates and the data of privacy curves.
 
@@ -49,6 +56,8 @@ def report(
     """
     from dpverify.cli.claims import audited, not_audited, specs_of, verified
     from dpverify.cli.found import found_in, refuse
+    from dpverify.project.config import project_file
+    from dpverify.project.made import arguments, made
     from dpverify.report.curves import data_name
     from dpverify.report.listed import PAGE
     from dpverify.report.page import pages
@@ -58,16 +67,23 @@ def report(
     unread: list[Fault] = []
     specs = specs_of(settings.paths(paths), settings.bounds, code=settings.code, unread=unread)
     if not force:
-        own = [PAGE, "index.md", *(["index.pdf"] if printed else []), *(f"results.{EXTENSIONS[style]}" for style in styles)]
+        own = [PAGE, "index.md", *(f"results.{EXTENSIONS[style]}" for style in styles)]
+        own += [*([THEOREMS, REFERENCES] if latex else []), *(["index.pdf"] if printed else [])]
         refuse(output, [*own, *(data_name(stem) for stem in _stems(spec.file for spec in specs).values())])
     entries = verified(specs, output, settings.digits, cache=settings.cache, jobs=settings.jobs, force=force, bounds=settings.bounds)
     sampled = [spec for spec in specs if spec.audit is not None] if audits and settings.code else []
     seen = audited(sampled, **settings.sampling(samples, confidence, seed, workers, level=level)) if sampled else Results()
     unrun = [*unread, *(not_audited(specs) if audits and not settings.code else [])]
-    results = settings.marked(replace(seen, entries=entries, faults=[*seen.faults, *unrun]))
+    how = made(project_file(Path.cwd()), arguments() if sign else None)
+    results = settings.marked(replace(seen, entries=entries, faults=[*seen.faults, *unrun], made=how))
     run = _run(results, settings)
     for name, content in {**_curves(run), **pages(run)}.items():
         write(output / name, content)
+    if latex:
+        from dpverify.report import latex as papers
+
+        write(output / THEOREMS, papers.PREAMBLE + "\n" + "\n".join(map(papers.theorem, entries)))
+        write(output / REFERENCES, papers.bibtex(entries))
     for style in styles:
         write(output / f"results.{EXTENSIONS[style]}", rendered(results, style) + "\n")
     _clean(output, run)
@@ -77,7 +93,26 @@ def report(
     if program is not None:
         pdf.print_page(output / "index.html", output / "index.pdf", program)
         say(f"printed to {output / 'index.pdf'}")
+    if figures:
+        drawn = _figures(run, output / FIGURES, program, force=force)
+        say(f"{drawn} figures drawn to {output / FIGURES}")
     return results.exit_code
+
+
+def _figures(run: Run, folder: Path, program: str | None, *, force: bool) -> int:
+    """Write each picture to a file of its own, named as it is on the page; with a browser that prints also on paper. How many there are."""
+    from dpverify.cli.found import refuse
+    from dpverify.report.page import blocks, figures
+
+    drawn = figures.files(blocks(run))
+    writable(folder)
+    if not force:
+        refuse(folder, [f"{name}.svg" for name in drawn])
+    for name, svg in drawn.items():
+        write(folder / f"{name}.svg", svg)
+        if program is not None:
+            pdf.print_picture(svg, folder / f"{name}.pdf", program)
+    return len(drawn)
 
 
 def _run(results: Results, settings: Settings) -> Run:

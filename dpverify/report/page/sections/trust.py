@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from hashlib import sha256
 
-from dpverify.ground.version import __version__
-from dpverify.report.page.blocks import Block, Code, Facts, Inline, Items, Listing, Paragraph
+from dpverify.report.page.blocks import Block, Code, Facts, Inline, Items, Listing, Paragraph, Section, Table
 from dpverify.report.page.subject import Run
 
 TITLE = "What is trusted, and how to check it"
+_SIGNING = "Say which of these you looked at: claims and neighbours, assumptions, certificates (checked again), audits, rules."
+_COLUMNS = ("reviewer", "date", "what was checked", "signature")
+_EMPTY = [("\N{NO-BREAK SPACE}",) * len(_COLUMNS)] * 2
 DIGEST = 'for file in *.cert.json; do sha256sum <"$file"; done | cut -c1-64 | LC_ALL=C sort | sha256sum'
 """The digest of all certificates as a shell makes it."""
 
@@ -18,8 +20,7 @@ def blocks(run: Run) -> Sequence[Block]:
     """The trust line, the digest of all certificates, and a place to sign."""
     digests = sorted(digest for file in run.files for digest in file.digests.values())
     together = sha256("".join(f"{digest}\n" for digest in digests).encode()).hexdigest()
-    rows: list[tuple[str, Inline]] = [("made by", f"dpverify {__version__}")]
-    rows += [("certificates", str(len(digests))), ("their digest", Code(together))] if digests else []
+    rows: list[tuple[str, Inline]] = [("certificates", str(len(digests))), ("their digest", Code(together))] if digests else []
     again: list[Block] = []
     if digests:
         again = [
@@ -45,5 +46,6 @@ def blocks(run: Run) -> Sequence[Block]:
         ),
         Paragraph("Audits sample the implementation. They find violations at a stated confidence, and never prove that there is none."),
         *again,
-        Facts([*rows, ("reviewed by", "____________________"), ("date", "____________________")]),
+        *([Facts(rows)] if rows else []),
+        Section("Signatures", [Paragraph(_SIGNING, note=True), Table("Signatures", _COLUMNS, _EMPTY, tall=True)]),
     ]
