@@ -146,7 +146,7 @@ def _uses() -> Iterator[tuple[str, set[str]]]:
     from dpverify.trusted.language.certificate import MAX_BYTES, decode, unpack
 
     folders = dict.fromkeys(folder.resolve() for folder in (Path("reports"), shelf() / "reports") if folder.is_dir())
-    for file in (file for folder in folders for file in sorted(folder.glob("*.cert.json"))):
+    for file in (file for folder in folders for file in sorted(folder.rglob("*.cert.json"))):
         try:
             certificate = unpack(decode(read_regular(file, MAX_BYTES + 1)))
         except (OSError, CertificateError):

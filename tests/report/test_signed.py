@@ -11,8 +11,8 @@ import pytest
 from click.testing import CliRunner
 
 from dpverify import cli
-from dpverify.cli import found
 from dpverify.catalogue.formulas.boxes import Cases, Fence, Ident, Limits, Lines, Matrix, Number, Op, Root, Row, Sub, Sup, Words
+from dpverify.cli import found
 from dpverify.errors import SpecError
 from dpverify.ground.version import __version__
 from dpverify.project import made

@@ -30,9 +30,9 @@ class Link:
             raise ValueError(f"{self.target!r} leads out of the report.")
 
 
-def beside(name: str) -> str:
-    """The address of a file beside the page, whatever it is called."""
-    return f"./{quote(os.fsencode(name), safe='')}"
+def beside(name: str, folder: str = "") -> str:
+    """The address of a file beside the page, or in a folder there, whatever it is called."""
+    return "./" + "".join(f"{quote(os.fsencode(part), safe='')}/" for part in (folder,) if part) + quote(os.fsencode(name), safe="")
 
 
 @dataclass(frozen=True, slots=True)
