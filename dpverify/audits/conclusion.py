@@ -22,8 +22,8 @@ from dpverify.trusted.language.model import Claim
 MOST_OUTPUTS: Final = 200  # of a side that a finding carries
 
 _LEAK: Final = (
-    "the last bits of an output tell which true answer it came from, for a sum of floats is rounded. Draw noise in whole numbers, or round the "
-    "sum to a coarse grid: docs/explanation/floating-point.md."
+    "the representation of the output (its last bits, the sign of zero) gives the true answer away, its distribution need not. Draw noise "
+    "in whole numbers, or round the sum to a coarse grid: docs/explanation/floating-point.md."
 )
 
 
@@ -120,12 +120,13 @@ class _Conclusion:
         state, plan = self.state, self.state.plan
         shown = None if pair is None else state.pair(pair)
         unrepeatable = "" if self.target.reproducible else "the sampler draws its own randomness: this run cannot be repeated"
+        leak = _LEAK if level == FLOAT and what == VIOLATION else ""
         samples = fewest(state.schedule, state.decisions if decisions is None else decisions)
         said: dict[str, Any] = {"samples": state.done, "seconds": time.perf_counter() - state.started, "detectable_epsilon": None, **rest}
         return Finding(
             finding=what, level=level, epsilon=plan.epsilon, delta=plan.delta, epsilon_lower=lower, confidence=self.confidence, event=event,
             pair="" if shown is None else f"{show(shown.left)} and {show(shown.right)}", seed=self.seed, sampler=self.target.name,
-            notes=tuple(note for note in (_LEAK if level == FLOAT and what == VIOLATION else "", unrepeatable, state.said_of_the_grid) if note),
+            notes=tuple(note for note in (leak, unrepeatable, state.said_of_the_grid) if note),
             name=self.claim.name, replay="" if self.seed is None else self.replay(self.seed, samples),
             outputs_seen=outputs_seen(state, state.alive[0] if pair is None else pair), **said,
         )  # fmt: skip

@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from dpverify.report import Entry
 
 
-@click.command(short_help="Tell what a rule, a mechanism or a proof is.")
+@click.command(short_help="Explain a rule, a mechanism or a proof.")
 @click.argument("name", required=False, metavar="[RULE|NAME|CERT|FILE]")
-@click.option("--claim", "claims", multiple=True, metavar="NAME", help="Of a mechanism or a claim file: draw the proof of this claim.")
+@click.option("--claim", "claims", multiple=True, metavar="NAME", help="Draw the proof of this claim, for a mechanism or a claim file.")
 @click.option("--digits", type=click.IntRange(1, 1000), default=20, show_default=True, help="Digits of the tight epsilon.")
 @click.option(
     "--format", "style", type=click.Choice(["text", "latex", "bibtex"]), default="text", show_default=True,
-    help="Of a certificate or a claim: the tree of its proof, a theorem in LaTeX, or what the theorem cites.",
+    help="What to print of a certificate or a claim: its proof as a tree, a theorem in LaTeX, or the references in BibTeX.",
 )  # fmt: skip
 @codeless
 def explain(name: str | None, claims: tuple[str, ...], digits: int, style: str, no_code: bool) -> int:

@@ -38,12 +38,12 @@ EXTENSIONS: Final = {"json": "json", "sarif": "sarif", "junit": "xml", "github":
     help="The directory to write to.",
 )  # fmt: skip
 @click.option("--audit/--no-audit", "audits", default=True, show_default=True, help="Run the samplers that [audit] tables name.")
-@click.option("--pdf", "printed", is_flag=True, help="Print the page to index.pdf too, with an installed Chromium or Chrome.")
-@click.option("--format", "styles", type=click.Choice(list(FORMATS)), multiple=True, help="Write results.EXTENSION too; may be repeated.")
-@click.option("--folders", is_flag=True, help="Certificates and the data of curves in folders: certificates/ and curves/.")
-@click.option("--latex", is_flag=True, help="Write theorems.tex and references.bib too: each decided claim as a theorem.")
-@click.option("--figures", is_flag=True, help="Write each picture to figures/ too, as SVG, and with --pdf as PDF.")
-@click.option("--sign", is_flag=True, help="Say date, commit and command too, for somebody who signs it; no two such reports are alike.")
+@click.option("--pdf", "printed", is_flag=True, help="Also print the page to index.pdf, with an installed Chromium or Chrome.")
+@click.option("--format", "styles", type=click.Choice(list(FORMATS)), multiple=True, help="Also write the results as results.EXTENSION; may be repeated.")
+@click.option("--folders", is_flag=True, help="Put certificates and the data of curves in folders, certificates/ and curves/.")
+@click.option("--latex", is_flag=True, help="Also write theorems.tex and references.bib: each decided claim as a theorem.")
+@click.option("--figures", is_flag=True, help="Also write each picture to figures/, as SVG, and with --pdf as PDF.")
+@click.option("--sign", is_flag=True, help="Also show date, commit and command, for a report that somebody signs; no two such reports are alike.")
 @click.option("--force", is_flag=True, help="Replace files in the directory that dpverify did not write.")
 @judging
 @configured
