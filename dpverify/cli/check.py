@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 @click.argument("certificates", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="CERT...")
 @click.option(
     "--against", multiple=True, metavar="PATH|NAME",
-    help="Demand a certificate of exactly each claim of these claim files, with the verdict that it expects; may be given several times.",
+    help="Require exactly one certificate of each claim of these claim files, with the expected verdict; may be repeated.",
 )  # fmt: skip
-@click.option("--trust", is_flag=True, help="Tell of each certificate which rules its verdict rests on, and how much code.")
+@click.option("--trust", is_flag=True, help="Show for each certificate which rules its verdict rests on, and how much code that is.")
 @timed
 @codeless
 def check(certificates: tuple[Path, ...], against: tuple[str, ...], trust: bool, claim_timeout: float | None, no_code: bool) -> int:

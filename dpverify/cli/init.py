@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     help="The continuous integration to set up.",
 )  # fmt: skip
 @click.option("--force", is_flag=True, help="Replace files that are there already.")
-@click.option("--dry-run", is_flag=True, help="Say what would be made, and make nothing.")
+@click.option("--dry-run", is_flag=True, help="Show what would be made, and make nothing.")
 def init(folder: Path, ci: str, force: bool, dry_run: bool) -> int:
     """Make dpverify part of a project, existing or new: a first claim file, its sampler, settings and continuous integration.
 

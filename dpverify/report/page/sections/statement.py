@@ -11,6 +11,7 @@ from dpverify.report import delta_enclosure, enclosure, exact, exact_delta, math
 from dpverify.report.page.blocks import Block, Code, Facts, Inline, Math
 from dpverify.report.page.sections.rules import link
 from dpverify.report.page.subject import Claimed
+from dpverify.report.phrases import plain_decimal
 from dpverify.trusted.language.expr import ZERO, Expr, Num, format_expr, symbols
 from dpverify.trusted.language.model import NEARNESS, Claim, Exponential, Space, Table
 
@@ -153,11 +154,6 @@ def _number(value: Expr) -> Box:
 def formula(expr: Expr) -> Math:
     """An expression, set."""
     return Math(mathml.mathml(expr), mathml.text(expr))
-
-
-def plain_decimal(text: str) -> str:
-    """An exact decimal without the zeros at its end."""
-    return text.rstrip("0").removesuffix(".") if "." in text and "e" not in text else text
 
 
 def between(lower: str | None, upper: str | None) -> Inline:
