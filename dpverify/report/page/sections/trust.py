@@ -23,8 +23,13 @@ def blocks(run: Run) -> Sequence[Block]:
     again: list[Block] = []
     if digests:
         again = [
-            Paragraph("Every PROVED and REFUTED has a certificate beside this page. To check them all again, with python-flint alone:"),
-            Listing("pip install python-flint dpverify --no-deps\npython -P -m dpverify.kernel *.cert.json"),
+            Paragraph(
+                "Every PROVED and REFUTED has a certificate beside this page. To check them all again, with python-flint alone, have the bundle for "
+                "auditors, a folder with both packages that `make bundle` in the repository of dpverify makes, and nothing is asked of the network:"
+            ),
+            Listing(
+                "python -m pip install --no-index --no-deps --find-links BUNDLE dpverify python-flint\npython -P -m dpverify.kernel *.cert.json"
+            ),
             Paragraph(
                 "To see that all of them are here and are those that this page lists, run the first line in this folder. Their digest is "
                 "the SHA-256 of the sorted list of their SHA-256, one a line, as the second line makes it of the files in this folder:"
