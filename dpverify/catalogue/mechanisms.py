@@ -12,7 +12,6 @@ from dpverify.catalogue.checks import (
     grown,
     may_be_negative,
     natural_faults,
-    positive_faults,
     substituted,
     why_not,
 )
@@ -359,8 +358,8 @@ class Mechanisms:
         renamed = {key: f"{key}_" if key in FUNCTIONS else key for key in raw}
         self.parameters(table, {renamed[key]: value for key, value in raw.items()}, {"": ("r", "z")})
         parameters = {key: self.values.get(symbol, Sym(symbol)) for key, symbol in renamed.items()}
-        positive = {key: field.check for key, field in numbers.items() if key in parameters and field.check is positive_faults}
-        faults = [fault for key, check in positive.items() for fault in check(key, parameters[key], self.domains)]
+        checked = {key: field.check for key, field in numbers.items() if key in parameters and field.check is not None}
+        faults = [fault for key, check in checked.items() for fault in check(key, parameters[key], self.domains)]
         for fault in faults:
             table.fault(fault)
         needed = {key for key, field in numbers.items() if field.required}

@@ -299,7 +299,7 @@ class _Reader(Mechanisms):
             table.fault(fault)
         if difference:
             mechanism = self._differing(table, mechanism, difference)
-        query = None if rows is None else Query(rows, adjacency)
+        query = None if rows is None or not adjacency else Query(rows, adjacency)
         if not (table.has("sensitivity") and sensitivity is None) and not (table.has("query") and query is None):
             mechanism, sensitivity = self.with_sensitivity(table, mechanism, sensitivity, query, adjacency)
         if len(self.faults) > before:

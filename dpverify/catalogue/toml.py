@@ -107,7 +107,7 @@ class Fields:
         """
         if key not in self.data:
             self.taken.add(key)
-            self.fault(f"{key} is missing.{meant(key, [k for k in self.data if k not in self.taken])}")
+            self.fault(f"{key} is missing.")
         return self.may(key, read, default)
 
     def may(self, key: str, read: Callable[[Any], T], default: D) -> T | D:
@@ -148,6 +148,8 @@ def shorten(expr: Expr) -> str:
 def meant(word: str, known: Iterable[str]) -> str:
     """A question whether the nearest known word was meant; empty where none is near."""
     known = list(known)
+    if same := [name for name in known if name.casefold() == word.casefold()]:
+        return f" Did you mean {same[0]!r}?"
     begins = sorted(name for name in known if len(word) > 2 and name.startswith(word))
     close = difflib.get_close_matches(word, known, n=1) or begins
     return f" Did you mean {close[0]!r}?" if close else ""

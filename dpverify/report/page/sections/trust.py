@@ -12,6 +12,8 @@ from dpverify.report.page.subject import Run
 TITLE = "What is trusted, and how to check it"
 DIGEST = 'for file in *.cert.json; do sha256sum <"$file"; done | cut -c1-64 | LC_ALL=C sort | sha256sum'
 """The digest of all certificates as a shell makes it."""
+INSTALL = "python -m pip install --no-index --no-deps --find-links BUNDLE dpverify python-flint"
+"""What an auditor installs, from the bundle's folder."""
 
 
 def blocks(run: Run) -> Sequence[Block]:
@@ -24,12 +26,11 @@ def blocks(run: Run) -> Sequence[Block]:
     if digests:
         again = [
             Paragraph(
-                "Every PROVED and REFUTED has a certificate beside this page. To check them all again, with python-flint alone, have the bundle for "
-                "auditors, a folder with both packages that `make bundle` in the repository of dpverify makes, and nothing is asked of the network:"
+                "Every PROVED and REFUTED has a certificate beside this page. To check them all again, with python-flint alone, have the "
+                "bundle for auditors: a folder with both packages, which `make bundle` makes in the repository of dpverify. Nothing is "
+                "asked of the network:"
             ),
-            Listing(
-                "python -m pip install --no-index --no-deps --find-links BUNDLE dpverify python-flint\npython -P -m dpverify.kernel *.cert.json"
-            ),
+            Listing(f"{INSTALL}\npython -P -m dpverify.kernel *.cert.json"),
             Paragraph(
                 "To see that all of them are here and are those that this page lists, run the first line in this folder. Their digest is "
                 "the SHA-256 of the sorted list of their SHA-256, one a line, as the second line makes it of the files in this folder:"
