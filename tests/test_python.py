@@ -265,7 +265,7 @@ def test_a_notebook_shows_formula_verdict_picture_and_assumptions_without_a_link
         (lambda: dp.verify(dp.gaussian(Decimal("NaN")), sensitivity=1, epsilon=1), "NaN"),
         (lambda: dp.verify(dp.gaussian(True), sensitivity=1, epsilon=1), "True"),
         (lambda: dp.verify(dp.laplace(1, parameters=3), sensitivity=1, epsilon=1), "laplace: parameters = 3 is not a dictionary"),
-        (lambda: dp.laplace(b=2), "laplace: unknown argument 'b'. It takes scale, dimension."),
+        (lambda: dp.laplace(width=2), "laplace: unknown argument 'width'. It takes scale, dimension."),
         (lambda: dp.verify(dp.laplace, sensitivity=1, epsilon=1), "Call it, as in dpverify.laplace(scale)."),
         (lambda: dp.sampler(dp.compose), "Call it, as in dpverify.compose(...)."),
         (lambda: dp.sampler(3), "3 is not a mechanism. Use dpverify.radial"),

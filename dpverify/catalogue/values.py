@@ -158,7 +158,9 @@ def read_scheme(value: Any) -> str:
 def read_table(value: Any) -> Mapping[str, Any]:
     """A table."""
     if not isinstance(value, dict):
-        raise Fault("is not a table. Write { key = value, ... }.")
+        again = isinstance(value, list) and all(isinstance(item, dict) for item in value)
+        way = "Write it once, in single brackets." if again else "Write { key = value, ... }."
+        raise Fault(f"is {'a list of tables' if again else 'not a table'}. {way}")
     return value
 
 
@@ -181,7 +183,8 @@ def read_claim_tables(value: Any) -> list[Mapping[str, Any]]:
 def read_part_tables(value: Any) -> list[Mapping[str, Any]]:
     """The tables of a combinator's parts."""
     if not isinstance(value, list) or not value or not all(isinstance(item, dict) for item in value):
-        raise Fault("is not a list of tables, one for every part.")
+        way = " Write part = { ... } for one." if isinstance(value, dict) else ""
+        raise Fault(f"is not a list of tables, one for every part, such as {{ kind = \"builtin\", name = \"laplace\", scale = 1 }}.{way}")
     return value
 
 
@@ -254,7 +257,7 @@ def read_interval(infinite: bool) -> Callable[[Any], tuple[Expr | None, Expr | N
 
     def read(value: Any) -> tuple[Expr | None, Expr | None]:
         if not isinstance(value, list) or len(value) != 2:
-            raise Fault("is not an interval [lo, hi].")
+            raise Fault("is not an interval [lo, hi]. An end that is infinite is inf or -inf.")
         low, high = _end(value[0]), _end(value[1])
         if not infinite and (low is None or high is None):
             raise Fault("must have finite ends.")
@@ -283,7 +286,7 @@ def read_norm(value: Any) -> Norm:
 
 
 BODIES: Final = ("columns", "facets")
-_WORDS: Final[Mapping[str, Domain]] = {
+DOMAIN_WORDS: Final[Mapping[str, Domain]] = {
     "positive": Domain(Fraction(0)),
     "nonnegative": Domain(Fraction(0), lower_open=False),
     "non-negative": Domain(Fraction(0), lower_open=False),
@@ -301,8 +304,8 @@ _INTERVAL = re.compile(r"(integer\s+)?in\s*([(\[])(.+),(.+)([)\]])")
 def _domain(text: str) -> Domain | None:
     """The domain that a phrase means; None where it is no such phrase."""
     phrase = " ".join(text.split())
-    if phrase in _WORDS:
-        return _WORDS[phrase]
+    if phrase in DOMAIN_WORDS:
+        return DOMAIN_WORDS[phrase]
     if match := _COMPARISON.fullmatch(phrase):
         whole, relation, end = match.groups()
         at = _rational(end.strip())

@@ -8,7 +8,6 @@ from hashlib import sha256
 from dpverify.catalogue.formulas.boxes import row
 from dpverify.catalogue.formulas.latex import latex, words
 from dpverify.catalogue.formulas.typeset import typeset
-from dpverify.errors import DpverifyError
 from dpverify.ground.version import __version__
 from dpverify.report import Entry, delta_enclosure, enclosure, exact, exact_delta, quantity
 from dpverify.report import words as plain
@@ -18,6 +17,7 @@ from dpverify.report.page.sections.statement import inequality, sentence
 from dpverify.search.certificates import encode
 from dpverify.search.verify import Verified
 from dpverify.trusted.kernel import Judgement
+from dpverify.trusted.language.errors import DpverifyError
 from dpverify.trusted.language.expr import Expr
 from dpverify.trusted.language.model import Claim, Space
 from dpverify.trusted.registry import EXPLAINED
