@@ -63,6 +63,7 @@ def project_files(root: Path, *, ci: str = "github", force: bool = False, origin
     if ci != "none" and install.archive is not None:
         name, content = install.archive
         files.append(planned(root / KEPT / name, content, force))
+        files.append(planned(root / KEPT / ".gitignore", "# The wheel is committed, also where the project ignores wheels.\n!*\n", force))
     for add in (_with_settings, _with_ignored, *([_with_pipeline] if ci == "gitlab" else [])):
         try:
             files.append(add(root, where))

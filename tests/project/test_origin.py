@@ -230,6 +230,15 @@ def test_the_wheel_that_pip_is_told_is_in_the_project(system, tmp_path):
     assert f".dpverify/{WHEEL}" in said.stdout and "other machines" not in said.output
 
 
+def test_the_wheel_is_committed_also_where_the_project_ignores_wheels(tmp_path, folder):
+    (tmp_path / WHEEL).write_bytes(b"wheel")
+    git(folder, "init", "--quiet")
+    Path(".gitignore").write_text("*.whl\n*.py[cod]\nwheels/\ndist/\n")
+    init("--install", tmp_path / WHEEL)
+    git(folder, "add", ".")
+    assert f".dpverify/{WHEEL}" in git(folder, "ls-files").splitlines()
+
+
 def test_without_continuous_integration_no_wheel_is_copied_and_nothing_is_said_of_it(tmp_path):
     (tmp_path / WHEEL).write_bytes(b"wheel")
     assert ".dpverify" not in init("--ci", "none", "--install", tmp_path / WHEEL).output
