@@ -499,7 +499,11 @@ def test_a_mechanism_is_explained_by_name_with_the_rules_that_decide_it(spec):
     assert "kind: table" in out and "claim: exact: epsilon log(3), PROVED" in out
     assert "rules: finite-table" in out.splitlines()[-1]
     assert "response" in run("explain", "finite-table").stdout.splitlines()[-1]
-    assert "Rules: " in run("explain", "frobnicate", code=2).stderr
+    assert run("explain", "frobnicate", code=2).stderr.endswith("`dpverify explain` lists the rules and the shelf.\n")
+    assert "Did you mean 'power-identity'?" in run("explain", "power-identty", code=2).stderr
+    assert "Did you mean 'cauchy_1d'?" in run("explain", "cauchy_1", code=2).stderr
+    assert "`dpverify new NAME --kind noisy_max` makes a claim file of it." in run("explain", "noisy_max", code=2).stderr
+    assert "`dpverify new NAME --kind builtin`" in run("explain", "gumbel", code=2).stderr
 
 
 # -- the process --------------------------------------------------------------------------------------------------

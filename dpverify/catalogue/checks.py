@@ -162,6 +162,8 @@ def free_symbols(mechanism: Mechanism, known: AbstractSet[str]) -> Iterator[str]
         for name in sorted(used - here):
             if unused and name in _USUAL:
                 way = f"The variable of this kind is {' or '.join(unused)}: write that, or give {name} in parameters."
+            elif name in ("e", "E"):
+                way = f"Write exp(...) for powers of e, or give {name} in parameters."
             else:
                 way = f"Give it in parameters.{meant(name, here)}"
             yield f"{field.name} has the free symbol {name!r}. {way}"
@@ -216,8 +218,9 @@ def interval_faults(key: str, ends: tuple[Expr | None, Expr | None], domains: Ma
 
 def range_faults(key: str, value: Expr, domains: Mapping[str, Domain]) -> Iterator[str]:
     """A number that must be between 0 and 1."""
-    if may_be_negative(value, domains) or may_be_negative(sub(ONE, value), domains):
-        yield f"{key} = {shorten(value)} is not certainly between 0 and 1."
+    outside = [end for end in (value, sub(ONE, value)) if may_be_negative(end, domains)]
+    if outside:
+        yield f"{key} = {shorten(value)} {why_not(outside[0], 'is not between 0 and 1', 'between 0 and 1')}"
 
 
 def may_vanish(expr: Expr, domains: Mapping[str, Domain]) -> bool:

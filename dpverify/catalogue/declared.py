@@ -48,7 +48,7 @@ def declaration(use: str, folders: Sequence[Path], bounds: Bounds | None = None)
     tried = [base / file for base in folders]
     path = next((candidate for candidate in tried if candidate.is_file()), None)
     if path is None:
-        raise Fault(f"names no file. Looked for {', '.join(map(str, tried))}.")
+        raise Fault(f"names no file. Looked for {', '.join(dict.fromkeys(map(str, tried)))}.")
     print(printable(f"running {path} (use = {use})"), file=sys.stderr)  # noqa: T201
     bounds = bounds or Bounds()
     try:

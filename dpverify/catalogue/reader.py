@@ -22,7 +22,7 @@ from dpverify.catalogue.checks import (
 )
 from dpverify.catalogue.kinds.processes import read_differences
 from dpverify.catalogue.mechanisms import Mechanisms, read_any_kind
-from dpverify.catalogue.toml import Decimal, Fault, Fields, bound_nesting, long_integers, meant, read_text, shorten, show
+from dpverify.catalogue.toml import Decimal, Fault, Fields, bound_nesting, long_integers, meant, not_toml, read_text, shorten, show
 from dpverify.catalogue.values import (
     VERDICTS,
     lies_in,
@@ -160,7 +160,7 @@ def read_spec(path: str | Path, *, code: bool = True, bounds: Bounds | None = No
     except RecursionError as error:
         raise SpecError(f"{file}: nested too deeply.") from error
     except tomllib.TOMLDecodeError as error:
-        raise SpecError(f"{file}: not TOML: {error}.") from error
+        raise SpecError(f"{file}: {not_toml(error)}") from error
     except ValueError as error:  # integers of more digits than Python reads, impossible dates
         raise SpecError(f"{file}: not readable: {error}.") from error
     except Fault as error:
@@ -199,8 +199,8 @@ class _Reader(Mechanisms):
             self.faults.append(f"{self.file}: [[claims]] is not read. Write [[claim]], once for each claim.")
             self.data = {("claim" if key == "claims" else key): value for key, value in self.data.items()}
         top = Fields(self.data, self.file, self.faults)
-        mechanism_table = top.need("mechanism", read_table, None)
-        claim_tables = top.need("claim", read_claim_tables, ())
+        mechanism_table = top.need("mechanism", read_table, None, way='Write [mechanism], and below it its kind.')
+        claim_tables = top.need("claim", read_claim_tables, (), way="Write [[claim]], and below it what is claimed, such as epsilon = 1.")
         audit = top.may("audit", read_table, None)
         top.done()
         name = Path(self.file).stem
@@ -309,7 +309,7 @@ class _Reader(Mechanisms):
             table.fault(fault)
         if difference:
             mechanism = self._differing(table, mechanism, difference)
-        query = None if rows is None else Query(rows, adjacency)
+        query = None if rows is None or not adjacency else Query(rows, adjacency)
         if near:  # which neighbours have nothing to do with
             mechanism = replace(mechanism, points=(), metric="") if isinstance(mechanism, Exponential) else mechanism
             sensitivity = query = None
@@ -349,9 +349,8 @@ class _Reader(Mechanisms):
     def _measure(self, table: Fields, mechanism: Mechanism | None) -> Measure | None:
         """What is claimed in place of epsilon; None where nothing is."""
         found: Measure | None = None
+        table.taken.update(CLAIMED_MEASURES)
         if table.has("within") and not isinstance(mechanism, Space) and not (mechanism is None and table.has("epsilon")):
-            for name in CLAIMED_MEASURES:
-                table.may(name, lambda given: given, None)
             return Measure(NEARNESS, None)
         for name in CLAIMED_MEASURES:
             if not table.has(name):

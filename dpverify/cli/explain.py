@@ -120,15 +120,24 @@ def _rule_lines(name: str) -> Iterator[str]:
 
 
 def _mechanism_lines(name: str, *, code: bool) -> Iterator[str]:
-    from dpverify.catalogue import read_spec, resolve
+    from dpverify.catalogue import read_spec, resolve, shelf
     from dpverify.report import brief, understood
     from dpverify.trusted.registry import EXPLAINED
 
     try:
         files = resolve(name)
     except SpecError as error:
-        known = f" Rules: {', '.join(sorted(EXPLAINED))}." if EXPLAINED else ""
-        raise SpecError(f"{error.faults[0]}{known}") from error
+        from dpverify.catalogue.kinds import BUILTIN, WHAT
+        from dpverify.catalogue.kinds.named import BUILTINS
+        from dpverify.catalogue.toml import meant
+
+        if name in WHAT or name in BUILTINS:
+            kind = name if name in WHAT else BUILTIN
+            way = f"`dpverify list kinds` tells it, and `dpverify new NAME --kind {kind}` makes a claim file of it."
+            raise SpecError(f"{name} is a kind of mechanism, not a rule or a mechanism of the shelf: {way}") from error
+        shelved = sorted(file.stem for file in (shelf() / "specs").glob("*.toml"))
+        fault = error.faults[0].partition(" Did you mean")[0]
+        raise SpecError(f"{fault}{meant(name, [*EXPLAINED, *shelved])} `dpverify explain` lists the rules and the shelf.") from error
     for file in files:
         spec = read_spec(file, code=code)
         yield f"{spec.mechanism}: {spec.file}"

@@ -7,6 +7,7 @@ from fractions import Fraction
 from dpverify.catalogue import inline
 from dpverify.catalogue.declarations import Declared
 from dpverify.catalogue.declarations import Mechanism as Declaration
+from dpverify.errors import SpecError
 from dpverify.samplers import mechanisms
 from dpverify.samplers.grids import grid
 from dpverify.trusted.language.model import Claim, Mechanism
@@ -27,4 +28,6 @@ def sampler(
     rounding = None if snap is None else grid(snap)
     if isinstance(of, Declared | Declaration):
         of = inline.unclaimed(of)
+    if not isinstance(of, Claim | Mechanism):
+        raise SpecError(inline.not_a_mechanism(of))
     return mechanisms.of_claim(of, rounding, walk) if isinstance(of, Claim) else mechanisms.sampler(of, rounding, walk)

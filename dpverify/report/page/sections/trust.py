@@ -14,6 +14,8 @@ _COLUMNS = ("reviewer", "date", "what was checked", "signature")
 _EMPTY = [("\N{NO-BREAK SPACE}",) * len(_COLUMNS)] * 2
 DIGEST = 'for file in *.cert.json; do sha256sum <"$file"; done | cut -c1-64 | LC_ALL=C sort | sha256sum'
 """The digest of all certificates as a shell makes it in their folder."""
+INSTALL = "python -m pip install --no-index --no-deps --find-links BUNDLE dpverify python-flint"
+"""What an auditor installs, from the bundle's folder."""
 
 
 def blocks(run: Run) -> Sequence[Block]:
@@ -26,8 +28,12 @@ def blocks(run: Run) -> Sequence[Block]:
     again: list[Block] = []
     if digests:
         again = [
-            Paragraph(f"Every PROVED and REFUTED has a certificate {beside}. To check them all again, with python-flint alone:"),
-            Listing(f"pip install python-flint dpverify --no-deps\npython -P -m dpverify.kernel {folder}*.cert.json"),
+            Paragraph(
+                f"Every PROVED and REFUTED has a certificate {beside}. To check them all again, with python-flint alone, have the "
+                "bundle for auditors: a folder with both packages, which `make bundle` makes in the repository of dpverify. Nothing is "
+                "asked of the network:"
+            ),
+            Listing(f"{INSTALL}\npython -P -m dpverify.kernel {folder}*.cert.json"),
             Paragraph(
                 "To see that all of them are here and are those that this page lists, run the first line in this folder. Their digest is "
                 "the SHA-256 of the sorted list of their SHA-256, one a line, as the second line makes it of the files in this folder:"
