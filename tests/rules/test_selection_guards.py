@@ -81,7 +81,7 @@ def test_the_index_of_three_loses_twice_the_least_of_one_slope_and_two_of_the_ot
         (on_line("exp(-max(z, 0))"), "slope of the exponent of the noise is not certainly positive"),
         (on_line("exp(-max(-z, 0))"), "slope of the exponent of the noise is not certainly positive"),
         (on_line("exp(z)", ZERO), "slope of the exponent of the noise is not certainly positive"),
-        (on_line("exp(-4*abs(z) + exp(min(z, 0)))"), "not certainly log-concave"),  # convex above 0 alone
+        (on_line("exp(-4*abs(z) - z - (abs(z) - z)/(2 + 2*abs(z)))"), "not certainly log-concave"),  # convex above 0 alone
         (laplace(-1), "not certainly positive"),
     ],
     ids=str,
@@ -598,6 +598,16 @@ def test_every_output_is_within_an_upper_bound():
     middle = str(Fraction(sum(losses) / 2).limit_denominator(1000))  # three negatives lose more, and no positive loses anything
     with pytest.raises(Rejected, match="an output of 0 positives does not certainly lose"):
         worst_output.check(of(mechanism, 9), {**NEAR, "value": middle})
+
+
+@pytest.mark.parametrize(("threshold", "way"), [(0, "negative"), (1, "positive")])
+def test_one_answer_between_bounds_loses_the_more_of_a_negative_and_a_positive(threshold, way):
+    law, mechanism = stats.laplace(scale=2), sparse(None, laplace(2), 1, bounds=BOUNDS, neighbours="one", threshold=num(threshold))
+    negative, positive = law.logcdf(threshold) - law.logcdf(threshold - 1), law.logsf(threshold - 1) - law.logsf(threshold)
+    assert {"negative": negative, "positive": positive}[way] == max(negative, positive) == pytest.approx(0.5)
+    assert worst_output.check(of(mechanism, 9), {**NEAR, "value": "51/100"}) == Bound("upper", parse("51/100"))
+    with pytest.raises(Rejected, match=f"{int(way == 'positive')} positives does not certainly lose at most"):
+        worst_output.check(of(mechanism, 9), {**NEAR, "value": "49/100"})
 
 
 def test_noise_of_a_known_form_on_the_line_is_that_noise():
