@@ -238,9 +238,7 @@ def trade_off_band(
     )
 
 
-def composition_band(
-    claim: Claim, counts: Iterable[int] | None = None, *, planned: Planned | None = None, digits: int = DIGITS
-) -> Band:
+def composition_band(claim: Claim, counts: Iterable[int] | None = None, *, planned: Planned | None = None, digits: int = DIGITS) -> Band:
     """epsilon at the claimed delta (at 1e-6 where none above 0 is claimed) after k adaptive compositions, to so many digits.
 
     Of a claim about one mechanism run `times` times, k counts single runs, up to twice as many; of all others it counts the claimed

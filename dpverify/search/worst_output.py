@@ -30,8 +30,7 @@ def between_bounds(claim: Claim, digits: int) -> list[dict[str, Any]]:
     bits = int(3.33 * digits) + 8
     with precision(bits + _SPARE):
         question, noises = rule.read(claim, {})
-        least, most = chances.outputs(question)
-        ways = [(move, y) for move in range(len(chances.MOVES[question.selection.neighbours])) for y in range(least, most + 1)]
+        ways = [(move, y) for move in range(len(chances.MOVES[question.selection.neighbours])) for y in chances.outputs(question)]
         pairs = {(move, y): chances.pair(question, move, y, None) for move, y in ways}
         cuts = _cuts(noises, [output for both in pairs.values() for output in both])
         losses = {way: chances.loss(noises, *both, cuts) for way, both in pairs.items()}

@@ -53,7 +53,7 @@ class Compared:
             found: arb = below**output.negatives * above**output.positives
             return found
         total = self.first.outside(rational(output.centre - cuts[0])) + self.first.outside(rational(cuts[-1] - output.centre))
-        mass = arb(0).union(total.upper()) if total >= 0 else arb("nan")
+        mass = arb(0).union(total)
         for left, right in pairwise(cuts):
             mass += self._between(output, left, right)
         return mass
@@ -73,7 +73,7 @@ class Compared:
             return height
 
         found = acb.integral(integrand, acb(rational(left)), acb(rational(right)), rel_tol=arb(2) ** -ctx.prec, abs_tol=arb(2) ** -ctx.prec)
-        return found.real if found.is_finite() and 0 in found.imag else arb("nan")
+        return found.real  # where that is not finite no comparison of losses is true
 
 
 def _above(left: Fraction, right: Fraction, point: Fraction) -> bool:
@@ -83,17 +83,16 @@ def _above(left: Fraction, right: Fraction, point: Fraction) -> bool:
     return left >= point
 
 
-def outputs(question: Asked) -> tuple[int, int]:
-    """The least and the most positives of outputs that none loses more than: all queries asked. Raises Rejected."""
+def outputs(question: Asked) -> range:
+    """The numbers of positives of outputs that none loses more than: all queries asked. Raises Rejected."""
     mechanism = question.selection
     if isinstance(mechanism, NoisyMax):
-        _count(question, mechanism.candidates, "candidates")
-        return 0, 0
+        return range(1)
     queries = _count(question, mechanism.queries, "queries")
     most = queries if mechanism.positives is None else min(queries, _count(question, mechanism.positives, "positives"))
     if most > MOST:
         raise Rejected(RULE, "positives", f"more than {MOST} of them")
-    return 0, most
+    return range(most + 1)
 
 
 def _count(question: Asked, count: Expr, what: str) -> int:

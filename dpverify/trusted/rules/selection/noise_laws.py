@@ -8,7 +8,7 @@ from typing import Final
 from flint import acb, arb
 
 from dpverify.trusted.language.errors import Rejected
-from dpverify.trusted.language.expr import ONE, Expr, Sym, substitute, symbols
+from dpverify.trusted.language.expr import ONE, Expr, Sym, substitute
 from dpverify.trusted.language.logarithms import neg_log_profile
 from dpverify.trusted.language.model import L1, OnLine, Radial, Translation
 from dpverify.trusted.numbers.balls import constant
@@ -49,7 +49,7 @@ def law(noise: OnLine) -> Law:
         half, h = Shapes("z", True, {}), neg_log_profile(noise)
         if half.tidy(h) == half.tidy(half.mirrored(h)):
             noise = Radial(_in_distance(noise.density), L1, ONE)
-    if isinstance(noise, Radial) and noise.dimension == ONE and noise.norm.kind == "lp" and not symbols(noise.scale):
+    if isinstance(noise, Radial) and noise.dimension == ONE and noise.norm.kind == "lp":
         for gaussian, form in ((True, gaussian_form), (False, laplace_form)):
             found = form(noise)
             if found is not None:

@@ -34,19 +34,13 @@ class Loss:
     answers: tuple[Value, Value]
     told: Value
 
-    def shifted(self, way: str, negatives: Expr, positives: Expr) -> Value:
-        """What a shift of the threshold's noise costs: "up" with the negatives, "down" with the positives, or none, "still"."""
-        q, u, v = self.question, num(self.up), num(self.down)
-        if way == "up":
-            return total(times(q, u, self.threshold[1]), times(q, mul(positives, add(u, v)), self.answers[1]))
-        if way == "down":
-            return total(times(q, v, self.threshold[0]), times(q, mul(negatives, add(u, v)), self.answers[0]))
-        return total(times(q, mul(negatives, u), self.answers[0]), times(q, mul(positives, v), self.answers[1]))
-
     def of(self, negatives: Expr, positives: Expr) -> Value:
-        """What an output loses, with one noise of the threshold."""
-        cheapest = least(self.question, *(self.shifted(way, negatives, positives) for way in ("up", "still", "down")))
-        return total(cheapest, times(self.question, positives, self.told))
+        """What an output loses, with one noise of the threshold that is shifted up with the negatives, down with the positives, or not."""
+        q, u, v = self.question, num(self.up), num(self.down)
+        up = total(times(q, u, self.threshold[1]), times(q, mul(positives, add(u, v)), self.answers[1]))
+        still = total(times(q, mul(negatives, u), self.answers[0]), times(q, mul(positives, v), self.answers[1]))
+        down = total(times(q, v, self.threshold[0]), times(q, mul(negatives, add(u, v)), self.answers[0]))
+        return total(least(q, up, still, down), times(q, positives, self.told))
 
 
 def least_count(question: Asked, queries: Expr, most: Expr) -> Expr:
@@ -64,9 +58,9 @@ def losses_of(question: Asked, mechanism: AboveThreshold) -> list[Loss]:
         told: Value = ZERO
         if mechanism.fresh is not None:
             left, right = slopes(question, mechanism.fresh)
-            # a lower bound is at positives that move down; an upper one covers those that move up, too
-            ways = [right] * down + [left] * (up if question.side == "upper" else 0)
-            told = greatest(question, *ways) if ways else ZERO
+            told = times(question, num(down), right)
+            if question.side == "upper":  # a lower bound is at positives that move down; an upper one covers those that move up, too
+                told = greatest(question, told, times(question, num(up), left))
         losses.append(Loss(question, up, down, threshold, answers, told))
     return losses
 

@@ -38,8 +38,9 @@ SOURCE: Final = Source("docs/theory/selection.md#log-concave-threshold")
 def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     """The bound that "side" asks for. Raises Rejected, Undecided, CertificateError.
 
-    evidence: of an upper bound "shift", one of Loss.shifted, for all counts; or "peaks", for each way to move the number of positives of
-    the output that loses the most. Of a lower bound the number of "positives" and "negatives" of an output, and "move", the number of the
+    evidence: of an upper bound "shift", which way the noise of the threshold goes for all counts: "up" with what negatives do, "down"
+    with what positives do, or "still"; or "peaks", for each way to move the number of positives of the output that loses the most.
+    Of a lower bound the number of "positives" and "negatives" of an output, and "move", the number of the
     way to move; where the threshold is drawn again the negatives are those before each positive. Neither where answers are told, or one
     moves alone. Of a lower bound for exact answers "exact" alone, which is true.
     """

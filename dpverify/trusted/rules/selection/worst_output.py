@@ -37,27 +37,27 @@ SOURCE: Final = Source("docs/theory/selection.md#worst-output")
 def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     """The bound "value", a fraction, on the side asked for. Raises Rejected, Undecided, CertificateError.
 
-    evidence: "cuts", fractions that rise. Of a lower bound "positives", and "negatives" where they are not all that may be; "move", the
-    number of the way to move; "answers", [low, high], of answers without bounds.
+    evidence: "cuts", fractions that rise. Of a lower bound "positives", all others of the queries being negatives; "move", the number of
+    the way to move; "answers", [low, high], of answers without bounds.
     """
     question, noises = read(claim, evidence)
     value, cuts = read_fraction(evidence, "value", NAME), _cuts(evidence)
-    mechanism, limit = question.selection, outputs(question)
+    mechanism, counts = question.selection, outputs(question)
     moves = MOVES[mechanism.neighbours]
     if question.side == "upper":
         for way in range(len(moves)):
-            for count in range(limit[0], limit[1] + 1):
+            for count in counts:
                 if not loss(noises, *pair(question, way, count, None), cuts) <= rational(value):
                     raise Rejected(NAME, "value", f"an output of {count} positives does not certainly lose at most so much")
         return Bound("upper", Num(value))
     if mechanism.neighbours == "one" and isinstance(mechanism, AboveThreshold):
         raise Rejected(NAME, "the neighbours", "these move more than one answer")
     positives, move = evidence.get("positives"), evidence.get("move")
-    if type(positives) is not int or type(move) is not int or not limit[0] <= positives <= limit[1] or not 0 <= move < len(moves):
-        raise CertificateError(f"{NAME}: a lower bound wants 'positives' from {limit[0]} to {limit[1]}, and 'move' below {len(moves)}.")
+    if type(positives) is not int or type(move) is not int or positives not in counts or move not in range(len(moves)):
+        raise CertificateError(f"{NAME}: a lower bound wants 'positives' from 0 to {counts[-1]}, and 'move' below {len(moves)}.")
     here, there = pair(question, move, positives, _answers(question, evidence))
     probabilities = [noises.probability(output, cuts) for output in (here, there)]
-    if not (probabilities[1] > 0 and (probabilities[0] / probabilities[1]).log() >= rational(value)):
+    if not (probabilities[0] / probabilities[1]).log() >= rational(value):
         raise Rejected(NAME, "value", "the output does not certainly lose as much")
     return Bound("lower", Num(value), witness=_witness(question, here, there, probabilities), at=question.at)
 
