@@ -14,15 +14,17 @@ SHOWN := $(addprefix specs/,student_t.toml student_t_all.toml randomized_respons
 BIN := .venv/bin
 PIP := -m pip install --quiet --disable-pip-version-check
 PEERS := $(shell sed -n '/^bench = /s/[^"]*"\([^"]*\)"[^"]*/\1 /gp' pyproject.toml)
+BUILD := $(shell sed -n 's/^release = \["\(.*\)"\]$$/\1/p' pyproject.toml)
 FLINT := $(shell sed -n 's/^ *"\(python-flint[^"]*\)".*/\1/p' pyproject.toml)
 
-.PHONY: help verify reports test lint types imports check reports-check wheel-test docs bench accountants power audit mutants ci clean
+.PHONY: help verify reports test lint types imports check reports-check dist wheel-test bundle release docs bench accountants power audit mutants ci clean
 
 help:  ## what each target does
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 22
 
 verify: .venv/run  ## prove or refute every claim of specs/, write reports/
-	$(BIN)/dpverify report specs -o reports --no-audit
+	@# A machine that is slow, or busy, draws what every other draws.
+	$(BIN)/dpverify report specs -o reports --no-audit --timeout 600
 	$(BIN)/python tools/judgements.py
 
 reports: verify  ## the same
@@ -45,8 +47,21 @@ check: .venv-flint/done  ## re-check every committed certificate with python-fli
 reports-check: .venv/run  ## the committed reports are what the code says today
 	$(BIN)/python tools/reports_check.py
 
-wheel-test: .venv/run  ## the wheel in a clean environment, used from another directory
-	PYTHON="$(PYTHON)" tools/wheel_test.sh
+dist: .venv-build/done  ## the wheel and the source archive, with checksums, in build/dist; SIGN=KEY signs them
+	rm -rf build/dist
+	.venv-build/bin/python -m build --outdir build/dist .
+	rm -f build/dist/.gitignore
+	SIGN="$(SIGN)" tools/sums.sh build/dist
+
+wheel-test: dist  ## the wheel and the source archive in clean environments of every Python that is found, used from another directory
+	PYTHONS="$(PYTHONS)" tools/wheel_test.sh
+
+bundle: dist  ## what auditors need to check certificates without a network, in build/bundle, tried out; PLATFORMS adds others, SIGN=KEY signs
+	PYTHON="$(PYTHON)" FLINT="$(FLINT)" PLATFORMS="$(PLATFORMS)" SIGN="$(SIGN)" tools/bundle.sh
+
+release: .venv/run  ## see that version, changelog and tree agree, then build dist and bundle; SIGN=KEY signs both
+	$(BIN)/python tools/release.py
+	$(MAKE) --no-print-directory bundle SIGN="$(SIGN)"
 
 docs: .venv-docs/done  ## the documentation: schemas and docs/reference from the code, pages in build/docs; every warning is an error
 	.venv-docs/bin/python tools/schemas.py
@@ -62,10 +77,11 @@ bench: .venv/run  ## measure, print, and write the reports/*bench.md, reports/ac
 	$(BIN)/python bench/run.py
 	$(BIN)/python bench/deltas.py
 	$(BIN)/python bench/audit.py
+	$(BIN)/python bench/general.py
 	$(BIN)/python bench/commands.py
 	$(BIN)/python tools/computed
 	$(MAKE) --no-print-directory accountants
-	.venv-bench/bin/python bench/samplers.py
+	.venv-bench/bin/python bench/geometry.py
 
 accountants: .venv-bench/done  ## ask other accountants what is proved here, write reports/accountants.md
 	.venv-bench/bin/python bench/accountants.py $(ARGS)
@@ -115,6 +131,12 @@ clean:  ## remove environments, caches and builds
 	@test -n "$(PYTHON)" || { echo "dpverify needs python3 >= 3.11; found none. Install one or pass PYTHON=/path/to/python." >&2; exit 2; }
 	$(PYTHON) -m venv .venv-flint
 	.venv-flint/bin/python $(PIP) '$(FLINT)'
+	@touch $@
+
+.venv-build/done: pyproject.toml
+	@test -n "$(PYTHON)" || { echo "dpverify needs python3 >= 3.11; found none. Install one or pass PYTHON=/path/to/python." >&2; exit 2; }
+	$(PYTHON) -m venv .venv-build
+	.venv-build/bin/python $(PIP) '$(BUILD)'
 	@touch $@
 
 .venv-docs/done: pyproject.toml

@@ -11,14 +11,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
+from typing import Final
 
 from dpverify.ground.outside import printable, read_regular, show_all
 from dpverify.trusted.kernel import Judgement, check
+from dpverify.trusted.language.canonical_form import TIGHT, to_json
 from dpverify.trusted.language.certificate import MAX_BYTES, decode
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import format_expr
 from dpverify.trusted.language.loading import asked_for
-from dpverify.trusted.language.model import TIGHT, Claim, Measure, to_json
+from dpverify.trusted.language.model import Claim, Measure
+
+WAY_OUT: Final = "         Make it again from its claim file: dpverify verify FILE --certificates DIR."
+"""What is left to do with a certificate that does not hold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +51,9 @@ def recheck(path: Path) -> Rechecked:
     except OSError as error:
         return Rechecked(2, (printable(f"{path}: {error.strerror}"),))
     except CertificateError as error:
-        return Rechecked(2, (printable(f"{path}: not a certificate that holds: {error}"),))
+        return Rechecked(2, (printable(f"{path}: not a certificate that holds: {error}"), WAY_OUT))
     except Rejected as error:
-        return Rechecked(1, (printable(f"{path}: rejected by {error}"),))
+        return Rechecked(1, (printable(f"{path}: rejected by {error}"), WAY_OUT))
     digest = sha256(raw).hexdigest()
     said = statement(judgement.claim)
     lines = (f"{judgement.verdict:8} {path}: {said[0]}", *(f"         {line}" for line in (*said[1:], f"SHA-256 {digest}")))

@@ -24,9 +24,9 @@ from dpverify.search import verify as judging
 from dpverify.search.certificates import encode
 from dpverify.search.verify import rejudged, verify
 from dpverify.trusted.kernel import check
+from dpverify.trusted.language.canonical_form import claim_hash
 from dpverify.trusted.language.certificate import decode
 from dpverify.trusted.language.errors import CertificateError
-from dpverify.trusted.language.model import claim_hash
 
 ROOT = Path(__file__).parents[1]
 

@@ -271,3 +271,20 @@ def test_a_grid_of_digits_has_smaller_steps_below_a_power_of_ten():
     grid = Grid(3)
     assert grid.before(Fraction(1)) == Fraction(999, 1000) and grid.after(Fraction(999, 1000)) == 1
     assert grid.after(Fraction(1)) == Fraction(101, 100) and grid.up(1.0001) == Fraction(101, 100)
+
+
+@pytest.mark.parametrize("digits", [0, 1, 3, 6])
+@pytest.mark.parametrize("end", [Fraction(1, 3), Fraction(2, 3), Fraction(22, 7), Fraction(1000, 7), Fraction(1, 8)])
+def test_the_ends_of_a_grid_are_numbers_of_it_inside_the_limits(digits, end):
+    low, high = Grid(digits, end, None).ends[0], Grid(digits, None, end).ends[1]
+    assert high <= end <= low
+    for value in (low, high):
+        assert (value / Fraction(10) ** (len(str(value.numerator)) - digits - 12) if digits else value).denominator == 1
+    assert Grid(digits, end, None).up(end / 2) == low and (high == 0 or Grid(digits, None, end).up(end * 9) == high)
+
+
+@pytest.mark.parametrize("k", [3, 7, 100])
+def test_the_truth_that_k_randomized_response_may_tell_is_found_where_one_in_k_is_no_decimal(k):
+    found = dp.calibrate(dp.k_randomized_response, "p", k=k, epsilon=1)
+    exact = exp(1) / (exp(1) + k - 1)
+    assert float(found) <= exact < float(found) * (1 + 2e-5)

@@ -13,8 +13,9 @@ from dpverify.catalogue import read_spec, resolve
 from dpverify.catalogue.toml import MAX_BYTES
 from dpverify.errors import SpecError
 from dpverify.trusted.language import model
+from dpverify.trusted.language.canonical_form import from_json, to_json
 from dpverify.trusted.language.expr import ONE, Num, Sym, parse
-from dpverify.trusted.language.model import Domain, from_json, to_json
+from dpverify.trusted.language.model import Domain
 
 SPECS = sorted((Path(__file__).parents[1] / "specs").rglob("*.toml"))
 
@@ -221,7 +222,7 @@ GOOD = "sensitivity = 1\nepsilon = 1"
         (RADIAL, 'sensitivity = "Delta"\nepsilon = 1', "free symbol 'Delta'"),
         (RADIAL, "sensitivity = 1", "epsilon is missing"),
         (RADIAL, "epsilon = 1", "sensitivity is missing"),
-        (RADIAL, "sensitivity = 1\nepsilom = 1", "Did you mean 'epsilom'?"),
+        (RADIAL, "sensitivity = 1\nepsilom = 1", "unknown key \"epsilom\". Did you mean 'epsilon'?"),
         (RADIAL, GOOD + '\nexpect = "prooved"', "Did you mean 'proved'?"),
         (RADIAL, GOOD + "\nname = 3", "name = 3 is not a short text"),
         (RADIAL, 'sensitivity = 1\nepsilon = "tight"\ndelta = "tight"', 'both "tight"'),

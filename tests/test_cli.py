@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -9,6 +10,7 @@ import sys
 import time
 import xml.etree.ElementTree as ET
 from fractions import Fraction
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -104,8 +106,8 @@ def test_an_unknown_claim_says_why(spec):
 
 def test_the_text_answers_first_then_says_why(spec):
     out = run("verify", spec(RESPONSE, ABOVE, BELOW, 'expect = "refuted"')).stdout.splitlines()
-    assert out[0] == "PROVED   just above   epsilon 1.099   tight epsilon log(3) = 1.098612288..."
-    assert out[1].startswith("REFUTED  just below   epsilon 1.098   tight epsilon ")
+    assert out[0] == "PROVED   just above  epsilon 1.099  tight epsilon log(3) = 1.098612288..."
+    assert out[1] == "REFUTED  just below  epsilon 1.098  tight as above"
     assert out[2].startswith("assumed  ") and all(line.startswith(" " * 9) for line in out[3:-1])
     assert out[-1] == "2 claims, 2 as expected"
     assert max(map(len, out)) <= 100
@@ -386,6 +388,42 @@ def test_a_report_is_pages_certificates_and_indexes_and_the_same_every_time(spec
     assert {path.name: path.read_bytes() for path in Path("out").iterdir()} == first
 
 
+def test_certificates_and_curves_have_folders_of_their_own_where_that_is_asked_for(spec):
+    file = spec(RESPONSE, ABOVE, BELOW, 'expect = "refuted"')
+    run("report", file, "-o", "flat")
+    run("report", file, "-o", "out", "--folders")
+    assert sorted(path.name for path in Path("out").iterdir()) == ["certificates", "curves", "index.html", "index.md"]
+    for name in ("certificates.json", "response.just-above.cert.json", "response.just-below.cert.json"):
+        assert Path("out/certificates", name).read_bytes() == Path("flat", name).read_bytes()
+    assert Path("out/curves/response.curves.json").read_bytes() == Path("flat/response.curves.json").read_bytes()
+    page = Path("out/index.html").read_text()
+    assert 'href="./certificates/response.just-above.cert.json"' in page and 'href="./curves/response.curves.json"' in page
+    assert "python -P -m dpverify.kernel certificates/*.cert.json" in page
+    assert "2 certificates, 2 valid\n" in run("check", "out").stdout
+    Path("out/certificates/response.just-above.cert.json").unlink()
+    assert "missing: out/certificates/response.just-above.cert.json" in run("check", "out", code=1).stdout
+
+
+def test_a_report_moves_what_it_wrote_to_the_folders_and_back(spec):
+    file = spec(RESPONSE, ABOVE)
+    run("report", file, "-o", "out")
+    flat = {path.name: path.read_bytes() for path in Path("out").iterdir()}
+    Path("out/notes.cert.json").write_text("{}")
+    run("report", file, "-o", "out", "--folders")
+    assert sorted(path.name for path in Path("out").iterdir()) == ["certificates", "curves", "index.html", "index.md", "notes.cert.json"]
+    Path("out/notes.cert.json").unlink()
+    run("report", file, "-o", "out")
+    assert {path.name: path.read_bytes() for path in Path("out").iterdir()} == flat
+
+
+def test_the_digest_of_a_report_with_folders_is_what_its_line_makes(spec):
+    run("report", spec(RESPONSE, ABOVE, EXACT), "-o", "out", "--folders")
+    page = unescape(Path("out/index.html").read_text())
+    (line,) = re.findall(r"^(for file in certificates/.*?)</code>", page, re.MULTILINE)
+    made = subprocess.run(["bash", "-c", line], cwd="out", capture_output=True, text=True, check=True).stdout.split()[0]
+    assert f"<code>{made}</code>" in page
+
+
 def test_a_report_drops_certificates_of_claims_that_are_gone(spec):
     run("report", spec(RESPONSE, ABOVE, EXACT), "-o", "out")
     run("report", spec(RESPONSE, ABOVE), "-o", "out")
@@ -461,7 +499,11 @@ def test_a_mechanism_is_explained_by_name_with_the_rules_that_decide_it(spec):
     assert "kind: table" in out and "claim: exact: epsilon log(3), PROVED" in out
     assert "rules: finite-table" in out.splitlines()[-1]
     assert "response" in run("explain", "finite-table").stdout.splitlines()[-1]
-    assert "Rules: " in run("explain", "frobnicate", code=2).stderr
+    assert run("explain", "frobnicate", code=2).stderr.endswith("`dpverify explain` lists the rules and the shelf.\n")
+    assert "Did you mean 'power-identity'?" in run("explain", "power-identty", code=2).stderr
+    assert "Did you mean 'cauchy_1d'?" in run("explain", "cauchy_1", code=2).stderr
+    assert "`dpverify new NAME --kind noisy_max` makes a claim file of it." in run("explain", "noisy_max", code=2).stderr
+    assert "`dpverify new NAME --kind builtin`" in run("explain", "gumbel", code=2).stderr
 
 
 # -- the process --------------------------------------------------------------------------------------------------

@@ -350,7 +350,7 @@ def test_the_other_formats_say_the_same(spec):
         return run("audit", file, "--seed", 1, "--samples", 2000, "--workers", 0, "--format", style, code=1).stdout
 
     text = told("text")
-    assert "VIOLATION (float level) of eps 1" in text and "NO VIOLATION SEEN" in text and "seed 1" in text
+    assert "VIOLATION (float level) of epsilon 1" in text and "NO VIOLATION SEEN" in text and "seed 1" in text
     assert text.rstrip().endswith("1 claim audited: 1 VIOLATION, 1 NO_VIOLATION_SEEN")
     annotation, last = told("github").splitlines()
     assert annotation.startswith("::error file=") and "%0A" in annotation and last.startswith("1 claim")

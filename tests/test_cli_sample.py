@@ -95,3 +95,13 @@ def test_what_cannot_be_done_is_bad_usage_and_says_why(file, arguments, said):
 def test_a_mechanism_without_a_law_is_bad_usage_and_says_why(file):
     text = '[mechanism]\nkind = "sampled"\n[[claim]]\nepsilon = 1\n[audit]\nsampler = "a:b"\n'
     assert "NoSampler: nothing is declared of this mechanism" in run(file(text), code=2).stderr
+
+
+def test_a_walk_is_labelled_with_what_it_tells_of_itself_and_the_weakened_claim(file):
+    text = '[mechanism]\nkind = "radial"\nprofile = "exp(-r)"\nnorm = { facets = [[1, 0], [0, 1], [1, 1]] }\ndimension = 2\n' + CLAIM
+    done = run(file(text), "--walk", "hit-and-run", "--size", 3, "--seed", 1)
+    assert len(done.stdout.splitlines()) == 3
+    label, met, weakened, dependent = done.stderr.splitlines()[2:]
+    assert label == "walk: not certified" and met.startswith("R-hat ") and "independent points, p = " in met
+    assert "(epsilon, delta + (1 + e^epsilon) tau)" in weakened and dependent.startswith("outputs of one run depend on each other")
+    assert "a walk has nothing to walk in. Leave it out." in run(file(LAPLACE), "--walk", "grid", code=2).stderr

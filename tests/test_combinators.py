@@ -12,7 +12,9 @@ from dpverify.catalogue.reader import Spec
 from dpverify.errors import SpecError
 from dpverify.search.verify import verify
 from dpverify.trusted import kernel
-from dpverify.trusted.facts.assumptions import ANY, ATTAINED, IDEAL, MOVES
+from dpverify.trusted.facts.assumed_of_inputs import ANY
+from dpverify.trusted.facts.assumptions import ATTAINED, IDEAL, MOVES
+from dpverify.trusted.language.canonical_form import from_json, to_json
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ZERO, num, parse
 from dpverify.trusted.language.model import (
@@ -29,8 +31,6 @@ from dpverify.trusted.language.model import (
     Staircase,
     Subsample,
     Table,
-    from_json,
-    to_json,
 )
 from dpverify.trusted.parts.relations import ONE_RECORD
 from dpverify.trusted.parts.runs import merged

@@ -9,9 +9,14 @@ import pytest
 from click.testing import CliRunner
 
 from dpverify.catalogue import shelf
-from dpverify.catalogue.kinds import BUILTIN, WHAT
+from dpverify.catalogue.inline import OF_A_CLAIM
+from dpverify.catalogue.kinds import BUILTIN, KINDS, WHAT
+from dpverify.catalogue.kinds.fields import OF_A_PART
 from dpverify.catalogue.kinds.named import BUILTINS
+from dpverify.catalogue.synonyms import SYNONYMS
 from dpverify.cli import main
+from dpverify.trusted.language.model import SCHEMES
+from dpverify.trusted.order.queries import ADJACENCIES
 from dpverify.trusted.registry import EXPLAINED
 
 NOISE = '[mechanism]\nkind = "builtin"\nname = "laplace"\nscale = 2\n'
@@ -79,8 +84,47 @@ def test_a_report_goes_to_a_folder_of_its_own_where_none_is_named(folder):
             '[mechanism]\nkind = "radial"\nprofile = "exp(-a*r)"\nnorm = "l2"\ndimension = 1\n' + CLAIM,
             "profile has the free symbol 'a'. Give it in parameters.",
         ),
+        ("", "claim is missing. Write [[claim]], and below it what is claimed, such as epsilon = 1."),
+        ("", "mechanism is missing. Write [mechanism], and below it its kind."),
+        (NOISE.replace('"laplace"', "laplace") + CLAIM, "not TOML: Invalid value (at line 3, column 8). Words stand in quotes"),
+        (NOISE + "scale = 3\n" + CLAIM, "A key stands twice in one table."),
+        (NOISE + NOISE + CLAIM, "A table stands twice. [[claim]] has two brackets"),
+        (NOISE.replace('"laplace"', '"laplace') + CLAIM, "A quote is not closed on its line."),
+        (NOISE.replace("[mechanism]", "[[mechanism]]") + CLAIM, "is a list of tables. Write it once, in single brackets."),
+        (NOISE.replace("scale", "b") + CLAIM, "unknown key \"b\". Did you mean 'scale'?"),
+        (NOISE.replace("scale", "width") + CLAIM, 'unknown key "width". Known here: dimension, kind, name, parameters, scale.'),
+        (NOISE.replace('"laplace"', '"normal"') + CLAIM, "Did you mean 'gaussian'?"),
+        (NOISE + CLAIM.replace("epsilon", "rho"), "unknown key \"rho\". Did you mean 'zcdp'?"),
+        (NOISE.replace("2", '"b"') + 'parameters = { b = "pos" }\n' + CLAIM, "Give it a value here. Did you mean 'positive'?"),
+        ('[mechanism]\nkind = "svt"\n' + CLAIM, "Did you mean 'above_threshold'?"),
+        (
+            '[mechanism]\nkind = "compose"\nparts = { kind = "radial" }\n' + CLAIM,
+            "such as { kind = \"builtin\", name = \"laplace\", scale = 1 }. Write part = ",
+        ),
+        ('[mechanism]\nuse = "nothing"\n' + CLAIM, "names no file. Looked for mechanisms/nothing.py, "),
         (NOISE + CLAIM.replace("[[claim]]", "[[claims]]"), "[[claims]] is not read. Write [[claim]], once for each claim."),
         (NOISE + CLAIM + '[audit]\nsampler = "a:b"\npair = []\n', "unknown key \"pair\". Did you mean 'pairs'?"),
+        (
+            '[mechanism]\nkind = "translation"\ndensity = "e**(-abs(z))"\n' + CLAIM,
+            "density has the free symbol 'e'. Write exp(...) for powers of e, or give e in parameters.",
+        ),
+        (
+            '[mechanism]\nkind = "radial"\nprofile = "exp(-r)"\nnorm = "L2"\ndimension = 2\n' + CLAIM,
+            "norm = \"L2\" is not one of l1, l2, linf. Did you mean 'l2'?",
+        ),
+        (
+            '[mechanism]\nkind = "noisy_max"\nnoise = "laplace"\ncandidates = 2\n' + CLAIM,
+            'noise = "laplace" is not a table. Write { kind = "builtin", name = "laplace", ... } for a builtin of that name.',
+        ),
+        (
+            '[mechanism]\nkind = "builtin"\nname = "randomized_response"\np = 75\n[[claim]]\nepsilon = 1\n',
+            "noise.toml, mechanism: p = 75 is not between 0 and 1.",
+        ),
+        (
+            NOISE + '[[claim]]\nquery = [1, 0]\nadjacency = "l1"\nepsilon = 1\n',
+            "query = [1, 0] is not a list of rows, each a list. Write [[1, 0]] for one row.",
+        ),
+        (NOISE + CLAIM.replace("epsilon = 1", 'epsilon = "ln(2)"'), "Here, write log, which is the natural logarithm."),
         (NOISE + CLAIM.replace("sensitivity", "sens"), "unknown key \"sens\". Did you mean 'sensitivity'?"),
     ],
 )  # fmt: skip
@@ -135,3 +179,37 @@ def test_a_file_that_is_not_there_or_is_no_toml_is_an_entry_too(folder, file):
     Path("not.toml").write_text("[mechanism\n")
     [one] = json.loads(run("verify", file, "--format", "json", code=2).stdout)["errors"]
     assert one["file"] == file and one["error"]
+
+
+@pytest.mark.parametrize(
+    ("density", "way"),
+    [
+        ("exp(-|z|)", "abs(...) stands for bars"), ("np.exp(-abs(z))", "without the name of a module"),
+        ("math.exp(-abs(z))", "without the name"),
+        ("lambda z: exp(-abs(z))", "write the expression alone"), ("f(z) = exp(-abs(z))", "write the expression alone"),
+        ("exp(ln(2)*z)", "write log"),
+        ("exp(-fabs(z))", "write abs"), ("exp(-arcsinh(z))", "write asinh"), ("kv(0, abs(z))", "write besselk(order, x)"),
+        ("Gamma(3)*exp(-abs(z))", "write gamma"), ("3!*exp(-abs(z))", "write gamma(n + 1) for a factorial"),
+        ("exp(-z\u00b2)", "in plain letters"),
+    ],
+)  # fmt: skip
+def test_what_is_written_as_in_another_language_is_told_in_this_one(folder, density, way):
+    Path("noise.toml").write_text(f'[mechanism]\nkind = "translation"\ndensity = "{density}"\n' + CLAIM)
+    said = run("verify", "noise.toml", code=2).stderr
+    assert f"Here, {way}" in said or (said.count("Here, ") == 1 and way in said.partition("Here, ")[2])
+
+
+@pytest.mark.parametrize("density", ["exp(-abs(z)) +", "exp(-abs(z)", "exq(-abs(z))"])
+def test_a_slip_in_this_language_is_not_taken_for_another_one(folder, density):
+    Path("noise.toml").write_text(f'[mechanism]\nkind = "translation"\ndensity = "{density}"\n' + CLAIM)
+    assert "Here, " not in run("verify", "noise.toml", code=2).stderr
+
+
+def test_every_word_of_others_stands_for_words_that_are_known_here():
+    known = {*WHAT, *BUILTINS, *ADJACENCIES, *SCHEMES, "l1", "l2", "linf", "unlimited"}
+    known |= {key for kind in (*KINDS.values(), *BUILTINS.values()) for field in kind.fields for key in field.keys}
+    known |= {field.name for field in OF_A_PART} | {*OF_A_CLAIM, "order"}
+    for word, named in SYNONYMS.items():
+        assert set(named) <= known, word
+        assert word == word.casefold()
+        assert len(named) == len({*named}) >= 1

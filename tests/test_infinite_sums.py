@@ -1,6 +1,8 @@
 """Sums of infinitely many terms: enclosed, or certainly infinite."""
 
+import math
 from contextlib import suppress
+from fractions import Fraction
 
 import mpmath
 import pytest
@@ -122,3 +124,59 @@ def test_an_end_before_the_tail_is_refused(start, end):
 def test_eigenvalues_that_are_not_all_positive_are_refused(text):
     with precision(128), pytest.raises(Rejected, match="not certainly positive"):
         infinite_sums.require_positive(parse(text), 64, "the eigenvalues")
+
+
+SIGNS = {"logarithms": 1, "cells": 64}
+
+
+@pytest.mark.parametrize("p", ["101/100", "3/2", "2"])
+def test_sums_that_converge_by_a_logarithm_of_a_logarithm_are_enclosed(p):
+    """f = 1/(x log x (log log x)^p), x = k + 15, has the antiderivative (log log x)^(1 - p)/(1 - p); Euler and Maclaurin from 2000 on."""
+    power, n = float(Fraction(p)), 2000
+
+    def f(k):
+        x = k + 15
+        return 1 / (x * math.log(x) * math.log(math.log(x)) ** power)
+
+    expected = math.fsum(map(f, range(1, n))) + f(n) / 2 - (f(n + 1e-1) - f(n - 1e-1)) / 0.2 / 12
+    expected += math.log(math.log(n + 15)) ** (1 - power) / (power - 1)
+    terms = parse(f"1/((k + 15)*log(k + 15)*log(log(k + 15))**({p}))")
+    found = infinite_sums.total(terms, infinite_sums.read({"start": 64, "order": 1, "logarithms": 1, "end": 4, "signs": SIGNS}), 64)
+    assert found.rad() < 1e-3 * found.mid() and abs(float(found.mid()) - expected) < float(found.rad()) + 1e-7
+
+
+@pytest.mark.parametrize(("p", "infinite"), [("1", True), ("99/100", True), ("101/100", False), ("2", False)])
+def test_sums_near_the_boundary_of_the_second_logarithm_diverge_or_do_not(p, infinite):
+    terms = parse(f"1/(k*log(k + 1)*log(log(k + 15))**({p}))")
+    said = []
+    for end, logarithms in ((4, 1), (10, 1), (4, 2)):
+        with suppress(Undecided):
+            said.append(infinite_sums.diverges(terms, {"end": end, "logarithms": logarithms}))
+    assert any(said) is infinite
+
+
+def test_signs_are_looked_at_on_all_of_the_end():
+    for wrong in ("(k - 4000)**2 - 1", "1 - k/10**7", "1 - k/10**9", "(k - 10**6)**2 - 1"):
+        with pytest.raises(Rejected, match="positive from"):
+            infinite_sums.require_positive(parse(wrong), 16, "it", (1, 64))
+    infinite_sums.require_positive(parse("1/log(log(k + 15))"), 16, "it", (1, 64))
+    with pytest.raises(Undecided):
+        told = infinite_sums.Told(16, 1, 1, 4, (1, 64))
+        infinite_sums.total(parse("1/(k*log(k + 1)*log(log(k + 15))**2)*(1 - 100000/(k + 50000))"), told, 64)
+
+
+@pytest.mark.parametrize(
+    "signs", [None, [], {"logarithms": 0, "cells": 4}, {"logarithms": 1}, {"logarithms": 3, "cells": 4}, {"logarithms": 1, "cells": 4097}]
+)
+def test_signs_that_are_not_told_well_are_refused(signs):
+    with pytest.raises(CertificateError):
+        infinite_sums.read({"start": 64, "order": 1, "logarithms": 1, "signs": signs})
+
+
+def test_a_slow_tail_with_a_logarithm_above_is_bounded():
+    """The integral of u^-2 log(u)^3 from X on is (log^3 + 3 log^2 + 6 log + 6)(X)/X."""
+    found = infinite_sums._slowest(infinite_sums._germ(parse("log(u)**3/u**2"), Fraction(2) ** 10), Fraction(2) ** 10)
+    at = math.log(1024)
+    assert found.contains(arb((at**3 + 3 * at**2 + 6 * at + 6) / 1024)) and found < 4 * at**3 / 1024
+    with pytest.raises(Undecided, match="too early"):
+        infinite_sums._slowest(infinite_sums._germ(parse("log(u)**9/u**2"), Fraction(2) ** 4), Fraction(2) ** 4)

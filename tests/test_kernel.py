@@ -19,10 +19,11 @@ from dpverify.trusted import kernel, proof
 from dpverify.trusted.facts.bounds import INFINITE, Bound
 from dpverify.trusted.facts.fact import as_bounds
 from dpverify.trusted.language import certificate
+from dpverify.trusted.language.canonical_form import claim_hash
 from dpverify.trusted.language.certificate import MAX_LINES, Line, decode, unpack
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import Num, num, parse
-from dpverify.trusted.language.model import L1, Claim, Compose, Domain, Part, Radial, Sampled, Source, Table, claim_hash
+from dpverify.trusted.language.model import L1, Claim, Compose, Domain, Part, Radial, Sampled, Source, Table
 from dpverify.trusted.numbers.balls import precision
 from dpverify.trusted.proof import Proof
 from dpverify.trusted.registry import ANYWHERE, IN_MEASURES, OF_CURVES, OF_THE_MECHANISM, RULES

@@ -249,7 +249,7 @@ def test_a_kind_that_is_added_as_contributing_says_is_read_shown_and_judged(copy
     done = run(copy, LOOKED_AT, FILE, TWICE)
     assert done.returncode == 0, done.stderr
     said = json.loads(done.stdout)
-    assert "width is missing. Did you mean 'widht'?" in said["uniform_shift"] and 'unknown key "widht"' in said["uniform_shift"]
+    assert "width is missing." in said["uniform_shift"] and "unknown key \"widht\". Did you mean 'width'?" in said["uniform_shift"]
     assert "Did you mean 'uniform_shift'?" in said["uniform_shfit"]
     assert said["verdicts"] == ["PROVED", "REFUTED", "PROVED", "REFUTED", "REFUTED"]  # twice: 1 - (3/4)**2; once: 1/4; never purely
     assert said["law"] == "y − q(x) uniform on [0, 16]"

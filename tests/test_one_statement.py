@@ -10,8 +10,8 @@ from dpverify.cli import main
 from dpverify.errors import SpecError
 from dpverify.search.verify import verify
 from dpverify.trusted.kernel import check
+from dpverify.trusted.language.canonical_form import claim_hash, from_json, to_json
 from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.model import claim_hash, from_json, to_json
 
 THRESHOLD = """
 [mechanism]

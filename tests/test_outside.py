@@ -343,7 +343,8 @@ def test_clearing_and_pruning_remove_only_what_the_cache_named(project, monkeypa
         place = project / "kept" / name
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text("mine")
-    Path("kept/v1/cd").symlink_to("../../elsewhere/ab")
+    free = next(f"kept/v1/{name}" for name in ("cd", "ce", "cf") if not Path("kept/v1", name).exists())
+    Path(free).symlink_to("../../elsewhere/ab")
     Path(f"kept/v1/ab/{'ab' * 31}cd.json").symlink_to(project / f"elsewhere/ab/{'ab' * 32}.json")
     before = contents(project)
     for _ in range(2):

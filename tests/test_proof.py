@@ -43,7 +43,7 @@ from dpverify.trusted.language.model import (
 )
 from dpverify.trusted.numbers.balls import precision, rational
 from dpverify.trusted.order.enclosed import enclose
-from dpverify.trusted.parts.neighbours import OnePair
+from dpverify.trusted.parts.one_pair import OnePair
 from dpverify.trusted.parts.places import ONE_STEP
 from dpverify.trusted.parts.runs import Run
 from dpverify.trusted.proof import Proof

@@ -265,10 +265,27 @@ def test_a_notebook_shows_formula_verdict_picture_and_assumptions_without_a_link
         (lambda: dp.verify(dp.gaussian(Decimal("NaN")), sensitivity=1, epsilon=1), "NaN"),
         (lambda: dp.verify(dp.gaussian(True), sensitivity=1, epsilon=1), "True"),
         (lambda: dp.verify(dp.laplace(1, parameters=3), sensitivity=1, epsilon=1), "laplace: parameters = 3 is not a dictionary"),
+        (lambda: dp.laplace(width=2), "laplace: unknown argument 'width'. It takes scale, dimension."),
+        (lambda: dp.verify(dp.laplace, sensitivity=1, epsilon=1), "Call it, as in dpverify.laplace(scale)."),
+        (lambda: dp.sampler(dp.compose), "Call it, as in dpverify.compose(...)."),
+        (lambda: dp.sampler(3), "3 is not a mechanism. Use dpverify.radial"),
+        (lambda: dp.verify(dp.laplace(2), digits=30.5, sensitivity=1, epsilon=1), "digits = 30.5 is not an integer between 1 and 1000."),
+        (lambda: dp.verify("laplace", digits=0), "digits = 0 is not an integer between 1 and 1000."),
+        (lambda: dp.tight_epsilon(dp.laplace(2), sensitivity=1, digits=True), "digits = True is not an integer between 1 and 1000."),
+        (lambda: dp.tight_delta(dp.laplace(2), sensitivity=1, epsilon=1, digits=1001), "digits = 1001 is not an integer"),
+        (lambda: dp.calibrate(dp.laplace, "scale", sensitivity=1, epsilon=1, digits=13), "digits = 13 is not an integer between 1 and 12."),
+        (lambda: dp.design([[1]], adjacency="l1", epsilon=1, digits="20"), "digits = '20' is not an integer"),
+        (lambda: dp.trade_off(dp.space("line"), [1], digits=-1), "digits = -1 is not an integer"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_said_as_of_a_claim_file(declare, said):
     assert said in fault(declare)
+
+
+def test_an_adjacency_that_is_missing_or_unknown_is_said_once():
+    query = {"query": [[1, 1]], "epsilon": 1}
+    assert len(fault(lambda: dp.verify(dp.laplace(2), **query)).splitlines()) == 1
+    assert fault(lambda: dp.verify(dp.laplace(2), **query, adjacency="add_remove")).count("adjacency") == 1
 
 
 def test_everything_that_is_wrong_is_said_at_once():

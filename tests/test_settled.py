@@ -11,7 +11,7 @@ from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE, num, parse
 from dpverify.trusted.language.model import Compose, Group, Lipschitz, Part, PostProcess, Query, Table, Translation
 from dpverify.trusted.numbers.balls import precision
-from dpverify.trusted.parts.neighbours import OnePair
+from dpverify.trusted.parts.one_pair import OnePair
 from dpverify.trusted.parts.runs import Run
 
 F = Fraction

@@ -40,7 +40,9 @@ def faults(folder, mechanism, claim=CLAIM):
         ('kind = "points", distances = [[0, 1], [1, 0]]', "between = [[0, 1], [1, 0]]\ntruth = [-1, 0]", "not a list of numbers of points"),
         ('kind = "points", distances = [[0, 1], [1, 0]]', f"{ANSWERS}\ntable = [[1, 0]]", "a row for each database"),
         ('kind = "points", distances = [[0, 1], [1, 0]]', f"{ANSWERS}\nrate = -1", "rate: -1 is not certainly"),
-        (BOX, f"{ANSWERS}\nrate = 1", "finitely many points alone"),
+        (BOX, f"{ANSWERS}\ntable = [[1]]", "on finitely many points"),
+        (BOX, f"{ANSWERS}\nrate = 0", "rate: 0 is not certainly positive"),
+        ('kind = "cantor", ratio = "1/3"', f"{ANSWERS}\nrate = 1", "on finitely many points"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_with_a_space_is_said(tmp_path, shape, rest, why):
@@ -60,9 +62,9 @@ def test_what_is_wrong_with_a_claim_about_a_space_is_said(tmp_path, claim, why):
     assert re.search(why, faults(tmp_path, SPACE.format(BOX, ANSWERS), claim))
 
 
-def test_how_near_answers_are_is_claimed_of_spaces_alone(tmp_path):
+def test_how_near_answers_are_is_claimed_of_a_mechanism_apart_from_epsilon(tmp_path):
     said = faults(tmp_path, 'kind = "table"\nrows = [["1/2", "1/2"]]', "[[claim]]\nepsilon = 1\nwithin = 1\n")
-    assert "within is for the kind space" in said
+    assert "epsilon stands beside within" in said
 
 
 def test_a_space_is_no_part_of_a_mechanism(tmp_path):

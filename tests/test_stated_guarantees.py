@@ -10,9 +10,10 @@ from dpverify.catalogue.reader import read_spec
 from dpverify.errors import SpecError
 from dpverify.search.verify import verify
 from dpverify.trusted import kernel
+from dpverify.trusted.language.canonical_form import from_json, to_json
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, num, parse
-from dpverify.trusted.language.model import Claim, EllipticalProcess, Guarantee, from_json, to_json
+from dpverify.trusted.language.model import Claim, EllipticalProcess, Guarantee
 from tests.proofs import Step, bound
 
 SPECS = sorted((Path(__file__).parents[1] / "specs").glob("guarantee*.toml"))
@@ -74,8 +75,8 @@ class TestFiles:
             ('zcdp = "-1/2"', "zcdp = -1/2 is negative."),
             ("gdp = -1", "gdp = -1 is negative."),
             ("bounded_range = -1", "bounded_range = -1 is negative."),
-            ("epsilon = 1\ndelta = 2", "delta = 2 is not certainly between 0 and 1."),
-            ("curve = [[1, 2]]", "delta = 2 is not certainly between 0 and 1."),
+            ("epsilon = 1\ndelta = 2", "delta = 2 is not between 0 and 1."),
+            ("curve = [[1, 2]]", "delta = 2 is not between 0 and 1."),
             ("curve = [[1]]", "is not a list of pairs [first, second]."),
             ("curve = [[1, 0.5], [1]]", "rows of different lengths"),
             ("curve = 1", "is not a list with entries."),

@@ -30,10 +30,11 @@ sys.path.insert(0, str(ROOT))
 from dpverify.trusted import kernel  # noqa: E402
 from dpverify.trusted.facts.bounds import Infinite  # noqa: E402
 from dpverify.trusted.facts.fact import Fact, as_bounds  # noqa: E402
+from dpverify.trusted.language.canonical_form import claim_hash  # noqa: E402
 from dpverify.trusted.language.certificate import Line, decode, unpack  # noqa: E402
 from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected  # noqa: E402
 from dpverify.trusted.language.expr import Expr, format_expr  # noqa: E402
-from dpverify.trusted.language.model import Claim, claim_hash  # noqa: E402
+from dpverify.trusted.language.model import Claim  # noqa: E402
 from dpverify.trusted.proof import Proof, forget  # noqa: E402
 from dpverify.trusted.registry import OF_CURVES, RULES  # noqa: E402
 from dpverify.trusted.rules.composition import privacy_profile  # noqa: E402

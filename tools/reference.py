@@ -42,6 +42,7 @@ PYTHON = {
     "Mechanisms for a query": ("dpverify.doorway.design", ("design",)),
     "The mechanism of least error": ("dpverify.project.optimum", ("optimum", "Optimum")),
     "Nearness against privacy": ("dpverify.project.trade_off", ("trade_off", "TradeOff")),
+    "Evaluations against privacy": ("dpverify.project.evaluations", ("evaluations", "Evaluations")),
     "Mechanisms on nets": ("dpverify.samplers.nearness", ("near_mechanism", "NearMechanism")),
     "The best remap of a mechanism's outputs": ("dpverify.search.remaps", ("remap", "remapped", "truncated_geometric")),
     "Nearness and privacy": ("dpverify.doorway.trade_offs", ("trade_off",)),

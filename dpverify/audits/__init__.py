@@ -39,8 +39,9 @@ from dpverify.ground.finding import NONCONFORMING
 from dpverify.ground.finding import VIOLATION as VIOLATION
 from dpverify.ground.finding import Finding as Finding
 from dpverify.ground.version import __version__
+from dpverify.trusted.language.canonical_form import claim_hash, to_json
 from dpverify.trusted.language.expr import Num
-from dpverify.trusted.language.model import Claim, Sampled, claim_hash, to_json
+from dpverify.trusted.language.model import Claim, Sampled
 
 SAMPLES: Final = 1_000_000
 CONFIDENCE: Final = 1 - 1e-6

@@ -21,6 +21,11 @@ from dpverify.trusted.language.model import Claim
 
 MOST_OUTPUTS: Final = 200  # of a side that a finding carries
 
+_LEAK: Final = (
+    "the representation of the output (its last bits, the sign of zero) gives the true answer away, its distribution need not. Draw noise "
+    "in whole numbers, or round the sum to a coarse grid: docs/explanation/floating-point.md."
+)
+
 
 def findings(state: Run, claim: Claim, target: Target, confidence: float, seed: int | None, replay: Replay) -> Finding:
     """What a run found: the violation of the model, else that of floating point, else what was seen; the others with it in `also`."""
@@ -63,7 +68,7 @@ class _Conclusion:
         lower = max(lower, refuted, self.fixed if test.level == MODEL else 0.0)
         event = event_text(test, crossing.counts, bet.low, bet.high)
         if len(plan.curve) > 1:
-            event += f"; the declared curve has delta {bet.point.delta:.4g} at eps {bet.point.epsilon:.4g}"
+            event += f"; the declared curve has delta {bet.point.delta:.4g} at epsilon {bet.point.epsilon:.4g}"
         spent = test.level == MODEL and not state.settings.stop
         after = state.done if spent else crossing.after
         # of a claim of two numbers, another point of the declared curve tells that this is not the declared mechanism
@@ -115,12 +120,13 @@ class _Conclusion:
         state, plan = self.state, self.state.plan
         shown = None if pair is None else state.pair(pair)
         unrepeatable = "" if self.target.reproducible else "the sampler draws its own randomness: this run cannot be repeated"
+        leak = _LEAK if level == FLOAT and what == VIOLATION else ""
         samples = fewest(state.schedule, state.decisions if decisions is None else decisions)
         said: dict[str, Any] = {"samples": state.done, "seconds": time.perf_counter() - state.started, "detectable_epsilon": None, **rest}
         return Finding(
             finding=what, level=level, epsilon=plan.epsilon, delta=plan.delta, epsilon_lower=lower, confidence=self.confidence, event=event,
             pair="" if shown is None else f"{show(shown.left)} and {show(shown.right)}", seed=self.seed, sampler=self.target.name,
-            notes=tuple(note for note in (unrepeatable, state.said_of_the_grid) if note),
+            notes=tuple(note for note in (leak, unrepeatable, state.said_of_the_grid) if note),
             name=self.claim.name, replay="" if self.seed is None else self.replay(self.seed, samples),
             outputs_seen=outputs_seen(state, state.alive[0] if pair is None else pair), **said,
         )  # fmt: skip

@@ -26,6 +26,7 @@ from dpverify.trusted.language.expr import (
 from dpverify.trusted.language.model import (
     CLAIMED_MEASURES,
     VARIABLES,
+    Answering,
     Branch,
     Claim,
     Domain,
@@ -42,6 +43,7 @@ from dpverify.trusted.language.model import (
     Radial,
     Shape,
     Space,
+    Staircase,
     Stream,
     Table,
     Vector,
@@ -98,7 +100,28 @@ def space_faults(mechanism: Mechanism, given: Mapping[str, Any]) -> Iterator[str
             if given.get(key):
                 yield f"{key} is for mechanisms; of a space pure privacy is asked, and nothing else. Leave it out."
     elif "within" in given:
-        yield f"within is for the kind space, where it is how near answers are to be, not for {kind_of(mechanism)}."
+        yield from _nearness_faults(mechanism, given)
+    elif given.get("distance"):
+        yield "distance stands without within: it is the one in which answers are to be within `within` of the truth."
+
+
+def _nearness_faults(mechanism: Mechanism, given: Mapping[str, Any]) -> Iterator[str]:
+    """The same of a claim about one mechanism, which asks for the probability of answers that are further than `within`."""
+    if not isinstance(mechanism, Answering | Staircase | Table | Exponential):
+        yield (
+            f"within is how near the answers of a space, of additive noise, of a table or of an exponential mechanism are, not of "
+            f"{kind_of(mechanism)}."
+        )
+        return
+    if "beta" not in given:
+        yield 'beta is missing: the probability with which answers may be further than `within`, a number or "tight".'
+    for key in ("epsilon", "delta", "utility", "order", "prior", *CLAIMED_MEASURES):
+        if given.get(key):
+            yield f"{key} stands beside within: how near answers are is a claim of its own. Write one for each."
+    if isinstance(mechanism, Table) and not given.get("loss"):
+        yield "loss is missing: a table does not say how far an output is from the truth. Give it, a row for each input."
+    if given.get("distance") and isinstance(mechanism, Table | Exponential):
+        yield "distance is for additive noise; of a finite mechanism loss says what outputs cost."
 
 
 def substituted(mechanism: Mechanism, values: Mapping[str, Expr]) -> Mechanism:
@@ -148,6 +171,8 @@ def free_symbols(mechanism: Mechanism, known: AbstractSet[str]) -> Iterator[str]
         for name in sorted(used - here):
             if unused and name in _USUAL:
                 way = f"The variable of this kind is {' or '.join(unused)}: write that, or give {name} in parameters."
+            elif name in ("e", "E"):
+                way = f"Write exp(...) for powers of e, or give {name} in parameters."
             else:
                 way = f"Give it in parameters.{meant(name, here)}"
             yield f"{field.name} has the free symbol {name!r}. {way}"
@@ -202,8 +227,9 @@ def interval_faults(key: str, ends: tuple[Expr | None, Expr | None], domains: Ma
 
 def range_faults(key: str, value: Expr, domains: Mapping[str, Domain]) -> Iterator[str]:
     """A number that must be between 0 and 1."""
-    if may_be_negative(value, domains) or may_be_negative(sub(ONE, value), domains):
-        yield f"{key} = {shorten(value)} is not certainly between 0 and 1."
+    outside = [end for end in (value, sub(ONE, value)) if may_be_negative(end, domains)]
+    if outside:
+        yield f"{key} = {shorten(value)} {why_not(outside[0], 'is not between 0 and 1', 'between 0 and 1')}"
 
 
 def may_vanish(expr: Expr, domains: Mapping[str, Domain]) -> bool:

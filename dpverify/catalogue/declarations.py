@@ -115,7 +115,8 @@ class Constructor:
             values, named = self._parts(values, named)
         given = dict(zip(plain, values, strict=False))
         faults = [f"{self.name}: {len(values)} values for {len(plain)} arguments."] if len(values) > len(plain) else []
-        faults += [f"{self.name}: unknown argument {name!r}.{meant(name, arguments)}" for name in named if name not in arguments]
+        takes = f" It takes {', '.join(plain)}."
+        faults += [f"{self.name}: unknown argument {name!r}.{meant(name, arguments) or takes}" for name in named if name not in arguments]
         faults += [f"{self.name}: {name} is given twice." for name in named if name in given]
         if faults:
             raise SpecError(faults)

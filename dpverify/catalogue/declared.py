@@ -14,8 +14,9 @@ from dpverify.catalogue.declarations import Mechanism as Declaration
 from dpverify.catalogue.toml import Fault, meant
 from dpverify.ground.outside import printable
 from dpverify.ground.processes import Bounds, Ended, Failed, apart
+from dpverify.trusted.language.canonical_form import from_json, to_json
 from dpverify.trusted.language.errors import CertificateError, DpverifyError
-from dpverify.trusted.language.model import Claim, Domain, Mechanism, from_json, to_json
+from dpverify.trusted.language.model import Claim, Domain, Mechanism
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,7 @@ def declaration(use: str, folders: Sequence[Path], bounds: Bounds | None = None)
     tried = [base / file for base in folders]
     path = next((candidate for candidate in tried if candidate.is_file()), None)
     if path is None:
-        raise Fault(f"names no file. Looked for {', '.join(map(str, tried))}.")
+        raise Fault(f"names no file. Looked for {', '.join(dict.fromkeys(map(str, tried)))}.")
     print(printable(f"running {path} (use = {use})"), file=sys.stderr)  # noqa: T201
     bounds = bounds or Bounds()
     try:

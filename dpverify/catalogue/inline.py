@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping
 from typing import Any, Final
 
-from dpverify.catalogue.declarations import PARAMETERS, Declared, Lenient, Mechanism, written
+from dpverify.catalogue.declarations import FUNCTIONS, PARAMETERS, Declared, Lenient, Mechanism, written
 from dpverify.catalogue.mechanisms import read_mechanism
 from dpverify.catalogue.reader import Stated, read_tables
 from dpverify.errors import SpecError
@@ -15,7 +16,7 @@ Noise = Declared | Mechanism
 """What Python declares a mechanism as."""
 OF_A_CLAIM: Final = (
     "name", "sensitivity", "difference", "query", "adjacency", "epsilon", "delta", "zcdp", "gdp", "renyi", "order", "expect", "utility",
-    "beta", "within", "loss", "prior",
+    "beta", "within", "distance", "loss", "prior",
 )  # fmt: skip
 """The keys that a claim has, in the order in which people meet them."""
 _OF_THE_ANSWER: Final = ("sensitivity", "query", "adjacency")
@@ -39,6 +40,17 @@ def unclaimed(noise: Noise) -> Claim:
     return read_mechanism(name, data["mechanism"])
 
 
+def not_a_mechanism(value: Any) -> str:
+    """That a value is none, with the way to one: a function of a kind is to be called."""
+    name = getattr(value, "__name__", "")
+    function = FUNCTIONS.get(name)
+    if function is not None and function is value:
+        needed = [key for key, given in inspect.signature(function).parameters.items() if given.default is inspect.Parameter.empty]
+        return f"dpverify.{name} is a function that makes a mechanism. Call it, as in dpverify.{name}({', '.join(needed) or '...'})."
+    way = "Use dpverify.radial, dpverify.gaussian, dpverify.compose or another function of a kind; dir(dpverify) lists them."
+    return f"{value!r:.80} is not a mechanism. {way}"
+
+
 def tables(noise: Any, claim: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     """The mechanism's name, and the tables of a claim file that says the same.
 
@@ -51,8 +63,7 @@ def tables(noise: Any, claim: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     elif isinstance(noise, Declared):
         name, declared, table = noise.constructor.name, noise, noise.table(Lenient({}))
     else:
-        way = "Use dpverify.radial, dpverify.gaussian, dpverify.compose or another function of a kind; dir(dpverify) lists them."
-        raise SpecError(f"{noise!r:.80} is not a mechanism. {way}")
+        raise SpecError(not_a_mechanism(noise))
     keys = {key for known in declared.constructor.fields for key in known.keys}
     alone = "part" not in keys and "parts" not in keys
     said = {key: table.pop(key) for key in _OF_THE_ANSWER if alone and key in table and key not in keys}

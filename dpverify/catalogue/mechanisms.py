@@ -12,7 +12,6 @@ from dpverify.catalogue.checks import (
     grown,
     may_be_negative,
     natural_faults,
-    positive_faults,
     substituted,
     why_not,
 )
@@ -24,6 +23,7 @@ from dpverify.catalogue.kinds.named import BUILTINS
 from dpverify.catalogue.toml import Fields, meant, shorten, show
 from dpverify.catalogue.values import (
     BODIES,
+    DOMAIN_WORDS,
     read_choice,
     read_matrix,
     read_norm,
@@ -65,7 +65,6 @@ from dpverify.trusted.language.model import (
     names_of,
 )
 from dpverify.trusted.order.queries import ADJACENCIES, query_faults
-from dpverify.trusted.parts.relations import adjacency_faults
 
 MAX_PARAMETERS: Final = 1000
 
@@ -334,7 +333,8 @@ class Mechanisms:
                 value = left.pop(name)
                 unknown = sorted(symbols(value) - self.domains.keys() - stated.keys() - self.broken)
                 if unknown:
-                    given.fault(f"{name} = {shorten(value)} has the free symbol {unknown[0]!r}. Give it a value here.")
+                    near = meant(unknown[0], DOMAIN_WORDS)
+                    given.fault(f"{name} = {shorten(value)} has the free symbol {unknown[0]!r}. Give it a value here.{near}")
                     self.broken.add(name)
                     continue
                 try:
@@ -352,15 +352,15 @@ class Mechanisms:
         builtin = BUILTINS[name]
         own = {field.name: field for field in builtin.fields}
         numbers = {key: field for key, field in own.items() if key not in BODIES}
+        table.taken.update(numbers)
         for key, field in numbers.items():
             if table.has(key):
-                table.taken.add(key)
                 if key not in raw:
                     raw[key] = table.data[key]
                 elif table.data[key] != key:  # k = "k" names the parameter k
                     table.fault(f"{key} stands both in [mechanism] and in its parameters. Give it once.")
             elif key not in raw and field.required:
-                table.fault(f"the builtin {name} needs {key}.{meant(key, raw)}")
+                table.fault(f"the builtin {name} needs {key}.")
         self.helpers |= {key: f"the builtin {name} has no {key}.{meant(key, own)}" for key in raw if key not in own}
         self.words += [value for value in raw.values() if isinstance(value, str)]
         norm = L2
@@ -372,8 +372,8 @@ class Mechanisms:
         renamed = {key: f"{key}_" if key in FUNCTIONS else key for key in raw}
         self.parameters(table, {renamed[key]: value for key, value in raw.items()}, {"": ("r", "z")})
         parameters = {key: self.values.get(symbol, Sym(symbol)) for key, symbol in renamed.items()}
-        positive = {key: field.check for key, field in numbers.items() if key in parameters and field.check is positive_faults}
-        faults = [fault for key, check in positive.items() for fault in check(key, parameters[key], self.domains)]
+        checked = {key: field.check for key, field in numbers.items() if key in parameters and field.check is not None}
+        faults = [fault for key, check in checked.items() for fault in check(key, parameters[key], self.domains)]
         for fault in faults:
             table.fault(fault)
         needed = {key for key, field in numbers.items() if field.required}
@@ -402,7 +402,7 @@ class Mechanisms:
             self._with_adjacency(table, mechanism, adjacency)
         if isinstance(mechanism, Selection) and sensitivity is None:
             if mechanism.bounds is None:
-                table.fault(f"sensitivity is missing: how far each answer moves.{meant('sensitivity', table.data)}")
+                table.fault("sensitivity is missing: how far each answer moves.")
                 return mechanism, None
             return mechanism, sub(mechanism.bounds[1], mechanism.bounds[0])
         if isinstance(mechanism, Exponential) and mechanism.metric:
@@ -410,7 +410,7 @@ class Mechanisms:
         match kind.sensitivity:
             case Sensitivity.ANSWER | Sensitivity.NEEDED:
                 if sensitivity is None and _needs(mechanism):
-                    table.fault(f"sensitivity is missing: additive noise needs it, or a query.{meant('sensitivity', table.data)}")
+                    table.fault("sensitivity is missing: additive noise needs it, or a query.")
                 elif sensitivity is not None and not _needs(mechanism):
                     table.fault("give sensitivity or difference, not both: the norm of a difference is derived.")
                 return mechanism, sensitivity
@@ -429,6 +429,10 @@ class Mechanisms:
         """What the parts of a combinator say of neighbours must fit what is said outside."""
         if adjacency and self.adjacency not in ("", adjacency):
             table.fault(f"adjacency = {show(adjacency)}, but the mechanism states {show(self.adjacency)}.")
+        if not isinstance(mechanism, Combinator):
+            return
+        from dpverify.trusted.parts.relations import adjacency_faults
+
         for fault in adjacency_faults(mechanism, adjacency or self.adjacency):
             table.fault(f"adjacency: {fault}")
 

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dpverify.catalogue.checks import (
     expressions,
@@ -20,10 +20,9 @@ from dpverify.catalogue.checks import (
     space_faults,
     why_not,
 )
-from dpverify.catalogue.declared import Declared, Failure, declaration
 from dpverify.catalogue.kinds.processes import read_differences
 from dpverify.catalogue.mechanisms import Mechanisms, read_any_kind
-from dpverify.catalogue.toml import Decimal, Fault, Fields, bound_nesting, long_integers, meant, read_text, shorten, show
+from dpverify.catalogue.toml import Decimal, Fault, Fields, bound_nesting, long_integers, meant, not_toml, read_text, shorten, show
 from dpverify.catalogue.values import (
     VERDICTS,
     lies_in,
@@ -47,6 +46,7 @@ from dpverify.errors import CodeFailed, CodeForbidden, SpecError
 from dpverify.ground.processes import Bounds
 from dpverify.search import sanity
 from dpverify.search.certificates import pack
+from dpverify.trusted.language.canonical_form import TIGHT
 from dpverify.trusted.language.certificate import PRECISIONS, unpack
 from dpverify.trusted.language.errors import CertificateError, ExprError
 from dpverify.trusted.language.expr import (
@@ -58,13 +58,15 @@ from dpverify.trusted.language.expr import (
 )
 from dpverify.trusted.language.model import (
     CLAIMED_MEASURES,
+    DISTANCES,
+    NEARNESS,
     ONE_WAY,
     ORDERS,
-    TIGHT,
     VARIABLES,
     Claim,
     Combinator,
     EllipticalProcess,
+    Exponential,
     Measure,
     Mechanism,
     Query,
@@ -75,6 +77,9 @@ from dpverify.trusted.language.model import (
 )
 from dpverify.trusted.order.queries import ADJACENCIES
 from dpverify.trusted.parts.adjacencies import stated_adjacencies
+
+if TYPE_CHECKING:
+    from dpverify.catalogue.declared import Declared
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +160,7 @@ def read_spec(path: str | Path, *, code: bool = True, bounds: Bounds | None = No
     except RecursionError as error:
         raise SpecError(f"{file}: nested too deeply.") from error
     except tomllib.TOMLDecodeError as error:
-        raise SpecError(f"{file}: not TOML: {error}.") from error
+        raise SpecError(f"{file}: {not_toml(error)}") from error
     except ValueError as error:  # integers of more digits than Python reads, impossible dates
         raise SpecError(f"{file}: not readable: {error}.") from error
     except Fault as error:
@@ -194,8 +199,8 @@ class _Reader(Mechanisms):
             self.faults.append(f"{self.file}: [[claims]] is not read. Write [[claim]], once for each claim.")
             self.data = {("claim" if key == "claims" else key): value for key, value in self.data.items()}
         top = Fields(self.data, self.file, self.faults)
-        mechanism_table = top.need("mechanism", read_table, None)
-        claim_tables = top.need("claim", read_claim_tables, ())
+        mechanism_table = top.need("mechanism", read_table, None, way='Write [mechanism], and below it its kind.')
+        claim_tables = top.need("claim", read_claim_tables, (), way="Write [[claim]], and below it what is claimed, such as epsilon = 1.")
         audit = top.may("audit", read_table, None)
         top.done()
         name = Path(self.file).stem
@@ -227,6 +232,8 @@ class _Reader(Mechanisms):
         parameters = table.may("parameters", read_table, {})
         if use is None:
             return None
+        from dpverify.catalogue.declared import Failure, declaration
+
         if not self.code:
             why = "--no-code, or code = false in [tool.dpverify], forbids code."
             raise CodeForbidden(f"{table.where}: use = {show(use)} was not run: {why}")
@@ -258,14 +265,15 @@ class _Reader(Mechanisms):
         before = len(self.faults)
         name = table.may("name", read_string, f"claim {index}")
         order = table.may("order", read_choice(ORDERS), "")
-        measure = self._measure(table)
+        measure = self._measure(table, mechanism)
         need = table.need if measure is None else table.may
         epsilon = self._value(table, "epsilon", need("epsilon", read_number_or_tight, ZERO if measure is None else TIGHT))
         delta = self._value(table, "delta", table.may("delta", read_number_or_tight, ZERO))
         expect = table.may("expect", read_choice(VERDICTS), "proved")
         utility = table.may("utility", read_boolean, False)
-        beta = self._value(table, "beta", table.may("beta", read_number, None))
+        beta = self._value(table, "beta", table.may("beta", read_number if measure is None else read_number_or_tight, None))
         within = self._value(table, "within", table.may("within", read_number, None))
+        distance = table.may("distance", read_choice(DISTANCES), "")
         loss = table.may("loss", read_matrix, ())
         prior = table.may("prior", read_vector, ())
         adjacency = table.may("adjacency", read_choice(ADJACENCIES), "")
@@ -282,10 +290,16 @@ class _Reader(Mechanisms):
             table.fault("give sensitivity or query, not both: the query's sensitivity is derived.")
         if table.has("query") and not table.has("adjacency"):
             table.fault(f"a query needs its adjacency: one of {', '.join(ADJACENCIES)}.")
-        if table.has("beta") and not utility and not isinstance(mechanism, Space):
-            table.fault("beta is the probability with which the error may be exceeded: it needs utility = true beside it.")
+        near = measure is not None and measure.name == NEARNESS
+        if near:
+            measure = Measure(NEARNESS, None if isinstance(beta, str) else beta)
+        if table.has("beta") and not utility and not near and mechanism is not None and not isinstance(mechanism, Space):
+            table.fault(
+                "beta is the probability with which the error may be exceeded: it needs utility = true beside it, or within, to claim how "
+                "near answers are."
+            )
         for key in ("loss", "prior"):
-            if table.has(key) and not utility:
+            if table.has(key) and not utility and not (near and key == "loss"):
                 table.fault(f"{key} is for the mean loss that is shown: it needs utility = true beside it.")
         if mechanism is None:
             return None
@@ -295,8 +309,11 @@ class _Reader(Mechanisms):
             table.fault(fault)
         if difference:
             mechanism = self._differing(table, mechanism, difference)
-        query = None if rows is None else Query(rows, adjacency)
-        if not (table.has("sensitivity") and sensitivity is None) and not (table.has("query") and query is None):
+        query = None if rows is None or not adjacency else Query(rows, adjacency)
+        if near:  # which neighbours have nothing to do with
+            mechanism = replace(mechanism, points=(), metric="") if isinstance(mechanism, Exponential) else mechanism
+            sensitivity = query = None
+        elif not (table.has("sensitivity") and sensitivity is None) and not (table.has("query") and query is None):
             mechanism, sensitivity = self.with_sensitivity(table, mechanism, sensitivity, query, adjacency)
         if len(self.faults) > before:
             return None
@@ -310,12 +327,13 @@ class _Reader(Mechanisms):
             name=name,
             adjacency=(adjacency or self.adjacency) if isinstance(mechanism, Combinator) else "",
             utility=utility,
-            beta=beta,
+            beta=None if near else beta,
             loss=loss,
             prior=prior,
             measure=measure,
             order=order,
             within=within,
+            distance=distance,
         )
         used = frozenset().union(*map(symbols, expressions(claim)))
         claim = replace(claim, domains=tuple(sorted((name, self.domains[name]) for name in used & self.domains.keys())))
@@ -328,9 +346,12 @@ class _Reader(Mechanisms):
         line = self.lines[index - 1] if index <= len(self.lines) else 1
         return Stated(claim, expect.upper(), adjacency, line)
 
-    def _measure(self, table: Fields) -> Measure | None:
+    def _measure(self, table: Fields, mechanism: Mechanism | None) -> Measure | None:
         """What is claimed in place of epsilon; None where nothing is."""
         found: Measure | None = None
+        table.taken.update(CLAIMED_MEASURES)
+        if table.has("within") and not isinstance(mechanism, Space) and not (mechanism is None and table.has("epsilon")):
+            return Measure(NEARNESS, None)
         for name in CLAIMED_MEASURES:
             if not table.has(name):
                 continue

@@ -14,7 +14,25 @@ from dpverify.catalogue.kinds.kind import Builtin, Kind, Sensitivity
 from dpverify.catalogue.kinds.named import BUILTINS, given
 from dpverify.catalogue.values import BODIES
 from dpverify.trusted.language.expr import Expr
-from dpverify.trusted.language.model import LEFT_OUT, MEASURES, SCHEMES, Branch, Drawn, Guard, Matrix, Named, Norm, OnLine, Part, Shape
+from dpverify.trusted.language.model import (
+    LEFT_OUT,
+    MEASURES,
+    SCHEMES,
+    Answering,
+    Branch,
+    Drawn,
+    Exponential,
+    Guard,
+    Matrix,
+    Named,
+    Norm,
+    OnLine,
+    Part,
+    Shape,
+    Space,
+    Table,
+    kind_name,
+)
 
 Schema = dict[str, Any]
 _RANGED: Final = {"additionalProperties": {"type": ["number", "string"]}}
@@ -207,9 +225,21 @@ def _claims() -> Schema:
         {"properties": {"kind": {"enum": answering}}, "required": ["kind"]},
         {"properties": {"kind": {"const": BUILTIN}, "name": {"enum": named}}, "required": ["kind", "name"]},
     ]
+    space, asked = kind_name(Space), (*get_args(Answering), Table, Exponential, Space)
+    never = [name for name, kind in IN_FILES.items() if kind.model not in asked and name != BUILTIN]
     return {
+        "allOf": [
+            {
+                "if": {"properties": {"mechanism": {"properties": {"kind": {"const": space}}, "required": ["kind"]}}},
+                "then": {"properties": items({"required": ["epsilon"]})},
+            },
+            {
+                "if": {"properties": {"mechanism": {"properties": {"kind": {"enum": never}}, "required": ["kind"]}}},
+                "then": {"properties": items({"propertyNames": {"not": {"const": "within"}}})},
+            },
+        ],
         "if": {"properties": {"mechanism": {"anyOf": either}}},
-        "then": {"properties": items({"if": {"required": ["query"]}, "else": {"required": ["sensitivity"]}})},
+        "then": {"properties": items({"anyOf": [{"required": [key]} for key in ("sensitivity", "query", "within")]})},
         "else": {
             "if": {"properties": {"mechanism": {"required": ["use"]}}},
             "else": {

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
+from dpverify.catalogue.synonyms import SYNONYMS
 from dpverify.ground.outside import printable, read_regular
 from dpverify.trusted.language.errors import ExprError
 from dpverify.trusted.language.expr import (
@@ -87,6 +88,20 @@ def long_integers(value: Any, place: str) -> Iterator[str]:
         yield from long_integers(item, f"{place} {number}")
 
 
+def not_toml(error: Exception) -> str:
+    """Why a text is no TOML, with the way out of what is wrong most often."""
+    said = str(error)
+    ways = {
+        "Invalid value": ' Words stand in quotes, as in kind = "builtin".',
+        "Cannot overwrite a value": " A key stands twice in one table.",
+        "Cannot declare": " A table stands twice. [[claim]] has two brackets, once for each claim, and [mechanism] one.",
+        "Unbalanced": " A quote or a bracket is not closed.",
+        "Illegal character": " A quote is not closed on its line.",
+        "Unclosed": " A bracket is not closed.",
+    }
+    return f"not TOML: {said}.{next((way for begin, way in ways.items() if said.startswith(begin)), '')}"
+
+
 class Fields:
     """One TOML table, read key by key: what is missing, unknown or wrong becomes a fault with its place."""
 
@@ -100,14 +115,14 @@ class Fields:
     def has(self, key: str) -> bool:
         return key in self.data
 
-    def need(self, key: str, read: Callable[[Any], T], default: D) -> T | D:
-        """The value under a key that must be there; a fault and `default` when it is not, or is wrong.
+    def need(self, key: str, read: Callable[[Any], T], default: D, *, way: str = "") -> T | D:
+        """The value under a key that must be there; a fault, with the way out, and `default` when it is not, or is wrong.
 
         The default only lets reading go on, so that all faults are found; nothing with a fault gets through.
         """
         if key not in self.data:
             self.taken.add(key)
-            self.fault(f"{key} is missing.{meant(key, [k for k in self.data if k not in self.taken])}")
+            self.fault(f"{key} is missing.{way and f' {way}'}")
         return self.may(key, read, default)
 
     def may(self, key: str, read: Callable[[Any], T], default: D) -> T | D:
@@ -134,9 +149,10 @@ class Fields:
 
     def done(self) -> None:
         """Whatever has not been asked for is unknown."""
+        known = ", ".join(sorted(self.taken))
         for key in self.data:
             if key not in self.taken:
-                self.fault(f"unknown key {show(key)}.{meant(key, self.taken)}")
+                self.fault(f"unknown key {show(key)}.{meant(key, self.taken) or f' Known here: {known}.'}")
 
 
 def shorten(expr: Expr) -> str:
@@ -148,6 +164,10 @@ def shorten(expr: Expr) -> str:
 def meant(word: str, known: Iterable[str]) -> str:
     """A question whether the nearest known word was meant; empty where none is near."""
     known = list(known)
+    if same := [name for name in known if name.casefold() == word.casefold()]:
+        return f" Did you mean {same[0]!r}?"
+    if named := [name for name in SYNONYMS.get(word.casefold(), ()) if name in known]:
+        return f" Did you mean {named[0]!r}?"
     begins = sorted(name for name in known if len(word) > 2 and name.startswith(word))
     close = difflib.get_close_matches(word, known, n=1) or begins
     return f" Did you mean {close[0]!r}?" if close else ""

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any, Final
 
 from dpverify.catalogue.toml import Decimal, Fault, Unwritten, meant, show
+from dpverify.trusted.language.canonical_form import TIGHT
 from dpverify.trusted.language.errors import ExprError
 from dpverify.trusted.language.expr import (
     Expr,
@@ -16,17 +17,7 @@ from dpverify.trusted.language.expr import (
     parse,
     parse_number,
 )
-from dpverify.trusted.language.model import (
-    L1,
-    L2,
-    LINF,
-    SCHEMES,
-    TIGHT,
-    Domain,
-    Matrix,
-    Norm,
-    Vector,
-)
+from dpverify.trusted.language.model import L1, L2, LINF, SCHEMES, Domain, Matrix, Norm, Vector
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
 from dpverify.trusted.order.domains import is_empty
 
@@ -74,14 +65,38 @@ def read_number(value: Any) -> Expr:
     try:
         return parse(value)
     except ExprError as error:
-        raise Fault(f"is not a number. {NUMBER_HELP} ({str(error).split('. ')[0]})") from error
+        raise Fault(f"is not a number. {NUMBER_HELP} ({str(error).split('. ')[0]}){_habit(value)}") from error
 
 
 def read_expression(value: Any) -> Expr:
     """An expression in the variables of its kind, or a number."""
     if not isinstance(value, str) or value in LEAST:
         return read_number(value)
-    return parse(value)
+    try:
+        return parse(value)
+    except ExprError as error:
+        raise ExprError(f"{error}{_habit(value)}") from error
+
+
+_HABITS: Final = (
+    (r"\|", "abs(...) stands for bars"),
+    (r"\blambda\b|\breturn\b|(?<![<>=!])=(?!=)", "write the expression alone"),
+    (r"\b(np|numpy|math|sp|sympy|scipy|torch|jnp|jax)\.", "write exp(...) and the like without the name of a module"),
+    (r"\bln\b", "write log, which is the natural logarithm"),
+    (r"\b(fabs|Abs)\b", "write abs"),
+    (r"\barc?sinh\b|\barsinh\b", "write asinh"),
+    (r"\bBesselK\b|\bkv\b", "write besselk(order, x)"),
+    (r"\b(Gamma|Γ)\b", "write gamma"),
+    (r"[0-9a-zA-Z)]\s*!", "write gamma(n + 1) for a factorial"),
+    (r"[\u2212\u00b7\u00d7\u00b2\u00b3\u221a\u03c0]|[^\x00-\x7f]", "write it in plain letters and signs"),
+)
+"""What people write who come from another language, and what to write here."""
+
+
+def _habit(text: str) -> str:
+    """The way out of what was written as in another language; empty where nothing of that is seen."""
+    found = [way for pattern, way in _HABITS if re.search(pattern, text)]
+    return f" Here, {found[0]}." if found else ""
 
 
 def read_number_or_tight(value: Any) -> Expr | str:
@@ -143,8 +158,17 @@ def read_scheme(value: Any) -> str:
 def read_table(value: Any) -> Mapping[str, Any]:
     """A table."""
     if not isinstance(value, dict):
-        raise Fault("is not a table.")
+        again = isinstance(value, list) and all(isinstance(item, dict) for item in value)
+        way = "Write it once, in single brackets." if again else "Write { key = value, ... }."
+        raise Fault(f"is {'a list of tables' if again else 'not a table'}. {way}")
     return value
+
+
+def read_mechanism_table(value: Any) -> Mapping[str, Any]:
+    """The table of a part, or of a noise."""
+    if isinstance(value, str):
+        raise Fault(f"is not a table. Write {{ kind = \"builtin\", name = {show(value)}, ... }} for a builtin of that name.")
+    return read_table(value)
 
 
 def read_claim_tables(value: Any) -> list[Mapping[str, Any]]:
@@ -159,7 +183,8 @@ def read_claim_tables(value: Any) -> list[Mapping[str, Any]]:
 def read_part_tables(value: Any) -> list[Mapping[str, Any]]:
     """The tables of a combinator's parts."""
     if not isinstance(value, list) or not value or not all(isinstance(item, dict) for item in value):
-        raise Fault("is not a list of tables, one for every part.")
+        way = " Write part = { ... } for one." if isinstance(value, dict) else ""
+        raise Fault(f"is not a list of tables, one for every part, such as {{ kind = \"builtin\", name = \"laplace\", scale = 1 }}.{way}")
     return value
 
 
@@ -169,9 +194,18 @@ def _list(value: Any) -> list[Any]:
     return value
 
 
+def _matrix(value: Any) -> list[list[Any]]:
+    """The rows of a matrix, as lists. A matrix of one row has two pairs of brackets, which is easily forgotten."""
+    rows = _list(value)
+    if not all(isinstance(row, list) for row in rows):
+        way = f" Write [{show(rows)}] for one row." if not any(isinstance(row, list | dict) for row in rows) else ""
+        raise Fault(f"is not a list of rows, each a list.{way}")
+    return rows
+
+
 def read_rows(value: Any) -> tuple[tuple[Expr, ...], ...]:
     """A matrix of numbers with rows of one length."""
-    rows = tuple(tuple(read_number(entry) for entry in _list(row)) for row in _list(value))
+    rows = tuple(tuple(read_number(entry) for entry in _list(row)) for row in _matrix(value))
     if len({len(row) for row in rows}) > 1:
         raise Fault("has rows of different lengths.")
     return rows
@@ -179,7 +213,7 @@ def read_rows(value: Any) -> tuple[tuple[Expr, ...], ...]:
 
 def read_matrix(value: Any) -> Matrix:
     """A matrix of rationals."""
-    return tuple(tuple(_rational(entry) for entry in _list(row)) for row in _list(value))
+    return tuple(tuple(_rational(entry) for entry in _list(row)) for row in _matrix(value))
 
 
 def read_vector(value: Any) -> Vector:
@@ -223,7 +257,7 @@ def read_interval(infinite: bool) -> Callable[[Any], tuple[Expr | None, Expr | N
 
     def read(value: Any) -> tuple[Expr | None, Expr | None]:
         if not isinstance(value, list) or len(value) != 2:
-            raise Fault("is not an interval [lo, hi].")
+            raise Fault("is not an interval [lo, hi]. An end that is infinite is inf or -inf.")
         low, high = _end(value[0]), _end(value[1])
         if not infinite and (low is None or high is None):
             raise Fault("must have finite ends.")
@@ -252,7 +286,7 @@ def read_norm(value: Any) -> Norm:
 
 
 BODIES: Final = ("columns", "facets")
-_WORDS: Final[Mapping[str, Domain]] = {
+DOMAIN_WORDS: Final[Mapping[str, Domain]] = {
     "positive": Domain(Fraction(0)),
     "nonnegative": Domain(Fraction(0), lower_open=False),
     "non-negative": Domain(Fraction(0), lower_open=False),
@@ -270,8 +304,8 @@ _INTERVAL = re.compile(r"(integer\s+)?in\s*([(\[])(.+),(.+)([)\]])")
 def _domain(text: str) -> Domain | None:
     """The domain that a phrase means; None where it is no such phrase."""
     phrase = " ".join(text.split())
-    if phrase in _WORDS:
-        return _WORDS[phrase]
+    if phrase in DOMAIN_WORDS:
+        return DOMAIN_WORDS[phrase]
     if match := _COMPARISON.fullmatch(phrase):
         whole, relation, end = match.groups()
         at = _rational(end.strip())

@@ -6,6 +6,7 @@ One verb a file. Heavy modules are imported by the verb that needs them, so that
 from __future__ import annotations
 
 import contextlib
+import gc
 import io
 import os
 import signal
@@ -31,6 +32,7 @@ from dpverify.cli.output import fault, say, unwritten
 from dpverify.cli.report import report
 from dpverify.cli.sample import sample
 from dpverify.cli.schema import schema
+from dpverify.cli.tradeoff import tradeoff
 from dpverify.cli.verify import verify
 from dpverify.errors import SpecError
 from dpverify.ground.outside import show_all
@@ -38,6 +40,8 @@ from dpverify.ground.version import __version__
 from dpverify.trusted.language.errors import DpverifyError
 
 INTERRUPTED: Final = 130
+GARBAGE: Final = 50_000
+"""New objects between two looks for circles of them: trees of expressions have none, and there are many."""
 
 
 class _Verbs(click.Group):
@@ -108,11 +112,14 @@ def main() -> None:
     Exit codes: 0 all as expected; 1 a verdict other than expected; 2 bad usage or a bad file; 3 a fault of dpverify itself;
     4 nothing wrong found but something undecided.
     """
+    gc.set_threshold(GARBAGE, 20, 50)
     # Matrices are small here: threads of BLAS only wait for each other, ten times as long as the work takes on a busy machine.
     for library in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ.setdefault(library, "1")
 
 
-for _verb in (verify, check, audit, report, calibrate, design, sample, names, explain, baseline, cache, init, new, completion, schema):
+for _verb in (
+    verify, check, audit, report, calibrate, design, tradeoff, sample, names, explain, baseline, cache, init, new, completion, schema,
+):  # fmt: skip
     main.add_command(_verb)
 complete_arguments(main)

@@ -18,14 +18,14 @@ Command = Callable[..., Any]
 def sampling(command: Command) -> Command:
     """The options of every verb that samples; what is not given is the profile's."""
     options = (
-        click.option("--samples", type=click.IntRange(1), help="Runs on each side, for each claim; the profile's without it: 1000000."),
-        click.option("--confidence", type=float, help="1 - the false-alarm budget of each audit; the profile's without it: 1 - 1e-6."),
-        click.option("--seed", type=click.IntRange(0), help="Of the sampler's generator; the profile's without it: drawn, and told."),
+        click.option("--samples", type=click.IntRange(1), help="Number of runs on each input, for each claim. Default: the profile's, 1000000."),
+        click.option("--confidence", type=float, help="Confidence of each audit: 1 minus the probability of a false alarm. Default: the profile's, 1 - 1e-6."),
+        click.option("--seed", type=click.IntRange(0), help="Seed of the sampler's random generator. Default: the profile's; where it has none, one is drawn and shown."),
         click.option(
             "--level", type=click.Choice(["model", "float"]),
-            help="What is looked for: the law of the outputs alone, or (without it) also what only their representation gives away.",
+            help="What to look for: the distribution of the outputs alone, or (the default) also what only their representation gives away.",
         ),
-        click.option("--workers", type=click.IntRange(0), help="Processes that sample; 0 for this one. Without it, 1."),
+        click.option("--workers", type=click.IntRange(0), help="Number of processes that sample; 0 samples in this one. Default: 1."),
     )  # fmt: skip
     for option in reversed(options):
         command = option(command)
@@ -38,10 +38,10 @@ def sampling(command: Command) -> Command:
 @sampling
 @configured
 @click.option("--dask", metavar="ADDRESS", help="Sample on the workers of a Dask scheduler.")
-@click.option("--timeout", type=float, help="Seconds that one call of the sampler may take; the profile's without it: 60.")
-@click.option("--checkpoint", type=click.Path(dir_okay=False, path_type=Path), help="Go on from this file; one claim file only.")
+@click.option("--timeout", type=float, help="Seconds that one call of the sampler may take. Default: the profile's, 60.")
+@click.option("--checkpoint", type=click.Path(dir_okay=False, path_type=Path), help="Continue from this checkpoint, and keep it up to date; for one claim file.")
 @codeless
-@click.option("--no-stop", is_flag=True, help="Spend all samples, for the best lower bound on epsilon.")
+@click.option("--no-stop", is_flag=True, help="Use all samples even after a violation, for the best lower bound on epsilon.")
 @click.option("--format", "style", type=click.Choice(list(FORMATS)), default="text", show_default=True)
 def audit(
     paths: tuple[str, ...], claims: tuple[str, ...], settings: Settings, samples: int | None, confidence: float | None, seed: int | None,

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 @click.command(short_help="Accept what is not as expected today.")
 @click.argument("paths", nargs=-1, metavar="[PATH|NAME]...")
-@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="The file; the configured one without it.")
+@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="The baseline file. Default: the configured one.")
 @click.option(
     "--audit/--no-audit", "audits", default=None,
-    help="Run the samplers that [audit] tables name, too; without either, where an option says how they are to be sampled.",
+    help="Also run the samplers that [audit] tables name. Default: only where an option says how to sample.",
 )  # fmt: skip
 @judging
 @profiled

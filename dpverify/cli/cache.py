@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from dpverify.project.cache import Cache
 
 
-@click.group(invoke_without_command=True, short_help="Tell where found certificates are kept; clear them.")
+@click.group(invoke_without_command=True, short_help="Show where found certificates are kept, or delete them.")
 @click.pass_context
 def cache(context: click.Context) -> int:
     """Where certificates that were found before are kept, and how much of them. They only save time: each is checked anew."""

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 @click.argument("certificates", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="CERT...")
 @click.option(
     "--against", multiple=True, metavar="PATH|NAME",
-    help="Demand a certificate of exactly each claim of these claim files, with the verdict that it expects; may be given several times.",
+    help="Require exactly one certificate of each claim of these claim files, with the expected verdict; may be repeated.",
 )  # fmt: skip
-@click.option("--trust", is_flag=True, help="Tell of each certificate which rules its verdict rests on, and how much code.")
+@click.option("--trust", is_flag=True, help="Show for each certificate which rules its verdict rests on, and how much code that is.")
 @timed
 @codeless
 def check(certificates: tuple[Path, ...], against: tuple[str, ...], trust: bool, claim_timeout: float | None, no_code: bool) -> int:
@@ -166,7 +166,7 @@ def _beside_claims(expected: Sequence[tuple[Spec, Stated]], rechecked: Mapping[P
 
     A claim that is expected to stay undecided has no certificate, and none is demanded of it.
     """
-    from dpverify.trusted.language.model import claim_hash, to_json
+    from dpverify.trusted.language.canonical_form import claim_hash, to_json
 
     left = {file: one.judgement for file, one in rechecked.items() if one.judgement is not None}
     exact: dict[str, list[Path]] = {}
@@ -193,7 +193,7 @@ def _beside_claims(expected: Sequence[tuple[Spec, Stated]], rechecked: Mapping[P
 
 def _difference(certified: Claim, meant: Claim) -> str:
     """Where two claims differ, in their canonical forms."""
-    from dpverify.trusted.language.model import to_json
+    from dpverify.trusted.language.canonical_form import to_json
 
     ours, theirs = to_json(certified), to_json(meant)
     keys = [key for key in dict.fromkeys([*ours, *theirs]) if ours.get(key) != theirs.get(key)]

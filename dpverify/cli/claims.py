@@ -168,6 +168,7 @@ def verified(
     import dpverify.search  # noqa: F401  # before the processes are forked, which need it
     from dpverify.cli.found import NAME, found_in, refuse
     from dpverify.cli.judging import Judge, Outcome, Task
+    from dpverify.cli.progress import Progress
     from dpverify.ground.processes import Bounds, in_order, worthwhile
 
     bounds = bounds or Bounds()
@@ -185,11 +186,14 @@ def verified(
     if jobs is None:
         hits = sum(map(judge.has, tasks))
         jobs = worthwhile(hits, len(tasks) - hits)
-    outcomes = in_order(judge, [list(group) for _, group in groupby(tasks, key=lambda task: task.file)], jobs, bounds)
+    groups = [list(group) for _, group in groupby(tasks, key=lambda task: task.file)]
     entries: list[Entry] = []
     searched = False
-    with contextlib.closing(outcomes), click.progressbar(work, label="verifying", file=sys.stderr, hidden=not output.watched()) as steps:
-        for (spec, stated), outcome in zip(steps, outcomes, strict=True):
+    with (
+        Progress("verifying", len(tasks), "claims") as progress,
+        contextlib.closing(in_order(judge, groups, jobs, bounds, told=progress.at)) as outcomes,
+    ):
+        for (spec, stated), outcome in zip(work, outcomes, strict=True):
             certificate = None if certificates is None else certificates / files[spec.file, stated.claim.name]
             entries.append(_entry(spec, stated, digits, outcome, certificate, bounds))
             searched |= isinstance(outcome, Outcome) and outcome.searched
@@ -297,6 +301,6 @@ def not_audited(specs: Sequence[Spec]) -> list[Fault]:
 
 def _audit_digest(spec: Spec, stated: Stated) -> str:
     """Of what a claim and its file's [audit] table say."""
-    from dpverify.trusted.language.model import to_json
+    from dpverify.trusted.language.canonical_form import to_json
 
     return sha256(json.dumps([to_json(stated.claim), spec.audit], sort_keys=True, default=str).encode()).hexdigest()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -18,10 +17,11 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import click
 
 from dpverify.cli import output
+from dpverify.cli.progress import LONG, Progress
 from dpverify.project.cache import sources
 from dpverify.report import delta_enclosure, short
 from dpverify.search.plans import plan_of
-from dpverify.trusted.language.model import to_json
+from dpverify.trusted.language.canonical_form import to_json
 from dpverify.trusted.rules.composition import privacy_profile
 
 if TYPE_CHECKING:
@@ -43,13 +43,14 @@ _AXES: Final = {"delta": ("delta", "epsilon"), "trade_off": ("type II error", "t
 
 
 def curves_and_pictures(
-    groups: Mapping[str, Sequence[Entry]], cache: Cache, bounds: Bounds | None = None
+    groups: Mapping[str, Sequence[Entry]], cache: Cache, bounds: Bounds | None = None, jobs: int | None = 1
 ) -> dict[str, tuple[list[Bands], list[Pictures]]]:
     """Of every claim file, by its stem, the bands and the pictures; claims that differ only in what they claim share theirs.
 
-    bounds: of what is drawn of one mechanism, in a process that can be ended.
+    bounds: of what is drawn of one mechanism, in a process of its own, that can be ended: what was drawn before leaves no trace in it.
+    jobs: how many of these there are at a time, None for as many as are worth it.
     """
-    from dpverify.ground.processes import Bounds, Ended, in_order
+    from dpverify.ground.processes import Bounds, Ended, in_order, worthwhile
 
     bounds = bounds or Bounds()
     tasks: list[tuple[str, list[Entry]]] = []
@@ -59,9 +60,15 @@ def curves_and_pictures(
             alike.setdefault(replace(entry.claim, epsilon=None, delta=None, name=""), []).append(entry)
         tasks += [(stem, group) for group in alike.values()]
     drawn: dict[str, tuple[list[Bands], list[Pictures]]] = {stem: ([], []) for stem in groups}
-    results = in_order(_Drawing(cache), [[group] for _, group in tasks], 1, bounds)
-    with contextlib.closing(results), click.progressbar(tasks, label="drawing", file=sys.stderr, hidden=not output.watched()) as steps:
-        for (stem, group), made in zip(steps, results, strict=True):
+    if len(tasks) >= LONG:
+        _ready()
+    count = worthwhile(0, len(tasks)) if jobs is None else jobs
+    groups_apart, drawing = [[group] for _, group in tasks], _Drawing(cache)
+    with (
+        Progress("drawing", len(tasks), "mechanisms") as progress,
+        contextlib.closing(in_order(drawing, groups_apart, count, bounds, anew=True, told=progress.at)) as results,
+    ):
+        for (stem, group), made in zip(tasks, results, strict=True):
             if isinstance(made, Ended):
                 click.echo(f"{group[0].file}, {group[0].claim.name}: {output.ended('drawing the pictures', made, bounds)}", err=True)
                 continue
@@ -71,6 +78,14 @@ def curves_and_pictures(
             drawn[stem][0].extend(bands)
             drawn[stem][1].append(pictures)
     return drawn
+
+
+def _ready() -> None:
+    """Load what draws here, once, rather than in one process after the other."""
+    from dpverify.pictures import bands, loss, noise_error
+    from dpverify.trusted.registry import EXPLAINED
+
+    assert all((bands, loss, noise_error, *EXPLAINED.values()))
 
 
 @dataclass(frozen=True, slots=True)

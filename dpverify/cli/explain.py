@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -14,13 +15,20 @@ from dpverify.errors import SpecError
 from dpverify.ground.outside import read_regular
 from dpverify.trusted.language.errors import CertificateError, Rejected
 
+if TYPE_CHECKING:
+    from dpverify.report import Entry
 
-@click.command(short_help="Tell what a rule, a mechanism or a proof is.")
+
+@click.command(short_help="Explain a rule, a mechanism or a proof.")
 @click.argument("name", required=False, metavar="[RULE|NAME|CERT|FILE]")
-@click.option("--claim", "claims", multiple=True, metavar="NAME", help="Of a mechanism or a claim file: draw the proof of this claim.")
+@click.option("--claim", "claims", multiple=True, metavar="NAME", help="Draw the proof of this claim, for a mechanism or a claim file.")
 @click.option("--digits", type=click.IntRange(1, 1000), default=20, show_default=True, help="Digits of the tight epsilon.")
+@click.option(
+    "--format", "style", type=click.Choice(["text", "latex", "bibtex"]), default="text", show_default=True,
+    help="What to print of a certificate or a claim: its proof as a tree, a theorem in LaTeX, or the references in BibTeX.",
+)  # fmt: skip
 @codeless
-def explain(name: str | None, claims: tuple[str, ...], digits: int, no_code: bool) -> int:
+def explain(name: str | None, claims: tuple[str, ...], digits: int, style: str, no_code: bool) -> int:
     """What a rule states, checks and assumes; what a named mechanism is; the proof in a certificate or of a claim, as a tree.
 
     Without a name: what there is to explain, as `dpverify list` tells it.
@@ -38,9 +46,9 @@ def explain(name: str | None, claims: tuple[str, ...], digits: int, no_code: boo
     code = read_config(Path.cwd()).code and not no_code
     said: Iterable[str]
     if Path(name).suffix == ".json":
-        said = _certificate_lines(Path(name))
-    elif claims or Path(name).is_file():
-        said = _proof_lines(name, claims, digits, code=code)
+        said = _proofs([_of_certificate(Path(name))], style)
+    elif claims or Path(name).is_file() or style != "text":
+        said = _proofs(_of_claims(name, claims, digits, code=code), style)
     elif (least := f"{name}-lower-bound") in EXPLAINED:  # as answers call it
         said = chain(_rule_lines(least), _rule_lines(name) if name in EXPLAINED else ())
     elif name in EXPLAINED:
@@ -48,7 +56,7 @@ def explain(name: str | None, claims: tuple[str, ...], digits: int, no_code: boo
         said = chain(_rule_lines(name), mechanisms)
     else:
         said = _mechanism_lines(name, code=code)
-    say(*said)
+    say(*(line for text in said for line in text.split('\n')))
     return 0
 
 
@@ -61,9 +69,9 @@ def _is_mechanism(name: str) -> bool:
         return False
 
 
-def _certificate_lines(path: Path) -> Iterator[str]:
-    """The proof in a certificate, as the kernel accepts it now."""
-    from dpverify.report import Entry, proof
+def _of_certificate(path: Path) -> Entry:
+    """The claim of a certificate, as the kernel judges it now."""
+    from dpverify.report import Entry
     from dpverify.search.verify import rejudged
     from dpverify.trusted.language.certificate import MAX_BYTES, decode, unpack
 
@@ -74,17 +82,29 @@ def _certificate_lines(path: Path) -> Iterator[str]:
     except (CertificateError, Rejected) as error:
         raise CertificateError(f"{path}: not a certificate that holds: {error}") from error
     verdict = verified.judgement.verdict
-    entry = Entry(str(path), claim.mechanism_name, claim, verdict, judgement=verified.judgement, proved=verified.proved)
-    yield from proof.lines(proof.tree(entry))
+    file = str(path)
+    return Entry(file, claim.mechanism_name, claim, verdict, judgement=verified.judgement, proved=verified.proved, certificate=file)
 
 
-def _proof_lines(name: str, claims: Sequence[str], digits: int, *, code: bool) -> Iterator[str]:
-    """The proofs of a file's claims, or of some of them, found anew."""
+def _of_claims(name: str, claims: Sequence[str], digits: int, *, code: bool) -> list[Entry]:
+    """A file's claims, or some of them, judged anew."""
     from dpverify.cli.claims import selected, specs_of, verified
-    from dpverify.report import proof
 
-    for entry in verified(selected(specs_of((name,), code=code), claims), None, digits):
-        yield from proof.lines(proof.tree(entry))
+    return verified(selected(specs_of((name,), code=code), claims), None, digits)
+
+
+def _proofs(entries: Sequence[Entry], style: str) -> Iterator[str]:
+    """The proofs of claims as trees, or as theorems for papers, or what these cite."""
+    from dpverify.report import latex, proof
+
+    if style == "bibtex":
+        yield latex.bibtex(entries).rstrip("\n")
+    elif style == "latex":
+        yield latex.PREAMBLE.rstrip("\n")
+        yield from (latex.theorem(entry).rstrip("\n") for entry in entries)
+    else:
+        for entry in entries:
+            yield from proof.lines(proof.tree(entry))
 
 
 def _rule_lines(name: str) -> Iterator[str]:
@@ -100,15 +120,24 @@ def _rule_lines(name: str) -> Iterator[str]:
 
 
 def _mechanism_lines(name: str, *, code: bool) -> Iterator[str]:
-    from dpverify.catalogue import read_spec, resolve
+    from dpverify.catalogue import read_spec, resolve, shelf
     from dpverify.report import brief, understood
     from dpverify.trusted.registry import EXPLAINED
 
     try:
         files = resolve(name)
     except SpecError as error:
-        known = f" Rules: {', '.join(sorted(EXPLAINED))}." if EXPLAINED else ""
-        raise SpecError(f"{error.faults[0]}{known}") from error
+        from dpverify.catalogue.kinds import BUILTIN, WHAT
+        from dpverify.catalogue.kinds.named import BUILTINS
+        from dpverify.catalogue.toml import meant
+
+        if name in WHAT or name in BUILTINS:
+            kind = name if name in WHAT else BUILTIN
+            way = f"`dpverify list kinds` tells it, and `dpverify new NAME --kind {kind}` makes a claim file of it."
+            raise SpecError(f"{name} is a kind of mechanism, not a rule or a mechanism of the shelf: {way}") from error
+        shelved = sorted(file.stem for file in (shelf() / "specs").glob("*.toml"))
+        fault = error.faults[0].partition(" Did you mean")[0]
+        raise SpecError(f"{fault}{meant(name, [*EXPLAINED, *shelved])} `dpverify explain` lists the rules and the shelf.") from error
     for file in files:
         spec = read_spec(file, code=code)
         yield f"{spec.mechanism}: {spec.file}"
@@ -126,7 +155,7 @@ def _uses() -> Iterator[tuple[str, set[str]]]:
     from dpverify.trusted.language.certificate import MAX_BYTES, decode, unpack
 
     folders = dict.fromkeys(folder.resolve() for folder in (Path("reports"), shelf() / "reports") if folder.is_dir())
-    for file in (file for folder in folders for file in sorted(folder.glob("*.cert.json"))):
+    for file in (file for folder in folders for file in sorted(folder.rglob("*.cert.json"))):
         try:
             certificate = unpack(decode(read_regular(file, MAX_BYTES + 1)))
         except (OSError, CertificateError):

@@ -92,8 +92,8 @@ def found_in(folder: Path) -> Found:
 def foreign(folder: Path, names: Iterable[str]) -> list[Path]:
     """The files of these names in an output folder that dpverify did not write, and that must not be replaced or removed.
 
-    A page says itself what made it, and so do certificates, their list and the data of curves; what has no place to say it is of the page
-    beside it.
+    A page says itself what made it, and so do certificates, their list, the data of curves, and pictures; what has no place to say it is of
+    the page beside it.
     """
     listed = found_in(folder).searches
     paged = is_page(folder / PAGE)
@@ -101,7 +101,7 @@ def foreign(folder: Path, names: Iterable[str]) -> list[Path]:
     def ours(name: str) -> bool:
         if name == PAGE:
             return paged
-        return _says_so(folder / name) if name.endswith((SUFFIX, ".curves.json")) or name == NAME else paged
+        return _says_so(folder / name) if name.endswith((SUFFIX, ".curves.json", ".svg")) or name == NAME else paged
 
     there = (name for name in dict.fromkeys(names) if (folder / name).is_file() or (folder / name).is_dir())  # a pipe holds nothing
     return [folder / name for name in there if not (name in listed and (folder / name).is_file()) and not ours(name)]

@@ -22,23 +22,37 @@ if TYPE_CHECKING:
     "--ci", type=click.Choice(["github", "gitlab", "none"]), default="github", show_default=True,
     help="The continuous integration to set up.",
 )  # fmt: skip
+@click.option(
+    "--install", "spec", metavar="SPEC",
+    help="What continuous integration installs dpverify from: a wheel or a folder (a copy or a wheel of it goes into the "
+    "project), an address, a repository (git+https://...@COMMIT), or a version. Without it: what this installation came from.",
+)  # fmt: skip
 @click.option("--force", is_flag=True, help="Replace files that are there already.")
-@click.option("--dry-run", is_flag=True, help="Say what would be made, and make nothing.")
-def init(folder: Path, ci: str, force: bool, dry_run: bool) -> int:
+@click.option("--dry-run", is_flag=True, help="Show what would be made, and make nothing.")
+def init(folder: Path, ci: str, spec: str | None, force: bool, dry_run: bool) -> int:
     """Make dpverify part of a project, existing or new: a first claim file, its sampler, settings and continuous integration.
 
     All files are written, or none. Files that are there already are left, unless --force is given.
     """
     from dpverify.project.files import carry_out
-    from dpverify.project.starter import project_files
+    from dpverify.project.origin import WAYS, named, running
+    from dpverify.project.starter import CI_SYSTEMS, project_files
 
-    files = project_files(folder, ci=ci, force=force)
+    origin = running(folder) if spec is None else named(spec, folder)
+    files = project_files(folder, ci=ci, force=force, origin=origin)
     if not dry_run:
         carry_out(files, folder)
     say(*told(files, dry_run), "Next:")
     if folder.resolve() != Path.cwd():
         say(f"  cd {shlex.quote(beside_options(folder))}")
     say("  dpverify verify", "  dpverify audit")
+    if ci != "none" and origin.only_here:
+        say(
+            "",
+            f"Continuous integration installs dpverify from {origin.requirement}, which other machines do not have. Name another source in "
+            f"{CI_SYSTEMS[ci]}, or remove that file and make it anew with --install: {WAYS}.",
+            err=True,
+        )
     return 0
 
 

@@ -49,7 +49,7 @@ def _briefs() -> dict[str, str]:
     help="Where the files go; without it, where the project's claim files are.",
 )  # fmt: skip
 @click.option("--force", is_flag=True, help="Replace files that are there already.")
-@click.option("--dry-run", is_flag=True, help="Say what would be made, and make nothing.")
+@click.option("--dry-run", is_flag=True, help="Show what would be made, and make nothing.")
 def new(name: str, kind: str, sampler: bool, folder: Path | None, force: bool, dry_run: bool) -> int:
     """Declare a mechanism: a claim file with every key explained, which verifies at once.
 

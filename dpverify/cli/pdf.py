@@ -38,6 +38,18 @@ def browser() -> str:
     return paths[0]
 
 
+def print_picture(svg: str, target: Path, program: str) -> None:
+    """Print a picture on paper of its own size. program: of `browser()`. Raises PrintError."""
+    from dpverify.report.page.figures import size
+
+    width, height = size(svg)
+    style = f"@page{{size:{width}px {height}px;margin:0}}html,body{{margin:0}}svg{{display:block;width:{width}px;height:{height}px}}"
+    with tempfile.TemporaryDirectory() as scratch:
+        page = Path(scratch, "picture.html")
+        page.write_text(f'<!doctype html><meta charset="utf-8"><style>{style}</style>{svg}', encoding="utf-8")
+        print_page(page, target, program)
+
+
 def print_page(page: Path, target: Path, program: str) -> None:
     """Print a page, whole or not at all, with everything unfolded. program: of `browser()`. Raises PrintError."""
     with tempfile.TemporaryDirectory() as scratch:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable
 from dataclasses import replace
 from hashlib import sha256
@@ -13,15 +14,20 @@ import click
 
 from dpverify.cli import pdf
 from dpverify.cli.audit import sampling
-from dpverify.cli.output import FORMATS, paint, rendered, say, write
+from dpverify.cli.output import FORMATS, paint, rendered, say, writable, write
 from dpverify.cli.settings import Settings, configured, judging
 from dpverify.ground.outside import read_regular
 from dpverify.trusted.language.errors import DpverifyError
 
 if TYPE_CHECKING:
-    from dpverify.report.page.subject import Run
+    from dpverify.report.page.subject import Folders, Run
     from dpverify.report.results import Fault, Results
 
+THEOREMS: Final = "theorems.tex"
+REFERENCES: Final = "references.bib"
+FIGURES: Final = "figures"
+CERTIFICATES: Final = "certificates"
+CURVES: Final = "curves"
 EXTENSIONS: Final = {"json": "json", "sarif": "sarif", "junit": "xml", "github": "txt", "markdown": "md", "text": "txt"}
 
 
@@ -32,15 +38,20 @@ EXTENSIONS: Final = {"json": "json", "sarif": "sarif", "junit": "xml", "github":
     help="The directory to write to.",
 )  # fmt: skip
 @click.option("--audit/--no-audit", "audits", default=True, show_default=True, help="Run the samplers that [audit] tables name.")
-@click.option("--pdf", "printed", is_flag=True, help="Print the page to index.pdf too, with an installed Chromium or Chrome.")
-@click.option("--format", "styles", type=click.Choice(list(FORMATS)), multiple=True, help="Write results.EXTENSION too; may be repeated.")
+@click.option("--pdf", "printed", is_flag=True, help="Also print the page to index.pdf, with an installed Chromium or Chrome.")
+@click.option("--format", "styles", type=click.Choice(list(FORMATS)), multiple=True, help="Also write the results as results.EXTENSION; may be repeated.")
+@click.option("--folders", is_flag=True, help="Put certificates and the data of curves in folders, certificates/ and curves/.")
+@click.option("--latex", is_flag=True, help="Also write theorems.tex and references.bib: each decided claim as a theorem.")
+@click.option("--figures", is_flag=True, help="Also write each picture to figures/, as SVG, and with --pdf as PDF.")
+@click.option("--sign", is_flag=True, help="Also show date, commit and command, for a report that somebody signs; no two such reports are alike.")
 @click.option("--force", is_flag=True, help="Replace files in the directory that dpverify did not write.")
 @judging
 @configured
 @sampling
 def report(
     paths: tuple[str, ...], output: Path, audits: bool, printed: bool, styles: tuple[str, ...], settings: Settings, samples: int | None,
-    confidence: float | None, seed: int | None, level: str | None, workers: int | None, force: bool,
+    confidence: float | None, seed: int | None, level: str | None, workers: int | None, force: bool, sign: bool,
+    latex: bool, figures: bool, folders: bool,
 ) -> int:  # fmt: skip
     """Verify, audit, and write one page for people (index.html, index.md) with certificates and the data of privacy curves.
 
@@ -49,45 +60,86 @@ def report(
     """
     from dpverify.cli.claims import audited, not_audited, specs_of, verified
     from dpverify.cli.found import found_in, refuse
+    from dpverify.project.config import project_file
+    from dpverify.project.made import arguments, made
     from dpverify.report.curves import data_name
     from dpverify.report.listed import PAGE
     from dpverify.report.page import pages
+    from dpverify.report.page.subject import Folders
     from dpverify.report.results import Results
 
+    where = Folders(CERTIFICATES, CURVES) if folders else Folders()
     program = pdf.browser() if printed else None
     unread: list[Fault] = []
     specs = specs_of(settings.paths(paths), settings.bounds, code=settings.code, unread=unread)
     if not force:
-        own = [PAGE, "index.md", *(["index.pdf"] if printed else []), *(f"results.{EXTENSIONS[style]}" for style in styles)]
-        refuse(output, [*own, *(data_name(stem) for stem in _stems(spec.file for spec in specs).values())])
-    entries = verified(specs, output, settings.digits, cache=settings.cache, jobs=settings.jobs, force=force, bounds=settings.bounds)
+        own = [PAGE, "index.md", *(f"results.{EXTENSIONS[style]}" for style in styles)]
+        own += [*([THEOREMS, REFERENCES] if latex else []), *(["index.pdf"] if printed else [])]
+        refuse(output, own)
+        refuse(output / where.curves, [data_name(stem) for stem in _stems(spec.file for spec in specs).values()])
+    certificates = output / where.certificates
+    entries = verified(specs, certificates, settings.digits, cache=settings.cache, jobs=settings.jobs, force=force, bounds=settings.bounds)
     sampled = [spec for spec in specs if spec.audit is not None] if audits and settings.code else []
     seen = audited(sampled, **settings.sampling(samples, confidence, seed, workers, level=level)) if sampled else Results()
     unrun = [*unread, *(not_audited(specs) if audits and not settings.code else [])]
-    results = settings.marked(replace(seen, entries=entries, faults=[*seen.faults, *unrun]))
-    run = _run(results, settings)
-    for name, content in {**_curves(run), **pages(run)}.items():
+    how = made(project_file(Path.cwd()), arguments() if sign else None)
+    results = settings.marked(replace(seen, entries=entries, faults=[*seen.faults, *unrun], made=how))
+    run = _run(results, settings, where)
+    data = _curves(run)
+    if data:
+        writable(output / where.curves)
+    for name, content in data.items():
+        write(output / where.curves / name, content)
+    for name, content in pages(run).items():
         write(output / name, content)
+    if latex:
+        from dpverify.report import latex as papers
+
+        write(output / THEOREMS, papers.PREAMBLE + "\n" + "\n".join(map(papers.theorem, entries)))
+        write(output / REFERENCES, papers.bibtex(entries))
     for style in styles:
         write(output / f"results.{EXTENSIONS[style]}", rendered(results, style) + "\n")
-    _clean(output, run)
-    found_in(output).add((), settings.digits)
+    _clean(output, run, where)
+    for folder in (output, output / CERTIFICATES):
+        found_in(folder).add((), settings.digits)
+    for name in (CERTIFICATES, CURVES):
+        with contextlib.suppress(OSError):
+            (output / name).rmdir()  # where nothing is left in it
     click.echo(_told(results))
     say(f"written to {output / 'index.html'}")
     if program is not None:
         pdf.print_page(output / "index.html", output / "index.pdf", program)
         say(f"printed to {output / 'index.pdf'}")
+    if figures:
+        drawn = _figures(run, output / FIGURES, program, force=force)
+        say(f"{drawn} figures drawn to {output / FIGURES}")
     return results.exit_code
 
 
-def _run(results: Results, settings: Settings) -> Run:
+def _figures(run: Run, folder: Path, program: str | None, *, force: bool) -> int:
+    """Write each picture to a file of its own, named as it is on the page, with a browser also on paper; how many there are."""
+    from dpverify.cli.found import refuse
+    from dpverify.report.page import blocks, figures
+
+    drawn = figures.files(blocks(run))
+    writable(folder)
+    if not force:
+        refuse(folder, [f"{name}.svg" for name in drawn])
+    for name, svg in drawn.items():
+        write(folder / f"{name}.svg", svg)
+        if program is not None:
+            pdf.print_picture(svg, folder / f"{name}.pdf", program)
+    return len(drawn)
+
+
+def _run(results: Results, settings: Settings, where: Folders) -> Run:
     """The run as the page shows it: file by file, with its pictures."""
     from dpverify.cli.drawn import curves_and_pictures
     from dpverify.report.page.subject import File, Run
 
     groups = {file: list(group) for file, group in groupby(results.entries, key=lambda entry: entry.file)}
     stems = _stems(groups)
-    drawn = curves_and_pictures({stems[file]: group for file, group in groups.items()}, settings.cache, settings.bounds)
+    drawn = curves_and_pictures({stems[file]: group for file, group in groups.items()}, settings.cache, settings.bounds, settings.jobs)
     settings.cache.prune()
     files = []
     for file, group in groups.items():
@@ -95,7 +147,7 @@ def _run(results: Results, settings: Settings) -> Run:
         digests = {entry.certificate: sha256(Path(entry.certificate).read_bytes()).hexdigest() for entry in group if entry.certificate}
         findings = [one for one in results.findings if one.file == file]
         faults = [one for one in results.faults if one.file == file]
-        files.append(File(stems[file], group, curves, pictures, findings, faults, digests))
+        files.append(File(stems[file], group, curves, pictures, findings, faults, digests, where))
     return Run(results, files)
 
 
@@ -113,19 +165,22 @@ def _curves(run: Run) -> dict[str, str]:
     return {curves.data_name(file.stem): curves.render(file.path, file.curves) for file in run.files if file.curves}
 
 
-def _clean(output: Path, run: Run) -> None:
-    """Remove what an earlier report wrote of these files' claims that are gone, renamed or no longer decided, and nothing else."""
+def _clean(output: Path, run: Run, where: Folders) -> None:
+    """Remove what an earlier report wrote of these files' claims that are gone, renamed, undecided or elsewhere now, and nothing else."""
     from dpverify.cli.found import foreign, found_in
     from dpverify.report.curves import data_name
 
-    written = {Path(entry.certificate).name for entry in run.results.entries if entry.certificate}
+    written = {Path(entry.certificate) for entry in run.results.entries if entry.certificate}
     mechanisms = {entry.mechanism for entry in run.results.entries}
-    for name in found_in(output).searches.keys() - written:
-        if _mechanism(output / name) in mechanisms:
-            (output / name).unlink()
-    for file in run.files:
-        if not file.curves and not foreign(output, [data_name(file.stem)]):
-            (output / data_name(file.stem)).unlink(missing_ok=True)
+    for folder in (output, output / CERTIFICATES):
+        for name in found_in(folder).searches:
+            if folder / name not in written and _mechanism(folder / name) in mechanisms:
+                (folder / name).unlink()
+    for folder in (output, output / CURVES):
+        for file in run.files:
+            mine = file.curves and folder == output / where.curves
+            if not mine and not foreign(folder, [data_name(file.stem)]):
+                (folder / data_name(file.stem)).unlink(missing_ok=True)
 
 
 def _mechanism(file: Path) -> str | None:

@@ -24,18 +24,21 @@ _MOST_DATA: Final = 1_000_000
 @click.command(short_help="Draw outputs of a mechanism.")
 @click.argument("paths", nargs=-1, required=True, metavar="PATH|NAME")
 @click.option("--claim", "claims", multiple=True, metavar="NAME", help="A claim whose mechanism is sampled, where PATH has several.")
-@click.option("--size", type=click.IntRange(1), default=1000, show_default=True, help="Independent outputs.")
-@click.option("--seed", type=click.IntRange(0), help="Of numpy's generator; a new one each time without it.")
-@click.option("--data", metavar="JSON", help="The true answer, a number or a list of numbers; zeros without it.")
+@click.option("--size", type=click.IntRange(1), default=1000, show_default=True, help="Number of independent outputs.")
+@click.option("--seed", type=click.IntRange(0), help="Seed of numpy's random generator. Default: a new one each time.")
+@click.option("--data", metavar="JSON", help="The true answer, a number or a list of numbers. Default: zeros.")
 @click.option("--snap", metavar="STEP", help="Round noisy answers to multiples of a power of two, such as 1/1024.")
 @click.option(
-    "-o", "--output", "target", type=click.Path(dir_okay=False, path_type=Path), help="FILE.csv or FILE.npy; CSV on stdout without it."
+    "--walk", type=click.Choice(["hit-and-run", "grid"]), help="Walk in polytopes that have too many facets; such draws are not certified."
+)
+@click.option(
+    "-o", "--output", "target", type=click.Path(dir_okay=False, path_type=Path), help="Write to FILE.csv or FILE.npy. Default: CSV on stdout."
 )
 @codeless
 @profiled
 def sample(
-    paths: tuple[str, ...], claims: tuple[str, ...], size: int, seed: int | None, data: str | None, snap: str | None, target: Path | None,
-    settings: Settings,
+    paths: tuple[str, ...], claims: tuple[str, ...], size: int, seed: int | None, data: str | None, snap: str | None,
+    walk: str | None, target: Path | None, settings: Settings,
 ) -> int:  # fmt: skip
     """Draw outputs of a claim's mechanism, and say on stderr how and how exactly."""
     from dpverify.cli.claims import specs_of
@@ -50,7 +53,7 @@ def sample(
     from dpverify.samplers.grids import grid
     from dpverify.samplers.mechanisms import of_claim
 
-    sampler = of_claim(meant, None if snap is None else grid(snap))
+    sampler = of_claim(meant, None if snap is None else grid(snap), walk)
     outputs = sampler(sampler.zeros if given is None else given, size, np.random.default_rng(seed))
     output.say(*sampler.told, err=True)
     if target is not None and target.suffix == ".npy":

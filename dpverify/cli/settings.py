@@ -87,7 +87,7 @@ class Settings:
 def configured(command: Command) -> Command:
     """--profile and --baseline; the command gets its `settings`."""
     kind = click.Path(dir_okay=False, path_type=Path)
-    option = click.option("--baseline", type=kind, help="What this file accepts does not fail the run.")
+    option = click.option("--baseline", type=kind, help="Baseline: what this file accepts does not fail the run.")
     return option(_settled(command, accepting=True))
 
 
@@ -118,7 +118,7 @@ def _settled(command: Command, *, accepting: bool) -> Command:
 
 
 timed = click.option(
-    "--timeout", "claim_timeout", type=click.FloatRange(0), metavar="SECONDS", help="For each claim; 60 without it, 0 for any time."
+    "--timeout", "claim_timeout", type=click.FloatRange(0), metavar="SECONDS", help="Seconds for each claim. Default: 60; 0 for no limit."
 )
 codeless = click.option("--no-code", is_flag=True, help="Run no code that claim files name: no declarations by use, no samplers.")
 
@@ -132,10 +132,10 @@ def bounds_of(config: Config, timeout: float | None) -> Bounds:
 def judging(command: Command) -> Command:
     """--digits, --jobs, --timeout, --no-cache and --no-code, for what `configured` wraps."""
     options = (
-        click.option("--digits", type=click.IntRange(1, 1000), help="Digits of the tight epsilon; the profile's without it: 20."),
-        click.option("-j", "--jobs", type=click.IntRange(1), help="Processes that judge; as many as are worth it, without it."),
+        click.option("--digits", type=click.IntRange(1, 1000), help="Digits of the tight epsilon. Default: the profile's, 20."),
+        click.option("-j", "--jobs", type=click.IntRange(1), help="Number of processes that judge claims. Default: as many as are worth it."),
         timed,
-        click.option("--no-cache", is_flag=True, help="Search anew, and keep nothing."),
+        click.option("--no-cache", is_flag=True, help="Search anew, without reading or writing the cache."),
         codeless,
     )
     for option in reversed(options):

@@ -17,8 +17,8 @@ from dpverify.cli.settings import Settings, configured, judging
 @judging
 @configured
 @click.option("--format", "style", type=click.Choice(list(FORMATS)), default="text", show_default=True)
-@click.option("-v", "--verbose", is_flag=True, help="Tell all that is known of each claim: witnesses, rules, other measures, times.")
-@click.option("-q", "--quiet", is_flag=True, help="Tell the last line alone.")
+@click.option("-v", "--verbose", is_flag=True, help="Show all that is known of each claim: witnesses, rules, other measures, times.")
+@click.option("-q", "--quiet", is_flag=True, help="Show only the last line.")
 def verify(
     paths: tuple[str, ...], claims: tuple[str, ...], certificates: Path | None, settings: Settings, style: str, verbose: bool, quiet: bool
 ) -> int:

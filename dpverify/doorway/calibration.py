@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
+from typing import Any, Final
 
 from dpverify.catalogue.declarations import Declared
 from dpverify.catalogue.inline import Noise
+from dpverify.doorway.digits import checked
 from dpverify.project import calibration
 from dpverify.report.answers import Answer, answer
+
+_DIGITS: Final = 12
+"""As many as a value may have."""
 
 
 def calibrate(noise: Callable[..., Declared] | Noise, parameter: str | None = None, *, digits: int = 6, **given: Any) -> Decimal:
@@ -27,6 +31,7 @@ def calibrate(noise: Callable[..., Declared] | Noise, parameter: str | None = No
 
 def calibrated(noise: Callable[..., Declared] | Noise, parameter: str | None = None, *, digits: int = 6, **given: Any) -> Calibrated:
     """The same with what is known of the value and of the one beside it: their answers, with certificates. See dpverify.calibrate."""
+    checked(digits, _DIGITS)
     asked, claim = calibration.question(noise, parameter, given)
     found = calibration.of_noise(asked, claim, digits)
     here, beside = (tuple(answer(one, digits=calibration.DIGITS) for one in ones) for ones in (found.here, found.beside))

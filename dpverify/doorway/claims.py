@@ -10,6 +10,7 @@ from typing import Any, overload
 from dpverify.catalogue import Stated, resolve
 from dpverify.catalogue import read_spec as read_spec
 from dpverify.catalogue.inline import Noise, nothing_beside, stated
+from dpverify.doorway.digits import checked
 from dpverify.errors import SpecError
 from dpverify.ground.outside import read_regular
 from dpverify.report.answers import Answer, Enclosure, answer, judged
@@ -36,6 +37,7 @@ def verify(
     Numbers are int, Fraction, Decimal, texts such as "1.775" or "log(3)", or exact ones of sympy.
     Raises SpecError listing all that is wrong with what is stated.
     """
+    checked(digits)
     claim = {"sensitivity": sensitivity, "query": query, "adjacency": adjacency, "epsilon": epsilon, "delta": delta, **more}
     if isinstance(what, Claim | Stated | str | Path):
         nothing_beside(claim)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from dpverify.catalogue import Spec
+from dpverify.doorway.digits import checked
 from dpverify.project import designer
 from dpverify.report import designs
 from dpverify.search import verify as judging
@@ -37,6 +38,7 @@ def design(
     {"kind": "prefix", "length": 8}. adjacency: "add-remove", "replace", "l1" or "l2". output: a folder for the claim files. Numbers are
     integers, fractions, decimals, or expressions as texts. Raises SpecError listing all that is wrong with what is asked.
     """
+    checked(digits)
     asked = {"query": query, "workload": workload, "adjacency": adjacency, "epsilon": epsilon, "delta": delta}
     given = {key: _as_in_files(value) for key, value in asked.items() if value is not None}
 

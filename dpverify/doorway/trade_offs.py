@@ -9,6 +9,7 @@ from typing import Any
 
 from dpverify.catalogue import Stated
 from dpverify.catalogue.inline import Noise, nothing_beside, stated
+from dpverify.doorway.digits import checked
 from dpverify.errors import SpecError
 from dpverify.project import trade_off as curves
 from dpverify.trusted.language.model import Claim
@@ -22,6 +23,7 @@ def trade_off(of: Noise | Claim | Stated, within: Iterable[Any], digits: int = 2
     the bounds with what is proved of each, `between(x)` those at any other nearness, and `json()` all as a JSON value.
     Raises SpecError for what is no claim about a space, and for what is no positive number.
     """
+    checked(digits)
     near = [Fraction(value) if isinstance(value, Decimal) and value.is_finite() else value for value in within]
     if not near:
         raise SpecError("trade_off: within is empty. Give the nearnesses that are asked for, such as [1, 2, 4].")

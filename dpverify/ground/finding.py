@@ -88,7 +88,7 @@ class Finding:
 
     def text(self) -> str:
         """The finding for people: what, with which confidence, then why and how to see it again."""
-        claim = "the declared curve" if self.epsilon is None else f"eps {self.epsilon:.6g}"
+        claim = "the declared curve" if self.epsilon is None else f"epsilon {self.epsilon:.6g}"
         if self.delta:
             claim += f", delta {self.delta:.6g}"
         sure = f"confidence {confidence_text(self.confidence)}"
@@ -100,8 +100,8 @@ class Finding:
         else:
             seen = self.detectable_epsilon
             where = "in an event it looked at on these inputs"
-            power = "" if seen is None else f"; would have seen eps >= {seen:.4g} nine times in ten, {where}"
-            power = "; too few samples to see any eps" if seen == inf else power
+            power = "" if seen is None else f"; would have found epsilon >= {seen:.4g} nine times in ten, {where}"
+            power = "; too few samples to find any epsilon" if seen == inf else power
             head = f"NO VIOLATION SEEN of {claim}, {sure}{power}{shown}"
         seed = "" if self.seed is None else f"; seed {self.seed}"
         lines = [head, f"  event: {self.event}" if self.event else "", f"  inputs: {self.pair}" if self.pair else ""]

@@ -246,18 +246,21 @@ class _Grouped(Worker):
 
 
 def in_order(
-    work: Callable[[T], R], groups: Sequence[Sequence[T]], count: int, bounds: Bounds | None = None
-) -> Generator[R | Ended, None, None]:
+    work: Callable[[T], R], groups: Sequence[Sequence[T]], count: int, bounds: Bounds | None = None, *,
+    anew: bool = False, told: Callable[[int], None] = lambda done: None,
+) -> Generator[R | Ended, None, None]:  # fmt: skip
     """The results of all tasks of all groups, in their order, each task done in one of `count` processes.
 
     Tasks of one group share a process as far as may be. What `work` raises ends the process that it is raised in.
+    anew: every group has a process of its own, which remembers nothing of others. told: is called with how many tasks are done.
     """
-    pool = _Pool(work, groups, bounds or Bounds())
+    pool = _Pool(work, groups, bounds or Bounds(), anew)
     try:
         pool.start(min(count, len(pool.tasks)))
         for index in range(len(pool.tasks)):
             while index not in pool.done:
                 pool.collect()
+                told(index + len(pool.done))
             yield pool.done.pop(index)
     finally:
         pool.stop()
@@ -266,8 +269,8 @@ def in_order(
 class _Pool(Generic[T, R]):
     """Processes that each do one task after the other."""
 
-    def __init__(self, work: Callable[[T], R], groups: Sequence[Sequence[T]], bounds: Bounds) -> None:
-        self.work, self.tasks, self.bounds = work, [task for group in groups for task in group], bounds
+    def __init__(self, work: Callable[[T], R], groups: Sequence[Sequence[T]], bounds: Bounds, anew: bool = False) -> None:
+        self.work, self.tasks, self.bounds, self.anew = work, [task for group in groups for task in group], bounds, anew
         numbers = iter(range(len(self.tasks)))
         self.groups = deque(deque(next(numbers) for _ in group) for group in groups)
         self.fresh = deque(self.groups)
@@ -318,6 +321,11 @@ class _Pool(Generic[T, R]):
 
     def _assign(self, worker: _Grouped) -> None:
         """Give a process the next task of its group, of a group that nobody has begun, or of the group with the most left."""
+        if self.anew and worker.task is not None and not worker.group:
+            self.workers.remove(worker)
+            worker.end()
+            self.start(1)
+            return
         if not worker.group and self.fresh:
             worker.group = self.fresh.popleft()
         left = worker.group or max(self.groups, key=len)

@@ -15,11 +15,9 @@ from typing import Any, Final
 from flint import arb, ctx
 
 from dpverify.pictures.chords import cut, remembered, sketch
-from dpverify.pictures.trade_offs import trade_off
-from dpverify.search import extend_with_curve, losses, plans
-from dpverify.search.certificates import record
+from dpverify.pictures.trade_offs import FINER, TradeOff
+from dpverify.search import losses, plans, premises, privacy_profile
 from dpverify.search.decimals import decimal_bounds
-from dpverify.search.proposal import Proposal
 from dpverify.trusted.facts.assumptions import SIDES, of_a_bound, of_a_verdict
 from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.facts.pairs import Curve, Pair
@@ -37,7 +35,6 @@ from dpverify.trusted.rules.composition import (
     parallel_composition,
     poisson_subsampling,
     post_processing,
-    privacy_profile,
     renyi_composition,
     sampling_without_replacement,
 )
@@ -71,6 +68,10 @@ CELLS: Final = 1 << 11
 """Losses of a part on the grid of a composition; half as many, or a sixteenth, on the one for several numbers of compositions."""
 ALPHAS: Final = tuple(Fraction(n, 1000) for n in (1, 5, 10, 20, *range(50, 1001, 50)))
 """Type I errors of a trade-off curve, every fourth of them where it takes long; at 0 it is not known."""
+PLOTTED: Final = 2.0**-20
+"""The width of a trade-off curve in a plot, which nobody sees."""
+PLOTTED_DIGITS: Final = 6
+"""Of an epsilon in a plot."""
 MOST_COUNTS: Final = 1024
 """Compositions of a mechanism by itself."""
 SLOW_BITS: Final = 40
@@ -79,7 +80,6 @@ _FURTHEST: Final = 2**13
 _NEGLIGIBLE: Final = 40
 """delta is negligible below 2^-40, or below 2^-20 where a curve is evaluated with few bits."""
 _NEAREST: Final = Fraction(1, 2**20)
-_SPACING_BITS: Final = 8
 _CLAIMED_DIGITS: Final = 12
 _GRID_DIGITS: Final = 2
 _FAR_OUT: Final = 16
@@ -88,6 +88,7 @@ _MOST_LAPLACE: Final = 256
 _MOST_OF_MANY: Final = 16
 _MOST_PLACES: Final = 60
 _ROUNDS: Final = 80
+_LEAST_LOG: Final = -32.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,11 +208,13 @@ def _taken(claim: Claim, own: Sequence[str]) -> tuple[str, ...]:
     return of_a_verdict("PROVED", lines)
 
 
-def trade_off_band(claim: Claim, alphas: Iterable[Fraction | int | str] | None = None, *, planned: Planned | None = None) -> Band:
+def trade_off_band(
+    claim: Claim, alphas: Iterable[Fraction | int | str] | None = None, *, planned: Planned | None = None, width: float = 0.0
+) -> Band:
     """The least type II error of any test between two neighbours, at these type I errors in (0, 1].
 
-    Below lower no test comes, for whichever neighbours; upper some test between some neighbours attains. Raises Undecided where the
-    mechanism has no curve or an error is not in (0, 1].
+    Below lower no test comes, for whichever neighbours; upper some test between some neighbours attains. width: between the two of a curve
+    that is known exactly; 0 for as little as may be. Raises Undecided where the mechanism has no curve or an error is not in (0, 1].
     """
     planned = planned or plan(claim)
     usual = ALPHAS[::4] if laplace_sums.NAME in planned.curve.rules else ALPHAS
@@ -219,9 +222,10 @@ def trade_off_band(claim: Claim, alphas: Iterable[Fraction | int | str] | None =
     if any(not 0 < at <= 1 for at in points):
         raise Undecided("a type I error is a probability above 0.")
     curve = planned.curve
-    with precision(BITS // 2):  # a supremum takes a guard of its own
-        lower = [_least_error(curve.upper, at) for at in points]
-        upper = [_least_error(curve.lower, at) for at in points]
+    with precision(BITS // FINER):  # a supremum takes more
+        looked = _multiples(planned.reach, STEPS if alphas is None else FEW)
+        lower = _least_errors(curve.upper, points, looked, width)
+        upper = lower if curve.exact else _least_errors(curve.lower, points, looked, width)
     return Band(
         "type II error",
         "type I error",
@@ -234,8 +238,8 @@ def trade_off_band(claim: Claim, alphas: Iterable[Fraction | int | str] | None =
     )
 
 
-def composition_band(claim: Claim, counts: Iterable[int] | None = None, *, planned: Planned | None = None) -> Band:
-    """epsilon at the claimed delta (at 1e-6 where none above 0 is claimed) after k adaptive compositions.
+def composition_band(claim: Claim, counts: Iterable[int] | None = None, *, planned: Planned | None = None, digits: int = DIGITS) -> Band:
+    """epsilon at the claimed delta (at 1e-6 where none above 0 is claimed) after k adaptive compositions, to so many digits.
 
     Of a claim about one mechanism run `times` times, k counts single runs, up to twice as many; of all others it counts the claimed
     mechanism as a whole. By the exact theorems where they apply, else by loss distributions on a coarse grid. Raises Undecided where the
@@ -249,8 +253,7 @@ def composition_band(claim: Claim, counts: Iterable[int] | None = None, *, plann
     with precision(BITS):
         goal = constant(composer.delta)
         curves = [composer.curve(count, max(points)) for count in points]
-        lower = [_epsilon(curve.lower, goal, -1) for curve in curves]
-        upper = [_epsilon(curve.upper, goal, 1) for curve in curves]
+        lower, upper = _both_sides(curves, goal, digits, planned.reach / 4)
         known = [curve.exact and not _is_slow(curve) for curve in curves]
     return Band(
         "epsilon",
@@ -288,8 +291,8 @@ def bands(claims: Sequence[Claim], evidence: Mapping[str, Any] | None = None) ->
     missing: dict[str, str] = {}
     makers: dict[str, Callable[[], Band]] = {
         "delta": lambda: delta_band(main, _epsilons(planned, claimed), planned=planned),
-        "trade_off": lambda: trade_off_band(main, planned=planned),
-        "composition": lambda: composition_band(main, planned=planned),
+        "trade_off": lambda: trade_off_band(main, planned=planned, width=PLOTTED),
+        "composition": lambda: composition_band(main, planned=planned, digits=PLOTTED_DIGITS),
     }
     for kind, make in makers.items():
         try:
@@ -336,35 +339,15 @@ def plan(claim: Claim, evidence: Mapping[str, Any] | None = None) -> Planned:
 def _searched(claim: Claim) -> Mapping[str, Any]:
     """Evidence for the curve, aimed at what is claimed."""
     open_pure = claim.epsilon is None and claim.delta in (None, ZERO)
-    aimed = replace(claim, delta=USUAL_DELTA) if open_pure else claim if claim.epsilon is None else replace(claim, delta=None)
-    proposal = Proposal()
-    extend_with_curve(proposal, aimed, PLAN_DIGITS)
-    for step in proposal.steps:
-        if step["rule"] == privacy_profile.NAME:
-            lines = record(step["premises"])
-            return plans.plan_of(lines, len(lines) - 1)
-    raise Undecided("; ".join(proposal.reasons) or "no rule gives the privacy curve of this mechanism.")
+    aimed, known = replace(claim, delta=USUAL_DELTA) if open_pure else claim, premises(PLAN_DIGITS)
+    return privacy_profile.drawn(aimed, PLAN_DIGITS, lambda single: known(single, "upper"))
 
 
 def _built(run: Run, evidence: Mapping[str, Any]) -> Curve:
     """The curve by its evidence, a composition by loss distributions on a grid of no more than CELLS cells a part."""
     if evidence.get("rule") == loss_distribution.NAME:
-        evidence = {**evidence, **{key: _coarser(evidence[key], CELLS) for key in ("grid", "reverse") if key in evidence}}
+        evidence = {**evidence, **{key: losses.coarser(evidence[key], CELLS) for key in ("grid", "reverse") if key in evidence}}
     return _remembering(plans.curve(run, dict(evidence)))
-
-
-def _coarser(grid: Mapping[str, Any], cells: int) -> dict[str, Any]:
-    """A grid of at most so many cells a part, dyadic, which balls are exact at: any grid gives true bounds."""
-    longest = max(high - low for low, high in grid["ranges"])
-    if longest <= cells:
-        return dict(grid)
-    spacing = Fraction(grid["spacing"])
-    unit = _power_of_two(spacing) / 2**_SPACING_BITS
-    wider = -(-spacing * longest // (cells * unit)) * unit
-    factor = wider / spacing
-    ranges = [[low // factor, -(-high // factor)] for low, high in grid["ranges"]]
-    kept = {key: value for key, value in grid.items() if key != "touching"}  # that was of other cells
-    return {**kept, "spacing": str(wider), "nudge": str(wider * Fraction(grid["nudge"]) / spacing), "ranges": ranges}
 
 
 def _power_of_two(value: Fraction) -> Fraction:
@@ -452,49 +435,84 @@ def _value(pair: Pair | None, epsilon: Fraction) -> arb | None:
     return value.max(arb(0)).min(arb(1)) if value.is_finite() else None
 
 
-def _least_error(pair: Pair | None, alpha: Fraction) -> arb | None:
-    """The type II error of the best test between the two distributions of a pair, whichever is the null hypothesis."""
+def _least_errors(pair: Pair | None, alphas: Sequence[Fraction], looked: Sequence[Fraction], width: float) -> list[arb | None]:
+    """The type II errors of the best tests between the two distributions of a pair, whichever is the null hypothesis.
+
+    looked: epsilons at which the profiles are known, or are looked at for all errors.
+    """
     if pair is None:
-        return None
+        return [None] * len(alphas)
     try:
-        error = trade_off(pair, alpha)
-        return error if pair.forward is pair.backward else error.min(trade_off(pair.reversed, alpha))
+        epsilons = [*(-at for at in looked[:0:-1]), *looked]
+        orders = [TradeOff(order, epsilons) for order in ((pair,) if pair.forward is pair.backward else (pair, pair.reversed))]
+    except Undecided:
+        return [None] * len(alphas)
+    return [_least_error(orders, alpha, width) for alpha in alphas]
+
+
+def _least_error(orders: Sequence[TradeOff], alpha: Fraction, width: float) -> arb | None:
+    try:
+        first, *rest = [order.error(alpha, width) for order in orders]
     except Undecided:
         return None
+    for other in rest:
+        first = first.min(other)
+    return first
 
 
 # -- epsilon of a delta --------------------------------------------------------------------------------
 
 
-def _epsilon(pair: Pair | None, delta: arb, side: int) -> str | None:
-    """The decimal nearest to where the profile passes delta that is certainly on one side of it; None where there is none in reach."""
+def _epsilon(pair: Pair | None, delta: arb, side: int, digits: int, about: Fraction) -> tuple[str | None, Fraction]:
+    """The decimal nearest to where the profile passes delta that is certainly on one side of it, and about where that is.
+
+    None where there is none in reach. digits: the most that it has. about: where to look first.
+    """
     if pair is None:
-        return None
+        return None, about
 
     def holds(epsilon: Fraction) -> bool:
         value = pair.worst(rational(epsilon))
         return bool(value <= delta) if side > 0 else bool(value > delta)
 
-    def end(value: arb) -> arb:
-        return value.upper() if side > 0 else value.lower()
+    def excess(epsilon: Fraction) -> float:
+        value = pair.worst(rational(epsilon))
+        return _log((value.upper() if side > 0 else value.lower()) / delta)
 
     try:
         if holds(Fraction(0)) == (side > 0):
-            return "0"
-        root = _crossing(lambda epsilon: float((end(pair.worst(rational(epsilon))) - delta).mid()))
-        for digits in range(DIGITS, 0, -1):
-            near = decimal_bounds(Num(root * (1 + side * Fraction(1, 10**digits))), digits)[side > 0]
+            return "0", about
+        root = _crossing(excess, about, digits)
+        for count in range(digits, 0, -1):
+            near = decimal_bounds(Num(root * (1 + side * Fraction(1, 10**count))), count)[side > 0]
             if holds(Fraction(near)):
-                return near
+                return near, root
     except Undecided:
-        return None
-    return None if side > 0 else "0"
+        return None, about
+    return None if side > 0 else "0", root
 
 
-def _crossing(excess: Callable[[Fraction], float]) -> Fraction:
+def _both_sides(curves: Iterable[Curve], delta: arb, digits: int, about: Fraction) -> tuple[list[str | None], list[str | None]]:
+    """Of each curve, the decimals on both sides of where it passes delta. about: where to look first; then about the place before."""
+    lower, upper = list[str | None](), list[str | None]()
+    for curve in curves:
+        above, about = _epsilon(curve.upper, delta, 1, digits, about)
+        below, about = _epsilon(curve.lower, delta, -1, digits, about)
+        lower.append(below)
+        upper.append(above)
+    return lower, upper
+
+
+def _log(ball: arb) -> float:
+    """The logarithm of about what a ball holds, as far as floats reach."""
+    logarithm = ball.mid().log()
+    return max(float(logarithm.mid()), _LEAST_LOG) if logarithm.is_finite() else _LEAST_LOG
+
+
+def _crossing(excess: Callable[[Fraction], float], about: Fraction, digits: int) -> Fraction:
     """About where a falling function passes 0, by bracketing and the method of Illinois; _FURTHEST where it does not before."""
-    low, high = Fraction(0), Fraction(1, 64)
-    at_low, at_high = 1.0, excess(high)
+    low, high = Fraction(0), about
+    at_low, at_high = excess(low), excess(high)
     while at_high > 0:
         if high >= _FURTHEST:
             return high
@@ -502,7 +520,7 @@ def _crossing(excess: Callable[[Fraction], float]) -> Fraction:
         at_high = excess(high)
     side = 0
     for _ in range(_ROUNDS):
-        if high - low <= high / 10 ** (DIGITS + 1) or at_high == 0:
+        if high - low <= high / 10 ** (digits + 1) or at_high == 0:
             break
         weight = min(max(at_low / (at_low - at_high), 1e-3), 1 - 1e-3)
         middle = low + (high - low) * Fraction(round(weight * 2**32), 2**32)
@@ -587,7 +605,7 @@ class _Composer:
         cells = CELLS // 16 if dear else CELLS // 2
         lowers = [part.lower for part in parts if part.lower is not None]
         for key, ordered in orders.items():
-            grid = _coarser(losses.propose(ordered, counts, None, float(constant(self.delta)), _GRID_DIGITS), cells)
+            grid = losses.coarser(losses.propose(ordered, counts, None, float(constant(self.delta)), _GRID_DIGITS), cells)
             if len(lowers) == len(parts):
                 grid = losses.touching([pair.reversed for pair in lowers] if key == "reverse" else lowers, grid)
             self._grids[key] = grid

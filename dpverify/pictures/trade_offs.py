@@ -4,12 +4,13 @@ Of a pair (P, Q) the null hypothesis is Q, so that a test that rejects on S has 
 the profile are conjugate in g = e^epsilon:
     f(a) = sup over g >= 0 of 1 - H(log g) - g a,      H(epsilon) = sup over a in [0, 1] of 1 - f(a) - e^epsilon a.
 Every g is a lower bound of f. The function under the supremum is concave in g, so that the chords through its values on either side of
-the top, prolonged, enclose it from above: no search has to be trusted.
+the top, prolonged, enclose it from above: no search has to be trusted. What is known of 1 - H at some g serves every a.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from typing import Final
 
@@ -17,98 +18,167 @@ from flint import arb, ctx
 
 from dpverify.trusted.facts.pairs import Pair
 from dpverify.trusted.language.errors import Undecided
-from dpverify.trusted.numbers.balls import exact, precision, rational
+from dpverify.trusted.numbers.balls import precision, rational
 
 NAME: Final = "trade-off"
 
-Concave = Callable[[arb], arb]
+Point = tuple[arb, arb]
+"""Of a graph: both coordinates enclosed."""
 
-GUARD: Final = 32
-"""Extra bits while a supremum is enclosed."""
-MAX_EVALUATIONS: Final = 400
-"""The most evaluations that a supremum takes."""
+FINER: Final = 2
+"""Times the working precision while a supremum is enclosed: chords between points that are close lose about half of the bits."""
+MAX_ROUNDS: Final = 200
+"""The most points that one supremum adds."""
+_PATIENCE: Final = 3
+"""So many points that add nothing end the search for a better one."""
+
+
+class TradeOff:
+    """The trade-off function of a pair. epsilons: exact ones, at which the profile is looked at first."""
+
+    def __init__(self, pair: Pair, epsilons: Iterable[Fraction] = ()) -> None:
+        self.pair = pair
+        with precision(FINER * ctx.prec):
+            self.graph = Concave(self._near, [(arb(0), arb(0)), *(self._at(rational(epsilon)) for epsilon in epsilons)])
+
+    def error(self, alpha: Fraction, width: float = 0.0) -> arb:
+        """f(alpha), enclosed to a width, or as narrowly as the working precision allows.
+
+        Of a pair that dominates a mechanism only the ball's lower end says something: no test of level alpha has a smaller type II error.
+        Of one that two neighbours have only the upper end: some test has no greater one. Raises Undecided for an alpha outside (0, 1].
+        """
+        _check_error(alpha)
+        if alpha == 1:
+            return arb(0)
+        with precision(FINER * ctx.prec):
+            least = self.graph.supremum(rational(alpha), rational(1 / alpha).upper(), width)  # negative beyond g = 1/alpha
+        return _within_errors(least, 1 - alpha)
+
+    def _at(self, epsilon: arb) -> Point:
+        return epsilon.exp(), 1 - self.pair.delta(epsilon)
+
+    def _near(self, level: arb) -> Point:
+        return self._at(level.log().mid())
 
 
 def trade_off(pair: Pair, alpha: Fraction) -> arb:
-    """f(alpha) of a pair, enclosed to about the working precision (absolutely).
-
-    Of a pair that dominates a mechanism only the ball's lower end says something: no test of level alpha has a smaller type II error. Of
-    one that two neighbours have only the upper end: some test has no greater one. Raises Undecided for an alpha outside (0, 1].
-    """
-    _check_error(alpha)
-    if alpha == 0:
-        raise Undecided(f"{NAME}: at type I error 0 the supremum is over unbounded g; take a positive one.")
-    if alpha == 1:
-        return arb(0)
-    with precision(ctx.prec + GUARD):
-        error = rational(alpha)
-
-        def inside(level: arb) -> arb:
-            return arb(0) if level.is_zero() else 1 - pair.delta(level.log()) - level * error
-
-        least = concave_supremum(inside, Fraction(0), 1 / alpha)  # negative beyond g = 1/alpha
-    return _within_errors(least, 1 - alpha)
+    """f(alpha) of a pair, enclosed to about the working precision (absolutely). Raises Undecided for an alpha outside (0, 1]."""
+    return TradeOff(pair).error(alpha)
 
 
 # -- suprema of concave functions ------------------------------------------------------------------
 
 
-def concave_supremum(function: Concave, low: Fraction, high: Fraction) -> arb:
-    """The supremum over the open interval (low, high) of a concave function that is enclosed at exact dyadic points.
+class Concave:
+    """A concave function by points of its graph, as many as have been wanted so far.
 
-    The ends are rounded outward to dyadics. The caller answers for concavity, and only for that: the place of the top is narrowed by
-    halves, then all chords together bound the function from above.
+    near: a point of the graph about a place, which is an exact ball. The caller answers for concavity, and only for that: which points
+    are added is a matter of speed alone.
     """
-    left, right = rational(low).lower(), rational(high).upper()
-    values: dict[Fraction, arb] = {}
 
-    def value(at: arb) -> arb:
-        key = exact(at)
-        if key not in values:
-            values[key] = function(at)
-            if not values[key].is_finite():
-                raise Undecided(f"{NAME}: a value that is not enclosed; raise the precision.")
-        return values[key]
+    def __init__(self, near: Callable[[arb], Point], points: Iterable[Point]) -> None:
+        self.near = near
+        self.points: list[Point] = []
+        self.places: list[arb] = []
+        for point in points:
+            self.add(point)
 
-    value(left), value(right)
-    middle = ((left + right) / 2).mid()
-    value(middle)
-    while len(values) < MAX_EVALUATIONS:
-        first, second = ((left + middle) / 2).mid(), ((middle + right) / 2).mid()
-        if not left < first < middle < second < right:
-            break
-        top = value(middle)
-        if value(first).mid() > top.mid():
-            middle, right = first, middle
-        elif value(second).mid() > top.mid():
-            left, middle = middle, second
-        else:
-            left, right = first, second
-            if value(first).overlaps(top) and value(second).overlaps(top):
+    def add(self, point: Point) -> bool:
+        """Add a point, unless it is not told apart from those beside it. Raises Undecided for one that is not enclosed."""
+        if not (point[0].is_finite() and point[1].is_finite()):
+            raise Undecided(f"{NAME}: a value that is not enclosed; raise the precision.")
+        at = bisect_right(self.places, point[0].mid())
+        beside = self.points[max(0, at - 1) : at + 1]
+        if any(point[0].overlaps(other[0]) for other in beside):
+            return False
+        self.points.insert(at, point)
+        self.places.insert(at, point[0].mid())
+        return True
+
+    def supremum(self, slope: arb, last: arb, width: float = 0.0) -> arb:
+        """The supremum of the function less slope times the place, where it is no greater beyond `last` than at 0: to a width.
+
+        As narrowly as points can tell where the width is 0.
+        """
+        if len(self.points) < 2 or not (self.points[-1][0] >= last or self._change(len(self.points) - 1, slope) <= 0):
+            self.add(self.near(2 * last))
+        bottom, top, idle = arb("-inf"), arb("inf"), 0
+        for _ in range(MAX_ROUNDS):
+            low, high = self._about(slope)
+            lower = _greatest(self._value(i, slope).lower() for i in range(low, high + 1))
+            uppers = [(_above(self.points[max(0, i - 2) : i], self.points[i : i + 2], slope), i) for i in range(low + 1, high + 1)]
+            upper = _greatest(bound for bound, _ in uppers)
+            idle = idle + 1 if lower <= bottom and upper >= top else 0
+            bottom, top = bottom.max(lower), top.min(upper)
+            if top - bottom <= width or idle >= _PATIENCE:
                 break
-    ordered = sorted(values.items())
-    lower = max(exact(ball.lower()) for _, ball in ordered)
-    upper = max(_top_between(ordered, i) for i in range(1, len(ordered)))
-    return rational(lower).lower().union(rational(upper).upper())
+            worst = next(i for bound, i in uppers if bound == upper)
+            if not self.add(self.near(self._between(worst, None if idle else slope))):
+                break
+        return bottom.union(top)
+
+    def _value(self, i: int, slope: arb) -> arb:
+        place, height = self.points[i]
+        return height - slope * place
+
+    def _change(self, i: int, slope: arb) -> arb:
+        """From the point before to this one."""
+        (x, a), (y, b) = self.points[i - 1], self.points[i]
+        return (b - a) - slope * (y - x)
+
+    def _about(self, slope: arb) -> tuple[int, int]:
+        """Two points between which the supremum is: the function certainly does not fall up to the first, nor rise from the last."""
+        heights = [float(height.mid() - slope.mid() * place) for (_, height), place in zip(self.points, self.places, strict=True)]
+        low = high = heights.index(max(heights))
+        while low > 0 and not self._change(low, slope) >= 0:
+            low -= 1
+        while high < len(self.points) - 1 and not self._change(high + 1, slope) <= 0:
+            high += 1
+        return max(0, low - 1), min(high + 1, len(self.points) - 1)
+
+    def _between(self, i: int, slope: arb | None) -> arb:
+        """A place between the point before and this one: where the chords on either side meet, prolonged; without a slope, the middle."""
+        x, y = self.places[i - 1], self.places[i]
+        lines = [] if slope is None else _chords(self.points[max(0, i - 2) : i], self.points[i : i + 2], slope)
+        if len(lines) == 2:
+            (a, b), (c, d) = lines
+            share = ((c - a) / ((b - a) - (d - c))).mid()
+            if 0 < share < 1:
+                return (x + share * (y - x)).mid()
+        return ((x + y) / 2).mid()
 
 
-def _top_between(ordered: Sequence[tuple[Fraction, arb]], i: int) -> Fraction:
-    """A bound on a concave function before the i-th point, by the chords through the two points on either side, prolonged."""
-    before, after = ordered[max(0, i - 2) : i], ordered[i : i + 2]
-    x, y = before[-1][0], after[0][0]
-    lines = [_line(points[0], points[1], x, y) for points in (before, after) if len(points) == 2]
-    bounds = [exact(at_x.max(at_y).upper()) for at_x, at_y in lines]
+def _greatest(values: Iterable[arb]) -> arb:
+    """Of exact balls."""
+    first, *rest = values
+    for value in rest:
+        first = value if value > first else first
+    return first
+
+
+def _chords(before: Sequence[Point], after: Sequence[Point], slope: arb) -> list[tuple[arb, arb]]:
+    """The lines through two points on either side of an interval, less the slope, by their values at both of its ends."""
+    ends = before[-1][0], after[0][0]
+    return [_line(points[0], points[1], ends, slope) for points in (before, after) if len(points) == 2]
+
+
+def _line(first: Point, second: Point, ends: tuple[arb, arb], slope: arb) -> tuple[arb, arb]:
+    rise = (second[1] - first[1]) / (second[0] - first[0])
+    left, right = (first[1] + rise * (end - first[0]) - slope * end for end in ends)
+    return left, right
+
+
+def _above(before: Sequence[Point], after: Sequence[Point], slope: arb) -> arb:
+    """A bound on a concave function, less the slope, between two points, by the chords on either side of them, prolonged."""
+    lines = _chords(before, after, slope)
+    bounds = [left.max(right).upper() for left, right in lines]
     if len(lines) == 2:
         share = _share(*lines)
         mixed = [share * a + (1 - share) * b for a, b in zip(*lines, strict=True)]
-        bounds.append(exact(mixed[0].max(mixed[1]).upper()))
-    return min(bounds)
-
-
-def _line(first: tuple[Fraction, arb], second: tuple[Fraction, arb], x: Fraction, y: Fraction) -> tuple[arb, arb]:
-    """The values at x and y of the line through two points."""
-    slope = (second[1] - first[1]) / rational(second[0] - first[0])
-    return first[1] + slope * rational(x - first[0]), first[1] + slope * rational(y - first[0])
+        bounds.append(mixed[0].max(mixed[1]).upper())
+    if not bounds:  # two points alone: nothing is known in between
+        return arb("inf")
+    return -_greatest(-bound for bound in bounds)
 
 
 def _share(first: tuple[arb, arb], second: tuple[arb, arb]) -> arb:
@@ -129,3 +199,5 @@ def _within_errors(error: arb, most: Fraction) -> arb:
 def _check_error(alpha: Fraction) -> None:
     if not 0 <= alpha <= 1:
         raise Undecided(f"{NAME}: a type I error of {alpha}; it is a probability.")
+    if alpha == 0:
+        raise Undecided(f"{NAME}: at type I error 0 the supremum is over unbounded g; take a positive one.")

@@ -26,8 +26,9 @@ from dpverify.ground.outside import read_regular
 from dpverify.ground.version import __version__
 from dpverify.project import seal
 from dpverify.search.verify import Verified, rejudged
+from dpverify.trusted.language.canonical_form import claim_hash, to_json
 from dpverify.trusted.language.certificate import MAX_BYTES, decode
-from dpverify.trusted.language.model import Claim, claim_hash, to_json
+from dpverify.trusted.language.model import Claim
 
 SCHEMA: Final = "dpverify-cache/1"
 LIMIT: Final = 256 << 20

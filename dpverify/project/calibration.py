@@ -36,9 +36,10 @@ from dpverify.search.threshold import LEAST as LEAST
 from dpverify.search.threshold import Grid, Seen, Threshold
 from dpverify.search.verify import Verified, verify
 from dpverify.trusted.facts.bounds import Infinite
+from dpverify.trusted.language.canonical_form import TIGHT
 from dpverify.trusted.language.errors import ExprError, Undecided
 from dpverify.trusted.language.expr import ZERO, Expr, Num, symbols
-from dpverify.trusted.language.model import TIGHT, Claim
+from dpverify.trusted.language.model import Claim
 from dpverify.trusted.order.compare import certainly_le
 
 DIGITS: Final = 20

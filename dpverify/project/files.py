@@ -32,12 +32,17 @@ class Planned:
     """One file. path: where it goes. content: all of it, as it will be. why: for people, of a file that is left or added to."""
 
     path: Path
-    content: str
+    content: str | bytes
     action: Action
     why: str = ""
 
+    @property
+    def data(self) -> bytes:
+        """The content as it is written."""
+        return self.content if isinstance(self.content, bytes) else self.content.encode("utf-8")
 
-def planned(path: Path, content: str, force: bool) -> Planned:
+
+def planned(path: Path, content: str | bytes, force: bool) -> Planned:
     """A whole file: made, left where one is there already, or replaced where that is forced."""
     if not os.path.lexists(path):
         return Planned(path, content, Action.MAKE)
@@ -89,7 +94,7 @@ def carry_out(files: Sequence[Planned], root: Path | None = None) -> None:
             with _named(file.path):
                 _make_folders(target.parent, folders)
                 scratches[target] = scratch
-                scratch.write_bytes(file.content.encode("utf-8"))
+                scratch.write_bytes(file.data)
                 if target.exists():
                     shutil.copymode(target, scratch)
         for target, scratch in scratches.items():

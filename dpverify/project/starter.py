@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from dpverify.errors import ProjectError
-from dpverify.ground.version import __version__
 from dpverify.project.config import leads_inside
 from dpverify.project.files import Action, Planned, extended, planned, read
+from dpverify.project.origin import KEPT, Origin, running
 from dpverify.project.render import render
 
 CI_SYSTEMS: Final[Mapping[str, str]] = {"github": ".github/workflows/dpverify.yml", "gitlab": ".gitlab/dpverify.yml"}
@@ -26,10 +26,11 @@ REPORT: Final = "dpverify-report"
 """The folder that continuous integration writes to."""
 
 
-def project_files(root: Path, *, ci: str = "github", force: bool = False) -> list[Planned]:
+def project_files(root: Path, *, ci: str = "github", force: bool = False, origin: Origin | None = None) -> list[Planned]:
     """Everything that makes dpverify part of the project in the folder `root`, existing or not.
 
     ci: of CI_SYSTEMS, or "none". force: replace whole files that are there; what is added to a file never takes anything away from it.
+    origin: what continuous integration installs dpverify from; None for where this installation came from.
     Raises ProjectError, listing all files that cannot be read or added to.
     """
     faults: list[str] = []
@@ -38,6 +39,7 @@ def project_files(root: Path, *, ci: str = "github", force: bool = False) -> lis
     except ProjectError as error:
         faults.extend(error.faults)
         settings = {}
+    install = running(root) if origin is None else origin
     folder = root / _folder_of(settings, root)
     where = folder.relative_to(root).as_posix()
     values = {
@@ -45,7 +47,7 @@ def project_files(root: Path, *, ci: str = "github", force: bool = False) -> lis
         "include": json.dumps(f"{where}/**/*.toml"),  # a TOML string, whatever the folder is called
         "schema_path": json.dumps(f"{where}/{SCHEMA}"),
         "report": REPORT,
-        "version": __version__,
+        "install": install.argument,
         "installable": _installable(settings),
     }
     whole = {
@@ -58,6 +60,10 @@ def project_files(root: Path, *, ci: str = "github", force: bool = False) -> lis
     files = [planned(path, render(template, **values), force) for path, template in whole.items()]
     files = [_in_sight(file, root) if file.path == root / CI_SYSTEMS.get(ci, "") else file for file in files]
     files.insert(2, _with_schema(folder / SCHEMA, force))
+    if ci != "none" and install.archive is not None:
+        name, content = install.archive
+        files.append(planned(root / KEPT / name, content, force))
+        files.append(planned(root / KEPT / ".gitignore", "# The wheel is committed, also where the project ignores wheels.\n!*\n", force))
     for add in (_with_settings, _with_ignored, *([_with_pipeline] if ci == "gitlab" else [])):
         try:
             files.append(add(root, where))
@@ -128,7 +134,7 @@ def _with_schema(file: Path, force: bool) -> Planned:
     plan = planned(file, schema_text(), force)
     if plan.action is not Action.LEAVE:
         return plan
-    same = file.is_file() and file.read_bytes() == plan.content.encode("utf-8")
+    same = file.is_file() and file.read_bytes() == plan.data
     return replace(plan, why="it is up to date" if same else "it is of another version; `dpverify schema claim-file` prints this one's")
 
 
@@ -142,7 +148,7 @@ def _with_settings(root: Path, folder: str) -> Planned:
     addition = render("project/settings.toml", folder=folder)
     plan = extended(file, addition if not before and not file.exists() else f"\n{addition}", "[tool.dpverify]")
     try:
-        after = tomllib.loads(plan.content)
+        after = tomllib.loads(plan.data.decode("utf-8"))
     except tomllib.TOMLDecodeError as error:
         raise ProjectError(f"{file}: [tool.dpverify] cannot be added after its last line ({error}). Add it by hand:\n{addition}") from error
     tool = dict(after["tool"])

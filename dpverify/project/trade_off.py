@@ -11,12 +11,13 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
+from dpverify.catalogue.checks import expressions
 from dpverify.errors import SpecError
 from dpverify.search.numeric import number
 from dpverify.search.verify import Verified, verify
 from dpverify.trusted.facts.bounds import INFINITE, Infinite
 from dpverify.trusted.language.errors import ExprError
-from dpverify.trusted.language.expr import ZERO, Expr, Num, format_expr, num, parse
+from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, format_expr, num, parse, symbols
 from dpverify.trusted.language.model import Claim, Space
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
 
@@ -73,6 +74,10 @@ def trade_off(claim: Claim, within: Iterable[Any], digits: int = 20) -> TradeOff
     """
     if not isinstance(claim.mechanism, Space) or claim.beta is None:
         raise SpecError("a trade-off is that of a claim about a space, with its beta.")
+    if not (certainly_lt(ZERO, claim.beta) and certainly_lt(claim.beta, ONE)):
+        raise SpecError(f"beta = {format_expr(claim.beta)} is not certainly a number between 0 and 1. Give it a value.")
+    if free := frozenset().union(*map(symbols, expressions(claim.mechanism))) & {name for name, _ in claim.domains}:
+        raise SpecError(f"{min(free)} of the space ranges over a domain, and a table is of one space. Give it a value.")
     near = [_number(value) for value in within]
     found: list[tuple[Expr, Verified]] = []
     for value in near:

@@ -15,10 +15,11 @@ from typing import Any, Final
 from dpverify.search.decimals import decimal_bounds
 from dpverify.trusted.facts.bounds import Bound, Infinite
 from dpverify.trusted.kernel import Judgement
+from dpverify.trusted.language.canonical_form import to_json
 from dpverify.trusted.language.certificate import Line
 from dpverify.trusted.language.errors import Undecided
 from dpverify.trusted.language.expr import Expr, Num, format_expr, symbols
-from dpverify.trusted.language.model import Claim, to_json
+from dpverify.trusted.language.model import NEARNESS, Claim
 
 _LONGEST: Final = 30
 """Signs of a claimed number that is told as a decimal."""
@@ -173,7 +174,7 @@ def _as_decimal(value: Fraction) -> str | None:
     return text if len(text) <= _LONGEST else None
 
 
-_SIGNS: Final = {"zcdp": "rho", "gdp": "mu", "renyi": "divergence"}
+_SIGNS: Final = {"zcdp": "rho", "gdp": "mu", "renyi": "divergence", NEARNESS: "beta"}
 
 
 def quantity(claim: Claim) -> str:
@@ -192,7 +193,8 @@ def asked(claim: Claim) -> Expr | None:
 def brief(claim: Claim) -> str:
     """What is claimed, in a few words."""
     delta = [] if short(claim.delta) == "0" else [f"delta {short(claim.delta)}"]
-    return ", ".join([f"{quantity(claim)} {short(asked(claim))}", *delta, *([claim.order] if claim.order else [])])
+    near = [] if claim.within is None or claim.measure is None else [f"within {short(claim.within)}"]
+    return ", ".join([*near, f"{quantity(claim)} {short(asked(claim))}", *delta, *([claim.order] if claim.order else [])])
 
 
 def decimal(bound: Expr | Infinite | None, digits: int, side: int) -> str | None:

@@ -54,8 +54,8 @@ class Answer(Verified):
 
     verdict: PROVED, REFUTED or UNKNOWN; epsilon, delta, measure: what is tight and what is claimed, each an Enclosure; assumptions:
     what no density can show; witness: of a refuted claim; reason: of an undecided one; rules, certificate: of the proof, which
-    save(path) writes. file: the claim file that it comes from, empty for a claim that Python states. expected: the verdict that counts
-    as success. digits: of the enclosures. seconds: of search and check together.
+    save(path) writes; theorem() and bibtex() give LaTeX for a paper. file: the claim file that it comes from, empty for a claim that
+    Python states. expected: the verdict that counts as success. digits: of the enclosures. seconds: of search and check together.
     """
 
     file: str = ""
@@ -139,6 +139,21 @@ class Answer(Verified):
         file = Path(path)
         write(file, encode(self.certificate))
         return file
+
+    def theorem(self) -> str:
+        """What was decided, as a theorem in LaTeX (of amsmath, amssymb and amsthm), with a proof that names the rules and the certificate.
+
+        Raises DpverifyError where nothing was proved or refuted.
+        """
+        from dpverify.report import theorem
+
+        return theorem.theorem(self, self.entry)
+
+    def bibtex(self) -> str:
+        """The entry of a bibliography that the proof in `theorem` cites."""
+        from dpverify.report import theorem
+
+        return theorem.bibtex()
 
     def __str__(self) -> str:
         return text.render(Results(entries=[self.entry]))

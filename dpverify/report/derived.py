@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
 from dpverify.search.decimals import decimal_bounds
@@ -22,19 +23,33 @@ def also(entry: Entry) -> dict[str, str]:
     """What is shown beside the bounds of a claim: the sensitivity that follows from its query, and further proved facts."""
     if entry.judgement is None:
         return {}
-    return _sensitivity(entry.claim, [line.parameters for line, _ in entry.proved]) | dict(entry.judgement.also)
+    derived = sensitivity(entry)
+    told = {key: _plain(text) if key.startswith("least within") else text for key, text in entry.judgement.also.items()}
+    return ({"sensitivity": derived} if derived else {}) | told
 
 
-def _sensitivity(claim: Claim, parameters: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """The sensitivity that follows from a query. parameters: of the lines of the proof, which may hold the certificate of a gauge."""
-    if claim.query is None:
-        return {}
+def _plain(text: str) -> str:
+    """A fraction as a decimal where it is one."""
+    from dpverify.report import short
+
+    return short(Num(Fraction(text)))
+
+
+def sensitivity(entry: Entry) -> str:
+    """The sensitivity that follows from a claim's query; empty where it states none."""
+    if entry.judgement is None or entry.claim.query is None:
+        return ""
+    return _sensitivity(entry.claim, entry.claim.query, [line.parameters for line, _ in entry.proved])
+
+
+def _sensitivity(claim: Claim, query: Query, parameters: Sequence[Mapping[str, Any]]) -> str:
+    """parameters: of the lines of the proof, which may hold the certificate of a gauge."""
     for gauges in ({}, *(one["sensitivity"] for one in parameters if "sensitivity" in one)):
         try:
-            return {"sensitivity": f"{_size(claim, claim.query, gauges)}, from the query under {claim.query.adjacency}"}
+            return f"{_size(claim, query, gauges)}, from the query under {query.adjacency}"
         except (DpverifyError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
             continue  # of a rule that does not look at it; what is only shown refuses nothing
-    return {}
+    return ""
 
 
 def _size(claim: Claim, query: Query, gauges: Mapping[str, Any]) -> str:

@@ -48,7 +48,8 @@ def _structure(mechanism: Combinator, path: Path, said: tuple[Box, ...] = ()) ->
 def _moves(part: Part) -> Iterator[Box]:
     """What a part's answer moves by between neighbours."""
     if part.query is not None:
-        yield Words(f"{len(part.query.rows)} linear queries, {part.query.adjacency} neighbours")
+        count = len(part.query.rows)
+        yield Words(f"{count} linear {'query' if count == 1 else 'queries'}, {part.query.adjacency} neighbours")
     elif part.sensitivity is not None:
         yield row(Words("sensitivity "), typeset(part.sensitivity))
 

@@ -13,7 +13,8 @@ from dpverify.report.page.sections import OF_CLAIM, audit, loss
 from dpverify.report.page.sections import shown as shown_sections
 from dpverify.report.page.subject import Claimed, File, Pictures
 from dpverify.search.verify import Verified
-from dpverify.trusted.language.model import Claim, claim_hash, to_json
+from dpverify.trusted.language.canonical_form import claim_hash, to_json
+from dpverify.trusted.language.model import Claim
 
 if TYPE_CHECKING:
     from dpverify.pictures.loss import LossCurve

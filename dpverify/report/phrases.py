@@ -13,6 +13,8 @@ from dpverify.trusted.language.expr import ZERO
 
 _SHORT: Final = 20
 """The longest fraction that is told as one."""
+_SHARED: Final = 8
+"""The fewest signs that two decimals share where these stand for both."""
 
 
 def surprise_text(entry: Entry) -> str:
@@ -56,10 +58,10 @@ def tight_text(entry: Entry, digits: int | None = None) -> str:
     if lower == "inf":
         return "infinite"
     if lower is not None and upper is not None:
-        return lower if lower == upper else common(lower, upper)
+        return plain_decimal(lower) if lower == upper else common(lower, upper)
     if lower is not None:
-        return f"at least {lower}"
-    bound = upper or ceiling(entry.judgement)
+        return f"at least {plain_decimal(lower)}"
+    bound = plain_decimal(upper) if upper else ceiling(entry.judgement)
     return f"at most {bound}" if bound else ""
 
 
@@ -69,15 +71,23 @@ def delta_text(entry: Entry, digits: int | None = None) -> str:
     if upper in (None, "0") and lower in (None, "0"):
         return ""
     if lower is None or upper is None:
-        return f"at most {upper}" if upper is not None else f"at least {lower}"
-    return lower if lower == upper else common(lower, upper)
+        return f"at most {plain_decimal(upper)}" if upper is not None else f"at least {plain_decimal(lower or '')}"
+    return plain_decimal(lower) if lower == upper else common(lower, upper)
 
 
 def common(lower: str, upper: str) -> str:
     """Two decimals as the digits that they share, or as an interval where that would say too little."""
-    shared = next((i for i, (a, b) in enumerate(zip(lower, upper, strict=False)) if a != b), min(len(lower), len(upper)))
-    same_shape = len(lower) == len(upper) and "e" not in lower and "." in lower[:shared]
-    return f"{lower[:shared]}..." if same_shape and shared > 8 else f"in [{lower}, {upper}]"
+    (low, _, power), (high, _, other) = lower.partition("e"), upper.partition("e")
+    shared = next((i for i, (a, b) in enumerate(zip(low, high, strict=False)) if a != b), min(len(low), len(high)))
+    same_shape = len(low) == len(high) and power == other and "." in low[:shared]
+    if same_shape and shared >= _SHARED:
+        return f"{low[:shared]}...{power and f'e{power}'}"
+    return f"in [{plain_decimal(lower)}, {plain_decimal(upper)}]"
+
+
+def plain_decimal(text: str) -> str:
+    """A decimal without the zeros at its end."""
+    return text.rstrip("0").removesuffix(".") if "." in text and "e" not in text else text
 
 
 def witness_text(witness: Mapping[str, Any]) -> str:

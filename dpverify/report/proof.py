@@ -26,7 +26,7 @@ from dpverify.trusted.registry import EXPLAINED
 _DIGITS: Final = 12
 _QUANTITIES: Final = {
     "pure": "tight epsilon at delta 0", "epsilon": "tight epsilon at the claimed delta", "delta": "tight delta", "zcdp": "tight rho",
-    "gdp": "tight mu", "renyi": "tight divergence",
+    "gdp": "tight mu", "renyi": "tight divergence", "beta": "tight beta",
 }  # fmt: skip
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from dpverify.project.made import Made
 from dpverify.report import Entry, ceiling, claimed, decimal, delta_enclosure, enclosure, exact, exact_delta, findings, quantity, utility
 from dpverify.report.derived import also
 from dpverify.report.dyadic import readable
@@ -20,7 +21,15 @@ def render(results: Results) -> str:
     }
     if results.faults or results.findings:
         answer["errors"] = [{"file": fault.file, "name": fault.name, "error": fault.error} for fault in results.faults]
+    if results.made is not None:
+        answer["made"] = _made(results.made)
     return json.dumps(answer, indent=1)
+
+
+def _made(made: Made) -> dict[str, Any]:
+    """How a report came to be: date, commit and command are there where it is to be signed."""
+    told: dict[str, Any] = {"project": made.project, "versions": dict(made.versions)}
+    return told | ({"date": made.date, "commit": made.commit, "command": made.command} if made.signed else {})
 
 
 def record(entry: Entry) -> dict[str, Any]:
@@ -54,8 +63,12 @@ def record(entry: Entry) -> dict[str, Any]:
     if entry.claim.measure is not None:
         measure, nothing = entry.claim.measure, {"claimed": None, "lower": None, "upper": None}
         order = {} if measure.at is None else {"order": str(measure.at)}
+        if entry.claim.within is not None:
+            order = {"within": claimed(entry.claim.within), **({"distance": entry.claim.distance} if entry.claim.distance else {})}
         data["measure"] = {"name": measure.name, **order, "claimed": claimed(measure.value), "lower": lower, "upper": upper}
         data["epsilon"] = data["delta"] = nothing
+    if entry.claim.query is not None:
+        data["query"] = {"rows": [list(map(str, row)) for row in entry.claim.query.rows], "adjacency": entry.claim.query.adjacency}
     if entry.claim.order:
         data["order"] = entry.claim.order
     if entry.claim.utility:

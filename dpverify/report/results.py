@@ -12,10 +12,11 @@ from typing import Final
 
 from dpverify.catalogue import shelf
 from dpverify.ground.finding import NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION, Finding
+from dpverify.project.made import Made
 from dpverify.report import Entry
 from dpverify.report import summary as claims_summary
 from dpverify.report.phrases import replay, surprise_text
-from dpverify.trusted.language.model import claim_hash, to_json
+from dpverify.trusted.language.canonical_form import claim_hash, to_json
 
 CLAIM_RULES: Final[Mapping[str, str]] = {
     "REFUTED": "A claim that was expected to hold is refuted.",
@@ -71,6 +72,7 @@ class Results:
     entries: judged claims; findings, faults: of audits. lines: the line of each audited claim, by file and name.
     audited: the digest of what each audited claim and its [audit] table say, by file and name.
     known: fingerprints that a baseline accepts: they are shown, and do not fail a run.
+    made: how the run came to be, where a report tells.
     root: the folder that fingerprints name files from, so that they are the same in every working directory; without it they name files
     as the run does.
     """
@@ -82,6 +84,7 @@ class Results:
     known: frozenset[str] = frozenset()
     audited: Mapping[tuple[str, str], str] = field(default_factory=dict)
     root: Path | None = None
+    made: Made | None = None
 
     def place(self, file: str) -> str:
         """A claim file's name as fingerprints have it: from the root, or from the shelf that every machine has."""

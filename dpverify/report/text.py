@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Final
 
@@ -21,8 +21,10 @@ ERROR_DIGITS: Final = 10
 """Of errors, for people."""
 WIDTH: Final = 100
 """Columns of a line."""
+_OVERVIEW_DIGITS: Final = 8
+"""Of the tight values of several files."""
 _INDENT: Final = " " * 9
-_LONGEST_NAME: Final = 40
+_LONGEST_NAME: Final = 28
 """Names that are longer push what follows to the right, or to the next line."""
 
 Paint = Callable[[str, str], str]
@@ -31,11 +33,15 @@ Paint = Callable[[str, str], str]
 
 @dataclass(frozen=True, slots=True)
 class Detail:
-    """How much is told. quiet: the last line alone. full: all that is known of every claim. digits: of numbers; None for all asked for."""
+    """How much is told. quiet: the last line alone. full: all that is known of every claim.
+
+    digits: of numbers; None for all asked for. overview: whether of many files, in few words.
+    """
 
     quiet: bool = False
     full: bool = False
     digits: int | None = 10
+    overview: bool = False
 
 
 def render(
@@ -50,13 +56,17 @@ def render(
         return last
     groups = [(file, list(group)) for file, group in groupby(results.entries, key=lambda entry: entry.file)]
     known = {(one.file, one.name) for one in results.surprises if one.known and one.source == "claim"}
+    if len(groups) > 1 and detail.digits is not None and not detail.full:
+        detail = replace(detail, digits=min(detail.digits, _OVERVIEW_DIGITS), overview=True)
     said: list[str] = []
+    reasons: set[str] = set()
     for file, group in groups:
         if len(groups) > 1:
             said.append(printable(file))
         width = min(_LONGEST_NAME, max(len(printable(entry.claim.name)) for entry in group))
-        for entry in group:
-            said.extend(claim_lines(entry, width, paint, detail, known=(entry.file, entry.claim.name) in known))
+        for before, entry in zip([None, *group], group, strict=False):
+            lines = claim_lines(entry, width, paint, detail, known=(entry.file, entry.claim.name) in known, before=before, reasons=reasons)
+            said.extend(lines)
         if detail.full:
             said.extend(_listed("rules", [", ".join(_rules(group))]))
             said.extend(_listed("assumed", _assumed(group)))
@@ -66,18 +76,25 @@ def render(
     return "\n".join([*said, last])
 
 
-def claim_lines(entry: Entry, width: int, paint: Paint, detail: Detail, *, known: bool = False) -> Iterator[str]:
-    """One claim: its line, and what shows a surprise below it. known: whether a baseline accepts that it is not as expected."""
+def claim_lines(
+    entry: Entry, width: int, paint: Paint, detail: Detail, *, known: bool = False, before: Entry | None = None,
+    reasons: set[str] | None = None,
+) -> Iterator[str]:  # fmt: skip
+    """One claim: its line, and what shows a surprise below it.
+
+    known: whether a baseline accepts that it is not as expected. before: the claim of the same file that is told just above.
+    reasons: why errors are not known, as far as that has been said.
+    """
     name, after = f"{printable(entry.claim.name):{width}}", []
     if not entry.as_expected:
         after.append(f"expected {entry.expected}" + (", known from the baseline" if known else ""))
-    for known_of in _claimed(entry, detail):  # the fullest that a line holds
+    for known_of in _claimed(entry, detail, before):  # the fullest that a line holds
         first, *rest = _packed([name, *map(printable, known_of[:1]), *after, *map(printable, known_of[1:])], WIDTH - len(_INDENT))
         if not rest or detail.full:
             break
     yield (paint(f"{entry.verdict:8}", entry.verdict) + f" {first}").rstrip()
     yield from (f"{_INDENT}{line}" for line in rest)
-    for line in _below(entry, detail):
+    for line in _below(entry, detail, reasons):
         yield from wrapped(printable(line))
 
 
@@ -91,9 +108,9 @@ def wrapped(text: str) -> list[str]:
     return broken or [_INDENT.rstrip()]
 
 
-def _claimed(entry: Entry, detail: Detail) -> Iterator[list[str]]:
+def _claimed(entry: Entry, detail: Detail, before: Entry | None = None) -> Iterator[list[str]]:
     """What is claimed and what is known of it: all, then without closed forms, then what is asked for alone."""
-    claim, digits = entry.claim, detail.digits and min(detail.digits, entry.digits)
+    claim, digits = entry.claim, _digits(entry, detail)
     value, what = asked(claim), quantity(claim)
     numbers = [] if value is None else [f"{what} {short(value)}"]
     numbers += [] if claim.delta is None or short(claim.delta) == "0" else [f"delta {short(claim.delta)}"]
@@ -101,23 +118,40 @@ def _claimed(entry: Entry, detail: Detail) -> Iterator[list[str]]:
     stated, told = [", ".join(numbers)] if numbers else [], delta_text(entry, digits)
     delta = [f"tight delta {told}"] if told else []
     if value is not None and claim.delta is not None and exact(entry.judgement) == format_expr(value):
-        yield [f"{stated[0]}, which is tight", *delta]
+        yield [f"{stated[0]} (tight)", *delta]
         return
-    epsilon = tight_text(entry, digits)
-    for known in (epsilon, epsilon.partition(" = ")[2] or epsilon):
-        yield [*stated, *([f"tight {what} {known}"] if known else []), *delta]
+    if before is not None and entry.as_expected and not detail.full and _same(entry, before, detail):
+        yield [*stated, "tight as above"]
+        return
+    epsilon, plainly = tight_text(entry, digits), detail.overview and numbers == [f"{what} {short(value)}"] and not delta
+    for known in (epsilon, epsilon.partition(" = ")[2] or epsilon)[detail.overview :]:
+        yield [*stated, *([f"tight {known}" if plainly else f"tight {what} {known}"] if known else []), *delta]
     if delta and value is not None:
         yield [*stated, *delta]
 
 
-def _below(entry: Entry, detail: Detail) -> Iterator[str]:
+def _digits(entry: Entry, detail: Detail) -> int | None:
+    return detail.digits and min(detail.digits, entry.digits)
+
+
+def _same(entry: Entry, before: Entry, detail: Detail) -> bool:
+    """Whether a claim that asks for nothing has the tight values that the claim above it has, of the same quantity at the same numbers."""
+
+    def known(one: Entry) -> tuple[str, str, str]:
+        return quantity(one.claim), tight_text(one, _digits(one, detail)), delta_text(one, _digits(one, detail))
+
+    asks = asked(entry.claim) is None or entry.claim.delta is None
+    return not asks and any(known(entry)[1:]) and known(entry) == known(before)
+
+
+def _below(entry: Entry, detail: Detail, reasons: set[str] | None) -> Iterator[str]:
     """What is said below a claim's line."""
     telling = detail.full or not entry.as_expected
     if telling and entry.judgement is not None and entry.judgement.witness is not None:
         yield f"witness: {witness_text(entry.judgement.witness)}"
     if detail.full:
         yield from (f"{key}: {value}" for key, value in also(entry).items())
-    yield from errors(entry.claim, entry.judgement, entry.digits, alone=detail.full)
+    yield from errors(entry.claim, entry.judgement, entry.digits, alone=detail.full, reasons=None if detail.full else reasons)
     if detail.full:
         yield f"time: {entry.seconds * 1000:.0f} ms"
     if telling and (said := advice(entry)):
@@ -128,22 +162,30 @@ def _below(entry: Entry, detail: Detail) -> Iterator[str]:
         yield replay(entry)
 
 
-def errors(claim: Claim, judgement: Judgement | None, digits: int, *, alone: bool = True) -> Iterator[str]:
-    """The errors that a claim asks for, one a line. alone: those of single coordinates too."""
+def errors(
+    claim: Claim, judgement: Judgement | None, digits: int, *, alone: bool = True, reasons: set[str] | None = None
+) -> Iterator[str]:
+    """The errors that a claim asks for, one a line.
+
+    alone: those of single coordinates too. reasons: why errors are not known, as far as that has been said; this claim's are added.
+    """
     shown = min(digits, ERROR_DIGITS)
+    said: set[str] = set() if reasons is None else reasons
+    neighbours = utility.neighbours(claim)
     for one in utility.told(claim, judgement, lambda bound, side: decimal(bound, shown, side)):
         if alone or not one.alone:
-            yield one.text(utility.neighbours(claim))
+            yield one.text(neighbours, said)
+            neighbours = "" if one.rule else neighbours
 
 
 def _packed(parts: Sequence[str], width: int) -> list[str]:
-    """Parts in as few lines as hold them, three spaces apart."""
+    """Parts in as few lines as hold them, two spaces apart."""
     lines = [""]
     for part in parts:
         if not lines[-1]:
             lines[-1] = part
-        elif len(lines[-1]) + 3 + len(part) <= width:
-            lines[-1] += f"   {part}"
+        elif len(lines[-1]) + 2 + len(part) <= width:
+            lines[-1] += f"  {part}"
         else:
             lines.append(part)
     return lines

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, Context, Decimal
 from typing import Any, Final
 
-from dpverify.report.phrases import common
+from dpverify.report.phrases import common, plain_decimal
 from dpverify.search.utility import lacking
 from dpverify.trusted.facts.bounds import Infinite
 from dpverify.trusted.facts.errors import EUCLIDEAN, ErrorBound, Measure
@@ -42,6 +43,9 @@ NAMES: Final[dict[Measure, str]] = {
     "expected_loss": "mean loss",
 }
 """Of errors, in words."""
+
+_ABOVE: Final = Context(prec=4, rounding=ROUND_CEILING)
+"""Digits of a ratio in a line."""
 
 _LEAST: Final = "-lower-bound"
 
@@ -144,11 +148,27 @@ class Told:
     ratio: str = ""
     alone: bool = False
 
-    def text(self, neighbours: str) -> str:
-        """In a line. neighbours: that the bound for any mechanism is true for."""
-        times = f", of which this is at most {self.ratio} times" if self.ratio else ""
-        beside = f"any mechanism: at least {self.least}{times} ({self.rule}; {neighbours})" if self.rule else f"any mechanism: {self.least}"
-        return f"error, {self.what}: {self.own}" + (f"; {beside}" if self.least else "")
+    def text(self, neighbours: str, reasons: set[str]) -> str:
+        """In a line. neighbours: that the bound for any mechanism is true for, empty where they have been said.
+
+        reasons: why errors are not known, as far as that has been said; what this line says is added.
+        """
+        said = f"error, {self.what}: {_once(self.own, reasons)}"
+        if not self.least:
+            return said
+        if not self.rule:
+            return f"{said}; least possible: {_once(self.least, reasons)}"
+        times = f", ratio <= {plain_decimal(f'{_ABOVE.plus(Decimal(self.ratio)):f}')}" if self.ratio else ""
+        return f"{said}; least possible {self.least} ({self.rule}{neighbours and f'; {neighbours}'}){times}"
+
+
+def _once(told: str, reasons: set[str]) -> str:
+    """An error in words, without the reason why it is not known where that has been said."""
+    what, _, reason = told.partition(": ")
+    if reason and reason in reasons:
+        return what
+    reasons.add(reason)
+    return told
 
 
 def told(claim: Claim, judgement: Judgement | None, decimal: Decimals) -> Iterator[Told]:
@@ -184,10 +204,10 @@ def _own(found: dict[str, Any]) -> str:
         return _unknown(found)
     lower, upper = str(found["lower"]), str(found["upper"])
     if upper == "inf":
-        return "infinite" if lower == "inf" else f"at least {lower}"
+        return "infinite" if lower == "inf" else f"at least {plain_decimal(lower)}"
     if lower == "0" != upper:
-        return f"at most {upper}"
-    return lower if lower == upper else common(lower, upper)
+        return f"at most {plain_decimal(upper)}"
+    return plain_decimal(lower) if lower == upper else common(lower, upper)
 
 
 def _unknown(found: dict[str, Any]) -> str:

@@ -44,7 +44,9 @@ def neighbours(claim: Claim) -> str:
 def _neighbours(claim: Claim) -> str:
     if claim.query is not None:
         said = ADJACENCIES[claim.query.adjacency]
-        return f"{said}; the answers are {len(claim.query.rows)} linear queries, whose sensitivity is derived"
+        rows = len(claim.query.rows)
+        answers = "the answer is one linear query" if rows == 1 else f"the answers are {rows} linear queries"
+        return f"{said}; {answers}, whose sensitivity is derived"
     kind, moved = kinds.of(claim.mechanism), claim.sensitivity
     said = kind.neighbours(claim.mechanism, _UNSAID[kind.sensitivity] if moved is None else format_expr(moved))
     if said:

@@ -21,6 +21,7 @@ from dpverify.samplers.enclosed import lattice
 from dpverify.samplers.grids import Grid
 from dpverify.samplers.law import EXACT, Array, Floats, Generator, Law, Noise, ending, ends, floats, inverted, whole
 from dpverify.samplers.powers import power_law
+from dpverify.samplers.walked import Walking
 from dpverify.search.mixtures import scale_of
 from dpverify.search.numeric import kinks_of, number, vectorised
 from dpverify.trusted.language.expr import ONE, Expr, Num, Sym, format_expr, mul, num, substitute
@@ -30,13 +31,13 @@ from dpverify.trusted.language.model import Mixture, Product, Radial, Staircase,
 Additive = Radial | Mixture | Product | Translation | Staircase
 
 
-def additive(mechanism: Additive, grid: Grid | None) -> Law:
-    """The law of a true answer with noise."""
+def additive(mechanism: Additive, grid: Grid | None, walk: Walking | None = None) -> Law:
+    """The law of a true answer with noise. walk: how to come to directions in norms of polytopes, if not by their facets."""
     if isinstance(mechanism, Translation) and mechanism.integers:
         return _on_integers(mechanism)
     dimension = whole(getattr(mechanism, "dimension", ONE), "the dimension")
     if isinstance(mechanism, Radial | Mixture):
-        noise, told = _in_a_norm(mechanism, dimension)
+        noise, told = _in_a_norm(mechanism, dimension, walk)
     elif isinstance(mechanism, Staircase):
         noise, told = _stairs(number(mechanism.epsilon), number(mechanism.gamma)), "a geometric number of steps, and a uniform place on one"
     else:
@@ -89,9 +90,10 @@ def _on_line(density: Expr, low: float, high: float) -> tuple[Noise, str]:
 # -- in a norm ---------------------------------------------------------------------------------------------------
 
 
-def _in_a_norm(mechanism: Radial | Mixture, dimension: int) -> tuple[Noise, str]:
+def _in_a_norm(mechanism: Radial | Mixture, dimension: int, walk: Walking | None) -> tuple[Noise, str]:
     lengths, told = _radius(mechanism.profile, dimension) if isinstance(mechanism, Radial) else _mixed(mechanism, dimension)
-    turned, how = directions(mechanism.norm, dimension)
+    walked = walk is not None and mechanism.norm.kind in ("columns", "facets")
+    turned, how = (walk.directions if walk is not None and walked else directions)(mechanism.norm, dimension)
     scale = number(mechanism.scale)
 
     def noise(size: int, rng: Generator) -> Floats:

@@ -21,6 +21,7 @@ from dpverify.samplers.grids import Grid
 from dpverify.samplers.law import MOST, Array, Generator, Law, whole
 from dpverify.samplers.outputs import of_kary_response, of_kernel, of_rows
 from dpverify.samplers.processes import evaluations
+from dpverify.samplers.walked import Walking, require_walked, walking
 from dpverify.trusted.language.model import (
     Claim,
     Compose,
@@ -60,10 +61,11 @@ class Sampler:
     mechanism: Mechanism
     grid: Grid | None
     law: Law = field(repr=False, compare=False)
+    walk: Walking | None = field(default=None, repr=False, compare=False)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Its tables are made again where it is unpickled."""
-        return sampler, (self.mechanism, self.grid)
+        return sampler, (self.mechanism, self.grid, None if self.walk is None else self.walk.how)
 
     @property
     def zeros(self) -> list[Any]:
@@ -72,8 +74,8 @@ class Sampler:
 
     @property
     def told(self) -> tuple[str, ...]:
-        """How outputs are drawn and how exactly."""
-        return self.law.told
+        """How outputs are drawn and how exactly; of a walk, what it told of itself when outputs were drawn last."""
+        return (*self.law.told, *(() if self.walk is None else self.walk.told))
 
     def __call__(self, data: Any, size: int, rng: Generator) -> Array:
         """Raises DataError for data that are no input of the mechanism."""
@@ -94,26 +96,30 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | Fraction) and not isinstance(value, bool)
 
 
-def sampler(mechanism: Mechanism, grid: Grid | None = None) -> Sampler:
+def sampler(mechanism: Mechanism, grid: Grid | None = None, walk: str | None = None) -> Sampler:
     """The sampler of a mechanism. grid: what noisy answers of real numbers are rounded to, if anything.
 
+    walk: "hit-and-run" or "grid", a walk in unit balls that are polytopes, in place of exact points by their facets; not certified.
     Raises NoSampler where the mechanism has no law of its own, or one that is out of reach: why, and the way out.
     """
-    return Sampler(mechanism, grid, _law(mechanism, grid))
+    walked = walking(walk)
+    law = _law(mechanism, grid, walked)
+    require_walked(walked)
+    return Sampler(mechanism, grid, law, walked)
 
 
-def of_claim(claim: Claim, grid: Grid | None = None) -> Sampler:
+def of_claim(claim: Claim, grid: Grid | None = None, walk: str | None = None) -> Sampler:
     """The sampler of a claim's mechanism. Raises NoSampler as `sampler` does, and where the claim speaks of many mechanisms."""
     if claim.domains:
         names = ", ".join(name for name, _ in claim.domains)
         raise NoSampler(f"the claim ranges over {names}. Give each a value in `parameters`: a sampler has one law.")
-    return sampler(claim.mechanism, grid)
+    return sampler(claim.mechanism, grid, walk)
 
 
 @lru_cache(maxsize=64)
-def _law(mechanism: Mechanism, grid: Grid | None) -> Law:
+def _law(mechanism: Mechanism, grid: Grid | None, walk: Walking | None) -> Law:
     if isinstance(mechanism, Radial | Mixture | Product | Translation | Staircase):
-        return additive(mechanism, grid)
+        return additive(mechanism, grid, walk)
     if isinstance(mechanism, Table | Exponential):
         return of_rows(mechanism)
     if isinstance(mechanism, KaryResponse):
@@ -121,11 +127,11 @@ def _law(mechanism: Mechanism, grid: Grid | None) -> Law:
     if isinstance(mechanism, Kernel):
         return of_kernel(mechanism, grid)
     if isinstance(mechanism, Compose | Parallel):
-        return _together([_of_part(part, grid) for part in mechanism.parts])
+        return _together([_of_part(part, grid, walk) for part in mechanism.parts])
     if isinstance(mechanism, Group | Lipschitz):
-        return _of_part(mechanism.part, grid)
+        return _of_part(mechanism.part, grid, walk)
     if isinstance(mechanism, PostProcess):
-        return _mapped(mechanism, grid)
+        return _mapped(mechanism, grid, walk)
     if isinstance(mechanism, EllipticalProcess):
         return evaluations(mechanism, grid)
     raise NoSampler(_reason(mechanism))
@@ -152,9 +158,9 @@ def _reason(mechanism: Guarantee | Sampled | Selection | Space | Subsample) -> s
 # -- parts -------------------------------------------------------------------------------------------------------
 
 
-def _of_part(part: Part, grid: Grid | None) -> Law:
+def _of_part(part: Part, grid: Grid | None, walk: Walking | None) -> Law:
     """A part, as often as it is run: on one true answer, its outputs one after the other."""
-    times, law = whole(part.times, "times"), _law(part.mechanism, grid)
+    times, law = whole(part.times, "times"), _law(part.mechanism, grid, walk)
     if times == 1:
         return law
     if times * law.outputs > MOST:
@@ -183,11 +189,11 @@ def _together(laws: Sequence[Law]) -> Law:
     return Law(sum(law.answers for law in laws), width, draw, told, tuple(answer for law in laws for answer in law.first))
 
 
-def _mapped(mechanism: PostProcess, grid: Grid | None) -> Law:
+def _mapped(mechanism: PostProcess, grid: Grid | None, walk: Walking | None) -> Law:
     """A linear map of what a part puts out."""
     if not mechanism.matrix:
         raise NoSampler("the file names the map and does not say what it does. Call the sampler of the part, and the map on its outputs.")
-    law, rows = _of_part(mechanism.part, grid), mechanism.matrix
+    law, rows = _of_part(mechanism.part, grid, walk), mechanism.matrix
     if any(len(row) != law.outputs for row in rows):
         raise NoSampler(f"the rows of the matrix do not have {law.outputs} entries, one for each number that the part puts out.")
 

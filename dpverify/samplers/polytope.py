@@ -110,7 +110,8 @@ def hull(points: Matrix) -> Polytope:
         if checked or len(simplices) > MOST_EXACTLY:
             return _made(points, placed, chosen, simplices, checked)
     raise NoSampler(
-        f"the facets of {len(points)} points in {len(chosen)} dimensions are out of reach; use fewer points, or a walk in place of it."
+        f"the facets of {len(points)} points in {len(chosen)} dimensions are out of reach; use fewer points, or a walk, which is not "
+        "certified: --walk hit-and-run."
     )
 
 
@@ -118,7 +119,10 @@ def by_facets(rows: Matrix) -> Polytope:
     """The polytope of all x with |<a, x>| <= 1 for all rows a. Raises NoSampler as `hull` does."""
     corners = polytopes.vertices(rows)
     if corners is None:
-        raise NoSampler(f"the vertices of a polytope with {len(rows)} pairs of facets are out of reach; use a walk in place of it.")
+        raise NoSampler(
+            f"the vertices of a polytope with {len(rows)} pairs of facets are out of reach; use a walk, which is not certified: "
+            "--walk hit-and-run."
+        )
     return hull(corners)
 
 

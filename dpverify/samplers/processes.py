@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, Final
 
 import numpy as np
@@ -23,7 +24,7 @@ from dpverify.trusted.language.errors import DpverifyError, ExprError, Rejected,
 from dpverify.trusted.language.expr import Num, num
 from dpverify.trusted.language.model import EllipticalProcess
 from dpverify.trusted.numbers.balls import constant
-from dpverify.trusted.order.evaluations import first_points, number_of, points_of
+from dpverify.trusted.order.evaluations import Independent, first_points, independent, number_of, points_of
 from dpverify.trusted.order.processes import interval_of
 from dpverify.trusted.rules.curves.process_evaluations import inverse_gamma
 
@@ -198,19 +199,32 @@ def evaluations(noise: EllipticalProcess, grid: Grid | None) -> Law:
         )
     try:
         count = whole(num(number_of(noise)), "the number of evaluations")
-        points_of(noise)
-        at = np.array([float(constant(point)) for point in noise.places or map(Num, first_points(noise, count))])
+        released = [point.value for point in noise.places if isinstance(point, Num)] or first_points(noise, count)
+        found = independent(noise, points_of(noise))
         scale, drawn = float(constant(noise.scale)), variances(noise)
-        normals, told = _normals(noise, at)
+        normals, told = _normals(noise, np.array(list(map(float, found.points))))
     except (Rejected, Undecided, ExprError) as error:
-        raise NoSampler(f"{error} Give every parameter a value, and points where the noise has a variance.") from None
+        raise NoSampler(f"{error} Give every parameter a value, and points where the function lives.") from None
+
+    weights = _weights(released, found)
 
     def draw(answers: Sequence[Any], size: int, rng: Generator) -> Array:
         there, sizes = floats(answers), scale * np.sqrt(drawn(size, rng))
-        added = normals(size, rng) * sizes[:, None]
+        added = normals(size, rng) @ weights * sizes[:, None]
         return there + added if grid is None else grid.rounded(there, added)
 
     return Law(count, count, draw, (f"{told}, times one draw of V", ending(grid)), (0,) * count)
+
+
+def _weights(released: Sequence[Fraction], found: Independent) -> Array:
+    """What each released value is of those at independent points: a column for each."""
+    rows = {point: i for i, point in enumerate(found.points)}
+    combinations = {**{point: {point: Fraction(1)} for point in found.points}, **dict(found.decided)}
+    weights = np.zeros((len(rows), len(released)))
+    for column, point in enumerate(released):
+        for other, weight in combinations[point].items():
+            weights[rows[other], column] = float(weight)
+    return weights
 
 
 def _normals(noise: EllipticalProcess, at: Array) -> tuple[Noise, str]:

@@ -183,9 +183,14 @@ class Walked:
         return self.chains.reshape(-1, self.body.dimension)
 
     @cached_property
+    def norms(self) -> Array:
+        """The norm of each point."""
+        return self.body.norm(self.points)
+
+    @cached_property
     def _powers(self) -> Array:
         """The d-th power of the norm of each point: uniform on [0, 1] under the uniform law of the body."""
-        return np.asarray(self.body.norm(self.points) ** self.body.dimension).reshape(self.chains.shape[:2])
+        return np.asarray(self.norms**self.body.dimension).reshape(self.chains.shape[:2])
 
     @cached_property
     def _looked_at(self) -> list[Array]:
@@ -209,15 +214,25 @@ class Walked:
         return float(stats.kstest(self._powers.ravel()[::step], "uniform").pvalue)
 
     @property
+    def measured(self) -> str:
+        """What the chains tell of themselves, in words."""
+        return (
+            f"R-hat {self.r_hat:.4f}, worth {self.effective:.0f} independent points, p = {self.uniformity:.2g} that powers of the norm "
+            "are uniform"
+        )
+
+    @property
     def told(self) -> tuple[str, ...]:
         """What is to be said beside every use of the points."""
-        return (
-            LABEL,
-            f"R-hat {self.r_hat:.4f}, worth {self.effective:.0f} independent points, p = {self.uniformity:.2g} that powers of the norm "
-            "are uniform",
-            "a claim of (epsilon, delta) for the exact noise holds for the walk only as (epsilon, delta + (1 + e^epsilon) tau), where tau "
-            "is the walk's unknown distance from the uniform law in total variation",
-        )
+        return LABEL, self.measured, weakening("the walk's")
+
+
+def weakening(whose: str) -> str:
+    """What holds of a walk in place of what is claimed. whose: unknown distance it is."""
+    return (
+        f"a claim of (epsilon, delta) for the exact noise holds for the walk only as (epsilon, delta + (1 + e^epsilon) tau), where tau is "
+        f"{whose} unknown distance from the uniform law in total variation"
+    )
 
 
 def walk(

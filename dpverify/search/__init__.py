@@ -11,6 +11,7 @@ from dpverify.trusted.facts.fact import Fact, as_bounds
 from dpverify.trusted.language.errors import DpverifyError
 from dpverify.trusted.language.expr import ZERO
 from dpverify.trusted.language.model import (
+    NEARNESS,
     Claim,
     Combinator,
     EllipticalProcess,
@@ -26,7 +27,7 @@ from dpverify.trusted.language.model import (
 )
 from dpverify.trusted.numbers.balls import precision
 from dpverify.trusted.order.compare import certainly_lt
-from dpverify.trusted.parts.neighbours import is_told
+from dpverify.trusted.parts.one_pair import is_told
 from dpverify.trusted.proof import Proof
 from dpverify.trusted.registry import ANYWHERE
 
@@ -34,6 +35,11 @@ from dpverify.trusted.registry import ANYWHERE
 def propose(claim: Claim, digits: int = 20) -> Proposal:
     """Evidence for bounds on the tight epsilon, or the tight delta, from both sides, to `digits` digits where that can be had."""
     proposal = Proposal(prec=precision_for(digits))
+    if claim.measure is not None and claim.measure.name == NEARNESS:
+        from dpverify.search import nearness
+
+        proposal.extend(nearness.propose, claim, digits)
+        return proposal
     if claim.measure is not None:
         extend_in_measure(proposal, claim, digits)
         return proposal

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from functools import lru_cache
+from itertools import product
 from typing import Any, Final
 
 import numpy as np
@@ -74,13 +75,28 @@ def _majorant(axis: Expr) -> Told | None:
             if rising or tried == _MOST_POWERS:
                 continue
             tried += 1
-            for size in _simple(math.exp(min(float(sizes.max()), 30.0))):
-                told = {"factor": str(size), "depth": depth, "power": str(exponent)}
-                above = mul(Num(size), power(slow, Num(-exponent)))
-                for way in _WAYS:
-                    if _above(axis, above, way):
-                        return {**told, **way}
+            factors = list(_simple(math.exp(min(float(sizes.max()), 30.0))))
+            below = {size: mul(Num(size), power(slow, Num(-exponent))) for size in factors}
+            logs = math.log(max(factors, default=Fraction(1))) - float(exponent) * rises - lengths
+            plain = [way for way in _WAYS if factors and _plausible(logs, lengths, way)]
+            ways = [way for way in plain if _above(axis, below[max(factors)], way)]  # what fails there fails below it
+            for size, way in product(factors, ways):
+                if _above(axis, below[size], way):
+                    return {"factor": str(size), "depth": depth, "power": str(exponent), **way}
     return None
+
+
+def _plausible(logs: Any, lengths: Any, way: Told) -> bool:
+    """Whether floats do not speak against a way. logs: of the quotient of a function and the axes; lengths: the logarithms of these."""
+    if "start" not in way:
+        return not np.any(logs < -_FLAT)
+    seen = (way["start"] <= _FAR) & np.isfinite(logs) & np.isfinite(lengths)
+    gap = logs[seen]
+    if "times" in way:
+        with np.errstate(all="ignore"):
+            gap = float(way["times"]) * np.log(_FAR[seen]) + lengths[seen] + np.log(np.expm1(gap))
+        gap = gap[np.isfinite(gap)]
+    return not np.any(np.diff(gap) < -_FLAT)
 
 
 def _rate(axis: Expr, slow: Expr) -> float:

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from dpverify.trusted.facts.fact import Fact
+from dpverify.trusted.language.canonical_form import claim_hash, to_json
 from dpverify.trusted.language.certificate import SCHEMA, Line
-from dpverify.trusted.language.model import Claim, claim_hash, to_json
+from dpverify.trusted.language.model import Claim
 
 
 def pack(claim: Claim, prec: int, verdict: str, lines: Iterable[Line]) -> dict[str, Any]:

@@ -33,7 +33,7 @@ from dpverify.trusted.language.model import (
 from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.parts import at_pair, candidates, densities, neighbours
-from dpverify.trusted.parts.neighbours import Choice, OnePair, Space, Vector, is_told
+from dpverify.trusted.parts.one_pair import Choice, OnePair, Space, Vector, is_told
 from dpverify.trusted.parts.places import ONE_STEP
 from dpverify.trusted.parts.runs import Run, leaf
 from dpverify.trusted.proof import Place, Proof

@@ -6,7 +6,7 @@ from itertools import islice, product
 from typing import Any
 
 from dpverify.search import asymptotics
-from dpverify.search.point_witness import simple_values
+from dpverify.search.grids import simple_values
 from dpverify.trusted.language.errors import DpverifyError
 from dpverify.trusted.language.expr import ONE, ZERO
 from dpverify.trusted.language.model import Claim, Product, Radial, Translation

@@ -8,7 +8,7 @@ from math import asinh, ceil, sqrt
 from typing import Any, Final
 
 from dpverify.search import processes
-from dpverify.search.point_witness import simple_values
+from dpverify.search.grids import simple_values
 from dpverify.trusted.language.errors import DpverifyError, Undecided
 from dpverify.trusted.language.expr import ONE, ZERO, Num, Sym, substitute
 from dpverify.trusted.language.model import Claim, EllipticalProcess, Part
@@ -24,6 +24,7 @@ Steps = list[dict[str, Any]]
 
 _BITS: Final = 128
 _MOST_TRIED: Final = 60
+_STARTS: Final[tuple[dict[str, int], ...]] = ({}, {"start": 64}, {"start": 1024})
 _SEEN: Final = (1, 2, 4, 16, 64, 256, 1024)
 
 
@@ -31,10 +32,10 @@ def propose(claim: Claim, digits: int) -> Steps:
     """What there is at delta = 0. Raises Rejected, Undecided where nothing holds."""
     noise = claim.mechanism
     assert isinstance(noise, EllipticalProcess)
-    if is_finite(noise):
-        return _for_all(claim, noise) if claim.domains else _evaluated(claim, noise)
     if found := apart(claim, digits):
         return found
+    if is_finite(noise):
+        return _for_all(claim, noise) if claim.domains else _evaluated(claim, noise)
     if not noise.differences:
         unbounded.check(claim, {})
         return [{"rule": unbounded.NAME, "evidence": {}}]
@@ -47,14 +48,14 @@ def propose(claim: Claim, digits: int) -> Steps:
 def apart(claim: Claim, digits: int) -> Steps:
     """That no epsilon is met at any delta below 1, where a difference is outside the space of the noise."""
     noise = claim.mechanism
-    if not isinstance(noise, EllipticalProcess) or not noise.differences or is_finite(noise) or claim.domains:
+    if not isinstance(noise, EllipticalProcess) or not noise.differences or claim.domains:
         return []
     with precision(_BITS):
-        found = processes.outside(noise)
+        found = processes.outside(noise) if not is_finite(noise) else processes.apart_at_points(noise)
     if found is None:
         return []
     wanted = ["pure"] if claim.delta == ZERO else [] if claim.delta in (None, ONE) else ["epsilon"]
-    shown = {"difference": found[0], "outside": found[1]}
+    shown = {"difference": found[0], **({"outside": found[1]} if found[1] else {})}
     return [
         {"rule": orthogonal_laws.NAME, "evidence": {"quantity": one, **shown}}
         for one in [*wanted, *(["delta"] if claim.epsilon is not None else [])]
@@ -108,6 +109,11 @@ def _for_all(claim: Claim, noise: EllipticalProcess) -> Steps:
     """A number of evaluations from which the claimed epsilon fails."""
     if claim.epsilon is None or not isinstance(noise.count, Sym):
         raise Undecided("an all-parameter claim about evaluations wants an epsilon, and their number for a parameter.")
+    if evaluations.has_finite_rank(noise):
+        raise Undecided(
+            "the covariance has finite rank: only so many evaluations are independent, and the epsilon does not grow with their number. "
+            "Claim one number at a time."
+        )
     names = [name for name, _ in claim.domains]
     others = [simple_values(domain) for name, domain in claim.domains if name != noise.count.name]
     ranges = dict(claim.domains)[noise.count.name]
@@ -121,8 +127,9 @@ def _for_all(claim: Claim, noise: EllipticalProcess) -> Steps:
                 at = {**values, noise.count.name: Fraction(n)}
                 evidence: dict[str, Any] = {"side": "lower", "at": {name: str(value) for name, value in at.items()}}
                 evidence |= {"seen": m} if noise.differences else {}
-                if _refutes(claim, evidence, at):
-                    return [_with_ball(claim, evidence)]
+                for start in _STARTS if noise.differences and noise.covariance == "eigenvalues" else ({},):
+                    if _refutes(claim, {**evidence, **start}, at):
+                        return [_with_ball(claim, {**evidence, **start})]
     raise Undecided("no number of evaluations was found at which the claimed epsilon fails.")
 
 

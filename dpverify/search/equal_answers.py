@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dpverify.search import asymptotics, normaliser
+from dpverify.search import asymptotics
 from dpverify.trusted.language.errors import DpverifyError
 from dpverify.trusted.language.model import Claim, Kernel, Product, Radial, Translation
 from dpverify.trusted.rules.additive import equal_answers as rule
@@ -14,8 +14,7 @@ def propose(claim: Claim, digits: int) -> list[dict[str, Any]]:
     """Both bounds, where answers are certainly equal."""
     try:
         rule.still(claim, None)
-        shown = normaliser.propose(claim.mechanism) if isinstance(claim.mechanism, Kernel) else {}
-        evidence = {"normaliser": shown} if shown else {}
+        evidence = _of_kernel(claim.mechanism) if isinstance(claim.mechanism, Kernel) else {}
         if isinstance(claim.mechanism, Radial | Translation | Product) and not claim.domains:
             evidence = asymptotics.evidence(claim.mechanism)
         steps: list[dict[str, Any]] = [{"rule": rule.NAME, "evidence": {"side": side, **evidence}} for side in ("upper", "lower")]
@@ -23,3 +22,11 @@ def propose(claim: Claim, digits: int) -> list[dict[str, Any]]:
     except DpverifyError:
         return []
     return steps
+
+
+def _of_kernel(kernel: Kernel) -> dict[str, Any]:
+    """What shows that the densities of a kernel have mass 1."""
+    from dpverify.search import normaliser
+
+    shown = normaliser.propose(kernel)
+    return {"normaliser": shown} if shown else {}

@@ -36,6 +36,7 @@ def table(noise: EllipticalProcess, most: int, digits: int = 12, norm: Expr | No
     norm: D_n, where it is stated in place of a difference and a covariance. Raises Undecided where the numbers do not carry so many
     digits at a few times the precision, Rejected for other noise.
     """
+    inverse_gamma(noise)  # says at once of which law there is no table
     bits = int(3.4 * digits) + _SPARE
     for _ in range(_DOUBLINGS):
         try:

@@ -37,7 +37,7 @@ from dpverify.trusted.language.model import (
     on_integers,
 )
 from dpverify.trusted.numbers.balls import constant, exact, precision, rational
-from dpverify.trusted.parts import at_pair, candidates, neighbours
+from dpverify.trusted.parts import at_pair, candidates, neighbours, one_pair
 from dpverify.trusted.parts.runs import Run, merged, reach, whole
 from dpverify.trusted.proof import Proof
 from dpverify.trusted.rules.additive import cameron_martin
@@ -157,7 +157,7 @@ def _neighbours(fact: Fact) -> list[str]:
         return [described(run.part, at_pair.read(run.part, below["pair"]))] if "pair" in below else []
     if fact.rule != gaussian_composition.NAME:
         return [] if output_sets.known(fact) is not None else _apart(run, fact.parameters.get("sensitivity"))
-    spaces: dict[neighbours.Space, list[Run]] = {}
+    spaces: dict[one_pair.Space, list[Run]] = {}
     for one in merged(run.part, run.factor):
         space = neighbours.space_of(one.part)
         if space is not None and one.part.query is not None and space[2] != "l2":
@@ -175,7 +175,7 @@ def _apart(run: Run, gauge: Any) -> list[str]:
     return []
 
 
-def _worst(space: neighbours.Space, runs: Sequence[Run]) -> str:
+def _worst(space: one_pair.Space, runs: Sequence[Run]) -> str:
     """The neighbours between which Gaussian answers together move the most."""
     v = max(candidates.vertices(space[1], space[2]), key=lambda v: gaussian_queries.square_at(runs, v) or 0)
     return named(space, v, [run.part.query for run in runs if run.part.query is not None])
@@ -184,7 +184,7 @@ def _worst(space: neighbours.Space, runs: Sequence[Run]) -> str:
 # -- the neighbours --------------------------------------------------------------------------------
 
 
-def described(part: Part, choice: neighbours.Choice) -> str:
+def described(part: Part, choice: one_pair.Choice) -> str:
     """The pair of neighbours, and what each part's answer moves by between them."""
     lines = [_said(space, value) for space, value in choice]
     moves: list[str] = []
@@ -196,7 +196,7 @@ def described(part: Part, choice: neighbours.Choice) -> str:
     return "; ".join(lines) + (f"; q(x) - q(x') of {', '.join(moves)}" if moves else "")
 
 
-def named(space: neighbours.Space, v: neighbours.Vector, queries: Sequence[Query]) -> str:
+def named(space: one_pair.Space, v: one_pair.Vector, queries: Sequence[Query]) -> str:
     """A difference of histograms, and what each of some queries on them moves by."""
     moves = [
         f"query {number} by {', '.join(map(str, candidates.image(query, v)))}" for number, query in enumerate(queries[:_MOST_SHOWN], 1)
@@ -204,7 +204,7 @@ def named(space: neighbours.Space, v: neighbours.Vector, queries: Sequence[Query
     return f"{_said(space, v)}; q(x) - q(x') of {', '.join(moves)}"
 
 
-def _said(space: neighbours.Space, value: neighbours.Vector) -> str:
+def _said(space: one_pair.Space, value: one_pair.Vector) -> str:
     if space[0] == "inputs":
         return f"inputs {value[0]} and {value[1]} of every table with {space[1]} rows"
     up, down = [i for i, x in enumerate(value) if x > 0], [i for i, x in enumerate(value) if x < 0]

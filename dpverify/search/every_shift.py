@@ -11,7 +11,7 @@ from dpverify.trusted.language.errors import DpverifyError, Undecided
 from dpverify.trusted.language.expr import ONE, div
 from dpverify.trusted.language.model import Radial, Translation
 from dpverify.trusted.numbers.balls import constant, rational
-from dpverify.trusted.parts.neighbours import OnePair
+from dpverify.trusted.parts.one_pair import OnePair
 from dpverify.trusted.parts.runs import Run, reach
 from dpverify.trusted.rules.curves import every_shift as rule
 from dpverify.trusted.rules.curves import moved_density

@@ -13,7 +13,7 @@ from flint import arb
 from dpverify.trusted.facts.pairs import Pair
 from dpverify.trusted.language.errors import Undecided
 from dpverify.trusted.numbers.balls import precision, rational
-from dpverify.trusted.parts.neighbours import OnePair
+from dpverify.trusted.parts.one_pair import OnePair
 from dpverify.trusted.parts.runs import Run, leaf
 from dpverify.trusted.rules.composition import finite_composition, finite_losses
 from dpverify.trusted.rules.composition.laws import MOST_PRODUCTS, Choice, Game, Law, Product, product_pair

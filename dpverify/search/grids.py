@@ -1,10 +1,12 @@
-"""Points of products of lists, the simplest first."""
+"""Simple values of a domain, and points of products of lists, the simplest first."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Any
+
+from dpverify.trusted.language.model import Domain
 
 
 def diagonally(grids: Sequence[Sequence[Fraction]]) -> Iterator[tuple[Fraction, ...]]:
@@ -30,3 +32,16 @@ def _unlinked(chosen: Any) -> tuple[Fraction, ...]:
         chosen, value = chosen
         values.append(value)
     return tuple(reversed(values))
+
+
+def simple_values(domain: Domain) -> list[Fraction]:
+    """A few simple values of a domain."""
+    simple = [Fraction(x) for x in ("1", "2", "3", "1/2", "5", "10", "1/10", "100")]
+    low, high = domain.lower, domain.upper
+    if low is not None and high is not None:
+        simple = [low + (high - low) * t for t in (Fraction(1, 2), Fraction(1, 10), Fraction(9, 10), Fraction(1, 4))]
+    elif low is not None:
+        simple = [low + x for x in ([Fraction(0)] if not domain.lower_open else []) + simple]
+    elif high is not None:
+        simple = [high - x for x in simple]
+    return [x for x in simple if not domain.integer or x.denominator == 1]

@@ -27,8 +27,10 @@ from dpverify.trusted.parts.runs import merged, whole
 from dpverify.trusted.proof import Place, Proof
 from dpverify.trusted.registry import ANYWHERE, OF_THE_MECHANISM
 from dpverify.trusted.rules.composition import combination
-from dpverify.trusted.rules.measures import added, finite, gaussian, implied, laplace, of_a_curve, sampled
+from dpverify.trusted.rules.measures import added, discrete_gaussian, finite, gaussian, implied, laplace, of_a_curve, parallel, sampled
+from dpverify.trusted.rules.measures.chords import Chords, within_gaussian
 from dpverify.trusted.rules.measures.orders import MOST_CUTS
+from dpverify.trusted.rules.measures.rows import Rows, rows_of
 
 Pure = Callable[[Claim], Steps]
 """The steps that bound the pure epsilon of a claim."""
@@ -91,7 +93,7 @@ class _Search:
 
     def _at(self, place: Place, question: Claim) -> Iterator[Fact]:
         """Facts about what is at a place, without curves."""
-        for rule in (gaussian.NAME, laplace.NAME, sampled.NAME):
+        for rule in (gaussian.NAME, laplace.NAME, discrete_gaussian.NAME, sampled.NAME):
             with suppress(DpverifyError):
                 yield self.proof.infer(rule, place)
                 return
@@ -102,6 +104,8 @@ class _Search:
                 return
         with suppress(DpverifyError):
             yield self.proof.infer(implied.NAME, place)
+        if isinstance(mechanism, Parallel) and not place:
+            yield from self._parallel(mechanism)
         if isinstance(mechanism, Combinator) and not isinstance(mechanism, Subsample | Parallel):
             yield from self._added(place, question)
         elif not isinstance(mechanism, Guarantee):
@@ -109,6 +113,20 @@ class _Search:
                 granted = self._best_pure(place, question)
                 if granted is not None:
                     yield self.proof.infer(implied.NAME, place, {}, [granted])
+
+    def _parallel(self, mechanism: Parallel) -> Iterator[Fact]:
+        """The greatest value of the parts, from both sides."""
+        facts = []
+        for number in range(len(mechanism.parts)):
+            there: Place = ({"part": number},)
+            facts.append(list(self._at(there, self.proof.places.question(there))))
+        with suppress(DpverifyError, ValueError):  # of a part that nothing bounds there is no least bound
+            least = [min((fact for fact in those if _says(fact, "upper")), key=_value("upper")) for those in facts]
+            yield self.proof.infer(parallel.NAME, (), {"side": "upper"}, least)
+        below = [(_value("lower")(fact), number, fact) for number, those in enumerate(facts) for fact in those if _says(fact, "lower")]
+        with suppress(DpverifyError, ValueError):
+            _, index, fact = min(below, key=lambda one: one[:2])
+            yield self.proof.infer(parallel.NAME, (), {"side": "lower", "index": index}, [fact])
 
     def _added(self, place: Place, question: Claim) -> Iterator[Fact]:
         if place:
@@ -219,7 +237,7 @@ def _of_finite(claim: Claim, digits: int) -> dict[str, Any]:
     """Cuts between orders, and the worst pair with its order, for zCDP; nothing for the others."""
     if claim.measure is None or claim.measure.name != "zcdp":
         return {}
-    every = finite.rows_of(claim)
+    every = rows_of(claim)
     if any(rows.first_alone for rows in every):
         return {}
     worst = [_worst_order(rows) for rows in every]
@@ -234,7 +252,7 @@ def _of_finite(claim: Claim, digits: int) -> dict[str, Any]:
     return found
 
 
-def _worst_order(rows: finite.Rows) -> tuple[float, float | None]:
+def _worst_order(rows: Rows) -> tuple[float, float | None]:
     """About the greatest divergence over its order, and that order; None for order 1, where nothing beyond is greater."""
 
     def at(order: float) -> float:
@@ -258,7 +276,7 @@ Bounded = tuple[Callable[[arb], arb], Callable[[arb], arb], arb]
 """Of one pair: what it has at most up to an order, (a - 1) D_a, and the greatest loss."""
 
 
-def _of_rows(rows: finite.Rows) -> Bounded:
+def _of_rows(rows: Rows) -> Bounded:
     def near(first: arb) -> arb:
         return (rows.mean + (first - 1) * rows.spread(arb(1).union(first)) / 2) / first
 
@@ -362,7 +380,7 @@ class _Curves:
             return evidence
         least = pair if self.claim.order or pair.forward is pair.backward else None
         pair = facing(self.claim, pair)
-        chords = [of_a_curve.Chords(pair, points)] + ([] if least else [of_a_curve.Chords(pair.reversed, points)])
+        chords = [Chords(pair, points)] + ([] if least else [Chords(pair.reversed, points)])
         order = max((_peak(_over(one), 0.0) for one in chords), key=lambda found: found[0])[1]
         return None if order is None else {**evidence, "at": str(Fraction(order).limit_denominator(10**6))}
 
@@ -381,7 +399,7 @@ class _Curves:
             return self._within(evidence, orders, points)
         if measure.at is not None:
             return evidence
-        chords = [of_a_curve.Chords(one, points, alone) for one in orders]
+        chords = [Chords(one, points, alone) for one in orders]
         most = max(_peak(_over(one), 0.0)[0] for one in chords)
         for slack in (1e-3, 1e-2, 1e-1, 1.0):
             pairs: list[Bounded] = [(_first(one), one.cumulant, arb(reach)) for one in chords]
@@ -398,7 +416,7 @@ class _Curves:
             value = _short(low * (1 + slack), down=False)
             with suppress(DpverifyError):
                 for one in orders:
-                    of_a_curve.within_gaussian(one.forward, rational(value), points)
+                    within_gaussian(one.forward, rational(value), points)
                 return evidence | {"value": str(value)}
         return None
 

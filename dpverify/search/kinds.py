@@ -108,18 +108,7 @@ def extend(proposal: Proposal, claim: Claim, mechanism: Leaf, digits: int, known
 
 
 def _additive(proposal: Proposal, claim: Claim, digits: int) -> None:
-    from dpverify.search import (
-        attained,
-        concave_exponent,
-        convex_exponent,
-        cosets,
-        divergence,
-        modulus,
-        point_witness,
-        power_identity,
-        product_lipschitz,
-        stationary,
-    )
+    from dpverify.search import concave_exponent, convex_exponent, cosets, divergence, power_identity
 
     if proposal.extend(cosets.propose, claim, digits):
         return  # nor any delta below 1
@@ -132,12 +121,20 @@ def _additive(proposal: Proposal, claim: Claim, digits: int) -> None:
             break  # its value is exact: no other can be better
     if exact and _settled(proposal, claim):
         return  # nothing is to be refuted, and no pair of points loses more
+    from dpverify.search import point_witness
+
     proposal.extend(point_witness.propose, claim, digits)
     if not (exact or claim.domains or any(step["evidence"].get("value") == "inf" for step in proposal.steps)):
         if isinstance(claim.mechanism, Product):
+            from dpverify.search import product_lipschitz
+
             proposal.extend(product_lipschitz.propose, claim, digits)
         else:
+            from dpverify.search import modulus, stationary
+
             proposal.extend(partial(modulus.propose, ask=stationary.closed_forms), claim, digits)
+        from dpverify.search import attained
+
         proposal.steps += attained.propose(claim, proposal.steps)
 
 

@@ -14,7 +14,7 @@ from dpverify.search.proposal import Steps
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.premises import epsilon_of
 from dpverify.trusted.language.errors import DpverifyError, Rejected
-from dpverify.trusted.language.expr import ZERO, Expr, Num
+from dpverify.trusted.language.expr import ZERO, Expr, Num, mul
 from dpverify.trusted.language.model import Claim, Matrix, Query, Vector
 from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.order.linear import dot
@@ -67,9 +67,13 @@ def _of_table(claim: Claim, known: Sequence[Fact], digits: int) -> Steps:
     if len(table.pairs) * len(table.weights[0]) > MOST_NUMBERS:
         raise Rejected(linear_program.NAME, "the table", "its linear program is larger than is solved for a verdict")
     epsilon, premises = _epsilon(claim, known)
-    ends = ratio(epsilon)
-    task = Task(claim.loss, dict.fromkeys(table.pairs, ends), _delta(claim), claim.prior)
-    return [_step(dual_of(task, digits), ends[1], premises, {})]
+    if not table.divisors:
+        ends = ratio(epsilon)
+        task = Task(claim.loss, dict.fromkeys(table.pairs, ends), _delta(claim), claim.prior)
+        return [_step(dual_of(task, digits), {"ratio": written(ends[1])}, premises)]
+    ratios = {pair: ratio(mul(epsilon, distance)) for pair, distance in table.divisors.items()}
+    dual = dual_of(Task(claim.loss, ratios, prior=claim.prior), digits)
+    return [_step(dual, {"ratios": [[*pair, written(ratios[pair][1])] for pair in sorted(dual.multipliers)]}, premises)]
 
 
 def _of_query(claim: Claim, known: Sequence[Fact], measure: str) -> Steps:
@@ -108,7 +112,7 @@ def _of_query(claim: Claim, known: Sequence[Fact], measure: str) -> Steps:
         "databases": [_row(database) for database in databases],
         "outputs": _row(outputs),
     }
-    return [_step(dual, ends[1], premises, told)]
+    return [_step(dual, {**told, "ratio": written(ends[1])}, premises)]
 
 
 def _move(query: Query) -> tuple[int, Vector]:
@@ -157,9 +161,9 @@ def _delta(claim: Claim) -> Fraction:
     return claim.delta.value if isinstance(claim.delta, Num) else Fraction(0)
 
 
-def _step(dual: Dual, factor: Fraction, premises: list[Fact], told: dict[str, Any]) -> dict[str, Any]:
+def _step(dual: Dual, told: dict[str, Any], premises: list[Fact]) -> dict[str, Any]:
     rows: list[tuple[Pair, Vector]] = sorted(dual.multipliers.items())
-    evidence = {**told, "ratio": written(factor), "weights": _row(dual.weights), "multipliers": [[*pair, _row(row)] for pair, row in rows]}
+    evidence = {**told, "weights": _row(dual.weights), "multipliers": [[*pair, _row(row)] for pair, row in rows]}
     return {"rule": linear_program.NAME, "evidence": evidence, "premises": premises}
 
 

@@ -132,18 +132,37 @@ def _tight(claim: Claim, most: bool) -> float | None:
     pairs = _pairs(given, distance)
     far = np.array([float(constant(distance(*pair)).mid()) for pair in pairs])
     beta = float(constant(given.beta).mid())
-    low, high = 0.0, 1.0
-    while _least(losses, pairs, high * far) > beta:
-        low, high = high, 2 * high
+
+    def excess(epsilon: float) -> float:
+        """What the least probability of a far answer is above beta, in logarithms of odds, which are nearly straight in epsilon."""
+        least = min(max(_least(losses, pairs, epsilon * far), 1e-300), 1 - 1e-16)
+        return math.log(least / (1 - least)) - math.log(beta / (1 - beta))
+
+    if excess(0.0) <= 1e-12:
+        return 0.0
+    low, high, at_low, at_high = 0.0, 1.0, excess(0.0), excess(1.0)
+    while at_high > 0:
+        low, high, at_low = high, 2 * high, at_high
         if high > _MOST_EPSILON / min(far, default=1.0):
             return None
-    if _least(losses, pairs, 0 * far) <= beta + 1e-12:
-        return 0.0
-    for _ in range(50):
-        middle = (low + high) / 2
-        low, high = (middle, high) if _least(losses, pairs, middle * far) > beta else (low, middle)
+        at_high = excess(high)
+    return _root(excess, low, high, at_low, at_high)
+
+
+def _root(excess: Callable[[float], float], low: float, high: float, at_low: float, at_high: float) -> float:
+    """Where a function that does not rise falls through 0, by the method of Illinois."""
+    side = 0
+    for _ in range(60):
         if high - low < 1e-11 * high:
             break
+        middle = (low * at_high - high * at_low) / (at_high - at_low)
+        value = excess(middle)
+        if abs(value) < 1e-13:
+            return middle
+        if value > 0:
+            low, at_low, at_high, side = middle, value, at_high / 2 if side > 0 else at_high, 1
+        else:
+            high, at_high, at_low, side = middle, value, at_low / 2 if side < 0 else at_low, -1
     return (low + high) / 2
 
 

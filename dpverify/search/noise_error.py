@@ -11,7 +11,6 @@ from typing import Any, Final
 
 from flint import arb
 
-from dpverify.search import bodies
 from dpverify.search.proposal import Steps
 from dpverify.trusted.facts.errors import COORDINATE, EUCLIDEAN, Measure
 from dpverify.trusted.facts.fact import Fact, as_errors
@@ -53,7 +52,9 @@ _CUT_DIGITS: Final = 4
 _FEW_BITS: Final = 30
 _FEW_DIGITS: Final = 5
 """Of a quantile by masses between cuts a hundredth apart."""
-_BROKEN: Final = (DpverifyError, ArithmeticError, ValueError, TypeError, LookupError, AttributeError)
+MOST_TAIL: Final = 64
+"""Bits of a tail that are lost beside the whole, where nothing says how rare it is."""
+BROKEN: Final = (DpverifyError, ArithmeticError, ValueError, TypeError, LookupError, AttributeError)
 
 
 def bits_for(digits: int) -> int:
@@ -76,6 +77,8 @@ class _Found:
         noise = self.proof.claim.mechanism
         if not isinstance(noise, Radial | Mixture) or noise.norm.kind not in ("columns", "facets") or len(noise.norm.matrix[0]) == 1:
             return []
+        from dpverify.search import bodies
+
         with precision(self.prec):
             found = bodies.fact(self.proof, "norm")
         return [] if found is None else [found]
@@ -100,7 +103,7 @@ def propose(proof: Proof, known: Sequence[Fact], digits: int) -> Steps:
         return found.steps
     if claim.domains or not isinstance(claim.mechanism, Noise):
         return []
-    for reading in _readings(claim):
+    for reading in readings(claim):
         means = [_moments(found, reading, power) for power in (1, 2)]
         if any(means):
             first = next(filter(None, means))
@@ -114,7 +117,7 @@ def propose(proof: Proof, known: Sequence[Fact], digits: int) -> Steps:
     return found.steps
 
 
-def _readings(claim: Claim) -> Iterator[dict[str, Any]]:
+def readings(claim: Claim) -> Iterator[dict[str, Any]]:
     """How a rule is to read the noise: a mixture in closed form, or by its scale."""
     if not isinstance(claim.mechanism, Mixture):
         yield {}
@@ -223,14 +226,14 @@ def _by_search(
     assert found.proof.claim.beta is not None
     with precision(found.prec):
         beta = constant(found.proof.claim.beta)
-        more = max(0, -int(_exact((beta.log() / arb(2).log()).mid()).__floor__()))
-    for parameters, digits in _ways(found.digits, start, more, law):
+        more = max(0, -int(exact((beta.log() / arb(2).log()).mid()).__floor__()))
+    for parameters, digits in ways(found.digits, start, more, law):
         evidence = {**reading, **parameters}
         if "cuts" not in evidence and not _narrow(found, law, start, evidence, rule, of, digits):
             continue
         try:
-            roots = _ends(_excess(found, partial(of, law, parameters=evidence, rule=rule)), start, digits, law)
-        except _BROKEN:
+            roots = ends(_excess(found, partial(of, law, parameters=evidence, rule=rule)), start, digits, law)
+        except BROKEN:
             continue
         facts = [found.tried(rule, {**evidence, "at": str(at), "side": side}) for side, at in roots]
         if None not in facts:
@@ -253,6 +256,8 @@ def _excess(found: _Found, probability: Callable[[Fraction], arb]) -> Callable[[
 
 def _in_a_polytope(found: _Found, reading: Mapping[str, Any], law: laws.Law, start: Fraction) -> None:
     """Steps for both sides of the distances that noise in the norm of a polytope exceeds."""
+    from dpverify.search import bodies
+
     with precision(found.prec):
         coarse = bodies.fact(found.proof, "norm", mean=False)
         body = next((fact for fact in (coarse, *found.body) if fact is not None and fact.rule == polytope.NAME), None)
@@ -275,7 +280,7 @@ def _in_simplices(digits: int, law: laws.Law, different: int) -> Iterator[tuple[
     cuts = min(_WORK // (different * law.dimension**2), _MOST_CUTS)
     if cuts >= _LEAST_CUTS:
         try:
-            about = _exact(law.moment(1, _FEW_BITS).mid())
+            about = exact(law.moment(1, _FEW_BITS).mid())
         except DpverifyError:
             return
         yield {"bits": _FEW_BITS, "cuts": _cuts(about / 5, 60, cuts)}, _CUT_DIGITS
@@ -292,8 +297,8 @@ def _beyond(
 ) -> bool:
     """Whether a distance is found: by the sum of the probabilities of the coordinates, or, from below, by the greatest."""
     try:
-        roots = _ends(_excess(found, lambda t: reduce(arb.max if alone else arb.__add__, probabilities(t))), start, digits, law)
-    except _BROKEN:
+        roots = ends(_excess(found, lambda t: reduce(arb.max if alone else arb.__add__, probabilities(t))), start, digits, law)
+    except BROKEN:
         return False
     for side, at in roots:
         if not alone:
@@ -312,7 +317,7 @@ def _narrow(
             with precision(found.prec):
                 if probability(law, at, evidence, rule).rel_accuracy_bits() >= 3 * digits:
                     return True
-        except _BROKEN:
+        except BROKEN:
             pass
     return False
 
@@ -323,7 +328,7 @@ def _cuts(first: Fraction, times: int, count: int) -> list[str]:
     return [str(_rounded(first * Fraction(step**k), 5)) for k in range(count + 1)]
 
 
-def _ways(digits: int, start: Fraction, more: int, law: laws.Law) -> Iterator[tuple[dict[str, Any], int]]:
+def ways(digits: int, start: Fraction, more: int, law: laws.Law) -> Iterator[tuple[dict[str, Any], int]]:
     """Parameters of tails, with the digits that are worth asking for: closed forms first."""
     yield {}, digits
     few = min(digits, _INTEGRAL_DIGITS)
@@ -333,7 +338,7 @@ def _ways(digits: int, start: Fraction, more: int, law: laws.Law) -> Iterator[tu
         yield {"bits": bits, "near": str(near), "far": str(far)}, few
     if law.norm is not None and law.norm.kind in ("lp", "ellipsoid"):
         with precision(_FEW_BITS + 64):
-            first = start / _exact(constant(law.unit).mid()) / 2
+            first = start / exact(constant(law.unit).mid()) / 2
         times = 6 * (more + 2)
         yield {"bits": _FEW_BITS, "cuts": _cuts(first, times, math.ceil(100 * math.log(times)))}, _FEW_DIGITS
 
@@ -349,7 +354,7 @@ def _mixing_cuts(law: laws.Law) -> list[tuple[Fraction, Fraction]]:
     return [(hidden.lower + width * _NEAR[-1], hidden.upper - width * _NEAR[-1])]
 
 
-def _ends(excess: Callable[[Fraction, bool], arb], start: Fraction, digits: int, law: laws.Law) -> list[tuple[str, Fraction]]:
+def ends(excess: Callable[[Fraction, bool], arb], start: Fraction, digits: int, law: laws.Law) -> list[tuple[str, Fraction]]:
     """Distances certainly on either side of the one wanted."""
     if law.sizes and law.sizes[0].whole:
         least = _least_integer(lambda n: excess(n + Fraction(1, 2), True) <= 0)
@@ -392,7 +397,7 @@ def _root(excess: Callable[[Fraction], arb], start: Fraction, digits: int) -> Fr
     for _ in range(_ROUNDS):
         if not at_low > at_high or high - low < low / 10 ** (digits + 1):
             break
-        share = _exact((at_low / (at_low - at_high)).mid())
+        share = exact((at_low / (at_low - at_high)).mid())
         middle = _rounded_exact(low + (high - low) * share, digits + 6)
         value = excess(middle)
         if value >= 0:
@@ -404,13 +409,14 @@ def _root(excess: Callable[[Fraction], arb], start: Fraction, digits: int) -> Fr
     return low if at_low < -at_high else high
 
 
-def _exact(ball: arb) -> Fraction:
+def exact(ball: arb) -> Fraction:
+    """The rational that an exact ball is."""
     mantissa, exponent = ball.man_exp()
     return int(mantissa) * Fraction(2) ** int(exponent)
 
 
 def _rounded(number: arb | Fraction, digits: int) -> Fraction:
-    return _rounded_exact(number if isinstance(number, Fraction) else _exact(number.mid()), digits)
+    return _rounded_exact(number if isinstance(number, Fraction) else exact(number.mid()), digits)
 
 
 def _rounded_exact(number: Fraction, digits: int) -> Fraction:

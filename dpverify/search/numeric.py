@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from functools import cache, partial
 from importlib import import_module
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-import numpy as np
-
+from dpverify.ground.later import Later
 from dpverify.trusted.language.errors import DpverifyError
 from dpverify.trusted.language.expr import Add, Call, Expr, Mul, Num, Pow, Sym
 from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.numbers.pieces import breaks
 
-Array = np.ndarray[Any, np.dtype[np.float64]]
+if TYPE_CHECKING:
+    import numpy as np
+
+    Array = np.ndarray[Any, np.dtype[np.float64]]
+else:
+    np, Array = Later("numpy"), Any
 
 
 def written(point: Fraction) -> str:
@@ -63,16 +68,22 @@ def kinks_of(expr: Expr, name: str) -> list[float]:
 
 def number(expr: Expr) -> float:
     """The float value of a constant."""
+    if isinstance(expr, Num):
+        return _float(expr)
     with np.errstate(all="ignore"):
         return float(_evaluate(expr, {}))
 
 
+def _float(number: Num) -> float:
+    try:
+        return float(number.value)
+    except OverflowError:
+        return math.inf if number.value > 0 else -math.inf
+
+
 def _evaluate(expr: Expr, at: Mapping[str, Array]) -> Any:
     if isinstance(expr, Num):
-        try:
-            return float(expr.value)
-        except OverflowError:
-            return np.inf if expr.value > 0 else -np.inf
+        return _float(expr)
     if isinstance(expr, Sym):
         return at.get(expr.name, np.nan)
     if isinstance(expr, Add):
@@ -88,7 +99,7 @@ def _evaluate(expr: Expr, at: Mapping[str, Array]) -> Any:
     if expr.name == "log" and isinstance(expr.args[0], Add):
         return _log_sum(expr.args[0], at)
     args = [_evaluate(arg, at) for arg in expr.args]
-    return (_SPECIAL if expr.name in SPECIAL else _FUNCTIONS)[expr.name](*args)
+    return (_SPECIAL if expr.name in SPECIAL else _functions())[expr.name](*args)
 
 
 def _log_sum(total: Add, at: Mapping[str, Array]) -> Any:
@@ -119,13 +130,17 @@ def _logerfc(x: Any) -> Any:
     return np.where(x > 0, np.log(special.erfcx(np.abs(x))) - np.square(x), np.log(special.erfc(x)))
 
 
-_FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "pi": lambda: np.pi,
-    "exp": np.exp, "log": np.log, "abs": np.abs, "floor": np.floor, "cosh": np.cosh, "sinh": np.sinh, "tanh": np.tanh,
-    "asinh": np.arcsinh, "atanh": np.arctanh,
-    "min": lambda *a: np.minimum.reduce(np.broadcast_arrays(*a)), "max": lambda *a: np.maximum.reduce(np.broadcast_arrays(*a)),
-    "logratio": lambda n, x, k: np.where(np.abs(x) ** k > 1e-9, np.log(n / x**k), np.nan),  # n cancels near 0
-}  # fmt: skip
+@cache
+def _functions() -> Mapping[str, Callable[..., Any]]:
+    return {
+        "pi": lambda: np.pi,
+        "exp": np.exp, "log": np.log, "abs": np.abs, "floor": np.floor, "cosh": np.cosh, "sinh": np.sinh, "tanh": np.tanh,
+        "asinh": np.arcsinh, "atanh": np.arctanh,
+        "min": lambda *a: np.minimum.reduce(np.broadcast_arrays(*a)), "max": lambda *a: np.maximum.reduce(np.broadcast_arrays(*a)),
+        "logratio": lambda n, x, k: np.where(np.abs(x) ** k > 1e-9, np.log(n / x**k), np.nan),  # n cancels near 0
+    }  # fmt: skip
+
+
 _SPECIAL: dict[str, Callable[..., Any]] = {
     "erf": lambda x: _scipy().erf(x), "erfc": lambda x: _scipy().erfc(x), "gamma": lambda x: _scipy().gamma(x),
     "besselk": lambda v, x: _scipy().kv(v, x), "logbesselk": lambda v, x: np.log(_scipy().kve(v, x)) - x, "logerfc": _logerfc,

@@ -11,7 +11,7 @@ from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.language.errors import DpverifyError, Undecided
 from dpverify.trusted.language.model import Claim, Exponential, Group, Guarantee, Part, Table, parts_of
 from dpverify.trusted.parts.exchanged import listed_both_ways
-from dpverify.trusted.parts.neighbours import is_told
+from dpverify.trusted.parts.one_pair import is_told
 from dpverify.trusted.parts.places import ONE_STEP
 from dpverify.trusted.proof import Place, Proof
 from dpverify.trusted.rules.composition import one_sided as rule

@@ -16,7 +16,7 @@ from dpverify.trusted.language.errors import Undecided
 from dpverify.trusted.language.expr import ONE, Num, div, format_expr, mul, parse, substitute
 from dpverify.trusted.language.model import Kernel, Radial, Translation
 from dpverify.trusted.numbers.balls import constant, exact, rational
-from dpverify.trusted.parts.neighbours import OnePair
+from dpverify.trusted.parts.one_pair import OnePair
 from dpverify.trusted.parts.runs import Run, leaf, reach
 from dpverify.trusted.rules.curves import every_shift, kernel_pair, shifts
 from dpverify.trusted.rules.curves.unimodal import in_pieces

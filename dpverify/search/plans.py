@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from dpverify.search.proposal import bound
+from dpverify.search.proposal import bound, of_run
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve
 from dpverify.trusted.language.certificate import Line
@@ -51,14 +51,14 @@ _BELOW: Final = ("rule", "part", "parts", "premise", "premises")
 
 def curve(run: Run, plan: Plan) -> Curve:
     """The curve of all that a run comes to. Raises Rejected, CertificateError."""
-    found = fact(Proof.of_run(run), (), plan).says
+    found = fact(of_run(run), (), plan).says
     assert isinstance(found, Curve)
     return found
 
 
 def curve_of_one(run: Run, plan: Plan) -> Curve:
     """The curve of one run of one mechanism. Raises Rejected, CertificateError."""
-    found = single(Proof.of_run(run), (), plan).says
+    found = single(of_run(run), (), plan).says
     assert isinstance(found, Curve)
     return found
 

@@ -8,19 +8,19 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import chain, islice, product
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from flint import arb, ctx
 
+from dpverify.ground.later import Later
 from dpverify.search import asymptotics, sensitivity
-from dpverify.search.grids import diagonally
+from dpverify.search.grids import diagonally, simple_values
 from dpverify.search.numeric import number, vectorised
 from dpverify.trusted.facts.bounds import INFINITE
 from dpverify.trusted.language.errors import DpverifyError, ExprError, Undecided
 from dpverify.trusted.language.expr import ZERO, Expr, Num, add, div, format_expr, mul, num, power, substitute
 from dpverify.trusted.language.logarithms import neg_log
-from dpverify.trusted.language.model import Claim, Domain, Product, Radial, Translation
+from dpverify.trusted.language.model import Claim, Product, Radial, Translation
 from dpverify.trusted.language.noise import Additive, variable
 from dpverify.trusted.language.rationals import MAX_EXPONENT, to_fraction
 from dpverify.trusted.numbers.balls import constant, precision, rational, value
@@ -33,7 +33,11 @@ from dpverify.trusted.parts.parameters import fixed
 from dpverify.trusted.rules.additive import point_witness as rule
 from dpverify.trusted.rules.additive.points import Points, neighbourhood
 
-_FINE = np.logspace(-4, 4, 1201)
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = Later("numpy")
+
 _POWERS = (*range(-100, -8, 4), *range(-8, 25), *range(28, 101, 4))
 _MOST_LATTICE = 64
 
@@ -175,7 +179,7 @@ def _local(loss: Loss) -> Iterator[tuple[Expr, Expr]]:
     """Pairs at local maxima of the loss: a shift apart, or both stationary."""
     h = vectorised(loss.h, loss.name)
     low, high = loss.edges
-    points = _FINE * max(1.0, loss.step)
+    points = np.logspace(-4, 4, 1201) * max(1.0, loss.step)
     points = points if loss.half else np.concatenate([-points[::-1], points])
     points = np.unique(np.concatenate([points, points[np.abs(points) > loss.step] - loss.step]))
     points = points[(points >= low) & (points + loss.step <= high)]
@@ -532,16 +536,3 @@ def _with_parameters(claim: Claim, digits: int) -> list[dict[str, Any]]:
         if found is not None:
             return [{"rule": rule.NAME, "evidence": {**found, "at": at}}]
     return []
-
-
-def simple_values(domain: Domain) -> list[Fraction]:
-    """A few simple values of a domain."""
-    simple = [Fraction(x) for x in ("1", "2", "3", "1/2", "5", "10", "1/10", "100")]
-    low, high = domain.lower, domain.upper
-    if low is not None and high is not None:
-        simple = [low + (high - low) * t for t in (Fraction(1, 2), Fraction(1, 10), Fraction(9, 10), Fraction(1, 4))]
-    elif low is not None:
-        simple = [low + x for x in ([Fraction(0)] if not domain.lower_open else []) + simple]
-    elif high is not None:
-        simple = [high - x for x in simple]
-    return [x for x in simple if not domain.integer or x.denominator == 1]

@@ -48,7 +48,7 @@ from dpverify.trusted.language.model import (
 from dpverify.trusted.numbers.balls import constant, exact, precision, rational
 from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.order.processes import is_finite
-from dpverify.trusted.parts import at_pair, candidates, neighbours
+from dpverify.trusted.parts import at_pair, candidates, neighbours, one_pair
 from dpverify.trusted.parts.runs import Run, leaf, merged, reach
 from dpverify.trusted.proof import Place, Proof
 from dpverify.trusted.rules.composition import (
@@ -86,6 +86,8 @@ _FIRST_BITS = 64
 _NO_LOG = 1e9
 """What stands for minus the logarithm of 0."""
 _GUARD_BITS = 36
+_DRAWN_CELLS = 1 << 11
+"""Cells of a part's grid that a picture shows."""
 _GRID_DIGITS = range(3, 9)
 """A grid has a fifth of the digits that are asked for: its length doubles with every three tenths of a digit."""
 _TOLD: dict[str, Callable[[Run], Plan]] = {
@@ -128,7 +130,7 @@ class Target:
     """What a curve is wanted for: the claimed epsilon and delta as floats, None where they are to be found, and digits.
 
     guess: about the delta that parts inside are to be sharp at, where none is claimed. inside: the curve is for a grid, which takes
-    thousands of epsilons.
+    thousands of epsilons. drawn: it is for a picture, which takes fewer.
     """
 
     epsilon: float | None
@@ -137,6 +139,16 @@ class Target:
     premises: Premises
     guess: float = 1e-6
     inside: bool = False
+    drawn: bool = False
+
+
+def drawn(claim: Claim, digits: int, premises: Premises) -> Plan:
+    """A plan for the curve of a claim's mechanism as a picture shows it, aimed at what is claimed. Raises Undecided where none is known."""
+    epsilon = None if claim.epsilon is None else float(constant(claim.epsilon))
+    delta = float(constant(claim.delta)) if epsilon is None and claim.delta not in (None, ZERO) else None
+    target = Target(epsilon, delta, digits, premises, drawn=True)
+    with precision(_FIRST_BITS):
+        return _of(Part(claim.mechanism, claim.sensitivity, claim.query, claim.adjacency), target)
 
 
 def propose(claim: Claim, digits: int, premises: Premises) -> list[Plan]:
@@ -240,7 +252,7 @@ def _of(part: Part, target: Target) -> Plan:
     for name in COMPOSITIONS:
         with suppress(DpverifyError):
             return _accepted(part, {"rule": name}, both=name == gaussian_composition.NAME)
-    choices: tuple[neighbours.Choice, ...] = ()
+    choices: tuple[one_pair.Choice, ...] = ()
     plans: list[Plan] = []
     try:
         choices = candidates.choices(part)
@@ -293,7 +305,7 @@ def _worst_at(curve: Curve, target: Target) -> arb:
     return arb(0)
 
 
-def _belows(part: Part, choices: Sequence[neighbours.Choice], target: Target) -> Iterator[Plan]:
+def _belows(part: Part, choices: Sequence[one_pair.Choice], target: Target) -> Iterator[Plan]:
     """Evidence for lower bounds: at each of the pairs that the upper bound looks at, or at others."""
     same = [at_pair.at(part, choice) == at_pair.at(part, choice, lower=True) for choice in choices]
     if choices and all(same) and all(at_pair.are_neighbours(part, choice) for choice in choices):
@@ -365,7 +377,8 @@ def _grid(
     epsilon = None if target.delta else target.epsilon
     delta = None if epsilon is not None else target.delta or target.guess
     digits = min(max(target.digits // 5, _GRID_DIGITS[0]), _GRID_DIGITS[-1])
-    return losses.propose(pairs, times, epsilon, delta, digits, evaluated, stand_ins, lowers)
+    found = losses.propose(pairs, times, epsilon, delta, digits, evaluated, stand_ins, lowers)
+    return losses.coarser(found, _DRAWN_CELLS) if target.drawn else found
 
 
 def _coarse(plan: Plan) -> Plan:

@@ -8,11 +8,12 @@ from itertools import combinations, islice, product
 from math import ceil, floor
 from typing import Any, Final
 
+from dpverify.search import kernel_combinations
 from dpverify.trusted.language.errors import DpverifyError, Undecided
-from dpverify.trusted.language.expr import ZERO, Call, Expr, Num, children, num, sub, symbols
+from dpverify.trusted.language.expr import ZERO, Call, Expr, Num, children, mul, num, sub, symbols
 from dpverify.trusted.language.linear import linear_part
 from dpverify.trusted.language.model import EllipticalProcess
-from dpverify.trusted.order import processes
+from dpverify.trusted.order import evaluations, gaussian_functions, processes
 
 Told = dict[str, Any]
 
@@ -24,6 +25,17 @@ _TAILS: Final[tuple[Told, ...]] = (
     *({"logarithms": c, "end": end} for c in (1, 0) for end in (10, 6, 40, 400)),
 )
 _SPARE: Final = 8
+_ROUGH: Final = 16
+_SIGNS: Final = ({"logarithms": 1, "cells": 64}, {"logarithms": 1, "cells": 512})
+_WANTED: Final = {
+    "eigenvalues": "A sequence wants terms that are smooth in k.",
+    "rbf": (
+        "All functions in the space of rbf are analytic, but not all analytic functions are in it: it is decided for sums of "
+        "c*t**m*exp(-a*t**2 + b*t), and where a derivative jumps."
+    ),
+    "kernel": "Of a covariance that is written out it is decided for sums of c*K(t, x), x rational points of the interval.",
+    "function": "A function wants pieces that are smooth.",
+}
 _CELLS: Final = (4, 32, 256, 4096)
 _ENDS: Final = (4, 6, 10, 20, 60)
 _FAILS: Final = (DpverifyError, ArithmeticError, ValueError)
@@ -41,9 +53,11 @@ def _derivation(noise: EllipticalProcess, h: Expr, digits: int) -> Told:
     found = next(((accuracy, told) for told in _tried(noise, h) if (accuracy := _accuracy(noise, h, told)) is not None), None)
     if found is None:
         raise Undecided(
-            f"{processes.WHAT}: that the difference is in the space of the noise is not shown, nor that it is not. A sequence "
-            "wants terms that are smooth in k, a function pieces that are; or state the sensitivity, the norm itself."
+            f"{processes.WHAT}: that the difference is in the space of the noise is not shown, nor that it is not. {_WANTED[_kind(noise)]} "
+            "Or state the sensitivity, the norm itself, or release values at points with evaluations."
         )
+    if "signs" in found[1]:
+        return max([found, *_further_out(noise, h, found)], key=lambda one: one[0])[1]
     for start, order in _SHARPER if noise.covariance == "eigenvalues" else ():
         if found[0] >= 3.33 * digits + _SPARE:
             break
@@ -51,6 +65,24 @@ def _derivation(noise: EllipticalProcess, h: Expr, digits: int) -> Told:
         if (accuracy := _accuracy(noise, h, told)) is not None and accuracy > found[0]:
             found = accuracy, told
     return found[1]
+
+
+def _further_out(noise: EllipticalProcess, h: Expr, found: tuple[float, Told]) -> Iterator[tuple[float, Told]]:
+    """The same with ends further out, where it is not accurate."""
+    for end in (40, 400) if found[0] < _ROUGH else ():
+        told = {**found[1], "end": end}
+        if (accuracy := _accuracy(noise, h, told)) is not None:
+            yield accuracy, told
+
+
+def _nested(expr: Expr) -> int:
+    """How many logarithms of k stand in one another."""
+    inside = max(map(_nested, children(expr)), default=0)
+    return inside + (isinstance(expr, Call) and expr.name == "log" and "k" in symbols(expr))
+
+
+def _kind(noise: EllipticalProcess) -> str:
+    return noise.covariance if noise.covariance in _WANTED else "function"
 
 
 def _accuracy(noise: EllipticalProcess, h: Expr, told: Told) -> float | None:
@@ -66,6 +98,14 @@ def _tried(noise: EllipticalProcess, h: Expr) -> Iterator[Told]:
     if noise.covariance == "eigenvalues":
         for (start, order), tail in product(_FIRST, _TAILS):
             yield {"start": start, "order": order, **tail}
+        for signs, (start, order) in product(_SIGNS, _FIRST) if _nested(mul(h, noise.shape[0])) > 1 else ():
+            yield {"start": start, "order": order, "logarithms": 1, "end": 4, "signs": signs}
+        return
+    if noise.covariance == "rbf":
+        yield {}
+        return
+    if noise.covariance == "kernel":
+        yield from kernel_combinations.combinations_of(noise.shape[0], h, processes.interval_of(noise), _kinked)
         return
     for shape in _shapes(noise, h):
         yield from ({**shape, "cells": cells} for cells in _CELLS)
@@ -121,6 +161,12 @@ def outside(noise: EllipticalProcess) -> tuple[int, Told] | None:
     return None
 
 
+def apart_at_points(noise: EllipticalProcess) -> tuple[int, Told] | None:
+    """The same of values at points; nothing more shows it."""
+    found = (number for number, h in enumerate(noise.differences) if _holds(lambda h=h: evaluations.is_apart(noise, h)))  # type: ignore[misc]
+    return next(((number, {}) for number in found), None)
+
+
 def _holds(said: Callable[[], bool]) -> bool:
     try:
         return said()
@@ -130,13 +176,17 @@ def _holds(said: Callable[[], bool]) -> bool:
 
 def _shown(noise: EllipticalProcess, h: Expr) -> Iterator[Told]:
     if noise.covariance == "eigenvalues":
-        for start, end, logarithms in product((16, 64, 1024), (4, 6, 10, 20), (0, 1, 2)):
-            yield {"start": start, "end": end, "logarithms": logarithms}
+        signs: tuple[Told, ...] = ({}, {"signs": _SIGNS[0]}) if _nested(noise.shape[0]) > 1 else ({},)
+        for way, start, end, logarithms in product(signs, (16, 64, 1024), (4, 6, 10, 20), (0, 1, 2)):
+            yield {"start": start, "end": end, "logarithms": logarithms, **way}
         return
-    if noise.covariance not in processes.SMOOTHNESS:
+    if noise.covariance == "rbf":
+        yield from ({"term": number} for number in range(gaussian_functions.MOST_TERMS))
+    if noise.covariance not in processes.JUMPS:
         return
     cut = _cuts(noise, h)
-    yield from ({**cut, "side": side} for side in ("left", "right"))
-    yield from ({**cut, "side": side, "end": end} for side, end in product(("left", "right"), _ENDS))
-    for number, j in product(range(len(cut.get("cuts", ()))), range(processes.SMOOTHNESS[noise.covariance])):
+    if noise.covariance in processes.SMOOTHNESS:
+        yield from ({**cut, "side": side} for side in ("left", "right"))
+        yield from ({**cut, "side": side, "end": end} for side, end in product(("left", "right"), _ENDS))
+    for number, j in product(range(len(cut.get("cuts", ()))), range(processes.JUMPS[noise.covariance])):
         yield from ({**cut, "cut": number, "derivative": j, "cells": cells} for cells in _CELLS)

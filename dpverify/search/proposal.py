@@ -14,6 +14,7 @@ from dpverify.trusted.language.errors import DpverifyError
 from dpverify.trusted.language.model import Claim
 from dpverify.trusted.numbers.balls import precision
 from dpverify.trusted.parts.places import CLOSED_FORM
+from dpverify.trusted.parts.runs import Run
 from dpverify.trusted.proof import Place, Proof
 
 Steps = list[dict[str, Any]]
@@ -55,3 +56,8 @@ class Proposal:
             return False
         self.steps += [step for step in found if step not in self.steps]
         return bool(found)
+
+
+def of_run(run: Run) -> Proof:
+    """A proof about a run alone."""
+    return Proof(Claim(run.part.mechanism, None, sensitivity=run.part.sensitivity, query=run.part.query), run)

@@ -9,13 +9,10 @@ from functools import lru_cache
 from itertools import product
 from typing import Final
 
-import numpy as np
-
-from dpverify.search import mixtures, normaliser
 from dpverify.search.asymptotics import infinite_ends
-from dpverify.search.numeric import SPECIAL, number, vectorised
+from dpverify.search.numeric import number
 from dpverify.trusted.language.errors import DpverifyError
-from dpverify.trusted.language.expr import Call, Expr, Num, children, format_expr
+from dpverify.trusted.language.expr import Expr, Num, format_expr
 from dpverify.trusted.language.model import Claim, Domain, Kernel, Mixture, Product, Radial, Translation
 from dpverify.trusted.language.noise import Additive, variable
 from dpverify.trusted.numbers.balls import precision, rational, value
@@ -37,6 +34,8 @@ def faults(claim: Claim) -> list[str]:
         with precision(128):
             return list(_mixed(noise, dict(claim.domains)))
     if isinstance(noise, Kernel) and not claim.domains:
+        from dpverify.search import normaliser
+
         return list(normaliser.faults(claim))
     if claim.domains or not isinstance(noise, Radial | Translation | Product):
         return []
@@ -49,6 +48,8 @@ def faults(claim: Claim) -> list[str]:
 
 
 def _mixed(noise: Mixture, domains: Mapping[str, Domain]) -> Iterator[str]:
+    from dpverify.search import mixtures
+
     found = mixtures.dependence(noise, domains)
     if found is not None:
         yield (
@@ -85,9 +86,6 @@ def _at_points(noise: Additive) -> Iterator[str]:
 
 def _heights(density: Expr, name: str, points: Sequence[Fraction]) -> Sequence[float]:
     """About the density at the points; nan where it has no value."""
-    if not _names(density) & SPECIAL:
-        heights: list[float] = vectorised(density, name)(np.array([float(point) for point in points])).tolist()
-        return heights
     with precision(_ROUGH):
         return [_height(density, name, point) for point in points]
 
@@ -97,12 +95,6 @@ def _height(density: Expr, name: str, point: Fraction) -> float:
         return float(value(density, {name: rational(point)}).mid())
     except DpverifyError:
         return math.nan
-
-
-def _names(expr: Expr) -> frozenset[str]:
-    """The functions in a tree."""
-    below = frozenset[str]().union(*map(_names, children(expr)))
-    return below | {expr.name} if isinstance(expr, Call) else below
 
 
 def _points(noise: Additive, density: Expr) -> Sequence[Fraction]:

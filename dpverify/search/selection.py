@@ -18,7 +18,7 @@ from dpverify.trusted.order.compare import certainly_le, certainly_lt
 from dpverify.trusted.order.enclosed import enclose
 from dpverify.trusted.parts import noises
 from dpverify.trusted.parts.parameters import fixed
-from dpverify.trusted.rules.selection import moduli, noisy_max, threshold
+from dpverify.trusted.rules.selection import moduli, noisy_max, shifted, threshold
 from dpverify.trusted.rules.selection.compared import asked
 
 _FARTHEST = 1 << 20
@@ -164,10 +164,10 @@ def _peaks(claim: Claim) -> list[tuple[int, int, float]]:
     question = asked(replace(claim, mechanism=replace(mechanism, bounds=None)), {"side": "lower"}, threshold.NAME)
     queries, limit = int(mechanism.queries.value), int(min(mechanism.queries.value, most.value))
     sample = {name: num(next(counterexample.grid(domain))) for name, domain in claim.domains}
-    return [_peak(loss, mechanism.resample, queries, limit, sample) for loss in threshold.losses_of(question, mechanism)]
+    return [_peak(loss, mechanism.resample, queries, limit, sample) for loss in shifted.losses_of(question, mechanism)]
 
 
-def _peak(loss: threshold.Loss, again: bool, queries: int, limit: int, sample: Mapping[str, Expr]) -> tuple[int, int, float]:
+def _peak(loss: shifted.Loss, again: bool, queries: int, limit: int, sample: Mapping[str, Expr]) -> tuple[int, int, float]:
     """The output, as a concave function of the number of its positives."""
 
     def negatives(positives: int) -> int:

@@ -8,7 +8,6 @@ from fractions import Fraction
 from itertools import islice
 from typing import Any, Final
 
-from dpverify.search import near_tables
 from dpverify.search.axes import cut, majorant, repeated
 from dpverify.search.counterexample import grid
 from dpverify.search.grids import diagonally
@@ -20,10 +19,11 @@ from dpverify.trusted.language.model import Claim, Shape, Space
 from dpverify.trusted.numbers.balls import constant, exact
 from dpverify.trusted.order.compare import certainly_lt
 from dpverify.trusted.order.enclosed import enclose
+from dpverify.trusted.order.lengths import norm_value
 from dpverify.trusted.parts.parameters import fixed
-from dpverify.trusted.rules.spaces import cell_response, net_mechanism, noise_near, weighted_packing
+from dpverify.trusted.rules.spaces import cell_response, density_mechanism, half_spaces, net_mechanism, noise_near, weighted_packing
 from dpverify.trusted.rules.spaces.nets import cube
-from dpverify.trusted.rules.spaces.shapes import apart_at, cubes, dimension, require
+from dpverify.trusted.rules.spaces.shapes import CONVEX, apart_at, cubes, dimension, require, tamed
 
 Told = dict[str, Any]
 
@@ -47,6 +47,8 @@ def extend(proposal: Proposal, claim: Claim, digits: int) -> list[str]:
         require(space, dict(claim.domains))
     except DpverifyError as error:
         return [str(error)]
+    if space.rate is not None and space.shape.kind in CONVEX:
+        return _of_density(proposal, claim)
     if space.table or space.rate is not None:
         from dpverify.search import given_mechanism
 
@@ -68,6 +70,18 @@ def extend(proposal: Proposal, claim: Claim, digits: int) -> list[str]:
     return reasons
 
 
+def _of_density(proposal: Proposal, claim: Claim) -> list[str]:
+    """What is known of the mechanism with a density that is given."""
+    reasons = []
+    for side in ("upper", "far", "lower"):
+        try:
+            density_mechanism.check(claim, {"side": side})
+            proposal.steps.append({"rule": density_mechanism.NAME, "evidence": {"side": side}})
+        except DpverifyError as error:
+            reasons.append(str(error))
+    return reasons
+
+
 # -- from above ------------------------------------------------------------------------------------------------
 
 
@@ -77,8 +91,11 @@ def _above(claim: Claim, digits: int) -> Steps:
     if claim.domains:
         nets = [{"share": str(_HALF), "net": told} for told in _symbolic(space.shape)]
         return [*_kept(claim, net_mechanism, nets), *_kept(claim, noise_near, [{}])]
-    if space.shape.kind == "points" and (steps := near_tables.above(claim, digits)):
-        return steps
+    if space.shape.kind == "points":
+        from dpverify.search import near_tables
+
+        if steps := near_tables.above(claim, digits):
+            return steps
     nets = _of_axes(claim) if space.shape.kind == "ellipsoid" else []
     nets = nets or [{"share": str(share), "net": told} for share in _shares(space.shape, near) for told in _told(space.shape, share, near)]
     cells = [{"depth": depth} for depth in _pieces(space.shape, near)]
@@ -100,7 +117,7 @@ def _of_axes(claim: Claim) -> list[Told]:
     odds = float(constant(div(add(ONE, neg(beta)), beta)).log().mid())
     shares = [*_SHARES, *_NEAR_ONE, Fraction(1)]
     rated = []
-    for number, told, size in cut(space.shape.numbers[0], [mul(Num(share), near) for share in shares]):
+    for number, told, size in cut(tamed(space.shape.numbers[0]), [mul(Num(share), near) for share in shares]):
         rate = 0.0 if size == 0 else max(0.0, size + odds) / float(1 - shares[number]) if shares[number] < 1 else math.inf
         rated.append((rate, number, told))
     rated.sort(key=lambda one: one[0])
@@ -126,7 +143,7 @@ def _best(claim: Claim, rule: Any, evidences: Iterable[Told]) -> Steps:
             value = _size(rule.check(claim, evidence))
         except DpverifyError:
             continue
-        better = best is None or (value < best[0] if rule is not weighted_packing else value > best[0])
+        better = best is None or (value > best[0] if rule in (weighted_packing, half_spaces) else value < best[0])
         best = (value, evidence) if better else best
     return [] if best is None else [{"rule": rule.NAME, "evidence": best[1]}]
 
@@ -149,8 +166,8 @@ def _shares(shape: Shape, near: Expr) -> list[Fraction]:
 def _jumps(shape: Shape) -> Iterator[Expr]:
     if shape.kind in ("tree", "infinite_tree", "cantor"):
         yield from (apart_at(shape, num(depth)) for depth in range(_THRESHOLDS))
-    elif shape.kind in ("discrete",):
-        yield shape.numbers[0]
+    elif shape.kind in ("discrete", "hoelder"):
+        yield shape.numbers[0 if shape.kind == "discrete" else 3]
     elif shape.kind in ("box", "ball"):
         count, sides = dimension(shape), shape.numbers if shape.kind == "box" else (num(2),)
         for pieces in range(1, _THRESHOLDS // len(sides) + 1):
@@ -172,9 +189,11 @@ def _told(shape: Shape, share: Fraction, near: Expr) -> Iterator[Told]:
         rough = 0 if limit >= scale else math.ceil(math.log(scale / limit) / -math.log(ratio) - 1e-9)
         yield from ({"depth": depth} for depth in (rough, rough + 1))
     elif shape.kind == "ellipsoid":
-        yield from (told for _, told, _ in cut(shape.numbers[0], [radius]))
-        yield from majorant(shape.numbers[0])
+        yield from (told for _, told, _ in cut(tamed(shape.numbers[0]), [radius]))
+        yield from majorant(tamed(shape.numbers[0]))
     elif shape.kind == "points":
+        from dpverify.search import near_tables
+
         yield {"points": near_tables.centres(shape.matrix, radius)}
     elif shape.kind == "product":
         each = share if shape.norm.p is None else None
@@ -189,7 +208,7 @@ def _told(shape: Shape, share: Fraction, near: Expr) -> Iterator[Told]:
 def _symbolic(shape: Shape) -> Iterator[Told]:
     """The same for a radius with parameters in it."""
     if shape.kind == "ellipsoid":
-        yield from majorant(shape.numbers[0])
+        yield from majorant(tamed(shape.numbers[0]))
     elif shape.kind == "product":
         told = [next(_symbolic(part), None) for part in shape.parts]
         if None not in told:
@@ -230,9 +249,13 @@ def _below(claim: Claim, digits: int) -> Steps:
     assert isinstance(space, Space) and claim.within is not None
     if space.databases == "unbounded":
         return []
-    if space.shape.kind == "points" and (steps := near_tables.below(claim, digits)):
-        return steps
-    return _best(claim, weighted_packing, [*_packed(space.shape, claim.within), *_lines(claim)])
+    if space.shape.kind == "points":
+        from dpverify.search import near_tables
+
+        if steps := near_tables.below(claim, digits):
+            return steps
+    packed = _best(claim, weighted_packing, [*_packed(space.shape, claim.within), *_lines(claim)])
+    return [*packed, *_best(claim, half_spaces, _along_lines(space.shape, claim))]
 
 
 def _below_somewhere(claim: Claim, digits: int) -> Steps:
@@ -241,6 +264,8 @@ def _below_somewhere(claim: Claim, digits: int) -> Steps:
     assert isinstance(space, Space)
     if space.databases == "unbounded":
         return []
+    if space.shape.kind == "real" and (steps := _kept(claim, half_spaces, [{}])):
+        return steps  # for all parameters at once
     if claim.epsilon is None and not _may_be_endless(space.shape):
         return []
     names = [name for name, _ in claim.domains]
@@ -251,9 +276,11 @@ def _below_somewhere(claim: Claim, digits: int) -> Steps:
             there, values = fixed(claim, {"at": at}, weighted_packing.NAME)
             assert there.within is not None
             tried = [one for one in _packed(space.shape, there.within) if claim.epsilon is not None or "first" not in one["packing"]]
-            steps = _best(there, weighted_packing, [*tried, *_lines(there)])
-            if steps and _excludes(claim, weighted_packing.check(there, steps[0]["evidence"]), values):
-                return [{"rule": weighted_packing.NAME, "evidence": {**steps[0]["evidence"], "at": at}}]
+            lines = [] if claim.epsilon is None else [*_along_lines(space.shape, there)]
+            for rule, told in ((weighted_packing, [*tried, *_lines(there)]), (half_spaces, lines)):
+                steps = _best(there, rule, told)
+                if steps and _excludes(claim, rule.check(there, steps[0]["evidence"]), values):
+                    return [{"rule": rule.NAME, "evidence": {**steps[0]["evidence"], "at": at}}]
         except DpverifyError:
             continue
     return []
@@ -297,10 +324,10 @@ def _packings(shape: Shape, near: Expr) -> Iterator[Told]:
         rough = max(1, math.ceil((constant_of / (2 * limit)) ** (1 / exponent) / 2))
         yield {}
         yield from ({"cells": cells} for cells in range(max(1, rough - 1), rough + 1) if cells ** cubes(shape) <= 4096)
-    elif shape.kind == "hull":
-        yield from near_tables.corners(shape, near)
-    elif shape.kind == "points":
-        yield from near_tables.apart(shape.matrix, near)
+    elif shape.kind in ("hull", "points"):
+        from dpverify.search import near_tables
+
+        yield from near_tables.corners(shape, near) if shape.kind == "hull" else near_tables.apart(shape.matrix, near)
     elif shape.kind == "product":
         inner = [[*_packings(part, near)] for part in shape.parts]
         yield {"parts": [told[0] if told else None for told in inner]}
@@ -329,6 +356,42 @@ def _lines(claim: Claim) -> Iterator[Told]:
             counts = (left, right)
             epsilon = _root(lambda e: (1 - beta) * (1 + sum(_powers(math.exp(-e * far), n) for n in counts)) - 1, 0.0, 1e6)
             yield {"line": right, "epsilon": str(Fraction(math.floor(epsilon * 10**9 * (1 - 1e-9)), 10**9))}
+
+
+def _along_lines(shape: Shape, claim: Claim) -> Iterator[Told]:
+    """What is told of the lines of a space: of the longest ones."""
+    assert claim.within is not None and claim.beta is not None
+    near = float(constant(claim.within).mid())
+    if shape.kind == "real":
+        yield {}
+    elif shape.kind == "integers":
+        beta, beyond = float(constant(claim.beta).mid()), noise_near.whole(claim.within) + 1
+        ratio = _root(lambda u: beta * (1 + u) - 2 * u**beyond, 0.0, 1.0)
+        yield from ({"ratio": str(Fraction(round(ratio * 10**12) + off, 10**12))} for off in (1, 10, 1000))
+    elif shape.kind in ("ball", "hoelder"):
+        yield from _steps({}, 2 * float(constant(shape.numbers[0 if shape.kind == "ball" else 3]).mid()), near)
+    elif shape.kind == "box":
+        for axis, side in enumerate(shape.numbers):
+            unit = tuple(Fraction(int(i == axis)) for i in range(len(shape.numbers)))
+            yield from _steps({"axis": axis}, float(constant(mul(side, norm_value(shape.norm, unit))).mid()), near)
+    elif shape.kind == "ellipsoid":
+        for axis in range(4):
+            yield from _steps({"axis": axis}, 2 * abs(float(constant(substitute(shape.numbers[0], {"k": num(axis + 1)})).mid())), near)
+    elif shape.kind == "hull":
+        for corner, one in enumerate(shape.matrix):
+            for axis, other in enumerate(shape.matrix[:corner]):
+                apart = norm_value(shape.norm, tuple(a - b for a, b in zip(one, other, strict=True)))
+                yield from _steps({"corner": corner, "axis": axis}, float(constant(apart).mid()), near)
+    for number, part in enumerate(shape.parts):
+        for told in _along_lines(part, claim) if part.kind != "integers" else ():
+            yield {"part": number, "inner": told, **({"steps": told["steps"]} if "steps" in told else {})}
+
+
+def _steps(told: Told, length: float, near: float) -> Iterator[Told]:
+    """The greatest number of steps of twice a nearness that are shorter than a line."""
+    steps = math.ceil(length / (2 * near) * (1 - 1e-12)) - 1
+    if steps >= 1:
+        yield {**told, "steps": steps}
 
 
 def _powers(weight: float, count: int) -> float:

@@ -12,14 +12,13 @@ from flint import arb
 
 from dpverify.search.measures import order_for_delta, order_for_epsilon
 from dpverify.search.numeric import number
-from dpverify.search.proposal import bound
+from dpverify.search.proposal import bound, of_run
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.language.errors import DpverifyError, Rejected
 from dpverify.trusted.language.expr import Num, add, mul, num
 from dpverify.trusted.language.model import Guarantee
 from dpverify.trusted.numbers.balls import constant, precision
 from dpverify.trusted.parts.runs import Run, leaf
-from dpverify.trusted.proof import Proof
 from dpverify.trusted.rules.composition import renyi_composition
 from dpverify.trusted.rules.guarantees import conversions, guarantees, implied_pairs, stated_guarantee
 
@@ -60,7 +59,7 @@ def composition_plan(runs: Sequence[Run], premises: Sequence[Plan | None], epsil
 
 def _known(run: Run, step: Plan | None) -> Fact | None:
     """The pure epsilon of a run, where a step proves it."""
-    return None if step is None else bound(Proof.of_run(run), (), step)
+    return None if step is None else bound(of_run(run), (), step)
 
 
 def _orders(parts: Sequence[Guarantee]) -> list[Fraction] | None:

@@ -45,9 +45,7 @@ class Grid:
 
     def up(self, value: float | Fraction) -> Fraction:
         """The least number of the grid that is not below a value."""
-        value = Fraction(value)
-        step = self._step(value)
-        return self.inside(-(-value // step) * step)
+        return self.inside(self._rounded_up(Fraction(value)))
 
     def after(self, value: Fraction) -> Fraction:
         """The next greater number of the grid."""
@@ -65,9 +63,15 @@ class Grid:
 
     @property
     def ends(self) -> tuple[Fraction, Fraction]:
-        """The least and the greatest number that are looked at."""
+        """The least and the greatest number that are looked at, both of the grid."""
         low = Fraction(1) if not self.digits and self.lowest is None else self.lowest
-        return _ENDS[0] if low is None else low, _ENDS[1] if self.highest is None else self.highest
+        high = self.highest
+        step = Fraction(1) if high is None else self._step(high)
+        return _ENDS[0] if low is None else self._rounded_up(low), _ENDS[1] if high is None else high // step * step
+
+    def _rounded_up(self, value: Fraction) -> Fraction:
+        step = self._step(value)
+        return -(-value // step) * step
 
     def _step(self, value: Fraction) -> Fraction:
         return _power(value) / 10 ** (self.digits - 1) if self.digits else Fraction(1)

@@ -16,10 +16,11 @@ from dpverify.trusted import kernel
 from dpverify.trusted.facts.bounds import Bound, Infinite
 from dpverify.trusted.facts.fact import Fact, as_bounds, as_errors
 from dpverify.trusted.language import certificate
+from dpverify.trusted.language.canonical_form import claim_hash, from_json, to_json
 from dpverify.trusted.language.certificate import Line
 from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
 from dpverify.trusted.language.expr import ZERO, Expr
-from dpverify.trusted.language.model import Claim, Leaf, Space, claim_hash, from_json, to_json
+from dpverify.trusted.language.model import Claim, Leaf, Space
 from dpverify.trusted.proof import Place, Proof
 
 _ASIDE_DIGITS: Final = 9

@@ -15,6 +15,7 @@ from dpverify.trusted.language.expr import Expr, substitute
 from dpverify.trusted.language.model import AboveThreshold, Claim, NoisyMax
 from dpverify.trusted.numbers.balls import exact, precision, rational
 from dpverify.trusted.order.enclosed import enclose
+from dpverify.trusted.rules.selection import chances
 from dpverify.trusted.rules.selection import worst_output as rule
 
 _SPARE = 64
@@ -29,11 +30,10 @@ def between_bounds(claim: Claim, digits: int) -> list[dict[str, Any]]:
     bits = int(3.33 * digits) + 8
     with precision(bits + _SPARE):
         question, noises = rule.read(claim, {})
-        least, most = rule.outputs(question)
-        ways = [(move, y) for move in range(len(rule.MOVES[question.selection.neighbours])) for y in range(least, most + 1)]
-        pairs = {(move, y): rule.pair(question, move, y, None) for move, y in ways}
+        ways = [(move, y) for move in range(len(chances.MOVES[question.selection.neighbours])) for y in chances.outputs(question)]
+        pairs = {(move, y): chances.pair(question, move, y, None) for move, y in ways}
         cuts = _cuts(noises, [output for both in pairs.values() for output in both])
-        losses = {way: rule.loss(noises, *both, cuts) for way, both in pairs.items()}
+        losses = {way: chances.loss(noises, *both, cuts) for way, both in pairs.items()}
         if not all(loss.is_finite() for loss in losses.values()):
             raise Undecided("the probabilities of some output have no finite enclosure.")
         move, positives = max(losses, key=lambda way: float(losses[way].mid()))
@@ -43,7 +43,7 @@ def between_bounds(claim: Claim, digits: int) -> list[dict[str, Any]]:
     above, below = Fraction(-(-upper * grain // 1), grain), Fraction(lower * grain // 1, grain)
     shared = {"cuts": [str(cut) for cut in cuts]}
     steps = [{"rule": rule.NAME, "evidence": {**shared, "value": written(above)}, "prec": bits + _SPARE}]
-    if below > 0 and not (isinstance(claim.mechanism, AboveThreshold) and claim.mechanism.neighbours == "one"):
+    if (below > 0 or not above) and not (isinstance(claim.mechanism, AboveThreshold) and claim.mechanism.neighbours == "one"):
         output = {"side": "lower", "positives": positives, "move": move}
         steps.append({"rule": rule.NAME, "evidence": {**shared, "value": written(below), **output}, "prec": bits + _SPARE})
     return steps
@@ -60,14 +60,14 @@ def refutation(claim: Claim, positives: int, move: int, at: Mapping[str, str]) -
         question, noises = rule.read(replace(claim, epsilon=None, delta=None), told)
         claimed = enclose(substitute(claim.epsilon, question.at))
         for answers in _answers(question.moved, isinstance(claim.mechanism, NoisyMax)):
-            here, there = rule.pair(question, move, positives, answers)
+            here, there = chances.pair(question, move, positives, answers)
             with precision(_ROUGH):
-                rough = rule.loss(noises, here, there, _cuts(noises, [here, there]))
+                rough = chances.loss(noises, here, there, _cuts(noises, [here, there]))
             if not rough.mid() > claimed:
                 continue
             with precision(_FINE):
                 cuts = _cuts(noises, [here, there])
-                loss = rule.loss(noises, here, there, cuts)
+                loss = chances.loss(noises, here, there, cuts)
                 value = exact(((loss + claimed) / 2).mid())
             if loss > claimed:
                 shown = {"answers": [str(answer) for answer in answers], "cuts": [str(cut) for cut in cuts], "value": written(value)}
@@ -85,7 +85,7 @@ def _answers(moved: Expr, winner: bool) -> Iterator[tuple[Fraction, Fraction]]:
         yield from ((far, -far),) if winner else ((far, -far), (far, far), (-far, -far))
 
 
-def _cuts(noises: rule.Compared, outputs: list[rule.Output]) -> list[Fraction]:
+def _cuts(noises: chances.Compared, outputs: list[chances.Output]) -> list[Fraction]:
     """Where the densities have kinks, and how far out what is left does not count."""
     points = {point for output in outputs for point in (output.centre, output.low, output.high)}
     if noises.first is None:

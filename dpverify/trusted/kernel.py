@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from dpverify.trusted.facts.assumptions import of_a_bound, of_a_verdict
 from dpverify.trusted.facts.bounds import Bound, Infinite
@@ -25,6 +25,8 @@ from dpverify.trusted.proof import CHECKED, Memory, Proof
 
 if TYPE_CHECKING:
     from dpverify.trusted.facts.errors import ErrorBound
+
+_Value = TypeVar("_Value", Expr, Expr | Infinite)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +78,8 @@ def replay(certificate: Certificate, known: Memory | None = None) -> list[Fact]:
         try:
             premises = [facts[premise] for premise in line.premises]
             facts.append(infer(proof, line.rule, line.parameters, premises, line.prec, line.place))
+        except Rejected as error:
+            raise Rejected(error.rule, f"line {number}, {error.where}", error.why) from error
         except CertificateError as error:
             raise CertificateError(f"line {number}: {error}") from error
     return facts
@@ -122,7 +126,7 @@ def judge(claim: Claim, facts: Sequence[Fact]) -> Judgement:
         open_question
         and (
             any(_proves(b.value, claim) for b in bounds if b.quantity not in ("pure", "delta") and b.side == "upper")
-            or any(_proves_delta(value, claim) for value in delta_uppers)
+            or any(certainly_le(value, value if claim.delta is None else claim.delta, dict(claim.domains)) for value in delta_uppers)
         )
     )
     if proved_pure and (claim.epsilon is not None or claim.delta == ZERO):  # at the pure epsilon and above, nothing is left to delta
@@ -139,8 +143,8 @@ def judge(claim: Claim, facts: Sequence[Fact]) -> Judgement:
         assumptions=of_a_verdict(verdict, assumed),
         witness=None if refutation is None else _witness(refutation),
         also={key: text for b in bounds for key, text in b.also.items()},
-        delta_lower=_delta(delta_lowers, lambda a, b: _at_most(b, a)),
-        delta_upper=_delta(delta_uppers, _at_most),
+        delta_lower=_best(delta_lowers, lambda a, b: _at_most(b, a)),
+        delta_upper=_best(delta_uppers, _at_most),
         errors=_errors(verdict, facts),
     )
 
@@ -177,10 +181,6 @@ def _proves(upper: Expr | Infinite, claim: Claim) -> bool:
     return certainly_le(upper, upper if claimed is None else claimed, dict(claim.domains))
 
 
-def _proves_delta(upper: Expr, claim: Claim) -> bool:
-    return certainly_le(upper, upper if claim.delta is None else claim.delta, dict(claim.domains))
-
-
 def _refutes_delta(lower: Bound, claim: Claim) -> bool:
     return claim.delta is not None and certainly_lt(claim.delta, _delta_value(lower), dict(claim.domains))
 
@@ -189,11 +189,6 @@ def _delta_value(b: Bound) -> Expr:
     if isinstance(b.value, Infinite):
         raise RuntimeError("a rule gave an infinite bound on delta")
     return b.value
-
-
-def _delta(values: Sequence[Expr], better: Callable[[Expr | Infinite, Expr | Infinite], bool]) -> Expr | None:
-    best = _best(values, better)
-    return None if isinstance(best, Infinite) else best
 
 
 def _at_claimed_delta(lower: Bound, claim: Claim) -> bool:
@@ -239,9 +234,9 @@ def _at_most(left: Expr | Infinite, right: Expr | Infinite) -> bool:
     return not isinstance(left, Infinite) and not symbols(left) | symbols(right) and certainly_le(left, right)
 
 
-def _best(values: Sequence[Expr | Infinite], better: Callable[[Expr | Infinite, Expr | Infinite], bool]) -> Expr | Infinite | None:
+def _best(values: Sequence[_Value], better: Callable[[_Value, _Value], bool]) -> _Value | None:
     """The best of the values as far as the order between them is certain."""
-    best: Expr | Infinite | None = None
+    best: _Value | None = None
     for value in values:
         if best is None or better(value, best):
             best = value

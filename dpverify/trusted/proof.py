@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, overload
+from typing import TYPE_CHECKING, Any, Final
 
 from flint import ctx
 
@@ -37,11 +37,6 @@ class Proof:
         self._known = _known if known is None else known
         self._facts: dict[Any, Fact] = {}
 
-    @classmethod
-    def of_run(cls, run: Run) -> Proof:
-        """A proof about a run alone."""
-        return cls(Claim(run.part.mechanism, None, sensitivity=run.part.sensitivity, query=run.part.query), run)
-
     @cached_property
     def places(self) -> Places:
         """The parts of the claim's mechanism; loaded where a line speaks of one."""
@@ -61,10 +56,12 @@ class Proof:
             return self._facts[key]
         except Undecided as error:
             raise Rejected(rule, "an enclosure", str(error)) from error
-        except (DpverifyError, LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError) as error:
-            if isinstance(error, Rejected | CertificateError):
-                raise
-            raise CertificateError(f"{rule}: what it is given cannot be used: {type(error).__name__}: {error}") from error
+        except (Rejected, CertificateError):
+            raise
+        except DpverifyError as error:
+            raise CertificateError(f"{rule}: what it is given cannot be used: {error}") from error
+        except STUMBLES as error:
+            raise CertificateError(f"{rule}: what it is given has not the form that dpverify writes.") from error
 
     def _about(self, rule: str, place: Place) -> Run | Claim:
         """What a rule speaks of at a place: a run; of the whole, what is claimed; of a part, its pure epsilon."""
@@ -83,24 +80,8 @@ class Proof:
         return self.places.question(place)
 
 
-class _Given(Sequence[Fact]):
-    """Premises as a rule is given them. unread: the numbers of those that it has not looked at."""
-
-    def __init__(self, premises: tuple[Fact, ...]) -> None:
-        self._premises = premises
-        self.unread = set(range(len(premises)))
-
-    def __len__(self) -> int:
-        return len(self._premises)
-
-    @overload
-    def __getitem__(self, number: int) -> Fact: ...
-    @overload
-    def __getitem__(self, number: slice) -> tuple[Fact, ...]: ...
-    def __getitem__(self, number: int | slice) -> Fact | tuple[Fact, ...]:
-        read = range(len(self))[number]
-        self.unread.difference_update((read,) if isinstance(read, int) else read)
-        return self._premises[number]
+STUMBLES: Final = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
+"""What a rule raises over parameters that it does not expect."""
 
 
 class Memory(OrderedDict[Any, tuple[Says, tuple[Any, ...], tuple[str, ...]]]):
@@ -143,11 +124,16 @@ def _said(name: str, about: Run | Claim, text: str, premises: tuple[Fact, ...], 
 def _asked(name: str, about: Run | Claim, parameters: Mapping[str, Any], premises: tuple[Fact, ...]) -> Says:
     """What a rule says itself. Raises CertificateError where it does not look at all of its premises."""
     rule: Any = EXPLAINED[name]
-    given = _Given(premises)
-    found = rule.infer(about, parameters, given) if hasattr(rule, "infer") else rule.check(about, parameters)
-    if given.unread:
-        raise CertificateError(
-            f"{name}: it does not use {len(given.unread)} of its {len(given)} premises; give it those alone that it rests on."
-        )
+    given: Any = load("facts.given").Given(premises) if premises else ()
+
+    def ask(given_parameters: Mapping[str, Any]) -> Any:
+        return rule.infer(about, given_parameters, given) if hasattr(rule, "infer") else rule.check(about, given_parameters)
+
+    try:
+        found = ask(parameters)
+    except STUMBLES as error:
+        raise CertificateError(f"{name}: what it is given cannot be used: {load('facts.stumbles').where(ask, parameters)}") from error
+    if premises:
+        given.require_read(name)
     says: Says = (found,) if isinstance(found, Bound) else found
     return says

@@ -44,13 +44,17 @@ _OF_THE_CLAIM: Final = {
     "cell-response": "spaces.cell_response",
     "closed-profile": "composition.closed_profile",
     "cosets": "additive.cosets",
+    "density-mechanism": "spaces.density_mechanism",
     "differences-unbounded": "additive.differences_unbounded",
     "elliptical-process-unbounded": "additive.elliptical_process",
     "evaluations-epsilon": "additive.evaluations_epsilon",
     "given-mechanism": "spaces.given_mechanism",
+    "half-spaces": "spaces.half_spaces",
     "one-sided": "composition.one_sided",
     "near-dual": "spaces.near_dual",
     "near-table": "spaces.near_table",
+    "far-outputs": "utility.far_outputs",
+    "far-noise": "utility.far_noise",
     "net-mechanism": "spaces.net_mechanism",
     "noise-near": "spaces.noise_near",
     "orthogonal-laws": "additive.orthogonal_laws",
@@ -119,11 +123,13 @@ _OF_ERRORS: Final[Mapping[str, str]] = {
 _OF_UTILITY: Final = {**_OF_BODIES, **_OF_ERRORS}
 _IN_MEASURES: Final[Mapping[str, str]] = {
     "added-measures": "measures.added",
+    "discrete-gaussian-measures": "measures.discrete_gaussian",
     "finite-measures": "measures.finite",
     "gaussian-measures": "measures.gaussian",
     "implied-measures": "measures.implied",
     "laplace-measures": "measures.laplace",
     "measures-of-a-curve": "measures.of_a_curve",
+    "parallel-measures": "measures.parallel",
     "sampled-measures": "measures.sampled",
 }
 """Rules about claims in zCDP, GDP and Renyi divergences."""

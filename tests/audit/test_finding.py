@@ -51,12 +51,12 @@ def test_the_text_says_what_with_which_confidence_why_and_how_to_see_it_again(fi
 
 
 def test_the_text_of_no_violation_says_what_would_have_been_seen():
-    assert "would have seen eps >= 1.05 nine times in ten, in an event it looked at on these inputs" in SEEN.text()
-    assert "too few samples to see any eps" in replace(SEEN, detectable_epsilon=math.inf).text()
+    assert "would have found epsilon >= 1.05 nine times in ten, in an event it looked at on these inputs" in SEEN.text()
+    assert "too few samples to find any epsilon" in replace(SEEN, detectable_epsilon=math.inf).text()
 
 
 def test_the_text_names_the_claim():
-    assert "of eps 1," in SEEN.text() and "of eps 1, delta 1e-05" in replace(SEEN, delta=1e-5).text()
+    assert "of epsilon 1," in SEEN.text() and "of epsilon 1, delta 1e-05" in replace(SEEN, delta=1e-5).text()
     assert "the declared curve" in replace(SEEN, epsilon=None).text()
 
 

@@ -243,6 +243,6 @@ def test_nothing_is_learned_from_safe_samplers_even_with_too_little_noise(name, 
 
 def test_an_event_is_told_in_words_with_both_true_answers():
     partition = Reach((0.0,), (1.0,), (0,))
-    assert partition.describe(5, 7) == "y is fl(0.0 + a float), and fl(1.0 + a float) cannot be y"
-    assert partition.describe(0, 2) == "y is fl(1.0 + a float), and fl(0.0 + a float) cannot be y"
+    assert partition.describe(5, 7) == "y is a float that 0.0 + noise can round to, and 1.0 + noise cannot"
+    assert partition.describe(0, 2) == "y is a float that 1.0 + noise can round to, and 0.0 + noise cannot"
     assert partition.describe(4, 7).endswith("cannot be y or leaves out floats next to it")

@@ -9,13 +9,13 @@ import pytest
 from flint import arb
 
 from dpverify.search import kernel_box
+from dpverify.search.proposal import of_run
 from dpverify.search.verify import verify
 from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected
 from dpverify.trusted.language.expr import num, parse
 from dpverify.trusted.language.model import Claim, Compose, Kernel, Part, Translation
 from dpverify.trusted.numbers.balls import precision
 from dpverify.trusted.parts.runs import Run
-from dpverify.trusted.proof import Proof
 
 CONDITIONED = Kernel(parse("exp(-abs(y - theta))/(2 - exp(-theta) - exp(theta - 1))"), (parse("0"), parse("1")), (parse("0"), parse("1")))
 SLOPED = Kernel(parse("1 + theta*(y - 1/2)"), (parse("0"), parse("1")), (parse("0"), parse("1")))
@@ -64,7 +64,7 @@ def pure_epsilon(sensitivity):
 
 def bins(parameters, kernel=SLOPED, sensitivity=None, premises=1):
     run = Run(Part(kernel, sensitivity))
-    proof = Proof.of_run(run)
+    proof = of_run(run)
     known = [proof.infer("kernel-box", (0,), pure_epsilon(sensitivity))] * premises
     return proof.infer("kernel-pair", (), parameters, known).says
 

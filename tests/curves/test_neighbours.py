@@ -6,6 +6,7 @@ from fractions import Fraction
 import pytest
 
 from dpverify.search import plans
+from dpverify.search.proposal import of_run
 from dpverify.search.verify import verify
 from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
 from dpverify.trusted.language.expr import num, parse
@@ -33,7 +34,6 @@ from dpverify.trusted.numbers.balls import constant, precision, rational
 from dpverify.trusted.order.compare import certainly_equal
 from dpverify.trusted.parts import at_pair, candidates, densities, neighbours
 from dpverify.trusted.parts.runs import Run
-from dpverify.trusted.proof import Proof
 from tests.proofs import Step, bound
 
 F = Fraction
@@ -241,7 +241,7 @@ BOTH = both()
 
 def joint(parameters, parts=BOTH):
     """The rule with the curves at both pairs of neighbours as its premises."""
-    proof = Proof.of_run(Run(Part(parts)))
+    proof = of_run(Run(Part(parts)))
     with precision(80):
         single = [plans.fact(proof, ({"choice": number},), {"rule": "laplace"}) for number in (0, 1)]
         return proof.infer("joint-neighbours", (), parameters, single)

@@ -23,7 +23,7 @@ from dpverify.trusted.language.expr import Num, parse
 from dpverify.trusted.language.model import Claim, Compose, Group, Lipschitz, Part, PostProcess, Product, Query, Subsample, Translation
 from dpverify.trusted.numbers.balls import constant, precision, rational
 from dpverify.trusted.order.geometry import Sensitivity
-from dpverify.trusted.parts.neighbours import is_told
+from dpverify.trusted.parts.one_pair import is_told
 from dpverify.trusted.parts.runs import Run
 from dpverify.trusted.rules.composition import combined_values, finite_losses, poisson_subsampling
 from tests.proofs import Step, bound

@@ -5,12 +5,12 @@ from flint import arb
 
 from dpverify.search import plans
 from dpverify.search.certificates import record
+from dpverify.search.proposal import of_run
 from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected
 from dpverify.trusted.language.expr import num, parse
 from dpverify.trusted.language.model import L1, L2, Compose, Group, Lipschitz, Parallel, Part, PostProcess, Radial, Subsample
 from dpverify.trusted.numbers.balls import precision, rational
 from dpverify.trusted.parts.runs import Run
-from dpverify.trusted.proof import Proof
 from dpverify.trusted.rules.composition import group_privacy
 
 HALF = parse("1/2")
@@ -61,7 +61,7 @@ def test_every_node_is_proved_by_its_rule(mechanism, evidence, rules):
 @pytest.mark.parametrize(("mechanism", "evidence", "rules"), MADE)
 def test_the_plan_of_the_lines_of_a_curve_is_the_plan_that_they_were_made_by(mechanism, evidence, rules):
     with precision(100):
-        lines = record([plans.fact(Proof.of_run(Run(Part(mechanism))), (), evidence)])
+        lines = record([plans.fact(of_run(Run(Part(mechanism))), (), evidence)])
     assert plans.plan_of(lines, len(lines) - 1) == evidence
 
 
@@ -128,11 +128,11 @@ ALL = [
 
 @pytest.mark.parametrize(("mechanism", "rule", "parameters", "places"), ALL)
 def test_every_part_wants_the_curve_of_itself_in_its_place(mechanism, rule, parameters, places):
-    proof = Proof.of_run(Run(Part(mechanism)))
+    proof = of_run(Run(Part(mechanism)))
     with precision(100):
         known = [proof.infer("gaussian", place) for place in places]
-        strange = Proof.of_run(Run(Part(GAUSSIAN.mechanism, num(7)))).infer("gaussian")
-        pure = Proof.of_run(Run(LAPLACE)).infer("concave-exponent", (), {"side": "upper"})
+        strange = of_run(Run(Part(GAUSSIAN.mechanism, num(7)))).infer("gaussian")
+        pure = of_run(Run(LAPLACE)).infer("concave-exponent", (), {"side": "upper"})
         wrong = [known[:-1], [*known, known[0]], [*known[:-1], strange], [*known[:-1], pure]]
         wrong += [known[::-1]] if known[0].about != known[-1].about else []
         for premises in wrong:
@@ -141,7 +141,7 @@ def test_every_part_wants_the_curve_of_itself_in_its_place(mechanism, rule, para
 
 
 def test_neighbours_of_neighbours_want_the_curve_one_step_apart():
-    proof = Proof.of_run(Run(Part(Group(Part(Subsample(GAUSSIAN, HALF)), num(2)))))
+    proof = of_run(Run(Part(Group(Part(Subsample(GAUSSIAN, HALF)), num(2)))))
     with precision(100):
         near = plans.fact(proof, (0, "one step"), {"rule": "poisson-subsampling", "part": NORMAL})
         assert proof.infer("group-privacy", (0,), {"epsilon": "1/4"}, [near]).says.upper is not None

@@ -9,11 +9,11 @@ from flint import arb
 
 from dpverify.search import plans
 from dpverify.search import stated_guarantee as search
+from dpverify.search.proposal import of_run
 from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected
 from dpverify.trusted.language.expr import ONE, num, parse
 from dpverify.trusted.language.model import L2, Compose, Group, Guarantee, Part, Radial, Subsample
 from dpverify.trusted.parts.runs import Run
-from dpverify.trusted.proof import Proof
 from dpverify.trusted.rules.composition import renyi_composition
 
 mpmath.mp.dps = 40
@@ -99,7 +99,7 @@ def test_parts_without_a_divergence_are_refused(one):
 
 @pytest.mark.parametrize("known", [[], [None, None], 3, "0", {}, [0, 0], [1], [-2], ["0"], [None]])
 def test_every_run_is_said_to_have_its_premise_or_none(known):
-    proof = Proof.of_run(Run(LAPLACE))
+    proof = of_run(Run(LAPLACE))
     premise = proof.infer(PREMISE["rule"], (0,), PREMISE["evidence"])
     given = {"points": [["6", "20"]]}
     assert proof.infer(renyi_composition.NAME, (), {**given, "known": [0]}, [premise]).says.upper is not None
@@ -108,7 +108,7 @@ def test_every_run_is_said_to_have_its_premise_or_none(known):
 
 
 def test_the_premise_of_another_part_is_refused():
-    proof = Proof.of_run(Run(Part(Compose((LAPLACE, replace(LAPLACE, sensitivity=num(2)))))))
+    proof = of_run(Run(Part(Compose((LAPLACE, replace(LAPLACE, sensitivity=num(2)))))))
     less, more = (proof.infer(PREMISE["rule"], (number,), PREMISE["evidence"]) for number in (0, 1))
     given = {"points": [["6", "20"]]}
     assert proof.infer(renyi_composition.NAME, (), {**given, "known": [0, 1]}, [less, more]).says.upper is not None

@@ -4,7 +4,7 @@ import json
 import re
 from decimal import Decimal
 from fractions import Fraction
-from math import sqrt
+from math import exp, sqrt
 from pathlib import Path
 
 import pytest
@@ -12,9 +12,11 @@ from click.testing import CliRunner
 from jsonschema import Draft7Validator
 
 import dpverify
+from dpverify.catalogue import read_spec
 from dpverify.cli import main
 from dpverify.errors import SpecError
 from dpverify.project.designer import design, question_of, read_question, written
+from dpverify.project.designer.candidates import NotTried, candidates
 from dpverify.search.verify import verify
 from dpverify.trusted.numbers.balls import constant
 
@@ -71,9 +73,49 @@ def test_what_no_neighbours_move_is_known_all_but_exactly_and_files_stay_short()
     assert size(one) == pytest.approx(sqrt(4 * (2 * 4**2) / 4), rel=1e-3) and len(one.candidate.text) < 1500
 
 
-def test_one_count_has_the_error_of_laplace_noise():
-    found = designed({"query": [[1, 1]], "adjacency": "add-remove", "epsilon": "1/2"})
-    assert min(map(size, found.ranked)) == pytest.approx(2 * sqrt(2))
+def test_one_count_has_the_error_of_geometric_noise_and_one_real_number_that_of_laplace_noise():
+    q = exp(-1 / 2)
+    for adjacency, error in (("add-remove", sqrt(2 * q) / (1 - q)), ("l1", 2 * sqrt(2))):
+        found = designed({"query": [[1, 1]], "adjacency": adjacency, "epsilon": "1/2"})
+        assert min(map(size, found.ranked)) == pytest.approx(error)
+
+
+def test_noise_on_the_integers_has_a_part_for_each_row_and_less_error_than_noise_on_the_line():
+    found = designed({"query": [[1, 1, 0], [0, "15/2", "15/2"]], "adjacency": "add-remove", "epsilon": 1})
+    errors = {one.candidate.name: size(one) for one in found.ranked}
+    one = next(one for one in found.ranked if one.candidate.name == "discrete laplace, the query itself")
+    # a record counts once in each row; geometric noise has the variance 2 q/(1 - q)^2, and the second row is 15/2 times a count
+    scales = [Fraction(scale) for scale in re.findall(r'scale = "?([0-9/]+)"?', one.candidate.text)]
+    assert sum(1 / scale for scale in scales) <= 1 and len(scales) == 2
+    variances = [2 * exp(-1 / scale) / (1 - exp(-1 / scale)) ** 2 for scale in scales]
+    assert size(one) == pytest.approx(sqrt(variances[0] + 56.25 * variances[1]))
+    assert size(one) < errors["laplace, the query itself"]
+
+
+@pytest.mark.parametrize("rows", [[[3, 1]], [[1, 0], [1, 1]]], ids=["one", "two"])
+def test_discrete_gaussian_noise_is_as_wide_as_delta_asks(rows, tmp_path):
+    proposed = candidates(question_of("query.toml", {"design": {"query": rows, "adjacency": "replace", "epsilon": 1, "delta": "1e-6"}}))
+    [one] = (one for one in proposed if one.name == "discrete gaussian, the query itself")
+    (tmp_path / "one.toml").write_text(one.text)
+    [found] = judge([read_spec(tmp_path / "one.toml")])
+    assert found.verdict == "PROVED"
+
+
+@pytest.mark.parametrize(
+    ("table", "why"),
+    [
+        ({"query": [[1, 1]], "adjacency": "l1"}, "answers to real histograms are no integers."),
+        ({"query": [[1, 17]], "adjacency": "add-remove"}, "some row counts records by more than 16 different steps."),
+        (
+            {"workload": {"kind": "histogram", "bins": 65}, "adjacency": "add-remove"},
+            "noise on the integers is a part for each row, and there are more than 64.",
+        ),
+    ],
+    ids=["real", "steps", "rows"],
+)
+def test_where_noise_on_the_integers_is_left_out_the_design_says_why(table, why):
+    proposed = [*candidates(question_of("query.toml", {"design": {**table, "epsilon": 1}}))]
+    assert why in {one.why for one in proposed if isinstance(one, NotTried)}
 
 
 def test_files_are_written_by_rank_and_hold_the_claims_that_were_proved(tmp_path):

@@ -1,16 +1,18 @@
 """Strategies and how precisely their rows are measured: the map back is exact, the precisions are as good as a second method's."""
 
 from fractions import Fraction
+from math import exp, sqrt
 
 import numpy as np
 import pytest
 from scipy.optimize import minimize
 
 from dpverify.project.designer import exact
+from dpverify.project.designer.candidates import least_sigma
 from dpverify.project.designer.question import Question
 from dpverify.project.designer.recursive import of_the_paper, tuned
 from dpverify.project.designer.strategies import strategies
-from dpverify.project.designer.tuning import spread, weights
+from dpverify.project.designer.tuning import discrete_delta, discrete_sigma, spread, weights
 from dpverify.project.designer.workloads import marginals, prefixes, ranges
 from dpverify.trusted.language.expr import ONE
 from dpverify.trusted.language.model import Query
@@ -94,3 +96,23 @@ def test_the_paper_halves_the_dimension_until_it_is_one():
 def test_exact_decimals_lie_above():
     for x in (1.0, 0.1, 123.456, 7e-9):
         assert Fraction(x) < exact.above(x) < Fraction(x) * (1 + Fraction(1, 10**5))
+
+
+@pytest.mark.parametrize(("sigma", "move", "epsilon"), [(0.7, 1, 1.0), (4.0, 3, 0.5), (4.0, 1, 2.0)])
+def test_delta_of_discrete_gaussian_noise_is_the_sum_over_the_integers(sigma, move, epsilon):
+    law = {z: exp(-0.5 * (z / sigma) ** 2) for z in range(-100, 101)}
+    total = sum(law.values())
+    want = sum(max(p - exp(epsilon) * law.get(z + move, 0.0), 0.0) for z, p in law.items()) / total
+    found = discrete_delta(np.array([move]), np.array([sigma]), epsilon)
+    assert want - 1e-15 <= found <= want * 1.01
+    both = sum(
+        max(p * r - exp(epsilon) * law.get(z + move, 0.0) * law.get(y + 1, 0.0), 0.0) for z, p in law.items() for y, r in law.items()
+    )
+    assert discrete_delta(np.array([move, 1, 0]), np.array([sigma] * 3), epsilon) == pytest.approx(both / total**2, rel=0.01)
+
+
+def test_discrete_gaussian_noise_is_wide_enough_and_not_much_wider_than_that():
+    moves, shares = np.array([[1.0, 2.0], [1.0, -2.0], [1.0, 0.0]]), np.array([1.0, 2.0])
+    least = least_sigma(1.0, 1e-5) * sqrt(2)
+    found = discrete_sigma(moves, shares, 1.0, 1e-5, least)
+    assert discrete_delta(moves[0], found * shares, 1.0) <= 1e-5 < discrete_delta(moves[0], found / 1.002 * shares, 1.0)

@@ -49,7 +49,7 @@ from dpverify.trusted.order.geometry import Sensitivity
 from dpverify.trusted.order.polynomials import ONE as ONE_POLY
 from dpverify.trusted.order.polynomials import SLOTS, number
 from dpverify.trusted.order.signs import AT_LEAST_ZERO, POSITIVE
-from dpverify.trusted.parts import candidates, closed_forms, forms, further, moves, neighbours, parameters
+from dpverify.trusted.parts import candidates, closed_forms, further, moves, neighbours, one_pair, parameters, responses
 from dpverify.trusted.parts.runs import Run
 from dpverify.trusted.rules.additive import point_limits, product_lipschitz, sides, slopes
 from dpverify.trusted.rules.composition import combined_values, losses, ratios
@@ -108,15 +108,15 @@ def test_what_nothing_connects_is_taken_to_be_worst_together_however_often_each_
 @pytest.mark.parametrize("noise", [LAPLACE, ONE_SIDED])
 def test_a_query_tells_the_order_of_its_noise_unless_each_of_its_columns_has_its_opposite(columns, told, noise):
     part = Part(noise, None, Query((tuple(map(F, columns)),), "add-remove"))
-    assert neighbours.is_told(part) is (told and noise is ONE_SIDED)
-    assert not neighbours.is_told(replace(part, query=replace(part.query, adjacency="l1")))
+    assert one_pair.is_told(part) is (told and noise is ONE_SIDED)
+    assert not one_pair.is_told(replace(part, query=replace(part.query, adjacency="l1")))
 
 
 @pytest.mark.parametrize(("noises", "differs"), [((LAPLACE, LAPLACE), False), ((LAPLACE, "skew"), True), (("skew", LAPLACE), True)])
 def test_the_two_orders_differ_where_those_of_any_part_do(noises, differs):
     skew = Translation(parse("exp(-max(z, -2*z))"))
     query = Query(((F(1),),), "add-remove")
-    parts = [neighbours.OnePair(skew if noise == "skew" else noise, None, query) for noise in noises]
+    parts = [one_pair.OnePair(skew if noise == "skew" else noise, None, query) for noise in noises]
     values = combined_values.Values((), "upper", (), backward=False)
     assert values._differs(Part(Compose(tuple(parts)))) is differs
 
@@ -438,8 +438,8 @@ def test_a_square_of_any_number_may_be_0(text, strict):
 
 @pytest.mark.parametrize("rows", [(("1/2", "1/4", "1/4"), ("1/4", "1/2", "1/4")), (("1",), ("1",)), (("1/2", "1/2"),) * 3])
 def test_a_randomized_response_has_two_inputs_and_two_answers(rows):
-    assert forms.randomized_response(Table(tuple(tuple(map(parse, row)) for row in rows))) is None
-    assert forms.randomized_response(Table((HALVES, HALVES))) == num(0)
+    assert responses.randomized_response(Table(tuple(tuple(map(parse, row)) for row in rows))) is None
+    assert responses.randomized_response(Table((HALVES, HALVES))) == num(0)
 
 
 @pytest.mark.parametrize("given", [["b"], "b", 3, None])

@@ -10,27 +10,46 @@ import mpmath
 import pytest
 from flint import arb
 
+from dpverify.trusted.facts.assumptions import ONWARD, of_a_bound
+from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.facts.evaluate import refined
 from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
-from dpverify.trusted.language.expr import ONE, ZERO, num, parse
-from dpverify.trusted.language.model import L2, Claim, Domain, Exponential, Mixture, Part, Radial, Staircase, Table, Translation
-from dpverify.trusted.numbers import kinks, lattice_sums, series
+from dpverify.trusted.language.expr import ONE, ZERO, Num, num, parse
+from dpverify.trusted.language.model import (
+    L2,
+    Claim,
+    Domain,
+    EllipticalProcess,
+    Exponential,
+    Group,
+    Measure,
+    Mixture,
+    Part,
+    Radial,
+    Staircase,
+    Table,
+    Translation,
+)
+from dpverify.trusted.numbers import kinks, lattice_sums, quadrature, series
 from dpverify.trusted.numbers.asymptotics import End
 from dpverify.trusted.numbers.balls import precision, rational
 from dpverify.trusted.numbers.integrability import end_mass
 from dpverify.trusted.numbers.pieces import Piece
-from dpverify.trusted.order import compare, tables
+from dpverify.trusted.order import compare, processes, tables
 from dpverify.trusted.order.convexity import Shapes
+from dpverify.trusted.order.geometry import Sensitivity
 from dpverify.trusted.order.polytopes import box
 from dpverify.trusted.parts.runs import Run, leaf, occurs
 from dpverify.trusted.rules.additive import turns
 from dpverify.trusted.rules.additive.axis import Line
 from dpverify.trusted.rules.additive.sides import Period
 from dpverify.trusted.rules.composition import combined_values
-from dpverify.trusted.rules.curves import scale_family, scale_mixture, unimodal, variances
+from dpverify.trusted.rules.curves import optimal_composition, scale_family, scale_mixture, unimodal, variances
 from dpverify.trusted.rules.curves.mixing import Law
 from dpverify.trusted.rules.curves.student import Student
 from dpverify.trusted.rules.finite import densities, kernel_point
+from dpverify.trusted.rules.measures import finite
+from dpverify.trusted.rules.spaces import packings
 
 F = Fraction
 
@@ -243,3 +262,56 @@ def test_every_choice_of_neighbours_has_a_plan_that_is_there():
     for told in (None, [], {"parts": [1]}, {"parts": [1, 2, 3]}, {"parts": {"a": 1, "b": 2}}, {}):
         with pytest.raises(CertificateError):
             list(combined_values.each([part, part], told))
+
+
+# -- differences, packings and rows ----------------------------------------------------------------
+
+
+def test_the_greatest_of_distances_is_the_root_of_the_greatest_square():
+    assert processes.between([arb(4), arb(9), arb(1)]) == Sensitivity(num(3), num(3))
+    assert processes.between([arb(0)]) == Sensitivity(ZERO, ZERO)
+
+
+@pytest.mark.parametrize("group", [True, False])
+def test_functions_in_a_group_move_on_in_the_same_direction(group):
+    noise = EllipticalProcess(parse("exp(-v)"), differences=(ONE,))
+    claim = Claim(Group(Part(noise, ONE), num(2)), ONE) if group else Claim(noise, ONE, sensitivity=ONE)
+    assert (ONWARD in of_a_bound(claim, Bound("lower", ONE), ())) == group
+    assert ONWARD not in of_a_bound(claim, Bound("upper", ONE), ())
+
+
+def test_a_count_that_is_not_enclosed_counts_nothing():
+    assert packings._whole(arb("3.5")) == 4 and packings._whole(arb(4)) == 4
+    for ball in (arb("nan"), arb("inf"), arb(0, "inf")):
+        with pytest.raises(Rejected, match="it is not enclosed"):
+            packings._whole(ball)
+
+
+def test_outputs_that_two_rows_meet_in_are_those_that_both_can_give():
+    rows = ((F(1, 2), F(1, 2), F(0)), (F(0), F(1, 4), F(3, 4)))
+    table = Table(tuple(tuple(Num(x) for x in row) for row in rows))
+    for found in finite.rows_of(Claim(table, None, measure=Measure("zcdp", None))):
+        assert found.first_alone and found.second_alone
+        assert [(p.expr, q.expr, times) for p, q, times in found.met] in (
+            [(Num(F(1, 2)), Num(F(1, 4)), 1)],
+            [(Num(F(1, 4)), Num(F(1, 2)), 1)],
+        )
+
+
+def test_two_ends_of_a_piece_that_is_finite_have_as_much_room_each():
+    assert [quadrature._halfway(F(0), other, "right") for other in (F(3), F(-1), None)] == [F(3, 2), F(-1, 2), None]
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [("e", "0"), ("1", "d"), ("-1", "0"), ("1", "-1/2"), ("1", "3/2")])
+def test_a_guarantee_that_is_not_certainly_one_is_not_composed(epsilon, delta):
+    with pytest.raises(Undecided, match="is not certainly a number"):
+        optimal_composition.check_parts([optimal_composition.Part(parse(epsilon), parse(delta), 2)])
+
+
+def test_a_single_turn_between_two_points_is_looked_at():
+    """Within a tenth the exponent changes by more than 1 at about 1/4: its derivative there is 23."""
+    line = Line.of(Claim(Translation(parse("exp(-sqrt(1 + z**2) - 9*exp(-9*z**2))")), None, sensitivity=parse("1/10")), {})
+    near, far = End("-inf", F(16)), End("+inf", F(16))
+    told = [(F(-16), "down"), (F(-2), "turn"), (F(2), "up")]
+    with pytest.raises(Rejected, match="turns at"):
+        turns.check_pieces(line, near, far, told, num(1))

@@ -8,10 +8,10 @@ import pytest
 from dpverify.search.verify import verify
 from dpverify.trusted.facts.bounds import Infinite
 from dpverify.trusted.kernel import check
+from dpverify.trusted.language.canonical_form import to_json as plain
 from dpverify.trusted.language.errors import DpverifyError
 from dpverify.trusted.language.expr import num, parse
 from dpverify.trusted.language.model import Claim, Compose, Norm, Part, PostProcess, Product, Query, Radial, Translation
-from dpverify.trusted.language.model import to_json as plain
 from dpverify.trusted.language.rationals import to_fraction
 from dpverify.trusted.numbers.balls import constant
 

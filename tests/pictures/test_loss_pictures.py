@@ -12,6 +12,7 @@ import pytest
 from dpverify.pictures import LossCurve, loss
 from dpverify.trusted import kernel
 from dpverify.trusted.facts.bounds import Infinite
+from dpverify.trusted.language.canonical_form import from_json
 from dpverify.trusted.language.expr import ZERO, num, parse
 from dpverify.trusted.language.model import (
     L1,
@@ -26,7 +27,6 @@ from dpverify.trusted.language.model import (
     Staircase,
     Table,
     Translation,
-    from_json,
 )
 from dpverify.trusted.numbers.balls import constant
 

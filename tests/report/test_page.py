@@ -43,8 +43,8 @@ from dpverify.report.page.blocks import (
 )
 from dpverify.report.page.sections import loss, statement, witness
 from dpverify.report.page.sections import proof as proof_section
-from dpverify.report.page.sections.statement import plain_decimal
 from dpverify.report.page.subject import File
+from dpverify.report.phrases import plain_decimal
 from dpverify.trusted.language.expr import parse
 from dpverify.trusted.language.model import Claim, Domain, Sampled
 from dpverify.trusted.registry import EXPLAINED

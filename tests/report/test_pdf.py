@@ -1,5 +1,7 @@
 """The page on paper, by a browser that is installed; without one, a word on what to install."""
 
+import re
+
 import pytest
 from click.testing import CliRunner
 
@@ -63,3 +65,12 @@ def test_a_browser_that_prints_nothing_is_an_error_and_leaves_nothing_behind(tmp
     with pytest.raises(pdf.PrintError, match=said):
         pdf.print_page(page, tmp_path / "index.pdf", str(program))
     assert not (tmp_path / "index.pdf").exists()
+
+
+@pytest.mark.skipif(browser() is None, reason="needs Chromium")
+def test_a_picture_is_printed_on_paper_of_its_own_size(tmp_path):
+    picture = '<svg viewBox="0 0 96 48" xmlns="http://www.w3.org/2000/svg"><path d="M0 0L96 48"/></svg>'
+    pdf.print_picture(picture, tmp_path / "p.pdf", pdf.browser())
+    printed = (tmp_path / "p.pdf").read_bytes()
+    # an inch is 96 pixels and 72 points
+    assert printed.count(b"/Type /Page\n") == 1 and re.search(rb"/MediaBox \[0 0 72(\.0*)? 36(\.0*)?\]", printed)

@@ -1,10 +1,13 @@
 """Words about a claim: how far it is from the tight value."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 
-from dpverify.report import Entry, words
+from dpverify.report import Entry, text, words
+from dpverify.report.phrases import common
+from dpverify.report.results import Results
 from dpverify.trusted.kernel import Judgement
 from dpverify.trusted.language.expr import num
 from dpverify.trusted.language.model import Claim, Sampled
@@ -45,6 +48,51 @@ def test_where_epsilon_is_not_known_the_slack_is_that_of_delta(delta, tight, sai
 @pytest.mark.parametrize(("value", "said"), [(-100.0, "-100"), (0.123, "+0.12"), (99.4, "+99"), (1234.5, "+1234"), (1e-7, "+1e-07")])
 def test_per_cent_are_plain_numbers_where_those_are_short(value, said):
     assert words._percent(value) == said
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper", "said"),
+    [
+        ("0.1234567", "0.1234568", "0.123456..."),
+        ("1.23456", "1.23457", "in [1.23456, 1.23457]"),
+        ("0.9999999999", "1.000000000", "in [0.9999999999, 1]"),
+        ("1.23456788e-40", "1.23456789e-40", "1.2345678...e-40"),
+        ("9.99999999e-6", "1.00000000e-5", "in [9.99999999e-6, 1.00000000e-5]"),
+        ("12345678", "12345679", "in [12345678, 12345679]"),
+    ],
+)
+def test_two_decimals_are_told_by_the_digits_that_they_share_where_these_say_enough(lower, upper, said):
+    assert common(lower, upper) == said
+
+
+def lines(*entries, full=False):
+    """The lines of the claims of one file, or of several."""
+    told = text.render(Results([replace(one, file=file) for file, group in entries for one in group]), detail=text.Detail(full=full))
+    return [line[9:].strip() for line in told.split("\n") if line.startswith("PROVED")]
+
+
+def test_a_tight_value_that_the_claim_above_has_is_not_told_again_where_it_is_not_asked_for():
+    claims = [entry(*of) for of in ((1, "1/3", "1/3"), (2, "1/3", "1/3"), (None, "1/3", "1/3"), (1, "1/3", "1/2"))]
+    assert lines(("a", claims)) == [
+        "epsilon 1  tight epsilon 1/3", "epsilon 2  tight as above", "tight epsilon 1/3", "epsilon 1  tight epsilon in [0.3333333333, 0.5]",
+    ]  # fmt: skip
+    assert lines(("a", claims[:2]), full=True)[1] == "epsilon 2  tight epsilon 1/3"
+    assert lines(("a", claims[:1]), ("b", claims[1:2])) == ["epsilon 1  tight 1/3", "epsilon 2  tight 1/3"]
+
+
+def test_nothing_known_is_not_the_same_as_above():
+    assert lines(("a", [entry(1, None, None), entry(2, None, None)])) == ["epsilon 1", "epsilon 2"]
+
+
+def test_a_claim_that_is_not_as_expected_is_told_whole():
+    first, second = entry(1, "1/3", "1/3"), replace(entry(2, "1/3", "1/3"), expected="REFUTED")
+    assert lines(("a", [first, second]))[1] == "epsilon 2  expected REFUTED  tight epsilon 1/3"
+
+
+def test_of_several_files_eight_digits_are_told_and_of_one_ten():
+    one = entry(1, Fraction(123456789012, 10**12), Fraction(123456789013, 10**12))
+    assert lines(("a", [one])) == ["epsilon 1  tight epsilon 0.123456789..."]
+    assert lines(("a", [one]), ("b", [one])) == ["epsilon 1  tight 0.1234567..."] * 2
 
 
 def test_one_thing_is_one():

@@ -15,19 +15,15 @@ from dpverify.report.results import Results
 from dpverify.search import measure_words
 from dpverify.search.verify import verify
 from dpverify.trusted import kernel
-from dpverify.trusted.facts import assumptions
+from dpverify.trusted.facts.assumed_of_inputs import ANY, FAR, NEAR, PAIRS
+from dpverify.trusted.facts.assumed_of_parts import RATIO, STRETCHED
 from dpverify.trusted.facts.assumptions import (
-    ANY,
     ATTAINED,
     EVERY,
-    FAR,
     IDEAL,
     MOVES,
-    NEAR,
     ONWARD,
-    PAIRS,
     REAL,
-    STRETCHED,
     TURNED,
     WHOLE,
     WHOLE_ATTAINED,
@@ -229,8 +225,8 @@ def test_groups_and_maps_say_how_neighbours_of_neighbours_move(name):
 )
 def test_a_stated_sensitivity_at_a_part_of_a_step_is_taken_for_a_rate(constant, adjacency, inner, assumed):
     claim = Claim(Lipschitz(inner, parse(constant)), ONE, domains=(("c", Domain(Fraction(0))),), adjacency=adjacency)
-    assert (assumptions.RATIO in of_a_bound(claim, Bound("upper", ONE), ())) == assumed
-    assert assumptions.RATIO not in of_a_bound(claim, Bound("lower", ONE), ())
+    assert (RATIO in of_a_bound(claim, Bound("upper", ONE), ())) == assumed
+    assert RATIO not in of_a_bound(claim, Bound("lower", ONE), ())
 
 
 def test_what_holds_of_every_mechanism_rests_on_nothing():

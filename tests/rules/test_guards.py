@@ -53,7 +53,7 @@ from dpverify.trusted.order import compare
 from dpverify.trusted.order.convexity import Shapes
 from dpverify.trusted.order.geometry import Sensitivity
 from dpverify.trusted.order.polytopes import box
-from dpverify.trusted.parts import at_pair, candidates, densities, neighbours, relations
+from dpverify.trusted.parts import at_pair, candidates, densities, neighbours, one_pair, relations
 from dpverify.trusted.parts.runs import merged
 from dpverify.trusted.rules.additive import axis, cells, equal_answers, mixture_closed, point_witness
 from dpverify.trusted.rules.composition import finite_losses, gaussian_composition, gaussian_queries
@@ -96,8 +96,8 @@ HYPOTHESES = {
             "curves.gaussian", "curves.laplace", "curves.lattice", "curves.line", "curves.process_differences",
             "curves.scale_mixture", "curves.spherical_caps", "curves.t_noise", "curves.uniform_ball", "finite.exponential_general",
             "finite.finite", "finite.kernel_box", "finite.kernel_point", "finite.kary_response", "measures.finite", "measures.gaussian",
-            "measures.laplace", "spaces.cell_response", "spaces.given_mechanism", "spaces.near_table", "spaces.net_mechanism",
-            "spaces.noise_near", "utility.expected_loss",
+            "measures.laplace", "spaces.cell_response", "spaces.density_mechanism", "spaces.given_mechanism", "spaces.near_table",
+            "spaces.net_mechanism", "spaces.noise_near", "utility.expected_loss", "utility.far_noise", "utility.far_outputs",
             "utility.infinite_moments", "utility.log_concave_noise", "utility.noise_moments", "utility.noise_quantile",
             "utility.polytope_tails", "utility.randomized_response", "utility.root_of_squares", "utility.union_bound",
         ),
@@ -598,7 +598,7 @@ def test_an_output_that_neither_input_gives_has_no_loss(rows):
     for end in (judgement.lower, judgement.upper):
         assert compare.certainly_equal(end, parse("2*log(2)"))
     for order in ((0, 1), (1, 0)):
-        lost = Values((), "lower", (), backward=False)._facing(neighbours.OnePair(part.mechanism, pair=order))
+        lost = Values((), "lower", (), backward=False)._facing(one_pair.OnePair(part.mechanism, pair=order))
         wanted = parse("log(2)")
         assert compare.certainly_le(lost, wanted)
 

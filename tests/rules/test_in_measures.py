@@ -20,6 +20,7 @@ from dpverify.search.proposal import Proposal
 from dpverify.search.verify import verify
 from dpverify.trusted import kernel
 from dpverify.trusted.facts.bounds import INFINITE
+from dpverify.trusted.language.canonical_form import claim_hash
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, num, parse
 from dpverify.trusted.language.model import (
@@ -39,7 +40,6 @@ from dpverify.trusted.language.model import (
     Subsample,
     Table,
     Translation,
-    claim_hash,
 )
 from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.proof import Proof

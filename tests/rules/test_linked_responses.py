@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from dpverify.search.verify import verify
-from dpverify.trusted.facts.assumptions import ANY, PAIRS
+from dpverify.trusted.facts.assumed_of_inputs import ANY, PAIRS
 from dpverify.trusted.language.expr import Num, call, num, parse
 from dpverify.trusted.language.model import Claim, Compose, Group, KaryResponse, Parallel, Part, Table
 from dpverify.trusted.order.compare import certainly_equal

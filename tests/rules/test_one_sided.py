@@ -12,6 +12,7 @@ from dpverify.errors import AuditError, SpecError
 from dpverify.search.verify import verify
 from dpverify.trusted import kernel
 from dpverify.trusted.facts.bounds import Infinite
+from dpverify.trusted.language.canonical_form import claim_hash, from_json, to_json
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, num, parse
 from dpverify.trusted.language.model import (
@@ -29,9 +30,6 @@ from dpverify.trusted.language.model import (
     Subsample,
     Table,
     Translation,
-    claim_hash,
-    from_json,
-    to_json,
 )
 from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.parts.exchanged import either_order

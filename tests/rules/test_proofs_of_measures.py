@@ -48,7 +48,7 @@ from dpverify.trusted.parts import exchanged, stated
 from dpverify.trusted.parts.exchanged import TOWARDS, either_order, in_order, worst_way
 from dpverify.trusted.proof import Proof
 from dpverify.trusted.rules.composition import post_processing
-from dpverify.trusted.rules.measures import of_a_curve
+from dpverify.trusted.rules.measures import chords, of_a_curve
 from dpverify.trusted.rules.measures.asked import above, below
 from dpverify.trusted.rules.measures.orders import most_over_orders, read_cuts
 from tests.proofs import saying
@@ -711,15 +711,15 @@ def test_chords_and_prolonged_lines_enclose_each_order_of_a_pair():
     for each, (p, q) in ((pair, ROWS), (pair.reversed, ROWS[::-1])):
         for a in (1.5, 2, 4):
             wanted = log(sum(x**a * y ** (1 - a) / 10 for x, y in zip(p, q, strict=True)))
-            above_it = float(of_a_curve.Chords(each, points).cumulant(arb(a)).mid())
-            below_it = float(of_a_curve._least(arb(a), each, points).mid())
+            above_it = float(chords.Chords(each, points).cumulant(arb(a)).mid())
+            below_it = float(chords.least(arb(a), each, points).mid())
             assert 0.9 * wanted <= below_it <= wanted * (1 + 1e-9) and wanted * (1 - 1e-9) <= above_it <= 1.1 * wanted
     # the second can lose more than the last point, the first cannot: 0 and 1 face each other
     alone = of_pair((5, 5, 0), (5, 4, 1))
     wanted = log(0.5 + 0.25 / 0.4)
-    found = float(of_a_curve.Chords(alone, points, alone=True).cumulant(arb(2)).mid())
+    found = float(chords.Chords(alone, points, alone=True).cumulant(arb(2)).mid())
     assert wanted <= found <= 1.2 * wanted
-    few = float(of_a_curve.Chords(alone, [Fraction(0), Fraction(1, 4)], alone=True).cumulant(arb(2)).mid())
+    few = float(chords.Chords(alone, [Fraction(0), Fraction(1, 4)], alone=True).cumulant(arb(2)).mid())
     assert few >= wanted
 
 

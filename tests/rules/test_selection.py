@@ -10,69 +10,44 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from dpverify.search.certificates import pack
 from dpverify.search.verify import verify
 from dpverify.trusted.facts.bounds import Infinite
 from dpverify.trusted.kernel import check
-from dpverify.trusted.language.certificate import Line
+from dpverify.trusted.language.canonical_form import from_json, to_json
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, num, parse
 from dpverify.trusted.language.model import (
-    L1,
     L2,
     AboveThreshold,
     Claim,
     Compose,
-    Domain,
     Group,
     Lipschitz,
     NoisyMax,
     Part,
     Radial,
     Subsample,
-    Translation,
-    from_json,
-    to_json,
 )
 from dpverify.trusted.order.enclosed import enclose
 from dpverify.trusted.rules.selection import moduli, noisy_max, survival, threshold, worst_output
-
-NATURAL = Domain(Fraction(1), None, lower_open=False, integer=True)
-POSITIVE = Domain(Fraction(0))
-ALL_N = (("n", NATURAL),)
-
-
-def laplace(scale):
-    return Radial(parse("exp(-r)"), L1, ONE, parse(str(scale)))
-
-
-def gaussian(sigma):
-    return Radial(parse("exp(-r**2/2)"), L2, ONE, parse(str(sigma)))
-
-
-def on_line(density, low=None, high=None, integers=False):
-    return Translation(parse(density), (low, high), integers)
-
-
-GUMBEL = on_line("exp(-z/2 - exp(-z/2))")
-EXPONENTIAL = on_line("exp(-z/2)", ZERO)
-LOGISTIC = on_line("cosh(z/4)**(-2)")
-GEOMETRIC = on_line("exp(-abs(z)/2)", integers=True)
-LEFT_HEAVY = on_line("exp(-max(3*z, -z))")
-CAUCHY = Radial(parse("1/(1 + r**2)"), L2, ONE)
-
-
-def of(mechanism, epsilon=None, sensitivity=1, domains=(), delta=ZERO):
-    return Claim(mechanism, None if epsilon is None else parse(str(epsilon)), delta, parse(str(sensitivity)), domains=domains)
-
-
-def largest(noise, n, **words):
-    return NoisyMax(noise, parse(str(n)), **words)
-
-
-def sparse(threshold_noise, query_noise, n, positives=1, **words):
-    count = None if positives is None else parse(str(positives))
-    return AboveThreshold(parse(str(n)), threshold_noise, query_noise, positives=count, **words)
+from tests.selections import (
+    ALL_N,
+    CAUCHY,
+    EXPONENTIAL,
+    GEOMETRIC,
+    GUMBEL,
+    LEFT_HEAVY,
+    LOGISTIC,
+    NATURAL,
+    POSITIVE,
+    alone,
+    gaussian,
+    laplace,
+    largest,
+    of,
+    on_line,
+    sparse,
+)
 
 
 def tight(mechanism, sensitivity=1):
@@ -425,11 +400,6 @@ def test_a_guarantee_for_one_order_of_the_data_is_no_part_and_no_premise():
 
 
 # -- what is refused -----------------------------------------------------------------------------------------------------
-
-
-def alone(claim, rule, **parameters):
-    """A certificate of one line, as anybody may write it."""
-    return check(pack(claim, 128, "PROVED", [Line(rule, (), parameters, (), 128)]))
 
 
 UNEVEN = sparse(laplace(2), laplace(2), 6, None)

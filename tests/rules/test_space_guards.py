@@ -16,7 +16,20 @@ from dpverify.trusted.numbers.balls import constant, hull
 from dpverify.trusted.rules.spaces import cell_response, given_mechanism, near_dual, near_table, net_mechanism, noise_near, weighted_packing
 from dpverify.trusted.rules.spaces.nets import FALLING, ceiling, cube, net, others
 from dpverify.trusted.rules.spaces.packings import Packing, packing, width
-from dpverify.trusted.rules.spaces.shapes import MANY, NET, SEPARATED, along, asked, check, classes, logarithm, require, spread, together
+from dpverify.trusted.rules.spaces.shapes import (
+    MANY,
+    NET,
+    SEPARATED,
+    along,
+    asked,
+    check,
+    classes,
+    logarithm,
+    require,
+    spread,
+    tamed,
+    together,
+)
 
 FACETS = Norm("facets", None, ((Fraction(1), Fraction(1)), (Fraction(1), Fraction(-2))))
 PLANE = Norm("ellipsoid", None, ((Fraction(1), Fraction(0)), (Fraction(0), Fraction(1, 4))))
@@ -810,3 +823,33 @@ def test_a_line_costs_what_its_sum_says(space, within, count, right, left, step)
     assert found.side == "lower" and number(found.value) == pytest.approx(low, abs=1e-5)
     with pytest.raises(Rejected, match="not certainly above 1"):
         weighted_packing.check(claim(space, within), {"line": count, "epsilon": str(Fraction(high + 1e-6))})
+
+
+@pytest.mark.parametrize(
+    ("axis", "tame"),
+    [
+        ("erfc(k)", "exp(-k**2)"), ("3*k*erfc(k/2)", "3*k*exp(-k**2/4)"), ("erfc(k)**(1/3)", "exp(-k**2)**(1/3)"),
+        ("erfc(k - 1)", "exp(-(k - 1)**2)"), ("erfc(k - 2)", "erfc(k - 2)"), ("erfc(-k)", "erfc(-k)"), ("1/erfc(k)", "1/erfc(k)"),
+        ("1/k + erfc(k)", "1/k + erfc(k)"), ("exp(-k)", "exp(-k)"),
+    ],
+)  # fmt: skip
+def test_axes_are_at_most_as_long_as_those_without_erfc(axis, tame):
+    assert tamed(parse(axis)) == parse(tame)
+    for k in range(1, 6):
+        there = [abs(number(substitute(expr, {"k": num(k)}))) for expr in (parse(axis), tamed(parse(axis)))]
+        assert there[0] <= there[1] * (1 + 1e-12)
+
+
+def test_an_ellipsoid_with_axes_erfc_of_k_is_compatible_with_privacy():
+    space = shape("ellipsoid", axes="erfc(k)")
+    every = replace(claim(space, "g", "b"), domains=tuple(sorted(GAMMA.items())))
+    assert verify(every).judgement.verdict == "PROVED"
+    long = Space(shape("ellipsoid", axes="erfc(k) + 1/2"), databases="answers")
+    assert verify(replace(every, mechanism=long)).judgement.verdict == "REFUTED"
+
+
+def test_one_function_is_within_the_bound_of_all():
+    functions = shape("hoelder", dimension=1, constant=1, exponent=1, bound=2)
+    assert net(functions, num(2), {}, {}) == ZERO and number(net(functions, parse("1999/1000"), {}, {})) > 0
+    assert verify(replace(claim(functions, "2"), epsilon=ZERO)).judgement.verdict == "PROVED"
+    assert verify(replace(claim(functions, "1999/1000"), epsilon=ZERO)).judgement.verdict == "REFUTED"

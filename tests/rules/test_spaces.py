@@ -15,10 +15,11 @@ from dpverify.search.certificates import pack
 from dpverify.search.verify import verify
 from dpverify.trusted.facts.bounds import Infinite
 from dpverify.trusted.kernel import check
+from dpverify.trusted.language.canonical_form import from_json, to_json
 from dpverify.trusted.language.certificate import Line
 from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected
 from dpverify.trusted.language.expr import num, parse
-from dpverify.trusted.language.model import Claim, Domain, KaryResponse, Space, from_json, to_json
+from dpverify.trusted.language.model import Claim, Domain, KaryResponse, Space
 from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.rules.spaces import cell_response, given_mechanism, near_dual, near_table, net_mechanism, noise_near, weighted_packing
 from dpverify.trusted.rules.spaces.nets import net

@@ -1,5 +1,6 @@
 """Walks: their limit is the uniform law, what chains tell of themselves is right, and a claim is weakened as the theorem says."""
 
+import pickle
 from fractions import Fraction as F
 from math import exp, log
 
@@ -8,7 +9,10 @@ import pytest
 from scipy import stats
 
 from dpverify.errors import DataError, NoSampler
-from dpverify.samplers import polytope, walks
+from dpverify.samplers import polytope, walked, walks
+from dpverify.samplers.mechanisms import sampler
+from dpverify.trusted.language.expr import num, parse
+from dpverify.trusted.language.model import L2, Compose, Norm, Part, Radial
 
 HEXAGON = ((F(1), F(0)), (F(0), F(1)), (F(1), F(-1)))
 EXACT = polytope.hull(HEXAGON)
@@ -89,3 +93,49 @@ def test_what_cannot_be_walked_is_told_so():
         walks.hull(HEXAGON).reach(np.array([[5.0, 5.0]]), np.array([[1.0, -1.0]]))
     with pytest.raises(DataError, match="at least four points"):
         walks.walk(walks.hull(HEXAGON), walks.hit_and_run, 1, rng())
+
+
+COLUMNS = ((F(100), F(0)), (F(0), F(1)), (F(100), F(-1)))
+ROWS = ((F(1, 100), F(0)), (F(0), F(1)), (F(1, 100), F(1)))  # the facets of the hull of these columns
+NORMS = {"columns": Norm("columns", None, COLUMNS), "facets": Norm("facets", None, ROWS)}
+
+
+@pytest.mark.parametrize("how", ["hit-and-run", "grid"])
+def test_noise_by_a_walk_has_the_moments_of_the_noise_and_its_label(how):
+    drawn = sampler(Radial(parse("exp(-r)"), NORMS["facets"], num(2), num(2)), walk=how)
+    outputs = drawn([7, 0], 2_000, rng()) - [7, 0]
+    # a uniform point of the hexagon with (1, 0), (0, 1), (1, -1) has E u_i^2 = 5/18; noise exp(-r/2) has 3 4 4 times that, 100^2 times more
+    told = drawn.told[drawn.told.index("walk: not certified") :]
+    worth = float(told[1].split("worth ")[1].split()[0])
+    assert np.allclose((outputs**2).mean(0) * [1e-4, 1], 12 * 4 * 5 / 18, rtol=min(1.0, 8 / worth**0.5))
+    assert told[1].startswith("R-hat ") and "(epsilon, delta + (1 + e^epsilon) tau)" in told[2] and "the walk's unknown" in told[2]
+    assert told[3] == "outputs of one run depend on each other: for data that are released, take one output of each run"
+
+
+def test_directions_by_a_walk_are_of_length_1_in_the_norm(monkeypatch):
+    monkeypatch.setattr(walked, "LEAST", 4)
+    for norm in NORMS.values():
+        draw, told = walked.Walking("hit-and-run").directions(norm, 2)
+        points = draw(9, rng())
+        assert np.allclose(np.abs(points @ np.array(ROWS, float).T).max(axis=1), 1) and "walk, hit-and-run" in told
+        assert len(np.unique(points, axis=0)) == 9
+
+
+def test_every_part_in_the_norm_of_a_polytope_has_a_walk_and_no_other_one(monkeypatch):
+    monkeypatch.setattr(walked, "LEAST", 4)
+    noises = (Radial(parse("exp(-r)"), norm, num(2)) for norm in (*NORMS.values(), L2))
+    drawn = sampler(Compose(tuple(map(Part, noises))), walk="hit-and-run")
+    assert drawn([0] * 6, 8, rng()).shape == (8, 6) and drawn([0] * 6, 8, rng()).shape == (8, 6)
+    lines = [line for line in drawn.told if line.startswith("walk ")]
+    assert [line[:14] for line in lines] == ["walk 1, R-hat ", "walk 2, R-hat "] and "the sum of all walks' unknown" in drawn.told[-2]
+    assert pickle.loads(pickle.dumps(drawn)).walk.how == "hit-and-run"
+
+
+def test_where_there_is_nothing_to_walk_in_or_no_such_walk_it_says_so():
+    with pytest.raises(NoSampler, match="a walk has nothing to walk in"):
+        sampler(Radial(parse("exp(-r)"), L2, num(2)), walk="grid")
+    with pytest.raises(DataError, match="walk = 'ball' is not one of hit-and-run, grid"):
+        sampler(Radial(parse("exp(-r)"), NORMS["columns"], num(2)), walk="ball")
+    flat = Norm("columns", None, ((F(1), F(1)), (F(2), F(2))))
+    with pytest.raises(NoSampler, match="do not span the space"):
+        sampler(Radial(parse("exp(-r)"), flat, num(2)), walk="grid")

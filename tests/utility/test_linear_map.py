@@ -13,10 +13,11 @@ from dpverify.search.verify import verify
 from dpverify.trusted.facts.assumptions import REAL
 from dpverify.trusted.facts.bounds import INFINITE
 from dpverify.trusted.kernel import check
+from dpverify.trusted.language.canonical_form import from_json, to_json
 from dpverify.trusted.language.certificate import Line
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ZERO, num, parse
-from dpverify.trusted.language.model import Claim, Compose, Part, PostProcess, Product, Query, from_json, to_json
+from dpverify.trusted.language.model import Claim, Compose, Part, PostProcess, Product, Query
 from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.parts.released import answered, released
 

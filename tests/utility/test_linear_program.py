@@ -10,27 +10,16 @@ import pytest
 from dpverify.search.certificates import pack
 from dpverify.search.remaps import truncated_geometric
 from dpverify.search.verify import verify
-from dpverify.trusted.facts.assumptions import PAIRS
+from dpverify.trusted.facts.assumed_of_inputs import ANY, PAIRS
 from dpverify.trusted.kernel import check
+from dpverify.trusted.language.canonical_form import from_json, to_json
 from dpverify.trusted.language.certificate import Line
 from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.expr import ONE, ZERO, Num, mul, num, parse
-from dpverify.trusted.language.model import (
-    L2,
-    Claim,
-    Domain,
-    Exponential,
-    KaryResponse,
-    Product,
-    Query,
-    Radial,
-    Table,
-    Translation,
-    from_json,
-    to_json,
-)
+from dpverify.trusted.language.expr import ONE, ZERO, Num, mul, neg, num, parse
+from dpverify.trusted.language.model import L2, Claim, Domain, Exponential, KaryResponse, Product, Query, Radial, Table, Translation
 from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.order.compare import certainly_equal
+from dpverify.trusted.order.tables import distance
 from dpverify.trusted.rules.utility import linear_program
 from dpverify.trusted.rules.utility.dual import Program, least
 from tests.programs import least_loss
@@ -363,12 +352,70 @@ def test_a_bound_below_nothing_is_nothing():
         assert {bound.value for _, bound in alone(counts(), **chain)} == {ZERO}
 
 
-def test_epsilon_per_unit_of_distance_is_no_guarantee_of_adjacent_inputs():
-    points = ((ZERO,), (ONE,))
-    scores = tuple(tuple(parse(str(-abs(x - y))) for y in range(2)) for x in range(2))
-    metric = Claim(Exponential(scores, ONE, points=points, metric="l1"), num(2), loss=((F(0), F(1)), (F(1), F(0))))
-    with pytest.raises(Rejected, match="its epsilon is per unit of distance; state a sensitivity or the adjacent pairs"):
-        alone(metric, ratio="8", weights=["1/2", "1/2"], multipliers=[])
+def metric(points, name="l1", epsilon="log(2)", **others):
+    places = tuple(tuple(parse(str(x)) for x in point) for point in points)
+    scores = tuple(tuple(neg(distance(a, b, name)) for b in places) for a in places)
+    losses = tuple(tuple(F(x != y) for y in range(len(points))) for x in range(len(points)))
+    return Claim(Exponential(scores, parse("1/8"), points=places, metric=name), parse(epsilon), utility=True, **{"loss": losses} | others)
+
+
+def test_epsilon_per_unit_of_distance_is_an_exponent_for_each_pair():
+    told = {"weights": ["1/2", "1/2"], "multipliers": [[0, 1, ["1/10", "0"]], [1, 0, ["0", "1/10"]]]}
+    # two inputs at distance 2 and epsilon log(2): randomized response of epsilon log(4) is the best, and lies once in five times
+    assert bound_of(metric([[0], [2]]), ratios=[[0, 1, "4"], [1, 0, "4"]], **told) == Num(F(1, 5))
+    assert alone(metric([[0], [2]]), ratios=[[0, 1, "4"], [1, 0, "4"]], **told)[0][1].assumed == (ANY,)
+
+
+@pytest.mark.parametrize(
+    ("of", "ratios", "why"),
+    [
+        (metric([[0], [2]]), [[0, 1, "2"], [1, 0, "4"]], "ratio.*2 is not certainly at least exp"),
+        (metric([[0], [2]]), [[0, 1, "-4"], [1, 0, "4"]], "ratio.*-4 is not certainly at least exp"),
+        (metric([[0], [2]]), [[0, 1, "4"]], "not adjacent, or no ratio is told of them"),
+        (metric([[0], [2]]), [[0, 1, "4"], [1, 1, "4"]], "not two inputs at a distance above 0"),
+        (metric([[0], [2]]), [[0, 1, "4"], [1, 2, "4"]], "not two inputs at a distance above 0"),
+        (metric([[0], [0], [2]]), [[0, 1, "1"]], "not two inputs at a distance above 0"),
+        (metric([[0], [2]], delta=parse("1/10")), [[0, 1, "4"], [1, 0, "4"]], "delta.*epsilon is per unit of distance"),
+    ],
+    ids=["small", "negative", "missing", "same", "beyond", "equal", "delta"],
+)
+def test_a_forged_ratio_of_a_distance_is_refused(of, ratios, why):
+    count = len(of.loss)
+    told = {"weights": ["1"] * count, "multipliers": [[0, 1, ["1/5"] + ["0"] * (count - 1)], [1, 0, ["0"] * (count - 1) + ["1/5"]]]}
+    with pytest.raises(Rejected, match=why):
+        alone(of, ratios=ratios, **told)
+
+
+def test_a_ratio_for_all_is_none_for_distances_and_the_other_way_round():
+    for of, told in ((metric([[0], [2]]), {"ratio": "8"}), (claim(), {"ratios": [[0, 1, "2"]]})):
+        with pytest.raises(CertificateError):
+            alone(of, weights=["1"] * len(of.loss), multipliers=[], **told)
+
+
+@pytest.mark.parametrize(
+    ("points", "name", "losses"),
+    [
+        ([[0], [1], [3]], "l1", lambda x, y: F(x != y)),
+        ([[0], [1], [3]], "l1", lambda x, y: F(abs([0, 1, 3][x] - [0, 1, 3][y]) ** 2)),
+        ([[0, 0], [1, 0], [0, 2], [1, 1]], "linf", lambda x, y: F(x != y)),
+    ],
+    ids=["lies", "squares", "plane"],
+)
+def test_for_any_metric_the_bound_is_the_optimum_of_the_linear_program(points, name, losses):
+    inner = range(len(points))
+    table = tuple(tuple(losses(x, y) for y in inner) for x in inner)
+    sizes = [[max(abs(a - b) for a, b in zip(p, r, strict=True)) for r in points] for p in points]
+    want = least_loss(table, {(x, y): F(2) ** sizes[x][y] for x in inner for y in inner if x != y})
+    judged = verify(metric(points, name, loss=table)).judgement
+    [(_, least)] = [(rule, bound) for rule, bound in judged.errors if bound.whose == "any"]
+    own = max(constant(bound.value) for _, bound in judged.errors if bound.whose == "this")
+    assert 0 <= want - least.value.value < F(1, 10**9) and own >= constant(least.value)
+
+
+def test_distances_may_be_irrational():
+    judged = verify(metric([[0, 0], [1, 1]], "l2", "1")).judgement
+    [least] = [bound for _, bound in judged.errors if bound.whose == "any"]
+    assert float(constant(least.value)) == pytest.approx(1 / (1 + exp(sqrt(2))))
 
 
 def test_premises_are_upper_bounds_on_what_is_tight_and_nothing_else():

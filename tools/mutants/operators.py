@@ -285,7 +285,7 @@ def _of_statement(node: ast.stmt, parents: Sequence[ast.AST]) -> Iterator[Varian
     elif isinstance(node, ast.Raise):
         if not (isinstance(parents[-1], ast.If) and node in parents[-1].body and len(parents[-1].body) == 1):
             yield "guard", f"without `{_shown(node)}`", _give(_nothing())
-    elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call | ast.Yield):
+    elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call | ast.Yield) and "assert_never" not in ast.unparse(node):
         operator = "assumption" if "assum" in ast.unparse(node.value) else "check"
         yield operator, f"without `{_shown(node)}`", _give(_nothing())
     elif isinstance(node, ast.AugAssign):

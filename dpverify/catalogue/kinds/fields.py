@@ -20,6 +20,7 @@ from dpverify.catalogue.values import (
     read_expression,
     read_interval,
     read_matrix,
+    read_mechanism_table,
     read_metric,
     read_norm,
     read_number,
@@ -28,10 +29,10 @@ from dpverify.catalogue.values import (
     read_rows,
     read_scheme,
     read_string,
-    read_table,
 )
 from dpverify.trusted.language.expr import ONE, ZERO, Expr
-from dpverify.trusted.language.model import COVARIANCES, L1, L2, ORDERS, REPORTS, SCHEMES, TOGETHER, Domain
+from dpverify.trusted.language.model import COVARIANCES, L1, L2, ORDERS, SCHEMES, Domain
+from dpverify.trusted.language.selections import REPORTS, TOGETHER
 from dpverify.trusted.order.queries import ADJACENCIES
 
 Schema = Mapping[str, Any]
@@ -124,7 +125,7 @@ FINITE: Final = Value(
     read_interval(infinite=False), {**_PAIR, "items": {**_NUMBER, "not": {"enum": ["inf", "+inf", "-inf"]}}}, fallback=(ZERO, ONE)
 )
 NORM: Final = Value(read_norm, {"$ref": "#/definitions/norm"}, exact=False)
-PART: Final = Value(read_table, {"$ref": "#/definitions/part"}, exact=False)
+PART: Final = Value(read_mechanism_table, {"$ref": "#/definitions/part"}, exact=False)
 PARTS: Final = Value(read_part_tables, {"type": "array", "minItems": 1, "items": PART.schema}, exact=False)
 BOOLEAN: Final = Value(read_boolean, {"type": "boolean"}, exact=False)
 TEXT: Final = Value(read_string, {"type": "string", "minLength": 1, "maxLength": 500, "pattern": "\\S"}, exact=False)
@@ -351,7 +352,7 @@ def _bounds(key: str, ends: tuple[Expr, Expr] | None, domains: Mapping[str, Doma
 _OWN_NOISE: Final = {
     "allOf": [{"$ref": "#/definitions/part"}, {"propertyNames": {"not": {"enum": ["sensitivity", "query", "adjacency", "times"]}}}]
 }
-A_NOISE: Final = Value(read_table, _OWN_NOISE, exact=False)
+A_NOISE: Final = Value(read_mechanism_table, _OWN_NOISE, exact=False)
 
 
 def _read_noises(value: Any) -> dict[str, Any]:

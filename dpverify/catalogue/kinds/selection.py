@@ -13,19 +13,8 @@ from dpverify.catalogue.kinds import noise as of_noise
 from dpverify.catalogue.kinds.kind import Kind, Sensitivity, Starter, Values, itself
 from dpverify.catalogue.toml import Fields, shorten, show
 from dpverify.trusted.language.expr import ONE, Expr, Num
-from dpverify.trusted.language.model import (
-    REPORTS,
-    TOGETHER,
-    AboveThreshold,
-    Compared,
-    Domain,
-    NoisyMax,
-    OnLine,
-    Selection,
-    kind_of,
-    noises_of,
-    on_integers,
-)
+from dpverify.trusted.language.model import AboveThreshold, Compared, Domain, NoisyMax, OnLine, Selection, kind_of, noises_of, on_integers
+from dpverify.trusted.language.selections import REPORTS, TOGETHER
 from dpverify.trusted.order.integers import is_whole
 
 MOVES: Final = {

@@ -76,7 +76,8 @@ TABLE: Final = fields.Field(
 RATE: Final = fields.Field(
     "rate",
     fields.NUMBER,
-    "For a space of points: the exponential mechanism alone, probabilities proportional to exp(-rate * distance to the true answer).",
+    "For a space of points: the exponential mechanism alone, probabilities proportional to exp(-rate * distance to the true answer). For a "
+    "box, a ball, a hull or all of R^d: the one whose density is that.",
     default=None,
 )
 

@@ -15,7 +15,8 @@ from dpverify.catalogue.kinds.selection import MOVES, faults_of_noises, named_la
 from dpverify.catalogue.toml import Fault, Fields, show
 from dpverify.catalogue.values import read_choice, read_expression, read_matrix
 from dpverify.trusted.language.expr import Expr, sub
-from dpverify.trusted.language.model import TOGETHER, Branch, Domain, Drawn, Guard, Named, Stream, on_integers
+from dpverify.trusted.language.model import Branch, Domain, Drawn, Guard, Named, Stream, on_integers
+from dpverify.trusted.language.selections import TOGETHER
 from dpverify.trusted.parts import streams
 
 _TEXT: Final = {"type": "string", "minLength": 1}

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
-from math import sqrt
+from math import gcd, lcm, sinh, sqrt
 from typing import Final
 
 import numpy as np
@@ -15,13 +15,14 @@ from dpverify.project.designer import exact, recursive
 from dpverify.project.designer.exact import Floats
 from dpverify.project.designer.question import Question
 from dpverify.project.designer.strategies import Strategy, strategies
-from dpverify.project.designer.tuning import spread, weights
+from dpverify.project.designer.tuning import discrete_sigma, spread, weights
 from dpverify.search.polytopes import MOST_FACETS, most_facets
 from dpverify.trusted.language.errors import DpverifyError
-from dpverify.trusted.language.expr import ZERO, Num, format_expr
+from dpverify.trusted.language.expr import ZERO, Num, format_expr, mul
 from dpverify.trusted.language.model import L1, L2, LINF, Matrix, Norm, Query
 from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.order.queries import differences, sensitivity
+from dpverify.trusted.rules.utility.any_mechanism import REALS
 
 MOST_MOVES: Final = 40_000
 """Differences of neighbours over which precisions are tuned."""
@@ -29,6 +30,10 @@ MOST_PRECISE: Final = 1e6
 """How many times as precisely as another a row is measured at most: one that no neighbours move could be measured exactly."""
 MOST_SPLIT: Final = 16
 """Dimensions in which recursive mechanisms are tried."""
+MOST_WHOLE: Final = {1: 64, 2: 6}
+"""Rows of a strategy with noise on the integers, each of which is a part: geometric noise (1), and the discrete Gaussian (2)."""
+MOST_STEP: Final = 16
+"""By how much records may move a row that has noise on the integers, in multiples of its unit."""
 MOST_TEXT: Final = 900_000
 """Of a claim file."""
 
@@ -73,6 +78,8 @@ def candidates(question: Question) -> Iterator[Proposal]:
     if adjacency == "l2":
         why = "how far real histograms at Euclidean distance 1 move answers in l1 is not known in general."
         yield NotTried("strategies with Laplace noise", why)
+    if adjacency in REALS:
+        yield NotTried("noise on the integers", "answers to real histograms are no integers.")
     for strategy in strategies(question):
         if adjacency != "l2":
             yield from _measured(question, strategy, 1)
@@ -202,6 +209,8 @@ def _measured(question: Question, strategy: Strategy, power: int) -> Iterator[Pr
         tuned = weights(costs, np.abs(moved).T, power)
         tuned = np.minimum(tuned, tuned.min() * MOST_PRECISE)
     rounded = [exact.near(float(w / tuned.max())) for w in tuned]
+    if question.query.adjacency not in REALS:
+        yield _whole(question, strategy, rounded, power)
     if strategy.back is None and power == 1 and len(set(rounded)) == 1:
         return  # the same noise on every answer
     rows = tuple(tuple(w * x for x in row) for w, row in zip(rounded, strategy.rows, strict=True))
@@ -225,6 +234,68 @@ def _measured(question: Question, strategy: Strategy, power: int) -> Iterator[Pr
         return
     how = f"{'Laplace' if power == 1 else 'Gaussian'} noise on {strategy.name}, each row as precise as is worth it, and the map back"
     yield Candidate(name, how, text, size * sqrt(total))
+
+
+def _whole(question: Question, strategy: Strategy, precise: Sequence[Fraction], power: int) -> Proposal:
+    """The same with noise on the integers: each row as a multiple of one with integers of which nothing can be taken out.
+
+    precise: by how much each row is multiplied before it has the same noise as the others.
+    """
+    kind = "discrete_laplace" if power == 1 else "discrete_gaussian"
+    name = f"{kind.replace('_', ' ')}, {strategy.name}"
+    if len(strategy.rows) > MOST_WHOLE[power]:
+        return NotTried(name, f"noise on the integers is a part for each row, and there are more than {MOST_WHOLE[power]}.")
+    units = [_unit_of(row) for row in strategy.rows]
+    rows = tuple(tuple(x / unit for x in row) for unit, row in zip(units, strategy.rows, strict=True))
+    if max(abs(x) for row in rows for x in row) > MOST_STEP:
+        return NotTried(name, f"some row counts records by more than {MOST_STEP} different steps.")
+    back = exact.unit(len(rows)) if strategy.back is None else strategy.back
+    back = tuple(tuple(x * unit for unit, x in zip(units, row, strict=True)) for row in back)
+    adjacency = question.query.adjacency
+    try:
+        reach = sensitivity(
+            Query(tuple(tuple(w * x for x in row) for w, row in zip(precise, strategy.rows, strict=True)), adjacency),
+            L1 if power == 1 else L2, len(rows),
+        ).upper  # fmt: skip
+    except DpverifyError as error:
+        return NotTried(name, f"its sensitivity is not known: {error}")
+    shares = [1 / (w * unit) for w, unit in zip(precise, units, strict=True)]
+    if power == 1:
+        about, key = float(constant(reach)) / question.rate, "scale"
+        sizes = [_scale(mul(Num(share), reach), question) for share in shares]
+    else:
+        moved, delta = _moves(Query(rows, adjacency), rows), float(constant(question.delta))
+        assert moved is not None  # the rows as they are have not too many
+        least = least_sigma(question.rate, delta) * float(constant(reach))
+        about, key = discrete_sigma(moved, np.array([float(share) for share in shares]), question.rate, delta, least), "sigma"
+        sizes = [exact_text(exact.above(about * float(share))) for share in shares]
+    variances = np.array([_variance(about * float(share), power) for share in shares])
+    square = float(((exact.floats(back) ** 2) * variances).sum())
+    noises = [f'kind = "builtin", name = "{kind}", {key} = "{size}"' for size in sizes]
+    stated = [", ".join(_stated(Query((row,), adjacency))) for row in rows]
+    if len(rows) == 1 and back == exact.unit(1):
+        lines, claim = noises[0].split(", "), _stated(Query(rows, adjacency))
+    else:
+        parts = (f"  {{ {noise}, {query} }}," for noise, query in zip(noises, stated, strict=True))
+        lines, claim = ['kind = "compose"', "parts = [", *parts, "]"], []
+    text = _file(question, lines, None if back == exact.unit(len(rows)) else back, claim)
+    if len(text) > MOST_TEXT:
+        return NotTried(name, "its matrices are longer than a claim file may be.")
+    noise = "geometric" if power == 1 else "discrete Gaussian"
+    how = f"{noise} noise on the integers on {strategy.name}, each row as precise as is worth it, and the map back"
+    return Candidate(name, how, text, sqrt(square))
+
+
+def _unit_of(row: Sequence[Fraction]) -> Fraction:
+    """The greatest number of which all entries are integer multiples; 1 where all are 0."""
+    return Fraction(gcd(*(x.numerator for x in row)), lcm(*(x.denominator for x in row))) or Fraction(1)
+
+
+def _variance(size: float, power: int) -> float:
+    """Of geometric noise of a scale, and about that of discrete Gaussian noise of a parameter sigma, which is at most its square."""
+    if power == 2:
+        return size**2
+    return 0.5 / sinh(0.5 / size) ** 2 if size > 1e-3 else 0.0
 
 
 def _moves(query: Query, rows: Matrix) -> Floats | None:

@@ -11,10 +11,14 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
+from scipy.signal import fftconvolve
 
 from dpverify.project.designer.exact import Floats
 
 ROUNDS: Final = 3000
+STEPS: Final = 10_000
+"""Into so many steps epsilon is divided where privacy losses are added up."""
+_FINER, _WIDEST, _ALIKE = 1.001, 1024, 0.98
 
 
 def weights(costs: Floats, moves: Floats, power: int) -> Floats:
@@ -58,3 +62,38 @@ def spread(moved: Floats) -> Floats:
             break
         p = p * slopes / mean
     return np.asarray((axes * roots) @ axes.T)
+
+
+def discrete_sigma(moves: Floats, shares: Floats, epsilon: float, delta: float, least: float) -> float:
+    """About the least s from `least` on at which discrete Gaussian noise of the parameters s * shares is (epsilon, delta)-DP.
+
+    moves: what neighbours move the answers by, integers, as rows. least: what is enough for continuous noise.
+    """
+    sizes = ((moves / shares) ** 2).sum(axis=1)
+    worst = np.unique(np.abs(moves[sizes > _ALIKE * sizes.max()]), axis=0)[:16]
+
+    def enough(power: int) -> bool:
+        sigmas = least * _FINER**power * shares
+        return all(discrete_delta(move, sigmas, epsilon) <= delta for move in worst)
+
+    low, high = -1, 1
+    while not enough(high) and high < _WIDEST:
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return float(least * _FINER ** (high + 0.1))
+
+
+def discrete_delta(move: Floats, sigmas: Floats, epsilon: float) -> float:
+    """The delta of independent discrete Gaussian noises where each answer moves by so much; losses are rounded up."""
+    step = epsilon / STEPS
+    first, masses = 0, np.ones(1)
+    for a, s in zip(move, sigmas, strict=True):
+        if a:
+            z = np.arange(-np.ceil(12 * s) - a, np.ceil(12 * s) + 1)
+            p = np.exp(-0.5 * (z / s) ** 2)
+            at = np.ceil(a * (2 * z + a) / (2 * s * s * step)).astype(int)
+            masses, first = fftconvolve(masses, np.bincount(at - at[0], p / p.sum())), first + int(at[0])
+    losses = step * (first + np.arange(len(masses)))
+    return float(masses @ -np.expm1(np.minimum(epsilon - losses, 0)))

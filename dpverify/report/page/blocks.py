@@ -30,9 +30,9 @@ class Link:
             raise ValueError(f"{self.target!r} leads out of the report.")
 
 
-def beside(name: str) -> str:
-    """The address of a file beside the page, whatever it is called."""
-    return f"./{quote(os.fsencode(name), safe='')}"
+def beside(name: str, folder: str = "") -> str:
+    """The address of a file beside the page, or in a folder there, whatever it is called."""
+    return "./" + "".join(f"{quote(os.fsencode(part), safe='')}/" for part in (folder,) if part) + quote(os.fsencode(name), safe="")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ class Table:
     """Rows under a header. caption: what the rows are, for those who do not see the table around them.
 
     interactive: whether a reader may sort and filter it where scripts run. numeric: the columns whose cells are numbers.
-    cards: whether every cell says by itself what it is, so that a narrow screen shows each row as a card.
+    cards: whether every cell says by itself what it is, so that a narrow screen shows each row as a card. tall: whether people write in it.
     """
 
     caption: str
@@ -99,6 +99,7 @@ class Table:
     numeric: frozenset[int] = frozenset()
     interactive: bool = False
     cards: bool = False
+    tall: bool = False
 
 
 @dataclass(frozen=True, slots=True)

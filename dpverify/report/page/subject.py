@@ -52,6 +52,14 @@ class Pictures:
 
 
 @dataclass(frozen=True, slots=True)
+class Folders:
+    """Where certificates and the data of curves are, from the page; empty: beside it."""
+
+    certificates: str = ""
+    curves: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class File:
     """A claim file. stem: its name on the page, unique in a run; digests: SHA-256 of each certificate, by its path."""
 
@@ -62,6 +70,7 @@ class File:
     findings: Sequence[Finding] = ()
     faults: Sequence[Fault] = ()
     digests: Mapping[str, str] = field(default_factory=dict)
+    folders: Folders = Folders()
 
     @property
     def anchor(self) -> str:

@@ -10,26 +10,21 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, assert_never
 
 from dpverify.trusted.facts.bounds import Bound, Side
-from dpverify.trusted.language.expr import ONE, ZERO, Expr, num
+from dpverify.trusted.language.expr import ONE, ZERO
 from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import (
     L2,
-    ONE_WAY,
+    NEARNESS,
     Claim,
     Combinator,
     EllipticalProcess,
     Finite,
-    Group,
     Guarantee,
-    KaryResponse,
     Kernel,
-    Lipschitz,
     Mechanism,
     Mixture,
     Noise,
-    Parallel,
     Part,
-    PostProcess,
     Product,
     Query,
     Radial,
@@ -37,34 +32,19 @@ from dpverify.trusted.language.model import (
     Selection,
     Space,
     on_integers,
-    parts_of,
 )
 
 IDEAL: Final = "the sampler is ideal"
 MOVES: Final = "the query moves by at most the stated sensitivity in the noise's norm"
 WHOLE: Final = "answers are integers"
-EACH_MOVES: Final = "each answer that is compared moves by at most the stated sensitivity"
-MOVED_WHOLLY: Final = "answers of every size occur, and neighbours move each by the whole sensitivity, in the direction that is worst"
-MOVED_WITHIN: Final = (
-    "answers at the bounds occur, and neighbours move each as far as sensitivity and bounds let them, in the worst direction"
-)
-ONE_ORDER: Final = "what is claimed is a guarantee for one order of the data alone, that of the answers before they rise, or fall"
-BETWEEN: Final = "answers lie between the stated bounds"
 ATTAINED: Final = "some pair of inputs is exactly the sensitivity apart"
 TURNED: Final = "some pair of inputs is exactly the sensitivity apart, in the direction that is worst"
 WHOLE_ATTAINED: Final = "some pair of inputs is apart by the greatest integer within the sensitivity"
 ONWARD: Final = "neighbours of neighbours move the answer on in the same direction"
-RATIO: Final = "the query moves in proportion to the distance of inputs, by at most the stated sensitivity at distance 1"
-STRETCHED: Final = "a Lipschitz map of the data moves some neighbours apart by its whole constant, in the direction that is worst"
-PAIRS: Final = "the adjacent pairs are those of the claim"
-ANY: Final = "any two inputs are adjacent"
-NEAR: Final = "the sensitivity bounds the distance of adjacent inputs"
-FAR: Final = "inputs as far apart as the sensitivity are adjacent"
 EVERY: Final = "answers at every distance up to the stated sensitivity occur, in every direction"
 DIFFER: Final = "answers of neighbours differ by a stated function, by its negative, or by a weighted mean of such"
 DIFFERED: Final = "answers of some pair of inputs differ by each of the stated functions"
 REAL: Final = "histograms are real-valued"
-UNBOUNDED: Final = "histograms of every size are among the data"
 
 SIDES: Final[tuple[Side, ...]] = ("upper", "lower")
 
@@ -73,18 +53,12 @@ def of_a_bound(claim: Claim, bound: Bound, own: Iterable[str]) -> tuple[str, ...
     """All that a bound rests on and no rule checks. own: what its rule always assumes."""
     if (bound.side, bound.value) == ("lower", ZERO) or (bound.side, bound.quantity, bound.value) == ("upper", "delta", ONE):
         return ()  # every mechanism has these
+    if bound.quantity == NEARNESS:  # which no neighbours have to do with
+        return tuple(dict.fromkeys((*own, *bound.assumed)))
     part = Part(claim.mechanism, claim.sensitivity, claim.query)
-    made = isinstance(claim.mechanism, Combinator)
-    named = _named(part) if made else frozenset[Expr]()
-    between = made and bound.side == "upper" and load("parts.between_steps").between_steps(claim)
-    found = (*_of_part(part, bound, False, named), *((RATIO,) if between else ()), *own, *bound.assumed)
-    return tuple(dict.fromkeys(found))
-
-
-def _named(part: Part) -> frozenset[Expr]:
-    """How many inputs there are of tables that share their neighbours with other parts."""
-    leaves = load("parts.neighbours").leaves(part)
-    return frozenset(num(space[1]) for leaf in leaves if leaf.linked and (space := leaf.space) and space[0] == "inputs")
+    combined = isinstance(claim.mechanism, Combinator)
+    found = load("facts.assumed_of_parts").of_parts(claim, part, bound, of_one) if combined else of_one(part, bound)
+    return tuple(dict.fromkeys((*found, *own, *bound.assumed)))
 
 
 def of_a_verdict(verdict: str, bounds: Sequence[tuple[Side, Sequence[str]]]) -> tuple[str, ...]:
@@ -103,50 +77,37 @@ def marked(line: str, side: Side) -> str:
     return line if line.startswith("for the ") else f"for the {side} bound: {line}"
 
 
-def _of_part(part: Part, bound: Bound, onward: bool, named: frozenset[Expr], top: bool = True) -> Iterator[str]:
-    """onward: whether neighbours are several steps apart. named: how many inputs there are of tables; a k-ary response with as many is at
-    their pairs, unless its neighbours are its own. top: whether only groups and maps are around it, which hold everything.
+def of_one(part: Part, bound: Bound, onward: bool = False, at_theirs: bool = False) -> Iterator[str]:
+    """What a bound takes for granted of a mechanism by itself. onward: whether neighbours are several steps apart.
+
+    at_theirs: whether it shares the neighbours of a table with as many inputs.
     """
     mechanism = part.mechanism
-    if isinstance(mechanism, Lipschitz) and bound.side == "lower":
-        yield STRETCHED
-    own = isinstance(mechanism, Parallel) or (isinstance(mechanism, Group | Lipschitz) and not top)
-    around = top and isinstance(mechanism, Group | Lipschitz | PostProcess)
-    for inner in parts_of(mechanism):
-        further = onward or (isinstance(mechanism, Group) and mechanism.size != ONE)
-        yield from _of_part(inner, bound, further, frozenset() if own else named, around)
     if isinstance(mechanism, Combinator | Guarantee | Sampled | Space):
         return
     if isinstance(mechanism, Noise):
-        if part.query is not None:
-            yield from (REAL,) if bound.side == "lower" and _takes_fractions(mechanism, part.query) else ()
-        elif isinstance(mechanism, EllipticalProcess) and mechanism.differences:
-            yield DIFFER if bound.side == "upper" else DIFFERED
-            yield from (ONWARD,) if onward and bound.side == "lower" else ()
-        elif bound.side == "upper":
-            yield MOVES
-            yield from (WHOLE,) if on_integers(mechanism) else ()
-        else:
-            yield _attained(mechanism, bound)
-            yield from (ONWARD,) if onward else ()
+        yield from _of_noise(mechanism, part.query, bound, onward)
     elif isinstance(mechanism, Selection):
-        yield EACH_MOVES if bound.side == "upper" else MOVED_WHOLLY if mechanism.bounds is None else MOVED_WITHIN
-        yield from (WHOLE,) if on_integers(mechanism) else ()
-        yield from (BETWEEN,) if mechanism.bounds is not None else ()
-        yield from (ONWARD,) if onward and bound.side == "lower" else ()
-        yield from (ONE_ORDER,) if mechanism.neighbours in ONE_WAY else ()
-    elif isinstance(mechanism, Kernel):
-        if part.sensitivity is None:
-            yield from (ANY,) if bound.side == "lower" else ()
-        else:
-            yield NEAR if bound.side == "upper" else FAR
-    elif isinstance(mechanism, Finite):
-        pairs = not isinstance(mechanism, KaryResponse) and (mechanism.adjacent is not None or part.sensitivity is not None)
-        at_theirs = isinstance(mechanism, KaryResponse) and mechanism.k in named
-        yield from (PAIRS,) if pairs else (ANY,) if bound.side == "lower" and not at_theirs else ()
+        whole, further = (WHOLE,) * on_integers(mechanism), (ONWARD,) * (onward and bound.side == "lower")
+        yield from load("facts.assumed_of_selections").of_selection(mechanism, bound, whole, further)
+    elif isinstance(mechanism, Kernel | Finite):
+        yield from load("facts.assumed_of_inputs").of_inputs(mechanism, part.sensitivity is not None, bound, at_theirs)
     else:
         assert_never(mechanism)
     yield IDEAL
+
+
+def _of_noise(noise: Noise, query: Query | None, bound: Bound, onward: bool) -> Iterator[str]:
+    if query is not None:
+        yield from (REAL,) if bound.side == "lower" and load("order.queries").takes_fractions(noise, query) else ()
+        return
+    differ = isinstance(noise, EllipticalProcess) and bool(noise.differences)
+    if bound.side == "lower":
+        yield DIFFERED if differ else _attained(noise, bound)
+        yield from (ONWARD,) if onward else ()
+    else:
+        yield DIFFER if differ else MOVES
+        yield from (WHOLE,) if on_integers(noise) else ()
 
 
 def _attained(noise: Mechanism, bound: Bound) -> str:
@@ -157,12 +118,3 @@ def _attained(noise: Mechanism, bound: Bound) -> str:
     # noise of a norm loses as much in every direction where single outputs count, noise of a Euclidean one always
     round_ball = noise.norm == L2 or noise.norm.kind == "ellipsoid"
     return ATTAINED if not isinstance(noise, Product) and (round_ball or bound.quantity == "pure") else TURNED
-
-
-def _takes_fractions(noise: Mechanism, query: Query) -> bool:
-    """Whether the pair that is worst under "l1" or "l2" may have counts that are no integers."""
-    if query.adjacency not in ("l1", "l2"):
-        return False
-    if on_integers(noise):
-        return all(x.denominator == 1 for row in query.rows for x in row)
-    return query.adjacency == "l2" and sum(any(column) for column in zip(*query.rows, strict=False)) > 1

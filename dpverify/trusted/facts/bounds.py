@@ -9,7 +9,7 @@ from typing import Any, Literal
 from dpverify.trusted.language.expr import Expr
 
 Side = Literal["upper", "lower"]
-Quantity = Literal["pure", "epsilon", "delta", "zcdp", "gdp", "renyi"]
+Quantity = Literal["pure", "epsilon", "delta", "zcdp", "gdp", "renyi", "beta"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,8 @@ class Bound:
     side "upper": tight epsilon <= value. side "lower": tight epsilon >= value (for every parameter of the
     claim's domains unless `at` fixes them). value: an exact closed form, a dyadic rational, or INFINITE.
     quantity "pure": the tight epsilon at delta = 0; "epsilon": the one at the claimed delta; "delta": the tight delta
-    at the claimed epsilon; "zcdp", "gdp", "renyi": the tight value in the measure that is claimed.
+    at the claimed epsilon; "zcdp", "gdp", "renyi": the tight value in the measure that is claimed; "beta": the
+    probability of answers that are further from the truth than the claim's `within`, on the worst data.
     ordered: of a lower bound, whether it is of the order of neighbours that the claim is about, where that is one alone.
     witness: for a lower bound the pair and the event S with P(S) and Q(S) enclosed, for readers.
     at: exact values of the parameters for which a lower bound of an all-parameter claim holds.

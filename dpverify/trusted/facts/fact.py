@@ -42,7 +42,7 @@ def unasked(claim: Claim) -> Claim:
     """A claim without what is claimed: rules about a mechanism never see it, so that claims of one mechanism share their facts."""
     return replace(
         claim, epsilon=None, delta=ZERO, mechanism_name="", name="", utility=False, beta=None, loss=(), prior=(), measure=None, order="",
-        within=None,
+        within=None, distance="",
     )  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from dpverify.trusted.facts.pairs import Curve, Pair
 from dpverify.trusted.language.expr import ONE
 from dpverify.trusted.language.model import REVERSE, Claim, Translation
-from dpverify.trusted.parts.neighbours import is_told
+from dpverify.trusted.parts.one_pair import is_told
 from dpverify.trusted.parts.runs import Run, reach
 
 

@@ -13,10 +13,10 @@ from dpverify.trusted.facts.pairs import Curve, Pair, Profile, dominating
 from dpverify.trusted.language.certificate import PRECISIONS
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE
+from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import Compose, Noise, Part
 from dpverify.trusted.numbers.balls import precision
-from dpverify.trusted.parts import neighbours
-from dpverify.trusted.parts.neighbours import OnePair
+from dpverify.trusted.parts.one_pair import OnePair
 from dpverify.trusted.parts.runs import Run, merged, occurs, reach
 
 WHAT: Final = "the place"
@@ -70,7 +70,7 @@ def together(run: Run, found: Curve, jointly: bool = False) -> Curve:
     """
     if run != Run(run.part, run.factor):
         raise Rejected(WHAT, "the run", "it stands behind a map or in a group, which the runs that it comes to do not show")
-    runs = merged(run.part, run.factor)
+    runs, neighbours = merged(run.part, run.factor), load("parts.neighbours")
     neighbours.require_one_adjacency(Part(Compose(tuple(inner.part for inner in runs if not inner.own))))
     if any(inner.processed for inner in runs):
         found = Curve(found.upper, None, (*found.rules, POST_PROCESSED), (*found.assumed, KEPT_APART))

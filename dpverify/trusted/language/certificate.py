@@ -12,8 +12,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NoReturn
 
+from dpverify.trusted.language.canonical_form import claim_hash, from_json
 from dpverify.trusted.language.errors import CertificateError
-from dpverify.trusted.language.model import Claim, claim_hash, from_json
+from dpverify.trusted.language.model import Claim
 
 SCHEMA: Final = "dpverify-certificate/2"
 VERDICTS: Final = ("REFUTED", "UNKNOWN", "PROVED")

@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Final, TypeVar
+from math import floor
+from typing import Final, TypeVar, cast
 
 from dpverify.trusted.language.errors import ExprError
 
@@ -44,6 +45,13 @@ class _Node:
     _hash: int
     _symbols: frozenset[str]
 
+    def __hash__(self) -> int:
+        try:
+            return self._hash
+        except AttributeError:
+            node = cast("Expr", self)
+            return _remember(node, "_hash", hash((type(self), getattr(self, "name", ""), children(node))))
+
 
 @dataclass(frozen=True, slots=True)
 class Num(_Node):
@@ -68,11 +76,7 @@ class Add(_Node):
 
     args: tuple[Expr, ...]
 
-    def __hash__(self) -> int:
-        try:
-            return self._hash
-        except AttributeError:
-            return _remember(self, "_hash", hash(("Add", self.args)))
+    __hash__ = _Node.__hash__
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +85,7 @@ class Mul(_Node):
 
     args: tuple[Expr, ...]
 
-    def __hash__(self) -> int:
-        try:
-            return self._hash
-        except AttributeError:
-            return _remember(self, "_hash", hash(("Mul", self.args)))
+    __hash__ = _Node.__hash__
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,11 +95,7 @@ class Pow(_Node):
     base: Expr
     exponent: Expr
 
-    def __hash__(self) -> int:
-        try:
-            return self._hash
-        except AttributeError:
-            return _remember(self, "_hash", hash(("Pow", self.base, self.exponent)))
+    __hash__ = _Node.__hash__
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,11 +105,7 @@ class Call(_Node):
     name: str
     args: tuple[Expr, ...]
 
-    def __hash__(self) -> int:
-        try:
-            return self._hash
-        except AttributeError:
-            return _remember(self, "_hash", hash((self.name, self.args)))
+    __hash__ = _Node.__hash__
 
 
 Expr = Num | Sym | Add | Mul | Pow | Call
@@ -229,6 +221,15 @@ def _keeps_domain(inner: Pow, outer: Fraction) -> bool:
     return e.denominator == 1 or (e * outer).denominator != 1 or positive
 
 
+_EXACT: Final[Mapping[str, Callable[[list[Fraction]], Fraction | int]]] = {
+    "abs": lambda values: abs(values[0]), "floor": lambda values: floor(values[0]), "min": min, "max": max,
+}  # fmt: skip
+"""Functions whose values at rationals are rational."""
+_AT_ZERO: Final[Mapping[str, Num]] = {
+    **dict.fromkeys(("sinh", "tanh", "asinh", "atanh", "erf", "logexprel"), ZERO), **dict.fromkeys(("exp", "cosh", "erfc"), ONE),
+}  # fmt: skip
+
+
 def call(name: str, *args: Expr) -> Expr:
     """A function applied to arguments; sqrt becomes a power, exact values are folded."""
     if name == "pi" and not args:
@@ -242,18 +243,10 @@ def call(name: str, *args: Expr) -> Expr:
         return power(first, Num(Fraction(1, 2)))
     if all(isinstance(arg, Num) for arg in args):
         values = [arg.value for arg in args if isinstance(arg, Num)]
-        if name == "abs":
-            return Num(abs(values[0]))
-        if name == "min":
-            return Num(min(values))
-        if name == "max":
-            return Num(max(values))
-        if name == "floor":
-            return num(values[0].__floor__())
-        if values[0] == 0 and name in ("sinh", "tanh", "asinh", "atanh", "erf", "logexprel"):
-            return ZERO
-        if values[0] == 0 and name in ("exp", "cosh", "erfc"):
-            return ONE
+        if name in _EXACT:
+            return num(_EXACT[name](values))
+        if values[0] == 0 and name in _AT_ZERO:
+            return _AT_ZERO[name]
         if values[0] == 1 and name == "log":
             return ZERO
     if name in ("min", "max") and len(set(args)) == 1:
@@ -284,11 +277,7 @@ def sqrt(expr: Expr) -> Expr:
 
 
 def _flatten(terms: Iterable[Expr], kind: type[Add] | type[Mul]) -> Iterator[Expr]:
-    for term in terms:
-        if isinstance(term, kind):
-            yield from term.args
-        else:
-            yield term
+    return (part for term in terms for part in (term.args if isinstance(term, kind) else (term,)))
 
 
 def _bounded(value: Fraction) -> Fraction:
@@ -401,10 +390,8 @@ def _text(expr: Expr) -> tuple[str, int]:
 
 
 def _product_text(expr: Mul) -> tuple[str, int]:
-    coefficient, factors = Fraction(1), list(expr.args)
-    if isinstance(factors[0], Num):
-        coefficient = factors[0].value
-        factors = factors[1:]
+    coefficient, rest = scaled(expr)
+    factors = rest.args if isinstance(rest, Mul) else (rest,)
     above = [_wrap(f, _POWER) for f in factors if not _is_reciprocal(f)]
     below = [_wrap(power(f.base, neg(f.exponent)), _POWER) for f in factors if _is_reciprocal(f) and isinstance(f, Pow)]
     if abs(coefficient.numerator) != 1 or not above:
@@ -493,10 +480,13 @@ class _Parser:
             raise self._error(f"unexpected {self._peek()!r}", self._column())
         return result
 
-    def sum(self) -> Expr:
+    def _deeper(self) -> None:
         self.depth += 1
         if self.depth > MAX_DEPTH:
             raise ExprError(f"an expression nested more than {MAX_DEPTH} deep.")
+
+    def sum(self) -> Expr:
+        self._deeper()
         terms = [self.product()]
         while self._peek() in ("+", "-"):
             sign = self._peek()
@@ -528,9 +518,7 @@ class _Parser:
             if self._peek() == "^":
                 raise self._error("'^' is not a power; write **", self._column())
             self.at += 1
-            self.depth += 1
-            if self.depth > MAX_DEPTH:
-                raise ExprError(f"an expression nested more than {MAX_DEPTH} deep.")
+            self._deeper()
             exponent = mul(*self.signed())
             self.depth -= 1
             return power(base, exponent)

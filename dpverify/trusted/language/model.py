@@ -2,27 +2,21 @@
 
 A claim reads: this mechanism, on inputs whose answers differ by at most this sensitivity, is
 (epsilon, delta)-differentially private. Every number is an exact expression; epsilon is in nats.
-A claim has one canonical JSON form; its hash binds a certificate to it.
+Its canonical form is in `canonical_form`; what its statements must be to fit together in `fitting`.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from fractions import Fraction
-from functools import cache
-from types import NoneType
-from typing import Any, Final, get_args, get_origin, get_type_hints
+from typing import Final, get_args
 
-from dpverify.trusted.language.errors import CertificateError, ExprError
-from dpverify.trusted.language.expr import Expr, Num, format_expr, parse
+from dpverify.trusted.language.expr import Expr, Num
 
 Vector = tuple[Fraction, ...]
 Matrix = tuple[Vector, ...]
-TIGHT: Final = "tight"
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,7 +252,7 @@ class Query:
 class Measure:
     """What a claim states in place of epsilon: rho of "zcdp", mu of "gdp", or the "renyi" divergence of order `at`, above 1.
 
-    value: None for "tight".
+    Or "beta", the probability of answers that are further from the truth than the claim's `within`. value: None for "tight".
     """
 
     name: str
@@ -267,6 +261,11 @@ class Measure:
 
 
 CLAIMED_MEASURES: Final = ("zcdp", "gdp", "renyi")
+"""The measures of privacy that a claim may be in."""
+NEARNESS: Final = "beta"
+"""What a claim is in that is about how near answers are, and not about privacy."""
+DISTANCES: Final = ("l1", "l2", "linf")
+"""The distances that such a claim about additive noise may name."""
 ONE_SIDED: Final = "one-sided"
 """The order of neighbours in which the first has a record that the second has not."""
 REVERSE: Final = "reverse"
@@ -471,20 +470,8 @@ KINDS: Final[Mapping[str, type]] = {kind_name(model): model for model in get_arg
 """Every kind of mechanism."""
 
 SCHEMES: Final = ("poisson", "without_replacement")
-REPORTS: Final[Mapping[type, tuple[str, ...]]] = {
-    NoisyMax: ("index", "value", "index+gap"),
-    AboveThreshold: ("answers", "answers+gap", "answers+value", "fresh"),
-    Stream: (),
-}
-"""What selections may tell."""
-TOGETHER: Final[Mapping[type, tuple[str, ...]]] = {
-    NoisyMax: ("all", "monotone", "one"),
-    AboveThreshold: ("all", "monotone", "one", "increasing", "decreasing"),
-    Stream: ("all", "monotone", "one", "increasing", "decreasing", "hull"),
-}
-"""How the answers of neighbours may move: each on its own, all the same way, one alone, or in the order of the data one way only."""
 ONE_WAY: Final = ("increasing", "decreasing")
-"""Of these the guarantee is for one order of the data alone."""
+"""How the answers of the neighbours of a selection may move together, where the guarantee is for one order of the data alone."""
 MEASURES: Final[Mapping[str, int]] = {"approximate": 2, "renyi": 2, "zcdp": 1, "gdp": 1, "bounded_range": 1}
 """The measures of privacy that a guarantee is in, with the numbers in each of its rows."""
 
@@ -560,7 +547,8 @@ class Claim:
     domains: the parameters that range over a domain; all other symbols have been given their values.
     adjacency: as stated beside a combinator, empty where it is not; a query has its own.
     utility: whether errors are asked for too. beta: the probability with which an error may be exceeded, where that is asked for.
-    within: how near to the truth the answers of a space are to be, but with probability beta.
+    within: how near to the truth the answers of a space are to be, but with probability beta; of another mechanism, beside the measure
+    "beta". distance: of additive noise, in which that is meant; empty for the norm of the noise, or of its sensitivity.
     loss: of a finite mechanism, what each output costs on each input, a row for each input. prior: weights of the inputs, for the mean
     cost; empty for the cost on the worst input.
     measure: what is claimed in place of epsilon and delta, which are then None and 0. order: empty for both orders of two neighbours.
@@ -582,226 +570,9 @@ class Claim:
     measure: Measure | None = None
     order: str = ""
     within: Expr | None = None
+    distance: str = ""
 
 
 def on_integers(noise: Mechanism) -> bool:
     """Whether a mechanism adds noise on the integers, to any of its answers."""
     return (isinstance(noise, Translation) and noise.integers) or any(map(on_integers, noises_of(noise)))
-
-
-# -- the canonical form ------------------------------------------------------------------------
-
-
-def to_json(claim: Claim) -> dict[str, Any]:
-    """The canonical form of a claim: names, strings, lists; every number exact."""
-    return {
-        "mechanism": _encode(claim.mechanism),
-        "mechanism_name": claim.mechanism_name,
-        "name": claim.name,
-        "epsilon": TIGHT if claim.epsilon is None else format_expr(claim.epsilon),
-        "delta": TIGHT if claim.delta is None else format_expr(claim.delta),
-        "sensitivity": _encode(claim.sensitivity),
-        "query": _encode(claim.query),
-        "domains": {name: _encode(domain) for name, domain in claim.domains},
-        **({"adjacency": claim.adjacency} if claim.adjacency else {}),
-        **({"utility": True} if claim.utility else {}),
-        **({} if claim.beta is None else {"beta": format_expr(claim.beta)}),
-        **({"loss": _encode(claim.loss)} if claim.loss else {}),
-        **({"prior": _encode(claim.prior)} if claim.prior else {}),
-        **({} if claim.measure is None else {"measure": _encode(claim.measure)}),
-        **({"order": claim.order} if claim.order else {}),
-        **({} if claim.within is None else {"within": format_expr(claim.within)}),
-    }
-
-
-def claim_hash(canonical: Mapping[str, Any]) -> str:
-    """The SHA-256 of a claim's canonical form."""
-    text = json.dumps(canonical, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
-def from_json(data: Any) -> Claim:
-    """The claim of a canonical form. Raises CertificateError for anything that `to_json` could not have written."""
-    try:
-        claim = Claim(
-            mechanism=_mechanism(data["mechanism"]),
-            epsilon=None if data["epsilon"] == TIGHT else parse(data["epsilon"]),
-            delta=None if data["delta"] == TIGHT else parse(data["delta"]),
-            sensitivity=_optional(data["sensitivity"]),
-            query=_query(data["query"]),
-            domains=tuple((str(name), _domain(value)) for name, value in data["domains"].items()),
-            mechanism_name=str(data["mechanism_name"]),
-            name=str(data["name"]),
-            adjacency=str(data.get("adjacency", "")),
-            utility=data.get("utility", False) is True,
-            beta=_optional(data.get("beta")),
-            loss=_matrix(data.get("loss", ())),
-            prior=tuple(exact_fraction(entry) for entry in data.get("prior", ())),
-            measure=_measure(data.get("measure")),
-            order=str(data.get("order", "")),
-            within=_optional(data.get("within")),
-        )
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError, ExprError, ZeroDivisionError) as error:
-        raise CertificateError(f"the claim cannot be read: {type(error).__name__}: {error}") from error
-    everything: tuple[Claim | Part, ...] = (claim, *all_parts(claim.mechanism))
-    for asked in everything:
-        if asked.query is not None and not isinstance(asked.mechanism, Answering):
-            raise CertificateError("only additive noise answers a query.")
-        if asked.query is not None and asked.sensitivity is not None:
-            raise CertificateError("the claim states a sensitivity beside the one that its query has.")
-        if asked.query is not None and asked.adjacency:
-            raise CertificateError("the claim states an adjacency beside the one that its query has.")
-        if asked.sensitivity is not None and isinstance(asked.mechanism, Combinator | Table | KaryResponse | Guarantee | Space):
-            raise CertificateError(f"the claim states a sensitivity of the kind {kind_of(asked.mechanism)}, which takes none.")
-        if asked.sensitivity is not None and isinstance(asked.mechanism, EllipticalProcess) and asked.mechanism.differences:
-            raise CertificateError("the claim states a sensitivity beside the one that its differences have.")
-        if isinstance(asked.mechanism, Selection):
-            _check_words(asked.mechanism, alone=asked is claim)
-    if any(isinstance(part.mechanism, Space) for part in all_parts(claim.mechanism)):
-        raise CertificateError("a space is no mechanism by itself, so it is no part of one.")
-    if isinstance(claim.mechanism, Space) and (claim.measure is not None or claim.order):
-        raise CertificateError("of a space pure privacy is claimed, in both orders.")
-    if claim.within is not None and not isinstance(claim.mechanism, Space):
-        raise CertificateError(f"the claim states how near answers are of the kind {kind_of(claim.mechanism)}, which is no space.")
-    if (claim.loss or claim.prior) and not isinstance(claim.mechanism, Table | Exponential):
-        raise CertificateError(f"the claim states losses of the kind {kind_of(claim.mechanism)}, which has no lists of inputs and outputs.")
-    for order in (claim.order, *(asked.mechanism.order for asked in everything if isinstance(asked.mechanism, Guarantee))):
-        if order not in ("", *ORDERS):
-            raise CertificateError(f"the claim states the order {order[:40]!r}, which is none of {', '.join(ORDERS)}.")
-    if claim.order and isinstance(claim.mechanism, Selection) and claim.mechanism.neighbours in ONE_WAY:
-        raise CertificateError("the claim states an order beside neighbours that are of one order already.")
-    if claim.measure is not None and (claim.epsilon is not None or claim.delta != Num(Fraction(0))):
-        raise CertificateError("the claim states an epsilon or a delta beside a measure that stands in place of them.")
-    if claim.utility and (claim.measure is not None or claim.order):
-        raise CertificateError("the claim asks for errors beside a measure or an order, which the rules about errors do not know.")
-    if not (claim.name + claim.mechanism_name).isprintable():
-        raise CertificateError("a name in the claim holds a line break or another character that cannot be seen.")
-    bound = {symbol for asked in everything for held in (asked.mechanism, *noises_of(asked.mechanism)) for symbol in variables_of(held)}
-    for name, _ in claim.domains:
-        if not name.isidentifier() or not name.isascii() or name in bound:
-            raise CertificateError(f"{name[:40]!r} cannot name a parameter of this mechanism.")
-    if claim_hash(to_json(claim)) != claim_hash(data):  # by their texts: in Python true == 1
-        raise CertificateError("the claim is not in canonical form.")
-    return claim
-
-
-def _check_words(mechanism: Selection, alone: bool) -> None:
-    """Raises CertificateError for a word that means nothing here. alone: whether it is the whole claim."""
-    told = isinstance(mechanism, Stream) or mechanism.report in REPORTS[type(mechanism)]
-    if not told or mechanism.neighbours not in TOGETHER[type(mechanism)]:
-        raise CertificateError(f"a selection has a report or neighbours that {kind_of(mechanism)} does not have.")
-    if isinstance(mechanism, AboveThreshold) and (mechanism.report == "fresh") != (mechanism.fresh is not None):
-        raise CertificateError("above_threshold has fresh noise where it reports it, and nowhere else.")
-    for noise in noises_of(mechanism):
-        if isinstance(noise, Radial | Mixture) and noise.norm.p is not None and noise.norm.p < 1:
-            raise CertificateError("noise that is compared is in a norm of p less than 1, which is none.")
-    if mechanism.neighbours in ONE_WAY and not alone:
-        raise CertificateError(f"neighbours = {mechanism.neighbours!r} is for one order of the data alone, which parts cannot be.")
-
-
-def exact_fraction(text: Any) -> Fraction:
-    """The rational that "a" or "a/b" writes. Raises ValueError for other text, such as powers of ten that would be enormous."""
-    if not isinstance(text, str) or not _FRACTION.fullmatch(text):
-        raise ValueError(f"{str(text)[:40]!r} is not a fraction of integers")
-    return Fraction(text)
-
-
-_FRACTION: Final = re.compile(r"-?\d+(/\d+)?", re.ASCII)
-
-
-def _encode(value: Any) -> Any:
-    if value is None or isinstance(value, bool | int | str):
-        return value
-    if isinstance(value, Fraction):
-        return str(value)
-    if isinstance(value, tuple):
-        return [_encode(item) for item in value]
-    if isinstance(value, Norm | Domain | Query | Part | Measure | Shape | Named | Drawn | Guard | Branch):
-        return {f.name: _encode(getattr(value, f.name)) for f in fields(value)}
-    if isinstance(value, Mechanism):
-        held = [f.name for f in fields(value) if f.name not in LEFT_OUT or getattr(value, f.name)]
-        return {"kind": kind_of(value), **{name: _encode(getattr(value, name)) for name in held}}
-    return format_expr(value)
-
-
-def _mechanism(data: Mapping[str, Any]) -> Mechanism:
-    kind = KINDS[data["kind"]]
-    held = {name: wanted for name, wanted in _types(kind).items() if name not in LEFT_OUT or name in data}
-    found: Mechanism = kind(**{name: _decoded(wanted, data[name]) for name, wanted in held.items()})
-    return found
-
-
-@cache
-def _types(kind: type) -> Mapping[str, Any]:
-    """The types of a model's fields."""
-    return get_type_hints(kind)
-
-
-def _decoded(wanted: Any, value: Any) -> Any:
-    """What `_encode` has written of a value of this type."""
-    if wanted in _DECODERS:
-        return _DECODERS[wanted](value)
-    if wanted in (Named, Drawn, Guard, Branch):
-        return wanted(**{name: _decoded(held, value[name]) for name, held in _types(wanted).items()})
-    items = get_args(wanted)
-    if NoneType in items:
-        return None if value is None else _decoded(items[0], value)
-    if Ellipsis in items:
-        return tuple(_decoded(items[0], item) for item in value)
-    if get_origin(wanted) is tuple and len(items) == len(value):
-        return tuple(_decoded(item, inside) for item, inside in zip(items, value, strict=True))
-    raise TypeError(f"{value!r} is not a {wanted}")
-
-
-def _query(data: Any) -> Query | None:
-    return None if data is None else Query(_matrix(data["rows"]), str(data["adjacency"]))
-
-
-def _measure(data: Any) -> Measure | None:
-    if data is None:
-        return None
-    name, at = str(data["name"]), None if data["at"] is None else exact_fraction(data["at"])
-    if name not in CLAIMED_MEASURES or (at is not None) != (name == "renyi") or (at is not None and at <= 1):
-        raise ValueError(f"{name[:40]!r} is no measure that a claim may be in, or its order is not above 1")
-    return Measure(name, _optional(data["value"]), at)
-
-
-def _part(data: Mapping[str, Any]) -> Part:
-    sensitivity, times = _optional(data["sensitivity"]), parse(data["times"])
-    return Part(_mechanism(data["mechanism"]), sensitivity, _query(data["query"]), str(data["adjacency"]), times)
-
-
-def _optional(value: Any) -> Expr | None:
-    return None if value is None else parse(value)
-
-
-def _matrix(rows: Sequence[Sequence[str]]) -> Matrix:
-    return tuple(tuple(exact_fraction(entry) for entry in row) for row in rows)
-
-
-def _domain(data: Mapping[str, Any]) -> Domain:
-    ends = [None if data[key] is None else exact_fraction(data[key]) for key in ("lower", "upper")]
-    return Domain(ends[0], ends[1], bool(data["lower_open"]), bool(data["upper_open"]), bool(data["integer"]))
-
-
-def _noise(data: Mapping[str, Any]) -> OnLine:
-    found = _mechanism(data)
-    if not isinstance(found, OnLine):
-        raise TypeError("a selection holds what is no noise on the line")
-    return found
-
-
-def _norm(data: Mapping[str, Any]) -> Norm:
-    return Norm(str(data["kind"]), None if data["p"] is None else exact_fraction(data["p"]), _matrix(data["matrix"]))
-
-
-def _shape(data: Mapping[str, Any]) -> Shape:
-    parts = tuple(map(_shape, data["parts"]))
-    return Shape(str(data["kind"]), tuple(map(parse, data["numbers"])), _norm(data["norm"]), _matrix(data["matrix"]), parts)
-
-
-_DECODERS: Final[Mapping[Any, Callable[[Any], Any]]] = {
-    Expr: parse, Expr | None: _optional, str: str, bool: bool, int: int, Norm: _norm, Part: _part, Matrix: _matrix,
-    Shape: _shape,
-    OnLine: _noise, OnLine | None: lambda data: None if data is None else _noise(data),
-}  # fmt: skip

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any, Final
 
+from dpverify.trusted.language.canonical_form import exact_fraction
 from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.model import exact_fraction
 
 MAX_EXPONENT: Final = 1_000_000
 """Greatest power of two in the dyadic rationals of evidence."""

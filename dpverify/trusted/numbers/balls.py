@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
+from functools import reduce
+from operator import add, mul
 from typing import Final
 
 from flint import arb, ctx, fmpq
@@ -20,6 +22,9 @@ from dpverify.trusted.language.loading import load
 MAX_PRECISION: Final = 20_000
 
 NAN: Final = arb("nan")
+
+_OF_BALLS: Final = ("exp", "log", "floor", "cosh", "sinh", "tanh", "asinh", "atanh", "erf", "erfc", "gamma")
+"""Functions that balls have under the names of the language."""
 
 WIDE: Final = 20  # a ball this wide gains from being taken at its two ends
 
@@ -80,15 +85,9 @@ def value(expr: Expr, values: Mapping[str, arb]) -> arb:
             raise ExprError(f"the symbol {expr.name!r} has no value.")
         return values[expr.name]
     if isinstance(expr, Add):
-        total = value(expr.args[0], values)
-        for term in expr.args[1:]:
-            total = total + value(term, values)
-        return total
+        return reduce(add, (value(term, values) for term in expr.args))
     if isinstance(expr, Mul):
-        product = value(expr.args[0], values)
-        for factor in expr.args[1:]:
-            product = product * value(factor, values)
-        return product
+        return reduce(mul, (value(factor, values) for factor in expr.args))
     if isinstance(expr, Pow):
         base = value(expr.base, values)
         if isinstance(expr.exponent, Num):
@@ -111,25 +110,15 @@ def constant(expr: Expr) -> arb:
 def _function(name: str, args: list[arb]) -> arb:
     if name == "pi":
         return arb.pi()
-    x = args[-1]
-    if name == "exp":
-        return x.exp()
-    if name == "log":
-        return x.log()
     if name == "abs":
-        return abs(x)
+        return abs(args[0])
     if name in ("min", "max"):
-        best = args[0]
-        for other in args[1:]:
-            best = best.min(other) if name == "min" else best.max(other)
-        return best
-    if name == "floor":
-        return x.floor()
+        return reduce(getattr(arb, name), args)
     if name in ("logerfc", "logexprel"):
-        logarithm: arb = load("numbers.special").LOGARITHMS[name](x)
+        logarithm: arb = load("numbers.special").LOGARITHMS[name](args[0])
         return logarithm
-    if name in ("cosh", "sinh", "tanh", "asinh", "atanh", "erf", "erfc", "gamma"):
-        result: arb = getattr(x, name)()
+    if name in _OF_BALLS:
+        result: arb = getattr(args[0], name)()
         return result
     raise ExprError(f"unknown function {name!r}.")
 

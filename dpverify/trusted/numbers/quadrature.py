@@ -31,6 +31,8 @@ WORKING: Final = 80
 """Bits for quadrature; ends of the order of 2^-1000 need no more, exponents are unbounded."""
 
 
+_BESIDE: Final = Fraction(1, 1024)
+"""How far from an end of a piece its density is looked at."""
 _STARTS: Final = (4, 5, 6, 7, 8, 10, 12, 14, 17, 20, 25, 30, 40, 60, 80, 120, 200, 400, 1000)
 """Where an end may start: at 2^k in its chart."""
 
@@ -184,10 +186,8 @@ def _later_ends(side: str, limit: Fraction | None, point: Fraction = Fraction(0)
 
 def _regular(piece: Piece, point: Fraction, inward: int) -> bool:
     """Whether the density is certainly bounded next to an end of its piece."""
-    width = Fraction(inward, 1024)
-    if piece.lower is not None and piece.upper is not None:
-        width = inward * min(Fraction(1, 1024), piece.upper - piece.lower)
-    near = value(piece.density, {piece.name: hull(point, point + width)})
+    width = _BESIDE if piece.lower is None or piece.upper is None else min(_BESIDE, piece.upper - piece.lower)
+    near = value(piece.density, {piece.name: hull(point, point + inward * width)})
     return bool(near.is_finite()) or load("numbers.discs").disc_round(piece.density, piece.name, point) is not None
 
 

@@ -13,7 +13,7 @@ from typing import Final
 from flint import ctx
 
 from dpverify.trusted.language.errors import DpverifyError
-from dpverify.trusted.language.expr import ZERO, Expr, neg, sub, symbols
+from dpverify.trusted.language.expr import ZERO, Expr, sub, symbols
 from dpverify.trusted.language.loading import load, remembered
 from dpverify.trusted.language.model import Domain
 from dpverify.trusted.numbers.balls import constant
@@ -44,11 +44,6 @@ def certainly_lt(a: Expr, b: Expr, domains: Mapping[str, Domain] = _NO_DOMAINS) 
 def certainly_equal(a: Expr, b: Expr, domains: Mapping[str, Domain] = _NO_DOMAINS) -> bool:
     """True only if a and b are proved to be equal, for all values of the parameters in `domains`."""
     return _holds(a, b, domains, NULL)
-
-
-def certainly_within(a: Expr, b: Expr) -> bool:
-    """True only if |a| <= b is proved of two constants."""
-    return certainly_le(a, b) and certainly_le(neg(a), b)
 
 
 def _holds(a: Expr, b: Expr, domains: Mapping[str, Domain], wanted: Sign) -> bool:

@@ -6,21 +6,23 @@ of two neighbouring points; of others it is an entry of L^-1 h, L the Cholesky f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from itertools import accumulate
+from itertools import accumulate, combinations
 from typing import Final
 
-from flint import arb
+from flint import arb, fmpq_mat
 
 from dpverify.trusted.language.errors import Rejected, Undecided
-from dpverify.trusted.language.expr import ZERO, Expr, Num, symbols
-from dpverify.trusted.language.model import EllipticalProcess
+from dpverify.trusted.language.expr import ZERO, Add, Call, Expr, Mul, Num, Pow, Sym, add, mul, sub, substitute, symbols
+from dpverify.trusted.language.model import Domain, EllipticalProcess
 from dpverify.trusted.numbers import factored
 from dpverify.trusted.numbers.balls import constant, finite, rational, value
 from dpverify.trusted.order import processes
-from dpverify.trusted.order.compare import certainly_lt
+from dpverify.trusted.order.compare import certainly_equal, certainly_le, certainly_lt
 from dpverify.trusted.order.geometry import Sensitivity
+from dpverify.trusted.order.linear import to_fmpq, to_fraction
 from dpverify.trusted.order.processes import interval_of
 
 WHAT: Final = "the evaluations"
@@ -28,6 +30,19 @@ MARKOV: Final = ("eigenvalues", "brownian", "bridge", "matern-1/2")
 """The covariances under which an evaluation needs those beside it alone."""
 MOST: Final = 100_000
 MOST_DENSE: Final = 1024
+MOST_EXACT: Final = 64
+"""Of up to so many points it is decided exactly which are independent, where a covariance is written out and rational."""
+
+
+@dataclass(frozen=True, slots=True)
+class Independent:
+    """Points at which no value of the noise is a combination of the others.
+
+    decided: of every further point the combination of values at `points` that the noise there equals.
+    """
+
+    points: tuple[Fraction, ...]
+    decided: tuple[tuple[Fraction, Mapping[Fraction, Fraction]], ...] = ()
 
 
 def sensitivity(noise: EllipticalProcess) -> Sensitivity:
@@ -35,9 +50,122 @@ def sensitivity(noise: EllipticalProcess) -> Sensitivity:
     return processes.between([seen(noise, h) for h in noise.differences])
 
 
-def seen(noise: EllipticalProcess, h: Expr) -> arb:
-    """D_n^2 of all evaluations that are released."""
-    return list(squares(noise, h, points_of(noise)))[-1]
+def seen(noise: EllipticalProcess, h: Expr, points: Sequence[Fraction] = ()) -> arb:
+    """D_n^2 of evaluations at points in rising order, else of all that are released. Raises Rejected, Undecided.
+
+    Rejected where the noise does not hide the difference.
+    """
+    found = independent(noise, points or points_of(noise))
+    if not all(certainly_equal(bare, ZERO) for bare in _bare(h, found)):
+        raise Rejected(WHAT, "the difference", "it is not certainly as the noise is where others decide the noise, and shows there")
+    if all(certainly_equal(_at(h, point), ZERO) for point in found.points):
+        return arb(0)
+    return list(squares(noise, h, found.points))[-1]
+
+
+def is_apart(noise: EllipticalProcess, h: Expr) -> bool:
+    """Whether a difference certainly shows at a point where other values decide the noise."""
+    return any(certainly_lt(ZERO, bare) or certainly_lt(bare, ZERO) for bare in _bare(h, independent(noise, points_of(noise))))
+
+
+def rank(noise: EllipticalProcess) -> int:
+    """How many of the released values are independent; of more than `MOST_EXACT` under a covariance that is written out, all of them.
+
+    Raises Rejected, Undecided.
+    """
+    n = number_of(noise)
+    if not noise.covariance or (noise.covariance not in ("kernel", "eigenvalues") and not noise.places):
+        return n
+    if noise.covariance == "kernel" and n > MOST_EXACT:
+        if has_finite_rank(noise):
+            raise Rejected(WHAT, "the covariance", f"it has finite rank, which of more than {MOST_EXACT} values is not computed")
+        return n
+    if noise.covariance == "eigenvalues":
+        _require_positive(noise)
+    if any(not isinstance(point, Num) for point in noise.places):
+        if not all(certainly_lt(a, b) or certainly_lt(b, a) for a, b in combinations(noise.places, 2)):
+            raise Rejected(WHAT, "the points", "they are not certainly distinct")
+        return n
+    found = len(independent(noise, points_of(noise)).points)
+    if not found and not noise.differences:
+        raise Rejected(WHAT, "the points", "the noise is 0 at all of them")
+    return found
+
+
+def _require_positive(noise: EllipticalProcess) -> None:
+    """Raises Rejected where one of the first eigenvalues is not certainly positive, or certainly not where the norm is stated."""
+    for k in points_of(noise)[:MOST_EXACT]:
+        eigenvalue = _at(noise.shape[0], k)
+        if not certainly_lt(ZERO, eigenvalue) if noise.differences else certainly_le(eigenvalue, ZERO):
+            raise Rejected(WHAT, "the covariance", f"its eigenvalue is not certainly positive at k = {k}")
+
+
+def has_finite_rank(noise: EllipticalProcess) -> bool:
+    """Whether a covariance that is written out is certainly a finite sum of products f(s) g(t), on both sides of the diagonal."""
+    if noise.covariance != "kernel" or not _separates(noise.shape[0]):
+        return False
+    (written,), (low, high) = noise.shape, interval_of(noise)
+    turned = substitute(written, {"s": Sym("t"), "t": Sym("s")})
+    return certainly_equal(written, turned, dict.fromkeys(("s", "t"), Domain(low, high, False, False)))
+
+
+def _separates(expr: Expr) -> bool:
+    if not {"s", "t"} <= symbols(expr):
+        return True
+    if isinstance(expr, Add | Mul):
+        return all(map(_separates, expr.args))
+    if isinstance(expr, Pow):
+        whole = isinstance(expr.exponent, Num) and expr.exponent.value.denominator == 1 and expr.exponent.value > 0
+        factors = isinstance(expr.base, Mul) and all(not {"s", "t"} <= symbols(factor) for factor in expr.base.args)
+        return (whole and _separates(expr.base)) or (factors and not symbols(expr.exponent))
+    exponent = expr.args[0] if isinstance(expr, Call) and expr.name == "exp" else ZERO
+    return isinstance(exponent, Add) and all(not {"s", "t"} <= symbols(term) for term in exponent.args)
+
+
+def _at(h: Expr, point: Fraction) -> Expr:
+    return substitute(h, {"t": Num(point), "k": Num(point)})
+
+
+def _bare(h: Expr, found: Independent) -> Iterator[Expr]:
+    """What a difference shows of itself at each point where others decide the noise."""
+    for point, weights in found.decided:
+        yield sub(_at(h, point), add(*(mul(Num(weight), _at(h, other)) for other, weight in weights.items())))
+
+
+def independent(noise: EllipticalProcess, points: Sequence[Fraction]) -> Independent:
+    """Which of points in rising order decide the noise at the others (theory#process-evaluations). Raises Rejected, Undecided.
+
+    A named covariance is strictly positive definite at distinct points, but where it holds the process at 0. One that is written out is
+    taken to be so unless it is rational at few points.
+    """
+    if noise.covariance != "kernel":
+        held = [t for t in _held(noise) if t in points]
+        return Independent(tuple(t for t in points if t not in held), tuple((t, {}) for t in held))
+    (written,) = noise.shape
+    if len(points) > MOST_EXACT:
+        return Independent(tuple(points))
+    rows = [[substitute(written, {"s": Num(max(s, t)), "t": Num(min(s, t))}) for t in points] for s in points]
+    known = [[to_fmpq(entry.value) for entry in row if isinstance(entry, Num)] for row in rows]
+    n = len(points)
+    if any(len(row) < n for row in known):
+        return Independent(tuple(points))
+    # a column of K is the combination of the pivots' columns that the reduced form has in it, and K of the pivots is regular
+    reduced, regular = fmpq_mat(known).rref()
+    pivots = [next(j for j in range(n) if reduced[i, j] != 0) for i in range(regular)]
+    kept = tuple(points[j] for j in pivots)
+    list(factored.leading_norms(lambda i, j: arb(known[pivots[i]][pivots[j]]), [arb(0)] * regular))  # positive definite, or Undecided
+    others = [j for j in range(n) if j not in pivots]
+    return Independent(
+        kept, tuple((points[j], {t: to_fraction(reduced[i, j]) for i, t in enumerate(kept) if reduced[i, j] != 0}) for j in others)
+    )
+
+
+def _held(noise: EllipticalProcess) -> tuple[Fraction, ...]:
+    """Where a named noise is 0."""
+    if noise.covariance not in ("brownian", "bridge"):
+        return ()
+    low, high = interval_of(noise)
+    return (low, high) if noise.covariance == "bridge" else (low,)
 
 
 def squares(noise: EllipticalProcess, h: Expr, points: Sequence[Fraction]) -> Iterator[arb]:
@@ -80,21 +208,20 @@ def number_of(noise: EllipticalProcess) -> int:
 
 
 def points_of(noise: EllipticalProcess) -> list[Fraction]:
-    """Where the function is evaluated, in rising order; of a sequence the numbers of coefficients. Raises Rejected."""
+    """Where the function is evaluated, each point once, in rising order; of a sequence the numbers of coefficients. Raises Rejected."""
     if not noise.places:
         return first_points(noise, min(number_of(noise), MOST + 1))
     given = [point.value for point in noise.places if isinstance(point, Num)]
-    if len(given) != len(noise.places) or len(set(given)) != len(given):
-        raise Rejected(WHAT, "the points", "they are not distinct rational numbers")
+    if len(given) != len(noise.places):
+        raise Rejected(WHAT, "the points", "they are not rational numbers")
     if noise.covariance == "eigenvalues":
         if any(k.denominator != 1 or k < 1 for k in given):
             raise Rejected(WHAT, "the points", "of a sequence they are the numbers of coefficients, from 1")
     else:
         low, high = interval_of(noise)
-        inside = (low < given_one if noise.covariance in ("brownian", "bridge") else low <= given_one for given_one in given)
-        if not all(inside) or max(given) > high or (noise.covariance == "bridge" and max(given) == high):
-            raise Rejected(WHAT, "the points", "they are not all where the function lives and the noise has a variance")
-    return sorted(given)
+        if not low <= min(given) <= max(given) <= high:
+            raise Rejected(WHAT, "the points", f"they are not all from {low} to {high}, where the function lives")
+    return sorted(set(given))
 
 
 def _square(x: arb) -> arb:

@@ -28,13 +28,9 @@ class Sensitivity:
         return self.upper == self.lower
 
 
-def norm_faults(norm: Norm, dimension: int) -> list[str]:
-    """All that keeps `norm` from being a norm on R^dimension, one line each; empty for a norm."""
-    return list(_norm_faults(norm, dimension))
-
-
 @remembered(256)
-def _norm_faults(norm: Norm, dimension: int) -> tuple[str, ...]:
+def norm_faults(norm: Norm, dimension: int) -> tuple[str, ...]:
+    """All that keeps `norm` from being a norm on R^dimension, one line each; empty for a norm."""
     if dimension < 1:
         return (f"dimension {dimension} is not a positive integer.",)
     if norm.kind != "lp":

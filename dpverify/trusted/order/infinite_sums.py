@@ -7,7 +7,7 @@ bounded factor, which decides. The tail from N is between the integral and what 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from math import factorial
@@ -30,22 +30,28 @@ _U: Final = "u"
 MOST_STARTS: Final = 4096
 MOST_ORDER: Final = 6
 MOST_LOGARITHMS: Final = 2
+MOST_CELLS: Final = 4096
 _ENDS: Final = (4, 1000)
 _BOUNDARY: Final = (Fraction(-1), Fraction(-1))
 """The exponents of u and of log(u) from which the integral at infinity is infinite."""
+
+
+Signs = tuple[int, int] | None
 
 
 @dataclass(frozen=True, slots=True)
 class Told:
     """How a sum is to be enclosed. start: where its tail begins; order: half of the derivatives that Euler and Maclaurin take;
     logarithms: how many are taken off before the tail is integrated. end: k where the integral beyond 2^k is that of u^a log(u)^b times a
-    bounded factor; None where quadrature finds its ends.
+    bounded factor; None where quadrature finds its ends. signs: how many logarithms are taken off before signs are looked at, and in how
+    many cells up to where scales decide; None where they are looked at in k itself.
     """
 
     start: int
     order: int
     logarithms: int
     end: int | None
+    signs: Signs = None
 
 
 def read(told: Any) -> Told:
@@ -54,7 +60,17 @@ def read(told: Any) -> Told:
         raise CertificateError("a sum wants a table of start, order, logarithms and, where it is needed, end.")
     end = _natural(told, "end", *_ENDS) if "end" in told else None
     start = _natural(told, "start", int(LEAST_START), MOST_STARTS)
-    return Told(start, _natural(told, "order", 1, MOST_ORDER), _natural(told, "logarithms", 0, MOST_LOGARITHMS), end)
+    return Told(start, _natural(told, "order", 1, MOST_ORDER), _natural(told, "logarithms", 0, MOST_LOGARITHMS), end, read_signs(told))
+
+
+def read_signs(told: Mapping[str, Any]) -> Signs:
+    """How signs are looked at: "signs", a table of logarithms and cells, or nothing."""
+    if "signs" not in told:
+        return None
+    given = told["signs"]
+    if not isinstance(given, Mapping):
+        raise CertificateError("of a sum, 'signs' is a table of logarithms and cells.")
+    return _natural(given, "logarithms", 1, MOST_LOGARITHMS), _natural(given, "cells", 1, MOST_CELLS)
 
 
 def _natural(told: Mapping[str, Any], name: str, least: int, most: int) -> int:
@@ -62,6 +78,11 @@ def _natural(told: Mapping[str, Any], name: str, least: int, most: int) -> int:
     if type(given) is not int or not least <= given <= most:
         raise CertificateError(f"of a sum, {name!r} is an integer from {least} to {most}.")
     return given
+
+
+def read_start(told: Mapping[str, Any]) -> int:
+    """From where terms are judged by their scale at infinity."""
+    return _natural({"start": told.get("start", int(LEAST_START))}, "start", int(LEAST_START), MOST_STARTS)
 
 
 def diverges(terms: Expr, told: Any) -> bool:
@@ -78,13 +99,29 @@ def diverges(terms: Expr, told: Any) -> bool:
     return germ.direction() > 0 if germ.growth else (germ.a, germ.b) >= _BOUNDARY
 
 
-def require_positive(terms: Expr, start: int, what: str) -> None:
+def require_positive(terms: Expr, start: int, what: str, signs: Signs = None) -> None:
     """Raises Rejected unless all terms are certainly positive: one by one up to the start, on the whole end from there."""
     for k in range(1, start):
         if not value(terms, {K: arb(k)}) > 0:
             raise Rejected(WHAT, what, f"it is not certainly positive at k = {k}")
-    if not _germ(terms, Fraction(start), K).k.lo > 0:
+    if not all(least > 0 for least in _least(terms, start, signs)):
         raise Rejected(WHAT, what, f"it is not certainly positive from k = {start} on")
+
+
+def _least(terms: Expr, start: int, signs: Signs) -> Iterator[arb]:
+    """Numbers that all have the sign of the least value of terms, or of one that is less, on parts of the end from a start on."""
+    if signs is None:
+        yield _germ(terms, Fraction(start), K).k.lo
+        return
+    logarithms, cells = signs
+    inner, low = _without_logarithms(terms, logarithms), arb(start)
+    for _ in range(logarithms):
+        low = low.log()
+    first = exact(low.lower())
+    width = (LEAST_START - first) / cells
+    for i in range(cells if width > 0 else 0):
+        yield finite(value(inner, {_U: hull(first + i * width, first + (i + 1) * width)})).lower()
+    yield _germ(inner, max(first, LEAST_START)).k.lo
 
 
 @remembered(256)
@@ -103,14 +140,14 @@ def _tail(terms: Expr, told: Told, bits: int) -> arb:
     Then all derivatives tend to 0 with alternating signs, and the rest that the formula leaves is single-signed.
     """
     start, m = told.start, told.order
-    if not _germ(terms, Fraction(start), K).k.lo >= 0:
+    if not all(least >= 0 for least in _least(terms, start, told.signs)):
         raise Undecided(f"the terms are not certainly at least 0 from k = {start} on.")
     terms = _merged(terms)  # they have values there
     odd, at, found = derivative(terms, K), {K: arb(start)}, value(terms, {K: arb(start)}) / 2
     for j in range(1, m):
         found -= _bernoulli(2 * j) / factorial(2 * j) * value(odd, at)
         odd = derivative(derivative(odd, K), K)
-    if not _germ(derivative(odd, K), Fraction(start), K).k.lo >= 0:
+    if not all(least >= 0 for least in _least(derivative(odd, K), start, told.signs)):
         raise Undecided(f"the derivative of the order {2 * m} of the terms is not certainly at least 0 from k = {start} on.")
     size = (2 - arb(2) ** (1 - 2 * m)) * abs(_bernoulli(2 * m)) / factorial(2 * m) * abs(value(odd, at))
     rest = arb(0).union(size if m % 2 else -size)
@@ -135,11 +172,15 @@ def _integral(terms: Expr, told: Told, bits: int) -> arb:
 def _slowest(germ: Germ, end: Fraction) -> arb:
     """The integral from an end on of u^a log(u)^b, a < -1 or a = -1 and b < -1, times a factor in an interval."""
     a, b, at = germ.a, germ.b, rational(end)
-    if germ.growth or not germ.k.lo >= 0 or (a, b) >= _BOUNDARY or (a < -1 and b > 0):
-        raise Undecided("the terms are not u^a log(u)^b times a bounded factor with a < -1 and b <= 0, or a = -1 and b < -1.")
+    if germ.growth or not germ.k.lo >= 0 or (a, b) >= _BOUNDARY:
+        raise Undecided("the terms are not u^a log(u)^b times a bounded factor with a < -1, or a = -1 and b < -1.")
     if a == -1:
         return germ.k.ball() * at.log() ** rational(b + 1) / rational(-b - 1)
-    most = germ.k.ball() * at ** rational(a + 1) * at.log() ** rational(b) / rational(-a - 1)
+    # from X on, log(u)^b is at most log(X)^b, or for b > 0 log(X)^b (u/X)^(b/log X)
+    rate = rational(-a - 1) - max(rational(b), arb(0)) / at.log()
+    if not rate > 0:
+        raise Undecided("where the terms are u^a log(u)^b times a bounded factor, the end starts too early.")
+    most = germ.k.ball() * at ** rational(a + 1) * at.log() ** rational(b) / rate
     return most if b == 0 else arb(0).union(most)
 
 

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from flint import acb, arb, ctx
 
+from dpverify.trusted.language.canonical_form import exact_fraction
 from dpverify.trusted.language.derivatives import derivative
 from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
 from dpverify.trusted.language.expr import (
@@ -35,7 +36,7 @@ from dpverify.trusted.language.expr import (
     symbols,
 )
 from dpverify.trusted.language.loading import load, remembered
-from dpverify.trusted.language.model import EllipticalProcess, exact_fraction
+from dpverify.trusted.language.model import EllipticalProcess
 from dpverify.trusted.numbers.asymptotics import Germ, end_jet
 from dpverify.trusted.numbers.balls import constant, exact, finite, hull, precision
 from dpverify.trusted.numbers.complex import compiled
@@ -55,8 +56,11 @@ SPACES: Final[Mapping[str, str]] = {
     "matern-5/2": "the reproducing kernel space of the Matern covariance 5/2 on an interval is the Sobolev space of order 3 (Parzen 1961)",
 }
 """The theorems about closed forms, as assumptions, by the names of covariances."""
+WRITTEN: Final = "what is written out is a covariance"
 SMOOTHNESS: Final[Mapping[str, int]] = {"brownian": 1, "bridge": 1, "matern-1/2": 1, "matern-3/2": 2, "matern-5/2": 3}
 """How many derivatives functions of the space have."""
+JUMPS: Final[Mapping[str, int]] = {**SMOOTHNESS, "rbf": 4}
+"""In how many derivatives, from the function itself on, a jump is looked for; of rbf functions of the space have all of them."""
 MOST_CELLS: Final = 4096
 MOST_CUTS: Final = 64
 _T: Final = "t"
@@ -85,14 +89,16 @@ def sensitivity(noise: EllipticalProcess, evidence: Any) -> Sensitivity:
 
 def between(squares: list[arb]) -> Sensitivity:
     """The greatest of norms by their squares, between two rationals."""
-    norms = [finite(square.max(arb(0)).sqrt()) for square in squares]
-    lower, upper = max(exact(one.lower()) for one in norms), max(exact(one.upper()) for one in norms)
+    ends = [(finite(square).lower().max(arb(0)), square.upper().max(arb(0))) for square in squares]
+    lower, upper = max(exact(low.sqrt().lower()) for low, _ in ends), max(exact(high.sqrt().upper()) for _, high in ends)
     return Sensitivity(Num(upper), Num(max(lower, Fraction(0))))
 
 
 def assumed(noise: EllipticalProcess) -> tuple[str, ...]:
-    """The theorem that the norm of functions rests on."""
-    return (SPACES[noise.covariance],) if noise.covariance in SPACES and not is_finite(noise) else ()
+    """What the norm of functions rests on: a theorem about their space, or that what is written out is a covariance."""
+    if is_finite(noise):
+        return ()
+    return (WRITTEN,) if noise.covariance == "kernel" else (SPACES[noise.covariance],) if noise.covariance in SPACES else ()
 
 
 def squared_norm(noise: EllipticalProcess, h: Expr, told: Any) -> arb:
@@ -100,23 +106,26 @@ def squared_norm(noise: EllipticalProcess, h: Expr, told: Any) -> arb:
 
     told: of a sequence what `infinite_sums.read` reads; of a function "cuts", rational points between which it is smooth, and "cells",
     into how many equal cells each piece is cut; under "left" and "right" k where the function is singular at that end of the interval,
-    and its end starts at 2^-k from there.
+    and its end starts at 2^-k from there. Of rbf nothing; of a covariance that is written out what `kernel_combinations` reads.
     """
     if h == ZERO:
         return arb(0)
     if noise.covariance == "eigenvalues":
         known = infinite_sums.read(told)
-        return infinite_sums.total(_terms(noise, h, known.start), known, ctx.prec)
+        return infinite_sums.total(_terms(noise, h, known.start, known.signs), known, ctx.prec)
+    if noise.covariance in ("rbf", "kernel"):
+        return _by_form(noise, h, told)
     return _Functions(noise, h, told).squared_norm()
 
 
 def is_infinite(noise: EllipticalProcess, h: Expr, told: Any) -> bool:
     """Whether a difference is certainly outside the space of the noise.
 
-    told: of a sequence what `infinite_sums.diverges` is told, and "start", from where eigenvalues are positive by their scale. Of a
-    function "cuts" and "cells" as in `squared_norm`, and one of: "cut" and "derivative", the numbers of a cut and of a derivative that
+    told: of a sequence what `infinite_sums.diverges` is told, "signs", and "start", from where eigenvalues are positive by their scale. Of
+    a function "cuts" and "cells" as in `squared_norm`, and one of: "cut" and "derivative", the numbers of a cut and of a derivative that
     jumps there; "side", "left" or "right", an end of the interval where the function is not 0 though the noise is; "side" and "end", k
-    where the integral of the squared highest derivative is infinite over the points within 2^-k of that end.
+    where the integral of the squared highest derivative is infinite over the points within 2^-k of that end. Of rbf a jump, or "term", the
+    number of a term that no function of the space has.
     """
     if not isinstance(told, Mapping):
         raise CertificateError(f"{WHAT}: what makes it infinite wants a table.")
@@ -124,36 +133,66 @@ def is_infinite(noise: EllipticalProcess, h: Expr, told: Any) -> bool:
         start = told.get("start")
         if type(start) is not int or not 16 <= start <= infinite_sums.MOST_STARTS:
             raise CertificateError(f"{WHAT}: 'start' is an integer from 16 to {infinite_sums.MOST_STARTS}.")
-        return infinite_sums.diverges(_terms(noise, h, start), told)
+        return infinite_sums.diverges(_terms(noise, h, start, infinite_sums.read_signs(told)), told)
+    if noise.covariance == "rbf":
+        _require_values(noise, h)
+        if "cut" in told:
+            return _Functions(noise, h, told).jumps()
+        found = load("order.gaussian_functions")
+        number = told.get("term")
+        if type(number) is not int or not 0 <= number < len(found.terms_of(h)):
+            raise CertificateError(f"{WHAT}: 'term' is the number of one of the terms of the difference, from 0.")
+        outside: bool = found.is_outside(h, noise.shape[1], number)
+        return outside
     return _Functions(noise, h, told).is_outside()
 
 
 @remembered(64)
-def _terms(noise: EllipticalProcess, h: Expr, start: int) -> Expr:
+def _terms(noise: EllipticalProcess, h: Expr, start: int, signs: infinite_sums.Signs) -> Expr:
     """h_k^2/lambda_k, with all eigenvalues certainly positive."""
     (eigenvalues,) = noise.shape
     if not symbols(h) | symbols(eigenvalues) <= {infinite_sums.K}:
         raise Rejected(WHAT, "the sequences", "they have parameters without a value")
     with precision(max(ctx.prec, 64)):
-        infinite_sums.require_positive(eigenvalues, start, "the eigenvalues")
+        infinite_sums.require_positive(eigenvalues, start, "the eigenvalues", signs)
     return div(mul(h, h), eigenvalues)
+
+
+def _by_form(noise: EllipticalProcess, h: Expr, told: Any) -> arb:
+    """The squared norm of a function that its form puts into the space. Raises Rejected, Undecided."""
+    _require_values(noise, h)
+    if noise.covariance == "kernel":
+        low, high = interval_of(noise)
+        combined: arb = load("order.kernel_combinations").squared_norm(noise.shape[0], h, low, high, told)
+        return combined
+    if told != {}:
+        raise CertificateError(f"{WHAT}: of a Gaussian covariance there is nothing to tell.")
+    found: arb = load("order.gaussian_functions").squared_norm(h, *noise.shape)
+    return found
+
+
+def _require_values(noise: EllipticalProcess, h: Expr) -> None:
+    """Raises Rejected for parameters without a value, an interval that is none, or a covariance that is not certainly positive."""
+    free = frozenset({"s", "t"}) if noise.covariance == "kernel" else frozenset[str]()
+    if not symbols(h) <= {_T} or any(symbols(one) - free for one in noise.shape):
+        raise Rejected(WHAT, "the difference", "it, or the covariance, has parameters without a value")
+    interval_of(noise)
+    if noise.covariance != "kernel" and not all(certainly_lt(ZERO, one) for one in noise.shape):
+        raise Rejected(WHAT, "the covariance", "its variance and length are not certainly positive")
 
 
 class _Functions:
     """A function on an interval beside a covariance whose space is a Sobolev space."""
 
     def __init__(self, noise: EllipticalProcess, h: Expr, told: Any) -> None:
-        if noise.covariance not in SMOOTHNESS:
-            raise Undecided(f"{WHAT}: no closed form is known for the covariance {noise.covariance!r}; release values at points.")
+        if noise.covariance not in JUMPS:
+            raise Undecided(f"{WHAT}: whether a function is in the space of the covariance {noise.covariance!r} is not decided here.")
         if not isinstance(told, Mapping):
             raise CertificateError(f"{WHAT}: a function wants a table of cuts and cells.")
-        if not symbols(h) <= {_T} or any(map(symbols, noise.shape)):
-            raise Rejected(WHAT, "the difference", "it, or the covariance, has parameters without a value")
-        self.name, self.h, self.told, self.order = noise.covariance, h, told, SMOOTHNESS[noise.covariance]
+        _require_values(noise, h)
+        self.name, self.h, self.told, self.order = noise.covariance, h, told, JUMPS[noise.covariance]
         self.low, self.high = interval_of(noise)
         self.variance, self.length = noise.shape
-        if not (certainly_lt(ZERO, self.variance) and certainly_lt(ZERO, self.length)):
-            raise Rejected(WHAT, "the covariance", "its variance and length are not certainly positive")
         self.pieces = list(self._pieces())
 
     def _pieces(self) -> Iterator[tuple[Fraction, Fraction, list[Expr]]]:
@@ -180,7 +219,7 @@ class _Functions:
     def is_outside(self) -> bool:
         """Whether it is certain that the function is not in the space."""
         if "cut" in self.told:
-            return self._jumps()
+            return self.jumps()
         side = self.told.get("side")
         if side not in ("left", "right"):
             raise CertificateError(f"{WHAT}: 'side' is left or right.")
@@ -195,7 +234,7 @@ class _Functions:
             return False
         return germ.direction() > 0 if germ.growth else (germ.a, germ.b) >= (Fraction(1), Fraction(-1))
 
-    def _jumps(self) -> bool:
+    def jumps(self) -> bool:
         """Whether a derivative below the highest certainly jumps at a cut between two pieces on which the function is smooth."""
         cut, j = self.told["cut"], self.told.get("derivative")
         if type(cut) is not int or type(j) is not int or not (0 <= cut < len(self.pieces) - 1 and 0 <= j < self.order):

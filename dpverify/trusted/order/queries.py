@@ -8,7 +8,7 @@ from typing import Final
 
 from dpverify.trusted.language.expr import ONE, ZERO
 from dpverify.trusted.language.loading import load, remembered
-from dpverify.trusted.language.model import LINF, Norm, Query, Vector
+from dpverify.trusted.language.model import LINF, Mechanism, Norm, Query, Vector, on_integers
 from dpverify.trusted.order.geometry import Sensitivity, norm_faults, require
 from dpverify.trusted.order.lengths import largest
 from dpverify.trusted.order.linear import square, up_to_sign
@@ -65,3 +65,12 @@ def sensitivity(query: Query, norm: Norm, dimension: int, evidence: object = Non
         return Sensitivity(ONE, ONE, max(vectors, key=square))
     value, at = largest(norm, vectors, evidence)
     return Sensitivity(value, value, at)
+
+
+def takes_fractions(noise: Mechanism, query: Query) -> bool:
+    """Whether the pair that is worst under "l1" or "l2" may have counts that are no integers."""
+    if query.adjacency not in ("l1", "l2"):
+        return False
+    if on_integers(noise):
+        return all(x.denominator == 1 for row in query.rows for x in row)
+    return query.adjacency == "l2" and sum(any(column) for column in zip(*query.rows, strict=False)) > 1

@@ -38,11 +38,7 @@ def require_answers(claim: Claim) -> tuple[Norm, int | None]:
     if faults:
         raise Rejected("sensitivity", "the norm", "; ".join(faults))
     if claim.query is not None:
-        if dimension is None:
-            raise Rejected("sensitivity", "the query", "it needs the dimension as a number")
-        faults = load("order.queries").query_faults(claim.query, dimension)
-        if faults:
-            raise Rejected("sensitivity", "the query", " ".join(faults))
+        load("order.queried").require_query(claim.query, dimension)
     return norm, dimension
 
 
@@ -54,12 +50,7 @@ def sensitivity_bounds(claim: Claim, evidence: Mapping[str, Any] | None) -> Sens
     """
     norm, dimension = require_answers(claim)
     if claim.query is not None:
-        assert dimension is not None
-        broken = load("order.apart").off_the_integers(claim.mechanism, claim.query)
-        if broken is not None:
-            why = f"answers of neighbours differ by {broken.moved}, and noise on the integers leaves no output that both can give"
-            raise Rejected("sensitivity", "the query", why)
-        found: Sensitivity = load("order.queries").sensitivity(claim.query, norm, dimension, evidence)
+        found: Sensitivity = load("order.queried").derived(claim.mechanism, claim.query, norm, dimension, evidence)
         return found
     if claim.sensitivity is None:
         raise Rejected("sensitivity", "the claim", "neither a sensitivity nor a query is given")

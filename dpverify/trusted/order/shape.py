@@ -12,18 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
 
-from dpverify.trusted.order.signs import (
-    ANY,
-    AT_LEAST_ZERO,
-    AT_MOST_ZERO,
-    NULL,
-    POSITIVE,
-    Sign,
-    minus,
-    plus,
-    square,
-    times,
-)
+from dpverify.trusted.order.signs import ANY, AT_LEAST_ZERO, AT_MOST_ZERO, NULL, POSITIVE, Sign, minus, plus, square, times
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
+from dpverify.trusted.language.canonical_form import exact_fraction
 from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
 from dpverify.trusted.language.expr import ONE, Expr, Sym, mul, neg, num, substitute
 from dpverify.trusted.language.model import (
@@ -24,11 +25,11 @@ from dpverify.trusted.language.model import (
     Subsample,
     Table,
     Translation,
-    exact_fraction,
 )
 from dpverify.trusted.parts.candidates import image, number, positive, reached_from, root_factor
 from dpverify.trusted.parts.densities import even
-from dpverify.trusted.parts.neighbours import NAME, Choice, OnePair, Space, Vector, leaves, space_of, together
+from dpverify.trusted.parts.neighbours import NAME, leaves, space_of, together
+from dpverify.trusted.parts.one_pair import Choice, OnePair, Space, Vector
 
 
 def at(part: Part, choice: Choice, lower: bool = False) -> Part | None:
@@ -135,7 +136,10 @@ def read(part: Part, evidence: Any) -> Choice:
                 space = ("records", int(item["columns"]), str(item["adjacency"]))
                 value = tuple(exact_fraction(str(x)) for x in item["difference"])
         except (KeyError, TypeError, ValueError, ZeroDivisionError) as error:
-            raise CertificateError(f"{NAME}: the pair of neighbours cannot be read: {error}") from error
+            raise CertificateError(
+                f"{NAME}: the pair of neighbours cannot be read: it wants, for each list of inputs, 'inputs' and 'pair', and for records "
+                "'columns', 'adjacency' and 'difference'."
+            ) from error
         if space[0] == "records":
             fine = len(value) == space[1] and _occurs(value, space[2], factor)
         else:

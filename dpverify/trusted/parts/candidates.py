@@ -31,7 +31,8 @@ from dpverify.trusted.language.model import (
     parts_of,
 )
 from dpverify.trusted.parts.densities import even, log_concave
-from dpverify.trusted.parts.neighbours import NAME, Choice, Space, Vector, leaves, together
+from dpverify.trusted.parts.neighbours import NAME, leaves, together
+from dpverify.trusted.parts.one_pair import Choice, Space, Vector
 
 MOST_RAW: Final = 20_000
 """The most pairs of neighbours that are looked at."""

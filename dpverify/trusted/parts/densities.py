@@ -10,7 +10,8 @@ from dpverify.trusted.language.model import Domain, Mechanism, Mixture, Product,
 from dpverify.trusted.order.compare import certainly_equal
 from dpverify.trusted.order.convexity import Shapes
 from dpverify.trusted.order.rising import rises_convexly
-from dpverify.trusted.parts.forms import gaussian_form, laplace_form
+from dpverify.trusted.parts.gaussian_form import gaussian_form
+from dpverify.trusted.parts.laplace_form import laplace_form
 
 
 @remembered(256)

@@ -15,7 +15,6 @@ from typing import Final, assert_never
 
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import ONE, Num
-from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import (
     Combinator,
     Compose,
@@ -29,39 +28,20 @@ from dpverify.trusted.language.model import (
     Parallel,
     Part,
     PostProcess,
-    Product,
     Sampled,
     Selection,
     Subsample,
     Table,
-    Translation,
     parts_of,
 )
 from dpverify.trusted.language.model import Space as MetricSpace
+from dpverify.trusted.parts.one_pair import OnePair, Space, is_told
 
 NAME: Final = "joint-neighbours"
 
 APART: Final = "the neighbours that are worst for one part are worst for all"
 """What a lower bound takes for granted of parts whose neighbours nothing connects."""
 SAME_ROWS: Final = "tables with as many rows name the same inputs by them, in the same order"
-
-
-Vector = tuple[Fraction, ...]
-Space = tuple[str, int, str]
-"""What neighbours are of: ("records", columns, adjacency), or ("inputs", rows, "")."""
-Choice = tuple[tuple[Space, Vector], ...]
-"""For each space a pair of neighbours: the difference of the histograms, or the numbers of the two inputs."""
-
-
-@dataclass(frozen=True, slots=True)
-class OnePair(Part):
-    """A part at one pair of neighbours of a space: additive noise with a query of one column, or a finite mechanism at two of its inputs.
-
-    pair: the two inputs, that of the first distribution first.
-    """
-
-    pair: tuple[int, int] = (0, 0)
-    space: Space = ("", 0, "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,12 +176,3 @@ def rows_assumed(part: Part) -> tuple[str, ...]:
     """What bounds at one pair of inputs for several tables take for granted."""
     tables = [leaf for leaf in leaves(part) if (leaf.space or ("",))[0] == "inputs"]
     return (SAME_ROWS,) if len(tables) > 1 else ()
-
-
-def is_told(part: Part) -> bool:
-    """Whether the order of a part's worst pair matters and the part's query tells it, or may."""
-    noise, query = part.mechanism, part.query
-    if not isinstance(noise, Translation | Product) or query is None or query.adjacency != "add-remove":
-        return False
-    columns = set(zip(*query.rows, strict=True))
-    return not all(tuple(-x for x in column) in columns for column in columns) and not load("parts.densities").even(noise)

@@ -18,16 +18,19 @@ from dpverify.report.page.sections import (
     certificate,
     claims,
     compositions,
+    duties,
     error,
     error_curves,
     errors,
     facts,
+    glossary,
     headline,
     index,
     loss,
     mechanism,
     privacy_curve,
     proof,
+    query,
     reason,
     rules,
     statement,
@@ -43,9 +46,9 @@ PICTURES: Final[tuple[ModuleType, ...]] = (loss, privacy_curve, trade_off, compo
 """Of a file, side by side where there is room."""
 AUDITS: Final[tuple[ModuleType, ...]] = (audit,)
 OF_CLAIM: Final[tuple[ModuleType, ...]] = (
-    statement, reason, witness, errors, error_curves, body, assumptions, proof, facts, certificate,
+    statement, query, reason, witness, errors, error_curves, body, assumptions, proof, facts, certificate,
 )  # fmt: skip
-AT_THE_END: Final[tuple[ModuleType, ...]] = (rules, trust)
+AT_THE_END: Final[tuple[ModuleType, ...]] = (duties, rules, trust, glossary)
 
 
 def shown(sections: Sequence[ModuleType], subject: Any) -> list[Block]:

@@ -14,11 +14,12 @@ from dpverify.report.page.subject import File
 from dpverify.report.svg import Chart, Mark, Series
 
 TITLE = "Audits of the implementation"
+_STATISTICAL = "Statistical findings, each at its confidence. They are no proofs, and a sampler in which nothing was found may be wrong."
 
 
 def blocks(file: File) -> Sequence[Block]:
     """The findings of each claim, and the audits that could not be made."""
-    shown: list[Block] = []
+    shown: list[Block] = [Paragraph(_STATISTICAL, note=True)] if file.findings else []
     for name, findings in groupby(file.findings, key=lambda finding: finding.name):
         for finding in findings:
             badge = Badge(finding.finding.replace("_", " "), finding.as_expected)

@@ -43,7 +43,7 @@ def shown(file: File, figures: Sequence[Figure], named: Sequence[tuple[str, Band
     rows = [(name, place, known) for name, band in named for place, known in points(band)]
     said = dict.fromkeys(line for _, band in named for line in band.assumed)
     numbers: list[Block] = [
-        Paragraph(("A few points; ", Link("all of them", beside(data_name(file.stem))), " are data for plots.")),
+        Paragraph(("A few points; ", Link("all of them", beside(data_name(file.stem), file.folders.curves)), " are data for plots.")),
         Table(f"{what}, {file.stem}", ("claim", at, what), rows, numeric=frozenset({1})),
     ]
     rules = dict.fromkeys(name for _, band in named for name in band.rules)

@@ -17,9 +17,9 @@ def blocks(subject: Claimed) -> Sequence[Block]:
     path = subject.entry.certificate
     if path is None:
         return []
-    name = PurePath(path).name
-    argument = quote(f"./{name}" if name.startswith("-") else name)  # a line that people give to a shell
-    rows: list[tuple[str, Inline]] = [("check it again", (Code("python -P -m dpverify.kernel"), " ", Link(argument, beside(name))))]
+    name, folder = PurePath(path).name, subject.file.folders.certificates
+    argument = quote(f"{folder}/{name}" if folder else f"./{name}" if name.startswith("-") else name)  # a line that people give to a shell
+    rows: list[tuple[str, Inline]] = [("check it again", (Code("python -P -m dpverify.kernel"), " ", Link(argument, beside(name, folder))))]
     if path in subject.file.digests:
         rows.append(("its SHA-256", (Code(subject.file.digests[path]), " (of the file, as ", Code("sha256sum"), " gives it)")))
     return [Facts(rows)]

@@ -13,5 +13,5 @@ TITLE = "Also proved"
 
 def blocks(subject: Claimed) -> Sequence[Block]:
     """The further facts of a judgement."""
-    facts = also(subject.entry)
+    facts = {key: value for key, value in also(subject.entry).items() if key != "sensitivity"}  # which stands with the query
     return [Facts([(key, Code(value)) for key, value in facts.items()])] if facts else []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dpverify.report import Entry, quantity, words
-from dpverify.report.page.blocks import Badge, Block, Callout, Fold, Inline, Items, Link, Listing, Section
+from dpverify.report.page.blocks import Badge, Block, Callout, Code, Facts, Fold, Inline, Items, Link, Listing, Section
 from dpverify.report.page.sections.claims import tight, tight_delta
 from dpverify.report.page.subject import Run
 from dpverify.report.phrases import witness_text
@@ -17,8 +17,8 @@ _MEANS = {
     "PROVED": "a proof was found, and the kernel accepts it",
     "REFUTED": "the claim is false, and a proof of that was found",
     "UNKNOWN": "neither was found; the reason says what stopped it",
-    "VIOLATION": "samples of the implementation contradict the claim, at the stated confidence",
-    "NONCONFORMING": "the implementation does not sample what is declared, at the stated confidence",
+    "VIOLATION": "a statistical finding: samples of the implementation contradict the claim, at the stated confidence",
+    "NONCONFORMING": "a statistical finding: the implementation does not sample what is declared, at the stated confidence",
     "NO_VIOLATION_SEEN": "an audit that found nothing, with what it would have seen; never a proof",
 }
 _REPLAY = "replay: "
@@ -34,10 +34,22 @@ def blocks(run: Run) -> Sequence[Block]:
     elif known:
         said = "Nothing new: all that is not as expected is known from the baseline."
     summary = run.results.summary.replace("_", " ")
-    head: list[Block] = [Callout(f"{said} {summary[:1].upper()}{summary[1:]}.", not new), Items(_counts(run))]
+    head: list[Block] = [Callout(f"{said} {summary[:1].upper()}{summary[1:]}.", not new), *_made(run), Items(_counts(run))]
     head += [Section("To look at", _listed(new, run), anchor=":to-look-at")] if new else []
     head += [Fold(f"{len(known)} known from the baseline", _listed(known, run))] if known else []
     return head
+
+
+def _made(run: Run) -> list[Block]:
+    """Of what the report is, and by what; of one that is to be signed also when, of which commit, and by which command."""
+    made = run.results.made
+    if made is None:
+        return []
+    rows: list[tuple[str, Inline]] = [("project", made.project)] if made.project else []
+    rows += [("date", made.date)] if made.signed else []
+    rows += [("commit", Code(made.commit))] if made.commit else []
+    rows += [("command", Code(made.command))] if made.command else []
+    return [Facts([*rows, ("versions", ", ".join(f"{name} {version}" for name, version in made.versions))])]
 
 
 def _counts(run: Run) -> list[Inline]:

@@ -12,6 +12,8 @@ from dpverify.trusted.language.expr import format_expr
 from dpverify.trusted.language.model import kind_of
 
 TITLE = "What was understood"
+_NAMED = 4
+"""As many claims as are named at once."""
 
 
 def blocks(file: File) -> Sequence[Block]:
@@ -24,9 +26,15 @@ def blocks(file: File) -> Sequence[Block]:
     rows += [("dimension", format_expr(dimension))] if dimension is not None else []
     rows += [("scale", scale)] if scale else []
     rows += [("for all", words.parameters(claim))] if claim.domains else []
-    pairs = dict.fromkeys(words.neighbours(entry.claim) for entry in file.entries)
-    rows += [("neighbours", pair) for pair in pairs]
+    pairs: dict[str, list[str]] = {}
+    for entry in file.entries:
+        pairs.setdefault(words.neighbours(entry.claim), []).append(entry.claim.name)
+    rows += [("neighbours" if len(pairs) == 1 else f"neighbours of {_listed(names)}", pair) for pair, names in pairs.items()]
     rows += [("claims in", Code(file.path))]
     letter = [(key, Code(value)) for key, value in understood(claim)]
     law = Math(mathml.density(mechanism), mathml.density_text(mechanism))
     return [Paragraph(law), Facts(rows), Fold("Letter by letter, as the kernel reads it", [Facts(letter)], aside=True)]
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")

@@ -6,20 +6,22 @@ from collections.abc import Iterator, Sequence
 
 from dpverify.pictures.bands import Band, Bands
 from dpverify.report.axes import Axis
-from dpverify.report.page.blocks import Block, Figure
+from dpverify.report.page.blocks import Block, Figure, Paragraph
 from dpverify.report.page.sections.bands import picture, shown, value
 from dpverify.report.page.sections.drawing import entries_of, number, size
 from dpverify.report.page.subject import File
 from dpverify.report.svg import Mark
 
 TITLE = "Privacy curve"
+_ONE_ORDER = "No curve is drawn of claims about one order of neighbours: privacy and trade-off curves are of the worse of both orders."
 
 
 def blocks(file: File) -> Sequence[Block]:
     """A picture for each sensitivity."""
     named = [(curves, curves.bands["delta"]) for curves in file.curves if "delta" in curves.bands]
     figures = [_figure(file, i, curves, band) for i, (curves, band) in enumerate(named)]
-    return shown(file, figures, [(curves.names[0], band) for curves, band in named], "delta", "epsilon")
+    told = shown(file, figures, [(curves.names[0], band) for curves, band in named], "delta", "epsilon")
+    return [*told, *([Paragraph(_ONE_ORDER, note=True)] if any(entry.claim.order for entry in file.entries) else [])]
 
 
 def _figure(file: File, index: int, curves: Bands, band: Band) -> Figure:

@@ -11,8 +11,9 @@ from dpverify.report import delta_enclosure, enclosure, exact, exact_delta, math
 from dpverify.report.page.blocks import Block, Code, Facts, Inline, Math
 from dpverify.report.page.sections.rules import link
 from dpverify.report.page.subject import Claimed
+from dpverify.report.phrases import plain_decimal
 from dpverify.trusted.language.expr import ZERO, Expr, Num, format_expr, symbols
-from dpverify.trusted.language.model import Claim, Space
+from dpverify.trusted.language.model import NEARNESS, Claim, Exponential, Space, Table
 
 TITLE = ""
 _LONGEST: Final = 24
@@ -101,6 +102,8 @@ def _in_words(claim: Claim, verdict: str) -> str:
     refuted = verdict == "REFUTED"
     value = short(measure.value) if measure.value is not None else "any number" if refuted else "the upper bound below"
     most = f"{'more than' if refuted else 'at most'} {value}"
+    if measure.name == NEARNESS:
+        return ("whether, " if verdict == "UNKNOWN" else "") + _of_nearness(claim, most)
     if measure.name == "gdp":
         said = f"M(x) and M(x′) are as hard to tell apart as N(0, 1) and N(mu, 1), mu {most}"
     elif measure.at is not None:
@@ -110,6 +113,16 @@ def _in_words(claim: Claim, verdict: str) -> str:
         said = f"the Renyi divergence of {orders} above 1 of M(x) from M(x′), over its order, is {most}"
     quantifier = "there are neighbours x, x′ with: " if refuted else "for all neighbours x, x′: "
     return ("whether, " if verdict == "UNKNOWN" else "") + quantifier + said
+
+
+def _of_nearness(claim: Claim, most: str) -> str:
+    """How likely the answers of a mechanism are to be further from the truth than is claimed."""
+    assert claim.within is not None
+    where = f" in {claim.distance}" if claim.distance else ""
+    what = f"costs more than {format_expr(claim.within)}"
+    if not isinstance(claim.mechanism, Table | Exponential):
+        what = f"is further than {format_expr(claim.within)} from the true answer{where}"
+    return f"on {'some' if most.startswith('more') else 'every'} input x, M(x) {what} with a probability of {most}"
 
 
 def inequality(claim: Claim, *, refuted: bool = False) -> tuple[Box, ...]:
@@ -141,11 +154,6 @@ def _number(value: Expr) -> Box:
 def formula(expr: Expr) -> Math:
     """An expression, set."""
     return Math(mathml.mathml(expr), mathml.text(expr))
-
-
-def plain_decimal(text: str) -> str:
-    """An exact decimal without the zeros at its end."""
-    return text.rstrip("0").removesuffix(".") if "." in text and "e" not in text else text
 
 
 def between(lower: str | None, upper: str | None) -> Inline:

@@ -1,9 +1,6 @@
 """Additive noise as the exact rules read it: h = -log(density) with its shape, the shift, and how coordinates add up.
 
-One-dimensional noise whose density is even is noise of a norm, |z|; so are its restriction to the integers and its independent
-copies. w(s) is the tight epsilon of one coordinate under a shift of at most s. For independent coordinates the loss is a sum
-(theory#product-noise); for a concave w and a budget in l_p, p >= 1, it is greatest when all coordinates move alike: with t = s^p,
-w(t^(1/p)) is concave and non-decreasing in t, and the t sum to at most Delta^p (Jensen).
+One-dimensional noise whose density is even is noise of a norm, |z|; so are its restriction to the integers and its independent copies.
 """
 
 from __future__ import annotations
@@ -15,7 +12,7 @@ from typing import Any
 
 from dpverify.trusted.facts.bounds import Bound, Infinite, Side
 from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.expr import ONE, Expr, Num, Pow, Sym, add, children, div, format_expr, mul, power, substitute, symbols
+from dpverify.trusted.language.expr import ONE, Expr, Num, Pow, Sym, add, children, div, format_expr, mul, substitute, symbols
 from dpverify.trusted.language.loading import load, remembered
 from dpverify.trusted.language.logarithms import neg_log_profile
 from dpverify.trusted.language.model import L1, Claim, Domain, Norm, Product, Radial, Translation, on_integers
@@ -55,21 +52,16 @@ class Additive:
         """The tight epsilon from a w that is concave, non-decreasing and 0 at 0."""
         if self.copies == ONE:
             return w(mul(self.longest(), self.shift))
-        if self.norm.kind != "lp":
-            raise Rejected(self.rule, "the norm", "independent coordinates want an lp norm here")
         if self.queried and self.side == "lower":
             raise Rejected(self.rule, "the query", "its answers need not move alike in all coordinates; this bounds from above only")
-        if self.norm.p is None:
-            return mul(self.copies, w(self.shift))
-        return mul(self.copies, w(mul(self.shift, power(self.copies, Num(-1 / self.norm.p)))))
+        total: Expr = load("rules.additive.independent").moving_alike(self.rule, w, self.shift, self.copies, self.norm)
+        return total
 
     def longest(self) -> Expr:
         """The greatest l1-length of a shift of norm 1."""
-        if self.norm.kind == "lp":
-            return self.copies if self.norm.p is None else power(self.copies, Num(1 - 1 / self.norm.p))
-        assert isinstance(self.copies, Num)  # a norm by a matrix has a dimension
-        radius: Expr = load("order.matrix_norms").l1_radius(self.norm, int(self.copies.value), self.radius)
-        return radius
+        alone = self.copies == ONE and self.norm.kind == "lp"
+        found: Expr = ONE if alone else load("rules.additive.independent").longest(self.norm, self.copies, self.radius)
+        return found
 
     def integrable(self, h: Expr) -> None:
         """Raises Rejected unless exp(-h) is certainly integrable (summable) at plus infinity."""

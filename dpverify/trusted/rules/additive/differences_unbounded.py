@@ -11,6 +11,7 @@ from dpverify.trusted.language.expr import ONE, ZERO, div, format_expr
 from dpverify.trusted.language.model import Claim, Part, Source
 from dpverify.trusted.order import processes
 from dpverify.trusted.order.compare import certainly_lt
+from dpverify.trusted.order.evaluations import has_finite_rank
 from dpverify.trusted.parts.runs import Run, reach
 from dpverify.trusted.rules.curves import process_differences
 from dpverify.trusted.rules.curves.observed_variance import observed
@@ -20,7 +21,7 @@ STATEMENT: Final = (
     "Elliptical noise of infinite rank shows its variance V; given V the loss along a difference of norm D > 0, D derived from the "
     "covariance, is Gaussian, so that no finite epsilon bounds it, at any scale and for any law of V."
 )
-CHECKED: Final = ("the norm of a difference is finite, and certainly positive", *process_differences.CHECKED[2:])
+CHECKED: Final = ("the norm of a difference is finite, and certainly positive", *process_differences.CHECKED[3:])
 ASSUMED: Final = (process_differences.WHOLE, "the sampler is ideal")
 SOURCE: Final = Source("docs/theory/processes.md#differences-unbounded", "Reimherr & Awan 2019, Theorem 4, corrected")
 
@@ -33,9 +34,11 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     if claim.domains or claim.query is not None:
         raise Rejected(NAME, "the claim", "it wants a value for every parameter, and differences in place of a sensitivity")
     noise = process_differences.whole(claim.mechanism, NAME)
+    if has_finite_rank(noise):
+        raise Rejected(NAME, "the covariance", "it is a finite sum of products f(s) g(t), so that its rank is finite")
     moved = reach(Run(Part(noise, claim.sensitivity)), evidence.get("sensitivity"))
     if not certainly_lt(ZERO, moved.lower):
         raise Rejected(NAME, "the differences", "the norm of none is certainly positive")
     observed(process_differences.law_and_shift(noise, ZERO)[0], div(moved.lower, noise.scale))
     witness = {"epsilon": format_expr(ONE if claim.epsilon is None else claim.epsilon), "curve": process_differences.NAME}
-    return Bound("lower", INFINITE, witness=witness, assumed=processes.assumed(noise))
+    return Bound("lower", INFINITE, witness=witness, assumed=(*processes.assumed(noise), *process_differences.rank_assumed(noise)))

@@ -8,9 +8,7 @@ from typing import Any, Final
 
 from dpverify.trusted.facts.bounds import INFINITE, Bound
 from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.expr import (
-    format_expr,
-)
+from dpverify.trusted.language.expr import format_expr
 from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.model import Claim, Source, Translation
 from dpverify.trusted.language.noise import Additive, variable

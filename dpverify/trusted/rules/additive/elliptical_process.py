@@ -8,7 +8,8 @@ from typing import Any, Final
 from dpverify.trusted.facts.bounds import INFINITE, Bound
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, format_expr
-from dpverify.trusted.language.model import Claim, Part, Source
+from dpverify.trusted.language.model import Claim, EllipticalProcess, Part, Source
+from dpverify.trusted.order import evaluations
 from dpverify.trusted.order.compare import certainly_lt
 from dpverify.trusted.parts.runs import Run, reach
 from dpverify.trusted.rules.curves import elliptical_process, observed_variance
@@ -29,6 +30,8 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
         raise Rejected(NAME, "the claim", "it wants a value for every parameter, and a sensitivity")
     moved = reach(Run(Part(claim.mechanism, claim.sensitivity)))
     law, shift = elliptical_process.law_and_shift(claim.mechanism, moved)
+    if isinstance(claim.mechanism, EllipticalProcess) and evaluations.has_finite_rank(claim.mechanism):
+        raise Rejected(NAME, "the covariance", "it is a finite sum of products f(s) g(t), so that its rank is finite")
     if not certainly_lt(ZERO, shift):
         raise Rejected(NAME, "the sensitivity", "it is not certainly positive")
     observed_variance.observed(law, shift)

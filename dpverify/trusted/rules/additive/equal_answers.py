@@ -8,6 +8,7 @@ from typing import Any, Final
 from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, sub
+from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import Claim, EllipticalProcess, Kernel, Part, Source, Staircase, on_integers
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
 from dpverify.trusted.order.geometry import Sensitivity
@@ -16,8 +17,6 @@ from dpverify.trusted.parts.runs import Run, reach
 from dpverify.trusted.rules.additive.additive import additive
 from dpverify.trusted.rules.additive.integrable import require_everywhere
 from dpverify.trusted.rules.additive.points import noise_of, sign_of
-from dpverify.trusted.rules.curves import observed_variance
-from dpverify.trusted.rules.finite.normaliser import check_normaliser
 
 NAME: Final = "equal-answers"
 STATEMENT: Final = (
@@ -44,9 +43,10 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     noise, domains = claim.mechanism, dict(claim.domains)
     still(claim, evidence.get("sensitivity"))
     if isinstance(noise, Kernel):
-        return Bound(side, ZERO, assumed=check_normaliser(claim, evidence.get("normaliser")))
+        return Bound(side, ZERO, assumed=load("rules.finite.normaliser").check_normaliser(claim, evidence.get("normaliser")))
     if isinstance(noise, EllipticalProcess):
-        observed_variance.check(observed_variance.law_of(noise))
+        variance = load("rules.curves.observed_variance")
+        variance.check(variance.law_of(noise))
         if not certainly_lt(ZERO, noise.scale):
             raise Rejected(NAME, "the scale", "it is not certainly positive")
     elif isinstance(noise, Staircase):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Final
 
@@ -14,7 +15,7 @@ from dpverify.trusted.language.expr import ZERO, Expr, add, call, div, mul, num,
 from dpverify.trusted.language.model import Claim, EllipticalProcess, Part, Source
 from dpverify.trusted.language.rationals import to_fraction
 from dpverify.trusted.numbers.balls import constant, hull, precision
-from dpverify.trusted.order import evaluations, processes
+from dpverify.trusted.order import evaluations, infinite_sums, processes
 from dpverify.trusted.order.compare import certainly_lt
 from dpverify.trusted.order.geometry import Sensitivity
 from dpverify.trusted.order.processes import is_finite
@@ -26,17 +27,19 @@ NAME: Final = "evaluations-epsilon"
 STATEMENT: Final = (
     "n evaluations of t noise s sqrt(V) N, V = b/Gamma(a), have the tight epsilon (2 a + n) asinh(D_n/(2 s sqrt(2 b))), with "
     "D_n^2 = h' K_n^-1 h: nu + n and nu for nu degrees of freedom, V = nu/chi^2. It grows with n beyond every bound, and fewer "
-    "evaluations see no more: what m of them see is a lower bound on D_n. A small ball where the loss is greatest is the event."
+    "evaluations see no more: what m of them see is a lower bound on D_n. Values that others decide do not count. A small ball where the "
+    "loss is greatest is the event."
 )
 CHECKED: Final = (
     *process_evaluations.CHECKED,
-    "the evaluations that D is computed from are among the n",
+    "the evaluations that D is computed from are among the n, which no others of them decide",
     "the loss is above the claimed epsilon on all of the ball that is shown",
 )
 ASSUMED: Final = ("the sampler is ideal",)
 SOURCE: Final = Source("docs/theory/processes.md#evaluations-epsilon", "Reimherr & Awan 2019, Theorem 4 and Corollary 1, corrected")
 WHOLE: Final = "the whole function is released"
 SEEN: Final = "the noise's norm of the difference is the stated sensitivity, and n functionals see it"
+INDEPENDENT: Final = "no value is a combination of the others under the covariance that is written out"
 BITS: Final = 96
 
 
@@ -44,11 +47,12 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     """The tight epsilon from above or below. Raises Rejected, Undecided, CertificateError.
 
     evidence: "side". From below also values of the parameters under "at"; "n", of how many functionals of a whole function the bound is;
-    "seen", of how many of the n D is computed; "radius", a rational: that of the ball that is shown.
+    "seen", of how many of the n D is computed, and of a sequence "start", from where its eigenvalues are positive by their scale; "radius",
+    a rational: that of the ball that is shown.
     """
     side = evidence.get("side")
-    if side not in ("upper", "lower") or (side == "upper" and evidence.keys() & {"at", "n", "seen"}):
-        raise CertificateError(f"{NAME}: 'side' is upper, or lower, which alone takes at, n and seen.")
+    if side not in ("upper", "lower") or (side == "upper" and evidence.keys() & {"at", "n", "seen", "start"}):
+        raise CertificateError(f"{NAME}: 'side' is upper, or lower, which alone takes at, n, seen and start.")
     asked, at = fixed(claim, evidence, NAME)
     noise = asked.mechanism
     if not isinstance(noise, EllipticalProcess) or asked.query is not None or asked.domains:
@@ -56,8 +60,8 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     n = _count(noise, evidence)
     moved = _moved(asked, noise, n, evidence.get("seen"))
     process_evaluations.require_scale(noise, moved)
+    n, stated = _independent(noise, n, evidence)
     bound = epsilon_of(noise, n, moved.upper if side == "upper" else moved.lower)
-    stated = () if noise.differences else (process_evaluations.FULL_RANK if is_finite(noise) else SEEN,)
     released = () if is_finite(noise) else (WHOLE,)
     witness = None
     if side == "lower" and "radius" in evidence and claim.epsilon is not None:
@@ -85,6 +89,19 @@ def _count(noise: EllipticalProcess, evidence: Mapping[str, Any]) -> int:
     return n
 
 
+def _independent(noise: EllipticalProcess, n: int, evidence: Mapping[str, Any]) -> tuple[int, tuple[str, ...]]:
+    """How many of the n numbers are independent, from below where D is computed from some of them, and what that rests on."""
+    if not noise.differences:
+        return (evaluations.rank(noise), (process_evaluations.FULL_RANK,)) if is_finite(noise) else (n, (SEEN,))
+    if is_finite(noise) and ("seen" not in evidence or n <= evaluations.MOST_EXACT):
+        return evaluations.rank(noise), ()
+    if noise.covariance == "eigenvalues":
+        infinite_sums.require_positive(noise.shape[0], infinite_sums.read_start(evidence), "the eigenvalues")
+    if evaluations.has_finite_rank(noise):
+        return evaluations.rank(replace(noise, count=num(evidence["seen"]))), ()
+    return n, ((INDEPENDENT,) if noise.covariance == "kernel" else ())
+
+
 def _moved(claim: Claim, noise: EllipticalProcess, n: int, seen: Any) -> Sensitivity:
     """What the n numbers see of a difference; by m of them from below."""
     if not noise.differences:
@@ -99,8 +116,7 @@ def _moved(claim: Claim, noise: EllipticalProcess, n: int, seen: Any) -> Sensiti
     if claim.sensitivity is not None:
         raise Rejected(NAME, "the sensitivity", "it is stated beside the one that the differences have")
     points = evaluations.first_points(noise, seen)
-    last = [list(evaluations.squares(noise, h, points))[-1] for h in noise.differences]
-    found = processes.between(last)
+    found = processes.between([evaluations.seen(noise, h, points) for h in noise.differences])
     return Sensitivity(found.lower, found.lower)
 
 

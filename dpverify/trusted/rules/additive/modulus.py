@@ -56,8 +56,10 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
         far = read_side(evidence["far"], 1, line)
         near = read_side(evidence["near"], -1, line) if evidence.get("near") is not None else None
         pieces = [(to_fraction(cut, NAME), str(kind)) for cut, kind in evidence["pieces"]]
-    except (KeyError, TypeError, ValueError, ExprError) as error:
+    except ExprError as error:
         raise CertificateError(f"{NAME}: the evidence cannot be read: {error}") from error
+    except (KeyError, TypeError, ValueError) as error:
+        raise CertificateError(f"{NAME}: the evidence wants 'bound', 'far' and 'pieces', a list of [cut, kind].") from error
     if near is None and not line.half:
         raise Rejected(NAME, "ends", "an infinite side of the line is not accounted for")
     if symbols(bound):
@@ -90,8 +92,10 @@ def _check_cells(line: Line, evidence: Any, bound: Expr, sign: int, first: Fract
     try:
         read = [(to_fraction(cell[0], NAME), *_way(cell)) for cell in evidence["cells"]]
         stop = to_fraction(evidence["stop"], NAME)
-    except (LookupError, TypeError, ValueError, ExprError) as error:
+    except ExprError as error:
         raise CertificateError(f"{NAME}: the cells cannot be read: {error}") from error
+    except (LookupError, TypeError, ValueError) as error:
+        raise CertificateError(f"{NAME}: the cells cannot be read: a side wants 'stop', and 'cells', a list of [start, way].") from error
     if not read or len(read) > MAX_CELLS:
         raise Rejected(NAME, "cells", f"between 1 and {MAX_CELLS} are wanted")
     begins = rational(read[0][0])

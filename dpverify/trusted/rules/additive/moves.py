@@ -7,10 +7,10 @@ from fractions import Fraction
 from typing import Final
 
 from dpverify.trusted.language.errors import Rejected
-from dpverify.trusted.language.expr import Expr, Num, add, call, num, power
+from dpverify.trusted.language.expr import Expr, Num, add, call, neg, num, power
 from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import Norm, Product, Query
-from dpverify.trusted.order.compare import certainly_le, certainly_within
+from dpverify.trusted.order.compare import certainly_le
 
 RULE: Final = "point-witness"
 
@@ -39,3 +39,8 @@ def require_difference(query: Query, shifts: Sequence[Expr]) -> None:
     mirrored = tuple(-x for x in wanted)
     if query.adjacency == "l2" or not {wanted, mirrored} & set(load("order.queries").differences(query)):
         raise Rejected(RULE, "b", "the shift is not one of the query's extreme differences, all coordinates listed")
+
+
+def certainly_within(a: Expr, b: Expr) -> bool:
+    """True only if |a| <= b is proved of two constants."""
+    return certainly_le(a, b) and certainly_le(neg(a), b)

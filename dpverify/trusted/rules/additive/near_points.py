@@ -10,23 +10,7 @@ from flint import arb
 
 from dpverify.trusted.facts.assumptions import EVERY
 from dpverify.trusted.language.errors import Rejected
-from dpverify.trusted.language.expr import (
-    ONE,
-    ZERO,
-    Call,
-    Expr,
-    Mul,
-    Num,
-    Pow,
-    children,
-    div,
-    mul,
-    neg,
-    num,
-    power,
-    sub,
-    substitute,
-)
+from dpverify.trusted.language.expr import ONE, ZERO, Call, Expr, Mul, Num, Pow, children, div, mul, neg, num, power, sub, substitute
 from dpverify.trusted.language.model import Claim, Product, Radial, Translation
 from dpverify.trusted.language.noise import Additive, variable
 from dpverify.trusted.language.rationals import read_fraction

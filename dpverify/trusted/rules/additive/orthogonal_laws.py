@@ -11,28 +11,33 @@ from dpverify.trusted.language.expr import ONE, ZERO, format_expr
 from dpverify.trusted.language.model import Claim, Source
 from dpverify.trusted.order import processes
 from dpverify.trusted.order.compare import certainly_lt
+from dpverify.trusted.order.evaluations import is_apart
 from dpverify.trusted.rules.curves import process_differences
 from dpverify.trusted.rules.curves.observed_variance import check as check_law
 
 NAME: Final = "orthogonal-laws"
 STATEMENT: Final = (
-    "Noise s sqrt(V) N, V > 0, under a difference h outside the reproducing kernel space of the covariance of N: an event has probability "
-    "1 on the one neighbour and 0 on the other, so that no epsilon is met at any delta below 1, at any scale and for any law of V."
+    "Noise s sqrt(V) N, V > 0, under a difference h outside the reproducing kernel space of the covariance of N, or of finitely many "
+    "values outside the range of theirs: an event has probability 1 on the one neighbour and 0 on the other, so that no epsilon is met "
+    "at any delta below 1, at any scale and for any law of V."
 )
 CHECKED: Final = (
     "the sum of h_k^2/lambda_k is infinite: from a point on its terms are above those of a divergent one; all eigenvalues are positive",
     "or the integral of the squared derivative is infinite, a derivative jumps, or the difference is not 0 where the noise is",
+    "or at a point where the noise is a combination of its other released values, the difference is certainly not the same one of its own",
     "the law of V is one, and positive; the scale is positive",
 )
-ASSUMED: Final = ("the whole function is released", "the sampler is ideal")
+ASSUMED: Final = ("the sampler is ideal",)
 SOURCE: Final = Source("docs/theory/processes.md#orthogonal-laws", "Reimherr & Awan 2019, Theorem 2, corrected")
 
 
-def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
-    """The tight epsilon is infinite and the tight delta 1. Raises Rejected, Undecided, CertificateError.
+def check(claim: Claim, evidence: Mapping[str, Any]) -> tuple[Bound, ...]:
+    """The tight epsilon is infinite and the tight delta 1: from below, and the delta from above as well, which is at most 1 in any case.
+
+    Raises Rejected, Undecided, CertificateError.
 
     evidence: "quantity", that of the bound, "pure" without it; "difference", the number of one that is outside, from 0; "outside", what
-    `processes.is_infinite` is told.
+    `processes.is_infinite` is told; nothing where values at points are released.
     """
     quantity, number = evidence.get("quantity", "pure"), evidence.get("difference")
     if quantity not in ("pure", "epsilon", "delta"):
@@ -41,12 +46,13 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
         raise Rejected(NAME, "delta", "it is not certainly below 1")
     if claim.domains or claim.query is not None or claim.sensitivity is not None:
         raise Rejected(NAME, "the claim", "it wants a value for every parameter, and differences in place of a sensitivity")
-    noise = process_differences.whole(claim.mechanism, NAME)
+    noise = process_differences.declared(claim.mechanism, NAME)
     if type(number) is not int or not 0 <= number < len(noise.differences):
         raise CertificateError(f"{NAME}: 'difference' is the number of one of the {len(noise.differences)} differences, from 0.")
     h = noise.differences[number]
     check_law(process_differences.law_and_shift(noise, ZERO)[0])
-    if not processes.is_infinite(noise, h, evidence.get("outside")):
+    finite = processes.is_finite(noise)
+    if not (is_apart(noise, h) if finite else processes.is_infinite(noise, h, evidence.get("outside"))):
         raise Rejected(NAME, "the difference", "it is not certainly outside the space of the noise")
     witness = {
         "pair": f"answers that differ by {format_expr(h)}",
@@ -55,4 +61,6 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
         "Q": "0",
     }
     value = ONE if quantity == "delta" else INFINITE
-    return Bound("lower", value, witness=witness, quantity=quantity, assumed=processes.assumed(noise))
+    released = () if finite else (process_differences.WHOLE,)
+    found = Bound("lower", value, witness=witness, quantity=quantity, assumed=(*released, *processes.assumed(noise)))
+    return (found, Bound("upper", ONE, quantity="delta")) if quantity == "delta" else (found,)

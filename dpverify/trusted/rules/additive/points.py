@@ -19,11 +19,12 @@ from dpverify.trusted.language.noise import Additive, profile, variable
 from dpverify.trusted.language.rationals import to_fraction
 from dpverify.trusted.language.signs import NEGATIVE, plainly_non_negative
 from dpverify.trusted.numbers.balls import constant, rational, value
-from dpverify.trusted.order.compare import certainly_equal, certainly_le, certainly_within
+from dpverify.trusted.order.compare import certainly_equal, certainly_le
 from dpverify.trusted.order.convexity import Shapes
 from dpverify.trusted.order.sensitivity import sensitivity_bounds, whole_part
 from dpverify.trusted.rules.additive.additive import is_natural
 from dpverify.trusted.rules.additive.integrable import require_integrable
+from dpverify.trusted.rules.additive.moves import certainly_within
 
 RULE: Final = "point-witness"
 MOST_COORDINATES: Final = 1000

@@ -17,11 +17,12 @@ from flint import fmpq_mpoly_ctx
 
 from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.language.errors import Rejected
-from dpverify.trusted.language.expr import Add, Call, Expr, Mul, Pow, Sym, add, call, div, mul, num, rebuild, sqrt, sub, symbols
+from dpverify.trusted.language.expr import Add, Call, Expr, Pow, Sym, add, call, div, mul, num, rebuild, sqrt, sub, symbols
 from dpverify.trusted.language.linear import linear_part
 from dpverify.trusted.language.loading import remembered
 from dpverify.trusted.language.model import Claim, Source
 from dpverify.trusted.order.compare import certainly_equal
+from dpverify.trusted.order.convexity import outside
 from dpverify.trusted.rules.additive.additive import Additive, additive
 
 NAME: Final = "power-identity"
@@ -75,27 +76,20 @@ def identity_holds() -> bool:
 
 def _power(noise: Additive) -> tuple[Expr, Expr]:
     """(B, A0/A1) of the exponent. Raises Rejected where h is of another form."""
-    exponents: list[Expr] = []
-    ratio: Expr | None = None
     name = noise.shapes.name
     if not noise.shapes.half:
         raise Rejected(NAME, "the density", "it is not written as a function of |z|")
     total = add(noise.h)
-    for term in total.args if isinstance(total, Add) else (total,):
-        if name not in symbols(term):
-            continue
-        factors = term.args if isinstance(term, Mul) else (term,)
-        moving = [factor for factor in factors if name in symbols(factor)]
-        if len(moving) != 1 or not isinstance(moving[0], Call) or moving[0].name != "log":
-            raise Rejected(NAME, "h", "a term is not a constant times a logarithm")
-        own = _ratio(moving[0].args[0], name)
-        if ratio is not None and not certainly_equal(ratio, own, noise.shapes.domains):
-            raise Rejected(NAME, "h", "its logarithms do not have one ratio A0/A1")
-        ratio = ratio if ratio is not None else own
-        exponents.append(mul(*(factor for factor in factors if name not in symbols(factor))))
-    if ratio is None:
+    terms = [outside(term, name) for term in (total.args if isinstance(total, Add) else (total,)) if name in symbols(term)]
+    logarithms = [inner for inner, _ in terms if isinstance(inner, Call) and inner.name == "log"]
+    if len(logarithms) < len(terms):
+        raise Rejected(NAME, "h", "a term is not a constant times a logarithm")
+    ratios = [_ratio(logarithm.args[0], name) for logarithm in logarithms]
+    if not ratios:
         raise Rejected(NAME, "h", "it has no logarithm of A0 + A1 r^2")
-    return add(*exponents), ratio
+    if not all(certainly_equal(ratios[0], other, noise.shapes.domains) for other in ratios[1:]):
+        raise Rejected(NAME, "h", "its logarithms do not have one ratio A0/A1")
+    return add(*(factor for _, factor in terms)), ratios[0]
 
 
 def _ratio(quadratic: Expr, name: str) -> Expr:

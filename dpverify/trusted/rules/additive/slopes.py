@@ -31,8 +31,10 @@ def told(h: Expr, name: str, half: bool, evidence: Mapping[str, Any], rule: str)
     """
     try:
         slope, cuts = parse(str(evidence["slope"])), [to_fraction(cut, rule) for cut in evidence["cuts"]]
-    except (KeyError, TypeError, ExprError) as error:
+    except ExprError as error:
         raise CertificateError(f"{rule}: the evidence cannot be read: {error}") from error
+    except (KeyError, TypeError) as error:
+        raise CertificateError(f"{rule}: the evidence wants 'slope', an expression, and 'cuts', a list of rationals.") from error
     if symbols(slope):
         raise Rejected(rule, "slope", "it has free symbols")
     start = "0" if half else "below 0"

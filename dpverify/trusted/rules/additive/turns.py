@@ -94,13 +94,11 @@ def _joints(line: Line, segments: Sequence[Segment]) -> Iterator[tuple[Fraction,
 
 def _check_turns(line: Line, turns: Sequence[tuple[Fraction, Fraction, Expr]], bound: Expr) -> None:
     step, top = line.step, constant(bound)
-    if len(turns) == 1 and turns[0][0] == turns[0][1] and top >= 0:
-        return  # the loss from a point to itself is 0
     values = [range_of(line, *turn) for turn in turns]
     for (b_low, b_high, _), up in zip(turns, values, strict=True):
         for (a_low, a_high, _), down in zip(turns, values, strict=True):
             gap = max(a_low - b_high, b_low - a_high, Fraction(0))
             if rational(gap) > step or (up is down and b_low == b_high and top >= 0):
-                continue
+                continue  # the loss from a point to itself is 0
             if not up.upper() - down.lower() <= top:
                 raise Rejected(RULE, f"turns at {b_low} and {a_low}", "the loss between them is not certainly below the bound")

@@ -10,9 +10,8 @@ from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import Expr, format_expr
 from dpverify.trusted.language.loading import load
-from dpverify.trusted.language.model import Claim, Exponential, KaryResponse, Source, Table
-from dpverify.trusted.parts import neighbours
-from dpverify.trusted.parts.forms import laplace_form, randomized_response
+from dpverify.trusted.language.model import Claim, Combinator, Exponential, KaryResponse, Source, Table
+from dpverify.trusted.parts.gaussian_form import gaussian_form
 from dpverify.trusted.parts.runs import Run, check_adjacencies, leaf, merged, neighbours_assumed, occurs, reach, whole
 from dpverify.trusted.rules.composition import gaussian_composition, post_processing
 from dpverify.trusted.rules.curves import gaussian
@@ -43,7 +42,8 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> tuple[Bound, ...]:
     if any(run.processed or not occurs(run) for run in runs):
         return (upper,)
     witness = {"epsilon": format_expr(claim.epsilon)}
-    below = (*assumed, *neighbours_assumed(claim, "lower"), *neighbours.apart(root))
+    apart = load("parts.neighbours").apart(root) if isinstance(root.mechanism, Combinator) else ()
+    below = (*assumed, *neighbours_assumed(claim, "lower"), *apart)
     return upper, Bound("lower", value, quantity="delta", through=through, assumed=below, witness=witness)
 
 
@@ -57,13 +57,14 @@ def _delta(runs: tuple[Run, ...], epsilon: Expr) -> tuple[Expr, tuple[str, ...]]
             if delta is not None:
                 return delta, (load("rules.curves.faces").RULE,)
             raise Rejected(NAME, "the table", "the sign of p - e^epsilon q is not certain somewhere")
-        if run.part.query is None and laplace_form(noise) is not None:
+        if run.part.query is None and gaussian_form(noise) is None:
             laplace = load("rules.curves.laplace")
             ratio = laplace.scale_ratio(noise, reach(run).upper)
             if ratio is not None:
                 return laplace.delta_expr(ratio, epsilon), (laplace.NAME,)
-    if len(runs) == 1 and (response := randomized_response(runs[0].part.mechanism)) is not None:
-        delta = load("rules.curves.optimal_delta").delta_expr(response, runs[0].times, epsilon)
+    if len(runs) == 1 and isinstance(noises[0], Table):
+        response = load("parts.responses").randomized_response(noises[0])
+        delta = None if response is None else load("rules.curves.optimal_delta").delta_expr(response, runs[0].times, epsilon)
         if delta is not None:
             return delta, (load("rules.curves.optimal_composition").NAME,)
     attained = gaussian_composition.total(runs, attained=True)

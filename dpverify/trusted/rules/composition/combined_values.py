@@ -26,8 +26,8 @@ from dpverify.trusted.language.model import (
 )
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
 from dpverify.trusted.order.tables import finite
-from dpverify.trusted.parts import at_pair, candidates, densities, neighbours
-from dpverify.trusted.parts.neighbours import OnePair, is_told
+from dpverify.trusted.parts import at_pair, candidates, densities, neighbours, one_pair
+from dpverify.trusted.parts.one_pair import OnePair, is_told
 from dpverify.trusted.parts.runs import Run, leaf, occurs
 from dpverify.trusted.rules.additive import convex_exponent
 from dpverify.trusted.rules.composition import parallel_composition, poisson_subsampling, post_processing, sampling_without_replacement
@@ -248,14 +248,14 @@ class Values:
 
     # -- all pairs of neighbours
 
-    def over_neighbours(self, root: Part, evidence: Any) -> tuple[Value, neighbours.Choice | None]:
+    def over_neighbours(self, root: Part, evidence: Any) -> tuple[Value, one_pair.Choice | None]:
         """The greatest value over all pairs of neighbours, and one where it is met. evidence: "plans" and "of", as of curves."""
         if not isinstance(evidence, Mapping):
             raise CertificateError(f"{WHAT}: 'neighbours' is not an object.")
         choices = candidates.choices(root)
         self.through.append(neighbours.NAME)
         self.assumed += neighbours.rows_assumed(root)
-        values: list[tuple[Expr, neighbours.Choice]] = []
+        values: list[tuple[Expr, one_pair.Choice]] = []
         for choice, plan in zip(choices, _plans(evidence, len(choices)), strict=True):
             part = at_pair.at(root, choice)
             orders = (False, True) if part is not None and self._differs(part) else (False,)

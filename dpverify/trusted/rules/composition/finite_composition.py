@@ -10,7 +10,7 @@ from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.model import Source
-from dpverify.trusted.parts.neighbours import OnePair
+from dpverify.trusted.parts.one_pair import OnePair
 from dpverify.trusted.parts.runs import Run, leaf, merged, occurs
 from dpverify.trusted.rules.composition.laws import Choice, dominating_pair, of_face, product_pair
 from dpverify.trusted.rules.curves.faces import faces_of

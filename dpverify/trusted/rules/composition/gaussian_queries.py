@@ -9,14 +9,14 @@ from dpverify.trusted.language.expr import Expr, Num, mul, num, power
 from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import Matrix, Mechanism, Query, Radial
 from dpverify.trusted.order.lengths import norm_value
-from dpverify.trusted.parts import candidates, neighbours
-from dpverify.trusted.parts.forms import gaussian_form
+from dpverify.trusted.parts import candidates, neighbours, one_pair
+from dpverify.trusted.parts.gaussian_form import gaussian_form
 from dpverify.trusted.parts.runs import Run
 
 
 def shared(runs: Sequence[Run], attained: bool) -> list[tuple[list[int], Expr | None]]:
     """For each histogram that several runs query: these, and mu^2 of all of them together, None where it is not known."""
-    spaces: dict[neighbours.Space, list[int]] = {}
+    spaces: dict[one_pair.Space, list[int]] = {}
     for i, run in enumerate(runs):
         space = neighbours.space_of(run.part)
         if run.part.query is not None and space is not None and (attained or not run.own):
@@ -25,7 +25,7 @@ def shared(runs: Sequence[Run], attained: bool) -> list[tuple[list[int], Expr | 
     return [(indices, square) for indices, square in several if square is not None or attained]
 
 
-def _largest(space: neighbours.Space, runs: Sequence[Run], attained: bool) -> Expr | None:
+def _largest(space: one_pair.Space, runs: Sequence[Run], attained: bool) -> Expr | None:
     """The largest mu^2 of runs with queries on one histogram, over all neighbours, None where it is not known.
 
     A bound from above, or with `attained` from below, where it is a root that is only enclosed.
@@ -46,7 +46,7 @@ def _largest(space: neighbours.Space, runs: Sequence[Run], attained: bool) -> Ex
     return Num(max(known, default=Fraction(0))) if len(known) == len(squares) else None
 
 
-def square_at(runs: Sequence[Run], v: neighbours.Vector) -> Fraction | None:
+def square_at(runs: Sequence[Run], v: one_pair.Vector) -> Fraction | None:
     """mu^2 of runs with queries on one histogram between neighbours that differ by v; None where it is no rational number."""
     total = Fraction(0)
     for run in runs:

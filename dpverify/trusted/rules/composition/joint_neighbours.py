@@ -13,7 +13,7 @@ from dpverify.trusted.facts.premises import curve_of
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.model import Part, Source
 from dpverify.trusted.parts import at_pair, candidates, neighbours
-from dpverify.trusted.parts.neighbours import Choice
+from dpverify.trusted.parts.one_pair import Choice
 from dpverify.trusted.parts.runs import Run
 
 NAME: Final = neighbours.NAME

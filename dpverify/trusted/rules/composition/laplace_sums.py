@@ -80,7 +80,7 @@ class _Sums:
         self.total = sum(times for _, times in groups)
         _check(groups, self.total)
         self.groups = [(known(eps0), times) for eps0, times in groups]
-        self.patterns = _patterns(groups)
+        self.sums = lru_cache(maxsize=4)(partial(self._signed, _patterns(groups)))
         self.residues = lru_cache(maxsize=8 if self.total <= MANY else 2)(partial(_Residues, self.total))
 
     def delta(self, epsilon: arb) -> arb:
@@ -97,13 +97,19 @@ class _Sums:
 
     def _reaches(self, epsilon: arb) -> Iterable[tuple[_Pattern, arb]]:
         """The patterns whose sum of signed eps0 may exceed epsilon, with the excess clipped at 0."""
-        for pattern in self.patterns:
-            y = -epsilon
-            for (eps0, times), minus in zip(self.groups, pattern.minus, strict=True):
-                y += (times - 2 * minus) * eps0()
+        for pattern, signed in self.sums(ctx.prec):
+            y = signed - epsilon
             if not y <= 0:
                 # the polynomials are 0 at y = 0, and their patterns do not count below it
                 yield pattern, y if y > 0 else arb(0).union(y.upper())
+
+    def _signed(self, patterns: Sequence[_Pattern], _: int) -> list[tuple[_Pattern, arb]]:
+        """Each pattern with its sum of signed eps0, at the working precision, which the last argument is."""
+        balls = [(eps0(), times) for eps0, times in self.groups]
+        return [
+            (pattern, sum(((times - 2 * minus) * eps0 for (eps0, times), minus in zip(balls, pattern.minus, strict=True)), arb(0)))
+            for pattern in patterns
+        ]
 
 
 def _check(groups: Sequence[Group], total: int) -> None:

@@ -24,8 +24,8 @@ from typing import Any, Final
 from flint import arb, arb_poly, fmpz_poly
 
 from dpverify.trusted.facts.pairs import Pair
+from dpverify.trusted.language.canonical_form import exact_fraction
 from dpverify.trusted.language.errors import Rejected
-from dpverify.trusted.language.model import exact_fraction
 from dpverify.trusted.numbers.balls import exact, precision, rational
 from dpverify.trusted.rules.composition.grid import GUARD, MAX_CELLS, RULE, Grid, Masses, downward, upward
 
@@ -58,7 +58,8 @@ def read_grid(evidence: Mapping[str, Any]) -> Grid:
             tuple((frozenset(map(_integer, left)), frozenset(map(_integer, right))) for left, right in evidence.get("touching", ())),
         )
     except (KeyError, TypeError, ValueError, ZeroDivisionError) as error:
-        raise Rejected(RULE, "grid", f"{error}; it needs spacing, nudge, bits, tail and a range [low, high] for each part.") from error
+        why = "it needs spacing, nudge, bits, tail and a range [low, high] for each part; something there is no fraction or not an integer."
+        raise Rejected(RULE, "grid", why) from error
 
 
 def _integer(value: Any) -> int:

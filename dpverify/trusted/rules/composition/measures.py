@@ -11,11 +11,10 @@ from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.premises import pure_of
 from dpverify.trusted.language.errors import Rejected
-from dpverify.trusted.language.expr import ONE, Expr, Num, mul, sub
+from dpverify.trusted.language.expr import ONE, Expr, Num
 from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import Claim, Combinator, Exponential, Guarantee, Part
 from dpverify.trusted.language.rationals import read_fraction
-from dpverify.trusted.parts.forms import randomized_response
 from dpverify.trusted.parts.runs import Run, check_adjacencies, leaf, merged, neighbours_assumed, reach
 from dpverify.trusted.parts.stated import STATED
 from dpverify.trusted.rules.composition import gaussian_composition, post_processing
@@ -30,9 +29,6 @@ STATEMENT: Final = (
 CHECKED: Final = ("the mechanism's parameters", "the conversion at the order given")
 ASSUMED: Final = ()
 SOURCE: Final = conversions.SOURCE
-
-MOST_SCORES: Final = 4000
-"""The most triples of two inputs and an output whose scores are compared."""
 
 
 class Measured(NamedTuple):
@@ -95,32 +91,14 @@ def measured(claim: Claim, premises: Sequence[Fact] = ()) -> Measured:
 def _single(run: Run, premises: Sequence[Fact]) -> Measured:
     mechanism, sensitivity, query = leaf(run)
     if isinstance(mechanism, Exponential):
+        exponential_range = load("rules.guarantees.score_range").exponential_range
         return Measured("bounded_range", exponential_range(mechanism, ONE if sensitivity is None else sensitivity), (IDEAL,))
     ratio = load("rules.curves.laplace").scale_ratio(mechanism, reach(run).upper) if run.part.query is None else None
     if ratio is not None:
         return Measured("laplace", ratio, (IDEAL,))
-    response = randomized_response(mechanism)
+    response = load("parts.responses").randomized_response(mechanism)
     if response is not None:
         return Measured("response", response, (IDEAL,))
     if not premises:
         raise Rejected(NAME, "the mechanism", "no bound on its divergences is known without its pure epsilon")
     return Measured("pure", *pure_of(premises[0], Claim(mechanism, None, sensitivity=sensitivity, query=query), NAME))
-
-
-def exponential_range(mechanism: Exponential, sensitivity: Expr) -> Expr:
-    """The exact range of an exponential mechanism: of log p - log q, up to a constant beta times the difference of the scores.
-
-    Raises Rejected for scores that are not rational, or too many.
-    """
-    rows, inputs = mechanism.scores, range(len(mechanism.scores))
-    pairs = [(i, j) for i in inputs for j in inputs if i < j] if mechanism.adjacent is None else list(mechanism.adjacent)
-    if sensitivity != ONE or len(pairs) * len(rows[0]) > MOST_SCORES:
-        raise Rejected(NAME, "the scores", f"their sensitivity is stated apart, or they are more than {MOST_SCORES} to compare")
-    most = Fraction(0)
-    for i, j in pairs:
-        gaps = [sub(a, b) for a, b in zip(rows[i], rows[j], strict=True)]
-        values = [gap.value for gap in gaps if isinstance(gap, Num)]
-        if len(values) < len(gaps):
-            raise Rejected(NAME, "the scores", "their differences are not rational")
-        most = max(most, max(values) - min(values))
-    return mul(mechanism.beta, Num(most))

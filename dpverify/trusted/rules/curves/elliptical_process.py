@@ -11,6 +11,7 @@ from dpverify.trusted.facts.pairs import Curve
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import ZERO, Expr, div, symbols
 from dpverify.trusted.language.model import EllipticalProcess, Mechanism, Source
+from dpverify.trusted.order import evaluations
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
 from dpverify.trusted.order.geometry import Sensitivity
 from dpverify.trusted.parts.runs import Run, reach
@@ -44,8 +45,10 @@ def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
 def curve(noise: Mechanism, reach: Sensitivity) -> Curve:
     """The exact curve of an elliptical process. Raises Rejected, Undecided."""
     law, most = law_and_shift(noise, reach)
+    assert isinstance(noise, EllipticalProcess)
     pair = observed_variance.observed(law, most)
-    return Curve(pair, pair if reach.exact else None, (NAME,), ASSUMED)
+    lower = pair if reach.exact and not evaluations.has_finite_rank(noise) else None
+    return Curve(pair, lower, (NAME,), ASSUMED)
 
 
 def law_and_shift(noise: Mechanism, reach: Sensitivity) -> tuple[Law | Atoms, Expr]:

@@ -23,7 +23,7 @@ from dpverify.trusted.language.expr import ONE, ZERO, div, format_expr
 from dpverify.trusted.language.model import Radial, Source, Translation
 from dpverify.trusted.language.rationals import read_fraction, to_fraction
 from dpverify.trusted.order.compare import certainly_lt
-from dpverify.trusted.parts.neighbours import OnePair
+from dpverify.trusted.parts.one_pair import OnePair
 from dpverify.trusted.parts.runs import Run, reach
 from dpverify.trusted.rules.additive.points import sign_of
 from dpverify.trusted.rules.curves.shifts import Divergences, Effort, divergences

@@ -15,7 +15,7 @@ from dpverify.trusted.facts.pairs import Curve, Pair, symmetric
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import Expr
 from dpverify.trusted.language.model import Mechanism, Source
-from dpverify.trusted.parts.neighbours import OnePair
+from dpverify.trusted.parts.one_pair import OnePair
 from dpverify.trusted.parts.runs import Run, leaf
 from dpverify.trusted.rules.curves.faces import Face, faces_of
 

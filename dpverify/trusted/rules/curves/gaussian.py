@@ -19,7 +19,7 @@ from dpverify.trusted.language.model import Mechanism, Norm, Source
 from dpverify.trusted.order import compare
 from dpverify.trusted.order.geometry import Sensitivity
 from dpverify.trusted.parts.exponents import Exponent, stretch
-from dpverify.trusted.parts.forms import gaussian_form
+from dpverify.trusted.parts.gaussian_form import gaussian_form
 from dpverify.trusted.parts.runs import Run, reach
 
 NAME: Final = "gaussian"

@@ -18,7 +18,7 @@ from dpverify.trusted.language.model import Mechanism, Source
 from dpverify.trusted.order import compare
 from dpverify.trusted.order.geometry import Sensitivity
 from dpverify.trusted.parts.exponents import Exponent, stretch
-from dpverify.trusted.parts.forms import laplace_form
+from dpverify.trusted.parts.laplace_form import laplace_form
 from dpverify.trusted.parts.runs import Run, reach
 
 NAME: Final = "laplace"

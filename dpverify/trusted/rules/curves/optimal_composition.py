@@ -20,12 +20,12 @@ from dpverify.trusted.facts.evaluate import accurately, divergence, known
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve, Pair, symmetric
 from dpverify.trusted.language.errors import Rejected, Undecided
-from dpverify.trusted.language.expr import ONE, ZERO, Expr, format_expr, symbols
+from dpverify.trusted.language.expr import ONE, ZERO, Expr, format_expr
 from dpverify.trusted.language.model import Guarantee, Source
 from dpverify.trusted.numbers.each_precision import per_precision
 from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.parts import stated
-from dpverify.trusted.parts.forms import randomized_response
+from dpverify.trusted.parts.responses import randomized_response
 from dpverify.trusted.parts.runs import Run, leaf, merged
 from dpverify.trusted.rules.curves.steps import Steps, steps_of
 
@@ -80,9 +80,9 @@ def check_parts(parts: Sequence[Part]) -> None:
     if not parts:
         raise Undecided(f"{NAME}: no parts; a composition has at least one.")
     for part in parts:
-        if symbols(part.epsilon) or not certainly_le(ZERO, part.epsilon):
+        if not certainly_le(ZERO, part.epsilon):
             raise Undecided(f"{NAME}: eps = {format_expr(part.epsilon)} is not certainly a number of at least 0.")
-        if symbols(part.delta) or not (certainly_le(ZERO, part.delta) and certainly_le(part.delta, ONE)):
+        if not (certainly_le(ZERO, part.delta) and certainly_le(part.delta, ONE)):
             raise Undecided(f"{NAME}: delta = {format_expr(part.delta)} is not certainly a number in [0, 1].")
         if part.times < 1:
             raise Undecided(f"{NAME}: {part.times} copies of a part; at least one is needed.")

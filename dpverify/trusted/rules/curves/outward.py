@@ -19,8 +19,9 @@ from dpverify.trusted.rules.curves.unimodal import Reading
 _DEPTH: Final = 4
 """Masses are known to a relative accuracy where they are above the whole times 2^-precision to this power."""
 _FAR: Final = 22
+_NEAREST: Final = 3
 _FARTHEST: Final = 1000
-"""Powers of two: how far out a mass is looked for that has no enclosure yet, and a tail that is narrow."""
+"""Powers of two: before the nearest end, and how far out a mass is looked for that has no enclosure yet, and a tail that is narrow."""
 
 
 class Outward:
@@ -36,7 +37,7 @@ class Outward:
         self._edges: list[Fraction] = [Fraction(0)]
         self._masses: list[arb] = []
         self._sums: list[arb] = []
-        self._power = 3
+        self._power = _NEAREST
         self.tail = arb(0)
         if parts and parts[-1].upper is None:
             self._extend()

@@ -15,7 +15,7 @@ from dpverify.trusted.language.model import L2, EllipticalProcess, Mechanism, Ra
 from dpverify.trusted.order import processes
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
 from dpverify.trusted.order.convexity import Shapes
-from dpverify.trusted.order.evaluations import number_of
+from dpverify.trusted.order.evaluations import rank
 from dpverify.trusted.order.geometry import Sensitivity
 from dpverify.trusted.parts.runs import Run, reach
 from dpverify.trusted.rules.curves import spherical_caps
@@ -50,7 +50,7 @@ def curve(noise: Mechanism, moved: Sensitivity, exactly: bool) -> Curve:
     require_scale(process, moved)
     if not exactly:
         return Curve(observed(law_of(process), div(moved.upper, process.scale)), None, (NAME,), assumed(process))
-    radial = t_noise(process, num(number_of(process)))
+    radial = t_noise(process, num(rank(process)))
     found = spherical_caps.curve(radial, moved)
     return Curve(found.upper, found.lower, (NAME, *found.rules), assumed(process))
 

@@ -9,9 +9,10 @@ from typing import Any, Final
 from dpverify.trusted.facts import settled
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve, Evidence, Pair
+from dpverify.trusted.language.canonical_form import exact_fraction
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ZERO, Expr, Num, num
-from dpverify.trusted.language.model import Domain, Guarantee, Source, exact_fraction
+from dpverify.trusted.language.model import Domain, Guarantee, Source
 from dpverify.trusted.order.compare import certainly_equal, certainly_le
 from dpverify.trusted.parts.runs import Run, leaf
 from dpverify.trusted.parts.stated import NONE, STATED, check

@@ -12,7 +12,7 @@ from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, add, mul, num, power, sqrt
 from dpverify.trusted.language.model import Claim, Combinator, Exponential, Lipschitz, Measure, Part, Source, Table, all_parts
 from dpverify.trusted.parts import at_pair, candidates, neighbours
-from dpverify.trusted.parts.neighbours import Choice, Space
+from dpverify.trusted.parts.one_pair import Choice, Space
 from dpverify.trusted.parts.runs import Run, check_adjacencies, leaf, merged, neighbours_assumed, occurs
 from dpverify.trusted.rules.composition import joint_neighbours, post_processing
 from dpverify.trusted.rules.composition.combined_values import greatest
@@ -55,7 +55,7 @@ def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact])
     neighbours.require_one_adjacency(root, ordered=bool(claim.order))
     if side == "lower":
         return _below(claim, runs, premises[0])
-    bounds = [premise_of(premise, _question(run, claim), "upper", NAME) for run, premise in zip(runs, premises, strict=True)]
+    bounds = [premise_of(premise, question(run, claim), "upper", NAME) for run, premise in zip(runs, premises, strict=True)]
     processed = post_processing.ASSUMED if any(run.processed for run in runs) else ()
     listed = [line for fact, b in zip(premises, bounds, strict=True) for line in (*fact.assumed, *b.assumed)]
     through = [name for fact, b in zip(premises, bounds, strict=True) for name in (fact.rule, *b.through)]
@@ -91,7 +91,7 @@ def _at_every_pair(claim: Claim, numbers: Any, premises: Sequence[Fact]) -> Boun
             continue
         if type(number) is not int or not 0 <= number < len(premises) or part.times != ONE:
             raise CertificateError(f"{NAME}: a number is that of no premise.")
-        found = premise_of(premises[number], _question(Run(part), claim), "upper", NAME)
+        found = premise_of(premises[number], question(Run(part), claim), "upper", NAME)
         if isinstance(found.value, Infinite):
             raise Rejected(NAME, "the parts", "one has no finite value")
         values.append(found.value)
@@ -117,7 +117,7 @@ def _at_one_pair(claim: Claim, pair: Any, premises: Sequence[Fact]) -> Bound:
         raise Rejected(NAME, "pair", "nothing is revealed there, or the order of the neighbours counts, or it wants one premise")
     if any(run.processed for run in merged(root)):
         raise Rejected(NAME, "the parts", "what a map of the output leaves to be seen is not known")
-    found = premise_of(premises[0], _question(Run(part), claim), "lower", NAME)
+    found = premise_of(premises[0], question(Run(part), claim), "lower", NAME)
     told = (*neighbours.rows_assumed(root), *neighbours.apart(part, root), *neighbours_assumed(claim, "lower"))
     through = (joint_neighbours.NAME, premises[0].rule, *found.through)
     return bound(claim, "lower", found.value, (*premises[0].assumed, *found.assumed, *told), through, witness=found.witness)
@@ -128,7 +128,7 @@ def _below(claim: Claim, runs: Sequence[Run], premise: Fact) -> Bound:
     (run,) = runs if len(runs) == 1 else (None,)
     if run is None or run.processed or not occurs(run):
         raise Rejected(NAME, "the parts", "a lower bound is known of one mechanism that is run several times alone")
-    found = premise_of(premise, _question(run, claim), "lower", NAME)
+    found = premise_of(premise, question(run, claim), "lower", NAME)
     assert claim.measure is not None
     if claim.measure.name == "gdp" and run.times > 1:
         raise Rejected(NAME, "the measure", "mu of a composition of mechanisms that are not Gaussian may be less than the root of squares")
@@ -138,7 +138,7 @@ def _below(claim: Claim, runs: Sequence[Run], premise: Fact) -> Bound:
     return bound(claim, "lower", value, assumed, through, witness=found.witness, ordered=found.ordered)
 
 
-def _question(run: Run, claim: Claim) -> Claim:
+def question(run: Run, claim: Claim) -> Claim:
     """What a premise is asked about one run: its tight value in the measure of the claim, in its order."""
     assert claim.measure is not None
     if claim.order and run.factor != ONE and isinstance(run.part.mechanism, Table | Exponential):

@@ -12,14 +12,14 @@ from dpverify.trusted.facts.bounds import Bound, Infinite, Quantity, Side
 from dpverify.trusted.facts.fact import Fact, as_bounds
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import Expr, Num, num
-from dpverify.trusted.language.model import Claim, Measure
+from dpverify.trusted.language.model import CLAIMED_MEASURES, Claim, Measure
 from dpverify.trusted.numbers.balls import exact, finite
 
 
 def measure_of(claim: Claim, rule: str) -> Measure:
     """The measure that a claim is in. Raises Rejected for a claim in epsilon, and where parameters are left open."""
-    if claim.measure is None:
-        raise Rejected(rule, "the claim", "it is in epsilon and delta, and the rule is about another measure")
+    if claim.measure is None or claim.measure.name not in CLAIMED_MEASURES:
+        raise Rejected(rule, "the claim", "it is in no measure of privacy, or in epsilon and delta, and the rule is about another measure")
     if claim.domains:
         raise Rejected(rule, "the parameters", "it wants a value for each; claim one value at a time")
     return claim.measure

@@ -17,8 +17,8 @@ from dpverify.trusted.language.model import Claim, Exponential, Guarantee, Measu
 from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.parts import stated
-from dpverify.trusted.rules.composition.measures import exponential_range
 from dpverify.trusted.rules.guarantees import conversions, stated_guarantee
+from dpverify.trusted.rules.guarantees.score_range import exponential_range
 from dpverify.trusted.rules.measures.asked import above, bound, measure_of
 from dpverify.trusted.rules.measures.gaussian import of_mu
 

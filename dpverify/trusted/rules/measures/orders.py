@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from flint import arb
 
+from dpverify.trusted.language.canonical_form import exact_fraction
 from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.model import exact_fraction
 from dpverify.trusted.numbers.balls import finite, rational
 
 MOST_CUTS: Final = 4000

@@ -197,7 +197,7 @@ def _of_density(rule: str, noise: Translation, domains: Mapping[str, Domain]) ->
 
 def _rising(rule: str, half: Shapes, h: Expr) -> Value:
     """The limit of the slope of an exponent in the distance from 0, convex and non-decreasing."""
-    if not half.shape(h).convex or not rises_convexly(half, h):
+    if not rises_convexly(half, h):
         raise Rejected(rule, "the noise", "it is not certainly log-concave")
     return _limit(rule, half, h)
 

@@ -8,15 +8,16 @@ answers to the left and to the right. That is concave in c where k + c is given.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
-from dpverify.trusted.facts.bounds import INFINITE, Bound, Infinite
+from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, add, mul, num, sub
+from dpverify.trusted.language.expr import ONE, Expr, Num, add, mul, num, sub
 from dpverify.trusted.language.model import AboveThreshold, Claim, Source
-from dpverify.trusted.order.compare import certainly_le, certainly_lt
+from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.rules.selection.compared import Asked, Value, asked, at_most, greatest, least, slopes, times, total
+from dpverify.trusted.rules.selection.exact_answers import exact
+from dpverify.trusted.rules.selection.shifted import Loss, everywhere, least_count, losses_of
 
 NAME: Final = "log-concave-threshold"
 STATEMENT: Final = (
@@ -33,49 +34,13 @@ CHECKED: Final = (
 ASSUMED: Final = ("the sampler is ideal", "the noises of the threshold and of different answers are independent")
 SOURCE: Final = Source("docs/theory/selection.md#log-concave-threshold")
 
-MOVES: Final[Mapping[str, tuple[tuple[int, int], ...]]] = {
-    "all": ((1, 1),),
-    "monotone": ((1, 0), (0, 1)),
-    "increasing": ((1, 0),),
-    "decreasing": ((0, 1),),
-}
-"""How far, in units of the sensitivity, answers go up at negatives and down at positives where they move so together."""
-
-
-@dataclass(frozen=True, slots=True)
-class Loss:
-    """What outputs lose where answers move up by `up` at negatives and down by `down` at positives, for each unit of the sensitivity.
-
-    threshold, answers: the slopes of their noises to the left and to the right. told: what the fresh noise of each positive adds.
-    """
-
-    question: Asked
-    up: int
-    down: int
-    threshold: tuple[Value, Value]
-    answers: tuple[Value, Value]
-    told: Value
-
-    def shifted(self, way: str, negatives: Expr, positives: Expr) -> Value:
-        """What a shift of the threshold's noise costs: "up" with the negatives, "down" with the positives, or none, "still"."""
-        q, u, v = self.question, num(self.up), num(self.down)
-        if way == "up":
-            return total(times(q, u, self.threshold[1]), times(q, mul(positives, add(u, v)), self.answers[1]))
-        if way == "down":
-            return total(times(q, v, self.threshold[0]), times(q, mul(negatives, add(u, v)), self.answers[0]))
-        return total(times(q, mul(negatives, u), self.answers[0]), times(q, mul(positives, v), self.answers[1]))
-
-    def of(self, negatives: Expr, positives: Expr) -> Value:
-        """What an output loses, with one noise of the threshold."""
-        cheapest = least(self.question, *(self.shifted(way, negatives, positives) for way in ("up", "still", "down")))
-        return total(cheapest, times(self.question, positives, self.told))
-
 
 def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     """The bound that "side" asks for. Raises Rejected, Undecided, CertificateError.
 
-    evidence: of an upper bound "shift", one of Loss.shifted, for all counts; or "peaks", for each way to move the number of positives of
-    the output that loses the most. Of a lower bound the number of "positives" and "negatives" of an output, and "move", the number of the
+    evidence: of an upper bound "shift", which way the noise of the threshold goes for all counts: "up" with what negatives do, "down"
+    with what positives do, or "still"; or "peaks", for each way to move the number of positives of the output that loses the most.
+    Of a lower bound the number of "positives" and "negatives" of an output, and "move", the number of the
     way to move; where the threshold is drawn again the negatives are those before each positive. Neither where answers are told, or one
     moves alone. Of a lower bound for exact answers "exact" alone, which is true.
     """
@@ -84,7 +49,7 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     if not isinstance(mechanism, AboveThreshold):
         raise Rejected(NAME, "the mechanism", "it is no above threshold")
     if "exact" in evidence:
-        return _exact(question, mechanism)
+        return exact(question, mechanism)
     queries = question.natural(mechanism.queries, "queries")
     most = queries if mechanism.positives is None else question.natural(mechanism.positives, "positives")
     if mechanism.report == "answers+value":
@@ -100,71 +65,7 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     way = evidence.get("shift")
     if way not in ("up", "still", "down"):
         raise CertificateError(f"{NAME}: 'shift' is {str(way)[:20]!r}, not up, still or down.")
-    return question.bound(greatest(question, *(_everywhere(loss, mechanism, way, queries, most) for loss in losses)), "", "")
-
-
-def _exact(question: Asked, mechanism: AboveThreshold) -> Bound:
-    """Two exact answers less than the sensitivity apart, the first negative, the second positive: no noise does so once they have met."""
-    domains = question.domains
-    if question.side != "lower" or mechanism.query_noise is not None or mechanism.threshold_noise is None:
-        raise Rejected(NAME, "the answers", "they are not exact, or the threshold is, or this is no lower bound")
-    if getattr(mechanism.threshold_noise, "support", (None, None)) != (None, None) or question.whole:
-        raise Rejected(NAME, "the threshold", "its noise is not certainly positive everywhere on the line")
-    slopes(question, mechanism.threshold_noise)
-    room = ONE if mechanism.bounds is None else sub(mechanism.bounds[1], mechanism.bounds[0])
-    if not certainly_le(num(2), question.natural(mechanism.queries, "queries"), domains):
-        raise Rejected(NAME, "the queries", "they are not certainly two or more")
-    if not (certainly_lt(ZERO, question.moved, domains) and certainly_lt(ZERO, room, domains)):
-        raise Rejected(NAME, "the sensitivity", "it is not certain that answers move")
-    if mechanism.positives is not None:
-        question.natural(mechanism.positives, "positives")
-    return question.bound(
-        INFINITE, "a negative, then a positive, of two answers with less than the sensitivity between them", "until they meet"
-    )
-
-
-def least_count(question: Asked, queries: Expr, most: Expr) -> Expr:
-    """The most positives that there can be."""
-    found = least(question, queries, most)
-    assert not isinstance(found, Infinite)
-    return found
-
-
-def losses_of(question: Asked, mechanism: AboveThreshold) -> list[Loss]:
-    """For each way to move."""
-    threshold, answers = slopes(question, mechanism.threshold_noise), slopes(question, mechanism.query_noise)
-    losses = []
-    for up, down in MOVES[mechanism.neighbours]:
-        told: Value = ZERO
-        if mechanism.fresh is not None:
-            left, right = slopes(question, mechanism.fresh)
-            # a lower bound is at positives that move down; an upper one covers those that move up, too
-            ways = [right] * down + [left] * (up if question.side == "upper" else 0)
-            told = greatest(question, *ways) if ways else ZERO
-        losses.append(Loss(question, up, down, threshold, answers, told))
-    return losses
-
-
-def _everywhere(loss: Loss, mechanism: AboveThreshold, way: str, queries: Expr, most: Expr) -> Value:
-    """More than any output loses, by one shift for each noise of the threshold, of which there are `most` where it is drawn again."""
-    question, told = loss.question, times(loss.question, most, loss.told)
-    if way == "still":
-        # of a query, what a negative loses and what a positive loses beside that
-        each = times(question, num(loss.up), loss.answers[0])
-        beside = _beyond(question, times(question, num(loss.down), loss.answers[1]), each)
-        return total(times(question, queries, each), times(question, most, beside), told)
-    draws = most if mechanism.resample else ONE
-    noise = loss.threshold[1] if way == "up" else loss.threshold[0]
-    paid = times(question, mul(draws, num(loss.up if way == "up" else loss.down)), noise)
-    count, slope = (most, loss.answers[1]) if way == "up" else (queries, loss.answers[0])
-    return total(paid, times(question, mul(count, num(loss.up + loss.down)), slope), told)
-
-
-def _beyond(question: Asked, value: Value, other: Value) -> Value:
-    """How much the one is above the other, at least 0."""
-    if isinstance(value, Infinite) or isinstance(other, Infinite):
-        return value
-    return greatest(question, ZERO, sub(value, other))
+    return question.bound(greatest(question, *(everywhere(loss, mechanism, way, queries, most) for loss in losses)), "", "")
 
 
 def _at_peaks(question: Asked, mechanism: AboveThreshold, losses: list[Loss], peaks: Any, queries: Expr, most: Expr) -> Value:

@@ -38,7 +38,7 @@ from dpverify.trusted.language.rationals import read_fraction
 from dpverify.trusted.numbers.balls import constant, exact, value
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
 from dpverify.trusted.order.lengths import norm_value
-from dpverify.trusted.rules.spaces.shapes import LEVELS, apart_at, at_most, classes, cubes, dimension, logarithm, of_level
+from dpverify.trusted.rules.spaces.shapes import LEVELS, apart_at, at_most, classes, cubes, dimension, logarithm, of_level, tamed
 
 Domains = Mapping[str, Domain]
 Told = Mapping[str, Any]
@@ -160,7 +160,7 @@ def _infinite_tree(shape: Shape, radius: Expr, told: Told, domains: Domains) -> 
 
 def _ellipsoid(shape: Shape, radius: Expr, told: Told, domains: Domains) -> Expr:
     """The first axes cut off, what is left is within a part of the radius of 0; and a volume."""
-    axis = call("abs", shape.numbers[0])
+    axis = call("abs", tamed(shape.numbers[0]))
     if "axes" in told:
         return _first_axes(axis, radius, told, domains)
     size, depth, exponent = read_fraction(told, "factor", RULE), told.get("depth", 0), read_fraction(told, "power", RULE)
@@ -236,9 +236,11 @@ def _first_axes(axis: Expr, radius: Expr, told: Told, domains: Domains) -> Expr:
     return Num(exact(total.upper()))
 
 
-def _hoelder(shape: Shape, radius: Expr, _: Told, __: Domains) -> Expr:
-    """Functions by their rounded values at the centres of cubes."""
+def _hoelder(shape: Shape, radius: Expr, _: Told, domains: Domains) -> Expr:
+    """Functions by their rounded values at the centres of cubes; 0 alone, where the bound is within the radius."""
     count, (constant_of, exponent, bound) = cubes(shape), shape.numbers[1:]
+    if certainly_le(bound, radius, domains):
+        return ZERO
     per_axis = ceiling(div(power(div(mul(FOUR, constant_of), radius), div(ONE, exponent)), TWO))
     levels = _log(ceiling(div(mul(FOUR, bound), radius)))
     cells = power(per_axis, num(count))

@@ -28,6 +28,7 @@ from dpverify.trusted.language.expr import (
     children,
     format_expr,
     mul,
+    neg,
     num,
     power,
     rebuild,
@@ -78,7 +79,7 @@ def require(space: Space, domains: Domains) -> None:
     """Raises Rejected for what is not certainly a metric space, and where no databases are as they are declared."""
     check(space.shape, domains)
     if space.table or space.rate is not None:
-        _given(space)
+        _given(space, domains)
     _positive("lipschitz", space.lipschitz, domains)
     if space.databases == "bounded":
         if space.diameter is None:
@@ -218,6 +219,19 @@ def classes(axis: Expr, first: int = 1) -> list[tuple[Expr, Domain]]:
 def along(axis: Expr, step: int, start: int) -> Expr:
     """The axes start, start + step, start + 2 step, ... as an expression in k = 1, 2, ..."""
     return _settled(substitute(axis, {"k": add(mul(num(step), Sym("k")), num(start - step))}))
+
+
+def tamed(axis: Expr) -> Expr:
+    """Axes that are at least as long, without erfc: erfc(u) <= exp(-u^2) for u >= 0, as a factor or a power of one above 0."""
+    return mul(*map(_tamed, axis.args)) if isinstance(axis, Mul) else _tamed(axis)
+
+
+def _tamed(factor: Expr) -> Expr:
+    base, exponent = (factor.base, factor.exponent) if isinstance(factor, Pow) else (factor, ONE)
+    if not (isinstance(base, Call) and base.name == "erfc" and certainly_le(ZERO, exponent)):
+        return factor
+    [u] = base.args
+    return power(call("exp", neg(power(u, num(2)))), exponent) if certainly_le(ZERO, u, {"k": LEVELS}) else factor
 
 
 def _floors(expr: Expr) -> Iterator[Expr]:
@@ -453,6 +467,8 @@ def _product(shape: Shape, domains: Domains) -> None:
         check(part, domains)
 
 
+CONVEX: Final = ("real", "box", "ball", "hull")
+"""Convex sets, on which a mechanism may have a density."""
 _NORMED: Final = ("box", "ball", "sphere", "hull", "real", "product")
 
 _CHECKS: Final[Mapping[str, Callable[[Shape, Domains], None]]] = {
@@ -462,10 +478,13 @@ _CHECKS: Final[Mapping[str, Callable[[Shape, Domains], None]]] = {
 }  # fmt: skip
 
 
-def _given(space: Space) -> None:
-    """One mechanism, on finitely many points: a table of probabilities with a row for each database, or a rate that is a number."""
+def _given(space: Space, domains: Domains) -> None:
+    """One mechanism: on finitely many points a table of probabilities with a row for each database, or a rate; on convex sets a rate."""
+    if space.rate is not None and not space.table and space.shape.kind in CONVEX:
+        _positive("rate", space.rate, domains)
+        return
     if space.shape.kind != "points" or (space.table and space.rate is not None):
-        raise Rejected(RULE, "the mechanism", "one is given for finitely many points alone, by a table or by a rate")
+        raise Rejected(RULE, "the mechanism", "one is given on finitely many points, by a table or a rate, or on a convex set, by a rate")
     if space.rate is not None and (symbols(space.rate) or not certainly_le(ZERO, space.rate)):
         raise Rejected(RULE, "rate", f"{format_expr(space.rate)} is not certainly a number of at least 0")
     answers = len(space.shape.matrix)

@@ -7,7 +7,7 @@ from typing import Final
 
 from flint import arb
 
-from dpverify.trusted.facts.assumptions import REAL, UNBOUNDED
+from dpverify.trusted.facts.assumptions import REAL
 from dpverify.trusted.facts.errors import ErrorBound, Measure
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.premises import epsilon_of
@@ -21,6 +21,7 @@ from dpverify.trusted.parts.released import answered
 
 COUNTS: Final = ("add-remove", "replace")
 """Adjacencies of histograms that hold counts."""
+UNBOUNDED: Final = "histograms of every size are among the data"
 REALS: Final = ("l1", "l2")
 """Adjacencies of histograms of real numbers."""
 

@@ -7,17 +7,18 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any, Final
 
-from dpverify.trusted.facts.assumptions import ANY, PAIRS, REAL
+from dpverify.trusted.facts.assumed_of_inputs import ANY, PAIRS
+from dpverify.trusted.facts.assumptions import REAL
 from dpverify.trusted.facts.errors import EUCLIDEAN, ErrorBound
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.premises import epsilon_of
 from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.expr import Num, call, format_expr, mul, num, power
+from dpverify.trusted.language.expr import Expr, Num, call, format_expr, mul, num, power
 from dpverify.trusted.language.model import Claim, Matrix, Source, Vector
 from dpverify.trusted.language.rationals import read_fraction, to_fraction
 from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.order.linear import dot, square
-from dpverify.trusted.order.tables import finite
+from dpverify.trusted.order.tables import Finite, finite
 from dpverify.trusted.parts.released import answered
 from dpverify.trusted.rules.utility.dual import Between, Pair, Program, least
 from dpverify.trusted.rules.utility.expected_loss import require_losses
@@ -30,6 +31,7 @@ STATEMENT: Final = (
 )
 CHECKED: Final = (
     "the pairs are neighbours, or at most the stated number of steps apart, and b is at least e^(epsilon steps)",
+    "where epsilon is per unit of distance, b is at least e^(epsilon distance)",
     "weights and multipliers are at least 0",
     "the sum, in exact rationals",
 )
@@ -45,22 +47,21 @@ def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact])
     parameters: "ratio", a rational; "multipliers", a list of [x, x', [z for each output]]; "weights", one for each input, where the claim
     states no prior. Of a query beside: "measure", "expected_l2" or "rms_l2"; "row", the number of its row, whose error is at most that of
     all; "databases", a list of histograms; "outputs", a list of answers; "steps", how many steps between neighbours two databases with
-    multipliers are apart at most. The ratio is at least e^(epsilon steps). premises: an upper bound on epsilon where "tight" is claimed.
+    multipliers are apart at most. The ratio is at least e^(epsilon steps). Where epsilon is per unit of distance "ratios" stand in its
+    place, a list of [x, x', a rational of at least e^(epsilon times their distance)]. premises: an upper bound on epsilon where "tight" is
+    claimed.
     """
     if claim.domains or not isinstance(claim.delta, Num) or claim.delta.value < 0:
         raise Rejected(NAME, "the claim", "it wants a value for every parameter and a rational delta of at least 0")
     epsilon, assumed = epsilon_of(claim, premises, NAME)
-    ratio, steps = read_fraction(parameters, "ratio", NAME), 1 if claim.loss else parameters.get("steps")
+    if claim.loss:
+        return _of_losses(claim, (epsilon, claim.delta.value), assumed, parameters)
+    ratio, steps = read_fraction(parameters, "ratio", NAME), parameters.get("steps")
     if type(steps) is not int or steps < 1:
         raise CertificateError(f"{NAME}: 'steps' is {steps!r}, not a whole number of at least 1.")
-    if not certainly_le(mul(num(steps), epsilon), call("log", Num(ratio))):
-        raise Rejected(NAME, "ratio", f"{ratio} is not certainly at least exp({steps} ({format_expr(epsilon)}))")
+    _require_ratio(ratio, mul(num(steps), epsilon))
     # theory#group-privacy: delta times the sum of e^(k epsilon), k < steps
     between = (ratio, claim.delta.value * (1 + (steps - 1) * ratio))
-    if claim.loss:
-        listed = claim.sensitivity is not None or getattr(claim.mechanism, "adjacent", None) is not None
-        value = _bound(_of_table(claim, between), claim.prior or _read(parameters.get("weights")), parameters)
-        return (ErrorBound("expected_loss", "any", "lower", Num(value), assumed=(*assumed, PAIRS if listed else ANY)),)
     databases = _databases(parameters)
     value = max(_bound(_of_query(claim, parameters, databases, between), _read(parameters.get("weights")), parameters), Fraction(0))
     query = answered(claim)
@@ -81,19 +82,48 @@ def _bound(program: Program, weights: Sequence[Fraction], parameters: Mapping[st
     return least(program, weights, multipliers)
 
 
-def _of_table(claim: Claim, between: Between) -> Program:
+def _of_losses(
+    claim: Claim, guarantee: tuple[Expr, Fraction], assumed: tuple[str, ...], parameters: Mapping[str, Any]
+) -> tuple[ErrorBound, ...]:
     """The mechanisms with the inputs, the neighbours and the outputs of the claim's own, and the losses that it states."""
     table = finite(claim)
     require_losses(claim, table, NAME)
-    if table.divisors:
-        raise Rejected(NAME, "the mechanism", "its epsilon is per unit of distance; state a sensitivity or the adjacent pairs")
+    ratios = (_per_distance if table.divisors else _alike)(table, *guarantee, parameters)
 
     def of(near: int, far: int) -> Between:
-        if (near, far) not in table.pairs:
-            raise Rejected(NAME, [near, far], "these inputs are not adjacent")
-        return between
+        if (near, far) not in ratios:
+            raise Rejected(NAME, [near, far], "these inputs are not adjacent, or no ratio is told of them")
+        return ratios[near, far]
 
-    return Program(claim.loss, of)
+    value = _bound(Program(claim.loss, of), claim.prior or _read(parameters.get("weights")), parameters)
+    listed = claim.sensitivity is not None or getattr(claim.mechanism, "adjacent", None) is not None
+    return (ErrorBound("expected_loss", "any", "lower", Num(value), assumed=(*assumed, PAIRS if listed else ANY)),)
+
+
+def _alike(table: Finite, epsilon: Expr, delta: Fraction, parameters: Mapping[str, Any]) -> dict[Pair, Between]:
+    """One ratio for all adjacent inputs."""
+    ratio = read_fraction(parameters, "ratio", NAME)
+    _require_ratio(ratio, epsilon)
+    return dict.fromkeys(table.pairs, (ratio, delta))
+
+
+def _per_distance(table: Finite, epsilon: Expr, delta: Fraction, parameters: Mapping[str, Any]) -> dict[Pair, Between]:
+    """Ratios of pairs of inputs, by their distance."""
+    if delta:
+        raise Rejected(NAME, "delta", "epsilon is per unit of distance, and a delta is for adjacent inputs")
+    found: dict[Pair, Between] = {}
+    for near, far, told in parameters["ratios"]:
+        if (near, far) not in table.divisors:
+            raise Rejected(NAME, [near, far], "these are not two inputs at a distance above 0")
+        ratio = to_fraction(told, NAME)
+        _require_ratio(ratio, mul(table.divisors[near, far], epsilon))
+        found[near, far] = ratio, Fraction(0)
+    return found
+
+
+def _require_ratio(ratio: Fraction, exponent: Expr) -> None:
+    if ratio <= 0 or not certainly_le(exponent, call("log", Num(ratio))):
+        raise Rejected(NAME, "ratio", f"{ratio} is not certainly at least exp({format_expr(exponent)})")
 
 
 def _of_query(claim: Claim, parameters: Mapping[str, Any], databases: Matrix, between: Between) -> Program:

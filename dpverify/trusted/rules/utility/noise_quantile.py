@@ -10,9 +10,10 @@ from flint import arb
 
 from dpverify.trusted.facts.bounds import Side
 from dpverify.trusted.facts.errors import SIDES, ErrorBound, known
+from dpverify.trusted.language.canonical_form import exact_fraction
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, call, div, mul, neg, num, power, sub
-from dpverify.trusted.language.model import Claim, Source, exact_fraction
+from dpverify.trusted.language.model import Claim, Source
 from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.order.compare import certainly_lt
 from dpverify.trusted.rules.utility.closed_moments import Exponential, form

@@ -11,9 +11,10 @@ from flint import acb, arb, ctx
 from dpverify.trusted.facts.bounds import Infinite
 from dpverify.trusted.facts.errors import SIDES, ErrorBound, enclosed
 from dpverify.trusted.facts.fact import Fact, as_errors
+from dpverify.trusted.language.canonical_form import exact_fraction
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, Sym, call, mul, neg, num, power
-from dpverify.trusted.language.model import Claim, Matrix, Source, exact_fraction
+from dpverify.trusted.language.model import Claim, Matrix, Source
 from dpverify.trusted.numbers.balls import constant, precision, rational
 from dpverify.trusted.numbers.root_sums import Lost, Nodes, independent, with_moments
 from dpverify.trusted.order.linear import matrix

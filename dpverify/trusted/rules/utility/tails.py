@@ -11,10 +11,11 @@ from typing import Any, Final
 
 from flint import arb
 
+from dpverify.trusted.language.canonical_form import exact_fraction
 from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, Sym, add, call, div, mul, num, power, sqrt, sub, substitute
 from dpverify.trusted.language.loading import load, remembered
-from dpverify.trusted.language.model import Mixture, Radial, Staircase, exact_fraction
+from dpverify.trusted.language.model import Mixture, Radial, Staircase
 from dpverify.trusted.numbers.balls import constant, rational, value
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
 from dpverify.trusted.rules.utility.closed_moments import Exponential, Powers, form
@@ -37,7 +38,7 @@ def greatest(law: Law, t: Fraction, parameters: Mapping[str, Any], rule: str) ->
         return _of_radius(law, t, parameters, rule)
     own = matched(law)
     if own is not None:
-        return _of_any(_incomplete(own, 1, law.unit, t), d)
+        return _of_any(incomplete(own, 1, law.unit, t), d)
     hidden = hidden_of(law)
     if hidden is not None and law.norm.kind == "lp":
         return 1 - _within(hidden, d, law.unit, t, parameters, rule)
@@ -63,7 +64,7 @@ def single(law: Law, t: Fraction, parameters: Mapping[str, Any], rule: str) -> l
         return [_of_radius(law, t, parameters, rule)]
     own, hidden = matched(law), hidden_of(law)
     if own is not None:
-        return [_incomplete(own, 1, law.unit, t)]
+        return [incomplete(own, 1, law.unit, t)]
     if _is_lp(law, None):
         return [_face_or_side(law, t, parameters, rule)]
     if law.norm.kind not in ("lp", "ellipsoid"):
@@ -73,7 +74,7 @@ def single(law: Law, t: Fraction, parameters: Mapping[str, Any], rule: str) -> l
 
     def at(unit: Expr) -> arb:
         if coordinate is not None:
-            return _incomplete(coordinate, 1, unit, t)
+            return incomplete(coordinate, 1, unit, t)
         if hidden is not None:
             return 1 - _within(hidden, 1, unit, t, parameters, rule)
         return _over_radius(law, t, parameters, rule, lambda q: q, unit)
@@ -104,7 +105,7 @@ def _on_the_line(law: Law, t: Fraction, parameters: Mapping[str, Any], rule: str
         found = form(law)
         if not isinstance(found, Exponential | Powers) or size.whole:
             raise Rejected(rule, "the noise", "its tail has no closed form here; integrals enclose it")
-        return _incomplete(found, 1, ONE, t)
+        return incomplete(found, 1, ONE, t)
     bits, total = bits_of(parameters, rule), arb(0)
     step = Fraction(1) if size.whole else Fraction(0)
     start = Fraction(t.__floor__()) + step if size.whole else t
@@ -118,14 +119,18 @@ def _on_the_line(law: Law, t: Fraction, parameters: Mapping[str, Any], rule: str
 def _of_radius(law: Law, t: Fraction, parameters: Mapping[str, Any], rule: str) -> arb:
     """P(R > t over the unit), where the greatest coordinate is R times the unit."""
     assert law.norm is not None
-    unit = mul(law.unit, length_on_the_line(law.norm)) if law.dimension == 1 else law.unit
+    return length(law, t, parameters, rule, mul(law.unit, length_on_the_line(law.norm)) if law.dimension == 1 else law.unit)
+
+
+def length(law: Law, t: Fraction, parameters: Mapping[str, Any], rule: str, unit: Expr) -> arb:
+    """A ball round P(R > t over a unit), R the length of noise in its norm over the law's own unit; parameters as of `greatest`."""
     if len(law.sizes) > 1 and law.dimension == 1 and (hidden := hidden_of(law)) is not None:
         return 1 - _within(hidden, 1, unit, t, parameters, rule)
     if "bits" not in parameters:
         found = form(law)
         if not isinstance(found, Exponential | Powers):
             raise Rejected(rule, "the noise", "its tail has no closed form here; integrals enclose it")
-        return _incomplete(found, law.weight, unit, t)
+        return incomplete(found, law.weight, unit, t)
     size = _stretched(law, unit, rule)
     bits = bits_of(parameters, rule)
     return size.over(ONE, t, None, bits) / size.total(ONE, bits)
@@ -139,8 +144,8 @@ def _stretched(law: Law, unit: Expr, rule: str) -> Size:
     return Size(substitute(size.density, {"r": div(Sym("r"), unit)}), "r", Sym("r"), Fraction(0))
 
 
-def _incomplete(found: Exponential | Powers, weight: int, unit: Expr, t: Fraction) -> arb:
-    """P(R > t over the unit) under r^(weight - 1) times the density: an incomplete Gamma or Beta function."""
+def incomplete(found: Exponential | Powers, weight: int, unit: Expr, t: Fraction) -> arb:
+    """P(R > t over a unit) under r^(weight - 1) times the density: an incomplete Gamma or Beta function."""
     at, tail = rational(t) / constant(unit), arb(0)
     if isinstance(found, Exponential):
         shape = (weight + constant(found.w)) / rational(found.a)

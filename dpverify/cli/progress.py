@@ -1,0 +1,50 @@
+"""How far long work is, on stderr: a bar on a terminal, else a line at its start and then one now and then."""
+
+from __future__ import annotations
+
+import sys
+import time
+from types import TracebackType
+from typing import Any, Final, Self
+
+import click
+
+from dpverify.cli.output import say, watched
+
+LONG: Final = 64
+"""So many things are told of at the start, since they take long."""
+EVERY: Final = 10.0
+"""Seconds between two lines."""
+
+
+class Progress:
+    """Tells how many of some things are done. doing: what is done to them; things: what they are, of two or more."""
+
+    def __init__(self, doing: str, total: int, things: str) -> None:
+        self.doing, self.total, self.things = doing, total, things
+        self.bar: Any = click.progressbar(length=total, label=doing, file=sys.stderr, hidden=not watched())
+
+    def __enter__(self) -> Self:
+        self.started = self.told = time.monotonic()
+        self.bar.__enter__()
+        if self.total >= LONG and not watched():
+            say(f"{self.doing} {self.total} {self.things}", err=True)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.bar.__exit__(kind, error, trace)
+
+    def at(self, done: int) -> None:
+        """Say that so many are done, if it is time to."""
+        self.bar.update(done - self.bar.pos)
+        now = time.monotonic()
+        if watched() or now - self.told < EVERY or not 0 < done < self.total:
+            return
+        self.told = now
+        left = (now - self.started) / done * (self.total - done)
+        say(f"{self.doing}: {done} of {self.total} {self.things}, about {_rough(left)} left", err=True)
+
+
+def _rough(seconds: float) -> str:
+    """A time, as roughly as it is known."""
+    return f"{max(1, round(seconds / 10)) * 10} s" if seconds < 100 else f"{round(seconds / 60)} min"

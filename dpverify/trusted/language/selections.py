@@ -1,0 +1,36 @@
+"""The words of selections, and what must hold of them in a claim."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from dpverify.trusted.language.errors import CertificateError
+from dpverify.trusted.language.model import ONE_WAY, AboveThreshold, Mixture, NoisyMax, Radial, Selection, Stream, kind_of, noises_of
+
+REPORTS: Final[Mapping[type, tuple[str, ...]]] = {
+    NoisyMax: ("index", "value", "index+gap"),
+    AboveThreshold: ("answers", "answers+gap", "answers+value", "fresh"),
+    Stream: (),
+}
+"""What selections may tell."""
+TOGETHER: Final[Mapping[type, tuple[str, ...]]] = {
+    NoisyMax: ("all", "monotone", "one"),
+    AboveThreshold: ("all", "monotone", "one", *ONE_WAY),
+    Stream: ("all", "monotone", "one", *ONE_WAY, "hull"),
+}
+"""How the answers of neighbours may move: each on its own, all the same way, one alone, or in the order of the data one way only."""
+
+
+def require_words(mechanism: Selection, alone: bool) -> None:
+    """Raises CertificateError for a word that means nothing here. alone: whether it is the whole claim."""
+    told = isinstance(mechanism, Stream) or mechanism.report in REPORTS[type(mechanism)]
+    if not told or mechanism.neighbours not in TOGETHER[type(mechanism)]:
+        raise CertificateError(f"a selection has a report or neighbours that {kind_of(mechanism)} does not have.")
+    if isinstance(mechanism, AboveThreshold) and (mechanism.report == "fresh") != (mechanism.fresh is not None):
+        raise CertificateError("above_threshold has fresh noise where it reports it, and nowhere else.")
+    for noise in noises_of(mechanism):
+        if isinstance(noise, Radial | Mixture) and noise.norm.p is not None and noise.norm.p < 1:
+            raise CertificateError("noise that is compared is in a norm of p less than 1, which is none.")
+    if mechanism.neighbours in ONE_WAY and not alone:
+        raise CertificateError(f"neighbours = {mechanism.neighbours!r} is for one order of the data alone, which parts cannot be.")

@@ -1,0 +1,51 @@
+"""Claims about answers with noise that are compared, and certificates of one line about them."""
+
+from fractions import Fraction
+
+from dpverify.search.certificates import pack
+from dpverify.trusted.kernel import check
+from dpverify.trusted.language.certificate import Line
+from dpverify.trusted.language.expr import ONE, ZERO, parse
+from dpverify.trusted.language.model import L1, L2, AboveThreshold, Claim, Domain, NoisyMax, Radial, Translation
+
+NATURAL = Domain(Fraction(1), None, lower_open=False, integer=True)
+POSITIVE = Domain(Fraction(0))
+ALL_N = (("n", NATURAL),)
+
+
+def laplace(scale):
+    return Radial(parse("exp(-r)"), L1, ONE, parse(str(scale)))
+
+
+def gaussian(sigma):
+    return Radial(parse("exp(-r**2/2)"), L2, ONE, parse(str(sigma)))
+
+
+def on_line(density, low=None, high=None, integers=False):
+    return Translation(parse(density), (low, high), integers)
+
+
+GUMBEL = on_line("exp(-z/2 - exp(-z/2))")
+EXPONENTIAL = on_line("exp(-z/2)", ZERO)
+LOGISTIC = on_line("cosh(z/4)**(-2)")
+GEOMETRIC = on_line("exp(-abs(z)/2)", integers=True)
+LEFT_HEAVY = on_line("exp(-max(3*z, -z))")
+CAUCHY = Radial(parse("1/(1 + r**2)"), L2, ONE)
+
+
+def of(mechanism, epsilon=None, sensitivity=1, domains=(), delta=ZERO):
+    return Claim(mechanism, None if epsilon is None else parse(str(epsilon)), delta, parse(str(sensitivity)), domains=domains)
+
+
+def largest(noise, n, **words):
+    return NoisyMax(noise, parse(str(n)), **words)
+
+
+def sparse(threshold_noise, query_noise, n, positives=1, **words):
+    count = None if positives is None else parse(str(positives))
+    return AboveThreshold(parse(str(n)), threshold_noise, query_noise, positives=count, **words)
+
+
+def alone(claim, rule, **parameters):
+    """A certificate of one line, as anybody may write it."""
+    return check(pack(claim, 128, "PROVED", [Line(rule, (), parameters, (), 128)]))
