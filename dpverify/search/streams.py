@@ -237,7 +237,7 @@ def _at_point(shape: Shape, program: Program, point: Vector) -> None:
         _cost(shape, program, name, shift, ("once cost", name, point), paid)
     program.at_most(paid, 0.0)
     for mode, branch, moves in shape.places():
-        fresh = {drawn.name: shape.vector(("fresh", mode, branch, moves, drawn.name), point, moves) for drawn in stream.fresh}
+        fresh = {drawn.name: shape.vector(("fresh", mode, branch, moves, drawn.name), point, moves or alone) for drawn in stream.fresh}
         apart = {**once, **mode_of(mode), **fresh}
         constants = dict(zip(stream.answers, point, strict=True)) if moves else {}
         mark, own = (branch, point if moves else (Fraction(0),) * len(point)), step_of(stream, stream.steps[branch])
