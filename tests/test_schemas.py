@@ -369,11 +369,11 @@ def test_the_keys_of_the_schema_are_those_that_the_reader_asks_for(in_memory, mo
     def watch(method: str) -> None:
         plain = getattr(Fields, method)
 
-        def watched(table: Fields, key: Any, *rest: Any) -> Any:
+        def watched(table: Fields, key: Any, *rest: Any, **named: Any) -> Any:
             place = table.where.rpartition(", ")[2]
             for each in (key,) if isinstance(key, str) else key:
                 asked.setdefault(re.sub(r" \d+$", "", place), set()).add(each)
-            return plain(table, key, *rest)
+            return plain(table, key, *rest, **named)
 
         monkeypatch.setattr(Fields, method, watched)
 
