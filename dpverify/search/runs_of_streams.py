@@ -26,7 +26,7 @@ from dpverify.trusted.rules.selection.compared import Asked, Value, asked, slope
 
 LONGEST: Final = 48
 """The most steps of a run that is looked at."""
-_RUNS: Final = 400
+_RUNS: Final = 300
 """The most runs that are looked at."""
 _REPEATED: Final = 80
 _SHORT: Final = 4
@@ -100,6 +100,9 @@ def _worst(claim: Claim, pointed: Sequence[Sequence[Used]], goal: float) -> tupl
     stream = question.claim.mechanism
     assert isinstance(stream, Stream)
     ends = {drawn.name: slopes(question, drawn.noise) for drawn in (*stream.once, *stream.fresh)}
+    again = _repeated(claim, question, stream, ends) if math.isinf(goal) else None
+    if again is not None and isinstance(again[1], Infinite):
+        return again
     best: tuple[float, list[Used]] | None = None
     for path in islice(_paths(stream, pointed), _RUNS):
         height = _height(question, stream, path, ends)
@@ -107,10 +110,8 @@ def _worst(claim: Claim, pointed: Sequence[Sequence[Used]], goal: float) -> tupl
             best = height, path
             if height >= goal - 1e-7 * max(1.0, goal) or math.isinf(height):
                 break
-    if math.isinf(goal) and not (best is not None and math.isinf(best[0])):
-        repeated = _repeated(claim, question, stream, ends)
-        if repeated is not None and (best is None or _value(repeated[1], {}) > best[0]):
-            return repeated
+    if again is not None and (best is None or _value(again[1], {}) > best[0]):
+        return again
     if best is None or best[0] <= _SMALL:
         return None
     return _checked(claim, _exactly(question, stream, best[1], ends, math.isinf(best[0])))
