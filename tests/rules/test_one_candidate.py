@@ -24,3 +24,13 @@ def test_an_output_that_is_certain_has_probability_1():
         assert worst_output.Compared(first, law).probability(output, [num(-1).value, num(1).value]) == 1
     one = worst_output.Output(1, 0, num(0).value, num(1).value, num(0).value)
     assert worst_output.Compared(None, law).probability(one, []) == 0.5
+
+
+@pytest.mark.parametrize("report", ["index", "value"])
+def test_no_answer_moves_further_than_its_bounds_are_apart(report):
+    found = [
+        verify(Claim(NoisyMax(NOISES[0], num(2), report=report, bounds=(ONE, num(2))), None, sensitivity=parse(moved))).judgement
+        for moved in ("1", "3", "1/2")
+    ]
+    near, far, less = ((one.lower, one.upper) for one in found)
+    assert near == far != less and near[1] is not None

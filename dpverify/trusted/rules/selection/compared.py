@@ -91,6 +91,9 @@ def asked(claim: Claim, evidence: Mapping[str, Any], rule: str, *, near: bool = 
     if side == "lower" and mechanism.bounds is not None and not near:
         raise Rejected(rule, "the bounds", "answers between bounds are never far apart; the worst of them lose less")
     moved = ONE if claim.sensitivity is None else claim.sensitivity
+    if mechanism.bounds is not None:  # no answer moves further between them
+        length = sub(mechanism.bounds[1], mechanism.bounds[0])
+        moved = length if certainly_le(ZERO, length, domains) and certainly_le(length, moved, domains) else moved
     moved = whole_part(moved, domains) if on_integers(mechanism) else moved
     if not certainly_le(ZERO, moved, domains):
         raise Rejected(rule, "the sensitivity", f"{format_expr(moved)} is not certainly at least 0")
