@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from dpverify.audits.declared import Declared, declared
+from dpverify.audits.declared.counterparts import of_space
 from dpverify.audits.declared.curves import float_up, proved_curve
 from dpverify.audits.floats import float_pairs
 from dpverify.audits.neighbours import plain, strategy_pairs, usual_patterns
@@ -21,7 +22,7 @@ from dpverify.search.verify import verify
 from dpverify.trusted.facts.bounds import Infinite
 from dpverify.trusted.language.errors import Undecided
 from dpverify.trusted.language.expr import Expr, symbols
-from dpverify.trusted.language.model import Claim
+from dpverify.trusted.language.model import Claim, Space
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 CONTINUOUS = ("line", "radial", "product")
@@ -86,6 +87,8 @@ def make_plan(
             f"{_named(claim)}: an audit looks at both orders of two neighbours, for an epsilon and a delta. Audit a claim of these; "
             "what its measure or its order says, `dpverify verify` judges."
         )
+    if isinstance(claim.mechanism, Space):
+        claim = of_space(claim)
     density = declared(claim)
     curve, epsilon, delta = _curve(claim, density)
     if not any(point.epsilon < MOST_EPSILON and point.delta < 1 for point in curve):

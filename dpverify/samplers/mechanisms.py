@@ -22,6 +22,7 @@ from dpverify.samplers.law import MOST, Array, Generator, Law, whole
 from dpverify.samplers.outputs import of_kary_response, of_kernel, of_rows
 from dpverify.samplers.processes import evaluations
 from dpverify.samplers.walked import Walking, require_walked, walking
+from dpverify.trusted.language.expr import Num
 from dpverify.trusted.language.model import (
     Claim,
     Compose,
@@ -134,7 +135,17 @@ def _law(mechanism: Mechanism, grid: Grid | None, walk: Walking | None) -> Law:
         return _mapped(mechanism, grid, walk)
     if isinstance(mechanism, EllipticalProcess):
         return evaluations(mechanism, grid)
+    if isinstance(mechanism, Space) and mechanism.shape.kind == "points" and (mechanism.table or mechanism.rate is not None):
+        return of_rows(_given(mechanism))
     raise NoSampler(_reason(mechanism))
+
+
+def _given(space: Space) -> Table | Exponential:
+    """The one mechanism of a space of finitely many points: its table, or weights that fall with the distance to the truth."""
+    if space.rate is None:
+        return Table(tuple(tuple(map(Num, row)) for row in space.table))
+    truth = space.truth if space.databases == "listed" else range(len(space.shape.matrix))
+    return Exponential(tuple(tuple(Num(-entry) for entry in space.shape.matrix[place]) for place in truth), space.rate)
 
 
 def _reason(mechanism: Guarantee | Sampled | Selection | Space | Subsample) -> str:
@@ -142,7 +153,10 @@ def _reason(mechanism: Guarantee | Sampled | Selection | Space | Subsample) -> s
     if isinstance(mechanism, Guarantee):
         return "only a guarantee is known of this mechanism, not its law. Sample the implementation that has the guarantee."
     if isinstance(mechanism, Space):
-        return "a space is no mechanism by itself. One for the nearness of a claim is made by dpverify.samplers.nearness.near_mechanism."
+        return (
+            "a space without a table or a rate is no mechanism by itself. One for the nearness of a claim is made by "
+            "dpverify.samplers.nearness.near_mechanism."
+        )
     if isinstance(mechanism, Sampled):
         return "nothing is declared of this mechanism: its sampler is the one that the [audit] table names."
     if isinstance(mechanism, Selection):

@@ -14,6 +14,7 @@ import numpy as np
 
 from dpverify.audits.declared.base import Cdf, Declared, Function
 from dpverify.audits.declared.cells import Columns, Intervals, Scores, information
+from dpverify.audits.declared.counterparts import of_values
 from dpverify.audits.declared.curves import gaussian_curve
 from dpverify.audits.declared.finite import finite
 from dpverify.audits.declared.gauges import gauge, shifts_of
@@ -33,6 +34,7 @@ from dpverify.catalogue import kinds
 from dpverify.search.numeric import kinks_of, log_of, number
 from dpverify.trusted.language.model import (
     Claim,
+    EllipticalProcess,
     Exponential,
     KaryResponse,
     Kernel,
@@ -71,6 +73,9 @@ def declared(claim: Claim) -> Declared | None:
 @lru_cache(maxsize=16)  # with what it has found of itself: a claim is audited again and again, with other samplers and seeds
 def _declared(claim: Claim) -> Declared | None:
     mechanism = claim.mechanism
+    if isinstance(mechanism, EllipticalProcess):
+        values = of_values(claim)
+        return None if values is None else _declared(values)
     if isinstance(mechanism, Table | Exponential | KaryResponse):
         return finite(claim)
     if isinstance(mechanism, Kernel):
