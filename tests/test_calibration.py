@@ -288,3 +288,9 @@ def test_the_truth_that_k_randomized_response_may_tell_is_found_where_one_in_k_i
     found = dp.calibrate(dp.k_randomized_response, "p", k=k, epsilon=1)
     exact = exp(1) / (exp(1) + k - 1)
     assert float(found) <= exact < float(found) * (1 + 2e-5)
+
+
+def test_where_nothing_proves_the_claim_at_any_value_the_reason_is_told():
+    with pytest.raises(CalibrationError, match=r"At \d+ nothing decides: nothing is known of this mechanism in this measure") as caught:
+        dp.calibrate(lambda s: dp.guarantee(epsilon=s, delta="1/10"), "s", zcdp="1/8", digits=1)
+    assert caught.value.verdict == "UNKNOWN" and "Claim a greater" not in str(caught.value) and not str(caught.value).endswith("..")

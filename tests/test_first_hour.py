@@ -181,6 +181,15 @@ def test_a_file_that_is_not_there_or_is_no_toml_is_an_entry_too(folder, file):
     assert one["file"] == file and one["error"]
 
 
+def test_check_tells_a_claim_file_and_a_page_from_a_certificate(folder):
+    Path("noise.toml").write_text(NOISE + CLAIM)
+    said = " ".join(run("check", "noise.toml", code=2).stderr.split())
+    assert "is a claim file, not a certificate: `dpverify verify noise.toml --certificates DIR` makes certificates" in said
+    assert "--against noise.toml demands one of each" in said
+    Path("out").mkdir()
+    assert "Name its folder: dpverify check out" in " ".join(run("check", "out/index.html", code=2).stderr.split())
+
+
 @pytest.mark.parametrize(
     ("density", "way"),
     [

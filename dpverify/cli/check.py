@@ -105,6 +105,11 @@ def _sane(file: Path, one: Rechecked) -> Rechecked:
 
 
 def _files(path: Path) -> list[Path]:
+    if path.suffix == ".toml":
+        way = f"`dpverify verify {path} --certificates DIR` makes certificates of its claims, and --against {path} demands one of each."
+        raise click.UsageError(f"{path} is a claim file, not a certificate: {way}")
+    if path.suffix in (".html", ".md"):
+        raise click.UsageError(f"{path} is a page, not a certificate. Name its folder: dpverify check {path.parent}")
     if not path.is_dir():
         return [path]
     certificates = sorted(path.rglob("*.cert.json"))

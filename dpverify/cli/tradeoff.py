@@ -23,7 +23,7 @@ _USUAL: Final = ("1/4", "1/2", "1", "2", "4")
 _EVALUATIONS: Final = 1000
 
 
-@click.command(short_help="Tabulate epsilon against nearness, or against the number of evaluations.")
+@click.command(short_help="Tabulate epsilon against nearness or evaluations.")
 @click.argument("file", metavar="FILE|NAME")
 @click.option("--claim", "name", metavar="NAME", help="The claim of the file that is meant; the first that has a table without it.")
 @click.option("--within", metavar="NUMBER,...", help="Of a space: how near answers are to be; multiples of the claim's without it.")

@@ -218,7 +218,7 @@ def _calibrated(name: str, data: Mapping[str, Any], place: Path_, digits: int, r
         found = find.neighbours()
         if found is None:
             at.any_of(find.seen)
-            return _none(name, key, find) if not _at_an_end(find) else _whole(name, key, find)
+            return _none(name, key, find, at) if not _at_an_end(find) else _whole(name, key, find, at)
         here, beside = found[::-1] if find.word == LEAST else found
         judged = at.judged(here.at)
         if any(one.judgement.verdict != "PROVED" for one in judged):
@@ -242,9 +242,9 @@ def _at_an_end(find: Threshold) -> bool:
     return all(seen.holds for seen in find.seen.values()) or find.word == GREATEST
 
 
-def _whole(name: str, key: str, find: Threshold) -> Calibration:
+def _whole(name: str, key: str, find: Threshold, at: _At) -> Calibration:
     if not any(seen.holds for seen in find.seen.values()):
-        return _none(name, key, find)
+        return _none(name, key, find, at)
     low, high = (shown(_decimal(end)) for end in (min(find.seen), max(find.seen)))
     every = all(seen.holds for seen in find.seen.values())
     where = f"at everything between {low} and {high}" if every else f"at everything greater, up to {high}"
@@ -252,14 +252,14 @@ def _whole(name: str, key: str, find: Threshold) -> Calibration:
     raise CalibrationError(f"{name}: {key}: the claims hold {where}. {way}")
 
 
-def _none(name: str, key: str, find: Threshold) -> Calibration:
+def _none(name: str, key: str, find: Threshold, at: _At) -> Calibration:
     low, high = (shown(_decimal(end)) for end in (min(find.seen), max(find.seen)))
-    infinite = all(seen.excess == math.inf for seen in find.seen.values())
-    why = (
-        "The tight epsilon is infinite at all of them: give the claim a delta above 0." if infinite else "Claim a greater epsilon or delta."
-    )
-    said = f"{name}: {key}: no value between {low} and {high} was found at which every claim is proved. {why}"
     known = all(not math.isnan(seen.excess) for seen in find.seen.values())
+    if all(seen.excess == math.inf for seen in find.seen.values()):
+        why = "The tight epsilon is infinite at all of them: give the claim a delta above 0."
+    else:
+        why = (at.undecided() if not known else "") or "Claim a greater epsilon or delta."
+    said = f"{name}: {key}: no value between {low} and {high} was found at which every claim is proved. {why}"
     raise CalibrationError(said, "REFUTED" if known else "UNKNOWN")
 
 
@@ -318,6 +318,15 @@ class _At:
     def judged(self, value: Fraction) -> tuple[Verified, ...]:
         """The judgements of all claims, with their certificates."""
         return tuple(verify(one.claim, DIGITS) for one in self.stated(value))
+
+    def undecided(self) -> str:
+        """Why nothing is known at the greatest of the values, or at the least, in a sentence; empty where the claims are decided there."""
+        values = sorted(value for value, stated in self.specs.items() if not isinstance(stated, SpecError))
+        for value in (values[-1], values[0]):
+            for one in self.judged(value):
+                if one.judgement.verdict == "UNKNOWN" and one.reasons:
+                    return f"At {shown(_decimal(value))} nothing decides: {'; '.join(reason.rstrip('. ') for reason in one.reasons)}."
+        return ""
 
     def seen(self, value: Fraction) -> Seen:
         """Whether all claims hold, and by how much the worst of them does not."""
