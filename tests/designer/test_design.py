@@ -153,6 +153,7 @@ def test_what_somebody_else_wrote_is_not_replaced(tmp_path):
         ({**SMALL, "delta": 2}, "not between 0 and 1|between 0 and 1"),
         ({**SMALL, "query": [[1, 2], [3]]}, "different lengths"),
         ({**SMALL, "query": [[0, 0]]}, "every entry is 0"),
+        ({**SMALL, "query": [[1, 1], [2, 2]], "adjacency": "replace"}, "all records count alike, .* and needs no noise"),
         ({**SMALL, "adjacency": "l3", "colour": 1}, "l3.*unknown key"),
     ],
 )
